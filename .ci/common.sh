@@ -1,0 +1,81 @@
+# Sourced by the scripts beside it: the checkout as working directory, the tools of
+# .venv first on PATH, and a few words to talk to a person.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+PATH="$PWD/.venv/bin:$PATH"
+CACHE="${WAYBILL_CACHE:-$HOME/.cache/waybill}"
+SKIPPED_FILE="$PWD/build/skipped.txt"
+
+say() { printf '\033[1m== %s\033[0m\n' "$*"; }
+die() { printf '%s\n' "$*" >&2; exit 1; }
+
+# What could not be had: named now, and again by show_skipped at the end of test-all.
+skip() {
+  mkdir -p build
+  printf 'SKIPPED: %s\n' "$*" | tee -a "$SKIPPED_FILE" >&2
+}
+
+show_skipped() {
+  [ -s "$SKIPPED_FILE" ] || return 0
+  say "skipped"
+  sort -u "$SKIPPED_FILE"
+}
+
+# Runs a command as root, or fails.
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+# Installs Debian packages, or fails without a word on other machines.
+apt_install() {
+  command -v apt-get >/dev/null && as_root true 2>/dev/null || return 1
+  if [ -z "${APT_UPDATED:-}" ]; then
+    as_root apt-get update -qq || true
+    APT_UPDATED=1
+  fi
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# Installs Python packages into .venv once per list; says which cannot be had.
+#   pip_install <stamp> <package>...
+pip_install() {
+  local stamp=".venv/.$1" package
+  shift
+  [ "$(cat "$stamp" 2>/dev/null)" = "$*" ] && return 0
+  if ! python -m pip install -qq "$@"; then
+    for package in "$@"; do
+      python -m pip install -qq "$package" || skip "no $package for Python from pip"
+    done
+  fi
+  echo "$*" >"$stamp"
+}
+
+# True if `$1` is a released CPython, 3.11 or newer, with its GIL.
+usable_python() {
+  "$1" -c 'import sys, sysconfig
+v = sys.version_info
+sys.exit(not (v >= (3, 11) and v.releaselevel == "final"
+              and sys.implementation.name == "cpython"
+              and not sysconfig.get_config_var("Py_GIL_DISABLED")))' 2>/dev/null
+}
+
+# True if extensions can be built for `$1` and virtual environments made with it.
+complete_python() {
+  "$1" -c 'import ensurepip, venv, os, sys, sysconfig
+header = os.path.join(sysconfig.get_path("include"), "Python.h")
+sys.exit(not os.path.exists(header))' 2>/dev/null
+}
+
+# "3.12" for an interpreter of that version.
+version_of() {
+  "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])'
+}
+
+# Lets the interpreter `$1` import what lies in the folder `$2`.
+link_site() {
+  local site
+  site=$("$1" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+  echo "$2" >"$site/waybill-checkout.pth"
+}

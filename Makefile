@@ -1,0 +1,37 @@
+# Every verb is a script in .ci/, so that people, hooks and CI do the same.
+
+.PHONY: help build test test-all demo bench fuzz wheel lint format clean
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+build:  ## .venv with `import waybill`, and build/waybill
+	@.ci/setup && .ci/build release
+
+test:  ## all tests of this machine's Python
+	@.ci/test
+
+test-all:  ## tests on every CPython that can be had, sanitizers, short fuzzing
+	@.ci/test-all
+
+demo:  ## the main job on real input
+	@.ci/demo
+
+bench:  ## measurements against the peers, with plots
+	@.ci/bench
+
+fuzz:  ## each fuzz harness for a minute
+	@.ci/fuzz-smoke 60
+
+wheel:  ## dist/*.whl for this machine's Python
+	@.ci/wheels
+
+lint:  ## formatting, ruff, mypy, spelling
+	@.ci/lint
+
+format:  ## rewrites sources in the house style
+	@.ci/lint --fix
+
+clean:  ## removes what was built; .venv stays
+	rm -rf build dist

@@ -1,0 +1,79 @@
+# How this project compiles: warnings, foreign headers, libraries, executables.
+
+# Objects that several interpreters share are compiled once where ccache is at hand.
+find_program(WAYBILL_CCACHE ccache)
+if(WAYBILL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${WAYBILL_CCACHE})
+endif()
+
+add_library(waybill_options INTERFACE)
+target_compile_options(waybill_options INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+  -Wnon-virtual-dtor -Woverloaded-virtual
+  $<$<BOOL:${WAYBILL_WERROR}>:-Werror>
+  # GCC 12 sees impossible sizes in std::string (bug 105651).
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-stringop-overread>
+  # Fat objects serve both ways: the extension is linked with LTO, tests without.
+  $<$<AND:$<BOOL:${WAYBILL_LTO}>,$<CXX_COMPILER_ID:GNU>>:-flto=auto;-ffat-lto-objects>)
+target_compile_definitions(waybill_options INTERFACE
+  MSGPACK_NO_BOOST FMT_HEADER_ONLY)
+
+# waybill_headers(<target> PUBLIC|PRIVATE <header>...): finds header-only libraries.
+function(waybill_headers target scope)
+  if(NOT TARGET ${target})
+    return()
+  endif()
+  foreach(header IN LISTS ARGN)
+    string(MAKE_C_IDENTIFIER "WAYBILL_DIR_OF_${header}" variable)
+    find_path(${variable} ${header} REQUIRED)
+    mark_as_advanced(${variable})
+    target_include_directories(${target} SYSTEM ${scope}
+      $<BUILD_INTERFACE:${${variable}}>)
+  endforeach()
+endfunction()
+
+# waybill_library(<target> <layer>...): a static library of src/<layer>/**.cpp, with
+# the alias waybill::<last word of target>.
+function(waybill_library target)
+  set(sources)
+  foreach(layer IN LISTS ARGN)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS
+      ${PROJECT_SOURCE_DIR}/src/${layer}/*.cpp)
+    list(APPEND sources ${found})
+  endforeach()
+  if(NOT sources)
+    set(sources ${PROJECT_BINARY_DIR}/empty.cpp)
+    file(WRITE ${sources} "")
+  endif()
+  add_library(${target} STATIC ${sources})
+  string(REPLACE waybill_ "" short ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${short})
+  add_library(waybill::${short} ALIAS ${target})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:waybill_options>)
+endfunction()
+
+# waybill_executable(<target> <library> <source>...): one that sees only public headers.
+function(waybill_executable target library)
+  add_executable(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE ${library} waybill_options)
+  if(WAYBILL_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_link_options(${target} PRIVATE
+      $<$<NOT:$<BOOL:$<TARGET_PROPERTY:WAYBILL_LTO>>>:-fno-lto>)
+  endif()
+endfunction()
+
+# Links `target` as people get it: with LTO and a libstdc++ of its own, if asked for.
+function(waybill_link_for_people target)
+  set_target_properties(${target} PROPERTIES WAYBILL_LTO ON)
+  if(WAYBILL_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_link_options(${target} PRIVATE -flto=auto -O3)
+  endif()
+  if(WAYBILL_STATIC_RUNTIME)
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+endfunction()

@@ -1,0 +1,42 @@
+# One GoogleTest executable of tests/{base,wire,envelope,bytecode}/*.cpp; a file there
+# with a main() of its own is a tool for people, with the helpers beside it.
+
+set(test_sources)
+foreach(layer base wire envelope bytecode)
+  file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${layer}/*.cpp)
+  set(tools)
+  set(helpers)
+  foreach(source IN LISTS found)
+    file(STRINGS ${source} has_main REGEX "^int main\\(" LIMIT_COUNT 1)
+    if(has_main)
+      list(APPEND tools ${source})
+    elseif(NOT source MATCHES "_test\\.cpp$")
+      list(APPEND helpers ${source})
+    endif()
+  endforeach()
+  foreach(source IN LISTS tools)
+    get_filename_component(tool ${source} NAME_WE)
+    waybill_executable(${tool} waybill_core ${source} ${helpers})
+    target_include_directories(${tool} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    list(REMOVE_ITEM found ${source})
+  endforeach()
+  list(APPEND test_sources ${found})
+endforeach()
+if(NOT test_sources)
+  return()
+endif()
+
+find_package(GTest REQUIRED)
+waybill_executable(waybill_tests waybill_core ${test_sources})
+target_include_directories(waybill_tests PRIVATE
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+waybill_headers(waybill_tests PRIVATE
+  msgpack.hpp xxhash.h fmt/format.h nlohmann/json.hpp)
+target_link_libraries(waybill_tests PRIVATE GTest::gmock GTest::gtest_main)
+# msgpack-c frees its zones in a way that GCC misreads when it inlines.
+target_compile_options(waybill_tests PRIVATE -Wno-mismatched-new-delete)
+target_compile_definitions(waybill_tests PRIVATE
+  WAYBILL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+
+include(GoogleTest)
+gtest_discover_tests(waybill_tests DISCOVERY_TIMEOUT 60)

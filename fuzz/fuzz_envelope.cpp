@@ -1,0 +1,48 @@
+// Any bytes, opened, verified and reported on: no crash, an error's offset lies within
+// the input, and what is accepted opens again to the same parts.
+//
+// Mutated input seldom has the right digest, so the input is tried with a repaired one
+// too, if it ends as an unsigned envelope does.
+
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "base/hash.h"
+#include "waybill/envelope.h"
+#include "waybill/report.h"
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void try_out(waybill::BytesView bytes) {
+  const auto envelope = waybill::open(bytes);
+  if (!envelope) return require(envelope.error().offset <= bytes.size());
+  require(envelope->size <= bytes.size());
+  const auto again = waybill::open(envelope->bytes);
+  require(again && again->payload.offset == envelope->payload.offset);
+
+  const auto verdict = waybill::verify(*envelope);
+  require(verdict || verdict.error().offset <= envelope->size);
+  require(!waybill::report_json(*envelope).empty());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t kTail = 11;  // bin 8, eight bytes, nil.
+  try_out({data, size});
+  if (size < kTail) return 0;
+  std::vector<std::uint8_t> repaired(data, data + size);
+  const std::size_t end = size - kTail;
+  const auto digest = waybill::base::digest_of({data, end});
+  repaired[end] = 0xc4;
+  repaired[end + 1] = 8;
+  for (std::size_t i = 0; i < digest.size(); ++i) repaired[end + 2 + i] = digest[i];
+  repaired[size - 1] = 0xc0;
+  try_out(repaired);
+  return 0;
+}

@@ -1,0 +1,48 @@
+// Any bytes, read as msgpack: what skip() accepts next() accepts too, with the same
+// end, and an error's offset lies within the input.
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "wire/reader.h"
+
+using waybill::BytesView;
+using waybill::wire::Reader;
+using waybill::wire::Token;
+using waybill::wire::TokenType;
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// Reads one value by next() alone. Counts cannot overflow: each is at most what is
+// left.
+bool read_value(Reader& reader) {
+  std::uint64_t pending = 1;
+  while (pending != 0) {
+    Token token;
+    if (!reader.next(token)) return false;
+    --pending;
+    if (token.type == TokenType::kArray) pending += token.count;
+    if (token.type == TokenType::kMap) pending += token.count * 2;
+  }
+  return true;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const BytesView bytes(data, size);
+  Reader skipping(bytes);
+  Reader reading(bytes);
+  for (;;) {
+    const bool skipped = skipping.skip();
+    require(skipped == read_value(reading));
+    if (!skipped) break;
+    require(skipping.offset() == reading.offset());
+  }
+  require(skipping.error().offset <= size && reading.error().offset <= size);
+  return 0;
+}

@@ -1,0 +1,143 @@
+#pragma once
+
+// An envelope is the unit waybill sends: header, manifest, code, payload, notes,
+// digest, signature. Reading one needs no Python. See docs/wire_format.md for the
+// bytes.
+//
+//   auto envelope = waybill::open(bytes);
+//   if (!envelope) return report(envelope.error());
+//   for (const ImportRecord& record : envelope->manifest.imports) ...
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "waybill/error.h"
+#include "waybill/limits.h"
+#include "waybill/manifest.h"
+
+namespace waybill {
+
+// The format version that seal() writes.
+inline constexpr std::uint32_t kFormatVersion = 1;
+
+// The Python that made an envelope. Code runs only where all three are equal; plain
+// data loads anywhere.
+struct PythonVersion {
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  // importlib.util.MAGIC_NUMBER's 16 bits, e.g. 3495 for CPython 3.11.
+  std::uint32_t magic = 0;
+
+  friend bool operator==(const PythonVersion&, const PythonVersion&) = default;
+};
+
+// "3.11 (bytecode 3495)".
+std::string to_string(const PythonVersion& version);
+
+// A stretch of the input: the whole msgpack value of a section.
+struct Section {
+  std::size_t offset = 0;
+  BytesView bytes;
+};
+
+// 128 bits of XXH3 over a code body: its address. Big-endian, as on the wire.
+using ContentHash = std::array<std::uint8_t, 16>;
+
+// One code object's body, without the file names and lines that surround it.
+struct CodeBody {
+  ContentHash hash;
+  std::size_t offset = 0;
+  BytesView bytes;
+};
+
+// An envelope that has been taken apart. The views point into the bytes given to
+// open(), which must outlive them; the manifest is a copy.
+//
+// Thread-safe for concurrent reads.
+struct Envelope {
+  std::uint32_t format_version = 0;
+  PythonVersion python;
+  Manifest manifest;
+  std::vector<CodeBody> code;
+  // Positions of the nodes that the payload refers back to, counted from the start
+  // of the payload; the k-th is what reference k means.
+  std::vector<std::uint64_t> shared;
+  Section payload;
+  // File names and line tables of the code; parts that a reader may skip.
+  Section notes;
+  BytesView signature;  // Empty when the envelope is not signed.
+  std::array<std::uint8_t, 8> digest{};
+  // All of the envelope, from the first byte of the header's array to the signature.
+  BytesView bytes;
+  // Length of the envelope; more may follow in a stream.
+  std::size_t size = 0;
+};
+
+// Takes the envelope at the start of `bytes` apart: header, digest, manifest and the
+// outline of the other sections. The payload is measured, not read.
+//
+// The digest covers all bytes before it, so what passes is what was sent; it is no
+// signature and stops no attacker.
+//
+// Errors: kTruncated, kNotAnEnvelope, kUnknownFormat, kMalformed, kDigestMismatch,
+// kLimitExceeded.
+// Cost: one pass over `bytes`; allocates for manifest and tables only.
+Result<Envelope> open(BytesView bytes, const Limits& limits = {});
+
+// open(), for input that should be one envelope and nothing else.
+//
+// Errors: those of open(), kTrailingBytes.
+Result<Envelope> open_whole(BytesView bytes, const Limits& limits = {});
+
+// How much of a stream is the msgpack value at its start.
+struct Extent {
+  std::size_t size = 0;     // Length of the value; 0 while some of it is missing.
+  std::size_t missing = 0;  // Bytes that are missing at least; 0 if none are.
+};
+
+// Measures the value at the start of `bytes`, which may be cut anywhere. Reading
+// `missing` more bytes never reads beyond the value, so a stream can be read envelope by
+// envelope; a handful of rounds is enough. `missing` is what the sender claims: read in
+// steps. Checks nothing else; that is open()'s work.
+// Cost: one pass over the heads of the values; no allocation.
+Extent measure(BytesView bytes);
+
+// Whether the code in an envelope can run on `python`: kPythonMismatch unless the
+// versions are equal or there is no code.
+Result<void> check_python(const Envelope& envelope, const PythonVersion& python);
+
+// Checks what open() does not: every node tag and its shape, every back-reference,
+// every index into manifest and code section, in the payload and in each code body.
+//
+// Errors: those of open(), kUnknownTag, kBadReference, kUndeclared. The offset counts
+// from the start of the envelope.
+// Cost: one pass over the payload and the code; no recursion, memory by depth.
+Result<void> verify(const Envelope& envelope, const Limits& limits = {});
+
+// What seal() puts together. Section views must be whole msgpack values.
+struct Parts {
+  PythonVersion python;
+  // The manifest; where it is null, what encode_manifest() made of it, or nothing.
+  const Manifest* manifest = nullptr;
+  BytesView encoded_manifest;
+  // Code bodies; one that holds the hash of another stands after it.
+  std::span<const BytesView> code;
+  std::span<const std::uint64_t> shared;
+  BytesView payload;
+  // The array of places; empty when the payload has no code.
+  BytesView places;
+};
+
+// Puts an envelope together and appends it to `out`.
+void seal(const Parts& parts, std::vector<std::uint8_t>& out);
+
+// The same without a vector: an upper bound of the length, close to it, and a call
+// that writes to memory of at least that many bytes and returns the end of what it
+// wrote. `parts` must not change in between.
+std::size_t sealed_bound(const Parts& parts);
+std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out);
+
+}  // namespace waybill

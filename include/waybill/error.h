@@ -1,0 +1,67 @@
+#pragma once
+
+// Errors are values here: a code to act on, the byte that showed it, and a
+// sentence for a person. Nothing in waybill::core throws on bad input.
+//
+//   auto envelope = waybill::open(bytes);
+//   if (!envelope) std::cerr << waybill::to_string(envelope.error()) << '\n';
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <tl/expected.hpp>
+
+namespace waybill {
+
+// Bytes that somebody else owns and that must outlive the view.
+using BytesView = std::span<const std::uint8_t>;
+
+// What is wrong, in terms of what the reader can do about it. The names below
+// (see name_of) are part of the interface; docs/wire_format.md lists them.
+enum class ErrorCode : std::uint8_t {
+  // The input ends inside a value. Example: an envelope cut at half its length.
+  kTruncated,
+  // The input does not start as an envelope does. Example: a pickle.
+  kNotAnEnvelope,
+  // A format version that this reader does not know. Example: header ["wb", 2, …].
+  kUnknownFormat,
+  // A value of the wrong msgpack type, or out of its range, in a place where the
+  // format asks for another. Example: a string where the manifest should stand.
+  kMalformed,
+  // Bytes after the end of the envelope.
+  kTrailingBytes,
+  // The bytes are not those that were sent: the digest differs.
+  kDigestMismatch,
+  // A node tag or extension type that this reader does not know.
+  kUnknownTag,
+  // A back-reference to an object that does not exist, or not yet.
+  kBadReference,
+  // A ceiling of Limits was reached. `detail` names it.
+  kLimitExceeded,
+  // The payload uses a module, or code, that manifest or code section do not list.
+  kUndeclared,
+  // Code made for another Python. `detail` names both versions.
+  kPythonMismatch,
+};
+
+// The code as docs and `--json` spell it, e.g. "digest_mismatch". Static storage.
+std::string_view name_of(ErrorCode code);
+
+struct Error {
+  ErrorCode code;
+  // Position in the input of the byte that showed the error; never beyond its end.
+  std::size_t offset;
+  // What was found, what was expected, and what to do next, without a full stop.
+  std::string detail;
+};
+
+// "digest_mismatch at byte 120: …", for logs and terminals.
+std::string to_string(const Error& error);
+
+template <typename T>
+using Result = tl::expected<T, Error>;
+
+}  // namespace waybill

@@ -1,0 +1,46 @@
+#pragma once
+
+// An envelope for people and for scripts: what it needs, what it holds and how large
+// each part is. Needs no Python, and builds nothing that the envelope describes.
+//
+//   auto envelope = waybill::open(bytes);
+//   if (envelope) std::cout << waybill::report_text(*envelope);
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "waybill/envelope.h"
+#include "waybill/error.h"
+
+namespace waybill {
+
+struct ReportOptions {
+  // Containers inside containers that are shown; at most 64. What is deeper is counted.
+  std::size_t max_depth = 12;
+  // Items of one container that are shown; the rest is counted.
+  std::size_t max_items = 40;
+  // Characters of one text that are shown.
+  std::size_t max_text = 80;
+  // Colours for terminals; report_text() only.
+  bool colours = false;
+};
+
+// The report as lines of text. Control characters in names are escaped, so a hostile
+// envelope cannot write to the terminal.
+//
+// Works on any envelope that open() gave, whether or not verify() accepts it: a part
+// that cannot be read is reported as such.
+std::string report_text(const Envelope& envelope, const ReportOptions& options = {});
+
+// The same as one JSON object, indented by two. Equal envelopes give equal reports.
+// docs/cli.md describes the keys.
+std::string report_json(const Envelope& envelope, const ReportOptions& options = {});
+
+// {"ok": false, "error": {"code": "truncated", "offset": 3, "detail": "…"}}
+std::string error_json(const Error& error);
+
+// `text` with control characters escaped, for terminals.
+std::string printable(std::string_view text);
+
+}  // namespace waybill

@@ -1,0 +1,30 @@
+#pragma once
+
+// XXH3 behind two functions. No cryptography: a digest finds accidents, a content hash
+// finds equal code; neither stops somebody who wants to deceive.
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <cstdint>
+
+#include "waybill/error.h"
+
+namespace waybill::base {
+
+// 64 bits, in xxHash's canonical (big-endian) order.
+inline std::array<std::uint8_t, 8> digest_of(BytesView bytes) {
+  XXH64_canonical_t canonical;
+  XXH64_canonicalFromHash(&canonical, XXH3_64bits(bytes.data(), bytes.size()));
+  return std::to_array(canonical.digest);
+}
+
+// 128 bits, likewise.
+inline std::array<std::uint8_t, 16> content_hash_of(BytesView bytes) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
+  return std::to_array(canonical.digest);
+}
+
+}  // namespace waybill::base

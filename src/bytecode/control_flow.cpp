@@ -1,0 +1,227 @@
+// Cuts the instructions into blocks at jumps, their targets, and the edges of exception
+// table entries. Code without jumps and handlers, which is most small functions, takes
+// a short way: one block.
+// Tested by tests/bytecode/summarize_test.cpp.
+
+#include "bytecode/control_flow.h"
+
+#include <algorithm>
+
+namespace waybill::bytecode {
+namespace {
+
+// Passes over the blocks until all locals are said to be needed. Loops in loops need
+// one each; no real code has come near.
+constexpr int kMaxNeedPasses = 16;
+// Bits of `needed` for each instruction, beyond which it is not computed.
+constexpr std::size_t kMaxNeedBits = 1024;
+
+tl::unexpected<Error> malformed(std::size_t offset, const char* detail) {
+  return tl::unexpected(Error{ErrorCode::kMalformed, offset, detail});
+}
+
+class Builder {
+ public:
+  Builder(const CodeView& code, ControlFlow& flow) : code_(code), flow_(flow) {}
+
+  Result<void> build() {
+    const std::vector<Instruction>& all = flow_.instructions;
+    if (all.empty() || !ends_block(all.back().operation)) {
+      return malformed(code_.instructions.size(), "control runs off the end");
+    }
+    const bool plain =
+        flow_.entries.empty() &&
+        std::none_of(all.begin(), all.end(), [](const Instruction& i) {
+          return i.can_jump;
+        });
+    if (plain) {
+      flow_.blocks.push_back({0, first_end(), kNoIndex, kNoIndex, kNoIndex, kNoIndex});
+      flow_.order.push_back(0);
+      return {};
+    }
+    if (auto done = find_starts(); !done) return done;
+    cut_blocks();
+    order_blocks();
+    find_needed();
+    return {};
+  }
+
+ private:
+  std::uint32_t first_end() const {
+    std::uint32_t at = 0;
+    while (!ends_block(flow_.instructions[at].operation)) ++at;
+    return at + 1;
+  }
+
+  // Marks, by unit of co_code, where a block has to start.
+  Result<void> find_starts() {
+    const std::vector<Instruction>& all = flow_.instructions;
+    is_instruction_.assign(code_.instructions.size() / 2 + 1, false);
+    is_start_.assign(is_instruction_.size(), false);
+    for (const Instruction& instruction : all) {
+      is_instruction_[instruction.offset / 2] = true;
+    }
+    is_start_[0] = true;
+    for (const Instruction& instruction : all) {
+      if (!instruction.can_jump) continue;
+      if (!is_instruction_[instruction.argument / 2]) {
+        return malformed(instruction.offset, "a jump leads into an instruction");
+      }
+      is_start_[instruction.argument / 2] = true;
+    }
+    for (const ExceptionEntry& entry : flow_.entries) {
+      if (!is_instruction_[entry.target / 2]) {
+        return malformed(entry.target, "a handler starts inside an instruction");
+      }
+      is_start_[entry.start / 2] = true;
+      is_start_[entry.end / 2] = true;
+      is_start_[entry.target / 2] = true;
+    }
+    return {};
+  }
+
+  void cut_blocks() {
+    const std::vector<Instruction>& all = flow_.instructions;
+    block_at_.assign(is_start_.size(), kNoIndex);
+    std::size_t unit = 0;
+    bool cut = true;
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      // An entry's edge may lie in inline caches; then it cuts before what follows.
+      for (; unit <= all[i].offset / 2; ++unit) cut = cut || is_start_[unit];
+      if (cut) {
+        if (!flow_.blocks.empty()) flow_.blocks.back().end = i;
+        block_at_[all[i].offset / 2] = static_cast<std::uint32_t>(flow_.blocks.size());
+        flow_.blocks.emplace_back();
+        flow_.blocks.back().first = i;
+      }
+      cut = all[i].can_jump || ends_block(all[i].operation);
+    }
+    flow_.blocks.back().end = static_cast<std::uint32_t>(all.size());
+    for (std::uint32_t i = 0; i < flow_.blocks.size(); ++i) connect(i);
+  }
+
+  void connect(std::uint32_t index) {
+    Block& block = flow_.blocks[index];
+    const Instruction& last = flow_.instructions[block.end - 1];
+    if (last.can_jump) block.jump = block_at_[last.argument / 2];
+    if (!ends_block(last.operation)) block.next = index + 1;
+    const std::uint32_t offset = flow_.instructions[block.first].offset;
+    while (entry_ < flow_.entries.size() && flow_.entries[entry_].end <= offset) {
+      ++entry_;
+    }
+    if (entry_ < flow_.entries.size() && flow_.entries[entry_].start <= offset) {
+      block.entry = entry_;
+      block.handler = block_at_[flow_.entries[entry_].target / 2];
+    }
+  }
+
+  // Depth first, each block after all it leads to; `order` is the reverse of that.
+  void order_blocks() {
+    std::vector<std::uint8_t> ways_taken(flow_.blocks.size(), 0);
+    std::vector<std::uint8_t> seen(flow_.blocks.size(), 0);
+    std::vector<std::uint32_t> path{0};
+    seen[0] = 1;
+    while (!path.empty()) {
+      const Block& block = flow_.blocks[path.back()];
+      const std::uint32_t ways[] = {block.handler, block.jump, block.next};
+      std::uint8_t& taken = ways_taken[path.back()];
+      if (taken == 3) {
+        flow_.order.push_back(path.back());
+        path.pop_back();
+        continue;
+      }
+      const std::uint32_t way = ways[taken++];
+      if (way != kNoIndex && seen[way] == 0) {
+        seen[way] = 1;
+        path.push_back(way);
+      }
+    }
+    std::reverse(flow_.order.begin(), flow_.order.end());
+  }
+
+  void find_needed() {
+    const std::size_t words = (code_.local_names.size() + 63) / 64;
+    if (words * flow_.blocks.size() * 64 > kMaxNeedBits * flow_.instructions.size()) {
+      return;
+    }
+    flow_.words_per_block = words;
+    flow_.needed.assign(words * flow_.blocks.size(), 0);
+    std::vector<std::uint64_t> stored(flow_.needed.size(), 0);
+    for (const std::uint32_t block : flow_.order) {
+      note_own_needs(flow_.blocks[block], flow_.needed.data() + block * words,
+                     stored.data() + block * words);
+    }
+    for (int pass = 0; pass < kMaxNeedPasses; ++pass) {
+      bool changed = false;
+      for (auto it = flow_.order.rbegin(); it != flow_.order.rend(); ++it) {
+        changed = pull_needs(*it, stored) || changed;
+      }
+      if (!changed) return;
+    }
+    flow_.needed.assign(flow_.needed.size(), ~std::uint64_t{0});
+  }
+
+  // Locals that the block itself reads before it stores them, and those it stores.
+  void note_own_needs(const Block& block, std::uint64_t* needed,
+                      std::uint64_t* stored) {
+    for (std::uint32_t i = block.first; i < block.end; ++i) {
+      const Instruction& instruction = flow_.instructions[i];
+      const std::size_t local = instruction.argument;
+      const bool loads = instruction.operation == Operation::kLoadLocal ||
+                         instruction.operation == Operation::kLoadAndClearLocal;
+      const bool stores = instruction.operation == Operation::kStoreLocal ||
+                          instruction.operation == Operation::kDeleteLocal ||
+                          instruction.operation == Operation::kLoadAndClearLocal;
+      // An index out of range is told when the instruction is looked at.
+      if ((!loads && !stores) || local >= code_.local_names.size()) continue;
+      const std::uint64_t bit = std::uint64_t{1} << (local % 64);
+      if (loads && (stored[local / 64] & bit) == 0) needed[local / 64] |= bit;
+      if (stores) stored[local / 64] |= bit;
+    }
+  }
+
+  bool pull_needs(std::uint32_t index, const std::vector<std::uint64_t>& stored) {
+    const Block& block = flow_.blocks[index];
+    const std::size_t words = flow_.words_per_block;
+    bool changed = false;
+    for (std::size_t word = 0; word < words; ++word) {
+      std::uint64_t later = 0;
+      if (block.next != kNoIndex) later |= flow_.needed[block.next * words + word];
+      if (block.jump != kNoIndex) later |= flow_.needed[block.jump * words + word];
+      later &= ~stored[index * words + word];
+      // The handler may be entered before any of the block's stores.
+      if (block.handler != kNoIndex) {
+        later |= flow_.needed[block.handler * words + word];
+      }
+      std::uint64_t& mine = flow_.needed[index * words + word];
+      changed = changed || (later & ~mine) != 0;
+      mine |= later;
+    }
+    return changed;
+  }
+
+  const CodeView& code_;
+  ControlFlow& flow_;
+  std::vector<bool> is_instruction_;
+  std::vector<bool> is_start_;
+  std::vector<std::uint32_t> block_at_;
+  std::uint32_t entry_ = 0;
+};
+
+}  // namespace
+
+Result<ControlFlow> read_control_flow(const CodeView& code) {
+  ControlFlow flow;
+  auto instructions = read_instructions(code.version, code.instructions);
+  if (!instructions) return tl::unexpected(std::move(instructions.error()));
+  flow.instructions = *std::move(instructions);
+  auto entries = read_exception_entries(code.exception_table, code.instructions.size());
+  if (!entries) return tl::unexpected(std::move(entries.error()));
+  flow.entries = *std::move(entries);
+  if (auto built = Builder(code, flow).build(); !built) {
+    return tl::unexpected(std::move(built.error()));
+  }
+  return flow;
+}
+
+}  // namespace waybill::bytecode

@@ -1,0 +1,364 @@
+// The run over blocks, and the instructions that load, store and import. Containers,
+// calls and functions are in evaluator_values.cpp; why and what is in summarize.cpp.
+// Tested by tests/bytecode/summarize_test.cpp.
+
+#include "bytecode/evaluator.h"
+
+#include <limits>
+
+namespace waybill::bytecode {
+namespace {
+
+// What may be spent: values pushed, popped and merged. Compiled code needs some units
+// for each byte; the rest is for locals times branches.
+constexpr std::int64_t kBudgetPerByte = 48;
+constexpr std::int64_t kBaseBudget = 1 << 16;
+
+// Kinds in co_localspluskinds (CO_FAST_CELL, CO_FAST_FREE).
+constexpr std::uint8_t kCellOrFree = 0x40 | 0x80;
+
+}  // namespace
+
+Evaluator::Evaluator(const CodeView& code, const ControlFlow& flow,
+                     std::span<const std::uint8_t> name_uses, CodeSummary& summary)
+    : code_(code),
+      flow_(flow),
+      name_uses_(name_uses),
+      summary_(summary),
+      local_count_(code.local_names.size()),
+      states_(flow, graph_, local_count_,
+              kBaseBudget + kBudgetPerByte *
+                                static_cast<std::int64_t>(code.instructions.size() +
+                                                          code.local_names.size())) {}
+
+Result<bool> Evaluator::run() {
+  if (code_.argument_count > local_count_ || code_.local_kinds.size() != local_count_) {
+    malformed("local_names, local_kinds and argument_count do not fit each other");
+  } else {
+    do {
+      start_pass();
+      for (const std::uint32_t block : flow_.order) {
+        if (states_.is_reached(block) && !run_block(block)) break;
+      }
+    } while (detail_ == nullptr && !too_much_ && states_.needs_another_pass());
+  }
+  if (detail_ != nullptr) {
+    return tl::unexpected(Error{ErrorCode::kMalformed, offset_, detail_});
+  }
+  if (!too_much_) finish();
+  return !too_much_;
+}
+
+bool Evaluator::malformed(const char* detail) {
+  detail_ = detail;
+  return false;
+}
+
+void Evaluator::start_pass() {
+  graph_.clear();
+  states_.begin_pass();
+  summary_.imports.clear();
+  summary_.escapes.clear();
+  summary_.cell_stores.clear();
+  summary_.global_stores.clear();
+  summary_.bindings.clear();
+  summary_.defaults.clear();
+  has_escaped_.clear();
+  name_unions_.clear();
+  is_cell_made_.clear();
+  pending_calls_.clear();
+  pending_arguments_.clear();
+  keyword_names_ = kNoIndex;
+  offset_ = 0;
+  places_.assign(local_count_, kUnbound);
+  for (std::uint32_t i = 0; i < code_.argument_count; ++i) {
+    if (is_cell(i) || !flow_.is_needed(0, i)) continue;
+    places_[i] = graph_.make(Value::Kind::kParameter, i, 0, 0);
+  }
+  arrive(0, places_);
+}
+
+bool Evaluator::arrive(std::uint32_t block, std::span<const ValueId> state) {
+  switch (states_.arrive(block, state, offset_)) {
+    case FlowOutcome::kFine:
+      return true;
+    case FlowOutcome::kTooMuch:
+      too_much_ = true;
+      return false;
+    case FlowOutcome::kUnevenStack:
+      return malformed("the stack's height depends on the way here");
+  }
+  return false;
+}
+
+bool Evaluator::run_block(std::uint32_t index) {
+  block_ = &flow_.blocks[index];
+  offset_ = flow_.instructions[block_->first].offset;
+  const std::span<const ValueId> state = states_.visit(index);
+  places_.assign(state.begin(), state.end());
+  if (block_->handler != kNoIndex && !enter_handler(*block_)) return false;
+  const std::size_t max_height = code_.instructions.size() + 64;
+  for (std::uint32_t i = block_->first; i + 1 < block_->end; ++i) {
+    const Instruction& instruction = flow_.instructions[i];
+    offset_ = instruction.offset;
+    if (height() < instruction.pops) return malformed("the stack is empty");
+    if (!evaluate(instruction)) return false;
+    if (height() > max_height) return malformed("more on the stack than code can use");
+  }
+  const Instruction& last = flow_.instructions[block_->end - 1];
+  offset_ = last.offset;
+  if (height() < last.pops) return malformed("the stack is empty");
+  return leave_block(*block_, last, height());
+}
+
+bool Evaluator::leave_block(const Block& block, const Instruction& last,
+                            std::size_t height_before) {
+  const auto if_jump = static_cast<std::int64_t>(height_before) -
+                       static_cast<std::int64_t>(last.pops) + last.jump_pushes;
+  const bool jump_keeps_operand =
+      last.can_jump && last.jump_pushes > static_cast<std::int64_t>(last.pushes);
+  if (jump_keeps_operand && !arrive(block.jump, places_)) return false;
+  if (!evaluate(last)) return false;
+  if (last.can_jump && !jump_keeps_operand) {
+    if (if_jump < 0 || static_cast<std::size_t>(if_jump) > height()) {
+      return malformed("the stack is empty");
+    }
+    const std::span<const ValueId> state(
+        places_.data(), local_count_ + static_cast<std::size_t>(if_jump));
+    if (!arrive(block.jump, state)) return false;
+  }
+  return block.next == kNoIndex || arrive(block.next, places_);
+}
+
+bool Evaluator::enter_handler(const Block& block) {
+  const ExceptionEntry& entry = flow_.entries[block.entry];
+  if (height() < entry.depth) return malformed("a handler keeps more than there is");
+  scratch_.assign(places_.begin(), places_.begin() + static_cast<std::ptrdiff_t>(
+                                                         local_count_ + entry.depth));
+  if (entry.pushes_last) scratch_.push_back(kUnknownValue);
+  scratch_.push_back(kUnknownValue);
+  return arrive(block.handler, scratch_);
+}
+
+bool Evaluator::evaluate(const Instruction& instruction) {
+  const std::size_t pops = instruction.pops;
+  if (pops + instruction.pushes > 8 && !states_.spend(pops + instruction.pushes)) {
+    too_much_ = true;
+    return false;
+  }
+  switch (instruction.operation) {
+    case Operation::kConsume:
+    case Operation::kBranch:
+    case Operation::kJump:
+    case Operation::kReraise:
+    case Operation::kReturnConstant:
+    case Operation::kDeleteAttribute:
+    case Operation::kLoadSuperAttribute:
+      drop(pops);
+      push_unknown(instruction.pushes);
+      return true;
+    case Operation::kEscape:
+    case Operation::kReturn:
+    case Operation::kRaise:
+    case Operation::kSend:
+      for (std::size_t i = 1; i <= pops; ++i) escape(peek(i));
+      drop(pops);
+      push_unknown(instruction.pushes);
+      return true;
+    case Operation::kEscapeDeepest:
+    case Operation::kStoreAttribute:
+      escape(peek(pops));
+      drop(pops);
+      push_unknown(instruction.pushes);
+      return true;
+    case Operation::kPushNull:
+      push(kNull);
+      return true;
+    case Operation::kCopy:
+      if (instruction.argument == 0 || instruction.argument > height()) {
+        return malformed("COPY of what is not there");
+      }
+      push(peek(instruction.argument));
+      return true;
+    case Operation::kSwap:
+      if (instruction.argument == 0 || instruction.argument > height()) {
+        return malformed("SWAP with what is not there");
+      }
+      std::swap(places_.back(), places_[places_.size() - instruction.argument]);
+      return true;
+    case Operation::kLoadConstant:
+    case Operation::kLoadInteger:
+      return evaluate_constant(instruction);
+    default:
+      return evaluate_local(instruction);
+  }
+}
+
+bool Evaluator::evaluate_constant(const Instruction& instruction) {
+  std::int64_t integer = static_cast<std::int32_t>(instruction.argument);
+  if (instruction.operation == Operation::kLoadConstant) {
+    if (instruction.argument >= code_.constants.size()) {
+      return malformed("no such constant");
+    }
+    const ConstantView& constant = code_.constants[instruction.argument];
+    if (constant.kind == ConstantView::Kind::kNone) {
+      push(kUnknownValue);
+      return true;
+    }
+    integer = constant.integer;
+    if (constant.kind != ConstantView::Kind::kInteger ||
+        integer < std::numeric_limits<std::int32_t>::min() ||
+        integer > std::numeric_limits<std::int32_t>::max()) {
+      push(graph_.make(Value::Kind::kConstant, instruction.argument, 0, offset_));
+      return true;
+    }
+  }
+  push(graph_.make(Value::Kind::kInteger, static_cast<std::uint32_t>(integer), 0,
+                   offset_));
+  return true;
+}
+
+bool Evaluator::is_cell(std::uint32_t local) const {
+  return (code_.local_kinds[local] & kCellOrFree) != 0;
+}
+
+void Evaluator::store_local(std::uint32_t local, ValueId value) {
+  // A cell's place holds the cell. Inlined comprehensions save and restore it.
+  if (is_cell(local)) return;
+  places_[local] = value;
+  if (block_->handler != kNoIndex && value != kUnbound) {
+    states_.arrive_in_local(block_->handler, local, value);
+  }
+}
+
+bool Evaluator::evaluate_local(const Instruction& instruction) {
+  const std::uint32_t local = instruction.argument;
+  const Operation operation = instruction.operation;
+  if (operation < Operation::kLoadLocal || operation > Operation::kDeleteCell) {
+    return evaluate_name(instruction);
+  }
+  if (local >= local_count_) return malformed("no such local");
+  switch (operation) {
+    case Operation::kLoadLocal:
+      push(is_cell(local) ? kUnknownValue : plain(places_[local]));
+      return true;
+    case Operation::kLoadAndClearLocal:
+      push(is_cell(local) ? kUnbound : places_[local]);
+      store_local(local, kUnbound);
+      return true;
+    case Operation::kStoreLocal: {
+      const ValueId value = places_.back();
+      drop(1);
+      store_local(local, value);
+      return true;
+    }
+    case Operation::kDeleteLocal:
+      store_local(local, kUnbound);
+      return true;
+    case Operation::kMakeCell:
+      if (is_cell_made_.empty()) is_cell_made_.resize(local_count_, 0);
+      if (local < code_.argument_count && is_cell_made_[local] == 0) {
+        summary_.cell_stores.push_back(
+            {local, graph_.make(Value::Kind::kParameter, local, 0, offset_)});
+      }
+      is_cell_made_[local] = 1;
+      return true;
+    case Operation::kLoadDictOrCell:
+      drop(1);
+      [[fallthrough]];
+    case Operation::kLoadCell:
+      push(graph_.make(Value::Kind::kVariable, local, 0, offset_));
+      return true;
+    case Operation::kStoreCell:
+      summary_.cell_stores.push_back({local, pop()});
+      return true;
+    default:  // kDeleteCell
+      return true;
+  }
+}
+
+bool Evaluator::evaluate_name(const Instruction& instruction) {
+  const std::uint32_t name = instruction.argument;
+  const Operation operation = instruction.operation;
+  if (operation < Operation::kLoadGlobal || operation > Operation::kImportFrom) {
+    return evaluate_value(instruction);
+  }
+  if (name >= code_.names.size()) return malformed("no such name");
+  switch (operation) {
+    case Operation::kLoadDictOrGlobal:
+      drop(1);
+      [[fallthrough]];
+    case Operation::kLoadGlobal:
+      push(graph_.make(Value::Kind::kGlobal, name, 0, offset_));
+      return true;
+    case Operation::kLoadName:
+      load_name(name);
+      return true;
+    case Operation::kStoreName: {
+      // The namespace of a class, or module, is open to everybody.
+      const ValueId value = pop();
+      escape(value);
+      if ((name_uses_[name] & kNameLoaded) != 0) {
+        load_name(name);
+        const ValueId whole = pop();
+        graph_.add_to_union(whole, value);
+      }
+      return true;
+    }
+    case Operation::kStoreGlobal:
+      summary_.global_stores.push_back({name, pop()});
+      return true;
+    case Operation::kLoadAttribute: {
+      const ValueId owner = pop();
+      push(graph_.make(Value::Kind::kAttribute, name, owner, offset_));
+      return true;
+    }
+    case Operation::kImportName:
+    case Operation::kImportFrom:
+      return evaluate_import(instruction);
+    default:  // kDeleteName, kDeleteGlobal
+      return true;
+  }
+}
+
+// A name that the same body stores to is one union, wherever the stores stand.
+void Evaluator::load_name(std::uint32_t name) {
+  if ((name_uses_[name] & kNameStored) == 0) {
+    push(graph_.make(Value::Kind::kGlobal, name, 0, offset_));
+    return;
+  }
+  if (name_unions_.empty()) name_unions_.resize(code_.names.size(), 0);
+  if (name_unions_[name] == 0) {
+    const bool is_bound = (name_uses_[name] & kNameBound) != 0;
+    const ValueId global =
+        is_bound ? 0 : graph_.make(Value::Kind::kGlobal, name, 0, offset_);
+    name_unions_[name] = graph_.make_union(offset_);
+    if (!is_bound) graph_.add_to_union(name_unions_[name], global);
+  }
+  push(name_unions_[name]);
+}
+
+bool Evaluator::evaluate_import(const Instruction& instruction) {
+  const std::uint32_t name = instruction.argument;
+  if (instruction.operation == Operation::kImportFrom) {
+    if (height() == 0) return malformed("IMPORT_FROM nothing");
+    push(graph_.make(Value::Kind::kImportFrom, name, plain(peek(1)), offset_));
+    return true;
+  }
+  const Value from_names = graph_[pop()];
+  const Value level = graph_[pop()];
+  BodyImport import;
+  import.name = name;
+  import.level = level.kind == Value::Kind::kInteger ? level.index : 0;
+  const bool is_tuple =
+      from_names.kind == Value::Kind::kConstant &&
+      code_.constants[from_names.index].kind == ConstantView::Kind::kTuple;
+  import.from_names = is_tuple ? from_names.index : kNoIndex;
+  import.offset = offset_;
+  const auto index = static_cast<std::uint32_t>(summary_.imports.size());
+  summary_.imports.push_back(import);
+  push(graph_.make(Value::Kind::kImport, index, 0, offset_));
+  return true;
+}
+
+}  // namespace waybill::bytecode

@@ -1,0 +1,118 @@
+#pragma once
+
+// Runs instructions on abstract values: the stack and the locals hold ValueIds.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bytecode/flow_state.h"
+
+namespace waybill::bytecode {
+
+// How names of co_names are used in the whole code; one byte of flags per name.
+enum NameUse : std::uint8_t {
+  kNameSeen = 1,    // In CodeSummary::globals.
+  kNameLoaded = 2,  // By LOAD_NAME.
+  kNameStored = 4,  // By STORE_NAME.
+  kNameDeleted = 16,  // By DELETE_NAME.
+  kNameBound = 8,   // Stored before anything could read it: never read from globals.
+};
+
+// One analysis of one code object.
+class Evaluator {
+ public:
+  // `summary` gets all but `globals` and `nested`. All arguments must outlive this.
+  Evaluator(const CodeView& code, const ControlFlow& flow,
+            std::span<const std::uint8_t> name_uses, CodeSummary& summary);
+
+  // False: the code is too big in blocks times locals to be followed at its price, and
+  // `summary` holds nothing.
+  // Errors: kMalformed.
+  Result<bool> run();
+
+ private:
+  // A call of what may be a nested function, to be judged when unions are complete.
+  struct PendingCall {
+    ValueId callee;
+    std::uint32_t first_argument;  // Into pending_arguments_.
+    std::uint32_t positional;
+    std::uint32_t keywords;
+  };
+
+  void start_pass();
+  bool run_block(std::uint32_t index);
+  bool leave_block(const Block& block, const Instruction& last, std::size_t height);
+  bool arrive(std::uint32_t block, std::span<const ValueId> state);
+  bool enter_handler(const Block& block);
+  void finish();
+  bool malformed(const char* detail);
+
+  // evaluator.cpp: false stops, with malformed() or too_much_ set.
+  bool evaluate(const Instruction& instruction);
+  bool evaluate_name(const Instruction& instruction);
+  bool evaluate_local(const Instruction& instruction);
+  bool evaluate_constant(const Instruction& instruction);
+  bool evaluate_import(const Instruction& instruction);
+  void load_name(std::uint32_t name);
+  void store_local(std::uint32_t local, ValueId value);
+  bool is_cell(std::uint32_t local) const;
+
+  // evaluator_values.cpp: containers, calls, functions.
+  bool evaluate_value(const Instruction& instruction);
+  void push_pack(std::size_t count, PackOrder order);
+  void push_map(std::size_t count, bool constant_keys);
+  void unpack(ValueId value, std::size_t count);
+  void unpack_rest(ValueId value, std::size_t before, std::size_t after);
+  ValueId element_of(ValueId value);
+  ValueId item_of(ValueId container, ValueId key);
+  ValueId slice_of(ValueId container);
+  void call(std::size_t argument_count, std::size_t keyword_count);
+  bool call_getattr(ValueId callee, std::span<const ValueId> arguments);
+  void bind_arguments(ValueId function, std::span<const ValueId> positional);
+  void judge_pending_calls();
+  void make_function(std::uint32_t parts);
+  void set_function_part(ValueId function, std::uint32_t part, ValueId value);
+  std::size_t keyword_count_of(std::uint32_t constant) const;
+  void escape_packs_behind_attributes();
+
+  void escape(ValueId value);
+  bool matters(ValueId value) const;
+
+  // The stack; places_ holds locals first.
+  std::size_t height() const { return places_.size() - local_count_; }
+  void push(ValueId value) { places_.push_back(value); }
+  void push_unknown(std::size_t count) {
+    places_.insert(places_.end(), count, kUnknownValue);
+  }
+  ValueId peek(std::size_t depth) const { return places_[places_.size() - depth]; }
+  ValueId pop() {
+    const ValueId top = places_.back();
+    places_.pop_back();
+    return plain(top);
+  }
+  void drop(std::size_t count) { places_.resize(places_.size() - count); }
+
+  const CodeView& code_;
+  const ControlFlow& flow_;
+  std::span<const std::uint8_t> name_uses_;
+  CodeSummary& summary_;
+  std::size_t local_count_;
+  ValueGraph graph_;
+  FlowState states_;
+
+  std::vector<ValueId> places_;
+  std::vector<ValueId> scratch_;
+  std::vector<std::uint8_t> has_escaped_;  // By value.
+  std::vector<ValueId> name_unions_;       // By name; 0 is none.
+  std::vector<std::uint8_t> is_cell_made_;  // By local.
+  std::vector<PendingCall> pending_calls_;
+  std::vector<ValueId> pending_arguments_;
+  const Block* block_ = nullptr;
+  std::uint32_t offset_ = 0;  // Of the instruction at hand.
+  std::uint32_t keyword_names_ = kNoIndex;
+  bool too_much_ = false;
+  const char* detail_ = nullptr;
+};
+
+}  // namespace waybill::bytecode

@@ -1,0 +1,236 @@
+// Undoes the encoding of instructions: one loop over the units of two bytes, which
+// gathers EXTENDED_ARG, and one switch that splits what is several steps in one.
+// Tested by tests/bytecode/instruction_test.cpp.
+
+#include "bytecode/instruction.h"
+
+#include <string>
+
+namespace waybill::bytecode {
+namespace {
+
+// Subscripting, as an operand of BINARY_OP (NB_SUBSCR), and the common constant -1.
+constexpr std::uint32_t kSubscriptOperator = 26;
+constexpr std::uint32_t kCommonMinusOne = 11;
+// Operands of CALL_INTRINSIC_1 that keep their operand to themselves, or as it is.
+constexpr std::uint32_t kImportStarIntrinsic = 2;
+constexpr std::uint32_t kStopIterationIntrinsic = 3;
+constexpr std::uint32_t kUnaryPositiveIntrinsic = 5;
+constexpr std::uint32_t kListToTupleIntrinsic = 6;
+
+tl::unexpected<Error> fail(ErrorCode code, std::size_t offset, std::string detail) {
+  return tl::unexpected(Error{code, offset, std::move(detail)});
+}
+
+class Reader {
+ public:
+  Reader(const OpcodeTable& table, BytesView code) : table_(table), code_(code) {
+    instructions_.reserve(code.size() / 4 + 8);
+  }
+
+  Result<std::vector<Instruction>> read() {
+    if (code_.size() % 2 != 0 || code_.size() > 0x7fffffff) {
+      return fail(ErrorCode::kMalformed, code_.size(),
+                  "instructions are units of 2 bytes, and below 2 GiB");
+    }
+    std::size_t at = 0;
+    while (at < code_.size()) {
+      const std::size_t start = at;
+      std::uint32_t argument = 0;
+      int extensions = 0;
+      while (row_at(at).operation == Operation::kExtendedArg) {
+        argument = argument << 8 | code_[at + 1];
+        at += 2;
+        if (++extensions > 3 || at >= code_.size()) {
+          return fail(ErrorCode::kMalformed, start, "EXTENDED_ARG extends nothing");
+        }
+      }
+      const OpcodeRow& row = row_at(at);
+      argument = argument << 8 | code_[at + 1];
+      if (auto sound = check_opcode(row, at); !sound) {
+        return tl::unexpected(sound.error());
+      }
+      at += 2;
+      while (at < code_.size() && row_at(at).operation == Operation::kCache) {
+        if (code_[at + 1] != 0) {
+          return fail(ErrorCode::kMalformed, at, "an inline cache is in use");
+        }
+        at += 2;
+      }
+      if (auto sound = append(row, argument, start, at); !sound) {
+        return tl::unexpected(sound.error());
+      }
+    }
+    return std::move(instructions_);
+  }
+
+ private:
+  const OpcodeRow& row_at(std::size_t offset) const { return table_[code_[offset]]; }
+
+  Result<void> check_opcode(const OpcodeRow& row, std::size_t offset) const {
+    switch (row.operation) {
+      case Operation::kUnknown:
+        return fail(ErrorCode::kUnknownTag, offset,
+                    "opcode " + std::to_string(code_[offset]) +
+                        " is not in this Python's canonical code; specialised code "
+                        "must be read by PyCode_GetCode");
+      case Operation::kNotCanonical:
+        return fail(ErrorCode::kUnknownTag, offset,
+                    std::string(row.name) +
+                        " occurs in running code only; read it by PyCode_GetCode");
+      case Operation::kCache:
+        return fail(ErrorCode::kMalformed, offset, "CACHE belongs to no instruction");
+      default:
+        return {};
+    }
+  }
+
+  // `next` is the offset of the next instruction; jumps count from there.
+  Result<void> append(const OpcodeRow& row, std::uint32_t argument, std::size_t start,
+                      std::size_t next) {
+    const std::uint64_t pops = row.pops.of(argument);
+    const std::uint64_t pushes = row.pushes.of(argument);
+    // A real count is bounded by the instructions that made or will use the values.
+    if (pops > code_.size() + 8 || pushes > code_.size() + 8) {
+      return fail(ErrorCode::kMalformed, start,
+                  std::string(row.name) + " counts more values than there are bytes");
+    }
+    Instruction instruction;
+    instruction.operation = row.operation;
+    instruction.jump_pushes = row.jump_pushes;
+    instruction.can_jump = row.jump != Jump::kNone;
+    instruction.argument = argument;
+    instruction.pops = static_cast<std::uint32_t>(pops);
+    instruction.pushes = static_cast<std::uint32_t>(pushes);
+    instruction.offset = static_cast<std::uint32_t>(start);
+    if (instruction.can_jump) {
+      const std::uint64_t distance = std::uint64_t{argument} * 2;
+      const bool back = row.jump == Jump::kBackward;
+      if (back ? distance > next : next + distance >= code_.size()) {
+        return fail(ErrorCode::kMalformed, start, "a jump leaves the code");
+      }
+      instruction.argument =
+          static_cast<std::uint32_t>(back ? next - distance : next + distance);
+    }
+    split(instruction, row.flag_bits);
+    return {};
+  }
+
+  void push_back(Instruction instruction, Operation operation, std::uint32_t argument,
+                 std::uint32_t pops, std::uint32_t pushes) {
+    instruction.operation = operation;
+    instruction.argument = argument;
+    instruction.pops = pops;
+    instruction.pushes = pushes;
+    instructions_.push_back(instruction);
+  }
+
+  // A load of names[argument >> flag_bits]. Bit 0 asks for a NULL in the free place of
+  // a call's two: below the callable, or above it.
+  void push_load(const Instruction& from, Operation operation, std::uint8_t flag_bits,
+                 bool null_is_below) {
+    const bool null = flag_bits > 0 && (from.argument & 1) != 0;
+    if (null && null_is_below) push_back(from, Operation::kPushNull, 0, 0, 1);
+    push_back(from, operation, from.argument >> flag_bits, from.pops, 1);
+    if (null && !null_is_below) push_back(from, Operation::kPushNull, 0, 0, 1);
+  }
+
+  void push_locals(const Instruction& from, Operation first, Operation second) {
+    const bool stores_first = first == Operation::kStoreLocal;
+    const bool stores_second = second == Operation::kStoreLocal;
+    push_back(from, first, from.argument >> 4, stores_first, !stores_first);
+    push_back(from, second, from.argument & 15, stores_second, !stores_second);
+  }
+
+  void split(const Instruction& from, std::uint8_t flag_bits) {
+    switch (from.operation) {
+      case Operation::kLoadGlobal:
+        return push_load(from, from.operation, flag_bits, true);
+      case Operation::kLoadGlobalThenNull:
+        return push_load(from, Operation::kLoadGlobal, flag_bits, false);
+      case Operation::kLoadAttribute:
+      case Operation::kLoadSuperAttribute:
+        return push_load(from, from.operation, flag_bits, false);
+      case Operation::kLoadMethod:
+        push_back(from, Operation::kLoadAttribute, from.argument, 1, 1);
+        return push_back(from, Operation::kPushNull, 0, 0, 1);
+      case Operation::kImportName:
+        return push_back(from, from.operation, from.argument >> flag_bits, 2, 1);
+      case Operation::kLoadLocalLoadLocal:
+        return push_locals(from, Operation::kLoadLocal, Operation::kLoadLocal);
+      case Operation::kStoreLocalLoadLocal:
+        return push_locals(from, Operation::kStoreLocal, Operation::kLoadLocal);
+      case Operation::kStoreLocalStoreLocal:
+        return push_locals(from, Operation::kStoreLocal, Operation::kStoreLocal);
+      case Operation::kLoadCommonConstant:
+        if (from.argument == kCommonMinusOne) {
+          return push_back(from, Operation::kLoadInteger, 0xffffffff, 0, 1);
+        }
+        return push_back(from, Operation::kConsume, 0, 0, 1);
+      case Operation::kBinaryOperationOrSubscript:
+        return push_back(from,
+                         from.argument == kSubscriptOperator
+                             ? Operation::kSubscript
+                             : Operation::kBinaryOperation,
+                         from.argument, 2, 1);
+      case Operation::kGetIterator:
+        // 3.15: an argument asks for what `yield from` and async iteration need.
+        return push_back(from, from.argument == 0 || from.pushes == 1
+                                   ? Operation::kGetIterator
+                                   : Operation::kEscape,
+                         0, from.pops, from.pushes);
+      case Operation::kMakeFunction:
+        // From 3.13 on the parts come by SET_FUNCTION_ATTRIBUTE, and oparg is nothing.
+        return push_back(from, from.operation, from.pops == 1 ? 0 : from.argument,
+                         from.pops, 1);
+      case Operation::kIntrinsic:
+        return split_intrinsic(from);
+      default:
+        instructions_.push_back(from);
+    }
+  }
+
+  void split_intrinsic(const Instruction& from) {
+    switch (from.argument) {
+      case kListToTupleIntrinsic:
+        return push_back(from, Operation::kConsume, 0, 0, 0);
+      case kImportStarIntrinsic:
+      case kStopIterationIntrinsic:
+      case kUnaryPositiveIntrinsic:
+        return push_back(from, Operation::kConsume, 0, 1, 1);
+      default:
+        return push_back(from, Operation::kEscape, 0, 1, 1);
+    }
+  }
+
+  const OpcodeTable& table_;
+  BytesView code_;
+  std::vector<Instruction> instructions_;
+};
+
+}  // namespace
+
+bool ends_block(Operation operation) {
+  switch (operation) {
+    case Operation::kJump:
+    case Operation::kReturn:
+    case Operation::kReturnConstant:
+    case Operation::kRaise:
+    case Operation::kReraise:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Result<std::vector<Instruction>> read_instructions(int version, BytesView code) {
+  const OpcodeTable* table = opcode_table(version);
+  if (table == nullptr) {
+    return fail(ErrorCode::kPythonMismatch, 0,
+                "code of Python " + std::to_string(version / 100) + "." +
+                    std::to_string(version % 100) + "; known are 3.11 to 3.15");
+  }
+  return Reader(*table, code).read();
+}
+
+}  // namespace waybill::bytecode

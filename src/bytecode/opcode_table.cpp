@@ -1,0 +1,67 @@
+// The generated rows, spread over one array of 256 per version.
+// Tested by tests/bytecode/instruction_test.cpp and test_stack_effects.py.
+
+#include "bytecode/opcode_table.h"
+
+#include <bit>
+
+namespace waybill::bytecode {
+namespace {
+
+struct NumberedOpcode {
+  std::uint8_t number;
+  std::string_view name;
+  OpcodeRow row;
+};
+
+#include "bytecode/opcode_rows/311.inc"
+#include "bytecode/opcode_rows/312.inc"
+#include "bytecode/opcode_rows/313.inc"
+#include "bytecode/opcode_rows/314.inc"
+#include "bytecode/opcode_rows/315.inc"
+
+template <std::size_t kSize>
+constexpr OpcodeTable spread(const NumberedOpcode (&rows)[kSize]) {
+  OpcodeTable table{};
+  for (const NumberedOpcode& opcode : rows) {
+    table[opcode.number] = opcode.row;
+    table[opcode.number].name = opcode.name;
+  }
+  return table;
+}
+
+constexpr OpcodeTable kTables[] = {spread(kOpcodes311), spread(kOpcodes312),
+                                   spread(kOpcodes313), spread(kOpcodes314),
+                                   spread(kOpcodes315)};
+
+}  // namespace
+
+std::uint64_t Count::of(std::uint32_t argument) const {
+  const std::uint64_t wide = argument;
+  switch (term) {
+    case Term::kNone:
+      return base;
+    case Term::kArgument:
+      return base + wide;
+    case Term::kTwiceArgument:
+      return base + 2 * wide;
+    case Term::kLowBit:
+      return base + (wide & 1);
+    case Term::kUnpackRest:
+      return base + (wide & 0xff) + (wide >> 8);
+    case Term::kFunctionParts:
+      return base + static_cast<std::uint64_t>(std::popcount(argument & 15u));
+    case Term::kFormatSpec:
+      return base + ((wide & 4) != 0 ? 1u : 0u);
+    case Term::kSliceStep:
+      return base + (wide == 3 ? 1u : 0u);
+  }
+  return base;
+}
+
+const OpcodeTable* opcode_table(int version) {
+  if (version < 311 || version > 315) return nullptr;
+  return &kTables[version - 311];
+}
+
+}  // namespace waybill::bytecode

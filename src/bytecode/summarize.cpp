@@ -1,0 +1,151 @@
+// What a code object does with the values it loads: abstract interpretation of its
+// bytecode. This page tells what is followed; the work is done in
+//
+//   instruction.cpp       bytes -> steps without versions or encodings
+//   control_flow.cpp      steps -> blocks, their order, which locals are needed where
+//   flow_state.cpp        states at block starts, and how they merge
+//   evaluator.cpp         one step on abstract locals and stack
+//   evaluator_values.cpp  the same for containers, calls and functions
+//   coarse_summary.cpp    the way out when all this would cost too much
+//
+// How. Locals and stack hold ValueIds instead of objects. Each block runs once a pass,
+// after the blocks that lead to it. Where two ways meet with different values, the
+// place becomes a kUnion. When a loop brings something new to a block that has run, the
+// place is marked, and a new pass starts with a union there. A union only ever gains
+// operands, so nothing computed from it has to be taken back; what depends on all of
+// its operands (is it only functions that are called here?) is judged at the end.
+//
+// Followed, each with what the summary says of it:
+//   xml.etree.X                 global xml -> .etree -> .X
+//   m = xml; m.dom; m = os; m.path   xml.dom and os.path; flow tells the m's apart
+//   (xml if c else os).path     {xml, os}.path; so are `x or y` and (m := xml).dom
+//   a, b = xml, os; a.dom       xml.dom only: tuples are unpacked by position
+//   (xml, os)[0].dom            xml.dom
+//   for m in (xml, os): m.dom   any item of (xml, os), .dom; in comprehensions too:
+//                               inlined ones as loops, others by the binding of `.0`
+//   getattr(xml, "dom")         kGetattr; when the name is not a constant, xml escapes
+//   import a.b as m; m.c        kImport, kImportFrom, .c
+//   def f(m): ...; f(xml)       binding: parameter 0 of f is xml
+//   def f(m=xml, *, n=os): ...  defaults
+//   def outer(): m = xml; return lambda: m.dom   a store to the cell m, and there a
+//                               kVariable. Cells have no flow: any store may be seen.
+//   global m; m = xml           a store to the global
+//   try: ... except xml.E: ...  handlers run, with every value that a local had in the
+//                               covered range
+//   class K: z = xml; z.dom     LOAD_NAME: the global z or what the body stored
+//
+// Ends a chain, because the value leaves by a way that is not followed: it escapes.
+//   helper(xml)                 an argument, but for nested functions and getattr
+//   self.m = xml; d["k"] = xml  a store into something
+//   [*x, xml]; d.update(...)    extending a container: also all it had before
+//   mods = [xml]; mods.pop()    an attribute of a list of this code: the list escapes
+//   return xml; yield, raise, await, with xml, class K: z = xml
+// Ends it and nothing leaves: arithmetic, comparison, formatting, tests, bases of a
+// class, the receiver of a method call. Their result is kUnknown.
+//
+// Knowingly missed, as the values are not what modules are used by:
+//   operator.attrgetter("dom")(xml)   xml escapes; the name is a constant like others
+//   {"k": xml}["k"].dom         any value of the dict; keys are not compared
+//   mods = [xml, os]; mods[0]   any item: a list may have been changed meanwhile
+//   d[xml], xml + 1, f"{xml}"   __getitem__, __add__, __format__ could do anything
+//   super().m                   kUnknown
+//   vars()["xml"], sys.modules["xml"], exec(...)
+// Tested by tests/bytecode/summarize_test.cpp.
+
+#include "bytecode/coarse_summary.h"
+#include "bytecode/evaluator.h"
+
+namespace waybill {
+namespace {
+
+using bytecode::Operation;
+
+// How far code runs in a straight line from its start, as a number of instructions: what
+// is stored there is there ever after.
+std::size_t straight_length(const bytecode::ControlFlow& flow) {
+  if (flow.blocks.empty() || flow.blocks[0].entry != kNoIndex) return 0;
+  return flow.blocks[0].end;
+}
+
+std::uint8_t use_of(Operation operation) {
+  switch (operation) {
+    case Operation::kLoadName:
+      return bytecode::kNameLoaded | bytecode::kNameSeen;
+    case Operation::kLoadGlobal:
+    case Operation::kLoadDictOrGlobal:
+    case Operation::kStoreGlobal:
+    case Operation::kDeleteGlobal:
+      return bytecode::kNameSeen;
+    case Operation::kStoreName:
+      return bytecode::kNameStored;
+    case Operation::kDeleteName:
+      return bytecode::kNameDeleted;
+    default:
+      return 0;
+  }
+}
+
+// Lists the global names over the whole code, also what no control reaches: they decide
+// which globals travel. Gives the flags of bytecode::NameUse for each name.
+Result<std::vector<std::uint8_t>> list_names(const CodeView& code,
+                                             const bytecode::ControlFlow& flow,
+                                             CodeSummary& summary) {
+  std::vector<std::uint8_t> uses(code.names.size(), 0);
+  const std::size_t straight = straight_length(flow);
+  for (const bytecode::Instruction& instruction : flow.instructions) {
+    if (use_of(instruction.operation) == 0) continue;
+    if (instruction.argument >= uses.size()) {
+      return tl::unexpected(
+          Error{ErrorCode::kMalformed, instruction.offset, "no such name"});
+    }
+    if (instruction.operation == Operation::kDeleteName) {
+      uses[instruction.argument] |= bytecode::kNameDeleted;
+    }
+  }
+  for (std::size_t i = 0; i < flow.instructions.size(); ++i) {
+    const bytecode::Instruction& instruction = flow.instructions[i];
+    std::uint8_t use = use_of(instruction.operation);
+    if (use == 0) continue;
+    std::uint8_t& known = uses[instruction.argument];
+    const std::uint8_t exposed = bytecode::kNameSeen | bytecode::kNameDeleted;
+    if (use == bytecode::kNameStored && i < straight && (known & exposed) == 0) {
+      use |= bytecode::kNameBound;
+    }
+    if ((use & bytecode::kNameLoaded) != 0 && (known & bytecode::kNameBound) != 0) {
+      use = bytecode::kNameLoaded;
+    }
+    if ((use & ~known & bytecode::kNameSeen) != 0) {
+      summary.globals.push_back(instruction.argument);
+    }
+    known |= use;
+  }
+  return uses;
+}
+
+}  // namespace
+
+Result<CodeSummary> summarize(const CodeView& code) {
+  auto flow = bytecode::read_control_flow(code);
+  if (!flow) return tl::unexpected(std::move(flow.error()));
+  CodeSummary names;
+  auto uses = list_names(code, *flow, names);
+  if (!uses) return tl::unexpected(std::move(uses.error()));
+
+  CodeSummary summary;
+  auto followed = bytecode::Evaluator(code, *flow, *uses, summary).run();
+  if (!followed) return tl::unexpected(std::move(followed.error()));
+  if (!*followed) {
+    auto done = bytecode::summarize_coarsely(code, flow->instructions, summary);
+    if (!done) return tl::unexpected(std::move(done.error()));
+  }
+
+  summary.globals = std::move(names.globals);
+  for (std::uint32_t i = 0; i < code.constants.size(); ++i) {
+    if (code.constants[i].kind == ConstantView::Kind::kCode) {
+      summary.nested.push_back(i);
+    }
+  }
+  return summary;
+}
+
+}  // namespace waybill

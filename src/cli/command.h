@@ -1,0 +1,60 @@
+#pragma once
+
+// What a command is, and what commands share. One file per command; main.cpp lists
+// them.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "waybill/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace waybill::cli {
+
+// Exit codes; docs/cli.md lists them. 3 and 4 are kept for refusals by a policy and for
+// bad signatures.
+enum class Exit : std::uint8_t {
+  kFine = 0,
+  kUsage = 1,           // The command line was not understood.
+  kUnreadable = 2,      // The input could not be read, or is no sound envelope.
+  kRaisedInPython = 5,  // Python failed, or could not be started.
+};
+
+// The values of all options of all commands; each command sets and reads its own.
+struct Arguments {
+  std::string file;
+  std::string target;
+  std::string python;
+  bool json = false;
+  bool no_colours = false;
+  std::size_t depth = 12;
+  std::size_t items = 40;
+};
+
+struct Command {
+  const char* name;
+  const char* summary;
+  void (*declare)(CLI::App& app, Arguments& arguments);
+  Exit (*run)(const Arguments& arguments);
+};
+
+extern const Command kInspect;
+extern const Command kVerify;
+extern const Command kDiscover;
+
+// The bytes of a file, or of stdin for "-". False, with a line on stderr, if they
+// cannot be read.
+bool read_input(const std::string& file, std::vector<std::uint8_t>& bytes);
+
+// "waybill: digest_mismatch at byte 120: …" on stderr; with `json`, the error as JSON
+// on stdout too. Returns kUnreadable.
+Exit refuse(const Error& error, bool json);
+
+// Whether stdout is a terminal that wants colours (NO_COLOR, see no-color.org).
+bool wants_colours();
+
+}  // namespace waybill::cli

@@ -1,0 +1,46 @@
+// waybill inspect FILE: what an envelope needs and what it holds. Runs no Python.
+// Tested by tests/cli/test_inspect.py.
+
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "waybill/envelope.h"
+#include "waybill/report.h"
+
+namespace waybill::cli {
+namespace {
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
+  app.add_flag("--json", arguments.json, "Write one JSON object");
+  app.add_flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
+  app.add_option("--depth", arguments.depth, "Containers inside containers to show");
+  app.add_option("--items", arguments.items, "Items of each container to show");
+}
+
+Exit run(const Arguments& arguments) {
+  std::vector<std::uint8_t> bytes;
+  if (!read_input(arguments.file, bytes)) return Exit::kUnreadable;
+  const Result<Envelope> envelope = open_whole(bytes);
+  if (!envelope) return refuse(envelope.error(), arguments.json);
+
+  ReportOptions options;
+  options.max_depth = arguments.depth;
+  options.max_items = arguments.items;
+  options.colours = !arguments.no_colours && wants_colours();
+  if (arguments.json) {
+    std::printf("%s\n", report_json(*envelope, options).c_str());
+  } else {
+    std::fputs(report_text(*envelope, options).c_str(), stdout);
+  }
+  return Exit::kFine;
+}
+
+}  // namespace
+
+const Command kInspect = {"inspect", "Show what an envelope needs and holds", declare,
+                          run};
+
+}  // namespace waybill::cli

@@ -1,0 +1,47 @@
+// The waybill command. Links no Python: what can be told about an envelope is told from
+// its bytes.
+// Tested by tests/cli/test_inspect.py; docs/cli.md is its manual.
+
+#include <cstdio>
+#include <exception>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+
+namespace waybill::cli {
+namespace {
+
+constexpr const Command* kCommands[] = {&kInspect, &kVerify, &kDiscover};
+
+Exit run(int argc, char** argv) {
+  CLI::App app("Says what serialized Python callables are and what they need.",
+               "waybill");
+  app.require_subcommand(1);
+  Arguments arguments;
+  const Command* chosen = nullptr;
+  for (const Command* command : kCommands) {
+    CLI::App* sub = app.add_subcommand(command->name, command->summary);
+    command->declare(*sub, arguments);
+    sub->callback([&chosen, command] { chosen = command; });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Asking for help is fine; CLI11 has a number of its own for each mistake.
+    return app.exit(error) == 0 ? Exit::kFine : Exit::kUsage;
+  }
+  return chosen->run(arguments);
+}
+
+}  // namespace
+}  // namespace waybill::cli
+
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(waybill::cli::run(argc, argv));
+  } catch (const std::exception& error) {  // Of the libraries: no memory, mostly.
+    std::fprintf(stderr, "waybill: %s\n", error.what());
+    return static_cast<int>(waybill::cli::Exit::kUnreadable);
+  }
+}

@@ -1,0 +1,265 @@
+// The manifest's section: a map of two arrays, the records and the file names that
+// they share. Records may be longer one day, and the map may have other keys; a reader
+// passes over both.
+// Tested by tests/envelope/manifest_test.cpp.
+
+#include "waybill/manifest.h"
+
+#include <span>
+#include <unordered_map>
+
+#include "envelope/manifest_codec.h"
+#include "wire/utf8.h"
+
+namespace waybill {
+
+std::string_view name_of(ImportTime time) {
+  switch (time) {
+    case ImportTime::kLoad:
+      return "load";
+    case ImportTime::kCall:
+      return "call";
+    case ImportTime::kLazy:
+      return "lazy";
+  }
+  return "unknown";
+}
+
+void encode_manifest(const Manifest& manifest, std::vector<std::uint8_t>& out) {
+  const std::size_t start = out.size();
+  out.resize(start + envelope::manifest_bound(manifest));
+  wire::CursorWriter writer(out.data() + start);
+  envelope::write_manifest(writer, manifest);
+  out.resize(static_cast<std::size_t>(writer.at() - out.data()));
+}
+
+namespace envelope {
+namespace {
+
+using wire::ManifestKey;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+constexpr std::uint64_t kRecordLength = 6;
+constexpr std::uint64_t kNoFile = UINT64_MAX;
+constexpr std::uint64_t kLastTime = static_cast<std::uint64_t>(ImportTime::kLazy);
+
+// Text that is UTF-8, or nil; false with an error for all else.
+bool read_optional(Reader& reader, std::string_view& value, bool& is_nil,
+                   std::string_view what) {
+  Token token;
+  if (!reader.next(token)) return false;
+  is_nil = token.type == TokenType::kNil;
+  if (is_nil) return true;
+  if (token.type != TokenType::kText || !wire::is_utf8(token.text())) {
+    return reader.fail(ErrorCode::kMalformed, token.offset,
+                       std::string(what) + " should be UTF-8 text or nil");
+  }
+  value = token.text();
+  return true;
+}
+
+bool read_required(Reader& reader, std::string_view& value, std::string_view what) {
+  const std::size_t offset = reader.offset();
+  if (!reader.read_text(value, what)) return false;
+  return wire::is_utf8(value) || reader.fail(ErrorCode::kMalformed, offset,
+                                             std::string(what) + " is not UTF-8");
+}
+
+bool read_file_index(Reader& reader, std::uint64_t& index) {
+  Token token;
+  if (!reader.next(token)) return false;
+  index = kNoFile;
+  if (token.type == TokenType::kNil) return true;
+  if (token.type != TokenType::kInteger || token.integer < 0) {
+    return reader.fail(ErrorCode::kMalformed, token.offset,
+                       "the file of an import should be an index or nil");
+  }
+  index = static_cast<std::uint64_t>(token.integer);
+  return true;
+}
+
+bool skip_rest(Reader& reader, std::uint64_t count) {
+  while (count-- != 0) {
+    if (!reader.skip()) return false;
+  }
+  return true;
+}
+
+bool read_record(Reader& reader, ImportRecord& record, std::uint64_t& file) {
+  const std::size_t offset = reader.offset();
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "an import")) return false;
+  if (count < kRecordLength) {
+    return reader.fail(ErrorCode::kMalformed, offset, "an import has six fields");
+  }
+  std::string_view module, chain, function;
+  std::uint64_t time = 0;
+  std::uint64_t line = 0;
+  bool no_chain = false;
+  bool no_function = false;
+  if (!read_required(reader, module, "the module of an import") ||
+      !reader.read_unsigned(time, kLastTime, "the time of an import") ||
+      !read_optional(reader, chain, no_chain, "the chain of an import") ||
+      !read_optional(reader, function, no_function, "the function of an import") ||
+      !read_file_index(reader, file) ||
+      !reader.read_unsigned(line, UINT32_MAX, "the line of an import")) {
+    return false;
+  }
+  record.module = module;
+  record.time = static_cast<ImportTime>(time);
+  record.chain = no_chain ? module : chain;
+  record.function = function;
+  record.line = static_cast<std::uint32_t>(line);
+  return skip_rest(reader, count - kRecordLength);
+}
+
+// The records, and for each its index into the files, which may stand further on.
+bool read_imports(Reader& reader, Manifest& manifest,
+                  std::vector<std::uint64_t>& files) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the imports")) return false;
+  // Of what may be hostile, no more is reserved than the bytes left can hold.
+  const std::uint64_t most = reader.left() / (kRecordLength + 1);
+  manifest.imports.reserve(count < most ? count : most);
+  files.reserve(count < most ? count : most);
+  for (; count != 0; --count) {
+    std::uint64_t& file = files.emplace_back(kNoFile);
+    if (!read_record(reader, manifest.imports.emplace_back(), file)) return false;
+  }
+  return true;
+}
+
+bool read_files(Reader& reader, std::vector<std::string_view>& files) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the files")) return false;
+  for (; count != 0; --count) {
+    std::string_view file;
+    if (!read_required(reader, file, "a file name")) return false;
+    files.push_back(file);
+  }
+  return true;
+}
+
+// File names by number, in order of first use. Nearly every manifest has one or two,
+// so the last one is tried first and a table is made only for many.
+class FileNumbers {
+ public:
+  std::size_t number_of(std::string_view file) {
+    if (!files_.empty() && files_[last_] == file) return last_;
+    last_ = files_.size() < kFew ? scan(file) : look_up(file);
+    if (last_ == files_.size()) files_.push_back(file);
+    return last_;
+  }
+  std::span<const std::string_view> files() const { return files_; }
+
+ private:
+  static constexpr std::size_t kFew = 16;
+
+  std::size_t scan(std::string_view file) const {
+    std::size_t i = 0;
+    while (i < files_.size() && files_[i] != file) ++i;
+    return i;
+  }
+  std::size_t look_up(std::string_view file) {
+    while (table_.size() < files_.size()) {
+      const std::size_t number = table_.size();
+      table_.emplace(files_[number], number);
+    }
+    const auto found = table_.find(file);
+    return found == table_.end() ? files_.size() : found->second;
+  }
+
+  std::vector<std::string_view> files_;
+  std::unordered_map<std::string_view, std::size_t> table_;
+  std::size_t last_ = 0;
+};
+
+void write_optional(wire::CursorWriter& writer, std::string_view value, bool is_nil) {
+  if (is_nil) {
+    writer.nil();
+  } else {
+    writer.text(value);
+  }
+}
+
+}  // namespace
+
+bool read_manifest(Reader& reader, Manifest& manifest) {
+  std::uint64_t count = 0;
+  if (!reader.read_map(count, "the manifest")) return false;
+  std::vector<std::uint64_t> indices;
+  std::vector<std::string_view> files;
+  std::uint64_t next_key = 0;
+  const std::size_t offset = reader.offset();
+  for (; count != 0; --count) {
+    const std::size_t key_offset = reader.offset();
+    std::uint64_t key = 0;
+    if (!reader.read_unsigned(key, UINT32_MAX, "a key of the manifest")) return false;
+    if (key < next_key) {
+      return reader.fail(ErrorCode::kMalformed, key_offset,
+                         "the keys of the manifest should ascend");
+    }
+    next_key = key + 1;
+    const bool read = key == static_cast<std::uint64_t>(ManifestKey::kImports)
+                          ? read_imports(reader, manifest, indices)
+                      : key == static_cast<std::uint64_t>(ManifestKey::kFiles)
+                          ? read_files(reader, files)
+                          : reader.skip();
+    if (!read) return false;
+  }
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] == kNoFile) continue;
+    if (indices[i] >= files.size()) {
+      return reader.fail(ErrorCode::kMalformed, offset,
+                         "an import names file " + std::to_string(indices[i]) + " of " +
+                             std::to_string(files.size()));
+    }
+    manifest.imports[i].file = files[indices[i]];
+  }
+  return true;
+}
+
+std::size_t manifest_bound(const Manifest& manifest) {
+  constexpr std::size_t kMap = 1 + 2 * (1 + 5);
+  constexpr std::size_t kRecord = 1 + 1 + 4 * 5 + 2 * 5;
+  std::size_t bound = kMap;
+  for (const ImportRecord& record : manifest.imports) {
+    bound += kRecord + record.module.size() + record.chain.size() +
+             record.function.size() + record.file.size();
+  }
+  return bound;
+}
+
+void write_manifest(wire::CursorWriter& writer, const Manifest& manifest) {
+  if (manifest.imports.empty()) return writer.map(0);
+  FileNumbers numbers;
+  for (const ImportRecord& record : manifest.imports) {
+    if (!record.file.empty()) numbers.number_of(record.file);
+  }
+  writer.map(numbers.files().empty() ? 1 : 2);
+  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kImports));
+  writer.array(manifest.imports.size());
+  for (const ImportRecord& record : manifest.imports) {
+    writer.array(kRecordLength);
+    writer.text(record.module);
+    writer.unsigned_integer(static_cast<std::uint64_t>(record.time));
+    write_optional(writer, record.chain,
+                   record.chain.empty() || record.chain == record.module);
+    write_optional(writer, record.function, record.function.empty());
+    if (record.file.empty()) {
+      writer.nil();
+    } else {
+      writer.unsigned_integer(numbers.number_of(record.file));
+    }
+    writer.unsigned_integer(record.line);
+  }
+  if (numbers.files().empty()) return;
+  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kFiles));
+  writer.array(numbers.files().size());
+  for (std::string_view file : numbers.files()) writer.text(file);
+}
+
+}  // namespace envelope
+}  // namespace waybill

@@ -1,0 +1,262 @@
+// Walks a value and checks every part of it against what may stand in its place.
+//
+// The stack holds one frame per open container: how many values are left in it and the
+// rule for the next. Positions that references mean are sorted once and compared in
+// passing, one number per value; a position that no value starts at is found when the
+// walk has gone beyond it.
+// Tested by tests/envelope/verify_test.cpp.
+
+#include "envelope/payload_check.h"
+
+#include <algorithm>
+#include <string>
+
+#include "wire/utf8.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+constexpr std::uint16_t bit(TokenType type) {
+  return static_cast<std::uint16_t>(1u << static_cast<unsigned>(type));
+}
+
+// The types of token that may start what a rule asks for.
+constexpr std::uint16_t accepted(Rule rule) {
+  switch (rule) {
+    case Rule::kObject:
+    case Rule::kContent:
+      return 0xffff;
+    case Rule::kConstant:
+    case Rule::kConstantOrCode:
+      return 0xffff & ~bit(TokenType::kMap);
+    case Rule::kText:
+      return bit(TokenType::kText) | bit(TokenType::kExtension);
+    case Rule::kTextOrNil:
+      return accepted(Rule::kText) | bit(TokenType::kNil);
+    case Rule::kBoolean:
+      return bit(TokenType::kBoolean);
+    case Rule::kBinary:
+      return bit(TokenType::kBinary);
+    case Rule::kCodeIndex:
+      return bit(TokenType::kInteger);
+    case Rule::kModuleOrNil:
+      return bit(TokenType::kExtension) | bit(TokenType::kNil);
+    case Rule::kNamespace:
+    case Rule::kCell:
+      return bit(TokenType::kArray) | bit(TokenType::kExtension);
+    case Rule::kObjects:
+    case Rule::kCells:
+    case Rule::kContents:
+      return bit(TokenType::kArray);
+    case Rule::kPairs:
+    case Rule::kNamedObjects:
+    case Rule::kFunctionFields:
+      return bit(TokenType::kMap);
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool PayloadCheck::wrong(Reader& reader, const Token& token, Rule rule) {
+  return reader.fail(ErrorCode::kMalformed, token.offset,
+                     "here should be " + std::string(describe(rule)));
+}
+
+bool PayloadCheck::sort_targets(Reader& reader) {
+  const std::vector<std::uint64_t>& shared = envelope_.shared;
+  targets_.reserve(shared.size());
+  for (std::uint64_t position : shared) targets_.push_back({position, targets_.size()});
+  std::sort(targets_.begin(), targets_.end(),
+            [](const Target& a, const Target& b) { return a.position < b.position; });
+  const auto twice = std::adjacent_find(
+      targets_.begin(), targets_.end(),
+      [](const Target& a, const Target& b) { return a.position == b.position; });
+  target_tags_.assign(shared.size(), 0);
+  return twice == targets_.end() ||
+         reader.fail(
+             ErrorCode::kBadReference, start_,
+             "shared position " + std::to_string(twice->position) + " is listed twice");
+}
+
+bool PayloadCheck::check_payload(Reader& reader) {
+  start_ = reader.offset();
+  if (!sort_targets(reader)) return false;
+  if (!run(reader, {1, nullptr})) return false;
+  if (!reader.at_end()) {
+    return reader.fail(ErrorCode::kMalformed, reader.offset(),
+                       "the payload is more than one value");
+  }
+  if (targets_passed_ != targets_.size()) {
+    return reader.fail(ErrorCode::kBadReference, start_,
+                       "shared position " +
+                           std::to_string(targets_[targets_passed_].position) +
+                           " is not the start of an object");
+  }
+  return references_seen_ == targets_.size() ||
+         reader.fail(ErrorCode::kBadReference, start_,
+                     "shared position number " + std::to_string(references_seen_) +
+                         " is never referred to");
+}
+
+bool PayloadCheck::check_constants(Reader& reader) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the constants")) return false;
+  return run(reader, {count, nullptr, Rule::kConstantOrCode, Rule::kConstantOrCode});
+}
+
+bool PayloadCheck::run(Reader& reader, const Frame& root) {
+  stack_.assign(1, root);
+  while (!stack_.empty()) {
+    Frame& frame = stack_.back();
+    if (frame.left == 0) {
+      stack_.pop_back();
+      continue;
+    }
+    Rule rule;
+    if (!next_rule(reader, frame, rule)) return false;
+    --frame.left;
+    if (!value(reader, rule)) return false;
+  }
+  return true;
+}
+
+bool PayloadCheck::next_rule(Reader& reader, Frame& frame, Rule& rule) {
+  if (frame.script != nullptr) {
+    rule = *frame.script++;
+    return true;
+  }
+  if (!frame.has_fields) {
+    rule = frame.left % 2 == 0 ? frame.even : frame.odd;
+    return true;
+  }
+  const std::size_t offset = reader.offset();
+  std::uint64_t field = 0;
+  if (!reader.read_unsigned(field, UINT64_MAX, "a function field")) return false;
+  if (!rule_of_field(field, rule)) {
+    return reader.fail(ErrorCode::kUnknownTag, offset,
+                       "function field " + std::to_string(field) +
+                           " is unknown; a newer waybill wrote it");
+  }
+  const auto mask = static_cast<std::uint16_t>(1u << field);
+  if ((frame.fields_seen & mask) != 0) {
+    return reader.fail(ErrorCode::kMalformed, offset, "a function field stands twice");
+  }
+  frame.fields_seen |= mask;
+  return true;
+}
+
+bool PayloadCheck::pass_target(Reader& reader, Rule rule) {
+  at_target_ = false;
+  if (targets_passed_ == targets_.size() || is_constant(rule)) return true;
+  const std::uint64_t position = reader.offset() - start_;
+  const std::uint64_t expected = targets_[targets_passed_].position;
+  if (expected > position) return true;
+  if (expected < position || !is_referable(rule)) {
+    return reader.fail(ErrorCode::kBadReference, start_ + expected,
+                       "shared position " + std::to_string(expected) +
+                           " is not the start of an object");
+  }
+  ++targets_passed_;
+  at_target_ = true;
+  return true;
+}
+
+bool PayloadCheck::value(Reader& reader, Rule rule) {
+  if (!pass_target(reader, rule)) return false;
+  Token token;
+  if (!reader.next(token)) return false;
+  if ((accepted(rule) & bit(token.type)) == 0) return wrong(reader, token, rule);
+  switch (token.type) {
+    case TokenType::kText:
+      return wire::is_utf8(token.text()) ||
+             reader.fail(ErrorCode::kMalformed, token.offset, "text is not UTF-8");
+    case TokenType::kInteger:
+      return rule != Rule::kCodeIndex || code_index(reader, token);
+    case TokenType::kExtension:
+      return extension(reader, token, rule);
+    case TokenType::kArray:
+      return array(reader, token, rule);
+    case TokenType::kMap: {
+      Frame frame{token.count * 2, nullptr};
+      if (rule == Rule::kNamedObjects) frame.even = Rule::kText;
+      if (rule == Rule::kFunctionFields) {
+        frame.left = token.count;
+        frame.has_fields = true;
+      }
+      return push(reader, token, frame);
+    }
+    default:
+      return true;
+  }
+}
+
+bool PayloadCheck::code_index(Reader& reader, const Token& token) {
+  if (token.integer < 0) return wrong(reader, token, Rule::kCodeIndex);
+  const auto index = static_cast<std::uint64_t>(token.integer);
+  if (index >= envelope_.code.size()) {
+    return reader.fail(ErrorCode::kUndeclared, token.offset,
+                       "code " + std::to_string(index) + " of " +
+                           std::to_string(envelope_.code.size()) +
+                           " in the code section");
+  }
+  code_uses_.push_back(static_cast<std::uint32_t>(index));
+  return true;
+}
+
+bool PayloadCheck::array(Reader& reader, const Token& token, Rule rule) {
+  const bool may_be_node = is_referable(rule) || is_constant(rule);
+  std::uint8_t tag = 0;
+  if (may_be_node && token.count != 0 && reader.take_node_tag(tag)) {
+    return node(reader, token, rule, tag);
+  }
+  Rule item = Rule::kObject;
+  if (rule == Rule::kCells) item = Rule::kCell;
+  if (rule == Rule::kContents) item = Rule::kContent;
+  if (may_be_node && !is_object(rule)) return wrong(reader, token, rule);
+  return push(reader, token, {token.count, nullptr, item, item});
+}
+
+bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
+                        std::uint8_t tag) {
+  const Shape* shape = shape_of(tag);
+  if (shape == nullptr) {
+    return reader.fail(
+        ErrorCode::kUnknownTag, token.offset,
+        "node tag " + std::to_string(tag) + " is unknown; a newer waybill wrote it");
+  }
+  const std::uint64_t count = token.count - 1;
+  const bool fits = is_object(rule) || (is_constant(rule) && shape->is_constant) ||
+                    (rule == Rule::kNamespace && shape->tag == NodeTag::kNamespace) ||
+                    (rule == Rule::kCell && shape->tag == NodeTag::kCell && count == 0);
+  if (!fits) return wrong(reader, token, rule);
+  if (count < shape->least || (shape->most != kMany && count > shape->most)) {
+    return reader.fail(ErrorCode::kMalformed, token.offset,
+                       "a node " + std::string(shape->name) + " with " +
+                           std::to_string(count) + " values");
+  }
+  if (at_target_) target_tags_[targets_[targets_passed_ - 1].number] = tag;
+  if (is_constant(rule)) {
+    return push(reader, token, {count, nullptr, Rule::kConstant, Rule::kConstant});
+  }
+  const Rule first = shape->rules[0];
+  const Rule* script = shape->most == kMany ? nullptr : shape->rules.data();
+  return push(reader, token, {count, script, first, first});
+}
+
+bool PayloadCheck::push(Reader& reader, const Token& token, const Frame& frame) {
+  if (frame.left == 0) return true;
+  if (stack_.size() > max_depth_) {
+    return reader.fail(ErrorCode::kLimitExceeded, token.offset,
+                       "deeper than max_depth allows");
+  }
+  stack_.push_back(frame);
+  return true;
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,295 @@
+// The payload as a tree of kinds and sizes, and counts of what is in it.
+//
+// One walk does both: everything is counted, and what the options leave room for is
+// shown. Each open container has a frame that knows where its items are shown, or that
+// they are not.
+// Tested by tests/envelope/report_test.cpp.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "envelope/report_model.h"
+#include "envelope/shapes.h"
+#include "wire/reader.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+constexpr std::size_t kDeepest = 64;  // Bounds the recursion of the JSON writer.
+constexpr std::size_t kShownBytes = 16;
+
+class Outline {
+ public:
+  Outline(const Envelope& envelope, const std::vector<std::string>& names,
+          const ReportOptions& options)
+      : envelope_(envelope),
+        names_(names),
+        options_(options),
+        max_depth_(std::min(options.max_depth, kDeepest)),
+        reader_(envelope.payload.bytes, Limits{}, envelope.payload.offset) {
+    for (std::size_t i = 0; i < envelope.shared.size(); ++i) {
+      shared_.emplace(envelope.payload.offset + envelope.shared[i], i);
+    }
+  }
+
+  Json run() {
+    Json top = Json::array();
+    stack_.push_back({.left = 1, .items = &top});
+    bool sound = true;
+    while (sound && !stack_.empty()) {
+      Frame& frame = stack_.back();
+      if (frame.left == 0) {
+        if (frame.shown != nullptr) {
+          (*frame.shown)["size"] = reader_.offset() - frame.offset;
+        }
+        stack_.pop_back();
+        continue;
+      }
+      --frame.left;
+      sound = value(slot_in(frame));
+    }
+    Json model;
+    model["outline"] = top.empty() ? Json() : std::move(top[0]);
+    model["statistics"] = statistics();
+    if (reader_.failed()) model["error"] = error_model(reader_.error());
+    return model;
+  }
+
+ private:
+  struct Frame {
+    std::uint64_t left = 0;
+    Json* items = nullptr;  // Where the items are shown; null: they are not.
+    Json* shown = nullptr;  // The container itself; likewise.
+    std::size_t offset = 0;
+    bool is_map = false;
+  };
+
+  // The place of the frame's next value in the outline, or null.
+  Json* slot_in(Frame& frame) {
+    if (frame.items == nullptr) return nullptr;
+    const bool is_second = frame.is_map && frame.left % 2 == 0;
+    if (!is_second && frame.items->size() == options_.max_items) {
+      frame.items = nullptr;
+      return nullptr;
+    }
+    Json* into = frame.items;
+    if (frame.is_map && !is_second) into->push_back(Json::array());
+    if (frame.is_map) into = &into->back();
+    into->push_back(Json::object());
+    return &into->back();
+  }
+
+  bool value(Json* slot) {
+    const std::size_t offset = reader_.offset();
+    Token token;
+    if (!reader_.next(token)) return false;
+    ++values_;
+    const auto shared = shared_.find(offset);
+    if (token.type == TokenType::kArray) {
+      array(token, slot);
+    } else if (token.type == TokenType::kMap) {
+      open("dict", token, slot, token.count, true);
+    } else if (slot != nullptr) {
+      leaf(token, *slot);
+    }
+    count(token);
+    if (slot != nullptr && shared != shared_.end()) (*slot)["shared"] = shared->second;
+    return true;
+  }
+
+  void array(const Token& token, Json* slot) {
+    std::uint8_t tag = 0;
+    if (token.count == 0 || !reader_.take_node_tag(tag)) {
+      open("list", token, slot, token.count, false);
+      return;
+    }
+    const Shape* shape = shape_of(tag);
+    const std::string kind =
+        shape != nullptr ? std::string(shape->name) : "unknown_" + std::to_string(tag);
+    ++nodes_[kind];
+    const bool has_code = tag == static_cast<std::uint8_t>(NodeTag::kFunction) ||
+                          tag == static_cast<std::uint8_t>(NodeTag::kCode);
+    if (slot != nullptr && has_code) add_code(*slot, kind);
+    open(kind, token, slot, token.count - 1, false);
+  }
+
+  // Which code a function or code node uses, before its items.
+  void add_code(Json& slot, const std::string& kind) {
+    Reader ahead = reader_;
+    Token index;
+    slot["kind"] = kind;
+    if (!ahead.next(index) || index.type != TokenType::kInteger || index.integer < 0 ||
+        static_cast<std::uint64_t>(index.integer) >= names_.size()) {
+      return;
+    }
+    slot["code"] = index.integer;
+    slot["name"] = names_[static_cast<std::size_t>(index.integer)];
+  }
+
+  void open(const std::string& kind, const Token& token, Json* slot,
+            std::uint64_t items, bool is_map) {
+    Frame frame;
+    frame.left = is_map ? items * 2 : items;
+    frame.offset = token.offset;
+    frame.is_map = is_map;
+    if (slot != nullptr) {
+      frame.shown = slot;
+      const bool has_room = stack_.size() <= max_depth_;
+      const std::uint64_t shown =
+          has_room ? std::min<std::uint64_t>(items, options_.max_items) : 0;
+      // All keys are made here: later ones would move the others in memory.
+      const bool is_shared = shared_.contains(token.offset);
+      if (is_shared) (*slot)["shared"] = nullptr;
+      (*slot)["kind"] = kind;
+      (*slot)["offset"] = token.offset;
+      (*slot)["size"] = 0;
+      (*slot)["count"] = items;
+      if (shown < items) (*slot)["more"] = items - shown;
+      (*slot)["items"] = Json::array();
+      if (shown != 0) frame.items = &(*slot)["items"];
+    }
+    deepest_ = std::max(deepest_, stack_.size());
+    stack_.push_back(frame);
+  }
+
+  void leaf(const Token& token, Json& slot) {
+    switch (token.type) {
+      case TokenType::kNil:
+        slot["kind"] = "none";
+        return;
+      case TokenType::kBoolean:
+        slot["kind"] = "bool";
+        slot["value"] = token.integer != 0;
+        return;
+      case TokenType::kInteger:
+        slot["kind"] = "int";
+        slot["value"] = token.integer;
+        return;
+      case TokenType::kUnsigned:
+        slot["kind"] = "int";
+        slot["value"] = token.unsigned_integer;
+        return;
+      case TokenType::kReal:
+        slot["kind"] = "float";
+        slot["value"] = real(token.real);
+        return;
+      case TokenType::kText:
+        return text(token, slot);
+      case TokenType::kBinary:
+        return binary("bytes", token, slot);
+      default:
+        return extension(token, slot);
+    }
+  }
+
+  // JSON has no word for these.
+  static Json real(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+  }
+
+  void text(const Token& token, Json& slot) const {
+    slot["kind"] = "str";
+    std::size_t end = std::min(options_.max_text, token.bytes.size());
+    // Not within a character.
+    while (end < token.bytes.size() && end != 0 && (token.bytes[end] & 0xc0) == 0x80) {
+      --end;
+    }
+    slot["value"] = std::string(token.text().substr(0, end));
+    if (end != token.bytes.size()) slot["size"] = token.bytes.size();
+  }
+
+  static void binary(const char* kind, const Token& token, Json& slot) {
+    slot["kind"] = kind;
+    slot["size"] = token.bytes.size();
+    slot["start"] = hex(token.bytes.first(std::min(kShownBytes, token.bytes.size())));
+  }
+
+  void extension(const Token& token, Json& slot) const {
+    std::uint64_t index = 0;
+    const bool has_index = wire::index_of(token.bytes, index);
+    switch (static_cast<ExtType>(token.ext_type)) {
+      case ExtType::kReference:
+        slot["kind"] = "reference";
+        if (has_index) slot["index"] = index;
+        return;
+      case ExtType::kModule:
+        slot["kind"] = "module";
+        if (has_index && index < envelope_.manifest.imports.size()) {
+          slot["name"] = envelope_.manifest.imports[index].module;
+        }
+        return;
+      case ExtType::kInteger:
+        return binary("int", token, slot);
+      case ExtType::kComplex:
+        return binary("complex", token, slot);
+      case ExtType::kText:
+        return text(token, slot);
+      case ExtType::kSingleton: {
+        constexpr const char* kNames[] = {"ellipsis", "not_implemented", "empty"};
+        const bool known = token.bytes.size() == 1 && token.bytes[0] < 3;
+        slot["kind"] = known ? kNames[token.bytes[0]] : "unknown_singleton";
+        return;
+      }
+      default:
+        binary("unknown_extension", token, slot);
+        slot["type"] = token.ext_type;
+    }
+  }
+
+  void count(const Token& token) {
+    if (token.type == TokenType::kText) text_bytes_ += token.bytes.size();
+    if (token.type == TokenType::kBinary) binary_bytes_ += token.bytes.size();
+    if (token.type != TokenType::kExtension) return;
+    const auto type = static_cast<ExtType>(token.ext_type);
+    if (type == ExtType::kReference) ++references_;
+    if (type == ExtType::kModule) ++modules_;
+  }
+
+  Json statistics() const {
+    Json nodes = Json::object();
+    for (const auto& [kind, count] : nodes_) nodes[kind] = count;
+    return {{"values", values_},
+            {"depth", deepest_},
+            {"nodes", nodes},
+            {"references", references_},
+            {"modules", modules_},
+            {"text_bytes", text_bytes_},
+            {"binary_bytes", binary_bytes_}};
+  }
+
+  const Envelope& envelope_;
+  const std::vector<std::string>& names_;
+  const ReportOptions& options_;
+  std::size_t max_depth_;
+  Reader reader_;
+  std::unordered_map<std::size_t, std::size_t> shared_;
+  std::vector<Frame> stack_;
+  std::size_t deepest_ = 0;
+  std::uint64_t values_ = 0;
+  std::uint64_t references_ = 0;
+  std::uint64_t modules_ = 0;
+  std::uint64_t text_bytes_ = 0;
+  std::uint64_t binary_bytes_ = 0;
+  std::map<std::string, std::uint64_t> nodes_;
+};
+
+}  // namespace
+
+Json payload_model(const Envelope& envelope, const std::vector<std::string>& names,
+                   const ReportOptions& options) {
+  return Outline(envelope, names, options).run();
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,251 @@
+// Lays a report out as lines of text.
+// Tested by tests/envelope/report_test.cpp.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "envelope/report_model.h"
+#include "waybill/report.h"
+
+namespace waybill {
+namespace envelope {
+namespace {
+
+// Terminal colours, or nothing.
+class Paint {
+ public:
+  explicit Paint(bool on) : on_(on) {}
+  std::string title(std::string_view text) const { return wrap("1", text); }
+  std::string name(std::string_view text) const { return wrap("36", text); }
+  std::string faint(std::string_view text) const { return wrap("2", text); }
+  std::string bad(std::string_view text) const { return wrap("31", text); }
+
+ private:
+  std::string wrap(const char* code, std::string_view text) const {
+    return on_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  }
+  bool on_;
+};
+
+std::string text_of(const Json& model, const char* key) {
+  const auto found = model.find(key);
+  if (found == model.end() || !found->is_string()) return {};
+  return printable(found->get_ref<const std::string&>());
+}
+
+std::uint64_t number_of(const Json& model, const char* key) {
+  const auto found = model.find(key);
+  return found == model.end() || !found->is_number() ? 0 : found->get<std::uint64_t>();
+}
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+void add_summary(const Json& model, const Paint& paint, std::string& out) {
+  const Json& python = model["python"];
+  out +=
+      paint.title(fmt::format("waybill format {}", number_of(model, "format_version")));
+  out +=
+      fmt::format(", Python {}.{} (bytecode {}), {}, {}\n", number_of(python, "major"),
+                  number_of(python, "minor"), number_of(python, "magic"),
+                  plural(number_of(model, "size"), "byte"),
+                  model["signed"].get<bool>() ? "signed" : "not signed");
+  out += paint.faint("digest " + text_of(model, "digest")) + "\n";
+}
+
+void add_imports(const Json& imports, const Paint& paint, std::string& out) {
+  out += "\n" + paint.title(fmt::format("imports ({})", imports.size())) + "\n";
+  std::size_t width = 0;
+  for (const Json& record : imports) {
+    width =
+        std::max(width, std::min<std::size_t>(text_of(record, "module").size(), 40));
+  }
+  for (const Json& record : imports) {
+    const std::string module = fmt::format("{:<{}}", text_of(record, "module"), width);
+    out += fmt::format("  {} {:<4}", paint.name(module), text_of(record, "time"));
+    const std::string chain = text_of(record, "chain");
+    const std::string function = text_of(record, "function");
+    const std::string file = text_of(record, "file");
+    if (!chain.empty()) out += "  " + chain;
+    if (!function.empty()) out += "  in " + function;
+    if (!file.empty()) {
+      out += "  " + paint.faint(fmt::format("{}:{}", file, number_of(record, "line")));
+    }
+    out += "\n";
+  }
+}
+
+void add_code(const Json& code, const Paint& paint, std::string& out) {
+  out += "\n" + paint.title(fmt::format("code ({})", code.size())) + "\n";
+  std::size_t index = 0;
+  for (const Json& body : code) {
+    out += fmt::format("  {:>2}  ", index++);
+    if (body.contains("error")) {
+      out += paint.bad("unreadable: " + text_of(body["error"], "detail")) + "\n";
+      continue;
+    }
+    out += fmt::format("{}  {}, {}  {}\n", paint.name(text_of(body, "qualified_name")),
+                       plural(number_of(body, "argument_count"), "argument"),
+                       plural(number_of(body, "size"), "byte"),
+                       paint.faint(text_of(body, "hash")));
+    std::string names;
+    for (const Json& name : body["names"]) {
+      names += " " + printable(name.get_ref<const std::string&>());
+    }
+    if (!names.empty()) out += paint.faint("      names:" + names) + "\n";
+  }
+}
+
+// What a value is, without what is in it.
+std::string headline(const Json& value, const Paint& paint) {
+  std::string line = paint.name(text_of(value, "kind"));
+  const std::string name = text_of(value, "name");
+  if (!name.empty()) line += " " + name;
+  if (const auto found = value.find("value"); found != value.end()) {
+    line += " ";
+    line += found->is_string()
+                ? "'" + text_of(value, "value") + "'"
+                : found->dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  if (value.contains("index")) line += fmt::format(" {}", number_of(value, "index"));
+  if (value.contains("count")) {
+    line += fmt::format(" of {}", number_of(value, "count"));
+  }
+  if (value.contains("size")) {
+    line += paint.faint(fmt::format("  {}", plural(number_of(value, "size"), "byte")));
+  }
+  if (value.contains("shared")) {
+    line += paint.faint(fmt::format("  = reference {}", number_of(value, "shared")));
+  }
+  return line;
+}
+
+struct Line {
+  const Json* value;
+  std::size_t indent;
+  std::string prefix;
+};
+
+void add_outline(const Json& outline, const Paint& paint, std::string& out) {
+  std::vector<Line> stack{{&outline, 1, ""}};
+  while (!stack.empty()) {
+    const Line line = std::move(stack.back());
+    stack.pop_back();
+    const std::string margin(line.indent * 2, ' ');
+    if (line.value == nullptr) {
+      out += margin + paint.faint(line.prefix) + "\n";
+      continue;
+    }
+    out += margin + line.prefix + headline(*line.value, paint) + "\n";
+    const std::uint64_t more = number_of(*line.value, "more");
+    if (more != 0) {
+      stack.push_back({nullptr, line.indent + 1, fmt::format("… and {} more", more)});
+    }
+    const auto items = line.value->find("items");
+    if (items == line.value->end()) continue;
+    for (std::size_t i = items->size(); i-- != 0;) {
+      const Json& item = (*items)[i];
+      if (!item.is_array()) {
+        stack.push_back({&item, line.indent + 1, ""});
+        continue;
+      }
+      if (item.size() > 1) stack.push_back({&item[1], line.indent + 2, "→ "});
+      if (!item.empty()) stack.push_back({&item[0], line.indent + 1, ""});
+    }
+  }
+}
+
+void add_payload(const Json& payload, const Paint& paint, std::string& out) {
+  const Json& statistics = payload["statistics"];
+  out += "\n" + paint.title("payload");
+  out += fmt::format(" {}, depth {}, {}, {}\n",
+                     plural(number_of(statistics, "values"), "value"),
+                     number_of(statistics, "depth"),
+                     plural(number_of(statistics, "references"), "reference"),
+                     plural(number_of(statistics, "text_bytes"), "byte") + " of text");
+  if (payload["outline"].is_object()) add_outline(payload["outline"], paint, out);
+  if (payload.contains("error")) {
+    out +=
+        "  " + paint.bad("unreadable: " + text_of(payload["error"], "detail")) + "\n";
+  }
+}
+
+void add_sections(const Json& sections, const Paint& paint, std::string& out) {
+  out += "\n" + paint.title("sections") + "\n";
+  for (const auto& [name, section] : sections.items()) {
+    out += fmt::format("  {:<10}{:>10} at {}\n", name,
+                       plural(number_of(section, "size"), "byte"),
+                       number_of(section, "offset"));
+  }
+}
+
+// The code point at `at`, which `length` bytes make; length 0 where they make none.
+char32_t code_point(std::string_view text, std::size_t at, std::size_t& length) {
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::uint8_t>(text[at + i]);
+  };
+  const std::uint8_t first = byte(0);
+  length = first < 0x80   ? 1
+           : first < 0xc2 ? 0
+           : first < 0xe0 ? 2
+           : first < 0xf0 ? 3
+           : first < 0xf5 ? 4
+                          : 0;
+  if (length > text.size() - at) length = 0;
+  if (length < 2) return first;
+  char32_t point = first & (0x7f >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) length = 0;
+    if (length == 0) return first;
+    point = point << 6 | (byte(i) & 0x3f);
+  }
+  return point;
+}
+
+// Moves the cursor, changes the terminal, or turns the direction of the text around it.
+bool is_control(char32_t point) {
+  return point < 0x20 || (point >= 0x7f && point < 0xa0) ||
+         (point >= 0x200e && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
+         (point >= 0x2066 && point <= 0x2069) || (point >= 0xd800 && point < 0xe000);
+}
+
+}  // namespace
+}  // namespace envelope
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t length = 0;
+    const char32_t point = envelope::code_point(text, at, length);
+    if (length == 0) {
+      out += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(text[at]));
+      length = 1;
+    } else if (envelope::is_control(point)) {
+      const auto number = static_cast<std::uint32_t>(point);
+      out += point < 0x100 ? fmt::format("\\x{:02x}", number)
+                           : fmt::format("\\u{:04x}", number);
+    } else {
+      out += text.substr(at, length);
+    }
+    at += length;
+  }
+  return out;
+}
+
+std::string report_text(const Envelope& envelope, const ReportOptions& options) {
+  const envelope::Json model = envelope::report_model(envelope, options);
+  const envelope::Paint paint(options.colours);
+  std::string out;
+  envelope::add_summary(model, paint, out);
+  envelope::add_imports(model["imports"], paint, out);
+  envelope::add_code(model["code"], paint, out);
+  envelope::add_payload(model["payload"], paint, out);
+  envelope::add_sections(model["sections"], paint, out);
+  return out;
+}
+
+}  // namespace waybill

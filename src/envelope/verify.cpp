@@ -1,0 +1,91 @@
+// Checks an envelope that has been opened: code first, since the payload and the notes
+// are compared with it, then payload, then notes.
+// Tested by tests/envelope/verify_test.cpp.
+
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+#include "envelope/code_body.h"
+#include "envelope/notes_check.h"
+#include "envelope/payload_check.h"
+#include "waybill/envelope.h"
+
+namespace waybill {
+namespace {
+
+using wire::Reader;
+
+struct HashOf {
+  std::size_t operator()(const ContentHash& hash) const {
+    std::size_t value;
+    std::memcpy(&value, hash.data(), sizeof value);
+    return value;
+  }
+};
+
+// Reads the code section body by body and keeps who nests whom.
+class CodeCheck {
+ public:
+  CodeCheck(const Envelope& envelope, const Limits& limits)
+      : envelope_(envelope), limits_(limits) {}
+
+  Result<void> run() {
+    for (const CodeBody& body : envelope_.code) {
+      Reader reader(body.bytes, limits_, body.offset);
+      if (!check(reader, body)) return tl::unexpected(reader.error());
+    }
+    return {};
+  }
+
+  const std::vector<std::vector<std::uint32_t>>& nested() const { return nested_; }
+
+ private:
+  bool check(Reader& reader, const CodeBody& body) {
+    envelope::CodeFields fields;
+    if (!envelope::read_code_body(reader, body.bytes, fields)) return false;
+    Reader constants(fields.constants.bytes, limits_, fields.constants.offset);
+    envelope::PayloadCheck values(envelope_, limits_);
+    if (!values.check_constants(constants)) {
+      return reader.fail(constants.error().code, constants.error().offset,
+                         constants.error().detail);
+    }
+    std::vector<std::uint32_t>& nested = nested_.emplace_back();
+    for (const ContentHash& hash : values.nested()) {
+      const auto found = index_of_.find(hash);
+      if (found == index_of_.end()) {
+        return reader.fail(ErrorCode::kUndeclared, fields.constants.offset,
+                           "nested code stands in the code section before the code "
+                           "around it, and this does not");
+      }
+      nested.push_back(found->second);
+    }
+    const auto index = static_cast<std::uint32_t>(index_of_.size());
+    return index_of_.emplace(body.hash, index).second ||
+           reader.fail(ErrorCode::kMalformed, body.offset,
+                       "the code section holds the same body twice");
+  }
+
+  const Envelope& envelope_;
+  const Limits& limits_;
+  std::unordered_map<ContentHash, std::uint32_t, HashOf> index_of_;
+  std::vector<std::vector<std::uint32_t>> nested_;
+};
+
+}  // namespace
+
+Result<void> verify(const Envelope& envelope, const Limits& limits) {
+  CodeCheck code(envelope, limits);
+  if (Result<void> result = code.run(); !result) return result;
+
+  Reader payload(envelope.payload.bytes, limits, envelope.payload.offset);
+  envelope::PayloadCheck values(envelope, limits);
+  if (!values.check_payload(payload)) return tl::unexpected(payload.error());
+
+  Reader notes(envelope.notes.bytes, limits, envelope.notes.offset);
+  const envelope::CodeUses uses{values.code_uses(), code.nested()};
+  if (!envelope::check_notes(notes, uses)) return tl::unexpected(notes.error());
+  return {};
+}
+
+}  // namespace waybill

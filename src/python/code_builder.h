@@ -1,0 +1,55 @@
+#pragma once
+
+// Builds code objects from the code section and the places of an envelope.
+
+#include <Python.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "python/ref.h"
+#include "python/state.h"
+#include "waybill/envelope.h"
+#include "wire/reader.h"
+
+namespace waybill::py {
+
+class CodeBuilder {
+ public:
+  // The envelope must outlive this and must have passed verify().
+  CodeBuilder(const State& state, const Envelope& envelope, const Limits& limits);
+
+  // The code object of the next use in the payload, whose body has this index. Uses
+  // that share a place share the code object. Throws PyError.
+  Ref next_use(std::size_t body);
+
+ private:
+  // Where one code object stands in its file.
+  struct Place {
+    Ref file;  // str
+    std::uint32_t line = 0;
+    BytesView line_table;
+    std::vector<std::size_t> nested;  // Into places_.
+  };
+
+  void read_places();
+  bool read_place(wire::Reader& reader);
+  // The code object of a body at a place, nested ones built before it.
+  Ref build(std::size_t body, std::size_t place);
+  void demand_known_opcodes(const CodeBody& entry, BytesView instructions) const;
+  Ref make(std::size_t body, const Place& place, std::vector<Ref> nested);
+  std::size_t body_of(BytesView hash) const;
+  std::vector<std::size_t> nested_bodies(std::size_t body);
+
+  const State& state_;
+  const Envelope& envelope_;
+  const Limits& limits_;
+  std::vector<Place> places_;
+  std::vector<std::size_t> place_of_use_;
+  std::size_t uses_ = 0;
+  // Code objects that were built, by body and place.
+  std::map<std::pair<std::size_t, std::size_t>, Ref> built_;
+};
+
+}  // namespace waybill::py

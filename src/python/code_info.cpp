@@ -1,0 +1,153 @@
+// Builds CodeInfo for a tree of code objects, inner ones first, and keeps it on them.
+// Tested by tests/python/test_code_cache.py.
+
+#include "python/code_info.h"
+
+#include <algorithm>
+
+#include "python/code_view.h"
+#include "python/compat.h"
+
+namespace waybill::py {
+
+namespace {
+
+constexpr std::size_t kMaxKnownLines = 32;
+
+// Called while the code object dies: must not run Python code.
+void free_info(void* info) { delete static_cast<CodeInfo*>(info); }
+
+// What is said of code that the analysis refuses, because a tool wrote instructions
+// that no compiler writes: every name may be a global.
+CodeSummary pessimistic_summary(const CodeView& view) {
+  CodeSummary summary;
+  for (std::uint32_t i = 0; i < view.names.size(); ++i) summary.globals.push_back(i);
+  for (std::uint32_t i = 0; i < view.constants.size(); ++i) {
+    if (view.constants[i].kind == ConstantView::Kind::kCode)
+      summary.nested.push_back(i);
+  }
+  return summary;
+}
+
+void add_global(std::vector<GlobalUse>& globals, const GlobalUse& use) {
+  // Names are interned by the compiler, so equal ones are one object; a name that is
+  // not is only listed twice, which costs a look-up.
+  const bool known =
+      std::any_of(globals.begin(), globals.end(),
+                  [&](const auto& other) { return other.name == use.name; });
+  if (!known) globals.push_back(use);
+}
+
+void collect_globals(CodeInfo& info) {
+  for (std::uint32_t index : info.summary.globals) {
+    std::uint32_t offset = kNoIndex;
+    for (const Value& value : info.summary.values) {
+      if (value.kind == Value::Kind::kGlobal && value.index == index) {
+        offset = value.offset;
+        break;
+      }
+    }
+    add_global(info.globals, {info.name_at(index), &info, offset});
+  }
+  for (const CodeInfo* nested : info.nested) {
+    for (const GlobalUse& use : nested->globals) add_global(info.globals, use);
+  }
+}
+
+void note_kinds(CodeInfo& info) {
+  const CodeSummary& summary = info.summary;
+  info.has_escapes = !summary.escapes.empty() || !summary.cell_stores.empty();
+  info.has_steps = !summary.imports.empty() || !summary.global_stores.empty();
+  for (const Value& value : summary.values) {
+    info.has_steps = info.has_steps || value.kind == Value::Kind::kAttribute ||
+                     value.kind == Value::Kind::kGetattr ||
+                     value.kind == Value::Kind::kItem;
+  }
+  for (const CodeInfo* nested : info.nested) {
+    info.has_steps = info.has_steps || nested->has_steps;
+    info.has_escapes = info.has_escapes || nested->has_escapes;
+  }
+}
+
+}  // namespace
+
+Py_ssize_t code_info_index() { return request_code_extra_index(free_info); }
+
+std::uint32_t CodeInfo::line_of(std::uint32_t offset) const {
+  if (offset == kNoIndex) return static_cast<std::uint32_t>(code->co_firstlineno);
+  for (const KnownLine& known : lines_) {
+    if (known.offset == offset) return known.line;
+  }
+  const int found = PyCode_Addr2Line(code, static_cast<int>(offset));
+  const auto line = static_cast<std::uint32_t>(found > 0 ? found : 0);
+  if (lines_.size() < kMaxKnownLines) lines_.push_back({offset, line});
+  return line;
+}
+
+CodeInfos::CodeInfos(const State& state)
+    : index_(state.code_extra_index),
+      keeps_extras_(state.code_extra_index >= 0 && code_extra_is_safe()) {}
+
+CodeInfo* CodeInfos::find(PyObject* code) const {
+  if (!keeps_extras_) {
+    const auto found = own_.find(code);
+    return found == own_.end() ? nullptr : found->second.get();
+  }
+  void* extra = nullptr;
+  check(code_get_extra(code, index_, &extra));
+  return static_cast<CodeInfo*>(extra);
+}
+
+CodeInfo& CodeInfos::build(PyObject* code) {
+  auto info = std::make_unique<CodeInfo>();
+  info->code = reinterpret_cast<PyCodeObject*>(code);
+  {
+    const CodeTables tables(info->code);
+    Result<CodeSummary> summary = summarize(tables.view());
+    info->summary = summary ? std::move(*summary) : pessimistic_summary(tables.view());
+  }
+  for (std::uint32_t index : info->summary.nested) {
+    info->nested.push_back(find(info->constant_at(index)));
+  }
+  collect_globals(*info);
+  note_kinds(*info);
+  CodeInfo& result = *info;
+  if (keeps_extras_) {
+    check(code_set_extra(code, index_, info.get()));
+    static_cast<void>(info.release());
+  } else {
+    own_.emplace(code, std::move(info));
+  }
+  return result;
+}
+
+void CodeInfos::hold(PyObject* code) {
+  // Code is asked for several times in a row; other repetitions only cost a pointer.
+  if (held_.empty() || held_.back().get() != code) held_.push_back(Ref::share(code));
+}
+
+CodeInfo& CodeInfos::get(PyObject* code) {
+  hold(code);
+  if (CodeInfo* known = find(code)) return *known;
+  // Inner code first, without recursion: a code object stays on the stack until all
+  // code in its constants has an info.
+  std::vector<PyObject*> stack{code};
+  CodeInfo* result = nullptr;
+  while (!stack.empty()) {
+    PyObject* top = stack.back();
+    const std::size_t depth = stack.size();
+    PyObject* constants = reinterpret_cast<PyCodeObject*>(top)->co_consts;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); ++i) {
+      PyObject* constant = PyTuple_GET_ITEM(constants, i);
+      if (PyCode_Check(constant) && find(constant) == nullptr)
+        stack.push_back(constant);
+    }
+    if (stack.size() != depth) continue;
+    stack.pop_back();
+    CodeInfo* known = find(top);
+    result = known != nullptr ? known : &build(top);
+  }
+  return *result;
+}
+
+}  // namespace waybill::py

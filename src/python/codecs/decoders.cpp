@@ -1,0 +1,238 @@
+// How each kind of node is built. Shapes were checked by verify(); types of what
+// children turn out to be are checked here.
+// Tested by tests/python/test_functions.py, test_reduce.py, test_untrusted_input.py.
+
+#include <string>
+
+#include "python/codecs/state_setter.h"
+#include "python/compat.h"
+#include "python/graph_decoder.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::FunctionField;
+using wire::NodeTag;
+using Frame = GraphDecoder::Frame;
+
+Ref make_byte_array(GraphDecoder&, Frame& frame) {
+  PyObject* bytes = frame.children[0].get();
+  return Ref::steal(
+      PyByteArray_FromStringAndSize(PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes)));
+}
+
+Ref make_slice(GraphDecoder&, Frame& frame) {
+  return Ref::steal(PySlice_New(frame.children[0].get(), frame.children[1].get(),
+                                frame.children[2].get()));
+}
+
+Ref make_range(GraphDecoder&, Frame& frame) {
+  return Ref::steal(PyObject_CallFunctionObjArgs(
+      reinterpret_cast<PyObject*>(&PyRange_Type), frame.children[0].get(),
+      frame.children[1].get(), frame.children[2].get(), nullptr));
+}
+
+// Follows the path by getattr, as pickle's find_class does: the module has been
+// imported by now, and what it provides lazily counts too.
+Ref find_global(GraphDecoder&, Frame& frame) {
+  Ref object = frame.children[0];
+  if (object.get() == Py_None) object = Ref::steal(PyImport_ImportModule("builtins"));
+  Ref dot = Ref::steal(PyUnicode_FromString("."));
+  Ref path = Ref::steal(PyUnicode_Split(frame.children[1].get(), dot.get(), -1));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(path.get()); ++i) {
+    object = Ref::steal(PyObject_GetAttr(object.get(), PyList_GET_ITEM(path.get(), i)));
+  }
+  return object;
+}
+
+Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
+  const Names& names = decoder.state().names;
+  Ref globals = Ref::steal(PyDict_New());
+  auto set = [&](const Ref& name, PyObject* value) {
+    check(PyDict_SetItem(globals.get(), name.get(), value));
+  };
+  Ref builtins = Ref::steal(PyImport_ImportModule("builtins"));
+  set(names.builtins, builtins.get());
+  if (frame.children[0].get() != Py_None) set(names.name, frame.children[0].get());
+  if (frame.children[1].get() != Py_None) set(names.package, frame.children[1].get());
+  if (frame.children[2].get() == Py_True) {
+    // Import statements ask only whether it is there, to tell a package.
+    Ref path = Ref::steal(PyList_New(0));
+    set(names.path, path.get());
+  }
+  return globals;
+}
+
+Ref make_cell(GraphDecoder& decoder, Frame& frame) {
+  Ref cell = Ref::steal(PyCell_New(nullptr));
+  if (frame.left == 0) decoder.add_fresh_cell(cell);
+  return cell;
+}
+
+Ref fill_cell(GraphDecoder& decoder, Frame& frame) {
+  if (!frame.children.empty() && !decoder.is_empty(frame.children[0].get())) {
+    check(PyCell_Set(frame.object.get(), frame.children[0].get()));
+  }
+  return {};
+}
+
+Ref make_function(GraphDecoder& decoder, Frame& frame) {
+  const std::size_t body = PyLong_AsSize_t(frame.children[0].get());
+  Ref code = decoder.code().next_use(body);
+  PyObject* globals = frame.children[1].get();
+  PyObject* cells = frame.children[2].get();
+  if (!PyDict_CheckExact(globals) || !PyList_CheckExact(cells)) {
+    decoder.fail(ErrorCode::kMalformed, "a function without namespace or cells");
+  }
+  Ref closure = Ref::steal(PyList_AsTuple(cells));
+  const Py_ssize_t count = PyTuple_GET_SIZE(closure.get());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (PyCell_Check(PyTuple_GET_ITEM(closure.get(), i))) continue;
+    decoder.fail(ErrorCode::kMalformed,
+                 "a closure that holds something else than cells");
+  }
+  auto* code_object = reinterpret_cast<PyCodeObject*>(code.get());
+  if (count != PyCode_GetNumFree(code_object)) {
+    decoder.fail(ErrorCode::kMalformed, "a closure of another length than the code's");
+  }
+  Ref function = Ref::steal(PyFunction_New(code.get(), globals));
+  if (count != 0) check(PyFunction_SetClosure(function.get(), closure.get()));
+  frame.cells = decoder.take_fresh_cells();
+  return function;
+}
+
+Ref make_code(GraphDecoder& decoder, Frame& frame) {
+  return decoder.code().next_use(PyLong_AsSize_t(frame.children[0].get()));
+}
+
+Ref make_lazy_import(GraphDecoder& decoder, Frame& frame) {
+  return Ref::steal(PyObject_CallFunctionObjArgs(decoder.state().make_lazy_import.get(),
+                                                 frame.children[0].get(),
+                                                 frame.children[1].get(), nullptr));
+}
+
+Ref class_dict(GraphDecoder& decoder, Frame& frame) {
+  PyObject* type = frame.children[0].get();
+  if (!PyType_Check(type)) {
+    decoder.fail(ErrorCode::kMalformed, "the dict of a class that is no class");
+  }
+  return type_dict(reinterpret_cast<PyTypeObject*>(type));
+}
+
+Ref call_reducer(GraphDecoder&, Frame& frame) {
+  Ref arguments = Ref::steal(PySequence_Tuple(frame.children[1].get()));
+  return Ref::steal(PyObject_Call(frame.children[0].get(), arguments.get(), nullptr));
+}
+
+Ref call_new(GraphDecoder& decoder, Frame& frame) {
+  PyObject* type = frame.children[0].get();
+  if (!PyType_Check(type) || !PyDict_CheckExact(frame.children[2].get())) {
+    decoder.fail(ErrorCode::kMalformed, "an instance of something that is no class");
+  }
+  Ref arguments = Ref::steal(PyTuple_New(PyList_GET_SIZE(frame.children[1].get()) + 1));
+  PyTuple_SET_ITEM(arguments.get(), 0, Ref::share(type).release());
+  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(arguments.get()); ++i) {
+    PyObject* argument = PyList_GET_ITEM(frame.children[1].get(), i - 1);
+    PyTuple_SET_ITEM(arguments.get(), i, Ref::share(argument).release());
+  }
+  Ref maker = Ref::steal(PyObject_GetAttr(type, decoder.state().names.new_.get()));
+  PyObject* keywords = frame.children[2].get();
+  return Ref::steal(PyObject_Call(maker.get(), arguments.get(),
+                                  PyDict_GET_SIZE(keywords) == 0 ? nullptr : keywords));
+}
+
+Ref make_class(GraphDecoder& decoder, Frame& frame) {
+  return Ref::steal(PyObject_CallFunctionObjArgs(
+      decoder.state().make_class.get(), frame.children[0].get(),
+      frame.children[1].get(), frame.children[2].get(), frame.children[3].get(),
+      nullptr));
+}
+
+Ref finish_class(GraphDecoder& decoder, Frame& frame) {
+  return Ref::steal(
+      PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
+}
+
+// In order of the tags; lists, tuples, sets and dicts are the decoder's own.
+constexpr NodeCodec kCodecs[] = {
+    {NodeTag::kByteArray, 0, nullptr, make_byte_array},
+    {NodeTag::kSlice, 0, nullptr, make_slice},
+    {NodeTag::kRange, 0, nullptr, make_range},
+    {NodeTag::kGlobal, 0, nullptr, find_global},
+    {NodeTag::kNamespace, 3, make_namespace, nullptr},
+    {NodeTag::kCell, 0, make_cell, fill_cell},
+    {NodeTag::kFunction, 3, make_function, nullptr},
+    {NodeTag::kCode, 0, nullptr, make_code},
+    {NodeTag::kLazyImport, 0, nullptr, make_lazy_import},
+    {NodeTag::kClassDict, 0, nullptr, class_dict},
+    {NodeTag::kObject, 2, call_reducer, finish_reduced},
+    {NodeTag::kNewObject, 3, call_new, finish_new},
+    {NodeTag::kClass, 4, make_class, finish_class},
+};
+
+}  // namespace
+
+const NodeCodec* node_codec(std::uint8_t tag) {
+  for (const NodeCodec& codec : kCodecs) {
+    if (static_cast<std::uint8_t>(codec.tag) == tag) return &codec;
+  }
+  return nullptr;
+}
+
+void set_function_field(GraphDecoder& decoder, PyObject* function,
+                        const std::vector<Ref>& cells, std::uint64_t field,
+                        PyObject* value) {
+  const char* attribute = nullptr;
+  switch (static_cast<FunctionField>(field)) {
+    case FunctionField::kGlobals:
+      return;  // Went into the namespace as it was read.
+    case FunctionField::kCells:
+      if (!PyList_CheckExact(value) ||
+          static_cast<std::size_t>(PyList_GET_SIZE(value)) != cells.size()) {
+        decoder.fail(ErrorCode::kMalformed, "contents for another number of cells");
+      }
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        PyObject* content = PyList_GET_ITEM(value, static_cast<Py_ssize_t>(i));
+        if (!decoder.is_empty(content)) check(PyCell_Set(cells[i].get(), content));
+      }
+      return;
+    case FunctionField::kDefaults:
+      attribute = "__defaults__";
+      break;
+    case FunctionField::kKeywordDefaults:
+      attribute = "__kwdefaults__";
+      break;
+    case FunctionField::kAnnotations:
+      attribute = "__annotations__";
+      break;
+    case FunctionField::kAnnotate:
+      attribute = "__annotate__";
+      break;
+    case FunctionField::kTypeParameters:
+      attribute = "__type_params__";
+      break;
+    case FunctionField::kAttributes:
+      attribute = "__dict__";
+      break;
+    case FunctionField::kName:
+      attribute = "__name__";
+      break;
+    case FunctionField::kQualifiedName:
+      attribute = "__qualname__";
+      break;
+    case FunctionField::kModule:
+      attribute = "__module__";
+      break;
+    case FunctionField::kDoc:
+      attribute = "__doc__";
+      break;
+  }
+  if (attribute == nullptr) {
+    decoder.fail(ErrorCode::kUnknownTag,
+                 "field " + std::to_string(field) + " of a function is not known");
+  }
+  check(PyObject_SetAttrString(function, attribute, value));
+}
+
+}  // namespace waybill::py

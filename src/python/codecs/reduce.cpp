@@ -1,0 +1,180 @@
+// Everything else: what copyreg or the object's own __reduce_ex__ says, as pickle asks
+// for it.
+// Tested by tests/python/test_reduce.py.
+
+#include "python/attribute.h"
+#include "python/codec.h"
+#include "python/compat.h"
+#include "python/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::NodeTag;
+
+constexpr int kProtocol = 4;  // The newest that objects are asked for without buffers.
+
+// The parts of a reducer's answer; all borrowed from the answer.
+struct Reduced {
+  PyObject* callable = nullptr;
+  PyObject* arguments = nullptr;
+  PyObject* state = Py_None;
+  PyObject* items = Py_None;
+  PyObject* pairs = Py_None;
+  PyObject* setter = Py_None;
+};
+
+// A reducer for the exact type: ours, by type or by the type's name, then copyreg's.
+// Borrowed; null if none.
+PyObject* reducer_of(const State& state, PyTypeObject* type) {
+  auto* key = reinterpret_cast<PyObject*>(type);
+  if (PyObject* reducer = raw_get(state.reducers.get(), key)) return reducer;
+  Ref name = Ref::steal(PyType_GetName(type));
+  if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
+    Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
+    if (PyObject* reducer = raw_get(row, module.get())) return reducer;
+  }
+  return raw_get(state.dispatch_table.get(), key);
+}
+
+Ref reduce(const State& state, PyObject* object) {
+  // Held: the call may take it out of its table.
+  if (const Ref reducer = Ref::share(reducer_of(state, Py_TYPE(object)))) {
+    return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
+  }
+  Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
+  return Ref::steal(
+      PyObject_CallMethodOneArg(object, state.names.reduce_ex.get(), protocol.get()));
+}
+
+Reduced take_apart(GraphEncoder& encoder, PyObject* answer) {
+  const Py_ssize_t size = PyTuple_Check(answer) ? PyTuple_GET_SIZE(answer) : 0;
+  if (size < 2 || size > 6) encoder.fail("has a reducer that gives no tuple of 2 to 6");
+  Reduced parts;
+  PyObject** const fields[] = {&parts.callable, &parts.arguments, &parts.state,
+                               &parts.items,    &parts.pairs,     &parts.setter};
+  for (Py_ssize_t i = 0; i < size; ++i) *fields[i] = PyTuple_GET_ITEM(answer, i);
+  if (!PyCallable_Check(parts.callable))
+    encoder.fail("has a reducer without a callable");
+  if (!PyTuple_Check(parts.arguments)) encoder.fail("has a reducer without arguments");
+  return parts;
+}
+
+void plan_array(PyObject* tuple, Py_ssize_t first, const char* label, Plan& plan) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
+  plan.raw().array(static_cast<std::size_t>(count - first));
+  for (Py_ssize_t i = first; i < count; ++i) {
+    plan.child(Ref::share(PyTuple_GET_ITEM(tuple, i)), Label::of_index(label, i));
+  }
+}
+
+void plan_state(const Reduced& parts, Plan& plan) {
+  if (parts.state == Py_None) {
+    plan.raw().nil();
+  } else if (PyDict_CheckExact(parts.state)) {
+    plan.child(Ref::share(parts.state), Label{});
+  } else if (PyTuple_CheckExact(parts.state) && PyTuple_GET_SIZE(parts.state) == 2 &&
+             PyDict_CheckExact(PyTuple_GET_ITEM(parts.state, 1))) {
+    // The instance's dict and its slots: both are attributes in a path.
+    plan.raw().node(NodeTag::kTuple, 2);
+    plan.child(Ref::share(PyTuple_GET_ITEM(parts.state, 0)), Label{});
+    plan.child(Ref::share(PyTuple_GET_ITEM(parts.state, 1)), Label{});
+  } else {
+    plan.child(Ref::share(parts.state), Label::of_text(".__getstate__()"));
+  }
+}
+
+void plan_items(const Reduced& parts, Plan& plan) {
+  Ref items = parts.items == Py_None ? Ref::steal(PyTuple_New(0))
+                                     : Ref::steal(PySequence_Tuple(parts.items));
+  plan_array(items.get(), 0, "", plan);
+}
+
+void plan_pairs(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
+  Ref pairs = parts.pairs == Py_None ? Ref::steal(PyTuple_New(0))
+                                     : Ref::steal(PySequence_Tuple(parts.pairs));
+  const Py_ssize_t count = PyTuple_GET_SIZE(pairs.get());
+  plan.raw().map(static_cast<std::size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* pair = PyTuple_GET_ITEM(pairs.get(), i);
+    if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+      encoder.fail("has a reducer whose dict items are no pairs");
+    }
+    PyObject* key = PyTuple_GET_ITEM(pair, 0);
+    plan.child(Ref::share(key), Label::of_text(".keys()"));
+    plan.child(Ref::share(PyTuple_GET_ITEM(pair, 1)), Label::of_key("", key));
+  }
+}
+
+// `callable` applied to `arguments`: the node up to where a reader has the object.
+void plan_creation(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
+  const State& state = encoder.state();
+  const bool has_class = PyTuple_GET_SIZE(parts.arguments) > 0 &&
+                         PyType_Check(PyTuple_GET_ITEM(parts.arguments, 0));
+  PyObject* callable = parts.callable;
+  const char* const label = ".__reduce_ex__()[1]";
+  if (has_class && callable == state.newobj.get()) {
+    encoder.out().node(NodeTag::kNewObject, 6);
+    plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
+               Label::of_text(".__class__"));
+    plan_array(parts.arguments, 1, label, plan);
+    plan.raw().map(0);
+    return;
+  }
+  if (has_class && callable == state.newobj_ex.get() &&
+      PyTuple_GET_SIZE(parts.arguments) == 3) {
+    encoder.out().node(NodeTag::kNewObject, 6);
+    plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
+               Label::of_text(".__class__"));
+    Ref positional = Ref::steal(PySequence_Tuple(PyTuple_GET_ITEM(parts.arguments, 1)));
+    plan_array(positional.get(), 0, label, plan);
+    PyObject* keywords = PyTuple_GET_ITEM(parts.arguments, 2);
+    if (!PyDict_Check(keywords)) encoder.fail("has keyword arguments that are no dict");
+    plan.raw().map(static_cast<std::size_t>(PyDict_GET_SIZE(keywords)));
+    Py_ssize_t position = 0;
+    PyObject *key, *value;
+    while (PyDict_Next(keywords, &position, &key, &value)) {
+      plan.child(Ref::share(key), Label::of_text(label));
+      plan.child(Ref::share(value), Label::of_key(label, key));
+    }
+    return;
+  }
+  encoder.out().node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
+  plan.child(Ref::share(callable), Label::of_text(".__reduce_ex__()[0]"));
+  if (callable == reinterpret_cast<PyObject*>(&PyMethod_Type) &&
+      PyTuple_GET_SIZE(parts.arguments) == 2) {
+    plan.raw().array(2);
+    plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
+               Label::of_text(".__func__"));
+    plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 1)),
+               Label::of_text(".__self__"));
+    return;
+  }
+  plan_array(parts.arguments, 0, label, plan);
+}
+
+}  // namespace
+
+void describe_reduced(GraphEncoder& encoder, PyObject* object, Plan& plan) {
+  Ref answer = reduce(encoder.state(), object);
+  if (PyUnicode_Check(answer.get())) {
+    const Ref module = attribute_or_null(object, encoder.state().names.module);
+    const GlobalName name =
+        find_global(encoder.state(), object, module.get(), answer.get());
+    if (!name.module) encoder.fail("names itself as a global that is not there");
+    encoder.global(name);
+    return;
+  }
+  const Reduced parts = take_apart(encoder, answer.get());
+  plan_creation(encoder, parts, plan);
+  plan.creates();
+  plan_state(parts, plan);
+  plan_items(parts, plan);
+  plan_pairs(encoder, parts, plan);
+  if (parts.setter != Py_None) {
+    plan.child(Ref::share(parts.setter), Label::of_text(".__reduce_ex__()[5]"));
+  }
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,68 @@
+// Builtin types that are neither leaves nor containers.
+// Tested by tests/python/test_values.py.
+
+#include "python/codec.h"
+#include "python/compat.h"
+#include "python/modules.h"
+#include "python/plain_writer.h"
+
+namespace waybill::py {
+
+using wire::NodeTag;
+
+void describe_cell(GraphEncoder& encoder, PyObject* cell, Plan& plan) {
+  encoder.out().node(NodeTag::kCell, 1);
+  PyObject* content = PyCell_GET(cell);
+  if (content == nullptr) {
+    plan.raw().singleton(wire::Singleton::kEmpty);
+  } else {
+    plan.child(Ref::share(content), Label::of_text(".cell_contents"));
+  }
+}
+
+void describe_code(GraphEncoder& encoder, PyObject* code, Plan&) {
+  const std::uint32_t body = encoder.code().use(code);
+  encoder.out().node(NodeTag::kCode, 1);
+  encoder.out().unsigned_integer(body);
+}
+
+void describe_byte_array(GraphEncoder& encoder, PyObject* object, Plan&) {
+  const auto* data =
+      reinterpret_cast<const std::uint8_t*>(PyByteArray_AS_STRING(object));
+  const auto size = static_cast<std::size_t>(PyByteArray_GET_SIZE(object));
+  if (size > wire::kMaxCount) encoder.fail("is longer than 4 GiB");
+  encoder.out().node(NodeTag::kByteArray, 1);
+  encoder.out().binary({data, size});
+}
+
+void describe_slice(GraphEncoder& encoder, PyObject* object, Plan& plan) {
+  auto* slice = reinterpret_cast<PySliceObject*>(object);
+  encoder.out().node(NodeTag::kSlice, 3);
+  plan.child(Ref::share(slice->start), Label::of_text(".start"));
+  plan.child(Ref::share(slice->stop), Label::of_text(".stop"));
+  plan.child(Ref::share(slice->step), Label::of_text(".step"));
+  plan.creates();
+}
+
+void describe_range(GraphEncoder& encoder, PyObject* object, Plan& plan) {
+  encoder.out().node(NodeTag::kRange, 3);
+  for (const char* name : {"start", "stop", "step"}) {
+    plan.child(Ref::steal(PyObject_GetAttrString(object, name)), Label::of_text(name));
+  }
+  plan.creates();
+}
+
+void describe_lazy_import(GraphEncoder& encoder, PyObject* placeholder, Plan&) {
+  const LazyTarget target = lazy_target(encoder.state(), placeholder);
+  if (!target.module) encoder.fail("is a lazy import that does not tell its module");
+  encoder.imports().lazy(target);
+  encoder.out().node(NodeTag::kLazyImport, 2);
+  write_text(target.module.get(), encoder.out());
+  if (target.attribute) {
+    write_text(target.attribute.get(), encoder.out());
+  } else {
+    encoder.out().nil();
+  }
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,100 @@
+// Import statements in bodies: listed as needed when called, and values that the body
+// goes on with. Nothing is imported here; a module that nobody has loaded has no value.
+// Tested by tests/python/discovery.
+
+#include <algorithm>
+
+#include "python/compat.h"
+#include "python/function_flow.h"
+#include "python/modules.h"
+#include "python/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Everything before the last dot; null if there is none.
+Ref without_last(PyObject* name) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
+  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, -1);
+  return dot < 0 ? Ref() : Ref::steal(PyUnicode_Substring(name, 0, dot));
+}
+
+// Everything up to the first dot.
+Ref first_part(PyObject* name) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
+  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, 1);
+  return dot < 0 ? Ref::share(name) : Ref::steal(PyUnicode_Substring(name, 0, dot));
+}
+
+Ref join(PyObject* package, PyObject* name) {
+  if (PyUnicode_GET_LENGTH(name) == 0) return Ref::share(package);
+  if (PyUnicode_GET_LENGTH(package) == 0) return Ref::share(name);
+  return Ref::steal(PyUnicode_FromFormat("%U.%U", package, name));
+}
+
+}  // namespace
+
+// The statement's module as an absolute name; null if the package is not known.
+Ref FunctionFlow::absolute_name(const Scope& scope, const BodyImport& statement) const {
+  PyObject* name = scope.info->name_at(statement.name);
+  if (statement.level == 0) return Ref::share(name);
+  PyObject* globals = function_->func_globals;
+  PyObject* package = raw_get(globals, state_.names.package.get());
+  Ref base;
+  if (package != nullptr && PyUnicode_Check(package)) {
+    base = Ref::share(package);
+  } else {
+    PyObject* own = raw_get(globals, state_.names.name.get());
+    if (own == nullptr || !PyUnicode_Check(own)) return {};
+    const bool is_package = raw_get(globals, state_.names.path.get()) != nullptr;
+    base = is_package ? Ref::share(own) : without_last(own);
+  }
+  for (std::uint32_t up = 1; up < statement.level && base; ++up) {
+    base = without_last(base.get());
+  }
+  return base ? join(base.get(), name) : Ref();
+}
+
+void FunctionFlow::note_body_imports(const Scope& scope) {
+  for (const BodyImport& statement : scope.info->summary.imports) {
+    PyObject* name = scope.info->name_at(statement.name);
+    const CodeSpot spot{scope.info, statement.offset};
+    const std::string dots(std::min<std::uint32_t>(statement.level, 64), '.');
+    Ref written = Ref::steal(PyUnicode_FromFormat("%s%U", dots.c_str(), name));
+    imports_.add(written.get(), ImportTime::kCall, "import " + text_of(written.get()),
+                 spot);
+    Ref whole = absolute_name(scope, statement);
+    for (Ref part = whole; part; part = without_last(part.get())) {
+      imports_.note_body_import(text_of(part.get()));
+    }
+    if (statement.from_names == kNoIndex || !whole) continue;
+    PyObject* names = scope.info->constant_at(statement.from_names);
+    for (Py_ssize_t i = 0; PyTuple_Check(names) && i < PyTuple_GET_SIZE(names); ++i) {
+      PyObject* item = PyTuple_GET_ITEM(names, i);
+      if (!PyUnicode_Check(item)) continue;
+      Ref submodule = join(whole.get(), item);
+      if (find_module(state_, submodule.get()) == nullptr) continue;
+      imports_.note_body_import(text_of(submodule.get()));
+      const bool ends_in_dot = PyUnicode_GET_LENGTH(name) == 0;
+      Ref from = Ref::steal(
+          PyUnicode_FromFormat(ends_in_dot ? "%U%U" : "%U.%U", written.get(), item));
+      imports_.add(from.get(), ImportTime::kCall,
+                   "from " + text_of(written.get()) + " import " + text_of(item), spot);
+    }
+  }
+}
+
+FunctionFlow::Facts FunctionFlow::body_import(const Scope& scope,
+                                              const Value& value) const {
+  Facts facts;
+  const BodyImport& statement = scope.info->summary.imports[value.index];
+  Ref name = absolute_name(scope, statement);
+  if (!name) return facts;
+  if (statement.from_names == kNoIndex) name = first_part(name.get());
+  if (PyObject* module = find_module(state_, name.get()))
+    add_object(facts, module, true);
+  return facts;
+}
+
+}  // namespace waybill::py

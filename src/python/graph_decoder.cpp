@@ -1,0 +1,470 @@
+// The loop that builds objects: reads a value, hands it to the container that waits for
+// it, closes the containers that are complete.
+//
+// References. The envelope lists the positions that references mean, so one number is
+// compared per value, and only those objects are remembered.
+//
+// Cycles. Lists, dicts, sets, functions and classes exist before what they hold, so
+// what they hold may refer to them. Tuples and frozensets do too, which Python code
+// cannot do: as long as one of them is open, an entry of a dict or set inside it waits,
+// because hashing its key might look into what is not there yet.
+//
+// Tested by tests/python/test_values.py, test_sharing.py, test_untrusted_input.py.
+
+#include "python/graph_decoder.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "python/compat.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Token;
+using wire::TokenType;
+
+using Frame = GraphDecoder::Frame;
+using FrameKind = GraphDecoder::FrameKind;
+
+double double_at(const std::uint8_t* bytes) {
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 8; ++i) bits = bits << 8 | bytes[i];
+  return std::bit_cast<double>(bits);
+}
+
+Ref text(BytesView bytes, const char* errors) {
+  return Ref::steal(PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(bytes.data()),
+                                         static_cast<Py_ssize_t>(bytes.size()),
+                                         errors));
+}
+
+// Whether hashing the object looks into nothing else: an entry with such a key need not
+// wait for what is still open.
+bool hashes_by_itself(PyObject* object) {
+  return PyUnicode_CheckExact(object) || PyLong_CheckExact(object) ||
+         PyBytes_CheckExact(object) || PyFloat_CheckExact(object) ||
+         PyBool_Check(object) || object == Py_None;
+}
+
+// Puts an item where there may be a stand-in, which is dropped.
+void put_list_item(PyObject* list, Py_ssize_t index, Ref item) {
+  Ref old = Ref::steal_or_null(PyList_GET_ITEM(list, index));
+  PyList_SET_ITEM(list, index, item.release());
+}
+
+void put_tuple_item(PyObject* tuple, Py_ssize_t index, Ref item) {
+  Ref old = Ref::steal_or_null(PyTuple_GET_ITEM(tuple, index));
+  PyTuple_SET_ITEM(tuple, index, item.release());
+}
+
+// Code that gets hold of an open list or tuple must not find holes in it.
+void fill_holes(const Frame& frame) {
+  PyObject* object = frame.object.get();
+  if (frame.kind == FrameKind::kList) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object); ++i) {
+      if (PyList_GET_ITEM(object, i) == nullptr) {
+        PyList_SET_ITEM(object, i, Ref::share(Py_None).release());
+      }
+    }
+  } else if (frame.kind == FrameKind::kTuple) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
+      if (PyTuple_GET_ITEM(object, i) == nullptr) {
+        PyTuple_SET_ITEM(object, i, Ref::share(Py_None).release());
+      }
+    }
+  }
+}
+
+}  // namespace
+
+GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
+                           CodeBuilder& code, const std::vector<Ref>& modules,
+                           const Limits& limits)
+    : state_(state),
+      limits_(limits),
+      reader_(envelope.payload.bytes, limits, envelope.payload.offset),
+      code_(&code),
+      modules_(&modules),
+      start_(envelope.payload.offset),
+      slots_(envelope.shared.size()),
+      empty_(Ref::steal(
+          PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type)))) {
+  for (std::size_t i = 0; i < envelope.shared.size(); ++i) {
+    positions_.emplace_back(envelope.shared[i], i);
+  }
+  std::sort(positions_.begin(), positions_.end());
+}
+
+GraphDecoder::GraphDecoder(const State& state, const Section& constants,
+                           const std::vector<Ref>& nested, const Limits& limits)
+    : state_(state),
+      limits_(limits),
+      reader_(constants.bytes, limits, constants.offset),
+      nested_(&nested),
+      start_(constants.offset) {}
+
+Ref GraphDecoder::decode() {
+  Ref value = read();
+  for (;;) {
+    if (value) {
+      if (stack_.empty()) return value;
+      deliver(std::move(value));
+    }
+    while (stack_.back().left == 0) {
+      value = finish();
+      if (stack_.empty()) return value;
+      deliver(std::move(value));
+    }
+    value = read();
+  }
+}
+
+void GraphDecoder::fail(ErrorCode code, std::string detail) {
+  raise_decode(state_, code, offset_, std::move(detail));
+}
+
+std::size_t GraphDecoder::slot_at(std::size_t offset) {
+  if (next_position_ == positions_.size()) return kNoSlot;
+  const auto [position, slot] = positions_[next_position_];
+  if (position != offset - start_) return kNoSlot;
+  ++next_position_;
+  return slot;
+}
+
+void GraphDecoder::set_slot(std::size_t slot, PyObject* object, std::size_t depth) {
+  if (slot == kNoSlot) return;
+  slots_[slot].object = Ref::share(object);
+  slots_[slot].depth = depth;
+}
+
+Ref GraphDecoder::read() {
+  Token token;
+  if (!reader_.next(token)) raise(state_, reader_.error());
+  offset_ = token.offset;
+  if (token.type == TokenType::kArray) return open_array(token);
+  if (token.type == TokenType::kMap) return open_map(token);
+  const std::size_t slot = slot_at(token.offset);
+  Ref value = leaf(token);
+  set_slot(slot, value.get(), 0);
+  return value;
+}
+
+Ref GraphDecoder::leaf(const Token& token) {
+  switch (token.type) {
+    case TokenType::kNil:
+      return Ref::share(Py_None);
+    case TokenType::kBoolean:
+      return Ref::share(token.integer != 0 ? Py_True : Py_False);
+    case TokenType::kInteger:
+      return Ref::steal(PyLong_FromLongLong(token.integer));
+    case TokenType::kUnsigned:
+      return Ref::steal(PyLong_FromUnsignedLongLong(token.unsigned_integer));
+    case TokenType::kReal:
+      return Ref::steal(PyFloat_FromDouble(token.real));
+    case TokenType::kText: {
+      Ref value = Ref::steal_or_null(PyUnicode_DecodeUTF8(
+          token.text().data(), static_cast<Py_ssize_t>(token.bytes.size()), nullptr));
+      if (value) return value;
+      if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) throw PyError();
+      fail(ErrorCode::kMalformed, "text that is not UTF-8");
+    }
+    case TokenType::kBinary:
+      return Ref::steal(PyBytes_FromStringAndSize(
+          token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
+    default:
+      return extension(token);
+  }
+}
+
+Ref GraphDecoder::extension(const Token& token) {
+  switch (static_cast<ExtType>(token.ext_type)) {
+    case ExtType::kReference:
+      return reference(token);
+    case ExtType::kModule: {
+      std::uint64_t index = 0;
+      const bool is_known = wire::index_of(token.bytes, index) && modules_ != nullptr &&
+                            index < modules_->size() && (*modules_)[index];
+      if (!is_known) fail(ErrorCode::kUndeclared, "a module that is not listed");
+      return (*modules_)[index];
+    }
+    case ExtType::kInteger:
+      if (token.bytes.empty()) break;
+      return integer_from_bytes(token.bytes.data(), token.bytes.size());
+    case ExtType::kComplex:
+      if (token.bytes.size() != 16) break;
+      return Ref::steal(PyComplex_FromDoubles(double_at(token.bytes.data()),
+                                              double_at(token.bytes.data() + 8)));
+    case ExtType::kText:
+      return text(token.bytes, "surrogatepass");
+    case ExtType::kSingleton:
+      if (token.bytes.size() != 1) break;
+      switch (static_cast<wire::Singleton>(token.bytes[0])) {
+        case wire::Singleton::kEllipsis:
+          return Ref::share(Py_Ellipsis);
+        case wire::Singleton::kNotImplemented:
+          return Ref::share(Py_NotImplemented);
+        case wire::Singleton::kEmpty:
+          if (empty_) return empty_;
+          break;
+      }
+      break;
+    case ExtType::kCode:
+      if (nested_ == nullptr || next_nested_ >= nested_->size()) break;
+      return (*nested_)[next_nested_++];
+    default:
+      break;
+  }
+  fail(ErrorCode::kUnknownTag, "an extension that has no meaning here");
+}
+
+Ref GraphDecoder::reference(const Token& token) {
+  std::uint64_t index = 0;
+  if (!wire::index_of(token.bytes, index) || index >= slots_.size() ||
+      !slots_[index].object) {
+    fail(ErrorCode::kBadReference, "a reference to an object that is not there yet");
+  }
+  const Slot& slot = slots_[index];
+  if (slot.depth != 0) {
+    const Frame& frame = stack_[slot.depth - 1];
+    fill_holes(frame);
+    if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
+      late_depth_ = std::min(late_depth_, slot.depth);
+    }
+  }
+  return slot.object;
+}
+
+Ref GraphDecoder::push(Frame frame) {
+  if (stack_.size() >= limits_.max_depth) {
+    fail(ErrorCode::kLimitExceeded, "more containers inside each other than max_depth");
+  }
+  if (frame.object) set_slot(frame.slot, frame.object.get(), stack_.size() + 1);
+  stack_.push_back(std::move(frame));
+  return {};
+}
+
+Ref GraphDecoder::open_array(const Token& token) {
+  std::uint8_t tag = 0;
+  if (token.count > 0 && reader_.take_node_tag(tag)) return open_node(token, tag);
+  Frame frame;
+  frame.kind = FrameKind::kList;
+  frame.left = token.count;
+  frame.offset = token.offset;
+  frame.slot = slot_at(token.offset);
+  frame.object = Ref::steal(PyList_New(static_cast<Py_ssize_t>(token.count)));
+  return push(std::move(frame));
+}
+
+Ref GraphDecoder::open_map(const Token& token) {
+  Frame frame;
+  frame.kind = FrameKind::kDict;
+  frame.left = token.count * 2;
+  frame.offset = token.offset;
+  frame.slot = slot_at(token.offset);
+  if (!stack_.empty()) {
+    const Frame& top = stack_.back();
+    const NodeTag tag = top.codec != nullptr ? top.codec->tag : NodeTag{};
+    if (tag == NodeTag::kFunction && top.children.size() == 3) {
+      frame.kind = FrameKind::kFields;
+      frame.object = top.object;
+    } else if (tag == NodeTag::kClass && top.children.size() == 4) {
+      frame.kind = FrameKind::kAttributes;
+      frame.object = top.object;
+    } else if ((tag == NodeTag::kObject && top.children.size() == 4) ||
+               (tag == NodeTag::kNewObject && top.children.size() == 5)) {
+      frame.kind = FrameKind::kPairs;
+      frame.object = Ref::steal(PyList_New(0));
+    } else if (top.kind == FrameKind::kFields && top.key &&
+               PyLong_AsLong(top.key.get()) ==
+                   static_cast<long>(wire::FunctionField::kGlobals)) {
+      // Straight into the namespace that the function already has.
+      frame.object = Ref::share(PyFunction_GET_GLOBALS(top.object.get()));
+    }
+  }
+  if (!frame.object) {
+    frame.object = Ref::steal(PyDict_New());
+    frame.is_whole = true;
+  }
+  return push(std::move(frame));
+}
+
+Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
+  Frame frame;
+  frame.left = token.count - 1;
+  frame.offset = token.offset;
+  frame.slot = slot_at(token.offset);
+  switch (static_cast<NodeTag>(tag)) {
+    case NodeTag::kTuple:
+      frame.kind = FrameKind::kTuple;
+      frame.object = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(frame.left)));
+      return push(std::move(frame));
+    case NodeTag::kSet:
+      frame.kind = FrameKind::kSet;
+      frame.object = Ref::steal(PySet_New(nullptr));
+      return push(std::move(frame));
+    case NodeTag::kFrozenSet:
+      frame.kind = FrameKind::kFrozenSet;
+      frame.object = Ref::steal(PyFrozenSet_New(nullptr));
+      return push(std::move(frame));
+    default:
+      break;
+  }
+  frame.kind = FrameKind::kNode;
+  frame.codec = node_codec(tag);
+  if (frame.codec == nullptr || (nested_ != nullptr && tag != 5)) {
+    fail(ErrorCode::kUnknownTag, "a node that has no meaning here");
+  }
+  if (frame.codec->create != nullptr && frame.codec->create_after == 0) {
+    frame.object = frame.codec->create(*this, frame);
+  }
+  return push(std::move(frame));
+}
+
+void GraphDecoder::deliver(Ref value) {
+  Frame& frame = stack_.back();
+  --frame.left;
+  const auto index = static_cast<Py_ssize_t>(frame.position++);
+  switch (frame.kind) {
+    case FrameKind::kList:
+      // Code that the payload calls may have got hold of the list and changed it.
+      if (index >= PyList_GET_SIZE(frame.object.get())) {
+        fail(ErrorCode::kMalformed, "a list that was changed while it was built");
+      }
+      put_list_item(frame.object.get(), index, std::move(value));
+      return;
+    case FrameKind::kTuple:
+      put_tuple_item(frame.object.get(), index, std::move(value));
+      return;
+    case FrameKind::kPairs:
+      check(PyList_Append(frame.object.get(), value.get()));
+      return;
+    case FrameKind::kFrozenSet:
+      frame.children.push_back(std::move(value));
+      return;
+    case FrameKind::kSet:
+      if (must_wait() && !hashes_by_itself(value.get())) {
+        late_.push_back({frame.object, std::move(value), {}});
+      } else {
+        hashed(PySet_Add(frame.object.get(), value.get()));
+      }
+      return;
+    case FrameKind::kNode:
+      deliver_to_node(frame, std::move(value));
+      return;
+    case FrameKind::kDict:
+    case FrameKind::kFields:
+    case FrameKind::kAttributes:
+      deliver_to_dict(frame, std::move(value));
+      return;
+  }
+}
+
+void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
+  frame.children.push_back(std::move(value));
+  const NodeCodec& codec = *frame.codec;
+  if (codec.create == nullptr || frame.object ||
+      frame.children.size() != codec.create_after) {
+    return;
+  }
+  offset_ = frame.offset;
+  frame.object = codec.create(*this, frame);
+  set_slot(frame.slot, frame.object.get(), 0);
+}
+
+void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
+  if (!frame.key) {
+    frame.key = std::move(value);
+    return;
+  }
+  const Ref key = std::move(frame.key);
+  if (frame.kind == FrameKind::kFields) {
+    const std::vector<Ref>& cells = stack_[stack_.size() - 2].cells;
+    set_function_field(*this, frame.object.get(), cells,
+                       PyLong_AsUnsignedLong(key.get()), value.get());
+  } else if (frame.kind == FrameKind::kAttributes) {
+    Ref::steal(PyObject_CallFunctionObjArgs(state_.set_class_attribute.get(),
+                                            frame.object.get(), key.get(), value.get(),
+                                            nullptr));
+  } else if (frame.has_late || (must_wait() && !hashes_by_itself(key.get()))) {
+    // Those that follow wait too: the order of a dict means something.
+    frame.has_late = true;
+    frame.is_whole = false;
+    late_.push_back({frame.object, key, std::move(value)});
+  } else {
+    hashed(PyDict_SetItem(frame.object.get(), key.get(), value.get()));
+  }
+}
+
+void GraphDecoder::hashed(int result) {
+  if (result >= 0) return;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
+  fail(ErrorCode::kMalformed, "a key or set item that cannot be hashed");
+}
+
+Ref GraphDecoder::finish() {
+  const std::size_t depth = stack_.size();
+  Frame frame = std::move(stack_.back());
+  offset_ = frame.offset;
+  if (frame.kind == FrameKind::kNode) {
+    Ref object = frame.object;
+    if (frame.codec->finish != nullptr) {
+      Ref finished = frame.codec->finish(*this, frame);
+      if (!object) object = std::move(finished);
+    }
+    stack_.pop_back();
+    set_slot(frame.slot, object.get(), 0);
+    return object;
+  }
+  stack_.pop_back();
+  if (frame.slot != kNoSlot) slots_[frame.slot].depth = 0;
+  if (frame.kind == FrameKind::kTuple && frame.position > 0 &&
+      !PyObject_GC_IsTracked(frame.object.get())) {
+    // The collector let go of it while stand-ins were all it held.
+    PyObject_GC_Track(frame.object.get());
+  }
+  if (frame.kind == FrameKind::kFrozenSet) {
+    Ref items = Ref::steal(PyList_New(0));
+    for (const Ref& item : frame.children)
+      check(PyList_Append(items.get(), item.get()));
+    const bool is_plain =
+        std::all_of(frame.children.begin(), frame.children.end(),
+                    [](const Ref& item) { return hashes_by_itself(item.get()); });
+    if (depth > late_depth_ && !is_plain) {
+      late_.push_back({frame.object, items, {}});
+    } else {
+      hashed(fill_frozen_set(frame.object.get(), items.get()));
+    }
+  } else if (frame.is_whole && static_cast<std::uint64_t>(PyDict_GET_SIZE(
+                                   frame.object.get())) != frame.position / 2) {
+    fail(ErrorCode::kMalformed, "a map with two equal keys");
+  }
+  if (depth == late_depth_) insert_late();
+  return std::move(frame.object);
+}
+
+void GraphDecoder::insert_late() {
+  late_depth_ = static_cast<std::size_t>(-1);
+  for (const Late& late : std::exchange(late_, {})) {
+    PyObject* container = late.container.get();
+    if (late.value) {
+      hashed(PyDict_SetItem(container, late.key.get(), late.value.get()));
+    } else if (PyFrozenSet_CheckExact(container)) {
+      hashed(fill_frozen_set(container, late.key.get()));
+    } else {
+      hashed(PySet_Add(container, late.key.get()));
+    }
+  }
+}
+
+Ref decode_constants(const State& state, const Section& constants, const Limits& limits,
+                     const std::vector<Ref>& nested) {
+  GraphDecoder decoder(state, constants, nested, limits);
+  Ref list = decoder.decode();
+  return Ref::steal(PyList_AsTuple(list.get()));
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,151 @@
+#pragma once
+
+// Builds the objects of a payload in one loop over its bytes, with a stack of its own.
+
+#include <Python.h>
+
+#include <vector>
+
+#include "python/code_builder.h"
+#include "python/ref.h"
+#include "python/state.h"
+#include "waybill/envelope.h"
+#include "wire/reader.h"
+
+namespace waybill::py {
+
+struct NodeCodec;
+
+class GraphDecoder {
+ public:
+  // `modules` has one object per record of the manifest, null where none was imported.
+  // Everything must outlive the decoder, and the envelope must have passed verify().
+  GraphDecoder(const State& state, const Envelope& envelope, CodeBuilder& code,
+               const std::vector<Ref>& modules, const Limits& limits);
+
+  // For the constants of a code body: leaves, tuples, frozensets, slices, nested code.
+  GraphDecoder(const State& state, const Section& constants,
+               const std::vector<Ref>& nested, const Limits& limits);
+
+  // Builds the one value. Throws PyError: DecodeError, or what code that the payload
+  // calls raised. Call once.
+  Ref decode();
+
+  // ---- For node codecs -----------------------------------------------------------
+
+  const State& state() const { return state_; }
+  CodeBuilder& code() { return *code_; }
+  [[noreturn]] void fail(ErrorCode code, std::string detail);
+  // Cells without content that came since the last call: those that the function at
+  // hand introduces.
+  std::vector<Ref> take_fresh_cells() { return std::exchange(fresh_cells_, {}); }
+  void add_fresh_cell(Ref cell) { fresh_cells_.push_back(std::move(cell)); }
+  bool is_empty(PyObject* object) const { return object == empty_.get(); }
+
+  enum class FrameKind : std::uint8_t {
+    kList,
+    kTuple,
+    kSet,
+    kFrozenSet,
+    kDict,
+    kPairs,  // A map that is read as a flat list.
+    kNode,
+    kFields,      // The fields of a function.
+    kAttributes,  // What is set on a class, one by one.
+  };
+
+  // A container or node that is being filled.
+  struct Frame {
+    FrameKind kind;
+    Ref object;                  // Null for a node that is not created yet.
+    std::uint64_t left = 0;      // Values still to come.
+    std::uint64_t position = 0;  // Values that came.
+    std::size_t offset = 0;
+    std::size_t slot = kNoSlot;
+    const NodeCodec* codec = nullptr;
+    std::vector<Ref> children;  // kNode: those that came. kFrozenSet: its items.
+    std::vector<Ref> cells;     // Of a function: those that it introduces.
+    Ref key;  // kDict, kFields, kAttributes: the key that waits for its value.
+    bool has_late = false;  // kDict: an entry waits, so all that follow do.
+    bool is_whole = false;  // kDict: its length is checked at the end.
+  };
+  static constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
+
+ private:
+  // An object that references mean.
+  struct Slot {
+    Ref object;
+    std::size_t depth = 0;  // Of its frame while that is open; else 0.
+  };
+  // An entry that waits for its key to be complete.
+  struct Late {
+    Ref container, key, value;
+  };
+
+  // Reads one value; a leaf is returned, a container pushed.
+  Ref read();
+  Ref leaf(const wire::Token& token);
+  Ref extension(const wire::Token& token);
+  Ref reference(const wire::Token& token);
+  Ref open_array(const wire::Token& token);
+  Ref open_map(const wire::Token& token);
+  Ref open_node(const wire::Token& token, std::uint8_t tag);
+  Ref push(Frame frame);
+
+  // Hands a finished value to the frame on top; true if that completes the frame.
+  void deliver(Ref value);
+  void deliver_to_node(Frame& frame, Ref value);
+  void deliver_to_dict(Frame& frame, Ref value);
+  Ref finish();
+
+  std::size_t slot_at(std::size_t offset);
+  void set_slot(std::size_t slot, PyObject* object, std::size_t depth);
+  bool must_wait() const { return stack_.size() > late_depth_; }
+  void insert_late();
+  // For results of C functions that hash: what cannot be hashed is a bad payload.
+  void hashed(int result);
+
+  const State& state_;
+  const Limits& limits_;
+  wire::Reader reader_;
+  CodeBuilder* code_ = nullptr;
+  const std::vector<Ref>* modules_ = nullptr;
+  const std::vector<Ref>* nested_ = nullptr;  // Code among constants.
+  std::size_t next_nested_ = 0;
+  std::size_t start_ = 0;
+  std::vector<std::pair<std::uint64_t, std::size_t>> positions_;  // Sorted: slot at.
+  std::size_t next_position_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<Frame> stack_;
+  // While something refers to a tuple or frozenset that is not complete, hashing may
+  // meet it: entries of dicts and sets inside the frame of this depth wait for it.
+  std::size_t late_depth_ = static_cast<std::size_t>(-1);
+  std::vector<Late> late_;
+  std::size_t offset_ = 0;  // Of the value at hand.
+  Ref empty_;               // Stands for the content of an empty cell.
+  std::vector<Ref> fresh_cells_;
+};
+
+// The tuple of constants of a code body, with the code objects nested in it in order.
+Ref decode_constants(const State& state, const Section& constants, const Limits& limits,
+                     const std::vector<Ref>& nested);
+
+// How a kind of node is built. `create` is called once `create_after` children are
+// there, and gives the object that references mean from then on; `finish` is called
+// with all children, and gives the object if `create` is null.
+struct NodeCodec {
+  wire::NodeTag tag;
+  std::uint8_t create_after;
+  Ref (*create)(GraphDecoder&, GraphDecoder::Frame&);
+  Ref (*finish)(GraphDecoder&, GraphDecoder::Frame&);
+};
+
+// The row of a tag, or null.
+const NodeCodec* node_codec(std::uint8_t tag);
+
+// Applies one field to a function whose fresh cells are `cells`.
+void set_function_field(GraphDecoder& decoder, PyObject* function,
+                        const std::vector<Ref>& cells, std::uint64_t field,
+                        PyObject* value);
+
+}  // namespace waybill::py

@@ -1,0 +1,349 @@
+// The walk over an object graph: what is written at once, what is put on the stack, and
+// what was written before.
+//
+// References. Every object that might be met twice is noted with the offset of its
+// node; when it is met again a reference is written, and the first time that happens
+// the object gets the next number among the shared ones. A container with one reference
+// in the process cannot be met twice by walking, so it is not noted.
+//
+// A reducer may still hand such a container out a second time; then there are two.
+//
+// Tested by tests/python/test_values.py, test_sharing.py, test_determinism.py.
+
+#include "python/graph_encoder.h"
+
+#include <algorithm>
+
+#include "python/code_view.h"
+#include "python/codec.h"
+#include "python/compat.h"
+#include "python/plain_writer.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+
+// Shorter text and bytes are written each time they occur: a reference saves little.
+constexpr Py_ssize_t kSharedLength = 64;
+
+std::uintptr_t key_of(PyObject* object) {
+  return reinterpret_cast<std::uintptr_t>(object);
+}
+
+// Whether a leaf is long enough to be shared by identity.
+bool is_long(PyObject* object) {
+  if (PyUnicode_CheckExact(object))
+    return PyUnicode_GET_LENGTH(object) >= kSharedLength;
+  return PyBytes_CheckExact(object) && PyBytes_GET_SIZE(object) >= kSharedLength;
+}
+
+// The types whose instances cannot be met again unless something refers to them twice;
+// a reducer of any other type may hand out its object once more.
+bool is_container(PyTypeObject* type) {
+  return type == &PyDict_Type || type == &PyList_Type || type == &PyTuple_Type ||
+         type == &PySet_Type || type == &PyFrozenSet_Type;
+}
+
+}  // namespace
+
+GraphEncoder::GraphEncoder(State& state, CodeInfos& infos, CodeSection& code,
+                           ImportCollector& imports, const EncodeOptions& options)
+    : state_(state), infos_(infos), code_(code), imports_(imports), options_(options) {}
+
+void GraphEncoder::encode(PyObject* root) {
+  root_ = root;
+  try {
+    value(root);
+    run();
+  } catch (const PyError&) {
+    describe_failure();
+    throw;
+  }
+}
+
+bool GraphEncoder::known(std::uintptr_t key) {
+  MemoEntry* entry = memo_.find(key);
+  if (entry == nullptr) {
+    memo_.insert(key, out_.size());
+    // Tagged keys stand for objects that their functions keep alive.
+    if ((key & 1) == 0) {
+      keep_.push_back(Ref::share(reinterpret_cast<PyObject*>(key)));
+    }
+    return false;
+  }
+  if (!entry->is_created) {
+    fail("needs itself to be built: it is among the arguments of its own reducer");
+  }
+  if (entry->reference == 0) {
+    shared_.push_back(entry->offset);
+    entry->reference = static_cast<std::uint32_t>(shared_.size());
+  }
+  out_.index(ExtType::kReference, entry->reference - 1);
+  return true;
+}
+
+Memo& GraphEncoder::written_globals(PyObject* globals) {
+  for (auto& [known, names] : written_globals_) {
+    if (known == globals) return names;
+  }
+  return written_globals_.emplace_back(globals, Memo{}).second;
+}
+
+void GraphEncoder::note_class(PyObject* type) {
+  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+  if (class_dicts_.find(key_of(dict.get())) != nullptr) return;
+  class_dicts_.insert(key_of(dict.get()), key_of(type));
+}
+
+PyObject* GraphEncoder::class_of(PyObject* dict) {
+  const MemoEntry* entry = class_dicts_.find(key_of(dict));
+  return entry == nullptr ? nullptr : reinterpret_cast<PyObject*>(entry->offset);
+}
+
+void GraphEncoder::global(const GlobalName& name) {
+  out_.node(NodeTag::kGlobal, 2);
+  PyObject* module = module_name(state_, name.module.get());
+  if (PyUnicode_Compare(module, state_.names.builtins_plain.get()) == 0) {
+    out_.nil();
+  } else {
+    out_.index(ExtType::kModule, imports_.reference(name));
+  }
+  write_text(name.path.get(), out_);
+}
+
+void GraphEncoder::push(Frame::Kind kind, PyObject* object, Py_ssize_t count) {
+  Frame frame;
+  frame.kind = kind;
+  frame.object = Ref::share(object);
+  frame.count = count;
+  stack_.push_back(std::move(frame));
+}
+
+bool GraphEncoder::value(PyObject* object) {
+  current_ = object;
+  if (is_long(object) && Py_REFCNT(object) > 1 && known(key_of(object))) return false;
+  if (write_leaf(object, out_)) return false;
+  PyTypeObject* type = Py_TYPE(object);
+  if (type == &PyTuple_Type && PyTuple_GET_SIZE(object) == 0) {
+    out_.node(NodeTag::kTuple, 0);
+    return false;
+  }
+  if (is_container(type)) {
+    return !(Py_REFCNT(object) > 1 && known(key_of(object))) && container(object);
+  }
+  if (PyModule_Check(object) && module(object)) return false;
+  return !known(key_of(object)) && other(object);
+}
+
+bool GraphEncoder::container(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type == &PyDict_Type) {
+    out_.map(static_cast<std::size_t>(PyDict_GET_SIZE(object)));
+    push(Frame::Kind::kDict, object, PyDict_GET_SIZE(object));
+    return true;
+  }
+  if (type == &PyList_Type) {
+    out_.array(static_cast<std::size_t>(PyList_GET_SIZE(object)));
+    push(Frame::Kind::kList, object, PyList_GET_SIZE(object));
+    return true;
+  }
+  if (type == &PyTuple_Type) {
+    out_.node(NodeTag::kTuple, static_cast<std::size_t>(PyTuple_GET_SIZE(object)));
+    push(Frame::Kind::kTuple, object, PyTuple_GET_SIZE(object));
+    return true;
+  }
+  return set(object, type == &PySet_Type ? NodeTag::kSet : NodeTag::kFrozenSet);
+}
+
+bool GraphEncoder::set(PyObject* object, NodeTag tag) {
+  out_.node(tag, static_cast<std::size_t>(PySet_GET_SIZE(object)));
+  std::vector<std::string> elements;
+  if (sorted_plain(object, elements, nullptr)) {
+    for (const std::string& element : elements) out_.append(bytes_of(element));
+    return false;
+  }
+  const Ref held = Ref::share(object);
+  freeze();
+  Ref ordered = sorted_elements(state_, infos_, object);
+  push(Frame::Kind::kTuple, ordered.get(), PyTuple_GET_SIZE(ordered.get()));
+  return true;
+}
+
+bool GraphEncoder::module(PyObject* object) {
+  PyObject* name = importable_name(state_, object);
+  if (name == nullptr) return false;
+  out_.index(ExtType::kModule, imports_.module_value(object, name));
+  return true;
+}
+
+bool GraphEncoder::other(PyObject* object) {
+  freeze();
+  const bool by_value = options_.root_by_value && object == root_;
+  GlobalName name;
+  if (PyFunction_Check(object) && !by_value) name = find_function(state_, object);
+  if (PyType_Check(object)) {
+    name = find_type(state_, reinterpret_cast<PyTypeObject*>(object));
+    // A class may say that it lives elsewhere, as those of _pydatetime do.
+    if (!name.module) name = class_beside_function(object);
+  }
+  if (name.module) return global(name), true;
+  return planned(object);
+}
+
+// Its head says how long it is. Only a finalizer can have changed it: containers are
+// frozen before any other code runs.
+void GraphEncoder::demand_length(const Frame& frame) {
+  PyObject* object = frame.object.get();
+  const bool is_changed =
+      (frame.kind == Frame::Kind::kList && PyList_GET_SIZE(object) != frame.count) ||
+      (frame.kind == Frame::Kind::kDict && PyDict_GET_SIZE(object) != frame.count);
+  if (!is_changed) return;
+  current_ = object;
+  fail("changed its length while it was written");
+}
+
+void GraphEncoder::freeze() {
+  for (; frozen_ < stack_.size(); ++frozen_) {
+    Frame& frame = stack_[frozen_];
+    demand_length(frame);
+    if (frame.kind == Frame::Kind::kList) {
+      frame.object = Ref::steal(PyList_AsTuple(frame.object.get()));
+      frame.kind = Frame::Kind::kTuple;
+    } else if (frame.kind == Frame::Kind::kDict) {
+      Ref items = Ref::steal(PyList_New(0));
+      PyObject* key = nullptr;
+      PyObject* item = nullptr;
+      while (PyDict_Next(frame.object.get(), &frame.position, &key, &item)) {
+        check(PyList_Append(items.get(), key));
+        check(PyList_Append(items.get(), item));
+      }
+      frame.frozen = Ref::steal(PyList_AsTuple(items.get()));
+      frame.position = 0;
+      frame.kind = Frame::Kind::kFrozenDict;
+    }
+  }
+}
+
+bool GraphEncoder::planned(PyObject* object) {
+  auto plan = std::make_unique<Plan>();
+  const std::size_t start = out_.size();
+  try {
+    codec_for(state_, object)(*this, object, *plan);
+  } catch (const PyError&) {
+    if (out_.size() != start) throw;
+    if (write_as_global(object)) return true;
+    if (!options_.imports_only) throw;
+    if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
+    PyErr_Clear();
+    out_.nil();
+    return true;
+  }
+  plan->finish();
+  if (plan->creates_late()) {
+    if (MemoEntry* entry = memo_.find(key_of(object))) entry->is_created = false;
+  }
+  Frame frame;
+  frame.kind = Frame::Kind::kPlan;
+  frame.object = Ref::share(object);
+  frame.plan = std::move(plan);
+  stack_.push_back(std::move(frame));
+  return true;
+}
+
+void GraphEncoder::pop() {
+  stack_.pop_back();
+  current_ = nullptr;  // It may be gone with what the frame held.
+  frozen_ = std::min(frozen_, stack_.size());
+}
+
+void GraphEncoder::run() {
+  while (!stack_.empty()) {
+    switch (stack_.back().kind) {
+      case Frame::Kind::kList:
+      case Frame::Kind::kTuple:
+        step_sequence();
+        break;
+      case Frame::Kind::kDict:
+        step_dict();
+        break;
+      case Frame::Kind::kFrozenDict:
+        step_frozen_dict();
+        break;
+      case Frame::Kind::kPlan:
+        step_plan();
+        break;
+    }
+  }
+}
+
+void GraphEncoder::step_sequence() {
+  Frame& frame = stack_.back();
+  PyObject* sequence = frame.object.get();
+  const bool is_list = frame.kind == Frame::Kind::kList;
+  while (frame.position < frame.count) {
+    demand_length(frame);
+    const Py_ssize_t index = frame.position++;
+    PyObject* item =
+        is_list ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index);
+    if (value(item)) return;
+  }
+  pop();
+}
+
+void GraphEncoder::step_dict() {
+  Frame& frame = stack_.back();
+  for (;;) {
+    if (frame.pending) {
+      const Ref pending = std::move(frame.pending);
+      if (value(pending.get())) return;
+    }
+    demand_length(frame);
+    PyObject* key = nullptr;
+    PyObject* item = nullptr;
+    if (!PyDict_Next(frame.object.get(), &frame.position, &key, &item)) break;
+    frame.key = Ref::share(key);
+    frame.pending = Ref::share(item);
+    if (value(key)) return;
+  }
+  pop();
+}
+
+void GraphEncoder::step_frozen_dict() {
+  Frame& frame = stack_.back();
+  if (frame.pending) {
+    const Ref pending = std::move(frame.pending);
+    if (value(pending.get())) return;
+  }
+  while (frame.position < PyTuple_GET_SIZE(frame.frozen.get())) {
+    PyObject* item = PyTuple_GET_ITEM(frame.frozen.get(), frame.position);
+    const bool is_key = frame.position++ % 2 == 0;
+    if (is_key) frame.key = Ref::share(item);
+    if (value(item)) return;
+  }
+  pop();
+}
+
+void GraphEncoder::step_plan() {
+  Frame& frame = stack_.back();
+  Plan& plan = *frame.plan;
+  for (;;) {
+    Plan::Step& step = plan.steps()[static_cast<std::size_t>(frame.position)];
+    out_.append(plan.raw_between(frame.raw_begin, step.raw_end));
+    frame.raw_begin = step.raw_end;
+    if (step.creates) {
+      if (MemoEntry* entry = memo_.find(key_of(frame.object.get()))) {
+        entry->is_created = true;
+      }
+    }
+    if (!step.child) break;
+    ++frame.position;
+    if (value(step.child.get())) return;
+  }
+  pop();
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,140 @@
+#pragma once
+
+// Walks an object graph and writes the payload. Keeps its own stack, so depth costs
+// heap and never the C++ stack.
+
+#include <Python.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "python/code_encoder.h"
+#include "python/import_collector.h"
+#include "python/memo.h"
+#include "python/plan.h"
+#include "python/state.h"
+#include "wire/writer.h"
+
+namespace waybill::py {
+
+struct EncodeOptions {
+  // Write the root function by value even if it could be imported.
+  bool root_by_value = false;
+  // Only the imports matter: an object that cannot travel is passed over.
+  bool imports_only = false;
+};
+
+class GraphEncoder {
+ public:
+  GraphEncoder(State& state, CodeInfos& infos, CodeSection& code,
+               ImportCollector& imports, const EncodeOptions& options);
+
+  // Writes `root`. Throws PyError: EncodeError with the path to what cannot travel, or
+  // MemoryError. Call once.
+  void encode(PyObject* root);
+
+  BytesView payload() const { return out_.view(); }
+  const std::vector<std::uint64_t>& shared() const { return shared_; }
+
+  // ---- For codecs ----------------------------------------------------------------
+
+  State& state() { return state_; }
+  CodeInfos& infos() { return infos_; }
+  CodeSection& code() { return code_; }
+  ImportCollector& imports() { return imports_; }
+  wire::Writer& out() { return out_; }
+
+  // If an object with this key was written, writes a reference to it. Else notes that
+  // it is written here and answers false.
+  bool known(std::uintptr_t key);
+
+  // The names of a globals dict that functions of this payload have written, by
+  // address: the compiler interns them.
+  Memo& written_globals(PyObject* globals);
+
+  // A class that travels by value, and the class whose own dict this is among those
+  // that were noted: methods may hold the dict itself (the __classdict__ cell). Null if
+  // none.
+  void note_class(PyObject* type);
+  PyObject* class_of(PyObject* dict);
+
+  // Writes a node that finds a global again.
+  void global(const GlobalName& name);
+
+  // Sets EncodeError for the object that is being written, and throws.
+  [[noreturn]] void fail(std::string_view detail);
+
+ private:
+  struct Frame {
+    enum class Kind : std::uint8_t { kList, kTuple, kDict, kFrozenDict, kPlan };
+    Kind kind;
+    Ref object;  // What is walked; kept alive while others might let go of it.
+    Py_ssize_t position = 0;  // Next item, step, or PyDict_Next's cursor.
+    Py_ssize_t count = 0;
+    Ref key, pending;  // kDict: the last key, and its value until that is written.
+    Ref frozen;        // kFrozenDict: keys and values in turn; position counts there.
+    std::unique_ptr<Plan> plan;
+    std::size_t raw_begin = 0;
+  };
+
+  // Each writes `object`, or its head, and answers whether the stack is another than
+  // before: frames were pushed, or frozen.
+  bool value(PyObject* object);
+  bool container(PyObject* object);
+  bool set(PyObject* object, wire::NodeTag tag);
+  // Writes a module by reference; false if no import would find it.
+  bool module(PyObject* object);
+  bool other(PyObject* object);
+  bool planned(PyObject* object);
+  // For an object that refused to travel: writes it by reference if it is a global of
+  // an importable module, and forgets the refusal. False, with the error still set, if
+  // not.
+  bool write_as_global(PyObject* object);
+  // Writes an object by reference if it is a global, under any name, of the function
+  // that is being written and that function's module can be imported.
+  bool write_as_global_of_function(PyObject* object);
+  bool write_as_global_in(PyObject* module, PyObject* object);
+  // Where the module of the innermost function that is being written has a class under
+  // the class's own name.
+  GlobalName class_beside_function(PyObject* type) const;
+
+  void push(Frame::Kind kind, PyObject* object, Py_ssize_t count);
+  void pop();
+  void run();
+  // Each carries its frame on until it pushes another, or ends.
+  void step_sequence();
+  void step_dict();
+  void step_frozen_dict();
+  void step_plan();
+
+  // Takes copies of what open lists and dicts still hold. Called before code that is
+  // not ours runs, since that may change them while they are written.
+  void freeze();
+  void demand_length(const Frame& frame);
+
+  std::string path() const;
+  void describe_failure();
+
+  State& state_;
+  CodeInfos& infos_;
+  CodeSection& code_;
+  ImportCollector& imports_;
+  EncodeOptions options_;
+  wire::Writer out_;
+  Memo memo_;
+  std::vector<Ref> keep_;  // Memo keys must not be freed and reused.
+  std::vector<std::uint64_t> shared_;
+  std::vector<Frame> stack_;
+  std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
+  std::vector<std::pair<PyObject*, Memo>> written_globals_;
+  Memo class_dicts_;  // The offset is the address of the class.
+  PyObject* root_ = nullptr;
+  PyObject* current_ = nullptr;  // What value() was last asked to write.
+};
+
+// The elements of a set that are not all plain, as a tuple in canonical order.
+Ref sorted_elements(const State& state, CodeInfos& infos, PyObject* set);
+
+}  // namespace waybill::py

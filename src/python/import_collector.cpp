@@ -1,0 +1,132 @@
+// The list of imports, and the order in which code is followed.
+//
+// First every function is followed by itself: globals, cells and defaults hold known
+// values, parameters and results of calls are unknown. Modules that leave a function
+// by a call, by return or in a container, and modules found in data, may come back as
+// any unknown value of the payload's code; so the functions that ask attributes of
+// unknown values are followed again with those modules in their place, until nothing
+// changes.
+//
+// Tested by tests/python/discovery and tests/python/test_imports.py.
+
+#include "python/import_collector.h"
+
+#include "python/function_flow.h"
+#include "python/text.h"
+
+namespace waybill::py {
+
+ImportCollector::ImportCollector(const State& state) : state_(state) {}
+
+ImportCollector::~ImportCollector() = default;
+
+std::uint32_t ImportCollector::find(PyObject* module, ImportTime time,
+                                    std::uintptr_t key) {
+  const MemoEntry* entry = index_of_.find(key);
+  if (entry == nullptr) return kNoIndex;
+  const auto is_same = [&](std::size_t index) {
+    return known_[index].time == time &&
+           PyUnicode_Compare(known_[index].module.get(), module) == 0;
+  };
+  const auto index = static_cast<std::uint32_t>(entry->offset);
+  if (is_same(index)) return index;
+  // Two names of one hash.
+  for (std::uint32_t i = 0; i < known_.size(); ++i) {
+    if (is_same(i)) return i;
+  }
+  return kNoIndex;
+}
+
+std::uint32_t ImportCollector::add(PyObject* module, ImportTime time,
+                                   std::string_view chain, CodeSpot spot) {
+  const Py_hash_t hash = PyObject_Hash(module);
+  check(hash == -1 ? -1 : 0);
+  // Zero would mean an empty slot.
+  const std::uintptr_t key = (static_cast<std::uintptr_t>(hash) << 3 |
+                              static_cast<std::uintptr_t>(time) << 1) |
+                             1;
+  const std::uint32_t known = find(module, time, key);
+  if (known != kNoIndex) return known;
+  if (index_of_.find(key) == nullptr) index_of_.insert(key, known_.size());
+  known_.push_back({Ref::share(module), time});
+  PrintableText name(module);
+  envelope::ManifestBuilder::Record record;
+  record.module = name.view();
+  record.time = time;
+  record.chain = chain;
+  if (spot.info == nullptr) return manifest_.add(record);
+  PrintableText function(spot.info->code->co_qualname);
+  PrintableText file(spot.info->code->co_filename);
+  record.function = function.view();
+  record.file = file.view();
+  record.line = spot.info->line_of(spot.offset);
+  return manifest_.add(record);
+}
+
+void ImportCollector::write_names(wire::Writer& out) const {
+  for (const Known& record : known_) {
+    out.text(PrintableText(record.module.get()).view());
+    out.unsigned_integer(static_cast<std::uint64_t>(record.time));
+  }
+}
+
+std::uint32_t ImportCollector::reference(const GlobalName& name) {
+  PyObject* module = module_name(state_, name.module.get());
+  std::string chain(PrintableText(module).view());
+  chain += '.';
+  chain += PrintableText(name.path.get()).view();
+  return add(module, ImportTime::kLoad, chain, {});
+}
+
+std::uint32_t ImportCollector::module_value(PyObject* module, PyObject* name) {
+  escape(module, false);
+  return add(name, ImportTime::kLoad, {}, {});
+}
+
+std::uint32_t ImportCollector::global_module(PyObject* name, std::string_view chain,
+                                             CodeSpot spot) {
+  return add(name, ImportTime::kLoad, chain, spot);
+}
+
+void ImportCollector::lazy(const LazyTarget& target) {
+  add(target.module.get(), ImportTime::kLazy, {}, {});
+}
+
+void ImportCollector::escape(PyObject* module, bool imported) {
+  for (const Fact& fact : escaped_) {
+    if (fact.object.get() == module && fact.imported == imported) return;
+  }
+  escaped_.push_back({Ref::share(module), imported});
+}
+
+void ImportCollector::function(PyObject* function, const CodeInfo& info) {
+  // Code without a step from a value to another, an import or an escape can be told
+  // from its summary: there is nothing in it to follow.
+  if (!info.has_steps && !info.has_escapes) return;
+  flows_.push_back(std::make_unique<FunctionFlow>(state_, *this, function, info));
+}
+
+void ImportCollector::finish() {
+  bool is_asked = false;
+  std::vector<FunctionFlow*> rest;
+  for (const auto& flow : flows_) {
+    if (!flow->has_steps() && !flow->reads_names()) {
+      rest.push_back(flow.get());
+      continue;
+    }
+    flow->follow();
+    is_asked = is_asked || flow->asks_unknown();
+  }
+  if (!is_asked) return;
+  // What merely escapes matters only where somebody might come by it.
+  for (FunctionFlow* flow : rest) flow->follow();
+  std::size_t seen = 0;
+  while (seen != escaped_.size()) {
+    seen = escaped_.size();
+    for (const auto& flow : flows_) {
+      if (flow->asks_unknown()) flow->follow();
+    }
+  }
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,105 @@
+#pragma once
+
+// Gathers the imports that a payload needs: the modules its values refer to, and the
+// submodules that its code reaches through modules. Nothing is imported, no attribute
+// of a module is asked for, and sys.modules is only ever looked into by name.
+
+#include <Python.h>
+
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "envelope/manifest_builder.h"
+#include "python/code_info.h"
+#include "python/memo.h"
+#include "python/modules.h"
+#include "python/state.h"
+#include "waybill/manifest.h"
+
+namespace waybill::py {
+
+class FunctionFlow;
+
+// Where a need shows in code; a null info means that it does not.
+struct CodeSpot {
+  const CodeInfo* info = nullptr;
+  std::uint32_t offset = kNoIndex;
+};
+
+// An object that a value may be.
+struct Fact {
+  Ref object;
+  // Reached from an import statement of a body: what such statements import is there
+  // when the body goes on, and must not be imported before.
+  bool imported = false;
+};
+
+class ImportCollector {
+ public:
+  explicit ImportCollector(const State& state);
+  ~ImportCollector();
+
+  // Each notes a need, and answers the index of the module's record where the payload
+  // refers to it. Throws PyError.
+
+  // A global that is found again by import.
+  std::uint32_t reference(const GlobalName& name);
+  // A module among the values: any code of the payload may get hold of it.
+  std::uint32_t module_value(PyObject* module, PyObject* name);
+  // A module that one name of a function means: only what the code does with it counts.
+  std::uint32_t global_module(PyObject* name, std::string_view chain, CodeSpot spot);
+  void lazy(const LazyTarget& target);
+
+  // A function that travels by value: what its code does is followed in finish().
+  void function(PyObject* function, const CodeInfo& info);
+
+  // Follows the code. Call once, when all values are known.
+  void finish();
+
+  // The manifest's section.
+  void encode(wire::Writer& out) const { manifest_.encode(out); }
+  // Names of all modules with their times, which is what a fingerprint covers.
+  void write_names(wire::Writer& out) const;
+
+  // ---- For FunctionFlow ----------------------------------------------------------
+
+  // Adds a record unless module and time are there already; answers its index.
+  std::uint32_t add(PyObject* module, ImportTime time, std::string_view chain,
+                    CodeSpot spot);
+  // A module that code hands to something that is not followed.
+  void escape(PyObject* module, bool imported);
+  const std::vector<Fact>& escaped() const { return escaped_; }
+  // An import statement of any body names this module.
+  void note_body_import(std::string module) { body_imports_.insert(std::move(module)); }
+  bool is_body_import(const std::string& module) const {
+    return body_imports_.count(module) != 0;
+  }
+  // Code of the payload stores into a global of this name, or into this cell: it may
+  // hold what escaped by the time other code reads it.
+  void note_store(PyObject* name_or_cell) { stored_.insert(name_or_cell); }
+  bool is_stored(PyObject* name_or_cell) const {
+    return stored_.count(name_or_cell) != 0;
+  }
+
+ private:
+  // The index of a record; kNoIndex if there is none.
+  std::uint32_t find(PyObject* module, ImportTime time, std::uintptr_t key);
+
+  const State& state_;
+  // A record that was written: 1 + its index is the memo's number.
+  struct Known {
+    Ref module;
+    ImportTime time;
+  };
+  envelope::ManifestBuilder manifest_;
+  std::vector<Known> known_;
+  Memo index_of_;  // By hash of the name, and the time; see find().
+  std::vector<Fact> escaped_;
+  std::unordered_set<std::string> body_imports_;
+  std::unordered_set<PyObject*> stored_;
+  std::vector<std::unique_ptr<FunctionFlow>> flows_;
+};
+
+}  // namespace waybill::py

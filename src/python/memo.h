@@ -1,0 +1,71 @@
+#pragma once
+
+// Which objects of a payload were written already, and where.
+
+#include <Python.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace waybill::py {
+
+// What is known of an object that was written.
+struct MemoEntry {
+  std::uintptr_t key = 0;  // The object's address, or a tagged one (namespaces).
+  std::uint64_t offset = 0;
+  std::uint32_t reference = 0;  // 1 + its number among the shared ones, or 0.
+  bool is_created = false;  // Whether a reader has it by now (see NodeTag::kObject).
+};
+
+// Open addressing with linear probing; never shrinks. Pointers to entries are valid
+// until the next insertion.
+class Memo {
+ public:
+  MemoEntry* find(std::uintptr_t key);
+  // Adds a key that is not there.
+  MemoEntry& insert(std::uintptr_t key, std::uint64_t offset);
+
+ private:
+  std::size_t slot_of(std::uintptr_t key) const;
+  void grow();
+
+  std::vector<MemoEntry> slots_;
+  std::size_t count_ = 0;
+  std::size_t mask_ = 0;
+};
+
+inline std::size_t Memo::slot_of(std::uintptr_t key) const {
+  // Fibonacci hashing; the low bits of an address say little.
+  return (key * std::uint64_t{0x9e3779b97f4a7c15}) >> 20 & mask_;
+}
+
+inline MemoEntry* Memo::find(std::uintptr_t key) {
+  if (count_ == 0) return nullptr;
+  for (std::size_t slot = slot_of(key);; slot = (slot + 1) & mask_) {
+    if (slots_[slot].key == key) return &slots_[slot];
+    if (slots_[slot].key == 0) return nullptr;
+  }
+}
+
+inline MemoEntry& Memo::insert(std::uintptr_t key, std::uint64_t offset) {
+  if (count_ * 2 >= slots_.size()) grow();
+  std::size_t slot = slot_of(key);
+  while (slots_[slot].key != 0) slot = (slot + 1) & mask_;
+  ++count_;
+  slots_[slot] = {key, offset, 0, true};
+  return slots_[slot];
+}
+
+inline void Memo::grow() {
+  std::vector<MemoEntry> old(slots_.empty() ? 16 : slots_.size() * 2);
+  old.swap(slots_);
+  mask_ = slots_.size() - 1;
+  for (const MemoEntry& entry : old) {
+    if (entry.key == 0) continue;
+    std::size_t slot = slot_of(entry.key);
+    while (slots_[slot].key != 0) slot = (slot + 1) & mask_;
+    slots_[slot] = entry;
+  }
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,79 @@
+// The last resort for objects that refuse to travel, such as locks: those that a module
+// holds are found again by importing it, and then they are the receiver's own, which is
+// what a lock or a cache of a module is for.
+// Tested by tests/python/test_module_globals.py.
+
+#include "python/attribute.h"
+#include "python/graph_encoder.h"
+#include "python/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+// The name under which a module's dict holds this very object.
+PyObject* name_in(PyObject* dict, PyObject* object) {
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(dict, &position, &name, &value)) {
+    if (value == object && PyUnicode_CheckExact(name)) return name;
+  }
+  return nullptr;
+}
+
+// The module that defines the object's type, where its instances often sit.
+PyObject* module_of_type(const State& state, PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  const Ref name = attribute_or_null(type, state.names.module);
+  if (!name || !PyUnicode_Check(name.get())) return nullptr;
+  PyObject* module = find_module(state, name.get());
+  return module != nullptr && importable_name(state, module) != nullptr ? module
+                                                                        : nullptr;
+}
+
+}  // namespace
+
+bool GraphEncoder::write_as_global_in(PyObject* module, PyObject* object) {
+  PyObject* name =
+      module == nullptr ? nullptr : name_in(PyModule_GetDict(module), object);
+  if (name == nullptr) return false;
+  global({Ref::share(module), Ref::share(name)});
+  return true;
+}
+
+bool GraphEncoder::write_as_global_of_function(PyObject* object) {
+  if (stack_.empty() || !PyFunction_Check(stack_.back().object.get())) return false;
+  PyObject* module =
+      module_of_dict(state_, PyFunction_GET_GLOBALS(stack_.back().object.get()));
+  return module != nullptr && importable_name(state_, module) != nullptr &&
+         write_as_global_in(module, object);
+}
+
+GlobalName GraphEncoder::class_beside_function(PyObject* type) const {
+  for (std::size_t i = stack_.size(); i > 0; --i) {
+    PyObject* function = stack_[i - 1].object.get();
+    if (!PyFunction_Check(function)) continue;
+    PyObject* module = module_of_dict(state_, PyFunction_GET_GLOBALS(function));
+    if (module == nullptr) return {};
+    const Ref path =
+        Ref::steal(PyType_GetQualName(reinterpret_cast<PyTypeObject*>(type)));
+    return find_global(state_, type, module_name(state_, module), path.get());
+  }
+  return {};
+}
+
+bool GraphEncoder::write_as_global(PyObject* object) {
+  if (!PyErr_ExceptionMatches(PyExc_Exception) ||
+      PyErr_ExceptionMatches(PyExc_MemoryError)) {
+    return false;
+  }
+  const PendingError refusal;
+  if (write_as_global_of_function(object) ||
+      write_as_global_in(module_of_type(state_, object), object)) {
+    return true;
+  }
+  refusal.restore();
+  return false;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,197 @@
+// Raw look-ups in sys.modules and module dicts.
+// Tested by tests/python/test_modules.py and the discovery corpus.
+
+#include "python/modules.h"
+
+#include <vector>
+
+#include "python/attribute.h"
+#include "python/compat.h"
+
+namespace waybill::py {
+
+namespace {
+
+// The attribute of a plain object as its instance dict has it. ModuleSpec is such.
+PyObject* instance_get(PyObject* object, PyObject* name) {
+  const Ref dict = instance_dict(object);
+  // The dict belongs to the object, which outlives this call.
+  return dict ? raw_get(dict.get(), name) : nullptr;
+}
+
+PyObject* spec_of(const State& state, PyObject* module) {
+  PyObject* spec = raw_get(PyModule_GetDict(module), state.names.spec.get());
+  return spec == Py_None ? nullptr : spec;
+}
+
+bool is_main(const State& state, PyObject* name) {
+  return name == state.names.main.get() ||
+         PyUnicode_Compare(name, state.names.main.get()) == 0;
+}
+
+// `name` without its last part; null if it has only one.
+Ref parent_of(PyObject* name) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
+  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, -1);
+  if (dot < 0) return {};
+  return Ref::steal(PyUnicode_Substring(name, 0, dot));
+}
+
+// One step of a qualified name, looked up raw: a module's dict or a class's own.
+Ref raw_step(PyObject* owner, PyObject* name) {
+  if (PyModule_Check(owner)) return Ref::share(raw_get(PyModule_GetDict(owner), name));
+  if (!PyType_Check(owner)) {
+    // Neither module nor class, so asking it is what everybody does.
+    Ref value = Ref::steal_or_null(PyObject_GetAttr(owner, name));
+    if (!value) forgive(PyExc_AttributeError);
+    return value;
+  }
+  Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(owner));
+  if (!dict) return {};
+  Ref value = Ref::share(raw_get(dict.get(), name));
+  if (value && Py_IS_TYPE(value.get(), &PyStaticMethod_Type)) {
+    return Ref::steal(PyObject_GetAttrString(value.get(), "__func__"));
+  }
+  return value;
+}
+
+}  // namespace
+
+PyObject* raw_get(PyObject* dict, PyObject* name) {
+  if (dict == nullptr || !PyDict_Check(dict)) return nullptr;
+  PyObject* value = PyDict_GetItemWithError(dict, name);
+  if (value == nullptr && PyErr_Occurred()) throw PyError();
+  return value;
+}
+
+PyObject* sys_modules(const State& state) {
+  PyObject* modules = raw_get(state.sys_dict.get(), state.names.modules.get());
+  return modules != nullptr && PyDict_Check(modules) ? modules : nullptr;
+}
+
+PyObject* find_module(const State& state, PyObject* name) {
+  PyObject* module = raw_get(sys_modules(state), name);
+  return module != nullptr && PyModule_Check(module) ? module : nullptr;
+}
+
+PyObject* module_name(const State& state, PyObject* module) {
+  PyObject* name = raw_get(PyModule_GetDict(module), state.names.name.get());
+  if (name != nullptr && PyUnicode_Check(name) && find_module(state, name) == module) {
+    return name;
+  }
+  PyObject* spec = spec_of(state, module);
+  if (spec == nullptr) return nullptr;
+  name = instance_get(spec, state.names.name_plain.get());
+  const bool found =
+      name != nullptr && PyUnicode_Check(name) && find_module(state, name) == module;
+  return found ? name : nullptr;
+}
+
+bool has_spec(const State& state, PyObject* module) {
+  return spec_of(state, module) != nullptr;
+}
+
+PyObject* module_of_dict(const State& state, PyObject* dict) {
+  PyObject* spec = raw_get(dict, state.names.spec.get());
+  PyObject* const names[] = {raw_get(dict, state.names.name.get()),
+                             spec == nullptr || spec == Py_None
+                                 ? nullptr
+                                 : instance_get(spec, state.names.name_plain.get())};
+  for (PyObject* name : names) {
+    if (name == nullptr || !PyUnicode_Check(name)) continue;
+    PyObject* module = find_module(state, name);
+    if (module != nullptr && PyModule_GetDict(module) == dict) return module;
+  }
+  return nullptr;
+}
+
+PyObject* importable_name(const State& state, PyObject* module) {
+  PyObject* name = module_name(state, module);
+  if (name == nullptr || is_main(state, name)) return nullptr;
+  if (has_spec(state, module)) return name;
+  // Modules that a package puts together, like six.moves: importing them imports the
+  // package first, which puts them there.
+  Ref root = parent_of(name);
+  PyObject* package = root ? find_module(state, root.get()) : nullptr;
+  return package != nullptr && has_spec(state, package) ? name : nullptr;
+}
+
+Ref find_by_path(const State& state, PyObject* module_name, PyObject* path) {
+  if (module_name == nullptr || !PyUnicode_Check(module_name)) return {};
+  if (is_main(state, module_name)) return {};
+  PyObject* module = find_module(state, module_name);
+  if (module == nullptr || importable_name(state, module) == nullptr) return {};
+  Ref owner = Ref::share(module);
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
+  for (Py_ssize_t start = 0; start <= length && owner;) {
+    Py_ssize_t dot = PyUnicode_FindChar(path, '.', start, length, 1);
+    if (dot < 0) dot = length;
+    if (start == 0 && dot == length) return raw_step(owner.get(), path);
+    Ref part = Ref::steal(PyUnicode_Substring(path, start, dot));
+    owner = raw_step(owner.get(), part.get());
+    start = dot + 1;
+  }
+  return owner;
+}
+
+GlobalName find_global(const State& state, PyObject* object, PyObject* module_name,
+                       PyObject* path) {
+  if (find_by_path(state, module_name, path).get() != object) return {};
+  return {Ref::share(find_module(state, module_name)), Ref::share(path)};
+}
+
+GlobalName find_function(const State& state, PyObject* function) {
+  auto* f = reinterpret_cast<PyFunctionObject*>(function);
+  // "<lambda>", "f.<locals>.g": no path leads there.
+  if (PyUnicode_FindChar(f->func_qualname, '<', 0,
+                         PyUnicode_GET_LENGTH(f->func_qualname), 1) >= 0) {
+    return {};
+  }
+  return find_global(state, function, f->func_module, f->func_qualname);
+}
+
+GlobalName find_type(const State& state, PyTypeObject* type) {
+  auto* object = reinterpret_cast<PyObject*>(type);
+  const Ref module = attribute_or_null(object, state.names.module);
+  if (!module) return {};
+  Ref path = Ref::steal(PyType_GetQualName(type));
+  GlobalName found = find_global(state, object, module.get(), path.get());
+  if (found.module) return found;
+  // Builtin types without a name in builtins, such as that of functions.
+  PyObject* name = PyDict_GetItemWithError(state.named_types.get(), object);
+  if (name == nullptr) {
+    if (PyErr_Occurred()) throw PyError();
+    return {};
+  }
+  return find_global(state, object, state.names.types.get(), name);
+}
+
+LazyTarget lazy_target(const State&, PyObject* placeholder) {
+  // The placeholder tells what it stands for to the garbage collector alone. It holds
+  // [name, code] for `import name`; [placeholder(name, fromlist), attribute, code]
+  // for `from name import attribute`, and, nested, for `import a.b as c`.
+  std::vector<PyObject*> held;
+  auto collect = [](PyObject* object, void* list) {
+    static_cast<std::vector<PyObject*>*>(list)->push_back(object);
+    return 0;
+  };
+  PyTypeObject* type = Py_TYPE(placeholder);
+  if (type->tp_traverse == nullptr) return {};
+  type->tp_traverse(placeholder, collect, &held);
+  PyObject* inner = nullptr;
+  PyObject* text = nullptr;
+  for (PyObject* object : held) {
+    if (Py_TYPE(object) == type && inner == nullptr) inner = object;
+    if (PyUnicode_Check(object) && text == nullptr) text = object;
+  }
+  if (text == nullptr) return {};
+  if (inner == nullptr) return {Ref::share(text), {}};
+  held.clear();
+  type->tp_traverse(inner, collect, &held);
+  for (PyObject* object : held) {
+    if (PyUnicode_Check(object)) return {Ref::share(object), Ref::share(text)};
+  }
+  return {};
+}
+
+}  // namespace waybill::py

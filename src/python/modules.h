@@ -1,0 +1,75 @@
+#pragma once
+
+// Looks into modules the way the bytes of a module dict are: no attribute of a module
+// is asked for, so no __getattr__, property or lazy import runs, and nothing is
+// imported. Pointers that are returned are borrowed; null means absent.
+//
+// Cost: a few dict look-ups each, whatever the number of modules in the process.
+
+#include <Python.h>
+
+#include <optional>
+#include <string_view>
+
+#include "python/ref.h"
+#include "python/state.h"
+
+namespace waybill::py {
+
+// sys.modules as it is now; null if it was replaced by something that is no dict.
+PyObject* sys_modules(const State& state);
+
+// sys.modules[name] if that is a module.
+PyObject* find_module(const State& state, PyObject* name);
+
+// dict[name]; null without an error if absent.
+PyObject* raw_get(PyObject* dict, PyObject* name);
+
+// The name under which sys.modules holds this very module: __name__, or what its
+// __spec__ says when __name__ is missing or lies. Null if neither does.
+PyObject* module_name(const State& state, PyObject* module);
+
+// Whether the module's dict has a __spec__: it came from a finder.
+bool has_spec(const State& state, PyObject* module);
+
+// The module's name if importing it elsewhere can work: it came from a finder (has a
+// __spec__), or a parent package that did is there to provide it. Null for __main__ and
+// for modules that a program made up.
+PyObject* importable_name(const State& state, PyObject* module);
+
+// The module whose dict this is, by the name or the __spec__ in it; null if none.
+PyObject* module_of_dict(const State& state, PyObject* dict);
+
+// A way to find an object again: an attribute path from a module.
+struct GlobalName {
+  Ref module;  // The module object.
+  Ref path;    // str, dotted.
+};
+
+// The place from which `object` can be had by importing `module_name` and following
+// `path`, if it is really there and is that very object. Null parts if not.
+GlobalName find_global(const State& state, PyObject* object, PyObject* module_name,
+                       PyObject* path);
+
+// What stands there, whatever it is; null if nothing does.
+Ref find_by_path(const State& state, PyObject* module_name, PyObject* path);
+
+// find_global for a function or class, by its own __module__ and __qualname__.
+GlobalName find_function(const State& state, PyObject* function);
+GlobalName find_type(const State& state, PyTypeObject* type);
+
+// Whether `object` is a lazy import that nobody has resolved yet (3.15).
+inline bool is_lazy_import(const State& state, PyObject* object) {
+  return state.lazy_import_type && Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(
+                                                          state.lazy_import_type.get());
+}
+
+// What an unresolved lazy import stands for, without resolving it.
+struct LazyTarget {
+  Ref module;     // str: "a.b"
+  Ref attribute;  // str: `from a.b import attribute`, or null
+};
+// Null module if it cannot be told.
+LazyTarget lazy_target(const State& state, PyObject* placeholder);
+
+}  // namespace waybill::py

@@ -1,0 +1,30 @@
+#pragma once
+
+// From a Python object to an envelope and back: the pipelines, end to end.
+
+#include <Python.h>
+
+#include "python/graph_encoder.h"
+#include "python/ref.h"
+#include "python/state.h"
+#include "waybill/envelope.h"
+
+namespace waybill::py {
+
+// An envelope as bytes. Throws PyError.
+Ref encode(State& state, PyObject* object);
+
+// What a payload of `object` would need, without making one: no object that cannot
+// travel is an error here. With `by_value`, a function is taken apart even if it could
+// be imported.
+Manifest discover(State& state, PyObject* object, bool by_value);
+
+// A key for caches: equal for equal objects, whatever the file names and line numbers
+// of their code. 32 hexadecimal digits.
+std::string fingerprint(State& state, PyObject* object);
+
+// The object in the envelope that `bytes` are. Checks all of it before anything is
+// imported or built. `bytes` must not change meanwhile. Throws PyError.
+Ref decode(State& state, BytesView bytes, const Limits& limits);
+
+}  // namespace waybill::py

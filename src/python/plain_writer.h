@@ -1,0 +1,35 @@
+#pragma once
+
+// Writes values that need no memo: constants of code, and elements of sets, which are
+// sorted by what this writes.
+
+#include <Python.h>
+
+#include <string>
+#include <vector>
+
+#include "python/code_info.h"
+#include "python/ref.h"
+#include "wire/writer.h"
+
+namespace waybill::py {
+
+// Writes a leaf: None, bool, int, float, complex, str, bytes, Ellipsis, NotImplemented.
+// False, with nothing written, if `object` is none of them. Throws PyError when memory
+// is short; OverflowError for text or bytes beyond msgpack's 32-bit length.
+bool write_leaf(PyObject* object, wire::Writer& out);
+
+// Writes a str as text, or as the extension for lone surrogates.
+void write_text(PyObject* text, wire::Writer& out);
+
+// Writes a leaf, or tuples, frozensets and slices of plain values; code objects too if
+// `infos` can tell their hash. False, with `out` in disorder, if something else is in
+// it or it is nested too deeply.
+bool write_plain(PyObject* object, wire::Writer& out, CodeInfos* infos, int depth = 0);
+
+// The elements of a set or frozenset as write_plain gives them, sorted. False if one is
+// not plain.
+bool sorted_plain(PyObject* set, std::vector<std::string>& elements, CodeInfos* infos,
+                  int depth = 0);
+
+}  // namespace waybill::py

@@ -1,0 +1,79 @@
+#pragma once
+
+// How an object that is not a plain container is written: stretches of ready msgpack
+// with child objects between them. Codecs make plans; the encoder, which keeps the
+// stack, carries them out.
+
+#include <Python.h>
+
+#include <vector>
+
+#include "python/ref.h"
+#include "wire/writer.h"
+
+namespace waybill::py {
+
+// How a child hangs on its parent, for paths in errors.
+struct Label {
+  enum class Style : std::uint8_t {
+    kNone,       // nothing: the state dict that stands for the object itself
+    kText,       // .__defaults__
+    kAttribute,  // .name
+    kKey,        // .__globals__['name']
+    kIndex,      // .__closure__[0]
+  };
+  Style style = Style::kNone;
+  const char* text = "";  // Static; what stands before the name or index.
+  Ref name;
+  Py_ssize_t index = 0;
+
+  static Label of_text(const char* text) { return {Style::kText, text, {}, 0}; }
+  static Label of_key(const char* text, PyObject* name) {
+    return {Style::kKey, text, Ref::share(name), 0};
+  }
+  static Label of_index(const char* text, Py_ssize_t index) {
+    return {Style::kIndex, text, {}, index};
+  }
+};
+
+class Plan {
+ public:
+  struct Step {
+    std::size_t raw_end;  // Raw bytes up to here stand before the child.
+    Ref child;            // Null in the last step.
+    Label label;
+    bool creates;  // Once this step's bytes are out, a reader has the object.
+  };
+
+  // What is written next.
+  wire::Writer& raw() { return raw_; }
+
+  void child(Ref object, Label label) {
+    steps_.push_back({raw_.size(), std::move(object), std::move(label), creates_});
+    creates_ = false;
+  }
+
+  // From here on the reader has the object, so children may refer to it. A plan that
+  // never says so has its object from the start.
+  void creates() {
+    creates_ = true;
+    creates_late_ = true;
+  }
+
+  // Closes the plan; called by the encoder.
+  void finish() { child({}, {}); }
+
+  bool creates_late() const { return creates_late_; }
+  std::vector<Step>& steps() { return steps_; }
+  BytesView raw_between(std::size_t begin, std::size_t end) const {
+    return raw_.view().subspan(begin, end - begin);
+  }
+
+ private:
+  wire::Writer raw_;
+  std::vector<Step> steps_;
+  bool creates_ = false;
+  bool creates_late_ = false;
+};
+
+}  // namespace waybill::py

@@ -1,0 +1,77 @@
+// Sets Python exceptions for errors of the core and of the encoder.
+// Tested by tests/python/test_errors.py.
+
+#include "python/py_error.h"
+
+#include <utility>
+
+#include "python/attribute.h"
+#include "python/compat.h"
+#include "python/state.h"
+#include "python/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+Ref text(std::string_view view) {
+  return Ref::steal(PyUnicode_DecodeUTF8(
+      view.data(), static_cast<Py_ssize_t>(view.size()), "backslashreplace"));
+}
+
+// Raises `type` with a message, attributes, and a cause that may be null.
+[[noreturn]] void raise_with(
+    PyObject* type, PyObject* message, const Ref& cause,
+    std::initializer_list<std::pair<const char*, PyObject*>> attributes) {
+  Ref exception = Ref::steal(PyObject_CallOneArg(type, message));
+  for (const auto& [name, value] : attributes) {
+    check(PyObject_SetAttrString(exception.get(), name, value));
+  }
+  if (cause) PyException_SetCause(exception.get(), Ref(cause).release());
+  PyErr_SetObject(type, exception.get());
+  throw PyError();
+}
+
+}  // namespace
+
+void raise(const State& state, const Error& error) {
+  raise_decode(state, error.code, error.offset, error.detail);
+}
+
+void raise_decode(const State& state, ErrorCode code, std::size_t offset,
+                  std::string detail) {
+  const Ref cause = take_error();
+  const bool is_mismatch = code == ErrorCode::kPythonMismatch;
+  PyObject* type =
+      (is_mismatch ? state.python_mismatch_error : state.decode_error).get();
+  Ref message = text(to_string(Error{code, offset, std::move(detail)}));
+  Ref name = text(name_of(code));
+  Ref position = Ref::steal(PyLong_FromSize_t(offset));
+  raise_with(type, message.get(), cause,
+             {{"code", name.get()}, {"offset", position.get()}});
+}
+
+void raise_encode(const State& state, std::string_view path, std::string_view detail,
+                  PyObject* cause) {
+  std::string sentence(path);
+  sentence += ": ";
+  sentence += detail;
+  Ref message = text(sentence);
+  Ref where = text(path);
+  raise_with(state.encode_error.get(), message.get(), Ref::share(cause),
+             {{"path", where.get()}});
+}
+
+void raise_missing(const State& state, PyObject* module_name,
+                   std::string_view needed_by) {
+  const Ref cause = take_error();
+  std::string sentence = "the payload needs a module that cannot be imported here: ";
+  sentence += PrintableText(module_name).view();
+  sentence += needed_by;
+  sentence += "; install it, or send from where it is not needed";
+  Ref message = text(sentence);
+  raise_with(state.missing_module_error.get(), message.get(), cause,
+             {{"name", module_name}});
+}
+
+}  // namespace waybill::py

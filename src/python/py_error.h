@@ -1,0 +1,39 @@
+#pragma once
+
+// Where errors of the core and of the C API meet Python's exceptions.
+
+#include <Python.h>
+
+#include <string>
+#include <string_view>
+
+#include "waybill/error.h"
+
+namespace waybill::py {
+
+struct State;
+
+// Thrown when a Python error is set, and only then. Carries nothing else.
+struct PyError {};
+
+// For C functions that answer -1 with an error set.
+inline int check(int result) {
+  if (result < 0) throw PyError();
+  return result;
+}
+
+// Sets waybill.DecodeError (or the subclass for the code) with code and offset.
+[[noreturn]] void raise(const State& state, const Error& error);
+// The same from its parts.
+[[noreturn]] void raise_decode(const State& state, ErrorCode code, std::size_t offset,
+                               std::string detail);
+// Sets waybill.EncodeError with the path to the culprit, and `cause` (may be null) as
+// its __cause__.
+[[noreturn]] void raise_encode(const State& state, std::string_view path,
+                               std::string_view detail, PyObject* cause);
+// Sets waybill.MissingModuleError for an import of the manifest, with the Python error
+// that is set as its cause.
+[[noreturn]] void raise_missing(const State& state, PyObject* module_name,
+                                std::string_view needed_by);
+
+}  // namespace waybill::py

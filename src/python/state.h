@@ -1,0 +1,48 @@
+#pragma once
+
+// What waybill keeps per interpreter: on the extension module, or on the embedding
+// program's value. There is no other state.
+
+#include <Python.h>
+
+#include "python/ref.h"
+#include "waybill/envelope.h"
+
+namespace waybill::py {
+
+// Interned strings that are looked up on every call.
+struct Names {
+  Ref dict, name, package, path, spec, builtins, module, qualname;
+  Ref reduce_ex, setstate, classdict, main, new_, getattr, getattribute;
+  Ref name_plain, builtins_plain, types, modules, lazy_modules;
+};
+
+struct State {
+  // Exception classes of the Python face.
+  Ref error, encode_error, decode_error, python_mismatch_error, missing_module_error;
+  Names names;
+  // The dict of `sys`: where sys.modules is looked up anew each time.
+  Ref sys_dict;
+  // types.LazyImportType; null before 3.15.
+  Ref lazy_import_type;
+  // {type: name in `types`} for builtin types that `builtins` does not hold.
+  Ref named_types;
+  // copyreg's dispatch_table, __newobj__ and __newobj_ex__.
+  Ref dispatch_table, newobj, newobj_ex;
+  // Python's half of the codecs, from waybill._reducers.
+  Ref reducers, named_reducers, class_parts;
+  Ref make_class, set_class_attribute, finish_class, make_lazy_import;
+  // The running Python: what payloads are stamped with and checked against.
+  PythonVersion python;
+  // Where CodeInfo hangs on code objects; -1 if there is no place (see code_info.h).
+  Py_ssize_t code_extra_index = -1;
+};
+
+// Fills all but the exception classes. Throws PyError.
+void init_state(State& state);
+
+// For the module's garbage collector slots.
+int traverse_state(State& state, visitproc visit, void* arg);
+void clear_state(State& state);
+
+}  // namespace waybill::py

@@ -1,0 +1,104 @@
+#pragma once
+
+// The numbers of the format. Each stands in docs/wire_format.md too, and a test
+// compares the two; a number once released is never used for anything else.
+
+#include <cstdint>
+
+namespace waybill::wire {
+
+// msgpack extension types. Values that msgpack has no word for; everything else in a
+// payload is the msgpack value of the same meaning.
+enum class ExtType : std::int8_t {
+  kNode = 0,       // 1 byte, a NodeTag: the array that starts with it is a node.
+  kReference = 1,  // 1, 2, 4 or 8 bytes, k: the object of the k-th shared position.
+  kModule = 2,     // 1, 2, 4 or 8 bytes, k: the module of the manifest's k-th record.
+  kInteger = 3,    // An int beyond 64 bits: two's complement, shortest.
+  kComplex = 4,    // 16 bytes: real, imaginary, as IEEE 754 doubles.
+  kText = 5,       // A str with lone surrogates, in UTF-8 that lets them pass.
+  kSingleton = 6,  // 1 byte, a Singleton.
+  kCode = 7,       // 16 bytes: the code body with this hash (inside a code body).
+};
+
+enum class Singleton : std::uint8_t {
+  kEllipsis = 0,
+  kNotImplemented = 1,
+  kEmpty = 2,  // The content of a closure cell that has none.
+};
+
+// The kinds of node. What follows the tag in the array is given in brackets.
+enum class NodeTag : std::uint8_t {
+  kTuple = 1,        // [items…]
+  kSet = 2,          // [items…], sorted
+  kFrozenSet = 3,    // [items…], sorted
+  kByteArray = 4,    // [bin]
+  kSlice = 5,        // [start, stop, step]
+  kRange = 6,        // [start, stop, step]
+  kGlobal = 7,       // [module or nil for builtins, qualified name]
+  kNamespace = 8,    // [name, package, is it a package]
+  kCell = 9,         // [] filled by its function, or [content]
+  kFunction = 10,    // [code index, namespace, [cells…], {FunctionField: value}]
+  kCode = 11,        // [code index]
+  kLazyImport = 12,  // [module, nil]; [module, name] for `lazy from module import name`
+  kClassDict = 13,   // [class]: the class's own dict
+  // What __reduce_ex__ gives; the setter of the state only if there is one.
+  kObject = 14,  // [callable, [arguments…], state, [items…], {pairs…}, setter]
+  kNewObject = 15,  // [class, [arguments…], {keywords…}, state, [items…], {pairs…}]
+  kClass = 16,  // [metaclass, name, [bases…], {namespace}, {attributes}], by value
+};
+
+// Keys of the map in a function node. Absent means: as the code object has it.
+enum class FunctionField : std::uint8_t {
+  kGlobals = 0,          // {name: value} that this function adds to its namespace
+  kCells = 1,            // [content…] of the cells that this function introduces
+  kDefaults = 2,         // tuple
+  kKeywordDefaults = 3,  // {name: value}
+  kAnnotations = 4,      // {name: value}
+  kAnnotate = 5,         // the function of PEP 649
+  kTypeParameters = 6,   // tuple
+  kAttributes = 7,       // {name: value}, the function's __dict__
+  kName = 8,
+  kQualifiedName = 9,
+  kModule = 10,  // __module__
+  kDoc = 11,
+};
+
+// Positions in the array that is an envelope.
+enum class SectionIndex : std::uint8_t {
+  kHeader = 0,
+  kManifest = 1,
+  kCode = 2,
+  kShared = 3,
+  kPayload = 4,
+  kNotes = 5,
+  kDigest = 6,
+  kSignature = 7,
+};
+inline constexpr std::uint32_t kSectionCount = 8;
+
+// Positions in the array that is a code body.
+enum class CodeField : std::uint8_t {
+  kArgumentCount = 0,
+  kPositionalOnlyCount = 1,
+  kKeywordOnlyCount = 2,
+  kStackSize = 3,
+  kFlags = 4,
+  kName = 5,
+  kQualifiedName = 6,
+  kInstructions = 7,     // bin, canonical co_code
+  kConstants = 8,        // array of constants; a nested code object is an ext kCode
+  kNames = 9,            // array of str
+  kLocalNames = 10,      // array of str: co_localsplusnames
+  kLocalKinds = 11,      // bin, one byte each: co_localspluskinds
+  kExceptionTable = 12,  // bin
+};
+inline constexpr std::uint32_t kCodeFieldCount = 13;
+
+// Keys of the manifest and of the notes.
+enum class ManifestKey : std::uint8_t { kImports = 0, kFiles = 1 };
+enum class NotesKey : std::uint8_t { kPlaces = 0 };
+
+// The envelope's mark: the first element of its header.
+inline constexpr char kMark[] = {'w', 'b'};
+
+}  // namespace waybill::wire

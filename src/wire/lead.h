@@ -1,0 +1,68 @@
+#pragma once
+
+// What the first byte of a msgpack value says. It decides everything but the length, so
+// a table of 256 rows tells how many bytes a value's head has and what its number
+// counts.
+
+#include <array>
+#include <cstdint>
+
+namespace waybill::wire {
+
+enum class Counts : std::uint8_t { kNothing, kBytes, kItems, kPairs, kInvalid };
+
+// How a value starts. `head` bytes come first (the whole scalar, where kNothing); a
+// length of `width` bytes stands right after the first byte, or is `inlined`.
+struct Lead {
+  std::uint8_t head = 1;
+  std::uint8_t width = 0;
+  std::uint8_t inlined = 0;
+  Counts counts = Counts::kNothing;
+};
+
+constexpr std::array<Lead, 256> make_leads() {
+  std::array<Lead, 256> leads{};
+  const auto low = [](int byte, int mask) {
+    return static_cast<std::uint8_t>(byte & mask);
+  };
+  for (int i = 0x80; i < 0x90; ++i) leads[i] = {1, 0, low(i, 0x0f), Counts::kPairs};
+  for (int i = 0x90; i < 0xa0; ++i) leads[i] = {1, 0, low(i, 0x0f), Counts::kItems};
+  for (int i = 0xa0; i < 0xc0; ++i) leads[i] = {1, 0, low(i, 0x1f), Counts::kBytes};
+  leads[0xc1].counts = Counts::kInvalid;
+  for (int i = 0; i < 3; ++i) {
+    const auto width = static_cast<std::uint8_t>(1 << i);
+    const auto plain = static_cast<std::uint8_t>(1 + width);
+    const auto typed = static_cast<std::uint8_t>(2 + width);
+    leads[0xc4 + i] = {plain, width, 0, Counts::kBytes};  // bin
+    leads[0xc7 + i] = {typed, width, 0, Counts::kBytes};  // ext
+    leads[0xd9 + i] = {plain, width, 0, Counts::kBytes};  // str
+  }
+  leads[0xca].head = 5;
+  leads[0xcb].head = 9;
+  for (int i = 0; i < 4; ++i) {
+    leads[0xcc + i].head = leads[0xd0 + i].head =
+        static_cast<std::uint8_t>(1 + (1 << i));
+  }
+  for (int i = 0; i < 5; ++i) {  // fixext
+    leads[0xd4 + i] = {2, 0, static_cast<std::uint8_t>(1 << i), Counts::kBytes};
+  }
+  leads[0xdc] = {3, 2, 0, Counts::kItems};
+  leads[0xdd] = {5, 4, 0, Counts::kItems};
+  leads[0xde] = {3, 2, 0, Counts::kPairs};
+  leads[0xdf] = {5, 4, 0, Counts::kPairs};
+  return leads;
+}
+
+inline constexpr std::array<Lead, 256> kLeads = make_leads();
+
+inline std::uint64_t big_endian(const std::uint8_t* bytes, std::size_t width) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < width; ++i) value = value << 8 | bytes[i];
+  return value;
+}
+
+inline std::uint64_t length_of(const Lead& lead, const std::uint8_t* at) {
+  return lead.width == 0 ? lead.inlined : big_endian(at + 1, lead.width);
+}
+
+}  // namespace waybill::wire

@@ -1,0 +1,300 @@
+// Takes msgpack apart, token by token.
+//
+// next() and skip() share the table of lead.h; skip() never looks at a scalar's
+// content. Tested by tests/wire/reader_test.cpp; msgpack-c is its oracle.
+
+#include "wire/reader.h"
+
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "wire/lead.h"
+
+namespace waybill::wire {
+namespace {
+
+std::string_view describe(TokenType type) {
+  switch (type) {
+    case TokenType::kNil:
+      return "nil";
+    case TokenType::kBoolean:
+      return "a boolean";
+    case TokenType::kInteger:
+      return "an integer";
+    case TokenType::kUnsigned:
+      return "an integer beyond 63 bits";
+    case TokenType::kReal:
+      return "a float";
+    case TokenType::kText:
+      return "text";
+    case TokenType::kBinary:
+      return "binary";
+    case TokenType::kExtension:
+      return "an extension";
+    case TokenType::kArray:
+      return "an array";
+    case TokenType::kMap:
+      return "a map";
+  }
+  return "?";
+}
+
+void set_signed(Token& token, std::int64_t value) {
+  token.type = TokenType::kInteger;
+  token.integer = value;
+}
+
+void set_unsigned(Token& token, std::uint64_t value) {
+  if (value > INT64_MAX) {
+    token.type = TokenType::kUnsigned;
+    token.unsigned_integer = value;
+  } else {
+    set_signed(token, static_cast<std::int64_t>(value));
+  }
+}
+
+// A value that counts nothing: all of it stands at `at`.
+void set_scalar(Token& token, const std::uint8_t* at) {
+  switch (*at) {
+    case 0xc0:
+      token.type = TokenType::kNil;
+      return;
+    case 0xc2:
+    case 0xc3:
+      token.type = TokenType::kBoolean;
+      token.integer = *at & 1;
+      return;
+    case 0xca:
+      token.type = TokenType::kReal;
+      token.real =
+          std::bit_cast<float>(static_cast<std::uint32_t>(big_endian(at + 1, 4)));
+      return;
+    case 0xcb:
+      token.type = TokenType::kReal;
+      token.real = std::bit_cast<double>(big_endian(at + 1, 8));
+      return;
+    case 0xcc:
+      return set_unsigned(token, at[1]);
+    case 0xcd:
+      return set_unsigned(token, big_endian(at + 1, 2));
+    case 0xce:
+      return set_unsigned(token, big_endian(at + 1, 4));
+    case 0xcf:
+      return set_unsigned(token, big_endian(at + 1, 8));
+    case 0xd0:
+      return set_signed(token, static_cast<std::int8_t>(at[1]));
+    case 0xd1:
+      return set_signed(token, static_cast<std::int16_t>(big_endian(at + 1, 2)));
+    case 0xd2:
+      return set_signed(token, static_cast<std::int32_t>(big_endian(at + 1, 4)));
+    case 0xd3:
+      return set_signed(token, static_cast<std::int64_t>(big_endian(at + 1, 8)));
+    default:
+      return set_signed(token, static_cast<std::int8_t>(*at));  // fixint
+  }
+}
+
+TokenType bytes_type(std::uint8_t first) {
+  if (first < 0xc0 || (first >= 0xd9 && first <= 0xdb)) return TokenType::kText;
+  return first <= 0xc6 ? TokenType::kBinary : TokenType::kExtension;
+}
+
+}  // namespace
+
+Reader::Reader(BytesView bytes, const Limits& limits, std::size_t base)
+    : bytes_(bytes),
+      base_(base),
+      values_left_(limits.max_values),
+      max_depth_(limits.max_depth) {}
+
+bool Reader::fail(ErrorCode code, std::size_t offset, std::string detail) {
+  if (failed_) return false;
+  failed_ = true;
+  error_ = {code, offset, std::move(detail)};
+  return false;
+}
+
+bool Reader::fail_short(std::uint64_t wanted, std::string_view what) {
+  return fail(ErrorCode::kTruncated, offset(),
+              std::to_string(wanted) + " " + std::string(what) +
+                  " are announced, and the input ends " + std::to_string(left()) +
+                  " bytes on; was it cut off");
+}
+
+bool Reader::next(Token& token) {
+  if (failed_) return false;
+  if (at_end()) {
+    return fail(ErrorCode::kTruncated, offset(),
+                "the input ends where a value should start");
+  }
+  if (values_left_ == 0) {
+    return fail(ErrorCode::kLimitExceeded, offset(),
+                "more values than max_values allows");
+  }
+
+  const std::uint8_t* at = bytes_.data() + position_;
+  const Lead& lead = kLeads[*at];
+  token.offset = offset();
+  if (lead.head > left()) return fail_short(lead.head, "bytes");
+  if (lead.counts == Counts::kNothing) {
+    set_scalar(token, at);
+  } else if (lead.counts == Counts::kBytes) {
+    const std::uint64_t length = length_of(lead, at);
+    if (length > left() - lead.head) return fail_short(length, "bytes");
+    token.type = bytes_type(*at);
+    token.ext_type = static_cast<std::int8_t>(at[lead.head - 1]);
+    token.bytes = bytes_.subspan(position_ + lead.head, length);
+    position_ += length;
+  } else if (lead.counts == Counts::kInvalid) {
+    return fail(ErrorCode::kMalformed, offset(), "0xc1 is no msgpack value");
+  } else {
+    const bool pairs = lead.counts == Counts::kPairs;
+    token.type = pairs ? TokenType::kMap : TokenType::kArray;
+    token.count = length_of(lead, at);
+    const std::uint64_t items = pairs ? token.count * 2 : token.count;
+    if (items > left() - lead.head) return fail_short(items, "values");
+  }
+  position_ += lead.head;
+  --values_left_;
+  return true;
+}
+
+bool Reader::skip() {
+  if (failed_) return false;
+  // Values still to come at each level; small depths stay off the heap.
+  constexpr std::size_t kNear = 32;
+  std::uint64_t near[kNear];
+  std::vector<std::uint64_t> far;
+  std::size_t depth = 0;
+  std::uint64_t pending = 1;
+
+  for (;;) {
+    while (pending == 0) {
+      if (depth == 0) return true;
+      --depth;
+      if (depth < kNear) {
+        pending = near[depth];
+      } else {
+        pending = far.back();
+        far.pop_back();
+      }
+    }
+    if (at_end() || values_left_ == 0) {
+      Token token;
+      return next(token);
+    }
+    const std::uint8_t* at = bytes_.data() + position_;
+    const Lead& lead = kLeads[*at];
+    if (lead.head > left()) return fail_short(lead.head, "bytes");
+    std::uint64_t items = 0;
+    if (lead.counts == Counts::kBytes) {
+      const std::uint64_t length = length_of(lead, at);
+      if (length > left() - lead.head) return fail_short(length, "bytes");
+      position_ += length;
+    } else if (lead.counts == Counts::kInvalid) {
+      return fail(ErrorCode::kMalformed, offset(), "0xc1 is no msgpack value");
+    } else if (lead.counts != Counts::kNothing) {
+      items = length_of(lead, at) << (lead.counts == Counts::kPairs ? 1 : 0);
+      if (items > left() - lead.head) return fail_short(items, "values");
+      if (items != 0 && depth == max_depth_) {
+        return fail(ErrorCode::kLimitExceeded, offset(),
+                    "deeper than max_depth allows");
+      }
+    }
+    position_ += lead.head;
+    --values_left_;
+    --pending;
+    if (items == 0) continue;
+    if (depth < kNear) {
+      near[depth] = pending;
+    } else {
+      far.push_back(pending);
+    }
+    ++depth;
+    pending = items;
+  }
+}
+
+bool Reader::take(BytesView& bytes, std::uint64_t count) {
+  if (failed_) return false;
+  if (count > left()) return fail_short(count, "bytes");
+  bytes = bytes_.subspan(position_, count);
+  position_ += count;
+  return true;
+}
+
+bool Reader::fail_type(const Token& token, std::string_view wanted,
+                       std::string_view what) {
+  return fail(ErrorCode::kMalformed, token.offset,
+              std::string(what) + " should be " + std::string(wanted) + " and is " +
+                  std::string(describe(token.type)));
+}
+
+bool Reader::read_array(std::uint64_t& count, std::string_view what) {
+  Token token;
+  if (!next(token)) return false;
+  if (token.type != TokenType::kArray) return fail_type(token, "an array", what);
+  count = token.count;
+  return true;
+}
+
+bool Reader::read_map(std::uint64_t& count, std::string_view what) {
+  Token token;
+  if (!next(token)) return false;
+  if (token.type != TokenType::kMap) return fail_type(token, "a map", what);
+  count = token.count;
+  return true;
+}
+
+bool Reader::read_unsigned(std::uint64_t& value, std::uint64_t max,
+                           std::string_view what) {
+  Token token;
+  if (!next(token)) return false;
+  const bool small = token.type == TokenType::kInteger && token.integer >= 0;
+  if (!small && token.type != TokenType::kUnsigned) {
+    return fail_type(token, "an unsigned integer", what);
+  }
+  value = small ? static_cast<std::uint64_t>(token.integer) : token.unsigned_integer;
+  if (value > max) {
+    return fail(ErrorCode::kMalformed, token.offset,
+                std::string(what) + " is " + std::to_string(value) +
+                    " and should be at most " + std::to_string(max));
+  }
+  return true;
+}
+
+bool Reader::read_text(std::string_view& value, std::string_view what) {
+  Token token;
+  if (!next(token)) return false;
+  if (token.type != TokenType::kText) return fail_type(token, "text", what);
+  value = token.text();
+  return true;
+}
+
+bool Reader::read_binary(BytesView& value, std::string_view what) {
+  Token token;
+  if (!next(token)) return false;
+  if (token.type != TokenType::kBinary) return fail_type(token, "binary", what);
+  value = token.bytes;
+  return true;
+}
+
+bool Reader::take_node_tag(std::uint8_t& tag) {
+  constexpr std::uint8_t kNodeType = static_cast<std::uint8_t>(ExtType::kNode);
+  if (failed_ || left() < 3 || values_left_ == 0) return false;
+  const std::uint8_t* at = bytes_.data() + position_;
+  if (at[0] != 0xd4 || at[1] != kNodeType) return false;
+  tag = at[2];
+  position_ += 3;
+  --values_left_;
+  return true;
+}
+
+bool index_of(BytesView bytes, std::uint64_t& value) {
+  if (!std::has_single_bit(bytes.size()) || bytes.size() > 8) return false;
+  value = big_endian(bytes.data(), bytes.size());
+  return true;
+}
+
+}  // namespace waybill::wire

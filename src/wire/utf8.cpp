@@ -1,0 +1,58 @@
+// Checks UTF-8: eight ASCII bytes at a time, all else one character at a time.
+// Tested by tests/wire/utf8_test.cpp.
+
+#include "wire/utf8.h"
+
+#include <cstring>
+
+namespace waybill::wire {
+namespace {
+
+// Length of the character at `at`, of which `left` bytes are there; 0 if it is none.
+std::size_t character_length(const std::uint8_t* at, std::size_t left,
+                             Surrogates surrogates) {
+  const std::uint8_t first = at[0];
+  if (first < 0x80) return 1;
+  const std::size_t length = first < 0xc2   ? 0
+                             : first < 0xe0 ? 2
+                             : first < 0xf0 ? 3
+                             : first < 0xf5 ? 4
+                                            : 0;
+  if (length == 0 || length > left) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((at[i] & 0xc0) != 0x80) return 0;
+  }
+  const bool overlong =
+      (first == 0xe0 && at[1] < 0xa0) || (first == 0xf0 && at[1] < 0x90);
+  const bool beyond = first == 0xf4 && at[1] >= 0x90;
+  const bool surrogate = first == 0xed && at[1] >= 0xa0;
+  if (overlong || beyond) return 0;
+  if (surrogate && surrogates == Surrogates::kRefused) return 0;
+  return length;
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view text, Surrogates surrogates) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  const auto* at = reinterpret_cast<const std::uint8_t*>(text.data());
+  std::size_t left = text.size();
+  while (left != 0) {
+    std::uint64_t word;
+    if (left >= sizeof word) {
+      std::memcpy(&word, at, sizeof word);
+      if ((word & kHighBits) == 0) {
+        at += sizeof word;
+        left -= sizeof word;
+        continue;
+      }
+    }
+    const std::size_t length = character_length(at, left, surrogates);
+    if (length == 0) return false;
+    at += length;
+    left -= length;
+  }
+  return true;
+}
+
+}  // namespace waybill::wire

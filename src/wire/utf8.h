@@ -1,0 +1,16 @@
+#pragma once
+
+// Whether text is UTF-8. msgpack promises it of its str and checks nothing.
+
+#include <cstdint>
+#include <string_view>
+
+namespace waybill::wire {
+
+enum class Surrogates : std::uint8_t { kRefused, kAllowed };
+
+// True for UTF-8 as Python's "utf-8" codec reads it: no overlong forms, nothing above
+// U+10FFFF, and no surrogates, unless allowed (Python's "surrogatepass").
+bool is_utf8(std::string_view text, Surrogates surrogates = Surrogates::kRefused);
+
+}  // namespace waybill::wire

@@ -1,0 +1,26 @@
+// The parts of the writer that are not in the path of every token.
+// Tested by tests/wire/writer_test.cpp.
+
+#include "wire/writer.h"
+
+#include <algorithm>
+
+namespace waybill::wire {
+
+void Buffer::grow(std::size_t size) {
+  constexpr std::size_t kFirst = 256;
+  const std::size_t wanted = std::max({size_ + size, capacity_ * 2, kFirst});
+  void* moved = std::realloc(data_, wanted);
+  if (moved == nullptr) throw std::bad_alloc();
+  data_ = static_cast<std::uint8_t*>(moved);
+  capacity_ = wanted;
+}
+
+std::vector<std::uint8_t> Writer::take() {
+  const BytesView bytes = view();
+  std::vector<std::uint8_t> copy(bytes.begin(), bytes.end());
+  clear();
+  return copy;
+}
+
+}  // namespace waybill::wire

@@ -1,0 +1,167 @@
+#pragma once
+
+// Writes msgpack through msgpack-c's packer. The shortest form is always chosen, so
+// equal values give equal bytes.
+//
+//   Writer writer;
+//   writer.node(NodeTag::kTuple, 2);
+//   writer.integer(1);
+//   writer.text("one");
+
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <vector>
+
+#include <msgpack/pack.hpp>
+
+#include "waybill/error.h"
+#include "wire/format.h"
+
+namespace waybill::wire {
+
+// msgpack counts and lengths have 32 bits; callers refuse what is longer than this.
+inline constexpr std::size_t kMaxCount = 0xffffffff;
+
+// What msgpack-c's packer writes into, growing. Not a vector: its insert() is a call
+// for each token, and realloc() moves a large buffer without copying it.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { std::free(data_); }
+
+  void write(const char* data, std::size_t size) {
+    if (size > capacity_ - size_) grow(size);
+    if (size != 0) std::memcpy(data_ + size_, data, size);
+    size_ += size;
+  }
+  // Makes room for `size` more bytes.
+  void reserve(std::size_t size) {
+    if (size > capacity_ - size_) grow(size);
+  }
+  void clear() { size_ = 0; }
+
+  std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
+  BytesView view() const { return {data_, size_}; }
+
+ private:
+  void grow(std::size_t size);  // Throws std::bad_alloc.
+
+  std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+// Likewise, into memory that is known to be large enough.
+struct Cursor {
+  std::uint8_t* at = nullptr;
+
+  void write(const char* data, std::size_t size) {
+    if (size != 0) std::memcpy(at, data, size);
+    at += size;
+  }
+};
+
+// The tokens, for either target.
+template <typename Target>
+class BasicWriter {
+ public:
+  BasicWriter() = default;
+  explicit BasicWriter(Target target) : target_(target) {}
+
+  void nil() { packer_.pack_nil(); }
+  void boolean(bool value) { value ? packer_.pack_true() : packer_.pack_false(); }
+  void integer(std::int64_t value) { packer_.pack_int64(value); }
+  void unsigned_integer(std::uint64_t value) { packer_.pack_uint64(value); }
+  // Not by pack_double(): msgpack-c 4 writes 1.0 as the integer 1, and -0.0 as 0.
+  void real(double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    std::uint8_t bytes[9] = {0xcb};
+    for (int i = 0; i < 8; ++i) {
+      bytes[1 + i] = static_cast<std::uint8_t>(bits >> (56 - 8 * i));
+    }
+    append(bytes);
+  }
+  void array(std::size_t count) {
+    packer_.pack_array(static_cast<std::uint32_t>(count));
+  }
+  void map(std::size_t count) { packer_.pack_map(static_cast<std::uint32_t>(count)); }
+
+  void text(std::string_view value) {
+    packer_.pack_str(static_cast<std::uint32_t>(value.size()));
+    target_.write(value.data(), value.size());
+  }
+  void binary(BytesView value) {
+    packer_.pack_bin(static_cast<std::uint32_t>(value.size()));
+    append(value);
+  }
+  void extension(ExtType type, BytesView value) {
+    packer_.pack_ext(value.size(), static_cast<std::int8_t>(type));
+    append(value);
+  }
+
+  // Extensions that hold an index: kReference, kModule. Shortest of 1, 2, 4, 8 bytes.
+  void index(ExtType type, std::uint64_t value) {
+    const std::size_t width = value <= 0xff         ? 1
+                              : value <= 0xffff     ? 2
+                              : value <= 0xffffffff ? 4
+                                                    : 8;
+    std::uint8_t bytes[8];
+    for (std::size_t i = 0; i < width; ++i) {
+      bytes[i] = static_cast<std::uint8_t>(value >> (8 * (width - 1 - i)));
+    }
+    extension(type, BytesView(bytes, width));
+  }
+  void singleton(Singleton value) {
+    byte_extension(ExtType::kSingleton, static_cast<std::uint8_t>(value));
+  }
+  // The start of a node: an array of the tag and `count` values, which follow.
+  void node(NodeTag tag, std::size_t count) {
+    array(count + 1);
+    byte_extension(ExtType::kNode, static_cast<std::uint8_t>(tag));
+  }
+  // Bytes that are msgpack already.
+  void append(BytesView raw) {
+    target_.write(reinterpret_cast<const char*>(raw.data()), raw.size());
+  }
+
+ protected:
+  Target target_;
+
+ private:
+  void byte_extension(ExtType type, std::uint8_t value) {
+    const std::uint8_t bytes[] = {0xd4, static_cast<std::uint8_t>(type), value};
+    append(bytes);
+  }
+
+  msgpack::packer<Target> packer_{target_};
+};
+
+// Writes into a buffer of its own. Neither copied nor moved.
+class Writer final : public BasicWriter<Buffer> {
+ public:
+  std::size_t size() const { return target_.size(); }
+  std::size_t capacity() const { return target_.capacity(); }
+  // Valid until the next write.
+  BytesView view() const { return target_.view(); }
+  // Forgets the bytes and keeps the memory.
+  void clear() { target_.clear(); }
+  void reserve(std::size_t size) { target_.reserve(size); }
+  // A copy of the bytes; the writer is empty afterwards.
+  std::vector<std::uint8_t> take();
+};
+
+// Writes to memory that is known to be large enough.
+class CursorWriter final : public BasicWriter<Cursor> {
+ public:
+  explicit CursorWriter(std::uint8_t* at) : BasicWriter(Cursor{at}) {}
+  std::uint8_t* at() const { return target_.at; }
+};
+
+}  // namespace waybill::wire

@@ -1,0 +1,81 @@
+// Summarizes all code objects of a file that stdlib_codes.py or make_chains.py wrote.
+//
+//   summarize_codes codes.txt          errors, and the time a code object takes
+//   summarize_codes --list codes.txt   the listing of each
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "code_file.h"
+
+namespace {
+
+using waybill::test::CodeText;
+
+int list(const std::vector<std::unique_ptr<CodeText>>& codes) {
+  for (const auto& code : codes) {
+    const auto summary = waybill::summarize(code->view);
+    if (!summary) {
+      std::cout << waybill::to_string(summary.error()) << '\n';
+      return 1;
+    }
+    for (const std::string& line : listing(*code, *summary)) std::cout << line << '\n';
+  }
+  return 0;
+}
+
+int measure(const std::vector<std::unique_ptr<CodeText>>& codes) {
+  std::vector<double> times;
+  int failures = 0;
+  std::size_t coarse = 0, values = 0, bytes = 0;
+  double total = 0;
+  for (const auto& code : codes) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto summary = waybill::summarize(code->view);
+    const std::chrono::duration<double, std::micro> took =
+        std::chrono::steady_clock::now() - start;
+    times.push_back(took.count());
+    total += took.count();
+    bytes += code->instructions.size();
+    if (!summary) {
+      ++failures;
+      std::cout << code->name << ": " << waybill::to_string(summary.error()) << '\n';
+      continue;
+    }
+    values += summary->values.size();
+    // Only the coarse way gives text constants to a getattr() of kUnknown.
+    coarse += std::any_of(summary->values.begin(), summary->values.end(), [](auto& v) {
+      return v.kind == waybill::Value::Kind::kGetattr && v.parent == 0 &&
+             v.operand_count == 1 && v.offset == 0;
+    });
+  }
+  std::sort(times.begin(), times.end());
+  const auto at = [&times](double share) {
+    const double last = static_cast<double>(times.size() - 1);
+    return times[static_cast<std::size_t>(share * last)];
+  };
+  std::cout << codes.size() << " code objects, " << failures << " errors, " << coarse
+            << " coarse, " << values << " values; " << bytes << " bytes; us: median "
+            << at(0.5) << ", 90 % " << at(0.9) << ", 99 % " << at(0.99) << ", max "
+            << at(1) << ", mean " << total / static_cast<double>(codes.size()) << '\n';
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::cerr << "usage: summarize_codes [--list] FILE\n";
+    return 1;
+  }
+  std::ifstream in(argv[argc - 1]);
+  const auto codes = waybill::test::read_codes(in);
+  if (codes.empty()) {
+    std::cerr << "no code objects in " << argv[argc - 1] << '\n';
+    return 1;
+  }
+  return std::string(argv[1]) == "--list" ? list(codes) : measure(codes);
+}

@@ -1,0 +1,171 @@
+"""`python -m waybill discover`, and `waybill discover`, which becomes it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = os.environ.get("WAYBILL_COMMAND", Path(__file__).parents[2] / "build/waybill")
+BINARY = Path(COMMAND).resolve()
+
+MODULE = """\
+import os
+import xml.etree.ElementTree
+
+
+def parse(text):
+    import csv
+
+    return xml.etree.ElementTree.fromstring(text)
+
+
+def plain(x):
+    return x + 1
+
+
+class Reader:
+    @classmethod
+    def join(cls, *parts):
+        return os.path.join(*parts)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A working directory that holds a module, as `python -m` would find it."""
+    (tmp_path / "sample_module.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "raising_module.py").write_text("1 / 0\n", encoding="utf-8")
+    (tmp_path / "leaving_module.py").write_text("raise SystemExit(0)\n", "utf-8")
+    return tmp_path
+
+
+def discover(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "waybill", "discover", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_table_names_module_time_chain_function_and_place(folder):
+    run = discover(folder, "sample_module:parse")
+
+    assert run.returncode == 0, run.stderr
+    head, *rows = [line.split() for line in run.stdout.splitlines()]
+    assert head == ["module", "when", "chain", "function", "where"]
+    place = f"{folder / 'sample_module.py'}:8"
+    chain = "xml.etree.ElementTree"
+    assert [chain, "load", chain, "parse", place] in rows
+
+
+def test_columns_are_aligned(folder):
+    lines = discover(folder, "sample_module:parse").stdout.splitlines()
+
+    start = lines[0].index("when")
+    assert all(line[start - 1] == " " != line[start] for line in lines)
+
+
+def test_json_is_a_list_of_records_in_the_order_of_the_table(folder):
+    run = discover(folder, "sample_module:parse", "--json")
+
+    records = json.loads(run.stdout)
+    keys = ["module", "time", "chain", "function", "file", "line"]
+    assert all(list(record) == keys for record in records)
+    assert {"csv", "xml.etree.ElementTree"} <= {record["module"] for record in records}
+    table = discover(folder, "sample_module:parse").stdout.splitlines()[1:]
+    assert [line.split()[0] for line in table] == [r["module"] for r in records]
+
+
+def test_import_statement_in_body_is_needed_when_called(folder):
+    records = json.loads(discover(folder, "sample_module:parse", "--json").stdout)
+
+    assert {r["time"] for r in records if r["module"] == "csv"} == {"call"}
+
+
+def test_class_method_is_looked_into(folder):
+    records = json.loads(discover(folder, "sample_module:Reader.join", "--json").stdout)
+
+    assert "os.path" in {record["module"] for record in records}
+
+
+def test_function_without_imports_says_so(folder):
+    assert discover(folder, "sample_module:plain").stdout == (
+        "sample_module:plain needs no imports\n"
+    )
+    assert json.loads(discover(folder, "sample_module:plain", "--json").stdout) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("sample_module",), ("sample_module:",), (":plain",), (".m:f",), ("--what",)],
+)
+def test_misunderstanding_ends_with_1(folder, arguments):
+    run = discover(folder, *arguments)
+
+    assert run.returncode == 1
+    assert run.stdout == ""
+    assert "usage:" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("no_such_module:f", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("sample_module:Reader.no", "AttributeError: "),
+        ("raising_module:f", "ZeroDivisionError: division by zero"),
+        ("leaving_module:f", "SystemExit: 0"),
+    ],
+)
+def test_what_python_raises_ends_with_5_and_one_line(folder, target, message):
+    run = discover(folder, target)
+
+    assert run.returncode == 5
+    assert run.stdout == ""
+    assert run.stderr.startswith("waybill: " + message)
+    assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not BINARY.exists(), reason="build/waybill is not built")
+class TestCommand:
+    def run(self, folder, *arguments, **environment):
+        return subprocess.run(
+            [BINARY, "discover", *arguments],
+            cwd=folder,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+        )
+
+    @pytest.mark.parametrize("options", [(), ("--json",)])
+    def test_command_says_what_the_module_says(self, folder, options):
+        command = self.run(
+            folder, "sample_module:parse", *options, WAYBILL_PYTHON=sys.executable
+        )
+
+        module = discover(folder, "sample_module:parse", *options)
+        assert (command.returncode, command.stdout) == (0, module.stdout)
+
+    def test_python_option_goes_before_the_environment(self, folder):
+        run = self.run(
+            folder,
+            *("sample_module:plain", "--python", sys.executable),
+            WAYBILL_PYTHON="/no/such/python",
+        )
+
+        assert run.returncode == 0, run.stderr
+
+    def test_python_that_cannot_be_started_ends_with_5(self, folder):
+        run = self.run(folder, "sample_module:plain", WAYBILL_PYTHON="/no/such/python")
+
+        assert run.returncode == 5
+        assert "cannot start /no/such/python" in run.stderr
+
+    def test_target_that_looks_like_an_option_is_a_target(self, folder):
+        run = self.run(folder, "--", "-x:f", WAYBILL_PYTHON=sys.executable)
+
+        assert run.returncode == 5
+        assert "No module named '-x'" in run.stderr

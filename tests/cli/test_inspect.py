@@ -1,0 +1,142 @@
+"""`waybill inspect` and `waybill verify` on payloads that waybill.dumps made."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import waybill
+
+COMMAND = os.environ.get("WAYBILL_COMMAND", Path(__file__).parents[2] / "build/waybill")
+BINARY = Path(COMMAND).resolve()
+
+pytestmark = pytest.mark.skipif(
+    not BINARY.exists(), reason="build/waybill is not built"
+)
+
+
+def sample():
+    scale = 3
+
+    def convert(x):
+        import colorsys
+
+        return os.path.join(str(x * scale), colorsys.__name__)
+
+    return convert
+
+
+OBJECTS = {
+    "function": sample(),
+    "lambda": lambda x: x + 1,
+    "data": {"answer": 42, "list": [1.5, None, "x" * 300, b"\0\1", (1, 2)]},
+    "shared": [[1]] * 2,
+}
+
+
+def run(command, *arguments, data=None, **options):
+    return subprocess.run(
+        [BINARY, command, *arguments], input=data, capture_output=True, **options
+    )
+
+
+@pytest.fixture(params=OBJECTS)
+def payload(request):
+    return waybill.dumps(OBJECTS[request.param])
+
+
+def test_json_equals_what_python_says(payload):
+    result = run("inspect", "-", "--json", data=payload)
+
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) == waybill.inspect(payload)
+
+
+def test_file_and_stdin_give_the_same(payload, tmp_path):
+    file = tmp_path / "payload.waybill"
+    file.write_bytes(payload)
+
+    from_file = run("inspect", file)
+
+    assert from_file.returncode == 0, from_file.stderr
+    assert from_file.stdout == run("inspect", "-", data=payload).stdout
+
+
+def test_text_names_each_import(payload):
+    text = run("inspect", "-", data=payload).stdout.decode()
+
+    assert all(r["module"] in text for r in waybill.inspect(payload)["imports"])
+    assert "\033" not in text
+
+
+def test_verify_accepts_what_dumps_makes(payload):
+    plain = run("verify", "-", data=payload)
+    as_json = run("verify", "-", "--json", data=payload)
+
+    assert (plain.returncode, plain.stderr) == (0, b"")
+    assert json.loads(as_json.stdout) == {"ok": True, "size": len(payload)}
+
+
+@pytest.mark.parametrize("command", ["inspect", "verify"])
+@pytest.mark.parametrize(
+    ("spoil", "code"),
+    [
+        (lambda data: b"", "truncated"),
+        (lambda data: data[:-1], "truncated"),
+        (lambda data: data + b"\0", "trailing_bytes"),
+        (lambda data: b"\x80\x04N.", "not_an_envelope"),
+        (lambda data: data.replace(b"answer", b"Answer"), "digest_mismatch"),
+    ],
+    ids=["empty", "cut", "more", "pickle", "altered"],
+)
+def test_what_is_no_envelope_ends_with_2(command, spoil, code):
+    data = spoil(waybill.dumps(OBJECTS["data"]))
+
+    result = run(command, "-", "--json", data=data)
+
+    assert result.returncode == 2
+    assert json.loads(result.stdout)["error"]["code"] == code
+    assert result.stderr.startswith(f"waybill: {code} at byte ".encode())
+
+
+def test_file_that_cannot_be_read_ends_with_2(tmp_path):
+    result = run("inspect", tmp_path / "absent")
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert b"No such file" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("inspect",), ("inspect", "-", "--no-such"), ("no-such", "-")]
+)
+def test_misunderstanding_ends_with_1(arguments):
+    result = subprocess.run([BINARY, *arguments], capture_output=True)
+
+    assert result.returncode == 1
+    assert result.stderr
+
+
+def test_help_is_fine():
+    result = subprocess.run([BINARY, "--help"], capture_output=True, text=True)
+
+    assert result.returncode == 0
+    assert "inspect" in result.stdout
+
+
+def test_binary_runs_where_there_is_no_python(payload):
+    result = run("verify", "-", data=payload, env={"PATH": "/nonexistent"})
+
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or shutil.which("ldd") is None, reason="asks ldd"
+)
+def test_binary_links_no_python():
+    linked = subprocess.run(["ldd", BINARY], capture_output=True, text=True).stdout
+
+    assert "libc" in linked
+    assert "python" not in linked

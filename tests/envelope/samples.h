@@ -1,0 +1,161 @@
+#pragma once
+
+// Envelopes that tests take apart: one with a bit of everything, and the means to build
+// others that are wrong in one place.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "waybill/envelope.h"
+#include "wire/writer.h"
+
+namespace waybill::samples {
+
+using Bytes = std::vector<std::uint8_t>;
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Writer;
+
+// What seal() needs, owned.
+struct Draft {
+  PythonVersion python{3, 11, 3495};
+  Manifest manifest;
+  std::vector<Bytes> code;
+  std::vector<std::uint64_t> shared;
+  Writer payload;
+  Writer places;
+
+  Bytes sealed() const {
+    std::vector<BytesView> bodies(code.begin(), code.end());
+    Parts parts;
+    parts.python = python;
+    parts.manifest = &manifest;
+    parts.code = bodies;
+    parts.shared = shared;
+    parts.payload = payload.view();
+    parts.places = places.view();
+    Bytes out;
+    seal(parts, out);
+    return out;
+  }
+};
+
+// Fields of a code body, each of which a test may spoil.
+struct BodyDraft {
+  std::uint32_t argument_count = 1;
+  std::uint32_t positional_only_count = 0;
+  std::string name = "f";
+  Bytes instructions = {0x97, 0, 0x53, 0};
+  std::vector<std::string> names = {"json"};
+  std::vector<std::string> local_names = {"x"};
+  Bytes local_kinds = {0x20};
+  Bytes nested_hash;  // Of a nested code object; empty: none.
+
+  Bytes body() const {
+    Writer out;
+    out.array(wire::kCodeFieldCount);
+    out.unsigned_integer(argument_count);
+    out.unsigned_integer(positional_only_count);
+    out.unsigned_integer(0);
+    out.unsigned_integer(2);
+    out.unsigned_integer(3);
+    out.text(name);
+    out.text(name);
+    out.binary(instructions);
+    out.array(nested_hash.empty() ? 2 : 3);
+    out.nil();
+    out.node(NodeTag::kTuple, 2);
+    out.integer(1);
+    out.text("one");
+    if (!nested_hash.empty()) out.extension(ExtType::kCode, nested_hash);
+    out.array(names.size());
+    for (const std::string& each : names) out.text(each);
+    out.array(local_names.size());
+    for (const std::string& each : local_names) out.text(each);
+    out.binary(local_kinds);
+    out.binary({});
+    return out.take();
+  }
+};
+
+inline Bytes hash_of(const Bytes& body) {
+  const ContentHash hash = base::content_hash_of(body);
+  return {hash.begin(), hash.end()};
+}
+
+inline void write_namespace(Writer& out) {
+  out.node(NodeTag::kNamespace, 3);
+  out.text("__main__");
+  out.nil();
+  out.boolean(false);
+}
+
+// {"answer": 42}
+inline void fill_with_data(Draft& draft) {
+  draft.payload.map(1);
+  draft.payload.text("answer");
+  draft.payload.integer(42);
+}
+
+// A list of a function that needs two modules and holds an inner one, and the function
+// again.
+inline void fill_with_function(Draft& draft) {
+  draft.manifest.imports = {
+      {"json", ImportTime::kLoad, "json.dumps", "f", "/home/ada/task.py", 3},
+      {"xml.dom", ImportTime::kCall, "xml.dom", "f", "/home/ada/task.py", 4},
+      {"numpy", ImportTime::kLoad, "numpy", "", "", 0},
+  };
+  BodyDraft inner;
+  inner.name = "f.<locals>.inner";
+  BodyDraft outer;
+  draft.code.push_back(inner.body());
+  outer.nested_hash = hash_of(draft.code[0]);
+  draft.code.push_back(outer.body());
+
+  draft.payload.array(2);
+  draft.shared = {draft.payload.size()};
+  draft.payload.node(NodeTag::kFunction, 4);
+  draft.payload.unsigned_integer(1);
+  write_namespace(draft.payload);
+  draft.payload.array(1);
+  draft.payload.node(NodeTag::kCell, 0);
+  draft.payload.map(2);
+  draft.payload.unsigned_integer(0);
+  draft.payload.map(2);
+  draft.payload.text("json");
+  draft.payload.index(ExtType::kModule, 0);
+  draft.payload.text("np");
+  draft.payload.index(ExtType::kModule, 2);
+  draft.payload.unsigned_integer(1);
+  draft.payload.array(1);
+  draft.payload.singleton(wire::Singleton::kEmpty);
+  draft.payload.index(ExtType::kReference, 0);
+
+  draft.places.array(1);
+  draft.places.array(4);
+  draft.places.text("/home/ada/task.py");
+  draft.places.integer(2);
+  draft.places.binary(Bytes{0x80, 0});
+  draft.places.array(1);
+  draft.places.array(4);
+  draft.places.nil();
+  draft.places.integer(5);
+  draft.places.binary({});
+  draft.places.array(0);
+}
+
+inline Bytes data_envelope() {
+  Draft draft;
+  fill_with_data(draft);
+  return draft.sealed();
+}
+
+inline Bytes function_envelope() {
+  Draft draft;
+  fill_with_function(draft);
+  return draft.sealed();
+}
+
+}  // namespace waybill::samples

@@ -1,0 +1,87 @@
+"""Docs and code are checked against each other, and snippets run."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WIRE_PAGE = ROOT / "docs" / "wire_format.md"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def enumerators(header, enum):
+    """(name, number) of each enumerator, in order; the number may be implied."""
+    text = re.sub(r"//[^\n]*", "", (ROOT / header).read_text(encoding="utf-8"))
+    body = re.search(rf"enum class {enum}\b[^{{]*{{(.*?)}}", text, re.S).group(1)
+    number = -1
+    for name, given in re.findall(r"\bk(\w+)\s*(?:=\s*(-?\w+))?", body):
+        number = int(given, 0) if given else number + 1
+        yield name, number
+
+
+def words(name):
+    """FrozenSet as the page may spell it: kFrozenSet, frozen_set, FrozenSet."""
+    snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    return {f"k{name}", name, snake, snake.replace("_", ""), snake.replace("_", " ")}
+
+
+def table_rows(text):
+    """The cells of each row of each table, without quotes and emphasis."""
+    for line in text.splitlines():
+        if line.startswith("|"):
+            yield [re.sub(r"[`*]", "", cell).strip() for cell in line.split("|")[1:-1]]
+
+
+@pytest.mark.parametrize(
+    ("header", "enum"),
+    [("src/wire/format.h", "NodeTag"), ("src/wire/format.h", "ExtType")],
+)
+def test_wire_page_lists_each_number_of(header, enum):
+    rows = list(table_rows(WIRE_PAGE.read_text(encoding="utf-8")))
+
+    missing = [
+        (name, number)
+        for name, number in enumerators(header, enum)
+        if not any(str(number) in row and words(name) & set(row) for row in rows)
+    ]
+
+    assert not missing, f"no table row with number and name of {missing}"
+
+
+def test_wire_page_lists_each_error_code():
+    page = WIRE_PAGE.read_text(encoding="utf-8")
+
+    missing = [
+        name
+        for name, _ in enumerators("include/waybill/error.h", "ErrorCode")
+        if not any(f"`{word}`" in page for word in words(name))
+    ]
+
+    assert not missing
+
+
+def snippets_as_program(page):
+    """The blocks marked `python`, each on the lines where it stands in the page."""
+    lines, inside = [], False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if inside and line.strip() == "```":
+            inside = False
+        lines.append(line if inside else "")
+        if line.strip() == "```python":
+            inside = True
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_snippets_run_in_a_fresh_process(page, tmp_path):
+    program = tmp_path / f"{page.stem}_snippets.py"
+    program.write_text(snippets_as_program(page), encoding="utf-8")
+
+    run = subprocess.run(
+        [sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True
+    )
+
+    assert run.returncode == 0, run.stderr

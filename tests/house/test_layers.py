@@ -1,0 +1,156 @@
+"""The include law of docs/architecture.md: a layer sees only layers below it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What each layer may include besides itself and the standard library.
+LAW = {
+    "base": {"tl/", "xxhash.h"},
+    "wire": {"base", "tl/", "msgpack"},
+    "bytecode": {"base", "tl/"},
+    "envelope": {"wire", "base", "tl/", "msgpack", "fmt/", "nlohmann/", "sodium.h"},
+    "python": {
+        *("bytecode", "envelope", "wire", "base"),
+        *("tl/", "msgpack", "Python.h", "opcode.h"),
+    },
+    "cli": {"waybill/", "CLI/", "fmt/", "nlohmann/"},
+}
+# The extension: public headers, the pipelines, the state that hangs on the module, and
+# the border where errors become exceptions.
+MODULE_MAY_INCLUDE = {"waybill/", "Python.h"}
+MODULE_MAY_INCLUDE |= {
+    f"python/{name}.h" for name in ("object", "state", "ref", "py_error")
+}
+
+# Public headers that do not belong to the layer envelope.
+LAYER_OF_PUBLIC_HEADER = {
+    "error.h": "base",
+    "limits.h": "base",
+    "bytecode.h": "bytecode",
+    "chain.h": "bytecode",
+    "object.h": "python",
+    "interpreter.h": "python",
+}
+
+# Words that only these files may use.
+CONFINED = {
+    r"PY_VERSION_HEX": {"src/python/compat.h", "python_ext/module.cpp"},
+    r"Py_(X?DECREF|CLEAR|XSETREF|SETREF)": {"src/python/ref.h"},
+}
+
+
+def sources(*folders):
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in {".cpp", ".h", ".inc"}:
+                yield path
+
+
+def includes(path):
+    return re.findall(
+        r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', path.read_text(encoding="utf-8"), re.M
+    )
+
+
+def code_of(path):
+    """The text without comments and strings."""
+    left_out = r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'"""
+    return re.sub(left_out, "", path.read_text(encoding="utf-8"), flags=re.S)
+
+
+def layer_of(include):
+    """The layer that a header of this project belongs to; None for foreign ones."""
+    folder, _, name = include.partition("/")
+    if folder == "waybill":
+        return LAYER_OF_PUBLIC_HEADER.get(name, "envelope")
+    return folder if folder in LAW else None
+
+
+def is_standard(include):
+    """Of C++, or of POSIX."""
+    return (
+        re.fullmatch(r"[a-z_0-9]+|unistd\.h|fcntl\.h|sys/\w+\.h", include) is not None
+    )
+
+
+def allowed(include, layer):
+    if is_standard(include) or layer_of(include) == layer:
+        return True
+    if layer == "cli":  # Through public headers only.
+        return include.startswith(tuple(LAW["cli"]))
+    below = layer_of(include)
+    if below is not None:
+        return below in LAW[layer]
+    return include.startswith(tuple(word for word in LAW[layer] if word not in LAW))
+
+
+@pytest.mark.parametrize("layer", LAW)
+def test_layer_includes_only_what_lies_below(layer):
+    broken = [
+        f"{path.relative_to(ROOT)} includes {include}"
+        for path in sources(f"src/{layer}")
+        for include in includes(path)
+        if not allowed(include, layer)
+    ]
+
+    assert not broken, "\n".join(broken)
+
+
+def test_public_headers_keep_the_law_of_their_layer():
+    broken = [
+        f"{path.relative_to(ROOT)} includes {include}"
+        for path in sources("include/waybill")
+        if path.name != "waybill.h"
+        for include in includes(path)
+        if not allowed(include, layer_of(f"waybill/{path.name}"))
+    ]
+
+    assert not broken, "\n".join(broken)
+
+
+def test_public_headers_need_nothing_foreign_but_expected():
+    broken = [
+        f"{path.relative_to(ROOT)} includes {include}"
+        for path in sources("include/waybill")
+        for include in includes(path)
+        if not is_standard(include) and not include.startswith(("waybill/", "tl/"))
+    ]
+
+    assert not broken, "\n".join(broken)
+
+
+def test_module_sees_the_public_face_and_the_border():
+    broken = [
+        f"{path.relative_to(ROOT)} includes {include}"
+        for path in sources("python_ext")
+        for include in includes(path)
+        if not is_standard(include)
+        and not include.startswith(tuple(MODULE_MAY_INCLUDE))
+    ]
+
+    assert not broken, "\n".join(broken)
+
+
+def test_python_header_stays_above_the_border():
+    used = {
+        path.relative_to(ROOT).as_posix()
+        for path in sources("src", "include", "tests", "fuzz")
+        if "Python.h" in includes(path)
+    }
+
+    assert not {path for path in used if not path.startswith("src/python/")}
+
+
+@pytest.mark.parametrize("word", CONFINED)
+def test_word_is_used_only_where_it_belongs(word):
+    used = {
+        path.relative_to(ROOT).as_posix()
+        for path in sources("src", "include", "python_ext")
+        if re.search(rf"\b{word}\b", code_of(path))
+    }
+
+    assert used <= CONFINED[word]

@@ -1,0 +1,42 @@
+"""The demo and the benchmarks run to their ends; what they measure is not judged."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+def run(program, *arguments):
+    return subprocess.run(
+        [sys.executable, BENCHMARKS / program, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+def test_demo_sends_functions_and_says_what_they_need():
+    demo = run("demo.py")
+
+    assert demo.returncode == 0, demo.stderr
+    assert "xml.etree.ElementTree in titles_of (" in demo.stdout
+    assert "'The paper that goes with them'" in demo.stdout
+    assert "{1000: 168, 50000: 5133, 200000: 17984}" in demo.stdout
+    assert "['guard'] (_thread.lock)" in demo.stdout
+
+
+@pytest.mark.slow
+def test_quick_benchmark_writes_its_report(tmp_path):
+    pytest.importorskip("cloudpickle")
+
+    bench = run("bench_objects.py", "--quick", "--out", tmp_path)
+
+    assert bench.returncode == 0, bench.stderr
+    rows = json.loads((tmp_path / "bench.json").read_text("utf-8"))["rows"]
+    assert {row["group"] for row in rows} >= {"functions", "callables", "data"}
+    assert all(row["figures"]["waybill"] is not None for row in rows)
+    assert (tmp_path / "bench.md").read_text("utf-8").count("###") == 4

@@ -1,0 +1,26 @@
+"""A reader should finish a file in one sitting."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CAP = 500
+FOLDERS = ["src", "include", "python_ext", "tests", "fuzz", "benchmarks", "examples"]
+FOLDERS += ["cmake", ".ci"]
+SUFFIXES = {".cpp", ".h", ".py", ".pyi", ".cmake", ".sh", ""}
+GENERATED = {"src/bytecode/opcode_rows"}
+DATA = {"tests/golden", "fuzz/corpus", "fuzz/regressions"}
+
+
+def source_files():
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            place = path.relative_to(ROOT).as_posix()
+            left_out = any(place.startswith(folder) for folder in GENERATED | DATA)
+            if path.is_file() and path.suffix in SUFFIXES and not left_out:
+                yield place, len(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_no_source_file_is_longer_than_the_cap():
+    too_long = {place: lines for place, lines in source_files() if lines > CAP}
+
+    assert not too_long

@@ -1,0 +1,110 @@
+"""Loads spoiled payloads, and prints what came of them. May crash; that is the point.
+
+    python mutation_worker.py KIND PAYLOAD PROGRESS
+
+KIND  cut         cut at each length
+      flip        each byte changed in three ways
+      reseal      the same, with a digest that fits again
+      reseal-all  each byte set to every value, with a digest that fits
+      splice      stretches copied, moved and dropped at random, with one that fits
+
+What loads() gives is never called. The file PROGRESS tells the case at hand.
+"""
+
+import collections
+import gc
+import os
+import random
+import resource
+import sys
+from pathlib import Path
+
+import waybill
+
+MASKS = (1, 0x80, 0xFF)
+SPLICES = 100_000
+DIGEST_SIZE = 10  # 0xc4, 8, and eight bytes.
+
+
+def flipped(data, end, masks=MASKS):
+    for position in range(end):
+        for mask in masks:
+            spoiled = bytearray(data)
+            spoiled[position] ^= mask
+            yield f"byte {position} ^ {mask:#x}", bytes(spoiled)
+
+
+def spliced(data, end):
+    """Whole envelopes up to their digests; `end` is where that of `data` stands."""
+    chance = random.Random(end)
+    for number in range(SPLICES):
+        body = bytearray(data[:end])
+        for _ in range(chance.randint(1, 4)):
+            start, length = chance.randrange(11, len(body)), chance.randint(1, 12)
+            piece = body[start : start + length]
+            target = chance.randrange(11, len(body))
+            cut = chance.choice((0, len(piece), chance.randint(0, 4)))
+            body[target : target + cut] = piece
+        yield f"splice {number}", bytes(body) + bytes(DIGEST_SIZE) + data[-1:]
+
+
+def resealed(data, at):
+    """`data` with the digest, which stands at `at`, computed anew."""
+    import xxhash
+
+    digest = xxhash.xxh3_64_digest(data[:at])  # Canonical: big-endian.
+    return data[:at] + b"\xc4\x08" + digest + data[at + DIGEST_SIZE :]
+
+
+def attempt(data, intact, tally):
+    """Tries to load `data`; False if the outcome is none of those allowed."""
+    try:
+        value = waybill.loads(data)
+    except waybill.DecodeError as error:
+        tally[f"DecodeError {error.code}"] += 1
+        return 0 <= error.offset <= len(data)
+    except waybill.Error as error:
+        tally[type(error).__name__] += 1
+        return True
+    except MemoryError:
+        tally["MemoryError"] += 1
+        return intact is None
+    except SystemError:
+        tally["SystemError"] += 1
+        return False
+    except Exception as error:
+        tally[type(error).__name__] += 1
+        return intact is None
+    tally["loaded"] += 1
+    return intact is None or waybill.dumps(value) == intact
+
+
+def main():
+    kind, path, progress_file = sys.argv[1:]
+    data = Path(path).read_bytes()
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    intact = waybill.dumps(waybill.loads(data))
+    at = waybill.inspect(data)["sections"]["digest"]["offset"]
+    if kind == "cut":
+        cases = ((f"cut at {size}", data[:size]) for size in range(len(data)))
+    elif kind == "flip":
+        cases = flipped(data, len(data))
+    else:
+        intact = None  # A changed payload that is sound gives a changed object.
+        if kind == "splice":
+            spoiled = spliced(data, at)
+        else:
+            spoiled = flipped(data, at, MASKS if kind == "reseal" else range(1, 256))
+        cases = ((what, resealed(d, len(d) - DIGEST_SIZE - 1)) for what, d in spoiled)
+    tally, wrong = collections.Counter(), []
+    progress = os.open(progress_file, os.O_WRONLY | os.O_CREAT)
+    for what, spoiled in cases:
+        os.pwrite(progress, what.ljust(40).encode(), 0)  # Read after a crash.
+        if not attempt(spoiled, intact, tally):
+            wrong.append(what)
+    gc.collect()
+    print(repr({"tally": dict(tally), "wrong": wrong}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Functions and classes that no module holds, so that they travel by value."""
+
+import contextlib
+import importlib.machinery
+import linecache
+import sys
+import textwrap
+import types
+
+NOWHERE = "module_that_is_nowhere"
+_COUNT = 0
+
+
+def define(source, name=NOWHERE, **given):
+    """The globals of a module with this source, which cannot be imported."""
+    global _COUNT
+    _COUNT += 1
+    file = f"<source {_COUNT}>"
+    text = textwrap.dedent(source)
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    scope = {"__name__": name, "__builtins__": __builtins__, **given}
+    exec(compile(text, file, "exec", dont_inherit=True), scope)
+    return types.SimpleNamespace(**scope)
+
+
+def copy_by_value(function, module=NOWHERE):
+    """The same function under a module name that keeps it from going by reference."""
+    copy = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__module__ = module
+    return copy
+
+
+@contextlib.contextmanager
+def imported(name, **attributes):
+    """A module of this name in sys.modules, for a while, as if a file held it."""
+    module = types.ModuleType(name)
+    module.__spec__ = importlib.machinery.ModuleSpec(name, None)
+    vars(module).update(attributes)
+    sys.modules[name] = module
+    try:
+        yield module
+    finally:
+        sys.modules.pop(name, None)

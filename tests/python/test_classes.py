@@ -1,0 +1,487 @@
+"""Classes that cannot be imported travel by value; all others by reference."""
+
+import abc
+import sys
+
+import fresh_process
+import pytest
+import sources
+import waybill
+from sources import define
+
+
+def round_trip(value):
+    return waybill.loads(waybill.dumps(value))
+
+
+def made(source, name="A"):
+    return getattr(define(source), name)
+
+
+# ---- By reference
+
+
+@pytest.mark.parametrize("cls", [int, dict, abc.ABC, waybill.Error, type, type(None)])
+def test_importable_class_is_the_same_object(cls):
+    assert round_trip(cls) is cls
+
+
+def test_class_of_an_importable_submodule_is_the_same_object():
+    from unittest.mock import _Call  # Its attributes must not be asked for.
+    from xml.sax.handler import ContentHandler
+
+    assert round_trip(ContentHandler) is ContentHandler
+    assert round_trip(_Call) is _Call
+
+
+class Outer:
+    class Inner:
+        pass
+
+
+def test_class_nested_in_an_importable_class_is_the_same_object():
+    assert round_trip(Outer.Inner) is Outer.Inner
+
+
+def test_builtin_type_that_has_no_name_in_builtins_is_the_same_object():
+    import types
+
+    kinds = [types.FunctionType, types.ModuleType, types.CellType, types.CodeType]
+
+    assert all(a is b for a, b in zip(round_trip(kinds), kinds))
+
+
+# ---- By value
+
+
+def test_class_of_main_works_in_a_fresh_process(tmp_path):
+    payload = tmp_path / "payload"
+    script = """
+import sys, waybill
+class A:
+    def __init__(self, x): self.x = x
+    def get(self): return self.x
+open(sys.argv[1], "wb").write(waybill.dumps(A))
+"""
+    fresh_process.run_script(script, payload)
+
+    assert fresh_process.load(payload.read_bytes(), "value(3).get()") == 3
+
+
+def test_instance_of_a_class_of_main_works_in_a_fresh_process(tmp_path):
+    payload = tmp_path / "payload"
+    script = """
+import sys, waybill
+class A:
+    def __init__(self, x): self.x = x
+    def get(self): return self.x
+open(sys.argv[1], "wb").write(waybill.dumps([A(3), A(4)]))
+"""
+    fresh_process.run_script(script, payload)
+
+    answer = fresh_process.load(
+        payload.read_bytes(), "value[1].get(), type(value[0]) is type(value[1])"
+    )
+
+    assert answer == (4, True)
+
+
+@pytest.mark.parametrize(
+    ("source", "expression", "expected"),
+    [
+        ("class A: x = [1]", "value.x", [1]),
+        ("class A:\n    'doc'", "value.__doc__", "doc"),
+        ("class A: pass", "value.__doc__", None),
+        ("class A: pass", "value.__name__, value.__qualname__", ("A", "A")),
+        ("class A: pass", "value.__module__", sources.NOWHERE),
+        ("class A:\n    class B: pass", "value.B.__qualname__", "A.B"),
+        ("class A: x: int = 1", "{k: v.__name__ for k, v in "
+         "value.__annotations__.items()}", {"x": "int"}),
+        ("class A:\n    def f(self): return 1", "value().f()", 1),
+        ("class A:\n    @classmethod\n    def f(cls): return cls.__name__",
+         "value.f()", "A"),
+        ("class A:\n    @staticmethod\n    def f(x): return x", "value.f(2)", 2),
+        ("class A:\n    @property\n    def p(self): 'd'; return 5",
+         "value().p", 5),
+        ("class A:\n    @property\n    def p(self):\n        'd'\n        return 5",
+         "value.p.__doc__", "d"),
+        ("class A:\n    _p = 1\n    p = property(lambda s: s._p, "
+         "lambda s, v: setattr(s, '_p', v))",
+         "(lambda a: (setattr(a, 'p', 7), a._p)[1])(value())", 7),
+        ("class A:\n    __slots__ = ('x', '__y')\n    def f(self):\n"
+         "        self.x = self.__y = 3\n        return self.x, self.__y",
+         "value().f(), hasattr(value(), '__dict__')", ((3, 3), False)),
+        ("class A: __slots__ = 'x'", "value.__slots__", "x"),
+        ("class A: __slots__ = ()", "hasattr(value(), '__dict__')", False),
+        ("class A: __slots__ = ('x', '__dict__')", "value().__dict__", {}),
+        ("class A:\n    __slots__ = {'x': 'text'}", "value.__slots__", {"x": "text"}),
+        ("class B:\n    def f(self): return 'B'\nclass A(B):\n"
+         "    def f(self): return super().f() + 'A'", "value().f()", "BA"),
+        ("class A:\n    def f(self): return __class__", "value().f() is value", True),
+        ("class A: pass\nA.me = A", "value.me is value", True),
+        ("class A:\n    def f(self): return A", "value().f() is value", True),
+        ("class A(list): pass", "[*value([1])], value.__base__ is list", ([1], True)),
+        ("class A(Exception): pass", "value('x').args", ("x",)),
+        ("class A(dict):\n    def __missing__(self, k): return k", "value()['z']", "z"),
+        ("class B: pass\nclass C: pass\nclass A(B, C): pass",
+         "[c.__name__ for c in value.__mro__]", ["A", "B", "C", "object"]),
+        ("class A:\n    def __eq__(self, o): return True", "value.__hash__", None),
+        ("class A:\n    def __call__(self, x): return x", "value()(4)", 4),
+        ("class A:\n    def __init_subclass__(cls): cls.mark = 1",
+         "type('B', (value,), {}).mark", 1),
+        ("class A:\n    def __getattr__(self, n): return n", "value().zz", "zz"),
+        ("class A:\n    def f(self): yield 1", "list(value().f())", [1]),
+        ("class A: pass\nA.f = lambda self: 9", "value().f()", 9),
+        ("class D:\n    def __set_name__(self, o, n): self.n = n\n"
+         "    def __get__(self, i, o): return self.n\nclass A: d = D()",
+         "value.d", "d"),
+        ("class A:\n    __match_args__ = ('x',)", "value.__match_args__", ("x",)),
+        ("class A:\n    def __class_getitem__(cls, x): return x", "value[3]", 3),
+    ],
+)  # fmt: skip
+def test_class_by_value(source, expression, expected):
+    cls = made(source)
+
+    answer = fresh_process.send(cls, expression)
+
+    assert answer == expected
+
+
+def test_order_of_attributes_arrives():
+    cls = made("class A:\n    z = 1\n    a = 2\n    m = 3")
+
+    names = [name for name in vars(round_trip(cls)) if not name.startswith("__")]
+
+    assert names == ["z", "a", "m"]
+
+
+def test_class_and_instances_in_one_payload_belong_together():
+    cls = made("class A: pass")
+
+    arrived, one, two = round_trip([cls, cls(), cls()])
+
+    assert type(one) is type(two) is arrived
+
+
+def test_base_and_derived_class_in_one_payload_belong_together():
+    sent = define("class B: pass\nclass A(B): pass")
+
+    base, derived = round_trip([sent.B, sent.A])
+
+    assert derived.__bases__ == (base,)
+
+
+def test_classes_that_name_each_other_arrive():
+    sent = define("""
+    class A:
+        def other(self): return B
+    class B:
+        def other(self): return A
+    """)
+
+    a, b = round_trip([sent.A, sent.B])
+
+    assert a().other() is b
+    assert b().other() is a
+
+
+def test_function_that_uses_a_class_by_value_runs():
+    sent = define("""
+    class A:
+        def __init__(self, x): self.x = x
+    def f(x): return A(x).x
+    """).f
+
+    assert fresh_process.send(sent, "value(3)") == 3
+
+
+def test_methods_of_one_class_share_globals():
+    sent = made("""
+    count = 0
+    class A:
+        def step(self):
+            global count
+            count += 1
+        def read(self): return count
+    """)
+
+    answer = fresh_process.send(sent, "value().step() or value().read()")
+
+    assert answer == 1
+
+
+def test_abstract_class_stays_abstract():
+    cls = made("""
+    import abc
+    class A(abc.ABC):
+        @abc.abstractmethod
+        def f(self): pass
+    """)
+
+    answer = fresh_process.send(
+        cls,
+        "__import__('inspect').isabstract(value), sorted(value.__abstractmethods__)",
+    )
+
+    assert answer == (True, ["f"])
+
+
+def test_metaclass_by_value_arrives():
+    cls = made("""
+    class M(type):
+        def hello(cls): return cls.__name__
+    class A(metaclass=M): pass
+    """)
+
+    assert fresh_process.send(cls, "value.hello()") == "A"
+
+
+def test_dataclass_by_value_works():
+    cls = made("""
+    import dataclasses
+    @dataclasses.dataclass(order=True)
+    class A:
+        x: int
+        y: list = dataclasses.field(default_factory=list)
+    """)
+
+    answer = fresh_process.send(
+        cls,
+        "repr(value(1)), value(1) < value(2), value(1) == value(1), "
+        "__import__('dataclasses').asdict(value(1, [2])), "
+        "[f.name for f in __import__('dataclasses').fields(value)]",
+    )
+
+    expected = ("A(x=1, y=[])", True, True, {"x": 1, "y": [2]}, ["x", "y"])
+    assert answer == expected
+
+
+def test_frozen_dataclass_instance_by_value_works():
+    sent = made("""
+    import dataclasses
+    @dataclasses.dataclass(frozen=True, slots=True)
+    class A:
+        x: int
+    """)(3)
+
+    assert fresh_process.send(sent, "value.x, hash(value) == hash((3,))") == (3, True)
+
+
+def test_named_tuple_by_value_works():
+    sent = define("import collections\nP = collections.namedtuple('P', 'a b')")
+
+    answer = fresh_process.send(
+        sent.P(1, 2), "value.a, value._replace(b=3) == (1, 3), repr(value)"
+    )
+
+    assert answer == (1, True, "P(a=1, b=2)")
+
+
+def test_typing_named_tuple_by_value_works():
+    sent = made("import typing\nclass A(typing.NamedTuple):\n    x: int = 3")
+
+    assert fresh_process.send(sent, "value().x") == 3
+
+
+def test_dataclass_by_value_can_be_derived_from():
+    cls = made("import dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int")
+
+    answer = fresh_process.execute(
+        """
+import dataclasses
+base = waybill.loads(data)
+@dataclasses.dataclass
+class Derived(base):
+    y: int = 2
+answer = repr(Derived(1)), [f.default is dataclasses.MISSING
+                            for f in dataclasses.fields(Derived)]
+""",
+        waybill.dumps(cls),
+    )
+
+    assert answer == ("Derived(x=1, y=2)", [True, False])
+
+
+def test_sentinel_compared_by_identity_in_an_importable_module_is_that_object():
+    import dataclasses
+
+    arrived = round_trip([dataclasses.MISSING, dataclasses.KW_ONLY])
+
+    assert arrived == [dataclasses.MISSING, dataclasses.KW_ONLY]
+
+
+def test_exception_class_by_value_can_be_caught():
+    sent = define("class E(Exception): pass\ndef f():\n    raise E(1)")
+
+    arrived = round_trip([sent.E, sent.f])
+
+    with pytest.raises(arrived[0]):
+        arrived[1]()
+
+
+def test_instance_among_the_attributes_of_its_class_is_built_by_its_methods():
+    cls = made("""
+    class A:
+        def __setstate__(self, state): self.received = state
+    A.one = A()
+    A.one.x = 1
+    """)
+
+    assert fresh_process.send(cls, "value.one.received") == {"x": 1}
+
+
+def test_loading_twice_gives_equal_but_distinct_classes_or_one():
+    data = waybill.dumps(made("class A: x = 1"))
+
+    first, second = waybill.loads(data), waybill.loads(data)
+
+    assert first.x == second.x == 1
+
+
+# ---- What cannot be sent yet is refused, never made into something else
+
+
+def outcome(value):
+    """ "refused", or the object that arrives."""
+    try:
+        data = waybill.dumps(value)
+    except waybill.EncodeError:
+        return "refused"
+    return waybill.loads(data)
+
+
+def test_enum_by_value_is_refused_or_whole():
+    sent = made("import enum\nclass A(enum.Enum):\n    X = 1")
+
+    arrived = outcome(sent)
+
+    assert arrived == "refused" or arrived.X is arrived(1)
+
+
+def test_enum_member_by_value_is_refused_or_whole():
+    sent = made("import enum\nclass A(enum.Enum):\n    X = 1")
+
+    arrived = outcome(sent.X)
+
+    assert arrived == "refused" or (arrived.name, arrived.value) == ("X", 1)
+
+
+def test_cached_property_is_refused_or_whole():
+    sent = made("""
+    import functools
+    class A:
+        @functools.cached_property
+        def p(self): return [1]
+    """)
+
+    arrived = outcome(sent)
+
+    if arrived != "refused":
+        instance = arrived()
+        assert instance.p is instance.p
+
+
+def test_generic_class_by_value_is_refused_or_whole():
+    sent = made("""
+    import typing
+    T = typing.TypeVar("T")
+    class A(typing.Generic[T]):
+        def f(self, x: T) -> T: return x
+    """)
+
+    arrived = outcome(sent)
+
+    assert arrived == "refused" or arrived[int]().f(3) == 3
+
+
+def test_type_variable_by_value_is_refused_or_whole():
+    sent = define("import typing\nT = typing.TypeVar('T', bound=int)").T
+
+    arrived = outcome(sent)
+
+    assert arrived == "refused" or arrived.__bound__ is int
+
+
+def test_new_type_by_value_is_refused_or_whole():
+    sent = define("import typing\nN = typing.NewType('N', int)").N
+
+    arrived = outcome(sent)
+
+    assert arrived == "refused" or arrived.__supertype__ is int
+
+
+def test_protocol_by_value_is_refused_or_whole():
+    sent = made("""
+    import typing
+    @typing.runtime_checkable
+    class A(typing.Protocol):
+        def f(self): ...
+    """)
+
+    arrived = outcome(sent)
+
+    if arrived != "refused":
+        assert not isinstance(3, arrived)
+        assert isinstance(type("X", (), {"f": lambda self: 1})(), arrived)
+
+
+def test_typed_dict_by_value_is_refused_or_whole():
+    sent = made("import typing\nclass A(typing.TypedDict, total=False):\n    x: int")
+
+    arrived = outcome(sent)
+
+    if arrived != "refused":
+        assert arrived.__optional_keys__ == {"x"}
+        assert arrived.__total__ is False
+
+
+def test_class_with_a_metaclass_that_needs_keywords_is_refused_or_whole():
+    sent = made("""
+    class B:
+        def __init_subclass__(cls, *, mark): cls.mark = mark
+    class A(B, mark=5): pass
+    """)
+
+    try:
+        arrived = outcome(sent)
+    except TypeError as error:
+        pytest.fail(f"sent, but cannot be loaded: {error}")
+
+    assert arrived == "refused" or arrived.mark == 5
+
+
+def test_registered_virtual_subclass_is_kept_or_refused():
+    sent = made("""
+    import abc
+    class A(abc.ABC): pass
+    A.register(int)
+    """)
+
+    arrived = outcome(sent)
+
+    assert arrived == "refused" or isinstance(3, arrived)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of 3.12")
+def test_class_with_type_parameters_is_refused_or_whole():
+    sent = made("class A[T]:\n    def f(self, x: T) -> T: return x")
+
+    arrived = outcome(sent)
+
+    assert arrived == "refused" or arrived[int]().f(3) == 3
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="PEP 649 is of 3.14")
+def test_annotations_of_a_class_stay_deferred():
+    sent = made("class A:\n    x: Nobody = 1")
+
+    assert fresh_process.send(sent, "value.x") == 1
+
+
+def test_unsendable_attribute_names_its_path():
+    cls = made("import threading\nclass A:\n    lock = threading.Lock()")
+
+    with pytest.raises(waybill.EncodeError) as caught:
+        waybill.dumps([cls])
+
+    assert "obj[0].lock" in str(caught.value)

@@ -1,0 +1,330 @@
+"""What __reduce_ex__, copyreg and __getstate__ give is done as pickle does it."""
+
+import copyreg
+import pickle
+import weakref
+
+import fresh_process
+import pytest
+import waybill
+from sources import define, imported
+
+
+def round_trip(value):
+    return waybill.loads(waybill.dumps(value))
+
+
+# ---- The protocol
+
+
+class Node:
+    def __init__(self, name):
+        self.name = name
+
+
+class Recorder:
+    def __init__(self, *args, **kwargs):
+        self.made = (args, kwargs)
+
+    def append(self, item):
+        self.__dict__.setdefault("appended", []).append(item)
+
+    def __setitem__(self, key, value):
+        self.__dict__.setdefault("set", []).append((key, value))
+
+
+class Reducing(Recorder):
+    """Its __reduce_ex__ gives what a test says."""
+
+    answer = None
+
+    def __reduce_ex__(self, protocol):
+        return type(self).answer
+
+
+def reduced(answer):
+    Reducing.answer = answer
+    return round_trip(Reducing())
+
+
+def rebuild(*args):
+    return Recorder(*args)
+
+
+def set_state(target, state):
+    target.by_setter = state
+
+
+def test_reducer_of_two_calls_with_arguments():
+    assert reduced((rebuild, (1, [2]))).made == ((1, [2]), {})
+
+
+def test_state_updates_the_dict():
+    assert reduced((rebuild, (), {"a": 1})).a == 1
+
+
+def test_state_pair_sets_slots_too():
+    arrived = reduced((rebuild, (), ({"a": 1}, {"b": 2})))
+
+    assert (arrived.a, arrived.b) == (1, 2)
+
+
+def test_items_are_appended():
+    assert reduced((rebuild, (), None, iter([1, [2]]))).appended == [1, [2]]
+
+
+def test_pairs_are_set():
+    arrived = reduced((rebuild, (), None, None, iter([("k", 1), ("l", [2])])))
+
+    assert arrived.set == [("k", 1), ("l", [2])]
+
+
+def test_state_setter_replaces_setstate():
+    assert reduced((rebuild, (), {"a": 1}, None, None, set_state)).by_setter == {"a": 1}
+
+
+def test_newobj_calls_new_only():
+    answer = (copyreg.__newobj__, (Recorder,), {"a": 1})
+
+    assert vars(reduced(answer)) == {"a": 1}
+
+
+def test_newobj_ex_passes_keywords():
+    source = """
+    class Made:
+        def __new__(cls, *args, **kwargs):
+            self = super().__new__(cls)
+            self.given = (args, kwargs)
+            return self
+        def __getnewargs_ex__(self): return (1, [2]), {"k": 3}
+        def __getstate__(self): return None
+    """
+    sent = define(source).Made()
+
+    assert fresh_process.send(sent, "value.given") == ((1, [2]), {"k": 3})
+
+
+class Singleton:
+    def __reduce__(self):
+        return "THE_ONE"
+
+
+THE_ONE = Singleton()
+
+
+def test_object_that_names_itself_as_a_global_is_the_same_object():
+    assert round_trip([THE_ONE])[0] is THE_ONE
+
+
+def test_object_that_names_itself_with_dots_is_the_same_object():
+    class Holder:
+        class Kind:
+            def __reduce__(self):
+                return "Holder.one"
+
+    Holder.one = Holder.Kind()
+    Holder.Kind.__module__ = "module_with_holder"
+    with imported("module_with_holder", Holder=Holder):
+        assert round_trip(Holder.one) is Holder.one
+
+
+def test_object_that_names_another_object_is_refused():
+    with pytest.raises(waybill.EncodeError):
+        reduced("THE_ONE")
+
+
+def test_reducer_that_names_no_global_is_refused():
+    with pytest.raises(waybill.EncodeError):
+        reduced("NOBODY")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, 5, (), (rebuild,), (rebuild, [1]), (5, ()), (rebuild, (), 1, 2, 3, 4, 5),
+     (rebuild, (), None, None, [5]), (rebuild, (), None, 5)],
+    ids=repr,
+)  # fmt: skip
+def test_malformed_reducer_answer_is_refused(answer):
+    with pytest.raises(waybill.EncodeError):
+        reduced(answer)
+
+
+class HasState:
+    def __init__(self, state):
+        self.state = state
+
+    def __getstate__(self):
+        return self.state
+
+    def __setstate__(self, state):
+        self.received = state
+
+
+@pytest.mark.parametrize("state", [{"a": 1}, (1, 2), [1], "text", 5, ({}, {}), True])
+def test_setstate_receives_what_getstate_gave(state):
+    assert round_trip(HasState(state)).received == state
+
+
+@pytest.mark.parametrize("state", [{}, 0, "", False, ()], ids=repr)
+def test_false_state_is_handled_as_pickle_does(state):
+    sent = HasState(state)
+
+    expected = vars(pickle.loads(pickle.dumps(sent, 4)))
+    assert vars(round_trip(sent)) == expected
+
+
+def test_state_none_is_no_state():
+    assert not hasattr(round_trip(HasState(None)), "received")
+
+
+class Slotted:
+    __slots__ = ("__private", "a", "b")
+
+    def set_private(self, value):
+        self.__private = value
+        return self
+
+    def private(self):
+        return self.__private
+
+
+class SlottedChild(Slotted):
+    __slots__ = ("c", "__dict__")
+
+
+def test_slots_arrive():
+    sent = Slotted().set_private([1])
+    sent.a = 2
+
+    arrived = round_trip(sent)
+
+    assert (arrived.private(), arrived.a) == ([1], 2)
+    assert not hasattr(arrived, "b")
+
+
+def test_slots_and_dict_arrive():
+    sent = SlottedChild().set_private(1)
+    sent.c, sent.free = 3, 4
+
+    arrived = round_trip(sent)
+
+    assert (arrived.private(), arrived.c, arrived.free) == (1, 3, 4)
+
+
+class Items(list):
+    pass
+
+
+class Mapping(dict):
+    pass
+
+
+class Text(str):
+    __slots__ = ("mark",)
+
+
+class Number(int):
+    pass
+
+
+class Triple(tuple):
+    pass
+
+
+class Bag(set):
+    pass
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        Items([1, [2]]),
+        Mapping(a=[1]),
+        Text("x"),
+        Number(2**70),
+        Triple([1, []]),
+        Bag([1]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_subclass_of_a_builtin_arrives(sent):
+    arrived = round_trip(sent)
+
+    assert type(arrived) is type(sent)
+    assert arrived == sent
+
+
+def test_subclass_of_a_builtin_keeps_attributes():
+    sent = Items([1])
+    sent.name = "n"
+
+    assert round_trip(sent).name == "n"
+
+
+def test_list_subclass_that_holds_itself():
+    sent = Items()
+    sent.append(sent)
+
+    arrived = round_trip(sent)
+
+    assert arrived[0] is arrived
+
+
+def test_instance_as_key_of_its_own_dict():
+    with_key = HasState({})
+    with_key.state = {"map": {with_key: 1}}
+
+    arrived = round_trip(with_key)
+
+    assert arrived.received["map"][arrived] == 1
+
+
+def test_object_in_a_cycle_through_its_arguments_is_refused():
+    holder = []
+    Reducing.answer = (rebuild, (holder,))
+    sent = Reducing()
+    holder.append(sent)
+
+    with pytest.raises(waybill.EncodeError) as caught:
+        waybill.dumps(sent)
+
+    assert "[0]" in caught.value.path
+
+
+def test_copyreg_reducer_is_asked():
+    class Local:
+        pass
+
+    copyreg.pickle(Local, lambda obj: (rebuild, ("by copyreg",)))
+    try:
+        arrived = round_trip(Local())
+    finally:
+        del copyreg.dispatch_table[Local]
+
+    assert arrived.made == (("by copyreg",), {})
+
+
+def test_copyreg_reducer_registered_after_a_dumps_is_asked():
+    sent = Node("a")
+    waybill.dumps(sent)
+    copyreg.pickle(Node, lambda obj: (rebuild, ("late",)))
+    try:
+        arrived = round_trip(sent)
+    finally:
+        del copyreg.dispatch_table[Node]
+
+    assert arrived.made == (("late",), {})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [weakref.ref(Node), iter(()).__iter__ and (i for i in ()), open, memoryview(b"x")],
+    ids=lambda value: type(value).__name__,
+)
+def test_nothing_is_half_sent(value):
+    try:
+        data = waybill.dumps(value)
+    except waybill.EncodeError:
+        return
+
+    assert type(waybill.loads(data)) is type(value)

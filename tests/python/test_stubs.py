@@ -1,0 +1,80 @@
+"""The stubs, and what is exported, are what the modules hold."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+import waybill
+from waybill import _core
+
+PACKAGE = Path(waybill.__file__).parent
+STUB = PACKAGE / "_core.pyi"
+
+if not STUB.exists():
+    pytest.skip("there are no stubs here", allow_module_level=True)
+
+DEFINED = {
+    node.name: node
+    for node in ast.parse(STUB.read_text(encoding="utf-8")).body
+    if isinstance(node, ast.FunctionDef)
+}
+
+
+def names_of(module):
+    return {name for name in vars(module) if not name.startswith("_")}
+
+
+def test_stub_names_every_function_of_the_extension():
+    assert DEFINED.keys() == names_of(_core)
+
+
+@pytest.mark.parametrize("name", sorted(DEFINED))
+def test_stub_has_the_parameters_that_the_docstring_tells(name):
+    arguments = DEFINED[name].args
+    told = getattr(_core, name).__doc__.partition("(")[2].partition(")")[0].split(", ")
+
+    parameters = [argument.arg for argument in arguments.posonlyargs]
+    assert [part for part in told if part != "/"] == parameters
+    assert not arguments.args
+    assert not arguments.kwonlyargs
+
+
+@pytest.mark.parametrize("name", sorted(DEFINED))
+def test_function_takes_as_many_arguments_as_the_stub_says(name):
+    count = len(DEFINED[name].args.posonlyargs)
+
+    for wrong in {count + 1, count + 2} | {
+        number for number in (0,) if number != count
+    }:
+        with pytest.raises(TypeError):
+            getattr(_core, name)(*[b""] * wrong)
+
+
+def test_package_is_marked_as_typed():
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_all_names_that_are_exported_exist():
+    assert all(hasattr(waybill, name) for name in waybill.__all__)
+
+
+def test_everything_public_is_exported():
+    public = {
+        name
+        for name in names_of(waybill)
+        if not inspect.ismodule(getattr(waybill, name))
+    }
+
+    assert public == set(waybill.__all__)
+
+
+@pytest.mark.parametrize("name", waybill.__all__)
+def test_every_exported_name_has_a_docstring(name):
+    assert getattr(waybill, name).__doc__
+
+
+def test_public_functions_say_what_module_they_are_of():
+    kinds = [waybill.Error, waybill.DecodeError, waybill.EncodeError]
+
+    assert all(kind.__module__.startswith("waybill") for kind in kinds)

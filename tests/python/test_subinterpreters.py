@@ -1,0 +1,128 @@
+"""The extension works in sub-interpreters: its state hangs on the module."""
+
+import sys
+
+import fresh_process
+import pytest
+
+USE = """
+import waybill, sys
+
+def make(n):
+    count = n
+    def step():
+        nonlocal count
+        count += 1
+        return count, len(sys.argv) >= 0
+    return step
+
+class A:
+    def __init__(self, x): self.x = x
+
+arrived = waybill.loads(waybill.dumps([make(3), A([1]), {"a": {1, 2}}]))
+assert arrived[0]()[0] == 4 and arrived[1].x == [1] and arrived[2] == {"a": {1, 2}}
+try: waybill.dumps((i for i in ()))
+except waybill.EncodeError as error: assert error.path
+else: raise AssertionError("a generator was sent")
+try: waybill.loads(b"")
+except waybill.DecodeError: pass
+else: raise AssertionError("nothing was loaded")
+"""
+
+# `run(code)` in a new sub-interpreter, whatever this Python calls its module.
+RUN = f"""
+USE = {USE!r}
+
+def run(code, legacy=False):
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        try: import _xxsubinterpreters as interpreters
+        except ImportError: raise SystemExit("skip")
+    import sys
+    if sys.version_info >= (3, 13):
+        number = interpreters.create("legacy" if legacy else "isolated")
+        failed = interpreters.exec(number, code)
+        assert failed is None, failed
+    else:
+        number = interpreters.create(isolated=not legacy)
+        interpreters.run_string(number, code)
+    interpreters.destroy(number)
+"""
+
+
+def run(script):
+    try:
+        return fresh_process.run_script(RUN + script)
+    except AssertionError as error:
+        if "exit status 1\n\nskip" in str(error):
+            pytest.skip("no sub-interpreters in this Python")
+        raise
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_waybill_works_in_a_sub_interpreter(legacy):
+    run(f"run(USE, legacy={legacy})")
+
+
+def test_waybill_works_in_main_and_sub_interpreters_in_turn():
+    run("exec(USE)\nrun(USE)\nexec(USE)\nrun(USE, legacy=True)\nexec(USE)")
+
+
+def test_waybill_works_in_twenty_sub_interpreters_one_after_the_other():
+    run("for _ in range(20): run(USE)")
+
+
+def test_main_interpreter_works_after_a_sub_interpreter_that_was_first():
+    run("run(USE)\nexec(USE)")
+
+
+def test_payload_of_a_sub_interpreter_loads_in_the_main_one(tmp_path):
+    file = tmp_path / "payload"
+    script = f"""
+run('''
+import waybill
+def f(x): return x + 1
+open({str(file)!r}, "wb").write(waybill.dumps(f))
+''')
+import waybill
+print(waybill.loads(open({str(file)!r}, "rb").read())(1))
+"""
+
+    assert run(script).strip() == "2"
+
+
+def test_function_shared_code_of_two_interpreters_is_not_mixed_up():
+    # Code objects that waybill saw in one interpreter die with it.
+    run("for _ in range(5):\n    exec(USE)\n    run(USE, legacy=True)")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="an own GIL is of 3.12")
+def test_sub_interpreters_with_their_own_gil_work_at_the_same_time():
+    run("""
+import threading
+errors = []
+def work():
+    try:
+        for _ in range(5): run(USE)
+    except BaseException as error:
+        errors.append(error)
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert not errors, errors
+""")
+
+
+def test_module_can_be_imported_anew():
+    script = """
+import sys
+for _ in range(50):
+    import waybill
+    assert waybill.loads(waybill.dumps([lambda: 1]))[0]() == 1
+    for name in [n for n in sys.modules if n.partition(".")[0] == "waybill"]:
+        del sys.modules[name]
+    del waybill
+"""
+
+    fresh_process.run_script(script)
