@@ -72,12 +72,13 @@ void init_state(State& state) {
   state.newobj = attribute(copyreg.get(), "__newobj__");
   state.newobj_ex = attribute(copyreg.get(), "__newobj_ex__");
   Ref reducers = Ref::steal(PyImport_ImportModule("waybill._reducers"));
+  Ref classes = Ref::steal(PyImport_ImportModule("waybill._classes"));
   state.reducers = attribute(reducers.get(), "REDUCERS");
   state.named_reducers = attribute(reducers.get(), "NAMED_REDUCERS");
-  state.class_parts = attribute(reducers.get(), "class_parts");
-  state.make_class = attribute(reducers.get(), "make_class");
-  state.set_class_attribute = attribute(reducers.get(), "set_class_attribute");
-  state.finish_class = attribute(reducers.get(), "finish_class");
+  state.class_parts = attribute(classes.get(), "class_parts");
+  state.make_class = attribute(classes.get(), "make_class");
+  state.set_class_attribute = attribute(classes.get(), "set_class_attribute");
+  state.finish_class = attribute(classes.get(), "finish_class");
   state.make_lazy_import = attribute(reducers.get(), "make_lazy_import");
   const long magic = PyImport_GetMagicNumber();
   check(magic == -1 ? -1 : 0);

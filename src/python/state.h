@@ -29,7 +29,7 @@ struct State {
   Ref named_types;
   // copyreg's dispatch_table, __newobj__ and __newobj_ex__.
   Ref dispatch_table, newobj, newobj_ex;
-  // Python's half of the codecs, from waybill._reducers.
+  // Python's half of the codecs, from waybill._reducers and waybill._classes.
   Ref reducers, named_reducers, class_parts;
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
   // The running Python: what payloads are stamped with and checked against.

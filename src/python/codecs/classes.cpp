@@ -1,5 +1,5 @@
 // Classes by value: what is needed to make the class, then what is set on it. The parts
-// are told by waybill._reducers, in Python.
+// are told by waybill._classes, in Python.
 // Tested by tests/python/test_classes.py.
 
 #include "python/codec.h"
