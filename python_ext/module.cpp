@@ -38,6 +38,16 @@ PyObject* guarded(Function function) {
   }
 }
 
+// A function of waybill._face, fetched when it is first needed: that module imports
+// this one.
+PyObject* python_half(Ref& function, const char* name) {
+  if (!function) {
+    const Ref face = Ref::steal(PyImport_ImportModule("waybill._face"));
+    function = Ref::steal(PyObject_GetAttrString(face.get(), name));
+  }
+  return function.get();
+}
+
 // The bytes of a bytes-like object. Memory that somebody else may write to meanwhile,
 // such as a bytearray's, is copied: what was verified has to be what is read.
 class Input {
@@ -75,14 +85,79 @@ waybill::Envelope open_or_raise(State& state, waybill::BytesView bytes) {
   return std::move(*envelope);
 }
 
-PyObject* dumps(PyObject* module, PyObject* object) {
-  return guarded([&] { return waybill::py::encode(state_of(module), object); });
+// A vectorcall with options, handed on to its Python twin.
+Ref call_with_options(PyObject* function, PyObject* const* arguments, Py_ssize_t count,
+                      PyObject* keywords) {
+  return Ref::steal(PyObject_Vectorcall(function, arguments,
+                                        static_cast<std::size_t>(count), keywords));
 }
 
-PyObject* loads(PyObject* module, PyObject* data) {
+// An option that was given; null for None.
+PyObject* given(PyObject* object) { return object == Py_None ? nullptr : object; }
+
+void demand_count(const char* name, Py_ssize_t count, Py_ssize_t expected) {
+  if (count == expected) return;
+  PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, %zd were given", name,
+               expected, count);
+  throw PyError();
+}
+
+PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
+                PyObject* keywords) {
   return guarded([&] {
-    const Input input(data);
-    return waybill::py::decode(state_of(module), input.bytes(), {});
+    State& state = state_of(module);
+    // Nothing but an object, and no module is registered: the common case.
+    if (count == 1 && keywords == nullptr && PySet_GET_SIZE(state.registered.get()) == 0) {
+      return waybill::py::encode(state, arguments[0], {});
+    }
+    return call_with_options(python_half(state.dumps_with, "dumps_with"), arguments,
+                             count, keywords);
+  });
+}
+
+PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
+                PyObject* keywords) {
+  return guarded([&] {
+    State& state = state_of(module);
+    if (count != 1 || keywords != nullptr) {
+      return call_with_options(python_half(state.loads_with, "loads_with"), arguments,
+                               count, keywords);
+    }
+    const Input input(arguments[0]);
+    return waybill::py::decode(state, input.bytes(), {}, {});
+  });
+}
+
+PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("encode", count, 9);
+    waybill::py::EncodeHooks hooks;
+    hooks.persistent_id = given(arguments[1]);
+    hooks.reducer_override = given(arguments[2]);
+    hooks.dispatch_table = given(arguments[3]);
+    hooks.buffer_callback = given(arguments[4]);
+    hooks.by_value = given(arguments[5]);
+    hooks.policies = given(arguments[6]);
+    hooks.memo = given(arguments[7]);
+    hooks.payload = PyLong_AsUnsignedLongLong(arguments[8]);
+    check(PyErr_Occurred() ? -1 : 0);
+    return waybill::py::encode(state_of(module), arguments[0], hooks);
+  });
+}
+
+PyObject* decode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("decode", count, 6);
+    waybill::py::DecodeHooks hooks;
+    hooks.persistent_load = given(arguments[1]);
+    hooks.find_class = given(arguments[2]);
+    hooks.buffers = given(arguments[3]);
+    hooks.history = given(arguments[4]);
+    const int resets_classes = PyObject_IsTrue(arguments[5]);
+    check(resets_classes);
+    hooks.resets_classes = resets_classes != 0;
+    const Input input(arguments[0]);
+    return waybill::py::decode(state_of(module), input.bytes(), hooks, {});
   });
 }
 
@@ -107,9 +182,16 @@ PyObject* imports(PyObject* module, PyObject* arguments) {
   });
 }
 
-PyObject* fingerprint(PyObject* module, PyObject* object) {
-  return guarded(
-      [&] { return text(waybill::py::fingerprint(state_of(module), object)); });
+PyObject* content_hash(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("content_hash", count, 2);
+    const int passes_over = PyObject_IsTrue(arguments[1]);
+    check(passes_over);
+    const waybill::ContentHash hash =
+        waybill::py::content_hash(state_of(module), arguments[0], passes_over != 0);
+    return Ref::steal(PyBytes_FromStringAndSize(
+        reinterpret_cast<const char*>(hash.data()), hash.size()));
+  });
 }
 
 PyObject* inspect(PyObject* module, PyObject* data) {
@@ -127,11 +209,35 @@ PyObject* measure(PyObject*, PyObject* data) {
   });
 }
 
+template <typename Function>
+PyCFunction fast(Function function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+constexpr char kDumpsDoc[] =
+    "dumps(obj, protocol, *, fix_imports, buffer_callback, by_value, policies)"
+    " -> bytes\n\n"
+    "The object and all it needs, as bytes.";
+constexpr char kLoadsDoc[] =
+    "loads(data, *, fix_imports, encoding, errors, buffers, reset_classes)"
+    " -> object\n\n"
+    "The object that dumps() was given.";
+
+constexpr char kEncodeDoc[] =
+    "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
+    "by_value, policies, memo, payload, /) -> bytes";
+constexpr char kDecodeDoc[] =
+    "decode(data, persistent_load, find_class, buffers, history, reset_classes, /)"
+    " -> object";
+
 PyMethodDef kMethods[] = {
-    {"dumps", dumps, METH_O, "dumps(obj, /) -> bytes"},
-    {"loads", loads, METH_O, "loads(data, /) -> object"},
+    {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},
+    {"loads", fast(loads), METH_FASTCALL | METH_KEYWORDS, kLoadsDoc},
+    {"encode", fast(encode), METH_FASTCALL, kEncodeDoc},
+    {"decode", fast(decode), METH_FASTCALL, kDecodeDoc},
     {"imports", imports, METH_VARARGS, "imports(obj, by_value, /) -> list of tuples"},
-    {"fingerprint", fingerprint, METH_O, "fingerprint(obj, /) -> str"},
+    {"content_hash", fast(content_hash), METH_FASTCALL,
+     "content_hash(obj, passes_over, /) -> bytes"},
     {"inspect", inspect, METH_O, "inspect(data, /) -> JSON as str"},
     {"measure", measure, METH_O, "measure(data, /) -> bytes that are missing at least"},
     {nullptr, nullptr, 0, nullptr},
@@ -140,15 +246,6 @@ PyMethodDef kMethods[] = {
 int execute(PyObject* module) {
   State* state = new (PyModule_GetState(module)) State;
   PyObject* done = guarded([&] {
-    Ref errors = Ref::steal(PyImport_ImportModule("waybill._errors"));
-    auto load = [&](const char* name) {
-      return Ref::steal(PyObject_GetAttrString(errors.get(), name));
-    };
-    state->error = load("Error");
-    state->encode_error = load("EncodeError");
-    state->decode_error = load("DecodeError");
-    state->python_mismatch_error = load("PythonMismatchError");
-    state->missing_module_error = load("MissingModuleError");
     waybill::py::init_state(*state);
     return Ref::share(Py_None);
   });

@@ -8,7 +8,7 @@
 ``loads`` runs code that the sender chose: load only what you trust.
 """
 
-from waybill._core import dumps, fingerprint, loads
+from waybill._core import dumps, loads
 from waybill._errors import (
     DecodeError,
     EncodeError,
@@ -16,22 +16,41 @@ from waybill._errors import (
     MissingModuleError,
     PythonMismatchError,
 )
-from waybill._face import ImportRecord, dump, imports, inspect, load
+from waybill._face import ImportRecord, dump, fingerprint, imports, inspect, load
+from waybill._modules import (
+    list_registry_pickle_by_value,
+    register_pickle_by_value,
+    unregister_pickle_by_value,
+)
+from waybill._pickler import Pickler, Unpickler
 
 __version__ = "0.1.0"
 
+#: Under the names that code written for pickle or cloudpickle asks for.
+CloudPickler = Pickler
+PicklingError = EncodeError
+UnpicklingError = DecodeError
+
 __all__ = [
+    "CloudPickler",
     "DecodeError",
     "EncodeError",
     "Error",
     "ImportRecord",
     "MissingModuleError",
+    "Pickler",
+    "PicklingError",
     "PythonMismatchError",
+    "Unpickler",
+    "UnpicklingError",
     "dump",
     "dumps",
     "fingerprint",
     "imports",
     "inspect",
+    "list_registry_pickle_by_value",
     "load",
     "loads",
+    "register_pickle_by_value",
+    "unregister_pickle_by_value",
 ]

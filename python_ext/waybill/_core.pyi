@@ -1,27 +1,75 @@
 # The extension, python_ext/module.cpp. All of it is for the other files of this
 # package; dumps, loads and fingerprint are what the package exports.
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
 from typing_extensions import Buffer
 
 #: The object and what it refers to, as one envelope. Raises EncodeError, with the path
-#: to the culprit, for what cannot travel.
-def dumps(obj: object, /) -> bytes: ...
+#: to the culprit, for what cannot travel. `buffer_callback` gets each pickle.PickleBuffer
+#: and keeps it if it answers something false. `by_value`: modules and packages that the
+#: receiver cannot import. `policies`: "fresh", "drop" or "error" for locks, sockets and
+#: the like, for all or by type. `protocol` and `fix_imports` do nothing.
+def dumps(
+    obj: object,
+    protocol: int | None = None,
+    *,
+    fix_imports: bool = True,
+    buffer_callback: Callable[[Any], object] | None = None,
+    by_value: Iterable[ModuleType | str] = (),
+    policies: str | Mapping[type, str] | None = None,
+) -> bytes: ...
 
 #: The object in an envelope. Checks all bytes, then imports what the manifest says is
-#: needed at load, then builds. Raises DecodeError, PythonMismatchError,
-#: MissingModuleError, and what code of the payload raises while it is built.
-def loads(data: Buffer, /) -> Any: ...
+#: needed at load, then builds. `buffers`: what `buffer_callback` kept, in that order.
+#: `reset_classes`: a class that is here already gets its state anew. Raises DecodeError,
+#: PythonMismatchError, MissingModuleError, and what code of the payload raises while it
+#: is built. The other options do nothing.
+def loads(
+    data: Buffer,
+    *,
+    fix_imports: bool = True,
+    encoding: str = "ASCII",
+    errors: str = "strict",
+    buffers: Iterable[Buffer] | None = None,
+    reset_classes: bool = False,
+) -> Any: ...
+
+#: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo.
+def encode(
+    obj: object,
+    persistent_id: Callable[[Any], Any] | None,
+    reducer_override: Callable[[Any], Any] | None,
+    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
+    buffer_callback: Callable[[Any], object] | None,
+    by_value: set[str] | None,
+    policies: Callable[[object], tuple[str, Any] | None] | None,
+    memo: dict[int, tuple[int, int, object]] | None,
+    payload: int,
+    /,
+) -> bytes: ...
+
+#: loads with the hooks of an Unpickler; this payload's objects are added to `history`.
+def decode(
+    data: Buffer,
+    persistent_load: Callable[[Any], Any] | None,
+    find_class: Callable[[str, str], Any] | None,
+    buffers: Iterator[Buffer] | None,
+    history: list[dict[int, object]] | None,
+    reset_classes: bool,
+    /,
+) -> Any: ...
 
 #: (module, time, chain, function, file, line) of each import of a payload of `obj`.
 def imports(
     obj: object, by_value: bool, /
 ) -> list[tuple[str, str, str, str, str, int]]: ...
 
-#: 32 hexadecimal digits that are equal for equal object graphs, whatever the file names
-#: and line numbers of their code: a key for caches.
-def fingerprint(obj: object, /) -> str: ...
+#: The hash of an object's content, 16 bytes. With `passes_over`, what cannot travel is
+#: left out and no error.
+def content_hash(obj: object, passes_over: bool, /) -> bytes: ...
 
 #: The report of `waybill inspect --json`, as text.
 def inspect(data: Buffer, /) -> str: ...

@@ -1,22 +1,29 @@
 """The exceptions of waybill. The extension raises them; nothing else is in here."""
 
+# From the extension, which is there without the weight of the module `pickle`.
+from _pickle import PicklingError, UnpicklingError
+
 
 class Error(Exception):
     """Whatever goes wrong in waybill; the base of all errors below."""
 
 
-class EncodeError(Error):
+class EncodeError(Error, PicklingError):
     """An object cannot travel.
 
     ``path`` tells where it hangs, from the object that was given to ``dumps``:
     ``f.__globals__['client'].session._lock (_thread.lock)``. What the object itself
-    raised, if it did, is the ``__cause__``.
+    raised, if it did, is the ``__cause__``; then ``except`` for its type catches the
+    EncodeError too.
     """
 
     path = ""
 
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
 
-class DecodeError(Error):
+
+class DecodeError(Error, UnpicklingError):
     """Bytes that are no payload, or not one that can be loaded here.
 
     ``code`` names the kind of error, as ``docs/wire_format.md`` lists them; ``offset``
@@ -37,3 +44,24 @@ class MissingModuleError(Error, ModuleNotFoundError):
     ``name`` is the module; the message says what needs it and where that stands. The
     ``__cause__`` is the error of the import.
     """
+
+
+def make_encode_error(message: str, cause: BaseException | None) -> EncodeError:
+    """An EncodeError that is also what its cause is, with what the cause carries.
+
+    So code that was written for pickle, where errors of ``__reduce__`` and the like
+    come through as they are, keeps working.
+    """
+    kind = type(cause)
+    if cause is None or issubclass(EncodeError, kind):
+        return EncodeError(message)
+    if isinstance(cause, RecursionError):
+        message = f"{message} (excessively deep recursion)"
+    try:
+        both = type("EncodeError", (EncodeError, kind), {"__module__": "waybill"})
+        error: EncodeError = both.__new__(both, message)
+        error.args = (message,)
+        vars(error).update(vars(cause))
+    except Exception:  # Some types cannot be mixed, or not be made this way.
+        return EncodeError(message)
+    return error

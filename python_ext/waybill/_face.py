@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from waybill import _core
+from waybill._modules import names_by_value
+from waybill._pickler import read_payload
+from waybill._policies import Policies
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
+
+    from waybill._policies import Policy
 
 
 class ImportRecord(NamedTuple):
@@ -49,24 +56,64 @@ def inspect(data: Buffer) -> dict[str, Any]:
     return report
 
 
-def dump(obj: object, file: BinaryIO) -> None:
-    """Writes ``dumps(obj)`` to a file opened in binary mode."""
-    file.write(_core.dumps(obj))
+def fingerprint(obj: object) -> str:
+    """32 hexadecimal digits that are equal for equal object graphs.
+
+    A key for caches: file names and line numbers of code do not count, nor do the ids
+    of classes. Raises EncodeError for what cannot travel.
+    """
+    return _core.content_hash(obj, False).hex()
 
 
-def load(file: BinaryIO) -> Any:
+def dumps_with(
+    obj: object,
+    protocol: int | None = None,
+    *,
+    fix_imports: bool = True,
+    buffer_callback: Callable[[Any], object] | None = None,
+    by_value: Iterable[ModuleType | str] = (),
+    policies: Policy | Mapping[type, Policy] | None = None,
+) -> bytes:
+    """``dumps`` with options; the extension calls it where there are any."""
+    if buffer_callback is not None and protocol is not None and 0 <= protocol < 5:
+        raise ValueError("buffer_callback needs protocol >= 5")
+    return _core.encode(
+        obj,
+        None,
+        None,
+        None,
+        buffer_callback,
+        names_by_value(by_value),
+        None if policies is None else Policies(policies),
+        None,
+        0,
+    )
+
+
+def loads_with(
+    data: Buffer,
+    *,
+    fix_imports: bool = True,
+    encoding: str = "ASCII",
+    errors: str = "strict",
+    buffers: Iterable[Buffer] | None = None,
+    reset_classes: bool = False,
+) -> Any:
+    """``loads`` with options; the extension calls it where there are any."""
+    iterator = None if buffers is None else iter(buffers)
+    return _core.decode(data, None, None, iterator, None, reset_classes)
+
+
+def dump(obj: object, file: BinaryIO, protocol: int | None = None, **options: Any) -> None:
+    """Writes ``dumps(obj, **options)`` to a file opened in binary mode."""
+    write = file.write
+    write(_core.dumps(obj, protocol, **options))
+
+
+def load(file: BinaryIO, **options: Any) -> Any:
     """Reads one object from a file opened in binary mode: a disk file, pipe or socket.
 
     Reads exactly one payload, so several may follow each other. Raises EOFError if the
-    file is at its end.
+    file is at its end. Options are those of ``loads``.
     """
-    data = bytearray()
-    while missing := _core.measure(data):
-        # What is missing is a claim of the sender's: believed in growing steps.
-        chunk = file.read(min(missing, max(len(data), 1 << 16)))
-        if not chunk:
-            if not data:
-                raise EOFError("no payload: the file is at its end")
-            break
-        data += chunk
-    return _core.loads(data)
+    return _core.loads(read_payload(file.read), **options)

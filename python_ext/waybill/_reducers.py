@@ -122,6 +122,9 @@ def make_lru_cache(function, parameters):
     return functools.lru_cache(**parameters)(function)
 
 
+#: Callables of reducers: what they make has an id, by which a receiver knows it again.
+IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable})
+
 #: The same for types of modules that need not be loaded: {name: {module: reducer}}.
 NAMED_REDUCERS = {
     "_FIELD_BASE": {"dataclasses": _reduce_dataclass_sentinel},

@@ -42,6 +42,9 @@ constexpr std::uint16_t accepted(Rule rule) {
       return bit(TokenType::kBoolean);
     case Rule::kBinary:
       return bit(TokenType::kBinary);
+    case Rule::kIdOrNil:
+      return bit(TokenType::kBinary) | bit(TokenType::kNil);
+    case Rule::kUnsigned:
     case Rule::kCodeIndex:
       return bit(TokenType::kInteger);
     case Rule::kModuleOrNil:
@@ -177,6 +180,7 @@ bool PayloadCheck::value(Reader& reader, Rule rule) {
       return wire::is_utf8(token.text()) ||
              reader.fail(ErrorCode::kMalformed, token.offset, "text is not UTF-8");
     case TokenType::kInteger:
+      if (rule == Rule::kUnsigned && token.integer < 0) return wrong(reader, token, rule);
       return rule != Rule::kCodeIndex || code_index(reader, token);
     case TokenType::kExtension:
       return extension(reader, token, rule);

@@ -19,7 +19,11 @@ constexpr Shape kShapes[] = {
     {NodeTag::kSlice, "slice", 3, 3, {kObject, kObject, kObject}, true},
     {NodeTag::kRange, "range", 3, 3, {kObject, kObject, kObject}},
     {NodeTag::kGlobal, "global", 2, 2, {kModuleOrNil, kText}},
-    {NodeTag::kNamespace, "namespace", 3, 3, {kTextOrNil, kTextOrNil, kBoolean}},
+    {NodeTag::kNamespace,
+     "namespace",
+     4,
+     4,
+     {kTextOrNil, kTextOrNil, kBoolean, kBoolean}},
     {NodeTag::kCell, "cell", 0, 1, {kContent}},
     {NodeTag::kFunction,
      "function",
@@ -39,7 +43,17 @@ constexpr Shape kShapes[] = {
      6,
      6,
      {kObject, kObjects, kPairs, kObject, kObjects, kPairs}},
-    {NodeTag::kClass, "class", 5, 5, {kObject, kObject, kObjects, kPairs, kPairs}},
+    {NodeTag::kClass,
+     "class",
+     6,
+     6,
+     {kIdOrNil, kObject, kObject, kObjects, kPairs, kPairs}},
+    {NodeTag::kPersistent, "persistent", 1, 1, {kObject}},
+    {NodeTag::kBuffer, "buffer", 2, 2, {kUnsigned, kBoolean}},
+    {NodeTag::kIdentified, "identified", 2, 2, {kBinary, kObject}},
+    {NodeTag::kModule, "module", 2, 2, {kNamespace, kNamedObjects}},
+    {NodeTag::kEarlier, "earlier", 2, 2, {kUnsigned, kUnsigned}},
+    {NodeTag::kInstead, "instead", 1, 1, {kObject}},
 };
 
 constexpr bool rows_are_in_order() {
@@ -88,6 +102,10 @@ std::string_view describe(Rule rule) {
       return "a boolean";
     case Rule::kBinary:
       return "binary";
+    case Rule::kIdOrNil:
+      return "an id or nil";
+    case Rule::kUnsigned:
+      return "an integer that is not negative";
     case Rule::kCodeIndex:
       return "an index into the code section";
     case Rule::kModuleOrNil:

@@ -20,6 +20,8 @@ enum class Rule : std::uint8_t {
   kTextOrNil,
   kBoolean,
   kBinary,
+  kIdOrNil,         // An id, as binary, or nil.
+  kUnsigned,        // An integer that is not negative.
   kCodeIndex,       // An index into the code section.
   kModuleOrNil,     // An extension kModule, or nil.
   kNamespace,       // A node kNamespace, or a reference to one.

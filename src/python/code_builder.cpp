@@ -256,12 +256,22 @@ Ref CodeBuilder::make(std::size_t body, const Place& place, std::vector<Ref> nes
   parts.exception_table = exceptions.get();
   parts.local_kinds = {reinterpret_cast<const char*>(fields.local_kinds.data()),
                        fields.local_kinds.size()};
-  Ref code = new_code(parts);
+  Ref code = try_new_code(parts, entry.offset);
   if (!code) {
     raise_decode(state_, ErrorCode::kMalformed, entry.offset,
                  "kinds of locals that contradict their names");
   }
   return code;
+}
+
+Ref CodeBuilder::try_new_code(const CodeParts& parts, std::size_t offset) {
+  try {
+    return new_code(parts);
+  } catch (const PyError&) {
+    if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
+    raise_decode(state_, ErrorCode::kMalformed, offset,
+                 "code that the interpreter does not accept");
+  }
 }
 
 }  // namespace waybill::py

@@ -15,6 +15,8 @@
 
 namespace waybill::py {
 
+struct CodeParts;
+
 class CodeBuilder {
  public:
   // The envelope must outlive this and must have passed verify().
@@ -39,6 +41,8 @@ class CodeBuilder {
   Ref build(std::size_t body, std::size_t place);
   void demand_known_opcodes(const CodeBody& entry, BytesView instructions) const;
   Ref make(std::size_t body, const Place& place, std::vector<Ref> nested);
+  // The code object; null if its kinds of locals contradict their names.
+  Ref try_new_code(const CodeParts& parts, std::size_t offset);
   std::size_t body_of(BytesView hash) const;
   std::vector<std::size_t> nested_bodies(std::size_t body);
 

@@ -14,16 +14,24 @@ namespace waybill::py {
 using Describe = void (*)(GraphEncoder&, PyObject* object, Plan& plan);
 
 // The codec of an object's type; that of __reduce_ex__ for any type without its own.
-Describe codec_for(const State& state, PyObject* object);
+Describe codec_for(GraphEncoder& encoder, PyObject* object);
 
 void describe_function(GraphEncoder&, PyObject* function, Plan& plan);
 void describe_class(GraphEncoder&, PyObject* type, Plan& plan);
 void describe_cell(GraphEncoder&, PyObject* cell, Plan& plan);
+void describe_module(GraphEncoder&, PyObject* module, Plan& plan);
 void describe_code(GraphEncoder&, PyObject* code, Plan& plan);
 void describe_byte_array(GraphEncoder&, PyObject* object, Plan& plan);
 void describe_slice(GraphEncoder&, PyObject* object, Plan& plan);
 void describe_range(GraphEncoder&, PyObject* object, Plan& plan);
 void describe_lazy_import(GraphEncoder&, PyObject* placeholder, Plan& plan);
+void describe_buffer(GraphEncoder&, PyObject* buffer, Plan& plan);
 void describe_reduced(GraphEncoder&, PyObject* object, Plan& plan);
+
+// Writes an object as what a reducer answered for it: a name or a tuple.
+void describe_answer(GraphEncoder&, PyObject* object, PyObject* answer, Plan& plan);
+
+// A reducer that the user gave for this very type. Null if none.
+Ref user_reducer(GraphEncoder& encoder, PyTypeObject* type);
 
 }  // namespace waybill::py

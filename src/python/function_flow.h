@@ -96,7 +96,6 @@ class FunctionFlow {
   void add_texts(PyObject* constant, int depth);
 
   std::string chain(const Scope& scope, ValueId id) const;
-  Ref absolute_name(const Scope& scope, const BodyImport& statement) const;
 
   static Py_ssize_t index_of(const Facts& keys, std::size_t count);
   static bool merge(Facts& into, const Facts& from);
@@ -111,5 +110,10 @@ class FunctionFlow {
   std::vector<Ref> texts_;  // Names among the text constants, once asked for.
   bool has_texts_ = false;
 };
+
+// The module of an import statement in a function's code, as an absolute name; null if
+// the function's package is not known.
+Ref absolute_name(const State& state, PyObject* function, const CodeInfo& info,
+                  const BodyImport& statement);
 
 }  // namespace waybill::py

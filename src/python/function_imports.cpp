@@ -13,13 +13,6 @@ namespace waybill::py {
 
 namespace {
 
-// Everything before the last dot; null if there is none.
-Ref without_last(PyObject* name) {
-  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
-  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, -1);
-  return dot < 0 ? Ref() : Ref::steal(PyUnicode_Substring(name, 0, dot));
-}
-
 // Everything up to the first dot.
 Ref first_part(PyObject* name) {
   const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
@@ -35,23 +28,23 @@ Ref join(PyObject* package, PyObject* name) {
 
 }  // namespace
 
-// The statement's module as an absolute name; null if the package is not known.
-Ref FunctionFlow::absolute_name(const Scope& scope, const BodyImport& statement) const {
-  PyObject* name = scope.info->name_at(statement.name);
+Ref absolute_name(const State& state, PyObject* function, const CodeInfo& info,
+                  const BodyImport& statement) {
+  PyObject* name = info.name_at(statement.name);
   if (statement.level == 0) return Ref::share(name);
-  PyObject* globals = function_->func_globals;
-  PyObject* package = raw_get(globals, state_.names.package.get());
+  PyObject* globals = PyFunction_GET_GLOBALS(function);
+  PyObject* package = raw_get(globals, state.names.package.get());
   Ref base;
   if (package != nullptr && PyUnicode_Check(package)) {
     base = Ref::share(package);
   } else {
-    PyObject* own = raw_get(globals, state_.names.name.get());
+    PyObject* own = raw_get(globals, state.names.name.get());
     if (own == nullptr || !PyUnicode_Check(own)) return {};
-    const bool is_package = raw_get(globals, state_.names.path.get()) != nullptr;
-    base = is_package ? Ref::share(own) : without_last(own);
+    const bool is_package = raw_get(globals, state.names.path.get()) != nullptr;
+    base = is_package ? Ref::share(own) : parent_of(own);
   }
   for (std::uint32_t up = 1; up < statement.level && base; ++up) {
-    base = without_last(base.get());
+    base = parent_of(base.get());
   }
   return base ? join(base.get(), name) : Ref();
 }
@@ -64,8 +57,9 @@ void FunctionFlow::note_body_imports(const Scope& scope) {
     Ref written = Ref::steal(PyUnicode_FromFormat("%s%U", dots.c_str(), name));
     imports_.add(written.get(), ImportTime::kCall, "import " + text_of(written.get()),
                  spot);
-    Ref whole = absolute_name(scope, statement);
-    for (Ref part = whole; part; part = without_last(part.get())) {
+    Ref whole = absolute_name(state_, reinterpret_cast<PyObject*>(function_), *scope.info,
+                             statement);
+    for (Ref part = whole; part; part = parent_of(part.get())) {
       imports_.note_body_import(text_of(part.get()));
     }
     if (statement.from_names == kNoIndex || !whole) continue;
@@ -89,7 +83,8 @@ FunctionFlow::Facts FunctionFlow::body_import(const Scope& scope,
                                               const Value& value) const {
   Facts facts;
   const BodyImport& statement = scope.info->summary.imports[value.index];
-  Ref name = absolute_name(scope, statement);
+  Ref name = absolute_name(state_, reinterpret_cast<PyObject*>(function_), *scope.info,
+                             statement);
   if (!name) return facts;
   if (statement.from_names == kNoIndex) name = first_part(name.get());
   if (PyObject* module = find_module(state_, name.get()))

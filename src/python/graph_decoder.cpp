@@ -14,8 +14,8 @@
 #include "python/graph_decoder.h"
 
 #include <algorithm>
-#include <bit>
 
+#include "python/attribute.h"
 #include "python/compat.h"
 
 namespace waybill::py {
@@ -29,18 +29,6 @@ using wire::TokenType;
 
 using Frame = GraphDecoder::Frame;
 using FrameKind = GraphDecoder::FrameKind;
-
-double double_at(const std::uint8_t* bytes) {
-  std::uint64_t bits = 0;
-  for (int i = 0; i < 8; ++i) bits = bits << 8 | bytes[i];
-  return std::bit_cast<double>(bits);
-}
-
-Ref text(BytesView bytes, const char* errors) {
-  return Ref::steal(PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(bytes.data()),
-                                         static_cast<Py_ssize_t>(bytes.size()),
-                                         errors));
-}
 
 // Whether hashing the object looks into nothing else: an entry with such a key need not
 // wait for what is still open.
@@ -61,34 +49,17 @@ void put_tuple_item(PyObject* tuple, Py_ssize_t index, Ref item) {
   PyTuple_SET_ITEM(tuple, index, item.release());
 }
 
-// Code that gets hold of an open list or tuple must not find holes in it.
-void fill_holes(const Frame& frame) {
-  PyObject* object = frame.object.get();
-  if (frame.kind == FrameKind::kList) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object); ++i) {
-      if (PyList_GET_ITEM(object, i) == nullptr) {
-        PyList_SET_ITEM(object, i, Ref::share(Py_None).release());
-      }
-    }
-  } else if (frame.kind == FrameKind::kTuple) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
-      if (PyTuple_GET_ITEM(object, i) == nullptr) {
-        PyTuple_SET_ITEM(object, i, Ref::share(Py_None).release());
-      }
-    }
-  }
-}
-
 }  // namespace
 
 GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
-                           CodeBuilder& code, const std::vector<Ref>& modules,
-                           const Limits& limits)
+                           CodeBuilder& code, ModuleImporter& modules,
+                           const DecodeHooks& hooks, const Limits& limits)
     : state_(state),
       limits_(limits),
       reader_(envelope.payload.bytes, limits, envelope.payload.offset),
       code_(&code),
       modules_(&modules),
+      hooks_(hooks),
       start_(envelope.payload.offset),
       slots_(envelope.shared.size()),
       empty_(Ref::steal(
@@ -97,6 +68,10 @@ GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
     positions_.emplace_back(envelope.shared[i], i);
   }
   std::sort(positions_.begin(), positions_.end());
+  if (hooks.history != nullptr) {
+    history_ = Ref::steal(PyDict_New());
+    check(PyList_Append(hooks.history, history_.get()));
+  }
 }
 
 GraphDecoder::GraphDecoder(const State& state, const Section& constants,
@@ -141,6 +116,11 @@ void GraphDecoder::set_slot(std::size_t slot, PyObject* object, std::size_t dept
   slots_[slot].depth = depth;
 }
 
+void GraphDecoder::remember(std::size_t offset, PyObject* object) {
+  const Ref position = Ref::steal(PyLong_FromSize_t(offset - start_));
+  check(PyDict_SetItem(history_.get(), position.get(), object));
+}
+
 Ref GraphDecoder::read() {
   Token token;
   if (!reader_.next(token)) raise(state_, reader_.error());
@@ -150,92 +130,9 @@ Ref GraphDecoder::read() {
   const std::size_t slot = slot_at(token.offset);
   Ref value = leaf(token);
   set_slot(slot, value.get(), 0);
+  last_slot_ = slot;
+  if (history_) remember(token.offset, value.get());
   return value;
-}
-
-Ref GraphDecoder::leaf(const Token& token) {
-  switch (token.type) {
-    case TokenType::kNil:
-      return Ref::share(Py_None);
-    case TokenType::kBoolean:
-      return Ref::share(token.integer != 0 ? Py_True : Py_False);
-    case TokenType::kInteger:
-      return Ref::steal(PyLong_FromLongLong(token.integer));
-    case TokenType::kUnsigned:
-      return Ref::steal(PyLong_FromUnsignedLongLong(token.unsigned_integer));
-    case TokenType::kReal:
-      return Ref::steal(PyFloat_FromDouble(token.real));
-    case TokenType::kText: {
-      Ref value = Ref::steal_or_null(PyUnicode_DecodeUTF8(
-          token.text().data(), static_cast<Py_ssize_t>(token.bytes.size()), nullptr));
-      if (value) return value;
-      if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) throw PyError();
-      fail(ErrorCode::kMalformed, "text that is not UTF-8");
-    }
-    case TokenType::kBinary:
-      return Ref::steal(PyBytes_FromStringAndSize(
-          token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
-    default:
-      return extension(token);
-  }
-}
-
-Ref GraphDecoder::extension(const Token& token) {
-  switch (static_cast<ExtType>(token.ext_type)) {
-    case ExtType::kReference:
-      return reference(token);
-    case ExtType::kModule: {
-      std::uint64_t index = 0;
-      const bool is_known = wire::index_of(token.bytes, index) && modules_ != nullptr &&
-                            index < modules_->size() && (*modules_)[index];
-      if (!is_known) fail(ErrorCode::kUndeclared, "a module that is not listed");
-      return (*modules_)[index];
-    }
-    case ExtType::kInteger:
-      if (token.bytes.empty()) break;
-      return integer_from_bytes(token.bytes.data(), token.bytes.size());
-    case ExtType::kComplex:
-      if (token.bytes.size() != 16) break;
-      return Ref::steal(PyComplex_FromDoubles(double_at(token.bytes.data()),
-                                              double_at(token.bytes.data() + 8)));
-    case ExtType::kText:
-      return text(token.bytes, "surrogatepass");
-    case ExtType::kSingleton:
-      if (token.bytes.size() != 1) break;
-      switch (static_cast<wire::Singleton>(token.bytes[0])) {
-        case wire::Singleton::kEllipsis:
-          return Ref::share(Py_Ellipsis);
-        case wire::Singleton::kNotImplemented:
-          return Ref::share(Py_NotImplemented);
-        case wire::Singleton::kEmpty:
-          if (empty_) return empty_;
-          break;
-      }
-      break;
-    case ExtType::kCode:
-      if (nested_ == nullptr || next_nested_ >= nested_->size()) break;
-      return (*nested_)[next_nested_++];
-    default:
-      break;
-  }
-  fail(ErrorCode::kUnknownTag, "an extension that has no meaning here");
-}
-
-Ref GraphDecoder::reference(const Token& token) {
-  std::uint64_t index = 0;
-  if (!wire::index_of(token.bytes, index) || index >= slots_.size() ||
-      !slots_[index].object) {
-    fail(ErrorCode::kBadReference, "a reference to an object that is not there yet");
-  }
-  const Slot& slot = slots_[index];
-  if (slot.depth != 0) {
-    const Frame& frame = stack_[slot.depth - 1];
-    fill_holes(frame);
-    if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
-      late_depth_ = std::min(late_depth_, slot.depth);
-    }
-  }
-  return slot.object;
 }
 
 Ref GraphDecoder::push(Frame frame) {
@@ -271,9 +168,12 @@ Ref GraphDecoder::open_map(const Token& token) {
     if (tag == NodeTag::kFunction && top.children.size() == 3) {
       frame.kind = FrameKind::kFields;
       frame.object = top.object;
-    } else if (tag == NodeTag::kClass && top.children.size() == 4) {
+    } else if (tag == NodeTag::kClass && top.children.size() == 5) {
       frame.kind = FrameKind::kAttributes;
       frame.object = top.object;
+      frame.is_known = top.is_known && !hooks_.resets_classes;
+    } else if (tag == NodeTag::kModule && top.children.size() == 1) {
+      frame.object = Ref::share(PyModule_GetDict(top.object.get()));
     } else if ((tag == NodeTag::kObject && top.children.size() == 4) ||
                (tag == NodeTag::kNewObject && top.children.size() == 5)) {
       frame.kind = FrameKind::kPairs;
@@ -385,6 +285,9 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     const std::vector<Ref>& cells = stack_[stack_.size() - 2].cells;
     set_function_field(*this, frame.object.get(), cells,
                        PyLong_AsUnsignedLong(key.get()), value.get());
+  } else if (frame.kind == FrameKind::kAttributes && frame.is_known &&
+             keeps_known(frame.object.get(), key.get(), value.get())) {
+    return;
   } else if (frame.kind == FrameKind::kAttributes) {
     Ref::steal(PyObject_CallFunctionObjArgs(state_.set_class_attribute.get(),
                                             frame.object.get(), key.get(), value.get(),
@@ -409,14 +312,16 @@ Ref GraphDecoder::finish() {
   const std::size_t depth = stack_.size();
   Frame frame = std::move(stack_.back());
   offset_ = frame.offset;
+  last_slot_ = frame.slot;
   if (frame.kind == FrameKind::kNode) {
-    Ref object = frame.object;
-    if (frame.codec->finish != nullptr) {
+    Ref object = frame.instead ? frame.instead : frame.object;
+    if (frame.codec->finish != nullptr && !frame.instead) {
       Ref finished = frame.codec->finish(*this, frame);
       if (!object) object = std::move(finished);
     }
     stack_.pop_back();
     set_slot(frame.slot, object.get(), 0);
+    if (history_) remember(frame.offset, object.get());
     return object;
   }
   stack_.pop_back();
@@ -443,6 +348,7 @@ Ref GraphDecoder::finish() {
     fail(ErrorCode::kMalformed, "a map with two equal keys");
   }
   if (depth == late_depth_) insert_late();
+  if (history_) remember(frame.offset, frame.object.get());
   return std::move(frame.object);
 }
 

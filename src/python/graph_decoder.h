@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "python/code_builder.h"
+#include "python/hooks.h"
+#include "python/module_importer.h"
 #include "python/ref.h"
 #include "python/state.h"
 #include "waybill/envelope.h"
@@ -18,10 +20,10 @@ struct NodeCodec;
 
 class GraphDecoder {
  public:
-  // `modules` has one object per record of the manifest, null where none was imported.
   // Everything must outlive the decoder, and the envelope must have passed verify().
   GraphDecoder(const State& state, const Envelope& envelope, CodeBuilder& code,
-               const std::vector<Ref>& modules, const Limits& limits);
+               ModuleImporter& modules, const DecodeHooks& hooks, const Limits& limits);
+  ~GraphDecoder();
 
   // For the constants of a code body: leaves, tuples, frozensets, slices, nested code.
   GraphDecoder(const State& state, const Section& constants,
@@ -36,11 +38,24 @@ class GraphDecoder {
   const State& state() const { return state_; }
   CodeBuilder& code() { return *code_; }
   [[noreturn]] void fail(ErrorCode code, std::string detail);
+  // For a node kInstead: makes the node around it mean this object.
+  void put_instead(PyObject* object);
   // Cells without content that came since the last call: those that the function at
   // hand introduces.
   std::vector<Ref> take_fresh_cells() { return std::exchange(fresh_cells_, {}); }
   void add_fresh_cell(Ref cell) { fresh_cells_.push_back(std::move(cell)); }
   bool is_empty(PyObject* object) const { return object == empty_.get(); }
+  const DecodeHooks& hooks() const { return hooks_; }
+  // The module whose dict a namespace is; null if none has it.
+  void add_module(Ref module) { own_modules_.push_back(std::move(module)); }
+  PyObject* module_with(PyObject* dict) const;
+  // What an id that was seen before means, or else `object`, which has it from now on.
+  // An object that is not closed when the decoder goes is forgotten.
+  Ref claim(PyObject* id, PyObject* object, bool& is_known);
+  void close_claim(PyObject* id);
+  // Whether one of these is, or is derived from, a class that has not got its
+  // attributes yet.
+  bool has_open_base(PyObject* bases) const;
 
   enum class FrameKind : std::uint8_t {
     kList,
@@ -66,8 +81,10 @@ class GraphDecoder {
     std::vector<Ref> children;  // kNode: those that came. kFrozenSet: its items.
     std::vector<Ref> cells;     // Of a function: those that it introduces.
     Ref key;  // kDict, kFields, kAttributes: the key that waits for its value.
+    Ref instead;            // What the node means in place of what it made.
     bool has_late = false;  // kDict: an entry waits, so all that follow do.
     bool is_whole = false;  // kDict: its length is checked at the end.
+    bool is_known = false;  // A class that was there before: its state stays.
   };
   static constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
 
@@ -96,10 +113,12 @@ class GraphDecoder {
   void deliver(Ref value);
   void deliver_to_node(Frame& frame, Ref value);
   void deliver_to_dict(Frame& frame, Ref value);
+  bool keeps_known(PyObject* type, PyObject* name, PyObject* value);
   Ref finish();
 
   std::size_t slot_at(std::size_t offset);
   void set_slot(std::size_t slot, PyObject* object, std::size_t depth);
+  void remember(std::size_t offset, PyObject* object);
   bool must_wait() const { return stack_.size() > late_depth_; }
   void insert_late();
   // For results of C functions that hash: what cannot be hashed is a bad payload.
@@ -109,7 +128,8 @@ class GraphDecoder {
   const Limits& limits_;
   wire::Reader reader_;
   CodeBuilder* code_ = nullptr;
-  const std::vector<Ref>* modules_ = nullptr;
+  ModuleImporter* modules_ = nullptr;
+  DecodeHooks hooks_;
   const std::vector<Ref>* nested_ = nullptr;  // Code among constants.
   std::size_t next_nested_ = 0;
   std::size_t start_ = 0;
@@ -124,6 +144,10 @@ class GraphDecoder {
   std::size_t offset_ = 0;  // Of the value at hand.
   Ref empty_;               // Stands for the content of an empty cell.
   std::vector<Ref> fresh_cells_;
+  std::vector<Ref> own_modules_;   // Those that travel by value.
+  std::vector<Ref> open_claims_;   // Ids of objects that are not complete.
+  Ref history_;                      // Positions and objects of this payload, or null.
+  std::size_t last_slot_ = kNoSlot;  // Of the value that was finished last.
 };
 
 // The tuple of constants of a code body, with the code objects nested in it in order.

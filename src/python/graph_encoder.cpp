@@ -29,6 +29,13 @@ using wire::NodeTag;
 // Shorter text and bytes are written each time they occur: a reference saves little.
 constexpr Py_ssize_t kSharedLength = 64;
 
+// So many objects may be made by reducers out of each other, none held by anything but
+// the walk; data that is really there is held, and has no such limit.
+constexpr std::uint32_t kMaxMadeUp = 10'000;
+
+// So often one object may be begun before it is there.
+constexpr std::size_t kMaxOpen = 50;
+
 std::uintptr_t key_of(PyObject* object) {
   return reinterpret_cast<std::uintptr_t>(object);
 }
@@ -56,8 +63,13 @@ GraphEncoder::GraphEncoder(State& state, CodeInfos& infos, CodeSection& code,
 void GraphEncoder::encode(PyObject* root) {
   root_ = root;
   try {
-    value(root);
-    run();
+    if (options_.hooks.by_value != nullptr) {
+      encode_with_modules(root);
+    } else {
+      value(root);
+      run();
+    }
+    if (options_.hooks.memo != nullptr) remember();
   } catch (const PyError&) {
     describe_failure();
     throw;
@@ -67,6 +79,10 @@ void GraphEncoder::encode(PyObject* root) {
 bool GraphEncoder::known(std::uintptr_t key) {
   MemoEntry* entry = memo_.find(key);
   if (entry == nullptr) {
+    if (options_.hooks.memo != nullptr && (key & 1) == 0 &&
+        earlier(reinterpret_cast<PyObject*>(key))) {
+      return true;
+    }
     memo_.insert(key, out_.size());
     // Tagged keys stand for objects that their functions keep alive.
     if ((key & 1) == 0) {
@@ -75,14 +91,47 @@ bool GraphEncoder::known(std::uintptr_t key) {
     return false;
   }
   if (!entry->is_created) {
-    fail("needs itself to be built: it is among the arguments of its own reducer");
+    begin_again(reinterpret_cast<PyObject*>(key));
+    entry->offset = out_.size();
+    return false;
   }
-  if (entry->reference == 0) {
-    shared_.push_back(entry->offset);
-    entry->reference = static_cast<std::uint32_t>(shared_.size());
-  }
-  out_.index(ExtType::kReference, entry->reference - 1);
+  reference(*entry);
   return true;
+}
+
+// Its arguments hold something that refers back to it. What is built by now need not be
+// built again, so this time its creation may get by without itself; pickle does the
+// same. The node around is closed early then.
+void GraphEncoder::begin_again(PyObject* object) {
+  std::size_t open = 0;
+  for (const Frame& frame : stack_) {
+    if (frame.kind != Frame::Kind::kPlan || frame.object.get() != object) continue;
+    ++open;
+    if (frame.plan->early() == Plan::Early::kNone) open = kMaxOpen;
+  }
+  if (open < kMaxOpen) return;
+  fail("needs itself to be built: it is among the arguments of its own reducer");
+}
+
+void GraphEncoder::close_early(const Frame& frame, MemoEntry& entry) {
+  const Plan::Early how = frame.plan->early();
+  if (how == Plan::Early::kClass) {
+    out_.map(0);  // A reader knows the class by its id.
+    return;
+  }
+  out_.node(NodeTag::kInstead, 1);
+  reference(entry);
+  out_.array(0);
+  out_.map(0);
+  if (how == Plan::Early::kReducedWithSetter) out_.nil();
+}
+
+void GraphEncoder::reference(MemoEntry& entry) {
+  if (entry.reference == 0) {
+    shared_.push_back(entry.offset);
+    entry.reference = static_cast<std::uint32_t>(shared_.size());
+  }
+  out_.index(ExtType::kReference, entry.reference - 1);
 }
 
 Memo& GraphEncoder::written_globals(PyObject* globals) {
@@ -123,6 +172,13 @@ void GraphEncoder::push(Frame::Kind kind, PyObject* object, Py_ssize_t count) {
 }
 
 bool GraphEncoder::value(PyObject* object) {
+  current_ = object;
+  if (options_.hooks.persistent_id == nullptr) return content(object);
+  if (!persistent(object)) content(object);
+  return true;  // Frozen, at least.
+}
+
+bool GraphEncoder::content(PyObject* object) {
   current_ = object;
   if (is_long(object) && Py_REFCNT(object) > 1 && known(key_of(object))) return false;
   if (write_leaf(object, out_)) return false;
@@ -174,13 +230,14 @@ bool GraphEncoder::set(PyObject* object, NodeTag tag) {
 
 bool GraphEncoder::module(PyObject* object) {
   PyObject* name = importable_name(state_, object);
-  if (name == nullptr) return false;
+  if (name == nullptr || is_by_value(object)) return false;
   out_.index(ExtType::kModule, imports_.module_value(object, name));
   return true;
 }
 
 bool GraphEncoder::other(PyObject* object) {
   freeze();
+  if (options_.hooks.reducer_override != nullptr && overridden(object)) return true;
   const bool by_value = options_.root_by_value && object == root_;
   GlobalName name;
   if (PyFunction_Check(object) && !by_value) name = find_function(state_, object);
@@ -189,8 +246,8 @@ bool GraphEncoder::other(PyObject* object) {
     // A class may say that it lives elsewhere, as those of _pydatetime do.
     if (!name.module) name = class_beside_function(object);
   }
-  if (name.module) return global(name), true;
-  return planned(object);
+  if (name.module && !is_by_value(name.module.get())) return global(name), true;
+  return planned(object, nullptr);
 }
 
 // Its head says how long it is. Only a finalizer can have changed it: containers are
@@ -227,15 +284,19 @@ void GraphEncoder::freeze() {
   }
 }
 
-bool GraphEncoder::planned(PyObject* object) {
+bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
   auto plan = std::make_unique<Plan>();
   const std::size_t start = out_.size();
   try {
-    codec_for(state_, object)(*this, object, *plan);
+    if (answer != nullptr) {
+      describe_answer(*this, object, answer, *plan);
+    } else {
+      codec_for(*this, object)(*this, object, *plan);
+    }
   } catch (const PyError&) {
     if (out_.size() != start) throw;
     if (write_as_global(object)) return true;
-    if (!options_.imports_only) throw;
+    if (!options_.passes_over) throw;
     if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
     if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
     PyErr_Clear();
@@ -246,12 +307,24 @@ bool GraphEncoder::planned(PyObject* object) {
   if (plan->creates_late()) {
     if (MemoEntry* entry = memo_.find(key_of(object))) entry->is_created = false;
   }
+  push_plan(object, std::move(plan));
+  return true;
+}
+
+void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
   Frame frame;
   frame.kind = Frame::Kind::kPlan;
   frame.object = Ref::share(object);
   frame.plan = std::move(plan);
+  // Held by the plan above, the memo and this frame.
+  const bool is_made_up = !stack_.empty() &&
+                          stack_.back().kind == Frame::Kind::kPlan &&
+                          Py_REFCNT(object) <= 3;
+  if (is_made_up) frame.made_up = stack_.back().made_up + 1;
   stack_.push_back(std::move(frame));
-  return true;
+  if (stack_.back().made_up > kMaxMadeUp) {
+    fail("is made by reducers out of each other without end");
+  }
 }
 
 void GraphEncoder::pop() {
@@ -332,16 +405,21 @@ void GraphEncoder::step_plan() {
   Plan& plan = *frame.plan;
   for (;;) {
     Plan::Step& step = plan.steps()[static_cast<std::size_t>(frame.position)];
+    if (step.creates) {
+      MemoEntry* entry = memo_.find(key_of(frame.object.get()));
+      if (entry != nullptr && entry->is_created) {
+        out_.append(plan.raw_between(frame.raw_begin, plan.created_at()));
+        close_early(frame, *entry);
+        break;
+      }
+      if (entry != nullptr) entry->is_created = true;
+    }
     out_.append(plan.raw_between(frame.raw_begin, step.raw_end));
     frame.raw_begin = step.raw_end;
-    if (step.creates) {
-      if (MemoEntry* entry = memo_.find(key_of(frame.object.get()))) {
-        entry->is_created = true;
-      }
-    }
     if (!step.child) break;
     ++frame.position;
-    if (value(step.child.get())) return;
+    PyObject* child = step.child.get();
+    if (plan.is_child_id() ? content(child) : value(child)) return;
   }
   pop();
 }

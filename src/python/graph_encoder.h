@@ -5,12 +5,14 @@
 
 #include <Python.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "python/code_encoder.h"
+#include "python/hooks.h"
 #include "python/import_collector.h"
 #include "python/memo.h"
 #include "python/plan.h"
@@ -22,8 +24,11 @@ namespace waybill::py {
 struct EncodeOptions {
   // Write the root function by value even if it could be imported.
   bool root_by_value = false;
-  // Only the imports matter: an object that cannot travel is passed over.
-  bool imports_only = false;
+  // An object that cannot travel is passed over: there will be no payload.
+  bool passes_over = false;
+  // Classes are known by their content alone.
+  bool names_no_ids = false;
+  EncodeHooks hooks;
 };
 
 class GraphEncoder {
@@ -45,6 +50,7 @@ class GraphEncoder {
   CodeSection& code() { return code_; }
   ImportCollector& imports() { return imports_; }
   wire::Writer& out() { return out_; }
+  const EncodeHooks& hooks() const { return options_.hooks; }
 
   // If an object with this key was written, writes a reference to it. Else notes that
   // it is written here and answers false.
@@ -60,8 +66,34 @@ class GraphEncoder {
   void note_class(PyObject* type);
   PyObject* class_of(PyObject* dict);
 
+  // Writes the namespace of functions with these globals, or a reference to it.
+  // Answers whether a module that travels by value has it.
+  bool write_namespace(PyObject* globals, bool is_of_module);
+
   // Writes a node that finds a global again.
   void global(const GlobalName& name);
+
+  // What stands for an object by policy, for the manifest's report.
+  struct Substitution {
+    std::string policy, type, path;
+  };
+  const std::vector<Substitution>& substitutions() const { return substitutions_; }
+  void note_substitution(PyObject* object, std::string policy);
+
+  // 16 bytes by which a class or the like is known to whoever gets it.
+  Ref id_of(PyObject* object);
+
+  // Whether functions, classes and objects of this module travel by value.
+  bool is_by_value(PyObject* module);
+
+  // Sees to it that local modules that a function of such a module uses come along.
+  void bring_companions(PyObject* function, const CodeInfo& info);
+
+  // Whether a module that travels by value has this dict.
+  bool is_of_module_by_value(PyObject* globals);
+
+  // The number of the next buffer that travels out of band.
+  std::uint64_t next_buffer() { return buffer_count_++; }
 
   // Sets EncodeError for the object that is being written, and throws.
   [[noreturn]] void fail(std::string_view detail);
@@ -77,17 +109,30 @@ class GraphEncoder {
     Ref frozen;        // kFrozenDict: keys and values in turn; position counts there.
     std::unique_ptr<Plan> plan;
     std::size_t raw_begin = 0;
+    std::uint32_t made_up = 0;  // Frames from here up whose object only reducers made.
   };
 
   // Each writes `object`, or its head, and answers whether the stack is another than
   // before: frames were pushed, or frozen.
   bool value(PyObject* object);
+  // value() without asking for a persistent id.
+  bool content(PyObject* object);
+  void reference(MemoEntry& entry);
+  // Fails if an object that is not built yet cannot be begun once more.
+  void begin_again(PyObject* object);
+  void close_early(const Frame& frame, MemoEntry& entry);
+
+  // Each writes `object` if a hook takes it on, or answers false.
+  bool persistent(PyObject* object);
+  bool earlier(PyObject* object);
+  bool overridden(PyObject* object);
   bool container(PyObject* object);
   bool set(PyObject* object, wire::NodeTag tag);
   // Writes a module by reference; false if no import would find it.
   bool module(PyObject* object);
   bool other(PyObject* object);
-  bool planned(PyObject* object);
+  // `answer`: what a hook gave in place of the object's own reducer, or null.
+  bool planned(PyObject* object, PyObject* answer);
   // For an object that refused to travel: writes it by reference if it is a global of
   // an importable module, and forgets the refusal. False, with the error still set, if
   // not.
@@ -101,6 +146,7 @@ class GraphEncoder {
   GlobalName class_beside_function(PyObject* type) const;
 
   void push(Frame::Kind kind, PyObject* object, Py_ssize_t count);
+  void push_plan(PyObject* object, std::unique_ptr<Plan> plan);
   void pop();
   void run();
   // Each carries its frame on until it pushes another, or ends.
@@ -108,6 +154,14 @@ class GraphEncoder {
   void step_dict();
   void step_frozen_dict();
   void step_plan();
+
+  void encode_with_modules(PyObject* root);
+  void add_companion(PyObject* object);
+  void ship(PyObject* name);
+  void ship_imports(PyObject* function, const CodeInfo& info);
+
+  // For the payloads that follow in the same stream.
+  void remember();
 
   // Takes copies of what open lists and dicts still hold. Called before code that is
   // not ours runs, since that may change them while they are written.
@@ -129,7 +183,12 @@ class GraphEncoder {
   std::vector<Frame> stack_;
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
   std::vector<std::pair<PyObject*, Memo>> written_globals_;
+  std::vector<PyObject*> module_dicts_;  // Of modules that travel by value.
   Memo class_dicts_;  // The offset is the address of the class.
+  std::vector<Substitution> substitutions_;
+  std::vector<Ref> shipped_;  // Modules that come along for import statements.
+  std::map<std::string, PyObject*> written_ids_;
+  std::uint64_t buffer_count_ = 0;
   PyObject* root_ = nullptr;
   PyObject* current_ = nullptr;  // What value() was last asked to write.
 };

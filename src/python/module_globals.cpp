@@ -63,10 +63,8 @@ GlobalName GraphEncoder::class_beside_function(PyObject* type) const {
 }
 
 bool GraphEncoder::write_as_global(PyObject* object) {
-  if (!PyErr_ExceptionMatches(PyExc_Exception) ||
-      PyErr_ExceptionMatches(PyExc_MemoryError)) {
-    return false;
-  }
+  // What "cannot pickle" says; any other error is the object's own decision.
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
   const PendingError refusal;
   if (write_as_global_of_function(object) ||
       write_as_global_in(module_of_type(state_, object), object)) {

@@ -24,19 +24,6 @@ PyObject* spec_of(const State& state, PyObject* module) {
   return spec == Py_None ? nullptr : spec;
 }
 
-bool is_main(const State& state, PyObject* name) {
-  return name == state.names.main.get() ||
-         PyUnicode_Compare(name, state.names.main.get()) == 0;
-}
-
-// `name` without its last part; null if it has only one.
-Ref parent_of(PyObject* name) {
-  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
-  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, -1);
-  if (dot < 0) return {};
-  return Ref::steal(PyUnicode_Substring(name, 0, dot));
-}
-
 // One step of a qualified name, looked up raw: a module's dict or a class's own.
 Ref raw_step(PyObject* owner, PyObject* name) {
   if (PyModule_Check(owner)) return Ref::share(raw_get(PyModule_GetDict(owner), name));
@@ -56,6 +43,18 @@ Ref raw_step(PyObject* owner, PyObject* name) {
 }
 
 }  // namespace
+
+bool is_main(const State& state, PyObject* name) {
+  return name == state.names.main.get() ||
+         PyUnicode_Compare(name, state.names.main.get()) == 0;
+}
+
+Ref parent_of(PyObject* name) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
+  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, -1);
+  if (dot < 0) return {};
+  return Ref::steal(PyUnicode_Substring(name, 0, dot));
+}
 
 PyObject* raw_get(PyObject* dict, PyObject* name) {
   if (dict == nullptr || !PyDict_Check(dict)) return nullptr;
@@ -108,12 +107,14 @@ PyObject* module_of_dict(const State& state, PyObject* dict) {
 PyObject* importable_name(const State& state, PyObject* module) {
   PyObject* name = module_name(state, module);
   if (name == nullptr || is_main(state, name)) return nullptr;
-  if (has_spec(state, module)) return name;
-  // Modules that a package puts together, like six.moves: importing them imports the
-  // package first, which puts them there.
-  Ref root = parent_of(name);
-  PyObject* package = root ? find_module(state, root.get()) : nullptr;
-  return package != nullptr && has_spec(state, package) ? name : nullptr;
+  // Modules that a package puts together, like six.moves, also inside each other:
+  // importing them imports the package first, which puts them there.
+  Ref parent = Ref::share(name);
+  while (module != nullptr && !has_spec(state, module)) {
+    parent = parent_of(parent.get());
+    module = parent ? find_module(state, parent.get()) : nullptr;
+  }
+  return module == nullptr ? nullptr : name;
 }
 
 Ref find_by_path(const State& state, PyObject* module_name, PyObject* path) {

@@ -29,6 +29,11 @@ PyObject* raw_get(PyObject* dict, PyObject* name);
 // __spec__ says when __name__ is missing or lies. Null if neither does.
 PyObject* module_name(const State& state, PyObject* module);
 
+// `name` without its last part; null if it has only one.
+Ref parent_of(PyObject* name);
+
+bool is_main(const State& state, PyObject* name);
+
 // Whether the module's dict has a __spec__: it came from a finder.
 bool has_spec(const State& state, PyObject* module);
 

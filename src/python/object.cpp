@@ -14,6 +14,7 @@
 #include "python/code_builder.h"
 #include "python/compat.h"
 #include "python/graph_decoder.h"
+#include "python/module_importer.h"
 
 namespace waybill::py {
 
@@ -38,47 +39,12 @@ struct Encoding {
   }
 };
 
-Ref import_now(const State& state, const ImportRecord& record) {
-  Ref name = Ref::steal(PyUnicode_DecodeUTF8(
-      record.module.data(), static_cast<Py_ssize_t>(record.module.size()),
-      "surrogatepass"));
-  Ref top = Ref::steal_or_null(
-      PyImport_ImportModuleLevelObject(name.get(), nullptr, nullptr, nullptr, 0));
-  Ref module = top ? Ref::steal_or_null(PyImport_GetModule(name.get())) : Ref();
-  if (module) return module;
-  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_ImportError)) throw PyError();
-  std::string why = ", for " + record.chain;
-  if (!record.function.empty()) why += " in " + record.function;
-  if (!record.file.empty()) {
-    why += " (" + record.file + ":" + std::to_string(record.line) + ")";
-  }
-  raise_missing(state, name.get(), why);
-}
-
-// Registers a pending submodule again, where Python can (3.15); the binding itself
-// travels in the payload.
-void import_lazily(const State& state, const ImportRecord& record) {
-  Ref name = Ref::steal(PyUnicode_DecodeUTF8(
-      record.module.data(), static_cast<Py_ssize_t>(record.module.size()),
-      "surrogatepass"));
-  Ref::steal(PyObject_CallFunctionObjArgs(state.make_lazy_import.get(), name.get(),
-                                          Py_None, nullptr));
-}
-
-std::vector<Ref> import_all(const State& state, const Manifest& manifest) {
-  std::vector<Ref> modules;
-  for (const ImportRecord& record : manifest.imports) {
-    Ref& module = modules.emplace_back();
-    if (record.time == ImportTime::kLoad) module = import_now(state, record);
-    if (record.time == ImportTime::kLazy) import_lazily(state, record);
-  }
-  return modules;
-}
-
 }  // namespace
 
-Ref encode(State& state, PyObject* object) {
-  Encoding encoding(state, {});
+Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
+  EncodeOptions options;
+  options.hooks = hooks;
+  Encoding encoding(state, options);
   encoding.encode(object);
   wire::Writer manifest;
   encoding.imports.encode(manifest);
@@ -104,7 +70,8 @@ Ref encode(State& state, PyObject* object) {
 
 Manifest discover(State& state, PyObject* object, bool by_value) {
   EncodeOptions options;
-  options.imports_only = true;
+  options.passes_over = true;
+  options.names_no_ids = true;
   options.root_by_value = by_value;
   Encoding encoding(state, options);
   encoding.encode(object);
@@ -116,8 +83,11 @@ Manifest discover(State& state, PyObject* object, bool by_value) {
   return manifest;
 }
 
-std::string fingerprint(State& state, PyObject* object) {
-  Encoding encoding(state, {});
+ContentHash content_hash(State& state, PyObject* object, bool passes_over) {
+  EncodeOptions options;
+  options.names_no_ids = true;
+  options.passes_over = passes_over;
+  Encoding encoding(state, options);
   encoding.encode(object);
   // Modules by name, since the payload has only their numbers; code without places.
   wire::Writer content;
@@ -127,15 +97,11 @@ std::string fingerprint(State& state, PyObject* object) {
     content.unsigned_integer(offset);
   }
   content.append(encoding.graph.payload());
-  std::string digits;
-  for (const std::uint8_t byte : base::content_hash_of(content.view())) {
-    digits += "0123456789abcdef"[byte >> 4];
-    digits += "0123456789abcdef"[byte & 15];
-  }
-  return digits;
+  return base::content_hash_of(content.view());
 }
 
-Ref decode(State& state, BytesView bytes, const Limits& limits) {
+Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
+           const Limits& limits) {
   Result<Envelope> envelope = open_whole(bytes, limits);
   if (!envelope) raise(state, envelope.error());
   if (Result<void> checked = check_python(*envelope, state.python); !checked) {
@@ -144,10 +110,14 @@ Ref decode(State& state, BytesView bytes, const Limits& limits) {
   if (Result<void> verified = verify(*envelope, limits); !verified) {
     raise(state, verified.error());
   }
-  const std::vector<Ref> modules = import_all(state, envelope->manifest);
+  ModuleImporter modules(state, envelope->manifest);
+  // Who decides what a name means decides what is imported for it, too.
+  if (hooks.find_class == nullptr) modules.import_all();
   CodeBuilder code(state, *envelope, limits);
-  GraphDecoder decoder(state, *envelope, code, modules, limits);
-  return decoder.decode();
+  GraphDecoder decoder(state, *envelope, code, modules, hooks, limits);
+  Ref object = decoder.decode();
+  if (hooks.find_class != nullptr) modules.import_all();
+  return object;
 }
 
 }  // namespace waybill::py

@@ -12,7 +12,7 @@
 namespace waybill::py {
 
 // An envelope as bytes. Throws PyError.
-Ref encode(State& state, PyObject* object);
+Ref encode(State& state, PyObject* object, const EncodeHooks& hooks);
 
 // What a payload of `object` would need, without making one: no object that cannot
 // travel is an error here. With `by_value`, a function is taken apart even if it could
@@ -20,11 +20,12 @@ Ref encode(State& state, PyObject* object);
 Manifest discover(State& state, PyObject* object, bool by_value);
 
 // A key for caches: equal for equal objects, whatever the file names and line numbers
-// of their code. 32 hexadecimal digits.
-std::string fingerprint(State& state, PyObject* object);
+// of their code. With `passes_over`, what cannot travel is left out and no error.
+ContentHash content_hash(State& state, PyObject* object, bool passes_over);
 
 // The object in the envelope that `bytes` are. Checks all of it before anything is
 // imported or built. `bytes` must not change meanwhile. Throws PyError.
-Ref decode(State& state, BytesView bytes, const Limits& limits);
+Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
+           const Limits& limits);
 
 }  // namespace waybill::py

@@ -6,6 +6,7 @@
 
 #include <Python.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "python/ref.h"
@@ -28,6 +29,9 @@ struct Label {
   Py_ssize_t index = 0;
 
   static Label of_text(const char* text) { return {Style::kText, text, {}, 0}; }
+  static Label of_attribute(PyObject* name) {
+    return {Style::kAttribute, "", Ref::share(name), 0};
+  }
   static Label of_key(const char* text, PyObject* name) {
     return {Style::kKey, text, Ref::share(name), 0};
   }
@@ -58,7 +62,19 @@ class Plan {
   void creates() {
     creates_ = true;
     creates_late_ = true;
+    created_at_ = raw_.size();
   }
+  std::size_t created_at() const { return created_at_; }  // In the raw bytes.
+
+  // What closes the node early if children have built the object themselves, which
+  // takes a cycle through another object that its creation needs.
+  enum class Early : std::uint8_t { kNone, kClass, kReduced, kReducedWithSetter };
+  void may_close_early(Early how) { early_ = how; }
+  Early early() const { return early_; }
+
+  // The child is the id of an object, and has no id itself.
+  void child_is_id() { child_is_id_ = true; }
+  bool is_child_id() const { return child_is_id_; }
 
   // Closes the plan; called by the encoder.
   void finish() { child({}, {}); }
@@ -74,6 +90,9 @@ class Plan {
   std::vector<Step> steps_;
   bool creates_ = false;
   bool creates_late_ = false;
+  std::size_t created_at_ = 0;
+  bool child_is_id_ = false;
+  Early early_ = Early::kNone;
 };
 
 }  // namespace waybill::py

@@ -21,14 +21,14 @@ Ref text(std::string_view view) {
 
 // Raises `type` with a message, attributes, and a cause that may be null.
 [[noreturn]] void raise_with(
-    PyObject* type, PyObject* message, const Ref& cause,
+    const Ref& exception, const Ref& cause,
     std::initializer_list<std::pair<const char*, PyObject*>> attributes) {
-  Ref exception = Ref::steal(PyObject_CallOneArg(type, message));
   for (const auto& [name, value] : attributes) {
     check(PyObject_SetAttrString(exception.get(), name, value));
   }
   if (cause) PyException_SetCause(exception.get(), Ref(cause).release());
-  PyErr_SetObject(type, exception.get());
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.get())),
+                  exception.get());
   throw PyError();
 }
 
@@ -47,7 +47,7 @@ void raise_decode(const State& state, ErrorCode code, std::size_t offset,
   Ref message = text(to_string(Error{code, offset, std::move(detail)}));
   Ref name = text(name_of(code));
   Ref position = Ref::steal(PyLong_FromSize_t(offset));
-  raise_with(type, message.get(), cause,
+  raise_with(Ref::steal(PyObject_CallOneArg(type, message.get())), cause,
              {{"code", name.get()}, {"offset", position.get()}});
 }
 
@@ -58,8 +58,10 @@ void raise_encode(const State& state, std::string_view path, std::string_view de
   sentence += detail;
   Ref message = text(sentence);
   Ref where = text(path);
-  raise_with(state.encode_error.get(), message.get(), Ref::share(cause),
-             {{"path", where.get()}});
+  raise_with(Ref::steal(PyObject_CallFunctionObjArgs(
+                 state.make_encode_error.get(), message.get(),
+                 cause == nullptr ? Py_None : cause, nullptr)),
+             Ref::share(cause), {{"path", where.get()}});
 }
 
 void raise_missing(const State& state, PyObject* module_name,
@@ -70,8 +72,9 @@ void raise_missing(const State& state, PyObject* module_name,
   sentence += needed_by;
   sentence += "; install it, or send from where it is not needed";
   Ref message = text(sentence);
-  raise_with(state.missing_module_error.get(), message.get(), cause,
-             {{"name", module_name}});
+  raise_with(
+      Ref::steal(PyObject_CallOneArg(state.missing_module_error.get(), message.get())),
+      cause, {{"name", module_name}});
 }
 
 }  // namespace waybill::py

@@ -37,6 +37,42 @@ constexpr NameRow kNames[] = {
     {&Names::getattribute, "__getattribute__"},
     {&Names::modules, "modules"},
     {&Names::lazy_modules, "lazy_modules"},
+    {&Names::empty, ""},
+    {&Names::loader, "__loader__"},
+    {&Names::cached, "__cached__"},
+    {&Names::id_of, "id_of"},
+    {&Names::sent, "sent"},
+    {&Names::find, "find"},
+    {&Names::claim, "claim"},
+    {&Names::close, "close"},
+    {&Names::forget, "forget"},
+};
+
+// Python's half.
+struct HelperRow {
+  Ref State::*field;
+  const char* module;
+  const char* name;
+};
+
+constexpr HelperRow kHelpers[] = {
+    {&State::reducers, "waybill._reducers", "REDUCERS"},
+    {&State::named_reducers, "waybill._reducers", "NAMED_REDUCERS"},
+    {&State::identified, "waybill._reducers", "IDENTIFIED"},
+    {&State::make_lazy_import, "waybill._reducers", "make_lazy_import"},
+    {&State::class_parts, "waybill._classes", "class_parts"},
+    {&State::make_class, "waybill._classes", "make_class"},
+    {&State::set_class_attribute, "waybill._classes", "set_class_attribute"},
+    {&State::finish_class, "waybill._classes", "finish_class"},
+    {&State::tracker, "waybill._identity", "Tracker"},
+    {&State::is_local, "waybill._modules", "is_local"},
+    {&State::registered, "waybill._modules", "REGISTERED"},
+    {&State::make_encode_error, "waybill._errors", "make_encode_error"},
+    {&State::error, "waybill._errors", "Error"},
+    {&State::encode_error, "waybill._errors", "EncodeError"},
+    {&State::decode_error, "waybill._errors", "DecodeError"},
+    {&State::python_mismatch_error, "waybill._errors", "PythonMismatchError"},
+    {&State::missing_module_error, "waybill._errors", "MissingModuleError"},
 };
 
 Ref attribute(PyObject* object, const char* name) {
@@ -71,15 +107,13 @@ void init_state(State& state) {
   state.dispatch_table = attribute(copyreg.get(), "dispatch_table");
   state.newobj = attribute(copyreg.get(), "__newobj__");
   state.newobj_ex = attribute(copyreg.get(), "__newobj_ex__");
-  Ref reducers = Ref::steal(PyImport_ImportModule("waybill._reducers"));
-  Ref classes = Ref::steal(PyImport_ImportModule("waybill._classes"));
-  state.reducers = attribute(reducers.get(), "REDUCERS");
-  state.named_reducers = attribute(reducers.get(), "NAMED_REDUCERS");
-  state.class_parts = attribute(classes.get(), "class_parts");
-  state.make_class = attribute(classes.get(), "make_class");
-  state.set_class_attribute = attribute(classes.get(), "set_class_attribute");
-  state.finish_class = attribute(classes.get(), "finish_class");
-  state.make_lazy_import = attribute(reducers.get(), "make_lazy_import");
+  for (const HelperRow& row : kHelpers) {
+    const Ref module = Ref::steal(PyImport_ImportModule(row.module));
+    state.*row.field = attribute(module.get(), row.name);
+  }
+  state.modules = Ref::steal(PyImport_ImportModule("waybill._modules"));
+  const Ref make_tracker = std::move(state.tracker);
+  state.tracker = Ref::steal(PyObject_CallNoArgs(make_tracker.get()));
   const long magic = PyImport_GetMagicNumber();
   check(magic == -1 ? -1 : 0);
   state.python = {kPythonVersion / 100, kPythonVersion % 100,
@@ -93,14 +127,13 @@ namespace {
 // Every reference of the state, for the collector's slots.
 template <typename Function>
 int for_each(State& state, Function function) {
-  for (Ref* ref :
-       {&state.error, &state.encode_error, &state.decode_error,
-        &state.python_mismatch_error, &state.missing_module_error, &state.sys_dict,
-        &state.lazy_import_type, &state.named_types, &state.dispatch_table,
-        &state.newobj, &state.newobj_ex, &state.reducers, &state.named_reducers,
-        &state.class_parts, &state.make_class, &state.set_class_attribute,
-        &state.finish_class, &state.make_lazy_import}) {
+  for (Ref* ref : {&state.sys_dict, &state.lazy_import_type, &state.named_types,
+                   &state.dispatch_table, &state.newobj, &state.newobj_ex,
+                   &state.modules, &state.dumps_with, &state.loads_with}) {
     if (int result = function(*ref)) return result;
+  }
+  for (const HelperRow& row : kHelpers) {
+    if (int result = function(state.*row.field)) return result;
   }
   for (const NameRow& row : kNames) {
     if (int result = function(state.names.*row.field)) return result;

@@ -14,7 +14,8 @@ namespace waybill::py {
 struct Names {
   Ref dict, name, package, path, spec, builtins, module, qualname;
   Ref reduce_ex, setstate, classdict, main, new_, getattr, getattribute;
-  Ref name_plain, builtins_plain, types, modules, lazy_modules;
+  Ref name_plain, builtins_plain, types, modules, lazy_modules, empty, loader, cached;
+  Ref id_of, sent, find, claim, close, forget;  // Of the tracker.
 };
 
 struct State {
@@ -32,6 +33,12 @@ struct State {
   // Python's half of the codecs, from waybill._reducers and waybill._classes.
   Ref reducers, named_reducers, class_parts;
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
+  Ref identified;  // Callables of reducers: what they make has an id.
+  // waybill._identity.Tracker, the module waybill._modules and its is_local(), the set
+  // of modules that are registered to travel by value.
+  Ref tracker, modules, is_local, registered;
+  // waybill._face: dumps and loads with options. waybill._errors.make_encode_error.
+  Ref dumps_with, loads_with, make_encode_error;
   // The running Python: what payloads are stamped with and checked against.
   PythonVersion python;
   // Where CodeInfo hangs on code objects; -1 if there is no place (see code_info.h).

@@ -35,7 +35,7 @@ enum class NodeTag : std::uint8_t {
   kSlice = 5,        // [start, stop, step]
   kRange = 6,        // [start, stop, step]
   kGlobal = 7,       // [module or nil for builtins, qualified name]
-  kNamespace = 8,    // [name, package, is it a package]
+  kNamespace = 8,    // [name, package, is it a package, is it a module's]
   kCell = 9,         // [] filled by its function, or [content]
   kFunction = 10,    // [code index, namespace, [cells…], {FunctionField: value}]
   kCode = 11,        // [code index]
@@ -44,7 +44,14 @@ enum class NodeTag : std::uint8_t {
   // What __reduce_ex__ gives; the setter of the state only if there is one.
   kObject = 14,  // [callable, [arguments…], state, [items…], {pairs…}, setter]
   kNewObject = 15,  // [class, [arguments…], {keywords…}, state, [items…], {pairs…}]
-  kClass = 16,  // [metaclass, name, [bases…], {namespace}, {attributes}], by value
+  // By value; a class with the same id may be there already.
+  kClass = 16,  // [id or nil, metaclass, name, [bases…], {namespace}, {attributes}]
+  kPersistent = 17,  // [id]: what the receiver has under that id
+  kBuffer = 18,      // [number, is it read-only]: a buffer out of band
+  kIdentified = 19,  // [id, value]: as a class, it may be there already
+  kModule = 20,      // [namespace, {name: value}]: a module by value
+  kEarlier = 21,     // [payload, position]: an object of an earlier payload of a stream
+  kInstead = 22,     // [object], as a state: the node around it is that object
 };
 
 // Keys of the map in a function node. Absent means: as the code object has it.

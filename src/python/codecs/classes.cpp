@@ -5,6 +5,7 @@
 #include "python/codec.h"
 #include "python/compat.h"
 #include "python/modules.h"
+#include "python/plain_writer.h"
 
 namespace waybill::py {
 
@@ -24,7 +25,10 @@ void describe_class(GraphEncoder& encoder, PyObject* type, Plan& plan) {
     encoder.fail("is a class whose parts cannot be told");
   }
   encoder.note_class(type);
-  encoder.out().node(wire::NodeTag::kClass, 5);
+  const Ref id = encoder.id_of(type);
+  encoder.out().node(wire::NodeTag::kClass, 6);
+  plan.may_close_early(Plan::Early::kClass);
+  write_leaf(id.get(), encoder.out());
   for (Py_ssize_t i = 0; i < 5; ++i) {
     // The class is there once its namespace is; its attributes may refer to it.
     if (i == 4) plan.creates();

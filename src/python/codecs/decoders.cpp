@@ -35,8 +35,13 @@ Ref make_range(GraphDecoder&, Frame& frame) {
 
 // Follows the path by getattr, as pickle's find_class does: the module has been
 // imported by now, and what it provides lazily counts too.
-Ref find_global(GraphDecoder&, Frame& frame) {
+Ref find_global(GraphDecoder& decoder, Frame& frame) {
   Ref object = frame.children[0];
+  if (PyObject* find_class = decoder.hooks().find_class) {
+    if (object.get() == Py_None) object = decoder.state().names.builtins_plain;
+    return Ref::steal(PyObject_CallFunctionObjArgs(
+        find_class, object.get(), frame.children[1].get(), nullptr));
+  }
   if (object.get() == Py_None) object = Ref::steal(PyImport_ImportModule("builtins"));
   Ref dot = Ref::steal(PyUnicode_FromString("."));
   Ref path = Ref::steal(PyUnicode_Split(frame.children[1].get(), dot.get(), -1));
@@ -48,7 +53,16 @@ Ref find_global(GraphDecoder&, Frame& frame) {
 
 Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
   const Names& names = decoder.state().names;
-  Ref globals = Ref::steal(PyDict_New());
+  Ref globals;
+  if (frame.children[3].get() == Py_True) {
+    PyObject* name = frame.children[0].get();
+    Ref module =
+        Ref::steal(PyModule_NewObject(name == Py_None ? names.empty.get() : name));
+    globals = Ref::share(PyModule_GetDict(module.get()));
+    decoder.add_module(std::move(module));
+  } else {
+    globals = Ref::steal(PyDict_New());
+  }
   auto set = [&](const Ref& name, PyObject* value) {
     check(PyDict_SetItem(globals.get(), name.get(), value));
   };
@@ -62,6 +76,69 @@ Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
     set(names.path, path.get());
   }
   return globals;
+}
+
+Ref find_module(GraphDecoder& decoder, Frame& frame) {
+  PyObject* module = decoder.module_with(frame.children[0].get());
+  if (module == nullptr) {
+    decoder.fail(ErrorCode::kBadReference, "a module whose namespace is no module's");
+  }
+  return Ref::share(module);
+}
+
+Ref load_persistent(GraphDecoder& decoder, Frame& frame) {
+  PyObject* load = decoder.hooks().persistent_load;
+  if (load == nullptr) {
+    decoder.fail(ErrorCode::kUndeclared,
+                 "an object with a persistent id, which only an Unpickler with "
+                 "persistent_load() can find");
+  }
+  return Ref::steal(PyObject_CallOneArg(load, frame.children[0].get()));
+}
+
+Ref take_buffer(GraphDecoder& decoder, Frame& frame) {
+  PyObject* buffers = decoder.hooks().buffers;
+  Ref buffer = buffers == nullptr ? Ref() : Ref::steal_or_null(PyIter_Next(buffers));
+  if (!buffer) {
+    if (PyErr_Occurred()) throw PyError();
+    decoder.fail(ErrorCode::kUndeclared, "a buffer that was not given in `buffers`");
+  }
+  if (frame.children[1].get() == Py_False) return buffer;
+  Ref view = Ref::steal(PyMemoryView_FromObject(buffer.get()));
+  if (PyMemoryView_GET_BUFFER(view.get())->readonly != 0) return buffer;
+  return Ref::steal(PyObject_CallMethod(view.get(), "toreadonly", nullptr));
+}
+
+// What came with this id before, or what came now.
+Ref keep_identified(GraphDecoder& decoder, Frame& frame) {
+  PyObject* id = frame.children[0].get();
+  bool is_known = false;
+  Ref object = decoder.claim(id, frame.children[1].get(), is_known);
+  decoder.close_claim(id);
+  return object;
+}
+
+Ref stand_in(GraphDecoder& decoder, Frame& frame) {
+  decoder.put_instead(frame.children[0].get());
+  return Ref::share(Py_None);
+}
+
+Ref find_earlier(GraphDecoder& decoder, Frame& frame) {
+  PyObject* history = decoder.hooks().history;
+  const Py_ssize_t payload = PyLong_AsSsize_t(frame.children[0].get());
+  PyErr_Clear();  // Beyond any list.
+  PyObject* object = nullptr;
+  if (history != nullptr && payload >= 0 && payload < PyList_GET_SIZE(history)) {
+    object = PyDict_GetItemWithError(PyList_GET_ITEM(history, payload),
+                                     frame.children[1].get());
+  }
+  if (object == nullptr) {
+    if (PyErr_Occurred()) throw PyError();
+    decoder.fail(ErrorCode::kBadReference,
+                 "an object of an earlier payload of the stream, which only the "
+                 "Unpickler that read that one has");
+  }
+  return Ref::share(object);
 }
 
 Ref make_cell(GraphDecoder& decoder, Frame& frame) {
@@ -143,15 +220,29 @@ Ref call_new(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref make_class(GraphDecoder& decoder, Frame& frame) {
-  return Ref::steal(PyObject_CallFunctionObjArgs(
-      decoder.state().make_class.get(), frame.children[0].get(),
-      frame.children[1].get(), frame.children[2].get(), frame.children[3].get(),
-      nullptr));
+  const State& state = decoder.state();
+  PyObject* id = frame.children[0].get();
+  if (id != Py_None) {
+    Ref known = Ref::steal(
+        PyObject_CallMethodOneArg(state.tracker.get(), state.names.find.get(), id));
+    if (PyType_Check(known.get())) {
+      frame.is_known = true;
+      return known;
+    }
+  }
+  Ref made = Ref::steal(PyObject_CallFunctionObjArgs(
+      state.make_class.get(), frame.children[1].get(), frame.children[2].get(),
+      frame.children[3].get(), frame.children[4].get(),
+      decoder.has_open_base(frame.children[3].get()) ? Py_True : Py_False, nullptr));
+  return id == Py_None ? made : decoder.claim(id, made.get(), frame.is_known);
 }
 
 Ref finish_class(GraphDecoder& decoder, Frame& frame) {
-  return Ref::steal(
+  if (frame.is_known && !decoder.hooks().resets_classes) return {};
+  Ref::steal(
       PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
+  decoder.close_claim(frame.children[0].get());
+  return {};
 }
 
 // In order of the tags; lists, tuples, sets and dicts are the decoder's own.
@@ -160,7 +251,7 @@ constexpr NodeCodec kCodecs[] = {
     {NodeTag::kSlice, 0, nullptr, make_slice},
     {NodeTag::kRange, 0, nullptr, make_range},
     {NodeTag::kGlobal, 0, nullptr, find_global},
-    {NodeTag::kNamespace, 3, make_namespace, nullptr},
+    {NodeTag::kNamespace, 4, make_namespace, nullptr},
     {NodeTag::kCell, 0, make_cell, fill_cell},
     {NodeTag::kFunction, 3, make_function, nullptr},
     {NodeTag::kCode, 0, nullptr, make_code},
@@ -168,7 +259,13 @@ constexpr NodeCodec kCodecs[] = {
     {NodeTag::kClassDict, 0, nullptr, class_dict},
     {NodeTag::kObject, 2, call_reducer, finish_reduced},
     {NodeTag::kNewObject, 3, call_new, finish_new},
-    {NodeTag::kClass, 4, make_class, finish_class},
+    {NodeTag::kClass, 5, make_class, finish_class},
+    {NodeTag::kPersistent, 0, nullptr, load_persistent},
+    {NodeTag::kBuffer, 0, nullptr, take_buffer},
+    {NodeTag::kIdentified, 0, nullptr, keep_identified},
+    {NodeTag::kModule, 1, find_module, nullptr},
+    {NodeTag::kEarlier, 0, nullptr, find_earlier},
+    {NodeTag::kInstead, 0, nullptr, stand_in},
 };
 
 }  // namespace

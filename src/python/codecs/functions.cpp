@@ -26,26 +26,6 @@ bool equal_text(PyObject* a, PyObject* b) {
          (PyUnicode_Check(a) && PyUnicode_Check(b) && PyUnicode_Compare(a, b) == 0);
 }
 
-void write_text_or_nil(PyObject* text, Writer& out) {
-  if (text != nullptr && PyUnicode_CheckExact(text)) {
-    write_text(text, out);
-  } else {
-    out.nil();
-  }
-}
-
-// Functions that share a globals dict share a namespace; the dict itself may travel as
-// a value too, so the namespace has a key of its own.
-void write_namespace(GraphEncoder& encoder, PyObject* globals) {
-  if (encoder.known(key_of(globals) | 1)) return;
-  const Names& names = encoder.state().names;
-  Writer& out = encoder.out();
-  out.node(NodeTag::kNamespace, 3);
-  write_text_or_nil(raw_get(globals, names.name.get()), out);
-  write_text_or_nil(raw_get(globals, names.package.get()), out);
-  out.boolean(raw_get(globals, names.path.get()) != nullptr);
-}
-
 // The cells of the closure, without content; those that no function before had are
 // appended to `added`.
 void write_cells(GraphEncoder& encoder, PyObject* closure,
@@ -113,7 +93,7 @@ void plan_named(GraphEncoder& encoder, PyObject* value, PyObject* name, CodeSpot
                 Label label, Plan& plan) {
   PyObject* module =
       PyModule_Check(value) ? importable_name(encoder.state(), value) : nullptr;
-  if (module != nullptr) {
+  if (module != nullptr && !encoder.is_by_value(value)) {
     Ref storage;
     plan.raw().index(wire::ExtType::kModule, encoder.imports().global_module(
                                                  module, utf8_of(name, storage), spot));
@@ -233,11 +213,13 @@ void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
   CodeInfo& info = encoder.infos().get(function->func_code);
   PyCodeObject* code = info.code;
   encoder.imports().function(object, info);
+  encoder.bring_companions(object, info);
 
   const std::uint32_t body = encoder.code().use(reinterpret_cast<PyObject*>(code));
   encoder.out().node(NodeTag::kFunction, 4);
   encoder.out().unsigned_integer(body);
-  write_namespace(encoder, function->func_globals);
+  encoder.write_namespace(function->func_globals,
+                          encoder.is_of_module_by_value(function->func_globals));
   std::vector<Py_ssize_t> cells;
   write_cells(encoder, function->func_closure, cells);
 

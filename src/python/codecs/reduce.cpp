@@ -6,6 +6,8 @@
 #include "python/codec.h"
 #include "python/compat.h"
 #include "python/modules.h"
+#include "python/plain_writer.h"
+#include "python/text.h"
 
 namespace waybill::py {
 
@@ -13,7 +15,7 @@ namespace {
 
 using wire::NodeTag;
 
-constexpr int kProtocol = 4;  // The newest that objects are asked for without buffers.
+constexpr int kProtocol = 5;  // The newest: buffers are handed out as PickleBuffer.
 
 // The parts of a reducer's answer; all borrowed from the answer.
 struct Reduced {
@@ -25,24 +27,36 @@ struct Reduced {
   PyObject* setter = Py_None;
 };
 
-// A reducer for the exact type: ours, by type or by the type's name, then copyreg's.
-// Borrowed; null if none.
-PyObject* reducer_of(const State& state, PyTypeObject* type) {
+// Our reducer for the exact type, by type or by the type's name. Null if none.
+Ref own_reducer(const State& state, PyTypeObject* type) {
   auto* key = reinterpret_cast<PyObject*>(type);
-  if (PyObject* reducer = raw_get(state.reducers.get(), key)) return reducer;
-  Ref name = Ref::steal(PyType_GetName(type));
-  if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
-    Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
-    if (PyObject* reducer = raw_get(row, module.get())) return reducer;
+  if (PyObject* reducer = raw_get(state.reducers.get(), key)) {
+    return Ref::share(reducer);
   }
-  return raw_get(state.dispatch_table.get(), key);
+  Ref name = Ref::steal(PyType_GetName(type));
+  PyObject* row = raw_get(state.named_reducers.get(), name.get());
+  if (row == nullptr) return {};
+  Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
+  return Ref::share(raw_get(row, module.get()));
 }
 
-Ref reduce(const State& state, PyObject* object) {
-  // Held: the call may take it out of its table.
-  if (const Ref reducer = Ref::share(reducer_of(state, Py_TYPE(object)))) {
-    return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
+Ref reduce(GraphEncoder& encoder, PyObject* object) {
+  const State& state = encoder.state();
+  if (encoder.hooks().policies != nullptr) {
+    // (policy, answer) for what must not travel as it is; None for all else.
+    const Ref choice =
+        Ref::steal(PyObject_CallOneArg(encoder.hooks().policies, object));
+    if (choice.get() != Py_None) {
+      encoder.note_substitution(object, text_of(PyTuple_GET_ITEM(choice.get(), 0)));
+      return Ref::share(PyTuple_GET_ITEM(choice.get(), 1));
+    }
   }
+  // A Pickler's own table comes first, copyreg's after ours.
+  const bool has_table = encoder.hooks().dispatch_table != nullptr;
+  Ref reducer = has_table ? user_reducer(encoder, Py_TYPE(object)) : Ref();
+  if (!reducer) reducer = own_reducer(state, Py_TYPE(object));
+  if (!reducer && !has_table) reducer = user_reducer(encoder, Py_TYPE(object));
+  if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
   return Ref::steal(
       PyObject_CallMethodOneArg(object, state.names.reduce_ex.get(), protocol.get()));
@@ -156,25 +170,55 @@ void plan_creation(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
 
 }  // namespace
 
+Ref user_reducer(GraphEncoder& encoder, PyTypeObject* type) {
+  auto* key = reinterpret_cast<PyObject*>(type);
+  PyObject* table = encoder.hooks().dispatch_table;
+  if (table == nullptr) {
+    return Ref::share(raw_get(encoder.state().dispatch_table.get(), key));
+  }
+  Ref reducer = Ref::steal_or_null(PyObject_GetItem(table, key));
+  if (!reducer) forgive(PyExc_KeyError);
+  return reducer;
+}
+
 void describe_reduced(GraphEncoder& encoder, PyObject* object, Plan& plan) {
-  Ref answer = reduce(encoder.state(), object);
-  if (PyUnicode_Check(answer.get())) {
+  const Ref answer = reduce(encoder, object);
+  describe_answer(encoder, object, answer.get(), plan);
+}
+
+void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
+                     Plan& plan) {
+  if (answer == Py_None && encoder.hooks().policies != nullptr) {
+    return encoder.out().nil();  // Dropped.
+  }
+  if (PyUnicode_Check(answer)) {
     const Ref module = attribute_or_null(object, encoder.state().names.module);
-    const GlobalName name =
-        find_global(encoder.state(), object, module.get(), answer.get());
+    const GlobalName name = find_global(encoder.state(), object, module.get(), answer);
     if (!name.module) encoder.fail("names itself as a global that is not there");
     encoder.global(name);
     return;
   }
-  const Reduced parts = take_apart(encoder, answer.get());
+  const Reduced parts = take_apart(encoder, answer);
+  const int has_id = PySet_Contains(encoder.state().identified.get(), parts.callable);
+  if (has_id < 0) PyErr_Clear();  // A callable that cannot be hashed is none of ours.
+  if (has_id > 0) {
+    const Ref id = encoder.id_of(object);
+    encoder.out().node(NodeTag::kIdentified, 2);
+    write_leaf(id.get(), encoder.out());
+  }
   plan_creation(encoder, parts, plan);
-  plan.creates();
+  if (has_id <= 0) {
+    plan.creates();
+    plan.may_close_early(parts.setter == Py_None ? Plan::Early::kReduced
+                                                 : Plan::Early::kReducedWithSetter);
+  }
   plan_state(parts, plan);
   plan_items(parts, plan);
   plan_pairs(encoder, parts, plan);
   if (parts.setter != Py_None) {
     plan.child(Ref::share(parts.setter), Label::of_text(".__reduce_ex__()[5]"));
   }
+  if (has_id > 0) plan.creates();
 }
 
 }  // namespace waybill::py

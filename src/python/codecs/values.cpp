@@ -35,6 +35,52 @@ void describe_byte_array(GraphEncoder& encoder, PyObject* object, Plan&) {
   encoder.out().binary({data, size});
 }
 
+namespace {
+
+// The bytes behind a buffer, as long as this lives.
+class Contents {
+ public:
+  explicit Contents(PyObject* object) {
+    check(PyObject_GetBuffer(object, &view_, PyBUF_ANY_CONTIGUOUS));
+  }
+  ~Contents() { PyBuffer_Release(&view_); }
+  Contents(const Contents&) = delete;
+  Contents& operator=(const Contents&) = delete;
+
+  bool is_read_only() const { return view_.readonly != 0; }
+  BytesView bytes() const {
+    return {static_cast<const std::uint8_t*>(view_.buf),
+            static_cast<std::size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_;
+};
+
+}  // namespace
+
+// Out of band if the callback says so; else as the bytes or the bytearray that the
+// reader gets to see.
+void describe_buffer(GraphEncoder& encoder, PyObject* object, Plan&) {
+  const Contents contents(object);
+  wire::Writer& out = encoder.out();
+  if (PyObject* callback = encoder.hooks().buffer_callback) {
+    const Ref in_band = Ref::steal(PyObject_CallOneArg(callback, object));
+    const int is_in_band = PyObject_IsTrue(in_band.get());
+    check(is_in_band);
+    if (is_in_band == 0) {
+      out.node(NodeTag::kBuffer, 2);
+      out.unsigned_integer(encoder.next_buffer());
+      out.boolean(contents.is_read_only());
+      return;
+    }
+  }
+  const BytesView bytes = contents.bytes();
+  if (bytes.size() > wire::kMaxCount) encoder.fail("is longer than 4 GiB");
+  if (!contents.is_read_only()) out.node(NodeTag::kByteArray, 1);
+  out.binary(bytes);
+}
+
 void describe_slice(GraphEncoder& encoder, PyObject* object, Plan& plan) {
   auto* slice = reinterpret_cast<PySliceObject*>(object);
   encoder.out().node(NodeTag::kSlice, 3);

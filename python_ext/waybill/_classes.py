@@ -1,0 +1,225 @@
+"""Classes by value: what a class is taken apart into, and made from again.
+
+The extension fetches these functions once.
+"""
+
+import sys
+import types
+
+# What a class gets from type(), its metaclass or copyreg, and not from its author.
+_GIVEN = frozenset(
+    {
+        "__dict__",
+        "__weakref__",
+        "__module__",
+        "__qualname__",
+        "__slotnames__",
+        "__abstractmethods__",
+        "_abc_impl",
+        "__firstlineno__",  # As of code: equal classes are equal wherever they stand.
+    }
+)
+
+
+def class_parts(cls):
+    """What describes a class: metaclass, name, bases, namespace, attributes.
+
+    The namespace is what the class is made with; the attributes are set on it once it
+    is there, so that they may refer to it. A str is the name under which the class's
+    module has it, where that is another than its own.
+    """
+    if _is_made_in_c(cls):
+        module = sys.modules.get(cls.__module__)
+        for name, value in vars(module).items() if module else ():
+            if value is cls:
+                return name
+        raise TypeError(f"{cls!r} is made in C and no module has it under a name")
+    own = {k: v for k, v in vars(cls).items() if k not in _GIVEN}
+    namespace = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+    slots = own.pop("__slots__", None)
+    if slots is not None:
+        namespace["__slots__"] = slots
+        for name in (slots,) if isinstance(slots, str) else slots:
+            own.pop(_mangled(cls, name), None)
+    if _needs_keywords(cls):
+        namespace["__init_subclass__"] = False
+    doc = own.pop("__doc__", None)
+    if doc is not None:
+        namespace["__doc__"] = doc
+    enum = sys.modules.get("enum")
+    if enum is not None and isinstance(cls, enum.EnumMeta):
+        states = {n: _state_of_member(m) for n, m in cls.__members__.items()}
+        own = _without_members(cls, own, enum)
+        own["_member_map_"] = {n: state for n, state in states.items() if state}
+        if issubclass(cls, enum.Flag):
+            namespace["_boundary_"] = cls._boundary_
+        for name, member in cls.__members__.items():
+            namespace[name] = member._value_
+    # 3.14 keeps deferred annotations under names of its own; evaluated ones are only
+    # a cache of what the function gives.
+    annotate = own.pop("__annotate_func__", None)
+    evaluated = own.pop("__annotations_cache__", None)
+    if annotate is not None:
+        own["__annotate__"] = annotate
+    elif evaluated is not None:
+        own["__annotations__"] = evaluated
+    registered = _registered_in(cls)
+    if registered:
+        own["_abc_impl"] = registered
+    # Methods first: an instance among the attributes may need them to be built.
+    own = dict(sorted(own.items(), key=lambda item: not _is_method(item[1])))
+    bases = cls.__bases__
+    if getattr(sys.modules.get("typing"), "Generic", None) in bases:
+        # As they were written: Generic[T] is more than Generic.
+        bases = own.pop("__orig_bases__", bases)
+    return type(cls), cls.__name__, list(bases), namespace, own
+
+
+def _is_method(value):
+    return isinstance(
+        value, (types.FunctionType, classmethod, staticmethod, property)
+    )
+
+
+def _is_made_in_c(cls):
+    kinds = (
+        types.MethodDescriptorType,
+        types.WrapperDescriptorType,
+        types.ClassMethodDescriptorType,
+    )
+    return any(type(v) in kinds and v.__objclass__ is cls for v in vars(cls).values())
+
+
+def _needs_keywords(cls):
+    """Whether a base's __init_subclass__ wants keywords, which a class does not keep."""
+    for base in cls.__mro__[1:]:
+        hook = vars(base).get("__init_subclass__")
+        code = getattr(getattr(hook, "__func__", None), "__code__", None)
+        if code is None:
+            continue
+        names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+        given = hook.__func__.__kwdefaults__ or {}
+        required = code.co_argcount - 1 - len(hook.__func__.__defaults__ or ())
+        return required > 0 or any(name not in given for name in names)
+    return False
+
+
+def _registered_in(cls):
+    """The virtual subclasses that were registered with an abstract class."""
+    if "_abc_impl" not in vars(cls):
+        return []
+    from _abc import _get_dump
+
+    found = [reference() for reference in _get_dump(cls)[0]]
+    alive = [found_class for found_class in found if found_class is not None]
+    return sorted(alive, key=lambda c: (c.__module__, c.__qualname__))
+
+
+def _without_members(cls, own, enum):
+    """What an enumeration's author put there beside the members.
+
+    EnumMeta derives the members, all names in single underscores, and the methods
+    that it takes from Enum.
+    """
+    bases = (enum.Enum, enum.Flag, enum.IntEnum, enum.IntFlag)
+    inherited = {id(v) for base in bases for v in vars(base).values()}
+    return {
+        name: value
+        for name, value in own.items()
+        if name not in cls.__members__
+        and id(value) not in inherited
+        and not (name[0] == "_" and name[1:2] != "_" and name[-1] == "_")
+        and name not in ("__new__", "__new_member__")
+    }
+
+
+def _state_of_member(member):
+    """What __init__ or __new__ of an enumeration gave to a member."""
+    given = ("_value_", "_name_", "__objclass__", "_sort_order_")
+    return {k: v for k, v in vars(member).items() if k not in given}
+
+
+def _mangled(cls, name):
+    private = name.startswith("__") and not name.endswith("__")
+    return f"_{cls.__name__.lstrip('_')}{name}" if private else name
+
+
+class _Shield:
+    """In front of bases whose __init_subclass__ must not run."""
+
+    def __init_subclass__(cls, **keywords):
+        pass
+
+
+class _SlottedShield:
+    __slots__ = ()
+    __init_subclass__ = _Shield.__init_subclass__
+
+
+def make_class(metaclass, name, bases, namespace, is_base_open):
+    """A new class, without the attributes that set_class_attribute sets.
+
+    ``__init_subclass__: False`` in the namespace, and bases that are still without
+    their attributes, mean that no hook of the bases is called: what it did to the class
+    and its bases travels as attributes of theirs.
+    """
+    if metaclass.__name__ == "_TypedDictMeta":
+        # What its own way of making a class computes is among the attributes.
+        return type.__new__(metaclass, name, tuple(bases), namespace)
+    is_hooked = namespace.pop("__init_subclass__", True) and not is_base_open
+    keywords = {"metaclass": metaclass}
+    if "_boundary_" in namespace:
+        keywords["boundary"] = namespace.pop("_boundary_")
+
+    def body(scope):
+        # One by one: the namespace of an enumeration watches what is set.
+        for key, value in namespace.items():
+            scope[key] = value
+
+    bases = tuple(bases)
+    if is_hooked or not _is_hooked(bases):
+        return types.new_class(name, bases, keywords, body)
+    return _make_shielded(name, bases, keywords, body)
+
+
+def _is_hooked(bases):
+    for base in types.resolve_bases(bases):
+        hook = base.__init_subclass__
+        if getattr(hook, "__objclass__", object) is not object or hasattr(
+            hook, "__func__"
+        ):
+            return True
+    return False
+
+
+def _make_shielded(name, bases, keywords, body):
+    own = types.resolve_bases(bases)
+    for shield in (_Shield, _SlottedShield):
+        try:
+            made = types.new_class(name, (shield, *bases), dict(keywords), body)
+            made.__bases__ = own
+        except TypeError:  # The layouts of shield and bases do not go together.
+            continue
+        if own is not bases:
+            made.__orig_bases__ = bases
+        return made
+    return types.new_class(name, bases, keywords, body)
+
+
+def set_class_attribute(cls, name, value):
+    """Sets one of the attributes that class_parts told."""
+    if name == "_abc_impl":
+        for registered in value:
+            cls.register(registered)
+    elif name == "_member_map_":
+        for member, state in value.items():
+            vars(cls.__members__[member]).update(state)
+    else:
+        setattr(cls, name, value)
+
+
+def finish_class(cls):
+    """Does what follows from the attributes once all of them are set."""
+    update = getattr(sys.modules.get("abc"), "update_abstractmethods", None)
+    if update is not None:
+        update(cls)

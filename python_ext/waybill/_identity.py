@@ -1,0 +1,83 @@
+"""Which classes were sent or received, so that each stays one, and comes home as itself.
+
+A class that travels by value has an id: the hash of its content when it was first sent.
+Nothing is kept alive here.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+
+class Tracker:
+    """Ids of objects, and objects of ids, for one interpreter.
+
+    Two classes that are equal in all their content have one id; it means the one that
+    was sent last. Each method is short enough to be one step under the interpreter's
+    lock, but for ``claim``, whose step is ``dict.setdefault``.
+    """
+
+    def __init__(self) -> None:
+        self._ids: dict[int, tuple[weakref.ref[object], bytes]] = {}
+        self._objects: dict[bytes, weakref.ref[object]] = {}
+        self._open: dict[bytes, object] = {}
+
+    def id_of(self, obj: object) -> bytes:
+        """The id of an object; a new one by its content if it has none."""
+        entry = self._ids.get(id(obj))
+        if entry is not None and entry[0]() is obj:
+            return entry[1]
+        from waybill._core import content_hash
+
+        found = content_hash(obj, True)
+        self._remember(obj, found)
+        return found
+
+    def sent(self, identity: bytes, obj: object) -> None:
+        """Notes that an id that travels means this object."""
+        self._objects[identity] = self._reference(obj, identity)
+
+    def find(self, identity: bytes) -> object | None:
+        """What has this id and is complete."""
+        reference = self._objects.get(identity)
+        return reference() if reference and identity not in self._open else None
+
+    def claim(self, identity: bytes, obj: object) -> tuple[object, bool]:
+        """The one object of this id, and whether that was there, and complete, before.
+
+        If there is none it is ``obj`` from now on, and is incomplete until ``close``.
+        """
+        reference = self._objects.get(identity)
+        known = reference() if reference is not None else None
+        if known is not None:
+            return known, identity not in self._open
+        self._open[identity] = obj
+        self._objects[identity] = self._reference(obj, identity)
+        self._remember(obj, identity)
+        return obj, False
+
+    def close(self, identity: bytes) -> None:
+        """The object is complete."""
+        self._open.pop(identity, None)
+
+    def forget(self, identity: bytes) -> None:
+        """The object will never be complete."""
+        if self._open.pop(identity, None) is not None:
+            self._objects.pop(identity, None)
+
+    def _remember(self, obj: object, identity: bytes) -> None:
+        address = id(obj)
+
+        def remove(reference: weakref.ref[object]) -> None:
+            entry = self._ids.get(address)
+            if entry is not None and entry[0] is reference:
+                del self._ids[address]
+
+        self._ids[address] = weakref.ref(obj, remove), identity
+
+    def _reference(self, obj: object, identity: bytes) -> weakref.ref[object]:
+        def remove(reference: weakref.ref[object]) -> None:
+            if self._objects.get(identity) is reference:
+                del self._objects[identity]
+
+        return weakref.ref(obj, remove)

@@ -1,0 +1,160 @@
+"""Pickler and Unpickler, to be subclassed as those of pickle are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from waybill import _core
+from waybill._errors import DecodeError, EncodeError
+from waybill._modules import names_by_value
+from waybill._policies import Policies
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from waybill._policies import Policy
+
+
+class Pickler:
+    """Writes payloads to a file; objects that several of them hold stay one.
+
+    Subclasses may define ``persistent_id(obj)``, ``reducer_override(obj)`` and
+    ``dispatch_table``, which mean what they mean in pickle. ``protocol`` and
+    ``fix_imports`` are taken for the sake of code that was written for pickle, and do
+    nothing. Not to be used by two threads at once.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        protocol: int | None = None,
+        *,
+        fix_imports: bool = True,
+        buffer_callback: Callable[[Any], object] | None = None,
+        by_value: Iterable[ModuleType | str] = (),
+        policies: Policy | Mapping[type, Policy] | None = None,
+    ) -> None:
+        try:
+            self._write = file.write
+        except AttributeError:
+            raise TypeError("file must have a 'write' attribute") from None
+        self._buffer_callback = buffer_callback
+        self._by_value = tuple(by_value)
+        self._policies = None if policies is None else Policies(policies)
+        #: What earlier payloads hold; may be handed to another Pickler.
+        self.memo = PicklerMemo()
+
+    def dump(self, obj: object) -> None:
+        """Writes one object. Raises EncodeError; then nothing was written."""
+        try:
+            write, memo = self._write, self.memo
+        except AttributeError:
+            raise EncodeError(
+                f"Pickler.__init__() was not called by {type(self).__name__}.__init__()"
+            ) from None
+        data = _core.encode(
+            obj,
+            getattr(self, "persistent_id", None),
+            getattr(self, "reducer_override", None),
+            getattr(self, "dispatch_table", None),
+            self._buffer_callback,
+            names_by_value(self._by_value),
+            self._policies,
+            memo.objects,
+            memo.payloads,
+        )
+        memo.payloads += 1
+        write(data)
+
+    def clear_memo(self) -> None:
+        """Forgets what was written; the next payload stands by itself."""
+        self.memo.clear()
+
+
+class PicklerMemo:
+    """What a Pickler has written: how many payloads, and which objects are where."""
+
+    def __init__(self) -> None:
+        self.payloads = 0
+        self.objects: dict[int, tuple[int, int, object]] = {}
+
+    def clear(self) -> None:
+        self.objects.clear()
+
+    def copy(self) -> PicklerMemo:
+        memo = PicklerMemo()
+        memo.payloads = self.payloads
+        memo.objects = self.objects.copy()
+        return memo
+
+
+class Unpickler:
+    """Reads the payloads of a Pickler from a file, one by one.
+
+    Subclasses may define ``persistent_load(id)`` and override
+    ``find_class(module, name)``, which decides what a global name means; where it is
+    overridden, modules are imported as it sees fit, and not before. ``fix_imports``,
+    ``encoding`` and ``errors`` are taken for the sake of code that was written for
+    pickle, and do nothing. Not to be used by two threads at once.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        *,
+        fix_imports: bool = True,
+        encoding: str = "ASCII",
+        errors: str = "strict",
+        buffers: Iterable[Buffer] | None = None,
+    ) -> None:
+        try:
+            self._read = file.read
+        except AttributeError:
+            raise TypeError("file must have 'read' and 'readline' attributes") from None
+        self._buffers = None if buffers is None else iter(buffers)
+        #: Objects of the payloads so far; may be handed to another Unpickler.
+        self.memo: list[dict[int, object]] = []
+
+    def load(self) -> Any:
+        """Reads one object. Raises EOFError at the end of the file, and what loads()
+        raises."""
+        try:
+            read, memo = self._read, self.memo
+        except AttributeError:
+            raise DecodeError(
+                "Unpickler.__init__() was not called by "
+                f"{type(self).__name__}.__init__()"
+            ) from None
+        overrides = type(self).find_class is not Unpickler.find_class
+        find_class = self.find_class if overrides else vars(self).get("find_class")
+        return _core.decode(
+            read_payload(read),
+            getattr(self, "persistent_load", None),
+            find_class,
+            self._buffers,
+            memo,
+            False,
+        )
+
+    def find_class(self, module: str, name: str, /) -> Any:
+        """What a global name means: imports the module and follows the name."""
+        found: Any = __import__(module, fromlist=["*"])
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found
+
+
+def read_payload(read: Callable[[int], bytes]) -> bytearray:
+    """The bytes of exactly one payload. Raises EOFError if there are none."""
+    data = bytearray()
+    while missing := _core.measure(data):
+        # What is missing is a claim of the sender's: believed in growing steps.
+        chunk = read(min(missing, max(len(data), 1 << 16)))
+        if not chunk:
+            if not data:
+                raise EOFError("no payload: the file is at its end")
+            break
+        data += chunk
+    return data

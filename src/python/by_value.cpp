@@ -1,0 +1,114 @@
+// Modules whose functions and classes travel by value although they could be imported:
+// those that the caller named, their submodules, and local modules that code of theirs
+// uses. What import statements in their bodies name comes along as modules, after the
+// object itself; waybill._modules serves them where the payload arrives.
+// Tested by tests/python/test_by_value.py.
+
+#include "python/attribute.h"
+#include "python/compat.h"
+#include "python/function_flow.h"
+#include "python/graph_encoder.h"
+#include "python/modules.h"
+#include "python/plain_writer.h"
+
+namespace waybill::py {
+
+bool GraphEncoder::is_by_value(PyObject* module) {
+  PyObject* modules = options_.hooks.by_value;
+  PyObject* name = modules == nullptr ? nullptr : module_name(state_, module);
+  if (name == nullptr) return false;
+  for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {
+    const int found = PySet_Contains(modules, part.get());
+    check(found);
+    if (found == 1) return true;
+  }
+  return false;
+}
+
+bool GraphEncoder::is_of_module_by_value(PyObject* globals) {
+  PyObject* module = module_of_dict(state_, globals);
+  if (module == nullptr) return false;
+  return importable_name(state_, module) == nullptr
+             ? !is_main(state_, module_name(state_, module))
+             : is_by_value(module);
+}
+
+void GraphEncoder::add_companion(PyObject* object) {
+  PyObject* module = nullptr;
+  if (PyModule_Check(object)) {
+    module = object;
+  } else if (PyFunction_Check(object)) {
+    module = module_of_dict(state_, PyFunction_GET_GLOBALS(object));
+  } else if (PyType_Check(object)) {
+    const Ref name = attribute_or_null(object, state_.names.module);
+    if (name && PyUnicode_Check(name.get())) module = find_module(state_, name.get());
+  }
+  PyObject* name = module == nullptr ? nullptr : importable_name(state_, module);
+  if (name == nullptr || is_by_value(module)) return;
+  const Ref is_local = Ref::steal(PyObject_CallOneArg(state_.is_local.get(), module));
+  if (is_local.get() == Py_True) check(PySet_Add(options_.hooks.by_value, name));
+}
+
+void GraphEncoder::ship(PyObject* name) {
+  PyObject* module = find_module(state_, name);
+  if (module == nullptr) return;
+  add_companion(module);
+  if (!is_by_value(module)) return;
+  // A package has to be there for what is in it to be found.
+  if (const Ref package = parent_of(name)) ship(package.get());
+  for (const Ref& known : shipped_) {
+    if (known.get() == module) return;
+  }
+  shipped_.push_back(Ref::share(module));
+}
+
+void GraphEncoder::ship_imports(PyObject* function, const CodeInfo& info) {
+  for (const BodyImport& statement : info.summary.imports) {
+    const Ref name = absolute_name(state_, function, info, statement);
+    if (!name) continue;
+    ship(name.get());
+    if (statement.from_names == kNoIndex) continue;
+    PyObject* items = info.constant_at(statement.from_names);
+    for (Py_ssize_t i = 0; PyTuple_Check(items) && i < PyTuple_GET_SIZE(items); ++i) {
+      const Ref part =
+          Ref::steal(PyUnicode_FromFormat("%U.%S", name.get(), PyTuple_GET_ITEM(items, i)));
+      ship(part.get());
+    }
+  }
+  for (const CodeInfo* nested : info.nested) ship_imports(function, *nested);
+}
+
+void GraphEncoder::bring_companions(PyObject* function, const CodeInfo& info) {
+  if (options_.hooks.by_value == nullptr) return;
+  PyObject* globals = PyFunction_GET_GLOBALS(function);
+  PyObject* module = module_of_dict(state_, globals);
+  if (module == nullptr || !is_by_value(module)) return;
+  for (const GlobalUse& use : info.globals) {
+    if (PyObject* value = raw_get(globals, use.name)) add_companion(value);
+  }
+  ship_imports(function, info);
+}
+
+void GraphEncoder::encode_with_modules(PyObject* root) {
+  const Ref receive = Ref::steal(PyUnicode_FromString("receive"));
+  out_.node(wire::NodeTag::kObject, 5);
+  global({state_.modules, receive});
+  out_.array(2);
+  value(root);
+  run();
+  // Each may bring further ones.
+  for (std::size_t i = 0; i < shipped_.size(); ++i) {
+    const Ref module = shipped_[i];
+    root_ = module.get();
+    out_.array(3);
+    write_text(module_name(state_, module.get()), out_);
+    value(module.get());
+    run();
+  }
+  out_.array(0);
+  out_.nil();
+  out_.array(0);
+  out_.map(0);
+}
+
+}  // namespace waybill::py

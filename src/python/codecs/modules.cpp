@@ -1,0 +1,75 @@
+// Modules by value, and the namespaces of functions.
+// Tested by tests/python/test_modules_by_value.py.
+
+#include <algorithm>
+#include <iterator>
+
+#include "python/codec.h"
+#include "python/compat.h"
+#include "python/modules.h"
+#include "python/plain_writer.h"
+
+namespace waybill::py {
+
+namespace {
+
+void write_text_or_nil(PyObject* text, wire::Writer& out) {
+  if (text != nullptr && PyUnicode_CheckExact(text)) {
+    write_text(text, out);
+  } else {
+    out.nil();
+  }
+}
+
+}  // namespace
+
+// Functions that share a globals dict share a namespace; the dict itself may travel as
+// a value too, so the namespace has a key of its own.
+bool GraphEncoder::write_namespace(PyObject* globals, bool is_of_module) {
+  if (known(reinterpret_cast<std::uintptr_t>(globals) | 1)) {
+    return std::find(module_dicts_.begin(), module_dicts_.end(), globals) !=
+           module_dicts_.end();
+  }
+  if (is_of_module) module_dicts_.push_back(globals);
+  const Names& names = state_.names;
+  out_.node(wire::NodeTag::kNamespace, 4);
+  write_text_or_nil(raw_get(globals, names.name.get()), out_);
+  write_text_or_nil(raw_get(globals, names.package.get()), out_);
+  out_.boolean(raw_get(globals, names.path.get()) != nullptr);
+  out_.boolean(is_of_module);
+  return is_of_module;
+}
+
+void describe_module(GraphEncoder& encoder, PyObject* module, Plan& plan) {
+  PyObject* dict = PyModule_GetDict(module);
+  const Names& names = encoder.state().names;
+  encoder.out().node(wire::NodeTag::kModule, 2);
+  if (!encoder.write_namespace(dict, true)) {
+    encoder.fail("is a module that is in no sys.modules; a function of it came first");
+  }
+  PyObject* const given[] = {names.name.get(),    names.package.get(), names.path.get(),
+                             names.builtins.get(), names.spec.get(),    names.loader.get(),
+                             names.cached.get()};
+  Memo& written = encoder.written_globals(dict);
+  std::vector<std::pair<PyObject*, Ref>> found;
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(dict, &position, &name, &value)) {
+    const auto is_same = [name = name](PyObject* other) {
+      return PyUnicode_Compare(name, other) == 0;
+    };
+    if (!PyUnicode_CheckExact(name)) continue;
+    if (std::any_of(std::begin(given), std::end(given), is_same)) continue;
+    const auto key = reinterpret_cast<std::uintptr_t>(name);
+    if (written.find(key) != nullptr) continue;
+    written.insert(key, 0);
+    found.emplace_back(name, Ref::share(value));
+  }
+  plan.raw().map(found.size());
+  for (auto& [key, held] : found) {
+    write_text(key, plan.raw());
+    plan.child(std::move(held), Label::of_attribute(key));
+  }
+}
+
+}  // namespace waybill::py

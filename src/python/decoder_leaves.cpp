@@ -1,0 +1,144 @@
+// Values without values in them: scalars, text, and what extension types mean.
+// Tested by tests/python/test_values.py and tests/python/test_untrusted_input.py.
+
+#include <algorithm>
+#include <bit>
+
+#include "python/compat.h"
+#include "python/graph_decoder.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Token;
+using wire::TokenType;
+
+using Frame = GraphDecoder::Frame;
+using FrameKind = GraphDecoder::FrameKind;
+
+double double_at(const std::uint8_t* bytes) {
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 8; ++i) bits = bits << 8 | bytes[i];
+  return std::bit_cast<double>(bits);
+}
+
+Ref text(BytesView bytes, const char* errors) {
+  return Ref::steal(PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(bytes.data()),
+                                         static_cast<Py_ssize_t>(bytes.size()),
+                                         errors));
+}
+
+// Code that gets hold of an open list or tuple must not find holes in it.
+void fill_holes(const Frame& frame) {
+  PyObject* object = frame.object.get();
+  if (frame.kind == FrameKind::kList) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object); ++i) {
+      if (PyList_GET_ITEM(object, i) == nullptr) {
+        PyList_SET_ITEM(object, i, Ref::share(Py_None).release());
+      }
+    }
+  } else if (frame.kind == FrameKind::kTuple) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
+      if (PyTuple_GET_ITEM(object, i) == nullptr) {
+        PyTuple_SET_ITEM(object, i, Ref::share(Py_None).release());
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Ref GraphDecoder::leaf(const Token& token) {
+  switch (token.type) {
+    case TokenType::kNil:
+      return Ref::share(Py_None);
+    case TokenType::kBoolean:
+      return Ref::share(token.integer != 0 ? Py_True : Py_False);
+    case TokenType::kInteger:
+      return Ref::steal(PyLong_FromLongLong(token.integer));
+    case TokenType::kUnsigned:
+      return Ref::steal(PyLong_FromUnsignedLongLong(token.unsigned_integer));
+    case TokenType::kReal:
+      return Ref::steal(PyFloat_FromDouble(token.real));
+    case TokenType::kText: {
+      Ref value = Ref::steal_or_null(PyUnicode_DecodeUTF8(
+          token.text().data(), static_cast<Py_ssize_t>(token.bytes.size()), nullptr));
+      if (value) return value;
+      if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) throw PyError();
+      fail(ErrorCode::kMalformed, "text that is not UTF-8");
+    }
+    case TokenType::kBinary:
+      return Ref::steal(PyBytes_FromStringAndSize(
+          token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
+    default:
+      return extension(token);
+  }
+}
+
+Ref GraphDecoder::extension(const Token& token) {
+  switch (static_cast<ExtType>(token.ext_type)) {
+    case ExtType::kReference:
+      return reference(token);
+    case ExtType::kModule: {
+      std::uint64_t index = 0;
+      const bool is_known = wire::index_of(token.bytes, index) && modules_ != nullptr &&
+                            index < modules_->size();
+      if (!is_known) fail(ErrorCode::kUndeclared, "a module that is not listed");
+      if (hooks_.find_class != nullptr && !stack_.empty() &&
+          stack_.back().codec != nullptr &&
+          stack_.back().codec->tag == NodeTag::kGlobal) {
+        return modules_->name(index);  // find_class() imports as it sees fit.
+      }
+      return modules_->get(index);
+    }
+    case ExtType::kInteger:
+      if (token.bytes.empty()) break;
+      return integer_from_bytes(token.bytes.data(), token.bytes.size());
+    case ExtType::kComplex:
+      if (token.bytes.size() != 16) break;
+      return Ref::steal(PyComplex_FromDoubles(double_at(token.bytes.data()),
+                                              double_at(token.bytes.data() + 8)));
+    case ExtType::kText:
+      return text(token.bytes, "surrogatepass");
+    case ExtType::kSingleton:
+      if (token.bytes.size() != 1) break;
+      switch (static_cast<wire::Singleton>(token.bytes[0])) {
+        case wire::Singleton::kEllipsis:
+          return Ref::share(Py_Ellipsis);
+        case wire::Singleton::kNotImplemented:
+          return Ref::share(Py_NotImplemented);
+        case wire::Singleton::kEmpty:
+          if (empty_) return empty_;
+          break;
+      }
+      break;
+    case ExtType::kCode:
+      if (nested_ == nullptr || next_nested_ >= nested_->size()) break;
+      return (*nested_)[next_nested_++];
+    default:
+      break;
+  }
+  fail(ErrorCode::kUnknownTag, "an extension that has no meaning here");
+}
+
+Ref GraphDecoder::reference(const Token& token) {
+  std::uint64_t index = 0;
+  if (!wire::index_of(token.bytes, index) || index >= slots_.size() ||
+      !slots_[index].object) {
+    fail(ErrorCode::kBadReference, "a reference to an object that is not there yet");
+  }
+  const Slot& slot = slots_[index];
+  if (slot.depth != 0) {
+    const Frame& frame = stack_[slot.depth - 1];
+    fill_holes(frame);
+    if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
+      late_depth_ = std::min(late_depth_, slot.depth);
+    }
+  }
+  return slot.object;
+}
+
+}  // namespace waybill::py

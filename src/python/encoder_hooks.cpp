@@ -1,0 +1,82 @@
+// What a caller has a say in while an object is written: persistent ids, reducers of a
+// Pickler's own, the memo of a stream, policies, ids of classes.
+// Tested by tests/python/test_pickler.py and tests/python/test_policies.py.
+
+#include "python/code_view.h"
+#include "python/graph_encoder.h"
+#include "python/modules.h"
+
+namespace waybill::py {
+
+using wire::NodeTag;
+
+bool GraphEncoder::persistent(PyObject* object) {
+  const Ref held = Ref::share(object);
+  freeze();
+  Ref id = Ref::steal(PyObject_CallOneArg(options_.hooks.persistent_id, object));
+  if (id.get() == Py_None) return false;
+  auto plan = std::make_unique<Plan>();
+  out_.node(NodeTag::kPersistent, 1);
+  plan->child_is_id();
+  plan->child(std::move(id), Label::of_text(".persistent_id()"));
+  plan->finish();
+  push_plan(object, std::move(plan));
+  return true;
+}
+
+bool GraphEncoder::overridden(PyObject* object) {
+  const Ref answer =
+      Ref::steal(PyObject_CallOneArg(options_.hooks.reducer_override, object));
+  return answer.get() != Py_NotImplemented && planned(object, answer.get());
+}
+
+bool GraphEncoder::earlier(PyObject* object) {
+  const Ref address = Ref::steal(PyLong_FromVoidPtr(object));
+  PyObject* place = raw_get(options_.hooks.memo, address.get());
+  if (place == nullptr || !PyTuple_Check(place)) return false;
+  out_.node(NodeTag::kEarlier, 2);
+  out_.unsigned_integer(PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 0)));
+  out_.unsigned_integer(PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 1)));
+  return true;
+}
+
+void GraphEncoder::remember() {
+  for (const Ref& object : keep_) {
+    const MemoEntry* entry = memo_.find(reinterpret_cast<std::uintptr_t>(object.get()));
+    const Ref address = Ref::steal(PyLong_FromVoidPtr(object.get()));
+    const Ref place = Ref::steal(Py_BuildValue(
+        "(KKO)", static_cast<unsigned long long>(options_.hooks.payload),
+        static_cast<unsigned long long>(entry->offset), object.get()));
+    check(PyDict_SetItem(options_.hooks.memo, address.get(), place.get()));
+  }
+}
+
+void GraphEncoder::note_substitution(PyObject* object, std::string policy) {
+  current_ = object;
+  substitutions_.push_back({std::move(policy), Py_TYPE(object)->tp_name, path()});
+}
+
+Ref GraphEncoder::id_of(PyObject* object) {
+  if (options_.names_no_ids) return Ref::share(Py_None);
+  Ref id = Ref::steal(PyObject_CallMethodOneArg(state_.tracker.get(),
+                                                state_.names.id_of.get(), object));
+  // Twins, equal in all their content, stay two within a payload: the second gets the
+  // next number.
+  const BytesView view = bytes_of(id.get());
+  std::string bytes(view.begin(), view.end());
+  for (;;) {
+    const auto [found, is_new] = written_ids_.emplace(bytes, object);
+    if (is_new || found->second == object) break;
+    for (auto digit = bytes.rbegin(); digit != bytes.rend(); ++digit) {
+      *digit = static_cast<char>(*digit + 1);
+      if (*digit != 0) break;
+    }
+  }
+  id = Ref::steal(PyBytes_FromStringAndSize(bytes.data(),
+                                            static_cast<Py_ssize_t>(bytes.size())));
+  Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(), state_.names.sent.get(),
+                                        id.get(), object, nullptr));
+  return id;
+}
+
+}  // namespace waybill::py

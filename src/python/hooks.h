@@ -1,0 +1,36 @@
+#pragma once
+
+// What a caller can change about one dumps or loads: the methods of a Pickler or
+// Unpickler, and the options of the functions. All references are borrowed and null
+// where nothing was given; whoever fills the struct keeps them alive.
+
+#include <Python.h>
+
+#include <cstdint>
+
+namespace waybill::py {
+
+struct EncodeHooks {
+  PyObject* persistent_id = nullptr;     // callable(obj) -> id, or None
+  PyObject* reducer_override = nullptr;  // callable(obj) -> a reducer's answer
+  PyObject* dispatch_table = nullptr;    // mapping type -> reducer, for copyreg's
+  PyObject* buffer_callback = nullptr;   // callable(PickleBuffer) -> false: out of band
+  PyObject* by_value = nullptr;          // set of str: modules and packages
+  PyObject* policies = nullptr;          // callable(obj) -> what stands for it; see
+                                         // waybill._policies.Policies
+  // {address: (payload, position, object)}: what earlier payloads of the same stream
+  // hold; this one's objects are added. `payload` is this one's number.
+  PyObject* memo = nullptr;
+  std::uint64_t payload = 0;
+};
+
+struct DecodeHooks {
+  PyObject* persistent_load = nullptr;  // callable(id) -> obj
+  PyObject* find_class = nullptr;       // callable(module, name) -> obj
+  PyObject* buffers = nullptr;          // iterator of bytes-like objects
+  // [{position: object}] of the earlier payloads of a stream; this one's is added.
+  PyObject* history = nullptr;
+  bool resets_classes = false;          // A class that is known gets its state anew.
+};
+
+}  // namespace waybill::py

@@ -1,0 +1,40 @@
+#pragma once
+
+// Imports what a manifest lists, through the import system.
+
+#include <Python.h>
+
+#include <vector>
+
+#include "python/ref.h"
+#include "python/state.h"
+#include "waybill/manifest.h"
+
+namespace waybill::py {
+
+class ModuleImporter {
+ public:
+  // The manifest must outlive the importer.
+  ModuleImporter(const State& state, const Manifest& manifest)
+      : state_(state), manifest_(manifest), modules_(manifest.imports.size()) {}
+
+  // Imports all that is needed at load and was not imported yet, in the manifest's
+  // order, and registers what is lazy. Throws PyError: MissingModuleError, or what a
+  // module raised.
+  void import_all();
+
+  std::size_t size() const { return modules_.size(); }
+
+  // The module of a record; imports it if import_all() has not.
+  Ref get(std::size_t index);
+
+  // Its name as a str.
+  Ref name(std::size_t index) const;
+
+ private:
+  const State& state_;
+  const Manifest& manifest_;
+  std::vector<Ref> modules_;
+};
+
+}  // namespace waybill::py
