@@ -122,6 +122,27 @@ def make_lru_cache(function, parameters):
     return functools.lru_cache(**parameters)(function)
 
 
+def _reduce_ufunc(obj):
+    # It knows its name and not its module, which may be any: SciPy's are in many.
+    for module in list(sys.modules.values()):
+        if module is not sys.modules.get("__main__"):
+            scope = getattr(module, "__dict__", {})
+            if scope.get(obj.__name__) is obj and scope.get("__spec__") is not None:
+                return getattr, (module, obj.__name__)
+    functions = [f for f in gc.get_referents(obj) if callable(f)]
+    if len(functions) != 1:
+        raise TypeError(f"{obj!r} is in no module")
+    identity = {} if obj.identity is None else {"identity": obj.identity}
+    return make_ufunc, (functions[0], obj.nin, obj.nout, identity)
+
+
+def make_ufunc(function, count_in, count_out, identity):
+    """What numpy.frompyfunc made of a function."""
+    import numpy
+
+    return numpy.frompyfunc(function, count_in, count_out, **identity)
+
+
 #: The same for types of modules that need not be loaded: {name: {module: reducer}}.
 NAMED_REDUCERS = {
     "_FIELD_BASE": {"dataclasses": _reduce_dataclass_sentinel},
@@ -129,6 +150,7 @@ NAMED_REDUCERS = {
     "_KW_ONLY_TYPE": {"dataclasses": _reduce_dataclass_sentinel},
     "_HAS_DEFAULT_FACTORY_CLASS": {"dataclasses": _reduce_dataclass_sentinel},
     "_lru_cache_wrapper": {"functools": _reduce_lru_cache},
+    "ufunc": {"numpy": _reduce_ufunc},
     "TypeVar": {"typing": _reduce_type_variable},
     "ParamSpec": {"typing": _reduce_type_variable},
     "TypeVarTuple": {"typing": _reduce_type_variable},

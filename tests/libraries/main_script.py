@@ -16,9 +16,9 @@ from pathlib import Path
 import fresh_process
 
 _END = """
-import sys, waybill
-with open(sys.argv[1], "wb") as file:
-    file.write(waybill.dumps(value))
+__import__("pathlib").Path(__import__("sys").argv[1]).write_bytes(
+    __import__("waybill").dumps(value)
+)
 """
 
 

@@ -17,7 +17,7 @@ def describe(a):
 def described(*arrays):
     return describe, arrays, [describe(a) for a in arrays]
 """
-SAME = "[value[0](a) for a in value[1]] == value[2] or ([value[0](a) for a in value[1]], value[2])"
+DIFFERENT = "[pair for pair in zip(map(value[0], value[1]), value[2]) if pair[0] != pair[1]]"
 
 
 def test_arrays_of_every_type_arrive():
@@ -27,17 +27,17 @@ value = described(*simple, np.arange(3).astype("m8[ms]"), np.zeros(2, "V7"),
                   np.array(["2020-02-02", "NaT"], "M8[D]"), np.arange(3, dtype=">i4"))
 """
 
-    assert send(script, SAME) is True
+    assert send(script, DIFFERENT) == []
 
 
 def test_structured_arrays_arrive():
     script = f"""{DESCRIBED}
 point = np.dtype([("x", "<f8"), ("tags", "U3", (2,)), (("title", "t"), "i1")], align=True)
 records = np.array([(1.5, ["a", "bc"], 3)], point)
-value = described(records, records.view(np.recarray), np.zeros((2, 2), point)["tags"])
+value = described(records, records.view(np.recarray), np.zeros((2, 2), point))
 """
 
-    assert send(script, SAME) is True
+    assert send(script, DIFFERENT) == []
 
 
 def test_arrays_of_objects_of_main_arrive():
@@ -48,7 +48,7 @@ class Cell:
 value = described(np.array([Cell(1), None, [Cell(2)], "x"], object))
 """
 
-    assert send(script, SAME) is True
+    assert send(script, DIFFERENT) == []
 
 
 def test_an_array_of_objects_that_holds_itself_arrives():
@@ -63,7 +63,7 @@ grid = np.arange(12.0).reshape(3, 4)
 value = described(np.asfortranarray(grid), grid.T, np.array(5), np.empty((0, 3)))
 """
 
-    assert send(script, SAME) is True
+    assert send(script, DIFFERENT) == []
 
 
 def test_the_cells_of_a_view_arrive():
@@ -94,7 +94,7 @@ def test_strings_of_any_length_arrive():
 value = described(np.array(["a", "b" * 100], np.dtypes.StringDType()))
 """
 
-    assert send(script, SAME) is True
+    assert send(script, DIFFERENT) == []
 
 
 def test_masked_arrays_arrive():
@@ -103,7 +103,7 @@ import numpy as np
 value = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0], fill_value=-1)
 """
 
-    assert send(script, "value.filled().tolist(), value.sum()") == ([1.0, -1.0, 3.0], 4.0)
+    assert send(script, "value.filled().tolist(), float(value.sum())") == ([1.0, -1.0, 3.0], 4.0)
 
 
 def test_ufuncs_and_array_functions_arrive():
@@ -112,8 +112,8 @@ import numpy as np
 value = np.add, np.add.reduce, np.linalg.norm, np.concatenate, np.random.default_rng
 """
 
-    expression = "value[0] is __import__('numpy').add, value[1]([1, 2]), value[2]([3, 4])"
-    assert send(script, expression) == (True, 3, 5.0)
+    expression = "value[0] is __import__('numpy').add, *map(float, (value[1]([1, 2]), value[2]([3, 4])))"
+    assert send(script, expression) == (True, 3, 5)
 
 
 def test_a_ufunc_of_a_function_of_main_arrives():

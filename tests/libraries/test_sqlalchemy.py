@@ -74,6 +74,6 @@ table = Table("t", MetaData(), Column("id", Integer, primary_key=True), Column("
 value = table
 """
 
-    assert send(script, "[c.name for c in value.columns]") == ["id", "n"]
+    assert send(script, "[str(c.name) for c in value.columns]") == ["id", "n"]
 
 
