@@ -9,6 +9,8 @@ import gc
 import sys
 import types
 
+from waybill import _declarative
+
 
 def _reduce_property(obj):
     return property, (obj.fget, obj.fset, obj.fdel, obj.__doc__)
@@ -154,6 +156,7 @@ NAMED_REDUCERS = {
     "TypeVar": {"typing": _reduce_type_variable},
     "ParamSpec": {"typing": _reduce_type_variable},
     "TypeVarTuple": {"typing": _reduce_type_variable},
+    **_declarative.NAMED_REDUCERS,
 }
 
 
