@@ -4,6 +4,7 @@ import pytest
 from main_script import send
 
 pytest.importorskip("numpy")
+pytestmark = pytest.mark.slow  # NumPy is there in `make test`, too.
 
 # `value` is a function of __main__, objects, and what the function makes of each here.
 DESCRIBED = """

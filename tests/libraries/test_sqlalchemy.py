@@ -77,3 +77,95 @@ value = table
     assert send(script, "[str(c.name) for c in value.columns]") == ["id", "n"]
 
 
+
+
+def test_relationships_of_many_to_many_arrive():
+    script = """
+from sqlalchemy import Column, ForeignKey, Integer, Table
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+class Base(DeclarativeBase): pass
+links = Table("links", Base.metadata,
+              Column("a", ForeignKey("left.id"), primary_key=True),
+              Column("b", ForeignKey("right.id"), primary_key=True))
+class Left(Base):
+    __tablename__ = "left"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    rights: Mapped[set["Right"]] = relationship(secondary=links, lazy="selectin")
+class Right(Base):
+    __tablename__ = "right"
+    number: Mapped[int] = mapped_column("id", primary_key=True)
+value = Left(rights={Right(number=3)})
+"""
+
+    assert send(script, "[r.number for r in value.rights]") == [3]
+
+
+def test_a_class_that_inherits_is_stored_as_what_it_is():
+    script = """
+from sqlalchemy import ForeignKey, create_engine, select
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+class Base(DeclarativeBase): pass
+class Animal(Base):
+    __tablename__ = "animal"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    __mapper_args__ = {"polymorphic_on": "kind", "polymorphic_identity": "animal"}
+class Dog(Animal):
+    __tablename__ = "dog"
+    id: Mapped[int] = mapped_column(ForeignKey("animal.id"), primary_key=True)
+    tricks: Mapped[int]
+    __mapper_args__ = {"polymorphic_identity": "dog"}
+def stored(animal):
+    engine = create_engine("sqlite://")
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
+        session.add(animal)
+        session.commit()
+        found = session.scalars(select(Animal)).one()
+        return type(found).__name__, found.kind, found.tricks
+value = stored, Dog, Dog(tricks=2)
+"""
+
+    assert send(script, "value[0](value[2])") == ("Dog", "dog", 2)
+    assert send(script, "value[0](value[1](tricks=3))") == ("Dog", "dog", 3)
+
+
+def test_a_base_of_the_older_kind_and_a_constructor_arrive():
+    script = """
+from sqlalchemy import Column, Integer, String
+from sqlalchemy.ext.hybrid import hybrid_property
+from sqlalchemy.orm import declarative_base
+Base = declarative_base()
+class User(Base):
+    __tablename__ = "user"
+    key = Column("id", Integer, primary_key=True)
+    name = Column(String(30), default=lambda: "nobody")
+    def __init__(self, name):
+        super().__init__(name=name)
+        self.seen = [type(self).__name__]
+    @hybrid_property
+    def loud(self): return self.name + "!"
+value = User, User("x")
+"""
+
+    expression = "(value[1].loud, value[0]('y').seen, str(value[0].key), 'name ||' in str(value[0].loud))"
+    assert send(script, expression) == ("x!", ["User"], "User.key", True)
+
+
+def test_a_mixin_and_an_abstract_class_arrive():
+    script = """
+from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
+class Base(DeclarativeBase): pass
+class Named:
+    name: Mapped[str] = mapped_column(default="x")
+    @declared_attr.directive
+    def __tablename__(cls): return cls.__name__.lower()
+class Kept(Base):
+    __abstract__ = True
+    id: Mapped[int] = mapped_column(primary_key=True)
+class Thing(Named, Kept): pass
+value = Thing
+"""
+
+    expression = "(value(name='y').name, str(value.__table__.name) + '', sorted(map(str, value.__table__.c.keys())))"
+    assert send(script, expression) == ("y", "thing", ["id", "name"])
