@@ -5,7 +5,8 @@ that know mapper, registry and each other, none of which can travel. What can is
 table, and the relationships as they were asked for; the class is mapped anew from them
 where it arrives. Classes that it is related to come along.
 
-SQLAlchemy is never imported here: a class of it shows that it is there.
+SQLAlchemy is never imported to send: a class of it shows that it is there.
+Tested by tests/libraries/test_sqlalchemy.py.
 """
 
 import sys
@@ -27,10 +28,15 @@ _OPTIONS = (
     "info",
 )
 #: What it takes and keeps aside, as it was given.
-_ARGUMENTS = ("secondary", "primaryjoin", "secondaryjoin", "order_by") + (
+_ARGUMENTS = (
+    "secondary",
+    "primaryjoin",
+    "secondaryjoin",
+    "order_by",
     "foreign_keys",
     "remote_side",
 )
+
 #: What a class has to be made with.
 _DECLARED = ("metadata", "type_annotation_map", "__abstract__", "__mapper_args__")
 
@@ -78,7 +84,9 @@ def declare_again(cls, own, namespace):
             if getattr(column, "key", None) != attribute.key:
                 namespace[attribute.key] = column
         else:
-            raise TypeError(f"{attribute} cannot be declared again; define it in a module")
+            raise TypeError(
+                f"{attribute} cannot be declared again; define it in a module"
+            )
     own["__mapper__"] = related, init if is_own else None
 
 

@@ -135,7 +135,8 @@ def _reduce_ufunc(obj):
     if len(functions) != 1:
         raise TypeError(f"{obj!r} is in no module")
     identity = {} if obj.identity is None else {"identity": obj.identity}
-    return make_ufunc, (functions[0], obj.nin, obj.nout, identity)
+    counts = (obj.nin, obj.nout)  # codespell:ignore nin
+    return make_ufunc, (functions[0], *counts, identity)
 
 
 def make_ufunc(function, count_in, count_out, identity):
@@ -187,5 +188,3 @@ def make_lazy_import(module, name):
         exec(f"lazy from {module} import {name}", scope)
         bound = name
     return dict.__getitem__(scope, bound)
-
-

@@ -39,7 +39,10 @@ class Key:
 value = Key, Key("a"), {Key("a"): 1}
 """
 
-    assert send(script, "value[2][value[0]('a')], value[1] < value[0]('b')") == (1, True)
+    assert send(script, "value[2][value[0]('a')], value[1] < value[0]('b')") == (
+        1,
+        True,
+    )
     with pytest.raises(Exception, match="FrozenInstanceError"):
         send(script, "setattr(value[1], 'name', 'b')")
 

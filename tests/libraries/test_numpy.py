@@ -18,7 +18,9 @@ def describe(a):
 def described(*arrays):
     return describe, arrays, [describe(a) for a in arrays]
 """
-DIFFERENT = "[pair for pair in zip(map(value[0], value[1]), value[2]) if pair[0] != pair[1]]"
+DIFFERENT = (
+    "[pair for pair in zip(map(value[0], value[1]), value[2]) if pair[0] != pair[1]]"
+)
 
 
 def test_arrays_of_every_type_arrive():
@@ -104,7 +106,10 @@ import numpy as np
 value = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0], fill_value=-1)
 """
 
-    assert send(script, "value.filled().tolist(), float(value.sum())") == ([1.0, -1.0, 3.0], 4.0)
+    assert send(script, "value.filled().tolist(), float(value.sum())") == (
+        [1.0, -1.0, 3.0],
+        4.0,
+    )
 
 
 def test_ufuncs_and_array_functions_arrive():
@@ -161,7 +166,9 @@ class Measured(np.ndarray):
 value = Measured([1, 2], "m")
 """
 
-    expression = "value.tolist(), value.unit, (value[:1] * 2).unit, type(value).__name__"
+    expression = (
+        "value.tolist(), value.unit, (value[:1] * 2).unit, type(value).__name__"
+    )
     assert send(script, expression) == ([1, 2], "m", "m", "Measured")
 
 

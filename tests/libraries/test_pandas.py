@@ -115,7 +115,9 @@ value = Table({"a": [1, 2]})
 value.unit = "m"
 """
 
-    expression = "value.double()['a'].tolist(), value.unit, type(value.double()).__name__"
+    expression = (
+        "value.double()['a'].tolist(), value.unit, type(value.double()).__name__"
+    )
     assert send(script, expression) == ([2, 4], "m", "Table")
 
 

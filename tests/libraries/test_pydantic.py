@@ -137,7 +137,9 @@ class Home(BaseModel):
 value = Home, lambda: TypeAdapter(list[Home]).validate_json('[{"pet": {"kind": "cat"}}]')
 """
 
-    expression = "value[0](pet={'kind': 'dog', 'age': '3'}).pet.age, value[1]()[0].pet.kind"
+    expression = (
+        "value[0](pet={'kind': 'dog', 'age': '3'}).pet.age, value[1]()[0].pet.kind"
+    )
     assert send(script, expression) == (3, "cat")
 
 

@@ -42,7 +42,9 @@ def test_a_class_maps_there():
 def test_an_instance_can_be_stored_there():
     script = MODELS + "value = User(name='x', posts=[Post(), Post()]), stored"
 
-    expression = "value[0].shout(), len(value[0].posts), value[0].posts[1].user is value[0]"
+    expression = (
+        "value[0].shout(), len(value[0].posts), value[0].posts[1].user is value[0]"
+    )
     assert send(script, expression) == ("X", 2, True)
     assert send(script, "value[1](value[0])") == "x"
 
@@ -75,8 +77,6 @@ value = table
 """
 
     assert send(script, "[str(c.name) for c in value.columns]") == ["id", "n"]
-
-
 
 
 def test_relationships_of_many_to_many_arrive():
@@ -148,7 +148,7 @@ class User(Base):
 value = User, User("x")
 """
 
-    expression = "(value[1].loud, value[0]('y').seen, str(value[0].key), 'name ||' in str(value[0].loud))"
+    expression = "(value[1].loud, value[0]('y').seen, str(value[0].key), 'name ||' in str(value[0].loud == 'a'))"
     assert send(script, expression) == ("x!", ["User"], "User.key", True)
 
 

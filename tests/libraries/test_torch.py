@@ -29,7 +29,9 @@ tensors += [torch.tensor(5), torch.empty(0, 3), torch.arange(6).reshape(2, 3).T[
 value = tensors, [(str(t.dtype), tuple(t.shape), t.stride(), t.tolist()) for t in tensors]
 """
 
-    expression = "[(str(t.dtype), tuple(t.shape), t.stride(), t.tolist()) for t in value[0]]"
+    expression = (
+        "[(str(t.dtype), tuple(t.shape), t.stride(), t.tolist()) for t in value[0]]"
+    )
     assert send(script, f"{expression} == value[1]")
 
 
@@ -94,7 +96,9 @@ value = train, net, x
 def test_a_class_of_modules_makes_new_ones():
     script = NET + "value = Net, net.state_dict()"
 
-    expression = "(lambda n: (n.load_state_dict(value[1]), n.shift.tolist())[1])(value[0]())"
+    expression = (
+        "(lambda n: (n.load_state_dict(value[1]), n.shift.tolist())[1])(value[0]())"
+    )
     assert send(script, expression) == [0, 1]
 
 
@@ -106,7 +110,9 @@ net.register_forward_pre_hook(lambda module, given: SEEN.append(1))
 value = net, x, SEEN, net.layers[2](torch.zeros(1, 4))
 """
 
-    expression = "(value[0](value[1]), value[2], value[0].layers[0](value[1]).tolist())[1:]"
+    expression = (
+        "(value[0](value[1]), value[2], value[0].layers[0](value[1]).tolist())[1:]"
+    )
     assert send(script, expression) == ([1], [[0, 0, 0, 0]])
 
 
@@ -197,5 +203,3 @@ value = batches, Squares()
 """
 
     assert send(script, "value[0](value[1])") == [[0, 1], [4]]
-
-

@@ -1,8 +1,8 @@
 """Which of CPython's pickle tests are not for waybill: exclusions.tsv, put to use.
 
 A row is a test (`Class.test`, as test.pickletester has it; `*` stands for any text),
-the versions of Python it is about (`3.13-`, `-3.12`, `3.11-3.13`; `-` is all), what is
-done, and why:
+the versions of Python that are sure to have it (`3.13-`, `-3.12`; `-` is all), what is
+done wherever it is found, and why:
 
     fails   the test runs and must fail, so that a reason which no longer holds is seen
     left    the test does not run: it would hang, or what it says is up to chance
@@ -11,7 +11,6 @@ done, and why:
 import contextlib
 import fnmatch
 import functools
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +25,7 @@ class Exclusion(NamedTuple):
     action: str
     reason: str
 
-    def is_for(self, version):
+    def is_sure_in(self, version):
         first, _, last = self.versions.partition("-")
         return _numbers(first or "3.0") <= version <= _numbers(last or "3.99")
 
@@ -37,10 +36,9 @@ def _numbers(text):
 
 @functools.cache
 def exclusions():
-    """Those of this version."""
     rows = [line.split("\t") for line in FILE.read_text().splitlines()[1:]]
     assert all(len(row) == 4 and row[2] in ("fails", "left") for row in rows)
-    return [e for e in map(Exclusion._make, rows) if e.is_for(sys.version_info[:2])]
+    return [Exclusion._make(row) for row in rows]
 
 
 def claims_of(cls):
