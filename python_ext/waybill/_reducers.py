@@ -9,6 +9,8 @@ import gc
 import sys
 import types
 
+from waybill import _declarative
+
 
 def _reduce_property(obj):
     return property, (obj.fget, obj.fset, obj.fdel, obj.__doc__)
@@ -122,6 +124,36 @@ def make_lru_cache(function, parameters):
     return functools.lru_cache(**parameters)(function)
 
 
+_MODULES_OF_UFUNCS = (
+    "numpy",
+    "scipy.special",
+    "numpy._core.umath",
+    "numpy.core.umath",
+    "scipy.special._ufuncs",
+)
+
+
+def _reduce_ufunc(obj):
+    # It knows its name and not its module, which is one of few.
+    for name in _MODULES_OF_UFUNCS:
+        module = sys.modules.get(name)
+        if module is not None and vars(module).get(obj.__name__) is obj:
+            return getattr, (module, obj.__name__)
+    functions = [f for f in gc.get_referents(obj) if callable(f)]
+    if len(functions) != 1:
+        raise TypeError(f"{obj!r} is in no module")
+    identity = {} if obj.identity is None else {"identity": obj.identity}
+    counts = (obj.nin, obj.nout)  # codespell:ignore nin
+    return make_ufunc, (functions[0], *counts, identity)
+
+
+def make_ufunc(function, count_in, count_out, identity):
+    """What numpy.frompyfunc made of a function."""
+    import numpy
+
+    return numpy.frompyfunc(function, count_in, count_out, **identity)
+
+
 #: Callables of reducers: what they make has an id, by which a receiver knows it again.
 IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable})
 
@@ -132,9 +164,11 @@ NAMED_REDUCERS = {
     "_KW_ONLY_TYPE": {"dataclasses": _reduce_dataclass_sentinel},
     "_HAS_DEFAULT_FACTORY_CLASS": {"dataclasses": _reduce_dataclass_sentinel},
     "_lru_cache_wrapper": {"functools": _reduce_lru_cache},
+    "ufunc": {"numpy": _reduce_ufunc},
     "TypeVar": {"typing": _reduce_type_variable},
     "ParamSpec": {"typing": _reduce_type_variable},
     "TypeVarTuple": {"typing": _reduce_type_variable},
+    **_declarative.NAMED_REDUCERS,
 }
 
 
@@ -165,5 +199,3 @@ def make_lazy_import(module, name):
         exec(f"lazy from {module} import {name}", scope)
         bound = name
     return dict.__getitem__(scope, bound)
-
-

@@ -1,0 +1,191 @@
+"""Arrays and other objects of NumPy arrive as they were."""
+
+import pytest
+from main_script import send
+
+pytest.importorskip("numpy")
+pytestmark = pytest.mark.slow  # NumPy is there in `make test`, too.
+
+# `value` is a function of __main__, objects, and what the function makes of each here.
+DESCRIBED = """
+import numpy as np
+
+def describe(a):
+    order = "".join(k for k, v in (("C", a.flags.c_contiguous), ("F", a.flags.f_contiguous)) if v)
+    cells = repr(a.tolist()) if a.dtype.hasobject or a.dtype.kind == "T" else a.tobytes()
+    return type(a).__name__, repr(a.dtype), a.shape, order, a.flags.writeable, cells
+
+def described(*arrays):
+    return describe, arrays, [describe(a) for a in arrays]
+"""
+DIFFERENT = (
+    "[pair for pair in zip(map(value[0], value[1]), value[2]) if pair[0] != pair[1]]"
+)
+
+
+def test_arrays_of_every_type_arrive():
+    script = f"""{DESCRIBED}
+simple = [np.arange(3).astype(code) for code in np.typecodes["All"] if code not in "Vm"]
+value = described(*simple, np.arange(3).astype("m8[ms]"), np.zeros(2, "V7"),
+                  np.array(["2020-02-02", "NaT"], "M8[D]"), np.arange(3, dtype=">i4"))
+"""
+
+    assert send(script, DIFFERENT) == []
+
+
+def test_structured_arrays_arrive():
+    script = f"""{DESCRIBED}
+point = np.dtype([("x", "<f8"), ("tags", "U3", (2,)), (("title", "t"), "i1")], align=True)
+records = np.array([(1.5, ["a", "bc"], 3)], point)
+value = described(records, records.view(np.recarray), np.zeros((2, 2), point))
+"""
+
+    assert send(script, DIFFERENT) == []
+
+
+def test_arrays_of_objects_of_main_arrive():
+    script = f"""{DESCRIBED}
+class Cell:
+    def __init__(self, n): self.n = n
+    def __repr__(self): return f"Cell({{self.n}})"
+value = described(np.array([Cell(1), None, [Cell(2)], "x"], object))
+"""
+
+    assert send(script, DIFFERENT) == []
+
+
+def test_an_array_of_objects_that_holds_itself_arrives():
+    script = "import numpy as np\nvalue = np.empty(1, object)\nvalue[0] = [value]"
+
+    assert send(script, "value[0][0] is value")
+
+
+def test_layouts_arrive():
+    script = f"""{DESCRIBED}
+grid = np.arange(12.0).reshape(3, 4)
+value = described(np.asfortranarray(grid), grid.T, np.array(5), np.empty((0, 3)))
+"""
+
+    assert send(script, DIFFERENT) == []
+
+
+def test_the_cells_of_a_view_arrive():
+    script = """
+import numpy as np
+grid = np.arange(12).reshape(3, 4)
+value = grid[::2, ::-1], grid[1:, 1], np.broadcast_to(np.int8(7), (2, 2))
+"""
+
+    cells = send(script, "[a.tolist() for a in value]")
+
+    assert cells == [[[3, 2, 1, 0], [11, 10, 9, 8]], [5, 9], [[7, 7], [7, 7]]]
+
+
+def test_scalars_arrive_with_their_type():
+    script = """
+import numpy as np
+value = [np.float32(0.1), np.int8(-1), np.bool_(True), np.str_("x"), np.bytes_(b"y"),
+         np.complex64(1j), np.datetime64("2020-01-01"), np.longdouble(1) / 3, np.void(b"ab")]
+value = value, [repr(v) for v in value]
+"""
+
+    assert send(script, "[repr(v) for v in value[0]] == value[1]")
+
+
+def test_strings_of_any_length_arrive():
+    script = f"""{DESCRIBED}
+value = described(np.array(["a", "b" * 100], np.dtypes.StringDType()))
+"""
+
+    assert send(script, DIFFERENT) == []
+
+
+def test_masked_arrays_arrive():
+    script = """
+import numpy as np
+value = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0], fill_value=-1)
+"""
+
+    assert send(script, "value.filled().tolist(), float(value.sum())") == (
+        [1.0, -1.0, 3.0],
+        4.0,
+    )
+
+
+def test_ufuncs_and_array_functions_arrive():
+    script = """
+import numpy as np
+value = np.add, np.add.reduce, np.linalg.norm, np.concatenate, np.random.default_rng
+"""
+
+    expression = "value[0] is __import__('numpy').add, *map(float, (value[1]([1, 2]), value[2]([3, 4])))"
+    assert send(script, expression) == (True, 3, 5)
+
+
+def test_a_ufunc_of_a_function_of_main_arrives():
+    script = """
+import numpy as np
+def twice(x): return 2 * x
+value = np.frompyfunc(twice, 1, 1), np.vectorize(twice)
+"""
+
+    assert send(script, "[f([1, 2]).tolist() for f in value]") == [[2, 4], [2, 4]]
+
+
+@pytest.mark.parametrize("make", ["default_rng(7)", "RandomState(7)", "PCG64(7)"])
+def test_random_numbers_go_on_where_they_were(make):
+    script = f"""
+import numpy as np
+source = np.random.{make}
+draw = source.bytes if hasattr(source, "bytes") else source.random_raw
+draw(3)
+copy = __import__("copy").deepcopy(source)
+value = source, (copy.bytes if hasattr(copy, "bytes") else copy.random_raw)(5)
+"""
+    draw = "getattr(value[0], 'bytes', None) or value[0].random_raw"
+
+    assert send(script, f"bool(__import__('numpy').all(({draw})(5) == value[1]))")
+
+
+def test_a_subclass_of_main_keeps_its_attributes():
+    script = """
+import numpy as np
+class Measured(np.ndarray):
+    def __new__(cls, cells, unit):
+        new = np.asarray(cells).view(cls)
+        new.unit = unit
+        return new
+    def __array_finalize__(self, source):
+        self.unit = getattr(source, "unit", None)
+    def __reduce__(self):
+        build, given, state = super().__reduce__()
+        return build, given, (state, self.unit)
+    def __setstate__(self, state):
+        super().__setstate__(state[0])
+        self.unit = state[1]
+value = Measured([1, 2], "m")
+"""
+
+    expression = (
+        "value.tolist(), value.unit, (value[:1] * 2).unit, type(value).__name__"
+    )
+    assert send(script, expression) == ([1, 2], "m", "m", "Measured")
+
+
+def test_a_function_that_uses_numpy_works():
+    script = """
+import numpy as np
+from numpy import linalg as la
+WEIGHTS = np.eye(2)
+def score(x):
+    return float(la.norm(WEIGHTS @ np.asarray(x, dtype=np.float64)))
+value = score
+"""
+
+    assert send(script, "value([3, 4])") == 5.0
+
+
+def test_an_array_that_is_met_twice_is_one():
+    script = "import numpy as np\na = np.arange(3)\nvalue = [a, {'a': a}]"
+
+    assert send(script, "value[0] is value[1]['a']")
