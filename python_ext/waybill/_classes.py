@@ -6,6 +6,8 @@ The extension fetches these functions once.
 import sys
 import types
 
+from waybill import _declarative
+
 # What a class gets from type(), its metaclass or copyreg, and not from its author.
 _GIVEN = frozenset(
     {
@@ -63,6 +65,8 @@ def class_parts(cls):
         own["__annotate__"] = annotate
     elif evaluated is not None:
         own["__annotations__"] = evaluated
+    if _declarative.is_declarative(cls):
+        _declarative.declare_again(cls, own, namespace)
     registered = _registered_in(cls)
     if registered:
         own["_abc_impl"] = registered
@@ -214,6 +218,8 @@ def set_class_attribute(cls, name, value):
     elif name == "_member_map_":
         for member, state in value.items():
             vars(cls.__members__[member]).update(state)
+    elif name == "__mapper__" and _declarative.is_declarative(cls):
+        _declarative.finish_mapping(cls, value)
     else:
         setattr(cls, name, value)
 
