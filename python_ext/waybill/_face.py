@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from waybill import _core
 from waybill._modules import names_by_value
-from waybill._pickler import read_payload
+from waybill._pickler import demand_protocol, read_payload
 from waybill._policies import Policies
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def dumps_with(
     policies: Policy | Mapping[type, Policy] | None = None,
 ) -> bytes:
     """``dumps`` with options; the extension calls it where there are any."""
-    if buffer_callback is not None and protocol is not None and 0 <= protocol < 5:
-        raise ValueError("buffer_callback needs protocol >= 5")
+    demand_protocol(protocol, buffer_callback)
     return _core.encode(
         obj,
         None,

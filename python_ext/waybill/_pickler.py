@@ -40,6 +40,7 @@ class Pickler:
             self._write = file.write
         except AttributeError:
             raise TypeError("file must have a 'write' attribute") from None
+        demand_protocol(protocol, buffer_callback)
         self._buffer_callback = buffer_callback
         self._by_value = tuple(by_value)
         self._policies = None if policies is None else Policies(policies)
@@ -110,7 +111,8 @@ class Unpickler:
         buffers: Iterable[Buffer] | None = None,
     ) -> None:
         try:
-            self._read = file.read
+            # The second is not needed; who has it not has no file that pickle takes.
+            self._read, _ = file.read, file.readline
         except AttributeError:
             raise TypeError("file must have 'read' and 'readline' attributes") from None
         self._buffers = None if buffers is None else iter(buffers)
@@ -144,6 +146,12 @@ class Unpickler:
         for part in name.split("."):
             found = getattr(found, part)
         return found
+
+
+def demand_protocol(protocol: int | None, buffer_callback: object) -> None:
+    """Raises ValueError for what pickle refuses: buffers before protocol 5."""
+    if buffer_callback is not None and protocol is not None and 0 <= protocol < 5:
+        raise ValueError("buffer_callback needs protocol >= 5")
 
 
 def read_payload(read: Callable[[int], bytes]) -> bytearray:

@@ -16,6 +16,10 @@ Describe codec_for(GraphEncoder& encoder, PyObject* object) {
       {&PySlice_Type, describe_slice},       {&PyRange_Type, describe_range},
       {&PyPickleBuffer_Type, describe_buffer}, {&PyModule_Type, describe_module},
   };
+  if (encoder.hooks().dispatch_table != nullptr && !PyFunction_Check(object) &&
+      user_reducer(encoder, Py_TYPE(object))) {
+    return describe_reduced;
+  }
   for (const Row& row : kRows) {
     if (Py_IS_TYPE(object, row.type)) return row.describe;
   }

@@ -298,6 +298,8 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     frame.is_whole = false;
     late_.push_back({frame.object, key, std::move(value)});
   } else {
+    // Keys that were unequal at the sender's may be equal here; plain ones may not.
+    if (!hashes_by_itself(key.get())) frame.is_whole = false;
     hashed(PyDict_SetItem(frame.object.get(), key.get(), value.get()));
   }
 }

@@ -181,7 +181,11 @@ bool GraphEncoder::value(PyObject* object) {
 bool GraphEncoder::content(PyObject* object) {
   current_ = object;
   if (is_long(object) && Py_REFCNT(object) > 1 && known(key_of(object))) return false;
-  if (write_leaf(object, out_)) return false;
+  // Reducers of a Pickler's own come before what is a leaf to us, but not to pickle.
+  const bool may_be_reduced =
+      PyComplex_CheckExact(object) && (options_.hooks.dispatch_table != nullptr ||
+                                       options_.hooks.reducer_override != nullptr);
+  if (!may_be_reduced && write_leaf(object, out_)) return false;
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyTuple_Type && PyTuple_GET_SIZE(object) == 0) {
     out_.node(NodeTag::kTuple, 0);

@@ -159,6 +159,8 @@ GlobalName find_type(const State& state, PyTypeObject* type) {
   GlobalName found = find_global(state, object, module.get(), path.get());
   if (found.module) return found;
   // Builtin types without a name in builtins, such as that of functions.
+  // A metaclass may make its classes unhashable; no builtin type has such.
+  if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
   PyObject* name = PyDict_GetItemWithError(state.named_types.get(), object);
   if (name == nullptr) {
     if (PyErr_Occurred()) throw PyError();

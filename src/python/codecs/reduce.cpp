@@ -30,6 +30,8 @@ struct Reduced {
 // Our reducer for the exact type, by type or by the type's name. Null if none.
 Ref own_reducer(const State& state, PyTypeObject* type) {
   auto* key = reinterpret_cast<PyObject*>(type);
+  // A metaclass may make its classes unhashable; none of ours has such.
+  if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
   if (PyObject* reducer = raw_get(state.reducers.get(), key)) {
     return Ref::share(reducer);
   }
