@@ -30,6 +30,11 @@ def class_parts(cls):
     is there, so that they may refer to it. A str is the name under which the class's
     module has it, where that is another than its own.
     """
+    if _is_of_ctypes(cls):
+        from waybill._kinds import foreign
+
+        own = {k: v for k, v in vars(cls).items() if k not in _GIVEN}
+        return foreign.ctypes_class_parts(cls, own)
     if _is_made_in_c(cls):
         module = sys.modules.get(cls.__module__)
         for name, value in vars(module).items() if module else ():
@@ -83,6 +88,11 @@ def _is_method(value):
     return isinstance(
         value, (types.FunctionType, classmethod, staticmethod, property)
     )
+
+
+def _is_of_ctypes(cls):
+    metaclasses = type(cls).__mro__
+    return len(metaclasses) > 2 and any(m.__module__ == "_ctypes" for m in metaclasses)
 
 
 def _is_made_in_c(cls):
@@ -167,6 +177,8 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
     their attributes, mean that no hook of the bases is called: what it did to the class
     and its bases travels as attributes of theirs.
     """
+    if not isinstance(metaclass, type):
+        return metaclass(name, tuple(bases), namespace)
     if metaclass.__name__ == "_TypedDictMeta":
         # What its own way of making a class computes is among the attributes.
         return type.__new__(metaclass, name, tuple(bases), namespace)

@@ -5,6 +5,7 @@ object and return a callable, its arguments and possibly more; or a str, the nam
 which the object's module has it.
 """
 
+import builtins
 import gc
 import sys
 import types
@@ -24,10 +25,6 @@ def _reduce_method(obj):
     return types.MethodType, (obj.__func__, obj.__self__)
 
 
-def _reduce_mapping_proxy(obj):
-    return types.MappingProxyType, (dict(obj),)
-
-
 def _reduce_module(obj):
     # Only modules that no import finds come here: they are what their dict holds.
     state = {k: v for k, v in vars(obj).items() if k not in _NOT_OF_A_MODULE}
@@ -38,25 +35,56 @@ _NOT_OF_A_MODULE = frozenset(
     {"__name__", "__doc__", "__builtins__", "__loader__", "__spec__"}
 )
 
+
+def _later(topic, name):
+    """A reducer of waybill._kinds, which is loaded when it is needed."""
+
+    def reduce(obj):
+        module = __import__(f"waybill._kinds.{topic}", fromlist=[name])
+        return getattr(module, name)(obj)
+
+    return reduce
+
+
+def _exceptions():
+    kinds = vars(builtins).values()
+    return [k for k in kinds if isinstance(k, type) and issubclass(k, BaseException)]
+
+
+_reduce_view = _later("collections", "reduce_view")
+_reduce_class_descriptor = _later("callables", "reduce_class_descriptor")
+
 #: Reducers by exact type, asked before those of copyreg.
 REDUCERS = {
     property: _reduce_property,
     classmethod: _reduce_wrapped,
     staticmethod: _reduce_wrapped,
     types.MethodType: _reduce_method,
-    types.MappingProxyType: _reduce_mapping_proxy,
     types.ModuleType: _reduce_module,
+    types.MappingProxyType: _later("collections", "reduce_mapping_proxy"),
+    type({}.keys()): _reduce_view,
+    type({}.values()): _reduce_view,
+    type({}.items()): _reduce_view,
+    super: _later("callables", "reduce_super"),
+    types.ClassMethodDescriptorType: _reduce_class_descriptor,
+    types.GetSetDescriptorType: _reduce_class_descriptor,
+    types.TracebackType: _later("errors", "reduce_traceback"),
+    **dict.fromkeys(_exceptions(), _later("errors", "reduce_exception")),
 }
 
 
 def _own_module_name(obj, name):
     """The name under which an object's module has it; None if it does not."""
     module = sys.modules.get(getattr(obj, "__module__", None))
-    if module is None or module is sys.modules.get("__main__"):
+    if module is None or not _is_importable(module):
         return None
-    scope = vars(module)
-    is_importable = scope.get("__spec__") is not None
-    return name if is_importable and scope.get(name) is obj else None
+    return name if vars(module).get(name) is obj else None
+
+
+def _is_importable(module):
+    if module is sys.modules.get("__main__"):
+        return False
+    return vars(module).get("__spec__") is not None
 
 
 def _reduce_dataclass_sentinel(obj):
@@ -113,15 +141,41 @@ def _reduce_lru_cache(obj):
     name = _own_module_name(obj, getattr(obj, "__qualname__", None))
     if name is not None:
         return name
-    state = {k: v for k, v in vars(obj).items() if k != "__wrapped__"}
-    return make_lru_cache, (obj.__wrapped__, obj.cache_parameters()), state
+    attributes = {k: v for k, v in vars(obj).items() if k != "__wrapped__"}
+    state = obj.__wrapped__, attributes
+    return make_lru_cache, (obj.cache_parameters(),), state, None, None, set_lru_cache
 
 
-def make_lru_cache(function, parameters):
-    """An empty cache of the same settings around a function."""
+def make_lru_cache(parameters):
+    """An empty cache of these settings; the function comes later: it may use it."""
     import functools
 
-    return functools.lru_cache(**parameters)(function)
+    return functools.lru_cache(**parameters)(functools.partial(print))
+
+
+def set_lru_cache(cache, state):
+    """Gives a cache of make_lru_cache its function and its attributes."""
+    function, attributes = state
+    cache.__wrapped__.__setstate__((function, (), {}, None))
+    vars(cache).update(attributes)
+    cache.__wrapped__ = function
+
+
+_reduce_handler = _later("logs", "reduce_handler")
+_reduce_ordered_view = _later("collections", "reduce_ordered_view")
+_reduce_file = _later("files", "reduce_file")
+_reduce_weak_proxy = _later("collections", "reduce_weak_proxy")
+_reduce_generator_context = _later("callables", "reduce_generator_context")
+
+
+def _reduce_struct(obj):
+    return type(obj), (obj.format,)
+
+
+def _in_contextvars(name):
+    # 3.14 changed the name of their module.
+    reduce = _later("context_variables", name)
+    return {"_contextvars": reduce, "contextvars": reduce}
 
 
 _MODULES_OF_UFUNCS = (
@@ -169,6 +223,49 @@ NAMED_REDUCERS = {
     "ParamSpec": {"typing": _reduce_type_variable},
     "TypeVarTuple": {"typing": _reduce_type_variable},
     **_declarative.NAMED_REDUCERS,
+    "NewType": {"typing": _later("annotations", "reduce_new_type")},
+    "TypeAliasType": {"typing": _later("annotations", "reduce_type_alias")},
+    "partialmethod": {"functools": _later("callables", "reduce_partial_method")},
+    "cached_property": {"functools": _later("callables", "reduce_cached_property")},
+    "KeyWrapper": {"functools": _later("callables", "reduce_comparison_key")},
+    "_GeneratorContextManager": {"contextlib": _reduce_generator_context},
+    "_AsyncGeneratorContextManager": {"contextlib": _reduce_generator_context},
+    "odict_keys": {"builtins": _reduce_ordered_view},
+    "odict_values": {"builtins": _reduce_ordered_view},
+    "odict_items": {"builtins": _reduce_ordered_view},
+    "_deque_reverse_iterator": {
+        "collections": _later("collections", "reduce_reversed_deque")
+    },
+    "count": {"itertools": _later("collections", "reduce_count")},
+    "repeat": {"itertools": _later("collections", "reduce_repeat")},
+    "ReferenceType": {"weakref": _later("collections", "reduce_weak_reference")},
+    "ProxyType": {"weakref": _reduce_weak_proxy},
+    "CallableProxyType": {"weakref": _reduce_weak_proxy},
+    "WeakMethod": {"weakref": _later("collections", "reduce_weak_method")},
+    "WeakSet": {"_weakrefset": _later("collections", "reduce_weak_set")},
+    "WeakKeyDictionary": {
+        "weakref": _later("collections", "reduce_weak_key_dictionary")
+    },
+    "WeakValueDictionary": {
+        "weakref": _later("collections", "reduce_weak_value_dictionary")
+    },
+    "ContextVar": _in_contextvars("reduce_context_variable"),
+    "Context": _in_contextvars("reduce_context"),
+    "Struct": {"_struct": _reduce_struct},
+    "TextIOWrapper": {"_io": _reduce_file},
+    "BufferedReader": {"_io": _reduce_file},
+    "BufferedWriter": {"_io": _reduce_file},
+    "BufferedRandom": {"_io": _reduce_file},
+    "FileIO": {"_io": _reduce_file},
+    "_TemporaryFileWrapper": {"tempfile": _later("files", "reduce_temporary_file")},
+    "StreamHandler": {"logging": _reduce_handler},
+    "FileHandler": {"logging": _reduce_handler},
+    "NullHandler": {"logging": _reduce_handler},
+    "_StderrHandler": {"logging": _reduce_handler},
+    "RotatingFileHandler": {"logging.handlers": _reduce_handler},
+    "TimedRotatingFileHandler": {"logging.handlers": _reduce_handler},
+    "WatchedFileHandler": {"logging.handlers": _reduce_handler},
+    "MemoryHandler": {"logging.handlers": _reduce_handler},
 }
 
 

@@ -27,8 +27,13 @@ struct Reduced {
   PyObject* setter = Py_None;
 };
 
-// Our reducer for the exact type, by type or by the type's name. Null if none.
-Ref own_reducer(const State& state, PyTypeObject* type) {
+// Our reducer for the exact type, by type or by the type's name; that of BaseException
+// for any exception. Null if none.
+Ref own_reducer(const State& state, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (PyExceptionInstance_Check(object)) {
+    return Ref::share(raw_get(state.reducers.get(), PyExc_BaseException));
+  }
   auto* key = reinterpret_cast<PyObject*>(type);
   // A metaclass may make its classes unhashable; none of ours has such.
   if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
@@ -56,7 +61,7 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
   // A Pickler's own table comes first, copyreg's after ours.
   const bool has_table = encoder.hooks().dispatch_table != nullptr;
   Ref reducer = has_table ? user_reducer(encoder, Py_TYPE(object)) : Ref();
-  if (!reducer) reducer = own_reducer(state, Py_TYPE(object));
+  if (!reducer) reducer = own_reducer(state, object);
   if (!reducer && !has_table) reducer = user_reducer(encoder, Py_TYPE(object));
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));

@@ -1,0 +1,135 @@
+"""Views, iterators of itertools, weak references; see ``_reducers.py``."""
+
+import gc
+import operator
+import types
+import weakref
+
+
+def reduce_view(obj):
+    mapping = gc.get_referents(obj)[0]
+    kind = {"k": dict.keys, "v": dict.values, "i": dict.items}
+    return kind[type(obj).__name__[len("dict_")]], (mapping,)
+
+
+def reduce_ordered_view(obj):
+    from collections import OrderedDict
+
+    mapping = gc.get_referents(obj)[0]
+    return getattr(OrderedDict, type(obj).__name__[len("odict_") :]), (mapping,)
+
+
+def reduce_mapping_proxy(obj):
+    mapping = gc.get_referents(obj)[0]
+    for value in obj.values() if type(mapping) is dict else ():
+        if type(value) is types.GetSetDescriptorType:
+            cls = value.__objclass__
+            if gc.get_referents(vars(cls))[0] is mapping:
+                return vars, (cls,)
+    return types.MappingProxyType, (mapping,)
+
+
+def reduce_reversed_deque(obj):
+    # Its type has no name to be found by from 3.12 on.
+    return make_reversed_deque, obj.__reduce__()[1]
+
+
+def make_reversed_deque(deque, position=0):
+    """A reversed() deque, of which so many elements were taken."""
+    iterator = reversed(deque)
+    for _ in range(position):
+        next(iterator)
+    return iterator
+
+
+# ---- itertools, of which 3.14 sends nothing
+
+
+def reduce_count(obj):
+    import itertools
+
+    # Small numbers are kept in C, large ones and steps as objects.
+    numbers = [r for r in gc.get_referents(obj) if r is not type(obj)]
+    if len(numbers) == 2:
+        return itertools.count, tuple(numbers)
+    return itertools.count, (int(repr(obj)[len("count(") : -1]),)
+
+
+def reduce_repeat(obj):
+    import itertools
+
+    element = next(r for r in gc.get_referents(obj) if r is not type(obj))
+    try:
+        left = (operator.length_hint(obj),)
+        obj.__length_hint__()
+    except TypeError:
+        left = ()
+    return itertools.repeat, (element, *left)
+
+
+# ---- Weak references: the target travels, and stays alive if something owns it there
+
+
+def reduce_weak_reference(obj):
+    target = obj()
+    if target is None:
+        return make_dead_reference, (False,)
+    callback = obj.__callback__
+    return weakref.ref, (target,) if callback is None else (target, callback)
+
+
+def reduce_weak_method(obj):
+    method = obj()
+    if method is None:
+        return make_dead_reference, (True,)
+    own = obj.__callback__  # It calls that of the user.
+    cells = dict(zip(own.__code__.co_freevars, own.__closure__, strict=True))
+    callback = cells["callback"].cell_contents if "callback" in cells else None
+    return weakref.WeakMethod, (method,) if callback is None else (method, callback)
+
+
+def make_dead_reference(is_method):
+    """A weak reference whose target is gone."""
+
+    class Gone:
+        def method(self):
+            pass
+
+    return weakref.WeakMethod(Gone().method) if is_method else weakref.ref(Gone())
+
+
+def reduce_weak_proxy(obj):
+    # Attributes are those of the target, bound methods too. Raises if it is gone.
+    target = obj.__sizeof__.__self__
+    return weakref.proxy, (target, *gc.get_referents(obj))
+
+
+def reduce_weak_set(obj):
+    # As a set, whose order does not depend on addresses.
+    return weakref.WeakSet, (), set(obj), None, None, weakref.WeakSet.update
+
+
+def reduce_weak_key_dictionary(obj):
+    items = list(obj.items())
+    if items and _is_dispatch_cache(obj, items):
+        items = []
+    return weakref.WeakKeyDictionary, (), None, None, items
+
+
+def reduce_weak_value_dictionary(obj):
+    return weakref.WeakValueDictionary, (), None, None, list(obj.items())
+
+
+def _is_dispatch_cache(obj, items):
+    """Whether functools.singledispatch keeps in it what was called so far."""
+    if not all(isinstance(key, type) and callable(value) for key, value in items):
+        return False
+    for cell in gc.get_referrers(obj):
+        if type(cell) is not types.CellType:
+            continue
+        for closure in gc.get_referrers(cell):
+            for function in gc.get_referrers(closure):
+                name = getattr(function, "__qualname__", None)
+                if name == "singledispatch.<locals>.dispatch":
+                    return True
+    return False

@@ -1,0 +1,45 @@
+"""contextvars; see ``_reducers.py``."""
+
+import contextvars
+import sys
+
+from waybill import _reducers
+
+
+def reduce_context_variable(obj):
+    found = _find_in_modules(obj)
+    if found is not None:
+        return getattr, found
+    try:
+        default = (contextvars.Context().run(obj.get),)
+    except LookupError:
+        default = ()
+    return make_context_variable, (obj.name, *default)
+
+
+def _find_in_modules(variable):
+    """An importable module and the name that it has a variable under."""
+    for module in list(sys.modules.values()):
+        scope = getattr(module, "__dict__", None)
+        if type(scope) is not dict or not _reducers._is_importable(module):
+            continue
+        for name, value in list(scope.items()):
+            if value is variable:
+                return module, name
+    return None
+
+
+def make_context_variable(name, *default):
+    """A context variable that is set nowhere."""
+    return contextvars.ContextVar(name, **dict(zip(["default"], default, strict=False)))
+
+
+def reduce_context(obj):
+    pairs = sorted(obj.items(), key=lambda pair: pair[0].name)
+    return contextvars.Context, (), pairs, None, None, set_context
+
+
+def set_context(context, pairs):
+    """Sets variables in a context."""
+    for variable, value in pairs:
+        context.run(variable.set, value)

@@ -1,0 +1,189 @@
+"""Exceptions with causes, contexts and tracebacks; see ``_reducers.py``."""
+
+import copyreg
+import linecache
+import types
+
+_OVERRIDDEN = ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
+_LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__")
+
+
+def reduce_exception(obj):
+    """Made without calling __init__, unless its class says how it is made.
+
+    pickle calls a class with the args that it gave to Exception.__init__, which need
+    not be those of its own __init__.
+    """
+    cls = type(obj)
+    links = {name: getattr(obj, name) for name in _LINKS}
+    links = {name: value for name, value in links.items() if value}
+    base = _c_class(cls)
+    if any(getattr(cls, n, None) is not getattr(base, n, None) for n in _OVERRIDDEN):
+        return _with_links(obj.__reduce_ex__(4), links)
+    args = _creation_args(obj)
+    try:
+        make_exception(cls, *args)
+    except TypeError:  # Made in C, by a module that has a layout of its own.
+        return _with_links(obj.__reduce_ex__(4), links)
+    state = {**_slots(obj), **_c_attributes(obj, base), **vars(obj), **links}
+    if not args:
+        state = {"args": obj.args, **state}
+    return make_exception, (cls, *args), state, None, None, set_exception_state
+
+
+def _with_links(answer, links):
+    if not links or isinstance(answer, str) or answer[5:]:
+        return answer
+    made = (*answer, None, None, None)
+    return *made[:2], (made[2], links), *made[3:5], set_linked_state
+
+
+def _c_class(cls):
+    """The class of an exception's layout in C."""
+    return next(c for c in cls.__mro__ if c.__module__ == "builtins")
+
+
+def _creation_args(obj):
+    # The exceptions of a group can be given to __new__ only.
+    if isinstance(obj, BaseExceptionGroup):
+        return obj.message, list(obj.exceptions)
+    return ()
+
+
+def make_exception(cls, *args):
+    """An exception without what __init__ would do."""
+    return _c_class(cls).__new__(cls, *args)
+
+
+def set_exception_state(error, state):
+    """Sets attributes, even where the class forbids it."""
+    for name, value in state.items():
+        object.__setattr__(error, name, value)
+
+
+def set_linked_state(error, state):
+    """The state that an exception told of itself, then cause, context, traceback."""
+    own, links = state
+    if hasattr(type(error), "__setstate__") and own is not None:
+        error.__setstate__(own)
+    set_exception_state(error, links)
+
+
+def _slots(obj):
+    names = copyreg._slotnames(type(obj))
+    return {name: getattr(obj, name) for name in names if hasattr(obj, name)}
+
+
+def _c_attributes(obj, base):
+    """What OSError, SyntaxError and the like keep beside their args."""
+    found = {}
+    if base is BaseExceptionGroup or base is ExceptionGroup:
+        return found
+    for cls in reversed(base.__mro__):
+        if cls in (BaseException, object):
+            continue
+        for name, kind in vars(cls).items():
+            if type(kind) in (types.MemberDescriptorType, types.GetSetDescriptorType):
+                value = getattr(obj, name, None)
+                if value is not None and kind.__name__ not in ("__dict__", "obj"):
+                    found[name] = value
+    held = getattr(obj, "obj", None) if base is AttributeError else None
+    if isinstance(held, (type, types.ModuleType, types.FunctionType, str, int)):
+        # Others may be large, or what cannot be sent at all.
+        found["obj"] = held
+    return found
+
+
+# ---- Tracebacks: rows of places, from which frames are made that ended there
+
+
+def reduce_traceback(obj):
+    rows = []
+    known = {}
+    while obj is not None:
+        row = _row(obj)
+        rows.append(known.setdefault(row, row))  # Recursion repeats its rows.
+        obj = obj.tb_next
+    return make_traceback, (rows,)
+
+
+def _row(traceback):
+    code = traceback.tb_frame.f_code
+    scope = traceback.tb_frame.f_globals
+    place = _place(code, traceback)
+    line = linecache.getline(code.co_filename, place[0], scope).rstrip("\n")
+    module = scope.get("__name__")
+    return (
+        code.co_filename,
+        code.co_name,
+        code.co_qualname,
+        module if isinstance(module, str) else None,
+        place,
+        line,
+    )
+
+
+def _place(code, traceback):
+    """Line, last line, column, end column, as code.co_positions() gives them."""
+    line = traceback.tb_lineno or code.co_firstlineno
+    place = (line, line, None, None)
+    for index, found in enumerate(code.co_positions()):
+        if index == traceback.tb_lasti // 2:
+            return found if None not in found and found[0] == line else place
+    return place
+
+
+def make_traceback(rows):
+    """A traceback whose frames ran nothing, but say where they were."""
+    made = None
+    for file, name, qualname, module, place, line in reversed(rows):
+        code = compile("raise error", file, "exec").replace(
+            co_name=name,
+            co_qualname=qualname,
+            co_firstlineno=place[0],
+            co_linetable=_line_table(place),
+        )
+        scope = {"error": ValueError(), "__name__": module or "__main__"}
+        if line:
+            scope["__loader__"] = _Lines("\n" * (place[0] - 1) + line)
+        try:
+            exec(code, scope)
+        except ValueError as error:
+            own = error.__traceback__.tb_next
+        del scope["error"]
+        made = types.TracebackType(made, own.tb_frame, own.tb_lasti, place[0])
+    return made
+
+
+class _Lines:
+    """Where linecache finds a line of source whose file is not on this machine."""
+
+    def __init__(self, source):
+        self.source = source
+
+    def get_source(self, name):
+        return self.source
+
+
+def _line_table(place):
+    """All instructions of a code object at one place, by Objects/locations.md."""
+    line, end_line, column, end_column = place
+    if column is None:
+        one = bytes([0x80 | 13 << 3 | 7, *_signed(0)])
+    else:
+        numbers = (end_line - line, column + 1, end_column + 1)
+        one = bytes([0x80 | 14 << 3 | 7, *_signed(0)])
+        for number in numbers:
+            one += bytes(_unsigned(number))
+    return one * 8  # Each is for eight units of code.
+
+
+def _unsigned(number):
+    while number >= 64:
+        yield 64 | number & 63
+        number >>= 6
+    yield number
+
+
+def _signed(number):
+    return _unsigned(-number << 1 | 1 if number < 0 else number << 1)

@@ -1,0 +1,75 @@
+"""Classes of ctypes by value; asked by ``_classes.py``, in its terms."""
+
+import ctypes
+import types
+
+# Set before _fields_, which is laid out by them; and only once.
+_LAYOUT = ("_swappedbytes_", "_pack_", "_align_", "_layout_", "_anonymous_", "_fields_")
+# Needed when such a class is made.
+_NEEDED = ("_type_", "_length_", "_flags_", "_restype_", "_argtypes_")
+_OTHER_ORDER = ("__ctype_be__", "__ctype_le__")
+_GIVEN = (types.GetSetDescriptorType, types.ClassMethodDescriptorType)
+
+
+def ctypes_class_parts(cls, own):
+    """What class_parts gives for a class of ctypes; ``own`` are its attributes."""
+    name = _name_of_other_order(cls)
+    if name is not None:
+        return name
+    derived = _derived_parts(cls)
+    if derived is not None:
+        return make_derived_class, cls.__name__, [], derived, {}
+    own = {k: v for k, v in own.items() if not _is_given(v)}
+    namespace = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+    for name in (*_NEEDED, "__slots__", "__doc__"):
+        if name in own and not (name == "__doc__" and own[name] is None):
+            namespace[name] = own[name]
+        own.pop(name, None)
+    for name in _OTHER_ORDER:
+        own.pop(name, None)
+    layout = {name: own.pop(name) for name in _LAYOUT if name in own}
+    # The metaclass is that of the bases, which has no name to be found by.
+    return type, cls.__name__, list(cls.__bases__), namespace, {**layout, **own}
+
+
+def _is_given(value):
+    return isinstance(value, _GIVEN) or type(value).__name__ == "CField"
+
+
+def _name_of_other_order(cls):
+    for base in cls.__mro__[1:]:
+        if base.__module__ != "_ctypes":
+            break
+        plain = getattr(ctypes, cls.__name__, None)
+        for name in _OTHER_ORDER:
+            if plain is not None and vars(plain).get(name) is cls:
+                return f"{cls.__name__}.{name}"
+    return None
+
+
+def _derived_parts(cls):
+    """How ctypes gives out a class that it made itself and will not make twice."""
+    if issubclass(cls, ctypes.Array) and hasattr(cls, "_length_"):
+        if cls._type_ * cls._length_ is cls:
+            return {"array": cls._type_, "length": cls._length_}
+    elif issubclass(cls, ctypes._Pointer) and hasattr(cls, "_type_"):
+        if ctypes.POINTER(cls._type_) is cls:
+            return {"pointer": cls._type_}
+    elif cls.__module__ == "ctypes" and "_argtypes_" in vars(cls):
+        signature = [cls._restype_, *cls._argtypes_]
+        return {"function": signature, "flags": cls._flags_}
+    return None
+
+
+def make_derived_class(name, bases, parts):
+    """An array, pointer or function type, as ctypes gives it out."""
+    if "array" in parts:
+        return parts["array"] * parts["length"]
+    if "pointer" in parts:
+        return ctypes.POINTER(parts["pointer"])
+    flags = parts["flags"]
+    return ctypes.CFUNCTYPE(
+        *parts["function"],
+        use_errno=bool(flags & ctypes._FUNCFLAG_USE_ERRNO),
+        use_last_error=bool(flags & ctypes._FUNCFLAG_USE_LASTERROR),
+    )

@@ -1,0 +1,212 @@
+"""Views, collections and weak references travel with what they look at."""
+
+import fresh_process
+import pytest
+import waybill
+from sources import define
+
+
+def arrive(source, expression):
+    source = "import collections, types, weakref, array\n" + source
+    return fresh_process.send(define(source).value, expression)
+
+
+VIEWS = ["keys", "values", "items"]
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+@pytest.mark.parametrize("mapping", ["dict", "collections.OrderedDict"])
+def test_view_arrives_as_a_view(kind, mapping):
+    source = f"value = {mapping}([(1, 'a'), (2, 'b')]).{kind}()"
+    expected = type(define(f"import collections\n{source}").value).__name__
+
+    answer = arrive(source, "type(value).__name__, list(value)")
+
+    items = {"keys": [1, 2], "values": ["a", "b"], "items": [(1, "a"), (2, "b")]}
+    assert answer == (expected, items[kind])
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+@pytest.mark.parametrize("mapping", ["{}", "collections.OrderedDict()"])
+def test_view_sees_changes_of_its_mapping(kind, mapping):
+    source = f"m = {mapping}\nvalue = m.{kind}(), m"
+
+    assert arrive(source, "[value[1].update(a=1), len(value[0])][1]") == 1
+
+
+def test_view_of_a_user_mapping_arrives():
+    source = "value = collections.ChainMap({1: 2}, {3: 4}).items()"
+
+    assert arrive(source, "sorted(value)") == [(1, 2), (3, 4)]
+
+
+def test_mapping_proxy_sees_changes_of_its_mapping():
+    source = "m = {}\nvalue = types.MappingProxyType(m), m"
+
+    assert arrive(source, "[value[1].update(a=1), value[0]['a']][1]") == 1
+
+
+def test_mapping_proxy_of_another_mapping_arrives():
+    source = "value = types.MappingProxyType(collections.ChainMap({1: 2}))"
+
+    assert arrive(source, "type(value).__name__, value[1], str(value)") == (
+        "mappingproxy",
+        2,
+        "ChainMap({1: 2})",
+    )
+
+
+@pytest.mark.parametrize(
+    "made, expression, expected",
+    [
+        ("collections.deque([1, 2], maxlen=2)", "list(value), value.maxlen",
+         ([1, 2], 2)),
+        ("type('D', (collections.deque,), {})([1, 2], 5)",
+         "list(value), value.maxlen, type(value).__name__", ([1, 2], 5, "D")),
+        ("collections.OrderedDict([(2, 1), (1, 2)])", "list(value)", [2, 1]),
+        ("type('O', (collections.OrderedDict,), {})([(2, 1)])",
+         "list(value), type(value).__name__", ([2], "O")),
+        ("collections.defaultdict(lambda: 7)", "value[0]", 7),
+        ("collections.Counter('abca')", "value['a']", 2),
+        ("collections.ChainMap({1: 2}, {1: 3})", "value[1], len(value.maps)", (2, 2)),
+        ("collections.UserDict(a=1)", "value['a']", 1),
+        ("collections.UserList([1])", "value[0]", 1),
+        ("collections.UserString('ab')", "value.upper().data", "AB"),
+        ("collections.namedtuple('P', 'x y', defaults=[5])(1)", "value.x, value.y",
+         (1, 5)),
+        ("array.array('h', [1, -2])", "value.typecode, value.tolist()",
+         ("h", [1, -2])),
+        ("type('A', (array.array,), {})('d', [1.5])",
+         "type(value).__name__, value.tolist()", ("A", [1.5])),
+        ("type('L', (list,), {})([1])", "type(value).__name__, value[0]", ("L", 1)),
+        ("type('D', (dict,), {})(a=1)", "type(value).__name__, value['a']", ("D", 1)),
+        ("type('S', (set,), {})([1])", "type(value).__name__, list(value)",
+         ("S", [1])),
+        ("type('F', (frozenset,), {})([1])", "type(value).__name__, list(value)",
+         ("F", [1])),
+        ("type('T', (tuple,), {})([1])", "type(value).__name__, value[0]", ("T", 1)),
+        ("types.SimpleNamespace(a=[1])", "value.a", [1]),
+    ],
+)  # fmt: skip
+def test_collection_arrives(made, expression, expected):
+    assert arrive(f"value = {made}", expression) == expected
+
+
+# ---- Weak references
+
+OWN = """
+class C:
+    def __init__(self, name="c"): self.name = name
+    def m(self): return self.name
+    def __repr__(self): return self.name
+c = C()
+"""
+
+
+def test_weak_reference_finds_its_target_in_the_payload():
+    source = OWN + "value = weakref.ref(c), c"
+
+    assert arrive(source, "value[0]() is value[1]") is True
+
+
+def test_weak_reference_before_its_target_finds_it():
+    source = OWN + "value = [weakref.ref(c), [[c]]]"
+
+    assert arrive(source, "value[0]() is value[1][0][0]") is True
+
+
+def test_object_may_hold_a_weak_reference_to_itself():
+    source = OWN + "c.me = weakref.ref(c)\nvalue = c"
+
+    assert arrive(source, "value.me() is value") is True
+
+
+def test_child_may_refer_to_its_parent_weakly():
+    source = OWN + "c.child = C('d')\nc.child.parent = weakref.ref(c)\nvalue = c"
+
+    assert arrive(source, "value.child.parent() is value") is True
+
+
+def test_dead_weak_reference_arrives_dead():
+    source = OWN + "value = weakref.ref(C())"
+
+    assert arrive(source, "value()") is None
+
+
+def test_weak_reference_without_another_owner_arrives_dead():
+    source = OWN + "value = weakref.ref(c)"
+
+    assert arrive(source, "__import__('gc').collect() < 0 or value()") is None
+
+
+def test_weak_reference_keeps_its_callback():
+    source = OWN + "log = []\nvalue = [weakref.ref(c, log.append), c, log]"
+
+    answer = arrive(source, "[value.pop(1), 0][1], len(value[1])")
+
+    assert answer == (0, 1)
+
+
+def test_weak_reference_to_a_class_or_function_arrives():
+    source = OWN + "def f(): return 1\nvalue = weakref.ref(C), C, weakref.ref(f), f"
+
+    assert arrive(source, "value[0]() is value[1], value[2]() is value[3]") == (
+        True,
+        True,
+    )
+
+
+def test_weak_set_arrives():
+    source = OWN + "d = C('d')\nvalue = weakref.WeakSet([c, d]), c, d"
+
+    answer = arrive(source, "len(value[0]), value[1] in value[0], value[2] in value[0]")
+
+    assert answer == (2, True, True)
+
+
+def test_weak_key_dictionary_arrives():
+    source = OWN + "value = weakref.WeakKeyDictionary({c: 1}), c"
+
+    assert arrive(source, "value[0][value[1]], len(value[0])") == (1, 1)
+
+
+def test_weak_value_dictionary_arrives():
+    source = OWN + "value = weakref.WeakValueDictionary({'a': c}), c"
+
+    assert arrive(source, "value[0]['a'] is value[1]") is True
+
+
+@pytest.mark.parametrize(
+    "made", ["WeakSet([c])", "WeakKeyDictionary({c: 1})", "WeakValueDictionary(a=c)"]
+)
+def test_weak_collection_forgets_in_the_receiver(made):
+    source = OWN + f"value = [weakref.{made}, c]"
+
+    answer = arrive(source, "len(value[0]), value.pop() and 0, len(value[0])")
+
+    assert answer == (1, 0, 0)
+
+
+def test_weak_method_arrives():
+    source = OWN + "value = weakref.WeakMethod(c.m), c"
+
+    assert arrive(source, "value[0]()(), value[0]().__self__ is value[1]") == (
+        "c",
+        True,
+    )
+
+
+def test_weak_proxy_arrives_as_a_proxy():
+    source = OWN + "value = weakref.proxy(c), c"
+
+    assert arrive(source, "value[0].name, type(value[0]) is type(value[1])") == (
+        "c",
+        False,
+    )
+
+
+def test_dead_weak_proxy_is_refused():
+    value = define("import weakref\n" + OWN + "value = weakref.proxy(C())").value
+
+    with pytest.raises(waybill.EncodeError, match="no longer exists"):
+        waybill.dumps([value])

@@ -1,0 +1,270 @@
+"""What annotations are made of travels by value if no import finds it."""
+
+import sys
+
+import fresh_process
+import pytest
+import waybill
+from sources import define, imported
+
+NEW = pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of 3.12")
+NEWER = pytest.mark.skipif(sys.version_info < (3, 13), reason="syntax of 3.13")
+
+
+def arrive(source, expression):
+    source = "import typing\nfrom typing import *\nimport types\n" + source
+    return fresh_process.send(define(source).value, expression)
+
+
+@pytest.mark.parametrize(
+    "made, expression, expected",
+    [
+        ("TypeVar('T')", "value.__name__", "T"),
+        ("TypeVar('T', int, str)", "[c.__name__ for c in value.__constraints__]",
+         ["int", "str"]),
+        ("TypeVar('T', bound='C')", "value.__bound__.__forward_arg__", "C"),
+        ("TypeVar('T', covariant=True)", "value.__covariant__", True),
+        ("ParamSpec('P')", "value.__name__", "P"),
+        ("ParamSpec('P').args", "value.__origin__.__name__", "P"),
+        ("ParamSpec('P').kwargs", "type(value).__name__", "ParamSpecKwargs"),
+        ("TypeVarTuple('Ts')", "value.__name__", "Ts"),
+        ("Unpack[TypeVarTuple('Ts')]", "value.__args__[0].__name__", "Ts"),
+        ("NewType('N', int)", "value(3), value.__name__, value.__supertype__(4)",
+         (3, "N", 4)),
+        ("Union[int, list[str]]", "[str(a) for a in value.__args__]",
+         ["<class 'int'>", "list[str]"]),
+        ("Optional[int]", "value.__args__[1]()", None),
+        ("Literal['a', 1, None]", "value.__args__", ("a", 1, None)),
+        ("Annotated[int, 'note', [1]]", "value.__metadata__", ("note", [1])),
+        ("Callable[[int, str], bool]", "[a.__name__ for a in value.__args__]",
+         ["int", "str", "bool"]),
+        ("Callable[..., int]", "value.__args__[0]", ...),
+        ("__import__('collections').abc.Callable[[int], str]",
+         "[a.__name__ for a in value.__args__]", ["int", "str"]),
+        ("Concatenate[int, ParamSpec('P')]", "value.__args__[1].__name__", "P"),
+        ("int | str | None", "type(value).__name__ in ('UnionType', 'Union')", True),
+        ("types.GenericAlias(list, (int,))", "str(value)", "list[int]"),
+        ("dict[str, 'Later']", "value.__args__[1]", "Later"),
+        ("List['Later']", "value.__args__[0].__forward_arg__", "Later"),
+        ("ForwardRef('Later')", "value.__forward_arg__", "Later"),
+        ("ClassVar[int]", "str(value)", "typing.ClassVar[int]"),
+        ("Final[int]", "str(value)", "typing.Final[int]"),
+        ("Type[int]", "str(value)", "typing.Type[int]"),
+        ("Any", "value is __import__('typing').Any", True),
+        ("NoReturn", "value is __import__('typing').NoReturn", True),
+        ("Generic", "value is __import__('typing').Generic", True),
+        ("tuple[int, ...]", "value.__args__[1] is ...", True),
+        ("tuple[*tuple[int, ...]]", "str(value)", "tuple[*tuple[int, ...]]"),
+    ],
+)  # fmt: skip
+def test_form_arrives(made, expression, expected):
+    assert arrive(f"value = {made}", expression) == expected
+
+
+def test_type_variables_stay_the_same_within_a_payload():
+    source = """
+T = TypeVar("T", bound="C")
+P = ParamSpec("P")
+N = NewType("N", int)
+class C(Generic[T, P]): pass
+def f(x: T, *args: P.args) -> N: pass
+value = C, f, T, P, N
+"""
+    expression = (
+        "value[0].__parameters__ == value[2:4],"
+        "value[1].__annotations__['x'] is value[2],"
+        "value[1].__annotations__['args'].__origin__ is value[3],"
+        "value[1].__annotations__['return'] is value[4]"
+    )
+
+    assert arrive(source, expression) == (True, True, True, True)
+
+
+@pytest.mark.parametrize(
+    "made", ["NewType('N', int)", "TypeVar('N')", "ParamSpec('N')"]
+)
+def test_what_a_module_holds_goes_by_reference(made):
+    value = define(f"from typing import *\nvalue = {made}").value
+    value.__module__ = "module_of_types"
+
+    with imported("module_of_types", N=value):
+        arrived = waybill.loads(waybill.dumps(value))
+
+    assert arrived is value
+
+
+def test_new_type_of_a_class_by_value_arrives():
+    source = """
+class C: pass
+value = NewType("N", C), C
+"""
+
+    assert arrive(source, "value[0].__supertype__ is value[1]") is True
+
+
+def test_attributes_of_a_new_type_arrive():
+    source = "value = NewType('N', int)\nvalue.note = 'x'"
+
+    assert arrive(source, "value.note, value.__module__") == (
+        "x",
+        "module_that_is_nowhere",
+    )
+
+
+def test_typed_named_tuple_arrives():
+    source = """
+class P(NamedTuple):
+    x: int
+    y: str = "d"
+value = P(1)
+"""
+
+    assert arrive(source, "tuple(value), value.y, type(value)._field_defaults") == (
+        (1, "d"),
+        "d",
+        {"y": "d"},
+    )
+
+
+def test_protocol_that_is_checked_at_run_time_arrives():
+    source = """
+@runtime_checkable
+class P(Protocol):
+    def read(self): ...
+value = P
+"""
+
+    assert arrive(source, "isinstance(sys.stdin, value), isinstance(1, value)") == (
+        True,
+        False,
+    )
+
+
+# ---- PEP 695
+
+
+@NEW
+def test_alias_arrives():
+    source = "type Value = list[int]\nvalue = Value"
+
+    assert arrive(source, "str(value.__value__), value.__name__") == (
+        "list[int]",
+        "Value",
+    )
+
+
+@NEW
+def test_recursive_alias_arrives():
+    source = "type Json = dict[str, Json] | int\nvalue = Json"
+
+    answer = arrive(source, "value.__value__.__args__[0].__args__[1] is value")
+
+    assert answer is True
+
+
+@NEW
+def test_generic_alias_keeps_its_parameters():
+    source = "type Pair[T] = tuple[T, T]\nvalue = Pair"
+
+    answer = arrive(
+        source,
+        "value.__value__.__args__[0] is value.__type_params__[0],"
+        "str(value[int]).rpartition('.')[2]",
+    )
+
+    assert answer == (True, "Pair[int]")
+
+
+@NEW
+def test_alias_that_cannot_be_evaluated_yet_arrives_lazy():
+    source = "type Value = list[Later]\nvalue = Value"
+
+    with pytest.raises(fresh_process.FreshProcessError, match="Later"):
+        arrive(source, "value.__value__")
+    assert arrive(source, "value.__name__") == "Value"
+
+
+@NEW
+def test_value_of_a_sent_alias_is_evaluated_when_it_is_asked_for():
+    source = """
+def f(): return Value.__value__
+type Value = list[Later]
+class Later: pass
+value = f
+"""
+
+    assert arrive(source, "value().__args__[0].__name__") == "Later"
+
+
+@NEW
+def test_alias_in_a_function_sees_its_locals():
+    source = """
+def outer(x):
+    type Value = list[x]
+    return Value
+value = outer(int)
+"""
+
+    assert arrive(source, "str(value.__value__)") == "list[int]"
+
+
+@NEW
+def test_alias_of_a_module_goes_by_reference():
+    with imported("module_of_types") as module:
+        scope = {"__name__": "module_of_types"}
+        exec("type Value = int", scope)
+        module.Value = scope["Value"]
+        arrived = waybill.loads(waybill.dumps(module.Value))
+
+    assert arrived is scope["Value"]
+
+
+@NEW
+def test_generic_function_keeps_its_parameters():
+    source = """
+def value[T: int, *Ts, **P](x: T) -> T: return x
+"""
+
+    answer = arrive(
+        source,
+        "value(3), value.__annotations__['x'] is value.__type_params__[0],"
+        "[str(p) for p in value.__type_params__]",
+    )
+
+    assert answer == (3, True, ["T", "Ts", "P"])
+
+
+@NEW
+def test_generic_class_keeps_its_parameters():
+    source = """
+class C[T]:
+    def f(self, x: T) -> T: return x
+value = C
+"""
+
+    answer = arrive(
+        source,
+        "value[int]().f(3), value.__type_params__ == value.__parameters__,"
+        "value.f.__annotations__['x'] is value.__type_params__[0]",
+    )
+
+    assert answer == (3, True, True)
+
+
+@NEW
+def test_bound_of_a_parameter_is_evaluated_when_it_is_asked_for():
+    source = """
+def value[T: Later](x: T): pass
+class Later: pass
+"""
+
+    assert arrive(source, "value.__type_params__[0].__bound__.__name__") == "Later"
+
+
+@NEWER
+def test_default_of_a_parameter_arrives():
+    source = "def value[T = int, *Ts = *tuple[int], **P = [str]](): pass"
+
+    answer = arrive(source, "[str(p.__default__) for p in value.__type_params__]")
+
+    assert answer == ["<class 'int'>", "*tuple[int]", "[<class 'str'>]"]
