@@ -110,11 +110,8 @@ class Unpickler:
         errors: str = "strict",
         buffers: Iterable[Buffer] | None = None,
     ) -> None:
-        try:
-            # The second is not needed; who has it not has no file that pickle takes.
-            self._read, _ = file.read, file.readline
-        except AttributeError:
-            raise TypeError("file must have 'read' and 'readline' attributes") from None
+        # The first is not needed; who has it not has no file that pickle takes.
+        _, self._read = file.readline, file.read
         self._buffers = None if buffers is None else iter(buffers)
         #: Objects of the payloads so far; may be handed to another Unpickler.
         self.memo: list[dict[int, object]] = []

@@ -152,6 +152,13 @@ PyObject* GraphEncoder::class_of(PyObject* dict) {
   return entry == nullptr ? nullptr : reinterpret_cast<PyObject*>(entry->offset);
 }
 
+PyObject* GraphEncoder::class_around() const {
+  for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
+    if (PyType_Check(frame->object.get())) return frame->object.get();
+  }
+  return nullptr;
+}
+
 void GraphEncoder::global(const GlobalName& name) {
   out_.node(NodeTag::kGlobal, 2);
   PyObject* module = module_name(state_, name.module.get());

@@ -65,6 +65,8 @@ class GraphEncoder {
   // none.
   void note_class(PyObject* type);
   PyObject* class_of(PyObject* dict);
+  // The innermost class that is being written; null if none.
+  PyObject* class_around() const;
 
   // Writes the namespace of functions with these globals, or a reference to it.
   // Answers whether a module that travels by value has it.

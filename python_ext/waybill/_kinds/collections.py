@@ -98,12 +98,6 @@ def make_dead_reference(is_method):
     return weakref.WeakMethod(Gone().method) if is_method else weakref.ref(Gone())
 
 
-def reduce_weak_proxy(obj):
-    # Attributes are those of the target, bound methods too. Raises if it is gone.
-    target = obj.__sizeof__.__self__
-    return weakref.proxy, (target, *gc.get_referents(obj))
-
-
 def reduce_weak_set(obj):
     # As a set, whose order does not depend on addresses.
     return weakref.WeakSet, (), set(obj), None, None, weakref.WeakSet.update
