@@ -187,7 +187,7 @@ bool GraphEncoder::value(PyObject* object) {
 
 bool GraphEncoder::content(PyObject* object) {
   current_ = object;
-  if (is_long(object) && Py_REFCNT(object) > 1 && known(key_of(object))) return false;
+  if (is_long(object) && may_be_met_again(object) && known(key_of(object))) return false;
   // Reducers of a Pickler's own come before what is a leaf to us, but not to pickle.
   const bool may_be_reduced =
       PyComplex_CheckExact(object) && (options_.hooks.dispatch_table != nullptr ||
@@ -199,7 +199,7 @@ bool GraphEncoder::content(PyObject* object) {
     return false;
   }
   if (is_container(type)) {
-    return !(Py_REFCNT(object) > 1 && known(key_of(object))) && container(object);
+    return !(may_be_met_again(object) && known(key_of(object))) && container(object);
   }
   if (PyModule_Check(object) && module(object)) return false;
   return !known(key_of(object)) && other(object);
