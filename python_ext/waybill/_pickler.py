@@ -55,6 +55,8 @@ class Pickler:
             raise EncodeError(
                 f"Pickler.__init__() was not called by {type(self).__name__}.__init__()"
             ) from None
+        if not callable(getattr(self, "reducer_override", write)):
+            raise TypeError("reducer_override is not callable")
         data = _core.encode(
             obj,
             getattr(self, "persistent_id", None),

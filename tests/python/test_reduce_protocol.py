@@ -84,7 +84,7 @@ def test_state_setter_replaces_setstate():
 
 
 def test_newobj_calls_new_only():
-    answer = (copyreg.__newobj__, (Recorder,), {"a": 1})
+    answer = (copyreg.__newobj__, (Reducing,), {"a": 1})
 
     assert vars(reduced(answer)) == {"a": 1}
 

@@ -107,11 +107,11 @@ def reduce_weak_key_dictionary(obj):
     items = list(obj.items())
     if items and _is_dispatch_cache(obj, items):
         items = []
-    return weakref.WeakKeyDictionary, (), None, None, items
+    return weakref.WeakKeyDictionary, (), None, None, iter(items)
 
 
 def reduce_weak_value_dictionary(obj):
-    return weakref.WeakValueDictionary, (), None, None, list(obj.items())
+    return weakref.WeakValueDictionary, (), None, None, iter(list(obj.items()))
 
 
 def _is_dispatch_cache(obj, items):
