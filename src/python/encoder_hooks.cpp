@@ -52,8 +52,10 @@ void GraphEncoder::remember() {
 }
 
 void GraphEncoder::note_substitution(PyObject* object, std::string policy) {
+  current_ = nullptr;
+  const std::string where = path();
   current_ = object;
-  substitutions_.push_back({std::move(policy), Py_TYPE(object)->tp_name, path()});
+  imports_.substitute({std::move(policy), Py_TYPE(object)->tp_name, where});
 }
 
 Ref GraphEncoder::id_of(PyObject* object) {

@@ -75,11 +75,7 @@ class GraphEncoder {
   // Writes a node that finds a global again.
   void global(const GlobalName& name);
 
-  // What stands for an object by policy, for the manifest's report.
-  struct Substitution {
-    std::string policy, type, path;
-  };
-  const std::vector<Substitution>& substitutions() const { return substitutions_; }
+  // Notes in the manifest that an object does not travel as it is.
   void note_substitution(PyObject* object, std::string policy);
 
   // 16 bytes by which a class or the like is known to whoever gets it.
@@ -191,7 +187,6 @@ class GraphEncoder {
   std::vector<std::pair<PyObject*, Memo>> written_globals_;
   std::vector<PyObject*> module_dicts_;  // Of modules that travel by value.
   Memo class_dicts_;  // The offset is the address of the class.
-  std::vector<Substitution> substitutions_;
   std::vector<Ref> shipped_;  // Modules that come along for import statements.
   std::map<std::string, PyObject*> written_ids_;
   std::uint64_t buffer_count_ = 0;

@@ -60,6 +60,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::reducers, "waybill._reducers", "REDUCERS"},
     {&State::named_reducers, "waybill._reducers", "NAMED_REDUCERS"},
     {&State::identified, "waybill._reducers", "IDENTIFIED"},
+    {&State::self_named, "waybill._reducers", "SELF_NAMED"},
     {&State::make_lazy_import, "waybill._reducers", "make_lazy_import"},
     {&State::class_parts, "waybill._classes", "class_parts"},
     {&State::make_class, "waybill._classes", "make_class"},

@@ -102,7 +102,7 @@ enum class CodeField : std::uint8_t {
 inline constexpr std::uint32_t kCodeFieldCount = 13;
 
 // Keys of the manifest and of the notes.
-enum class ManifestKey : std::uint8_t { kImports = 0, kFiles = 1 };
+enum class ManifestKey : std::uint8_t { kImports = 0, kFiles = 1, kSubstitutions = 2 };
 enum class NotesKey : std::uint8_t { kPlaces = 0 };
 
 // The envelope's mark: the first element of its header.

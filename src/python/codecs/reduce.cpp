@@ -41,10 +41,36 @@ Ref own_reducer(const State& state, PyObject* object) {
     return Ref::share(reducer);
   }
   Ref name = Ref::steal(PyType_GetName(type));
-  PyObject* row = raw_get(state.named_reducers.get(), name.get());
-  if (row == nullptr) return {};
-  Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
-  return Ref::share(raw_get(row, module.get()));
+  if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
+    Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
+    if (PyObject* reducer = raw_get(row, module.get())) return Ref::share(reducer);
+  }
+  // Descriptors are subclassed, as by abc and by frameworks.
+  for (PyTypeObject* base :
+       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
+    if (!PyType_IsSubtype(type, base)) continue;
+    return Ref::share(raw_get(state.reducers.get(), reinterpret_cast<PyObject*>(base)));
+  }
+  return {};
+}
+
+// The name by which an object that knows it can be found again; null if it cannot, or
+// travels by value.
+Ref own_name(GraphEncoder& encoder, PyObject* object) {
+  const State& state = encoder.state();
+  const Ref type_name = Ref::steal(PyType_GetName(Py_TYPE(object)));
+  const int knows_name = PySet_Contains(state.self_named.get(), type_name.get());
+  check(knows_name);
+  if (knows_name == 0) return {};
+  const Ref module = attribute_or_null(object, state.names.module);
+  for (const Ref* attribute : {&state.names.qualname, &state.names.name}) {
+    Ref path = attribute_or_null(object, *attribute);
+    if (!module || !path || !PyUnicode_Check(path.get())) continue;
+    const GlobalName found =
+        find_global(state, object, module.get(), path.get());
+    if (found.module && !encoder.is_by_value(found.module.get())) return path;
+  }
+  return {};
 }
 
 Ref reduce(GraphEncoder& encoder, PyObject* object) {
@@ -61,7 +87,10 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
   // A Pickler's own table comes first, copyreg's after ours.
   const bool has_table = encoder.hooks().dispatch_table != nullptr;
   Ref reducer = has_table ? user_reducer(encoder, Py_TYPE(object)) : Ref();
-  if (!reducer) reducer = own_reducer(state, object);
+  if (!reducer) {
+    if (Ref name = own_name(encoder, object)) return name;
+    reducer = own_reducer(state, object);
+  }
   if (!reducer && !has_table) reducer = user_reducer(encoder, Py_TYPE(object));
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
@@ -166,7 +195,7 @@ void plan_items(const Reduced& parts, Plan& plan) {
   plan_array(items.get(), 0, "", plan);
 }
 
-void plan_pairs(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
+void plan_pairs(const Reduced& parts, Plan& plan) {
   Ref pairs = parts.pairs == Py_None ? Ref::steal(PyTuple_New(0))
                                      : Ref::steal(PySequence_Tuple(parts.pairs));
   const Py_ssize_t count = PyTuple_GET_SIZE(pairs.get());
@@ -174,7 +203,8 @@ void plan_pairs(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* pair = PyTuple_GET_ITEM(pairs.get(), i);
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
-      encoder.fail("dict items iterator must return 2-tuples");
+      PyErr_SetString(PyExc_TypeError, "dict items iterator must return 2-tuples");
+      throw PyError();
     }
     PyObject* key = PyTuple_GET_ITEM(pair, 0);
     plan.child(Ref::share(key), Label::of_text(".keys()"));
@@ -279,7 +309,7 @@ void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
   }
   plan_state(parts, plan);
   plan_items(parts, plan);
-  plan_pairs(encoder, parts, plan);
+  plan_pairs(parts, plan);
   if (parts.setter != Py_None) {
     plan.child(Ref::share(parts.setter), Label::of_text(".__reduce_ex__()[5]"));
   }
