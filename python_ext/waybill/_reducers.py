@@ -38,6 +38,16 @@ def _reduce_method(obj):
     return types.MethodType, (obj.__func__, obj.__self__)
 
 
+def _reduce_mapping_proxy(obj):
+    mapping = gc.get_referents(obj)[0]
+    for value in obj.values() if type(mapping) is dict else ():
+        if type(value) is types.GetSetDescriptorType:
+            cls = value.__objclass__
+            if gc.get_referents(vars(cls))[0] is mapping:
+                return vars, (cls,)
+    return types.MappingProxyType, (mapping,)
+
+
 def _reduce_module(obj):
     # Only modules that no import finds come here: they are what their dict holds.
     state = {k: v for k, v in vars(obj).items() if k not in _NOT_OF_A_MODULE}
@@ -75,7 +85,7 @@ REDUCERS = {
     types.MethodType: _reduce_method,
     types.ModuleType: _reduce_module,
     memoryview: _later("collections", "reduce_memory_view"),
-    types.MappingProxyType: _later("collections", "reduce_mapping_proxy"),
+    types.MappingProxyType: _reduce_mapping_proxy,
     type({}.keys()): _reduce_view,
     type({}.values()): _reduce_view,
     type({}.items()): _reduce_view,

@@ -19,16 +19,6 @@ def reduce_ordered_view(obj):
     return getattr(OrderedDict, type(obj).__name__[len("odict_") :]), (mapping,)
 
 
-def reduce_mapping_proxy(obj):
-    mapping = gc.get_referents(obj)[0]
-    for value in obj.values() if type(mapping) is dict else ():
-        if type(value) is types.GetSetDescriptorType:
-            cls = value.__objclass__
-            if gc.get_referents(vars(cls))[0] is mapping:
-                return vars, (cls,)
-    return types.MappingProxyType, (mapping,)
-
-
 def reduce_reversed_deque(obj):
     # Its type has no name to be found by from 3.12 on.
     return make_reversed_deque, obj.__reduce__()[1]
