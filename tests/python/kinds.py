@@ -315,7 +315,7 @@ PROGRAMS = {
     "subclass of Pickler": """
         near = [1]
         class Own(waybill.Pickler):
-            dispatch_table = collections.ChainMap({C: lambda c: (C, (c.x,))})
+            dispatch_table = {C: lambda c: (C, (c.x,))}
             def persistent_id(self, obj): return ("near", 1) if obj is near else None
             def reducer_override(self, obj):
                 return (int, ("7",)) if obj is f else NotImplemented
