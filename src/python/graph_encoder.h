@@ -31,6 +31,9 @@ struct EncodeOptions {
   EncodeHooks hooks;
 };
 
+// The elements of a set, as a tuple in canonical order.
+Ref sorted_elements(const State& state, CodeInfos& infos, PyObject* set);
+
 class GraphEncoder {
  public:
   GraphEncoder(State& state, CodeInfos& infos, CodeSection& code,
@@ -89,6 +92,9 @@ class GraphEncoder {
 
   // Whether a module that travels by value has this dict.
   bool is_of_module_by_value(PyObject* globals);
+
+  // The elements of a set in canonical order, as a tuple.
+  Ref sorted(PyObject* set) { return sorted_elements(state_, infos_, set); }
 
   // The number of the next buffer that travels out of band.
   std::uint64_t next_buffer() { return buffer_count_++; }
@@ -193,8 +199,5 @@ class GraphEncoder {
   PyObject* root_ = nullptr;
   PyObject* current_ = nullptr;  // What value() was last asked to write.
 };
-
-// The elements of a set that are not all plain, as a tuple in canonical order.
-Ref sorted_elements(const State& state, CodeInfos& infos, PyObject* set);
 
 }  // namespace waybill::py

@@ -226,6 +226,33 @@ def test_set_order_of_insertion_does_not_matter():
     assert waybill.dumps(forward) == waybill.dumps(backward)
 
 
+SUBCLASSES_OF_SETS = """
+class S(set): pass
+class F(frozenset): __slots__ = ("x",)
+class InOrder(set):
+    def __iter__(self): return iter(self.items)
+    def __init__(self, items): super().__init__(items); self.items = list(items)
+letters = S("abcdefgh"), F(["p", ("q", 1), frozenset("rst"), len, sys])
+letters[0].more = S("xyz")
+import hashlib, waybill
+print([hashlib.md5(waybill.dumps(v)).hexdigest() for v in [letters, InOrder("zyx")]])
+print(list(waybill.loads(waybill.dumps(InOrder("zyx")))))
+"""
+
+
+def test_subclasses_of_sets_give_equal_bytes_under_any_seed():
+    answers = {
+        fresh_process.run_script(
+            "import sys\n" + SUBCLASSES_OF_SETS,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+        for seed in ("0", "1", "2", "77")
+    }
+
+    assert len(answers) == 1
+    assert answers.pop().splitlines()[1] == "['z', 'y', 'x']"
+
+
 # ---- Fingerprints
 
 

@@ -133,11 +133,16 @@ def _place(code, traceback):
     return place
 
 
+# Compiled once: the compiler is slow, and crashes in 3.11 when memory is out.
+_RAISE = compile("raise error", "", "exec")
+
+
 def make_traceback(rows):
     """A traceback whose frames ran nothing, but say where they were."""
     made = None
     for file, name, qualname, module, place, line in reversed(rows):
-        code = compile("raise error", file, "exec").replace(
+        code = _RAISE.replace(
+            co_filename=file,
             co_name=name,
             co_qualname=qualname,
             co_firstlineno=place[0],

@@ -73,6 +73,32 @@ Ref own_name(GraphEncoder& encoder, PyObject* object) {
   return {};
 }
 
+// Whether an instance of a subclass of set or frozenset is taken apart by the builtin's
+// own __reduce__, which lists the elements in the order that hashes give them.
+bool lists_elements(const State& state, PyObject* object) {
+  if (!PyAnySet_Check(object)) return false;
+  PyTypeObject* base = PySet_Check(object) ? &PySet_Type : &PyFrozenSet_Type;
+  // A subclass that iterates in an order of its own means it.
+  if (Py_TYPE(object)->tp_iter != base->tp_iter) return false;
+  for (const Ref& name : {state.names.reduce, state.names.reduce_ex}) {
+    auto* own = reinterpret_cast<PyObject*>(Py_TYPE(object));
+    const Ref found = Ref::steal(PyObject_GetAttr(own, name.get()));
+    const Ref builtin =
+        Ref::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(base), name.get()));
+    if (found.get() != builtin.get()) return false;
+  }
+  return true;
+}
+
+// The answer of such a __reduce__, with the elements in canonical order.
+Ref with_sorted_elements(GraphEncoder& encoder, PyObject* object, const Ref& answer) {
+  const Ref sorted = encoder.sorted(object);
+  const Ref list = Ref::steal(PySequence_List(sorted.get()));
+  const Ref arguments = Ref::steal(PyTuple_Pack(1, list.get()));
+  return Ref::steal(PyTuple_Pack(3, PyTuple_GET_ITEM(answer.get(), 0), arguments.get(),
+                                 PyTuple_GET_ITEM(answer.get(), 2)));
+}
+
 Ref reduce(GraphEncoder& encoder, PyObject* object) {
   const State& state = encoder.state();
   if (encoder.hooks().policies != nullptr) {
@@ -94,8 +120,10 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
   if (!reducer && !has_table) reducer = user_reducer(encoder, Py_TYPE(object));
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
-  return Ref::steal(
+  Ref answer = Ref::steal(
       PyObject_CallMethodOneArg(object, state.names.reduce_ex.get(), protocol.get()));
+  return lists_elements(state, object) ? with_sorted_elements(encoder, object, answer)
+                                       : answer;
 }
 
 std::string name_of_type(PyObject* object) { return Py_TYPE(object)->tp_name; }
