@@ -18,8 +18,7 @@ def reduce_memory_view(obj):
     held = PickleBuffer(obj if obj.c_contiguous else memoryview(obj.tobytes()))
     if obj.ndim == 1 and obj.format == "B":
         return memoryview, (held,)
-    flat = memoryview(b"" if obj.nbytes == 0 else bytes(obj.itemsize))
-    flat.cast(obj.format)  # ValueError for a format that no view can be given.
+    memoryview(bytes(obj.itemsize)).cast(obj.format)  # ValueError if views cannot have it.
     return make_memory_view, (held, obj.format, obj.shape)
 
 
