@@ -165,7 +165,6 @@ def set_lru_cache(cache, state):
 _reduce_handler = _later("logs", "reduce_handler")
 _reduce_ordered_view = _later("collections", "reduce_ordered_view")
 _reduce_file = _later("files", "reduce_file")
-_reduce_weak_proxy = _later("collections", "reduce_weak_proxy")
 _reduce_generator_context = _later("callables", "reduce_generator_context")
 
 
@@ -240,8 +239,6 @@ NAMED_REDUCERS = {
     "count": {"itertools": _later("collections", "reduce_count")},
     "repeat": {"itertools": _later("collections", "reduce_repeat")},
     "ReferenceType": {"weakref": _later("collections", "reduce_weak_reference")},
-    "ProxyType": {"weakref": _reduce_weak_proxy},
-    "CallableProxyType": {"weakref": _reduce_weak_proxy},
     "WeakMethod": {"weakref": _later("collections", "reduce_weak_method")},
     "WeakSet": {"_weakrefset": _later("collections", "reduce_weak_set")},
     "WeakKeyDictionary": {

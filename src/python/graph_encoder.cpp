@@ -152,6 +152,13 @@ PyObject* GraphEncoder::class_of(PyObject* dict) {
   return entry == nullptr ? nullptr : reinterpret_cast<PyObject*>(entry->offset);
 }
 
+PyObject* GraphEncoder::class_around() const {
+  for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
+    if (PyType_Check(frame->object.get())) return frame->object.get();
+  }
+  return nullptr;
+}
+
 void GraphEncoder::global(const GlobalName& name) {
   out_.node(NodeTag::kGlobal, 2);
   PyObject* module = module_name(state_, name.module.get());
@@ -180,7 +187,7 @@ bool GraphEncoder::value(PyObject* object) {
 
 bool GraphEncoder::content(PyObject* object) {
   current_ = object;
-  if (is_long(object) && Py_REFCNT(object) > 1 && known(key_of(object))) return false;
+  if (is_long(object) && may_be_met_again(object) && known(key_of(object))) return false;
   // Reducers of a Pickler's own come before what is a leaf to us, but not to pickle.
   const bool may_be_reduced =
       PyComplex_CheckExact(object) && (options_.hooks.dispatch_table != nullptr ||
@@ -192,7 +199,7 @@ bool GraphEncoder::content(PyObject* object) {
     return false;
   }
   if (is_container(type)) {
-    return !(Py_REFCNT(object) > 1 && known(key_of(object))) && container(object);
+    return !(may_be_met_again(object) && known(key_of(object))) && container(object);
   }
   if (PyModule_Check(object) && module(object)) return false;
   return !known(key_of(object)) && other(object);

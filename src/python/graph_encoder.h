@@ -65,6 +65,8 @@ class GraphEncoder {
   // none.
   void note_class(PyObject* type);
   PyObject* class_of(PyObject* dict);
+  // The innermost class that is being written; null if none.
+  PyObject* class_around() const;
 
   // Writes the namespace of functions with these globals, or a reference to it.
   // Answers whether a module that travels by value has it.
@@ -117,6 +119,10 @@ class GraphEncoder {
   bool value(PyObject* object);
   // value() without asking for a persistent id.
   bool content(PyObject* object);
+  // Later payloads of a stream may hold any object of this one.
+  bool may_be_met_again(PyObject* object) const {
+    return Py_REFCNT(object) > 1 || options_.hooks.memo != nullptr;
+  }
   void reference(MemoEntry& entry);
   // Fails if an object that is not built yet cannot be begun once more.
   void begin_again(PyObject* object);

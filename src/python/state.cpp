@@ -25,6 +25,7 @@ constexpr NameRow kNames[] = {
     {&Names::builtins, "__builtins__"},
     {&Names::module, "__module__"},
     {&Names::qualname, "__qualname__"},
+    {&Names::class_, "__class__"},
     {&Names::reduce_ex, "__reduce_ex__"},
     {&Names::setstate, "__setstate__"},
     {&Names::classdict, "__classdict__"},

@@ -13,7 +13,7 @@ namespace waybill::py {
 // Interned strings that are looked up on every call.
 struct Names {
   Ref dict, name, package, path, spec, builtins, module, qualname;
-  Ref reduce_ex, setstate, classdict, main, new_, getattr, getattribute;
+  Ref class_, reduce_ex, setstate, classdict, main, new_, getattr, getattribute;
   Ref name_plain, builtins_plain, types, modules, lazy_modules, empty, loader, cached;
   Ref id_of, sent, find, claim, close, forget;  // Of the tracker.
 };
