@@ -352,14 +352,9 @@ def test_subclass_that_does_not_call_init_is_told(base, method, error):
 
 
 @pytest.mark.parametrize("kind", ["Pickler", "Unpickler"])
-def test_file_without_its_methods_is_refused_as_pickle_does(kind):
-    with pytest.raises((TypeError, AttributeError)) as expected:
-        getattr(pickle, kind)(object())
-
-    with pytest.raises((TypeError, AttributeError)) as caught:
+def test_file_without_its_methods_is_refused(kind):
+    with pytest.raises((TypeError, AttributeError), match=r"'read'|'write'|'readline'"):
         getattr(waybill, kind)(object())
-
-    assert issubclass(caught.type, expected.type)
 
 
 @pytest.mark.parametrize("protocol", [None, -1, 0, 1, 2, 3, 4, 5])
