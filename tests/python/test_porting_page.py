@@ -1,6 +1,6 @@
 """The tables of docs/cloudpickle.md say what happens.
 
-The first `python` block of the page is the program that sends; what a row names is
+The last `python` block of the page is the program that sends; what a row names is
 evaluated there, in `__main__`, and sent by each library. What the row says of `it` is
 evaluated in a process that has imported nothing.
 """
@@ -63,7 +63,7 @@ os._exit(0)
 
 def program():
     text = PAGE.read_text(encoding="utf-8")
-    return re.search(r"^```python\n(.*?)^```", text, re.S | re.M).group(1)
+    return re.search(r"^(# What the tables name.*?)^```", text, re.S | re.M).group(1)
 
 
 def rows():
