@@ -80,6 +80,27 @@ answer = seen() is None
     assert receive([data], program)
 
 
+def test_class_that_threads_load_at_once_is_one():
+    program = """
+import gc, threading
+sys.setswitchinterval(1e-6)
+answer = 0
+for _ in range(200):
+    start, loaded = threading.Barrier(4), []
+    def run():
+        start.wait()
+        loaded.append(load(0))
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    answer = max(answer, len(set(map(id, loaded))))
+    loaded.clear()
+    gc.collect()
+"""
+
+    assert receive([waybill.dumps(define(OWN).value)], program) == 1
+
+
 # ---- What a second arrival changes
 
 
