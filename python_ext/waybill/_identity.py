@@ -1,4 +1,4 @@
-"""Which classes were sent or received, so that each stays one, and comes home as itself.
+"""Which classes were sent or received: each stays one, and comes home as itself.
 
 A class that travels by value has an id: the hash of its content when it was first sent.
 Nothing is kept alive here.

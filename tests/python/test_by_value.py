@@ -220,7 +220,10 @@ assert waybill.loads(waybill.dumps(bv_lonely.f)) is bv_lonely.f
 
 
 def test_registered_package_means_its_submodules(send):
-    program = "waybill.register_pickle_by_value(bv_package)\ndata = waybill.dumps(work.plain)"
+    program = """
+waybill.register_pickle_by_value(bv_package)
+data = waybill.dumps(work.plain)
+"""
 
     assert send(program, "value(3)") == 6
 

@@ -10,10 +10,15 @@ def round_trip(value):
     return waybill.loads(waybill.dumps(value))
 
 
+_LOAD = """
+parts = waybill.loads(data)
+load = lambda i, **options: waybill.loads(parts[i], **options)
+"""
+
+
 def receive(payloads, program):
     """What `program` leaves in `answer`, where `load(i)` loads the i-th payload."""
-    head = "parts = waybill.loads(data)\nload = lambda i, **o: waybill.loads(parts[i], **o)\n"
-    return fresh_process.execute(head + program, waybill.dumps(payloads))
+    return fresh_process.execute(_LOAD + program, waybill.dumps(payloads))
 
 
 def send_in_turn(source, *more):
@@ -60,7 +65,7 @@ def test_class_that_arrives_twice_is_one():
 
 def test_equal_classes_of_two_processes_are_one():
     path = [__file__.rpartition("/")[0]]
-    program = f"from sources import define\nanswer = waybill.dumps(define({OWN!r}).value)"
+    program = f"import sources\nanswer = waybill.dumps(sources.define({OWN!r}).value)"
     payloads = [fresh_process.execute(program, path=path) for _ in range(2)]
 
     assert payloads[0] == payloads[1]

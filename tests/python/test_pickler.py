@@ -287,7 +287,9 @@ def test_buffers_travel_beside_the_payload():
 
 
 def test_buffer_that_the_callback_refuses_travels_inside():
-    data = waybill.dumps(pickle.PickleBuffer(b"abc"), buffer_callback=lambda buffer: True)
+    held = pickle.PickleBuffer(b"abc")
+
+    data = waybill.dumps(held, buffer_callback=lambda buffer: True)
 
     assert waybill.loads(data) == b"abc"
 
@@ -360,7 +362,7 @@ def test_file_without_its_methods_is_refused(kind):
 @pytest.mark.parametrize("protocol", [None, -1, 0, 1, 2, 3, 4, 5])
 def test_protocol_is_taken_and_changes_nothing(protocol):
     assert waybill.dumps([1], protocol) == waybill.dumps([1])
-    assert waybill.dumps([1], protocol=protocol, fix_imports=False) == waybill.dumps([1])
+    assert waybill.dumps([1], protocol=protocol) == waybill.dumps([1])
 
 
 def test_names_of_cloudpickle_are_there():

@@ -18,7 +18,7 @@ def reduce_memory_view(obj):
     held = PickleBuffer(obj if obj.c_contiguous else memoryview(obj.tobytes()))
     if obj.ndim == 1 and obj.format == "B":
         return memoryview, (held,)
-    memoryview(bytes(obj.itemsize)).cast(obj.format)  # ValueError if views cannot have it.
+    memoryview(bytes(obj.itemsize)).cast(obj.format)  # Raises if that cannot be.
     return make_memory_view, (held, obj.format, obj.shape)
 
 
