@@ -137,6 +137,22 @@ def test_changed_method_arrives_at_a_class_that_is_there():
     assert receive(payloads, "one = load(0)(); load(1); answer = one.m()") == 2
 
 
+@pytest.mark.parametrize(
+    "wrapper, read",
+    [
+        ("classmethod", "one.m()"),
+        ("staticmethod", "one.m(0)"),
+        ("property", "one.m"),
+        ("lambda f: property(None, f).getter(f)", "one.m"),
+    ],
+)
+def test_changed_method_of_another_kind_arrives(wrapper, read):
+    source = f"class C:\n    m = ({wrapper})(lambda self: 1)\nvalue = C"
+    payloads = send_in_turn(source, f"C.m = ({wrapper})(lambda self: 2)")
+
+    assert receive(payloads, f"one = load(0)(); load(1); answer = {read}") == 2
+
+
 def test_removed_attribute_stays_at_a_class_that_is_there():
     payloads = send_in_turn(OWN, "del C.count")
 
