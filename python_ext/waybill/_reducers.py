@@ -89,6 +89,7 @@ REDUCERS = {
     type({}.keys()): _reduce_view,
     type({}.values()): _reduce_view,
     type({}.items()): _reduce_view,
+    memoryview: _later("buffers", "reduce_memory_view"),
     super: _later("callables", "reduce_super"),
     types.ClassMethodDescriptorType: _reduce_class_descriptor,
     types.GetSetDescriptorType: _reduce_class_descriptor,

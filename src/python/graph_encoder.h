@@ -89,6 +89,8 @@ class GraphEncoder {
 
   // Sees to it that local modules that a function of such a module uses come along.
   void bring_companions(PyObject* function, const CodeInfo& info);
+  // The same for what such a module holds: a local module, or what comes from one.
+  void add_companion(PyObject* object);
 
   // Whether a module that travels by value has this dict.
   bool is_of_module_by_value(PyObject* globals);
@@ -164,7 +166,6 @@ class GraphEncoder {
   void step_plan();
 
   void encode_with_modules(PyObject* root);
-  void add_companion(PyObject* object);
   void ship(PyObject* name);
   void ship_imports(PyObject* function, const CodeInfo& info);
 
