@@ -84,7 +84,6 @@ REDUCERS = {
     staticmethod: _reduce_wrapped,
     types.MethodType: _reduce_method,
     types.ModuleType: _reduce_module,
-    memoryview: _later("collections", "reduce_memory_view"),
     types.MappingProxyType: _reduce_mapping_proxy,
     type({}.keys()): _reduce_view,
     type({}.values()): _reduce_view,

@@ -46,9 +46,8 @@ PyObject* GraphDecoder::module_with(PyObject* dict) const {
 }
 
 Ref GraphDecoder::claim(PyObject* id, PyObject* object, bool& is_known) {
-  Ref answer = Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(),
-                                                     state_.names.claim.get(), id,
-                                                     object, nullptr));
+  Ref answer = Ref::steal(PyObject_CallMethodObjArgs(
+      state_.tracker.get(), state_.names.claim.get(), id, object, nullptr));
   PyObject* winner = PyTuple_GET_ITEM(answer.get(), 0);
   is_known = PyTuple_GET_ITEM(answer.get(), 1) == Py_True;
   if (!is_known) open_claims_.push_back(Ref::share(id));
@@ -59,8 +58,8 @@ void GraphDecoder::close_claim(PyObject* id) {
   const auto found = std::find_if(open_claims_.begin(), open_claims_.end(),
                                   [&](const Ref& open) { return open.get() == id; });
   if (found == open_claims_.end()) return;
-  Ref::steal(PyObject_CallMethodOneArg(state_.tracker.get(), state_.names.close.get(),
-                                       id));
+  Ref::steal(
+      PyObject_CallMethodOneArg(state_.tracker.get(), state_.names.close.get(), id));
   open_claims_.erase(found);
 }
 

@@ -187,7 +187,8 @@ bool GraphEncoder::value(PyObject* object) {
 
 bool GraphEncoder::content(PyObject* object) {
   current_ = object;
-  if (is_long(object) && may_be_met_again(object) && known(key_of(object))) return false;
+  if (is_long(object) && may_be_met_again(object) && known(key_of(object)))
+    return false;
   // Reducers of a Pickler's own come before what is a leaf to us, but not to pickle.
   const bool may_be_reduced =
       PyComplex_CheckExact(object) && (options_.hooks.dispatch_table != nullptr ||
@@ -328,8 +329,7 @@ void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
   frame.object = Ref::share(object);
   frame.plan = std::move(plan);
   // Held by the plan above, the memo and this frame.
-  const bool is_made_up = !stack_.empty() &&
-                          stack_.back().kind == Frame::Kind::kPlan &&
+  const bool is_made_up = !stack_.empty() && stack_.back().kind == Frame::Kind::kPlan &&
                           Py_REFCNT(object) <= 3;
   if (is_made_up) frame.made_up = stack_.back().made_up + 1;
   stack_.push_back(std::move(frame));

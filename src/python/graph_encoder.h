@@ -193,7 +193,7 @@ class GraphEncoder {
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
   std::vector<std::pair<PyObject*, Memo>> written_globals_;
   std::vector<PyObject*> module_dicts_;  // Of modules that travel by value.
-  Memo class_dicts_;  // The offset is the address of the class.
+  Memo class_dicts_;                     // The offset is the address of the class.
   std::vector<Ref> shipped_;  // Modules that come along for import statements.
   std::map<std::string, PyObject*> written_ids_;
   std::uint64_t buffer_count_ = 0;

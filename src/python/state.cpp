@@ -12,7 +12,7 @@ namespace {
 Ref interned(const char* text) { return Ref::steal(PyUnicode_InternFromString(text)); }
 
 struct NameRow {
-  Ref Names::*field;
+  Ref Names::* field;
   const char* text;
 };
 
@@ -52,7 +52,7 @@ constexpr NameRow kNames[] = {
 
 // Python's half.
 struct HelperRow {
-  Ref State::*field;
+  Ref State::* field;
   const char* module;
   const char* name;
 };

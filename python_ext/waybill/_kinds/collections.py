@@ -88,28 +88,6 @@ def make_dead_reference(is_method):
     return weakref.WeakMethod(Gone().method) if is_method else weakref.ref(Gone())
 
 
-def reduce_memory_view(obj):
-    # The buffer itself where it is one stretch, so that it may travel out of band.
-    from _pickle import PickleBuffer
-
-    data = PickleBuffer(obj) if obj.c_contiguous else obj.tobytes()
-    return make_memory_view, (data, obj.format, obj.shape)
-
-
-def make_memory_view(data, layout, shape):
-    """A memoryview of these bytes; plain bytes where Python cannot cast to the layout."""
-    view = memoryview(data)
-    if view.format == layout and view.shape == tuple(shape):
-        return view
-    view = view.cast("B")
-    if layout == "B" and len(shape) == 1:
-        return view
-    try:
-        return view.cast(layout, list(shape))
-    except (ValueError, TypeError):  # A struct, or no shape at all.
-        return view
-
-
 def reduce_weak_set(obj):
     # As a set, whose order does not depend on addresses.
     return weakref.WeakSet, (), set(obj), None, None, weakref.WeakSet.update

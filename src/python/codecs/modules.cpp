@@ -47,9 +47,9 @@ void describe_module(GraphEncoder& encoder, PyObject* module, Plan& plan) {
   if (!encoder.write_namespace(dict, true)) {
     encoder.fail("is a module that is in no sys.modules; a function of it came first");
   }
-  PyObject* const given[] = {names.name.get(),    names.package.get(), names.path.get(),
-                             names.builtins.get(), names.spec.get(),    names.loader.get(),
-                             names.cached.get()};
+  PyObject* const given[] = {
+      names.name.get(), names.package.get(), names.path.get(),  names.builtins.get(),
+      names.spec.get(), names.loader.get(),  names.cached.get()};
   Memo& written = encoder.written_globals(dict);
   const bool brings_companions = encoder.is_by_value(module);
   std::vector<std::pair<PyObject*, Ref>> found;

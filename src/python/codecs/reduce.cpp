@@ -66,8 +66,7 @@ Ref own_name(GraphEncoder& encoder, PyObject* object) {
   for (const Ref* attribute : {&state.names.qualname, &state.names.name}) {
     Ref path = attribute_or_null(object, *attribute);
     if (!module || !path || !PyUnicode_Check(path.get())) continue;
-    const GlobalName found =
-        find_global(state, object, module.get(), path.get());
+    const GlobalName found = find_global(state, object, module.get(), path.get());
     if (found.module && !encoder.is_by_value(found.module.get())) return path;
   }
   return {};
