@@ -196,7 +196,6 @@ def test_unknown_policy_is_a_value_error(policies):
         waybill.dumps(1, policies=policies)
 
 
-@pytest.mark.xfail(strict=True, reason="the manifest has no place for it yet")
 def test_report_names_what_was_replaced():
     data = waybill.dumps({"a": Session()}, policies="fresh")
 
