@@ -58,8 +58,7 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
     const Ref items = Ref::steal(PySequence_Tuple(object));
     std::vector<std::string> keys;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
-      keys.push_back(
-          key_of(state, infos, PyTuple_GET_ITEM(items.get(), i), depth + 1));
+      keys.push_back(key_of(state, infos, PyTuple_GET_ITEM(items.get(), i), depth + 1));
     }
     std::sort(keys.begin(), keys.end());
     std::string key = "\xc1{";

@@ -1,4 +1,4 @@
-"""Depth costs no stack: what is nested, or linked, a million times is sent and loaded."""
+"""Depth costs no stack: what is nested or linked a million times travels."""
 
 import fresh_process
 import pytest
