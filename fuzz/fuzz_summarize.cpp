@@ -1,5 +1,5 @@
-// The analysis of bytecode on any bytes at all: no crash, an error inside the input, and
-// a summary whose indices all lead somewhere.
+// The analysis of bytecode on any bytes at all: no crash, an error inside the input,
+// and a summary whose indices all lead somewhere.
 //
 // Input: a byte that picks the version, a byte with the length of the exception table,
 // that table, then instructions. Names and constants are always the same.

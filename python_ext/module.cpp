@@ -107,7 +107,8 @@ PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
   return guarded([&] {
     State& state = state_of(module);
     // Nothing but an object, and no module is registered: the common case.
-    if (count == 1 && keywords == nullptr && PySet_GET_SIZE(state.registered.get()) == 0) {
+    if (count == 1 && keywords == nullptr &&
+        PySet_GET_SIZE(state.registered.get()) == 0) {
       return waybill::py::encode(state, arguments[0], {});
     }
     return call_with_options(python_half(state.dumps_with, "dumps_with"), arguments,

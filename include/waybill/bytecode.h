@@ -19,8 +19,8 @@ namespace waybill {
 struct ConstantView {
   enum class Kind : std::uint8_t { kNone, kText, kInteger, kTuple, kCode, kOther };
   Kind kind = Kind::kOther;
-  std::string_view text;               // kText: UTF-8.
-  std::int64_t integer = 0;            // kInteger, when it fits; else kOther.
+  std::string_view text;                // kText: UTF-8.
+  std::int64_t integer = 0;             // kInteger, when it fits; else kOther.
   std::span<const ConstantView> items;  // kTuple.
 };
 
@@ -46,23 +46,23 @@ using ValueId = std::uint32_t;
 // that are ValueIds point to other values, and a kUnion may point to itself in loops.
 struct Value {
   enum class Kind : std::uint8_t {
-    kUnknown,    // Anything: a call's result, arithmetic, a caught exception, …
-    kConstant,   // constants[index]; None is kUnknown, and most ints are kInteger
-    kInteger,    // the int `index`, as 32 bits in two's complement
-    kGlobal,     // names[index], read from globals, then builtins
-    kParameter,  // local_names[index] as the caller gave it
-    kVariable,   // local_names[index], a cell or free variable: any value that this
-                 // code, its caller's closure, or code nested in it put there
-    kImport,     // what IMPORT_NAME pushes; index into CodeSummary::imports
+    kUnknown,     // Anything: a call's result, arithmetic, a caught exception, …
+    kConstant,    // constants[index]; None is kUnknown, and most ints are kInteger
+    kInteger,     // the int `index`, as 32 bits in two's complement
+    kGlobal,      // names[index], read from globals, then builtins
+    kParameter,   // local_names[index] as the caller gave it
+    kVariable,    // local_names[index], a cell or free variable: any value that this
+                  // code, its caller's closure, or code nested in it put there
+    kImport,      // what IMPORT_NAME pushes; index into CodeSummary::imports
     kImportFrom,  // names[index] of `parent`, an import
-    kAttribute,  // names[index] of `parent`
-    kGetattr,    // getattr(parent, operand 0[, operand 1: the default])
-    kItem,       // parent[operand 0]
-    kElement,    // any item of `parent`: iteration, unpacking, a missing index
-    kPack,       // a display of the operands. index 0: a tuple, in this order; 1: a
-                 // list or set, in any order; 2: the values of a dict
-    kUnion,      // one of the operands: branches that join, loops
-    kFunction,   // a function made of constants[index]
+    kAttribute,   // names[index] of `parent`
+    kGetattr,     // getattr(parent, operand 0[, operand 1: the default])
+    kItem,        // parent[operand 0]
+    kElement,     // any item of `parent`: iteration, unpacking, a missing index
+    kPack,        // a display of the operands. index 0: a tuple, in this order; 1: a
+                  // list or set, in any order; 2: the values of a dict
+    kUnion,       // one of the operands: branches that join, loops
+    kFunction,    // a function made of constants[index]
   };
   Kind kind = Kind::kUnknown;
   std::uint32_t index = 0;

@@ -99,10 +99,10 @@ struct Extent {
 };
 
 // Measures the value at the start of `bytes`, which may be cut anywhere. Reading
-// `missing` more bytes never reads beyond the value, so a stream can be read envelope by
-// envelope; a handful of rounds is enough. `missing` is what the sender claims: read in
-// steps. Checks nothing else; that is open()'s work.
-// Cost: one pass over the heads of the values; no allocation.
+// `missing` more bytes never reads beyond the value, so a stream can be read envelope
+// by envelope; a handful of rounds is enough. `missing` is what the sender claims: read
+// in steps. Checks nothing else; that is open()'s work. Cost: one pass over the heads
+// of the values; no allocation.
 Extent measure(BytesView bytes);
 
 // Whether the code in an envelope can run on `python`: kPythonMismatch unless the

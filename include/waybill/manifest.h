@@ -39,9 +39,17 @@ struct ImportRecord {
   std::uint32_t line = 0;
 };
 
+// Something that did not travel as it is, because the sender asked for that.
+struct Substitution {
+  std::string policy;  // "fresh": the receiver gets a new one; "drop": None.
+  std::string type;    // E.g. "_thread.lock".
+  std::string path;    // Where it stood, e.g. "f.__globals__['client']._lock".
+};
+
 // The records stand in the order in which loads() imports them.
 struct Manifest {
   std::vector<ImportRecord> imports;
+  std::vector<Substitution> substitutions;
 };
 
 // Appends the manifest's section, a msgpack map, to `out`; what seal() writes for

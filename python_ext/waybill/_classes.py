@@ -85,9 +85,7 @@ def class_parts(cls):
 
 
 def _is_method(value):
-    return isinstance(
-        value, (types.FunctionType, classmethod, staticmethod, property)
-    )
+    return isinstance(value, (types.FunctionType, classmethod, staticmethod, property))
 
 
 def _is_of_ctypes(cls):

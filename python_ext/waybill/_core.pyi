@@ -8,8 +8,8 @@ from typing import Any
 from typing_extensions import Buffer
 
 #: The object and what it refers to, as one envelope. Raises EncodeError, with the path
-#: to the culprit, for what cannot travel. `buffer_callback` gets each pickle.PickleBuffer
-#: and keeps it if it answers something false. `by_value`: modules and packages that the
+#: to the culprit, for what cannot travel. `buffer_callback` gets each PickleBuffer and
+#: keeps it if it answers something false. `by_value`: modules and packages that the
 #: receiver cannot import. `policies`: "fresh", "drop" or "error" for locks, sockets and
 #: the like, for all or by type. `protocol` and `fix_imports` do nothing.
 def dumps(
@@ -24,7 +24,7 @@ def dumps(
 
 #: The object in an envelope. Checks all bytes, then imports what the manifest says is
 #: needed at load, then builds. `buffers`: what `buffer_callback` kept, in that order.
-#: `reset_classes`: a class that is here already gets its state anew. Raises DecodeError,
+#: `reset_classes`: a class that is here gets its state anew. Raises DecodeError,
 #: PythonMismatchError, MissingModuleError, and what code of the payload raises while it
 #: is built. The other options do nothing.
 def loads(

@@ -2,6 +2,7 @@
 
 # From the extension, which is there without the weight of the module `pickle`.
 from _pickle import PicklingError, UnpicklingError
+from typing import Any
 
 
 class Error(Exception):
@@ -59,9 +60,10 @@ def make_encode_error(message: str, cause: BaseException | None) -> EncodeError:
         message = f"{message} (excessively deep recursion)"
     try:
         both = type("EncodeError", (EncodeError, kind), {"__module__": "waybill"})
-        error: EncodeError = both.__new__(both, message)
+        error: Any = both.__new__(both, message)
         error.args = (message,)
         vars(error).update(vars(cause))
     except Exception:  # Some types cannot be mixed, or not be made this way.
         return EncodeError(message)
-    return error
+    made: EncodeError = error
+    return made

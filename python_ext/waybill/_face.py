@@ -103,7 +103,9 @@ def loads_with(
     return _core.decode(data, None, None, iterator, None, reset_classes)
 
 
-def dump(obj: object, file: BinaryIO, protocol: int | None = None, **options: Any) -> None:
+def dump(
+    obj: object, file: BinaryIO, protocol: int | None = None, **options: Any
+) -> None:
     """Writes ``dumps(obj, **options)`` to a file opened in binary mode."""
     write = file.write
     write(_core.dumps(obj, protocol, **options))

@@ -1,4 +1,4 @@
-"""Which classes were sent or received, so that each stays one, and comes home as itself.
+"""Which classes were sent or received: each stays one, and comes home as itself.
 
 A class that travels by value has an id: the hash of its content when it was first sent.
 Nothing is kept alive here.
@@ -39,22 +39,27 @@ class Tracker:
 
     def find(self, identity: bytes) -> object | None:
         """What has this id and is complete."""
-        reference = self._objects.get(identity)
-        return reference() if reference and identity not in self._open else None
+        known = self._known(identity)
+        return known if identity not in self._open else None
 
     def claim(self, identity: bytes, obj: object) -> tuple[object, bool]:
         """The one object of this id, and whether that was there, and complete, before.
 
         If there is none it is ``obj`` from now on, and is incomplete until ``close``.
         """
-        reference = self._objects.get(identity)
-        known = reference() if reference is not None else None
-        if known is not None:
-            return known, identity not in self._open
-        self._open[identity] = obj
-        self._objects[identity] = self._reference(obj, identity)
-        self._remember(obj, identity)
-        return obj, False
+        known = self._known(identity)
+        if known is None:
+            opened = self._open.setdefault(identity, obj)
+            known = self._known(identity)
+            if known is None:
+                # By each thread that gets it: the first to end must find it noted.
+                self._objects[identity] = self._reference(opened, identity)
+                self._remember(opened, identity)
+                return opened, False
+            # Another thread has claimed and closed it between the two looks.
+            if opened is obj:
+                self._open.pop(identity, None)
+        return known, identity not in self._open
 
     def close(self, identity: bytes) -> None:
         """The object is complete."""
@@ -64,6 +69,10 @@ class Tracker:
         """The object will never be complete."""
         if self._open.pop(identity, None) is not None:
             self._objects.pop(identity, None)
+
+    def _known(self, identity: bytes) -> object | None:
+        reference = self._objects.get(identity)
+        return reference() if reference is not None else None
 
     def _remember(self, obj: object, identity: bytes) -> None:
         address = id(obj)

@@ -106,5 +106,5 @@ def receive(obj: object, chain: list[Any]) -> object:
             sys.modules[name] = module
         _finder.modules[name] = module
         if _finder not in sys.meta_path:
-            sys.meta_path.append(_finder)  # type: ignore[arg-type]
+            sys.meta_path.append(_finder)
     return obj

@@ -55,6 +55,8 @@ class Pickler:
             raise EncodeError(
                 f"Pickler.__init__() was not called by {type(self).__name__}.__init__()"
             ) from None
+        if not callable(getattr(self, "reducer_override", write)):
+            raise TypeError("reducer_override is not callable")
         data = _core.encode(
             obj,
             getattr(self, "persistent_id", None),
@@ -110,11 +112,8 @@ class Unpickler:
         errors: str = "strict",
         buffers: Iterable[Buffer] | None = None,
     ) -> None:
-        try:
-            # The second is not needed; who has it not has no file that pickle takes.
-            self._read, _ = file.read, file.readline
-        except AttributeError:
-            raise TypeError("file must have 'read' and 'readline' attributes") from None
+        # The first is not needed; who has it not has no file that pickle takes.
+        _, self._read = file.readline, file.read
         self._buffers = None if buffers is None else iter(buffers)
         #: Objects of the payloads so far; may be handed to another Unpickler.
         self.memo: list[dict[int, object]] = []

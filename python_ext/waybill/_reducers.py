@@ -14,15 +14,38 @@ from waybill import _declarative
 
 
 def _reduce_property(obj):
-    return property, (obj.fget, obj.fset, obj.fdel, obj.__doc__)
+    if _reduces_itself(obj):
+        return obj.__reduce_ex__(5)
+    parts = obj.fget, obj.fset, obj.fdel, obj.__doc__
+    return type(obj), parts, getattr(obj, "__dict__", None)
 
 
 def _reduce_wrapped(obj):
+    # What wraps a function has copies of its attributes in its dict.
+    if _reduces_itself(obj):
+        return obj.__reduce_ex__(5)
     return type(obj), (obj.__func__,)
+
+
+def _reduces_itself(obj):
+    """Whether the author of a subclass said how it is reduced."""
+    cls = type(obj)
+    own = (cls.__reduce__, cls.__reduce_ex__, cls.__getstate__)
+    return own != (object.__reduce__, object.__reduce_ex__, object.__getstate__)
 
 
 def _reduce_method(obj):
     return types.MethodType, (obj.__func__, obj.__self__)
+
+
+def _reduce_mapping_proxy(obj):
+    mapping = gc.get_referents(obj)[0]
+    for value in obj.values() if type(mapping) is dict else ():
+        if type(value) is types.GetSetDescriptorType:
+            cls = value.__objclass__
+            if gc.get_referents(vars(cls))[0] is mapping:
+                return vars, (cls,)
+    return types.MappingProxyType, (mapping,)
 
 
 def _reduce_module(obj):
@@ -61,24 +84,17 @@ REDUCERS = {
     staticmethod: _reduce_wrapped,
     types.MethodType: _reduce_method,
     types.ModuleType: _reduce_module,
-    types.MappingProxyType: _later("collections", "reduce_mapping_proxy"),
+    types.MappingProxyType: _reduce_mapping_proxy,
     type({}.keys()): _reduce_view,
     type({}.values()): _reduce_view,
     type({}.items()): _reduce_view,
+    memoryview: _later("buffers", "reduce_memory_view"),
     super: _later("callables", "reduce_super"),
     types.ClassMethodDescriptorType: _reduce_class_descriptor,
     types.GetSetDescriptorType: _reduce_class_descriptor,
     types.TracebackType: _later("errors", "reduce_traceback"),
     **dict.fromkeys(_exceptions(), _later("errors", "reduce_exception")),
 }
-
-
-def _own_module_name(obj, name):
-    """The name under which an object's module has it; None if it does not."""
-    module = sys.modules.get(getattr(obj, "__module__", None))
-    if module is None or not _is_importable(module):
-        return None
-    return name if vars(module).get(name) is obj else None
 
 
 def _is_importable(module):
@@ -96,9 +112,6 @@ def _reduce_dataclass_sentinel(obj):
 
 
 def _reduce_type_variable(obj):
-    name = _own_module_name(obj, obj.__name__)
-    if name is not None:
-        return name
     options = {}
     for option in ("covariant", "contravariant", "infer_variance"):
         if getattr(obj, f"__{option}__", False):
@@ -138,9 +151,6 @@ def make_type_variable(kind, name, constraints, options):
 
 
 def _reduce_lru_cache(obj):
-    name = _own_module_name(obj, getattr(obj, "__qualname__", None))
-    if name is not None:
-        return name
     attributes = {k: v for k, v in vars(obj).items() if k != "__wrapped__"}
     state = obj.__wrapped__, attributes
     return make_lru_cache, (obj.cache_parameters(),), state, None, None, set_lru_cache
@@ -164,7 +174,6 @@ def set_lru_cache(cache, state):
 _reduce_handler = _later("logs", "reduce_handler")
 _reduce_ordered_view = _later("collections", "reduce_ordered_view")
 _reduce_file = _later("files", "reduce_file")
-_reduce_weak_proxy = _later("collections", "reduce_weak_proxy")
 _reduce_generator_context = _later("callables", "reduce_generator_context")
 
 
@@ -208,6 +217,19 @@ def make_ufunc(function, count_in, count_out, identity):
     return numpy.frompyfunc(function, count_in, count_out, **identity)
 
 
+#: Names of types whose instances know module and name: they are found again by them
+#: where that module can be imported, before a reducer is asked.
+SELF_NAMED = frozenset(
+    {
+        "NewType",
+        "ParamSpec",
+        "TypeAliasType",
+        "TypeVar",
+        "TypeVarTuple",
+        "_lru_cache_wrapper",
+    }
+)
+
 #: Callables of reducers: what they make has an id, by which a receiver knows it again.
 IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable})
 
@@ -239,8 +261,6 @@ NAMED_REDUCERS = {
     "count": {"itertools": _later("collections", "reduce_count")},
     "repeat": {"itertools": _later("collections", "reduce_repeat")},
     "ReferenceType": {"weakref": _later("collections", "reduce_weak_reference")},
-    "ProxyType": {"weakref": _reduce_weak_proxy},
-    "CallableProxyType": {"weakref": _reduce_weak_proxy},
     "WeakMethod": {"weakref": _later("collections", "reduce_weak_method")},
     "WeakSet": {"_weakrefset": _later("collections", "reduce_weak_set")},
     "WeakKeyDictionary": {

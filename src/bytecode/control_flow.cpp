@@ -29,11 +29,9 @@ class Builder {
     if (all.empty() || !ends_block(all.back().operation)) {
       return malformed(code_.instructions.size(), "control runs off the end");
     }
-    const bool plain =
-        flow_.entries.empty() &&
-        std::none_of(all.begin(), all.end(), [](const Instruction& i) {
-          return i.can_jump;
-        });
+    const bool plain = flow_.entries.empty() &&
+                       std::none_of(all.begin(), all.end(),
+                                    [](const Instruction& i) { return i.can_jump; });
     if (plain) {
       flow_.blocks.push_back({0, first_end(), kNoIndex, kNoIndex, kNoIndex, kNoIndex});
       flow_.order.push_back(0);

@@ -12,11 +12,11 @@ namespace waybill::bytecode {
 
 // How names of co_names are used in the whole code; one byte of flags per name.
 enum NameUse : std::uint8_t {
-  kNameSeen = 1,    // In CodeSummary::globals.
-  kNameLoaded = 2,  // By LOAD_NAME.
-  kNameStored = 4,  // By STORE_NAME.
+  kNameSeen = 1,      // In CodeSummary::globals.
+  kNameLoaded = 2,    // By LOAD_NAME.
+  kNameStored = 4,    // By STORE_NAME.
   kNameDeleted = 16,  // By DELETE_NAME.
-  kNameBound = 8,   // Stored before anything could read it: never read from globals.
+  kNameBound = 8,     // Stored before anything could read it: never read from globals.
 };
 
 // One analysis of one code object.
@@ -103,8 +103,8 @@ class Evaluator {
 
   std::vector<ValueId> places_;
   std::vector<ValueId> scratch_;
-  std::vector<std::uint8_t> has_escaped_;  // By value.
-  std::vector<ValueId> name_unions_;       // By name; 0 is none.
+  std::vector<std::uint8_t> has_escaped_;   // By value.
+  std::vector<ValueId> name_unions_;        // By name; 0 is none.
   std::vector<std::uint8_t> is_cell_made_;  // By local.
   std::vector<PendingCall> pending_calls_;
   std::vector<ValueId> pending_arguments_;

@@ -207,11 +207,11 @@ void Evaluator::unpack_rest(ValueId value, std::size_t before, std::size_t after
     const ValueId element = element_of(value);
     places_.insert(places_.end(), after, element);
     // The rest is a list of the same items, at other positions.
-    push(element == kUnknownValue ? element
-                                  : graph_.make(Value::Kind::kPack,
-                                                static_cast<std::uint32_t>(
-                                                    PackOrder::kCollection),
-                                                0, offset_, std::span(&element, 1)));
+    push(element == kUnknownValue
+             ? element
+             : graph_.make(Value::Kind::kPack,
+                           static_cast<std::uint32_t>(PackOrder::kCollection), 0,
+                           offset_, std::span(&element, 1)));
     places_.insert(places_.end(), before, element);
     return;
   }
@@ -330,9 +330,8 @@ bool Evaluator::call_getattr(ValueId callee, std::span<const ValueId> arguments)
   if (code_.names[graph_[callee].index] != "getattr") return false;
   if (arguments.size() != 2 && arguments.size() != 3) return false;
   const Value& name = graph_[arguments[1]];
-  const bool is_text =
-      name.kind == Value::Kind::kConstant &&
-      code_.constants[name.index].kind == ConstantView::Kind::kText;
+  const bool is_text = name.kind == Value::Kind::kConstant &&
+                       code_.constants[name.index].kind == ConstantView::Kind::kText;
   // Any attribute at all: nobody can say which.
   if (!is_text) escape(arguments[0]);
   places_.back() = graph_.make(Value::Kind::kGetattr, 0, arguments[0], offset_,

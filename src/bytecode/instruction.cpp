@@ -175,9 +175,10 @@ class Reader {
                          from.argument, 2, 1);
       case Operation::kGetIterator:
         // 3.15: an argument asks for what `yield from` and async iteration need.
-        return push_back(from, from.argument == 0 || from.pushes == 1
-                                   ? Operation::kGetIterator
-                                   : Operation::kEscape,
+        return push_back(from,
+                         from.argument == 0 || from.pushes == 1
+                             ? Operation::kGetIterator
+                             : Operation::kEscape,
                          0, from.pops, from.pushes);
       case Operation::kMakeFunction:
         // From 3.13 on the parts come by SET_FUNCTION_ATTRIBUTE, and oparg is nothing.

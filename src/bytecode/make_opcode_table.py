@@ -52,9 +52,10 @@ def disagreements():
             for jump in (False, True):
                 ours = stack_effects.net(name, VERSION, arg, jump)
                 theirs = expected_net(name, number, arg, jump)
-                if stack_effects.at(
-                    stack_effects.KNOWN_DIFFERENCES, name, VERSION
-                ) == theirs:
+                if (
+                    stack_effects.at(stack_effects.KNOWN_DIFFERENCES, name, VERSION)
+                    == theirs
+                ):
                     continue
                 if VERSION == 311 and name in ("PRECALL", "CALL"):
                     # Only their sum is told truly: CALL pops what PRECALL is said to.

@@ -60,8 +60,8 @@ namespace {
 
 using bytecode::Operation;
 
-// How far code runs in a straight line from its start, as a number of instructions: what
-// is stored there is there ever after.
+// How far code runs in a straight line from its start, as a number of instructions:
+// what is stored there is there ever after.
 std::size_t straight_length(const bytecode::ControlFlow& flow) {
   if (flow.blocks.empty() || flow.blocks[0].entry != kNoIndex) return 0;
   return flow.blocks[0].end;

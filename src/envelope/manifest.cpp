@@ -42,6 +42,7 @@ using wire::Token;
 using wire::TokenType;
 
 constexpr std::uint64_t kRecordLength = 6;
+constexpr std::uint64_t kSubstitutionLength = 3;
 constexpr std::uint64_t kNoFile = UINT64_MAX;
 constexpr std::uint64_t kLastTime = static_cast<std::uint64_t>(ImportTime::kLazy);
 
@@ -142,6 +143,30 @@ bool read_files(Reader& reader, std::vector<std::string_view>& files) {
   return true;
 }
 
+bool read_substitutions(Reader& reader, Manifest& manifest) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the substitutions")) return false;
+  for (; count != 0; --count) {
+    const std::size_t offset = reader.offset();
+    std::uint64_t fields = 0;
+    if (!reader.read_array(fields, "a substitution")) return false;
+    if (fields < kSubstitutionLength) {
+      return reader.fail(ErrorCode::kMalformed, offset,
+                         "a substitution has three fields");
+    }
+    std::string_view policy, type, path;
+    if (!read_required(reader, policy, "the policy of a substitution") ||
+        !read_required(reader, type, "the type of a substitution") ||
+        !read_required(reader, path, "the path of a substitution") ||
+        !skip_rest(reader, fields - kSubstitutionLength)) {
+      return false;
+    }
+    manifest.substitutions.push_back(
+        {std::string(policy), std::string(type), std::string(path)});
+  }
+  return true;
+}
+
 // File names by number, in order of first use. Nearly every manifest has one or two,
 // so the last one is tried first and a table is made only for many.
 class FileNumbers {
@@ -184,6 +209,26 @@ void write_optional(wire::CursorWriter& writer, std::string_view value, bool is_
   }
 }
 
+void write_imports(wire::CursorWriter& writer, const Manifest& manifest,
+                   FileNumbers& numbers) {
+  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kImports));
+  writer.array(manifest.imports.size());
+  for (const ImportRecord& record : manifest.imports) {
+    writer.array(kRecordLength);
+    writer.text(record.module);
+    writer.unsigned_integer(static_cast<std::uint64_t>(record.time));
+    write_optional(writer, record.chain,
+                   record.chain.empty() || record.chain == record.module);
+    write_optional(writer, record.function, record.function.empty());
+    if (record.file.empty()) {
+      writer.nil();
+    } else {
+      writer.unsigned_integer(numbers.number_of(record.file));
+    }
+    writer.unsigned_integer(record.line);
+  }
+}
+
 }  // namespace
 
 bool read_manifest(Reader& reader, Manifest& manifest) {
@@ -206,6 +251,8 @@ bool read_manifest(Reader& reader, Manifest& manifest) {
                           ? read_imports(reader, manifest, indices)
                       : key == static_cast<std::uint64_t>(ManifestKey::kFiles)
                           ? read_files(reader, files)
+                      : key == static_cast<std::uint64_t>(ManifestKey::kSubstitutions)
+                          ? read_substitutions(reader, manifest)
                           : reader.skip();
     if (!read) return false;
   }
@@ -222,43 +269,44 @@ bool read_manifest(Reader& reader, Manifest& manifest) {
 }
 
 std::size_t manifest_bound(const Manifest& manifest) {
-  constexpr std::size_t kMap = 1 + 2 * (1 + 5);
+  constexpr std::size_t kMap = 1 + 3 * (1 + 5);
   constexpr std::size_t kRecord = 1 + 1 + 4 * 5 + 2 * 5;
   std::size_t bound = kMap;
   for (const ImportRecord& record : manifest.imports) {
     bound += kRecord + record.module.size() + record.chain.size() +
              record.function.size() + record.file.size();
   }
+  for (const Substitution& substitution : manifest.substitutions) {
+    bound += 1 + 3 * 5 + substitution.policy.size() + substitution.type.size() +
+             substitution.path.size();
+  }
   return bound;
 }
 
 void write_manifest(wire::CursorWriter& writer, const Manifest& manifest) {
-  if (manifest.imports.empty()) return writer.map(0);
+  const std::size_t has_imports = manifest.imports.empty() ? 0 : 1;
+  const std::size_t has_substitutions = manifest.substitutions.empty() ? 0 : 1;
   FileNumbers numbers;
   for (const ImportRecord& record : manifest.imports) {
     if (!record.file.empty()) numbers.number_of(record.file);
   }
-  writer.map(numbers.files().empty() ? 1 : 2);
-  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kImports));
-  writer.array(manifest.imports.size());
-  for (const ImportRecord& record : manifest.imports) {
-    writer.array(kRecordLength);
-    writer.text(record.module);
-    writer.unsigned_integer(static_cast<std::uint64_t>(record.time));
-    write_optional(writer, record.chain,
-                   record.chain.empty() || record.chain == record.module);
-    write_optional(writer, record.function, record.function.empty());
-    if (record.file.empty()) {
-      writer.nil();
-    } else {
-      writer.unsigned_integer(numbers.number_of(record.file));
-    }
-    writer.unsigned_integer(record.line);
+  const std::size_t has_files = numbers.files().empty() ? 0 : 1;
+  writer.map(has_imports + has_files + has_substitutions);
+  if (has_imports != 0) write_imports(writer, manifest, numbers);
+  if (has_files != 0) {
+    writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kFiles));
+    writer.array(numbers.files().size());
+    for (std::string_view file : numbers.files()) writer.text(file);
   }
-  if (numbers.files().empty()) return;
-  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kFiles));
-  writer.array(numbers.files().size());
-  for (std::string_view file : numbers.files()) writer.text(file);
+  if (has_substitutions == 0) return;
+  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kSubstitutions));
+  writer.array(manifest.substitutions.size());
+  for (const Substitution& substitution : manifest.substitutions) {
+    writer.array(kSubstitutionLength);
+    writer.text(substitution.policy);
+    writer.text(substitution.type);
+    writer.text(substitution.path);
+  }
 }
 
 }  // namespace envelope

@@ -37,17 +37,30 @@ std::uint32_t ManifestBuilder::add(const Record& record) {
   return count_++;
 }
 
+void ManifestBuilder::add(const Substitution& substitution) {
+  substitutions_.array(3);
+  substitutions_.text(substitution.policy);
+  substitutions_.text(substitution.type);
+  substitutions_.text(substitution.path);
+  ++substitution_count_;
+}
+
 void ManifestBuilder::encode(wire::Writer& out) const {
-  out.map((count_ != 0) + (!files_.empty()));
+  out.map((count_ != 0) + (!files_.empty()) + (substitution_count_ != 0));
   if (count_ != 0) {
     out.unsigned_integer(static_cast<std::uint64_t>(wire::ManifestKey::kImports));
     out.array(count_);
     out.append(records_.view());
   }
-  if (files_.empty()) return;
-  out.unsigned_integer(static_cast<std::uint64_t>(wire::ManifestKey::kFiles));
-  out.array(files_.size());
-  for (const std::string& file : files_) out.text(file);
+  if (!files_.empty()) {
+    out.unsigned_integer(static_cast<std::uint64_t>(wire::ManifestKey::kFiles));
+    out.array(files_.size());
+    for (const std::string& file : files_) out.text(file);
+  }
+  if (substitution_count_ == 0) return;
+  out.unsigned_integer(static_cast<std::uint64_t>(wire::ManifestKey::kSubstitutions));
+  out.array(substitution_count_);
+  out.append(substitutions_.view());
 }
 
 }  // namespace waybill::envelope

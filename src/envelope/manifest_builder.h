@@ -26,6 +26,8 @@ class ManifestBuilder {
   // Appends a record; answers its index. All text must be UTF-8.
   std::uint32_t add(const Record& record);
 
+  void add(const Substitution& substitution);
+
   // The section as encode_manifest() would give it, appended to `out`.
   void encode(wire::Writer& out) const;
 
@@ -35,6 +37,8 @@ class ManifestBuilder {
   wire::Writer records_;
   std::uint32_t count_ = 0;
   std::vector<std::string> files_;
+  wire::Writer substitutions_;
+  std::uint32_t substitution_count_ = 0;
 };
 
 }  // namespace waybill::envelope

@@ -180,7 +180,8 @@ bool PayloadCheck::value(Reader& reader, Rule rule) {
       return wire::is_utf8(token.text()) ||
              reader.fail(ErrorCode::kMalformed, token.offset, "text is not UTF-8");
     case TokenType::kInteger:
-      if (rule == Rule::kUnsigned && token.integer < 0) return wrong(reader, token, rule);
+      if (rule == Rule::kUnsigned && token.integer < 0)
+        return wrong(reader, token, rule);
       return rule != Rule::kCodeIndex || code_index(reader, token);
     case TokenType::kExtension:
       return extension(reader, token, rule);

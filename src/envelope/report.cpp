@@ -35,6 +35,16 @@ Json imports_model(const Manifest& manifest) {
   return imports;
 }
 
+Json substitutions_model(const Manifest& manifest) {
+  Json substitutions = Json::array();
+  for (const Substitution& substitution : manifest.substitutions) {
+    substitutions.push_back({{"policy", substitution.policy},
+                             {"type", substitution.type},
+                             {"path", substitution.path}});
+  }
+  return substitutions;
+}
+
 Json names_model(const std::vector<std::string_view>& names) {
   Json list = Json::array();
   for (std::string_view name : names) list.push_back(std::string(name));
@@ -130,7 +140,8 @@ Json report_model(const Envelope& envelope, const ReportOptions& options) {
                 {"size", envelope.size},
                 {"digest", hex(envelope.digest)},
                 {"signed", !envelope.signature.empty()},
-                {"imports", imports_model(envelope.manifest)}};
+                {"imports", imports_model(envelope.manifest)},
+                {"substitutions", substitutions_model(envelope.manifest)}};
   std::vector<std::string> names;
   Json code = Json::array();
   for (const CodeBody& body : envelope.code) code.push_back(body_model(body, names));

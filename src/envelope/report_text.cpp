@@ -57,6 +57,18 @@ void add_summary(const Json& model, const Paint& paint, std::string& out) {
   out += paint.faint("digest " + text_of(model, "digest")) + "\n";
 }
 
+void add_substitutions(const Json& substitutions, const Paint& paint,
+                       std::string& out) {
+  if (substitutions.empty()) return;
+  out += "\n" +
+         paint.title(fmt::format("not sent as they are ({})", substitutions.size())) +
+         "\n";
+  for (const Json& record : substitutions) {
+    out += fmt::format("  {}  {}  {}\n", text_of(record, "policy"),
+                       text_of(record, "type"), text_of(record, "path"));
+  }
+}
+
 void add_imports(const Json& imports, const Paint& paint, std::string& out) {
   out += "\n" + paint.title(fmt::format("imports ({})", imports.size())) + "\n";
   std::size_t width = 0;
@@ -242,6 +254,7 @@ std::string report_text(const Envelope& envelope, const ReportOptions& options) 
   std::string out;
   envelope::add_summary(model, paint, out);
   envelope::add_imports(model["imports"], paint, out);
+  envelope::add_substitutions(model["substitutions"], paint, out);
   envelope::add_code(model["code"], paint, out);
   envelope::add_payload(model["payload"], paint, out);
   envelope::add_sections(model["sections"], paint, out);

@@ -70,8 +70,8 @@ void GraphEncoder::ship_imports(PyObject* function, const CodeInfo& info) {
     if (statement.from_names == kNoIndex) continue;
     PyObject* items = info.constant_at(statement.from_names);
     for (Py_ssize_t i = 0; PyTuple_Check(items) && i < PyTuple_GET_SIZE(items); ++i) {
-      const Ref part =
-          Ref::steal(PyUnicode_FromFormat("%U.%S", name.get(), PyTuple_GET_ITEM(items, i)));
+      const Ref part = Ref::steal(
+          PyUnicode_FromFormat("%U.%S", name.get(), PyTuple_GET_ITEM(items, i)));
       ship(part.get());
     }
   }

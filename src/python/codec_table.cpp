@@ -11,9 +11,9 @@ Describe codec_for(GraphEncoder& encoder, PyObject* object) {
     Describe describe;
   };
   static const Row kRows[] = {
-      {&PyFunction_Type, describe_function}, {&PyCell_Type, describe_cell},
-      {&PyCode_Type, describe_code},         {&PyByteArray_Type, describe_byte_array},
-      {&PySlice_Type, describe_slice},       {&PyRange_Type, describe_range},
+      {&PyFunction_Type, describe_function},   {&PyCell_Type, describe_cell},
+      {&PyCode_Type, describe_code},           {&PyByteArray_Type, describe_byte_array},
+      {&PySlice_Type, describe_slice},         {&PyRange_Type, describe_range},
       {&PyPickleBuffer_Type, describe_buffer}, {&PyModule_Type, describe_module},
   };
   if (encoder.hooks().dispatch_table != nullptr && !PyFunction_Check(object) &&

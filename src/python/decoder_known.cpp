@@ -3,6 +3,7 @@
 // Tested by tests/python/test_class_identity.py.
 
 #include <algorithm>
+#include <span>
 
 #include "python/attribute.h"
 #include "python/compat.h"
@@ -45,9 +46,8 @@ PyObject* GraphDecoder::module_with(PyObject* dict) const {
 }
 
 Ref GraphDecoder::claim(PyObject* id, PyObject* object, bool& is_known) {
-  Ref answer = Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(),
-                                                     state_.names.claim.get(), id,
-                                                     object, nullptr));
+  Ref answer = Ref::steal(PyObject_CallMethodObjArgs(
+      state_.tracker.get(), state_.names.claim.get(), id, object, nullptr));
   PyObject* winner = PyTuple_GET_ITEM(answer.get(), 0);
   is_known = PyTuple_GET_ITEM(answer.get(), 1) == Py_True;
   if (!is_known) open_claims_.push_back(Ref::share(id));
@@ -58,8 +58,8 @@ void GraphDecoder::close_claim(PyObject* id) {
   const auto found = std::find_if(open_claims_.begin(), open_claims_.end(),
                                   [&](const Ref& open) { return open.get() == id; });
   if (found == open_claims_.end()) return;
-  Ref::steal(PyObject_CallMethodOneArg(state_.tracker.get(), state_.names.close.get(),
-                                       id));
+  Ref::steal(
+      PyObject_CallMethodOneArg(state_.tracker.get(), state_.names.close.get(), id));
   open_claims_.erase(found);
 }
 
@@ -77,6 +77,35 @@ bool GraphDecoder::has_open_base(PyObject* bases) const {
   return false;
 }
 
+namespace {
+
+// Whether two methods of one kind run different code.
+bool has_other_code(PyObject* own, PyObject* value) {
+  if (own == value || Py_TYPE(own) != Py_TYPE(value)) return false;
+  if (PyFunction_Check(own)) {
+    const int is_same = PyObject_RichCompareBool(PyFunction_GET_CODE(own),
+                                                 PyFunction_GET_CODE(value), Py_EQ);
+    check(is_same);
+    return is_same == 0;
+  }
+  std::span<const char* const> parts;
+  static constexpr const char* kWrapped[] = {"__func__"};
+  static constexpr const char* kAccessors[] = {"fget", "fset", "fdel"};
+  if (Py_IS_TYPE(own, &PyClassMethod_Type) || Py_IS_TYPE(own, &PyStaticMethod_Type)) {
+    parts = kWrapped;
+  } else if (Py_IS_TYPE(own, &PyProperty_Type)) {
+    parts = kAccessors;
+  }
+  return std::any_of(parts.begin(), parts.end(), [&](const char* name) {
+    const Ref one = Ref::steal(PyObject_GetAttrString(own, name));
+    const Ref other = Ref::steal(PyObject_GetAttrString(value, name));
+    return (one.get() == Py_None) != (other.get() == Py_None) ||
+           has_other_code(one.get(), other.get());
+  });
+}
+
+}  // namespace
+
 // A class that was there before keeps its state. Only attributes that it has not, and
 // methods whose code the sender has changed, are set.
 bool GraphDecoder::keeps_known(PyObject* type, PyObject* name, PyObject* value) {
@@ -86,12 +115,7 @@ bool GraphDecoder::keeps_known(PyObject* type, PyObject* name, PyObject* value) 
     if (PyErr_Occurred()) throw PyError();
     return false;
   }
-  if (PyFunction_Check(own.get()) && PyFunction_Check(value)) {
-    const int is_same = PyObject_RichCompareBool(PyFunction_GET_CODE(own.get()),
-                                                 PyFunction_GET_CODE(value), Py_EQ);
-    check(is_same);
-    if (is_same == 0) return false;
-  }
+  if (has_other_code(own.get(), value)) return false;
   // What else in the payload refers to the attribute means the one that is there.
   const bool is_shared =
       last_slot_ != kNoSlot && slots_[last_slot_].object.get() == value;

@@ -44,16 +44,18 @@ void GraphEncoder::remember() {
   for (const Ref& object : keep_) {
     const MemoEntry* entry = memo_.find(reinterpret_cast<std::uintptr_t>(object.get()));
     const Ref address = Ref::steal(PyLong_FromVoidPtr(object.get()));
-    const Ref place = Ref::steal(Py_BuildValue(
-        "(KKO)", static_cast<unsigned long long>(options_.hooks.payload),
-        static_cast<unsigned long long>(entry->offset), object.get()));
+    const Ref place = Ref::steal(
+        Py_BuildValue("(KKO)", static_cast<unsigned long long>(options_.hooks.payload),
+                      static_cast<unsigned long long>(entry->offset), object.get()));
     check(PyDict_SetItem(options_.hooks.memo, address.get(), place.get()));
   }
 }
 
 void GraphEncoder::note_substitution(PyObject* object, std::string policy) {
+  current_ = nullptr;
+  const std::string where = path();
   current_ = object;
-  substitutions_.push_back({std::move(policy), Py_TYPE(object)->tp_name, path()});
+  imports_.substitute({std::move(policy), Py_TYPE(object)->tp_name, where});
 }
 
 Ref GraphEncoder::id_of(PyObject* object) {
@@ -72,8 +74,8 @@ Ref GraphEncoder::id_of(PyObject* object) {
       if (*digit != 0) break;
     }
   }
-  id = Ref::steal(PyBytes_FromStringAndSize(bytes.data(),
-                                            static_cast<Py_ssize_t>(bytes.size())));
+  id = Ref::steal(
+      PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
   Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(), state_.names.sent.get(),
                                         id.get(), object, nullptr));
   return id;

@@ -57,8 +57,8 @@ void FunctionFlow::note_body_imports(const Scope& scope) {
     Ref written = Ref::steal(PyUnicode_FromFormat("%s%U", dots.c_str(), name));
     imports_.add(written.get(), ImportTime::kCall, "import " + text_of(written.get()),
                  spot);
-    Ref whole = absolute_name(state_, reinterpret_cast<PyObject*>(function_), *scope.info,
-                             statement);
+    Ref whole = absolute_name(state_, reinterpret_cast<PyObject*>(function_),
+                              *scope.info, statement);
     for (Ref part = whole; part; part = parent_of(part.get())) {
       imports_.note_body_import(text_of(part.get()));
     }
@@ -84,7 +84,7 @@ FunctionFlow::Facts FunctionFlow::body_import(const Scope& scope,
   Facts facts;
   const BodyImport& statement = scope.info->summary.imports[value.index];
   Ref name = absolute_name(state_, reinterpret_cast<PyObject*>(function_), *scope.info,
-                             statement);
+                           statement);
   if (!name) return facts;
   if (statement.from_names == kNoIndex) name = first_part(name.get());
   if (PyObject* module = find_module(state_, name.get()))

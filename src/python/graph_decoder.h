@@ -80,8 +80,8 @@ class GraphDecoder {
     const NodeCodec* codec = nullptr;
     std::vector<Ref> children;  // kNode: those that came. kFrozenSet: its items.
     std::vector<Ref> cells;     // Of a function: those that it introduces.
-    Ref key;  // kDict, kFields, kAttributes: the key that waits for its value.
-    Ref instead;            // What the node means in place of what it made.
+    Ref key;      // kDict, kFields, kAttributes: the key that waits for its value.
+    Ref instead;  // What the node means in place of what it made.
     bool has_late = false;  // kDict: an entry waits, so all that follow do.
     bool is_whole = false;  // kDict: its length is checked at the end.
     bool is_known = false;  // A class that was there before: its state stays.
@@ -144,8 +144,8 @@ class GraphDecoder {
   std::size_t offset_ = 0;  // Of the value at hand.
   Ref empty_;               // Stands for the content of an empty cell.
   std::vector<Ref> fresh_cells_;
-  std::vector<Ref> own_modules_;   // Those that travel by value.
-  std::vector<Ref> open_claims_;   // Ids of objects that are not complete.
+  std::vector<Ref> own_modules_;     // Those that travel by value.
+  std::vector<Ref> open_claims_;     // Ids of objects that are not complete.
   Ref history_;                      // Positions and objects of this payload, or null.
   std::size_t last_slot_ = kNoSlot;  // Of the value that was finished last.
 };

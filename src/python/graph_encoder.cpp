@@ -152,6 +152,13 @@ PyObject* GraphEncoder::class_of(PyObject* dict) {
   return entry == nullptr ? nullptr : reinterpret_cast<PyObject*>(entry->offset);
 }
 
+PyObject* GraphEncoder::class_around() const {
+  for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
+    if (PyType_Check(frame->object.get())) return frame->object.get();
+  }
+  return nullptr;
+}
+
 void GraphEncoder::global(const GlobalName& name) {
   out_.node(NodeTag::kGlobal, 2);
   PyObject* module = module_name(state_, name.module.get());
@@ -180,7 +187,8 @@ bool GraphEncoder::value(PyObject* object) {
 
 bool GraphEncoder::content(PyObject* object) {
   current_ = object;
-  if (is_long(object) && Py_REFCNT(object) > 1 && known(key_of(object))) return false;
+  if (is_long(object) && may_be_met_again(object) && known(key_of(object)))
+    return false;
   // Reducers of a Pickler's own come before what is a leaf to us, but not to pickle.
   const bool may_be_reduced =
       PyComplex_CheckExact(object) && (options_.hooks.dispatch_table != nullptr ||
@@ -192,7 +200,7 @@ bool GraphEncoder::content(PyObject* object) {
     return false;
   }
   if (is_container(type)) {
-    return !(Py_REFCNT(object) > 1 && known(key_of(object))) && container(object);
+    return !(may_be_met_again(object) && known(key_of(object))) && container(object);
   }
   if (PyModule_Check(object) && module(object)) return false;
   return !known(key_of(object)) && other(object);
@@ -321,8 +329,7 @@ void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
   frame.object = Ref::share(object);
   frame.plan = std::move(plan);
   // Held by the plan above, the memo and this frame.
-  const bool is_made_up = !stack_.empty() &&
-                          stack_.back().kind == Frame::Kind::kPlan &&
+  const bool is_made_up = !stack_.empty() && stack_.back().kind == Frame::Kind::kPlan &&
                           Py_REFCNT(object) <= 3;
   if (is_made_up) frame.made_up = stack_.back().made_up + 1;
   stack_.push_back(std::move(frame));

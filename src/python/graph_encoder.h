@@ -68,6 +68,8 @@ class GraphEncoder {
   // none.
   void note_class(PyObject* type);
   PyObject* class_of(PyObject* dict);
+  // The innermost class that is being written; null if none.
+  PyObject* class_around() const;
 
   // Writes the namespace of functions with these globals, or a reference to it.
   // Answers whether a module that travels by value has it.
@@ -76,11 +78,7 @@ class GraphEncoder {
   // Writes a node that finds a global again.
   void global(const GlobalName& name);
 
-  // What stands for an object by policy, for the manifest's report.
-  struct Substitution {
-    std::string policy, type, path;
-  };
-  const std::vector<Substitution>& substitutions() const { return substitutions_; }
+  // Notes in the manifest that an object does not travel as it is.
   void note_substitution(PyObject* object, std::string policy);
 
   // 16 bytes by which a class or the like is known to whoever gets it.
@@ -91,6 +89,8 @@ class GraphEncoder {
 
   // Sees to it that local modules that a function of such a module uses come along.
   void bring_companions(PyObject* function, const CodeInfo& info);
+  // The same for what such a module holds: a local module, or what comes from one.
+  void add_companion(PyObject* object);
 
   // Whether a module that travels by value has this dict.
   bool is_of_module_by_value(PyObject* globals);
@@ -123,6 +123,10 @@ class GraphEncoder {
   bool value(PyObject* object);
   // value() without asking for a persistent id.
   bool content(PyObject* object);
+  // Later payloads of a stream may hold any object of this one.
+  bool may_be_met_again(PyObject* object) const {
+    return Py_REFCNT(object) > 1 || options_.hooks.memo != nullptr;
+  }
   void reference(MemoEntry& entry);
   // Fails if an object that is not built yet cannot be begun once more.
   void begin_again(PyObject* object);
@@ -162,7 +166,6 @@ class GraphEncoder {
   void step_plan();
 
   void encode_with_modules(PyObject* root);
-  void add_companion(PyObject* object);
   void ship(PyObject* name);
   void ship_imports(PyObject* function, const CodeInfo& info);
 
@@ -190,8 +193,7 @@ class GraphEncoder {
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
   std::vector<std::pair<PyObject*, Memo>> written_globals_;
   std::vector<PyObject*> module_dicts_;  // Of modules that travel by value.
-  Memo class_dicts_;  // The offset is the address of the class.
-  std::vector<Substitution> substitutions_;
+  Memo class_dicts_;                     // The offset is the address of the class.
   std::vector<Ref> shipped_;  // Modules that come along for import statements.
   std::map<std::string, PyObject*> written_ids_;
   std::uint64_t buffer_count_ = 0;

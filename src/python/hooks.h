@@ -30,7 +30,7 @@ struct DecodeHooks {
   PyObject* buffers = nullptr;          // iterator of bytes-like objects
   // [{position: object}] of the earlier payloads of a stream; this one's is added.
   PyObject* history = nullptr;
-  bool resets_classes = false;          // A class that is known gets its state anew.
+  bool resets_classes = false;  // A class that is known gets its state anew.
 };
 
 }  // namespace waybill::py

@@ -89,7 +89,7 @@ std::uint32_t ImportCollector::global_module(PyObject* name, std::string_view ch
 }
 
 void ImportCollector::lazy(const LazyTarget& target) {
-  add(target.module.get(), ImportTime::kLazy, {}, {});
+  add(target.import.get(), ImportTime::kLazy, {}, {});
 }
 
 void ImportCollector::escape(PyObject* module, bool imported) {

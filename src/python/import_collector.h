@@ -58,6 +58,9 @@ class ImportCollector {
   // Follows the code. Call once, when all values are known.
   void finish();
 
+  // Notes that something does not travel as it is.
+  void substitute(const Substitution& substitution) { manifest_.add(substitution); }
+
   // The manifest's section.
   void encode(wire::Writer& out) const { manifest_.encode(out); }
   // Names of all modules with their times, which is what a fingerprint covers.

@@ -170,9 +170,9 @@ GlobalName find_type(const State& state, PyTypeObject* type) {
 }
 
 LazyTarget lazy_target(const State&, PyObject* placeholder) {
-  // The placeholder tells what it stands for to the garbage collector alone. It holds
-  // [name, code] for `import name`; [placeholder(name, fromlist), attribute, code]
-  // for `from name import attribute`, and, nested, for `import a.b as c`.
+  // The placeholder tells what it stands for to the garbage collector alone: the name
+  // of a module, and what is taken from it where it is `from name import attribute`;
+  // or another placeholder and the name of an attribute of what that stands for.
   std::vector<PyObject*> held;
   auto collect = [](PyObject* object, void* list) {
     static_cast<std::vector<PyObject*>*>(list)->push_back(object);
@@ -180,21 +180,29 @@ LazyTarget lazy_target(const State&, PyObject* placeholder) {
   };
   PyTypeObject* type = Py_TYPE(placeholder);
   if (type->tp_traverse == nullptr) return {};
-  type->tp_traverse(placeholder, collect, &held);
-  PyObject* inner = nullptr;
-  PyObject* text = nullptr;
-  for (PyObject* object : held) {
-    if (Py_TYPE(object) == type && inner == nullptr) inner = object;
-    if (PyUnicode_Check(object) && text == nullptr) text = object;
+  PyObject* attribute = nullptr;
+  for (PyObject* at = placeholder;;) {
+    held.clear();
+    type->tp_traverse(at, collect, &held);
+    PyObject* inner = nullptr;
+    PyObject* text = nullptr;
+    bool has_list = false;
+    for (PyObject* object : held) {
+      if (Py_TYPE(object) == type && inner == nullptr) inner = object;
+      if (PyUnicode_Check(object) && text == nullptr) text = object;
+      has_list = has_list || PyTuple_Check(object);
+    }
+    if (text == nullptr) return {};
+    if (inner != nullptr) {
+      if (attribute == nullptr) attribute = text;
+      at = inner;
+      continue;
+    }
+    if (attribute == nullptr) return {Ref::share(text), {}, Ref::share(text)};
+    if (has_list) return {Ref::share(text), Ref::share(attribute), Ref::share(text)};
+    // `import a.b.c as d`, which binds what `from a.b import c` binds.
+    return {parent_of(text), Ref::share(attribute), Ref::share(text)};
   }
-  if (text == nullptr) return {};
-  if (inner == nullptr) return {Ref::share(text), {}};
-  held.clear();
-  type->tp_traverse(inner, collect, &held);
-  for (PyObject* object : held) {
-    if (PyUnicode_Check(object)) return {Ref::share(object), Ref::share(text)};
-  }
-  return {};
 }
 
 }  // namespace waybill::py

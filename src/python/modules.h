@@ -73,6 +73,7 @@ inline bool is_lazy_import(const State& state, PyObject* object) {
 struct LazyTarget {
   Ref module;     // str: "a.b"
   Ref attribute;  // str: `from a.b import attribute`, or null
+  Ref import;     // str: the module that the statement names
 };
 // Null module if it cannot be told.
 LazyTarget lazy_target(const State& state, PyObject* placeholder);

@@ -12,7 +12,7 @@ namespace {
 Ref interned(const char* text) { return Ref::steal(PyUnicode_InternFromString(text)); }
 
 struct NameRow {
-  Ref Names::*field;
+  Ref Names::* field;
   const char* text;
 };
 
@@ -25,6 +25,7 @@ constexpr NameRow kNames[] = {
     {&Names::builtins, "__builtins__"},
     {&Names::module, "__module__"},
     {&Names::qualname, "__qualname__"},
+    {&Names::class_, "__class__"},
     {&Names::reduce, "__reduce__"},
     {&Names::reduce_ex, "__reduce_ex__"},
     {&Names::setstate, "__setstate__"},
@@ -51,7 +52,7 @@ constexpr NameRow kNames[] = {
 
 // Python's half.
 struct HelperRow {
-  Ref State::*field;
+  Ref State::* field;
   const char* module;
   const char* name;
 };
@@ -60,6 +61,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::reducers, "waybill._reducers", "REDUCERS"},
     {&State::named_reducers, "waybill._reducers", "NAMED_REDUCERS"},
     {&State::identified, "waybill._reducers", "IDENTIFIED"},
+    {&State::self_named, "waybill._reducers", "SELF_NAMED"},
     {&State::make_lazy_import, "waybill._reducers", "make_lazy_import"},
     {&State::class_parts, "waybill._classes", "class_parts"},
     {&State::make_class, "waybill._classes", "make_class"},

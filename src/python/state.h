@@ -13,7 +13,7 @@ namespace waybill::py {
 // Interned strings that are looked up on every call.
 struct Names {
   Ref dict, name, package, path, spec, builtins, module, qualname;
-  Ref reduce, reduce_ex, setstate, classdict, main, new_, getattr, getattribute;
+  Ref class_, reduce, reduce_ex, setstate, classdict, main, new_, getattr, getattribute;
   Ref name_plain, builtins_plain, types, modules, lazy_modules, empty, loader, cached;
   Ref id_of, sent, find, claim, close, forget;  // Of the tracker.
 };
@@ -33,6 +33,7 @@ struct State {
   // Python's half of the codecs, from waybill._reducers and waybill._classes.
   Ref reducers, named_reducers, class_parts;
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
+  Ref self_named;  // Names of types whose instances know module and name.
   Ref identified;  // Callables of reducers: what they make has an id.
   // waybill._identity.Tracker, the module waybill._modules and its is_local(), the set
   // of modules that are registered to travel by value.

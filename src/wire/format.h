@@ -42,7 +42,7 @@ enum class NodeTag : std::uint8_t {
   kLazyImport = 12,  // [module, nil]; [module, name] for `lazy from module import name`
   kClassDict = 13,   // [class]: the class's own dict
   // What __reduce_ex__ gives; the setter of the state only if there is one.
-  kObject = 14,  // [callable, [arguments…], state, [items…], {pairs…}, setter]
+  kObject = 14,     // [callable, [arguments…], state, [items…], {pairs…}, setter]
   kNewObject = 15,  // [class, [arguments…], {keywords…}, state, [items…], {pairs…}]
   // By value; a class with the same id may be there already.
   kClass = 16,  // [id or nil, metaclass, name, [bases…], {namespace}, {attributes}]
@@ -102,7 +102,7 @@ enum class CodeField : std::uint8_t {
 inline constexpr std::uint32_t kCodeFieldCount = 13;
 
 // Keys of the manifest and of the notes.
-enum class ManifestKey : std::uint8_t { kImports = 0, kFiles = 1 };
+enum class ManifestKey : std::uint8_t { kImports = 0, kFiles = 1, kSubstitutions = 2 };
 enum class NotesKey : std::uint8_t { kPlaces = 0 };
 
 // The envelope's mark: the first element of its header.

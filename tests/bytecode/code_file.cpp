@@ -116,8 +116,8 @@ class Writer {
       case Value::Kind::kVariable:
         return "&" + std::string(code_.locals[v.index]);
       case Value::Kind::kImport:
-        return "import(" +
-               std::string(code_.names[summary_.imports[v.index].name]) + ")";
+        return "import(" + std::string(code_.names[summary_.imports[v.index].name]) +
+               ")";
       case Value::Kind::kImportFrom:
         return value(v.parent) + " : " + std::string(code_.names[v.index]);
       case Value::Kind::kAttribute:

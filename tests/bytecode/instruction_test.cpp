@@ -51,7 +51,7 @@ TEST(OpcodeTable, NumbersAreThoseOfEachVersion) {
 }
 
 TEST(Instructions, CachesAreHidden) {
-  const Bytes bytes{opcode(313, "LOAD_GLOBAL"), 0, 0, 0, 0, 0, 0, 0, 0, 0,
+  const Bytes bytes{opcode(313, "LOAD_GLOBAL"),  0, 0, 0, 0, 0, 0, 0, 0, 0,
                     opcode(313, "RETURN_VALUE"), 0};
 
   const auto instructions = read(313, bytes);
@@ -63,7 +63,7 @@ TEST(Instructions, CachesAreHidden) {
 
 TEST(Instructions, ExtendedArgIsFolded) {
   const Bytes bytes{opcode(314, "EXTENDED_ARG"), 1, opcode(314, "EXTENDED_ARG"), 2,
-                    opcode(314, "LOAD_CONST"), 3};
+                    opcode(314, "LOAD_CONST"),   3};
 
   const auto instructions = read(314, bytes);
 
@@ -125,8 +125,8 @@ TEST(Instructions, SuperinstructionsAreSplitInOrder) {
 
 TEST(Instructions, JumpsTellTheirTarget) {
   // FOR_ITER of 3.12 has a cache unit, from behind which it jumps.
-  const Bytes bytes{opcode(312, "FOR_ITER"),      1, 0, 0,
-                    opcode(312, "JUMP_BACKWARD"), 3, opcode(312, "END_FOR"), 0};
+  const Bytes bytes{opcode(312, "FOR_ITER"), 1, 0, 0, opcode(312, "JUMP_BACKWARD"), 3,
+                    opcode(312, "END_FOR"),  0};
 
   const auto instructions = read(312, bytes);
 
@@ -169,9 +169,9 @@ TEST(Instructions, BrokenBytesAreMalformed) {
 
   EXPECT_EQ(error_of(313, {nop}).code, ErrorCode::kMalformed);
   EXPECT_EQ(error_of(313, {extended, 1}).code, ErrorCode::kMalformed);
-  EXPECT_EQ(error_of(313, {extended, 1, extended, 1, extended, 1, extended, 1, nop, 0})
-                .code,
-            ErrorCode::kMalformed);
+  EXPECT_EQ(
+      error_of(313, {extended, 1, extended, 1, extended, 1, extended, 1, nop, 0}).code,
+      ErrorCode::kMalformed);
   EXPECT_EQ(error_of(313, {0, 0, nop, 0}).code, ErrorCode::kMalformed);
   EXPECT_EQ(error_of(313, {nop, 0, 0, 7}).code, ErrorCode::kMalformed);
   EXPECT_EQ(error_of(313, {opcode(313, "JUMP_FORWARD"), 9}).code,

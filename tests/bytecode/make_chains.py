@@ -30,8 +30,10 @@ def sections(text):
 def target(source):
     """The code object of the first def or class, or of the module without one."""
     module = compile(source, "chain", "exec", dont_inherit=True)
-    if any(isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-           for node in ast.parse(source).body):
+    if any(
+        isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        for node in ast.parse(source).body
+    ):
         return next(c for c in module.co_consts if isinstance(c, types.CodeType))
     return module
 
@@ -47,8 +49,9 @@ def update(path):
     codes = code_text.nested(target(source))
     lines = [f"  {line}" for code in codes for line in code_text.lines(code)]
     kept.append((HEADING, "\n".join(lines) + "\n\n"))
-    text = "".join(f"{head}\n{body}" if head else body
-                   for head, body in sorted(kept, key=order))
+    text = "".join(
+        f"{head}\n{body}" if head else body for head, body in sorted(kept, key=order)
+    )
     path.write_text(text)
 
 

@@ -71,7 +71,9 @@ TEST_P(Chains, AreAsExpectedInAllVersions) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, Chains, testing::ValuesIn(golden_files()),
-                         [](const auto& golden) { return golden.param.stem().string(); });
+                         [](const auto& golden) {
+                           return golden.param.stem().string();
+                         });
 
 // Ids only point to what is there; and to what came before, but for unions.
 void expect_sound(const CodeText& code, const CodeSummary& summary) {
@@ -128,9 +130,8 @@ TEST(Summarize, ChangedBytesGiveAnErrorOrASoundSummary) {
 TEST(Summarize, EachCutGivesAnErrorOrASoundSummary) {
   for (const auto& path : golden_files()) {
     for (const auto& code : codes_of(path, "3.13")) {
-      for (std::size_t size = 0; size < std::min<std::size_t>(
-                                             code->instructions.size(), 300);
-           ++size) {
+      for (std::size_t size = 0;
+           size < std::min<std::size_t>(code->instructions.size(), 300); ++size) {
         CodeView view = code->view;
         view.instructions = view.instructions.first(size);
         const auto summary = summarize(view);

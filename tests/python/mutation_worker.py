@@ -82,7 +82,8 @@ def attempt(data, intact, tally):
 def main():
     kind, path, progress_file = sys.argv[1:]
     data = Path(path).read_bytes()
-    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    if not os.environ.get("WAYBILL_SANITIZED"):  # Sanitizers reserve terabytes.
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
     intact = waybill.dumps(waybill.loads(data))
     at = waybill.inspect(data)["sections"]["digest"]["offset"]
     if kind == "cut":

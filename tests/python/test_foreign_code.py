@@ -142,8 +142,11 @@ def test_fingerprint_of_a_class_does_not_depend_on_its_line():
 def test_displays_that_hold_each_other_are_followed_in_no_time():
     names = ", ".join(["x"] * 40)
     scope = {"__name__": "nowhere"}
-    exec(f"def f(c, h, x):\n    while c:\n        x = [{names}]\n        h(x)\n"
-         "    return x.y\n", scope)
+    exec(
+        f"def f(c, h, x):\n    while c:\n        x = [{names}]\n        h(x)\n"
+        "    return x.y\n",
+        scope,
+    )
 
     # Each display once; taking each way through them would never end.
     assert waybill.imports(scope["f"]) == ()

@@ -196,12 +196,12 @@ def test_weak_method_arrives():
     )
 
 
-def test_weak_proxy_arrives_as_a_proxy():
+def test_weak_proxy_arrives_as_what_it_stands_for():
     source = OWN + "value = weakref.proxy(c), c"
 
     assert arrive(source, "value[0].name, type(value[0]) is type(value[1])") == (
         "c",
-        False,
+        True,
     )
 
 

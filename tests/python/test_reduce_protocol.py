@@ -84,7 +84,7 @@ def test_state_setter_replaces_setstate():
 
 
 def test_newobj_calls_new_only():
-    answer = (copyreg.__newobj__, (Recorder,), {"a": 1})
+    answer = (copyreg.__newobj__, (Reducing,), {"a": 1})
 
     assert vars(reduced(answer)) == {"a": 1}
 
@@ -279,16 +279,24 @@ def test_instance_as_key_of_its_own_dict():
     assert arrived.received["map"][arrived] == 1
 
 
-def test_object_in_a_cycle_through_its_arguments_is_refused():
+def test_object_in_a_cycle_through_its_arguments_arrives():
     holder = []
     Reducing.answer = (rebuild, (holder,))
     sent = Reducing()
     holder.append(sent)
 
-    with pytest.raises(waybill.EncodeError) as caught:
-        waybill.dumps(sent)
+    arrived = round_trip(sent)
 
-    assert "[0]" in caught.value.path
+    (received,), _ = arrived.made
+    assert received[0] is arrived
+
+
+def test_object_that_is_its_own_argument_is_refused():
+    sent = Reducing()
+    Reducing.answer = (rebuild, (sent,))
+
+    with pytest.raises(waybill.EncodeError, match="needs itself to be built"):
+        waybill.dumps(sent)
 
 
 def test_copyreg_reducer_is_asked():
@@ -318,7 +326,7 @@ def test_copyreg_reducer_registered_after_a_dumps_is_asked():
 
 @pytest.mark.parametrize(
     "value",
-    [weakref.ref(Node), iter(()).__iter__ and (i for i in ()), open, memoryview(b"x")],
+    [weakref.ref(Node), iter(()).__iter__ and (i for i in ()), open],
     ids=lambda value: type(value).__name__,
 )
 def test_nothing_is_half_sent(value):

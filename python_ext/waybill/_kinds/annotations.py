@@ -10,16 +10,10 @@ from waybill import _reducers
 
 
 def reduce_new_type(obj):
-    name = _reducers._own_module_name(obj, obj.__qualname__)
-    if name is not None:
-        return name
     return copyreg.__newobj__, (typing.NewType,), dict(vars(obj))
 
 
 def reduce_type_alias(obj):
-    name = _reducers._own_module_name(obj, obj.__name__)
-    if name is not None:
-        return name
     if _is_eager(obj):
         options = {"type_params": obj.__type_params__}
         return make_evaluated_alias, (obj.__name__, obj.__value__, options)

@@ -19,16 +19,6 @@ def reduce_ordered_view(obj):
     return getattr(OrderedDict, type(obj).__name__[len("odict_") :]), (mapping,)
 
 
-def reduce_mapping_proxy(obj):
-    mapping = gc.get_referents(obj)[0]
-    for value in obj.values() if type(mapping) is dict else ():
-        if type(value) is types.GetSetDescriptorType:
-            cls = value.__objclass__
-            if gc.get_referents(vars(cls))[0] is mapping:
-                return vars, (cls,)
-    return types.MappingProxyType, (mapping,)
-
-
 def reduce_reversed_deque(obj):
     # Its type has no name to be found by from 3.12 on.
     return make_reversed_deque, obj.__reduce__()[1]
@@ -98,12 +88,6 @@ def make_dead_reference(is_method):
     return weakref.WeakMethod(Gone().method) if is_method else weakref.ref(Gone())
 
 
-def reduce_weak_proxy(obj):
-    # Attributes are those of the target, bound methods too. Raises if it is gone.
-    target = obj.__sizeof__.__self__
-    return weakref.proxy, (target, *gc.get_referents(obj))
-
-
 def reduce_weak_set(obj):
     # As a set, whose order does not depend on addresses.
     return weakref.WeakSet, (), set(obj), None, None, weakref.WeakSet.update
@@ -113,11 +97,11 @@ def reduce_weak_key_dictionary(obj):
     items = list(obj.items())
     if items and _is_dispatch_cache(obj, items):
         items = []
-    return weakref.WeakKeyDictionary, (), None, None, items
+    return weakref.WeakKeyDictionary, (), None, None, iter(items)
 
 
 def reduce_weak_value_dictionary(obj):
-    return weakref.WeakValueDictionary, (), None, None, list(obj.items())
+    return weakref.WeakValueDictionary, (), None, None, iter(list(obj.items()))
 
 
 def _is_dispatch_cache(obj, items):

@@ -39,8 +39,8 @@ Ref find_global(GraphDecoder& decoder, Frame& frame) {
   Ref object = frame.children[0];
   if (PyObject* find_class = decoder.hooks().find_class) {
     if (object.get() == Py_None) object = decoder.state().names.builtins_plain;
-    return Ref::steal(PyObject_CallFunctionObjArgs(
-        find_class, object.get(), frame.children[1].get(), nullptr));
+    return Ref::steal(PyObject_CallFunctionObjArgs(find_class, object.get(),
+                                                   frame.children[1].get(), nullptr));
   }
   if (object.get() == Py_None) object = Ref::steal(PyImport_ImportModule("builtins"));
   Ref dot = Ref::steal(PyUnicode_FromString("."));

@@ -47,10 +47,11 @@ void describe_module(GraphEncoder& encoder, PyObject* module, Plan& plan) {
   if (!encoder.write_namespace(dict, true)) {
     encoder.fail("is a module that is in no sys.modules; a function of it came first");
   }
-  PyObject* const given[] = {names.name.get(),    names.package.get(), names.path.get(),
-                             names.builtins.get(), names.spec.get(),    names.loader.get(),
-                             names.cached.get()};
+  PyObject* const given[] = {
+      names.name.get(), names.package.get(), names.path.get(),  names.builtins.get(),
+      names.spec.get(), names.loader.get(),  names.cached.get()};
   Memo& written = encoder.written_globals(dict);
+  const bool brings_companions = encoder.is_by_value(module);
   std::vector<std::pair<PyObject*, Ref>> found;
   Py_ssize_t position = 0;
   PyObject *name, *value;
@@ -63,6 +64,7 @@ void describe_module(GraphEncoder& encoder, PyObject* module, Plan& plan) {
     const auto key = reinterpret_cast<std::uintptr_t>(name);
     if (written.find(key) != nullptr) continue;
     written.insert(key, 0);
+    if (brings_companions) encoder.add_companion(value);
     found.emplace_back(name, Ref::share(value));
   }
   plan.raw().map(found.size());

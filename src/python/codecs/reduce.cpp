@@ -41,10 +41,35 @@ Ref own_reducer(const State& state, PyObject* object) {
     return Ref::share(reducer);
   }
   Ref name = Ref::steal(PyType_GetName(type));
-  PyObject* row = raw_get(state.named_reducers.get(), name.get());
-  if (row == nullptr) return {};
-  Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
-  return Ref::share(raw_get(row, module.get()));
+  if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
+    Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
+    if (PyObject* reducer = raw_get(row, module.get())) return Ref::share(reducer);
+  }
+  // Descriptors are subclassed, as by abc and by frameworks.
+  for (PyTypeObject* base :
+       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
+    if (!PyType_IsSubtype(type, base)) continue;
+    return Ref::share(raw_get(state.reducers.get(), reinterpret_cast<PyObject*>(base)));
+  }
+  return {};
+}
+
+// The name by which an object that knows it can be found again; null if it cannot, or
+// travels by value.
+Ref own_name(GraphEncoder& encoder, PyObject* object) {
+  const State& state = encoder.state();
+  const Ref type_name = Ref::steal(PyType_GetName(Py_TYPE(object)));
+  const int knows_name = PySet_Contains(state.self_named.get(), type_name.get());
+  check(knows_name);
+  if (knows_name == 0) return {};
+  const Ref module = attribute_or_null(object, state.names.module);
+  for (const Ref* attribute : {&state.names.qualname, &state.names.name}) {
+    Ref path = attribute_or_null(object, *attribute);
+    if (!module || !path || !PyUnicode_Check(path.get())) continue;
+    const GlobalName found = find_global(state, object, module.get(), path.get());
+    if (found.module && !encoder.is_by_value(found.module.get())) return path;
+  }
+  return {};
 }
 
 // Whether an instance of a subclass of set or frozenset is taken apart by the builtin's
@@ -87,7 +112,10 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
   // A Pickler's own table comes first, copyreg's after ours.
   const bool has_table = encoder.hooks().dispatch_table != nullptr;
   Ref reducer = has_table ? user_reducer(encoder, Py_TYPE(object)) : Ref();
-  if (!reducer) reducer = own_reducer(state, object);
+  if (!reducer) {
+    if (Ref name = own_name(encoder, object)) return name;
+    reducer = own_reducer(state, object);
+  }
   if (!reducer && !has_table) reducer = user_reducer(encoder, Py_TYPE(object));
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
@@ -97,17 +125,71 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
                                        : answer;
 }
 
+std::string name_of_type(PyObject* object) { return Py_TYPE(object)->tp_name; }
+
+// The sentences are those of pickle, which people know and look for.
 Reduced take_apart(GraphEncoder& encoder, PyObject* answer) {
-  const Py_ssize_t size = PyTuple_Check(answer) ? PyTuple_GET_SIZE(answer) : 0;
-  if (size < 2 || size > 6) encoder.fail("has a reducer that gives no tuple of 2 to 6");
+  if (!PyTuple_Check(answer)) {
+    encoder.fail("__reduce__ must return a string or tuple, not " +
+                 name_of_type(answer));
+  }
+  const Py_ssize_t size = PyTuple_GET_SIZE(answer);
+  if (size < 2 || size > 6) {
+    encoder.fail("tuple returned by __reduce__ must contain 2 through 6 elements");
+  }
   Reduced parts;
-  PyObject** const fields[] = {&parts.callable, &parts.arguments, &parts.state,
-                               &parts.items,    &parts.pairs,     &parts.setter};
-  for (Py_ssize_t i = 0; i < size; ++i) *fields[i] = PyTuple_GET_ITEM(answer, i);
-  if (!PyCallable_Check(parts.callable))
-    encoder.fail("has a reducer without a callable");
-  if (!PyTuple_Check(parts.arguments)) encoder.fail("has a reducer without arguments");
+  struct Field {
+    PyObject** part;
+    const char* place;
+    const char* wanted;
+    bool (*fits)(PyObject*);
+  };
+  const auto is_callable = [](PyObject* part) { return PyCallable_Check(part) != 0; };
+  const auto is_tuple = [](PyObject* part) { return PyTuple_Check(part) != 0; };
+  const auto is_any = [](PyObject*) { return true; };
+  const auto is_iterator = [](PyObject* part) {
+    return part == Py_None || PyIter_Check(part) != 0;
+  };
+  const auto is_setter = [](PyObject* part) {
+    return part == Py_None || PyCallable_Check(part) != 0;
+  };
+  const Field fields[] = {{&parts.callable, "first", "callable", is_callable},
+                          {&parts.arguments, "second", "a tuple", is_tuple},
+                          {&parts.state, "third", "", is_any},
+                          {&parts.items, "fourth", "an iterator", is_iterator},
+                          {&parts.pairs, "fifth", "an iterator", is_iterator},
+                          {&parts.setter, "sixth", "a function", is_setter}};
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    PyObject* part = PyTuple_GET_ITEM(answer, i);
+    if (!fields[i].fits(part)) {
+      encoder.fail(std::string(fields[i].place) +
+                   " item of the tuple returned by __reduce__ must be " +
+                   fields[i].wanted + ", not " + name_of_type(part));
+    }
+    *fields[i].part = part;
+  }
   return parts;
+}
+
+// What pickle asks of the arguments of __newobj__ and __newobj_ex__.
+void demand_class_first(GraphEncoder& encoder, PyObject* object, const Reduced& parts,
+                        const std::string& name) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(parts.arguments);
+  if (name == "__newobj_ex__" && count != 3) {
+    encoder.fail("__newobj_ex__ expected 3 arguments, got " + std::to_string(count));
+  }
+  if (count == 0) encoder.fail(name + " expected at least 1 argument, got 0");
+  PyObject* type = PyTuple_GET_ITEM(parts.arguments, 0);
+  if (!PyType_Check(type)) {
+    encoder.fail("first argument to " + name + "() must be a class, not " +
+                 name_of_type(type));
+  }
+  // A proxy has the class of what it stands for.
+  const Ref own =
+      Ref::steal(PyObject_GetAttr(object, encoder.state().names.class_.get()));
+  if (own.get() != type) {
+    encoder.fail("first argument to " + name + "() must be the object's own class");
+  }
 }
 
 void plan_array(PyObject* tuple, Py_ssize_t first, const char* label, Plan& plan) {
@@ -140,7 +222,7 @@ void plan_items(const Reduced& parts, Plan& plan) {
   plan_array(items.get(), 0, "", plan);
 }
 
-void plan_pairs(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
+void plan_pairs(const Reduced& parts, Plan& plan) {
   Ref pairs = parts.pairs == Py_None ? Ref::steal(PyTuple_New(0))
                                      : Ref::steal(PySequence_Tuple(parts.pairs));
   const Py_ssize_t count = PyTuple_GET_SIZE(pairs.get());
@@ -148,7 +230,8 @@ void plan_pairs(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* pair = PyTuple_GET_ITEM(pairs.get(), i);
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
-      encoder.fail("has a reducer whose dict items are no pairs");
+      PyErr_SetString(PyExc_TypeError, "dict items iterator must return 2-tuples");
+      throw PyError();
     }
     PyObject* key = PyTuple_GET_ITEM(pair, 0);
     plan.child(Ref::share(key), Label::of_text(".keys()"));
@@ -157,29 +240,33 @@ void plan_pairs(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
 }
 
 // `callable` applied to `arguments`: the node up to where a reader has the object.
-void plan_creation(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
+void plan_creation(GraphEncoder& encoder, PyObject* object, const Reduced& parts,
+                   Plan& plan) {
   const State& state = encoder.state();
-  const bool has_class = PyTuple_GET_SIZE(parts.arguments) > 0 &&
-                         PyType_Check(PyTuple_GET_ITEM(parts.arguments, 0));
   PyObject* callable = parts.callable;
   const char* const label = ".__reduce_ex__()[1]";
-  if (has_class && callable == state.newobj.get()) {
+  const bool is_ex = callable == state.newobj_ex.get();
+  if (callable == state.newobj.get() || is_ex) {
+    demand_class_first(encoder, object, parts, is_ex ? "__newobj_ex__" : "__newobj__");
     encoder.out().node(NodeTag::kNewObject, 6);
     plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
                Label::of_text(".__class__"));
-    plan_array(parts.arguments, 1, label, plan);
-    plan.raw().map(0);
-    return;
-  }
-  if (has_class && callable == state.newobj_ex.get() &&
-      PyTuple_GET_SIZE(parts.arguments) == 3) {
-    encoder.out().node(NodeTag::kNewObject, 6);
-    plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
-               Label::of_text(".__class__"));
-    Ref positional = Ref::steal(PySequence_Tuple(PyTuple_GET_ITEM(parts.arguments, 1)));
-    plan_array(positional.get(), 0, label, plan);
+    if (!is_ex) {
+      plan_array(parts.arguments, 1, label, plan);
+      plan.raw().map(0);
+      return;
+    }
+    PyObject* positional = PyTuple_GET_ITEM(parts.arguments, 1);
     PyObject* keywords = PyTuple_GET_ITEM(parts.arguments, 2);
-    if (!PyDict_Check(keywords)) encoder.fail("has keyword arguments that are no dict");
+    if (!PyTuple_Check(positional)) {
+      encoder.fail("second argument to __newobj_ex__() must be a tuple, not " +
+                   name_of_type(positional));
+    }
+    if (!PyDict_Check(keywords)) {
+      encoder.fail("third argument to __newobj_ex__() must be a dict, not " +
+                   name_of_type(keywords));
+    }
+    plan_array(positional, 0, label, plan);
     plan.raw().map(static_cast<std::size_t>(PyDict_GET_SIZE(keywords)));
     Py_ssize_t position = 0;
     PyObject *key, *value;
@@ -241,7 +328,7 @@ void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
     encoder.out().node(NodeTag::kIdentified, 2);
     write_leaf(id.get(), encoder.out());
   }
-  plan_creation(encoder, parts, plan);
+  plan_creation(encoder, object, parts, plan);
   if (has_id <= 0) {
     plan.creates();
     plan.may_close_early(parts.setter == Py_None ? Plan::Early::kReduced
@@ -249,7 +336,7 @@ void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
   }
   plan_state(parts, plan);
   plan_items(parts, plan);
-  plan_pairs(encoder, parts, plan);
+  plan_pairs(parts, plan);
   if (parts.setter != Py_None) {
     plan.child(Ref::share(parts.setter), Label::of_text(".__reduce_ex__()[5]"));
   }

@@ -1,0 +1,266 @@
+"""Modules by value: the receiver has none of the files."""
+
+import subprocess
+import sys
+import textwrap
+import types
+
+import fresh_process
+import pytest
+import waybill
+
+FILES = {
+    "bv_package/__init__.py": "NAME = 'package'\n",
+    "bv_package/inner/__init__.py": "",
+    "bv_package/inner/deep.py": """
+        from ..helper import double
+        def lazily(x):
+            from .. import helper
+            from . import sibling
+            return helper.double(sibling.ONE) + x
+        class Deep:
+            def value(self):
+                from ..helper import double
+                return double(4)
+        """,
+    "bv_package/inner/sibling.py": "ONE = 1\n",
+    "bv_package/helper.py": """
+        FACTOR = 2
+        def double(x): return FACTOR * x
+        """,
+    "bv_package/work.py": """
+        import math
+        import bv_local
+        from bv_package.helper import double
+        state = []
+        def plain(x): return double(x)
+        def relative(x):
+            from .helper import double
+            return double(x)
+        def absolute(x):
+            import bv_package.helper
+            return bv_package.helper.double(x), bv_package.NAME
+        def local(x): return bv_local.triple(x)
+        def local_inside(x):
+            from bv_local import triple
+            return triple(math.floor(x))
+        def remember(x):
+            state.append(x)
+            return state
+        """,
+    "bv_package/later.py": """
+        def f():
+            from .never import THERE
+            return THERE
+        """,
+    "bv_package/never.py": "THERE = 5\n",
+    "bv_local.py": """
+        import bv_local_two
+        def triple(x): return bv_local_two.THREE * x
+        """,
+    "bv_local_two.py": "THREE = 3\n",
+    "bv_lonely.py": "def f(): return 'lonely'\n",
+}
+
+_SENDER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import waybill, bv_lonely, bv_local, bv_package, bv_package.work, bv_package.inner.deep
+import bv_package.inner.sibling
+from bv_package import work
+{program}
+with open(sys.argv[2], "wb") as file: file.write(data)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sender")
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def send(folder, tmp_path):
+    """From one fresh process with the files to one without."""
+
+    def send(program, expression):
+        if "data =" not in program:
+            program = f"data = waybill.dumps({program}, by_value=[bv_package])"
+        file = tmp_path / "payload"
+        command = [sys.executable, "-I", "-c", _SENDER.format(program=program)]
+        done = subprocess.run(
+            [*command, str(folder), str(file)], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return fresh_process.load(file.read_bytes(), expression)
+
+    return send
+
+
+# ---- What comes along
+
+
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("plain", 6),
+        ("relative", 6),
+        ("absolute", (6, "package")),
+        ("local", 9),
+        ("local_inside", 9),
+    ],
+)
+def test_function_of_a_package_finds_its_modules(send, name, expected):
+    assert send(f"work.{name}", "value(3)") == expected
+
+
+def test_imports_relative_to_a_parent_package_work(send):
+    assert send("bv_package.inner.deep.lazily", "value(1)") == 3
+
+
+def test_method_of_a_class_finds_its_modules(send):
+    assert send("bv_package.inner.deep.Deep()", "value.value()") == 8
+
+
+def test_package_itself_arrives(send):
+    assert send("bv_package", "value.NAME, value.helper.double(1)") == ("package", 2)
+
+
+def test_module_that_came_along_can_be_imported_by_anybody(send):
+    program = "[value(1), __import__('bv_package.helper').helper.FACTOR][1]"
+
+    assert send("work.relative", program) == 2
+
+
+def test_functions_of_one_payload_share_the_state_of_their_module(send):
+    program = "[value[0](1), value[1](2)][1]"
+
+    assert send("[work.remember, work.remember]", program) == [1, 2]
+
+
+def test_shipped_module_and_functions_of_it_are_of_one_world(send):
+    program = "[value[0](1), value[1].state][1]"
+
+    assert send("[work.remember, work]", program) == [1]
+
+
+def test_module_that_is_named_as_text_is_sent(send):
+    program = "data = waybill.dumps(bv_lonely.f, by_value=['bv_lonely'])"
+
+    assert send(program, "value()") == "lonely"
+
+
+def test_traceback_names_the_file_of_the_sender(send):
+    program = "value.__code__.co_filename.endswith('work.py')"
+
+    assert send("work.plain", program) is True
+
+
+@pytest.mark.xfail(strict=True, reason="only what the sender has imported is found")
+def test_module_that_the_sender_never_imported_comes_along(send):
+    program = """
+from bv_package.later import f
+data = waybill.dumps(f, by_value=[bv_package])
+"""
+
+    assert send(program, "value()") == 5
+
+
+# ---- What does not
+
+
+def test_module_that_is_not_named_is_missing(send):
+    with pytest.raises(fresh_process.FreshProcessError, match="bv_lonely"):
+        send("data = waybill.dumps(bv_lonely.f)", "value()")
+
+
+def test_standard_library_is_imported_and_not_sent(send):
+    program = "'math' in sys.modules and value(1.5)"
+
+    assert send("work.local_inside", program) == 3
+
+
+def test_module_that_the_receiver_has_goes_first(folder, tmp_path):
+    (tmp_path / "bv_lonely.py").write_text("def f(): return 'own'\n")
+    file = tmp_path / "payload"
+    sender = "data = waybill.dumps([bv_lonely.f, bv_lonely], by_value=[bv_lonely])"
+    subprocess.run(
+        [sys.executable, "-I", "-c", _SENDER.format(program=sender), folder, file],
+        check=True,
+    )
+
+    answer = fresh_process.execute(
+        "f, module = waybill.loads(data)\nimport bv_lonely\n"
+        "answer = f(), module.f(), bv_lonely.f()",
+        file.read_bytes(),
+        path=[tmp_path],
+    )
+
+    assert answer == ("lonely", "lonely", "own")
+
+
+# ---- For all calls
+
+
+def test_register_and_unregister(send):
+    program = """
+waybill.register_pickle_by_value(bv_lonely)
+data = waybill.dumps(bv_lonely.f)
+assert waybill.list_registry_pickle_by_value() == {"bv_lonely"}
+waybill.unregister_pickle_by_value(bv_lonely)
+assert waybill.list_registry_pickle_by_value() == set()
+assert waybill.loads(waybill.dumps(bv_lonely.f)) is bv_lonely.f
+"""
+
+    assert send(program, "value()") == "lonely"
+
+
+def test_registered_package_means_its_submodules(send):
+    program = """
+waybill.register_pickle_by_value(bv_package)
+data = waybill.dumps(work.plain)
+"""
+
+    assert send(program, "value(3)") == 6
+
+
+def test_by_value_of_one_call_leaves_no_trace():
+    waybill.dumps(fresh_process.execute, by_value=[fresh_process])
+
+    assert waybill.list_registry_pickle_by_value() == set()
+    same = waybill.loads(waybill.dumps(fresh_process.execute))
+    assert same is fresh_process.execute
+
+
+@pytest.mark.parametrize(
+    "function", [waybill.register_pickle_by_value, waybill.unregister_pickle_by_value]
+)
+@pytest.mark.parametrize("module", ["json", types.ModuleType("bv_nowhere")], ids=repr)
+def test_what_is_no_imported_module_is_a_value_error(function, module):
+    with pytest.raises(ValueError):
+        function(module)
+
+
+@pytest.mark.parametrize("module", ["bv_nowhere", types.ModuleType("bv_no"), 5, None])
+def test_by_value_of_what_is_no_imported_module_is_a_value_error(module):
+    with pytest.raises(ValueError, match="is no imported module"):
+        waybill.dumps(1, by_value=[module])
+
+
+def test_bytes_do_not_depend_on_the_process(folder, tmp_path):
+    program = "data = waybill.dumps([work.relative, work.local], by_value=[bv_package])"
+    payloads = []
+    for seed in ("1", "2"):
+        file = tmp_path / seed
+        subprocess.run(
+            [sys.executable, "-c", _SENDER.format(program=program), folder, file],
+            check=True,
+            env={"PYTHONHASHSEED": seed},
+        )
+        payloads.append(file.read_bytes())
+
+    assert payloads[0] == payloads[1]
