@@ -53,6 +53,18 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
     }
     return key;
   }
+  if (PyFrozenSet_Check(object) && depth < kMaxKeyDepth) {
+    // Its words would be in the order that hashes give.
+    const Ref items = Ref::steal(PySequence_Tuple(object));
+    std::vector<std::string> keys;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
+      keys.push_back(key_of(state, infos, PyTuple_GET_ITEM(items.get(), i), depth + 1));
+    }
+    std::sort(keys.begin(), keys.end());
+    std::string key = "\xc1{";
+    for (const std::string& part : keys) key += part + "\xc1";
+    return key;
+  }
   const bool is_named = PyFunction_Check(object) || PyType_Check(object);
   PyObject* named = is_named ? object : reinterpret_cast<PyObject*>(Py_TYPE(object));
   std::string key = "\xc1" + attribute_text(named, state.names.module) + ":" +

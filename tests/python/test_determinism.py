@@ -374,6 +374,7 @@ values = [
     set(uuid.SafeUUID),
     {(kind, name) for kind in (int, str, bytes) for name in "xyz"},
     frozenset((pathlib.PurePosixPath(name), 1) for name in "pqrst"),
+    {frozenset(map(pathlib.PurePosixPath, name)) for name in ("ad", "bc", "ef")},
 ]
 print([waybill.fingerprint(value) for value in values])
 """

@@ -213,6 +213,40 @@ CASES = {
         "if number % 70 == 0 else None",
         "thing",
     ),
+    "dict while it grows and shrinks": (
+        "thing = {i: (i, [i]) for i in range(300)}",
+        "thing.clear() if number % 7 == 0 else thing.update({number % 999: []})",
+        "[thing, thing]",
+    ),
+    "nested lists": (
+        "thing = [[j] for j in range(100)]",
+        "thing[number % len(thing)].append(thing[(number * 7) % len(thing)][:2]); "
+        "thing[number % len(thing)][1:] = []",
+        "thing",
+    ),
+    "subclasses of containers": (
+        "class L(list): pass\nclass D(dict): pass\nclass S(set): pass\n"
+        "thing = L([1]), D(a=1), S([1])",
+        "thing[0].append([1]); thing[1][number % 50] = [number]; "
+        "thing[2].add(number % 50); len(thing[0]) > 30 and [x.clear() for x in thing]",
+        "thing",
+    ),
+    "deque": (
+        "import collections\nthing = collections.deque([1], 50)",
+        "thing.append([number]); number % 90 or thing.clear()",
+        "[thing, thing]",
+    ),
+    "instances with slots": (
+        "class C: __slots__ = ('a', 'b')\nthing = [C() for _ in range(20)]",
+        "c = thing[number % 20]; c.a = [number, c]; c.b = number; del c.b",
+        "thing",
+    ),
+    "class": (
+        "class thing: pass",
+        "setattr(thing, f'a{number % 20}', [number]); "
+        "delattr(thing, f'a{number % 20}')",
+        "[thing, thing()]",
+    ),
     "bytearray": (
         "thing = bytearray(10)",
         "thing.extend(b'abc' * 100); thing.clear()",
@@ -276,3 +310,47 @@ print(outcomes)
 
 def test_change_by_a_reducer_never_gives_a_payload_that_cannot_be_read():
     assert fresh_process.run_script(REENTRANT).strip() == "[]"
+
+
+ONE_CLASS = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+count, wrong = 8, []
+for turn in range(40):
+    found, barrier = [], threading.Barrier(count)
+    def work():
+        barrier.wait()
+        cls, made = waybill.loads(payloads[turn])
+        # All of it is there when loads returns, whoever built it.
+        try:
+            found.append(cls)
+            assert type(made) is cls and cls().last() == (199, cls), "other class"
+            assert [getattr(cls, f"m{n}")(made) for n in range(200)] == [*range(200)]
+            assert cls.me is cls and made.x == [turn]
+        except Exception as error:
+            wrong.append(f"{turn}: {type(error).__name__}: {error}")
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    if len(found) != count or len(set(found)) != 1: wrong.append(f"{turn}: {found}")
+answer = wrong
+"""
+
+
+def test_threads_that_load_a_class_at_once_get_one_that_is_complete():
+    payloads = []
+    for turn in range(40):
+        methods = "".join(f"    def m{n}(self): return {n}\n" for n in range(200))
+        sent = define(
+            f"class C{turn}:\n{methods}"
+            "    def last(self): return self.m199(), __class__\n"
+            f"C{turn}.me = C{turn}\nvalue = C{turn}, C{turn}()\n"
+            f"value[1].x = [{turn}]\n"
+        ).value
+        payloads.append(waybill.dumps(sent))
+
+    answer = fresh_process.execute(
+        "payloads = waybill.loads(data)" + ONE_CLASS, waybill.dumps(payloads)
+    )
+
+    assert answer == []

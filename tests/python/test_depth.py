@@ -1,0 +1,76 @@
+"""Depth costs no stack: what is nested or linked a million times travels."""
+
+import fresh_process
+import pytest
+
+SCRIPT = """
+import functools, sys, types, waybill
+sys.path.append(sys.argv[3])
+import module_of_links
+class Own: pass
+class Slots: __slots__ = ("next",)
+
+def linked(cls):
+    def make(x):
+        made = cls()
+        made.next = x
+        return made
+    return make, lambda x: x.next
+
+def error(x):
+    made = ValueError()
+    made.__cause__ = x
+    return made
+
+def closure(x): return lambda: x
+
+KINDS = {
+    "list": (lambda x: [x], lambda x: x[0]),
+    "tuple": (lambda x: (x,), lambda x: x[0]),
+    "dict": (lambda x: {"k": x}, lambda x: x["k"]),
+    "own instances": linked(Own),
+    "own instances with slots": linked(Slots),
+    "imported instances": linked(module_of_links.Link),
+    "namespaces": linked(types.SimpleNamespace),
+    "partials": (lambda x: functools.partial(max, x, key=5), lambda x: x.args[0]),
+    "closures": (closure, lambda x: x()),
+    "errors": (error, lambda x: x.__cause__),
+}
+make, inner = KINDS[sys.argv[1]]
+depth = int(sys.argv[2])
+sent = None
+for _ in range(depth): sent = make(sent)
+data = waybill.dumps(sent)
+arrived = waybill.loads(data)
+again = waybill.dumps(arrived)
+assert sys.argv[1] == "partials" or again == data
+found = 0
+while arrived is not None:
+    # Taken apart from outside: CPython may recurse where it frees such a chain.
+    arrived, found = inner(arrived), found + 1
+while sent is not None: sent = inner(sent)
+print(found)
+"""
+KINDS = """
+list,tuple,dict,own instances,own instances with slots,imported instances,namespaces
+partials,closures,errors
+"""
+KINDS = KINDS.strip().replace("\n", ",").split(",")
+
+
+def depth_that_arrives(kind, depth, folder):
+    (folder / "module_of_links.py").write_text("class Link: pass\n")
+    return int(fresh_process.run_script(SCRIPT, kind, depth, folder, seconds=900))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_deep_object_arrives(kind, tmp_path):
+    assert depth_that_arrives(kind, 20_000, tmp_path) == 20_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_object_that_is_a_million_deep_arrives(kind, tmp_path):
+    depth = 100_000 if kind in ("partials", "closures", "errors") else 1_000_000
+
+    assert depth_that_arrives(kind, depth, tmp_path) == depth
