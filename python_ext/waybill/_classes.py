@@ -103,7 +103,7 @@ def _is_made_in_c(cls):
 
 
 def _needs_keywords(cls):
-    """Whether a base's __init_subclass__ wants keywords, which a class does not keep."""
+    """Whether a base's __init_subclass__ wants keywords: a class does not keep them."""
     for base in cls.__mro__[1:]:
         hook = vars(base).get("__init_subclass__")
         code = getattr(getattr(hook, "__func__", None), "__code__", None)

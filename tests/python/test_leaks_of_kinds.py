@@ -94,7 +94,7 @@ def test_no_object_block_or_reference_of_any_kind_is_left(group):
     assert fresh_process.run_script(COUNT, HERE, 100, *group) == ""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", kinds.NAMES)
 def test_nothing_is_left_of_many_round_trips(name):
     assert fresh_process.run_script(COUNT, HERE, 5_000, name, seconds=900) == ""
@@ -132,7 +132,7 @@ print(count, memory() - before)
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc/self/statm")
 @pytest.mark.parametrize("name", kinds.NAMES)
 def test_memory_stays_flat_over_100_000_round_trips(name):
