@@ -16,18 +16,21 @@ namespace waybill::py {
 bool GraphEncoder::is_by_value(PyObject* module) {
   PyObject* modules = options_.hooks.by_value;
   PyObject* name = modules == nullptr ? nullptr : module_name(state_, module);
-  if (name == nullptr) return false;
-  for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {
-    const int found = PySet_Contains(modules, part.get());
-    check(found);
-    if (found == 1) return true;
-  }
-  return false;
+  return name != nullptr && has_name_or_parent(modules, name);
 }
 
 bool GraphEncoder::is_of_module_by_value(PyObject* globals) {
+  PyObject* spec = raw_get(globals, state_.names.spec.get());
+  if (options_.hooks.by_value == nullptr) {
+    // Nearly all are of modules that came from a finder, or of __main__.
+    if (spec != nullptr && spec != Py_None) return false;
+    if (raw_get(globals, state_.names.name.get()) == state_.names.main.get()) {
+      return false;
+    }
+  }
   PyObject* module = module_of_dict(state_, globals);
-  if (module == nullptr) return false;
+  // One that is not in sys.modules shows by what every new module has.
+  if (module == nullptr) return spec == Py_None;
   return importable_name(state_, module) == nullptr
              ? !is_main(state_, module_name(state_, module))
              : is_by_value(module);

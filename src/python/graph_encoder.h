@@ -72,8 +72,9 @@ class GraphEncoder {
   PyObject* class_around() const;
 
   // Writes the namespace of functions with these globals, or a reference to it.
-  // Answers whether a module that travels by value has it.
-  bool write_namespace(PyObject* globals, bool is_of_module);
+  void write_namespace(PyObject* globals, bool is_of_module);
+  // Whether it was written as that of no module.
+  bool has_plain_namespace(PyObject* globals);
 
   // Writes a node that finds a global again.
   void global(const GlobalName& name);

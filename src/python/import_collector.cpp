@@ -16,7 +16,8 @@
 
 namespace waybill::py {
 
-ImportCollector::ImportCollector(const State& state) : state_(state) {}
+ImportCollector::ImportCollector(const State& state, PyObject* by_value)
+    : state_(state), by_value_(by_value) {}
 
 ImportCollector::~ImportCollector() = default;
 
@@ -39,6 +40,10 @@ std::uint32_t ImportCollector::find(PyObject* module, ImportTime time,
 
 std::uint32_t ImportCollector::add(PyObject* module, ImportTime time,
                                    std::string_view chain, CodeSpot spot) {
+  if (by_value_ != nullptr && time == ImportTime::kLoad &&
+      has_name_or_parent(by_value_, module)) {
+    return kNoIndex;
+  }
   const Py_hash_t hash = PyObject_Hash(module);
   check(hash == -1 ? -1 : 0);
   // Zero would mean an empty slot.

@@ -38,7 +38,8 @@ struct Fact {
 
 class ImportCollector {
  public:
-  explicit ImportCollector(const State& state);
+  // `by_value`: the modules that travel themselves, and need no import; or null.
+  ImportCollector(const State& state, PyObject* by_value);
   ~ImportCollector();
 
   // Each notes a need, and answers the index of the module's record where the payload
@@ -91,6 +92,7 @@ class ImportCollector {
   std::uint32_t find(PyObject* module, ImportTime time, std::uintptr_t key);
 
   const State& state_;
+  PyObject* by_value_;
   // A record that was written: 1 + its index is the memo's number.
   struct Known {
     Ref module;

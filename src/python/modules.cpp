@@ -56,6 +56,15 @@ Ref parent_of(PyObject* name) {
   return Ref::steal(PyUnicode_Substring(name, 0, dot));
 }
 
+bool has_name_or_parent(PyObject* names, PyObject* name) {
+  for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {
+    const int found = PySet_Contains(names, part.get());
+    check(found);
+    if (found == 1) return true;
+  }
+  return false;
+}
+
 PyObject* raw_get(PyObject* dict, PyObject* name) {
   if (dict == nullptr || !PyDict_Check(dict)) return nullptr;
   PyObject* value = PyDict_GetItemWithError(dict, name);

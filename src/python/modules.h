@@ -34,6 +34,9 @@ Ref parent_of(PyObject* name);
 
 bool is_main(const State& state, PyObject* name);
 
+// Whether a set of str has a module's name or that of a package it is in.
+bool has_name_or_parent(PyObject* names, PyObject* name);
+
 // Whether the module's dict has a __spec__: it came from a finder.
 bool has_spec(const State& state, PyObject* module);
 

@@ -30,7 +30,7 @@ struct Encoding {
   Encoding(State& state, const EncodeOptions& options)
       : infos(state),
         code(infos),
-        imports(state),
+        imports(state, options.hooks.by_value),
         graph(state, infos, code, imports, options) {}
 
   void encode(PyObject* object) {

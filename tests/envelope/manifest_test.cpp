@@ -69,6 +69,38 @@ TEST(Manifest, ComesBackAsItWas) {
   }
 }
 
+TEST(Manifest, SubstitutionsComeBackAsTheyWere) {
+  Manifest manifest;
+  manifest.substitutions = {{"fresh", "_thread.lock", "f.__globals__['x']._lock"},
+                            {"drop", "generator", "obj[0]"}};
+
+  const Result<Manifest> read = decode(encode(manifest));
+
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->imports.empty());
+  ASSERT_EQ(read->substitutions.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(read->substitutions[i].policy, manifest.substitutions[i].policy);
+    EXPECT_EQ(read->substitutions[i].type, manifest.substitutions[i].type);
+    EXPECT_EQ(read->substitutions[i].path, manifest.substitutions[i].path);
+  }
+}
+
+TEST(Manifest, RefusesASubstitutionThatIsTooShort) {
+  wire::Writer out;
+  out.map(1);
+  out.integer(2);
+  out.array(1);
+  out.array(2);
+  out.text("drop");
+  out.text("generator");
+
+  const Result<Manifest> read = decode(out.view());
+
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kMalformed);
+}
+
 TEST(Manifest, TakesOneByteWhenEmpty) { EXPECT_EQ(encode({}), (Bytes{0x80})); }
 
 TEST(Manifest, WritesEachFileOnce) {

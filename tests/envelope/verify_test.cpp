@@ -79,10 +79,58 @@ TEST(Verify, AcceptsTheSamples) {
 }
 
 TEST(Verify, KnowsAShapeForEachTag) {
-  EXPECT_EQ(envelope::all_shapes().size(), 16u);
+  EXPECT_EQ(envelope::all_shapes().size(), 22u);
   EXPECT_EQ(envelope::shape_of(0), nullptr);
-  EXPECT_EQ(envelope::shape_of(17), nullptr);
+  EXPECT_EQ(envelope::shape_of(23), nullptr);
   EXPECT_EQ(envelope::shape_of(16)->name, "class");
+}
+
+TEST(Verify, IdsAreBinary) {
+  const auto with_id = [](const std::function<void(Writer&)>& write_id) {
+    return verdict_on_payload([&](Writer& out) {
+      out.node(NodeTag::kIdentified, 2);
+      write_id(out);
+      out.nil();
+    });
+  };
+  EXPECT_EQ(with_id([](Writer& out) { out.binary({}); }), "sound");
+  EXPECT_EQ(with_id([](Writer& out) { out.nil(); }), "malformed");
+  EXPECT_EQ(with_id([](Writer& out) { out.text("id"); }), "malformed");
+}
+
+TEST(Verify, ClassesNeedNoId) {
+  const auto with_id = [](const std::function<void(Writer&)>& write_id) {
+    return verdict_on_payload([&](Writer& out) {
+      out.node(NodeTag::kClass, 6);
+      write_id(out);
+      out.nil();
+      out.text("C");
+      out.array(0);
+      out.map(0);
+      out.map(0);
+    });
+  };
+  EXPECT_EQ(with_id([](Writer& out) { out.binary({}); }), "sound");
+  EXPECT_EQ(with_id([](Writer& out) { out.nil(); }), "sound");
+  EXPECT_EQ(with_id([](Writer& out) { out.integer(1); }), "malformed");
+}
+
+TEST(Verify, NumbersOfBuffersAndPayloadsAreNotNegative) {
+  for (const NodeTag tag : {NodeTag::kBuffer, NodeTag::kEarlier}) {
+    const auto with_number = [&](std::int64_t number) {
+      return verdict_on_payload([&](Writer& out) {
+        out.node(tag, 2);
+        out.integer(number);
+        if (tag == NodeTag::kBuffer) {
+          out.boolean(true);
+        } else {
+          out.integer(0);
+        }
+      });
+    };
+    EXPECT_EQ(with_number(0), "sound");
+    EXPECT_EQ(with_number(-1), "malformed");
+  }
 }
 
 TEST(Verify, AcceptsEachExtension) {

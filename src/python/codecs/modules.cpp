@@ -25,11 +25,8 @@ void write_text_or_nil(PyObject* text, wire::Writer& out) {
 
 // Functions that share a globals dict share a namespace; the dict itself may travel as
 // a value too, so the namespace has a key of its own.
-bool GraphEncoder::write_namespace(PyObject* globals, bool is_of_module) {
-  if (known(reinterpret_cast<std::uintptr_t>(globals) | 1)) {
-    return std::find(module_dicts_.begin(), module_dicts_.end(), globals) !=
-           module_dicts_.end();
-  }
+void GraphEncoder::write_namespace(PyObject* globals, bool is_of_module) {
+  if (known(reinterpret_cast<std::uintptr_t>(globals) | 1)) return;
   if (is_of_module) module_dicts_.push_back(globals);
   const Names& names = state_.names;
   out_.node(wire::NodeTag::kNamespace, 4);
@@ -37,16 +34,21 @@ bool GraphEncoder::write_namespace(PyObject* globals, bool is_of_module) {
   write_text_or_nil(raw_get(globals, names.package.get()), out_);
   out_.boolean(raw_get(globals, names.path.get()) != nullptr);
   out_.boolean(is_of_module);
-  return is_of_module;
+}
+
+bool GraphEncoder::has_plain_namespace(PyObject* globals) {
+  return memo_.find(reinterpret_cast<std::uintptr_t>(globals) | 1) != nullptr &&
+         std::find(module_dicts_.begin(), module_dicts_.end(), globals) ==
+             module_dicts_.end();
 }
 
 void describe_module(GraphEncoder& encoder, PyObject* module, Plan& plan) {
   PyObject* dict = PyModule_GetDict(module);
   const Names& names = encoder.state().names;
+  // Functions of it came first, when nothing told that a module has their namespace.
+  if (encoder.has_plain_namespace(dict)) return describe_reduced(encoder, module, plan);
   encoder.out().node(wire::NodeTag::kModule, 2);
-  if (!encoder.write_namespace(dict, true)) {
-    encoder.fail("is a module that is in no sys.modules; a function of it came first");
-  }
+  encoder.write_namespace(dict, true);
   PyObject* const given[] = {
       names.name.get(), names.package.get(), names.path.get(),  names.builtins.get(),
       names.spec.get(), names.loader.get(),  names.cached.get()};

@@ -113,8 +113,8 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
   const bool has_table = encoder.hooks().dispatch_table != nullptr;
   Ref reducer = has_table ? user_reducer(encoder, Py_TYPE(object)) : Ref();
   if (!reducer) {
-    if (Ref name = own_name(encoder, object)) return name;
     reducer = own_reducer(state, object);
+    if (Ref name = reducer ? own_name(encoder, object) : Ref()) return name;
   }
   if (!reducer && !has_table) reducer = user_reducer(encoder, Py_TYPE(object));
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
