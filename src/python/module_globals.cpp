@@ -11,16 +11,6 @@ namespace waybill::py {
 
 namespace {
 
-// The name under which a module's dict holds this very object.
-PyObject* name_in(PyObject* dict, PyObject* object) {
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(dict, &position, &name, &value)) {
-    if (value == object && PyUnicode_CheckExact(name)) return name;
-  }
-  return nullptr;
-}
-
 // The module that defines the object's type, where its instances often sit.
 PyObject* module_of_type(const State& state, PyObject* object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));

@@ -1,8 +1,9 @@
 // Raw look-ups in sys.modules and module dicts.
-// Tested by tests/python/test_modules.py and the discovery corpus.
+// Tested by tests/python/test_classes.py, test_reduce_protocol.py and the discovery corpus.
 
 #include "python/modules.h"
 
+#include <utility>
 #include <vector>
 
 #include "python/attribute.h"
@@ -150,6 +151,38 @@ GlobalName find_global(const State& state, PyObject* object, PyObject* module_na
   return {Ref::share(find_module(state, module_name)), Ref::share(path)};
 }
 
+GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  const Ref home = attribute_or_null(type, state.names.module);
+  if (GlobalName found = find_global(state, object, home.get(), path); found.module) {
+    return found;
+  }
+  PyObject* modules = sys_modules(state);
+  if (modules == nullptr) return {};
+  const Ref names = Ref::steal(PyDict_Keys(modules));
+  GlobalName first;
+  PyObject* first_name = nullptr;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(names.get()); ++i) {
+    PyObject* name = PyList_GET_ITEM(names.get(), i);
+    if (!PyUnicode_Check(name)) continue;
+    if (first_name != nullptr && PyUnicode_Compare(name, first_name) > 0) continue;
+    GlobalName found = find_global(state, object, name, path);
+    if (!found.module) continue;
+    first = std::move(found);
+    first_name = name;
+  }
+  return first;
+}
+
+PyObject* name_in(PyObject* dict, PyObject* object) {
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(dict, &position, &name, &value)) {
+    if (value == object && PyUnicode_CheckExact(name)) return name;
+  }
+  return nullptr;
+}
+
 GlobalName find_function(const State& state, PyObject* function) {
   auto* f = reinterpret_cast<PyFunctionObject*>(function);
   // "<lambda>", "f.<locals>.g": no path leads there.
@@ -160,6 +193,21 @@ GlobalName find_function(const State& state, PyObject* function) {
   return find_global(state, function, f->func_module, f->func_qualname);
 }
 
+namespace {
+
+// A class at the top of its module that is there under another name than its own.
+GlobalName find_renamed(const State& state, PyObject* type, PyObject* module_name,
+                        PyObject* path) {
+  if (!PyUnicode_Check(module_name) || is_main(state, module_name)) return {};
+  if (PyUnicode_FindChar(path, '.', 0, PyUnicode_GET_LENGTH(path), 1) >= 0) return {};
+  PyObject* module = find_module(state, module_name);
+  if (module == nullptr) return {};
+  PyObject* name = name_in(PyModule_GetDict(module), type);
+  return name == nullptr ? GlobalName{} : find_global(state, type, module_name, name);
+}
+
+}  // namespace
+
 GlobalName find_type(const State& state, PyTypeObject* type) {
   auto* object = reinterpret_cast<PyObject*>(type);
   const Ref module = attribute_or_null(object, state.names.module);
@@ -167,6 +215,9 @@ GlobalName find_type(const State& state, PyTypeObject* type) {
   Ref path = Ref::steal(PyType_GetQualName(type));
   GlobalName found = find_global(state, object, module.get(), path.get());
   if (found.module) return found;
+  if (found = find_renamed(state, object, module.get(), path.get()); found.module) {
+    return found;
+  }
   // Builtin types without a name in builtins, such as that of functions.
   // A metaclass may make its classes unhashable; no builtin type has such.
   if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};

@@ -4,7 +4,8 @@
 // is asked for, so no __getattr__, property or lazy import runs, and nothing is
 // imported. Pointers that are returned are borrowed; null means absent.
 //
-// Cost: a few dict look-ups each, whatever the number of modules in the process.
+// Cost: a few dict look-ups each, whatever the number of modules in the process; only
+// find_anywhere looks into all of them.
 
 #include <Python.h>
 
@@ -59,10 +60,19 @@ struct GlobalName {
 GlobalName find_global(const State& state, PyObject* object, PyObject* module_name,
                        PyObject* path);
 
+// The same for an object that names its path but no module, as pickle finds it: in the
+// module of its type, else in any that can be imported, of which the name that sorts
+// first wins, whatever the order of imports was.
+GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path);
+
 // What stands there, whatever it is; null if nothing does.
 Ref find_by_path(const State& state, PyObject* module_name, PyObject* path);
 
-// find_global for a function or class, by its own __module__ and __qualname__.
+// The name under which a dict holds this very object; null if none.
+PyObject* name_in(PyObject* dict, PyObject* object);
+
+// find_global for a function or class, by its own __module__ and __qualname__. A class
+// may also stand in its module under another name, as typing._TypedDict does.
 GlobalName find_function(const State& state, PyObject* function);
 GlobalName find_type(const State& state, PyTypeObject* type);
 

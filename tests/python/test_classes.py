@@ -34,6 +34,14 @@ def test_class_of_an_importable_submodule_is_the_same_object():
     assert round_trip(_Call) is _Call
 
 
+def test_class_that_stands_in_its_module_under_another_name_is_the_same_object():
+    import typing
+
+    typed_dict = typing._TypedDict  # Calls itself TypedDict, which is something else.
+    assert round_trip(typed_dict) is typed_dict
+    assert b"_TypedDict" in waybill.dumps(typed_dict)
+
+
 class Outer:
     class Inner:
         pass

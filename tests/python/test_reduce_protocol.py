@@ -1,5 +1,6 @@
 """What __reduce_ex__, copyreg and __getstate__ give is done as pickle does it."""
 
+import contextlib
 import copyreg
 import pickle
 import weakref
@@ -126,6 +127,45 @@ def test_object_that_names_itself_with_dots_is_the_same_object():
     Holder.Kind.__module__ = "module_with_holder"
     with imported("module_with_holder", Holder=Holder):
         assert round_trip(Holder.one) is Holder.one
+
+
+class Homeless:
+    """Like torch's quantization schemes, it knows its name but not its module."""
+
+    __module__ = None
+
+    def __reduce__(self):
+        return "the_homeless"
+
+
+def test_object_that_knows_no_module_is_found_where_its_type_is():
+    one = Homeless()
+    with (
+        imported("module_of_it", the_homeless=one),
+        imported("a_copy", the_homeless=one),
+    ):
+        Homeless.__module__ = "module_of_it"
+        one.__module__ = None
+        try:
+            assert b"module_of_it" in waybill.dumps(one)
+        finally:
+            Homeless.__module__ = None
+
+
+def test_object_that_knows_no_module_is_found_in_the_module_that_sorts_first():
+    one = Homeless()
+    for names in ("z_one", "b_one", "k_one"), ("b_one", "k_one", "z_one"):
+        with contextlib.ExitStack() as stack:
+            for name in names:
+                stack.enter_context(imported(name, the_homeless=one))
+            payload = waybill.dumps(one)
+            assert b"b_one" in payload
+            assert waybill.loads(payload) is one
+
+
+def test_object_that_knows_no_module_and_is_in_none_is_refused():
+    with pytest.raises(waybill.EncodeError, match="names itself"):
+        waybill.dumps(Homeless())
 
 
 def test_object_that_names_another_object_is_refused():

@@ -315,7 +315,10 @@ void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
   }
   if (PyUnicode_Check(answer)) {
     const Ref module = attribute_or_null(object, encoder.state().names.module);
-    const GlobalName name = find_global(encoder.state(), object, module.get(), answer);
+    const bool is_homeless = !module || module.get() == Py_None;
+    const GlobalName name =
+        is_homeless ? find_anywhere(encoder.state(), object, answer)
+                    : find_global(encoder.state(), object, module.get(), answer);
     if (!name.module) encoder.fail("names itself as a global that is not there");
     encoder.global(name);
     return;
