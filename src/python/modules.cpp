@@ -1,5 +1,5 @@
 // Raw look-ups in sys.modules and module dicts.
-// Tested by tests/python/test_classes.py, test_reduce_protocol.py and the discovery corpus.
+// Tested by test_classes.py, test_reduce_protocol.py and the discovery corpus.
 
 #include "python/modules.h"
 
