@@ -61,9 +61,11 @@ class Tracker:
                 self._open.pop(identity, None)
         return known, identity not in self._open
 
-    def close(self, identity: bytes) -> None:
+    def close(self, identity: bytes, obj: object) -> None:
         """The object is complete."""
         self._open.pop(identity, None)
+        if self._known(identity) is None:  # Another thread failed at it and forgot it.
+            self._objects[identity] = self._reference(obj, identity)
 
     def forget(self, identity: bytes) -> None:
         """The object will never be complete."""

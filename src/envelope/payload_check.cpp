@@ -236,9 +236,11 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
         "node tag " + std::to_string(tag) + " is unknown; a newer waybill wrote it");
   }
   const std::uint64_t count = token.count - 1;
+  const NodeTag kind = shape->tag;
   const bool fits = is_object(rule) || (is_constant(rule) && shape->is_constant) ||
-                    (rule == Rule::kNamespace && shape->tag == NodeTag::kNamespace) ||
-                    (rule == Rule::kCell && shape->tag == NodeTag::kCell && count == 0);
+                    (!is_constant(rule) && kind == NodeTag::kEarlier) ||
+                    (rule == Rule::kNamespace && kind == NodeTag::kNamespace) ||
+                    (rule == Rule::kCell && kind == NodeTag::kCell && count == 0);
   if (!fits) return wrong(reader, token, rule);
   if (count < shape->least || (shape->most != kMany && count > shape->most)) {
     return reader.fail(ErrorCode::kMalformed, token.offset,

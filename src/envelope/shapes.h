@@ -24,8 +24,8 @@ enum class Rule : std::uint8_t {
   kUnsigned,        // An integer that is not negative.
   kCodeIndex,       // An index into the code section.
   kModuleOrNil,     // An extension kModule, or nil.
-  kNamespace,       // A node kNamespace, or a reference to one.
-  kCell,            // A node kCell without content, or a reference to a cell.
+  kNamespace,       // A node kNamespace or kEarlier, or a reference.
+  kCell,            // A node kCell without content or kEarlier, or a reference.
   kObjects,         // An array that is no node: of objects,
   kCells,           //   of cells,
   kContents,        //   of contents.

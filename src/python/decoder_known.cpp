@@ -54,12 +54,12 @@ Ref GraphDecoder::claim(PyObject* id, PyObject* object, bool& is_known) {
   return Ref::share(winner);
 }
 
-void GraphDecoder::close_claim(PyObject* id) {
+void GraphDecoder::close_claim(PyObject* id, PyObject* object) {
   const auto found = std::find_if(open_claims_.begin(), open_claims_.end(),
                                   [&](const Ref& open) { return open.get() == id; });
   if (found == open_claims_.end()) return;
-  Ref::steal(
-      PyObject_CallMethodOneArg(state_.tracker.get(), state_.names.close.get(), id));
+  Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(), state_.names.close.get(),
+                                        id, object, nullptr));
   open_claims_.erase(found);
 }
 

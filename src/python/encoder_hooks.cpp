@@ -30,10 +30,16 @@ bool GraphEncoder::overridden(PyObject* object) {
   return answer.get() != Py_NotImplemented && planned(object, answer.get());
 }
 
-bool GraphEncoder::earlier(PyObject* object) {
-  const Ref address = Ref::steal(PyLong_FromVoidPtr(object));
+PyObject* GraphEncoder::place_in_stream(std::uintptr_t key) const {
+  if (options_.hooks.memo == nullptr) return nullptr;
+  const Ref address = Ref::steal(PyLong_FromSize_t(key));
   PyObject* place = raw_get(options_.hooks.memo, address.get());
-  if (place == nullptr || !PyTuple_Check(place)) return false;
+  return place != nullptr && PyTuple_Check(place) ? place : nullptr;
+}
+
+bool GraphEncoder::earlier(std::uintptr_t key) {
+  PyObject* place = place_in_stream(key);
+  if (place == nullptr) return false;
   out_.node(NodeTag::kEarlier, 2);
   out_.unsigned_integer(PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 0)));
   out_.unsigned_integer(PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 1)));
@@ -41,14 +47,17 @@ bool GraphEncoder::earlier(PyObject* object) {
 }
 
 void GraphEncoder::remember() {
-  for (const Ref& object : keep_) {
-    const MemoEntry* entry = memo_.find(reinterpret_cast<std::uintptr_t>(object.get()));
-    const Ref address = Ref::steal(PyLong_FromVoidPtr(object.get()));
-    const Ref place = Ref::steal(
-        Py_BuildValue("(KKO)", static_cast<unsigned long long>(options_.hooks.payload),
-                      static_cast<unsigned long long>(entry->offset), object.get()));
+  const auto note = [this](std::uintptr_t key, PyObject* object) {
+    const Ref address = Ref::steal(PyLong_FromSize_t(key));
+    const Ref place = Ref::steal(Py_BuildValue(
+        "(KKO)", static_cast<unsigned long long>(options_.hooks.payload),
+        static_cast<unsigned long long>(memo_.find(key)->offset), object));
     check(PyDict_SetItem(options_.hooks.memo, address.get(), place.get()));
+  };
+  for (const Ref& object : keep_) {
+    note(reinterpret_cast<std::uintptr_t>(object.get()), object.get());
   }
+  for (PyObject* globals : namespaces_) note(key_of_namespace(globals), globals);
 }
 
 void GraphEncoder::note_substitution(PyObject* object, std::string policy) {

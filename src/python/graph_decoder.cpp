@@ -131,7 +131,10 @@ Ref GraphDecoder::read() {
   Ref value = leaf(token);
   set_slot(slot, value.get(), 0);
   last_slot_ = slot;
-  if (history_) remember(token.offset, value.get());
+  // Of leaves only long text and bytes are referred to from later payloads.
+  if (history_ && token.type >= TokenType::kText) {
+    remember(token.offset, value.get());
+  }
   return value;
 }
 

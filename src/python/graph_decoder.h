@@ -46,13 +46,15 @@ class GraphDecoder {
   void add_fresh_cell(Ref cell) { fresh_cells_.push_back(std::move(cell)); }
   bool is_empty(PyObject* object) const { return object == empty_.get(); }
   const DecodeHooks& hooks() const { return hooks_; }
+  // The number of the next buffer out of band.
+  std::uint64_t next_buffer() { return buffer_count_++; }
   // The module whose dict a namespace is; null if none has it.
   void add_module(Ref module) { own_modules_.push_back(std::move(module)); }
   PyObject* module_with(PyObject* dict) const;
   // What an id that was seen before means, or else `object`, which has it from now on.
   // An object that is not closed when the decoder goes is forgotten.
   Ref claim(PyObject* id, PyObject* object, bool& is_known);
-  void close_claim(PyObject* id);
+  void close_claim(PyObject* id, PyObject* object);
   // Whether one of these is, or is derived from, a class that has not got its
   // attributes yet.
   bool has_open_base(PyObject* bases) const;
@@ -144,6 +146,7 @@ class GraphDecoder {
   std::size_t offset_ = 0;  // Of the value at hand.
   Ref empty_;               // Stands for the content of an empty cell.
   std::vector<Ref> fresh_cells_;
+  std::uint64_t buffer_count_ = 0;
   std::vector<Ref> own_modules_;     // Those that travel by value.
   std::vector<Ref> open_claims_;     // Ids of objects that are not complete.
   Ref history_;                      // Positions and objects of this payload, or null.

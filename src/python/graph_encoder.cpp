@@ -79,10 +79,7 @@ void GraphEncoder::encode(PyObject* root) {
 bool GraphEncoder::known(std::uintptr_t key) {
   MemoEntry* entry = memo_.find(key);
   if (entry == nullptr) {
-    if (options_.hooks.memo != nullptr && (key & 1) == 0 &&
-        earlier(reinterpret_cast<PyObject*>(key))) {
-      return true;
-    }
+    if (options_.hooks.memo != nullptr && earlier(key)) return true;
     memo_.insert(key, out_.size());
     // Tagged keys stand for objects that their functions keep alive.
     if ((key & 1) == 0) {

@@ -73,7 +73,7 @@ class GraphEncoder {
 
   // Writes the namespace of functions with these globals, or a reference to it.
   void write_namespace(PyObject* globals, bool is_of_module);
-  // Whether it was written as that of no module.
+  // Whether it was written as that of no module, or in an earlier payload.
   bool has_plain_namespace(PyObject* globals);
 
   // Writes a node that finds a global again.
@@ -135,7 +135,10 @@ class GraphEncoder {
 
   // Each writes `object` if a hook takes it on, or answers false.
   bool persistent(PyObject* object);
-  bool earlier(PyObject* object);
+  bool earlier(std::uintptr_t key);
+  // Where an earlier payload of the stream has an object or, by its tagged key, a
+  // namespace: (payload, position, object), borrowed; null if none has.
+  PyObject* place_in_stream(std::uintptr_t key) const;
   bool overridden(PyObject* object);
   bool container(PyObject* object);
   bool set(PyObject* object, wire::NodeTag tag);
@@ -193,6 +196,7 @@ class GraphEncoder {
   std::vector<Frame> stack_;
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
   std::vector<std::pair<PyObject*, Memo>> written_globals_;
+  std::vector<PyObject*> namespaces_;    // Globals dicts that were written as such.
   std::vector<PyObject*> module_dicts_;  // Of modules that travel by value.
   Memo class_dicts_;                     // The offset is the address of the class.
   std::vector<Ref> shipped_;  // Modules that come along for import statements.

@@ -17,6 +17,11 @@ struct MemoEntry {
   bool is_created = false;  // Whether a reader has it by now (see NodeTag::kObject).
 };
 
+// The dict of globals may travel as a value too, so its namespace has a key of its own.
+inline std::uintptr_t key_of_namespace(PyObject* globals) {
+  return reinterpret_cast<std::uintptr_t>(globals) | 1;
+}
+
 // Open addressing with linear probing; never shrinks. Pointers to entries are valid
 // until the next insertion.
 class Memo {

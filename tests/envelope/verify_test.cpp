@@ -133,6 +133,18 @@ TEST(Verify, NumbersOfBuffersAndPayloadsAreNotNegative) {
   }
 }
 
+TEST(Verify, LetsAnEarlierPayloadHaveTheNamespaceOfAModule) {
+  for (const NodeTag tag : {NodeTag::kEarlier, NodeTag::kPersistent}) {
+    const std::string verdict = verdict_on_payload([&](Writer& out) {
+      out.node(NodeTag::kModule, 2);
+      out.node(tag, tag == NodeTag::kEarlier ? 2 : 1);
+      for (int i = 0; i < (tag == NodeTag::kEarlier ? 2 : 1); ++i) out.integer(0);
+      out.map(0);
+    });
+    EXPECT_EQ(verdict, tag == NodeTag::kEarlier ? "sound" : "malformed");
+  }
+}
+
 TEST(Verify, AcceptsEachExtension) {
   EXPECT_EQ(verdict_on_payload([](Writer& out) {
               out.array(5);

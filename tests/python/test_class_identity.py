@@ -106,6 +106,21 @@ for _ in range(200):
     assert receive([waybill.dumps(define(OWN).value)], program) == 1
 
 
+def test_class_that_one_thread_fails_at_is_known_when_another_completes_it():
+    from waybill._identity import Tracker
+
+    tracker, mine, yours = Tracker(), type("C", (), {}), type("C", (), {})
+
+    assert tracker.claim(b"id", mine) == (mine, False)
+    assert tracker.claim(b"id", yours) == (mine, False)
+    tracker.forget(b"id")
+    assert tracker.find(b"id") is None
+    tracker.close(b"id", mine)
+
+    assert tracker.find(b"id") is mine
+    assert tracker.claim(b"id", yours) == (mine, True)
+
+
 # ---- What a second arrival changes
 
 

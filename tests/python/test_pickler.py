@@ -3,6 +3,7 @@
 import copyreg
 import io
 import pickle
+import types
 
 import pytest
 import waybill
@@ -227,7 +228,6 @@ def test_payload_that_needs_an_earlier_one_is_refused_alone():
     assert caught.value.code == "bad_reference"
 
 
-@pytest.mark.xfail(strict=True, reason="namespaces are not in the memo of a stream")
 def test_functions_of_two_payloads_share_globals():
     scope = define(
         """
@@ -245,6 +245,54 @@ def test_functions_of_two_payloads_share_globals():
 
     assert again is add
     assert get() == 1
+
+
+def test_closures_of_two_payloads_share_cells():
+    def counter():
+        count = 0
+
+        def add():
+            nonlocal count
+            count += 1
+
+        return add, lambda: count
+
+    add, get = counter()
+    reader = waybill.Unpickler(dump(add, [get, get], (add, get)))
+
+    (add, (get, again), both) = reader.load(), reader.load(), reader.load()
+    add()
+
+    assert get() == 1
+    assert get is again
+    assert both == (add, get)
+
+
+def test_module_by_value_follows_its_functions_in_a_stream():
+    module = types.ModuleType("made_here")
+    exec("count = 0\ndef add():\n global count\n count += 1", vars(module))
+    reader = waybill.Unpickler(dump(module.add, module, module.add))
+
+    add, arrived, again = reader.load(), reader.load(), reader.load()
+
+    assert again is add is arrived.add
+    assert arrived.count == 0
+
+
+def test_place_in_the_stream_that_holds_no_cell_is_refused():
+    first, second = io.BytesIO(), io.BytesIO()
+    number = 1
+    pickler = waybill.Pickler(first)
+    pickler.dump(lambda: number)
+    pickler._write = second.write
+    pickler.dump(lambda: number)
+    reader = waybill.Unpickler(io.BytesIO(waybill.dumps([1]) + second.getvalue()))
+    reader.load()
+
+    with pytest.raises(waybill.DecodeError) as caught:
+        reader.load()
+
+    assert caught.value.code == "bad_reference"
 
 
 def test_failed_dump_writes_nothing_and_the_next_one_works():

@@ -136,6 +136,21 @@ def test_bad_payload_is_named(payload, code):
     assert caught.value.code == code
 
 
+def test_buffers_are_numbered_in_their_order():
+    first, second = b"\x93\xd4\x00\x12\x00\xc3", b"\x93\xd4\x00\x12\x01\xc3"
+    buffers = [b"a", b"b"]
+
+    arrived = waybill.loads(sealed(b"\x92" + first + second), buffers=buffers)
+
+    assert arrived == [b"a", b"b"]
+    for payload in second, b"\x92" + first + first:
+        with pytest.raises(
+            waybill.DecodeError, match="number is not the next"
+        ) as caught:
+            waybill.loads(sealed(payload), buffers=buffers)
+        assert caught.value.code == "malformed"
+
+
 def test_unhashable_key_is_an_error_of_the_payload():
     with pytest.raises(waybill.DecodeError):
         waybill.loads(sealed(b"\x81\x90\x01"))

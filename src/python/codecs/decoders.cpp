@@ -103,6 +103,9 @@ Ref take_buffer(GraphDecoder& decoder, Frame& frame) {
     if (PyErr_Occurred()) throw PyError();
     decoder.fail(ErrorCode::kUndeclared, "a buffer that was not given in `buffers`");
   }
+  if (PyLong_AsUnsignedLongLong(frame.children[0].get()) != decoder.next_buffer()) {
+    decoder.fail(ErrorCode::kMalformed, "a buffer whose number is not the next");
+  }
   if (frame.children[1].get() == Py_False) return buffer;
   Ref view = Ref::steal(PyMemoryView_FromObject(buffer.get()));
   if (PyMemoryView_GET_BUFFER(view.get())->readonly != 0) return buffer;
@@ -114,7 +117,7 @@ Ref keep_identified(GraphDecoder& decoder, Frame& frame) {
   PyObject* id = frame.children[0].get();
   bool is_known = false;
   Ref object = decoder.claim(id, frame.children[1].get(), is_known);
-  decoder.close_claim(id);
+  decoder.close_claim(id, object.get());
   return object;
 }
 
@@ -241,7 +244,7 @@ Ref finish_class(GraphDecoder& decoder, Frame& frame) {
   if (frame.is_known && !decoder.hooks().resets_classes) return {};
   Ref::steal(
       PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
-  decoder.close_claim(frame.children[0].get());
+  decoder.close_claim(frame.children[0].get(), frame.object.get());
   return {};
 }
 

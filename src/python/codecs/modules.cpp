@@ -23,10 +23,10 @@ void write_text_or_nil(PyObject* text, wire::Writer& out) {
 
 }  // namespace
 
-// Functions that share a globals dict share a namespace; the dict itself may travel as
-// a value too, so the namespace has a key of its own.
+// Functions that share a globals dict share a namespace.
 void GraphEncoder::write_namespace(PyObject* globals, bool is_of_module) {
-  if (known(reinterpret_cast<std::uintptr_t>(globals) | 1)) return;
+  if (known(key_of_namespace(globals))) return;
+  namespaces_.push_back(globals);
   if (is_of_module) module_dicts_.push_back(globals);
   const Names& names = state_.names;
   out_.node(wire::NodeTag::kNamespace, 4);
@@ -37,9 +37,10 @@ void GraphEncoder::write_namespace(PyObject* globals, bool is_of_module) {
 }
 
 bool GraphEncoder::has_plain_namespace(PyObject* globals) {
-  return memo_.find(reinterpret_cast<std::uintptr_t>(globals) | 1) != nullptr &&
-         std::find(module_dicts_.begin(), module_dicts_.end(), globals) ==
-             module_dicts_.end();
+  const std::uintptr_t key = key_of_namespace(globals);
+  if (memo_.find(key) == nullptr) return place_in_stream(key) != nullptr;
+  return std::find(module_dicts_.begin(), module_dicts_.end(), globals) ==
+         module_dicts_.end();
 }
 
 void describe_module(GraphEncoder& encoder, PyObject* module, Plan& plan) {
