@@ -38,6 +38,12 @@ def _reduce_method(obj):
     return types.MethodType, (obj.__func__, obj.__self__)
 
 
+def _reduce_partial(obj):
+    # Looking at its __dict__ is what makes that; an empty one is as good as none.
+    made, arguments, (function, positional, keywords, attributes) = obj.__reduce__()
+    return made, arguments, (function, positional, keywords, attributes or None)
+
+
 def _reduce_mapping_proxy(obj):
     mapping = gc.get_referents(obj)[0]
     for value in obj.values() if type(mapping) is dict else ():
@@ -247,6 +253,7 @@ NAMED_REDUCERS = {
     **_declarative.NAMED_REDUCERS,
     "NewType": {"typing": _later("annotations", "reduce_new_type")},
     "TypeAliasType": {"typing": _later("annotations", "reduce_type_alias")},
+    "partial": {"functools": _reduce_partial},
     "partialmethod": {"functools": _later("callables", "reduce_partial_method")},
     "cached_property": {"functools": _later("callables", "reduce_cached_property")},
     "KeyWrapper": {"functools": _later("callables", "reduce_comparison_key")},

@@ -1,5 +1,6 @@
 """Equal objects give equal bytes, in any process and at any time."""
 
+import functools
 import os
 import sys
 
@@ -175,6 +176,15 @@ def test_round_trip_in_a_fresh_process_gives_the_same_bytes(name):
     data = waybill.dumps(scope["things"][name.replace("_", " ")])
 
     assert fresh_process.load(data, "waybill.dumps(value)") == data
+
+
+def test_looking_at_a_partial_does_not_change_its_bytes():
+    partial = functools.partial(print, 1)
+    unseen = waybill.dumps(partial)
+
+    assert partial.__dict__ == {}
+
+    assert waybill.dumps(partial) == unseen
 
 
 def test_equal_strings_that_are_one_object_or_two_give_the_same_bytes():
