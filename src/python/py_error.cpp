@@ -72,9 +72,13 @@ void raise_missing(const State& state, PyObject* module_name,
   sentence += needed_by;
   sentence += "; install it, or send from where it is not needed";
   Ref message = text(sentence);
+  // What is really missing may be a package around the module, or one that it needs.
+  // Python 3.15 cannot print the error of a module whose package is not there.
+  const Ref missing = attribute_or_null(cause.get(), state.names.name_plain);
+  const bool is_told = missing && PyUnicode_Check(missing.get());
   raise_with(
       Ref::steal(PyObject_CallOneArg(state.missing_module_error.get(), message.get())),
-      cause, {{"name", module_name}});
+      cause, {{"name", is_told ? missing.get() : module_name}});
 }
 
 }  // namespace waybill::py

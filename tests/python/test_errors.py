@@ -4,6 +4,7 @@ import io
 import pickle
 import sys
 import threading
+import traceback
 import types
 
 import fresh_process
@@ -360,6 +361,19 @@ def test_missing_module_names_module_chain_and_place(tmp_path):
     assert isinstance(error.__cause__, ModuleNotFoundError)
     for part in ("absent_module", "alias", "f", str(file), "4"):
         assert part in str(error)
+
+
+def test_missing_module_of_a_missing_package_can_be_printed():
+    with imported("absent_package"), imported("absent_package.module") as module:
+        data = waybill.dumps(module)
+
+    with pytest.raises(
+        waybill.MissingModuleError, match="absent_package.module"
+    ) as got:
+        waybill.loads(data)
+
+    assert got.value.name == "absent_package"
+    assert traceback.format_exception(got.value)
 
 
 def test_missing_module_stops_before_anything_is_called():
