@@ -42,9 +42,9 @@ class PythonMismatchError(DecodeError):
 class MissingModuleError(Error, ModuleNotFoundError):
     """A module that the payload needs cannot be imported here.
 
-    The message says which, what needs it and where that stands. The ``__cause__`` is the
-    error of the import, and ``name`` what is missing by its word: that module, a package
-    around it, or another that it imports.
+    The message says which, what needs it and where that stands. The ``__cause__`` is
+    the error of the import, and ``name`` what is missing by its word: that module, a
+    package around it, or another that it imports.
     """
 
 
