@@ -217,6 +217,39 @@ inline Ref integer_from_bytes(const std::uint8_t* bytes, std::size_t size) {
 #endif
 }
 
+// ---- Dicts -----------------------------------------------------------------------
+
+#if PY_VERSION_HEX >= 0x030D0000
+extern "C" PyObject* _PyDict_NewPresized(Py_ssize_t);  // Exported, but in no header.
+#endif
+
+// An empty dict with room for so many entries.
+inline Ref new_dict(Py_ssize_t count) {
+  return Ref::steal(count < 6 ? PyDict_New() : _PyDict_NewPresized(count));
+}
+
+// ---- The garbage collector -------------------------------------------------------
+
+// Keeps the collector from running while nothing but new objects is made, none of them
+// garbage. From 3.12 on it does not run inside of C code anyway.
+class CollectorPause {
+ public:
+#if PY_VERSION_HEX < 0x030C0000
+  CollectorPause() : was_on_(PyGC_Disable() != 0) {}
+  ~CollectorPause() {
+    if (was_on_) PyGC_Enable();
+  }
+#else
+  CollectorPause() = default;
+  ~CollectorPause() = default;
+#endif
+  CollectorPause(const CollectorPause&) = delete;
+  CollectorPause& operator=(const CollectorPause&) = delete;
+
+ private:
+  [[maybe_unused]] bool was_on_ = false;
+};
+
 // ---- Frozen sets -----------------------------------------------------------------
 
 // Fills a frozenset that others refer to already. PySet_Add does that only for one

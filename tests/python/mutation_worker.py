@@ -56,6 +56,14 @@ def resealed(data, at):
     return data[:at] + b"\xc4\x08" + digest + data[at + DIGEST_SIZE :]
 
 
+def sealed(payload):
+    """An envelope with this payload, of this Python."""
+    empty = waybill.dumps(None)
+    at = waybill.inspect(empty)["sections"]["payload"]["offset"]
+    whole = empty[:at] + payload + empty[at + 1 :]
+    return resealed(whole, at + len(payload) + 1)
+
+
 def attempt(data, intact, tally):
     """Tries to load `data`; False if the outcome is none of those allowed."""
     try:

@@ -1,0 +1,471 @@
+// One loop over the bytes of a plain payload, with a stack of open containers.
+//
+// It accepts exactly what verify() and GraphDecoder accept, or less: whatever it does
+// not know or like it gives up on, and they decide. tests/python/test_plain_decoder.py
+// compares the two.
+
+#include "python/plain_decoder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "envelope/plain.h"
+#include "python/compat.h"
+#include "wire/format.h"
+#include "wire/lead.h"
+#include "wire/reader.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+
+bool is_ascii(const std::uint8_t* bytes, std::size_t size) {
+  constexpr std::uint64_t kHigh = 0x8080808080808080;
+  std::uint64_t seen = 0;
+  std::size_t i = 0;
+  for (; i + 8 <= size; i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + i, 8);
+    seen |= word;
+  }
+  for (; i < size; ++i) seen |= bytes[i];
+  return (seen & kHigh) == 0;
+}
+
+// Up to 16 bytes of text as two words, the same for no other text.
+struct ShortText {
+  static constexpr std::size_t kLongest = 16;
+
+  // Reads eight bytes, whatever the size.
+  ShortText(const std::uint8_t* bytes, std::size_t size_) : size(size_) {
+    std::memcpy(&first, bytes, 8);
+    if (size < 8) {
+      first = std::endian::native == std::endian::little
+                  ? first & ((std::uint64_t{1} << (8 * size)) - 1)
+                  : first >> (64 - 8 * size);
+    } else {
+      std::memcpy(&last, bytes + size - 8, 8);
+    }
+  }
+  bool is_ascii() const { return ((first | last) & 0x8080808080808080) == 0; }
+  bool operator==(const ShortText&) const = default;
+
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::size_t size = 0;
+};
+
+// The short texts that came last: most keys of dicts and many values come again and
+// again, and a str that is there need not be made.
+class TextCache {
+ public:
+  struct Entry {
+    ShortText text;
+    Ref object;
+  };
+
+  Entry& entry_of(const ShortText& text) {
+    const std::uint64_t mixed =
+        (text.first ^ std::rotl(text.last, 23) ^ text.size) * 0x9e3779b97f4a7c15;
+    return entries_[mixed >> 56];
+  }
+
+ private:
+  static constexpr std::uint8_t kNothing[8] = {};
+  std::vector<Entry> entries_ = std::vector<Entry>(256, {ShortText(kNothing, 0), {}});
+};
+
+Ref new_text(const std::uint8_t* ascii, std::size_t size) {
+  Ref text = Ref::steal(PyUnicode_New(static_cast<Py_ssize_t>(size), 0x7f));
+  std::memcpy(PyUnicode_1BYTE_DATA(text.get()), ascii, size);
+  return text;
+}
+
+class PlainDecoder {
+ public:
+  PlainDecoder(BytesView bytes, std::size_t start, std::size_t max_depth,
+               const std::vector<std::uint64_t>& shared)
+      : start_(bytes.data() + start),
+        at_(start_),
+        end_(bytes.data() + bytes.size()),
+        max_depth_(max_depth),
+        slots_(shared.size()) {
+    for (std::size_t i = 0; i < shared.size(); ++i) targets_.push_back({shared[i], i});
+    std::sort(targets_.begin(), targets_.end());
+  }
+
+  // Null if this is not for here.
+  Ref decode();
+
+  // Where the payload ends, once it has been decoded.
+  std::size_t size() const { return static_cast<std::size_t>(at_ - start_); }
+
+ private:
+  enum class Kind : std::uint8_t { kList, kTuple, kSet, kFrozenSet, kDict };
+  static constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kDictsWorthACache = 4;
+
+  struct Frame {
+    Kind kind;
+    std::uint64_t left;      // Values still to come; keys count.
+    std::uint64_t position;  // Values that came.
+    std::size_t slot;
+    Ref object;
+    Ref key;  // kDict: waits for its value.
+  };
+  // Reads one value. False if there is none yet: a container was opened, or this is
+  // not for here (given_up_).
+  bool read(Ref& value);
+  bool read_bytes(Ref& value);
+  bool read_text(Ref& value, const std::uint8_t* bytes, std::size_t size);
+  bool read_long_text(Ref& value, const std::uint8_t* bytes, std::size_t size);
+  bool read_extension(Ref& value, const std::uint8_t* bytes, std::size_t size);
+  bool open(Ref& value, const wire::Lead& lead);
+  // Makes a container of `count` values; false if this is not for here.
+  bool make(Kind kind, std::uint64_t count, Ref& object);
+
+  void put(Frame& frame, Ref value);
+  void fill(Frame& frame, Ref& value);
+  Ref close();
+
+  // The slot of a value that starts here; kNoSlot if no reference means it.
+  std::size_t slot_here();
+  void note(std::size_t slot, PyObject* object);
+  bool give_up() {
+    given_up_ = true;
+    return false;
+  }
+  // For functions that hash: what cannot be hashed is not for here.
+  void hashed(int result);
+
+  const std::uint8_t* start_;
+  const std::uint8_t* at_;
+  const std::uint8_t* end_;
+  std::size_t max_depth_;
+  bool given_up_ = false;
+  std::vector<Frame> stack_;
+  std::uint64_t announced_ = 0;  // Values of all containers so far.
+  std::size_t dicts_ = 0;
+  std::unique_ptr<TextCache> texts_;
+  std::vector<std::pair<std::uint64_t, std::size_t>> targets_;  // Sorted: slot at.
+  std::size_t targets_passed_ = 0;
+  std::uint64_t references_seen_ = 0;
+  std::vector<Ref> slots_;
+};
+
+Ref PlainDecoder::decode() {
+  Ref value;
+  read(value);
+  while (!given_up_ && !stack_.empty()) {
+    Frame& frame = stack_.back();
+    if (value) put(frame, std::exchange(value, {}));
+    fill(frame, value);  // May have opened another, which ends the reference.
+    if (!given_up_ && stack_.back().left == 0) value = close();
+  }
+  const bool is_whole = !given_up_ && targets_passed_ == targets_.size() &&
+                        references_seen_ == targets_.size();
+  return is_whole ? std::move(value) : Ref();
+}
+
+// Values come one after the other until a container is opened.
+void PlainDecoder::fill(Frame& frame, Ref& value) {
+  switch (frame.kind) {
+    case Kind::kList:
+      while (frame.left != 0 && read(value)) {
+        PyList_SET_ITEM(frame.object.get(), static_cast<Py_ssize_t>(frame.position++),
+                        value.release());
+        --frame.left;
+      }
+      return;
+    default:
+      while (frame.left != 0 && read(value)) {
+        put(frame, std::exchange(value, {}));
+        if (given_up_) return;
+      }
+      return;
+  }
+}
+
+void PlainDecoder::put(Frame& frame, Ref value) {
+  --frame.left;
+  const auto index = static_cast<Py_ssize_t>(frame.position++);
+  switch (frame.kind) {
+    case Kind::kList:
+      PyList_SET_ITEM(frame.object.get(), index, value.release());
+      return;
+    case Kind::kTuple:
+      PyTuple_SET_ITEM(frame.object.get(), index, value.release());
+      return;
+    case Kind::kSet:
+    case Kind::kFrozenSet:
+      return hashed(PySet_Add(frame.object.get(), value.get()));
+    case Kind::kDict:
+      if (!frame.key) {
+        frame.key = std::move(value);
+        return;
+      }
+      hashed(PyDict_SetItem(frame.object.get(), frame.key.get(), value.get()));
+      frame.key = Ref();
+      return;
+  }
+}
+
+void PlainDecoder::hashed(int result) {
+  if (result >= 0) return;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
+  PyErr_Clear();
+  give_up();
+}
+
+Ref PlainDecoder::close() {
+  Frame frame = std::move(stack_.back());
+  stack_.pop_back();
+  const auto length = static_cast<Py_ssize_t>(frame.position / 2);
+  if (frame.kind == Kind::kDict && PyDict_GET_SIZE(frame.object.get()) != length) {
+    give_up();  // Equal keys.
+  }
+  note(frame.slot, frame.object.get());
+  return std::move(frame.object);
+}
+
+bool PlainDecoder::read(Ref& value) {
+  if (at_ == end_) return give_up();
+  const std::uint8_t first = *at_;
+  if (first == 0xcb && end_ - at_ > 8 && targets_passed_ == targets_.size()) {
+    // What there are most of in big lists, before all tables.
+    value = Ref::steal(
+        PyFloat_FromDouble(std::bit_cast<double>(wire::big_endian(at_ + 1, 8))));
+    at_ += 9;
+    return true;
+  }
+  const wire::Lead& lead = wire::kLeads[first];
+  if (lead.head > end_ - at_) return give_up();
+  if (lead.counts == wire::Counts::kItems || lead.counts == wire::Counts::kPairs) {
+    return open(value, lead);
+  }
+  const std::size_t slot = slot_here();
+  if (lead.counts == wire::Counts::kBytes) {
+    if (!read_bytes(value)) return false;
+  } else {
+    const std::uint8_t* at = std::exchange(at_, at_ + lead.head);
+    switch (first) {
+      case 0xc0:
+        value = Ref::share(Py_None);
+        break;
+      case 0xc1:
+        return give_up();
+      case 0xc2:
+      case 0xc3:
+        value = Ref::share((first & 1) != 0 ? Py_True : Py_False);
+        break;
+      case 0xca:
+        value = Ref::steal(PyFloat_FromDouble(std::bit_cast<float>(
+            static_cast<std::uint32_t>(wire::big_endian(at + 1, 4)))));
+        break;
+      case 0xcb:
+        value = Ref::steal(
+            PyFloat_FromDouble(std::bit_cast<double>(wire::big_endian(at + 1, 8))));
+        break;
+      case 0xcc:
+        value = Ref::steal(PyLong_FromLong(at[1]));
+        break;
+      case 0xcd:
+        value =
+            Ref::steal(PyLong_FromLong(static_cast<long>(wire::big_endian(at + 1, 2))));
+        break;
+      case 0xce:
+      case 0xcf:
+        value = Ref::steal(
+            PyLong_FromUnsignedLongLong(wire::big_endian(at + 1, lead.head - 1u)));
+        break;
+      case 0xd0:
+        value = Ref::steal(PyLong_FromLong(static_cast<std::int8_t>(at[1])));
+        break;
+      case 0xd1:
+        value = Ref::steal(
+            PyLong_FromLong(static_cast<std::int16_t>(wire::big_endian(at + 1, 2))));
+        break;
+      case 0xd2:
+        value = Ref::steal(
+            PyLong_FromLong(static_cast<std::int32_t>(wire::big_endian(at + 1, 4))));
+        break;
+      case 0xd3:
+        value = Ref::steal(PyLong_FromLongLong(
+            static_cast<std::int64_t>(wire::big_endian(at + 1, 8))));
+        break;
+      default:
+        value = Ref::steal(PyLong_FromLong(static_cast<std::int8_t>(first)));
+        break;
+    }
+  }
+  note(slot, value.get());
+  return true;
+}
+
+bool PlainDecoder::read_bytes(Ref& value) {
+  const std::uint8_t first = *at_;
+  const wire::Lead& lead = wire::kLeads[first];
+  const std::uint64_t size = wire::length_of(lead, at_);
+  const std::uint8_t* bytes = at_ + lead.head;
+  if (size > static_cast<std::uint64_t>(end_ - bytes)) return give_up();
+  at_ = bytes + size;
+  if (first < 0xc0 || (first >= 0xd9 && first <= 0xdb)) {
+    return read_text(value, bytes, size);
+  }
+  if (first > 0xc6) return read_extension(value, bytes, size);
+  value = Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes),
+                                               static_cast<Py_ssize_t>(size)));
+  return true;
+}
+
+bool PlainDecoder::read_text(Ref& value, const std::uint8_t* bytes, std::size_t size) {
+  if (size > ShortText::kLongest || end_ - bytes < 8 || size < 2) {
+    return read_long_text(value, bytes, size);
+  }
+  const ShortText text(bytes, size);
+  if (!text.is_ascii()) return read_long_text(value, bytes, size);
+  if (!texts_) {
+    value = new_text(bytes, size);
+    return true;
+  }
+  TextCache::Entry& entry = texts_->entry_of(text);
+  if (entry.text != text) {
+    entry.object = new_text(bytes, size);
+    entry.text = text;
+  }
+  value = entry.object;
+  return true;
+}
+
+bool PlainDecoder::read_long_text(Ref& value, const std::uint8_t* bytes,
+                                  std::size_t size) {
+  // Those of one character are there already.
+  if (size > 1 && is_ascii(bytes, size)) {
+    value = new_text(bytes, size);
+    return true;
+  }
+  value = Ref::steal_or_null(PyUnicode_DecodeUTF8(
+      reinterpret_cast<const char*>(bytes), static_cast<Py_ssize_t>(size), nullptr));
+  if (value) return true;
+  if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) throw PyError();
+  PyErr_Clear();
+  return give_up();
+}
+
+bool PlainDecoder::read_extension(Ref& value, const std::uint8_t* bytes,
+                                  std::size_t size) {
+  std::uint64_t number = 0;
+  if (static_cast<ExtType>(bytes[-1]) != ExtType::kReference ||
+      !wire::index_of({bytes, size}, number) || number >= slots_.size() ||
+      number > references_seen_) {
+    return give_up();
+  }
+  if (!slots_[number]) return give_up();
+  if (number == references_seen_) ++references_seen_;
+  value = slots_[number];
+  return true;
+}
+
+bool PlainDecoder::open(Ref& value, const wire::Lead& lead) {
+  const std::size_t slot = slot_here();
+  std::uint64_t count = wire::length_of(lead, at_);
+  at_ += lead.head;
+  Kind kind = Kind::kList;
+  if (lead.counts == wire::Counts::kPairs) {
+    kind = Kind::kDict;
+    count *= 2;
+  } else if (end_ - at_ >= 3 && at_[0] == 0xd4 &&
+             at_[1] == static_cast<std::uint8_t>(ExtType::kNode)) {
+    if (count == 0) return give_up();
+    --count;
+    switch (static_cast<NodeTag>(at_[2])) {
+      case NodeTag::kTuple:
+        kind = Kind::kTuple;
+        break;
+      case NodeTag::kSet:
+        kind = Kind::kSet;
+        break;
+      case NodeTag::kFrozenSet:
+        kind = Kind::kFrozenSet;
+        break;
+      default:
+        return give_up();
+    }
+    at_ += 3;
+  }
+  Ref object;
+  if (!make(kind, count, object)) return false;
+  if (count == 0) {
+    note(slot, object.get());
+    value = std::move(object);
+    return true;
+  }
+  // What Python code could not refer to yet is noted when it is complete.
+  if (kind == Kind::kList || kind == Kind::kDict || kind == Kind::kSet) {
+    note(slot, object.get());
+  }
+  if (stack_.size() >= max_depth_) return give_up();
+  stack_.push_back({kind, count, 0, slot, std::move(object), {}});
+  return false;
+}
+
+bool PlainDecoder::make(Kind kind, std::uint64_t count, Ref& object) {
+  // Each value has a byte, so no sound payload announces more; containers that claim
+  // all that is left, one inside the other, would reserve its square.
+  announced_ += count;
+  if (announced_ > static_cast<std::uint64_t>(end_ - start_)) return give_up();
+  const auto length = static_cast<Py_ssize_t>(count);
+  switch (kind) {
+    case Kind::kList:
+      object = Ref::steal(PyList_New(length));
+      break;
+    case Kind::kTuple:
+      object = Ref::steal(PyTuple_New(length));
+      break;
+    case Kind::kSet:
+      object = Ref::steal(PySet_New(nullptr));
+      break;
+    case Kind::kFrozenSet:
+      object = Ref::steal(PyFrozenSet_New(nullptr));
+      break;
+    case Kind::kDict:
+      if (++dicts_ == kDictsWorthACache) texts_ = std::make_unique<TextCache>();
+      object = new_dict(length / 2);
+      break;
+  }
+  return true;
+}
+
+std::size_t PlainDecoder::slot_here() {
+  if (targets_passed_ == targets_.size()) return kNoSlot;
+  const auto [position, slot] = targets_[targets_passed_];
+  if (position != static_cast<std::uint64_t>(at_ - start_)) return kNoSlot;
+  ++targets_passed_;
+  return slot;
+}
+
+void PlainDecoder::note(std::size_t slot, PyObject* object) {
+  if (slot != kNoSlot) slots_[slot] = Ref::share(object);
+}
+
+}  // namespace
+
+Ref decode_plain(BytesView bytes, const Limits& limits) {
+  std::vector<std::uint64_t> shared;
+  const std::size_t start = envelope::find_plain_payload(bytes, limits, shared);
+  if (start == 0) return {};
+  const CollectorPause pause;
+  PlainDecoder decoder(bytes, start, limits.max_depth, shared);
+  Ref value = decoder.decode();
+  if (!value || !envelope::ends_plain(bytes, start + decoder.size())) return {};
+  return value;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,169 @@
+"""Plain data has a decoder of its own; it and the general one never disagree."""
+
+import math
+import random
+
+import pytest
+import waybill
+
+hypothesis = pytest.importorskip("hypothesis")
+st = hypothesis.strategies
+
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats()
+    | st.text(max_size=40)
+    | st.binary(max_size=40)
+    | st.sampled_from(["a", "id", "näme", "x" * 16, "x" * 17, "\0", "", "é"])
+)
+HASHABLE = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3).map(tuple) | st.frozensets(inner),
+    max_leaves=5,
+)
+PLAIN = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner)
+        | st.lists(inner).map(tuple)
+        | st.dictionaries(HASHABLE, inner)
+        | st.sets(HASHABLE)
+        | st.frozensets(HASHABLE)
+    ),
+    max_leaves=40,
+)
+
+
+def generally(data):
+    """What the general decoder makes of it, which notes where objects stand."""
+    return waybill._core.decode(data, None, None, None, [], False)
+
+
+def outcome(load, data):
+    try:
+        return "value", shape(load(data))
+    except waybill.DecodeError as error:
+        return "error", error.code, error.offset, str(error)
+
+
+def shape(value, seen=None):
+    """Types, values and identities, in a form that compares floats by their bits."""
+    seen = {} if seen is None else seen
+    if isinstance(value, float):
+        return "float", value.hex(), math.copysign(1, value)
+    if isinstance(value, (list, tuple, dict, set, frozenset)):
+        if id(value) in seen:
+            return "seen", seen[id(value)]
+        seen[id(value)] = len(seen)
+    if isinstance(value, dict):
+        return "dict", [(shape(k, seen), shape(v, seen)) for k, v in value.items()]
+    if isinstance(value, (set, frozenset)):
+        return type(value).__name__, sorted(repr(shape(v, seen)) for v in value)
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, [shape(v, seen) for v in value]
+    return type(value).__name__, value
+
+
+@hypothesis.given(PLAIN)
+def test_plain_data_arrives_as_it_was(value):
+    data = waybill.dumps(value)
+
+    assert outcome(waybill.loads, data) == outcome(generally, data)
+    assert waybill.dumps(waybill.loads(data)) == data
+
+
+HEADS = 0, 0x80, 0x90, 0x93, 0xC0, 0xC1, 0xC7, 0xD4, 0xD9, 0xDF
+
+SHARED = [1, {"k": "v"}, {3}]
+CYCLE = {"list": [1.5]}
+CYCLE["list"].append(CYCLE)
+TUPLE = (1, [2])
+TUPLE[1].append(TUPLE)
+
+SAMPLES = [
+    [SHARED, SHARED, (SHARED, "x" * 100, "x" * 100), SHARED[1], SHARED[2]],
+    CYCLE,
+    TUPLE,
+    [TUPLE, TUPLE],
+    [frozenset([1, (2, 3)])] * 2,
+    [
+        {"id": i, "name": f"n{i}", "score": i / 3, "tags": ["new", None]}
+        for i in range(9)
+    ],
+    [
+        0,
+        -1,
+        127,
+        128,
+        -33,
+        -129,
+        2**15,
+        2**31,
+        -(2**31) - 1,
+        2**63 - 1,
+        2**64 - 1,
+        2**64,
+    ],
+    [1.5, float("nan"), float("inf"), -0.0, 1e300],
+    {"": "", "ü": b"", b"k": (), (): [], frozenset(): {}, None: set(), 1.5: True},
+    [[[[]]], ((),), {"a": {"b": {}}}],
+]
+
+
+@pytest.mark.parametrize("value", SAMPLES, ids=range(len(SAMPLES)))
+def test_sharing_and_cycles_are_those_of_the_general_decoder(value):
+    data = waybill.dumps(value)
+
+    assert outcome(waybill.loads, data) == outcome(generally, data)
+
+
+@pytest.mark.parametrize("value", SAMPLES, ids=range(len(SAMPLES)))
+def test_spoiled_plain_data_ends_as_with_the_general_decoder(value):
+    pytest.importorskip("xxhash")
+    from mutation_worker import resealed
+
+    data = waybill.dumps(value)
+    at = waybill.inspect(data)["sections"]
+    start, end = at["shared"]["offset"], at["notes"]["offset"]
+    chance = random.Random(1)
+    for place in range(start, end):
+        for byte in {*HEADS, *chance.sample(range(256), 6)}:
+            spoiled = data[:place] + bytes([byte]) + data[place + 1 :]
+            spoiled = resealed(spoiled, end + 1)
+            assert outcome(waybill.loads, spoiled) == outcome(generally, spoiled)
+
+
+def test_float_of_four_bytes_from_another_writer_arrives():
+    assert waybill.loads(sealed(b"\xca\x3f\xc0\x00\x00")) == 1.5
+
+
+def test_integers_in_longer_forms_than_needed_arrive():
+    forms = (
+        b"\xcc\x01\xcd\0\x01\xce\0\0\0\x01\xcf\0\0\0\0\0\0\0\x01\xd0\xff\xd1\xff\xff"
+    )
+    forms += b"\xd2\xff\xff\xff\xff\xd3" + b"\xff" * 8
+
+    assert waybill.loads(sealed(b"\x98" + forms)) == [1] * 4 + [-1] * 4
+
+
+@pytest.mark.parametrize("head", [b"\xdd", b"\xdf", b"\x92\xdd", b"\x82\xa1a\xdf"])
+def test_containers_that_claim_all_that_is_left_reserve_it_once(head):
+    # Each is inside the one before: reserving what each claims would take terabytes.
+    resource = pytest.importorskip("resource")
+    claim = head + (400_000).to_bytes(4, "big")
+    data = sealed(claim * (1_000_000 // len(claim)))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    with pytest.raises(waybill.DecodeError):
+        waybill.loads(data)
+
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000
+
+
+def sealed(payload):
+    pytest.importorskip("xxhash")
+    from mutation_worker import sealed
+
+    return sealed(payload)
