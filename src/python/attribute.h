@@ -2,6 +2,7 @@
 
 #include <Python.h>
 
+#include "python/compat.h"
 #include "python/ref.h"
 
 namespace waybill::py {
@@ -43,13 +44,6 @@ inline Ref take_error() {
   if (traceback != nullptr) PyException_SetTraceback(raised, traceback);
   const Ref owned[] = {Ref::steal_or_null(type), Ref::steal_or_null(traceback)};
   return Ref::steal_or_null(raised);
-}
-
-// getattr(object, name, null).
-inline Ref attribute_or_null(PyObject* object, const Ref& name) {
-  Ref value = Ref::steal_or_null(PyObject_GetAttr(object, name.get()));
-  if (!value) forgive(PyExc_AttributeError);
-  return value;
 }
 
 // The instance's own dict; null if it has none.

@@ -31,6 +31,9 @@ void describe_reduced(GraphEncoder&, PyObject* object, Plan& plan);
 // Writes an object as what a reducer answered for it: a name or a tuple.
 void describe_answer(GraphEncoder&, PyObject* object, PyObject* answer, Plan& plan);
 
+// Our own reducer for objects of such a type; null if none.
+Ref own_reducer(const State& state, PyObject* object);
+
 // A reducer that the user gave for this very type. Null if none.
 Ref user_reducer(GraphEncoder& encoder, PyTypeObject* type);
 

@@ -217,6 +217,19 @@ inline Ref integer_from_bytes(const std::uint8_t* bytes, std::size_t size) {
 #endif
 }
 
+// ---- Attributes ------------------------------------------------------------------
+
+// getattr(object, name, null), without an AttributeError on the way.
+inline Ref attribute_or_null(PyObject* object, const Ref& name) {
+  PyObject* value = nullptr;
+#if PY_VERSION_HEX >= 0x030D0000
+  check(PyObject_GetOptionalAttr(object, name.get(), &value));
+#else
+  check(_PyObject_LookupAttr(object, name.get(), &value));
+#endif
+  return Ref::steal_or_null(value);
+}
+
 // ---- Dicts -----------------------------------------------------------------------
 
 #if PY_VERSION_HEX >= 0x030D0000

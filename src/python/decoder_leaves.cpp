@@ -64,10 +64,9 @@ Ref GraphDecoder::leaf(const Token& token) {
     case TokenType::kReal:
       return Ref::steal(PyFloat_FromDouble(token.real));
     case TokenType::kText: {
-      Ref value = Ref::steal_or_null(PyUnicode_DecodeUTF8(
-          token.text().data(), static_cast<Py_ssize_t>(token.bytes.size()), nullptr));
+      Ref value = texts_.make(token.bytes.data(), token.bytes.size(),
+                              token.bytes.size() + reader_.left());
       if (value) return value;
-      if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) throw PyError();
       fail(ErrorCode::kMalformed, "text that is not UTF-8");
     }
     case TokenType::kBinary:

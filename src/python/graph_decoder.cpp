@@ -30,6 +30,9 @@ using wire::TokenType;
 using Frame = GraphDecoder::Frame;
 using FrameKind = GraphDecoder::FrameKind;
 
+// In so many bytes of payload short texts come again.
+constexpr std::size_t kWorthRemembering = 2048;
+
 // Whether hashing the object looks into nothing else: an entry with such a key need not
 // wait for what is still open.
 bool hashes_by_itself(PyObject* object) {
@@ -68,6 +71,7 @@ GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
     positions_.emplace_back(envelope.shared[i], i);
   }
   std::sort(positions_.begin(), positions_.end());
+  if (envelope.payload.bytes.size() >= kWorthRemembering) texts_.remember();
   if (hooks.history != nullptr) {
     history_ = Ref::steal(PyDict_New());
     check(PyList_Append(hooks.history, history_.get()));
@@ -150,13 +154,25 @@ Ref GraphDecoder::push(Frame frame) {
 Ref GraphDecoder::open_array(const Token& token) {
   std::uint8_t tag = 0;
   if (token.count > 0 && reader_.take_node_tag(tag)) return open_node(token, tag);
+  const std::size_t slot = slot_at(token.offset);
+  Ref list = Ref::steal(PyList_New(static_cast<Py_ssize_t>(token.count)));
+  if (token.count == 0) return empty(std::move(list), token.offset, slot);
   Frame frame;
   frame.kind = FrameKind::kList;
   frame.left = token.count;
   frame.offset = token.offset;
-  frame.slot = slot_at(token.offset);
-  frame.object = Ref::steal(PyList_New(static_cast<Py_ssize_t>(token.count)));
+  frame.slot = slot;
+  frame.object = std::move(list);
   return push(std::move(frame));
+}
+
+// A container that is complete as it is.
+Ref GraphDecoder::empty(Ref object, std::size_t offset, std::size_t slot) {
+  offset_ = offset;
+  last_slot_ = slot;
+  set_slot(slot, object.get(), 0);
+  if (history_) remember(offset, object.get());
+  return object;
 }
 
 Ref GraphDecoder::open_map(const Token& token) {
@@ -189,9 +205,10 @@ Ref GraphDecoder::open_map(const Token& token) {
     }
   }
   if (!frame.object) {
-    frame.object = Ref::steal(PyDict_New());
+    frame.object = new_dict(static_cast<Py_ssize_t>(token.count));
     frame.is_whole = true;
   }
+  if (token.count == 0) return empty(frame.object, frame.offset, frame.slot);
   return push(std::move(frame));
 }
 

@@ -11,6 +11,7 @@
 #include "python/module_importer.h"
 #include "python/ref.h"
 #include "python/state.h"
+#include "python/text_maker.h"
 #include "waybill/envelope.h"
 #include "wire/reader.h"
 
@@ -110,6 +111,7 @@ class GraphDecoder {
   Ref open_map(const wire::Token& token);
   Ref open_node(const wire::Token& token, std::uint8_t tag);
   Ref push(Frame frame);
+  Ref empty(Ref object, std::size_t offset, std::size_t slot);
 
   // Hands a finished value to the frame on top; true if that completes the frame.
   void deliver(Ref value);
@@ -144,7 +146,8 @@ class GraphDecoder {
   std::size_t late_depth_ = static_cast<std::size_t>(-1);
   std::vector<Late> late_;
   std::size_t offset_ = 0;  // Of the value at hand.
-  Ref empty_;               // Stands for the content of an empty cell.
+  TextMaker texts_;
+  Ref empty_;  // Stands for the content of an empty cell.
   std::vector<Ref> fresh_cells_;
   std::uint64_t buffer_count_ = 0;
   std::vector<Ref> own_modules_;     // Those that travel by value.

@@ -200,7 +200,7 @@ bool GraphEncoder::content(PyObject* object) {
     return !(may_be_met_again(object) && known(key_of(object))) && container(object);
   }
   if (PyModule_Check(object) && module(object)) return false;
-  return !known(key_of(object)) && other(object);
+  return !known(key_of(object)) && (instance(object) || other(object));
 }
 
 bool GraphEncoder::container(PyObject* object) {
@@ -272,6 +272,7 @@ void GraphEncoder::demand_length(const Frame& frame) {
 }
 
 void GraphEncoder::freeze() {
+  plain_type_ = nullptr;
   for (; frozen_ < stack_.size(); ++frozen_) {
     Frame& frame = stack_[frozen_];
     demand_length(frame);
@@ -390,6 +391,15 @@ void GraphEncoder::step_dict() {
     frame.pending = Ref::share(item);
     if (value(key)) return;
   }
+  end_dict();
+}
+
+// An instance has no items and pairs besides.
+void GraphEncoder::end_dict() {
+  if (stack_.back().is_state) {
+    out_.array(0);
+    out_.map(0);
+  }
   pop();
 }
 
@@ -405,7 +415,7 @@ void GraphEncoder::step_frozen_dict() {
     if (is_key) frame.key = Ref::share(item);
     if (value(item)) return;
   }
-  pop();
+  end_dict();
 }
 
 void GraphEncoder::step_plan() {

@@ -115,6 +115,7 @@ class GraphEncoder {
     Ref key, pending;  // kDict: the last key, and its value until that is written.
     Ref frozen;        // kFrozenDict: keys and values in turn; position counts there.
     std::unique_ptr<Plan> plan;
+    bool is_state = false;  // kDict, kFrozenDict: an instance's, and ends its node.
     std::size_t raw_begin = 0;
     std::uint32_t made_up = 0;  // Frames from here up whose object only reducers made.
   };
@@ -145,6 +146,10 @@ class GraphEncoder {
   // Writes a module by reference; false if no import would find it.
   bool module(PyObject* object);
   bool other(PyObject* object);
+  // Writes an instance that object.__reduce_ex__ would take apart as its class and its
+  // dict, without asking that; false if it is none, or if its class comes first.
+  bool instance(PyObject* object);
+  bool is_taken_apart_by_object(PyTypeObject* type);
   // `answer`: what a hook gave in place of the object's own reducer, or null.
   bool planned(PyObject* object, PyObject* answer);
   // For an object that refused to travel: writes it by reference if it is a global of
@@ -167,6 +172,7 @@ class GraphEncoder {
   void step_sequence();
   void step_dict();
   void step_frozen_dict();
+  void end_dict();
   void step_plan();
 
   void encode_with_modules(PyObject* root);
@@ -202,6 +208,7 @@ class GraphEncoder {
   std::vector<Ref> shipped_;  // Modules that come along for import statements.
   std::map<std::string, PyObject*> written_ids_;
   std::uint64_t buffer_count_ = 0;
+  PyTypeObject* plain_type_ = nullptr;  // Last type that passed; until other code runs.
   PyObject* root_ = nullptr;
   PyObject* current_ = nullptr;  // What value() was last asked to write.
 };

@@ -76,7 +76,8 @@ std::string GraphEncoder::path() const {
     } else if (frame.kind == Frame::Kind::kDict ||
                frame.kind == Frame::Kind::kFrozenDict) {
       if (!frame.key) break;
-      const bool is_attribute = is_state && PyUnicode_CheckExact(frame.key.get());
+      const bool is_attribute =
+          (is_state || frame.is_state) && PyUnicode_CheckExact(frame.key.get());
       path += is_attribute ? "." + text_of(frame.key.get())
                            : "[" + repr_of(frame.key.get()) + "]";
       is_state = false;

@@ -8,13 +8,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "envelope/plain.h"
 #include "python/compat.h"
+#include "python/text_maker.h"
 #include "wire/format.h"
 #include "wire/lead.h"
 #include "wire/reader.h"
@@ -25,68 +24,6 @@ namespace {
 
 using wire::ExtType;
 using wire::NodeTag;
-
-bool is_ascii(const std::uint8_t* bytes, std::size_t size) {
-  constexpr std::uint64_t kHigh = 0x8080808080808080;
-  std::uint64_t seen = 0;
-  std::size_t i = 0;
-  for (; i + 8 <= size; i += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, bytes + i, 8);
-    seen |= word;
-  }
-  for (; i < size; ++i) seen |= bytes[i];
-  return (seen & kHigh) == 0;
-}
-
-// Up to 16 bytes of text as two words, the same for no other text.
-struct ShortText {
-  static constexpr std::size_t kLongest = 16;
-
-  // Reads eight bytes, whatever the size.
-  ShortText(const std::uint8_t* bytes, std::size_t size_) : size(size_) {
-    std::memcpy(&first, bytes, 8);
-    if (size < 8) {
-      first = std::endian::native == std::endian::little
-                  ? first & ((std::uint64_t{1} << (8 * size)) - 1)
-                  : first >> (64 - 8 * size);
-    } else {
-      std::memcpy(&last, bytes + size - 8, 8);
-    }
-  }
-  bool is_ascii() const { return ((first | last) & 0x8080808080808080) == 0; }
-  bool operator==(const ShortText&) const = default;
-
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-  std::size_t size = 0;
-};
-
-// The short texts that came last: most keys of dicts and many values come again and
-// again, and a str that is there need not be made.
-class TextCache {
- public:
-  struct Entry {
-    ShortText text;
-    Ref object;
-  };
-
-  Entry& entry_of(const ShortText& text) {
-    const std::uint64_t mixed =
-        (text.first ^ std::rotl(text.last, 23) ^ text.size) * 0x9e3779b97f4a7c15;
-    return entries_[mixed >> 56];
-  }
-
- private:
-  static constexpr std::uint8_t kNothing[8] = {};
-  std::vector<Entry> entries_ = std::vector<Entry>(256, {ShortText(kNothing, 0), {}});
-};
-
-Ref new_text(const std::uint8_t* ascii, std::size_t size) {
-  Ref text = Ref::steal(PyUnicode_New(static_cast<Py_ssize_t>(size), 0x7f));
-  std::memcpy(PyUnicode_1BYTE_DATA(text.get()), ascii, size);
-  return text;
-}
 
 class PlainDecoder {
  public:
@@ -124,8 +61,6 @@ class PlainDecoder {
   // not for here (given_up_).
   bool read(Ref& value);
   bool read_bytes(Ref& value);
-  bool read_text(Ref& value, const std::uint8_t* bytes, std::size_t size);
-  bool read_long_text(Ref& value, const std::uint8_t* bytes, std::size_t size);
   bool read_extension(Ref& value, const std::uint8_t* bytes, std::size_t size);
   bool open(Ref& value, const wire::Lead& lead);
   // Makes a container of `count` values; false if this is not for here.
@@ -153,7 +88,7 @@ class PlainDecoder {
   std::vector<Frame> stack_;
   std::uint64_t announced_ = 0;  // Values of all containers so far.
   std::size_t dicts_ = 0;
-  std::unique_ptr<TextCache> texts_;
+  TextMaker texts_;
   std::vector<std::pair<std::uint64_t, std::size_t>> targets_;  // Sorted: slot at.
   std::size_t targets_passed_ = 0;
   std::uint64_t references_seen_ = 0;
@@ -317,46 +252,13 @@ bool PlainDecoder::read_bytes(Ref& value) {
   if (size > static_cast<std::uint64_t>(end_ - bytes)) return give_up();
   at_ = bytes + size;
   if (first < 0xc0 || (first >= 0xd9 && first <= 0xdb)) {
-    return read_text(value, bytes, size);
+    value = texts_.make(bytes, size, static_cast<std::size_t>(end_ - bytes));
+    return value || give_up();
   }
   if (first > 0xc6) return read_extension(value, bytes, size);
   value = Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes),
                                                static_cast<Py_ssize_t>(size)));
   return true;
-}
-
-bool PlainDecoder::read_text(Ref& value, const std::uint8_t* bytes, std::size_t size) {
-  if (size > ShortText::kLongest || end_ - bytes < 8 || size < 2) {
-    return read_long_text(value, bytes, size);
-  }
-  const ShortText text(bytes, size);
-  if (!text.is_ascii()) return read_long_text(value, bytes, size);
-  if (!texts_) {
-    value = new_text(bytes, size);
-    return true;
-  }
-  TextCache::Entry& entry = texts_->entry_of(text);
-  if (entry.text != text) {
-    entry.object = new_text(bytes, size);
-    entry.text = text;
-  }
-  value = entry.object;
-  return true;
-}
-
-bool PlainDecoder::read_long_text(Ref& value, const std::uint8_t* bytes,
-                                  std::size_t size) {
-  // Those of one character are there already.
-  if (size > 1 && is_ascii(bytes, size)) {
-    value = new_text(bytes, size);
-    return true;
-  }
-  value = Ref::steal_or_null(PyUnicode_DecodeUTF8(
-      reinterpret_cast<const char*>(bytes), static_cast<Py_ssize_t>(size), nullptr));
-  if (value) return true;
-  if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) throw PyError();
-  PyErr_Clear();
-  return give_up();
 }
 
 bool PlainDecoder::read_extension(Ref& value, const std::uint8_t* bytes,
@@ -436,7 +338,7 @@ bool PlainDecoder::make(Kind kind, std::uint64_t count, Ref& object) {
       object = Ref::steal(PyFrozenSet_New(nullptr));
       break;
     case Kind::kDict:
-      if (++dicts_ == kDictsWorthACache) texts_ = std::make_unique<TextCache>();
+      if (++dicts_ == kDictsWorthACache) texts_.remember();
       object = new_dict(length / 2);
       break;
   }

@@ -207,19 +207,20 @@ Ref call_reducer(GraphDecoder&, Frame& frame) {
 
 Ref call_new(GraphDecoder& decoder, Frame& frame) {
   PyObject* type = frame.children[0].get();
-  if (!PyType_Check(type) || !PyDict_CheckExact(frame.children[2].get())) {
+  if (!PyType_Check(type) || !PyDict_CheckExact(frame.children[2].get()) ||
+      !PyList_CheckExact(frame.children[1].get())) {
     decoder.fail(ErrorCode::kMalformed, "an instance of something that is no class");
   }
-  Ref arguments = Ref::steal(PyTuple_New(PyList_GET_SIZE(frame.children[1].get()) + 1));
-  PyTuple_SET_ITEM(arguments.get(), 0, Ref::share(type).release());
-  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(arguments.get()); ++i) {
-    PyObject* argument = PyList_GET_ITEM(frame.children[1].get(), i - 1);
-    PyTuple_SET_ITEM(arguments.get(), i, Ref::share(argument).release());
+  // The slot, as pickle calls it: looking __new__ up would make a method of it.
+  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  if (cls->tp_new == nullptr) {
+    PyErr_Format(PyExc_TypeError, "cannot create '%.200s' instances", cls->tp_name);
+    throw PyError();
   }
-  Ref maker = Ref::steal(PyObject_GetAttr(type, decoder.state().names.new_.get()));
+  const Ref arguments = Ref::steal(PyList_AsTuple(frame.children[1].get()));
   PyObject* keywords = frame.children[2].get();
-  return Ref::steal(PyObject_Call(maker.get(), arguments.get(),
-                                  PyDict_GET_SIZE(keywords) == 0 ? nullptr : keywords));
+  return Ref::steal(cls->tp_new(cls, arguments.get(),
+                                PyDict_GET_SIZE(keywords) == 0 ? nullptr : keywords));
 }
 
 Ref make_class(GraphDecoder& decoder, Frame& frame) {

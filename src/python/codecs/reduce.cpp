@@ -27,33 +27,6 @@ struct Reduced {
   PyObject* setter = Py_None;
 };
 
-// Our reducer for the exact type, by type or by the type's name; that of BaseException
-// for any exception. Null if none.
-Ref own_reducer(const State& state, PyObject* object) {
-  PyTypeObject* type = Py_TYPE(object);
-  if (PyExceptionInstance_Check(object)) {
-    return Ref::share(raw_get(state.reducers.get(), PyExc_BaseException));
-  }
-  auto* key = reinterpret_cast<PyObject*>(type);
-  // A metaclass may make its classes unhashable; none of ours has such.
-  if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
-  if (PyObject* reducer = raw_get(state.reducers.get(), key)) {
-    return Ref::share(reducer);
-  }
-  Ref name = Ref::steal(PyType_GetName(type));
-  if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
-    Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
-    if (PyObject* reducer = raw_get(row, module.get())) return Ref::share(reducer);
-  }
-  // Descriptors are subclassed, as by abc and by frameworks.
-  for (PyTypeObject* base :
-       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
-    if (!PyType_IsSubtype(type, base)) continue;
-    return Ref::share(raw_get(state.reducers.get(), reinterpret_cast<PyObject*>(base)));
-  }
-  return {};
-}
-
 // The name by which an object that knows it can be found again; null if it cannot, or
 // travels by value.
 Ref own_name(GraphEncoder& encoder, PyObject* object) {
@@ -291,6 +264,33 @@ void plan_creation(GraphEncoder& encoder, PyObject* object, const Reduced& parts
 }
 
 }  // namespace
+
+// Our reducer for the exact type, by type or by the type's name; that of BaseException
+// for any exception. Null if none.
+Ref own_reducer(const State& state, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (PyExceptionInstance_Check(object)) {
+    return Ref::share(raw_get(state.reducers.get(), PyExc_BaseException));
+  }
+  auto* key = reinterpret_cast<PyObject*>(type);
+  // A metaclass may make its classes unhashable; none of ours has such.
+  if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
+  if (PyObject* reducer = raw_get(state.reducers.get(), key)) {
+    return Ref::share(reducer);
+  }
+  Ref name = Ref::steal(PyType_GetName(type));
+  if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
+    Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
+    if (PyObject* reducer = raw_get(row, module.get())) return Ref::share(reducer);
+  }
+  // Descriptors are subclassed, as by abc and by frameworks.
+  for (PyTypeObject* base :
+       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
+    if (!PyType_IsSubtype(type, base)) continue;
+    return Ref::share(raw_get(state.reducers.get(), reinterpret_cast<PyObject*>(base)));
+  }
+  return {};
+}
 
 Ref user_reducer(GraphEncoder& encoder, PyTypeObject* type) {
   auto* key = reinterpret_cast<PyObject*>(type);

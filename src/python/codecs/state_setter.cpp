@@ -42,7 +42,8 @@ void set_attributes(PyObject* object, PyObject* attributes) {
 // The instance's dict takes the entries as they are: no __setattr__ runs.
 void update_dict(const State& state, PyObject* object, PyObject* entries) {
   if (!PyDict_Check(entries) || PyDict_GET_SIZE(entries) == 0) return;
-  Ref dict = Ref::steal(PyObject_GetAttr(object, state.names.dict.get()));
+  const Ref dict = Ref::steal(PyObject_GetAttr(object, state.names.dict.get()));
+  const bool is_dict = PyDict_CheckExact(dict.get());
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(entries, &position, &name, &value)) {
@@ -50,7 +51,8 @@ void update_dict(const State& state, PyObject* object, PyObject* entries) {
     if (PyUnicode_CheckExact(key)) PyUnicode_InternInPlace(&key);
     const Ref interned = Ref::steal(key);
     const Ref held = Ref::share(value);
-    check(PyObject_SetItem(dict.get(), interned.get(), value));
+    check(is_dict ? PyDict_SetItem(dict.get(), interned.get(), value)
+                  : PyObject_SetItem(dict.get(), interned.get(), value));
   }
 }
 

@@ -1,0 +1,92 @@
+// Instances of ordinary classes, which most objects of a program are. What
+// object.__reduce_ex__ would say of them is known without calling it: their class, and
+// their dict. The bytes are the same.
+// Tested by tests/python/test_instances.py.
+
+#include "python/attribute.h"
+#include "python/codec.h"
+#include "python/compat.h"
+#include "python/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::NodeTag;
+
+std::uintptr_t key_of(PyObject* object) {
+  return reinterpret_cast<std::uintptr_t>(object);
+}
+
+// What makes a class say itself how it is taken apart.
+bool has_own_say(const Names& names, PyObject* dict) {
+  for (const Ref* name : {&names.reduce_ex, &names.reduce, &names.getstate,
+                          &names.getnewargs_ex, &names.getnewargs, &names.class_}) {
+    if (raw_get(dict, name->get()) != nullptr) return true;
+  }
+  return false;
+}
+
+// Whether instances have nothing but a dict and a list of weak references: no slots, no
+// fields of an extension.
+bool has_only_a_dict(PyTypeObject* type) {
+  auto size = static_cast<std::size_t>(PyBaseObject_Type.tp_basicsize);
+  if (type->tp_dictoffset > 0) size += sizeof(PyObject*);
+  if (type->tp_weaklistoffset > 0) size += sizeof(PyObject*);
+  return type->tp_itemsize == 0 && static_cast<std::size_t>(type->tp_basicsize) <= size;
+}
+
+}  // namespace
+
+bool GraphEncoder::is_taken_apart_by_object(PyTypeObject* type) {
+  if (type == plain_type_) return true;
+  if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || !has_only_a_dict(type) ||
+      type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr) {
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    if (base == &PyBaseObject_Type) continue;
+    const Ref dict = type_dict(base);
+    if (!dict || has_own_say(state_.names, dict.get())) return false;
+  }
+  plain_type_ = type;
+  return true;
+}
+
+bool GraphEncoder::instance(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  const EncodeHooks& hooks = options_.hooks;
+  if (hooks.dispatch_table != nullptr || hooks.reducer_override != nullptr ||
+      hooks.policies != nullptr || hooks.memo != nullptr) {
+    return false;
+  }
+  MemoEntry* written_type = memo_.find(key_of(reinterpret_cast<PyObject*>(type)));
+  if (written_type == nullptr || !written_type->is_created) return false;
+  if (!is_taken_apart_by_object(type)) return false;
+  // Somebody may register a reducer at any time.
+  if (own_reducer(state_, object) || user_reducer(*this, type)) return false;
+  const Ref dict = instance_dict(object);
+  if (!dict || !PyDict_CheckExact(dict.get())) return false;
+  // An attribute of the instance hides that of the class. The dict is the instance's
+  // and ours; whoever else has it may have sent it already.
+  if (has_own_say(state_.names, dict.get()) || Py_REFCNT(dict.get()) > 2) return false;
+
+  out_.node(NodeTag::kNewObject, 6);
+  reference(*written_type);
+  out_.array(0);
+  out_.map(0);
+  const Py_ssize_t count = PyDict_GET_SIZE(dict.get());
+  if (count == 0) {
+    out_.nil();
+    out_.array(0);
+    out_.map(0);
+    return true;
+  }
+  out_.map(static_cast<std::size_t>(count));
+  push(Frame::Kind::kDict, dict.get(), count);
+  stack_.back().is_state = true;
+  return true;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,204 @@
+"""Instances of ordinary classes are written without asking object.__reduce_ex__.
+
+A Pickler with a dispatch table asks every object, so it is what the bytes are compared
+with: an empty table changes nothing else.
+"""
+
+import abc
+import collections
+import copyreg
+import dataclasses
+import enum
+import functools
+import threading
+
+import pytest
+import waybill
+from sources import define
+
+
+def asked(value):
+    """The bytes when every object is asked."""
+    return waybill._core.encode(value, None, None, {}, None, None, None, None, 0)
+
+
+class Plain:
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+
+class Derived(Plain, abc.ABC):
+    pass
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+    def __init__(self, a):
+        self.a = a
+
+
+class SlottedBelow(Slotted):
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+class WithState(Plain):
+    def __getstate__(self):
+        return {"said": sorted(vars(self))}
+
+
+class WithArguments(Plain):
+    def __new__(cls, *args):
+        return super().__new__(cls)
+
+    def __getnewargs__(self):
+        return (1, 2)
+
+
+class WithReduce(Plain):
+    def __reduce__(self):
+        return Plain, ()
+
+
+class WithClass(Plain):
+    @property
+    def __class__(self):
+        return Plain
+
+
+class WithGetattr(Plain):
+    def __getattr__(self, name):
+        raise AttributeError(name)
+
+
+class Frozen(Plain):
+    def __setattr__(self, name, value):
+        raise TypeError("frozen")
+
+
+@dataclasses.dataclass
+class Data:
+    x: int
+    y: list
+
+
+class Failure(Exception):
+    pass
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+def with_shadow(name, answer):
+    obj = Plain(a=1)
+    vars(obj)[name] = lambda *args: answer
+    return obj
+
+
+def with_a_dict_of_its_own():
+    obj = Plain()
+    obj.__dict__ = collections.OrderedDict(a=1)
+    return obj
+
+
+def with_shared_dict():
+    one, other = Plain(), Plain()
+    one.__dict__ = other.__dict__ = {"a": [1]}
+    return [one, other, one.__dict__]
+
+
+def tree(depth):
+    return Plain(left=tree(depth - 1), right=tree(depth - 1)) if depth else Plain()
+
+
+CYCLE = Plain(name="cycle")
+CYCLE.me = [CYCLE, vars(CYCLE)]
+BY_VALUE = define("class A:\n def __init__(self, x): self.x = x, A")
+OWN_CLASS = define("class A: pass\nA.one = A(); A.one.kind = A").A
+
+VALUES = {
+    "plain": lambda: [Plain(a=1, b=[2]), Plain(), Plain(c=Plain(d="e"))],
+    "derived": lambda: [Derived(a=1), Derived(a=2), Plain(a=3)],
+    "in turn": lambda: [kind(a=i) for i in range(4) for kind in (Plain, Derived)],
+    "slots": lambda: [Slotted(1), Slotted(2), SlottedBelow(1, 2), SlottedBelow(3, 4)],
+    "state": lambda: [WithState(a=1), WithState(b=2)],
+    "arguments": lambda: [WithArguments(), WithArguments()],
+    "reduce": lambda: [WithReduce(a=1), WithReduce(a=1)],
+    "getattr": lambda: [WithGetattr(a=1), WithGetattr(a=1)],
+    "frozen": lambda: [Frozen(a=1), Frozen(a=2)],
+    "data": lambda: [Data(1, [2]), Data(3, [])],
+    "errors": lambda: [Failure(1), Failure(2)],
+    "enum": lambda: [Colour.RED, Colour.RED, Plain(colour=Colour.RED)],
+    "shadowed reducer": lambda: [Plain(), with_shadow("__reduce_ex__", (Data, (1, 2)))],
+    "shadowed state": lambda: [Plain(), with_shadow("__getstate__", None)],
+    "own dict": lambda: [Plain(), with_a_dict_of_its_own()],
+    "shared dict": lambda: [Plain(), *with_shared_dict()],
+    "held dict": lambda: (lambda one: [Plain(), vars(one), one])(Plain(a=1)),
+    "keys that are no names": lambda: [Plain(), Plain(**{"a b": 1, "": 2})],
+    "subclasses of containers": lambda: [type("L", (list,), {})([1]) for _ in "ab"],
+    "cycle": lambda: [Plain(), CYCLE],
+    "tree": lambda: tree(5),
+    "by value": lambda: [BY_VALUE.A(1), BY_VALUE.A(2)],
+    "class that holds one": lambda: [OWN_CLASS(), OWN_CLASS.one, OWN_CLASS()],
+    "partial": lambda: [functools.partial(print, Plain(a=i)) for i in range(2)],
+    "sets": lambda: [Plain(), Plain(a={Colour.RED, 1, (2,)})],
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_bytes_are_those_of_an_object_that_is_asked(name):
+    value = VALUES[name]()
+
+    assert waybill.dumps(value) == asked(value)
+
+
+@pytest.mark.parametrize("name", ["plain", "derived", "data", "tree", "slots"])
+def test_instances_arrive_as_they_were(name):
+    data = waybill.dumps(VALUES[name]())
+
+    assert waybill.dumps(waybill.loads(data)) == data
+
+
+def test_class_that_names_another_one_is_refused_as_when_it_is_asked():
+    for dumps in waybill.dumps, asked:
+        with pytest.raises(waybill.EncodeError, match="object's own class"):
+            dumps([Plain(), WithClass(), WithClass()])
+
+
+def test_reducer_that_is_registered_meanwhile_is_asked():
+    class Registering:
+        def __reduce__(self):
+            copyreg.pickle(Plain, lambda obj: (Data, (7, [])))
+            return Data, (1, [])
+
+    try:
+        arrived = waybill.loads(
+            waybill.dumps([Plain(), Plain(), Registering(), Plain()])
+        )
+    finally:
+        del copyreg.dispatch_table[Plain]
+
+    assert [type(one) for one in arrived] == [Plain, Plain, Data, Data]
+
+
+def test_method_that_a_class_gets_meanwhile_is_asked():
+    class Changing:
+        def __reduce__(self):
+            Plain.__getstate__ = lambda self: {"late": True}
+            return Data, (1, [])
+
+    try:
+        arrived = waybill.loads(waybill.dumps([Plain(), Plain(), Changing(), Plain()]))
+    finally:
+        del Plain.__getstate__
+
+    assert [vars(one) for one in (*arrived[:2], arrived[3])] == [{}, {}, {"late": True}]
+
+
+def test_error_names_the_attribute():
+    with pytest.raises(waybill.EncodeError) as caught:
+        waybill.dumps([Plain(), Plain(a=Plain(lock=threading.Lock()))])
+
+    assert caught.value.path == "obj[1].a.lock (_thread.lock)"
