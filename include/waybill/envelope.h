@@ -127,6 +127,8 @@ struct Parts {
   std::span<const BytesView> code;
   std::span<const std::uint64_t> shared;
   BytesView payload;
+  // What belongs into the payload besides, in order.
+  std::span<const Insertion> payload_insertions;
   // The array of places; empty when the payload has no code.
   BytesView places;
 };

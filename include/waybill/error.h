@@ -8,16 +8,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include <tl/expected.hpp>
 
-namespace waybill {
+#include "waybill/bytes.h"
 
-// Bytes that somebody else owns and that must outlive the view.
-using BytesView = std::span<const std::uint8_t>;
+namespace waybill {
 
 // What is wrong, in terms of what the reader can do about it. The names below
 // (see name_of) are part of the interface; docs/wire_format.md lists them.

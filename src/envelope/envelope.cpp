@@ -224,6 +224,9 @@ Result<void> check_python(const Envelope& envelope, const PythonVersion& python)
 
 std::size_t sealed_bound(const Parts& parts) {
   std::size_t bound = frame_bound(parts) + parts.payload.size() + parts.places.size();
+  for (const Insertion& insertion : parts.payload_insertions) {
+    bound += insertion.bytes.size();
+  }
   bound += parts.manifest != nullptr ? envelope::manifest_bound(*parts.manifest)
                                      : 1 + parts.encoded_manifest.size();
   for (BytesView body : parts.code) bound += body.size();
@@ -256,7 +259,13 @@ std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
   }
   writer.array(parts.shared.size());
   for (std::uint64_t position : parts.shared) writer.unsigned_integer(position);
-  writer.append(parts.payload);
+  std::size_t written = 0;
+  for (const Insertion& insertion : parts.payload_insertions) {
+    writer.append(parts.payload.subspan(written, insertion.offset - written));
+    writer.append(insertion.bytes);
+    written = insertion.offset;
+  }
+  writer.append(parts.payload.subspan(written));
   writer.map(parts.places.empty() ? 0 : 1);
   if (!parts.places.empty()) {
     writer.unsigned_integer(static_cast<std::uint64_t>(wire::NotesKey::kPlaces));

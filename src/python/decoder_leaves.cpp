@@ -70,6 +70,11 @@ Ref GraphDecoder::leaf(const Token& token) {
       fail(ErrorCode::kMalformed, "text that is not UTF-8");
     }
     case TokenType::kBinary:
+      if (!stack_.empty() && stack_.back().codec != nullptr &&
+          stack_.back().codec->tag == NodeTag::kByteArray) {
+        return Ref::steal(PyByteArray_FromStringAndSize(
+            token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
+      }
       return Ref::steal(PyBytes_FromStringAndSize(
           token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
     default:

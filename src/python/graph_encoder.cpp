@@ -156,6 +156,21 @@ PyObject* GraphEncoder::class_around() const {
   return nullptr;
 }
 
+void GraphEncoder::binary(PyObject* object) {
+  if (PyBytes_CheckExact(object)) return binary(object, bytes_of(object));
+  const BufferView view(object);
+  binary(object, view.bytes());
+}
+
+void GraphEncoder::binary(PyObject* object, BytesView bytes) {
+  if (bytes.size() > wire::kMaxCount) fail("is longer than 4 GiB");
+  if (bytes.size() >= LargeBinaries::kLeast) {
+    large_.write(object, out_);
+  } else {
+    out_.binary(bytes);
+  }
+}
+
 void GraphEncoder::global(const GlobalName& name) {
   out_.node(NodeTag::kGlobal, 2);
   PyObject* module = module_name(state_, name.module.get());
@@ -186,6 +201,7 @@ bool GraphEncoder::content(PyObject* object) {
   current_ = object;
   if (is_long(object) && may_be_met_again(object) && known(key_of(object)))
     return false;
+  if (PyBytes_CheckExact(object)) return binary(object), false;
   // Reducers of a Pickler's own come before what is a leaf to us, but not to pickle.
   const bool may_be_reduced =
       PyComplex_CheckExact(object) && (options_.hooks.dispatch_table != nullptr ||
@@ -273,6 +289,7 @@ void GraphEncoder::demand_length(const Frame& frame) {
 
 void GraphEncoder::freeze() {
   plain_type_ = nullptr;
+  large_.settle(out_);
   for (; frozen_ < stack_.size(); ++frozen_) {
     Frame& frame = stack_[frozen_];
     demand_length(frame);

@@ -14,6 +14,7 @@
 #include "python/code_encoder.h"
 #include "python/hooks.h"
 #include "python/import_collector.h"
+#include "python/large_binaries.h"
 #include "python/memo.h"
 #include "python/plan.h"
 #include "python/state.h"
@@ -44,6 +45,7 @@ class GraphEncoder {
   void encode(PyObject* root);
 
   BytesView payload() const { return out_.view(); }
+  const std::vector<Insertion>& insertions() const { return out_.insertions(); }
   const std::vector<std::uint64_t>& shared() const { return shared_; }
 
   // ---- For codecs ----------------------------------------------------------------
@@ -75,6 +77,9 @@ class GraphEncoder {
   void write_namespace(PyObject* globals, bool is_of_module);
   // Whether it was written as that of no module, or in an earlier payload.
   bool has_plain_namespace(PyObject* globals);
+
+  // Writes the bytes behind a bytes-like object as binary.
+  void binary(PyObject* object);
 
   // Writes a node that finds a global again.
   void global(const GlobalName& name);
@@ -130,6 +135,7 @@ class GraphEncoder {
     return Py_REFCNT(object) > 1 || options_.hooks.memo != nullptr;
   }
   void reference(MemoEntry& entry);
+  void binary(PyObject* object, BytesView bytes);
   // Fails if an object that is not built yet cannot be begun once more.
   void begin_again(PyObject* object);
   void close_early(const Frame& frame, MemoEntry& entry);
@@ -196,6 +202,7 @@ class GraphEncoder {
   ImportCollector& imports_;
   EncodeOptions options_;
   wire::Writer out_;
+  LargeBinaries large_;
   Memo memo_;
   std::vector<Ref> keep_;  // Memo keys must not be freed and reused.
   std::vector<std::uint64_t> shared_;

@@ -57,6 +57,7 @@ Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
   parts.code = encoding.code.bodies();
   parts.shared = encoding.graph.shared();
   parts.payload = encoding.graph.payload();
+  parts.payload_insertions = encoding.graph.insertions();
   parts.places = places.view();
   // Sealed in place: the bytes object is the only copy.
   const std::size_t bound = sealed_bound(parts);
@@ -97,7 +98,14 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over) {
   for (const std::uint64_t offset : encoding.graph.shared()) {
     content.unsigned_integer(offset);
   }
-  content.append(encoding.graph.payload());
+  std::size_t written = 0;
+  for (const Insertion& insertion : encoding.graph.insertions()) {
+    content.append(
+        encoding.graph.payload().subspan(written, insertion.offset - written));
+    content.append(insertion.bytes);
+    written = insertion.offset;
+  }
+  content.append(encoding.graph.payload().subspan(written));
   return base::content_hash_of(content.view());
 }
 

@@ -98,8 +98,12 @@ class BasicWriter {
     target_.write(value.data(), value.size());
   }
   void binary(BytesView value) {
-    packer_.pack_bin(static_cast<std::uint32_t>(value.size()));
+    binary_head(value.size());
     append(value);
+  }
+  // What stands before so many bytes.
+  void binary_head(std::size_t size) {
+    packer_.pack_bin(static_cast<std::uint32_t>(size));
   }
   void extension(ExtType type, BytesView value) {
     packer_.pack_ext(value.size(), static_cast<std::int8_t>(type));
@@ -146,15 +150,38 @@ class BasicWriter {
 // Writes into a buffer of its own. Neither copied nor moved.
 class Writer final : public BasicWriter<Buffer> {
  public:
-  std::size_t size() const { return target_.size(); }
+  // Counts insertions.
+  std::size_t size() const { return target_.size() + inserted_; }
   std::size_t capacity() const { return target_.capacity(); }
-  // Valid until the next write.
+  // Without insertions. Valid until the next write.
   BytesView view() const { return target_.view(); }
   // Forgets the bytes and keeps the memory.
-  void clear() { target_.clear(); }
+  void clear() {
+    target_.clear();
+    insertions_.clear();
+    inserted_ = 0;
+  }
+
+  // Binary whose bytes are not copied here, but have to be inserted by who reads the
+  // view. They must outlive that.
+  void binary_in_place(BytesView value) {
+    binary_head(value.size());
+    insertions_.push_back({target_.size(), value});
+    inserted_ += value.size();
+  }
+  const std::vector<Insertion>& insertions() const { return insertions_; }
+  // Other bytes of the same length.
+  void replace_insertion(std::size_t number, BytesView value) {
+    insertions_[number].bytes = value;
+  }
+
   void reserve(std::size_t size) { target_.reserve(size); }
   // A copy of the bytes; the writer is empty afterwards.
   std::vector<std::uint8_t> take();
+
+ private:
+  std::vector<Insertion> insertions_;
+  std::size_t inserted_ = 0;
 };
 
 // Writes to memory that is known to be large enough.

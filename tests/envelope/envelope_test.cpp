@@ -28,6 +28,21 @@ TEST(Envelope, OpensWhatWasSealed) {
   EXPECT_EQ(envelope->bytes.size(), bytes.size());
 }
 
+TEST(Envelope, PutsInsertionsWhereTheyBelong) {
+  const Bytes first(300, 1);
+  const Bytes second(2, 2);
+  const auto write = [&](Draft& draft, bool in_place) {
+    draft.payload.array(3);
+    for (const Bytes* bytes : {&first, &second}) {
+      in_place ? draft.payload.binary_in_place(*bytes) : draft.payload.binary(*bytes);
+    }
+    draft.payload.text("end");
+    return draft.sealed();
+  };
+  Draft copied, in_place;
+  EXPECT_EQ(write(copied, false), write(in_place, true));
+}
+
 TEST(Envelope, KeepsPayloadAndCodeByteForByte) {
   Draft draft;
   samples::fill_with_function(draft);

@@ -79,7 +79,7 @@ TEST(Plain, NoChangedByteIsSound) {
   const std::size_t end = open(bytes)->notes.offset;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     Bytes changed = bytes;
-    changed[i] = changed[i] == 0 ? 1 : 0;
+    changed[i] = static_cast<std::uint8_t>(~changed[i]);
     EXPECT_FALSE(envelope::ends_plain(changed, end)) << i;
   }
 }
@@ -95,7 +95,8 @@ TEST(Plain, MayBeSigned) {
   Bytes bytes = plain();
   const std::size_t end = open(bytes)->notes.offset;
   bytes.pop_back();
-  for (const std::uint8_t byte : {0xc4, 2, 1, 2}) bytes.push_back(byte);
+  const std::uint8_t signature[] = {0xc4, 2, 1, 2};
+  bytes.insert(bytes.end(), std::begin(signature), std::end(signature));
   EXPECT_TRUE(envelope::ends_plain(bytes, end));
   EXPECT_TRUE(open_whole(bytes));
 }

@@ -35,6 +35,7 @@ struct Draft {
     parts.code = bodies;
     parts.shared = shared;
     parts.payload = payload.view();
+    parts.payload_insertions = payload.insertions();
     parts.places = places.view();
     Bytes out;
     seal(parts, out);

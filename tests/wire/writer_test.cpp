@@ -128,6 +128,31 @@ TEST(Writer, KeepsItsMemoryWhenCleared) {
   EXPECT_EQ(out.capacity(), capacity);
 }
 
+TEST(Writer, CountsWhatStaysInPlace) {
+  Writer out;
+  const Bytes first(300, 1);
+  const Bytes second(2, 2);
+  out.nil();
+  out.binary_in_place(first);
+  out.binary_in_place(second);
+  out.nil();
+
+  EXPECT_EQ(out.size(), 1 + 3 + 300 + 2 + 2 + 1u);
+  EXPECT_EQ(out.view().size(), 1 + 3 + 2 + 1u);
+  ASSERT_EQ(out.insertions().size(), 2u);
+  EXPECT_EQ(out.insertions()[0].offset, 4u);
+  EXPECT_EQ(out.insertions()[1].offset, 6u);
+  EXPECT_EQ(out.insertions()[0].bytes.data(), first.data());
+
+  const Bytes third(2, 3);
+  out.replace_insertion(1, third);
+  EXPECT_EQ(out.insertions()[1].bytes.data(), third.data());
+
+  out.clear();
+  EXPECT_EQ(out.size(), 0u);
+  EXPECT_TRUE(out.insertions().empty());
+}
+
 TEST(CursorWriter, WritesWhatWriterWrites) {
   std::uint8_t memory[64];
   Writer writer;

@@ -17,9 +17,7 @@ using wire::NodeTag;
 using Frame = GraphDecoder::Frame;
 
 Ref make_byte_array(GraphDecoder&, Frame& frame) {
-  PyObject* bytes = frame.children[0].get();
-  return Ref::steal(
-      PyByteArray_FromStringAndSize(PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes)));
+  return frame.children[0];  // It was read as one.
 }
 
 Ref make_slice(GraphDecoder&, Frame& frame) {

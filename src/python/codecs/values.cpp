@@ -1,6 +1,7 @@
 // Builtin types that are neither leaves nor containers.
 // Tested by tests/python/test_values.py.
 
+#include "python/buffer_view.h"
 #include "python/codec.h"
 #include "python/compat.h"
 #include "python/modules.h"
@@ -27,42 +28,14 @@ void describe_code(GraphEncoder& encoder, PyObject* code, Plan&) {
 }
 
 void describe_byte_array(GraphEncoder& encoder, PyObject* object, Plan&) {
-  const auto* data =
-      reinterpret_cast<const std::uint8_t*>(PyByteArray_AS_STRING(object));
-  const auto size = static_cast<std::size_t>(PyByteArray_GET_SIZE(object));
-  if (size > wire::kMaxCount) encoder.fail("is longer than 4 GiB");
   encoder.out().node(NodeTag::kByteArray, 1);
-  encoder.out().binary({data, size});
+  encoder.binary(object);
 }
-
-namespace {
-
-// The bytes behind a buffer, as long as this lives.
-class Contents {
- public:
-  explicit Contents(PyObject* object) {
-    check(PyObject_GetBuffer(object, &view_, PyBUF_ANY_CONTIGUOUS));
-  }
-  ~Contents() { PyBuffer_Release(&view_); }
-  Contents(const Contents&) = delete;
-  Contents& operator=(const Contents&) = delete;
-
-  bool is_read_only() const { return view_.readonly != 0; }
-  BytesView bytes() const {
-    return {static_cast<const std::uint8_t*>(view_.buf),
-            static_cast<std::size_t>(view_.len)};
-  }
-
- private:
-  Py_buffer view_;
-};
-
-}  // namespace
 
 // Out of band if the callback says so; else as the bytes or the bytearray that the
 // reader gets to see.
 void describe_buffer(GraphEncoder& encoder, PyObject* object, Plan&) {
-  const Contents contents(object);
+  const bool is_read_only = BufferView(object).is_read_only();
   wire::Writer& out = encoder.out();
   if (PyObject* callback = encoder.hooks().buffer_callback) {
     const Ref in_band = Ref::steal(PyObject_CallOneArg(callback, object));
@@ -71,14 +44,12 @@ void describe_buffer(GraphEncoder& encoder, PyObject* object, Plan&) {
     if (is_in_band == 0) {
       out.node(NodeTag::kBuffer, 2);
       out.unsigned_integer(encoder.next_buffer());
-      out.boolean(contents.is_read_only());
+      out.boolean(is_read_only);
       return;
     }
   }
-  const BytesView bytes = contents.bytes();
-  if (bytes.size() > wire::kMaxCount) encoder.fail("is longer than 4 GiB");
-  if (!contents.is_read_only()) out.node(NodeTag::kByteArray, 1);
-  out.binary(bytes);
+  if (!is_read_only) out.node(NodeTag::kByteArray, 1);
+  encoder.binary(object);
 }
 
 void describe_slice(GraphEncoder& encoder, PyObject* object, Plan& plan) {

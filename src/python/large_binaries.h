@@ -1,0 +1,42 @@
+#pragma once
+
+// The large byte strings of a payload, which are copied once: into the envelope.
+
+#include <Python.h>
+
+#include <memory>
+#include <vector>
+
+#include "python/buffer_view.h"
+#include "python/ref.h"
+#include "wire/writer.h"
+
+namespace waybill::py {
+
+class LargeBinaries {
+ public:
+  // From so many bytes on a copy less is worth the trouble.
+  static constexpr std::size_t kLeast = 64 << 10;
+
+  // Writes the bytes of an object as binary, to be found where they are when the
+  // payload is read.
+  void write(PyObject* object, wire::Writer& out);
+
+  // Copies the bytearrays that have not been copied. Called before code that is not
+  // ours runs, since that may change them. What is behind a PickleBuffer was lent to be
+  // read late, and numpy goes on to pickle other things after it.
+  void settle(wire::Writer& out);
+
+ private:
+  struct Open {
+    std::size_t insertion;  // Its number in the writer.
+    std::unique_ptr<BufferView> view;
+  };
+
+  std::vector<Ref> immutable_;                     // bytes objects.
+  std::vector<std::unique_ptr<BufferView>> lent_;  // Behind PickleBuffers.
+  std::vector<Open> open_;                         // All others, until they settle.
+  std::vector<std::vector<std::uint8_t>> copies_;
+};
+
+}  // namespace waybill::py
