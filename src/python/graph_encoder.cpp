@@ -388,7 +388,7 @@ void GraphEncoder::step_sequence() {
     const Py_ssize_t index = frame.position++;
     PyObject* item =
         is_list ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index);
-    if (value(item)) return;
+    if (!common(item) && value(item)) return;
   }
   pop();
 }
@@ -405,8 +405,13 @@ void GraphEncoder::step_dict() {
     PyObject* item = nullptr;
     if (!PyDict_Next(frame.object.get(), &frame.position, &key, &item)) break;
     frame.key = Ref::share(key);
-    frame.pending = Ref::share(item);
-    if (value(key)) return;
+    if (common(key)) {
+      // Nothing has run that could take the value away.
+      if (!common(item) && value(item)) return;
+    } else {
+      frame.pending = Ref::share(item);
+      if (value(key)) return;
+    }
   }
   end_dict();
 }

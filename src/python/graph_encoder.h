@@ -16,6 +16,7 @@
 #include "python/import_collector.h"
 #include "python/large_binaries.h"
 #include "python/memo.h"
+#include "python/plain_writer.h"
 #include "python/plan.h"
 #include "python/state.h"
 #include "wire/writer.h"
@@ -135,6 +136,10 @@ class GraphEncoder {
     return Py_REFCNT(object) > 1 || options_.hooks.memo != nullptr;
   }
   void reference(MemoEntry& entry);
+  // value() for what no hook has a say in, without a call.
+  bool common(PyObject* object) {
+    return options_.hooks.persistent_id == nullptr && write_common(object, out_);
+  }
   void binary(PyObject* object, BytesView bytes);
   // Fails if an object that is not built yet cannot be begun once more.
   void begin_again(PyObject* object);

@@ -22,6 +22,30 @@ bool write_leaf(PyObject* object, wire::Writer& out);
 // Writes a str as text, or as the extension for lone surrogates.
 void write_text(PyObject* text, wire::Writer& out);
 
+// Writes a float, None, a bool, or short ASCII text; false, with nothing written, for
+// anything else. It is write_leaf() for what there is most of, inlined into the loops
+// over containers.
+inline bool write_common(PyObject* object, wire::Writer& out) {
+  constexpr Py_ssize_t kShort = 32;
+  PyTypeObject* type = Py_TYPE(object);
+  if (type == &PyUnicode_Type) {
+    if (!PyUnicode_IS_COMPACT_ASCII(object)) return false;
+    const Py_ssize_t length = PyUnicode_GET_LENGTH(object);
+    if (length >= kShort) return false;
+    out.text({reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(object)),
+              static_cast<std::size_t>(length)});
+  } else if (type == &PyFloat_Type) {
+    out.real(PyFloat_AS_DOUBLE(object));
+  } else if (object == Py_None) {
+    out.nil();
+  } else if (type == &PyBool_Type) {
+    out.boolean(object == Py_True);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 // Writes a leaf, or tuples, frozensets and slices of plain values; code objects too if
 // `infos` can tell their hash. False, with `out` in disorder, if something else is in
 // it or it is nested too deeply.

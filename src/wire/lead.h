@@ -5,7 +5,9 @@
 // counts.
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace waybill::wire {
 
@@ -55,7 +57,17 @@ constexpr std::array<Lead, 256> make_leads() {
 
 inline constexpr std::array<Lead, 256> kLeads = make_leads();
 
+// Between big-endian and the machine's own order.
+inline std::uint64_t swapped(std::uint64_t value) {
+  return std::endian::native == std::endian::big ? value : __builtin_bswap64(value);
+}
+
 inline std::uint64_t big_endian(const std::uint8_t* bytes, std::size_t width) {
+  if (width == 8) {
+    std::uint64_t value;
+    std::memcpy(&value, bytes, sizeof value);
+    return swapped(value);
+  }
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < width; ++i) value = value << 8 | bytes[i];
   return value;

@@ -20,6 +20,7 @@
 
 #include "waybill/error.h"
 #include "wire/format.h"
+#include "wire/lead.h"
 
 namespace waybill::wire {
 
@@ -35,8 +36,12 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() { std::free(data_); }
 
-  void write(const char* data, std::size_t size) {
-    if (size > capacity_ - size_) grow(size);
+  // Inlined wherever the size is known, which it is for all heads and numbers: a call
+  // of memcpy() costs more than they do.
+  [[gnu::always_inline]] void write(const char* data, std::size_t size) {
+    if (size > capacity_ - size_) [[unlikely]] {
+      grow(size);
+    }
     if (size != 0) std::memcpy(data_ + size_, data, size);
     size_ += size;
   }
@@ -77,16 +82,23 @@ class BasicWriter {
 
   void nil() { packer_.pack_nil(); }
   void boolean(bool value) { value ? packer_.pack_true() : packer_.pack_false(); }
-  void integer(std::int64_t value) { packer_.pack_int64(value); }
+  void integer(std::int64_t value) {
+    if (value >= -32 && value < 128) {  // fixint
+      const std::uint8_t byte[] = {static_cast<std::uint8_t>(value)};
+      append(byte);
+    } else {
+      packer_.pack_int64(value);
+    }
+  }
   void unsigned_integer(std::uint64_t value) { packer_.pack_uint64(value); }
   // Not by pack_double(): msgpack-c 4 writes 1.0 as the integer 1, and -0.0 as 0.
   void real(double value) {
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    std::uint8_t bytes[9] = {0xcb};
-    for (int i = 0; i < 8; ++i) {
-      bytes[1 + i] = static_cast<std::uint8_t>(bits >> (56 - 8 * i));
-    }
-    append(bytes);
+    const std::uint64_t bits = swapped(std::bit_cast<std::uint64_t>(value));
+    // In two steps: reading nine bytes back that were just stored as one and eight
+    // would stall.
+    const std::uint8_t head[] = {0xcb};
+    append(head);
+    target_.write(reinterpret_cast<const char*>(&bits), sizeof bits);
   }
   void array(std::size_t count) {
     packer_.pack_array(static_cast<std::uint32_t>(count));
@@ -94,7 +106,12 @@ class BasicWriter {
   void map(std::size_t count) { packer_.pack_map(static_cast<std::uint32_t>(count)); }
 
   void text(std::string_view value) {
-    packer_.pack_str(static_cast<std::uint32_t>(value.size()));
+    if (value.size() < 32) {  // fixstr: most keys and names.
+      const std::uint8_t head[] = {static_cast<std::uint8_t>(0xa0 | value.size())};
+      append(head);
+    } else {
+      packer_.pack_str(static_cast<std::uint32_t>(value.size()));
+    }
     target_.write(value.data(), value.size());
   }
   void binary(BytesView value) {
@@ -133,6 +150,10 @@ class BasicWriter {
   // Bytes that are msgpack already.
   void append(BytesView raw) {
     target_.write(reinterpret_cast<const char*>(raw.data()), raw.size());
+  }
+  template <std::size_t kSize>
+  [[gnu::always_inline]] void append(const std::uint8_t (&raw)[kSize]) {
+    target_.write(reinterpret_cast<const char*>(raw), kSize);
   }
 
  protected:
