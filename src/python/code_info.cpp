@@ -98,6 +98,13 @@ CodeInfo* CodeInfos::find(PyObject* code) const {
   return static_cast<CodeInfo*>(extra);
 }
 
+CodeInfo* kept_info(const State& state, PyObject* code) {
+  if (state.code_extra_index < 0 || !code_extra_is_safe()) return nullptr;
+  void* extra = nullptr;
+  check(code_get_extra(code, state.code_extra_index, &extra));
+  return static_cast<CodeInfo*>(extra);
+}
+
 CodeInfo& CodeInfos::build(PyObject* code) {
   auto info = std::make_unique<CodeInfo>();
   info->code = reinterpret_cast<PyCodeObject*>(code);

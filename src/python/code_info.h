@@ -2,7 +2,9 @@
 
 // What depends on a code object alone: the analysis of its bytecode and its encoded
 // form. Computed once, kept on the code object itself (co_extra: by identity), freed
-// with it. Code objects never change, so nothing here is ever invalidated.
+// with it. Code objects never change, so nothing here is ever invalidated; only what
+// was made of a function (SentFunction) depends on more, and is compared before it is
+// used.
 
 #include <Python.h>
 
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "python/ref.h"
+#include "python/sent_function.h"
 #include "python/state.h"
 #include "waybill/bytecode.h"
 #include "waybill/envelope.h"
@@ -53,6 +56,12 @@ struct CodeInfo {
   // First line, line table and places of nested code, without the leading file.
   std::vector<std::uint8_t> place;
 
+  // A function with this code that was sent before, to be sent again; how often one
+  // was, and how often the next was another.
+  std::unique_ptr<SentFunction> sent;
+  std::uint32_t times_sent = 0;
+  std::uint32_t misses = 0;
+
   PyObject* name_at(std::uint32_t index) const {
     return PyTuple_GET_ITEM(code->co_names, index);
   }
@@ -87,6 +96,9 @@ class CodeInfos {
   std::unordered_map<PyObject*, std::unique_ptr<CodeInfo>> own_;
   std::vector<Ref> held_;
 };
+
+// The info of a code object that has one and keeps it; null if not.
+CodeInfo* kept_info(const State& state, PyObject* code);
 
 // For State::code_extra_index; -1 if the interpreter has none left.
 Py_ssize_t code_info_index();

@@ -175,6 +175,7 @@ bool FunctionFlow::evaluate(Scope& scope, ValueId id) {
       found = variable(scope, value);
       break;
     case Kind::kImport:
+      imports_.note_other();
       found = body_import(scope, value);
       break;
     case Kind::kImportFrom:

@@ -51,6 +51,7 @@ Ref absolute_name(const State& state, PyObject* function, const CodeInfo& info,
 
 void FunctionFlow::note_body_imports(const Scope& scope) {
   for (const BodyImport& statement : scope.info->summary.imports) {
+    imports_.note_other();
     PyObject* name = scope.info->name_at(statement.name);
     const CodeSpot spot{scope.info, statement.offset};
     const std::string dots(std::min<std::uint32_t>(statement.level, 64), '.');

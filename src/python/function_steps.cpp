@@ -29,6 +29,13 @@ bool is_pending(const State& state, PyObject* name) {
   return check(PySet_Contains(pending, name)) == 1;
 }
 
+// Constants of code, of which every look gives the same.
+bool has_nothing_of_its_own(PyObject* object) {
+  return PyUnicode_CheckExact(object) || PyLong_CheckExact(object) ||
+         PyBytes_CheckExact(object) || PyFloat_CheckExact(object) ||
+         PyBool_Check(object) || object == Py_None;
+}
+
 // The attribute as the instance, or a class on its type's way, has it; slots are read.
 Ref raw_attribute(PyObject* object, PyObject* name) {
   PyTypeObject* type = Py_TYPE(object);
@@ -94,14 +101,17 @@ void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from
   PyObject* object = from.object.get();
   if (PyModule_Check(object)) {
     if (name == state_.names.dict.get()) {
+      imports_.note_other();
       add_object(result, PyModule_GetDict(object), from.imported);
     } else if (name == state_.names.getattribute.get()) {
+      imports_.note_other();
       escape_to_names(scope, id, from);
     } else {
       step(scope, id, from, name, result);
     }
     return;
   }
+  if (!has_nothing_of_its_own(object)) imports_.note_other();
   if (is_lazy_import(state_, object)) {
     const LazyTarget target = lazy_target(state_, object);
     if (!target.module) return;
@@ -147,6 +157,7 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Fact& from,
   PyObject* dict = PyModule_GetDict(module);
   PyObject* found = raw_get(dict, name);
   if (package == nullptr) {
+    imports_.note_other();
     // A module that sys.modules does not know has no submodules to import.
     if (found != nullptr && PyModule_Check(found)) {
       add_object(result, found, from.imported);
@@ -154,14 +165,19 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Fact& from,
     return;
   }
   Ref whole = dotted(package, name);
-  if (found != nullptr && is_lazy_import(state_, found)) found = nullptr;
+  if (found != nullptr && is_lazy_import(state_, found)) {
+    imports_.note_other();
+    found = nullptr;
+  }
   if (found == nullptr) {
+    if (kHasLazyImports) imports_.note_other();  // It may be pending.
     found = find_module(state_, whole.get());
     if (found == nullptr && is_pending(state_, whole.get())) {
       imports_.add(whole.get(), ImportTime::kLazy, chain(scope, id),
                    {scope.info, scope.info->summary.values[id].offset});
     }
     if (found == nullptr) {
+      imports_.note_step(package, name, whole.get(), nullptr);
       result.unknown = true;
       return;
     }
@@ -169,13 +185,22 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Fact& from,
   if (!PyModule_Check(found)) {
     // Only one attribute of a module that is no module leads on to modules by name.
     if (found == sys_modules(state_)) {
+      imports_.note_other();
       add_object(result, found, from.imported);
     } else {
+      imports_.note_step(package, name, whole.get(), nullptr);
       result.unknown = true;
     }
     return;
   }
-  if (find_module(state_, whole.get()) == found) {
+  PyObject* listed = find_module(state_, whole.get());
+  PyObject* own_name = listed == found ? module_name(state_, found) : nullptr;
+  if (own_name == nullptr) {
+    imports_.note_other();
+  } else {
+    imports_.note_step(package, name, whole.get(), own_name);
+  }
+  if (listed == found) {
     record(scope, id, whole.get(), from.imported);
   } else if (module_name(state_, found) != nullptr) {
     PyObject* real = importable_name(state_, found);
@@ -196,6 +221,7 @@ void FunctionFlow::record(const Scope& scope, ValueId id, PyObject* module,
 
 FunctionFlow::Facts FunctionFlow::getattr(const Scope& scope, ValueId id,
                                           const Value& value) {
+  imports_.note_other();
   Facts result;
   const Facts& parent = scope.facts[value.parent];
   const ValueId operand = scope.info->summary.operands[value.first_operand];
@@ -263,6 +289,7 @@ Py_ssize_t FunctionFlow::index_of(const Facts& keys, std::size_t count) {
 void FunctionFlow::item_of(const Scope& scope, ValueId id, const Fact& from,
                            const Facts& keys, Facts& result) {
   PyObject* object = from.object.get();
+  if (!has_nothing_of_its_own(object)) imports_.note_other();
   if (PyDict_CheckExact(object)) {
     PyObject* owner = module_of_dict(state_, object);
     bool has_key = false;
@@ -314,6 +341,7 @@ FunctionFlow::Facts FunctionFlow::element(const Scope& scope,
   result.unknown = parent.unknown;
   for (const Fact& fact : parent.objects) {
     PyObject* object = fact.object.get();
+    if (!has_nothing_of_its_own(object)) imports_.note_other();
     const bool is_sequence = PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
                              PyDict_CheckExact(object) || PyAnySet_CheckExact(object);
     if (!is_sequence) {

@@ -22,6 +22,13 @@ struct EncodeHooks {
   // hold; this one's objects are added. `payload` is this one's number.
   PyObject* memo = nullptr;
   std::uint64_t payload = 0;
+
+  // Whether there are none, and so the object alone decides what it becomes.
+  bool are_none() const {
+    return persistent_id == nullptr && reducer_override == nullptr &&
+           dispatch_table == nullptr && buffer_callback == nullptr &&
+           by_value == nullptr && policies == nullptr && memo == nullptr;
+  }
 };
 
 struct DecodeHooks {

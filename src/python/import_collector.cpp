@@ -104,6 +104,21 @@ void ImportCollector::escape(PyObject* module, bool imported) {
   escaped_.push_back({Ref::share(module), imported});
 }
 
+void ImportCollector::note_step(PyObject* package, PyObject* name, PyObject* whole,
+                                PyObject* found) {
+  constexpr std::size_t kMaxSteps = 64;
+  if (!traces_ || !can_be_repeated_) return;
+  // Once a pass.
+  for (const SeenStep& step : steps_) {
+    if (step.name.get() == name && PyUnicode_Compare(step.whole.get(), whole) == 0) {
+      return;
+    }
+  }
+  if (steps_.size() == kMaxSteps) return note_other();
+  steps_.push_back(
+      {Ref::share(package), Ref::share(name), Ref::share(whole), Ref::share(found)});
+}
+
 void ImportCollector::function(PyObject* function, const CodeInfo& info) {
   // Code without a step from a value to another, an import or an escape can be told
   // from its summary: there is nothing in it to follow.

@@ -15,6 +15,7 @@
 #include "python/code_info.h"
 #include "python/memo.h"
 #include "python/modules.h"
+#include "python/sent_function.h"
 #include "python/state.h"
 #include "waybill/manifest.h"
 
@@ -67,7 +68,17 @@ class ImportCollector {
   // Names of all modules with their times, which is what a fingerprint covers.
   void write_names(wire::Writer& out) const;
 
+  // What was looked up besides globals, for SentFunction; noted from the call of
+  // trace() on. `can_be_repeated`: it was nothing but these steps.
+  void trace() { traces_ = true; }
+  bool can_be_repeated() const { return traces_ && can_be_repeated_; }
+  const std::vector<SeenStep>& steps() const { return steps_; }
+
   // ---- For FunctionFlow ----------------------------------------------------------
+
+  void note_step(PyObject* package, PyObject* name, PyObject* whole, PyObject* found);
+  // Something was looked up that is not noted.
+  void note_other() { can_be_repeated_ = false; }
 
   // Adds a record unless module and time are there already; answers its index.
   std::uint32_t add(PyObject* module, ImportTime time, std::string_view chain,
@@ -105,6 +116,9 @@ class ImportCollector {
   std::unordered_set<std::string> body_imports_;
   std::unordered_set<PyObject*> stored_;
   std::vector<std::unique_ptr<FunctionFlow>> flows_;
+  bool traces_ = false;
+  bool can_be_repeated_ = true;
+  std::vector<SeenStep> steps_;
 };
 
 }  // namespace waybill::py

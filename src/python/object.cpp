@@ -7,11 +7,13 @@
 
 #include "python/object.h"
 
+#include <memory>
 #include <string>
 
 #include "base/hash.h"
 #include "envelope/manifest_codec.h"
 #include "python/code_builder.h"
+#include "python/code_view.h"
 #include "python/compat.h"
 #include "python/graph_decoder.h"
 #include "python/module_importer.h"
@@ -42,11 +44,15 @@ struct Encoding {
 
 }  // namespace
 
-Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
-  EncodeOptions options;
-  options.hooks = hooks;
-  Encoding encoding(state, options);
-  encoding.encode(object);
+namespace {
+
+Ref new_bytes(BytesView bytes) {
+  return Ref::steal(
+      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
+                                static_cast<Py_ssize_t>(bytes.size())));
+}
+
+Ref sealed(const State& state, const Encoding& encoding) {
   wire::Writer manifest;
   encoding.imports.encode(manifest);
   wire::Writer places;
@@ -68,6 +74,51 @@ Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
   PyObject* resized = bytes.release();
   check(_PyBytes_Resize(&resized, end - begin));
   return Ref::steal(resized);
+}
+
+// What a function became before; null if it was not sent before, or has changed.
+Ref sent_before(const State& state, PyObject* function, CodeInfo& info) {
+  if (!info.sent) return {};
+  if (info.sent->fits(state, function)) return new_bytes(info.sent->envelope());
+  info.sent.reset();
+  ++info.misses;
+  return {};
+}
+
+// What is to be kept of a function that seems to be sent again and again, and not each
+// time with other globals; null if nothing is.
+std::unique_ptr<SentFunction> look_at(const State& state, PyObject* function,
+                                      const CodeInfo& info) {
+  constexpr std::uint32_t kMaxMisses = 8;
+  if (info.times_sent == 0 || info.misses >= kMaxMisses) return nullptr;
+  return SentFunction::look(state, function, info);
+}
+
+}  // namespace
+
+Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
+  EncodeOptions options;
+  options.hooks = hooks;
+  const bool may_repeat = PyFunction_Check(object) && hooks.are_none();
+  CodeInfo* info = may_repeat ? kept_info(state, PyFunction_GET_CODE(object)) : nullptr;
+  if (info != nullptr) {
+    if (Ref bytes = sent_before(state, object, *info)) return bytes;
+  }
+  Encoding encoding(state, options);
+  std::unique_ptr<SentFunction> sent =
+      info != nullptr ? look_at(state, object, *info) : nullptr;
+  if (sent) encoding.imports.trace();
+  encoding.encode(object);
+  Ref bytes = sealed(state, encoding);
+  if (info == nullptr) return bytes;
+  // The encoding still holds the code, and the code the info.
+  ++info->times_sent;
+  if (sent && sent->complete(state, object, encoding.imports, bytes_of(bytes.get()))) {
+    info->sent = std::move(sent);
+  } else if (sent) {
+    ++info->misses;
+  }
+  return bytes;
 }
 
 Manifest discover(State& state, PyObject* object, bool by_value) {

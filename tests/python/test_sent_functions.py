@@ -1,0 +1,235 @@
+"""A function that is sent again is sent as before, unless anything has changed.
+
+What a fresh copy of its code gives is what counts: nothing is remembered of that.
+"""
+
+import gc
+import sys
+import types
+import weakref
+
+import pytest
+import waybill
+from sources import imported
+
+NAMES = ("module_one", "module_two", "module_one.inner", "module_one.other")
+
+
+@pytest.fixture(autouse=True)
+def modules():
+    with (
+        imported("module_one", value=1) as one,
+        imported("module_two", value=2) as two,
+        imported("module_one.inner", thing=3) as inner,
+        imported("module_one.other"),
+    ):
+        one.inner = inner
+        yield one, two, inner
+
+
+def function(body="return one, two.value, one.inner.thing, len", **scope):
+    """A function that names the modules, in a namespace of its own."""
+    scope = {
+        "__name__": "nowhere",
+        "one": sys.modules["module_one"],
+        "two": sys.modules["module_two"],
+        **scope,
+    }
+    exec(compile(f"def f():\n {body}", "<sent>", "exec"), scope)
+    return scope["f"]
+
+
+def fresh(f):
+    """What a function that is the same but was never sent becomes."""
+    copy = types.FunctionType(
+        f.__code__.replace(), f.__globals__, f.__name__, f.__defaults__, f.__closure__
+    )
+    copy.__module__, copy.__qualname__, copy.__doc__ = (
+        f.__module__,
+        f.__qualname__,
+        f.__doc__,
+    )
+    copy.__kwdefaults__ = f.__kwdefaults__
+    copy.__dict__.update(f.__dict__)
+    copy.__annotations__ = f.__annotations__
+    return waybill.dumps(copy)
+
+
+def warm(f):
+    for _ in range(5):
+        assert waybill.dumps(f) == fresh(f)
+    return f
+
+
+BODIES = [
+    "return one, two",
+    "return one.value",
+    "return one.inner.thing",
+    "return one.inner",
+    "return one.missing.more, one.other.missing",
+    "return [m.inner for m in (one, two)]",
+    "return ', '.join([str(one.value)])",
+    "x = one.inner; return x.thing",
+    "import json; return json.dumps(one.value)",
+    "return getattr(one, 'inner')",
+    "return vars(one)['inner']",
+    "return one.__dict__['inner']",
+    "return [1, 2][0], {'a': one}['a'].inner",
+    "def g(): return one.inner\n return g",
+    "return lambda x: x.inner(one)",
+    "return unknown.inner, one",
+    "global new; new = one; return new.inner",
+    "return 'text'",
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_bytes_are_those_of_a_function_that_was_never_sent(body):
+    warm(function(body))
+
+
+def set_global(name, make):
+    return lambda f: f.__globals__.__setitem__(name, make())
+
+
+def set_in_module(module, name, make):
+    return lambda f: setattr(sys.modules[module], name, make())
+
+
+def delete_in_module(module, name):
+    return lambda f: delattr(sys.modules[module], name)
+
+
+def list_module(name, make):
+    def change(f):
+        sys.modules[name] = make()
+
+    return change
+
+
+def other_module(name="module_one", **attributes):
+    module = types.ModuleType(name)
+    module.__spec__ = types.SimpleNamespace(name=name)
+    vars(module).update(attributes)
+    return module
+
+
+def reloaded(f):
+    module = other_module("module_one", value=7)
+    sys.modules["module_one"] = f.__globals__["one"] = module
+
+
+def no_spec(f):
+    f.__globals__["one"].__spec__ = None
+
+
+CHANGES = {
+    "global rebound to a value": set_global("one", lambda: 7),
+    "global rebound to a module": set_global("one", lambda: sys.modules["module_two"]),
+    "global rebound to text": set_global("two", lambda: "two"),
+    "global deleted": lambda f: f.__globals__.pop("two"),
+    "builtin hidden": set_global("len", lambda: 7),
+    "builtin hidden by a module": set_global("len", lambda: sys.modules["module_two"]),
+    "name of the namespace": set_global("__name__", lambda: "elsewhere"),
+    "package of the namespace": set_global("__package__", lambda: "package"),
+    "path of the namespace": set_global("__path__", list),
+    "attribute becomes a module": set_in_module(
+        "module_two", "value", lambda: sys.modules["module_one.other"]
+    ),
+    "submodule becomes a value": set_in_module("module_one", "inner", lambda: 7),
+    "submodule becomes another": set_in_module(
+        "module_one", "inner", lambda: sys.modules["module_one.other"]
+    ),
+    "submodule deleted": delete_in_module("module_one", "inner"),
+    "submodule is listed as another": list_module(
+        "module_one.inner", lambda: other_module("module_one.inner")
+    ),
+    "submodule is not listed": lambda f: sys.modules.pop("module_one.inner"),
+    "module is not listed": lambda f: sys.modules.pop("module_two"),
+    "module is listed as another": list_module("module_two", other_module),
+    "module reloaded": reloaded,
+    "module renamed": set_in_module("module_two", "__name__", lambda: "renamed"),
+    "submodule renamed": set_in_module(
+        "module_one.inner", "__name__", lambda: "renamed"
+    ),
+    "module has no spec": no_spec,
+    "missing attribute becomes a submodule": list_module(
+        "module_two.value", lambda: other_module("module_two.value")
+    ),
+    "defaults": lambda f: setattr(f, "__defaults__", (1,)),
+    "keyword defaults": lambda f: setattr(f, "__kwdefaults__", {"a": 1}),
+    "name": lambda f: setattr(f, "__name__", "g"),
+    "qualified name": lambda f: setattr(f, "__qualname__", "g"),
+    "documentation": lambda f: setattr(f, "__doc__", "doc"),
+    "module of the function": lambda f: setattr(f, "__module__", "elsewhere"),
+    "attribute": lambda f: setattr(f, "attribute", 1),
+    "annotations": lambda f: setattr(f, "__annotations__", {"return": int}),
+    "looked at": lambda f: (f.__annotations__, f.__dict__),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_change_shows_at_once(change):
+    f = warm(function())
+
+    try:
+        change(f)
+        for _ in range(4):
+            assert waybill.dumps(f) == fresh(f)
+    finally:
+        for name in ("module_two.value",):
+            sys.modules.pop(name, None)
+
+
+def test_other_code_of_a_function_shows_at_once():
+    f = warm(function())
+
+    f.__code__ = function("return two").__code__
+
+    assert waybill.dumps(f) == fresh(f)
+
+
+def test_function_that_can_be_imported_now_is_sent_by_name():
+    f = warm(function())
+    with imported("nowhere", f=f):
+        for _ in range(5):
+            assert waybill.loads(waybill.dumps(f)) is f
+    for _ in range(5):
+        assert waybill.dumps(f) == fresh(f)
+
+
+def test_functions_that_share_code_do_not_share_what_was_sent():
+    f = warm(function())
+    g = types.FunctionType(f.__code__, {**f.__globals__, "one": 7, "__name__": "other"})
+
+    for _ in range(10):
+        assert waybill.dumps(f) == fresh(f)
+        assert waybill.dumps(g) == fresh(g)
+
+
+def test_registered_modules_travel_by_value_though_the_function_was_sent_before():
+    f = warm(function())
+    waybill.register_pickle_by_value(sys.modules["module_two"])
+    try:
+        assert waybill.dumps(f) == fresh(f)
+    finally:
+        waybill.unregister_pickle_by_value(sys.modules["module_two"])
+    assert waybill.dumps(f) == fresh(f)
+
+
+def test_nothing_that_was_sent_is_kept_alive():
+    class Witness(types.ModuleType):
+        pass
+
+    inner = sys.modules["one_more.inner"] = Witness("one_more.inner")
+    inner.__spec__ = types.SimpleNamespace(name="one_more.inner")
+    with imported("one_more", inner=inner) as module:
+        f = warm(function("return one.inner.thing", one=module))
+        f.__globals__["witness"] = Witness("witness")
+        seen = [f, f.__code__, f.__globals__["witness"], module, inner]
+        seen = [weakref.ref(one) for one in seen]
+        del sys.modules["one_more.inner"]
+    del f, module, inner
+    gc.collect()
+
+    assert [one() for one in seen] == [None] * 5
