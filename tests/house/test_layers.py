@@ -28,6 +28,7 @@ MODULE_MAY_INCLUDE |= {
 
 # Public headers that do not belong to the layer envelope.
 LAYER_OF_PUBLIC_HEADER = {
+    "bytes.h": "base",
     "error.h": "base",
     "limits.h": "base",
     "bytecode.h": "bytecode",
