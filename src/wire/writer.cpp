@@ -8,10 +8,11 @@
 namespace waybill::wire {
 
 void Buffer::grow(std::size_t size) {
-  constexpr std::size_t kFirst = 256;
-  const std::size_t wanted = std::max({size_ + size, capacity_ * 2, kFirst});
-  void* moved = std::realloc(data_, wanted);
+  const std::size_t wanted = std::max(size_ + size, capacity_ * 2);
+  const bool is_near = data_ == near_;
+  void* moved = std::realloc(is_near ? nullptr : data_, wanted);
   if (moved == nullptr) throw std::bad_alloc();
+  if (is_near) std::memcpy(moved, near_, size_);
   data_ = static_cast<std::uint8_t*>(moved);
   capacity_ = wanted;
 }

@@ -28,13 +28,16 @@ namespace waybill::wire {
 inline constexpr std::size_t kMaxCount = 0xffffffff;
 
 // What msgpack-c's packer writes into, growing. Not a vector: its insert() is a call
-// for each token, and realloc() moves a large buffer without copying it.
+// for each token, and realloc() moves a large buffer without copying it. Small contents
+// need no memory but its own.
 class Buffer {
  public:
   Buffer() = default;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { std::free(data_); }
+  ~Buffer() {
+    if (data_ != near_) std::free(data_);
+  }
 
   // Inlined wherever the size is known, which it is for all heads and numbers: a call
   // of memcpy() costs more than they do.
@@ -56,11 +59,14 @@ class Buffer {
   BytesView view() const { return {data_, size_}; }
 
  private:
+  static constexpr std::size_t kNear = 192;
+
   void grow(std::size_t size);  // Throws std::bad_alloc.
 
-  std::uint8_t* data_ = nullptr;
+  std::uint8_t* data_ = near_;
   std::size_t size_ = 0;
-  std::size_t capacity_ = 0;
+  std::size_t capacity_ = kNear;
+  std::uint8_t near_[kNear];
 };
 
 // Likewise, into memory that is known to be large enough.

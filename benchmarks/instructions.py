@@ -1,0 +1,148 @@
+"""Counts the instructions of the hot paths, and compares them with those on record.
+
+    python benchmarks/instructions.py [--record] [NAME...]
+
+Times differ from run to run and from machine to machine; instructions do not. Counted
+are those of the extension itself, by valgrind's callgrind: what the interpreter and the
+C library need differs with their builds. They depend on the compiler and the version of
+Python, so figures are on record for one of each; with others they are only printed.
+
+instructions.json holds them, each with the reason for its size. A figure that is more
+than 3 % off fails the run, also downwards: a record that is out of date guards nothing.
+--record writes the new ones and keeps the reasons.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+RECORD = HERE / "instructions.json"
+TOLERANCE = 0.03
+
+#: What is repeated, and how often. `f`, `g`, … are made by MAKE.
+PATHS = {
+    "a function sent again": ("dumps(bare)", 200),
+    "a closure sent again": ("dumps(closure)", 200),
+    "a function received": ("loads(data_of_bare)", 200),
+    "an instance": ("dumps(instances)", 20),
+    "an instance received": ("loads(data_of_instances)", 20),
+    "a small message": ("dumps(message)", 200),
+    "a small message received": ("loads(data_of_message)", 200),
+    "plain records": ("dumps(records)", 20),
+    "plain records received": ("loads(data_of_records)", 20),
+}
+
+MAKE = """
+import collections, json, sys, waybill
+from waybill import dumps, loads
+class Point:
+    def __init__(self, x, y): self.x, self.y = x, y
+Point.__module__, Point.__qualname__ = "collections", "Point"
+collections.Point = Point  # Found by name.
+scope = {"__name__": "__main__", "json": json, "collections": collections}
+exec("def bare(x): return json.dumps(x), collections.abc.Mapping", scope)
+exec("def outer(n):\\n def inner(x): return json, x * n\\n return inner", scope)
+bare, closure = scope["bare"], scope["outer"](3)
+instances = [Point(i, str(i)) for i in range(100)]
+message = {"id": 7, "name": "task", "args": [1, 2.5, None, True], "retries": {"max": 3}}
+records = [{"id": i, "name": f"user {i}", "score": i / 2} for i in range(100)]
+data_of_bare, data_of_instances = dumps(bare), dumps(instances)
+data_of_message, data_of_records = dumps(message), dumps(records)
+for _ in range(5): dumps(bare), dumps(closure), loads(data_of_bare)
+for _ in range(int(sys.argv[1])): {call}
+"""
+
+
+def environment():
+    """What the figures depend on."""
+    cache = (HERE.parent / "build" / "CMakeCache.txt").read_text("utf-8")
+    compiler = re.search(r"CMAKE_CXX_COMPILER:\w+=(.*)", cache)[1]
+    version = subprocess.run(
+        [compiler, "-dumpfullversion"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    python = platform.python_version()
+    return f"{sysconfig.get_platform()}, gcc {version}, Python {python}"
+
+
+def instructions_of(call, times):
+    """Instructions of the extension in a process that makes the call so many times."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "out")
+        program = MAKE.replace("{call}", call)
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
+        command += ["--quiet", sys.executable, "-c", program, str(times)]
+        environment = {**os.environ, "PYTHONHASHSEED": "0"}
+        subprocess.run(command, check=True, env=environment)
+        return own_cost(out.read_text("utf-8", "replace"))
+
+
+def own_cost(profile):
+    """The self cost of the extension's functions in a callgrind profile.
+
+    Costs are lines "+12 34" or "* 34" below the object at hand, "ob=(id) path"; the
+    line after "calls=" is the cost of a callee, and not its caller's own.
+    """
+    names, total, is_own, is_call = {}, 0, False, False
+    for line in profile.splitlines():
+        if line.startswith("ob="):
+            number, _, name = line[3:].partition(" ")
+            is_own = "_core." in names.setdefault(number, name)
+        elif line.startswith("cob="):
+            number, _, name = line[4:].partition(" ")
+            names.setdefault(number, name)
+        elif line.startswith("calls="):
+            is_call = True
+        elif line[:1] in "+-*0123456789" and line:
+            if is_own and not is_call:
+                total += int(line.split()[1])
+            is_call = False
+    return total
+
+
+def measured(name):
+    call, times = PATHS[name]
+    return round((instructions_of(call, times) - instructions_of(call, 0)) / times)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--record", action="store_true", help="write the new figures")
+    options.add_argument("names", nargs="*", metavar="NAME")
+    chosen = options.parse_args()
+
+    record = json.loads(RECORD.read_text("utf-8"))
+    here = environment()
+    comparable = here == record["environment"]
+    if not comparable and not chosen.record:
+        print(f"on record for {record['environment']}, and this is {here}")
+    failed = False
+    for name in chosen.names or PATHS:
+        count = measured(name)
+        row = record["paths"].setdefault(name, {"instructions": 0, "reason": ""})
+        known = row["instructions"]
+        change = count / known - 1 if known else 0
+        is_off = comparable and abs(change) > TOLERANCE and not chosen.record
+        failed = failed or is_off
+        mark = "OFF" if is_off else "" if comparable else "?"
+        print(f"{name:28} {count:10,} {change:+8.1%} {mark}".rstrip(), flush=True)
+        if chosen.record:
+            row["instructions"] = count
+    if chosen.record:
+        record["environment"] = here
+        RECORD.write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+    elif failed:
+        sys.exit(
+            "find out why, then benchmarks/instructions.py --record, with the reason"
+        )
+
+
+if __name__ == "__main__":
+    main()
