@@ -79,8 +79,8 @@ def instructions_of(call, times):
         program = MAKE.replace("{call}", call)
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
         command += ["--quiet", sys.executable, "-c", program, str(times)]
-        environment = {**os.environ, "PYTHONHASHSEED": "0"}
-        subprocess.run(command, check=True, env=environment)
+        variables = {**os.environ, "PYTHONHASHSEED": "0"}
+        subprocess.run(command, check=True, env=variables)
         return own_cost(out.read_text("utf-8", "replace"))
 
 

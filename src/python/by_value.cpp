@@ -20,19 +20,10 @@ bool GraphEncoder::is_by_value(PyObject* module) {
 }
 
 bool GraphEncoder::is_of_module_by_value(PyObject* globals) {
-  PyObject* spec = raw_get(globals, state_.names.spec.get());
-  if (options_.hooks.by_value == nullptr) {
-    // Nearly all are of modules that came from a finder, or of __main__.
-    if (spec != nullptr && spec != Py_None) return false;
-    if (raw_get(globals, state_.names.name.get()) == state_.names.main.get()) {
-      return false;
-    }
-  }
+  if (options_.hooks.by_value == nullptr) return is_of_made_up_module(state_, globals);
   PyObject* module = module_of_dict(state_, globals);
-  // One that is not in sys.modules shows by what every new module has.
-  if (module == nullptr) return spec == Py_None;
-  return importable_name(state_, module) == nullptr
-             ? !is_main(state_, module_name(state_, module))
+  return module == nullptr || importable_name(state_, module) == nullptr
+             ? is_of_made_up_module(state_, globals)
              : is_by_value(module);
 }
 

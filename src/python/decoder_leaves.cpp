@@ -128,6 +128,19 @@ Ref GraphDecoder::extension(const Token& token) {
   fail(ErrorCode::kUnknownTag, "an extension that has no meaning here");
 }
 
+// Python code cannot make a tuple that holds itself but through something that is no
+// tuple; hashing one would not end.
+void GraphDecoder::demand_detour(std::size_t depth) {
+  const bool has_detour = std::any_of(
+      stack_.begin() + static_cast<std::ptrdiff_t>(depth), stack_.end(),
+      [](const Frame& frame) {
+        return frame.kind != FrameKind::kTuple && frame.kind != FrameKind::kFrozenSet &&
+               (frame.codec == nullptr || frame.codec->tag != NodeTag::kSlice);
+      });
+  if (has_detour) return;
+  fail(ErrorCode::kBadReference, "a tuple or frozenset that holds itself");
+}
+
 Ref GraphDecoder::reference(const Token& token) {
   std::uint64_t index = 0;
   if (!wire::index_of(token.bytes, index) || index >= slots_.size() ||
@@ -139,9 +152,11 @@ Ref GraphDecoder::reference(const Token& token) {
     const Frame& frame = stack_[slot.depth - 1];
     fill_holes(frame);
     if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
+      demand_detour(slot.depth);
       late_depth_ = std::min(late_depth_, slot.depth);
     }
   }
+  hash_depth_ = slot.hash_depth;
   return slot.object;
 }
 

@@ -34,15 +34,23 @@ PyObject* GraphEncoder::place_in_stream(std::uintptr_t key) const {
   if (options_.hooks.memo == nullptr) return nullptr;
   const Ref address = Ref::steal(PyLong_FromSize_t(key));
   PyObject* place = raw_get(options_.hooks.memo, address.get());
-  return place != nullptr && PyTuple_Check(place) ? place : nullptr;
+  // The memo is a Pickler's public attribute.
+  const bool is_place = place != nullptr && PyTuple_Check(place) &&
+                        PyTuple_GET_SIZE(place) == 3 &&
+                        PyLong_Check(PyTuple_GET_ITEM(place, 0)) &&
+                        PyLong_Check(PyTuple_GET_ITEM(place, 1));
+  return is_place ? place : nullptr;
 }
 
 bool GraphEncoder::earlier(std::uintptr_t key) {
   PyObject* place = place_in_stream(key);
   if (place == nullptr) return false;
+  const auto payload = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 0));
+  const auto position = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 1));
+  check(PyErr_Occurred() ? -1 : 0);
   out_.node(NodeTag::kEarlier, 2);
-  out_.unsigned_integer(PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 0)));
-  out_.unsigned_integer(PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 1)));
+  out_.unsigned_integer(payload);
+  out_.unsigned_integer(position);
   return true;
 }
 

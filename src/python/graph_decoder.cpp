@@ -17,6 +17,7 @@
 
 #include "python/attribute.h"
 #include "python/compat.h"
+#include "python/hash_depth.h"
 
 namespace waybill::py {
 
@@ -132,6 +133,7 @@ Ref GraphDecoder::read() {
   if (token.type == TokenType::kArray) return open_array(token);
   if (token.type == TokenType::kMap) return open_map(token);
   const std::size_t slot = slot_at(token.offset);
+  hash_depth_ = 0;
   Ref value = leaf(token);
   set_slot(slot, value.get(), 0);
   last_slot_ = slot;
@@ -170,6 +172,7 @@ Ref GraphDecoder::open_array(const Token& token) {
 Ref GraphDecoder::empty(Ref object, std::size_t offset, std::size_t slot) {
   offset_ = offset;
   last_slot_ = slot;
+  hash_depth_ = 0;
   set_slot(slot, object.get(), 0);
   if (history_) remember(offset, object.get());
   return object;
@@ -248,6 +251,7 @@ void GraphDecoder::deliver(Ref value) {
   Frame& frame = stack_.back();
   --frame.left;
   const auto index = static_cast<Py_ssize_t>(frame.position++);
+  frame.hash_depth = std::max(frame.hash_depth, hash_depth_);
   switch (frame.kind) {
     case FrameKind::kList:
       // Code that the payload calls may have got hold of the list and changed it.
@@ -260,12 +264,15 @@ void GraphDecoder::deliver(Ref value) {
       put_tuple_item(frame.object.get(), index, std::move(value));
       return;
     case FrameKind::kPairs:
+      if (index % 2 == 0) demand_hashable();
       check(PyList_Append(frame.object.get(), value.get()));
       return;
     case FrameKind::kFrozenSet:
+      demand_hashable();
       frame.children.push_back(std::move(value));
       return;
     case FrameKind::kSet:
+      demand_hashable();
       if (must_wait() && !hashes_by_itself(value.get())) {
         late_.push_back({frame.object, std::move(value), {}});
       } else {
@@ -297,6 +304,7 @@ void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
 
 void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
   if (!frame.key) {
+    demand_hashable();
     frame.key = std::move(value);
     return;
   }
@@ -324,6 +332,13 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
   }
 }
 
+void GraphDecoder::demand_hashable() {
+  if (hash_depth_ <= kMaxHashDepth) return;
+  fail(ErrorCode::kLimitExceeded,
+       "a key or set item of more than " + std::to_string(kMaxHashDepth) +
+           " tuples inside each other, which cannot be hashed safely");
+}
+
 void GraphDecoder::hashed(int result) {
   if (result >= 0) return;
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
@@ -335,6 +350,11 @@ Ref GraphDecoder::finish() {
   Frame frame = std::move(stack_.back());
   offset_ = frame.offset;
   last_slot_ = frame.slot;
+  const bool is_hashed_through =
+      frame.kind == FrameKind::kTuple ||
+      (frame.codec != nullptr && frame.codec->tag == NodeTag::kSlice);
+  const std::uint32_t hash_depth = is_hashed_through ? frame.hash_depth + 1 : 0;
+  if (frame.slot != kNoSlot) slots_[frame.slot].hash_depth = hash_depth;
   if (frame.kind == FrameKind::kNode) {
     Ref object = frame.instead ? frame.instead : frame.object;
     if (frame.codec->finish != nullptr && !frame.instead) {
@@ -344,6 +364,7 @@ Ref GraphDecoder::finish() {
     stack_.pop_back();
     set_slot(frame.slot, object.get(), 0);
     if (history_) remember(frame.offset, object.get());
+    hash_depth_ = hash_depth;
     return object;
   }
   stack_.pop_back();
@@ -371,6 +392,7 @@ Ref GraphDecoder::finish() {
   }
   if (depth == late_depth_) insert_late();
   if (history_) remember(frame.offset, frame.object.get());
+  hash_depth_ = hash_depth;
   return std::move(frame.object);
 }
 

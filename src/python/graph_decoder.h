@@ -80,6 +80,7 @@ class GraphDecoder {
     std::uint64_t position = 0;  // Values that came.
     std::size_t offset = 0;
     std::size_t slot = kNoSlot;
+    std::uint32_t hash_depth = 0;  // Of the deepest tuple in it.
     const NodeCodec* codec = nullptr;
     std::vector<Ref> children;  // kNode: those that came. kFrozenSet: its items.
     std::vector<Ref> cells;     // Of a function: those that it introduces.
@@ -96,6 +97,7 @@ class GraphDecoder {
   struct Slot {
     Ref object;
     std::size_t depth = 0;  // Of its frame while that is open; else 0.
+    std::uint32_t hash_depth = 0;
   };
   // An entry that waits for its key to be complete.
   struct Late {
@@ -127,6 +129,10 @@ class GraphDecoder {
   void insert_late();
   // For results of C functions that hash: what cannot be hashed is a bad payload.
   void hashed(int result);
+  // Refuses a value that is a key or item and too deep to be hashed.
+  void demand_hashable();
+  // Refuses a reference to the open tuple of this depth from within tuples alone.
+  void demand_detour(std::size_t depth);
 
   const State& state_;
   const Limits& limits_;
@@ -147,7 +153,8 @@ class GraphDecoder {
   std::vector<Late> late_;
   std::size_t offset_ = 0;  // Of the value at hand.
   TextMaker texts_;
-  Ref empty_;  // Stands for the content of an empty cell.
+  std::uint32_t hash_depth_ = 0;  // Of the value that was finished last.
+  Ref empty_;                     // Stands for the content of an empty cell.
   std::vector<Ref> fresh_cells_;
   std::uint64_t buffer_count_ = 0;
   std::vector<Ref> own_modules_;     // Those that travel by value.

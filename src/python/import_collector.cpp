@@ -108,6 +108,11 @@ void ImportCollector::note_step(PyObject* package, PyObject* name, PyObject* who
                                 PyObject* found) {
   constexpr std::size_t kMaxSteps = 64;
   if (!traces_ || !can_be_repeated_) return;
+  // Subclasses may do anything when they are compared, or die.
+  if (!PyUnicode_CheckExact(package) ||
+      (found != nullptr && !PyUnicode_CheckExact(found))) {
+    return note_other();
+  }
   // Once a pass.
   for (const SeenStep& step : steps_) {
     if (step.name.get() == name && PyUnicode_Compare(step.whole.get(), whole) == 0) {

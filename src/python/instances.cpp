@@ -24,7 +24,25 @@ bool has_own_say(const Names& names, PyObject* dict) {
                           &names.getnewargs_ex, &names.getnewargs, &names.class_}) {
     if (raw_get(dict, name->get()) != nullptr) return true;
   }
+  // copyreg keeps a list there, empty for such classes; what others put there it takes.
+  PyObject* slots = raw_get(dict, names.slotnames.get());
+  return slots != nullptr && (!PyList_CheckExact(slots) || PyList_GET_SIZE(slots) != 0);
+}
+
+// Whether a type's own classes have a say, or its metaclass, which is asked first.
+bool has_own_say(const Names& names, PyTypeObject* type) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    if (base == &PyBaseObject_Type || base == &PyType_Type) continue;
+    const Ref dict = type_dict(base);
+    if (!dict || has_own_say(names, dict.get())) return true;
+  }
   return false;
+}
+
+bool is_like_type(PyTypeObject* metaclass) {
+  return metaclass->tp_getattro == PyType_Type.tp_getattro &&
+         metaclass->tp_hash == PyType_Type.tp_hash && metaclass->tp_mro != nullptr;
 }
 
 // Whether instances have nothing but a dict and a list of weak references: no slots, no
@@ -44,11 +62,11 @@ bool GraphEncoder::is_taken_apart_by_object(PyTypeObject* type) {
       type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr) {
     return false;
   }
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
-    if (base == &PyBaseObject_Type) continue;
-    const Ref dict = type_dict(base);
-    if (!dict || has_own_say(state_.names, dict.get())) return false;
+  PyTypeObject* metaclass = Py_TYPE(type);
+  if (has_own_say(state_.names, type)) return false;
+  if (metaclass != &PyType_Type &&
+      (!is_like_type(metaclass) || has_own_say(state_.names, metaclass))) {
+    return false;
   }
   plain_type_ = type;
   return true;
@@ -58,7 +76,8 @@ bool GraphEncoder::instance(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   const EncodeHooks& hooks = options_.hooks;
   if (hooks.dispatch_table != nullptr || hooks.reducer_override != nullptr ||
-      hooks.policies != nullptr || hooks.memo != nullptr) {
+      hooks.policies != nullptr || hooks.memo != nullptr ||
+      hooks.persistent_id != nullptr) {
     return false;
   }
   MemoEntry* written_type = memo_.find(key_of(reinterpret_cast<PyObject*>(type)));

@@ -127,6 +127,19 @@ PyObject* importable_name(const State& state, PyObject* module) {
   return module == nullptr ? nullptr : name;
 }
 
+bool is_of_made_up_module(const State& state, PyObject* globals) {
+  // Nearly all are of modules that came from a finder, or of __main__.
+  PyObject* spec = raw_get(globals, state.names.spec.get());
+  if (spec != nullptr && spec != Py_None) return false;
+  PyObject* name = raw_get(globals, state.names.name.get());
+  if (name == state.names.main.get()) return false;
+  PyObject* module = module_of_dict(state, globals);
+  // One that is not in sys.modules shows by what every new module has.
+  if (module == nullptr) return spec == Py_None;
+  return importable_name(state, module) == nullptr &&
+         !is_main(state, module_name(state, module));
+}
+
 Ref find_by_path(const State& state, PyObject* module_name, PyObject* path) {
   if (module_name == nullptr || !PyUnicode_Check(module_name)) return {};
   if (is_main(state, module_name)) return {};
@@ -166,10 +179,16 @@ GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path) {
     PyObject* name = PyList_GET_ITEM(names.get(), i);
     if (!PyUnicode_Check(name)) continue;
     if (first_name != nullptr && PyUnicode_Compare(name, first_name) > 0) continue;
-    GlobalName found = find_global(state, object, name, path);
-    if (!found.module) continue;
-    first = std::move(found);
-    first_name = name;
+    try {
+      GlobalName found = find_global(state, object, name, path);
+      if (!found.module) continue;
+      first = std::move(found);
+      first_name = name;
+    } catch (const PyError&) {
+      // What stands there by that name has nothing to do with the object.
+      if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
+      PyErr_Clear();
+    }
   }
   return first;
 }

@@ -49,6 +49,10 @@ PyObject* importable_name(const State& state, PyObject* module);
 // The module whose dict this is, by the name or the __spec__ in it; null if none.
 PyObject* module_of_dict(const State& state, PyObject* dict);
 
+// Whether these are the globals of a module that a program made up and that no import
+// finds; not those of __main__.
+bool is_of_made_up_module(const State& state, PyObject* globals);
+
 // A way to find an object again: an attribute path from a module.
 struct GlobalName {
   Ref module;  // The module object.

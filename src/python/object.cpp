@@ -79,8 +79,13 @@ Ref sealed(const State& state, const Encoding& encoding) {
 // What a function became before; null if it was not sent before, or has changed.
 Ref sent_before(const State& state, PyObject* function, CodeInfo& info) {
   if (!info.sent) return {};
-  if (info.sent->fits(state, function)) return new_bytes(info.sent->envelope());
-  info.sent.reset();
+  // Looking may run code, in dicts with strange keys; that may send the function too.
+  std::unique_ptr<SentFunction> sent = std::move(info.sent);
+  if (sent->fits(state, function)) {
+    Ref bytes = new_bytes(sent->envelope());
+    info.sent = std::move(sent);
+    return bytes;
+  }
   ++info.misses;
   return {};
 }
@@ -111,7 +116,6 @@ Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
   encoding.encode(object);
   Ref bytes = sealed(state, encoding);
   if (info == nullptr) return bytes;
-  // The encoding still holds the code, and the code the info.
   ++info->times_sent;
   if (sent && sent->complete(state, object, encoding.imports, bytes_of(bytes.get()))) {
     info->sent = std::move(sent);

@@ -13,6 +13,7 @@
 
 #include "envelope/plain.h"
 #include "python/compat.h"
+#include "python/hash_depth.h"
 #include "python/text_maker.h"
 #include "wire/format.h"
 #include "wire/lead.h"
@@ -33,7 +34,8 @@ class PlainDecoder {
         at_(start_),
         end_(bytes.data() + bytes.size()),
         max_depth_(max_depth),
-        slots_(shared.size()) {
+        slots_(shared.size()),
+        slot_depths_(shared.size()) {
     for (std::size_t i = 0; i < shared.size(); ++i) targets_.push_back({shared[i], i});
     std::sort(targets_.begin(), targets_.end());
   }
@@ -55,7 +57,8 @@ class PlainDecoder {
     std::uint64_t position;  // Values that came.
     std::size_t slot;
     Ref object;
-    Ref key;  // kDict: waits for its value.
+    Ref key;                  // kDict: waits for its value.
+    std::uint32_t depth = 0;  // Of the deepest tuple in it.
   };
   // Reads one value. False if there is none yet: a container was opened, or this is
   // not for here (given_up_).
@@ -85,6 +88,8 @@ class PlainDecoder {
   const std::uint8_t* end_;
   std::size_t max_depth_;
   bool given_up_ = false;
+  // How many tuples the value at hand is, inside each other.
+  std::uint32_t depth_ = 0;
   std::vector<Frame> stack_;
   std::uint64_t announced_ = 0;  // Values of all containers so far.
   std::size_t dicts_ = 0;
@@ -93,6 +98,7 @@ class PlainDecoder {
   std::size_t targets_passed_ = 0;
   std::uint64_t references_seen_ = 0;
   std::vector<Ref> slots_;
+  std::vector<std::uint32_t> slot_depths_;
 };
 
 Ref PlainDecoder::decode() {
@@ -111,18 +117,21 @@ Ref PlainDecoder::decode() {
 
 // Values come one after the other until a container is opened.
 void PlainDecoder::fill(Frame& frame, Ref& value) {
+  depth_ = 0;
   switch (frame.kind) {
     case Kind::kList:
       while (frame.left != 0 && read(value)) {
         PyList_SET_ITEM(frame.object.get(), static_cast<Py_ssize_t>(frame.position++),
                         value.release());
         --frame.left;
+        depth_ = 0;
       }
       return;
     default:
       while (frame.left != 0 && read(value)) {
         put(frame, std::exchange(value, {}));
         if (given_up_) return;
+        depth_ = 0;
       }
       return;
   }
@@ -131,6 +140,7 @@ void PlainDecoder::fill(Frame& frame, Ref& value) {
 void PlainDecoder::put(Frame& frame, Ref value) {
   --frame.left;
   const auto index = static_cast<Py_ssize_t>(frame.position++);
+  frame.depth = std::max(frame.depth, depth_);
   switch (frame.kind) {
     case Kind::kList:
       PyList_SET_ITEM(frame.object.get(), index, value.release());
@@ -140,9 +150,14 @@ void PlainDecoder::put(Frame& frame, Ref value) {
       return;
     case Kind::kSet:
     case Kind::kFrozenSet:
+      if (depth_ > kMaxHashDepth) {
+        give_up();
+        return;
+      }
       return hashed(PySet_Add(frame.object.get(), value.get()));
     case Kind::kDict:
       if (!frame.key) {
+        if (depth_ > kMaxHashDepth) give_up();
         frame.key = std::move(value);
         return;
       }
@@ -166,7 +181,9 @@ Ref PlainDecoder::close() {
   if (frame.kind == Kind::kDict && PyDict_GET_SIZE(frame.object.get()) != length) {
     give_up();  // Equal keys.
   }
+  depth_ = frame.kind == Kind::kTuple ? frame.depth + 1 : 0;
   note(frame.slot, frame.object.get());
+  if (frame.slot != kNoSlot) slot_depths_[frame.slot] = depth_;
   return std::move(frame.object);
 }
 
@@ -272,6 +289,7 @@ bool PlainDecoder::read_extension(Ref& value, const std::uint8_t* bytes,
   if (!slots_[number]) return give_up();
   if (number == references_seen_) ++references_seen_;
   value = slots_[number];
+  depth_ = slot_depths_[number];
   return true;
 }
 
@@ -305,6 +323,8 @@ bool PlainDecoder::open(Ref& value, const wire::Lead& lead) {
   Ref object;
   if (!make(kind, count, object)) return false;
   if (count == 0) {
+    depth_ = kind == Kind::kTuple ? 1 : 0;
+    if (slot != kNoSlot) slot_depths_[slot] = depth_;
     note(slot, object.get());
     value = std::move(object);
     return true;

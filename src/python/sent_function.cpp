@@ -21,8 +21,9 @@ namespace {
 constexpr std::size_t kMaxEnvelope = 16 << 10;
 
 bool is_same_text(PyObject* a, PyObject* b) {
-  return a == b || (a != nullptr && b != nullptr && PyUnicode_CheckExact(a) &&
-                    PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0);
+  if (a == b) return true;
+  return a != nullptr && b != nullptr && PyUnicode_CheckExact(a) &&
+         PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0;
 }
 
 bool is_empty_dict(PyObject* dict) {
@@ -41,7 +42,7 @@ bool is_still(const State& state, const SeenStep& step) {
   PyObject* value = raw_get(PyModule_GetDict(module), step.name.get());
   PyObject* listed = find_module(state, step.whole.get());
   if (!step.found) {
-    if (value == nullptr) return listed == nullptr;
+    if (value == nullptr) return listed == nullptr && !kHasLazyImports;  // Pending?
     return !PyModule_Check(value) && !is_lazy_import(state, value) &&
            value != sys_modules(state);
   }
@@ -77,6 +78,7 @@ std::unique_ptr<SentFunction> SentFunction::look(const State& state, PyObject* f
   sent->own_name_ = Ref::share(own_name);
   sent->package_ = Ref::share(package);
   sent->is_package_ = raw_get(dict, state.names.path.get()) != nullptr;
+  sent->is_of_made_up_module_ = is_of_made_up_module(state, dict);
   for (const GlobalUse& use : info.globals) {
     PyObject* value = raw_get(dict, use.name);
     Global& global = sent->globals_.emplace_back();
@@ -108,7 +110,8 @@ bool SentFunction::fits(const State& state, PyObject* function) const {
   if (!is_same_text(own_name, own_name_.get()) ||
       !is_same_text(module, own_name != nullptr ? own_name : Py_None) ||
       !is_same_text(raw_get(dict, names.package.get()), package_.get()) ||
-      (raw_get(dict, names.path.get()) != nullptr) != is_package_) {
+      (raw_get(dict, names.path.get()) != nullptr) != is_package_ ||
+      is_of_made_up_module(state, dict) != is_of_made_up_module_) {
     return false;
   }
   for (const Global& global : globals_) {

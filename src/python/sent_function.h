@@ -58,6 +58,7 @@ class SentFunction {
   std::vector<std::uint8_t> envelope_;
   Ref own_name_, package_;  // __name__ and __package__ of the globals; may be null.
   bool is_package_ = false;
+  bool is_of_made_up_module_ = false;
   std::vector<Global> globals_;
   std::vector<SeenStep> steps_;
 };

@@ -32,6 +32,7 @@ constexpr NameRow kNames[] = {
     {&Names::setstate, "__setstate__"},
     {&Names::getnewargs, "__getnewargs__"},
     {&Names::getnewargs_ex, "__getnewargs_ex__"},
+    {&Names::slotnames, "__slotnames__"},
     {&Names::classdict, "__classdict__"},
     {&Names::main, "__main__"},
     {&Names::name_plain, "name"},

@@ -13,7 +13,8 @@ namespace waybill::py {
 // Interned strings that are looked up on every call.
 struct Names {
   Ref dict, name, package, path, spec, builtins, module, qualname;
-  Ref class_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex;
+  Ref class_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
+      slotnames;
   Ref classdict, main, getattr, getattribute;
   Ref name_plain, builtins_plain, types, modules, lazy_modules, empty, loader, cached;
   Ref id_of, sent, find, claim, close, forget;  // Of the tracker.

@@ -113,6 +113,21 @@ def tree(depth):
     return Plain(left=tree(depth - 1), right=tree(depth - 1)) if depth else Plain()
 
 
+class WithSlotNames(Plain):
+    __slotnames__ = ["x"]
+    x = 5
+
+
+class Meta(type):
+    @property
+    def __reduce__(cls):
+        return lambda self: (Plain, ())
+
+
+class OfMeta(Plain, metaclass=Meta):
+    pass
+
+
 CYCLE = Plain(name="cycle")
 CYCLE.me = [CYCLE, vars(CYCLE)]
 BY_VALUE = define("class A:\n def __init__(self, x): self.x = x, A")
@@ -127,6 +142,9 @@ VALUES = {
     "arguments": lambda: [WithArguments(), WithArguments()],
     "reduce": lambda: [WithReduce(a=1), WithReduce(a=1)],
     "getattr": lambda: [WithGetattr(a=1), WithGetattr(a=1)],
+    "slot names": lambda: [WithSlotNames(a=1), WithSlotNames(a=2)],
+    "slot names after the class": lambda: [WithSlotNames, WithSlotNames(a=2)],
+    "metaclass with a say": lambda: [OfMeta(a=1), OfMeta(a=2)],
     "frozen": lambda: [Frozen(a=1), Frozen(a=2)],
     "data": lambda: [Data(1, [2]), Data(3, [])],
     "errors": lambda: [Failure(1), Failure(2)],

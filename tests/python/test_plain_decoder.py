@@ -149,6 +149,75 @@ def test_integers_in_longer_forms_than_needed_arrive():
     assert waybill.loads(sealed(b"\x98" + forms)) == [1] * 4 + [-1] * 4
 
 
+def tuples(depth):
+    value = 1
+    for _ in range(depth):
+        value = (value,)
+    return value
+
+
+@pytest.mark.parametrize(
+    "make", [lambda v: {v: 1}, lambda v: {v}, lambda v: [{(v,): 1}]]
+)
+@pytest.mark.parametrize("load", [waybill.loads, generally])
+def test_keys_that_cannot_be_hashed_safely_are_refused(make, load):
+    assert load(waybill.dumps(make(tuples(900)))) == make(tuples(900))
+    for depth in 1_001, 50_000:
+        data = waybill.dumps(make(tuples(depth)))
+        with pytest.raises(waybill.DecodeError) as caught:
+            load(data)
+        assert caught.value.code == "limit_exceeded"
+
+
+@pytest.mark.parametrize("load", [waybill.loads, generally])
+def test_keys_that_are_deep_by_references_are_refused(load):
+    # Each tuple holds the one before; none is deep where it stands.
+    chain = [()]
+    for _ in range(50_000):
+        chain.append((chain[-1],))
+    data = waybill.dumps([chain, {chain[-1]}])
+
+    with pytest.raises(waybill.DecodeError) as caught:
+        load(data)
+
+    assert caught.value.code == "limit_exceeded"
+
+
+def test_deep_values_are_no_keys_and_arrive():
+    arrived = waybill.loads(waybill.dumps({"key": tuples(50_000)}))["key"]
+
+    depth = 0
+    while arrived != 1:
+        (arrived,), depth = arrived, depth + 1
+    assert depth == 50_000
+
+
+@pytest.mark.parametrize(
+    "payload",
+    ["92d4000292d40001d40100", "8192d40001d4010001", "92d4000392d40001d40100"],
+    ids=["item of a set", "key", "item of a frozenset"],
+)
+def test_tuple_that_holds_itself_is_refused(payload):
+    payload = bytes.fromhex(payload)
+    tuple_at = payload.rindex(b"\x92\xd4\x00\x01")
+
+    with pytest.raises(waybill.DecodeError) as caught:
+        waybill.loads(sealed_with([tuple_at], payload))
+
+    assert caught.value.code == "bad_reference"
+
+
+def sealed_with(shared, payload):
+    """An envelope with this payload and these shared positions."""
+    pytest.importorskip("xxhash")
+    from mutation_worker import resealed
+
+    empty = waybill.dumps(None)
+    at = waybill.inspect(empty)["sections"]["shared"]["offset"]
+    body = bytes([0x90 + len(shared), *shared]) + payload + b"\x80"
+    return resealed(empty[:at] + body + empty[at + 3 :], at + len(body))
+
+
 @pytest.mark.parametrize("head", [b"\xdd", b"\xdf", b"\x92\xdd", b"\x82\xa1a\xdf"])
 def test_containers_that_claim_all_that_is_left_reserve_it_once(head):
     # Each is inside the one before: reserving what each claims would take terabytes.

@@ -163,6 +163,22 @@ def test_object_that_knows_no_module_is_found_in_the_module_that_sorts_first():
             assert waybill.loads(payload) is one
 
 
+def test_other_modules_have_no_say_in_where_an_object_is_found():
+    class Raising:
+        def __getattr__(self, name):
+            raise RuntimeError(name)
+
+    class Dotted:
+        def __reduce__(self):
+            return "a.b"
+
+    one = Dotted()
+    one.__module__ = None
+    holder = type("Holder", (), {"b": one})
+    with imported("z_module", a=holder), imported("a_module", a=Raising()):
+        assert waybill.loads(waybill.dumps(one)) is one
+
+
 def test_object_that_knows_no_module_and_is_in_none_is_refused():
     with pytest.raises(waybill.EncodeError, match="names itself"):
         waybill.dumps(Homeless())

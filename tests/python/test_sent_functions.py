@@ -133,6 +133,7 @@ CHANGES = {
     "name of the namespace": set_global("__name__", lambda: "elsewhere"),
     "package of the namespace": set_global("__package__", lambda: "package"),
     "path of the namespace": set_global("__path__", list),
+    "spec of the namespace": set_global("__spec__", lambda: None),
     "attribute becomes a module": set_in_module(
         "module_two", "value", lambda: sys.modules["module_one.other"]
     ),
@@ -214,6 +215,84 @@ def test_registered_modules_travel_by_value_though_the_function_was_sent_before(
         assert waybill.dumps(f) == fresh(f)
     finally:
         waybill.unregister_pickle_by_value(sys.modules["module_two"])
+    assert waybill.dumps(f) == fresh(f)
+
+
+def test_module_of_a_function_that_is_listed_later_is_seen():
+    module = types.ModuleType("module_one.made")
+    module.__package__ = "module_one"
+    exec("def outer():\n def f(): return 1\n return f", vars(module))
+    f = warm(module.outer())
+
+    sys.modules["module_one.made"] = module
+    try:
+        assert waybill.dumps(f) == fresh(f)
+    finally:
+        del sys.modules["module_one.made"]
+    assert waybill.dumps(f) == fresh(f)
+
+
+class Impostor:
+    """Stands where a function's path leads, and changes the function when asked."""
+
+    def __init__(self, function, answers):
+        self.function, self.answers = function, answers
+
+    def __getattr__(self, name):
+        self.function.__code__ = (lambda: 2).__code__
+        if self.answers:
+            return self.function
+        raise AttributeError(name)
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_code_that_a_function_loses_while_it_is_compared_is_held(answers):
+    with imported("nowhere") as module:
+        scope = {"__name__": "nowhere"}
+        exec("class Space:\n def f(): return 1", scope)
+        f = warm(scope["Space"].f)
+        del scope
+        module.Space = Impostor(f, answers)
+
+        waybill.dumps(f)
+
+        del module.Space
+        assert waybill.dumps(f) == fresh(f)
+
+
+def test_function_that_is_sent_while_it_is_compared_is_no_harm():
+    f = function("return missing, one")
+
+    class Key(str):
+        def __hash__(self):
+            return hash("missing")
+
+        def __eq__(self, other):
+            if f.__doc__ is None:
+                f.__doc__ = "changed"
+                waybill.dumps(f)
+                f.__doc__ = None
+            return False
+
+    warm(f)
+    f.__globals__[Key("other")] = 1
+
+    for _ in range(5):
+        assert waybill.dumps(f) == fresh(f)
+
+
+def test_name_of_a_module_that_is_more_than_text_is_not_kept(modules):
+    class Name(str):
+        pass
+
+    modules[2].__name__ = Name("module_one.inner")
+    seen = weakref.ref(modules[2].__name__)
+    f = warm(function("return one.inner.thing"))
+
+    modules[2].__name__ = "module_one.inner"
+    gc.collect()
+
+    assert seen() is None
     assert waybill.dumps(f) == fresh(f)
 
 
