@@ -60,6 +60,7 @@ class PlainDecoder {
     Ref key;                  // kDict: waits for its value.
     std::uint32_t depth = 0;  // Of the deepest tuple in it.
   };
+
   // Reads one value. False if there is none yet: a container was opened, or this is
   // not for here (given_up_).
   bool read(Ref& value);
@@ -107,6 +108,7 @@ Ref PlainDecoder::decode() {
   while (!given_up_ && !stack_.empty()) {
     Frame& frame = stack_.back();
     if (value) put(frame, std::exchange(value, {}));
+    if (given_up_) break;
     fill(frame, value);  // May have opened another, which ends the reference.
     if (!given_up_ && stack_.back().left == 0) value = close();
   }
@@ -154,7 +156,8 @@ void PlainDecoder::put(Frame& frame, Ref value) {
         give_up();
         return;
       }
-      return hashed(PySet_Add(frame.object.get(), value.get()));
+      hashed(PySet_Add(frame.object.get(), value.get()));
+      return;
     case Kind::kDict:
       if (!frame.key) {
         if (depth_ > kMaxHashDepth) give_up();

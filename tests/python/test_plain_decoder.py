@@ -170,6 +170,18 @@ def test_keys_that_cannot_be_hashed_safely_are_refused(make, load):
 
 
 @pytest.mark.parametrize("load", [waybill.loads, generally])
+@pytest.mark.parametrize("around", [b"\x81", b"\x92\xd4\x00\x02", b"\x92\xd4\x00\x03"])
+def test_keys_that_would_exhaust_any_stack_are_refused(around, load):
+    deep = b"\x92\xd4\x00\x01" * 1_000_000 + b"\x01"
+    data = sealed(around + deep + (b"\x01" if around == b"\x81" else b""))
+
+    with pytest.raises(waybill.DecodeError) as caught:
+        load(data)
+
+    assert caught.value.code == "limit_exceeded"
+
+
+@pytest.mark.parametrize("load", [waybill.loads, generally])
 def test_keys_that_are_deep_by_references_are_refused(load):
     # Each tuple holds the one before; none is deep where it stands.
     chain = [()]
