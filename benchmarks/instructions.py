@@ -8,10 +8,10 @@ C library need differs with their builds. They depend on the compiler and the ve
 Python, so figures are on record for one of each; with others they are only printed.
 
 instructions.json holds them, each with the reason for its size. A figure that is more
-than 10 % off fails the run, also downwards: a record that is out of date guards nothing.
-One build repeats within 0.1 %; two builds of the same source differ by up to 4 %, since
-the linker cuts the program into parts to optimise as it finds it. --record writes the
-new ones and keeps the reasons.
+than 10 % off fails the run, also downwards: a record that is out of date guards
+nothing. One build repeats within 0.1 %; two builds of the same source differ by up to
+4 %, since the linker cuts the program into parts to optimise as it finds it. --record
+writes the new ones and keeps the reasons.
 """
 
 import argparse

@@ -156,16 +156,21 @@ PyObject* GraphEncoder::class_around() const {
   return nullptr;
 }
 
-void GraphEncoder::binary(PyObject* object) {
-  if (PyBytes_CheckExact(object)) return binary(object, bytes_of(object));
-  const BufferView view(object);
-  binary(object, view.bytes());
+void GraphEncoder::binary(PyObject* bytes) {
+  const BytesView view = bytes_of(bytes);
+  if (view.size() > wire::kMaxCount) fail("is longer than 4 GiB");
+  if (view.size() >= LargeBinaries::kLeast) {
+    large_.write(bytes, out_);
+  } else {
+    out_.binary(view);
+  }
 }
 
-void GraphEncoder::binary(PyObject* object, BytesView bytes) {
+void GraphEncoder::binary(std::unique_ptr<BufferView> view, bool is_lent) {
+  const BytesView bytes = view->bytes();
   if (bytes.size() > wire::kMaxCount) fail("is longer than 4 GiB");
   if (bytes.size() >= LargeBinaries::kLeast) {
-    large_.write(object, out_);
+    large_.write(std::move(view), is_lent, out_);
   } else {
     out_.binary(bytes);
   }

@@ -79,8 +79,10 @@ class GraphEncoder {
   // Whether it was written as that of no module, or in an earlier payload.
   bool has_plain_namespace(PyObject* globals);
 
-  // Writes the bytes behind a bytes-like object as binary.
-  void binary(PyObject* object);
+  // Writes a bytes object, or what is behind a view, as binary. `is_lent`: see
+  // LargeBinaries::settle().
+  void binary(PyObject* bytes);
+  void binary(std::unique_ptr<BufferView> view, bool is_lent);
 
   // Writes a node that finds a global again.
   void global(const GlobalName& name);
@@ -140,7 +142,6 @@ class GraphEncoder {
   bool common(PyObject* object) {
     return options_.hooks.persistent_id == nullptr && write_common(object, out_);
   }
-  void binary(PyObject* object, BytesView bytes);
   // Fails if an object that is not built yet cannot be begun once more.
   void begin_again(PyObject* object);
   void close_early(const Frame& frame, MemoEntry& entry);

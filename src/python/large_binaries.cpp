@@ -2,20 +2,22 @@
 
 #include "python/large_binaries.h"
 
+#include <utility>
+
 #include "python/code_view.h"
 
 namespace waybill::py {
 
-void LargeBinaries::write(PyObject* object, wire::Writer& out) {
-  if (PyBytes_CheckExact(object)) {
-    immutable_.push_back(Ref::share(object));
-    out.binary_in_place(bytes_of(object));
-    return;
-  }
-  auto view = std::make_unique<BufferView>(object);
+void LargeBinaries::write(PyObject* bytes, wire::Writer& out) {
+  immutable_.push_back(Ref::share(bytes));
+  out.binary_in_place(bytes_of(bytes));
+}
+
+void LargeBinaries::write(std::unique_ptr<BufferView> view, bool is_lent,
+                          wire::Writer& out) {
   const std::size_t insertion = out.insertions().size();
   out.binary_in_place(view->bytes());
-  if (Py_IS_TYPE(object, &PyPickleBuffer_Type)) {
+  if (is_lent) {
     lent_.push_back(std::move(view));
   } else {
     open_.push_back({insertion, std::move(view)});

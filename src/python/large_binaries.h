@@ -18,9 +18,10 @@ class LargeBinaries {
   // From so many bytes on a copy less is worth the trouble.
   static constexpr std::size_t kLeast = 64 << 10;
 
-  // Writes the bytes of an object as binary, to be found where they are when the
-  // payload is read.
-  void write(PyObject* object, wire::Writer& out);
+  // Writes bytes as binary, to be found where they are when the payload is read: those
+  // of a bytes object, or those behind a view. `is_lent`: see settle().
+  void write(PyObject* bytes, wire::Writer& out);
+  void write(std::unique_ptr<BufferView> view, bool is_lent, wire::Writer& out);
 
   // Copies the bytearrays that have not been copied. Called before code that is not
   // ours runs, since that may change them. What is behind a PickleBuffer was lent to be

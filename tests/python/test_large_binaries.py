@@ -88,6 +88,19 @@ def test_bytearray_travels_as_it_was_when_it_was_met():
     assert len(buffer) == len(content(1)) + 4
 
 
+@pytest.mark.parametrize("size", [256, SIZE])
+def test_buffer_that_the_callback_releases_arrives(size):
+    buffer = pickle.PickleBuffer(bytearray(content(1, size)))
+
+    def release(_):
+        buffer.release()
+        return True
+
+    assert waybill.loads(waybill.dumps(buffer, buffer_callback=release)) == content(
+        1, size
+    )
+
+
 def test_buffer_can_be_resized_after_dumps():
     buffer = bytearray(content(1))
     waybill.dumps([buffer, pickle.PickleBuffer(buffer)])

@@ -1,6 +1,9 @@
 // Builtin types that are neither leaves nor containers.
 // Tested by tests/python/test_values.py.
 
+#include <memory>
+#include <utility>
+
 #include "python/buffer_view.h"
 #include "python/codec.h"
 #include "python/compat.h"
@@ -29,13 +32,15 @@ void describe_code(GraphEncoder& encoder, PyObject* code, Plan&) {
 
 void describe_byte_array(GraphEncoder& encoder, PyObject* object, Plan&) {
   encoder.out().node(NodeTag::kByteArray, 1);
-  encoder.binary(object);
+  encoder.binary(std::make_unique<BufferView>(object), false);
 }
 
 // Out of band if the callback says so; else as the bytes or the bytearray that the
 // reader gets to see.
 void describe_buffer(GraphEncoder& encoder, PyObject* object, Plan&) {
-  const bool is_read_only = BufferView(object).is_read_only();
+  // Held from here on: the callback may release the object.
+  auto view = std::make_unique<BufferView>(object);
+  const bool is_read_only = view->is_read_only();
   wire::Writer& out = encoder.out();
   if (PyObject* callback = encoder.hooks().buffer_callback) {
     const Ref in_band = Ref::steal(PyObject_CallOneArg(callback, object));
@@ -49,7 +54,7 @@ void describe_buffer(GraphEncoder& encoder, PyObject* object, Plan&) {
     }
   }
   if (!is_read_only) out.node(NodeTag::kByteArray, 1);
-  encoder.binary(object);
+  encoder.binary(std::move(view), true);
 }
 
 void describe_slice(GraphEncoder& encoder, PyObject* object, Plan& plan) {
