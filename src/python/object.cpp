@@ -104,8 +104,12 @@ std::unique_ptr<SentFunction> look_at(const State& state, PyObject* function,
 Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
   EncodeOptions options;
   options.hooks = hooks;
-  const bool may_repeat = PyFunction_Check(object) && hooks.are_none();
-  CodeInfo* info = may_repeat ? kept_info(state, PyFunction_GET_CODE(object)) : nullptr;
+  // The code holds its info, and code that runs meanwhile may take it from the function.
+  Ref code;
+  if (PyFunction_Check(object) && hooks.are_none()) {
+    code = Ref::share(PyFunction_GET_CODE(object));
+  }
+  CodeInfo* info = code ? kept_info(state, code.get()) : nullptr;
   if (info != nullptr) {
     if (Ref bytes = sent_before(state, object, *info)) return bytes;
   }
