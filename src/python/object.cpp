@@ -104,7 +104,7 @@ std::unique_ptr<SentFunction> look_at(const State& state, PyObject* function,
 Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
   EncodeOptions options;
   options.hooks = hooks;
-  // The code holds its info, and code that runs meanwhile may take it from the function.
+  // The code holds its info, and what runs meanwhile may take it from the function.
   Ref code;
   if (PyFunction_Check(object) && hooks.are_none()) {
     code = Ref::share(PyFunction_GET_CODE(object));
