@@ -8,13 +8,14 @@ import types
 import weakref
 
 import fresh_process
+import own_memory
 import pytest
 import waybill
 from sources import NOWHERE, define, imported
 
 LINUX = pytest.mark.skipif(
     not sys.platform.startswith("linux") or bool(os.environ.get("WAYBILL_SANITIZED")),
-    reason="reads /proc/self/statm; sanitizers keep what is freed",
+    reason="reads /proc/self/smaps_rollup; sanitizers keep what is freed",
 )
 
 
@@ -298,13 +299,10 @@ def test_function_whose_dumps_failed_dies():
     assert watched() is None
 
 
-GROWTH = """
+GROWTH = (
+    own_memory.MEMORY
+    + """
 import gc, sys, waybill
-
-def memory():
-    gc.collect()
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4
 
 SOURCE = '''
 def f(a, b={0}):
@@ -322,11 +320,14 @@ def send(number):
 count = int(sys.argv[1])
 for number in range(count // 10):
     send(number)
+gc.collect()
 before = memory()
 for number in range(count // 10, count):
     send(number)
+gc.collect()
 print(memory() - before)
 """
+)
 # KiB that the process may grow by while it sends nine tenths of the functions. A cache
 # of one entry of 100 bytes for each function would take 9 000 KiB for 100 000 of them.
 GROWTH_LIMIT = 2_000

@@ -4,13 +4,14 @@ import os
 import sys
 
 import fresh_process
+import own_memory
 import pytest
 import waybill
 
 ROUNDS = 20_000
 LINUX = pytest.mark.skipif(
     not sys.platform.startswith("linux") or bool(os.environ.get("WAYBILL_SANITIZED")),
-    reason="reads /proc/self/statm; sanitizers keep what is freed",
+    reason="reads /proc/self/smaps_rollup; sanitizers keep what is freed",
 )
 
 PRELUDE = """
@@ -87,17 +88,15 @@ def once(thing):
 """
 
 MEMORY = (
-    PRELUDE
+    own_memory.MEMORY
+    + PRELUDE
     + """
-def memory():
-    gc.collect()
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4
-
 thing, rounds = {**GOOD, **BAD}[sys.argv[1]], int(sys.argv[2])
 for _ in range(max(1000, rounds // 10)): once(thing)
+gc.collect()
 before = memory()
 for _ in range(rounds): once(thing)
+gc.collect()
 print(memory() - before)
 """
 )
@@ -189,7 +188,8 @@ def test_what_is_loaded_has_one_owner():
 # ---- Failing allocations
 
 NO_MEMORY = (
-    PRELUDE
+    own_memory.MEMORY
+    + PRELUDE
     + """
 import os, _testcapi
 kind, name, until = sys.argv[1:]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import fresh_process
 import kinds
+import own_memory
 import pytest
 import waybill
 from sources import define
@@ -35,11 +36,6 @@ def count():
     references = sum(map(sys.getrefcount, SINGLE))
     total = getattr(sys, "gettotalrefcount", int)()
     return len(gc.get_objects()), sys.getallocatedblocks(), references, total
-
-def memory():
-    settle()
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4
 
 def trackers():
     return [o for o in gc.get_objects() if type(o).__name__ == "Tracker"]
@@ -101,7 +97,8 @@ def test_nothing_is_left_of_many_round_trips(name):
 
 
 MEMORY = (
-    PRELUDE
+    own_memory.MEMORY
+    + PRELUDE
     + """
 import time
 name, rounds, seconds = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -123,17 +120,19 @@ for each in work: repeat(each, rounds // 20, seconds // 10)
 value = None
 repeat(receive, rounds // 20, seconds // 10)
 value = loads(data)
+settle()
 before = memory()
 count = sum(repeat(each, rounds, seconds) for each in work)
 value = None
 count += repeat(receive, rounds, seconds)
+settle()
 print(count, memory() - before)
 """
 )
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc/self/statm")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="smaps_rollup")
 @pytest.mark.parametrize("name", kinds.NAMES)
 def test_memory_stays_flat_over_100_000_round_trips(name):
     output = fresh_process.run_script(MEMORY, HERE, name, 100_000, 60, seconds=900)
