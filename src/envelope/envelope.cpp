@@ -259,13 +259,7 @@ std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
   }
   writer.array(parts.shared.size());
   for (std::uint64_t position : parts.shared) writer.unsigned_integer(position);
-  std::size_t written = 0;
-  for (const Insertion& insertion : parts.payload_insertions) {
-    writer.append(parts.payload.subspan(written, insertion.offset - written));
-    writer.append(insertion.bytes);
-    written = insertion.offset;
-  }
-  writer.append(parts.payload.subspan(written));
+  writer.append(parts.payload, parts.payload_insertions);
   writer.map(parts.places.empty() ? 0 : 1);
   if (!parts.places.empty()) {
     writer.unsigned_integer(static_cast<std::uint64_t>(wire::NotesKey::kPlaces));

@@ -69,6 +69,16 @@ void note_kinds(CodeInfo& info) {
   }
 }
 
+bool keeps_extras(const State& state) {
+  return state.code_extra_index >= 0 && code_extra_is_safe();
+}
+
+CodeInfo* info_on(PyObject* code, Py_ssize_t index) {
+  void* extra = nullptr;
+  check(code_get_extra(code, index, &extra));
+  return static_cast<CodeInfo*>(extra);
+}
+
 }  // namespace
 
 Py_ssize_t code_info_index() { return request_code_extra_index(free_info); }
@@ -85,24 +95,18 @@ std::uint32_t CodeInfo::line_of(std::uint32_t offset) const {
 }
 
 CodeInfos::CodeInfos(const State& state)
-    : index_(state.code_extra_index),
-      keeps_extras_(state.code_extra_index >= 0 && code_extra_is_safe()) {}
+    : index_(state.code_extra_index), keeps_extras_(keeps_extras(state)) {}
 
 CodeInfo* CodeInfos::find(PyObject* code) const {
   if (!keeps_extras_) {
     const auto found = own_.find(code);
     return found == own_.end() ? nullptr : found->second.get();
   }
-  void* extra = nullptr;
-  check(code_get_extra(code, index_, &extra));
-  return static_cast<CodeInfo*>(extra);
+  return info_on(code, index_);
 }
 
 CodeInfo* kept_info(const State& state, PyObject* code) {
-  if (state.code_extra_index < 0 || !code_extra_is_safe()) return nullptr;
-  void* extra = nullptr;
-  check(code_get_extra(code, state.code_extra_index, &extra));
-  return static_cast<CodeInfo*>(extra);
+  return keeps_extras(state) ? info_on(code, state.code_extra_index) : nullptr;
 }
 
 CodeInfo& CodeInfos::build(PyObject* code) {

@@ -6,6 +6,7 @@
 
 #include "python/compat.h"
 #include "python/graph_decoder.h"
+#include "python/leaves.h"
 
 namespace waybill::py {
 
@@ -52,17 +53,8 @@ void fill_holes(const Frame& frame) {
 }  // namespace
 
 Ref GraphDecoder::leaf(const Token& token) {
+  if (Ref scalar = scalar_of(token)) return scalar;
   switch (token.type) {
-    case TokenType::kNil:
-      return Ref::share(Py_None);
-    case TokenType::kBoolean:
-      return Ref::share(token.integer != 0 ? Py_True : Py_False);
-    case TokenType::kInteger:
-      return Ref::steal(PyLong_FromLongLong(token.integer));
-    case TokenType::kUnsigned:
-      return Ref::steal(PyLong_FromUnsignedLongLong(token.unsigned_integer));
-    case TokenType::kReal:
-      return Ref::steal(PyFloat_FromDouble(token.real));
     case TokenType::kText: {
       Ref value = texts_.make(token.bytes.data(), token.bytes.size(),
                               token.bytes.size() + reader_.left());

@@ -63,7 +63,7 @@ void GraphEncoder::remember() {
     check(PyDict_SetItem(options_.hooks.memo, address.get(), place.get()));
   };
   for (const Ref& object : keep_) {
-    note(reinterpret_cast<std::uintptr_t>(object.get()), object.get());
+    note(key_of(object.get()), object.get());
   }
   for (PyObject* globals : namespaces_) note(key_of_namespace(globals), globals);
 }

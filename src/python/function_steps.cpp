@@ -6,6 +6,7 @@
 #include "python/attribute.h"
 #include "python/compat.h"
 #include "python/function_flow.h"
+#include "python/leaves.h"
 #include "python/modules.h"
 #include "python/text.h"
 
@@ -27,13 +28,6 @@ bool is_pending(const State& state, PyObject* name) {
   PyObject* pending = raw_get(state.sys_dict.get(), state.names.lazy_modules.get());
   if (pending == nullptr || !PyAnySet_Check(pending)) return false;
   return check(PySet_Contains(pending, name)) == 1;
-}
-
-// Constants of code, of which every look gives the same.
-bool has_nothing_of_its_own(PyObject* object) {
-  return PyUnicode_CheckExact(object) || PyLong_CheckExact(object) ||
-         PyBytes_CheckExact(object) || PyFloat_CheckExact(object) ||
-         PyBool_Check(object) || object == Py_None;
 }
 
 // The attribute as the instance, or a class on its type's way, has it; slots are read.
@@ -111,7 +105,7 @@ void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from
     }
     return;
   }
-  if (!has_nothing_of_its_own(object)) imports_.note_other();
+  if (!is_simple(object)) imports_.note_other();
   if (is_lazy_import(state_, object)) {
     const LazyTarget target = lazy_target(state_, object);
     if (!target.module) return;
@@ -289,7 +283,7 @@ Py_ssize_t FunctionFlow::index_of(const Facts& keys, std::size_t count) {
 void FunctionFlow::item_of(const Scope& scope, ValueId id, const Fact& from,
                            const Facts& keys, Facts& result) {
   PyObject* object = from.object.get();
-  if (!has_nothing_of_its_own(object)) imports_.note_other();
+  if (!is_simple(object)) imports_.note_other();
   if (PyDict_CheckExact(object)) {
     PyObject* owner = module_of_dict(state_, object);
     bool has_key = false;
@@ -341,7 +335,7 @@ FunctionFlow::Facts FunctionFlow::element(const Scope& scope,
   result.unknown = parent.unknown;
   for (const Fact& fact : parent.objects) {
     PyObject* object = fact.object.get();
-    if (!has_nothing_of_its_own(object)) imports_.note_other();
+    if (!is_simple(object)) imports_.note_other();
     const bool is_sequence = PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
                              PyDict_CheckExact(object) || PyAnySet_CheckExact(object);
     if (!is_sequence) {

@@ -18,6 +18,7 @@
 #include "python/attribute.h"
 #include "python/compat.h"
 #include "python/hash_depth.h"
+#include "python/leaves.h"
 
 namespace waybill::py {
 
@@ -33,14 +34,6 @@ using FrameKind = GraphDecoder::FrameKind;
 
 // In so many bytes of payload short texts come again.
 constexpr std::size_t kWorthRemembering = 2048;
-
-// Whether hashing the object looks into nothing else: an entry with such a key need not
-// wait for what is still open.
-bool hashes_by_itself(PyObject* object) {
-  return PyUnicode_CheckExact(object) || PyLong_CheckExact(object) ||
-         PyBytes_CheckExact(object) || PyFloat_CheckExact(object) ||
-         PyBool_Check(object) || object == Py_None;
-}
 
 // Puts an item where there may be a stand-in, which is dropped.
 void put_list_item(PyObject* list, Py_ssize_t index, Ref item) {
@@ -65,13 +58,10 @@ GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
       modules_(&modules),
       hooks_(hooks),
       start_(envelope.payload.offset),
+      positions_(envelope.shared),
       slots_(envelope.shared.size()),
       empty_(Ref::steal(
           PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type)))) {
-  for (std::size_t i = 0; i < envelope.shared.size(); ++i) {
-    positions_.emplace_back(envelope.shared[i], i);
-  }
-  std::sort(positions_.begin(), positions_.end());
   if (envelope.payload.bytes.size() >= kWorthRemembering) texts_.remember();
   if (hooks.history != nullptr) {
     history_ = Ref::steal(PyDict_New());
@@ -85,7 +75,8 @@ GraphDecoder::GraphDecoder(const State& state, const Section& constants,
       limits_(limits),
       reader_(constants.bytes, limits, constants.offset),
       nested_(&nested),
-      start_(constants.offset) {}
+      start_(constants.offset),
+      positions_({}) {}
 
 Ref GraphDecoder::decode() {
   Ref value = read();
@@ -105,14 +96,6 @@ Ref GraphDecoder::decode() {
 
 void GraphDecoder::fail(ErrorCode code, std::string detail) {
   raise_decode(state_, code, offset_, std::move(detail));
-}
-
-std::size_t GraphDecoder::slot_at(std::size_t offset) {
-  if (next_position_ == positions_.size()) return kNoSlot;
-  const auto [position, slot] = positions_[next_position_];
-  if (position != offset - start_) return kNoSlot;
-  ++next_position_;
-  return slot;
 }
 
 void GraphDecoder::set_slot(std::size_t slot, PyObject* object, std::size_t depth) {
@@ -273,7 +256,7 @@ void GraphDecoder::deliver(Ref value) {
       return;
     case FrameKind::kSet:
       demand_hashable();
-      if (must_wait() && !hashes_by_itself(value.get())) {
+      if (must_wait() && !is_simple(value.get())) {
         late_.push_back({frame.object, std::move(value), {}});
       } else {
         hashed(PySet_Add(frame.object.get(), value.get()));
@@ -320,14 +303,14 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     Ref::steal(PyObject_CallFunctionObjArgs(state_.set_class_attribute.get(),
                                             frame.object.get(), key.get(), value.get(),
                                             nullptr));
-  } else if (frame.has_late || (must_wait() && !hashes_by_itself(key.get()))) {
+  } else if (frame.has_late || (must_wait() && !is_simple(key.get()))) {
     // Those that follow wait too: the order of a dict means something.
     frame.has_late = true;
     frame.is_whole = false;
     late_.push_back({frame.object, key, std::move(value)});
   } else {
     // Keys that were unequal at the sender's may be equal here; plain ones may not.
-    if (!hashes_by_itself(key.get())) frame.is_whole = false;
+    if (!is_simple(key.get())) frame.is_whole = false;
     hashed(PyDict_SetItem(frame.object.get(), key.get(), value.get()));
   }
 }
@@ -380,7 +363,7 @@ Ref GraphDecoder::finish() {
       check(PyList_Append(items.get(), item.get()));
     const bool is_plain =
         std::all_of(frame.children.begin(), frame.children.end(),
-                    [](const Ref& item) { return hashes_by_itself(item.get()); });
+                    [](const Ref& item) { return is_simple(item.get()); });
     if (depth > late_depth_ && !is_plain) {
       late_.push_back({frame.object, items, {}});
     } else {

@@ -10,6 +10,7 @@
 #include "python/hooks.h"
 #include "python/module_importer.h"
 #include "python/ref.h"
+#include "python/shared_positions.h"
 #include "python/state.h"
 #include "python/text_maker.h"
 #include "waybill/envelope.h"
@@ -90,7 +91,7 @@ class GraphDecoder {
     bool is_whole = false;  // kDict: its length is checked at the end.
     bool is_known = false;  // A class that was there before: its state stays.
   };
-  static constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNoSlot = SharedPositions::kNone;
 
  private:
   // An object that references mean.
@@ -122,7 +123,9 @@ class GraphDecoder {
   bool keeps_known(PyObject* type, PyObject* name, PyObject* value);
   Ref finish();
 
-  std::size_t slot_at(std::size_t offset);
+  std::size_t slot_at(std::size_t offset) {
+    return positions_.slot_at(offset - start_);
+  }
   void set_slot(std::size_t slot, PyObject* object, std::size_t depth);
   void remember(std::size_t offset, PyObject* object);
   bool must_wait() const { return stack_.size() > late_depth_; }
@@ -143,8 +146,7 @@ class GraphDecoder {
   const std::vector<Ref>* nested_ = nullptr;  // Code among constants.
   std::size_t next_nested_ = 0;
   std::size_t start_ = 0;
-  std::vector<std::pair<std::uint64_t, std::size_t>> positions_;  // Sorted: slot at.
-  std::size_t next_position_ = 0;
+  SharedPositions positions_;
   std::vector<Slot> slots_;
   std::vector<Frame> stack_;
   // While something refers to a tuple or frozenset that is not complete, hashing may

@@ -36,10 +36,6 @@ constexpr std::uint32_t kMaxMadeUp = 10'000;
 // So often one object may be begun before it is there.
 constexpr std::size_t kMaxOpen = 50;
 
-std::uintptr_t key_of(PyObject* object) {
-  return reinterpret_cast<std::uintptr_t>(object);
-}
-
 // Whether a leaf is long enough to be shared by identity.
 bool is_long(PyObject* object) {
   if (PyUnicode_CheckExact(object))

@@ -14,10 +14,6 @@ namespace {
 
 using wire::NodeTag;
 
-std::uintptr_t key_of(PyObject* object) {
-  return reinterpret_cast<std::uintptr_t>(object);
-}
-
 // What makes a class say itself how it is taken apart.
 bool has_own_say(const Names& names, PyObject* dict) {
   for (const Ref* name : {&names.reduce_ex, &names.reduce, &names.getstate,

@@ -17,9 +17,13 @@ struct MemoEntry {
   bool is_created = false;  // Whether a reader has it by now (see NodeTag::kObject).
 };
 
+inline std::uintptr_t key_of(PyObject* object) {
+  return reinterpret_cast<std::uintptr_t>(object);
+}
+
 // The dict of globals may travel as a value too, so its namespace has a key of its own.
 inline std::uintptr_t key_of_namespace(PyObject* globals) {
-  return reinterpret_cast<std::uintptr_t>(globals) | 1;
+  return key_of(globals) | 1;
 }
 
 // Open addressing with linear probing; never shrinks. Pointers to entries are valid

@@ -157,14 +157,7 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over) {
   for (const std::uint64_t offset : encoding.graph.shared()) {
     content.unsigned_integer(offset);
   }
-  std::size_t written = 0;
-  for (const Insertion& insertion : encoding.graph.insertions()) {
-    content.append(
-        encoding.graph.payload().subspan(written, insertion.offset - written));
-    content.append(insertion.bytes);
-    written = insertion.offset;
-  }
-  content.append(encoding.graph.payload().subspan(written));
+  content.append(encoding.graph.payload(), encoding.graph.insertions());
   return base::content_hash_of(content.view());
 }
 

@@ -6,6 +6,7 @@
 
 #include "python/attribute.h"
 #include "python/graph_encoder.h"
+#include "python/leaves.h"
 #include "python/text.h"
 
 namespace waybill::py {
@@ -25,10 +26,7 @@ std::string repr_of(PyObject* key) {
     }
     return text + (PyTuple_GET_SIZE(key) == 1 ? ",)" : ")");
   }
-  const bool is_harmless = PyUnicode_CheckExact(key) || PyLong_CheckExact(key) ||
-                           PyBytes_CheckExact(key) || PyFloat_CheckExact(key) ||
-                           PyBool_Check(key) || key == Py_None;
-  if (!is_harmless) return "<" + std::string(Py_TYPE(key)->tp_name) + ">";
+  if (!is_simple(key)) return "<" + std::string(Py_TYPE(key)->tp_name) + ">";
   Ref repr = Ref::steal(PyObject_Repr(key));
   std::string text = text_of(repr.get());
   if (text.size() <= kMaxKey) return text;

@@ -14,10 +14,13 @@
 #include "envelope/plain.h"
 #include "python/compat.h"
 #include "python/hash_depth.h"
+#include "python/leaves.h"
+#include "python/shared_positions.h"
 #include "python/text_maker.h"
 #include "wire/format.h"
 #include "wire/lead.h"
 #include "wire/reader.h"
+#include "wire/token.h"
 
 namespace waybill::py {
 
@@ -34,11 +37,8 @@ class PlainDecoder {
         at_(start_),
         end_(bytes.data() + bytes.size()),
         max_depth_(max_depth),
-        slots_(shared.size()),
-        slot_depths_(shared.size()) {
-    for (std::size_t i = 0; i < shared.size(); ++i) targets_.push_back({shared[i], i});
-    std::sort(targets_.begin(), targets_.end());
-  }
+        positions_(shared),
+        slots_(shared.size()) {}
 
   // Null if this is not for here.
   Ref decode();
@@ -48,7 +48,7 @@ class PlainDecoder {
 
  private:
   enum class Kind : std::uint8_t { kList, kTuple, kSet, kFrozenSet, kDict };
-  static constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNoSlot = SharedPositions::kNone;
   static constexpr std::size_t kDictsWorthACache = 4;
 
   struct Frame {
@@ -59,6 +59,12 @@ class PlainDecoder {
     Ref object;
     Ref key;                  // kDict: waits for its value.
     std::uint32_t depth = 0;  // Of the deepest tuple in it.
+  };
+
+  // An object that references mean.
+  struct Slot {
+    Ref object;
+    std::uint32_t depth = 0;  // See depth_.
   };
 
   // Reads one value. False if there is none yet: a container was opened, or this is
@@ -75,7 +81,9 @@ class PlainDecoder {
   Ref close();
 
   // The slot of a value that starts here; kNoSlot if no reference means it.
-  std::size_t slot_here();
+  std::size_t slot_here() {
+    return positions_.slot_at(static_cast<std::uint64_t>(at_ - start_));
+  }
   void note(std::size_t slot, PyObject* object);
   bool give_up() {
     given_up_ = true;
@@ -95,11 +103,9 @@ class PlainDecoder {
   std::uint64_t announced_ = 0;  // Values of all containers so far.
   std::size_t dicts_ = 0;
   TextMaker texts_;
-  std::vector<std::pair<std::uint64_t, std::size_t>> targets_;  // Sorted: slot at.
-  std::size_t targets_passed_ = 0;
+  SharedPositions positions_;
   std::uint64_t references_seen_ = 0;
-  std::vector<Ref> slots_;
-  std::vector<std::uint32_t> slot_depths_;
+  std::vector<Slot> slots_;
 };
 
 Ref PlainDecoder::decode() {
@@ -112,8 +118,8 @@ Ref PlainDecoder::decode() {
     fill(frame, value);  // May have opened another, which ends the reference.
     if (!given_up_ && stack_.back().left == 0) value = close();
   }
-  const bool is_whole = !given_up_ && targets_passed_ == targets_.size() &&
-                        references_seen_ == targets_.size();
+  const bool is_whole =
+      !given_up_ && positions_.are_passed() && references_seen_ == slots_.size();
   return is_whole ? std::move(value) : Ref();
 }
 
@@ -186,14 +192,13 @@ Ref PlainDecoder::close() {
   }
   depth_ = frame.kind == Kind::kTuple ? frame.depth + 1 : 0;
   note(frame.slot, frame.object.get());
-  if (frame.slot != kNoSlot) slot_depths_[frame.slot] = depth_;
   return std::move(frame.object);
 }
 
 bool PlainDecoder::read(Ref& value) {
   if (at_ == end_) return give_up();
   const std::uint8_t first = *at_;
-  if (first == 0xcb && end_ - at_ > 8 && targets_passed_ == targets_.size()) {
+  if (first == 0xcb && end_ - at_ > 8 && positions_.are_passed()) {
     // What there are most of in big lists, before all tables.
     value = Ref::steal(
         PyFloat_FromDouble(std::bit_cast<double>(wire::big_endian(at_ + 1, 8))));
@@ -209,56 +214,11 @@ bool PlainDecoder::read(Ref& value) {
   if (lead.counts == wire::Counts::kBytes) {
     if (!read_bytes(value)) return false;
   } else {
-    const std::uint8_t* at = std::exchange(at_, at_ + lead.head);
-    switch (first) {
-      case 0xc0:
-        value = Ref::share(Py_None);
-        break;
-      case 0xc1:
-        return give_up();
-      case 0xc2:
-      case 0xc3:
-        value = Ref::share((first & 1) != 0 ? Py_True : Py_False);
-        break;
-      case 0xca:
-        value = Ref::steal(PyFloat_FromDouble(std::bit_cast<float>(
-            static_cast<std::uint32_t>(wire::big_endian(at + 1, 4)))));
-        break;
-      case 0xcb:
-        value = Ref::steal(
-            PyFloat_FromDouble(std::bit_cast<double>(wire::big_endian(at + 1, 8))));
-        break;
-      case 0xcc:
-        value = Ref::steal(PyLong_FromLong(at[1]));
-        break;
-      case 0xcd:
-        value =
-            Ref::steal(PyLong_FromLong(static_cast<long>(wire::big_endian(at + 1, 2))));
-        break;
-      case 0xce:
-      case 0xcf:
-        value = Ref::steal(
-            PyLong_FromUnsignedLongLong(wire::big_endian(at + 1, lead.head - 1u)));
-        break;
-      case 0xd0:
-        value = Ref::steal(PyLong_FromLong(static_cast<std::int8_t>(at[1])));
-        break;
-      case 0xd1:
-        value = Ref::steal(
-            PyLong_FromLong(static_cast<std::int16_t>(wire::big_endian(at + 1, 2))));
-        break;
-      case 0xd2:
-        value = Ref::steal(
-            PyLong_FromLong(static_cast<std::int32_t>(wire::big_endian(at + 1, 4))));
-        break;
-      case 0xd3:
-        value = Ref::steal(PyLong_FromLongLong(
-            static_cast<std::int64_t>(wire::big_endian(at + 1, 8))));
-        break;
-      default:
-        value = Ref::steal(PyLong_FromLong(static_cast<std::int8_t>(first)));
-        break;
-    }
+    if (lead.counts == wire::Counts::kInvalid) return give_up();
+    wire::Token token;
+    wire::set_scalar(token, at_);
+    value = scalar_of(token);
+    at_ += lead.head;
   }
   note(slot, value.get());
   return true;
@@ -271,14 +231,17 @@ bool PlainDecoder::read_bytes(Ref& value) {
   const std::uint8_t* bytes = at_ + lead.head;
   if (size > static_cast<std::uint64_t>(end_ - bytes)) return give_up();
   at_ = bytes + size;
-  if (first < 0xc0 || (first >= 0xd9 && first <= 0xdb)) {
-    value = texts_.make(bytes, size, static_cast<std::size_t>(end_ - bytes));
-    return value || give_up();
+  switch (wire::bytes_type(first)) {
+    case wire::TokenType::kText:
+      value = texts_.make(bytes, size, static_cast<std::size_t>(end_ - bytes));
+      return value || give_up();
+    case wire::TokenType::kBinary:
+      value = Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes),
+                                                   static_cast<Py_ssize_t>(size)));
+      return true;
+    default:
+      return read_extension(value, bytes, size);
   }
-  if (first > 0xc6) return read_extension(value, bytes, size);
-  value = Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes),
-                                               static_cast<Py_ssize_t>(size)));
-  return true;
 }
 
 bool PlainDecoder::read_extension(Ref& value, const std::uint8_t* bytes,
@@ -289,10 +252,11 @@ bool PlainDecoder::read_extension(Ref& value, const std::uint8_t* bytes,
       number > references_seen_) {
     return give_up();
   }
-  if (!slots_[number]) return give_up();
+  const Slot& slot = slots_[number];
+  if (!slot.object) return give_up();
   if (number == references_seen_) ++references_seen_;
-  value = slots_[number];
-  depth_ = slot_depths_[number];
+  value = slot.object;
+  depth_ = slot.depth;
   return true;
 }
 
@@ -327,7 +291,6 @@ bool PlainDecoder::open(Ref& value, const wire::Lead& lead) {
   if (!make(kind, count, object)) return false;
   if (count == 0) {
     depth_ = kind == Kind::kTuple ? 1 : 0;
-    if (slot != kNoSlot) slot_depths_[slot] = depth_;
     note(slot, object.get());
     value = std::move(object);
     return true;
@@ -368,16 +331,8 @@ bool PlainDecoder::make(Kind kind, std::uint64_t count, Ref& object) {
   return true;
 }
 
-std::size_t PlainDecoder::slot_here() {
-  if (targets_passed_ == targets_.size()) return kNoSlot;
-  const auto [position, slot] = targets_[targets_passed_];
-  if (position != static_cast<std::uint64_t>(at_ - start_)) return kNoSlot;
-  ++targets_passed_;
-  return slot;
-}
-
 void PlainDecoder::note(std::size_t slot, PyObject* object) {
-  if (slot != kNoSlot) slots_[slot] = Ref::share(object);
+  if (slot != kNoSlot) slots_[slot] = {Ref::share(object), depth_};
 }
 
 }  // namespace

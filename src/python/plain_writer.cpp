@@ -98,17 +98,12 @@ void write_text(PyObject* text, Writer& out) {
 }
 
 bool write_leaf(PyObject* object, Writer& out) {
+  if (write_common(object, out)) return true;
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyUnicode_Type) {
     write_text(object, out);
   } else if (type == &PyLong_Type) {
     write_integer(object, out);
-  } else if (object == Py_None) {
-    out.nil();
-  } else if (type == &PyBool_Type) {
-    out.boolean(object == Py_True);
-  } else if (type == &PyFloat_Type) {
-    out.real(PyFloat_AS_DOUBLE(object));
   } else if (type == &PyBytes_Type) {
     const BytesView view = bytes_of(object);
     if (view.size() > wire::kMaxCount) refuse_too_long("a bytes object");

@@ -13,38 +13,9 @@
 #include "waybill/error.h"
 #include "waybill/limits.h"
 #include "wire/format.h"
+#include "wire/token.h"
 
 namespace waybill::wire {
-
-enum class TokenType : std::uint8_t {
-  kNil,
-  kBoolean,    // integer: 0 or 1
-  kInteger,    // integer: fits std::int64_t
-  kUnsigned,   // unsigned_integer: beyond std::int64_t
-  kReal,       // real
-  kText,       // bytes: UTF-8, not checked
-  kBinary,     // bytes
-  kExtension,  // bytes, and its type in ext_type
-  kArray,      // count items follow
-  kMap,        // count pairs follow
-};
-
-struct Token {
-  TokenType type;
-  std::int8_t ext_type;
-  std::size_t offset;  // Of the token's first byte, counted as Reader::offset().
-  union {
-    std::int64_t integer;
-    std::uint64_t unsigned_integer;
-    double real;
-    std::uint64_t count;
-  };
-  BytesView bytes;  // kText, kBinary, kExtension; points into the input.
-
-  std::string_view text() const {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-};
 
 // Errors stick: after the first one every call returns false and error() tells it. A
 // failure of the reader's user is put there by fail(), so there is one error per

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -156,6 +157,16 @@ class BasicWriter {
   // Bytes that are msgpack already.
   void append(BytesView raw) {
     target_.write(reinterpret_cast<const char*>(raw.data()), raw.size());
+  }
+  // The same with what belongs between them; `insertions` are in order.
+  void append(BytesView raw, std::span<const Insertion> insertions) {
+    std::size_t written = 0;
+    for (const Insertion& insertion : insertions) {
+      append(raw.subspan(written, insertion.offset - written));
+      append(insertion.bytes);
+      written = insertion.offset;
+    }
+    append(raw.subspan(written));
   }
   template <std::size_t kSize>
   [[gnu::always_inline]] void append(const std::uint8_t (&raw)[kSize]) {

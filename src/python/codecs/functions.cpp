@@ -17,10 +17,6 @@ using wire::FunctionField;
 using wire::NodeTag;
 using wire::Writer;
 
-std::uintptr_t key_of(PyObject* object) {
-  return reinterpret_cast<std::uintptr_t>(object);
-}
-
 bool equal_text(PyObject* a, PyObject* b) {
   return a == b ||
          (PyUnicode_Check(a) && PyUnicode_Check(b) && PyUnicode_Compare(a, b) == 0);
