@@ -268,7 +268,11 @@ int clear(PyObject* module) {
   return 0;
 }
 
-void destroy(void* module) { clear(static_cast<PyObject*>(module)); }
+void destroy(void* module) {
+  if (void* state = PyModule_GetState(static_cast<PyObject*>(module))) {
+    static_cast<State*>(state)->~State();
+  }
+}
 
 PyModuleDef_Slot kSlots[] = {
     {Py_mod_exec, reinterpret_cast<void*>(execute)},

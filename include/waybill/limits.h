@@ -18,6 +18,8 @@ struct Limits {
   // Containers inside containers. Nothing here recurses, so depth costs heap, not
   // stack; the ceiling stops input that is all opening brackets.
   std::size_t max_depth = std::size_t{1} << 26;
+
+  friend bool operator==(const Limits&, const Limits&) = default;
 };
 
 }  // namespace waybill

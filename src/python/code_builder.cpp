@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "bytecode/instruction.h"
-#include "envelope/code_body.h"
 #include "python/compat.h"
 #include "python/graph_decoder.h"
+#include "python/text.h"
 
 namespace waybill::py {
 
@@ -21,14 +21,6 @@ using wire::TokenType;
 
 constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
 
-Ref text(std::string_view view) {
-  Ref decoded = Ref::steal(PyUnicode_DecodeUTF8(
-      view.data(), static_cast<Py_ssize_t>(view.size()), "surrogatepass"));
-  PyObject* interned = decoded.release();
-  PyUnicode_InternInPlace(&interned);
-  return Ref::steal(interned);
-}
-
 Ref bytes(BytesView view) {
   return Ref::steal(
       PyBytes_FromStringAndSize(reinterpret_cast<const char*>(view.data()),
@@ -37,26 +29,36 @@ Ref bytes(BytesView view) {
 
 Ref names(const std::vector<std::string_view>& views) {
   Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(views.size())));
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), text(views[i]).release());
+  Py_ssize_t count = 0;
+  for (const std::string_view view : views) {
+    PyTuple_SET_ITEM(tuple.get(), count++, interned_text(view).release());
   }
   return tuple;
 }
 
 // Names of the locals whose kind has one of the bits.
 Ref locals_of(const envelope::CodeFields& fields, std::uint8_t bits) {
-  std::vector<std::string_view> chosen;
-  for (std::size_t i = 0; i < fields.local_names.size(); ++i) {
-    if ((fields.local_kinds[i] & bits) != 0) chosen.push_back(fields.local_names[i]);
+  const BytesView kinds = fields.local_kinds;
+  const auto is_one = [bits](std::uint8_t kind) { return (kind & bits) != 0; };
+  Ref tuple =
+      Ref::steal(PyTuple_New(std::count_if(kinds.begin(), kinds.end(), is_one)));
+  Py_ssize_t count = 0;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (!is_one(kinds[i])) continue;
+    PyTuple_SET_ITEM(tuple.get(), count++,
+                     interned_text(fields.local_names[i]).release());
   }
-  return names(chosen);
+  return tuple;
 }
 
 }  // namespace
 
 CodeBuilder::CodeBuilder(const State& state, const Envelope& envelope,
                          const Limits& limits)
-    : state_(state), envelope_(envelope), limits_(limits) {
+    : state_(state),
+      envelope_(envelope),
+      limits_(limits),
+      bodies_(envelope.code.size()) {
   if (!envelope.code.empty()) read_places();
 }
 
@@ -105,7 +107,7 @@ bool CodeBuilder::read_place(Reader& reader) {
     Token file;
     if (!reader.next(file)) return false;
     if (file.type == TokenType::kText || file.type == TokenType::kExtension) {
-      place.file = text(file.text());
+      place.file = interned_text(file.text());
     } else if (!open.empty()) {
       place.file = places_[open.back().first].file;
     }
@@ -142,52 +144,67 @@ std::size_t CodeBuilder::body_of(BytesView hash) const {
   raise_decode(state_, ErrorCode::kUndeclared, 0, "nested code that is not listed");
 }
 
-// The bodies of the code objects among a body's constants, in order.
-std::vector<std::size_t> CodeBuilder::nested_bodies(std::size_t body) {
-  const CodeBody& entry = envelope_.code[body];
+CodeBuilder::Body& CodeBuilder::body_at(std::size_t index) {
+  Body& body = bodies_[index];
+  if (body.is_read) return body;
+  const CodeBody& entry = envelope_.code[index];
   Reader reader(entry.bytes, limits_, entry.offset);
-  envelope::CodeFields fields;
-  if (!envelope::read_code_body(reader, entry.bytes, fields)) {
+  if (!envelope::read_code_body(reader, entry.bytes, body.fields)) {
     raise(state_, reader.error());
   }
-  Reader constants(fields.constants.bytes, limits_, fields.constants.offset);
-  std::vector<std::size_t> nested;
+  const Section& section = body.fields.constants;
+  Reader constants(section.bytes, limits_, section.offset);
   Token token;
   while (!constants.at_end()) {
     if (!constants.next(token)) raise(state_, constants.error());
     if (token.type == TokenType::kExtension &&
         token.ext_type == static_cast<std::int8_t>(wire::ExtType::kCode)) {
-      nested.push_back(body_of(token.bytes));
+      body.nested.push_back(body_of(token.bytes));
     }
   }
-  return nested;
+  body.is_read = true;
+  return body;
+}
+
+Ref CodeBuilder::built(std::size_t body, std::size_t place) {
+  if (place == kNoPlace) return bodies_[body].without_place;
+  return places_[place].body == body ? places_[place].code : Ref();
+}
+
+void CodeBuilder::keep(std::size_t body, std::size_t place, const Ref& code) {
+  if (place == kNoPlace) {
+    bodies_[body].without_place = code;
+  } else {
+    places_[place].body = body;
+    places_[place].code = code;
+  }
 }
 
 Ref CodeBuilder::build(std::size_t body, std::size_t place) {
   struct Job {
     std::size_t body, place;
-    std::vector<std::size_t> nested;
     std::vector<Ref> done;
   };
   std::vector<Job> stack;
-  stack.push_back({body, place, nested_bodies(body), {}});
+  stack.push_back({body, place, {}});
   for (;;) {
     Job& top = stack.back();
-    Ref result;
-    if (auto known = built_.find({top.body, top.place}); known != built_.end()) {
-      result = known->second;
-    } else if (top.done.size() < top.nested.size()) {
+    Ref result = built(top.body, top.place);
+    if (!result) {
+      const std::vector<std::size_t>& nested = body_at(top.body).nested;
       const std::size_t next = top.done.size();
-      const bool has_place =
-          top.place != kNoPlace && next < places_[top.place].nested.size();
-      const std::size_t inner = has_place ? places_[top.place].nested[next] : kNoPlace;
-      stack.push_back({top.nested[next], inner, nested_bodies(top.nested[next]), {}});
-      continue;
-    } else {
+      if (next < nested.size()) {
+        const bool has_place =
+            top.place != kNoPlace && next < places_[top.place].nested.size();
+        const std::size_t inner =
+            has_place ? places_[top.place].nested[next] : kNoPlace;
+        stack.push_back({nested[next], inner, {}});
+        continue;
+      }
       static const Place kNowhere;
       const Place& where = top.place == kNoPlace ? kNowhere : places_[top.place];
       result = make(top.body, where, std::move(top.done));
-      built_.emplace(std::pair{top.body, top.place}, result);
+      keep(top.body, top.place, result);
     }
     stack.pop_back();
     if (stack.empty()) return result;
@@ -218,11 +235,7 @@ void CodeBuilder::demand_known_opcodes(const CodeBody& entry,
 
 Ref CodeBuilder::make(std::size_t body, const Place& place, std::vector<Ref> nested) {
   const CodeBody& entry = envelope_.code[body];
-  Reader reader(entry.bytes, limits_, entry.offset);
-  envelope::CodeFields fields;
-  if (!envelope::read_code_body(reader, entry.bytes, fields)) {
-    raise(state_, reader.error());
-  }
+  const envelope::CodeFields& fields = body_at(body).fields;
   demand_known_opcodes(entry, fields.instructions);
   Ref constants = decode_constants(state_, fields.constants, limits_, nested);
   const Ref instructions = bytes(fields.instructions);
@@ -230,9 +243,11 @@ Ref CodeBuilder::make(std::size_t body, const Place& place, std::vector<Ref> nes
   const Ref variables = locals_of(fields, kLocalPlain);
   const Ref free_names = locals_of(fields, kLocalFree);
   const Ref cells = locals_of(fields, kLocalCell);
-  const Ref file = place.file ? place.file : text("<waybill>");
-  const Ref name = text(fields.name);
-  const Ref qualified = text(fields.qualified_name);
+  const Ref file = place.file ? place.file : interned_text("<waybill>");
+  const Ref name = interned_text(fields.name);
+  const Ref qualified = fields.qualified_name == fields.name
+                            ? name
+                            : interned_text(fields.qualified_name);
   const Ref line_table = bytes(place.line_table);
   const Ref exceptions = bytes(fields.exception_table);
   CodeParts parts{};

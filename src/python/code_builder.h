@@ -4,10 +4,9 @@
 
 #include <Python.h>
 
-#include <map>
-#include <string>
 #include <vector>
 
+#include "envelope/code_body.h"
 #include "python/ref.h"
 #include "python/state.h"
 #include "waybill/envelope.h"
@@ -33,6 +32,8 @@ class CodeBuilder {
     std::uint32_t line = 0;
     BytesView line_table;
     std::vector<std::size_t> nested;  // Into places_.
+    std::size_t body = 0;             // Of the code object that was built here,
+    Ref code;                         // which is this.
   };
 
   void read_places();
@@ -43,8 +44,19 @@ class CodeBuilder {
   Ref make(std::size_t body, const Place& place, std::vector<Ref> nested);
   // The code object; null if its kinds of locals contradict their names.
   Ref try_new_code(const CodeParts& parts, std::size_t offset);
+  // A code body taken apart.
+  struct Body {
+    bool is_read = false;
+    envelope::CodeFields fields;
+    std::vector<std::size_t> nested;  // Bodies of the code among its constants.
+    Ref without_place;                // The code object that has no place.
+  };
+
   std::size_t body_of(BytesView hash) const;
-  std::vector<std::size_t> nested_bodies(std::size_t body);
+  Body& body_at(std::size_t index);
+  // The code object of a body at a place; null if it was not built yet.
+  Ref built(std::size_t body, std::size_t place);
+  void keep(std::size_t body, std::size_t place, const Ref& code);
 
   const State& state_;
   const Envelope& envelope_;
@@ -52,8 +64,7 @@ class CodeBuilder {
   std::vector<Place> places_;
   std::vector<std::size_t> place_of_use_;
   std::size_t uses_ = 0;
-  // Code objects that were built, by body and place.
-  std::map<std::pair<std::size_t, std::size_t>, Ref> built_;
+  std::vector<Body> bodies_;
 };
 
 }  // namespace waybill::py

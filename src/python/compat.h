@@ -230,6 +230,18 @@ inline Ref attribute_or_null(PyObject* object, const Ref& name) {
   return Ref::steal_or_null(value);
 }
 
+// What a weak reference refers to; null if that is gone.
+inline Ref weakly_referenced(PyObject* reference) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* object = nullptr;
+  check(PyWeakref_GetRef(reference, &object));
+  return Ref::steal_or_null(object);
+#else
+  PyObject* object = PyWeakref_GetObject(reference);
+  return object == Py_None ? Ref() : Ref::share(object);
+#endif
+}
+
 // ---- Dicts -----------------------------------------------------------------------
 
 #if PY_VERSION_HEX >= 0x030D0000

@@ -107,7 +107,7 @@ Ref GraphDecoder::extension(const Token& token) {
         case wire::Singleton::kNotImplemented:
           return Ref::share(Py_NotImplemented);
         case wire::Singleton::kEmpty:
-          if (empty_) return empty_;
+          if (nested_ == nullptr) return state_.empty;
           break;
       }
       break;

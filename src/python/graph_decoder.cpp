@@ -59,9 +59,7 @@ GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
       hooks_(hooks),
       start_(envelope.payload.offset),
       positions_(envelope.shared),
-      slots_(envelope.shared.size()),
-      empty_(Ref::steal(
-          PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type)))) {
+      slots_(envelope.shared.size()) {
   if (envelope.payload.bytes.size() >= kWorthRemembering) texts_.remember();
   if (hooks.history != nullptr) {
     history_ = Ref::steal(PyDict_New());

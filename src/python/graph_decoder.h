@@ -46,7 +46,7 @@ class GraphDecoder {
   // hand introduces.
   std::vector<Ref> take_fresh_cells() { return std::exchange(fresh_cells_, {}); }
   void add_fresh_cell(Ref cell) { fresh_cells_.push_back(std::move(cell)); }
-  bool is_empty(PyObject* object) const { return object == empty_.get(); }
+  bool is_empty(PyObject* object) const { return object == state_.empty.get(); }
   const DecodeHooks& hooks() const { return hooks_; }
   // The number of the next buffer out of band.
   std::uint64_t next_buffer() { return buffer_count_++; }
@@ -156,7 +156,6 @@ class GraphDecoder {
   std::size_t offset_ = 0;  // Of the value at hand.
   TextMaker texts_;
   std::uint32_t hash_depth_ = 0;  // Of the value that was finished last.
-  Ref empty_;                     // Stands for the content of an empty cell.
   std::vector<Ref> fresh_cells_;
   std::uint64_t buffer_count_ = 0;
   std::vector<Ref> own_modules_;     // Those that travel by value.

@@ -38,6 +38,12 @@ struct DecodeHooks {
   // [{position: object}] of the earlier payloads of a stream; this one's is added.
   PyObject* history = nullptr;
   bool resets_classes = false;  // A class that is known gets its state anew.
+
+  // Whether there are none, and so the bytes alone decide what they become.
+  bool are_none() const {
+    return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
+           history == nullptr && !resets_classes;
+  }
 };
 
 }  // namespace waybill::py

@@ -5,20 +5,18 @@
 #include <string>
 
 #include "python/compat.h"
+#include "python/modules.h"
 #include "python/py_error.h"
+#include "python/text.h"
 
 namespace waybill::py {
 
 namespace {
 
-Ref name_of(const ImportRecord& record) {
-  return Ref::steal(PyUnicode_DecodeUTF8(record.module.data(),
-                                         static_cast<Py_ssize_t>(record.module.size()),
-                                         "surrogatepass"));
-}
-
 Ref import_now(const State& state, const ImportRecord& record) {
-  const Ref name = name_of(record);
+  const Ref name = new_text(record.module);
+  if (Ref module = imported_module(state, sys_modules(state), name.get()))
+    return module;
   Ref top = Ref::steal_or_null(
       PyImport_ImportModuleLevelObject(name.get(), nullptr, nullptr, nullptr, 0));
   Ref module = top ? Ref::steal_or_null(PyImport_GetModule(name.get())) : Ref();
@@ -35,12 +33,23 @@ Ref import_now(const State& state, const ImportRecord& record) {
 // Registers a pending submodule again, where Python can (3.15); the binding itself
 // travels in the payload.
 void import_lazily(const State& state, const ImportRecord& record) {
-  const Ref name = name_of(record);
+  const Ref name = new_text(record.module);
   Ref::steal(PyObject_CallFunctionObjArgs(state.make_lazy_import.get(), name.get(),
                                           Py_None, nullptr));
 }
 
 }  // namespace
+
+// As the import system decides it, which asks the module itself for its __spec__.
+Ref imported_module(const State& state, PyObject* loaded, PyObject* name) {
+  Ref module = Ref::share(raw_get(loaded, name));
+  if (!module || !PyModule_Check(module.get())) return {};
+  const Ref spec =
+      Ref::share(raw_get(PyModule_GetDict(module.get()), state.names.spec.get()));
+  if (!spec || spec.get() == Py_None) return module;
+  const Ref initializing = attribute_or_null(spec.get(), state.names.initializing);
+  return !initializing || initializing.get() == Py_False ? module : Ref();
+}
 
 void ModuleImporter::import_all() {
   for (std::size_t i = 0; i < modules_.size(); ++i) {
@@ -57,7 +66,7 @@ Ref ModuleImporter::get(std::size_t index) {
 }
 
 Ref ModuleImporter::name(std::size_t index) const {
-  return name_of(manifest_.imports[index]);
+  return new_text(manifest_.imports[index].module);
 }
 
 }  // namespace waybill::py

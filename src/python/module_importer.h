@@ -12,6 +12,11 @@
 
 namespace waybill::py {
 
+// What sys.modules, given as `loaded`, has under the name, if that is a module and its
+// import has come to an end; null if not. Cost: three look-ups, where the import system
+// takes thirty.
+Ref imported_module(const State& state, PyObject* loaded, PyObject* name);
+
 class ModuleImporter {
  public:
   // The manifest must outlive the importer.

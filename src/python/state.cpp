@@ -4,6 +4,7 @@
 
 #include "python/code_info.h"
 #include "python/compat.h"
+#include "python/received_function.h"
 
 namespace waybill::py {
 
@@ -35,6 +36,7 @@ constexpr NameRow kNames[] = {
     {&Names::slotnames, "__slotnames__"},
     {&Names::classdict, "__classdict__"},
     {&Names::main, "__main__"},
+    {&Names::initializing, "_initializing"},
     {&Names::name_plain, "name"},
     {&Names::builtins_plain, "builtins"},
     {&Names::types, "types"},
@@ -124,8 +126,11 @@ void init_state(State& state) {
   check(magic == -1 ? -1 : 0);
   state.python = {kPythonVersion / 100, kPythonVersion % 100,
                   static_cast<std::uint32_t>(magic) & 0xffff};
+  state.empty =
+      Ref::steal(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
   state.code_extra_index = code_info_index();
   PyErr_Clear();  // No index left is no failure.
+  state.received = std::make_shared<ReceivedFunctions>();
 }
 
 namespace {
@@ -133,9 +138,10 @@ namespace {
 // Every reference of the state, for the collector's slots.
 template <typename Function>
 int for_each(State& state, Function function) {
-  for (Ref* ref : {&state.sys_dict, &state.lazy_import_type, &state.named_types,
-                   &state.dispatch_table, &state.newobj, &state.newobj_ex,
-                   &state.modules, &state.dumps_with, &state.loads_with}) {
+  for (Ref* ref :
+       {&state.sys_dict, &state.lazy_import_type, &state.named_types,
+        &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.modules,
+        &state.dumps_with, &state.loads_with, &state.empty}) {
     if (int result = function(*ref)) return result;
   }
   for (const HelperRow& row : kHelpers) {

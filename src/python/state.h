@@ -5,10 +5,14 @@
 
 #include <Python.h>
 
+#include <memory>
+
 #include "python/ref.h"
 #include "waybill/envelope.h"
 
 namespace waybill::py {
+
+class ReceivedFunctions;
 
 // Interned strings that are looked up on every call.
 struct Names {
@@ -16,7 +20,8 @@ struct Names {
   Ref class_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
       slotnames;
   Ref classdict, main, getattr, getattribute;
-  Ref name_plain, builtins_plain, types, modules, lazy_modules, empty, loader, cached;
+  Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
+      loader, cached;
   Ref id_of, sent, find, claim, close, forget;  // Of the tracker.
 };
 
@@ -44,8 +49,11 @@ struct State {
   Ref dumps_with, loads_with, make_encode_error;
   // The running Python: what payloads are stamped with and checked against.
   PythonVersion python;
+  // Stands for the content of an empty cell while a payload is read.
+  Ref empty;
   // Where CodeInfo hangs on code objects; -1 if there is no place (see code_info.h).
   Py_ssize_t code_extra_index = -1;
+  std::shared_ptr<ReceivedFunctions> received;
 };
 
 // Fills all but the exception classes. Throws PyError.

@@ -7,6 +7,7 @@
 #include "python/codecs/state_setter.h"
 #include "python/compat.h"
 #include "python/graph_decoder.h"
+#include "python/namespaces.h"
 
 namespace waybill::py {
 
@@ -40,9 +41,13 @@ Ref find_global(GraphDecoder& decoder, Frame& frame) {
     return Ref::steal(PyObject_CallFunctionObjArgs(find_class, object.get(),
                                                    frame.children[1].get(), nullptr));
   }
-  if (object.get() == Py_None) object = Ref::steal(PyImport_ImportModule("builtins"));
+  if (object.get() == Py_None) object = builtins_module(decoder.state());
+  PyObject* whole = frame.children[1].get();
+  if (PyUnicode_FindChar(whole, '.', 0, PyUnicode_GET_LENGTH(whole), 1) < 0) {
+    return Ref::steal(PyObject_GetAttr(object.get(), whole));
+  }
   Ref dot = Ref::steal(PyUnicode_FromString("."));
-  Ref path = Ref::steal(PyUnicode_Split(frame.children[1].get(), dot.get(), -1));
+  Ref path = Ref::steal(PyUnicode_Split(whole, dot.get(), -1));
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(path.get()); ++i) {
     object = Ref::steal(PyObject_GetAttr(object.get(), PyList_GET_ITEM(path.get(), i)));
   }
@@ -50,29 +55,22 @@ Ref find_global(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
-  const Names& names = decoder.state().names;
   Ref globals;
   if (frame.children[3].get() == Py_True) {
     PyObject* name = frame.children[0].get();
-    Ref module =
-        Ref::steal(PyModule_NewObject(name == Py_None ? names.empty.get() : name));
+    Ref module = Ref::steal(
+        PyModule_NewObject(name == Py_None ? decoder.state().names.empty.get() : name));
     globals = Ref::share(PyModule_GetDict(module.get()));
     decoder.add_module(std::move(module));
   } else {
     globals = Ref::steal(PyDict_New());
   }
-  auto set = [&](const Ref& name, PyObject* value) {
-    check(PyDict_SetItem(globals.get(), name.get(), value));
+  const auto text_or_null = [&](std::size_t index) {
+    PyObject* text = frame.children[index].get();
+    return text == Py_None ? nullptr : text;
   };
-  Ref builtins = Ref::steal(PyImport_ImportModule("builtins"));
-  set(names.builtins, builtins.get());
-  if (frame.children[0].get() != Py_None) set(names.name, frame.children[0].get());
-  if (frame.children[1].get() != Py_None) set(names.package, frame.children[1].get());
-  if (frame.children[2].get() == Py_True) {
-    // Import statements ask only whether it is there, to tell a package.
-    Ref path = Ref::steal(PyList_New(0));
-    set(names.path, path.get());
-  }
+  describe_namespace(decoder.state(), globals.get(), text_or_null(0), text_or_null(1),
+                     frame.children[2].get() == Py_True);
   return globals;
 }
 

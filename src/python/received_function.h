@@ -1,0 +1,83 @@
+#pragma once
+
+// What functions were made of that were received before, to be made again while their
+// code lives.
+
+#include <Python.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "python/ref.h"
+#include "python/state.h"
+#include "waybill/bytes.h"
+#include "waybill/envelope.h"
+#include "wire/reader.h"
+
+namespace waybill::py {
+
+// An envelope that was verified, of a function that is nothing but its code and the
+// modules it names. Holds text and a weak reference to the code object: no module but
+// builtins, no globals, no function.
+class ReceivedFunction {
+ public:
+  // `envelope` must have passed verify(). Null if there is more in it.
+  static std::unique_ptr<ReceivedFunction> look(const State& state,
+                                                const Envelope& envelope);
+
+  bool is_of(BytesView envelope) const;
+
+  void set_code(PyObject* code);
+
+  // A new function like the one before. Null if its code is gone, or if a module it
+  // needs is not imported: importing is left to those who start from the envelope.
+  Ref make(const State& state) const;
+
+ private:
+  struct Import {
+    Ref module;  // Its name; null if it is not needed at load.
+  };
+  struct Global {
+    Ref name;
+    std::size_t import;  // Into imports_.
+  };
+  static constexpr std::size_t kMaxImports = 16;
+
+  bool read_imports(const Manifest& manifest);
+  bool read_payload(const State& state, const Envelope& envelope);
+  bool read_namespace(const State& state, wire::Reader& reader);
+  bool read_globals(wire::Reader& reader);
+
+  std::vector<std::uint8_t> envelope_;
+  Ref code_;                     // A weak reference.
+  std::vector<Import> imports_;  // One for each record of the manifest.
+  std::vector<Global> globals_;  // Names of modules.
+  Ref namespace_;                // Globals with None in place of each module.
+};
+
+// The last of them, by the digest at the end of the envelope; all bytes are compared.
+// Bounded: one takes the place of another, and large envelopes are left out. Needs the
+// GIL.
+class ReceivedFunctions {
+ public:
+  // A new function of an envelope that gave one before; null if nothing is known of it,
+  // or see ReceivedFunction::make.
+  Ref make_again(const State& state, BytesView envelope);
+
+  // Takes note of what an envelope gave: of its code at the second time and from then
+  // on, since most come once.
+  void note(const State& state, const Envelope& envelope, PyObject* object);
+
+ private:
+  struct Entry {
+    std::uint64_t digest = 0;
+    bool is_known = false;                       // It came before.
+    std::unique_ptr<ReceivedFunction> function;  // Null if it is more than its code.
+  };
+
+  std::array<Entry, 256> entries_;
+};
+
+}  // namespace waybill::py
