@@ -1,19 +1,18 @@
-"""The workloads that the benchmarks measure, by name.
+"""The functions and classes that the benchmarks send, by name.
 
-Functions are made from source as if they stood in __main__, so that every serializer
-has to send them by value.
+They are made from source as if they stood in __main__, so that every serializer has to
+send them by value.
 """
 
 import asyncio
 import collections
 import contextlib
-import dataclasses
 import random
 import re
 import sys
 import types
-
-# ---- Functions and classes ---------------------------------------------------------
+from collections.abc import Callable
+from typing import NamedTuple
 
 IMPORTS = "import asyncio, collections, math, re, struct, time\n"
 
@@ -25,60 +24,70 @@ def define(source, name="f"):
     return namespace[name]
 
 
-def names_modules():
-    return define("def f(): return [time, struct, math]")
+def step(salt):
+    """A statement that makes the code it stands in unlike any other."""
+    return "" if salt is None else f"salt = {salt}; "
 
 
-def names_packages():
-    return define("def f(): return [collections, re, asyncio]")
+def names_modules(salt=None):
+    return define(f"def f(): {step(salt)}return [time, struct, math]")
 
 
-def closure():
+def names_packages(salt=None):
+    return define(f"def f(): {step(salt)}return [collections, re, asyncio]")
+
+
+def closure(salt=None):
     return define(
         "def outer(package, factor):\n"
-        "    def inner(x): return package.abc.Mapping, [x * factor, math.pi]\n"
+        f"    def inner(x): {step(salt)}"
+        "return package.abc.Mapping, [x * factor, math.pi]\n"
         "    return inner\n"
         "f = outer(collections, 3)"
     )
 
 
-def dynamic_class():
+def dynamic_class(salt=None):
     return define(
         "class f:\n"
         "    scale = 2\n"
         "    def __init__(self, x): self.x = x\n"
-        "    def area(self): return math.pi * self.scale * self.x\n"
+        f"    def area(self): {step(salt)}return math.pi * self.scale * self.x\n"
         "    @property\n"
         "    def name(self): return re.escape(str(self.x))\n"
     )
 
 
-def instance():
-    return dynamic_class()(21)
+def instance(salt=None):
+    return dynamic_class(salt)(21)
+
+
+class Case(NamedTuple):
+    make: Callable[..., object]  # Takes the salt, or nothing.
+    probe: str  # An expression of `value` that shows whether it works.
 
 
 CALLABLES = {
-    "function, 3 modules": names_modules,
-    "function, 3 packages": names_packages,
-    "closure over a package": closure,
-    "class": dynamic_class,
-    "its instance": instance,
+    "function, 3 modules": Case(names_modules, "[m.__name__ for m in value()]"),
+    "function, 3 packages": Case(names_packages, "[m.__name__ for m in value()]"),
+    "closure over a package": Case(closure, "value(2)"),
+    "class": Case(dynamic_class, "value(21).area(), value(21).name"),
+    "its instance": Case(instance, "value.area(), value.name"),
 }
 
 
-def never_seen(count):
-    """Functions whose code is unlike any that was there before."""
-    salts = [random.getrandbits(60) for _ in range(count)]
-    return [
-        define(f"def f(x): return [collections, re, asyncio, x + {salt}]")
-        for salt in salts
-    ]
+def never_seen(make, count):
+    """Objects whose code is unlike any that was there before."""
+    return [make(random.getrandbits(60)) for _ in range(count)]
 
 
 def tasks(count):
     """What a scheduler sends: one function, many arguments."""
     function = names_packages()
     return [(function, (i, f"part-{i}"), {"retries": 3}) for i in range(count)]
+
+
+TASK = Case(lambda: tasks(1)[0], "[m.__name__ for m in value[0]()], value[1:]")
 
 
 @contextlib.contextmanager
@@ -102,51 +111,3 @@ def modules_loaded(count):
 def packages_are_loaded():
     """The packages that names_packages() names are there before anything is timed."""
     return [asyncio, collections, re]
-
-
-# ---- Plain data --------------------------------------------------------------------
-
-
-@dataclasses.dataclass
-class Point:
-    x: float
-    y: float
-    label: str
-
-
-def records(count=10_000):
-    return [
-        {"id": i, "name": f"user {i}", "score": i * 0.5, "tags": ["new", "paid"]}
-        for i in range(count)
-    ]
-
-
-def floats(count=100_000):
-    generator = random.Random(1)
-    return [generator.random() for _ in range(count)]
-
-
-def strings(count=50_000):
-    return [f"value number {i}" for i in range(count)]
-
-
-def nested(depth=12):
-    return [nested(depth - 1), nested(depth - 1)] if depth else [1, None, "leaf"]
-
-
-def dataclass_objects(count=10_000):
-    return [Point(i * 0.5, i * 2.0, f"point {i}") for i in range(count)]
-
-
-def big_dict(count=100_000):
-    return {f"key {i}": i for i in range(count)}
-
-
-DATA = {
-    "records": records,
-    "floats": floats,
-    "strings": strings,
-    "nested lists": nested,
-    "dataclasses": dataclass_objects,
-    "big dict": big_dict,
-}

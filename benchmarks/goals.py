@@ -1,0 +1,35 @@
+"""What this project aims at: a peer's figure divided by ours, for rows by name."""
+
+import re
+
+# Whether pyfory can do the work at all, able.py finds out.
+EVERYWHERE = {"pyfory": 1}
+
+DUMPS_OF_DATA = "(records|floats|strings|nested lists|dataclasses|big dict): dumps"
+LOADS_OF_DATA = DUMPS_OF_DATA.replace("dumps", "loads")
+
+#: The first pattern that fits "group: work" counts.
+GOALS = (
+    (r"functions: dumps, names 3 modules", {"cloudpickle": 60, "marshal": 1 / 0.6}),
+    (r"functions: .*, \d{3} loaded", {"cloudpickle": 200}),
+    (r"functions: .*, 3 188 loaded", {"cloudpickle": 2_000}),
+    (r"functions: .*, 30 188 loaded", {"cloudpickle": 20_000}),
+    (r"functions: .*tasks, dumps", {"cloudpickle": 40}),
+    (r"callables: function, 3 packages: dumps, new code", {"cloudpickle": 10}),
+    (r"callables: function, 3 packages: loads, new code", {"cloudpickle": 6}),
+    (r"callables: function, 3 packages: loads", {"cloudpickle": 20}),
+    (r"callables: function.*: size", {"cloudpickle": 2}),
+    (r"callables: (class|its instance): (dumps|loads)", {"cloudpickle": 15}),
+    (f"data: {DUMPS_OF_DATA}", {"pickle": 1.5}),
+    (f"data: {LOADS_OF_DATA}", {"pickle": 1.2}),
+    (r"data: .*: size", {"pickle": 1}),
+    (r"process: import", {"cloudpickle": 1}),
+)
+
+
+def of(row):
+    """{peer: times} for those of the row's peers that a goal names."""
+    name = f"{row['group']}: {row['work']}"
+    named = next((goal for pattern, goal in GOALS if re.match(pattern, name)), {})
+    wanted = EVERYWHERE | named
+    return {peer: times for peer, times in wanted.items() if peer in row["figures"]}

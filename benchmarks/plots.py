@@ -1,0 +1,103 @@
+"""The benchmarks' figures as plots."""
+
+import show
+
+#: A colour of its own for each side, in all plots.
+COLOURS = {
+    "waybill": "#0b6e4f",
+    "cloudpickle": "#c8553d",
+    "pickle": "#3d5a80",
+    "dill": "#b08900",
+    "pyfory": "#7b4b94",
+    "marshal": "#888888",
+}
+
+
+def draw(report, folder):
+    """Writes bench_<name>.svg for all there are figures of."""
+    try:
+        import matplotlib
+    except ImportError:
+        print(show.note("matplotlib is not installed: no plots"))
+        return
+    matplotlib.use("svg")
+    # The same figures give the same file, with text that can be searched.
+    matplotlib.rcParams.update({"svg.hashsalt": "waybill", "svg.fonttype": "none"})
+    from matplotlib import pyplot
+
+    plots = {"cloudpickle": speed, "modules": modules, "objects": objects}
+    for name, plot in plots.items():
+        made = plot(pyplot, report)
+        if made is None:
+            continue
+        path = folder / f"bench_{name}.svg"
+        made.tight_layout()
+        made.savefig(path, metadata={"Date": None})
+        pyplot.close(made)
+        print(f"wrote {path}")
+
+
+def speed(pyplot, report):
+    """How many times faster than cloudpickle each row is."""
+    rows = [r for r in report["rows"] if r["unit"] == "s" and r["group"] != "growth"]
+    rows = [row for row in rows if "cloudpickle" in row["figures"]]
+    if not rows:
+        return None
+    names = [row["work"] for row in rows]
+    ratios = [row["figures"]["cloudpickle"] / row["figures"]["waybill"] for row in rows]
+    figure, axes = pyplot.subplots(figsize=(8, 1 + 0.2 * len(rows)))
+    shades = [COLOURS["waybill" if ratio >= 1 else "cloudpickle"] for ratio in ratios]
+    # Bars start at 1: to the left of it cloudpickle is faster.
+    axes.barh(names, [ratio - 1 for ratio in ratios], left=1, color=shades)
+    axes.set_xscale("log")
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.invert_yaxis()
+    axes.margins(y=0.01)
+    axes.tick_params(axis="y", labelsize=7)
+    axes.set_xlabel("times as fast as cloudpickle")
+    axes.grid(axis="x", alpha=0.3)
+    return figure
+
+
+def modules(pyplot, report):
+    """dumps of one function against the number of modules in the process."""
+    curve = report["curves"]["modules"]
+    if not curve:
+        return None
+    figure, axes = pyplot.subplots(figsize=(7, 4))
+    lines(axes, curve, "modules", [(p, "o-") for p in COLOURS], lambda p: p, 1e6)
+    axes.set_xlabel("entries in sys.modules")
+    axes.set_ylabel("µs for each dumps")
+    axes.set_title("dumps of a function that names three packages")
+    return figure
+
+
+def objects(pyplot, report):
+    """What an object costs against the number of objects in the payload."""
+    curve = report["curves"]["objects"]
+    if not curve:
+        return None
+    figure, axes = pyplot.subplots(figsize=(7, 4))
+    for verb, style in (("dumps", "o-"), ("loads", "s--")):
+        sides = [(side, style) for side in COLOURS]
+        lines(axes, curve, "objects", sides, lambda p, verb=verb: p[verb], 1e9, verb)
+    axes.set_xlabel("objects in the payload")
+    axes.set_ylabel("ns for each object")
+    axes.set_title("lists of an int, a float and a text")
+    return figure
+
+
+def lines(axes, curve, along, sides, figures, factor, label=""):
+    """One line for each side that the curve has; `figures` takes a point apart."""
+    for side, style in sides:
+        points = [point for point in curve if side in figures(point)]
+        if points:
+            axes.loglog(
+                [point[along] for point in points],
+                [figures(point)[side] * factor for point in points],
+                style,
+                color=COLOURS[side],
+                label=f"{side} {label}".strip(),
+            )
+    axes.grid(alpha=0.3)
+    axes.legend()

@@ -1,0 +1,31 @@
+"""Rows about the size of the payload: what one object costs among 1 to 10⁷."""
+
+import datasets
+import timing
+from bench import number
+
+GROUP = "growth"
+SIDES = ("waybill", "pickle")
+
+
+def rows(bench, sides):
+    sides = {side: sides[side] for side in SIDES}
+    for power in range(bench.count(7, quick=5) + 1):
+        count = 10**power
+        value = datasets.objects(count)
+        point = {"objects": count}
+        for verb in ("dumps", "loads"):
+            calls = {
+                side: (
+                    getattr(peer, verb),
+                    value if verb == "dumps" else peer.dumps(value),
+                )
+                for side, peer in sides.items()
+            }
+            best = timing.repeated(calls, bench.seconds)
+            each = {side: seconds / count for side, seconds in best.items()}
+            point[verb] = each
+            plural = "object" if count == 1 else "objects"
+            work = f"{number(count)} {plural}: {verb}, per object"
+            bench.add(GROUP, work, "s", each)
+        bench.curves["objects"].append(point)

@@ -1,0 +1,46 @@
+"""Rows about the process: time to import, and memory over many calls."""
+
+import gc
+
+import cases
+import timing
+import waybill
+from bench import number
+
+GROUP = "process"
+
+
+def rows(bench, sides):
+    names = [side for side in sides if side != "marshal"]
+    best = timing.import_seconds(names, bench.count(15, quick=3))
+    bench.add(GROUP, "import", "s", best)
+    if timing.resident_kib() is not None:
+        memory(bench)
+
+
+def memory(bench):
+    """Growth of memory over many calls, after as many that warm up."""
+    count = bench.count(1_000_000, quick=20_000)
+    value = cases.closure()
+
+    def run(times):
+        for _ in range(times):
+            waybill.loads(waybill.dumps(value))
+
+    def run_new(times):
+        for _ in range(times // 1_000):
+            for function in cases.never_seen(cases.names_packages, 10):
+                waybill.loads(waybill.dumps(function))
+
+    works = {
+        f"growth, {number(count)} dumps and loads": run,
+        f"growth, {number(count // 100)} times new code": run_new,
+    }
+    for work, function in works.items():
+        function(count // 10)
+        gc.collect()
+        before = timing.resident_kib()
+        function(count)
+        gc.collect()
+        growth = {"waybill": timing.resident_kib() - before}
+        bench.add(GROUP, work, "KiB", growth)
