@@ -36,6 +36,10 @@ def figure(value, unit):
     return f"{digits(value * factor)} {name}"
 
 
+def speed(bytes_per_second):
+    return f"{bytes_per_second / 1e6:.0f} MB/s" if bytes_per_second else ""
+
+
 def times(peer, own):
     """How many times the peer's figure is ours: above 1, waybill does better."""
     ratio = peer / own
