@@ -8,7 +8,7 @@ import timing
 class Bench:
     def __init__(self, quick):
         self.quick = quick
-        self.seconds = 0.05 if quick else 0.3  # For each side of a row, at least.
+        self.seconds = 0.05 if quick else 0.25  # For each side of a row, at least.
         self.rows = []
         self.curves = {"modules": [], "objects": []}  # For the plots.
 

@@ -2,7 +2,7 @@
 
 import re
 
-# Whether pyfory can do the work at all, able.py finds out.
+# Wherever it can do the work at all, which able.py finds out.
 EVERYWHERE = {"pyfory": 1}
 
 DUMPS_OF_DATA = "(records|floats|strings|nested lists|dataclasses|big dict): dumps"

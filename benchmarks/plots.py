@@ -50,6 +50,7 @@ def speed(pyplot, report):
     # Bars start at 1: to the left of it cloudpickle is faster.
     axes.barh(names, [ratio - 1 for ratio in ratios], left=1, color=shades)
     axes.set_xscale("log")
+    axes.set_xlim(0.8 * min(1, *ratios), 1.5 * max(1, *ratios))
     axes.axvline(1, color="black", linewidth=0.8)
     axes.invert_yaxis()
     axes.margins(y=0.01)

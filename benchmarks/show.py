@@ -46,11 +46,16 @@ def times(peer, own):
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
 
 
-def shade(row, peer):
+def is_short(row, peer):
+    """Whether the row falls short of a goal; what is within 1 % of it does not."""
     ratio = row["figures"][peer] / row["figures"]["waybill"]
-    if ratio < 1:
+    return ratio < 0.99 * row["goals"].get(peer, 0)
+
+
+def shade(row, peer):
+    if row["figures"][peer] < row["figures"]["waybill"]:
         return RED
-    return GREEN if ratio >= row["goals"].get(peer, 1) else YELLOW
+    return YELLOW if is_short(row, peer) else GREEN
 
 
 def print_head():

@@ -36,17 +36,17 @@ def own(row):
 
 
 def cell(row, peer):
-    """A peer's figure, its ratio, and a mark where that is short of the goal."""
+    """A peer's figure, its ratio, and the goal where that falls short of it."""
     if peer not in row["figures"]:
         return ""
     peers, ours = row["figures"][peer], row["figures"]["waybill"]
+    text = show.figure(peers, row["unit"])
     if not ours:
-        return show.figure(peers, row["unit"])
-    goal = row["goals"].get(peer)
-    short = goal is not None and peers / ours < goal
-    mark = f", goal {goal:.3g}" if short and goal < 1000 else ""
-    mark = f", goal {goal}" if short and goal >= 1000 else mark
-    return f"{show.figure(peers, row['unit'])} ({show.times(peers, ours)}{mark})"
+        return text
+    goal = (
+        f", goal {round(row['goals'][peer], 2):,g}" if show.is_short(row, peer) else ""
+    )
+    return f"{text} ({show.times(peers, ours)}{goal})"
 
 
 def of_machine(report):
@@ -57,6 +57,20 @@ def of_machine(report):
     system = about["system"].partition("-")[0]
     machine = f"{system}, {about['processor']}, {cores}"
     return f"CPython {about['python']}, {versions}; {machine}."
+
+
+def of_layers(rows):
+    return grid(
+        ["work", "time", "speed"],
+        [
+            [
+                f"{row['layer']}: {row['work']}",
+                show.figure(row["seconds"], "s"),
+                show.speed(row["speed"]),
+            ]
+            for row in rows
+        ],
+    )
 
 
 def all_of(report):
