@@ -32,7 +32,7 @@ def draw(report, folder):
             continue
         path = folder / f"bench_{name}.svg"
         made.tight_layout()
-        made.savefig(path, metadata={"Date": None})
+        made.savefig(path, metadata={"Date": None}, bbox_inches="tight")
         pyplot.close(made)
         print(f"wrote {path}")
 
