@@ -20,6 +20,11 @@ inline std::array<std::uint8_t, 8> digest_of(BytesView bytes) {
   return std::to_array(canonical.digest);
 }
 
+// The same as a number of this machine, for tables in memory.
+inline std::uint64_t hash_of(BytesView bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
 // 128 bits, likewise.
 inline std::array<std::uint8_t, 16> content_hash_of(BytesView bytes) {
   XXH128_canonical_t canonical;

@@ -22,13 +22,26 @@ tl::unexpected<Error> fail(ErrorCode code, std::size_t offset, std::string detai
   return tl::unexpected(Error{code, offset, std::move(detail)});
 }
 
+// Where the instructions go.
+struct Collected {
+  void add(const Instruction& instruction) { all.push_back(instruction); }
+
+  std::vector<Instruction> all;
+};
+
+struct Checked {
+  void add(const Instruction& instruction) { last = instruction.operation; }
+
+  Operation last = Operation::kUnknown;
+};
+
+template <typename Sink>
 class Reader {
  public:
-  Reader(const OpcodeTable& table, BytesView code) : table_(table), code_(code) {
-    instructions_.reserve(code.size() / 4 + 8);
-  }
+  Reader(const OpcodeTable& table, BytesView code, Sink& sink)
+      : table_(table), code_(code), sink_(sink) {}
 
-  Result<std::vector<Instruction>> read() {
+  Result<void> read() {
     if (code_.size() % 2 != 0 || code_.size() > 0x7fffffff) {
       return fail(ErrorCode::kMalformed, code_.size(),
                   "instructions are units of 2 bytes, and below 2 GiB");
@@ -61,7 +74,7 @@ class Reader {
         return tl::unexpected(sound.error());
       }
     }
-    return std::move(instructions_);
+    return {};
   }
 
  private:
@@ -122,7 +135,7 @@ class Reader {
     instruction.argument = argument;
     instruction.pops = pops;
     instruction.pushes = pushes;
-    instructions_.push_back(instruction);
+    sink_.add(instruction);
   }
 
   // A load of names[argument >> flag_bits]. Bit 0 asks for a NULL in the free place of
@@ -187,7 +200,7 @@ class Reader {
       case Operation::kIntrinsic:
         return split_intrinsic(from);
       default:
-        instructions_.push_back(from);
+        sink_.add(from);
     }
   }
 
@@ -206,7 +219,7 @@ class Reader {
 
   const OpcodeTable& table_;
   BytesView code_;
-  std::vector<Instruction> instructions_;
+  Sink& sink_;
 };
 
 }  // namespace
@@ -224,14 +237,34 @@ bool ends_block(Operation operation) {
   }
 }
 
-Result<std::vector<Instruction>> read_instructions(int version, BytesView code) {
+namespace {
+
+template <typename Sink>
+Result<void> read_into(Sink& sink, int version, BytesView code) {
   const OpcodeTable* table = opcode_table(version);
   if (table == nullptr) {
     return fail(ErrorCode::kPythonMismatch, 0,
                 "code of Python " + std::to_string(version / 100) + "." +
                     std::to_string(version % 100) + "; known are 3.11 to 3.15");
   }
-  return Reader(*table, code).read();
+  return Reader<Sink>(*table, code, sink).read();
+}
+
+}  // namespace
+
+Result<std::vector<Instruction>> read_instructions(int version, BytesView code) {
+  Collected collected;
+  collected.all.reserve(code.size() / 4 + 8);
+  Result<void> read = read_into(collected, version, code);
+  if (!read) return tl::unexpected(std::move(read.error()));
+  return std::move(collected.all);
+}
+
+Result<Operation> check_instructions(int version, BytesView code) {
+  Checked checked;
+  Result<void> read = read_into(checked, version, code);
+  if (!read) return tl::unexpected(std::move(read.error()));
+  return checked.last;
 }
 
 }  // namespace waybill::bytecode

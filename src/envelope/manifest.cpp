@@ -43,16 +43,13 @@ using wire::TokenType;
 
 constexpr std::uint64_t kRecordLength = 6;
 constexpr std::uint64_t kSubstitutionLength = 3;
-constexpr std::uint64_t kNoFile = UINT64_MAX;
 constexpr std::uint64_t kLastTime = static_cast<std::uint64_t>(ImportTime::kLazy);
 
 // Text that is UTF-8, or nil; false with an error for all else.
-bool read_optional(Reader& reader, std::string_view& value, bool& is_nil,
-                   std::string_view what) {
+bool read_optional(Reader& reader, std::string_view& value, std::string_view what) {
+  if (reader.read_nil()) return true;
   Token token;
   if (!reader.next(token)) return false;
-  is_nil = token.type == TokenType::kNil;
-  if (is_nil) return true;
   if (token.type != TokenType::kText || !wire::is_utf8(token.text())) {
     return reader.fail(ErrorCode::kMalformed, token.offset,
                        std::string(what) + " should be UTF-8 text or nil");
@@ -69,10 +66,10 @@ bool read_required(Reader& reader, std::string_view& value, std::string_view wha
 }
 
 bool read_file_index(Reader& reader, std::uint64_t& index) {
+  index = ManifestView::kNoFile;
+  if (reader.read_nil()) return true;
   Token token;
   if (!reader.next(token)) return false;
-  index = kNoFile;
-  if (token.type == TokenType::kNil) return true;
   if (token.type != TokenType::kInteger || token.integer < 0) {
     return reader.fail(ErrorCode::kMalformed, token.offset,
                        "the file of an import should be an index or nil");
@@ -88,46 +85,36 @@ bool skip_rest(Reader& reader, std::uint64_t count) {
   return true;
 }
 
-bool read_record(Reader& reader, ImportRecord& record, std::uint64_t& file) {
+bool read_record(Reader& reader, ManifestView::Import& record) {
   const std::size_t offset = reader.offset();
   std::uint64_t count = 0;
   if (!reader.read_array(count, "an import")) return false;
   if (count < kRecordLength) {
     return reader.fail(ErrorCode::kMalformed, offset, "an import has six fields");
   }
-  std::string_view module, chain, function;
   std::uint64_t time = 0;
   std::uint64_t line = 0;
-  bool no_chain = false;
-  bool no_function = false;
-  if (!read_required(reader, module, "the module of an import") ||
+  if (!read_required(reader, record.module, "the module of an import") ||
       !reader.read_unsigned(time, kLastTime, "the time of an import") ||
-      !read_optional(reader, chain, no_chain, "the chain of an import") ||
-      !read_optional(reader, function, no_function, "the function of an import") ||
-      !read_file_index(reader, file) ||
+      !read_optional(reader, record.chain, "the chain of an import") ||
+      !read_optional(reader, record.function, "the function of an import") ||
+      !read_file_index(reader, record.file) ||
       !reader.read_unsigned(line, UINT32_MAX, "the line of an import")) {
     return false;
   }
-  record.module = module;
   record.time = static_cast<ImportTime>(time);
-  record.chain = no_chain ? module : chain;
-  record.function = function;
   record.line = static_cast<std::uint32_t>(line);
   return skip_rest(reader, count - kRecordLength);
 }
 
-// The records, and for each its index into the files, which may stand further on.
-bool read_imports(Reader& reader, Manifest& manifest,
-                  std::vector<std::uint64_t>& files) {
+bool read_imports(Reader& reader, std::vector<ManifestView::Import>& imports) {
   std::uint64_t count = 0;
   if (!reader.read_array(count, "the imports")) return false;
   // Of what may be hostile, no more is reserved than the bytes left can hold.
   const std::uint64_t most = reader.left() / (kRecordLength + 1);
-  manifest.imports.reserve(count < most ? count : most);
-  files.reserve(count < most ? count : most);
+  imports.reserve(count < most ? count : most);
   for (; count != 0; --count) {
-    std::uint64_t& file = files.emplace_back(kNoFile);
-    if (!read_record(reader, manifest.imports.emplace_back(), file)) return false;
+    if (!read_record(reader, imports.emplace_back())) return false;
   }
   return true;
 }
@@ -143,7 +130,8 @@ bool read_files(Reader& reader, std::vector<std::string_view>& files) {
   return true;
 }
 
-bool read_substitutions(Reader& reader, Manifest& manifest) {
+bool read_substitutions(Reader& reader,
+                        std::vector<ManifestView::Substitution>& substitutions) {
   std::uint64_t count = 0;
   if (!reader.read_array(count, "the substitutions")) return false;
   for (; count != 0; --count) {
@@ -154,15 +142,13 @@ bool read_substitutions(Reader& reader, Manifest& manifest) {
       return reader.fail(ErrorCode::kMalformed, offset,
                          "a substitution has three fields");
     }
-    std::string_view policy, type, path;
-    if (!read_required(reader, policy, "the policy of a substitution") ||
-        !read_required(reader, type, "the type of a substitution") ||
-        !read_required(reader, path, "the path of a substitution") ||
+    ManifestView::Substitution& each = substitutions.emplace_back();
+    if (!read_required(reader, each.policy, "the policy of a substitution") ||
+        !read_required(reader, each.type, "the type of a substitution") ||
+        !read_required(reader, each.path, "the path of a substitution") ||
         !skip_rest(reader, fields - kSubstitutionLength)) {
       return false;
     }
-    manifest.substitutions.push_back(
-        {std::string(policy), std::string(type), std::string(path)});
   }
   return true;
 }
@@ -231,11 +217,9 @@ void write_imports(wire::CursorWriter& writer, const Manifest& manifest,
 
 }  // namespace
 
-bool read_manifest(Reader& reader, Manifest& manifest) {
+bool read_manifest(Reader& reader, ManifestView& manifest) {
   std::uint64_t count = 0;
   if (!reader.read_map(count, "the manifest")) return false;
-  std::vector<std::uint64_t> indices;
-  std::vector<std::string_view> files;
   std::uint64_t next_key = 0;
   const std::size_t offset = reader.offset();
   for (; count != 0; --count) {
@@ -248,22 +232,42 @@ bool read_manifest(Reader& reader, Manifest& manifest) {
     }
     next_key = key + 1;
     const bool read = key == static_cast<std::uint64_t>(ManifestKey::kImports)
-                          ? read_imports(reader, manifest, indices)
+                          ? read_imports(reader, manifest.imports)
                       : key == static_cast<std::uint64_t>(ManifestKey::kFiles)
-                          ? read_files(reader, files)
+                          ? read_files(reader, manifest.files)
                       : key == static_cast<std::uint64_t>(ManifestKey::kSubstitutions)
-                          ? read_substitutions(reader, manifest)
+                          ? read_substitutions(reader, manifest.substitutions)
                           : reader.skip();
     if (!read) return false;
   }
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    if (indices[i] == kNoFile) continue;
-    if (indices[i] >= files.size()) {
-      return reader.fail(ErrorCode::kMalformed, offset,
-                         "an import names file " + std::to_string(indices[i]) + " of " +
-                             std::to_string(files.size()));
+  // The files may stand behind the imports.
+  for (const ManifestView::Import& record : manifest.imports) {
+    if (record.file == ManifestView::kNoFile || record.file < manifest.files.size()) {
+      continue;
     }
-    manifest.imports[i].file = files[indices[i]];
+    return reader.fail(ErrorCode::kMalformed, offset,
+                       "an import names file " + std::to_string(record.file) + " of " +
+                           std::to_string(manifest.files.size()));
+  }
+  return true;
+}
+
+bool read_manifest(Reader& reader, Manifest& manifest) {
+  ManifestView view;
+  if (!read_manifest(reader, view)) return false;
+  manifest.imports.reserve(view.imports.size());
+  for (const ManifestView::Import& from : view.imports) {
+    ImportRecord& record = manifest.imports.emplace_back();
+    record.module = from.module;
+    record.time = from.time;
+    record.chain = from.chain.data() == nullptr ? from.module : from.chain;
+    record.function = from.function;
+    if (from.file != ManifestView::kNoFile) record.file = view.files[from.file];
+    record.line = from.line;
+  }
+  for (const ManifestView::Substitution& from : view.substitutions) {
+    manifest.substitutions.push_back(
+        {std::string(from.policy), std::string(from.type), std::string(from.path)});
   }
   return true;
 }

@@ -3,6 +3,9 @@
 // The manifest's section, for open() and seal().
 
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "waybill/manifest.h"
 #include "wire/reader.h"
@@ -12,6 +15,25 @@ namespace waybill::envelope {
 
 // Reads the section; false when the reader has an error.
 bool read_manifest(wire::Reader& reader, Manifest& manifest);
+
+// A manifest whose text stays in the input.
+struct ManifestView {
+  struct Import {
+    std::string_view module, chain, function;  // Chain: null if it is the module.
+    ImportTime time;
+    std::uint32_t line;
+    std::uint64_t file;  // Into files, or kNoFile.
+  };
+  struct Substitution {
+    std::string_view policy, type, path;
+  };
+  static constexpr std::uint64_t kNoFile = UINT64_MAX;
+
+  std::vector<Import> imports;
+  std::vector<std::string_view> files;
+  std::vector<Substitution> substitutions;
+};
+bool read_manifest(wire::Reader& reader, ManifestView& manifest);
 
 // At least as many bytes as write_manifest() writes.
 std::size_t manifest_bound(const Manifest& manifest);

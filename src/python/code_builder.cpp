@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "bytecode/instruction.h"
-#include "python/compat.h"
 #include "python/graph_decoder.h"
 #include "python/text.h"
 
@@ -20,36 +18,6 @@ using wire::Token;
 using wire::TokenType;
 
 constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
-
-Ref bytes(BytesView view) {
-  return Ref::steal(
-      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(view.data()),
-                                static_cast<Py_ssize_t>(view.size())));
-}
-
-Ref names(const std::vector<std::string_view>& views) {
-  Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(views.size())));
-  Py_ssize_t count = 0;
-  for (const std::string_view view : views) {
-    PyTuple_SET_ITEM(tuple.get(), count++, interned_text(view).release());
-  }
-  return tuple;
-}
-
-// Names of the locals whose kind has one of the bits.
-Ref locals_of(const envelope::CodeFields& fields, std::uint8_t bits) {
-  const BytesView kinds = fields.local_kinds;
-  const auto is_one = [bits](std::uint8_t kind) { return (kind & bits) != 0; };
-  Ref tuple =
-      Ref::steal(PyTuple_New(std::count_if(kinds.begin(), kinds.end(), is_one)));
-  Py_ssize_t count = 0;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (!is_one(kinds[i])) continue;
-    PyTuple_SET_ITEM(tuple.get(), count++,
-                     interned_text(fields.local_names[i]).release());
-  }
-  return tuple;
-}
 
 }  // namespace
 
@@ -107,16 +75,16 @@ bool CodeBuilder::read_place(Reader& reader) {
     Token file;
     if (!reader.next(file)) return false;
     if (file.type == TokenType::kText || file.type == TokenType::kExtension) {
-      place.file = interned_text(file.text());
+      place.where.file = state_.name_table.get(file.text());
     } else if (!open.empty()) {
-      place.file = places_[open.back().first].file;
+      place.where.file = places_[open.back().first].where.file;
     }
     if (!reader.read_unsigned(line, INT32_MAX, "a line") ||
-        !reader.read_binary(place.line_table, "a line table") ||
+        !reader.read_binary(place.where.line_table, "a line table") ||
         !reader.read_array(nested, "nested places")) {
       return false;
     }
-    place.line = static_cast<std::uint32_t>(line);
+    place.where.line = static_cast<std::uint32_t>(line);
     const std::size_t index = places_.size();
     if (open.empty()) {
       place_of_use_.push_back(index);
@@ -212,81 +180,11 @@ Ref CodeBuilder::build(std::size_t body, std::size_t place) {
   }
 }
 
-// CPython trusts opcodes: one that only it itself may write, such as that of traced
-// code, ends the process already when the code object is made.
-void CodeBuilder::demand_known_opcodes(const CodeBody& entry,
-                                       BytesView instructions) const {
-  const auto known = bytecode::read_instructions(kPythonVersion, instructions);
-  const auto start = static_cast<std::size_t>(instructions.data() - entry.bytes.data());
-  if (!known) {
-    raise_decode(state_, known.error().code,
-                 entry.offset + start + known.error().offset, known.error().detail);
-  }
-  // It also writes the cache behind an instruction that has one, there or not.
-  const bool ends_in_cache = instructions.size() >= 2 && instructions.end()[-2] == 0;
-  if (ends_in_cache) return;
-  const bool ends_well = !known->empty() &&
-                         bytecode::ends_block(known->back().operation) &&
-                         !is_cached_jump(instructions.end()[-2]);
-  if (ends_well) return;
-  raise_decode(state_, ErrorCode::kMalformed, entry.offset + start,
-               "code whose last instruction does not end it");
-}
-
 Ref CodeBuilder::make(std::size_t body, const Place& place, std::vector<Ref> nested) {
   const CodeBody& entry = envelope_.code[body];
   const envelope::CodeFields& fields = body_at(body).fields;
-  demand_known_opcodes(entry, fields.instructions);
-  Ref constants = decode_constants(state_, fields.constants, limits_, nested);
-  const Ref instructions = bytes(fields.instructions);
-  const Ref all_names = names(fields.names);
-  const Ref variables = locals_of(fields, kLocalPlain);
-  const Ref free_names = locals_of(fields, kLocalFree);
-  const Ref cells = locals_of(fields, kLocalCell);
-  const Ref file = place.file ? place.file : interned_text("<waybill>");
-  const Ref name = interned_text(fields.name);
-  const Ref qualified = fields.qualified_name == fields.name
-                            ? name
-                            : interned_text(fields.qualified_name);
-  const Ref line_table = bytes(place.line_table);
-  const Ref exceptions = bytes(fields.exception_table);
-  CodeParts parts{};
-  parts.argument_count = static_cast<int>(fields.argument_count);
-  parts.positional_only_count = static_cast<int>(fields.positional_only_count);
-  parts.keyword_only_count = static_cast<int>(fields.keyword_only_count);
-  parts.local_count = static_cast<int>(PyTuple_GET_SIZE(variables.get()));
-  parts.stack_size = static_cast<int>(fields.stack_size);
-  parts.flags = static_cast<int>(fields.flags);
-  parts.instructions = instructions.get();
-  parts.constants = constants.get();
-  parts.names = all_names.get();
-  parts.variable_names = variables.get();
-  parts.free_names = free_names.get();
-  parts.cell_names = cells.get();
-  parts.file = file.get();
-  parts.name = name.get();
-  parts.qualified_name = qualified.get();
-  parts.first_line = static_cast<int>(place.line);
-  parts.line_table = line_table.get();
-  parts.exception_table = exceptions.get();
-  parts.local_kinds = {reinterpret_cast<const char*>(fields.local_kinds.data()),
-                       fields.local_kinds.size()};
-  Ref code = try_new_code(parts, entry.offset);
-  if (!code) {
-    raise_decode(state_, ErrorCode::kMalformed, entry.offset,
-                 "kinds of locals that contradict their names");
-  }
-  return code;
-}
-
-Ref CodeBuilder::try_new_code(const CodeParts& parts, std::size_t offset) {
-  try {
-    return new_code(parts);
-  } catch (const PyError&) {
-    if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
-    raise_decode(state_, ErrorCode::kMalformed, offset,
-                 "code that the interpreter does not accept");
-  }
+  const Ref constants = decode_constants(state_, fields.constants, limits_, nested);
+  return make_code(state_, {entry.offset, entry.bytes}, fields, constants, place.where);
 }
 
 }  // namespace waybill::py

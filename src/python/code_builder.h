@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "envelope/code_body.h"
+#include "python/code_maker.h"
 #include "python/ref.h"
 #include "python/state.h"
 #include "waybill/envelope.h"
 #include "wire/reader.h"
 
 namespace waybill::py {
-
-struct CodeParts;
 
 class CodeBuilder {
  public:
@@ -26,11 +25,9 @@ class CodeBuilder {
   Ref next_use(std::size_t body);
 
  private:
-  // Where one code object stands in its file.
+  // Where one code object stands, and those nested in it.
   struct Place {
-    Ref file;  // str
-    std::uint32_t line = 0;
-    BytesView line_table;
+    CodePlace where;
     std::vector<std::size_t> nested;  // Into places_.
     std::size_t body = 0;             // Of the code object that was built here,
     Ref code;                         // which is this.
@@ -40,10 +37,7 @@ class CodeBuilder {
   bool read_place(wire::Reader& reader);
   // The code object of a body at a place, nested ones built before it.
   Ref build(std::size_t body, std::size_t place);
-  void demand_known_opcodes(const CodeBody& entry, BytesView instructions) const;
   Ref make(std::size_t body, const Place& place, std::vector<Ref> nested);
-  // The code object; null if its kinds of locals contradict their names.
-  Ref try_new_code(const CodeParts& parts, std::size_t offset);
   // A code body taken apart.
   struct Body {
     bool is_read = false;

@@ -14,7 +14,7 @@ namespace waybill::py {
 namespace {
 
 Ref import_now(const State& state, const ImportRecord& record) {
-  const Ref name = new_text(record.module);
+  const Ref name = state.name_table.get(record.module);
   if (Ref module = imported_module(state, sys_modules(state), name.get()))
     return module;
   Ref top = Ref::steal_or_null(

@@ -15,10 +15,10 @@
 #include "python/code_builder.h"
 #include "python/code_view.h"
 #include "python/compat.h"
+#include "python/function_decoder.h"
 #include "python/graph_decoder.h"
 #include "python/module_importer.h"
 #include "python/plain_decoder.h"
-#include "python/received_function.h"
 
 namespace waybill::py {
 
@@ -166,7 +166,7 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
            const Limits& limits) {
   const bool is_usual = hooks.are_none() && limits == Limits{};
   if (is_usual) {
-    if (Ref function = state.received->make_again(state, bytes)) return function;
+    if (Ref function = decode_function(state, bytes)) return function;
   }
   if (hooks.history == nullptr) {
     if (Ref object = decode_plain(bytes, limits)) return object;
@@ -186,7 +186,6 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   GraphDecoder decoder(state, *envelope, code, modules, hooks, limits);
   Ref object = decoder.decode();
   if (hooks.find_class != nullptr) modules.import_all();
-  if (is_usual) state.received->note(state, *envelope, object.get());
   return object;
 }
 

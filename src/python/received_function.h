@@ -1,7 +1,7 @@
 #pragma once
 
-// What functions were made of that were received before, to be made again while their
-// code lives.
+// What bare functions were made of that were received before, to be made again while
+// their code lives.
 
 #include <Python.h>
 
@@ -10,29 +10,28 @@
 #include <memory>
 #include <vector>
 
+#include "envelope/bare_function.h"
 #include "python/ref.h"
 #include "python/state.h"
 #include "waybill/bytes.h"
-#include "waybill/envelope.h"
-#include "wire/reader.h"
 
 namespace waybill::py {
 
-// An envelope that was verified, of a function that is nothing but its code and the
-// modules it names. Holds text and a weak reference to the code object: no module but
-// builtins, no globals, no function.
+// An envelope that was checked, of a bare function. Holds text and a weak reference to
+// the code object: no module but builtins, no globals, no function.
 class ReceivedFunction {
  public:
-  // `envelope` must have passed verify(). Null if there is more in it.
+  // Null for one that is made the long way each time.
   static std::unique_ptr<ReceivedFunction> look(const State& state,
-                                                const Envelope& envelope);
+                                                const envelope::BareFunction& function,
+                                                BytesView envelope);
 
   bool is_of(BytesView envelope) const;
 
   void set_code(PyObject* code);
 
   // A new function like the one before. Null if its code is gone, or if a module it
-  // needs is not imported: importing is left to those who start from the envelope.
+  // needs is not imported.
   Ref make(const State& state) const;
 
  private:
@@ -44,11 +43,6 @@ class ReceivedFunction {
     std::size_t import;  // Into imports_.
   };
   static constexpr std::size_t kMaxImports = 16;
-
-  bool read_imports(const Manifest& manifest);
-  bool read_payload(const State& state, const Envelope& envelope);
-  bool read_namespace(const State& state, wire::Reader& reader);
-  bool read_globals(wire::Reader& reader);
 
   std::vector<std::uint8_t> envelope_;
   Ref code_;                     // A weak reference.
@@ -68,13 +62,14 @@ class ReceivedFunctions {
 
   // Takes note of what an envelope gave: of its code at the second time and from then
   // on, since most come once.
-  void note(const State& state, const Envelope& envelope, PyObject* object);
+  void note(const State& state, const envelope::BareFunction& function,
+            BytesView envelope, PyObject* code);
 
  private:
   struct Entry {
     std::uint64_t digest = 0;
     bool is_known = false;                       // It came before.
-    std::unique_ptr<ReceivedFunction> function;  // Null if it is more than its code.
+    std::unique_ptr<ReceivedFunction> function;  // Null if it is made the long way.
   };
 
   std::array<Entry, 256> entries_;

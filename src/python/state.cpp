@@ -111,6 +111,7 @@ void init_state(State& state) {
   }
   Ref sys = Ref::steal(PyImport_ImportModule("sys"));
   state.sys_dict = Ref::share(PyModule_GetDict(sys.get()));
+  state.builtins = Ref::steal(PyImport_ImportModule("builtins"));
   Ref copyreg = Ref::steal(PyImport_ImportModule("copyreg"));
   state.dispatch_table = attribute(copyreg.get(), "dispatch_table");
   state.newobj = attribute(copyreg.get(), "__newobj__");
@@ -139,7 +140,7 @@ namespace {
 template <typename Function>
 int for_each(State& state, Function function) {
   for (Ref* ref :
-       {&state.sys_dict, &state.lazy_import_type, &state.named_types,
+       {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
         &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.modules,
         &state.dumps_with, &state.loads_with, &state.empty}) {
     if (int result = function(*ref)) return result;
@@ -164,6 +165,7 @@ void clear_state(State& state) {
     ref = Ref();
     return 0;
   });
+  state.name_table.clear();
 }
 
 }  // namespace waybill::py

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "python/name_table.h"
 #include "python/ref.h"
 #include "waybill/envelope.h"
 
@@ -31,6 +32,8 @@ struct State {
   Names names;
   // The dict of `sys`: where sys.modules is looked up anew each time.
   Ref sys_dict;
+  // The module that functions find as __builtins__.
+  Ref builtins;
   // types.LazyImportType; null before 3.15.
   Ref lazy_import_type;
   // {type: name in `types`} for builtin types that `builtins` does not hold.
@@ -53,7 +56,9 @@ struct State {
   Ref empty;
   // Where CodeInfo hangs on code objects; -1 if there is no place (see code_info.h).
   Py_ssize_t code_extra_index = -1;
+  // What speeds up what comes again; neither changes what anything means.
   std::shared_ptr<ReceivedFunctions> received;
+  mutable NameTable name_table;
 };
 
 // Fills all but the exception classes. Throws PyError.

@@ -40,10 +40,4 @@ Ref new_text(std::string_view utf8) {
       utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "surrogatepass"));
 }
 
-Ref interned_text(std::string_view utf8) {
-  PyObject* text = new_text(utf8).release();
-  PyUnicode_InternInPlace(&text);
-  return Ref::steal(text);
-}
-
 }  // namespace waybill::py

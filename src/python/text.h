@@ -28,9 +28,6 @@ std::string text_of(PyObject* text);
 // A str of UTF-8, in which lone surrogates pass; throws PyError for all else.
 Ref new_text(std::string_view utf8);
 
-// The same str for all that are equal to it.
-Ref interned_text(std::string_view utf8);
-
 // A str as UTF-8 for any reader: lone surrogates (file names may hold some) are written
 // as escapes. The str must outlive this.
 class PrintableText {

@@ -171,7 +171,7 @@ bool Reader::fail_type(const Token& token, std::string_view wanted,
                   std::string(describe(token.type)));
 }
 
-bool Reader::read_array(std::uint64_t& count, std::string_view what) {
+bool Reader::read_any_array(std::uint64_t& count, std::string_view what) {
   Token token;
   if (!next(token)) return false;
   if (token.type != TokenType::kArray) return fail_type(token, "an array", what);
@@ -179,7 +179,7 @@ bool Reader::read_array(std::uint64_t& count, std::string_view what) {
   return true;
 }
 
-bool Reader::read_map(std::uint64_t& count, std::string_view what) {
+bool Reader::read_any_map(std::uint64_t& count, std::string_view what) {
   Token token;
   if (!next(token)) return false;
   if (token.type != TokenType::kMap) return fail_type(token, "a map", what);
@@ -187,8 +187,8 @@ bool Reader::read_map(std::uint64_t& count, std::string_view what) {
   return true;
 }
 
-bool Reader::read_unsigned(std::uint64_t& value, std::uint64_t max,
-                           std::string_view what) {
+bool Reader::read_any_unsigned(std::uint64_t& value, std::uint64_t max,
+                               std::string_view what) {
   Token token;
   if (!next(token)) return false;
   const bool small = token.type == TokenType::kInteger && token.integer >= 0;
@@ -204,7 +204,7 @@ bool Reader::read_unsigned(std::uint64_t& value, std::uint64_t max,
   return true;
 }
 
-bool Reader::read_text(std::string_view& value, std::string_view what) {
+bool Reader::read_any_text(std::string_view& value, std::string_view what) {
   Token token;
   if (!next(token)) return false;
   if (token.type != TokenType::kText) return fail_type(token, "text", what);
@@ -212,7 +212,7 @@ bool Reader::read_text(std::string_view& value, std::string_view what) {
   return true;
 }
 
-bool Reader::read_binary(BytesView& value, std::string_view what) {
+bool Reader::read_any_binary(BytesView& value, std::string_view what) {
   Token token;
   if (!next(token)) return false;
   if (token.type != TokenType::kBinary) return fail_type(token, "binary", what);

@@ -35,11 +35,43 @@ class Reader {
 
   // next(), refusing with kMalformed what is not of the type (or range) asked for;
   // `what` names the value in the error, e.g. "the manifest".
-  bool read_array(std::uint64_t& count, std::string_view what);
-  bool read_map(std::uint64_t& count, std::string_view what);
-  bool read_unsigned(std::uint64_t& value, std::uint64_t max, std::string_view what);
-  bool read_text(std::string_view& value, std::string_view what);
-  bool read_binary(BytesView& value, std::string_view what);
+  // What its first byte says whole, as nearly all of these do, is read inline.
+  bool read_array(std::uint64_t& count, std::string_view what) {
+    return read_short(0x90, 0x0f, 1, count) || read_any_array(count, what);
+  }
+  bool read_map(std::uint64_t& count, std::string_view what) {
+    return read_short(0x80, 0x0f, 2, count) || read_any_map(count, what);
+  }
+  bool read_unsigned(std::uint64_t& value, std::uint64_t max, std::string_view what) {
+    if (starts_below(0x80) && bytes_[position_] <= max) {
+      return read_short(0x00, 0x7f, 0, value);
+    }
+    return read_any_unsigned(value, max, what);
+  }
+  bool read_text(std::string_view& value, std::string_view what) {
+    std::uint64_t length = 0;
+    if (!read_short(0xa0, 0x1f, 1, length)) return read_any_text(value, what);
+    value = {reinterpret_cast<const char*>(bytes_.data()) + position_, length};
+    position_ += length;
+    return true;
+  }
+  bool read_binary(BytesView& value, std::string_view what) {
+    constexpr std::uint8_t kShortBinary = 0xc4;
+    const std::size_t size = left();
+    if (failed_ || size < 2 || bytes_[position_] != kShortBinary ||
+        bytes_[position_ + 1] > size - 2 || values_left_ == 0) {
+      return read_any_binary(value, what);
+    }
+    value = bytes_.subspan(position_ + 2, bytes_[position_ + 1]);
+    position_ += 2 + value.size();
+    --values_left_;
+    return true;
+  }
+  // Reads a nil if that is next; else false, with nothing read.
+  bool read_nil() {
+    std::uint64_t nothing = 0;
+    return read_short(0xc0, 0x00, 0, nothing);
+  }
 
   // Whether the next byte is there and is this one.
   bool starts_with(std::uint8_t byte) const {
@@ -63,6 +95,32 @@ class Reader {
   bool at_end() const { return position_ == bytes_.size(); }
 
  private:
+  // Reads a value whose first byte is `lead` with a number in the bits of `mask`, which
+  // counts `width` bytes or more each. False, with nothing read, if there is none.
+  [[gnu::always_inline]] bool read_short(std::uint8_t lead, std::uint8_t mask,
+                                         std::size_t width, std::uint64_t& number) {
+    if (failed_ || at_end() || values_left_ == 0) return false;
+    const std::uint8_t first = bytes_[position_];
+    if ((first & ~mask) != lead) return false;
+    const std::uint64_t count = first & mask;
+    if (count * width > left() - 1) return false;
+    number = count;
+    ++position_;
+    --values_left_;
+    return true;
+  }
+
+  // Whether a value is next whose first byte is below this.
+  bool starts_below(std::uint8_t byte) const {
+    return !failed_ && !at_end() && values_left_ != 0 && bytes_[position_] < byte;
+  }
+
+  bool read_any_array(std::uint64_t& count, std::string_view what);
+  bool read_any_map(std::uint64_t& count, std::string_view what);
+  bool read_any_unsigned(std::uint64_t& value, std::uint64_t max,
+                         std::string_view what);
+  bool read_any_text(std::string_view& value, std::string_view what);
+  bool read_any_binary(BytesView& value, std::string_view what);
   bool fail_short(std::uint64_t wanted, std::string_view what);
   bool fail_type(const Token& token, std::string_view wanted, std::string_view what);
 

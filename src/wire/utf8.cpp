@@ -47,6 +47,11 @@ bool is_utf8(std::string_view text, Surrogates surrogates) {
         continue;
       }
     }
+    if (left < sizeof word) {
+      std::uint8_t seen = 0;
+      for (std::size_t i = 0; i < left; ++i) seen |= at[i];
+      if (seen < 0x80) return true;
+    }
     const std::size_t length = character_length(at, left, surrogates);
     if (length == 0) return false;
     at += length;

@@ -4,6 +4,7 @@
 // others that are wrong in one place.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,7 @@ struct BodyDraft {
   std::vector<std::string> local_names = {"x"};
   Bytes local_kinds = {0x20};
   Bytes nested_hash;  // Of a nested code object; empty: none.
+  std::function<void(Writer&)> write_constants;  // Null for None, a tuple, nested code.
 
   Bytes body() const {
     Writer out;
@@ -65,12 +67,7 @@ struct BodyDraft {
     out.text(name);
     out.text(name);
     out.binary(instructions);
-    out.array(nested_hash.empty() ? 2 : 3);
-    out.nil();
-    out.node(NodeTag::kTuple, 2);
-    out.integer(1);
-    out.text("one");
-    if (!nested_hash.empty()) out.extension(ExtType::kCode, nested_hash);
+    write_constants ? write_constants(out) : write_usual_constants(out);
     out.array(names.size());
     for (const std::string& each : names) out.text(each);
     out.array(local_names.size());
@@ -78,6 +75,15 @@ struct BodyDraft {
     out.binary(local_kinds);
     out.binary({});
     return out.take();
+  }
+
+  void write_usual_constants(Writer& out) const {
+    out.array(nested_hash.empty() ? 2 : 3);
+    out.nil();
+    out.node(NodeTag::kTuple, 2);
+    out.integer(1);
+    out.text("one");
+    if (!nested_hash.empty()) out.extension(ExtType::kCode, nested_hash);
   }
 };
 

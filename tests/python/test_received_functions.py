@@ -83,19 +83,24 @@ SOURCES = [
     "def f(): return value, one\nvalue = [1]",
     "f = lambda: (one, one)",
     "async def f(): return two",
+    "def f(x, /, *args, y, **more): return x in (1, 'a', None), f'{y}', b'b', 1.5, -1",
+    "def f(x): return 2**80, 1j, ..., x in {1, 2}, x[1:2]",
+    "def f(x):\n try: one.x\n except ValueError as e: yield e\n finally: del x",
+    "def 名前(値): return 値, '\\udc80', one\nf = 名前",
 ]
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_received_again_it_is_the_same(source):
     payload = payload_of(source)
+    long_way = waybill.Unpickler(io.BytesIO(payload)).load()  # Keeps what it decodes.
     first = described(waybill.loads(payload))
     held = warm(payload)
 
     again = waybill.loads(payload)
 
     if "return f" not in source:  # There the namespace holds the function itself.
-        assert described(again) == first == described(held)
+        assert described(again) == first == described(held) == described(long_way)
     assert again is not held
     assert again.__globals__ is not held.__globals__
     assert again.__globals__["__builtins__"] is held.__globals__["__builtins__"]

@@ -1,0 +1,51 @@
+// Tested by tests/envelope/plain_test.cpp and bare_function_test.cpp.
+
+#include "envelope/frame.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "wire/format.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::Reader;
+
+bool read_number(Reader& reader, std::uint32_t& number) {
+  std::uint64_t value = 0;
+  if (!reader.read_unsigned(value, UINT32_MAX, {})) return false;
+  number = static_cast<std::uint32_t>(value);
+  return true;
+}
+
+}  // namespace
+
+bool read_header(Reader& reader, PythonVersion& python) {
+  std::uint64_t count = 0;
+  std::uint32_t version = 0;
+  std::string_view mark;
+  return reader.read_array(count, {}) && count == wire::kSectionCount &&
+         reader.read_array(count, {}) && count == 5 && reader.read_text(mark, {}) &&
+         mark == std::string_view(wire::kMark, sizeof wire::kMark) &&
+         read_number(reader, version) && version == kFormatVersion &&
+         read_number(reader, python.major) && read_number(reader, python.minor) &&
+         read_number(reader, python.magic);
+}
+
+bool read_byte(Reader& reader, std::uint8_t expected) {
+  BytesView byte;
+  return reader.take(byte, 1) && byte[0] == expected;
+}
+
+bool read_end(Reader& reader, BytesView bytes, BytesView& signature) {
+  const std::size_t covered = bytes.size() - reader.left();
+  BytesView digest;
+  if (!reader.read_binary(digest, {})) return false;
+  if (!std::ranges::equal(digest, base::digest_of(bytes.first(covered)))) return false;
+  constexpr std::uint8_t kNil = 0xc0;
+  if (reader.starts_with(kNil)) return reader.left() == 1;
+  return reader.read_binary(signature, {}) && reader.at_end();
+}
+
+}  // namespace waybill::envelope
