@@ -25,6 +25,9 @@ constexpr std::uint16_t bit(TokenType type) {
   return static_cast<std::uint16_t>(1u << static_cast<unsigned>(type));
 }
 
+constexpr std::uint8_t kEmptyArray = 0x90;
+constexpr std::uint8_t kEmptyMap = 0x80;
+
 // The types of token that may start what a rule asks for.
 constexpr std::uint16_t accepted(Rule rule) {
   switch (rule) {
@@ -170,8 +173,38 @@ bool PayloadCheck::pass_target(Reader& reader, Rule rule) {
   return true;
 }
 
+// Passes over what most values are: leaves, and containers of nothing. False, with
+// nothing read, if this is none, or none that is sound.
+bool PayloadCheck::is_short(Reader& reader, Rule rule) {
+  switch (rule) {
+    case Rule::kObject:
+    case Rule::kContent: {
+      const std::string_view text = reader.short_text();
+      return text.data() != nullptr
+                 ? wire::is_utf8(text) && reader.skip_short_text(text)
+                 : reader.skip_scalar();
+    }
+    case Rule::kText: {
+      const std::string_view text = reader.short_text();
+      return text.data() != nullptr && wire::is_utf8(text) &&
+             reader.skip_short_text(text);
+    }
+    case Rule::kObjects:
+    case Rule::kCells:
+    case Rule::kContents:
+      return reader.skip_byte(kEmptyArray);
+    case Rule::kPairs:
+    case Rule::kNamedObjects:
+    case Rule::kFunctionFields:
+      return reader.skip_byte(kEmptyMap);
+    default:
+      return false;
+  }
+}
+
 bool PayloadCheck::value(Reader& reader, Rule rule) {
   if (!pass_target(reader, rule)) return false;
+  if (is_short(reader, rule)) return true;
   Token token;
   if (!reader.next(token)) return false;
   if ((accepted(rule) & bit(token.type)) == 0) return wrong(reader, token, rule);

@@ -49,6 +49,7 @@ class PayloadCheck {
   bool run(wire::Reader& reader, const Frame& root);
   bool next_rule(wire::Reader& reader, Frame& frame, Rule& rule);
   bool value(wire::Reader& reader, Rule rule);
+  static bool is_short(wire::Reader& reader, Rule rule);
   bool pass_target(wire::Reader& reader, Rule rule);
   bool extension(wire::Reader& reader, const wire::Token& token, Rule rule);
   bool reference(wire::Reader& reader, const wire::Token& token, Rule rule);

@@ -39,7 +39,7 @@ enum class Rule : std::uint8_t {
 // What a rule asks for, as errors say it.
 std::string_view describe(Rule rule);
 
-inline bool is_object(Rule rule) {
+constexpr bool is_object(Rule rule) {
   return rule == Rule::kObject || rule == Rule::kContent;
 }
 

@@ -181,6 +181,15 @@ inline Ref type_dict(PyTypeObject* type) {
 #endif
 }
 
+// A number that changes whenever the type, or one it inherits from, does; 0 if it has
+// none.
+inline std::uint32_t type_version(PyTypeObject* type) {
+#if PY_VERSION_HEX < 0x030C0000
+  if (!PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG)) return 0;
+#endif
+  return type->tp_version_tag;
+}
+
 // ---- Integers --------------------------------------------------------------------
 
 // Bytes that the two's complement of an exact int needs; at least 1.
@@ -259,20 +268,35 @@ inline Ref new_dict(Py_ssize_t count) {
 // garbage. From 3.12 on it does not run inside of C code anyway.
 class CollectorPause {
  public:
-#if PY_VERSION_HEX < 0x030C0000
-  CollectorPause() : was_on_(PyGC_Disable() != 0) {}
-  ~CollectorPause() {
-    if (was_on_) PyGC_Enable();
-  }
-#else
-  CollectorPause() = default;
-  ~CollectorPause() = default;
-#endif
+  CollectorPause() { begin(); }
+  ~CollectorPause() { end(); }
   CollectorPause(const CollectorPause&) = delete;
   CollectorPause& operator=(const CollectorPause&) = delete;
 
+  // While others' code runs, the collector may.
+  class Break {
+   public:
+    explicit Break(CollectorPause& pause) : pause_(pause) { pause_.end(); }
+    ~Break() { pause_.begin(); }
+    Break(const Break&) = delete;
+    Break& operator=(const Break&) = delete;
+
+   private:
+    CollectorPause& pause_;
+  };
+
  private:
-  [[maybe_unused]] bool was_on_ = false;
+#if PY_VERSION_HEX < 0x030C0000
+  void begin() { was_on_ = PyGC_Disable() != 0; }
+  void end() {
+    if (was_on_) PyGC_Enable();
+  }
+
+  bool was_on_ = false;
+#else
+  void begin() {}
+  void end() {}
+#endif
 };
 
 // ---- Frozen sets -----------------------------------------------------------------

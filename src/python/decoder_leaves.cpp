@@ -52,12 +52,12 @@ void fill_holes(const Frame& frame) {
 
 }  // namespace
 
-Ref GraphDecoder::leaf(const Token& token) {
+Ref GraphDecoder::leaf(const Token& token, bool is_name) {
   if (Ref scalar = scalar_of(token)) return scalar;
   switch (token.type) {
     case TokenType::kText: {
       Ref value = texts_.make(token.bytes.data(), token.bytes.size(),
-                              token.bytes.size() + reader_.left());
+                              token.bytes.size() + reader_.left(), is_name);
       if (value) return value;
       fail(ErrorCode::kMalformed, "text that is not UTF-8");
     }

@@ -85,6 +85,7 @@ Ref GraphDecoder::decode() {
     }
     while (stack_.back().left == 0) {
       value = finish();
+      if (!value) break;  // There is more to it.
       if (stack_.empty()) return value;
       deliver(std::move(value));
     }
@@ -115,7 +116,10 @@ Ref GraphDecoder::read() {
   if (token.type == TokenType::kMap) return open_map(token);
   const std::size_t slot = slot_at(token.offset);
   hash_depth_ = 0;
-  Ref value = leaf(token);
+  const bool is_attribute = !stack_.empty() &&
+                            stack_.back().kind == FrameKind::kInstance &&
+                            !stack_.back().key;
+  Ref value = leaf(token, is_attribute);
   set_slot(slot, value.get(), 0);
   last_slot_ = slot;
   // Of leaves only long text and bytes are referred to from later payloads.
@@ -129,7 +133,8 @@ Ref GraphDecoder::push(Frame frame) {
   if (stack_.size() >= limits_.max_depth) {
     fail(ErrorCode::kLimitExceeded, "more containers inside each other than max_depth");
   }
-  if (frame.object) set_slot(frame.slot, frame.object.get(), stack_.size() + 1);
+  const Ref& known = frame.instance ? frame.instance : frame.object;
+  if (known) set_slot(frame.slot, known.get(), stack_.size() + 1);
   stack_.push_back(std::move(frame));
   return {};
 }
@@ -217,13 +222,16 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
     default:
       break;
   }
+  if (static_cast<NodeTag>(tag) == NodeTag::kNewObject && open_instance(frame)) {
+    return read_instance(std::move(frame));
+  }
   frame.kind = FrameKind::kNode;
   frame.codec = node_codec(tag);
   if (frame.codec == nullptr || (nested_ != nullptr && tag != 5)) {
     fail(ErrorCode::kUnknownTag, "a node that has no meaning here");
   }
   if (frame.codec->create != nullptr && frame.codec->create_after == 0) {
-    frame.object = frame.codec->create(*this, frame);
+    frame.object = call(frame.codec->create, frame);
   }
   return push(std::move(frame));
 }
@@ -266,6 +274,7 @@ void GraphDecoder::deliver(Ref value) {
     case FrameKind::kDict:
     case FrameKind::kFields:
     case FrameKind::kAttributes:
+    case FrameKind::kInstance:
       deliver_to_dict(frame, std::move(value));
       return;
   }
@@ -279,7 +288,7 @@ void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
     return;
   }
   offset_ = frame.offset;
-  frame.object = codec.create(*this, frame);
+  frame.object = call(codec.create, frame);
   set_slot(frame.slot, frame.object.get(), 0);
 }
 
@@ -339,7 +348,7 @@ Ref GraphDecoder::finish() {
   if (frame.kind == FrameKind::kNode) {
     Ref object = frame.instead ? frame.instead : frame.object;
     if (frame.codec->finish != nullptr && !frame.instead) {
-      Ref finished = frame.codec->finish(*this, frame);
+      Ref finished = call(frame.codec->finish, frame);
       if (!object) object = std::move(finished);
     }
     stack_.pop_back();
@@ -367,14 +376,21 @@ Ref GraphDecoder::finish() {
     } else {
       hashed(fill_frozen_set(frame.object.get(), items.get()));
     }
-  } else if (frame.is_whole && static_cast<std::uint64_t>(PyDict_GET_SIZE(
-                                   frame.object.get())) != frame.position / 2) {
-    fail(ErrorCode::kMalformed, "a map with two equal keys");
+  } else {
+    demand_whole(frame);
   }
   if (depth == late_depth_) insert_late();
+  if (frame.kind == FrameKind::kInstance) return finish_instance(std::move(frame));
   if (history_) remember(frame.offset, frame.object.get());
   hash_depth_ = hash_depth;
   return std::move(frame.object);
+}
+
+void GraphDecoder::demand_whole(const Frame& frame) {
+  if (!frame.is_whole) return;
+  const Py_ssize_t count = PyDict_GET_SIZE(frame.object.get());
+  if (static_cast<std::uint64_t>(count) == frame.position / 2) return;
+  fail(ErrorCode::kMalformed, "a map with two equal keys");
 }
 
 void GraphDecoder::insert_late() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "python/code_builder.h"
+#include "python/compat.h"
 #include "python/hooks.h"
 #include "python/module_importer.h"
 #include "python/ref.h"
@@ -71,6 +72,7 @@ class GraphDecoder {
     kNode,
     kFields,      // The fields of a function.
     kAttributes,  // What is set on a class, one by one.
+    kInstance,    // The dict of an instance; see decoder_instances.cpp.
   };
 
   // A container or node that is being filled.
@@ -85,8 +87,9 @@ class GraphDecoder {
     const NodeCodec* codec = nullptr;
     std::vector<Ref> children;  // kNode: those that came. kFrozenSet: its items.
     std::vector<Ref> cells;     // Of a function: those that it introduces.
-    Ref key;      // kDict, kFields, kAttributes: the key that waits for its value.
-    Ref instead;  // What the node means in place of what it made.
+    Ref key;       // kDict, kFields, kAttributes: the key that waits for its value.
+    Ref instead;   // What the node means in place of what it made.
+    Ref instance;  // kInstance: whose dict `object` is.
     bool has_late = false;  // kDict: an entry waits, so all that follow do.
     bool is_whole = false;  // kDict: its length is checked at the end.
     bool is_known = false;  // A class that was there before: its state stays.
@@ -107,12 +110,23 @@ class GraphDecoder {
 
   // Reads one value; a leaf is returned, a container pushed.
   Ref read();
-  Ref leaf(const wire::Token& token);
+  // `is_name`: text is the name of an attribute.
+  Ref leaf(const wire::Token& token, bool is_name);
   Ref extension(const wire::Token& token);
   Ref reference(const wire::Token& token);
   Ref open_array(const wire::Token& token);
   Ref open_map(const wire::Token& token);
   Ref open_node(const wire::Token& token, std::uint8_t tag);
+  bool open_instance(Frame& frame);
+  bool is_ordinary(PyTypeObject* type);
+  Ref read_instance(Frame frame);
+  void read_attributes(Frame& frame);
+  Ref finish_instance(Frame frame);
+  // What a codec does: it may run code of anybody's.
+  Ref call(Ref (*function)(GraphDecoder&, Frame&), Frame& frame) {
+    const CollectorPause::Break others(collector_);
+    return function(*this, frame);
+  }
   Ref push(Frame frame);
   Ref empty(Ref object, std::size_t offset, std::size_t slot);
 
@@ -132,6 +146,8 @@ class GraphDecoder {
   void insert_late();
   // For results of C functions that hash: what cannot be hashed is a bad payload.
   void hashed(int result);
+  // Refuses a dict in which one key took the place of another.
+  void demand_whole(const Frame& frame);
   // Refuses a value that is a key or item and too deep to be hashed.
   void demand_hashable();
   // Refuses a reference to the open tuple of this depth from within tuples alone.
@@ -139,6 +155,7 @@ class GraphDecoder {
 
   const State& state_;
   const Limits& limits_;
+  CollectorPause collector_;
   wire::Reader reader_;
   CodeBuilder* code_ = nullptr;
   ModuleImporter* modules_ = nullptr;
@@ -158,6 +175,9 @@ class GraphDecoder {
   std::uint32_t hash_depth_ = 0;  // Of the value that was finished last.
   std::vector<Ref> fresh_cells_;
   std::uint64_t buffer_count_ = 0;
+  // The class that was found to be ordinary last, and its version then.
+  PyTypeObject* ordinary_type_ = nullptr;
+  std::uint32_t ordinary_version_ = 0;
   std::vector<Ref> own_modules_;     // Those that travel by value.
   std::vector<Ref> open_claims_;     // Ids of objects that are not complete.
   Ref history_;                      // Positions and objects of this payload, or null.

@@ -28,6 +28,11 @@ class SharedPositions {
     return sorted_[next_++].second;
   }
 
+  // Whether references mean none of the objects before this position.
+  bool are_none_before(std::uint64_t position) const {
+    return are_passed() || sorted_[next_].first >= position;
+  }
+
   bool are_passed() const { return next_ == sorted_.size(); }
 
  private:

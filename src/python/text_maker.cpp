@@ -32,4 +32,25 @@ Ref TextMaker::make_long(const std::uint8_t* bytes, std::size_t size) {
   return text;
 }
 
+Ref TextMaker::make_name(const std::uint8_t* bytes, std::size_t size,
+                         std::size_t room) {
+  Entry* entry = nullptr;
+  if (!entries_.empty() && size <= ShortText::kLongest && room >= ShortText::kRead) {
+    const ShortText text(bytes, size);
+    entry = text.is_ascii() ? &entry_of(text) : nullptr;
+    if (entry != nullptr && entry->text != text) {
+      entry->object = make(bytes, size, room);
+      entry->text = text;
+    }
+  }
+  Ref text = entry != nullptr ? entry->object : make(bytes, size, room);
+  if (!text || PyUnicode_CHECK_INTERNED(text.get()) != 0) return text;
+  PyObject* name = text.release();
+  if (entry != nullptr) entry->object = Ref();
+  PyUnicode_InternInPlace(&name);
+  Ref interned = Ref::steal(name);
+  if (entry != nullptr) entry->object = interned;
+  return interned;
+}
+
 }  // namespace waybill::py

@@ -42,9 +42,15 @@ struct ShortText {
 // For the texts of one payload.
 class TextMaker {
  public:
-  // `room`: how many bytes from `bytes` on may be read, at least `size`. Null without
-  // an error if they are no UTF-8. Throws PyError.
-  Ref make(const std::uint8_t* bytes, std::size_t size, std::size_t room) {
+  // `room`: how many bytes from `bytes` on may be read, at least `size`; `is_name`:
+  // whether the str should be interned. Null without an error if they are no UTF-8.
+  // Throws PyError.
+  Ref make(const std::uint8_t* bytes, std::size_t size, std::size_t room,
+           bool is_name = false) {
+    if (is_name) return make_name(bytes, size, room);
+    if (size == 1 && bytes[0] < 0x80) {
+      return Ref::steal(PyUnicode_FromOrdinal(bytes[0]));  // There already.
+    }
     if (size > ShortText::kLongest || size < 2 || room < ShortText::kRead) {
       return make_long(bytes, size);
     }
@@ -79,6 +85,7 @@ class TextMaker {
     return text;
   }
   static Ref make_long(const std::uint8_t* bytes, std::size_t size);
+  Ref make_name(const std::uint8_t* bytes, std::size_t size, std::size_t room);
 
   Entry& entry_of(const ShortText& text) {
     const std::uint64_t mixed =

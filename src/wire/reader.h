@@ -13,6 +13,7 @@
 #include "waybill/error.h"
 #include "waybill/limits.h"
 #include "wire/format.h"
+#include "wire/lead.h"
 #include "wire/token.h"
 
 namespace waybill::wire {
@@ -49,11 +50,9 @@ class Reader {
     return read_any_unsigned(value, max, what);
   }
   bool read_text(std::string_view& value, std::string_view what) {
-    std::uint64_t length = 0;
-    if (!read_short(0xa0, 0x1f, 1, length)) return read_any_text(value, what);
-    value = {reinterpret_cast<const char*>(bytes_.data()) + position_, length};
-    position_ += length;
-    return true;
+    value = short_text();
+    return value.data() != nullptr ? skip_short_text(value)
+                                   : read_any_text(value, what);
   }
   bool read_binary(BytesView& value, std::string_view what) {
     constexpr std::uint8_t kShortBinary = 0xc4;
@@ -67,16 +66,47 @@ class Reader {
     --values_left_;
     return true;
   }
-  // Reads a nil if that is next; else false, with nothing read.
-  bool read_nil() {
+  // The text of less than 32 bytes that is next; null if something else is.
+  std::string_view short_text() const {
+    if (failed_ || at_end() || values_left_ == 0) return {};
+    const std::uint8_t* at = bytes_.data() + position_;
+    const std::size_t length = *at & 0x1f;
+    if ((*at & ~0x1f) != 0xa0 || length > left() - 1) return {};
+    return {reinterpret_cast<const char*>(at) + 1, length};
+  }
+  // Passes over what short_text() gave.
+  bool skip_short_text(std::string_view text) {
+    position_ += 1 + text.size();
+    --values_left_;
+    return true;
+  }
+  // Passes over a nil if that is next; else false, with nothing read.
+  bool read_nil() { return skip_byte(0xc0); }
+
+  // Passes over a nil, boolean or number if that is next; else false, with nothing
+  // read.
+  bool skip_scalar() {
+    if (failed_ || at_end() || values_left_ == 0) return false;
+    const Lead& lead = kLeads[bytes_[position_]];
+    if (lead.counts != Counts::kNothing || lead.head > left()) return false;
+    position_ += lead.head;
+    --values_left_;
+    return true;
+  }
+
+  // Passes over a value of one byte if it is next; else false, with nothing read.
+  bool skip_byte(std::uint8_t byte) {
     std::uint64_t nothing = 0;
-    return read_short(0xc0, 0x00, 0, nothing);
+    return read_short(byte, 0x00, 0, nothing);
   }
 
   // Whether the next byte is there and is this one.
   bool starts_with(std::uint8_t byte) const {
     return !failed_ && !at_end() && bytes_[position_] == byte;
   }
+
+  // All that is left, to look ahead.
+  BytesView rest() const { return bytes_.subspan(position_); }
 
   // The next `count` bytes, whatever they are. Error: kTruncated.
   bool take(BytesView& bytes, std::uint64_t count);

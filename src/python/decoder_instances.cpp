@@ -1,0 +1,170 @@
+// Instances of ordinary classes, which most objects of a program are. Their state goes
+// straight into their dict, and what else may stand in their node, and is empty, is
+// passed over.
+// Tested by tests/python/test_instances.py.
+
+#include <algorithm>
+
+#include "python/attribute.h"
+#include "python/compat.h"
+#include "python/graph_decoder.h"
+#include "python/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::NodeTag;
+
+constexpr std::uint8_t kEmptyArray = 0x90;
+constexpr std::uint8_t kEmptyMap = 0x80;
+
+// [class, [], {}, {name: …}] as the sender writes it: the class is one that came
+// before.
+struct Start {
+  std::uint64_t type = 0;  // The number of the reference.
+  std::size_t size = 0;    // Of all before the map of the state; 0 if it is not so.
+};
+
+Start start_of(BytesView node) {
+  constexpr std::uint8_t kFirstFixedExtension = 0xd4;  // Of 1, 2, 4, … bytes.
+  if (node.empty() || node[0] < kFirstFixedExtension ||
+      node[0] > kFirstFixedExtension + 2) {
+    return {};
+  }
+  const std::size_t width = std::size_t{1} << (node[0] - kFirstFixedExtension);
+  const std::size_t size = 2 + width + 2;
+  Start start;
+  const bool is_start =
+      node.size() > size &&
+      node[1] == static_cast<std::uint8_t>(wire::ExtType::kReference) &&
+      wire::index_of(node.subspan(2, width), start.type) &&
+      node[size - 2] == kEmptyArray && node[size - 1] == kEmptyMap &&
+      node[size] > kEmptyMap && node[size] < kEmptyArray;  // One attribute to fifteen.
+  start.size = is_start ? size : 0;
+  return start;
+}
+
+bool has_in_mro(PyTypeObject* type, const Ref& name) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    if (raw_get(type_dict(base).get(), name.get()) != nullptr) return true;
+  }
+  return false;
+}
+
+// Whether a value is next that holds no other and needs no look at what is around it.
+bool is_leaf(BytesView rest) {
+  if (rest.empty()) return false;
+  const wire::Counts counts = wire::kLeads[rest[0]].counts;
+  return counts == wire::Counts::kNothing ||
+         (counts == wire::Counts::kBytes &&
+          wire::bytes_type(rest[0]) == wire::TokenType::kText);
+}
+
+}  // namespace
+
+// Whether instances are made by object, and get their state as those do that say
+// nothing about it.
+bool GraphDecoder::is_ordinary(PyTypeObject* type) {
+  const std::uint32_t version = type_version(type);
+  if (type == ordinary_type_ && version == ordinary_version_ && version != 0) {
+    return true;
+  }
+  const bool is_open = std::any_of(stack_.begin(), stack_.end(), [&](const Frame& f) {
+    return f.object.get() == reinterpret_cast<PyObject*>(type);
+  });
+  if (is_open || !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
+      type->tp_new != PyBaseObject_Type.tp_new ||
+      type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr ||
+      has_in_mro(type, state_.names.setstate)) {
+    return false;
+  }
+  ordinary_type_ = type;
+  ordinary_version_ = version;
+  return true;
+}
+
+bool GraphDecoder::open_instance(Frame& frame) {
+  const Start start = start_of(reader_.rest());
+  const std::size_t state = reader_.offset() + start.size - start_;
+  if (start.size == 0 || history_ || start.type >= slots_.size() ||
+      !positions_.are_none_before(state + 1)) {
+    return false;
+  }
+  PyObject* type = slots_[start.type].object.get();
+  if (type == nullptr || !PyType_Check(type)) return false;
+  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  if (!is_ordinary(cls)) return false;
+  const Ref no_arguments = Ref::steal(PyTuple_New(0));
+  frame.instance = Ref::steal(cls->tp_new(cls, no_arguments.get(), nullptr));
+  frame.object = instance_dict(frame.instance.get());
+  if (!frame.object || !PyDict_CheckExact(frame.object.get())) {
+    frame.object = frame.instance = Ref();
+    return false;
+  }
+  BytesView passed;
+  wire::Token attributes;
+  reader_.take(passed, start.size);
+  if (!reader_.next(attributes)) raise(state_, reader_.error());
+  frame.kind = FrameKind::kInstance;
+  frame.left = attributes.count * 2;
+  frame.is_whole = true;
+  return true;
+}
+
+// The attributes up to the first that is more than a leaf.
+void GraphDecoder::read_attributes(Frame& frame) {
+  wire::Token token;
+  while (frame.left != 0 && is_leaf(reader_.rest())) {
+    if (!reader_.next(token)) raise(state_, reader_.error());
+    offset_ = token.offset;
+    const std::size_t slot = slot_at(token.offset);
+    Ref value = leaf(token, !frame.key);
+    set_slot(slot, value.get(), 0);
+    --frame.left;
+    ++frame.position;
+    if (!frame.key) {
+      frame.key = std::move(value);
+    } else {
+      const Ref name = std::move(frame.key);
+      hashed(PyDict_SetItem(frame.object.get(), name.get(), value.get()));
+    }
+  }
+}
+
+Ref GraphDecoder::read_instance(Frame frame) {
+  set_slot(frame.slot, frame.instance.get(), 0);
+  read_attributes(frame);
+  if (frame.left != 0) return push(std::move(frame));
+  demand_whole(frame);
+  last_slot_ = frame.slot;
+  return finish_instance(std::move(frame));
+}
+
+// The state is there; items and pairs follow, and most have none.
+Ref GraphDecoder::finish_instance(Frame frame) {
+  hash_depth_ = 0;
+  const BytesView rest = reader_.rest();
+  BytesView passed;
+  if (rest.size() >= 2 && rest[0] == kEmptyArray && rest[1] == kEmptyMap &&
+      positions_.are_none_before(reader_.offset() + 2 - start_)) {
+    reader_.take(passed, 2);
+    return std::move(frame.instance);
+  }
+  // Items and pairs are for an instance that has no state yet.
+  const Ref state = Ref::steal(PyDict_Copy(frame.object.get()));
+  PyDict_Clear(frame.object.get());
+  Frame node;
+  node.kind = FrameKind::kNode;
+  node.codec = node_codec(static_cast<std::uint8_t>(NodeTag::kNewObject));
+  node.left = 2;
+  node.offset = frame.offset;
+  node.slot = frame.slot;
+  node.object = std::move(frame.instance);
+  node.children.resize(3);  // Class, arguments and keywords did their work.
+  node.children.push_back(state);
+  return push(std::move(node));
+}
+
+}  // namespace waybill::py
