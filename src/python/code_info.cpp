@@ -4,6 +4,7 @@
 #include "python/code_info.h"
 
 #include <algorithm>
+#include <array>
 
 #include "python/code_view.h"
 #include "python/compat.h"
@@ -51,6 +52,27 @@ void collect_globals(CodeInfo& info) {
   }
   for (const CodeInfo* nested : info.nested) {
     for (const GlobalUse& use : nested->globals) add_global(info.globals, use);
+  }
+}
+
+bool is_reader(PyObject* name) {
+  constexpr std::array kReaders = {"getattr", "hasattr",          "attrgetter",
+                                   "vars",    "__getattribute__", "__getattr__"};
+  return std::any_of(kReaders.begin(), kReaders.end(), [&](const char* reader) {
+    return PyUnicode_CompareWithASCIIString(name, reader) == 0;
+  });
+}
+
+void note_readers(CodeInfo& info) {
+  for (const GlobalUse& use : info.globals) {
+    info.names_readers = info.names_readers || is_reader(use.name);
+  }
+  for (const Value& value : info.summary.values) {
+    if (value.kind != Value::Kind::kAttribute) continue;
+    info.names_readers = info.names_readers || is_reader(info.name_at(value.index));
+  }
+  for (const CodeInfo* nested : info.nested) {
+    info.names_readers = info.names_readers || nested->names_readers;
   }
 }
 
@@ -122,6 +144,7 @@ CodeInfo& CodeInfos::build(PyObject* code) {
   }
   collect_globals(*info);
   note_kinds(*info);
+  note_readers(*info);
   CodeInfo& result = *info;
   if (keeps_extras_) {
     check(code_set_extra(code, index_, info.get()));

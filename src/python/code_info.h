@@ -48,6 +48,9 @@ struct CodeInfo {
   // or import statement); whether values leave it by a way that is not followed.
   bool has_steps = false;
   bool has_escapes = false;
+  // Whether a global or an attribute in this code or nested code is called like what
+  // reads attributes whose names are data: getattr, vars and the like.
+  bool names_readers = false;
 
   // Filled by encode_code(), at the first dumps that needs it.
   bool is_encoded = false;

@@ -3,8 +3,6 @@
 // into a call in code that can do such a thing, the code's text constants count as
 // names. Tested by tests/python/discovery.
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "python/code_view.h"
@@ -15,15 +13,7 @@ namespace waybill::py {
 
 namespace {
 
-constexpr std::array kReaders = {"getattr", "hasattr",          "attrgetter",
-                                 "vars",    "__getattribute__", "__getattr__"};
 constexpr std::size_t kMaxTexts = 1000;
-
-bool is_reader(PyObject* name) {
-  return std::any_of(kReaders.begin(), kReaders.end(), [&](const char* reader) {
-    return PyUnicode_CompareWithASCIIString(name, reader) == 0;
-  });
-}
 
 bool is_attribute_getter(PyObject* object) {
   return std::strcmp(Py_TYPE(object)->tp_name, "operator.attrgetter") == 0;
@@ -40,18 +30,12 @@ bool is_reading_function(PyObject* object) {
 
 bool FunctionFlow::reads_names() {
   if (has_texts_) return !texts_.empty();
+  if (scopes_[0]->info->names_readers) return !texts().empty();
   for (const GlobalUse& use : scopes_[0]->info->globals) {
-    if (is_reader(use.name)) return !texts().empty();
     PyObject* value = raw_get(function_->func_globals, use.name);
     if (value == nullptr) continue;
     if (is_attribute_getter(value) || is_reading_function(value)) {
       return !texts().empty();
-    }
-  }
-  for (const auto& scope : scopes_) {
-    for (const Value& value : scope->info->summary.values) {
-      if (value.kind != Value::Kind::kAttribute) continue;
-      if (is_reader(scope->info->name_at(value.index))) return !texts().empty();
     }
   }
   has_texts_ = true;  // And there are none.

@@ -1,7 +1,7 @@
 """Instances of ordinary classes get their attributes as they are read.
 
-An Unpickler keeps what it reads, so it takes the way that serves all objects: it is what
-the results are compared with.
+An Unpickler keeps what it reads, so it takes the way that serves all objects: that is
+what the results are compared with.
 """
 
 import copyreg
@@ -197,7 +197,11 @@ def test_instances_that_hold_each_other_arrive_so():
 
 def test_values_that_are_shared_stay_shared():
     text, pair, state = "t" * 70, [1], {"k": 2}
-    sent = [Plain(a=text, b=pair), Plain(a=text, b=pair, c=state), Plain(c=state, d=text)]
+    sent = [
+        Plain(a=text, b=pair),
+        Plain(a=text, b=pair, c=state),
+        Plain(c=state, d=text),
+    ]
 
     received = waybill.loads(waybill.dumps(sent))
 
@@ -218,7 +222,9 @@ def test_a_dict_that_is_somebody_elses_too_is_copied():
 
 def test_names_of_attributes_are_interned():
     name = "".join(["an_", "attribute"])
-    received = waybill.loads(waybill.dumps([Plain(**{name: i, "x": 1}) for i in range(9)]))
+    received = waybill.loads(
+        waybill.dumps([Plain(**{name: i, "x": 1}) for i in range(9)])
+    )
 
     for each in received:
         assert [key is sys.intern(key) for key in vars(each)] == [True, True]
