@@ -52,6 +52,8 @@ void CodeBuilder::read_places() {
 }
 
 bool CodeBuilder::read_place(Reader& reader) {
+  const std::size_t start = reader.offset();
+  const std::size_t index_here = places_.size();
   // Open places, each with the number of nested ones that are still to come.
   std::vector<std::pair<std::size_t, std::uint64_t>> open;
   do {
@@ -96,12 +98,20 @@ bool CodeBuilder::read_place(Reader& reader) {
     open.emplace_back(index, nested);
     while (!open.empty() && open.back().second == 0) open.pop_back();
   } while (!open.empty());
+  places_[index_here].bytes = envelope_.notes.bytes.subspan(
+      start - envelope_.notes.offset, reader.offset() - start);
   return true;
 }
 
 Ref CodeBuilder::next_use(std::size_t body) {
   const std::size_t use = uses_++;
-  return build(body, use < place_of_use_.size() ? place_of_use_[use] : kNoPlace);
+  if (use >= place_of_use_.size()) return build(body, kNoPlace);
+  const std::size_t place = place_of_use_[use];
+  const CodeKey key = code_key(envelope_.code[body].hash, places_[place].bytes);
+  if (Ref known = state_.known_codes.find(key)) return known;
+  Ref code = build(body, place);
+  state_.known_codes.note(key, code.get());
+  return code;
 }
 
 std::size_t CodeBuilder::body_of(BytesView hash) const {

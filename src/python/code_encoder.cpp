@@ -141,7 +141,7 @@ std::uint32_t CodeSection::use(PyObject* code) {
   return index;
 }
 
-void CodeSection::write_places(Writer& out) const {
+void CodeSection::write_places(Writer& out, KnownCodes& known) const {
   if (uses_.empty()) return;
   out.array(uses_.size());
   Memo first_use;
@@ -152,8 +152,14 @@ void CodeSection::write_places(Writer& out) const {
       continue;
     }
     if (uses_.size() > 1) first_use.insert(key, i);
-    write_file(*uses_[i], nullptr, out);
-    out.append(uses_[i]->place);
+    CodeInfo& info = *uses_[i];
+    const std::size_t start = out.size();
+    write_file(info, nullptr, out);
+    out.append(info.place);
+    if (info.is_known) continue;
+    known.note(code_key(info.hash, out.view().subspan(start)),
+               reinterpret_cast<PyObject*>(info.code));
+    info.is_known = true;
   }
 }
 

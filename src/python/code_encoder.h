@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "python/code_info.h"
+#include "python/known_codes.h"
 #include "python/memo.h"
 #include "wire/writer.h"
 
@@ -27,8 +28,9 @@ class CodeSection {
   std::uint32_t use(PyObject* code);
 
   const std::vector<BytesView>& bodies() const { return bodies_; }
-  // Writes the places as one msgpack value; nothing if there is no code.
-  void write_places(wire::Writer& out) const;
+  // Writes the places as one msgpack value; nothing if there is no code. From then on
+  // the code objects are among those that are known. Throws PyError.
+  void write_places(wire::Writer& out, KnownCodes& known) const;
 
  private:
   std::uint32_t add(const CodeInfo& info);
@@ -37,7 +39,7 @@ class CodeSection {
   std::vector<BytesView> bodies_;  // Point into CodeInfos.
   std::vector<const ContentHash*> hashes_;
   Memo index_of_;  // By the first bytes of the hash.
-  std::vector<const CodeInfo*> uses_;
+  std::vector<CodeInfo*> uses_;
 };
 
 }  // namespace waybill::py

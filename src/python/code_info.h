@@ -56,6 +56,7 @@ struct CodeInfo {
   bool is_encoded = false;
   std::vector<std::uint8_t> body;
   ContentHash hash{};
+  bool is_known = false;  // To KnownCodes, or it was.
   // First line, line table and places of nested code, without the leading file.
   std::vector<std::uint8_t> place;
 

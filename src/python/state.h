@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "python/known_codes.h"
 #include "python/name_table.h"
 #include "python/ref.h"
 #include "waybill/envelope.h"
@@ -56,9 +57,10 @@ struct State {
   Ref empty;
   // Where CodeInfo hangs on code objects; -1 if there is no place (see code_info.h).
   Py_ssize_t code_extra_index = -1;
-  // What speeds up what comes again; neither changes what anything means.
+  // What speeds up what comes again; none of it changes what anything means.
   std::shared_ptr<ReceivedFunctions> received;
   mutable NameTable name_table;
+  mutable KnownCodes known_codes;
 };
 
 // Fills all but the exception classes. Throws PyError.

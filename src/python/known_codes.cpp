@@ -1,0 +1,34 @@
+// Tested by tests/python/test_known_codes.py.
+
+#include "python/known_codes.h"
+
+#include <cstring>
+
+#include "base/hash.h"
+#include "python/compat.h"
+
+namespace waybill::py {
+
+CodeKey code_key(const ContentHash& body, BytesView place) {
+  return {body, base::hash_of(place)};
+}
+
+std::size_t KnownCodes::slot_of(const CodeKey& key) {
+  std::uint64_t body = 0;
+  std::memcpy(&body, key.body.data(), sizeof body);
+  return (body ^ key.place) % std::tuple_size_v<decltype(entries_)>;
+}
+
+Ref KnownCodes::find(const CodeKey& key) const {
+  const Entry& entry = entries_[slot_of(key)];
+  return entry.code && entry.key == key ? weakly_referenced(entry.code.get()) : Ref();
+}
+
+void KnownCodes::note(const CodeKey& key, PyObject* code) {
+  Entry& entry = entries_[slot_of(key)];
+  // The interpreter gives the same reference again.
+  entry.code = Ref::steal(PyWeakref_NewRef(code, nullptr));
+  entry.key = key;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,46 @@
+#pragma once
+
+// Code objects that are here already.
+
+#include <Python.h>
+
+#include <array>
+#include <cstdint>
+
+#include "python/ref.h"
+#include "waybill/envelope.h"
+
+namespace waybill::py {
+
+// What one code object is like, whoever made it: its body, with all that is nested in
+// it, and where it stands.
+struct CodeKey {
+  ContentHash body{};
+  std::uint64_t place = 0;  // Of the bytes that the notes have for it.
+
+  friend bool operator==(const CodeKey&, const CodeKey&) = default;
+};
+
+// `place`: one of the places in the notes, a whole msgpack value.
+CodeKey code_key(const ContentHash& body, BytesView place);
+
+// Code objects that were sent or received of late, while they live: what comes again
+// need not be built again, and what comes home is the same. Holds weak references;
+// bounded; needs the GIL.
+class KnownCodes {
+ public:
+  // Null if there is none.
+  Ref find(const CodeKey& key) const;
+  void note(const CodeKey& key, PyObject* code);
+
+ private:
+  struct Entry {
+    CodeKey key;
+    Ref code;  // A weak reference.
+  };
+  static std::size_t slot_of(const CodeKey& key);
+
+  std::array<Entry, 1024> entries_;
+};
+
+}  // namespace waybill::py

@@ -1,0 +1,151 @@
+"""Code that is here already, sent or received, is not built again."""
+
+import gc
+import threading
+import types
+import weakref
+
+import pytest
+import waybill
+from sources import define
+
+CLOSURE = """
+    def outer(n):
+        def f(x=[1], *, y=2):
+            return [n + i + y for i in x], (lambda: n)
+        return f
+    f = outer(3)
+"""
+
+
+def trip(value):
+    return waybill.loads(waybill.dumps(value))
+
+
+def all_codes(code):
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from all_codes(constant)
+
+
+def without_original(source):
+    """A payload of `f`, whose own code is gone."""
+    function = define(source).f
+    payload = waybill.dumps(function)
+    watched = weakref.ref(function.__code__)
+    del function
+    gc.collect()
+    assert watched() is None
+    return payload
+
+
+def test_code_that_comes_home_is_the_original():
+    f = define(CLOSURE).f
+
+    assert trip(f).__code__ is f.__code__
+    assert trip((f, 1))[0].__code__ is f.__code__
+    assert trip(f)()[0] == f()[0]
+
+
+def test_code_that_was_received_and_lives_is_shared():
+    payload = without_original(CLOSURE)
+    held = waybill.loads(payload)
+
+    again = waybill.loads(payload)
+
+    assert again.__code__ is held.__code__
+    assert again is not held
+    assert again.__closure__[0] is not held.__closure__[0]
+    assert again.__defaults__[0] is not held.__defaults__[0]
+
+
+def test_code_is_not_kept():
+    payload = without_original(CLOSURE)
+    received = waybill.loads(payload)
+    watched = [weakref.ref(code) for code in all_codes(received.__code__)]
+    assert len(watched) > 1
+
+    del received
+    gc.collect()
+
+    assert [code() for code in watched] == [None] * len(watched)
+    assert waybill.loads(payload)()[0] == [6]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("def outer", "\n    def outer"),  # All stands a line lower,
+        ("return [n", "return [\n                n"),  # or some of it,
+        ("(lambda", "(\n                lambda"),  # or code that is nested,
+        ("n + i + y", "n + i - y"),  # or it does something else.
+        ("lambda: n", "lambda: -n"),
+    ],
+)
+def test_code_that_stands_elsewhere_or_differs_is_another(change):
+    first, second = define(CLOSURE).f, define(CLOSURE.replace(*change)).f
+    file = first.__code__.co_filename
+    second.__code__ = second.__code__.replace(co_filename=file)
+    received = trip(first), trip(second)
+
+    for sent, got in zip((first, second), received, strict=True):
+        # In nested code the file name is that of the source.
+        expected, found = map(list, map(all_codes, (sent.__code__, got.__code__)))
+        assert [list(c.co_lines()) for c in expected] == [
+            list(c.co_lines()) for c in found
+        ]
+        assert [c.co_code for c in expected] == [c.co_code for c in found]
+        assert [c.co_filename for c in expected] == [c.co_filename for c in found]
+    assert received[0].__code__ is not received[1].__code__
+
+
+def test_methods_of_a_class_that_is_known_are_told_by_their_code():
+    cls = define("""
+        class f:
+            def method(self): return 1
+            @property
+            def name(self): return "old"
+    """).f
+    received = trip(cls)
+    payload = waybill.dumps(cls)
+    assert received is cls
+
+    cls.method = define("def method(self): return 2").method
+    changed = waybill.dumps(cls)
+
+    assert waybill.loads(payload)().method() == 1
+    assert waybill.loads(changed)().method() == 2
+
+
+def test_a_function_whose_code_is_another_now_travels_with_that():
+    f = define(CLOSURE).f
+    before = waybill.dumps(f)
+    other = define(CLOSURE.replace("+ y", "* y")).f
+    old = f.__code__
+    f.__code__ = other.__code__
+
+    assert waybill.loads(before).__code__ is old
+    assert trip(f).__code__ is other.__code__
+
+
+def test_threads_build_and_find_the_same():
+    payloads = [without_original(CLOSURE.replace("+ y", f"+ {i}")) for i in range(20)]
+    expected = [waybill.loads(payload)()[0] for payload in payloads]
+    wrong = []
+
+    def work():
+        held = []
+        for _ in range(40):
+            got = [waybill.loads(payload) for payload in payloads]
+            held = [got, *held[:1]]
+            if [f()[0] for f in got] != expected:
+                wrong.append(got)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert wrong == []
