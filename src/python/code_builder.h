@@ -28,7 +28,7 @@ class CodeBuilder {
   // Where one code object stands, and those nested in it.
   struct Place {
     CodePlace where;
-    BytesView bytes;  // All of it; empty for a nested one.
+    BytesView bytes;                  // All of it; empty for a nested one.
     std::vector<std::size_t> nested;  // Into places_.
     std::size_t body = 0;             // Of the code object that was built here,
     Ref code;                         // which is this.

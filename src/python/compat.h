@@ -192,6 +192,20 @@ inline std::uint32_t type_version(PyTypeObject* type) {
 
 // ---- Integers --------------------------------------------------------------------
 
+// Whether an exact int has one digit at most, as nearly all have, and its value then.
+inline bool is_compact(PyObject* integer, std::int64_t& value) {
+  auto* number = reinterpret_cast<PyLongObject*>(integer);
+#if PY_VERSION_HEX >= 0x030C0000
+  if (!PyUnstable_Long_IsCompact(number)) return false;
+  value = PyUnstable_Long_CompactValue(number);
+#else
+  const Py_ssize_t size = Py_SIZE(integer);
+  if (size < -1 || size > 1) return false;
+  value = size * static_cast<std::int64_t>(number->ob_digit[0]);
+#endif
+  return true;
+}
+
 // Bytes that the two's complement of an exact int needs; at least 1.
 inline std::size_t integer_size(PyObject* integer) {
 #if PY_VERSION_HEX >= 0x030D0000

@@ -27,20 +27,14 @@ struct Start {
 };
 
 Start start_of(BytesView node) {
-  constexpr std::uint8_t kFirstFixedExtension = 0xd4;  // Of 1, 2, 4, … bytes.
-  if (node.empty() || node[0] < kFirstFixedExtension ||
-      node[0] > kFirstFixedExtension + 2) {
-    return {};
-  }
-  const std::size_t width = std::size_t{1} << (node[0] - kFirstFixedExtension);
-  const std::size_t size = 2 + width + 2;
+  const std::size_t reference = wire::size_of_reference(node);
+  const std::size_t size = reference + 2;
   Start start;
-  const bool is_start =
-      node.size() > size &&
-      node[1] == static_cast<std::uint8_t>(wire::ExtType::kReference) &&
-      wire::index_of(node.subspan(2, width), start.type) &&
-      node[size - 2] == kEmptyArray && node[size - 1] == kEmptyMap &&
-      node[size] > kEmptyMap && node[size] < kEmptyArray;  // One attribute to fifteen.
+  const bool is_start = reference != 0 && node.size() > size &&
+                        wire::index_of(node.subspan(2, reference - 2), start.type) &&
+                        node[size - 2] == kEmptyArray && node[size - 1] == kEmptyMap &&
+                        node[size] > kEmptyMap &&
+                        node[size] < kEmptyArray;  // One attribute to fifteen.
   start.size = is_start ? size : 0;
   return start;
 }

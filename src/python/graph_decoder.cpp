@@ -225,6 +225,9 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
   if (static_cast<NodeTag>(tag) == NodeTag::kNewObject && open_instance(frame)) {
     return read_instance(std::move(frame));
   }
+  if (static_cast<NodeTag>(tag) == NodeTag::kObject) {
+    if (Ref object = read_reduced(frame)) return object;
+  }
   frame.kind = FrameKind::kNode;
   frame.codec = node_codec(tag);
   if (frame.codec == nullptr || (nested_ != nullptr && tag != 5)) {

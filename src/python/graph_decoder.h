@@ -117,6 +117,7 @@ class GraphDecoder {
   Ref open_array(const wire::Token& token);
   Ref open_map(const wire::Token& token);
   Ref open_node(const wire::Token& token, std::uint8_t tag);
+  Ref read_reduced(const Frame& frame);
   bool open_instance(Frame& frame);
   bool is_ordinary(PyTypeObject* type);
   Ref read_instance(Frame frame);

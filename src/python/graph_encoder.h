@@ -87,6 +87,9 @@ class GraphEncoder {
   // Writes a node that finds a global again.
   void global(const GlobalName& name);
 
+  // own_reducer(), asked once in a row for a type that has none.
+  Ref reducer_of(PyObject* object);
+
   // Notes in the manifest that an object does not travel as it is.
   void note_substitution(PyObject* object, std::string policy);
 
@@ -221,6 +224,7 @@ class GraphEncoder {
   std::vector<Ref> shipped_;  // Modules that come along for import statements.
   std::map<std::string, PyObject*> written_ids_;
   std::uint64_t buffer_count_ = 0;
+  Ref unreduced_type_;                  // Last type for which there is no own reducer.
   PyTypeObject* plain_type_ = nullptr;  // Last type that passed; until other code runs.
   PyObject* root_ = nullptr;
   PyObject* current_ = nullptr;  // What value() was last asked to write.

@@ -80,7 +80,7 @@ bool GraphEncoder::instance(PyObject* object) {
   if (written_type == nullptr || !written_type->is_created) return false;
   if (!is_taken_apart_by_object(type)) return false;
   // Somebody may register a reducer at any time.
-  if (own_reducer(state_, object) || user_reducer(*this, type)) return false;
+  if (reducer_of(object) || user_reducer(*this, type)) return false;
   const Ref dict = instance_dict(object);
   if (!dict || !PyDict_CheckExact(dict.get())) return false;
   // An attribute of the instance hides that of the class. The dict is the instance's

@@ -70,6 +70,7 @@ class PlainDecoder {
   // Reads one value. False if there is none yet: a container was opened, or this is
   // not for here (given_up_).
   bool read(Ref& value);
+  bool read_number(Ref& value, std::uint8_t first);
   bool read_bytes(Ref& value);
   bool read_extension(Ref& value, const std::uint8_t* bytes, std::size_t size);
   bool open(Ref& value, const wire::Lead& lead);
@@ -198,13 +199,7 @@ Ref PlainDecoder::close() {
 bool PlainDecoder::read(Ref& value) {
   if (at_ == end_) return give_up();
   const std::uint8_t first = *at_;
-  if (first == 0xcb && end_ - at_ > 8 && positions_.are_passed()) {
-    // What there are most of in big lists, before all tables.
-    value = Ref::steal(
-        PyFloat_FromDouble(std::bit_cast<double>(wire::big_endian(at_ + 1, 8))));
-    at_ += 9;
-    return true;
-  }
+  if (positions_.are_passed() && read_number(value, first)) return true;
   const wire::Lead& lead = wire::kLeads[first];
   if (lead.head > end_ - at_) return give_up();
   if (lead.counts == wire::Counts::kItems || lead.counts == wire::Counts::kPairs) {
@@ -222,6 +217,33 @@ bool PlainDecoder::read(Ref& value) {
   }
   note(slot, value.get());
   return true;
+}
+
+// What there are most of in big lists, before all tables.
+bool PlainDecoder::read_number(Ref& value, std::uint8_t first) {
+  if (first < 0x80) {
+    value = Ref::steal(PyLong_FromLong(first));
+    ++at_;
+    return true;
+  }
+  if (end_ - at_ <= 8) return false;
+  switch (first) {
+    case 0xcb:
+      value = Ref::steal(
+          PyFloat_FromDouble(std::bit_cast<double>(wire::big_endian(at_ + 1, 8))));
+      at_ += 9;
+      return true;
+    case 0xcd:
+      value = Ref::steal(PyLong_FromLong(static_cast<long>(at_[1] << 8 | at_[2])));
+      at_ += 3;
+      return true;
+    case 0xce:
+      value = Ref::steal(PyLong_FromUnsignedLongLong(wire::big_endian(at_ + 1, 4)));
+      at_ += 5;
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool PlainDecoder::read_bytes(Ref& value) {

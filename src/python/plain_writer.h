@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "python/code_info.h"
+#include "python/compat.h"
 #include "python/ref.h"
 #include "wire/writer.h"
 
@@ -22,9 +23,9 @@ bool write_leaf(PyObject* object, wire::Writer& out);
 // Writes a str as text, or as the extension for lone surrogates.
 void write_text(PyObject* text, wire::Writer& out);
 
-// Writes a float, None, a bool, or short ASCII text; false, with nothing written, for
-// anything else. It is write_leaf() for what there is most of, inlined into the loops
-// over containers.
+// Writes a float, None, a bool, a small int or short ASCII text; false, with nothing
+// written, for anything else. It is write_leaf() for what there is most of, inlined
+// into the loops over containers.
 inline bool write_common(PyObject* object, wire::Writer& out) {
   constexpr Py_ssize_t kShort = 32;
   PyTypeObject* type = Py_TYPE(object);
@@ -36,6 +37,10 @@ inline bool write_common(PyObject* object, wire::Writer& out) {
               static_cast<std::size_t>(length)});
   } else if (type == &PyFloat_Type) {
     out.real(PyFloat_AS_DOUBLE(object));
+  } else if (type == &PyLong_Type) {
+    std::int64_t value = 0;
+    if (!is_compact(object, value)) return false;
+    out.integer(value);
   } else if (object == Py_None) {
     out.nil();
   } else if (type == &PyBool_Type) {

@@ -167,4 +167,16 @@ class Reader {
 // bytes, big-endian. False if it has another length.
 bool index_of(BytesView bytes, std::uint64_t& value);
 
+// The length of the reference that stands there, as the writer writes it; 0 if it is
+// none, or is cut off. Its number is what follows the first two bytes.
+inline std::size_t size_of_reference(BytesView bytes) {
+  constexpr std::uint8_t kFixedExtension = 0xd4;  // Of 1, 2, 4 or 8 bytes.
+  if (bytes.size() < 2 || (bytes[0] & ~3) != kFixedExtension ||
+      bytes[1] != static_cast<std::uint8_t>(ExtType::kReference)) {
+    return 0;
+  }
+  const std::size_t size = 2 + (std::size_t{1} << (bytes[0] & 3));
+  return size <= bytes.size() ? size : 0;
+}
+
 }  // namespace waybill::wire

@@ -15,6 +15,7 @@
 #include <new>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <msgpack/pack.hpp>
@@ -49,6 +50,14 @@ class Buffer {
     if (size != 0) std::memcpy(data_ + size_, data, size);
     size_ += size;
   }
+  // Where `size` more bytes are to be put.
+  [[gnu::always_inline]] std::uint8_t* claim(std::size_t size) {
+    if (size > capacity_ - size_) [[unlikely]] {
+      grow(size);
+    }
+    size_ += size;
+    return data_ + size_ - size;
+  }
   // Makes room for `size` more bytes.
   void reserve(std::size_t size) {
     if (size > capacity_ - size_) grow(size);
@@ -78,6 +87,7 @@ struct Cursor {
     if (size != 0) std::memcpy(at, data, size);
     at += size;
   }
+  std::uint8_t* claim(std::size_t size) { return std::exchange(at, at + size); }
 };
 
 // The tokens, for either target.
@@ -101,11 +111,9 @@ class BasicWriter {
   // Not by pack_double(): msgpack-c 4 writes 1.0 as the integer 1, and -0.0 as 0.
   void real(double value) {
     const std::uint64_t bits = swapped(std::bit_cast<std::uint64_t>(value));
-    // In two steps: reading nine bytes back that were just stored as one and eight
-    // would stall.
-    const std::uint8_t head[] = {0xcb};
-    append(head);
-    target_.write(reinterpret_cast<const char*>(&bits), sizeof bits);
+    std::uint8_t* at = target_.claim(1 + sizeof bits);
+    at[0] = 0xcb;
+    std::memcpy(at + 1, &bits, sizeof bits);
   }
   void array(std::size_t count) {
     packer_.pack_array(static_cast<std::uint32_t>(count));

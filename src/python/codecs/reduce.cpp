@@ -86,7 +86,7 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
   const bool has_table = encoder.hooks().dispatch_table != nullptr;
   Ref reducer = has_table ? user_reducer(encoder, Py_TYPE(object)) : Ref();
   if (!reducer) {
-    reducer = own_reducer(state, object);
+    reducer = encoder.reducer_of(object);
     if (Ref name = reducer ? own_name(encoder, object) : Ref()) return name;
   }
   if (!reducer && !has_table) reducer = user_reducer(encoder, Py_TYPE(object));
@@ -290,6 +290,14 @@ Ref own_reducer(const State& state, PyObject* object) {
     return Ref::share(raw_get(state.reducers.get(), reinterpret_cast<PyObject*>(base)));
   }
   return {};
+}
+
+Ref GraphEncoder::reducer_of(PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  if (type == unreduced_type_.get()) return {};
+  Ref reducer = own_reducer(state_, object);
+  if (!reducer) unreduced_type_ = Ref::share(type);
+  return reducer;
 }
 
 Ref user_reducer(GraphEncoder& encoder, PyTypeObject* type) {
