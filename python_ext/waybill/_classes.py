@@ -8,8 +8,8 @@ import types
 
 from waybill import _declarative
 
-# What a class gets from type(), its metaclass or copyreg, and not from its author.
-_GIVEN = frozenset(
+#: What a class gets from type(), its metaclass or copyreg, and not from its author.
+GIVEN = frozenset(
     {
         "__dict__",
         "__weakref__",
@@ -29,11 +29,13 @@ def class_parts(cls):
     The namespace is what the class is made with; the attributes are set on it once it
     is there, so that they may refer to it. A str is the name under which the class's
     module has it, where that is another than its own.
+
+    Of ordinary classes the extension tells the same by itself.
     """
     if _is_of_ctypes(cls):
         from waybill._kinds import foreign
 
-        own = {k: v for k, v in vars(cls).items() if k not in _GIVEN}
+        own = {k: v for k, v in vars(cls).items() if k not in GIVEN}
         return foreign.ctypes_class_parts(cls, own)
     if _is_made_in_c(cls):
         module = sys.modules.get(cls.__module__)
@@ -41,7 +43,7 @@ def class_parts(cls):
             if value is cls:
                 return name
         raise TypeError(f"{cls!r} is made in C and no module has it under a name")
-    own = {k: v for k, v in vars(cls).items() if k not in _GIVEN}
+    own = {k: v for k, v in vars(cls).items() if k not in GIVEN}
     namespace = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
     slots = own.pop("__slots__", None)
     if slots is not None:

@@ -35,6 +35,8 @@ class Tracker:
 
     def sent(self, identity: bytes, obj: object) -> None:
         """Notes that an id that travels means this object."""
+        if self._known(identity) is obj:
+            return
         self._objects[identity] = self._reference(obj, identity)
 
     def find(self, identity: bytes) -> object | None:

@@ -34,6 +34,10 @@ void describe_answer(GraphEncoder&, PyObject* object, PyObject* answer, Plan& pl
 // Our own reducer for objects of such a type; null if none.
 Ref own_reducer(const State& state, PyObject* object);
 
+// What waybill._classes.class_parts tells of a class; null for one that only that can
+// tell.
+Ref ordinary_class_parts(const State& state, PyObject* type);
+
 // A reducer that the user gave for this very type. Null if none.
 Ref user_reducer(GraphEncoder& encoder, PyTypeObject* type);
 

@@ -21,6 +21,7 @@ struct Names {
   Ref dict, name, package, path, spec, builtins, module, qualname;
   Ref class_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
       slotnames;
+  Ref doc, slots, init_subclass, abc_impl, orig_bases, annotate_func, annotations_cache;
   Ref classdict, main, getattr, getattribute;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
@@ -43,6 +44,7 @@ struct State {
   Ref dispatch_table, newobj, newobj_ex;
   // Python's half of the codecs, from waybill._reducers and waybill._classes.
   Ref reducers, named_reducers, class_parts;
+  Ref class_given;  // Attributes that classes do not have from their authors.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
   Ref self_named;  // Names of types whose instances know module and name.
   Ref identified;  // Callables of reducers: what they make has an id.

@@ -11,7 +11,10 @@ namespace waybill::py {
 
 void describe_class(GraphEncoder& encoder, PyObject* type, Plan& plan) {
   const char* const kLabels[] = {".__class__", ".__name__", ".__bases__", "", ""};
-  Ref parts = Ref::steal(PyObject_CallOneArg(encoder.state().class_parts.get(), type));
+  Ref parts = ordinary_class_parts(encoder.state(), type);
+  if (!parts) {
+    parts = Ref::steal(PyObject_CallOneArg(encoder.state().class_parts.get(), type));
+  }
   if (PyUnicode_Check(parts.get())) {
     // A name other than its own, under which its module has it.
     Ref module = Ref::steal(PyObject_GetAttr(type, encoder.state().names.module.get()));

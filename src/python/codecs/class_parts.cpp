@@ -1,0 +1,96 @@
+// What ordinary classes are taken apart into. It is what waybill._classes.class_parts
+// tells of all classes, and for these it is told here: those made by type itself, with
+// no slots, no hook of a base, and nothing in them that C made.
+// Tested by tests/python/test_class_parts.py.
+
+#include "python/codec.h"
+#include "python/compat.h"
+#include "python/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+bool is_method(PyObject* value) {
+  PyTypeObject* type = Py_TYPE(value);
+  return type == &PyFunction_Type || PyType_IsSubtype(type, &PyProperty_Type) ||
+         PyType_IsSubtype(type, &PyClassMethod_Type) ||
+         PyType_IsSubtype(type, &PyStaticMethod_Type);
+}
+
+bool is_made_in_c(PyObject* value) {
+  PyTypeObject* type = Py_TYPE(value);
+  return type == &PyMethodDescr_Type || type == &PyWrapperDescr_Type ||
+         type == &PyClassMethodDescr_Type;
+}
+
+// Whether a base may have a hook that wants keywords.
+bool has_hooked_base(const State& state, PyTypeObject* type) {
+  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    if (base == &PyBaseObject_Type) continue;
+    const Ref dict = type_dict(base);
+    if (raw_get(dict.get(), state.names.init_subclass.get()) != nullptr) return true;
+  }
+  return false;
+}
+
+bool has_special_attribute(const State& state, PyObject* dict) {
+  const Names& names = state.names;
+  for (const Ref* name : {&names.slots, &names.annotate_func, &names.annotations_cache,
+                          &names.abc_impl, &names.orig_bases}) {
+    if (raw_get(dict, name->get()) != nullptr) return true;
+  }
+  return false;
+}
+
+// The attributes that the author of the class gave it, methods first: an instance among
+// the others may need them to be built. Null if one of them is for Python to look at.
+Ref own_attributes(const State& state, PyObject* dict) {
+  Ref own = Ref::steal(PyDict_New());
+  for (const bool methods : {true, false}) {
+    Py_ssize_t position = 0;
+    PyObject *name, *value;
+    while (PyDict_Next(dict, &position, &name, &value)) {
+      if (!PyUnicode_CheckExact(name) || is_made_in_c(value)) return {};
+      if (is_method(value) != methods) continue;
+      const int is_given = PySet_Contains(state.class_given.get(), name);
+      check(is_given);
+      if (is_given == 0) check(PyDict_SetItem(own.get(), name, value));
+    }
+  }
+  const int has_doc = PyDict_Contains(own.get(), state.names.doc.get());
+  check(has_doc);
+  if (has_doc == 1) check(PyDict_DelItem(own.get(), state.names.doc.get()));
+  return own;
+}
+
+}  // namespace
+
+Ref ordinary_class_parts(const State& state, PyObject* type) {
+  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  if (Py_TYPE(type) != &PyType_Type || cls->tp_mro == nullptr ||
+      has_hooked_base(state, cls)) {
+    return {};
+  }
+  const Ref dict = type_dict(cls);
+  const Names& names = state.names;
+  PyObject* module = raw_get(dict.get(), names.module.get());
+  if (module == nullptr || has_special_attribute(state, dict.get())) return {};
+  const Ref own = own_attributes(state, dict.get());
+  if (!own) return {};
+  const Ref qualified = Ref::steal(PyType_GetQualName(cls));
+  const Ref name = Ref::steal(PyType_GetName(cls));
+  const Ref bases = Ref::steal(PySequence_List(cls->tp_bases));
+  const Ref made_with = Ref::steal(PyDict_New());
+  check(PyDict_SetItem(made_with.get(), names.module.get(), module));
+  check(PyDict_SetItem(made_with.get(), names.qualname.get(), qualified.get()));
+  PyObject* doc = raw_get(dict.get(), names.doc.get());
+  if (doc != nullptr && doc != Py_None) {
+    check(PyDict_SetItem(made_with.get(), names.doc.get(), doc));
+  }
+  return Ref::steal(PyTuple_Pack(5, reinterpret_cast<PyObject*>(&PyType_Type),
+                                 name.get(), bases.get(), made_with.get(), own.get()));
+}
+
+}  // namespace waybill::py

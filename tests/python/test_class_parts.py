@@ -1,0 +1,91 @@
+"""Ordinary classes are taken apart in C++ as the Python half takes all classes apart."""
+
+import abc
+import collections
+import dataclasses
+import enum
+import functools
+import typing
+
+import msgpack
+import pytest
+import waybill
+from sources import define
+from waybill import _classes
+
+CLASS = b"\x10"  # The tag of the node.
+
+
+def parts_in(payload):
+    """Names, in order, of what the first class of a payload is made with and gets."""
+
+    def search(value):
+        if not isinstance(value, list):
+            return None
+        if len(value) == 7 and value[0] == msgpack.ExtType(0, CLASS):
+            return value
+        return next(filter(None, map(search, value)), None)
+
+    whole = msgpack.unpackb(payload, strict_map_key=False, object_pairs_hook=list)
+    _, _, _, name, _, namespace, attributes = search(whole[4])
+    return name, [list(map(first, part)) for part in (namespace, attributes)]
+
+
+def first(pair):
+    return pair[0]
+
+
+SOURCES = {
+    "empty": "class C: pass",
+    "documented": "class C:\n 'Says what.'\n x = 1",
+    "not documented": "class C:\n __doc__ = None",
+    "values and methods": """
+        class C:
+            a = 1
+            def b(self): pass
+            c = [2]
+            d = property(b)
+            e = classmethod(b)
+            f = staticmethod(b)
+            g = functools.partial(b)
+            h = len
+    """,
+    "of another module": "class C:\n __module__ = 'elsewhere'\n x = 1",
+    "renamed": "class C: x = 1\nC.__qualname__ = 'Outer.Other'",
+    "derived": "class Base: y = 2\nclass C(Base): x = 1",
+    "derived from builtins": "class C(dict): x = 1",
+    "slots": "class C: __slots__ = ('a', '__b')",
+    "hooked": "class Base:\n def __init_subclass__(cls): cls.z = 3\nclass C(Base): x = 1",
+    "hook of its own": "class C:\n def __init_subclass__(cls): pass\n x = 1",
+    "annotated": "class C:\n x: int\n y: str = 'a'",
+    "abstract": "class C(abc.ABC):\n @abc.abstractmethod\n def f(self): pass",
+    "an enumeration": "class C(enum.Enum): A = 1",
+    "generic": "class C(typing.Generic[T]): x = 1",
+    "a dataclass": "@dataclasses.dataclass\nclass C:\n x: int\n y: int = 2",
+    "a tuple with names": "class C(typing.NamedTuple):\n x: int",
+    "with a metaclass": "class Meta(type): pass\nclass C(metaclass=Meta): x = 1",
+    "with cells": "def f():\n class C:\n  def g(self): return __class__\n return C\nC = f()",
+    "strange names": "class C: pass\nsetattr(C, 'not a name', 1)\nsetattr(C, 'ü', 2)",
+    "set later": "class C: x = 1\nC.y = lambda self: 2\nC.z = 3",
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_parts_are_those_that_the_python_half_tells(name):
+    given = {m.__name__: m for m in (abc, dataclasses, enum, functools, typing)}
+    cls = define(SOURCES[name], T=typing.TypeVar("T"), **given).C
+    waybill.dumps(cls)  # An id may be noted on it.
+
+    found = parts_in(waybill.dumps(cls))
+
+    _, called, _, namespace, attributes = _classes.class_parts(cls)
+    assert found == (called, [list(namespace), list(attributes)])
+
+
+def test_a_class_whose_dict_holds_what_c_made_is_left_to_python():
+    cls = define("class C: pass").C
+    cls.method = collections.OrderedDict.__dict__["move_to_end"]
+
+    received = waybill.loads(waybill.dumps(cls))
+
+    assert received is cls
