@@ -46,8 +46,9 @@ Ref raw_step(PyObject* owner, PyObject* name) {
 }  // namespace
 
 bool is_main(const State& state, PyObject* name) {
-  return name == state.names.main.get() ||
-         PyUnicode_Compare(name, state.names.main.get()) == 0;
+  PyObject* main = state.names.main.get();
+  return name == main || (PyUnicode_GET_LENGTH(name) == PyUnicode_GET_LENGTH(main) &&
+                          PyUnicode_Compare(name, main) == 0);
 }
 
 Ref parent_of(PyObject* name) {
@@ -78,21 +79,21 @@ PyObject* sys_modules(const State& state) {
   return modules != nullptr && PyDict_Check(modules) ? modules : nullptr;
 }
 
-PyObject* find_module(const State& state, PyObject* name) {
-  PyObject* module = raw_get(sys_modules(state), name);
+PyObject* module_in(PyObject* loaded, PyObject* name) {
+  PyObject* module = raw_get(loaded, name);
   return module != nullptr && PyModule_Check(module) ? module : nullptr;
 }
 
-PyObject* module_name(const State& state, PyObject* module) {
+PyObject* module_name(const State& state, PyObject* module, PyObject* loaded) {
   PyObject* name = raw_get(PyModule_GetDict(module), state.names.name.get());
-  if (name != nullptr && PyUnicode_Check(name) && find_module(state, name) == module) {
+  if (name != nullptr && PyUnicode_Check(name) && module_in(loaded, name) == module) {
     return name;
   }
   PyObject* spec = spec_of(state, module);
   if (spec == nullptr) return nullptr;
   name = instance_get(spec, state.names.name_plain.get());
   const bool found =
-      name != nullptr && PyUnicode_Check(name) && find_module(state, name) == module;
+      name != nullptr && PyUnicode_Check(name) && module_in(loaded, name) == module;
   return found ? name : nullptr;
 }
 
@@ -114,15 +115,15 @@ PyObject* module_of_dict(const State& state, PyObject* dict) {
   return nullptr;
 }
 
-PyObject* importable_name(const State& state, PyObject* module) {
-  PyObject* name = module_name(state, module);
+PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded) {
+  PyObject* name = module_name(state, module, loaded);
   if (name == nullptr || is_main(state, name)) return nullptr;
   // Modules that a package puts together, like six.moves, also inside each other:
   // importing them imports the package first, which puts them there.
   Ref parent = Ref::share(name);
   while (module != nullptr && !has_spec(state, module)) {
     parent = parent_of(parent.get());
-    module = parent ? find_module(state, parent.get()) : nullptr;
+    module = parent ? module_in(loaded, parent.get()) : nullptr;
   }
   return module == nullptr ? nullptr : name;
 }

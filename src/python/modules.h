@@ -20,15 +20,22 @@ namespace waybill::py {
 // sys.modules as it is now; null if it was replaced by something that is no dict.
 PyObject* sys_modules(const State& state);
 
-// sys.modules[name] if that is a module.
-PyObject* find_module(const State& state, PyObject* name);
+// sys.modules[name] if that is a module; with `loaded`, for who asks more than once,
+// sys_modules().
+PyObject* module_in(PyObject* loaded, PyObject* name);
+inline PyObject* find_module(const State& state, PyObject* name) {
+  return module_in(sys_modules(state), name);
+}
 
 // dict[name]; null without an error if absent.
 PyObject* raw_get(PyObject* dict, PyObject* name);
 
 // The name under which sys.modules holds this very module: __name__, or what its
 // __spec__ says when __name__ is missing or lies. Null if neither does.
-PyObject* module_name(const State& state, PyObject* module);
+PyObject* module_name(const State& state, PyObject* module, PyObject* loaded);
+inline PyObject* module_name(const State& state, PyObject* module) {
+  return module_name(state, module, sys_modules(state));
+}
 
 // `name` without its last part; null if it has only one.
 Ref parent_of(PyObject* name);
@@ -44,7 +51,10 @@ bool has_spec(const State& state, PyObject* module);
 // The module's name if importing it elsewhere can work: it came from a finder (has a
 // __spec__), or a parent package that did is there to provide it. Null for __main__ and
 // for modules that a program made up.
-PyObject* importable_name(const State& state, PyObject* module);
+PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded);
+inline PyObject* importable_name(const State& state, PyObject* module) {
+  return importable_name(state, module, sys_modules(state));
+}
 
 // The module whose dict this is, by the name or the __spec__ in it; null if none.
 PyObject* module_of_dict(const State& state, PyObject* dict);

@@ -36,18 +36,17 @@ bool is_text_or_null(PyObject* object) {
 }
 
 // Whether the step shows what it showed. `found`: see SeenStep.
-bool is_still(const State& state, const SeenStep& step) {
-  PyObject* module = find_module(state, step.package.get());
+bool is_still(const State& state, const SeenStep& step, PyObject* loaded) {
+  PyObject* module = module_in(loaded, step.package.get());
   if (module == nullptr) return false;
   PyObject* value = raw_get(PyModule_GetDict(module), step.name.get());
-  PyObject* listed = find_module(state, step.whole.get());
+  PyObject* listed = module_in(loaded, step.whole.get());
   if (!step.found) {
     if (value == nullptr) return listed == nullptr && !kHasLazyImports;  // Pending?
-    return !PyModule_Check(value) && !is_lazy_import(state, value) &&
-           value != sys_modules(state);
+    return !PyModule_Check(value) && !is_lazy_import(state, value) && value != loaded;
   }
   return listed != nullptr && (value == nullptr || value == listed) &&
-         is_same_text(module_name(state, listed), step.found.get());
+         is_same_text(module_name(state, listed, loaded), step.found.get());
 }
 
 }  // namespace
@@ -114,14 +113,16 @@ bool SentFunction::fits(const State& state, PyObject* function) const {
       is_of_made_up_module(state, dict) != is_of_made_up_module_) {
     return false;
   }
+  const Ref loaded = Ref::share(sys_modules(state));
   for (const Global& global : globals_) {
     PyObject* value = raw_get(dict, global.name.get());
     if (value == nullptr && !global.module) continue;
     if (value == nullptr || !global.module || !PyModule_Check(value)) return false;
-    if (!is_same_text(importable_name(state, value), global.module.get())) return false;
+    if (!is_same_text(importable_name(state, value, loaded.get()), global.module.get()))
+      return false;
   }
   for (const SeenStep& step : steps_) {
-    if (!is_still(state, step)) return false;
+    if (!is_still(state, step, loaded.get())) return false;
   }
   return true;
 }

@@ -1,4 +1,4 @@
-"""Ordinary classes are taken apart in C++ as the Python half takes all classes apart."""
+"""Ordinary classes are taken apart in C++ as the Python half takes all apart."""
 
 import abc
 import collections
@@ -55,7 +55,7 @@ SOURCES = {
     "derived": "class Base: y = 2\nclass C(Base): x = 1",
     "derived from builtins": "class C(dict): x = 1",
     "slots": "class C: __slots__ = ('a', '__b')",
-    "hooked": "class Base:\n def __init_subclass__(cls): cls.z = 3\nclass C(Base): x = 1",
+    "hooked": "class B:\n def __init_subclass__(cls): cls.z = 3\nclass C(B): x = 1",
     "hook of its own": "class C:\n def __init_subclass__(cls): pass\n x = 1",
     "annotated": "class C:\n x: int\n y: str = 'a'",
     "abstract": "class C(abc.ABC):\n @abc.abstractmethod\n def f(self): pass",
@@ -64,7 +64,7 @@ SOURCES = {
     "a dataclass": "@dataclasses.dataclass\nclass C:\n x: int\n y: int = 2",
     "a tuple with names": "class C(typing.NamedTuple):\n x: int",
     "with a metaclass": "class Meta(type): pass\nclass C(metaclass=Meta): x = 1",
-    "with cells": "def f():\n class C:\n  def g(self): return __class__\n return C\nC = f()",
+    "with a cell": "class C:\n def g(self): return __class__",
     "strange names": "class C: pass\nsetattr(C, 'not a name', 1)\nsetattr(C, 'ü', 2)",
     "set later": "class C: x = 1\nC.y = lambda self: 2\nC.z = 3",
 }
