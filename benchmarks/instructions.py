@@ -33,9 +33,15 @@ TOLERANCE = 0.10
 PATHS = {
     "a function sent again": ("dumps(bare)", 200),
     "a closure sent again": ("dumps(closure)", 200),
+    "a task": ("dumps((bare, (1, 'part'), {'retries': 3}))", 200),
     "a function received": ("loads(data_of_bare)", 200),
+    "a function received again": ("loads(data_of_held)", 200),
+    "a closure received": ("loads(data_of_closure)", 200),
+    "a class": ("dumps(cls)", 100),
+    "a class received": ("loads(data_of_class)", 100),
     "an instance": ("dumps(instances)", 20),
     "an instance received": ("loads(data_of_instances)", 20),
+    "a date received": ("loads(data_of_dates)", 20),
     "a small message": ("dumps(message)", 200),
     "a small message received": ("loads(data_of_message)", 200),
     "plain records": ("dumps(records)", 20),
@@ -43,7 +49,7 @@ PATHS = {
 }
 
 MAKE = """
-import collections, json, sys, waybill
+import collections, datetime, json, sys, waybill
 from waybill import dumps, loads
 class Point:
     def __init__(self, x, y): self.x, self.y = x, y
@@ -53,12 +59,19 @@ scope = {"__name__": "__main__", "json": json, "collections": collections}
 exec("def bare(x): return json.dumps(x), collections.abc.Mapping", scope)
 exec("def outer(n):\\n def inner(x): return json, x * n\\n return inner", scope)
 bare, closure = scope["bare"], scope["outer"](3)
+exec("def held(x): return json.loads(x)", scope)
+exec("class C:\n a = 1\n def f(self): return json, self.a\n g = property(f)", scope)
+cls = scope["C"]
+dates = [datetime.date(2024, 1, 1) + datetime.timedelta(i) for i in range(100)]
 instances = [Point(i, str(i)) for i in range(100)]
 message = {"id": 7, "name": "task", "args": [1, 2.5, None, True], "retries": {"max": 3}}
 records = [{"id": i, "name": f"user {i}", "score": i / 2} for i in range(100)]
 data_of_bare, data_of_instances = dumps(bare), dumps(instances)
 data_of_message, data_of_records = dumps(message), dumps(records)
-for _ in range(5): dumps(bare), dumps(closure), loads(data_of_bare)
+data_of_held, data_of_closure = dumps(scope["held"]), dumps(closure)
+data_of_class, data_of_dates = dumps(cls), dumps(dates)
+for _ in range(5): dumps(bare), dumps(closure), dumps(cls), loads(data_of_bare)
+for _ in range(5): held = loads(data_of_held)
 for _ in range(int(sys.argv[1])): {call}
 """
 
