@@ -389,7 +389,7 @@ void GraphEncoder::step_sequence() {
     const Py_ssize_t index = frame.position++;
     PyObject* item =
         is_list ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index);
-    if (!common(item) && value(item)) return;
+    if (!common(item) && !met(item) && value(item)) return;
   }
   pop();
 }

@@ -145,6 +145,14 @@ class GraphEncoder {
   bool common(PyObject* object) {
     return options_.hooks.persistent_id == nullptr && write_common(object, out_);
   }
+  // known() for what is there already, without a call and without noting what is not.
+  bool met(PyObject* object) {
+    if (Py_REFCNT(object) == 1 || options_.hooks.persistent_id != nullptr) return false;
+    MemoEntry* entry = memo_.find(key_of(object));
+    if (entry == nullptr || !entry->is_created) return false;
+    reference(*entry);
+    return true;
+  }
   // Fails if an object that is not built yet cannot be begun once more.
   void begin_again(PyObject* object);
   void close_early(const Frame& frame, MemoEntry& entry);

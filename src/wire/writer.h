@@ -144,15 +144,17 @@ class BasicWriter {
 
   // Extensions that hold an index: kReference, kModule. Shortest of 1, 2, 4, 8 bytes.
   void index(ExtType type, std::uint64_t value) {
-    const std::size_t width = value <= 0xff         ? 1
-                              : value <= 0xffff     ? 2
-                              : value <= 0xffffffff ? 4
-                                                    : 8;
-    std::uint8_t bytes[8];
+    const unsigned log = value <= 0xff         ? 0
+                         : value <= 0xffff     ? 1
+                         : value <= 0xffffffff ? 2
+                                               : 3;
+    const std::size_t width = std::size_t{1} << log;
+    std::uint8_t* at = target_.claim(2 + width);
+    at[0] = static_cast<std::uint8_t>(0xd4 + log);  // fixext of 1, 2, 4 or 8 bytes
+    at[1] = static_cast<std::uint8_t>(type);
     for (std::size_t i = 0; i < width; ++i) {
-      bytes[i] = static_cast<std::uint8_t>(value >> (8 * (width - 1 - i)));
+      at[2 + i] = static_cast<std::uint8_t>(value >> (8 * (width - 1 - i)));
     }
-    extension(type, BytesView(bytes, width));
   }
   void singleton(Singleton value) {
     byte_extension(ExtType::kSingleton, static_cast<std::uint8_t>(value));
