@@ -1,6 +1,6 @@
 // Puts bodies and places together again. Inner code objects first; the stack is on the
 // heap, so code nested ever so deeply is no danger.
-// Tested by tests/python/test_code.py.
+// Tested by tests/python/test_foreign_code.py.
 
 #include "python/code_builder.h"
 

@@ -1,6 +1,6 @@
 // Writes code objects. What is in a body decides what the code does and is hashed;
 // where it came from (file, lines) goes into the notes, so equal code has equal
-// content. Tested by tests/python/test_code.py.
+// content. Tested by tests/python/test_foreign_code.py.
 
 #include "python/code_encoder.h"
 

@@ -1,4 +1,4 @@
-// Tested by tests/python/test_code.py and tests/python/test_untrusted_input.py.
+// Tested by tests/python/test_foreign_code.py and tests/python/test_untrusted_input.py.
 
 #include "python/code_maker.h"
 

@@ -243,7 +243,7 @@ bool GraphEncoder::container(PyObject* object) {
 bool GraphEncoder::set(PyObject* object, NodeTag tag) {
   out_.node(tag, static_cast<std::size_t>(PySet_GET_SIZE(object)));
   std::vector<std::string> elements;
-  if (sorted_plain(object, elements, nullptr)) {
+  if (sorted_plain(object, elements, nullptr, kElementDepth)) {
     for (const std::string& element : elements) out_.append(bytes_of(element));
     return false;
   }

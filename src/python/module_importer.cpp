@@ -1,4 +1,4 @@
-// Tested by tests/python/test_modules.py and tests/python/test_pickler.py.
+// Tested by tests/python/test_imports.py and tests/python/test_pickler.py.
 
 #include "python/module_importer.h"
 

@@ -1,4 +1,4 @@
-// Tested by tests/python/test_globals.py.
+// Tested by tests/python/test_functions.py.
 
 #include "python/namespaces.h"
 

@@ -17,9 +17,6 @@ using wire::ExtType;
 using wire::NodeTag;
 using wire::Writer;
 
-// Deeper than any compiler nests constants; bounds the recursion below.
-constexpr int kMaxPlainDepth = 200;
-
 void refuse_too_long(const char* what) {
   PyErr_Format(PyExc_OverflowError, "%s of 4 GiB or more cannot be encoded", what);
   throw PyError();

@@ -51,6 +51,12 @@ inline bool write_common(PyObject* object, wire::Writer& out) {
   return true;
 }
 
+// Deeper than any compiler nests constants; bounds the recursion of what follows.
+inline constexpr int kMaxPlainDepth = 200;
+// Where elements of sets start: each set inside of sets tries anew, so few levels are
+// all that is tried.
+inline constexpr int kElementDepth = kMaxPlainDepth - 16;
+
 // Writes a leaf, or tuples, frozensets and slices of plain values; code objects too if
 // `infos` can tell their hash. False, with `out` in disorder, if something else is in
 // it or it is nested too deeply.

@@ -42,7 +42,7 @@ std::string own_words(PyObject* object) {
 // Sorts after every msgpack byte string: 0xc1 is never used.
 std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int depth) {
   wire::Writer scratch;
-  if (write_plain(object, scratch, nullptr)) {
+  if (write_plain(object, scratch, nullptr, kElementDepth)) {
     const BytesView bytes = scratch.view();
     return {bytes.begin(), bytes.end()};
   }
@@ -65,6 +65,13 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
     for (const std::string& part : keys) key += part + "\xc1";
     return key;
   }
+  // Deeper than that their size has to do: their words may have no end.
+  if (PyTuple_CheckExact(object)) {
+    return "\xc1(" + std::to_string(PyTuple_GET_SIZE(object));
+  }
+  if (PyFrozenSet_Check(object)) {
+    return "\xc1{" + std::to_string(PySet_GET_SIZE(object));
+  }
   const bool is_named = PyFunction_Check(object) || PyType_Check(object);
   PyObject* named = is_named ? object : reinterpret_cast<PyObject*>(Py_TYPE(object));
   std::string key = "\xc1" + attribute_text(named, state.names.module) + ":" +
@@ -83,6 +90,7 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
 
 Ref sorted_elements(const State& state, CodeInfos& infos, PyObject* set) {
   Ref elements = Ref::steal(PySequence_Tuple(set));
+  if (PyTuple_GET_SIZE(elements.get()) < 2) return elements;
   std::vector<std::pair<std::string, PyObject*>> order;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(elements.get()); ++i) {
     PyObject* element = PyTuple_GET_ITEM(elements.get(), i);

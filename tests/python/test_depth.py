@@ -74,3 +74,18 @@ def test_object_that_is_a_million_deep_arrives(kind, tmp_path):
     depth = 100_000 if kind in ("partials", "closures", "errors") else 1_000_000
 
     assert depth_that_arrives(kind, depth, tmp_path) == depth
+
+
+def test_sets_that_are_nested_deeply_take_no_longer_for_each_level():
+    # Each level used to try all those below it: 1 000 of them took a second.
+    script = """
+import sys, waybill
+value = frozenset()
+for level in range(20_000): value = frozenset([value, level])
+arrived = waybill.loads(waybill.dumps(value))
+for level in reversed(range(20_000)):
+    (arrived,) = arrived - {level}
+print(arrived)
+"""
+
+    assert fresh_process.run_script(script).strip() == "frozenset()"
