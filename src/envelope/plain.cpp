@@ -16,12 +16,24 @@ using wire::Reader;
 
 constexpr std::uint8_t kEmptyMap = 0x80;
 constexpr std::uint8_t kEmptyArray = 0x90;
+// Whether an envelope without a signature, which ends in notes, digest and nil, has
+// notes that are more than an empty map. False for all that does not end so. It spares
+// most that is not plain the reading of a header.
+bool has_notes(BytesView bytes) {
+  constexpr std::size_t kTail = 1 + 2 + sizeof(std::uint64_t) + 1;
+  if (bytes.size() < kTail) return false;
+  const BytesView tail = bytes.last(kTail);
+  return tail[1] == 0xc4 && tail[2] == sizeof(std::uint64_t) && tail.back() == 0xc0 &&
+         tail[0] != kEmptyMap;
+}
+
 }  // namespace
 
 std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
                                std::vector<std::uint64_t>& shared) {
   // A value has a byte at least, so the ceiling on values holds too.
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return 0;
+  if (has_notes(bytes)) return 0;
   Reader reader(bytes, limits);
   std::uint64_t count = 0;
   PythonVersion python;

@@ -70,7 +70,6 @@ bool find_modules(const State& state, const BareFunction& function,
 }  // namespace
 
 Ref decode_function(const State& state, BytesView bytes) {
-  if (Ref function = state.received->make_again(state, bytes)) return function;
   BareFunction function;
   if (!envelope::read_bare_function(bytes, state.python, function)) return {};
   const Ref code = code_of(state, function);

@@ -19,6 +19,7 @@
 #include "python/graph_decoder.h"
 #include "python/module_importer.h"
 #include "python/plain_decoder.h"
+#include "python/received_function.h"
 
 namespace waybill::py {
 
@@ -166,10 +167,13 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
            const Limits& limits) {
   const bool is_usual = hooks.are_none() && limits == Limits{};
   if (is_usual) {
-    if (Ref function = decode_function(state, bytes)) return function;
+    if (Ref function = state.received->make_again(state, bytes)) return function;
   }
   if (hooks.history == nullptr) {
     if (Ref object = decode_plain(bytes, limits)) return object;
+  }
+  if (is_usual) {
+    if (Ref function = decode_function(state, bytes)) return function;
   }
   Result<Envelope> envelope = open_whole(bytes, limits);
   if (!envelope) raise(state, envelope.error());
