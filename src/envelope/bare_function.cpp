@@ -109,6 +109,8 @@ bool read_global(Reader& reader, BareFunction& function) {
     return false;
   }
   global.import = import;
+  // A function takes these two from its globals when it is made.
+  if (global.name == "__builtins__" || global.name == "__name__") return false;
   return function.manifest.imports[import].time == ImportTime::kLoad;
 }
 

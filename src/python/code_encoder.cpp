@@ -79,6 +79,18 @@ std::vector<std::uint8_t> place_of(const CodeInfo& info) {
   return out.take();
 }
 
+std::uint64_t key_of_place(const CodeInfo& info) {
+  std::uint64_t body = 0;
+  std::memcpy(&body, info.hash.data(), sizeof body);
+  return body ^ base::hash_of(info.place);
+}
+
+// Whether two code objects are equal, and stand in the same place of the same file.
+bool stands_like(const CodeInfo& a, const CodeInfo& b) {
+  return &a == &b || (a.hash == b.hash && a.place == b.place &&
+                      PyUnicode_Compare(a.code->co_filename, b.code->co_filename) == 0);
+}
+
 // `info` and all code nested in it, inner ones first, each once.
 std::vector<CodeInfo*> inner_first(CodeInfo& info) {
   std::vector<CodeInfo*> order;
@@ -146,13 +158,15 @@ void CodeSection::write_places(Writer& out, KnownCodes& known) const {
   out.array(uses_.size());
   Memo first_use;
   for (std::size_t i = 0; i < uses_.size(); ++i) {
-    const auto key = reinterpret_cast<std::uintptr_t>(uses_[i]);
-    if (const MemoEntry* first = uses_.size() > 1 ? first_use.find(key) : nullptr) {
+    CodeInfo& info = *uses_[i];
+    // By content: who gets it may have one code object for two that are equal.
+    const auto key = static_cast<std::uintptr_t>(key_of_place(info)) | 1;
+    const MemoEntry* first = uses_.size() > 1 ? first_use.find(key) : nullptr;
+    if (first != nullptr && stands_like(info, *uses_[first->offset])) {
       out.unsigned_integer(first->offset);
       continue;
     }
-    if (uses_.size() > 1) first_use.insert(key, i);
-    CodeInfo& info = *uses_[i];
+    if (uses_.size() > 1 && first == nullptr) first_use.insert(key, i);
     const std::size_t start = out.size();
     write_file(info, nullptr, out);
     out.append(info.place);

@@ -39,10 +39,17 @@ Start start_of(BytesView node) {
   return start;
 }
 
-bool has_in_mro(PyTypeObject* type, const Ref& name) {
+// Whether a class of the type's own has a say in how its instances get their state:
+// __setstate__, or a __dict__ that is not the one the interpreter gives.
+bool has_own_say(const Names& names, PyTypeObject* type) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
     auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
-    if (raw_get(type_dict(base).get(), name.get()) != nullptr) return true;
+    const Ref attributes = type_dict(base);
+    PyObject* dict = raw_get(attributes.get(), names.dict.get());
+    if (raw_get(attributes.get(), names.setstate.get()) != nullptr ||
+        (dict != nullptr && !Py_IS_TYPE(dict, &PyGetSetDescr_Type))) {
+      return true;
+    }
   }
   return false;
 }
@@ -71,7 +78,7 @@ bool GraphDecoder::is_ordinary(PyTypeObject* type) {
   if (is_open || !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
       type->tp_new != PyBaseObject_Type.tp_new ||
       type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr ||
-      has_in_mro(type, state_.names.setstate)) {
+      has_own_say(state_.names, type)) {
     return false;
   }
   ordinary_type_ = type;
@@ -127,10 +134,33 @@ void GraphDecoder::read_attributes(Frame& frame) {
   }
 }
 
+// What the state holds refers to the instance, and code that it calls may look at it or
+// fill it: until all is there it has nothing.
+Ref GraphDecoder::read_apart(Frame frame) {
+  Frame node;
+  node.kind = FrameKind::kNode;
+  node.codec = node_codec(static_cast<std::uint8_t>(NodeTag::kNewObject));
+  node.left = 3;
+  node.offset = frame.offset;
+  node.slot = std::exchange(frame.slot, kNoSlot);
+  node.object = std::move(frame.instance);
+  node.children.resize(3);  // Class, arguments and keywords did their work.
+  push(std::move(node));
+  const Ref instance_dict = std::move(frame.object);
+  frame.kind = FrameKind::kDict;
+  frame.object = Ref::steal(PyDict_Copy(instance_dict.get()));
+  PyDict_Clear(instance_dict.get());
+  return push(std::move(frame));
+}
+
 Ref GraphDecoder::read_instance(Frame frame) {
   set_slot(frame.slot, frame.instance.get(), 0);
   read_attributes(frame);
-  if (frame.left != 0) return push(std::move(frame));
+  if (frame.left != 0) {
+    return frame.slot == kNoSlot ? push(std::move(frame))
+                                 : read_apart(std::move(frame));
+  }
+  offset_ = frame.offset;
   demand_whole(frame);
   last_slot_ = frame.slot;
   return finish_instance(std::move(frame));

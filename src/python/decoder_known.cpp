@@ -13,6 +13,7 @@ namespace waybill::py {
 
 GraphDecoder::~GraphDecoder() {
   if (open_claims_.empty()) return;
+  const CollectorPause::Break others(collector_);
   const PendingError pending;
   for (const Ref& id : open_claims_) {
     if (!Ref::steal_or_null(PyObject_CallMethodOneArg(

@@ -88,7 +88,7 @@ Ref GraphDecoder::extension(const Token& token) {
           stack_.back().codec->tag == NodeTag::kGlobal) {
         return modules_->name(index);  // find_class() imports as it sees fit.
       }
-      return modules_->get(index);
+      return outside([&] { return modules_->get(index); });
     }
     case ExtType::kInteger:
       if (token.bytes.empty()) break;

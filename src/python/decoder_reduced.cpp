@@ -21,6 +21,9 @@ struct Call {
   std::size_t start = 0;       // Where the arguments begin; 0 if it is not so.
   std::size_t count = 0;
   std::size_t end = 0;
+  // Numbers of references among the arguments.
+  std::array<std::uint64_t, kMaxArguments> references{};
+  std::size_t reference_count = 0;
 };
 
 // The size of a leaf or reference; 0 if something else is there, or not all of it.
@@ -49,8 +52,14 @@ Call call_at(BytesView node) {
   if ((node[reference] & 0xf0) != kEmptyArray || call.count > kMaxArguments) return {};
   call.end = reference + 1;
   for (std::size_t i = 0; i < call.count; ++i) {
-    const std::size_t size = size_of_argument(node.subspan(call.end));
+    const BytesView argument = node.subspan(call.end);
+    const std::size_t size = size_of_argument(argument);
     if (size == 0) return {};
+    if (wire::size_of_reference(argument) != 0 &&
+        !wire::index_of(argument.subspan(2, size - 2),
+                        call.references[call.reference_count++])) {
+      return {};
+    }
     call.end += size;
   }
   const BytesView rest = node.subspan(call.end);
@@ -74,6 +83,11 @@ Ref GraphDecoder::read_reduced(const Frame& frame) {
   }
   const Ref callable = slots_[call.callable].object;
   if (!callable) return {};
+  // What is open yet may need to know what stands between it and the reference.
+  for (std::size_t i = 0; i < call.reference_count; ++i) {
+    const std::uint64_t number = call.references[i];
+    if (number >= slots_.size() || slots_[number].depth != 0) return {};
+  }
   BytesView passed;
   reader_.take(passed, call.start);
   std::array<Ref, kMaxArguments> arguments;

@@ -73,6 +73,8 @@ Ref decode_function(const State& state, BytesView bytes) {
   BareFunction function;
   if (!envelope::read_bare_function(bytes, state.python, function)) return {};
   const Ref code = code_of(state, function);
+  // Without the cells that it wants it would read beyond its closure.
+  if (PyCode_GetNumFree(reinterpret_cast<PyCodeObject*>(code.get())) != 0) return {};
   std::vector<Ref> modules;
   if (!find_modules(state, function, modules)) return {};
   const Ref globals = new_dict(static_cast<Py_ssize_t>(function.globals.size()) + 3);

@@ -18,7 +18,6 @@
 #include "python/attribute.h"
 #include "python/compat.h"
 #include "python/hash_depth.h"
-#include "python/leaves.h"
 
 namespace waybill::py {
 
@@ -268,7 +267,7 @@ void GraphDecoder::deliver(Ref value) {
       if (must_wait() && !is_simple(value.get())) {
         late_.push_back({frame.object, std::move(value), {}});
       } else {
-        hashed(PySet_Add(frame.object.get(), value.get()));
+        hashed(add(frame.object.get(), value.get()));
       }
       return;
     case FrameKind::kNode:
@@ -306,13 +305,16 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     const std::vector<Ref>& cells = stack_[stack_.size() - 2].cells;
     set_function_field(*this, frame.object.get(), cells,
                        PyLong_AsUnsignedLong(key.get()), value.get());
-  } else if (frame.kind == FrameKind::kAttributes && frame.is_known &&
-             keeps_known(frame.object.get(), key.get(), value.get())) {
+  } else if (frame.kind == FrameKind::kAttributes && frame.is_known && outside([&] {
+               return keeps_known(frame.object.get(), key.get(), value.get());
+             })) {
     return;
   } else if (frame.kind == FrameKind::kAttributes) {
-    Ref::steal(PyObject_CallFunctionObjArgs(state_.set_class_attribute.get(),
-                                            frame.object.get(), key.get(), value.get(),
-                                            nullptr));
+    outside([&] {
+      return Ref::steal(PyObject_CallFunctionObjArgs(state_.set_class_attribute.get(),
+                                                     frame.object.get(), key.get(),
+                                                     value.get(), nullptr));
+    });
   } else if (frame.has_late || (must_wait() && !is_simple(key.get()))) {
     // Those that follow wait too: the order of a dict means something.
     frame.has_late = true;
@@ -321,7 +323,7 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
   } else {
     // Keys that were unequal at the sender's may be equal here; plain ones may not.
     if (!is_simple(key.get())) frame.is_whole = false;
-    hashed(PyDict_SetItem(frame.object.get(), key.get(), value.get()));
+    hashed(put(frame.object.get(), key.get(), value.get()));
   }
 }
 
@@ -377,7 +379,7 @@ Ref GraphDecoder::finish() {
     if (depth > late_depth_ && !is_plain) {
       late_.push_back({frame.object, items, {}});
     } else {
-      hashed(fill_frozen_set(frame.object.get(), items.get()));
+      hashed(outside([&] { return fill_frozen_set(frame.object.get(), items.get()); }));
     }
   } else {
     demand_whole(frame);
@@ -397,6 +399,7 @@ void GraphDecoder::demand_whole(const Frame& frame) {
 }
 
 void GraphDecoder::insert_late() {
+  const CollectorPause::Break others(collector_);
   late_depth_ = static_cast<std::size_t>(-1);
   for (const Late& late : std::exchange(late_, {})) {
     PyObject* container = late.container.get();

@@ -9,6 +9,7 @@
 #include "python/code_builder.h"
 #include "python/compat.h"
 #include "python/hooks.h"
+#include "python/leaves.h"
 #include "python/module_importer.h"
 #include "python/ref.h"
 #include "python/shared_positions.h"
@@ -122,11 +123,25 @@ class GraphDecoder {
   bool is_ordinary(PyTypeObject* type);
   Ref read_instance(Frame frame);
   void read_attributes(Frame& frame);
+  Ref read_apart(Frame frame);
   Ref finish_instance(Frame frame);
-  // What a codec does: it may run code of anybody's.
-  Ref call(Ref (*function)(GraphDecoder&, Frame&), Frame& frame) {
+  // Runs what may run code of anybody's.
+  template <typename Function>
+  auto outside(Function function) {
     const CollectorPause::Break others(collector_);
-    return function(*this, frame);
+    return function();
+  }
+  Ref call(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame) {
+    return outside([&] { return codec(*this, frame); });
+  }
+  // Insertions; a key that is not simple is asked for its hash.
+  int put(PyObject* dict, PyObject* key, PyObject* value) {
+    if (is_simple(key)) return PyDict_SetItem(dict, key, value);
+    return outside([&] { return PyDict_SetItem(dict, key, value); });
+  }
+  int add(PyObject* set, PyObject* item) {
+    if (is_simple(item)) return PySet_Add(set, item);
+    return outside([&] { return PySet_Add(set, item); });
   }
   Ref push(Frame frame);
   Ref empty(Ref object, std::size_t offset, std::size_t slot);

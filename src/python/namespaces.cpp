@@ -2,7 +2,14 @@
 
 #include "python/namespaces.h"
 
+#include "python/modules.h"
+
 namespace waybill::py {
+
+Ref builtins_module(const State& state) {
+  PyObject* module = find_module(state, state.names.builtins_plain.get());
+  return module != nullptr ? Ref::share(module) : state.builtins;
+}
 
 void describe_namespace(const State& state, PyObject* globals, PyObject* name,
                         PyObject* package, bool is_package) {
@@ -10,7 +17,8 @@ void describe_namespace(const State& state, PyObject* globals, PyObject* name,
   const auto set = [&](const Ref& key, PyObject* value) {
     check(PyDict_SetItem(globals, key.get(), value));
   };
-  set(names.builtins, state.builtins.get());
+  const Ref builtins = builtins_module(state);
+  set(names.builtins, builtins.get());
   if (name != nullptr) set(names.name, name);
   if (package != nullptr) set(names.package, package);
   if (is_package) {

@@ -9,6 +9,9 @@
 
 namespace waybill::py {
 
+// The module `builtins`, as sys.modules has it now.
+Ref builtins_module(const State& state);
+
 // Puts into an empty dict what a namespace says of itself. `name` and `package`: null
 // where it says nothing.
 void describe_namespace(const State& state, PyObject* globals, PyObject* name,

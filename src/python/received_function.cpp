@@ -51,6 +51,7 @@ std::unique_ptr<ReceivedFunction> ReceivedFunction::look(const State& state,
   }
   const Ref name = state.name_table.get_or_null(from.module_name);
   const Ref package = state.name_table.get_or_null(from.package);
+  function->builtins_ = builtins_module(state);
   function->namespace_ = Ref::steal(PyDict_New());
   PyObject* globals = function->namespace_.get();
   describe_namespace(state, globals, name.get(), package.get(), from.is_package);
@@ -66,13 +67,10 @@ bool ReceivedFunction::is_of(BytesView envelope) const {
          std::memcmp(envelope.data(), envelope_.data(), envelope.size()) == 0;
 }
 
-void ReceivedFunction::set_code(PyObject* code) {
-  code_ = Ref::steal(PyWeakref_NewRef(code, nullptr));
-}
-
 Ref ReceivedFunction::make(const State& state) const {
-  const Ref code = weakly_referenced(code_.get());
-  if (!code) return {};
+  const Ref code = code_ ? weakly_referenced(code_.get()) : Ref();
+  // Functions find the builtins of their time.
+  if (!code || builtins_module(state).get() != builtins_.get()) return {};
   const Ref loaded = Ref::share(sys_modules(state));
   std::array<Ref, kMaxImports> modules;
   for (std::size_t i = 0; i < imports_.size(); ++i) {
@@ -112,11 +110,17 @@ void ReceivedFunctions::note(const State& state, const BareFunction& function,
     entry = {digest, false, nullptr};
     return;
   }
+  // Making objects may run finalizers, which may load: the entry is looked at anew.
   if (!entry.is_known) {
     entry.is_known = true;
-    entry.function = ReceivedFunction::look(state, function, envelope);
+    auto made = ReceivedFunction::look(state, function, envelope);
+    if (entry.digest == digest) entry.function = std::move(made);
   }
-  if (entry.function && entry.function->is_of(envelope)) entry.function->set_code(code);
+  if (!entry.function) return;
+  Ref reference = Ref::steal(PyWeakref_NewRef(code, nullptr));
+  if (entry.digest == digest && entry.function && entry.function->is_of(envelope)) {
+    entry.function->set_code(std::move(reference));
+  }
 }
 
 }  // namespace waybill::py

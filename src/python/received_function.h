@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "envelope/bare_function.h"
@@ -28,7 +29,8 @@ class ReceivedFunction {
 
   bool is_of(BytesView envelope) const;
 
-  void set_code(PyObject* code);
+  // `reference`: a weak one to the code.
+  void set_code(Ref reference) { code_ = std::move(reference); }
 
   // A new function like the one before. Null if its code is gone, or if a module it
   // needs is not imported.
@@ -45,9 +47,10 @@ class ReceivedFunction {
   static constexpr std::size_t kMaxImports = 16;
 
   std::vector<std::uint8_t> envelope_;
-  Ref code_;                     // A weak reference.
+  Ref code_;                     // A weak reference; null until it is set.
   std::vector<Import> imports_;  // One for each record of the manifest.
   std::vector<Global> globals_;  // Names of modules.
+  Ref builtins_;                 // The module that was in sys.modules.
   Ref namespace_;                // Globals with None in place of each module.
 };
 

@@ -34,7 +34,7 @@ struct State {
   Names names;
   // The dict of `sys`: where sys.modules is looked up anew each time.
   Ref sys_dict;
-  // The module that functions find as __builtins__.
+  // The module `builtins`, for when sys.modules has none.
   Ref builtins;
   // types.LazyImportType; null before 3.15.
   Ref lazy_import_type;

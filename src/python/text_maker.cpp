@@ -38,7 +38,8 @@ Ref TextMaker::make_name(const std::uint8_t* bytes, std::size_t size,
   if (!entries_.empty() && size <= ShortText::kLongest && room >= ShortText::kRead) {
     const ShortText text(bytes, size);
     entry = text.is_ascii() ? &entry_of(text) : nullptr;
-    if (entry != nullptr && entry->text != text) {
+    // An entry without an object looks like that of the empty text.
+    if (entry != nullptr && (!entry->object || entry->text != text)) {
       entry->object = make(bytes, size, room);
       entry->text = text;
     }

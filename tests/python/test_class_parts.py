@@ -7,6 +7,7 @@ import enum
 import functools
 import typing
 
+import fresh_process
 import msgpack
 import pytest
 import waybill
@@ -80,6 +81,32 @@ def test_parts_are_those_that_the_python_half_tells(name):
 
     _, called, _, namespace, attributes = _classes.class_parts(cls)
     assert found == (called, [list(namespace), list(attributes)])
+
+
+def test_a_finalizer_may_change_the_class_meanwhile():
+    script = """
+import gc, waybill
+class Trash:
+    def __init__(self, cls): self.cls, self.me = cls, self
+    def __del__(self):
+        self.cls.__module__ = "other" + str(id(self))
+        self.cls.__doc__ = "other" + str(id(self))
+def make(number):
+    class C: pass
+    C.__module__ = "".join(["mod_", str(number), "_" * 20])
+    C.__doc__ = "".join(["doc_", str(number), "_" * 20])
+    return C
+waybill.dumps(make(0))
+for number in range(1, 300):
+    cls = make(number)
+    gc.collect()
+    Trash(cls)
+    gc.set_threshold(number, 1000, 1000)
+    waybill.dumps(cls)
+    gc.set_threshold(100_000)
+print("done")
+"""
+    assert fresh_process.run_script(script).strip() == "done"
 
 
 def test_a_class_whose_dict_holds_what_c_made_is_left_to_python():

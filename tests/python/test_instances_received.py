@@ -321,3 +321,102 @@ def test_random_instances_are_those_of_the_long_way(seed):
     data = waybill.dumps([value(4) for _ in range(5)])
 
     assert plain(waybill.loads(data), {}) == plain(long_way(data), {})
+
+
+def test_an_attribute_without_a_name_arrives():
+    sent = [Plain(x=i, text="y" * i) for i in range(100)]
+    vars(sent[1])[""] = 5
+
+    assert vars(waybill.loads(waybill.dumps(sent))[1]) == {"x": 1, "text": "y", "": 5}
+
+
+class Owner(Plain):
+    pass
+
+
+class Part:
+    """Tells its owner of itself, also when it is made again."""
+
+    def __init__(self, owner):
+        self.owner, self.saw = owner, list(vars(owner))
+        owner.last = self
+        owner.name = "overwritten"
+
+    def __reduce__(self):
+        return Part, (self.owner,)
+
+
+def test_what_the_state_holds_finds_its_owner_without_state():
+    def make():
+        owner = Owner(kind="o", part=None, name="sent", size=1)
+        owner.part = Part(owner)
+        owner.name = "sent"
+        del owner.last
+        return owner
+
+    received = waybill.loads(waybill.dumps([make() for _ in range(3)]))
+
+    for owner in received:
+        assert owner.part.saw == []
+        assert owner.last is owner.part
+        assert (owner.kind, owner.name, owner.size) == ("o", "sent", 1)
+        assert list(vars(owner)) == ["last", "name", "kind", "part", "size"]
+
+
+class OwnDict(Plain):
+    """Says itself where its attributes go."""
+
+    class Writer(dict):
+        def __init__(self, target):
+            self.target = target
+
+        def __setitem__(self, name, value):
+            object.__setattr__(self.target, name, ("set", value))
+
+    @property
+    def __dict__(self):
+        return self.Writer(self)
+
+
+def test_a_dict_of_the_class_s_own_is_asked():
+    sent = [OwnDict() for _ in range(4)]
+    for each in sent:
+        object.__setattr__(each, "x", 1)
+
+    received = waybill.loads(waybill.dumps(sent))
+
+    assert [each.x for each in received] == [("set", 1)] * 4
+
+
+class HashSeen(Plain):
+    def __hash__(self):
+        type(self).were_on.append(gc.isenabled())
+        return 1
+
+    def __eq__(self, other):
+        return self is other
+
+    were_on = []
+
+
+def test_the_collector_may_run_while_keys_are_hashed():
+    sent = [{HashSeen(x=1): 1}, {HashSeen(x=2)}, frozenset([HashSeen(x=3)])]
+    data = waybill.dumps(sent)
+    HashSeen.were_on.clear()
+
+    waybill.loads(data)
+
+    assert HashSeen.were_on and all(HashSeen.were_on)
+
+
+def test_a_collector_that_others_code_turns_off_stays_off():
+    class Off:
+        def __reduce__(self):
+            return gc.disable, ()
+
+    data = waybill.dumps([Point(1, "a"), Off(), Point(2, "b")])
+    try:
+        waybill.loads(data)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

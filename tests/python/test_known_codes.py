@@ -149,3 +149,40 @@ def test_threads_build_and_find_the_same():
         thread.join()
 
     assert wrong == []
+
+
+def test_equal_codes_of_one_payload_give_the_same_bytes_when_they_are_sent_on():
+    def make():
+        scope = {"__name__": "nowhere"}
+        exec(compile("def f(a):\n    return a + 1\n", "<s>", "exec"), scope)
+        return scope["f"]
+
+    sent = [make(), make()]
+    assert sent[0].__code__ is not sent[1].__code__
+    payload = waybill.dumps(sent)
+
+    received = waybill.loads(payload)
+
+    assert waybill.dumps(received) == payload
+    assert received[0] is not received[1]
+
+
+def test_classes_whose_generated_methods_are_equal_are_sent_on_as_they_came():
+    source = """
+        import dataclasses
+        @dataclasses.dataclass
+        class A:
+            x: int
+        @dataclasses.dataclass
+        class B:
+            x: int
+    """
+    scope = define(source)
+    payload = waybill.dumps([scope.A, scope.B])
+    del scope
+    gc.collect()
+
+    received = waybill.loads(payload)
+
+    assert waybill.dumps(received) == payload
+    assert received[0] is not received[1]

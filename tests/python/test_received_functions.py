@@ -11,8 +11,10 @@ import types
 import weakref
 
 import fresh_process
+import msgpack
 import pytest
 import waybill
+import xxhash
 from sources import imported
 
 
@@ -261,6 +263,94 @@ def test_a_bytearray_may_change_afterwards():
 
     assert again.__code__ is held.__code__
     assert waybill.loads(payload).__code__ is held.__code__
+
+
+def parts(payload):
+    """The sections of an envelope, each as its bytes."""
+    unpacker = msgpack.Unpacker(strict_map_key=False)
+    unpacker.feed(payload)
+    count, found = unpacker.read_array_header(), []
+    for _ in range(count):
+        start = unpacker.tell()
+        unpacker.skip()
+        found.append(payload[start : unpacker.tell()])
+    return found
+
+
+def sealed(sections):
+    body = bytes([0x90 | 8]) + b"".join(sections[:6])
+    return body + b"\xc4\x08" + xxhash.xxh3_64_digest(body) + b"\xc0"
+
+
+def test_code_that_wants_cells_is_refused_without_them():
+    closure = parts(
+        payload_of("def outer(n):\n def f(): return n\n return f\nf = outer(5)")
+    )
+    bare = parts(payload_of("def f(): return 1"))
+
+    forged = sealed([*closure[:3], *bare[3:5], closure[5]])
+
+    for _ in range(4):
+        with pytest.raises(waybill.DecodeError, match="closure of another length"):
+            waybill.loads(forged)
+
+
+@pytest.mark.parametrize("name", ["__builtins__", "__name__"])
+def test_globals_that_a_function_takes_up_when_it_is_made_come_after_it(name):
+    sections = parts(
+        payload_of(
+            f"def f(): return {'a' * len(name)}, one",
+            **{"a" * len(name): sys.modules["module_one"]},
+        )
+    )
+    sections[4] = sections[4].replace(b"a" * len(name), name.encode())
+    forged = sealed(sections)
+    long_way = waybill.Unpickler(io.BytesIO(forged)).load()
+
+    for _ in range(4):
+        function = waybill.loads(forged)
+        assert function.__module__ == long_way.__module__ == "nowhere"
+        assert function.__builtins__ is long_way.__builtins__
+
+
+def test_builtins_are_those_of_now(monkeypatch):
+    payload = payload_of(BARE)
+    held = warm(payload)
+    replaced = types.ModuleType("builtins")
+    vars(replaced).update(vars(sys.modules["builtins"]))
+    named = waybill.dumps([len])
+    monkeypatch.setitem(sys.modules, "builtins", replaced)
+    monkeypatch.setattr(replaced, "len", "another")
+
+    assert waybill.loads(payload).__globals__["__builtins__"] is replaced
+    assert held.__globals__["__builtins__"] is not replaced
+    assert waybill.loads(named) == ["another"]
+
+
+def test_a_finalizer_may_load_the_same_while_it_is_noted():
+    script = """
+import gc, waybill
+errors = []
+class Trash:
+    def __init__(self, data): self.data, self.me = data, self
+    def __del__(self):
+        try: waybill.loads(self.data)
+        except BaseException as error: errors.append(repr(error))
+def payload(number):
+    scope = {"__name__": "m"}
+    exec(f"def f(): return {number}", scope)
+    return waybill.dumps(scope["f"])
+for number in range(600):
+    data = payload(number)
+    keep = waybill.loads(data)
+    gc.collect()
+    Trash(data)
+    gc.set_threshold(1 + number % 12, 1000, 1000)
+    try: assert waybill.loads(data)() == number
+    finally: gc.set_threshold(100_000)
+print(errors)
+"""
+    assert fresh_process.run_script(script).strip() == "[]"
 
 
 def test_functions_of_packages_each_have_a_path_of_their_own():

@@ -137,3 +137,22 @@ def test_objects_with_state_or_items_take_the_long_way():
 
     assert [each.more for each in received[:2]] == [2, 2]
     assert received[2] == [1, 2]
+
+
+class Node:
+    def __init__(self, beside):
+        self.beside = beside
+
+    def __reduce__(self):
+        return Node, (self.beside,)
+
+
+def test_an_argument_may_be_the_tuple_around_the_object():
+    inside = Node(None)
+    around = (inside,)
+    inside.beside = around
+
+    first, received = waybill.loads(waybill.dumps([Node(None), around]))
+
+    assert first.beside is None
+    assert received[0].beside is received

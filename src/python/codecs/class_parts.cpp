@@ -75,19 +75,21 @@ Ref ordinary_class_parts(const State& state, PyObject* type) {
   }
   const Ref dict = type_dict(cls);
   const Names& names = state.names;
-  PyObject* module = raw_get(dict.get(), names.module.get());
-  if (module == nullptr || has_special_attribute(state, dict.get())) return {};
+  // Making a container may run finalizers, and those may change the class.
+  const Ref module = Ref::share(raw_get(dict.get(), names.module.get()));
+  const Ref doc = Ref::share(raw_get(dict.get(), names.doc.get()));
+  const Ref own_bases = Ref::share(cls->tp_bases);
+  if (!module || has_special_attribute(state, dict.get())) return {};
   const Ref own = own_attributes(state, dict.get());
   if (!own) return {};
   const Ref qualified = Ref::steal(PyType_GetQualName(cls));
   const Ref name = Ref::steal(PyType_GetName(cls));
-  const Ref bases = Ref::steal(PySequence_List(cls->tp_bases));
+  const Ref bases = Ref::steal(PySequence_List(own_bases.get()));
   const Ref made_with = Ref::steal(PyDict_New());
-  check(PyDict_SetItem(made_with.get(), names.module.get(), module));
+  check(PyDict_SetItem(made_with.get(), names.module.get(), module.get()));
   check(PyDict_SetItem(made_with.get(), names.qualname.get(), qualified.get()));
-  PyObject* doc = raw_get(dict.get(), names.doc.get());
-  if (doc != nullptr && doc != Py_None) {
-    check(PyDict_SetItem(made_with.get(), names.doc.get(), doc));
+  if (doc && doc.get() != Py_None) {
+    check(PyDict_SetItem(made_with.get(), names.doc.get(), doc.get()));
   }
   return Ref::steal(PyTuple_Pack(5, reinterpret_cast<PyObject*>(&PyType_Type),
                                  name.get(), bases.get(), made_with.get(), own.get()));

@@ -41,7 +41,7 @@ Ref find_global(GraphDecoder& decoder, Frame& frame) {
     return Ref::steal(PyObject_CallFunctionObjArgs(find_class, object.get(),
                                                    frame.children[1].get(), nullptr));
   }
-  if (object.get() == Py_None) object = decoder.state().builtins;
+  if (object.get() == Py_None) object = builtins_module(decoder.state());
   PyObject* whole = frame.children[1].get();
   if (PyUnicode_FindChar(whole, '.', 0, PyUnicode_GET_LENGTH(whole), 1) < 0) {
     return Ref::steal(PyObject_GetAttr(object.get(), whole));
