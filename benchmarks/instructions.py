@@ -60,7 +60,7 @@ exec("def bare(x): return json.dumps(x), collections.abc.Mapping", scope)
 exec("def outer(n):\\n def inner(x): return json, x * n\\n return inner", scope)
 bare, closure = scope["bare"], scope["outer"](3)
 exec("def held(x): return json.loads(x)", scope)
-exec("class C:\n a = 1\n def f(self): return json, self.a\n g = property(f)", scope)
+exec("class C:\\n a = 1\\n def f(self): return json, self.a\\n g = property(f)", scope)
 cls = scope["C"]
 dates = [datetime.date(2024, 1, 1) + datetime.timedelta(i) for i in range(100)]
 instances = [Point(i, str(i)) for i in range(100)]
