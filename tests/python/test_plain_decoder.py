@@ -61,7 +61,9 @@ def shape(value, seen=None):
     if isinstance(value, dict):
         return "dict", [(shape(k, seen), shape(v, seen)) for k, v in value.items()]
     if isinstance(value, (set, frozenset)):
-        return type(value).__name__, sorted(repr(shape(v, seen)) for v in value)
+        # Not in the set's own order, which differs: the hash of a NaN is its address.
+        ordered = sorted(value, key=lambda v: repr(shape(v, {})))
+        return type(value).__name__, [shape(v, seen) for v in ordered]
     if isinstance(value, (list, tuple)):
         return type(value).__name__, [shape(v, seen) for v in value]
     return type(value).__name__, value
