@@ -33,18 +33,12 @@ bool read_header(Reader& reader, PythonVersion& python) {
          read_number(reader, python.magic);
 }
 
-bool read_byte(Reader& reader, std::uint8_t expected) {
-  BytesView byte;
-  return reader.take(byte, 1) && byte[0] == expected;
-}
-
 bool read_end(Reader& reader, BytesView bytes, BytesView& signature) {
   const std::size_t covered = bytes.size() - reader.left();
   BytesView digest;
   if (!reader.read_binary(digest, {})) return false;
   if (!std::ranges::equal(digest, base::digest_of(bytes.first(covered)))) return false;
-  constexpr std::uint8_t kNil = 0xc0;
-  if (reader.starts_with(kNil)) return reader.left() == 1;
+  if (reader.starts_with(wire::kNilByte)) return reader.left() == 1;
   return reader.read_binary(signature, {}) && reader.at_end();
 }
 

@@ -11,9 +11,6 @@ namespace waybill::envelope {
 // Reads the header of an envelope of this format version. False if it is not just so.
 bool read_header(wire::Reader& reader, PythonVersion& python);
 
-// Reads one byte; false if it is another.
-bool read_byte(wire::Reader& reader, std::uint8_t expected);
-
 // Reads the digest, which must be that of the bytes before it, and the signature, and
 // must be at the end then. `bytes`: the envelope, of which the reader has the rest.
 bool read_end(wire::Reader& reader, BytesView bytes, BytesView& signature);

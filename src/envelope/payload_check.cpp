@@ -25,9 +25,6 @@ constexpr std::uint16_t bit(TokenType type) {
   return static_cast<std::uint16_t>(1u << static_cast<unsigned>(type));
 }
 
-constexpr std::uint8_t kEmptyArray = 0x90;
-constexpr std::uint8_t kEmptyMap = 0x80;
-
 // The types of token that may start what a rule asks for.
 constexpr std::uint16_t accepted(Rule rule) {
   switch (rule) {
@@ -192,11 +189,11 @@ bool PayloadCheck::is_short(Reader& reader, Rule rule) {
     case Rule::kObjects:
     case Rule::kCells:
     case Rule::kContents:
-      return reader.skip_byte(kEmptyArray);
+      return reader.skip_byte(wire::kEmptyArray);
     case Rule::kPairs:
     case Rule::kNamedObjects:
     case Rule::kFunctionFields:
-      return reader.skip_byte(kEmptyMap);
+      return reader.skip_byte(wire::kEmptyMap);
     default:
       return false;
   }

@@ -12,10 +12,10 @@
 namespace waybill::envelope {
 namespace {
 
+using wire::kEmptyArray;
+using wire::kEmptyMap;
 using wire::Reader;
 
-constexpr std::uint8_t kEmptyMap = 0x80;
-constexpr std::uint8_t kEmptyArray = 0x90;
 // Whether an envelope without a signature, which ends in notes, digest and nil, has
 // notes that are more than an empty map. False for all that does not end so. It spares
 // most that is not plain the reading of a header.
@@ -23,8 +23,8 @@ bool has_notes(BytesView bytes) {
   constexpr std::size_t kTail = 1 + 2 + sizeof(std::uint64_t) + 1;
   if (bytes.size() < kTail) return false;
   const BytesView tail = bytes.last(kTail);
-  return tail[1] == 0xc4 && tail[2] == sizeof(std::uint64_t) && tail.back() == 0xc0 &&
-         tail[0] != kEmptyMap;
+  return tail[1] == 0xc4 && tail[2] == sizeof(std::uint64_t) &&
+         tail.back() == wire::kNilByte && tail[0] != kEmptyMap;
 }
 
 }  // namespace
@@ -37,8 +37,8 @@ std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
   Reader reader(bytes, limits);
   std::uint64_t count = 0;
   PythonVersion python;
-  if (!read_header(reader, python) || !read_byte(reader, kEmptyMap) ||
-      !read_byte(reader, kEmptyArray) || !reader.read_array(count, {})) {
+  if (!read_header(reader, python) || !reader.skip_byte(kEmptyMap) ||
+      !reader.skip_byte(kEmptyArray) || !reader.read_array(count, {})) {
     return 0;
   }
   shared.reserve(count);  // At least one byte each is left.
@@ -51,7 +51,7 @@ std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
 bool ends_plain(BytesView bytes, std::size_t end) {
   Reader reader(bytes.subspan(end));
   BytesView signature;
-  return read_byte(reader, kEmptyMap) && read_end(reader, bytes, signature);
+  return reader.skip_byte(kEmptyMap) && read_end(reader, bytes, signature);
 }
 
 }  // namespace waybill::envelope

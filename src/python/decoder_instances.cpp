@@ -1,7 +1,7 @@
 // Instances of ordinary classes, which most objects of a program are. Their state goes
 // straight into their dict, and what else may stand in their node, and is empty, is
 // passed over.
-// Tested by tests/python/test_instances.py.
+// Tested by tests/python/test_instances_received.py.
 
 #include <algorithm>
 
@@ -14,10 +14,9 @@ namespace waybill::py {
 
 namespace {
 
+using wire::kEmptyArray;
+using wire::kEmptyMap;
 using wire::NodeTag;
-
-constexpr std::uint8_t kEmptyArray = 0x90;
-constexpr std::uint8_t kEmptyMap = 0x80;
 
 // [class, [], {}, {name: …}] as the sender writes it: the class is one that came
 // before.
@@ -52,6 +51,20 @@ bool has_own_say(const Names& names, PyTypeObject* type) {
     }
   }
   return false;
+}
+
+// The node of an instance that is there, with so many values still to come, as those
+// have it who read it whole. Takes the instance from its frame.
+GraphDecoder::Frame node_around(GraphDecoder::Frame& instance, std::uint64_t left) {
+  GraphDecoder::Frame node;
+  node.kind = GraphDecoder::FrameKind::kNode;
+  node.codec = node_codec(static_cast<std::uint8_t>(NodeTag::kNewObject));
+  node.left = left;
+  node.offset = instance.offset;
+  node.slot = instance.slot;
+  node.object = std::move(instance.instance);
+  node.children.resize(3);  // Class, arguments and keywords did their work.
+  return node;
 }
 
 // Whether a value is next that holds no other and needs no look at what is around it.
@@ -137,15 +150,8 @@ void GraphDecoder::read_attributes(Frame& frame) {
 // What the state holds refers to the instance, and code that it calls may look at it or
 // fill it: until all is there it has nothing.
 Ref GraphDecoder::read_apart(Frame frame) {
-  Frame node;
-  node.kind = FrameKind::kNode;
-  node.codec = node_codec(static_cast<std::uint8_t>(NodeTag::kNewObject));
-  node.left = 3;
-  node.offset = frame.offset;
-  node.slot = std::exchange(frame.slot, kNoSlot);
-  node.object = std::move(frame.instance);
-  node.children.resize(3);  // Class, arguments and keywords did their work.
-  push(std::move(node));
+  push(node_around(frame, 3));
+  frame.slot = kNoSlot;
   const Ref instance_dict = std::move(frame.object);
   frame.kind = FrameKind::kDict;
   frame.object = Ref::steal(PyDict_Copy(instance_dict.get()));
@@ -179,14 +185,7 @@ Ref GraphDecoder::finish_instance(Frame frame) {
   // Items and pairs are for an instance that has no state yet.
   const Ref state = Ref::steal(PyDict_Copy(frame.object.get()));
   PyDict_Clear(frame.object.get());
-  Frame node;
-  node.kind = FrameKind::kNode;
-  node.codec = node_codec(static_cast<std::uint8_t>(NodeTag::kNewObject));
-  node.left = 2;
-  node.offset = frame.offset;
-  node.slot = frame.slot;
-  node.object = std::move(frame.instance);
-  node.children.resize(3);  // Class, arguments and keywords did their work.
+  Frame node = node_around(frame, 2);
   node.children.push_back(state);
   return push(std::move(node));
 }

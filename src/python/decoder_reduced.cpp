@@ -10,9 +10,10 @@ namespace waybill::py {
 
 namespace {
 
-constexpr std::uint8_t kNil = 0xc0;
-constexpr std::uint8_t kEmptyArray = 0x90;
-constexpr std::uint8_t kEmptyMap = 0x80;
+using wire::kEmptyArray;
+using wire::kEmptyMap;
+using wire::kNilByte;
+
 constexpr std::size_t kMaxArguments = 8;
 
 // [callable, [argument, …], nil, [], {}], where the callable is one that came before.
@@ -63,7 +64,7 @@ Call call_at(BytesView node) {
     call.end += size;
   }
   const BytesView rest = node.subspan(call.end);
-  if (rest.size() < 3 || rest[0] != kNil || rest[1] != kEmptyArray ||
+  if (rest.size() < 3 || rest[0] != kNilByte || rest[1] != kEmptyArray ||
       rest[2] != kEmptyMap) {
     return {};
   }

@@ -27,7 +27,7 @@ constexpr std::size_t kMaxEnvelope = 4 << 10;
 // The digest of an envelope without signature, which ends in [bin 8, digest, nil].
 bool digest_of(BytesView envelope, std::uint64_t& digest) {
   constexpr std::size_t kTail = 2 + sizeof digest + 1;
-  if (envelope.size() < kTail || envelope.back() != 0xc0) return false;
+  if (envelope.size() < kTail || envelope.back() != wire::kNilByte) return false;
   const std::uint8_t* tail = envelope.data() + envelope.size() - kTail;
   std::memcpy(&digest, tail + 2, sizeof digest);
   return tail[0] == 0xc4 && tail[1] == sizeof digest;
@@ -46,7 +46,7 @@ std::unique_ptr<ReceivedFunction> ReceivedFunction::look(const State& state,
   auto function = std::make_unique<ReceivedFunction>();
   function->envelope_.assign(envelope.begin(), envelope.end());
   for (const envelope::ManifestView::Import& import : from.manifest.imports) {
-    Ref& module = function->imports_.emplace_back().module;
+    Ref& module = function->imports_.emplace_back();
     if (import.time == ImportTime::kLoad) module = state.name_table.get(import.module);
   }
   const Ref name = state.name_table.get_or_null(from.module_name);
@@ -74,7 +74,7 @@ Ref ReceivedFunction::make(const State& state) const {
   const Ref loaded = Ref::share(sys_modules(state));
   std::array<Ref, kMaxImports> modules;
   for (std::size_t i = 0; i < imports_.size(); ++i) {
-    PyObject* name = imports_[i].module.get();
+    PyObject* name = imports_[i].get();
     if (name == nullptr) continue;
     modules[i] = imported_module(state, loaded.get(), name);
     if (!modules[i]) return {};

@@ -37,9 +37,6 @@ class ReceivedFunction {
   Ref make(const State& state) const;
 
  private:
-  struct Import {
-    Ref module;  // Its name; null if it is not needed at load.
-  };
   struct Global {
     Ref name;
     std::size_t import;  // Into imports_.
@@ -47,8 +44,10 @@ class ReceivedFunction {
   static constexpr std::size_t kMaxImports = 16;
 
   std::vector<std::uint8_t> envelope_;
-  Ref code_;                     // A weak reference; null until it is set.
-  std::vector<Import> imports_;  // One for each record of the manifest.
+  Ref code_;  // A weak reference; null until it is set.
+  // Names of modules, one for each record of the manifest; null for those that are not
+  // needed at load.
+  std::vector<Ref> imports_;
   std::vector<Global> globals_;  // Names of modules.
   Ref builtins_;                 // The module that was in sys.modules.
   Ref namespace_;                // Globals with None in place of each module.

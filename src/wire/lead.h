@@ -57,6 +57,11 @@ constexpr std::array<Lead, 256> make_leads() {
 
 inline constexpr std::array<Lead, 256> kLeads = make_leads();
 
+// Values of one byte that are looked for as they are.
+inline constexpr std::uint8_t kEmptyMap = 0x80;
+inline constexpr std::uint8_t kEmptyArray = 0x90;
+inline constexpr std::uint8_t kNilByte = 0xc0;
+
 // Between big-endian and the machine's own order.
 inline std::uint64_t swapped(std::uint64_t value) {
   return std::endian::native == std::endian::big ? value : __builtin_bswap64(value);

@@ -81,7 +81,7 @@ class Reader {
     return true;
   }
   // Passes over a nil if that is next; else false, with nothing read.
-  bool read_nil() { return skip_byte(0xc0); }
+  bool read_nil() { return skip_byte(kNilByte); }
 
   // Passes over a nil, boolean or number if that is next; else false, with nothing
   // read.
