@@ -40,7 +40,10 @@ class Tracker:
         self._objects[identity] = self._reference(obj, identity)
 
     def find(self, identity: bytes) -> object | None:
-        """What has this id and is complete."""
+        """What has this id and is complete.
+
+        The extension looks into the same two dicts by itself (``known_class.cpp``).
+        """
         known = self._known(identity)
         return known if identity not in self._open else None
 

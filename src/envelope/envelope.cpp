@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/hash.h"
+#include "envelope/frame.h"
 #include "envelope/manifest_codec.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
@@ -116,18 +117,6 @@ bool read_code(Reader& reader, std::vector<CodeBody>& code) {
   return true;
 }
 
-bool read_shared(Reader& reader, std::vector<std::uint64_t>& shared) {
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, "the shared positions")) return false;
-  shared.reserve(count);  // At least one byte each is left.
-  for (; count != 0; --count) {
-    std::uint64_t position = 0;
-    if (!reader.read_unsigned(position, UINT64_MAX, "a shared position")) return false;
-    shared.push_back(position);
-  }
-  return true;
-}
-
 bool skip_section(Reader& reader, BytesView bytes, Section& section) {
   section.offset = reader.offset();
   if (!reader.skip()) return false;
@@ -185,7 +174,8 @@ Result<Envelope> open(BytesView bytes, const Limits& limits) {
   Envelope& envelope = *result;
   if (read_header(reader, envelope) &&
       envelope::read_manifest(reader, envelope.manifest) &&
-      read_code(reader, envelope.code) && read_shared(reader, envelope.shared) &&
+      read_code(reader, envelope.code) &&
+      envelope::read_shared(reader, envelope.shared) &&
       skip_section(reader, bytes, envelope.payload) &&
       skip_section(reader, bytes, envelope.notes) &&
       read_digest(reader, bytes, envelope) &&

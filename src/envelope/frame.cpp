@@ -33,6 +33,18 @@ bool read_header(Reader& reader, PythonVersion& python) {
          read_number(reader, python.magic);
 }
 
+bool read_shared(Reader& reader, std::vector<std::uint64_t>& shared) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the shared positions")) return false;
+  shared.reserve(count);  // At least one byte each is left.
+  for (; count != 0; --count) {
+    std::uint64_t position = 0;
+    if (!reader.read_unsigned(position, UINT64_MAX, "a shared position")) return false;
+    shared.push_back(position);
+  }
+  return true;
+}
+
 bool read_end(Reader& reader, BytesView bytes, BytesView& signature) {
   const std::size_t covered = bytes.size() - reader.left();
   BytesView digest;

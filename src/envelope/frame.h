@@ -1,7 +1,11 @@
 #pragma once
 
-// The first and last bytes of an envelope, recognised and no more: for those who read
-// one kind of envelope and leave all else to open(), which has the words for it.
+// Parts of the frame around the payload. The first and last bytes of an envelope are
+// recognised and no more: for those who read one kind of envelope and leave all else to
+// open(), which has the words for it.
+
+#include <cstdint>
+#include <vector>
 
 #include "waybill/envelope.h"
 #include "wire/reader.h"
@@ -10,6 +14,9 @@ namespace waybill::envelope {
 
 // Reads the header of an envelope of this format version. False if it is not just so.
 bool read_header(wire::Reader& reader, PythonVersion& python);
+
+// Reads the shared positions; false when the reader has an error.
+bool read_shared(wire::Reader& reader, std::vector<std::uint64_t>& shared);
 
 // Reads the digest, which must be that of the bytes before it, and the signature, and
 // must be at the end then. `bytes`: the envelope, of which the reader has the rest.

@@ -9,6 +9,7 @@
 #include "envelope/payload_check.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "wire/utf8.h"
@@ -101,6 +102,7 @@ bool PayloadCheck::check_payload(Reader& reader) {
                            std::to_string(targets_[targets_passed_].position) +
                            " is not the start of an object");
   }
+  if (!are_known_whole(reader)) return false;
   return references_seen_ == targets_.size() ||
          reader.fail(ErrorCode::kBadReference, start_,
                      "shared position number " + std::to_string(references_seen_) +
@@ -114,6 +116,7 @@ bool PayloadCheck::check_constants(Reader& reader) {
 }
 
 bool PayloadCheck::run(Reader& reader, const Frame& root) {
+  stack_.reserve(first_frames_.size() / sizeof(Frame));
   stack_.assign(1, root);
   while (!stack_.empty()) {
     Frame& frame = stack_.back();
@@ -278,12 +281,63 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
                            std::to_string(count) + " values");
   }
   if (at_target_) target_tags_[targets_[targets_passed_ - 1].number] = tag;
+  if (known_passed_ != known_.size() && pass_known(reader, token)) return true;
   if (is_constant(rule)) {
     return push(reader, token, {count, nullptr, Rule::kConstant, Rule::kConstant});
   }
   const Rule first = shape->rules[0];
   const Rule* script = shape->most == kMany ? nullptr : shape->rules.data();
   return push(reader, token, {count, script, first, first});
+}
+
+// Passes over the node at hand if it is the next that is known, and refers to the same.
+bool PayloadCheck::pass_known(Reader& reader, const Token& token) {
+  KnownNode& known = known_[known_passed_];
+  const std::size_t start = token.offset - start_;
+  const BytesView bytes = envelope_.payload.bytes.subspan(start);
+  if (bytes.size() < known.bytes.size() ||
+      std::memcmp(bytes.data(), known.bytes.data(), known.bytes.size()) != 0 ||
+      references_seen_ != known.references_before ||
+      known.references_after > envelope_.shared.size()) {
+    return false;
+  }
+  std::size_t passed = targets_passed_;
+  for (const KnownNode::Target& target : known.targets) {
+    if (passed == targets_.size() || targets_[passed].number != target.number ||
+        targets_[passed].position != start + target.offset) {
+      return false;
+    }
+    ++passed;
+  }
+  known.start = start;
+  if (passed != targets_.size() && targets_[passed].position < known.end()) {
+    return false;
+  }
+  targets_passed_ = passed;
+  references_seen_ = std::max(references_seen_, known.references_after);
+  code_uses_.insert(code_uses_.end(), known.code_uses.begin(), known.code_uses.end());
+  ++known_passed_;
+  return reader.skip_to(start_ + known.end());
+}
+
+// Whether that is an object in a node that was passed over, and not the node itself.
+bool PayloadCheck::is_inside_known(std::uint64_t position) const {
+  return std::ranges::any_of(known_.first(known_passed_), [&](const KnownNode& known) {
+    return known.start < position && position < known.end();
+  });
+}
+
+// Whether all known nodes came, and refer to each other as they should.
+bool PayloadCheck::are_known_whole(Reader& reader) const {
+  const bool are_whole =
+      known_passed_ == known_.size() &&
+      std::ranges::all_of(known_, [&](const KnownNode& known) {
+        return std::ranges::all_of(known.to_starts, [&](const auto& to) {
+          return envelope_.shared[to.number] == known_[to.node].start;
+        });
+      });
+  return are_whole || reader.fail(ErrorCode::kBadReference, start_,
+                                  "what is known stands elsewhere");
 }
 
 bool PayloadCheck::push(Reader& reader, const Token& token, const Frame& frame) {

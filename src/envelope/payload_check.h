@@ -3,9 +3,14 @@
 // Checks a payload, or the constants of a code body, against the table of shapes. What
 // passes can be built without looking at any of it twice.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory_resource>
+#include <span>
 #include <vector>
 
+#include "envelope/known_nodes.h"
 #include "envelope/shapes.h"
 #include "waybill/envelope.h"
 #include "wire/reader.h"
@@ -15,8 +20,12 @@ namespace waybill::envelope {
 // Walks one value with a stack of its own. Not thread-safe; one value per checker.
 class PayloadCheck {
  public:
-  PayloadCheck(const Envelope& envelope, const Limits& limits)
-      : envelope_(envelope), max_depth_(limits.max_depth) {}
+  // `known`: nodes of a payload with the same manifest and code that was checked. They
+  // have to be in this one too, in the same order, and are passed over; where they
+  // stand is written into them.
+  PayloadCheck(const Envelope& envelope, const Limits& limits,
+               std::span<KnownNode> known = {})
+      : envelope_(envelope), max_depth_(limits.max_depth), known_(known) {}
 
   // Checks the whole payload. False when the reader has an error.
   bool check_payload(wire::Reader& reader);
@@ -58,18 +67,27 @@ class PayloadCheck {
   bool array(wire::Reader& reader, const wire::Token& token, Rule rule);
   bool node(wire::Reader& reader, const wire::Token& token, Rule rule,
             std::uint8_t tag);
+  bool pass_known(wire::Reader& reader, const wire::Token& token);
+  bool is_inside_known(std::uint64_t position) const;
+  bool are_known_whole(wire::Reader& reader) const;
   static bool wrong(wire::Reader& reader, const wire::Token& token, Rule rule);
   bool push(wire::Reader& reader, const wire::Token& token, const Frame& frame);
 
   const Envelope& envelope_;
   std::size_t max_depth_;
-  std::vector<Frame> stack_;
+  // The frames of all but deep payloads are in the checker itself.
+  alignas(Frame) std::array<std::byte, 16 * sizeof(Frame)> first_frames_;
+  std::pmr::monotonic_buffer_resource frames_memory_{first_frames_.data(),
+                                                     first_frames_.size()};
+  std::pmr::vector<Frame> stack_{&frames_memory_};
   std::size_t start_ = 0;        // Of the payload, as the reader counts.
   std::vector<Target> targets_;  // Sorted by position; passed one by one.
   std::size_t targets_passed_ = 0;
   std::vector<std::uint8_t> target_tags_;  // By number; 0 where it is no node.
   bool at_target_ = false;                 // The value at hand is the last one passed.
   std::uint64_t references_seen_ = 0;      // Distinct numbers.
+  std::span<KnownNode> known_;
+  std::size_t known_passed_ = 0;
   std::vector<std::uint32_t> code_uses_;
   std::vector<ContentHash> nested_;
 };

@@ -99,6 +99,9 @@ bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
     return fail("reference " + std::to_string(number) +
                 " means an object that has not come yet");
   }
+  if (is_inside_known(envelope_.shared[number])) {
+    return fail("reference " + std::to_string(number) + " means part of what is known");
+  }
   if (number > references_seen_) {
     return fail("references are numbered in order of first use, and " +
                 std::to_string(number) + " is used before " +

@@ -23,16 +23,12 @@ constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
 
 CodeBuilder::CodeBuilder(const State& state, const Envelope& envelope,
                          const Limits& limits)
-    : state_(state),
-      envelope_(envelope),
-      limits_(limits),
-      bodies_(envelope.code.size()) {
-  if (!envelope.code.empty()) read_places();
-}
+    : state_(state), envelope_(envelope), limits_(limits) {}
 
-// notes = {0: [place…]}; each place is [file, line, table, [places…]] or the number of
-// an earlier one.
-void CodeBuilder::read_places() {
+// Reads the places: notes = {0: [place…]}, each place is [file, line, table, [places…]]
+// or the number of an earlier one.
+void CodeBuilder::start() {
+  bodies_.resize(envelope_.code.size());
   Reader reader(envelope_.notes.bytes, limits_, envelope_.notes.offset);
   std::uint64_t count = 0;
   std::uint64_t key = 0;
@@ -104,6 +100,7 @@ bool CodeBuilder::read_place(Reader& reader) {
 }
 
 Ref CodeBuilder::next_use(std::size_t body) {
+  if (bodies_.empty()) start();
   const std::size_t use = uses_++;
   if (use >= place_of_use_.size()) return build(body, kNoPlace);
   const std::size_t place = place_of_use_[use];

@@ -24,6 +24,9 @@ class CodeBuilder {
   // that share a place share the code object. Throws PyError.
   Ref next_use(std::size_t body);
 
+  // Passes over so many uses.
+  void skip_uses(std::size_t count) { uses_ += count; }
+
  private:
   // Where one code object stands, and those nested in it.
   struct Place {
@@ -34,7 +37,7 @@ class CodeBuilder {
     Ref code;                         // which is this.
   };
 
-  void read_places();
+  void start();
   bool read_place(wire::Reader& reader);
   // The code object of a body at a place, nested ones built before it.
   Ref build(std::size_t body, std::size_t place);
@@ -59,7 +62,7 @@ class CodeBuilder {
   std::vector<Place> places_;
   std::vector<std::size_t> place_of_use_;
   std::size_t uses_ = 0;
-  std::vector<Body> bodies_;
+  std::vector<Body> bodies_;  // Empty before the first use.
 };
 
 }  // namespace waybill::py

@@ -3,11 +3,11 @@
 // Tested by tests/python/test_class_identity.py.
 
 #include <algorithm>
-#include <span>
 
 #include "python/attribute.h"
 #include "python/compat.h"
 #include "python/graph_decoder.h"
+#include "python/known_class.h"
 
 namespace waybill::py {
 
@@ -89,15 +89,7 @@ bool has_other_code(PyObject* own, PyObject* value) {
     check(is_same);
     return is_same == 0;
   }
-  std::span<const char* const> parts;
-  static constexpr const char* kWrapped[] = {"__func__"};
-  static constexpr const char* kAccessors[] = {"fget", "fset", "fdel"};
-  if (Py_IS_TYPE(own, &PyClassMethod_Type) || Py_IS_TYPE(own, &PyStaticMethod_Type)) {
-    parts = kWrapped;
-  } else if (Py_IS_TYPE(own, &PyProperty_Type)) {
-    parts = kAccessors;
-  }
-  return std::any_of(parts.begin(), parts.end(), [&](const char* name) {
+  return std::ranges::any_of(wrapped_in(own), [&](const char* name) {
     const Ref one = Ref::steal(PyObject_GetAttrString(own, name));
     const Ref other = Ref::steal(PyObject_GetAttrString(value, name));
     return (one.get() == Py_None) != (other.get() == Py_None) ||

@@ -13,7 +13,6 @@
 #include "python/module_importer.h"
 #include "python/modules.h"
 #include "python/namespaces.h"
-#include "python/received_function.h"
 #include "python/text.h"
 
 namespace waybill::py {
@@ -86,9 +85,7 @@ Ref decode_function(const State& state, BytesView bytes) {
     const Ref key = state.name_table.get(global.name);
     check(PyDict_SetItem(globals.get(), key.get(), modules[global.import].get()));
   }
-  Ref made = Ref::steal(PyFunction_New(code.get(), globals.get()));
-  state.received->note(state, function, bytes, code.get());
-  return made;
+  return Ref::steal(PyFunction_New(code.get(), globals.get()));
 }
 
 }  // namespace waybill::py

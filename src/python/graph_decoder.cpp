@@ -59,6 +59,7 @@ GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
       start_(envelope.payload.offset),
       positions_(envelope.shared),
       slots_(envelope.shared.size()) {
+  stack_.reserve(first_frames_.size() / sizeof(Frame));
   if (envelope.payload.bytes.size() >= kWorthRemembering) texts_.remember();
   if (hooks.history != nullptr) {
     history_ = Ref::steal(PyDict_New());
@@ -205,6 +206,10 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
   frame.left = token.count - 1;
   frame.offset = token.offset;
   frame.slot = slot_at(token.offset);
+  if (!watched_.empty()) {
+    const WatchedNode* node = watched_at(token.offset);
+    if (node != nullptr && node->object) return pass_over(*node, frame.slot);
+  }
   switch (static_cast<NodeTag>(tag)) {
     case NodeTag::kTuple:
       frame.kind = FrameKind::kTuple;
@@ -236,6 +241,23 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
     frame.object = call(frame.codec->create, frame);
   }
   return push(std::move(frame));
+}
+
+WatchedNode* GraphDecoder::watched_at(std::size_t offset) {
+  const auto node =
+      std::ranges::lower_bound(watched_, offset - start_, {}, &WatchedNode::start);
+  return node != watched_.end() && node->start == offset - start_ ? &*node : nullptr;
+}
+
+Ref GraphDecoder::pass_over(const WatchedNode& node, std::size_t slot) {
+  offset_ = start_ + node.start;
+  if (!reader_.skip_to(start_ + node.end)) raise(state_, reader_.error());
+  positions_.pass_to(node.end);
+  code_->skip_uses(node.code_uses);
+  set_slot(slot, node.object.get(), 0);
+  last_slot_ = slot;
+  hash_depth_ = 0;
+  return node.object;
 }
 
 void GraphDecoder::deliver(Ref value) {
@@ -359,6 +381,10 @@ Ref GraphDecoder::finish() {
     stack_.pop_back();
     set_slot(frame.slot, object.get(), 0);
     if (history_) remember(frame.offset, object.get());
+    if (WatchedNode* node = watched_at(frame.offset)) {
+      node->object = object;
+      node->was_known = frame.is_known;
+    }
     hash_depth_ = hash_depth;
     return object;
   }

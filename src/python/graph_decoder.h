@@ -4,6 +4,10 @@
 
 #include <Python.h>
 
+#include <array>
+#include <cstddef>
+#include <memory_resource>
+#include <span>
 #include <vector>
 
 #include "python/code_builder.h"
@@ -22,6 +26,15 @@ namespace waybill::py {
 
 struct NodeCodec;
 
+// A node of the payload that is made elsewhere, or that others want to see.
+struct WatchedNode {
+  std::size_t start = 0, end = 0;  // Counted from the start of the payload.
+  std::size_t code_uses = 0;
+  Ref object;  // If it is given, the node is passed over; else what was built goes
+               // here.
+  bool was_known = false;  // A class that was there before.
+};
+
 class GraphDecoder {
  public:
   // Everything must outlive the decoder, and the envelope must have passed verify().
@@ -32,6 +45,10 @@ class GraphDecoder {
   // For the constants of a code body: leaves, tuples, frozensets, slices, nested code.
   GraphDecoder(const State& state, const Section& constants,
                const std::vector<Ref>& nested, const Limits& limits);
+
+  // Nodes of functions and classes, in order; those with an object are not inside one
+  // another. They must outlive the decoder.
+  void watch(std::span<WatchedNode> nodes) { watched_ = nodes; }
 
   // Builds the one value. Throws PyError: DecodeError, or what code that the payload
   // calls raised. Call once.
@@ -118,6 +135,8 @@ class GraphDecoder {
   Ref open_array(const wire::Token& token);
   Ref open_map(const wire::Token& token);
   Ref open_node(const wire::Token& token, std::uint8_t tag);
+  WatchedNode* watched_at(std::size_t offset);
+  Ref pass_over(const WatchedNode& node, std::size_t slot);
   Ref read_reduced(const Frame& frame);
   bool open_instance(Frame& frame);
   bool is_ordinary(PyTypeObject* type);
@@ -179,9 +198,14 @@ class GraphDecoder {
   const std::vector<Ref>* nested_ = nullptr;  // Code among constants.
   std::size_t next_nested_ = 0;
   std::size_t start_ = 0;
+  std::span<WatchedNode> watched_;
   SharedPositions positions_;
   std::vector<Slot> slots_;
-  std::vector<Frame> stack_;
+  // The frames of all but deep payloads are in the decoder itself.
+  alignas(Frame) std::array<std::byte, 8 * sizeof(Frame)> first_frames_;
+  std::pmr::monotonic_buffer_resource frames_memory_{first_frames_.data(),
+                                                     first_frames_.size()};
+  std::pmr::vector<Frame> stack_{&frames_memory_};
   // While something refers to a tuple or frozenset that is not complete, hashing may
   // meet it: entries of dicts and sets inside the frame of this depth wait for it.
   std::size_t late_depth_ = static_cast<std::size_t>(-1);

@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <utility>
 #include <vector>
 
 #include "python/ref.h"
@@ -22,6 +23,9 @@ class ModuleImporter {
   // The manifest must outlive the importer.
   ModuleImporter(const State& state, const Manifest& manifest)
       : state_(state), manifest_(manifest), modules_(manifest.imports.size()) {}
+
+  // Takes the module of a record from a caller that has looked it up.
+  void have(std::size_t index, Ref module) { modules_[index] = std::move(module); }
 
   // Imports all that is needed at load and was not imported yet, in the manifest's
   // order, and registers what is lazy. Throws PyError: MissingModuleError, or what a

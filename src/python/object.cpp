@@ -8,7 +8,9 @@
 #include "python/object.h"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/hash.h"
 #include "envelope/manifest_codec.h"
@@ -19,7 +21,7 @@
 #include "python/graph_decoder.h"
 #include "python/module_importer.h"
 #include "python/plain_decoder.h"
-#include "python/received_function.h"
+#include "python/received_envelope.h"
 
 namespace waybill::py {
 
@@ -163,19 +165,37 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over) {
   return base::content_hash_of(content.view());
 }
 
+namespace {
+
+// A bare function, which the next may be made from; null if the envelope holds
+// something else.
+Ref decode_bare(State& state, BytesView bytes, ReceivedEnvelopes::Visit& visit) {
+  Ref function = decode_function(state, bytes);
+  if (!function || !visit.take_up(state, [&] { return open_whole(bytes); })) {
+    return function;
+  }
+  std::vector<WatchedNode> nodes = visit.watched();
+  for (WatchedNode& node : nodes) node.object = function;
+  visit.note(state, nodes);
+  return function;
+}
+
+}  // namespace
+
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
            const Limits& limits) {
-  const bool is_usual = hooks.are_none() && limits == Limits{};
-  if (is_usual) {
-    if (Ref function = state.received->make_again(state, bytes)) return function;
+  std::optional<ReceivedEnvelopes::Visit> visit;
+  if (hooks.are_none() && limits == Limits{}) {
+    visit.emplace(*state.received, bytes);
+    if (Ref object = visit->decode(state)) return object;
   }
   if (hooks.history == nullptr) {
     if (Ref object = decode_plain(bytes, limits)) return object;
   }
-  if (is_usual) {
-    if (Ref function = decode_function(state, bytes)) return function;
+  if (visit) {
+    if (Ref function = decode_bare(state, bytes, *visit)) return function;
   }
-  Result<Envelope> envelope = open_whole(bytes, limits);
+  const Result<Envelope> envelope = open_whole(bytes, limits);
   if (!envelope) raise(state, envelope.error());
   if (Result<void> checked = check_python(*envelope, state.python); !checked) {
     raise(state, checked.error());
@@ -188,8 +208,14 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   if (hooks.find_class == nullptr) modules.import_all();
   CodeBuilder code(state, *envelope, limits);
   GraphDecoder decoder(state, *envelope, code, modules, hooks, limits);
+  const bool is_noted =
+      visit && visit->take_up(state, [&]() -> const auto& { return envelope; });
+  std::vector<WatchedNode> nodes;
+  if (is_noted) nodes = visit->watched();
+  decoder.watch(nodes);
   Ref object = decoder.decode();
   if (hooks.find_class != nullptr) modules.import_all();
+  if (is_noted) visit->note(state, nodes);
   return object;
 }
 

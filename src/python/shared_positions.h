@@ -28,6 +28,11 @@ class SharedPositions {
     return sorted_[next_++].second;
   }
 
+  // Passes all objects before this position.
+  void pass_to(std::uint64_t position) {
+    while (!are_none_before(position)) ++next_;
+  }
+
   // Whether references mean none of the objects before this position.
   bool are_none_before(std::uint64_t position) const {
     return are_passed() || sorted_[next_].first >= position;

@@ -4,7 +4,7 @@
 
 #include "python/code_info.h"
 #include "python/compat.h"
-#include "python/received_function.h"
+#include "python/received_envelope.h"
 
 namespace waybill::py {
 
@@ -56,7 +56,6 @@ constexpr NameRow kNames[] = {
     {&Names::cached, "__cached__"},
     {&Names::id_of, "id_of"},
     {&Names::sent, "sent"},
-    {&Names::find, "find"},
     {&Names::claim, "claim"},
     {&Names::close, "close"},
     {&Names::forget, "forget"},
@@ -131,6 +130,8 @@ void init_state(State& state) {
   state.modules = Ref::steal(PyImport_ImportModule("waybill._modules"));
   const Ref make_tracker = std::move(state.tracker);
   state.tracker = Ref::steal(PyObject_CallNoArgs(make_tracker.get()));
+  state.known_objects = attribute(state.tracker.get(), "_objects");
+  state.open_objects = attribute(state.tracker.get(), "_open");
   const long magic = PyImport_GetMagicNumber();
   check(magic == -1 ? -1 : 0);
   state.python = {kPythonVersion / 100, kPythonVersion % 100,
@@ -139,7 +140,7 @@ void init_state(State& state) {
       Ref::steal(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
   state.code_extra_index = code_info_index();
   PyErr_Clear();  // No index left is no failure.
-  state.received = std::make_shared<ReceivedFunctions>();
+  state.received = std::make_shared<ReceivedEnvelopes>();
 }
 
 namespace {
@@ -150,7 +151,8 @@ int for_each(State& state, Function function) {
   for (Ref* ref :
        {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
         &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.modules,
-        &state.dumps_with, &state.loads_with, &state.empty}) {
+        &state.known_objects, &state.open_objects, &state.dumps_with, &state.loads_with,
+        &state.empty}) {
     if (int result = function(*ref)) return result;
   }
   for (const HelperRow& row : kHelpers) {

@@ -14,7 +14,7 @@
 
 namespace waybill::py {
 
-class ReceivedFunctions;
+class ReceivedEnvelopes;
 
 // Interned strings that are looked up on every call.
 struct Names {
@@ -25,7 +25,7 @@ struct Names {
   Ref classdict, main, getattr, getattribute;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
-  Ref id_of, sent, find, claim, close, forget;  // Of the tracker.
+  Ref id_of, sent, claim, close, forget;  // Of the tracker.
 };
 
 struct State {
@@ -48,9 +48,12 @@ struct State {
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
   Ref self_named;  // Names of types whose instances know module and name.
   Ref identified;  // Callables of reducers: what they make has an id.
-  // waybill._identity.Tracker, the module waybill._modules and its is_local(), the set
-  // of modules that are registered to travel by value.
-  Ref tracker, modules, is_local, registered;
+  // waybill._identity.Tracker, and its dicts: objects by id, as weak references; those
+  // that are not complete.
+  Ref tracker, known_objects, open_objects;
+  // The module waybill._modules and its is_local(), the set of modules that are
+  // registered to travel by value.
+  Ref modules, is_local, registered;
   // waybill._face: dumps and loads with options. waybill._errors.make_encode_error.
   Ref dumps_with, loads_with, make_encode_error;
   // The running Python: what payloads are stamped with and checked against.
@@ -60,7 +63,7 @@ struct State {
   // Where CodeInfo hangs on code objects; -1 if there is no place (see code_info.h).
   Py_ssize_t code_extra_index = -1;
   // What speeds up what comes again; none of it changes what anything means.
-  std::shared_ptr<ReceivedFunctions> received;
+  std::shared_ptr<ReceivedEnvelopes> received;
   mutable NameTable name_table;
   mutable KnownCodes known_codes;
 };

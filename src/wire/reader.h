@@ -111,6 +111,13 @@ class Reader {
   // The next `count` bytes, whatever they are. Error: kTruncated.
   bool take(BytesView& bytes, std::uint64_t count);
 
+  // Goes on at this offset, which is not before the present one, and counts what is
+  // passed as nothing. Error: kTruncated.
+  bool skip_to(std::size_t offset) {
+    BytesView passed;
+    return take(passed, offset - this->offset());
+  }
+
   // True, and consumed, if the next bytes are the extension that starts a node; so
   // callers can ask right after an array token. `tag` is not checked.
   bool take_node_tag(std::uint8_t& tag);

@@ -7,6 +7,7 @@
 #include "python/codecs/state_setter.h"
 #include "python/compat.h"
 #include "python/graph_decoder.h"
+#include "python/known_class.h"
 #include "python/namespaces.h"
 
 namespace waybill::py {
@@ -223,9 +224,7 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
   const State& state = decoder.state();
   PyObject* id = frame.children[0].get();
   if (id != Py_None) {
-    Ref known = Ref::steal(
-        PyObject_CallMethodOneArg(state.tracker.get(), state.names.find.get(), id));
-    if (PyType_Check(known.get())) {
+    if (Ref known = identified_object(state, id); known && PyType_Check(known.get())) {
       frame.is_known = true;
       return known;
     }

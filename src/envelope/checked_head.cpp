@@ -1,0 +1,109 @@
+// Tested by tests/envelope/checked_head_test.cpp, which compares it with open() and
+// verify().
+
+#include "envelope/checked_head.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "envelope/frame.h"
+#include "envelope/payload_check.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::Reader;
+
+// What is kept for each, about; and what is looked through for known nodes.
+constexpr std::size_t kMaxKept = 8 << 10;
+constexpr std::size_t kMaxPayload = 64 << 10;
+
+bool starts(BytesView bytes, BytesView with) {
+  return bytes.size() >= with.size() &&
+         std::memcmp(bytes.data(), with.data(), with.size()) == 0;
+}
+
+// Where the shared positions begin: after the last byte of the code section.
+std::size_t end_of_code(const Envelope& envelope) {
+  Reader reader(envelope.bytes);
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, {})) return 0;
+  for (int section = 0; section < 3; ++section) {
+    if (!reader.skip()) return 0;
+  }
+  return reader.offset();
+}
+
+}  // namespace
+
+std::unique_ptr<CheckedHead> CheckedHead::make(const Envelope& envelope) {
+  auto head = std::make_unique<CheckedHead>();
+  head->size_ = end_of_code(envelope);
+  if (head->size_ == 0 || !envelope.signature.empty() ||
+      head->size_ + envelope.notes.bytes.size() > kMaxKept) {
+    return nullptr;
+  }
+  PayloadCheck check(envelope, Limits{});
+  Reader payload(envelope.payload.bytes, {}, envelope.payload.offset);
+  if (!check.check_payload(payload)) return nullptr;
+  head->code_uses_ = check.code_uses();
+  if (envelope.payload.bytes.size() <= kMaxPayload) {
+    head->known_ = find_known_nodes(envelope);
+  }
+  std::size_t known_size = 0;
+  for (const KnownNode& node : head->known_) known_size += node.bytes.size();
+  if (known_size > kMaxKept) head->known_.clear();
+  head->is_whole_ = known_size == envelope.payload.bytes.size();
+  const BytesView kept =
+      head->is_whole_ ? envelope.bytes : envelope.bytes.first(head->size_);
+  head->copy_.assign(kept.begin(), kept.end());
+  head->notes_.assign(envelope.notes.bytes.begin(), envelope.notes.bytes.end());
+  head->envelope_ = envelope;
+  for (CodeBody& body : head->envelope_.code) {
+    body.bytes = BytesView(head->copy_).subspan(body.offset, body.bytes.size());
+  }
+  return head;
+}
+
+bool CheckedHead::is_start_of(BytesView bytes) const {
+  return starts(bytes, BytesView(copy_).first(size_));
+}
+
+bool CheckedHead::is_all_of(BytesView bytes) const {
+  return is_whole_ && bytes.size() == copy_.size() && starts(bytes, copy_);
+}
+
+void CheckedHead::forget_known_nodes() {
+  known_.clear();
+  is_whole_ = false;
+}
+
+// The digest, eight bytes of binary, and no signature follow them.
+bool CheckedHead::has_notes_at_end(BytesView bytes) const {
+  constexpr std::size_t kEnd = 2 + sizeof(std::uint64_t) + 1;
+  if (bytes.size() < size_ + notes_.size() + kEnd) return false;
+  if (!starts(bytes.subspan(bytes.size() - kEnd - notes_.size()), notes_)) return false;
+  Reader reader(bytes.last(kEnd));
+  BytesView signature;
+  return read_end(reader, bytes, signature) && signature.empty();
+}
+
+bool CheckedHead::continue_with(BytesView bytes) {
+  if (!has_notes_at_end(bytes)) return false;
+  constexpr std::size_t kEnd = 2 + sizeof(std::uint64_t) + 1;
+  const std::size_t notes = bytes.size() - kEnd - notes_.size();
+  Reader reader(bytes.subspan(size_, notes - size_), {}, size_);
+  envelope_.shared.clear();
+  if (!read_shared(reader, envelope_.shared)) return false;
+  const std::size_t start = reader.offset();
+  envelope_.payload = {start, bytes.subspan(start, notes - start)};
+  envelope_.notes = {notes, bytes.subspan(notes, notes_.size())};
+  envelope_.bytes = bytes;
+  envelope_.size = bytes.size();
+  std::ranges::copy(bytes.last(kEnd).subspan(2, envelope_.digest.size()),
+                    envelope_.digest.begin());
+  PayloadCheck check(envelope_, Limits{}, known_);
+  return check.check_payload(reader) && check.code_uses() == code_uses_;
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,53 @@
+#pragma once
+
+// Envelopes that begin alike, as those of one function with other arguments do. The
+// header, the manifest and the code of the first were checked; what comes with equal
+// bytes need not be.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "envelope/known_nodes.h"
+#include "waybill/envelope.h"
+
+namespace waybill::envelope {
+
+class CheckedHead {
+ public:
+  // From an envelope that has passed verify(); it is copied as far as it is needed.
+  // Null if it is signed, or larger than is worth keeping.
+  static std::unique_ptr<CheckedHead> make(const Envelope& envelope);
+
+  // Whether an envelope has the same header, manifest and code.
+  bool is_start_of(BytesView bytes) const;
+
+  // Whether an envelope is, byte for byte, the one that this was made from, and its
+  // payload is a known node and nothing else.
+  bool is_all_of(BytesView bytes) const;
+
+  // Takes up an envelope that this is the start of. False if it has other known nodes
+  // or notes, or if anything about it is wrong: open() and verify() tell. What is
+  // accepted here they accept too. From then on envelope() is that one, as long as its
+  // bytes are there, and known_nodes() tells where in its payload they stand. Cost: one
+  // pass over what is not known.
+  bool continue_with(BytesView bytes);
+
+  const Envelope& envelope() const { return envelope_; }
+  std::span<const KnownNode> known_nodes() const { return known_; }
+  // From then on there are none.
+  void forget_known_nodes();
+
+ private:
+  bool has_notes_at_end(BytesView bytes) const;
+
+  std::vector<std::uint8_t> copy_;  // All if is_whole_; else up to the end of the code.
+  bool is_whole_ = false;
+  std::size_t size_ = 0;  // Of header, manifest and code.
+  std::vector<std::uint8_t> notes_;
+  std::vector<std::uint32_t> code_uses_;  // In the payload, in order.
+  std::vector<KnownNode> known_;
+  Envelope envelope_;
+};
+
+}  // namespace waybill::envelope

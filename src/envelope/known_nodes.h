@@ -1,0 +1,54 @@
+#pragma once
+
+// Parts of a payload that mean the same wherever they stand: functions that are nothing
+// but code and globals, and classes. Who has seen one before need not read it again.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "waybill/envelope.h"
+#include "wire/format.h"
+
+namespace waybill::envelope {
+
+// A node, and what it takes for the same bytes to mean the same in another payload with
+// the same manifest and code. Positions count from the start of the payload.
+struct KnownNode {
+  // What a reference by this number means: the first byte of a known node.
+  struct ToStart {
+    std::uint64_t number;
+    std::size_t node;  // Into the list of known nodes.
+  };
+  // What is inside and is referred to from inside.
+  struct Target {
+    std::uint64_t number;
+    std::size_t offset;  // From the start of the node.
+  };
+
+  struct Class {
+    std::size_t offset;  // From the start of the node.
+    BytesView id;        // Empty if it has none; points into the envelope.
+  };
+
+  wire::NodeTag tag{};  // kFunction or kClass.
+  std::size_t start = 0;
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint32_t> code_uses;  // Indices into the code section, in order.
+  // How many distinct numbers references have had before the node, and after it.
+  std::uint64_t references_before = 0;
+  std::uint64_t references_after = 0;
+  std::vector<Target> targets;  // By offset.
+  std::vector<ToStart> to_starts;
+  // The class and those inside it.
+  std::vector<Class> classes;
+
+  std::size_t end() const { return start + bytes.size(); }
+};
+
+// The known nodes of a payload that has passed verify(), in order, none inside another;
+// none that refers to anything outside of them, and nothing outside refers into them.
+// Cost: one pass over the payload; memory by references.
+std::vector<KnownNode> find_known_nodes(const Envelope& envelope);
+
+}  // namespace waybill::envelope

@@ -1,0 +1,342 @@
+"""What begins as one that came before is read to the same end.
+
+Functions and classes that are known are passed over: what is there must be what the
+payload says, all the same, and what the program has changed since must be seen.
+"""
+
+import gc
+import io
+import sys
+import threading
+import types
+import weakref
+
+import pytest
+import waybill
+from sources import define, imported
+
+
+@pytest.fixture(autouse=True)
+def modules():
+    with imported("module_one", value=1) as one, imported("module_two", value=2) as two:
+        yield one, two
+
+
+SOURCE = """
+import module_one, module_two
+SIZE = 3
+class Base:
+    def inherited(self): return 'inherited', module_two.value
+class C(Base):
+    count = 0
+    def __init__(self, x=None): self.x = x
+    def m(self): return 'm', module_one.value, self.x
+    @property
+    def p(self): return 'p'
+    @staticmethod
+    def s(): return 's'
+    @classmethod
+    def c(cls): return 'c', cls
+    class Inner:
+        def i(self): return 'i'
+def f(*args): return module_one.value, SIZE, args
+def g(*args): return module_two.value, SIZE
+f.__qualname__, g.__qualname__ = 'f', 'g'
+"""
+
+
+@pytest.fixture
+def scope():
+    return define(SOURCE)
+
+
+def long_way(payload):
+    """What a reader makes of it that keeps nothing of the last time."""
+    return waybill.Unpickler(io.BytesIO(payload)).load()
+
+
+def warm(payload):
+    return [waybill.loads(payload) for _ in range(4)][-1]
+
+
+def seen(value):
+    """All that can be seen of a value; functions by what they are made of."""
+    if isinstance(value, types.FunctionType):
+        names = [
+            (k, v) for k, v in value.__globals__.items() if k not in ("__builtins__",)
+        ]
+        return value.__code__, value.__module__, value.__qualname__, names
+    if isinstance(value, (list, tuple)):
+        return type(value), [seen(item) for item in value]
+    if isinstance(value, dict):
+        return [(seen(k), seen(v)) for k, v in value.items()]
+    if hasattr(value, "__dict__") and not isinstance(value, type):
+        return type(value), seen(vars(value))
+    return value
+
+
+TASKS = [
+    "(f, ({0}, 'part'), {{'retries': {0}}})",
+    "(f, {0})",
+    "({0}, f)",
+    "[f, f, {0}]",
+    "(f, g, {0})",
+    "(g, [f, {0}], f)",
+    "C({0})",
+    "[C({0}), C('more')]",
+    "[C, {0}]",
+    "(f, (C({0}),), {{}})",
+    "(C({0}), f)",
+    "(C, C.Inner, Base, {0})",
+    "[C.Inner(), {0}]",
+    "C([[{0}], {{'a': ({0}, b'b')}}])",
+    "(lambda shared: C([shared, shared]))([{0}])",
+    "(C({0}), C.__dict__['m'])",
+    "(f, f.__globals__, {0})",
+    "(f, C({0}).m)",
+    "C(C(C({0})))",
+]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_goes_on_differently_is_read_as_if_nothing_were_known(scope, task):
+    values = [0, 1, 70_000, "text", None, [1, 2], 0.5, "long " * 30]
+    payloads = [
+        waybill.dumps(eval(task.format(repr(value)), vars(scope))) for value in values
+    ]
+    warm(payloads[0])
+    held = [waybill.loads(payload) for payload in payloads]
+
+    for payload, known in zip(payloads, held, strict=True):
+        assert seen(waybill.loads(payload)) == seen(long_way(payload)) == seen(known)
+
+
+def test_functions_have_code_of_one_that_lives_and_globals_of_their_own(scope):
+    first = warm(waybill.dumps((scope.f, scope.g, 1)))
+
+    f, g, number = waybill.loads(waybill.dumps((scope.f, scope.g, 2)))
+
+    assert number == 2
+    assert f.__code__ is first[0].__code__
+    assert f.__globals__ is g.__globals__
+    assert f.__globals__ is not first[0].__globals__
+
+
+def test_what_is_done_to_globals_is_not_seen_in_the_next(scope):
+    payload = waybill.dumps((scope.f, 1))
+    held = warm(payload)
+    held[0].__globals__["SIZE"] = 9
+    held[0].__globals__["more"] = 9
+
+    again = waybill.loads(payload)
+
+    assert again[0]() == (1, 3, ())
+    assert "more" not in again[0].__globals__
+
+
+def test_globals_that_can_be_changed_are_made_anew():
+    scope = define("TABLE = []\ndef f(): return TABLE")
+    payload = waybill.dumps((scope.f, 1))
+    held = warm(payload)
+    held[0]().append(1)
+
+    assert waybill.loads(payload)[0]() == []
+
+
+def test_modules_are_those_of_now(scope):
+    payload = waybill.dumps((scope.f, 1))
+    held = warm(payload)
+    replaced = types.ModuleType("module_one")
+    replaced.value = "replaced"
+    replaced.__spec__ = sys.modules["module_one"].__spec__
+    sys.modules["module_one"] = replaced
+
+    assert waybill.loads(payload)[0]() == ("replaced", 3, ())
+    assert held[0]() == (1, 3, ())
+
+
+def test_a_module_that_is_gone_is_missing(scope):
+    payload = waybill.dumps((scope.f, 1))
+    held = warm(payload)
+    del sys.modules["module_one"]
+
+    with pytest.raises(waybill.MissingModuleError, match="module_one"):
+        waybill.loads(payload)
+    assert held[0]() == (1, 3, ())
+
+
+# ---- Classes
+
+
+def test_what_a_known_class_holds_is_not_built_again():
+    with imported("counting", calls=[], count=lambda: counting.calls.append(1)) as it:
+        global counting
+        counting = it
+        it.count.__module__, it.count.__qualname__ = "counting", "count"
+        scope = define(
+            """
+            class Counted:
+                def __reduce__(self): return counting.count, ()
+            class C:
+                attribute = Counted()
+            """,
+            counting=it,
+        )
+        payload = waybill.dumps(scope.C)
+        assert waybill.loads(payload) is scope.C
+        warm(payload)
+        del it.calls[:]
+
+        assert waybill.loads(payload) is scope.C
+        assert it.calls == []
+        assert long_way(payload) is scope.C
+        assert it.calls == [1]
+
+
+def test_state_of_a_class_stays(scope):
+    payload = waybill.dumps(scope.C(1))
+    warm(payload)
+    scope.C.count = 7
+
+    assert type(waybill.loads(payload)) is scope.C
+    assert scope.C.count == 7
+    warm(payload)
+    assert scope.C.count == 7
+
+
+def code(source):
+    return eval(source).__code__
+
+
+CHANGES = {
+    "method replaced": lambda s: setattr(s.C, "m", lambda self: "other"),
+    "code replaced": lambda s: setattr(s.C.m, "__code__", code("lambda self: 1")),
+    "code of a base": lambda s: setattr(
+        s.Base.inherited, "__code__", code("lambda self: 1")
+    ),
+    "code inside": lambda s: setattr(s.C.Inner.i, "__code__", code("lambda self: 1")),
+    "code of a property": lambda s: setattr(
+        s.C.p.fget, "__code__", code("lambda self: 1")
+    ),
+    "code of a staticmethod": lambda s: setattr(s.C.s, "__code__", code("lambda: 1")),
+    "code of a classmethod": lambda s: setattr(
+        s.C.c.__func__, "__code__", code("lambda cls: 1")
+    ),
+    "method deleted": lambda s: delattr(s.C, "m"),
+    "attribute deleted": lambda s: delattr(s.C, "count"),
+    "inherited one deleted": lambda s: delattr(s.Base, "inherited"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("value", ["C", "C(1)", "(f, C, 1)"])
+def test_a_class_that_has_changed_is_what_the_payload_says(scope, change, value):
+    payload = waybill.dumps(eval(value, vars(scope)))
+    warm(payload)
+
+    CHANGES[change](scope)
+    waybill.loads(payload)
+
+    made = scope.C(1)
+    assert made.m() == ("m", 1, 1)
+    assert made.inherited() == ("inherited", 2)
+    assert (made.p, made.s(), made.c()) == ("p", "s", ("c", scope.C))
+    assert scope.C.Inner().i() == "i"
+    assert scope.C.count == 0
+
+
+def test_a_class_dies_with_its_last_instance():
+    scope = define("class C:\n def m(self): return 1")
+    payload = waybill.dumps(scope.C())
+    held = warm(payload)
+    watched = weakref.ref(type(held))
+    del scope, held
+    gc.collect()
+
+    assert watched() is None
+    assert waybill.loads(payload).m() == 1
+
+
+def test_an_id_means_the_class_that_was_sent_last():
+    first, second = (define("class C:\n x = 1").C for _ in range(2))
+    payload = waybill.dumps(first)
+    assert warm(payload) is first
+    assert waybill.dumps(second) == payload
+
+    assert waybill.loads(payload) is second is long_way(payload)
+
+
+def test_an_object_may_load_the_like_while_it_is_made():
+    scope = define("""
+        class C:
+            def __init__(self, depth): self.depth = depth
+            def __setstate__(self, state):
+                import waybill
+                self.depth = state['depth']
+                self.inner = self.depth and waybill.loads(payloads[self.depth - 1])
+        """)
+    payloads = [waybill.dumps(scope.C(depth)) for depth in range(9)]
+    scope.C.__setstate__.__globals__["payloads"] = payloads
+
+    for _ in range(4):
+        made, depths = waybill.loads(payloads[8]), []
+        while made:
+            depths.append(made.depth)
+            made = made.inner
+        assert depths == list(range(8, -1, -1))
+
+
+# ---- Refusals
+
+
+@pytest.mark.parametrize("value", ["(f, (1, 'part'))", "C(['state', 1])"])
+def test_any_altered_byte_is_refused(scope, value):
+    payload = waybill.dumps(eval(value, vars(scope)))
+    held = warm(payload)
+
+    for at in range(len(payload)):
+        spoiled = bytearray(payload)
+        spoiled[at] ^= 0x11
+        with pytest.raises(waybill.DecodeError):
+            waybill.loads(bytes(spoiled))
+        with pytest.raises(waybill.DecodeError):
+            waybill.loads(payload[:at])
+    assert seen(waybill.loads(payload)) == seen(held)
+
+
+def test_errors_say_the_same(scope):
+    class Failing:
+        def __reduce__(self):
+            return int, ("no number",)
+
+    payload = waybill.dumps((scope.f, Failing()))
+    errors = []
+
+    for load in [waybill.loads] * 4 + [long_way]:
+        with pytest.raises(ValueError, match="no number") as caught:
+            load(payload)
+        errors.append(str(caught.value))
+
+    assert len(set(errors)) == 1
+
+
+def test_threads_receive_tasks_of_one_function(scope):
+    payloads = [waybill.dumps((scope.f, C)) for C in [*range(50), scope.C("state")]]
+    expected = [seen(waybill.loads(payload)) for payload in payloads]
+    held = [waybill.loads(payload) for payload in payloads]
+    wrong = []
+
+    def work():
+        for _ in range(30):
+            for payload, value in zip(payloads, expected, strict=True):
+                if seen(waybill.loads(payload)) != value:
+                    wrong.append(value)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert wrong == []
+    assert len(held) == len(payloads)
