@@ -192,16 +192,31 @@ inline std::uint32_t type_version(PyTypeObject* type) {
 
 // ---- Integers --------------------------------------------------------------------
 
-// Whether an exact int has one digit at most, as nearly all have, and its value then.
-inline bool is_compact(PyObject* integer, std::int64_t& value) {
+// Whether an exact int has two digits at most, which makes 60 bits and is what nearly
+// all have, and its value then.
+inline bool is_short_integer(PyObject* integer, std::int64_t& value) {
+  static_assert(2 * PyLong_SHIFT < 64);
   auto* number = reinterpret_cast<PyLongObject*>(integer);
+  const auto two_digits = [](const digit* digits, std::int64_t sign) {
+    return sign * (static_cast<std::int64_t>(digits[1]) << PyLong_SHIFT | digits[0]);
+  };
 #if PY_VERSION_HEX >= 0x030C0000
-  if (!PyUnstable_Long_IsCompact(number)) return false;
-  value = PyUnstable_Long_CompactValue(number);
+  if (PyUnstable_Long_IsCompact(number)) {
+    value = PyUnstable_Long_CompactValue(number);
+    return true;
+  }
+  const std::uintptr_t tag = number->long_value.lv_tag;
+  if (tag >> _PyLong_NON_SIZE_BITS != 2) return false;
+  value = two_digits(number->long_value.ob_digit,
+                     1 - static_cast<std::int64_t>(tag & _PyLong_SIGN_MASK));
 #else
   const Py_ssize_t size = Py_SIZE(integer);
-  if (size < -1 || size > 1) return false;
-  value = size * static_cast<std::int64_t>(number->ob_digit[0]);
+  if (size >= -1 && size <= 1) {
+    value = size * static_cast<std::int64_t>(number->ob_digit[0]);
+    return true;
+  }
+  if (size < -2 || size > 2) return false;
+  value = two_digits(number->ob_digit, size < 0 ? -1 : 1);
 #endif
   return true;
 }

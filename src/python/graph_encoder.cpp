@@ -381,14 +381,25 @@ void GraphEncoder::run() {
 }
 
 void GraphEncoder::step_sequence() {
+  constexpr Py_ssize_t kManyNumbers =
+      8;  // From so many on a call of its own is worth it.
   Frame& frame = stack_.back();
   PyObject* sequence = frame.object.get();
   const bool is_list = frame.kind == Frame::Kind::kList;
   while (frame.position < frame.count) {
     demand_length(frame);
-    const Py_ssize_t index = frame.position++;
-    PyObject* item =
-        is_list ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index);
+    PyObject* const* items = is_list
+                                 ? reinterpret_cast<PyListObject*>(sequence)->ob_item
+                                 : reinterpret_cast<PyTupleObject*>(sequence)->ob_item;
+    PyObject* item = items[frame.position];
+    const Py_ssize_t left = frame.count - frame.position;
+    if (left >= kManyNumbers && is_number(item) &&
+        options_.hooks.persistent_id == nullptr) {
+      const Py_ssize_t count = write_numbers(items + frame.position, left, out_);
+      frame.position += count;
+      if (count != 0) continue;
+    }
+    ++frame.position;
     if (!common(item) && !met(item) && value(item)) return;
   }
   pop();

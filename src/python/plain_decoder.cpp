@@ -19,6 +19,7 @@
 #include "python/text_maker.h"
 #include "wire/format.h"
 #include "wire/lead.h"
+#include "wire/number.h"
 #include "wire/reader.h"
 #include "wire/token.h"
 
@@ -37,6 +38,7 @@ class PlainDecoder {
         at_(start_),
         end_(bytes.data() + bytes.size()),
         max_depth_(max_depth),
+        is_tree_(shared.empty()),
         positions_(shared),
         slots_(shared.size()) {}
 
@@ -69,8 +71,10 @@ class PlainDecoder {
 
   // Reads one value. False if there is none yet: a container was opened, or this is
   // not for here (given_up_).
+  bool next(Ref& value) { return read_short(value) || read(value); }
+  // What there is most of, before all tables. False, with nothing read, for all else.
+  bool read_short(Ref& value);
   bool read(Ref& value);
-  bool read_number(Ref& value, std::uint8_t first);
   bool read_bytes(Ref& value);
   bool read_extension(Ref& value, const std::uint8_t* bytes, std::size_t size);
   bool open(Ref& value, const wire::Lead& lead);
@@ -79,6 +83,8 @@ class PlainDecoder {
 
   void put(Frame& frame, Ref value);
   void fill(Frame& frame, Ref& value);
+  void fill_with_numbers(Frame& list);
+  void fill_dict(Frame& frame, Ref& value);
   Ref close();
 
   // The slot of a value that starts here; kNoSlot if no reference means it.
@@ -104,6 +110,7 @@ class PlainDecoder {
   std::uint64_t announced_ = 0;  // Values of all containers so far.
   std::size_t dicts_ = 0;
   TextMaker texts_;
+  bool is_tree_;  // References mean nothing in it.
   SharedPositions positions_;
   std::uint64_t references_seen_ = 0;
   std::vector<Slot> slots_;
@@ -129,21 +136,76 @@ void PlainDecoder::fill(Frame& frame, Ref& value) {
   depth_ = 0;
   switch (frame.kind) {
     case Kind::kList:
-      while (frame.left != 0 && read(value)) {
+      if (is_tree_) fill_with_numbers(frame);
+      while (frame.left != 0 && next(value)) {
         PyList_SET_ITEM(frame.object.get(), static_cast<Py_ssize_t>(frame.position++),
                         value.release());
         --frame.left;
         depth_ = 0;
       }
       return;
+    case Kind::kDict:
+      fill_dict(frame, value);
+      return;
     default:
-      while (frame.left != 0 && read(value)) {
+      while (frame.left != 0 && next(value)) {
         put(frame, std::exchange(value, {}));
         if (given_up_) return;
         depth_ = 0;
       }
       return;
   }
+}
+
+// Pairs of leaves, without a way through the frame. What has opened a container ends
+// the reference to the frame, so a key is put there before its value is read.
+void PlainDecoder::fill_dict(Frame& frame, Ref& value) {
+  while (frame.left != 0) {
+    if (!frame.key) {
+      if (!next(value)) return;
+      if (depth_ > kMaxHashDepth) return static_cast<void>(give_up());
+      frame.key = std::move(value);
+      ++frame.position;
+      --frame.left;
+      depth_ = 0;
+    }
+    if (!next(value)) return;
+    hashed(PyDict_SetItem(frame.object.get(), frame.key.get(), value.get()));
+    frame.key = value = Ref();
+    ++frame.position;
+    --frame.left;
+    if (given_up_) return;
+    depth_ = 0;
+  }
+}
+
+// Passes on the numbers that come next, of which big lists are full; the last bytes of
+// the envelope are left to others.
+void PlainDecoder::fill_with_numbers(Frame& list) {
+  const std::uint8_t* at = at_;
+  PyObject** const first = PySequence_Fast_ITEMS(list.object.get());
+  PyObject** item = first + list.position;
+  PyObject** const end = item + list.left;
+  for (; item != end && end_ - at >= static_cast<std::ptrdiff_t>(wire::kLongestNumber);
+       ++item) {
+    std::int64_t value = 0;
+    if (*at == 0xcb) {
+      const auto real = std::bit_cast<double>(wire::big_endian(at + 1, 8));
+      *item = Ref::steal(PyFloat_FromDouble(real)).release();
+      at += wire::kLongestNumber;
+    } else if (*at < 0x80) {
+      *item = Ref::steal(PyLong_FromLong(*at)).release();
+      ++at;
+    } else if (wire::is_wide_integer(*at) && wire::read_wide_integer(at, value)) {
+      *item = Ref::steal(PyLong_FromLongLong(value)).release();
+      at += wire::kLeads[*at].head;
+    } else {
+      break;
+    }
+  }
+  at_ = at;
+  list.position = static_cast<std::uint64_t>(item - first);
+  list.left = static_cast<std::uint64_t>(end - item);
 }
 
 void PlainDecoder::put(Frame& frame, Ref value) {
@@ -199,7 +261,6 @@ Ref PlainDecoder::close() {
 bool PlainDecoder::read(Ref& value) {
   if (at_ == end_) return give_up();
   const std::uint8_t first = *at_;
-  if (positions_.are_passed() && read_number(value, first)) return true;
   const wire::Lead& lead = wire::kLeads[first];
   if (lead.head > end_ - at_) return give_up();
   if (lead.counts == wire::Counts::kItems || lead.counts == wire::Counts::kPairs) {
@@ -219,31 +280,35 @@ bool PlainDecoder::read(Ref& value) {
   return true;
 }
 
-// What there are most of in big lists, before all tables.
-bool PlainDecoder::read_number(Ref& value, std::uint8_t first) {
+[[gnu::always_inline]] inline bool PlainDecoder::read_short(Ref& value) {
+  constexpr std::ptrdiff_t kLongest = 32;  // Beyond it, no end has to be looked for.
+  if (!is_tree_ || end_ - at_ < kLongest) return false;
+  const std::uint8_t first = *at_;
   if (first < 0x80) {
     value = Ref::steal(PyLong_FromLong(first));
     ++at_;
     return true;
   }
-  if (end_ - at_ <= 8) return false;
-  switch (first) {
-    case 0xcb:
-      value = Ref::steal(
-          PyFloat_FromDouble(std::bit_cast<double>(wire::big_endian(at_ + 1, 8))));
-      at_ += 9;
-      return true;
-    case 0xcd:
-      value = Ref::steal(PyLong_FromLong(static_cast<long>(at_[1] << 8 | at_[2])));
-      at_ += 3;
-      return true;
-    case 0xce:
-      value = Ref::steal(PyLong_FromUnsignedLongLong(wire::big_endian(at_ + 1, 4)));
-      at_ += 5;
-      return true;
-    default:
-      return false;
+  if ((first & 0xe0) == 0xa0) {
+    const std::size_t size = first & 0x1f;
+    value = texts_.make(at_ + 1, size, static_cast<std::size_t>(end_ - at_ - 1));
+    if (!value) return false;  // For read() to give up on.
+    at_ += 1 + size;
+    return true;
   }
+  if (first == 0xcb) {
+    value = Ref::steal(
+        PyFloat_FromDouble(std::bit_cast<double>(wire::big_endian(at_ + 1, 8))));
+    at_ += wire::kLongestNumber;
+    return true;
+  }
+  std::int64_t integer = 0;
+  if (!wire::is_wide_integer(first) || !wire::read_wide_integer(at_, integer)) {
+    return false;
+  }
+  value = Ref::steal(PyLong_FromLongLong(integer));
+  at_ += wire::kLeads[first].head;
+  return true;
 }
 
 bool PlainDecoder::read_bytes(Ref& value) {

@@ -8,6 +8,7 @@
 
 #include "python/code_view.h"
 #include "python/compat.h"
+#include "wire/number.h"
 
 namespace waybill::py {
 
@@ -69,6 +70,31 @@ bool write_items(PyObject* tuple, Writer& out, CodeInfos* infos, int depth) {
 }
 
 }  // namespace
+
+Py_ssize_t write_numbers(PyObject* const* items, Py_ssize_t count, Writer& out) {
+  // Room is made for so many at once.
+  constexpr Py_ssize_t kAtOnce = 64;
+  Py_ssize_t done = 0;
+  while (done < count) {
+    const Py_ssize_t end = std::min(count, done + kAtOnce);
+    std::uint8_t* at =
+        out.open(static_cast<std::size_t>(end - done) * wire::kLongestNumber);
+    for (; done < end; ++done) {
+      PyObject* item = items[done];
+      std::int64_t value = 0;
+      if (PyFloat_CheckExact(item)) {
+        at = wire::put_real(at, PyFloat_AS_DOUBLE(item));
+      } else if (PyLong_CheckExact(item) && is_short_integer(item, value)) {
+        at = wire::put_integer(at, value);
+      } else {
+        out.close(at);
+        return done;
+      }
+    }
+    out.close(at);
+  }
+  return done;
+}
 
 void write_text(PyObject* text, Writer& out) {
   if (PyUnicode_IS_COMPACT_ASCII(text)) {

@@ -39,7 +39,7 @@ inline bool write_common(PyObject* object, wire::Writer& out) {
     out.real(PyFloat_AS_DOUBLE(object));
   } else if (type == &PyLong_Type) {
     std::int64_t value = 0;
-    if (!is_compact(object, value)) return false;
+    if (!is_short_integer(object, value)) return false;
     out.integer(value);
   } else if (object == Py_None) {
     out.nil();
@@ -50,6 +50,14 @@ inline bool write_common(PyObject* object, wire::Writer& out) {
   }
   return true;
 }
+
+inline bool is_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+}
+
+// Writes numbers up to the first item that is none, or is an int of more than 60 bits;
+// tells how many. What big lists are full of takes no call for each.
+Py_ssize_t write_numbers(PyObject* const* items, Py_ssize_t count, wire::Writer& out);
 
 // Deeper than any compiler nests constants; bounds the recursion of what follows.
 inline constexpr int kMaxPlainDepth = 200;

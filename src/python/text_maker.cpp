@@ -37,7 +37,7 @@ Ref TextMaker::make_name(const std::uint8_t* bytes, std::size_t size,
   Entry* entry = nullptr;
   if (!entries_.empty() && size <= ShortText::kLongest && room >= ShortText::kRead) {
     const ShortText text(bytes, size);
-    entry = text.is_ascii() ? &entry_of(text) : nullptr;
+    entry = text.is_ascii() ? &entry_for(text) : nullptr;
     // An entry without an object looks like that of the empty text.
     if (entry != nullptr && (!entry->object || entry->text != text)) {
       entry->object = make(bytes, size, room);

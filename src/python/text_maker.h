@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "python/ref.h"
@@ -57,11 +58,8 @@ class TextMaker {
     const ShortText text(bytes, size);
     if (!text.is_ascii()) return make_long(bytes, size);
     if (entries_.empty()) return make_ascii(bytes, size);
-    Entry& entry = entry_of(text);
-    if (entry.text != text) {
-      entry.object = make_ascii(bytes, size);
-      entry.text = text;
-    }
+    Entry& entry = entry_for(text);
+    if (entry.text != text) entry = {text, make_ascii(bytes, size)};
     return entry.object;
   }
 
@@ -87,10 +85,15 @@ class TextMaker {
   static Ref make_long(const std::uint8_t* bytes, std::size_t size);
   Ref make_name(const std::uint8_t* bytes, std::size_t size, std::size_t room);
 
-  Entry& entry_of(const ShortText& text) {
+  // That of the text, or one to put it into: the older of the two that may have it. Of
+  // few texts that come again and again, two often want one place.
+  Entry& entry_for(const ShortText& text) {
     const std::uint64_t mixed =
         (text.first ^ std::rotl(text.last, 23) ^ text.size) * 0x9e3779b97f4a7c15;
-    return entries_[mixed >> 56];
+    Entry* pair = &entries_[(mixed >> 57) * 2];
+    static_assert(kEntries == std::size_t{2} << 7);
+    if (pair[0].text != text) std::swap(pair[0], pair[1]);
+    return pair[0];
   }
 
   std::vector<Entry> entries_;

@@ -78,6 +78,24 @@ inline std::uint64_t big_endian(const std::uint8_t* bytes, std::size_t width) {
   return value;
 }
 
+// Whether an integer of one, two, four or eight bytes follows.
+inline bool is_wide_integer(std::uint8_t first) {
+  return first >= 0xcc && first <= 0xd3;
+}
+
+// That integer, from a value that starts at `at`, where nine bytes can be read whatever
+// its length. False if it is beyond std::int64_t.
+inline bool read_wide_integer(const std::uint8_t* at, std::int64_t& value) {
+  const std::uint64_t word = big_endian(at + 1, 8);
+  const int unused = 64 - (8 << (*at & 3));
+  if (*at >= 0xd0) {
+    value = static_cast<std::int64_t>(word) >> unused;
+    return true;
+  }
+  value = static_cast<std::int64_t>(word >> unused);
+  return value >= 0;
+}
+
 inline std::uint64_t length_of(const Lead& lead, const std::uint8_t* at) {
   return lead.width == 0 ? lead.inlined : big_endian(at + 1, lead.width);
 }

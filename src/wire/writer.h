@@ -23,6 +23,7 @@
 #include "waybill/error.h"
 #include "wire/format.h"
 #include "wire/lead.h"
+#include "wire/number.h"
 
 namespace waybill::wire {
 
@@ -58,6 +59,12 @@ class Buffer {
     size_ += size;
     return data_ + size_ - size;
   }
+  // Where up to `size` more bytes are to be put, and the end of what was put there.
+  std::uint8_t* open(std::size_t size) {
+    reserve(size);
+    return data_ + size_;
+  }
+  void close(const std::uint8_t* end) { size_ = static_cast<std::size_t>(end - data_); }
   // Makes room for `size` more bytes.
   void reserve(std::size_t size) {
     if (size > capacity_ - size_) grow(size);
@@ -109,12 +116,7 @@ class BasicWriter {
   }
   void unsigned_integer(std::uint64_t value) { packer_.pack_uint64(value); }
   // Not by pack_double(): msgpack-c 4 writes 1.0 as the integer 1, and -0.0 as 0.
-  void real(double value) {
-    const std::uint64_t bits = swapped(std::bit_cast<std::uint64_t>(value));
-    std::uint8_t* at = target_.claim(1 + sizeof bits);
-    at[0] = 0xcb;
-    std::memcpy(at + 1, &bits, sizeof bits);
-  }
+  void real(double value) { put_real(target_.claim(kLongestNumber), value); }
   void array(std::size_t count) {
     packer_.pack_array(static_cast<std::uint32_t>(count));
   }
@@ -224,6 +226,9 @@ class Writer final : public BasicWriter<Buffer> {
   }
 
   void reserve(std::size_t size) { target_.reserve(size); }
+  // For who puts many tokens there by himself; see wire/number.h.
+  std::uint8_t* open(std::size_t size) { return target_.open(size); }
+  void close(const std::uint8_t* end) { target_.close(end); }
   // A copy of the bytes; the writer is empty afterwards.
   std::vector<std::uint8_t> take();
 

@@ -1,5 +1,6 @@
 """Builtin values arrive with their exact type and content."""
 
+import math
 import struct
 
 import fresh_process
@@ -78,6 +79,31 @@ def test_singleton_stays_the_same_object(value):
 @pytest.mark.parametrize("value", BUILTINS, ids=shown)
 def test_builtin_object_stays_the_same_object(value):
     assert round_trip([value])[0] is value
+
+
+def numbers():
+    """Around each power of two, of both signs, with floats and what is none between."""
+    for shift in range(70):
+        for near in (-1, 0, 1):
+            yield from (2**shift + near, -(2**shift) - near)
+        yield float(2**shift)
+        if shift % 7 == 0:
+            yield from (True, None, "text", -0.0, math.inf)
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_many_numbers_have_the_bytes_that_each_has(kind):
+    value = kind(numbers())
+
+    def content(value):
+        start = waybill.dumps(0).index(b"\x00\x80\xc4")
+        return waybill.dumps(value)[start:-12]
+
+    data = content(value)
+
+    assert data.endswith(b"".join(content(item) for item in value))
+    arrived = waybill.loads(waybill.dumps(value))
+    assert list(map(repr, arrived)) == list(map(repr, value))
 
 
 def test_nan_payload_and_sign_survive():

@@ -30,6 +30,29 @@ TEST(Writer, WritesIntegersThatMsgpackReads) {
   }
 }
 
+TEST(Number, IsWhatMsgpackWrites) {
+  const auto expect_same = [](std::int64_t value) {
+    std::uint8_t bytes[kLongestNumber];
+    const std::uint8_t* end = put_integer(bytes, value);
+    msgpack::sbuffer expected;
+    msgpack::pack(expected, value);
+    ASSERT_EQ(std::string_view(reinterpret_cast<const char*>(bytes),
+                               static_cast<std::size_t>(end - bytes)),
+              std::string_view(expected.data(), expected.size()))
+        << value;
+  };
+  for (int shift = 0; shift < 64; ++shift) {
+    const auto power = static_cast<std::int64_t>(std::uint64_t{1} << shift);
+    for (const std::int64_t near : {-2, -1, 0, 1, 2}) {
+      const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(power) +
+                                                   static_cast<std::uint64_t>(near));
+      expect_same(value);
+      expect_same(static_cast<std::int64_t>(~static_cast<std::uint64_t>(value)));
+    }
+  }
+  for (int value = -70'000; value < 70'000; ++value) expect_same(value);
+}
+
 TEST(Writer, WritesTheShortestInteger) {
   const std::pair<std::int64_t, std::size_t> cases[] = {
       {0, 1},     {127, 1},   {128, 2},    {255, 2},        {256, 3},
