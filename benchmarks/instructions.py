@@ -37,6 +37,7 @@ PATHS = {
     "a function received": ("loads(data_of_bare)", 200),
     "a function received again": ("loads(data_of_held)", 200),
     "a closure received": ("loads(data_of_closure)", 200),
+    "a task received": ("loads(data_of_task)", 200),
     "a class": ("dumps(cls)", 100),
     "a class received": ("loads(data_of_class)", 100),
     "an instance": ("dumps(instances)", 20),
@@ -46,6 +47,8 @@ PATHS = {
     "a small message received": ("loads(data_of_message)", 200),
     "plain records": ("dumps(records)", 20),
     "plain records received": ("loads(data_of_records)", 20),
+    "numbers": ("dumps(numbers)", 20),
+    "numbers received": ("loads(data_of_numbers)", 20),
 }
 
 MAKE = """
@@ -70,8 +73,12 @@ data_of_bare, data_of_instances = dumps(bare), dumps(instances)
 data_of_message, data_of_records = dumps(message), dumps(records)
 data_of_held, data_of_closure = dumps(scope["held"]), dumps(closure)
 data_of_class, data_of_dates = dumps(cls), dumps(dates)
+data_of_task = dumps((scope["held"], (1, "part"), {"retries": 3}))
+numbers = [f(i * 2**(i % 50)) for i in range(500) for f in (int, float)]
+data_of_numbers = dumps(numbers)
 for _ in range(5): dumps(bare), dumps(closure), dumps(cls), loads(data_of_bare)
 for _ in range(5): held = loads(data_of_held)
+for _ in range(5): task = loads(data_of_task)
 for _ in range(int(sys.argv[1])): {call}
 """
 

@@ -42,7 +42,7 @@ class Tracker:
     def find(self, identity: bytes) -> object | None:
         """What has this id and is complete.
 
-        The extension looks into the same two dicts by itself (``known_class.cpp``).
+        The extension looks into these dicts by itself (``known_class.cpp``).
         """
         known = self._known(identity)
         return known if identity not in self._open else None

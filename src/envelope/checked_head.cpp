@@ -59,6 +59,9 @@ std::unique_ptr<CheckedHead> CheckedHead::make(const Envelope& envelope) {
   head->copy_.assign(kept.begin(), kept.end());
   head->notes_.assign(envelope.notes.bytes.begin(), envelope.notes.bytes.end());
   head->envelope_ = envelope;
+  // Until it goes on with an envelope whose bytes are there.
+  head->envelope_.payload = head->envelope_.notes = {};
+  head->envelope_.bytes = {};
   for (CodeBody& body : head->envelope_.code) {
     body.bytes = BytesView(head->copy_).subspan(body.offset, body.bytes.size());
   }
@@ -72,6 +75,8 @@ bool CheckedHead::is_start_of(BytesView bytes) const {
 bool CheckedHead::is_all_of(BytesView bytes) const {
   return is_whole_ && bytes.size() == copy_.size() && starts(bytes, copy_);
 }
+
+void CheckedHead::rewind() { known_.front().start = 0; }
 
 void CheckedHead::forget_known_nodes() {
   known_.clear();
@@ -89,6 +94,9 @@ bool CheckedHead::has_notes_at_end(BytesView bytes) const {
 }
 
 bool CheckedHead::continue_with(BytesView bytes) {
+  // A value has a byte at least.
+  const Limits limits;
+  if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return false;
   if (!has_notes_at_end(bytes)) return false;
   constexpr std::size_t kEnd = 2 + sizeof(std::uint64_t) + 1;
   const std::size_t notes = bytes.size() - kEnd - notes_.size();
@@ -102,7 +110,7 @@ bool CheckedHead::continue_with(BytesView bytes) {
   envelope_.size = bytes.size();
   std::ranges::copy(bytes.last(kEnd).subspan(2, envelope_.digest.size()),
                     envelope_.digest.begin());
-  PayloadCheck check(envelope_, Limits{}, known_);
+  PayloadCheck check(envelope_, limits, known_);
   return check.check_payload(reader) && check.code_uses() == code_uses_;
 }
 

@@ -26,6 +26,9 @@ class CheckedHead {
   // payload is a known node and nothing else.
   bool is_all_of(BytesView bytes) const;
 
+  // Forgets where the last one went on: is_all_of() was true.
+  void rewind();
+
   // Takes up an envelope that this is the start of. False if it has other known nodes
   // or notes, or if anything about it is wrong: open() and verify() tell. What is
   // accepted here they accept too. From then on envelope() is that one, as long as its

@@ -17,6 +17,11 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
+// Whether making it runs code of others, who get what is in it.
+bool is_call(NodeTag tag) {
+  return tag == NodeTag::kObject || tag == NodeTag::kNewObject;
+}
+
 // What a node means beyond its bytes, manifest and code: what the program gives, other
 // payloads, what is counted or kept aside.
 bool means_more(NodeTag tag) {
@@ -40,7 +45,7 @@ class Walk {
       : envelope_(envelope), reader_(envelope.payload.bytes) {}
 
   bool run() {
-    stack_.push_back({1, kNone, false});
+    stack_.push_back({1});
     while (!stack_.empty()) {
       if (stack_.back().left == 0) {
         close();
@@ -54,6 +59,7 @@ class Walk {
   std::vector<KnownNode> known() {
     drop_inner();
     if (candidates_.size() > kMost) return {};
+    drop_handed_out();
     while (drop_entangled()) {
     }
     std::vector<KnownNode> nodes;
@@ -78,12 +84,14 @@ class Walk {
   };
   struct Open {
     std::uint64_t left;
-    std::size_t candidate;  // Into candidates_; kNone for others.
-    bool is_function;
+    std::size_t candidate = kNone;  // Into candidates_.
+    bool is_function = false;
+    bool is_in_call = false;
   };
   struct Reference {
     std::size_t position;
     std::uint64_t number;
+    bool is_in_call;
   };
   struct Use {
     std::size_t position;
@@ -103,7 +111,7 @@ class Walk {
         }
         break;
       case TokenType::kExtension: {
-        Reference reference{token.offset, 0};
+        Reference reference{token.offset, 0, around.is_in_call};
         if (token.ext_type == static_cast<std::int8_t>(ExtType::kReference) &&
             wire::index_of(token.bytes, reference.number)) {
           references_.push_back(reference);
@@ -138,23 +146,34 @@ class Walk {
     const bool is_map = token.type == TokenType::kMap;
     std::uint8_t number = 0;
     is_code_index_ = false;
+    Open frame{is_map ? 2 * token.count : token.count};
+    frame.is_in_call = stack_.back().is_in_call;
     if (is_map || token.count == 0 || !reader_.take_node_tag(number)) {
-      stack_.push_back({is_map ? 2 * token.count : token.count, kNone, false});
+      stack_.push_back(frame);
       return;
     }
     const auto tag = static_cast<NodeTag>(number);
-    Open frame{token.count - 1, kNone, tag == NodeTag::kFunction};
+    --frame.left;
+    frame.is_function = tag == NodeTag::kFunction;
+    // What is in a node other than its namespace, a function has not in itself.
+    if (tag != NodeTag::kNamespace) {
+      for (const Open& around : stack_) {
+        if (around.is_function) candidates_[around.candidate].is_fit = false;
+      }
+    }
     if (tag == NodeTag::kFunction || tag == NodeTag::kClass) {
       frame.candidate = candidates_.size();
       candidates_.push_back({tag, token.offset});
+      candidates_.back().is_fit = tag == NodeTag::kClass || !frame.is_in_call;
     }
+    frame.is_in_call = frame.is_in_call || is_call(tag);
     bool is_fit = !means_more(tag);
     if (tag == NodeTag::kClass) {
       Reader ahead = reader_;
       BytesView id;
       // A class without an id is another each time.
       is_fit = ahead.read_binary(id, {});
-      classes_.push_back({token.offset, id});
+      classes_.push_back({token.offset, {id.begin(), id.end()}});
       candidates_.back().is_fit = is_fit;
     }
     if (!is_fit) {
@@ -186,6 +205,29 @@ class Walk {
       if (candidates_[i].holds(position)) return i;
     }
     return kNone;
+  }
+
+  // Drops functions if others may get at them by reference, or share their code.
+  void drop_handed_out() {
+    const bool is_any_handed_out =
+        std::ranges::any_of(references_, [&](const Reference& reference) {
+          const std::size_t target = envelope_.shared[reference.number];
+          const std::size_t to = candidate_at(target);
+          return reference.is_in_call && candidate_at(reference.position) == kNone &&
+                 (to == kNone || candidates_[to].tag == NodeTag::kFunction);
+        });
+    std::erase_if(candidates_, [&](const Candidate& candidate) {
+      return candidate.tag == NodeTag::kFunction &&
+             (is_any_handed_out || is_code_used_elsewhere(candidate));
+    });
+  }
+
+  bool is_code_used_elsewhere(const Candidate& candidate) const {
+    const auto own = std::ranges::find_if(
+        uses_, [&](const Use& use) { return candidate.holds(use.position); });
+    return std::ranges::any_of(uses_, [&](const Use& use) {
+      return use.code == own->code && candidate_at(use.position) == kNone;
+    });
   }
 
   // Drops those that refer to what is outside, and those that others refer into.

@@ -1,7 +1,8 @@
 #pragma once
 
-// Parts of a payload that mean the same wherever they stand: functions that are nothing
-// but code and globals, and classes. Who has seen one before need not read it again.
+// Parts of a payload that mean the same wherever they stand: classes, and functions
+// that are nothing but code and globals which need no code to be made. Who has seen one
+// before need not read it again.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,7 @@ struct KnownNode {
 
   struct Class {
     std::size_t offset;  // From the start of the node.
-    BytesView id;        // Empty if it has none; points into the envelope.
+    std::vector<std::uint8_t> id;
   };
 
   wire::NodeTag tag{};  // kFunction or kClass.

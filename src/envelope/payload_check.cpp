@@ -298,7 +298,8 @@ bool PayloadCheck::pass_known(Reader& reader, const Token& token) {
   if (bytes.size() < known.bytes.size() ||
       std::memcmp(bytes.data(), known.bytes.data(), known.bytes.size()) != 0 ||
       references_seen_ != known.references_before ||
-      known.references_after > envelope_.shared.size()) {
+      known.references_after > envelope_.shared.size() ||
+      stack_.size() + known.bytes.size() > max_depth_) {
     return false;
   }
   std::size_t passed = targets_passed_;
@@ -309,10 +310,9 @@ bool PayloadCheck::pass_known(Reader& reader, const Token& token) {
     }
     ++passed;
   }
+  const std::size_t end = start + known.bytes.size();
+  if (passed != targets_.size() && targets_[passed].position < end) return false;
   known.start = start;
-  if (passed != targets_.size() && targets_[passed].position < known.end()) {
-    return false;
-  }
   targets_passed_ = passed;
   references_seen_ = std::max(references_seen_, known.references_after);
   code_uses_.insert(code_uses_.end(), known.code_uses.begin(), known.code_uses.end());

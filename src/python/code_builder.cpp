@@ -104,8 +104,12 @@ Ref CodeBuilder::next_use(std::size_t body) {
   const std::size_t use = uses_++;
   if (use >= place_of_use_.size()) return build(body, kNoPlace);
   const std::size_t place = place_of_use_[use];
+  if (Ref code = built(body, place)) return code;
   const CodeKey key = code_key(envelope_.code[body].hash, places_[place].bytes);
-  if (Ref known = state_.known_codes.find(key)) return known;
+  if (Ref known = state_.known_codes.find(key)) {
+    keep(body, place, known);  // Another may take its place there.
+    return known;
+  }
   Ref code = build(body, place);
   state_.known_codes.note(key, code.get());
   return code;

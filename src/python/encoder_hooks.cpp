@@ -3,7 +3,9 @@
 // Tested by tests/python/test_pickler.py and tests/python/test_policies.py.
 
 #include "python/code_view.h"
+#include "python/compat.h"
 #include "python/graph_encoder.h"
+#include "python/known_class.h"
 #include "python/modules.h"
 
 namespace waybill::py {
@@ -15,7 +17,7 @@ bool GraphEncoder::persistent(PyObject* object) {
   freeze();
   Ref id = Ref::steal(PyObject_CallOneArg(options_.hooks.persistent_id, object));
   if (id.get() == Py_None) return false;
-  auto plan = std::make_unique<Plan>();
+  std::unique_ptr<Plan> plan = new_plan();
   out_.node(NodeTag::kPersistent, 1);
   plan->child_is_id();
   plan->child(std::move(id), Label::of_text(".persistent_id()"));
@@ -75,26 +77,47 @@ void GraphEncoder::note_substitution(PyObject* object, std::string policy) {
   imports_.substitute({std::move(policy), Py_TYPE(object)->tp_name, where});
 }
 
+namespace {
+
+// What the tracker says, without asking it where it knows.
+Ref own_id(const State& state, PyObject* object) {
+  const Ref address = Ref::steal(PyLong_FromVoidPtr(object));
+  PyObject* entry = raw_get(state.known_ids.get(), address.get());
+  if (entry != nullptr &&
+      weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == object) {
+    return Ref::share(PyTuple_GET_ITEM(entry, 1));
+  }
+  return Ref::steal(
+      PyObject_CallMethodOneArg(state.tracker.get(), state.names.id_of.get(), object));
+}
+
+}  // namespace
+
 Ref GraphEncoder::id_of(PyObject* object) {
   if (options_.names_no_ids) return Ref::share(Py_None);
-  Ref id = Ref::steal(PyObject_CallMethodOneArg(state_.tracker.get(),
-                                                state_.names.id_of.get(), object));
+  Ref id = own_id(state_, object);
   // Twins, equal in all their content, stay two within a payload: the second gets the
   // next number.
   const BytesView view = bytes_of(id.get());
   std::string bytes(view.begin(), view.end());
+  bool is_twin = false;
   for (;;) {
     const auto [found, is_new] = written_ids_.emplace(bytes, object);
     if (is_new || found->second == object) break;
+    is_twin = true;
     for (auto digit = bytes.rbegin(); digit != bytes.rend(); ++digit) {
       *digit = static_cast<char>(*digit + 1);
       if (*digit != 0) break;
     }
   }
-  id = Ref::steal(
-      PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
-  Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(), state_.names.sent.get(),
-                                        id.get(), object, nullptr));
+  if (is_twin) {
+    id = Ref::steal(
+        PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+  }
+  if (object_with_id(state_, id.get()).get() != object) {
+    Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(), state_.names.sent.get(),
+                                          id.get(), object, nullptr));
+  }
   return id;
 }
 

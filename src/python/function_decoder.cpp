@@ -68,7 +68,7 @@ bool find_modules(const State& state, const BareFunction& function,
 
 }  // namespace
 
-Ref decode_function(const State& state, BytesView bytes) {
+Ref decode_function(const State& state, BytesView bytes, std::size_t& head_size) {
   BareFunction function;
   if (!envelope::read_bare_function(bytes, state.python, function)) return {};
   const Ref code = code_of(state, function);
@@ -85,6 +85,7 @@ Ref decode_function(const State& state, BytesView bytes) {
     const Ref key = state.name_table.get(global.name);
     check(PyDict_SetItem(globals.get(), key.get(), modules[global.import].get()));
   }
+  head_size = function.body.offset + function.body.bytes.size();
   return Ref::steal(PyFunction_New(code.get(), globals.get()));
 }
 

@@ -99,8 +99,12 @@ PyObject* FunctionFlow::closure_cell(PyObject* name) const {
 }
 
 void FunctionFlow::add_scopes(const CodeInfo& info) {
-  std::unordered_set<const CodeInfo*> seen{&info};
   scopes_.push_back(std::make_unique<Scope>(Scope{&info, nullptr, kNoIndex, {}}));
+  if (info.nested.empty()) {  // As of most.
+    needs_rounds_ = points_ahead(info.summary);
+    return;
+  }
+  std::unordered_set<const CodeInfo*> seen{&info};
   for (std::size_t i = 0; i < scopes_.size(); ++i) {
     const Scope* outer = scopes_[i].get();
     needs_rounds_ = needs_rounds_ || points_ahead(outer->info->summary);

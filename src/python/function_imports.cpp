@@ -23,7 +23,7 @@ Ref first_part(PyObject* name) {
 Ref join(PyObject* package, PyObject* name) {
   if (PyUnicode_GET_LENGTH(name) == 0) return Ref::share(package);
   if (PyUnicode_GET_LENGTH(package) == 0) return Ref::share(name);
-  return Ref::steal(PyUnicode_FromFormat("%U.%U", package, name));
+  return dotted(package, name);
 }
 
 }  // namespace

@@ -19,10 +19,6 @@ using Kind = Value::Kind;
 constexpr std::size_t kMaxElements = 256;
 constexpr int kMaxChain = 16;  // Steps of a chain that are spelled out.
 
-Ref dotted(PyObject* package, PyObject* name) {
-  return Ref::steal(PyUnicode_FromFormat("%U.%U", package, name));
-}
-
 bool is_pending(const State& state, PyObject* name) {
   if (!kHasLazyImports) return false;
   PyObject* pending = raw_get(state.sys_dict.get(), state.names.lazy_modules.get());
@@ -158,11 +154,22 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Fact& from,
     }
     return;
   }
-  Ref whole = dotted(package, name);
   if (found != nullptr && is_lazy_import(state_, found)) {
     imports_.note_other();
     found = nullptr;
   }
+  if (found != nullptr && !PyModule_Check(found)) {
+    // Only one attribute of a module that is no module leads on to modules by name.
+    if (found == sys_modules(state_)) {
+      imports_.note_other();
+      add_object(result, found, from.imported);
+    } else {
+      imports_.note_step(package, name, nullptr);
+      result.unknown = true;
+    }
+    return;
+  }
+  const Ref whole = dotted(package, name);
   if (found == nullptr) {
     if (kHasLazyImports) imports_.note_other();  // It may be pending.
     found = find_module(state_, whole.get());
@@ -171,28 +178,17 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Fact& from,
                    {scope.info, scope.info->summary.values[id].offset});
     }
     if (found == nullptr) {
-      imports_.note_step(package, name, whole.get(), nullptr);
+      imports_.note_step(package, name, nullptr);
       result.unknown = true;
       return;
     }
-  }
-  if (!PyModule_Check(found)) {
-    // Only one attribute of a module that is no module leads on to modules by name.
-    if (found == sys_modules(state_)) {
-      imports_.note_other();
-      add_object(result, found, from.imported);
-    } else {
-      imports_.note_step(package, name, whole.get(), nullptr);
-      result.unknown = true;
-    }
-    return;
   }
   PyObject* listed = find_module(state_, whole.get());
   PyObject* own_name = listed == found ? module_name(state_, found) : nullptr;
   if (own_name == nullptr) {
     imports_.note_other();
   } else {
-    imports_.note_step(package, name, whole.get(), own_name);
+    imports_.note_step(package, name, own_name);
   }
   if (listed == found) {
     record(scope, id, whole.get(), from.imported);

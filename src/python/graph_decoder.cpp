@@ -206,10 +206,7 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
   frame.left = token.count - 1;
   frame.offset = token.offset;
   frame.slot = slot_at(token.offset);
-  if (!watched_.empty()) {
-    const WatchedNode* node = watched_at(token.offset);
-    if (node != nullptr && node->object) return pass_over(*node, frame.slot);
-  }
+  if (const MadeNode* node = made_at(token.offset)) return take(*node, frame.slot);
   switch (static_cast<NodeTag>(tag)) {
     case NodeTag::kTuple:
       frame.kind = FrameKind::kTuple;
@@ -243,13 +240,12 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
   return push(std::move(frame));
 }
 
-WatchedNode* GraphDecoder::watched_at(std::size_t offset) {
-  const auto node =
-      std::ranges::lower_bound(watched_, offset - start_, {}, &WatchedNode::start);
-  return node != watched_.end() && node->start == offset - start_ ? &*node : nullptr;
+const MadeNode* GraphDecoder::made_at(std::size_t offset) const {
+  const auto node = std::ranges::find(made_, offset - start_, &MadeNode::start);
+  return node != made_.end() ? &*node : nullptr;
 }
 
-Ref GraphDecoder::pass_over(const WatchedNode& node, std::size_t slot) {
+Ref GraphDecoder::take(const MadeNode& node, std::size_t slot) {
   offset_ = start_ + node.start;
   if (!reader_.skip_to(start_ + node.end)) raise(state_, reader_.error());
   positions_.pass_to(node.end);
@@ -258,6 +254,14 @@ Ref GraphDecoder::pass_over(const WatchedNode& node, std::size_t slot) {
   last_slot_ = slot;
   hash_depth_ = 0;
   return node.object;
+}
+
+void GraphDecoder::show(const Frame& frame, PyObject* object) {
+  const std::vector<std::size_t>& starts = watcher_->starts();
+  const auto found = std::ranges::lower_bound(starts, frame.offset - start_);
+  if (found == starts.end() || *found != frame.offset - start_) return;
+  watcher_->built(static_cast<std::size_t>(found - starts.begin()), object,
+                  frame.is_known);
 }
 
 void GraphDecoder::deliver(Ref value) {
@@ -381,10 +385,7 @@ Ref GraphDecoder::finish() {
     stack_.pop_back();
     set_slot(frame.slot, object.get(), 0);
     if (history_) remember(frame.offset, object.get());
-    if (WatchedNode* node = watched_at(frame.offset)) {
-      node->object = object;
-      node->was_known = frame.is_known;
-    }
+    if (watcher_ != nullptr) show(frame, object.get());
     hash_depth_ = hash_depth;
     return object;
   }

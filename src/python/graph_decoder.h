@@ -26,13 +26,24 @@ namespace waybill::py {
 
 struct NodeCodec;
 
-// A node of the payload that is made elsewhere, or that others want to see.
-struct WatchedNode {
+// A node of the payload that is made elsewhere.
+struct MadeNode {
   std::size_t start = 0, end = 0;  // Counted from the start of the payload.
   std::size_t code_uses = 0;
-  Ref object;  // If it is given, the node is passed over; else what was built goes
-               // here.
-  bool was_known = false;  // A class that was there before.
+  Ref object;
+};
+
+// Who wants to see what nodes of functions and classes become.
+class NodeWatcher {
+ public:
+  // Where they start, in ascending order.
+  virtual const std::vector<std::size_t>& starts() const = 0;
+  // Called when the node with this number is complete. `was_there`: a class that was
+  // there, and complete, before. Throws PyError.
+  virtual void built(std::size_t number, PyObject* object, bool was_there) = 0;
+
+ protected:
+  ~NodeWatcher() = default;
 };
 
 class GraphDecoder {
@@ -46,9 +57,11 @@ class GraphDecoder {
   GraphDecoder(const State& state, const Section& constants,
                const std::vector<Ref>& nested, const Limits& limits);
 
-  // Nodes of functions and classes, in order; those with an object are not inside one
-  // another. They must outlive the decoder.
-  void watch(std::span<WatchedNode> nodes) { watched_ = nodes; }
+  // Nodes to be passed over, in order, none inside another. They must outlive the
+  // decoder.
+  void pass_over(std::span<const MadeNode> nodes) { made_ = nodes; }
+  // It must outlive the decoder.
+  void watch(NodeWatcher& watcher) { watcher_ = &watcher; }
 
   // Builds the one value. Throws PyError: DecodeError, or what code that the payload
   // calls raised. Call once.
@@ -135,8 +148,9 @@ class GraphDecoder {
   Ref open_array(const wire::Token& token);
   Ref open_map(const wire::Token& token);
   Ref open_node(const wire::Token& token, std::uint8_t tag);
-  WatchedNode* watched_at(std::size_t offset);
-  Ref pass_over(const WatchedNode& node, std::size_t slot);
+  const MadeNode* made_at(std::size_t offset) const;
+  Ref take(const MadeNode& node, std::size_t slot);
+  void show(const Frame& frame, PyObject* object);
   Ref read_reduced(const Frame& frame);
   bool open_instance(Frame& frame);
   bool is_ordinary(PyTypeObject* type);
@@ -198,7 +212,8 @@ class GraphDecoder {
   const std::vector<Ref>* nested_ = nullptr;  // Code among constants.
   std::size_t next_nested_ = 0;
   std::size_t start_ = 0;
-  std::span<WatchedNode> watched_;
+  std::span<const MadeNode> made_;
+  NodeWatcher* watcher_ = nullptr;
   SharedPositions positions_;
   std::vector<Slot> slots_;
   // The frames of all but deep payloads are in the decoder itself.

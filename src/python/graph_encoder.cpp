@@ -1,12 +1,5 @@
-// The walk over an object graph: what is written at once, what is put on the stack, and
-// what was written before.
-//
-// References. Every object that might be met twice is noted with the offset of its
-// node; when it is met again a reference is written, and the first time that happens
-// the object gets the next number among the shared ones. A container with one reference
-// in the process cannot be met twice by walking, so it is not noted.
-//
-// A reducer may still hand such a container out a second time; then there are two.
+// The walk over an object graph: what is written at once, and what is put on the stack.
+// What was written before: encoder_references.cpp.
 //
 // Tested by tests/python/test_values.py, test_sharing.py, test_determinism.py.
 
@@ -23,6 +16,9 @@ namespace waybill::py {
 
 namespace {
 
+// Room for so many frames is there from the start.
+constexpr std::size_t kUsualDepth = 8;
+
 using wire::ExtType;
 using wire::NodeTag;
 
@@ -32,9 +28,6 @@ constexpr Py_ssize_t kSharedLength = 64;
 // So many objects may be made by reducers out of each other, none held by anything but
 // the walk; data that is really there is held, and has no such limit.
 constexpr std::uint32_t kMaxMadeUp = 10'000;
-
-// So often one object may be begun before it is there.
-constexpr std::size_t kMaxOpen = 50;
 
 // Whether a leaf is long enough to be shared by identity.
 bool is_long(PyObject* object) {
@@ -54,7 +47,9 @@ bool is_container(PyTypeObject* type) {
 
 GraphEncoder::GraphEncoder(State& state, CodeInfos& infos, CodeSection& code,
                            ImportCollector& imports, const EncodeOptions& options)
-    : state_(state), infos_(infos), code_(code), imports_(imports), options_(options) {}
+    : state_(state), infos_(infos), code_(code), imports_(imports), options_(options) {
+  stack_.reserve(kUsualDepth);
+}
 
 void GraphEncoder::encode(PyObject* root) {
   root_ = root;
@@ -70,86 +65,6 @@ void GraphEncoder::encode(PyObject* root) {
     describe_failure();
     throw;
   }
-}
-
-bool GraphEncoder::known(std::uintptr_t key) {
-  MemoEntry* entry = memo_.find(key);
-  if (entry == nullptr) {
-    if (options_.hooks.memo != nullptr && earlier(key)) return true;
-    memo_.insert(key, out_.size());
-    // Tagged keys stand for objects that their functions keep alive.
-    if ((key & 1) == 0) {
-      keep_.push_back(Ref::share(reinterpret_cast<PyObject*>(key)));
-    }
-    return false;
-  }
-  if (!entry->is_created) {
-    begin_again(reinterpret_cast<PyObject*>(key));
-    entry->offset = out_.size();
-    return false;
-  }
-  reference(*entry);
-  return true;
-}
-
-// Its arguments hold something that refers back to it. What is built by now need not be
-// built again, so this time its creation may get by without itself; pickle does the
-// same. The node around is closed early then.
-void GraphEncoder::begin_again(PyObject* object) {
-  std::size_t open = 0;
-  for (const Frame& frame : stack_) {
-    if (frame.kind != Frame::Kind::kPlan || frame.object.get() != object) continue;
-    ++open;
-    if (frame.plan->early() == Plan::Early::kNone) open = kMaxOpen;
-  }
-  if (open < kMaxOpen) return;
-  fail("needs itself to be built: it is among the arguments of its own reducer");
-}
-
-void GraphEncoder::close_early(const Frame& frame, MemoEntry& entry) {
-  const Plan::Early how = frame.plan->early();
-  if (how == Plan::Early::kClass) {
-    out_.map(0);  // A reader knows the class by its id.
-    return;
-  }
-  out_.node(NodeTag::kInstead, 1);
-  reference(entry);
-  out_.array(0);
-  out_.map(0);
-  if (how == Plan::Early::kReducedWithSetter) out_.nil();
-}
-
-void GraphEncoder::reference(MemoEntry& entry) {
-  if (entry.reference == 0) {
-    shared_.push_back(entry.offset);
-    entry.reference = static_cast<std::uint32_t>(shared_.size());
-  }
-  out_.index(ExtType::kReference, entry.reference - 1);
-}
-
-Memo& GraphEncoder::written_globals(PyObject* globals) {
-  for (auto& [known, names] : written_globals_) {
-    if (known == globals) return names;
-  }
-  return written_globals_.emplace_back(globals, Memo{}).second;
-}
-
-void GraphEncoder::note_class(PyObject* type) {
-  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
-  if (class_dicts_.find(key_of(dict.get())) != nullptr) return;
-  class_dicts_.insert(key_of(dict.get()), key_of(type));
-}
-
-PyObject* GraphEncoder::class_of(PyObject* dict) {
-  const MemoEntry* entry = class_dicts_.find(key_of(dict));
-  return entry == nullptr ? nullptr : reinterpret_cast<PyObject*>(entry->offset);
-}
-
-PyObject* GraphEncoder::class_around() const {
-  for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
-    if (PyType_Check(frame->object.get())) return frame->object.get();
-  }
-  return nullptr;
 }
 
 void GraphEncoder::binary(PyObject* bytes) {
@@ -265,6 +180,9 @@ bool GraphEncoder::other(PyObject* object) {
   freeze();
   if (options_.hooks.reducer_override != nullptr && overridden(object)) return true;
   const bool by_value = options_.root_by_value && object == root_;
+  if (options_.hooks.by_value == nullptr && !by_value && builtin_type(object)) {
+    return true;
+  }
   GlobalName name;
   if (PyFunction_Check(object) && !by_value) name = find_function(state_, object);
   if (PyType_Check(object)) {
@@ -313,7 +231,7 @@ void GraphEncoder::freeze() {
 }
 
 bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
-  auto plan = std::make_unique<Plan>();
+  std::unique_ptr<Plan> plan = new_plan();
   const std::size_t start = out_.size();
   try {
     if (answer != nullptr) {
@@ -329,6 +247,12 @@ bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
     if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
     PyErr_Clear();
     out_.nil();
+    return true;
+  }
+  if (plan->has_no_child()) {
+    out_.append(plan->raw().view());
+    plan->clear();
+    spare_plans_.push_back(std::move(plan));
     return true;
   }
   plan->finish();
@@ -354,8 +278,21 @@ void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
   }
 }
 
+// One that has done its work has room for the next.
+std::unique_ptr<Plan> GraphEncoder::new_plan() {
+  if (spare_plans_.empty()) return std::make_unique<Plan>();
+  std::unique_ptr<Plan> plan = std::move(spare_plans_.back());
+  spare_plans_.pop_back();
+  return plan;
+}
+
 void GraphEncoder::pop() {
+  std::unique_ptr<Plan> plan = std::move(stack_.back().plan);
   stack_.pop_back();
+  if (plan) {
+    plan->clear();
+    spare_plans_.push_back(std::move(plan));
+  }
   current_ = nullptr;  // It may be gone with what the frame held.
   frozen_ = std::min(frozen_, stack_.size());
 }

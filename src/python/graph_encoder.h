@@ -169,6 +169,7 @@ class GraphEncoder {
   // Writes a module by reference; false if no import would find it.
   bool module(PyObject* object);
   bool other(PyObject* object);
+  bool builtin_type(PyObject* object);
   // Writes an instance that object.__reduce_ex__ would take apart as its class and its
   // dict, without asking that; false if it is none, or if its class comes first.
   bool instance(PyObject* object);
@@ -188,6 +189,7 @@ class GraphEncoder {
   GlobalName class_beside_function(PyObject* type) const;
 
   void push(Frame::Kind kind, PyObject* object, Py_ssize_t count);
+  std::unique_ptr<Plan> new_plan();
   void push_plan(PyObject* object, std::unique_ptr<Plan> plan);
   void pop();
   void run();
@@ -224,6 +226,7 @@ class GraphEncoder {
   std::vector<Ref> keep_;  // Memo keys must not be freed and reused.
   std::vector<std::uint64_t> shared_;
   std::vector<Frame> stack_;
+  std::vector<std::unique_ptr<Plan>> spare_plans_;
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
   std::vector<std::pair<PyObject*, Memo>> written_globals_;
   std::vector<PyObject*> namespaces_;    // Globals dicts that were written as such.

@@ -104,8 +104,7 @@ void ImportCollector::escape(PyObject* module, bool imported) {
   escaped_.push_back({Ref::share(module), imported});
 }
 
-void ImportCollector::note_step(PyObject* package, PyObject* name, PyObject* whole,
-                                PyObject* found) {
+void ImportCollector::note_step(PyObject* package, PyObject* name, PyObject* found) {
   constexpr std::size_t kMaxSteps = 64;
   if (!traces_ || !can_be_repeated_) return;
   // Subclasses may do anything when they are compared, or die.
@@ -113,15 +112,16 @@ void ImportCollector::note_step(PyObject* package, PyObject* name, PyObject* who
       (found != nullptr && !PyUnicode_CheckExact(found))) {
     return note_other();
   }
+  const Ref whole = dotted(package, name);
   // Once a pass.
   for (const SeenStep& step : steps_) {
-    if (step.name.get() == name && PyUnicode_Compare(step.whole.get(), whole) == 0) {
+    if (step.name.get() == name &&
+        PyUnicode_Compare(step.whole.get(), whole.get()) == 0) {
       return;
     }
   }
   if (steps_.size() == kMaxSteps) return note_other();
-  steps_.push_back(
-      {Ref::share(package), Ref::share(name), Ref::share(whole), Ref::share(found)});
+  steps_.push_back({Ref::share(package), Ref::share(name), whole, Ref::share(found)});
 }
 
 void ImportCollector::function(PyObject* function, const CodeInfo& info) {

@@ -76,7 +76,7 @@ class ImportCollector {
 
   // ---- For FunctionFlow ----------------------------------------------------------
 
-  void note_step(PyObject* package, PyObject* name, PyObject* whole, PyObject* found);
+  void note_step(PyObject* package, PyObject* name, PyObject* found);
   // Something was looked up that is not noted.
   void note_other() { can_be_repeated_ = false; }
 

@@ -2,6 +2,9 @@
 
 #include "python/known_class.h"
 
+#include <algorithm>
+
+#include "python/attribute.h"
 #include "python/compat.h"
 #include "python/modules.h"
 
@@ -18,13 +21,32 @@ std::span<const char* const> wrapped_in(PyObject* attribute) {
   return {};
 }
 
-Ref identified_object(const State& state, PyObject* id) {
+Ref object_with_id(const State& state, PyObject* id) {
   PyObject* reference = raw_get(state.known_objects.get(), id);
-  if (reference == nullptr || raw_get(state.open_objects.get(), id) != nullptr) {
-    return {};
-  }
-  return weakly_referenced(reference);
+  return reference == nullptr ? Ref() : weakly_referenced(reference);
 }
+
+Ref identified_object(const State& state, PyObject* id) {
+  Ref object = object_with_id(state, id);
+  if (object && raw_get(state.open_objects.get(), id) != nullptr) return {};
+  return object;
+}
+
+namespace {
+
+// The version of a type, which gets one when something is looked up in it that its
+// metaclass does not answer by itself; 0 if it gets none. Not by getattr: that would
+// ask the metaclass.
+std::uint32_t assigned_version(const State& state, PyTypeObject* type) {
+  auto* object = reinterpret_cast<PyObject*>(type);
+  PyObject* name = state.names.reduce_ex.get();
+  if (!Ref::steal_or_null(PyType_Type.tp_getattro(object, name))) {
+    forgive(PyExc_Exception);
+  }
+  return type_version(type);
+}
+
+}  // namespace
 
 bool KnownClass::note(const State& state, PyObject* type) {
   version_ = 0;
@@ -32,32 +54,34 @@ bool KnownClass::note(const State& state, PyObject* type) {
   if (!PyType_Check(type) || identified_object(state, id_.get()).get() != type) {
     return false;
   }
-  // A type gets its version when something is looked up in it; what its metaclass
-  // answers by itself is not.
-  Ref::steal(PyObject_GetAttr(type, state.names.reduce_ex.get()));
   auto* cls = reinterpret_cast<PyTypeObject*>(type);
-  const std::uint32_t version = type_version(cls);
+  const std::uint32_t version = assigned_version(state, cls);
   if (version == 0) return false;
   type_ = Ref::steal(PyWeakref_NewRef(type, nullptr));
   const Ref dict = type_dict(cls);
   Py_ssize_t position = 0;
   PyObject *name, *value;
-  while (PyDict_Next(dict.get(), &position, &name, &value)) note_functions(value);
+  while (PyDict_Next(dict.get(), &position, &name, &value)) {
+    if (!note_functions(value)) return false;
+  }
   version_ = version;  // All of it is there.
   return true;
 }
 
-void KnownClass::note_functions(PyObject* attribute) {
+// False if it is wrapped too often to be looked into.
+bool KnownClass::note_functions(PyObject* attribute, int depth) {
+  constexpr int kDeepest = 8;
+  if (depth > kDeepest) return false;
   if (PyFunction_Check(attribute)) {
     methods_.push_back(
         {Ref::steal(PyWeakref_NewRef(attribute, nullptr)),
          Ref::steal(PyWeakref_NewRef(PyFunction_GET_CODE(attribute), nullptr))});
-    return;
+    return true;
   }
-  for (const char* name : wrapped_in(attribute)) {
-    const Ref function = Ref::steal(PyObject_GetAttrString(attribute, name));
-    if (PyFunction_Check(function.get())) note_functions(function.get());
-  }
+  return std::ranges::all_of(wrapped_in(attribute), [&](const char* name) {
+    const Ref wrapped = Ref::steal(PyObject_GetAttrString(attribute, name));
+    return note_functions(wrapped.get(), depth + 1);
+  });
 }
 
 Ref KnownClass::find(const State& state) const {

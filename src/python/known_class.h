@@ -14,7 +14,10 @@
 
 namespace waybill::py {
 
-// What has this id and is complete; null if nothing has.
+// What has this id; null if nothing has.
+Ref object_with_id(const State& state, PyObject* id);
+
+// The same if it is complete, else null.
 Ref identified_object(const State& state, PyObject* id);
 
 // The names under which a classmethod, staticmethod or property has the functions that
@@ -39,7 +42,7 @@ class KnownClass {
     Ref function, code;  // Weak references.
   };
 
-  void note_functions(PyObject* attribute);
+  bool note_functions(PyObject* attribute, int depth = 0);
 
   Ref id_;
   Ref type_;  // A weak reference.

@@ -52,6 +52,27 @@ GlobalName GraphEncoder::class_beside_function(PyObject* type) const {
   return {};
 }
 
+// Writes a type of `builtins` that is there under its name, as `object` and `property`
+// are, which all classes have.
+bool GraphEncoder::builtin_type(PyObject* object) {
+  if (!PyType_CheckExact(object)) return false;
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  const std::string_view name = type->tp_name;
+  if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || name.find('.') != name.npos) {
+    return false;
+  }
+  PyObject* builtins = find_module(state_, state_.names.builtins_plain.get());
+  const Ref text = state_.name_table.get(name);
+  if (builtins == nullptr ||
+      raw_get(PyModule_GetDict(builtins), text.get()) != object) {
+    return false;
+  }
+  out_.node(wire::NodeTag::kGlobal, 2);
+  out_.nil();
+  write_text(text.get(), out_);
+  return true;
+}
+
 bool GraphEncoder::write_as_global(PyObject* object) {
   // What "cannot pickle" says; any other error is the object's own decision.
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;

@@ -51,6 +51,10 @@ bool is_main(const State& state, PyObject* name) {
                           PyUnicode_Compare(name, main) == 0);
 }
 
+Ref dotted(PyObject* package, PyObject* name) {
+  return Ref::steal(PyUnicode_FromFormat("%U.%U", package, name));
+}
+
 Ref parent_of(PyObject* name) {
   const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
   const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, -1);

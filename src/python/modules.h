@@ -37,6 +37,9 @@ inline PyObject* module_name(const State& state, PyObject* module) {
   return module_name(state, module, sys_modules(state));
 }
 
+// The two with a dot between them.
+Ref dotted(PyObject* package, PyObject* name);
+
 // `name` without its last part; null if it has only one.
 Ref parent_of(PyObject* name);
 

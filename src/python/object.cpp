@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/hash.h"
 #include "envelope/manifest_codec.h"
@@ -170,13 +169,16 @@ namespace {
 // A bare function, which the next may be made from; null if the envelope holds
 // something else.
 Ref decode_bare(State& state, BytesView bytes, ReceivedEnvelopes::Visit& visit) {
-  Ref function = decode_function(state, bytes);
-  if (!function || !visit.take_up(state, [&] { return open_whole(bytes); })) {
-    return function;
+  std::size_t head_size = 0;
+  Ref function = decode_function(state, bytes, head_size);
+  if (!function) return {};
+  ReceivedEnvelope* known =
+      visit.take_up(state, bytes.first(head_size), [&] { return open_whole(bytes); });
+  if (known == nullptr) return function;
+  for (std::size_t i = 0; i < known->starts().size(); ++i) {
+    known->built(i, function.get(), true);
   }
-  std::vector<WatchedNode> nodes = visit.watched();
-  for (WatchedNode& node : nodes) node.object = function;
-  visit.note(state, nodes);
+  known->finish();
   return function;
 }
 
@@ -208,14 +210,16 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   if (hooks.find_class == nullptr) modules.import_all();
   CodeBuilder code(state, *envelope, limits);
   GraphDecoder decoder(state, *envelope, code, modules, hooks, limits);
-  const bool is_noted =
-      visit && visit->take_up(state, [&]() -> const auto& { return envelope; });
-  std::vector<WatchedNode> nodes;
-  if (is_noted) nodes = visit->watched();
-  decoder.watch(nodes);
+  ReceivedEnvelope* watcher = nullptr;
+  if (visit && !envelope->code.empty()) {
+    const CodeBody& last = envelope->code.back();
+    watcher = visit->take_up(state, bytes.first(last.offset + last.bytes.size()),
+                             [&]() -> const auto& { return envelope; });
+  }
+  if (watcher != nullptr) decoder.watch(*watcher);
   Ref object = decoder.decode();
   if (hooks.find_class != nullptr) modules.import_all();
-  if (is_noted) visit->note(state, nodes);
+  if (watcher != nullptr) watcher->finish();
   return object;
 }
 

@@ -76,8 +76,20 @@ class Plan {
   void child_is_id() { child_is_id_ = true; }
   bool is_child_id() const { return child_is_id_; }
 
+  // Whether all of it is raw, and the reader has the object from the start.
+  bool has_no_child() const { return steps_.empty() && !creates_late_; }
+
   // Closes the plan; called by the encoder.
   void finish() { child({}, {}); }
+
+  // Forgets all but its memory.
+  void clear() {
+    raw_.clear();
+    steps_.clear();
+    creates_ = creates_late_ = child_is_id_ = false;
+    created_at_ = 0;
+    early_ = Early::kNone;
+  }
 
   bool creates_late() const { return creates_late_; }
   std::vector<Step>& steps() { return steps_; }

@@ -21,12 +21,9 @@ namespace waybill::py {
 
 namespace {
 
-// What is looked at to tell envelopes apart: what follows the header is the manifest,
-// with functions and lines, then the code, with names.
-constexpr std::size_t kKeyBytes = 64;
-
 std::uint64_t key_of(BytesView bytes) {
-  return base::hash_of(bytes.first(std::min(bytes.size(), kKeyBytes)));
+  return base::hash_of(
+      bytes.first(std::min(bytes.size(), ReceivedEnvelopes::kKeyBytes)));
 }
 
 bool is_text_or_number(PyObject* object) {
@@ -42,17 +39,21 @@ bool KnownGlobals::note(const State& state, PyObject* globals,
   const Ref loaded = Ref::share(sys_modules(state));
   Py_ssize_t position = 0;
   PyObject *name, *value;
-  while (PyDict_Next(globals, &position, &name, &value)) {
+  while (PyDict_Next(plain_.get(), &position, &name, &value)) {
     if (!PyUnicode_CheckExact(name)) return false;
     if (name == state.names.builtins.get()) {
-      if (value != find_module(state, state.names.builtins_plain.get())) return false;
+      if (value != state.builtins.get()) return false;
       continue;
     }
     if (is_text_or_number(value)) continue;
-    const auto import = std::ranges::find_if(imports, [&](const Ref& module) {
+    const auto is_it = [&](const Ref& module) {
       return module && raw_get(loaded.get(), module.get()) == value;
-    });
-    if (import == imports.end() || !PyModule_Check(value)) return false;
+    };
+    const auto import = std::ranges::find_if(imports, is_it);
+    if (import == imports.end() || !PyModule_Check(value) ||
+        std::any_of(import + 1, imports.end(), is_it)) {
+      return false;
+    }
     modules_.push_back(
         {Ref::share(name), static_cast<std::size_t>(import - imports.begin())});
   }
@@ -79,7 +80,7 @@ std::unique_ptr<ReceivedEnvelope> ReceivedEnvelope::make(const State& state,
     return import.time == ImportTime::kLazy;
   });
   if (is_lazy || imports.size() > kMaxImports) return nullptr;
-  auto received = std::make_unique<ReceivedEnvelope>();
+  auto received = std::make_unique<ReceivedEnvelope>(state);
   received->head_ = envelope::CheckedHead::make(envelope);
   if (!received->head_) return nullptr;
   received->times_ = times;
@@ -89,6 +90,7 @@ std::unique_ptr<ReceivedEnvelope> ReceivedEnvelope::make(const State& state,
   }
   for (const envelope::KnownNode& node : received->head_->known_nodes()) {
     Maker& maker = received->makers_.emplace_back();
+    if (node.tag == wire::NodeTag::kFunction) continue;
     for (const envelope::KnownNode::Class& found : node.classes) {
       const auto* id = reinterpret_cast<const char*>(found.id.data());
       maker.classes.emplace_back(Ref::steal(
@@ -99,22 +101,21 @@ std::unique_ptr<ReceivedEnvelope> ReceivedEnvelope::make(const State& state,
 }
 
 // False if a module is not imported, or if functions would find other builtins.
-bool ReceivedEnvelope::look_around(const State& state, Surroundings& found) const {
-  const Ref loaded = Ref::share(sys_modules(state));
-  PyObject* builtins = module_in(loaded.get(), state.names.builtins_plain.get());
-  if (builtins != builtins_.get()) return false;
+bool ReceivedEnvelope::look_around(Surroundings& found) const {
+  const Ref loaded = Ref::share(sys_modules(state_));
+  PyObject* builtins = module_in(loaded.get(), state_.names.builtins_plain.get());
+  if (builtins != state_.builtins.get()) return false;
   for (std::size_t i = 0; i < imports_.size(); ++i) {
     PyObject* name = imports_[i].get();
     if (name == nullptr) continue;
-    found.modules[i] = imported_module(state, loaded.get(), name);
+    found.modules[i] = imported_module(state_, loaded.get(), name);
     if (!found.modules[i]) return false;
   }
   return true;
 }
 
-Ref ReceivedEnvelope::make_object(const State& state, const Maker& maker,
-                                  Surroundings& around) const {
-  if (maker.classes.empty()) {
+Ref ReceivedEnvelope::make_object(const Maker& maker, Surroundings& around) const {
+  if (maker.is_function()) {
     const Ref code = weakly_referenced(maker.code.get());
     if (!code) return {};
     Ref& globals = around.globals[maker.globals];
@@ -123,7 +124,7 @@ Ref ReceivedEnvelope::make_object(const State& state, const Maker& maker,
   }
   Ref type;
   for (auto known = maker.classes.rbegin(); known != maker.classes.rend(); ++known) {
-    type = known->find(state);
+    type = known->find(state_);
     if (!type) return {};
   }
   return type;
@@ -131,14 +132,14 @@ Ref ReceivedEnvelope::make_object(const State& state, const Maker& maker,
 
 Ref ReceivedEnvelope::decode(State& state, BytesView bytes) {
   Surroundings around;
-  if (!is_noted_ || !look_around(state, around)) return {};
-  if (head_->is_all_of(bytes)) return make_object(state, makers_.front(), around);
+  if (!is_noted_ || !look_around(around)) return {};
+  if (head_->is_all_of(bytes)) return make_object(makers_.front(), around);
   if (!head_->continue_with(bytes)) return {};
-  std::vector<WatchedNode> nodes;
+  std::vector<MadeNode> nodes;
   nodes.reserve(makers_.size());
   for (const Maker& maker : makers_) {
     const envelope::KnownNode& known = head_->known_nodes()[nodes.size()];
-    Ref object = make_object(state, maker, around);
+    Ref object = make_object(maker, around);
     if (!object) return {};
     nodes.push_back(
         {known.start, known.end(), known.code_uses.size(), std::move(object)});
@@ -149,69 +150,85 @@ Ref ReceivedEnvelope::decode(State& state, BytesView bytes) {
   for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, around.modules[i]);
   CodeBuilder code(state, envelope, limits);
   GraphDecoder decoder(state, envelope, code, importer, DecodeHooks{}, limits);
-  decoder.watch(nodes);
+  decoder.pass_over(nodes);
   return decoder.decode();
 }
 
-bool ReceivedEnvelope::fits(BytesView bytes) {
-  return head_->is_all_of(bytes) || head_->continue_with(bytes);
-}
-
-std::vector<WatchedNode> ReceivedEnvelope::watched() const {
-  std::vector<WatchedNode> nodes;
-  for (const envelope::KnownNode& known : head_->known_nodes()) {
-    if (known.classes.empty()) nodes.emplace_back(known.start);
-    for (const envelope::KnownNode::Class& found : known.classes) {
-      nodes.emplace_back(known.start + found.offset);
-    }
-  }
-  return nodes;
-}
-
-void ReceivedEnvelope::note(const State& state, const std::vector<WatchedNode>& nodes) {
-  // What a class did when it was made may be in what was made after it.
-  const bool is_all_there = std::ranges::all_of(nodes, [](const WatchedNode& node) {
-    return node.object && (PyFunction_Check(node.object.get()) || node.was_known);
-  });
-  if (!is_all_there) return;
-  builtins_ = Ref::share(find_module(state, state.names.builtins_plain.get()));
-  if (!is_noted_) globals_.clear();  // Of an attempt that failed.
-  std::vector<PyObject*> dicts;
-  auto node = nodes.begin();
-  bool can_make = true;
-  for (Maker& maker : makers_) {
-    if (maker.classes.empty()) {
-      can_make = can_make && note_function(state, (node++)->object.get(), maker, dicts);
-    }
-    for (KnownClass& known : maker.classes) {
-      can_make = can_make && known.note(state, (node++)->object.get());
-    }
-  }
-  if (!can_make) {
-    head_->forget_known_nodes();
-    makers_.clear();
-    globals_.clear();
-  }
-  is_noted_ = true;
-}
-
-// Functions that share their globals do so again. What their globals were the first
-// time they are each time, since they come from the same bytes.
-bool ReceivedEnvelope::note_function(const State& state, PyObject* function,
-                                     Maker& maker, std::vector<PyObject*>& dicts) {
-  maker.code = Ref::steal(PyWeakref_NewRef(PyFunction_GET_CODE(function), nullptr));
-  if (is_noted_) return true;
-  PyObject* globals = PyFunction_GET_GLOBALS(function);
-  // A function takes its module from its globals when it is made.
-  if (raw_get(globals, state.names.name.get()) != PyFunction_GET_MODULE(function)) {
+bool ReceivedEnvelope::begin(BytesView bytes) {
+  cancel();
+  if (head_->is_all_of(bytes)) {
+    head_->rewind();
+  } else if (!head_->continue_with(bytes)) {
     return false;
   }
-  const auto found = std::ranges::find(dicts, globals);
-  maker.globals = static_cast<std::size_t>(found - dicts.begin());
-  if (found != dicts.end()) return true;
-  if (dicts.size() == kMaxGlobals) return false;
-  dicts.push_back(globals);
-  return globals_.emplace_back().note(state, globals, imports_);
+  for (std::size_t i = 0; i < makers_.size(); ++i) {
+    const envelope::KnownNode& known = head_->known_nodes()[i];
+    if (makers_[i].is_function()) {
+      starts_.push_back(known.start);
+      watched_.push_back({i, 0});
+    }
+    for (std::size_t type = 0; type < makers_[i].classes.size(); ++type) {
+      starts_.push_back(known.start + known.classes[type].offset);
+      watched_.push_back({i, type});
+    }
+  }
+  was_all_there_ = true;
+  return true;
+}
+
+void ReceivedEnvelope::cancel() {
+  for (Maker& maker : makers_) maker.function = Ref();
+  starts_.clear();
+  watched_.clear();
+  built_ = 0;
+}
+
+// What it is now is what the payload says; what runs later may change it.
+void ReceivedEnvelope::built(std::size_t number, PyObject* object, bool was_there) {
+  Maker& maker = makers_[watched_[number].maker];
+  if (maker.is_function()) {
+    maker.function = Ref::share(object);
+    maker.code = Ref::steal(PyWeakref_NewRef(PyFunction_GET_CODE(object), nullptr));
+  } else {
+    // What a class does when it is made may show in all that is made after it.
+    was_all_there_ = was_all_there_ && was_there;
+    maker.classes[watched_[number].type].note(state_, object);
+  }
+  ++built_;
+}
+
+void ReceivedEnvelope::finish() {
+  const bool is_whole = built_ == watched_.size() && was_all_there_;
+  // Globals come from the same bytes each time, so they are equal each time.
+  const bool can_make = is_whole && (is_noted_ || note_globals());
+  is_noted_ = is_whole;
+  cancel();
+  if (is_whole && !can_make) {
+    head_->forget_known_nodes();
+    makers_.clear();
+  }
+}
+
+// Functions that share their globals do so again. False if some cannot be made again.
+bool ReceivedEnvelope::note_globals() {
+  globals_.clear();
+  std::vector<PyObject*> dicts;
+  for (Maker& maker : makers_) {
+    if (!maker.is_function()) continue;
+    PyObject* function = maker.function.get();
+    PyObject* globals = PyFunction_GET_GLOBALS(function);
+    // A function takes its module from its globals when it is made.
+    if (raw_get(globals, state_.names.name.get()) != PyFunction_GET_MODULE(function)) {
+      return false;
+    }
+    const auto found = std::ranges::find(dicts, globals);
+    maker.globals = static_cast<std::size_t>(found - dicts.begin());
+    if (found != dicts.end()) continue;
+    if (dicts.size() == kMaxGlobals) return false;
+    dicts.push_back(globals);
+    if (!globals_.emplace_back().note(state_, globals, imports_)) return false;
+  }
+  return true;
 }
 
 ReceivedEnvelopes::Visit::Visit(ReceivedEnvelopes& all, BytesView bytes)
@@ -220,15 +237,13 @@ ReceivedEnvelopes::Visit::Visit(ReceivedEnvelopes& all, BytesView bytes)
     if (!entry.is_start_of(key_, bytes)) continue;
     known_ = std::move(entry.envelope);
     place_ = &entry;
-    came_again_ = true;
     return;
   }
-  std::uint64_t& seen = all.seen_[key_ % all.seen_.size()];
-  came_again_ = std::exchange(seen, key_) == key_;
 }
 
 ReceivedEnvelopes::Visit::~Visit() {
   if (!known_) return;
+  known_->cancel();  // If reading has failed.
   // While it was away, what ran may have loaded the like.
   Entry& place = place_ != nullptr && !place_->envelope ? *place_ : place_for();
   // What gives way is destroyed when the table is whole.
@@ -247,6 +262,11 @@ ReceivedEnvelopes::Entry& ReceivedEnvelopes::Visit::place_for() const {
   Entry& entry = set.entries[set.next];
   set.next = (set.next + 1) % set.entries.size();
   return entry;
+}
+
+bool ReceivedEnvelopes::came_before(BytesView head) {
+  const std::uint64_t hash = base::hash_of(head);
+  return std::exchange(seen_[hash % seen_.size()], hash) == hash;
 }
 
 Ref ReceivedEnvelopes::Visit::decode(State& state) {

@@ -23,8 +23,8 @@ namespace waybill::py {
 // The globals of functions that came: text, numbers and modules by name.
 class KnownGlobals {
  public:
-  // False if they hold anything else. `imports`: names of modules; null for those that
-  // are not needed at load.
+  // False if they hold anything else, or what two of the modules may mean. `imports`:
+  // names of modules; null for those that are not needed at load.
   bool note(const State& state, PyObject* globals, const std::vector<Ref>& imports);
 
   // A new dict like it, with these modules in the order of `imports`.
@@ -41,16 +41,18 @@ class KnownGlobals {
 };
 
 // An envelope that was checked and gave an object. Holds text, numbers, and weak
-// references to code and classes: no module but builtins, no globals, no function.
-class ReceivedEnvelope {
+// references to code and classes: no module but the first `builtins`, no globals, no
+// function.
+class ReceivedEnvelope final : public NodeWatcher {
  public:
   // From an envelope that has passed verify(). Null for one that is not worth keeping.
   // `times`: how many took each other's place before.
   static std::unique_ptr<ReceivedEnvelope> make(const State& state,
                                                 const Envelope& envelope,
                                                 std::uint32_t times);
-  std::uint32_t times_taken_up() const { return times_; }
+  explicit ReceivedEnvelope(const State& state) : state_(state) {}
 
+  std::uint32_t times_taken_up() const { return times_; }
   bool is_start_of(BytesView bytes) const { return head_->is_start_of(bytes); }
 
   // The object of an envelope that this is the start of. Null if a class or code of it
@@ -58,14 +60,14 @@ class ReceivedEnvelope {
   // nothing has been imported, called or built then but what is gone again.
   Ref decode(State& state, BytesView bytes);
 
-  // Whether an envelope that this is the start of goes on with the same known nodes.
-  bool fits(BytesView bytes);
-
-  // Where those stand in the envelope that fitted last, and the classes inside them.
-  std::vector<WatchedNode> watched() const;
-
-  // Takes note of what they became.
-  void note(const State& state, const std::vector<WatchedNode>& nodes);
+  // Whether an envelope that this is the start of goes on with the same known nodes. If
+  // so, these are to be watched while it is read in full; then either finish(), from
+  // which on decode() knows what was built, or cancel().
+  bool begin(BytesView bytes);
+  const std::vector<std::size_t>& starts() const override { return starts_; }
+  void built(std::size_t number, PyObject* object, bool was_there) override;
+  void finish();
+  void cancel();
 
  private:
   static constexpr std::size_t kMaxImports = 16;
@@ -76,8 +78,15 @@ class ReceivedEnvelope {
     Ref code;                         // Of a function: a weak reference,
     std::size_t globals = 0;          // and which globals.
     std::vector<KnownClass> classes;  // The class, and those inside it.
-  };
+    Ref function;                     // While it is watched.
 
+    bool is_function() const { return classes.empty(); }
+  };
+  // A node that is watched: of which maker, and which of its classes.
+  struct Watched {
+    std::size_t maker;
+    std::size_t type;
+  };
   // What known nodes are made with: modules in the order of imports_, and the globals
   // that were made, by their number.
   struct Surroundings {
@@ -85,18 +94,22 @@ class ReceivedEnvelope {
     std::array<Ref, kMaxGlobals> globals;
   };
 
-  bool look_around(const State& state, Surroundings& found) const;
-  Ref make_object(const State& state, const Maker& maker, Surroundings& around) const;
-  bool note_function(const State& state, PyObject* function, Maker& maker,
-                     std::vector<PyObject*>& dicts);
+  bool look_around(Surroundings& found) const;
+  Ref make_object(const Maker& maker, Surroundings& around) const;
+  bool note_globals();
 
+  const State& state_;
   std::unique_ptr<envelope::CheckedHead> head_;
   std::vector<Ref> imports_;  // Names of modules; null if not needed at load.
   std::uint32_t times_ = 0;
-  bool is_noted_ = false;  // What follows is there.
-  Ref builtins_;           // The module that was in sys.modules.
-  std::vector<KnownGlobals> globals_;
   std::vector<Maker> makers_;  // One for each known node.
+  std::vector<KnownGlobals> globals_;
+  bool is_noted_ = false;  // All that makers need is there.
+  // While nodes are watched.
+  std::vector<std::size_t> starts_;
+  std::vector<Watched> watched_;
+  std::size_t built_ = 0;
+  bool was_all_there_ = false;
 };
 
 // The last of them, by how they begin. Bounded: one takes the place of another, and one
@@ -118,6 +131,10 @@ class ReceivedEnvelopes {
   };
 
  public:
+  // By what envelopes are found: after the header comes the manifest, with functions
+  // and lines, then the code, with names. Four that are equal so far have room.
+  static constexpr std::size_t kKeyBytes = 48;
+
   // An envelope that is being read. Has what is known of it, alone, until it goes.
   class Visit {
    public:
@@ -129,25 +146,21 @@ class ReceivedEnvelopes {
     // ReceivedEnvelope::decode; null if nothing is known.
     Ref decode(State& state);
 
-    // Prepares note(), to be called before the envelope is read in full. False if it is
-    // not worth it: most come once. `open` gives the envelope, which has passed
+    // What is to watch while the envelope is read in full, and is to be finished then.
+    // Null if it is not worth it: most come once. `head`: the start of the envelope up
+    // to the end of its last code body. `open` gives the envelope, which has passed
     // verify(), as a Result; it is asked for one at most.
     template <typename Open>
-    bool take_up(const State& state, Open open) {
-      if (!came_again_) return false;
-      if (fits()) return true;
+    ReceivedEnvelope* take_up(const State& state, BytesView head, Open open) {
+      if (head.size() < kKeyBytes) return nullptr;  // It would not be found again.
+      if (!known_ && !all_.came_before(head)) return nullptr;
+      if (known_ && known_->begin(bytes_)) return known_.get();
       // Those that go on differently each time would be taken up each time.
       const std::uint32_t times = known_ ? known_->times_taken_up() + 1 : 0;
-      if (times >= kMaxTimes) return false;
+      if (times >= kMaxTimes) return nullptr;
       const auto& envelope = open();
       known_ = envelope ? ReceivedEnvelope::make(state, *envelope, times) : nullptr;
-      return fits();
-    }
-
-    // See ReceivedEnvelope.
-    std::vector<WatchedNode> watched() const { return known_->watched(); }
-    void note(const State& state, const std::vector<WatchedNode>& nodes) {
-      known_->note(state, nodes);
+      return known_ && known_->begin(bytes_) ? known_.get() : nullptr;
     }
 
    private:
@@ -155,21 +168,20 @@ class ReceivedEnvelopes {
 
     Entry& place_for() const;
 
-    bool fits() const { return known_ && known_->fits(bytes_); }
-
     ReceivedEnvelopes& all_;
     Entry* place_ = nullptr;  // Where what is known came from.
     BytesView bytes_;
     std::uint64_t key_;
-    bool came_again_ = false;
     std::unique_ptr<ReceivedEnvelope> known_;
   };
 
  private:
+  // Whether one with this head came lately; from now on one has.
+  bool came_before(BytesView head);
   Set& set_of(std::uint64_t key) { return sets_[key % sets_.size()]; }
 
   std::array<Set, 64> sets_;
-  std::array<std::uint64_t, 512> seen_{};  // Keys of those that came lately.
+  std::array<std::uint64_t, 512> seen_{};  // Hashes of the heads of those that came.
 };
 
 }  // namespace waybill::py

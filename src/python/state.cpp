@@ -56,6 +56,10 @@ constexpr NameRow kNames[] = {
     {&Names::cached, "__cached__"},
     {&Names::id_of, "id_of"},
     {&Names::sent, "sent"},
+    {&Names::fget, "fget"},
+    {&Names::fset, "fset"},
+    {&Names::fdel, "fdel"},
+    {&Names::func, "__func__"},
     {&Names::claim, "claim"},
     {&Names::close, "close"},
     {&Names::forget, "forget"},
@@ -130,6 +134,7 @@ void init_state(State& state) {
   state.modules = Ref::steal(PyImport_ImportModule("waybill._modules"));
   const Ref make_tracker = std::move(state.tracker);
   state.tracker = Ref::steal(PyObject_CallNoArgs(make_tracker.get()));
+  state.known_ids = attribute(state.tracker.get(), "_ids");
   state.known_objects = attribute(state.tracker.get(), "_objects");
   state.open_objects = attribute(state.tracker.get(), "_open");
   const long magic = PyImport_GetMagicNumber();
@@ -151,8 +156,8 @@ int for_each(State& state, Function function) {
   for (Ref* ref :
        {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
         &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.modules,
-        &state.known_objects, &state.open_objects, &state.dumps_with, &state.loads_with,
-        &state.empty}) {
+        &state.known_ids, &state.known_objects, &state.open_objects, &state.dumps_with,
+        &state.loads_with, &state.empty}) {
     if (int result = function(*ref)) return result;
   }
   for (const HelperRow& row : kHelpers) {

@@ -25,6 +25,7 @@ struct Names {
   Ref classdict, main, getattr, getattribute;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
+  Ref fget, fset, fdel, func;             // What methods wrap.
   Ref id_of, sent, claim, close, forget;  // Of the tracker.
 };
 
@@ -48,9 +49,10 @@ struct State {
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
   Ref self_named;  // Names of types whose instances know module and name.
   Ref identified;  // Callables of reducers: what they make has an id.
-  // waybill._identity.Tracker, and its dicts: objects by id, as weak references; those
-  // that are not complete.
-  Ref tracker, known_objects, open_objects;
+  // waybill._identity.Tracker, and its dicts: ids by address, each with a weak
+  // reference to what stands there; objects by id, as weak references; those that are
+  // not complete.
+  Ref tracker, known_ids, known_objects, open_objects;
   // The module waybill._modules and its is_local(), the set of modules that are
   // registered to travel by value.
   Ref modules, is_local, registered;

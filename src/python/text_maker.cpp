@@ -40,8 +40,7 @@ Ref TextMaker::make_name(const std::uint8_t* bytes, std::size_t size,
     entry = text.is_ascii() ? &entry_for(text) : nullptr;
     // An entry without an object looks like that of the empty text.
     if (entry != nullptr && (!entry->object || entry->text != text)) {
-      entry->object = make(bytes, size, room);
-      entry->text = text;
+      *entry = {text, size < 2 ? make(bytes, size, room) : make_ascii(bytes, size)};
     }
   }
   Ref text = entry != nullptr ? entry->object : make(bytes, size, room);

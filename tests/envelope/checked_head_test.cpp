@@ -216,6 +216,68 @@ TEST(KnownNodes, AreNotThoseThatMeanWhatOnlyTheProgramKnows) {
   }
 }
 
+// [function, what follows it].
+struct FunctionDraft : Draft {
+  using Write = std::function<void(Writer&)>;
+
+  FunctionDraft(const Write& write_global_value, const Write& write_last) {
+    code.push_back(BodyDraft().body());
+    payload.array(2);
+    shared.push_back(payload.size());
+    payload.node(NodeTag::kFunction, 4);
+    payload.unsigned_integer(0);
+    samples::write_namespace(payload);
+    payload.array(0);
+    payload.map(1);
+    payload.unsigned_integer(0);
+    payload.map(1);
+    payload.text("name");
+    write_global_value(payload);
+    write_last(payload);
+  }
+};
+
+void write_call(Writer& out, const std::function<void(Writer&)>& write_argument) {
+  out.node(NodeTag::kObject, 5);
+  write_global(out, "len");
+  out.array(1);
+  write_argument(out);
+  out.nil();
+  out.array(0);
+  out.map(0);
+}
+
+TEST(KnownNodes, AreFunctionsWhoseGlobalsAreMadeByNobody) {
+  const auto number = [](Writer& out) { out.integer(1); };
+  const auto itself = [](Writer& out) { out.index(ExtType::kReference, 0); };
+  const auto call = [&](Writer& out) { write_call(out, number); };
+  const auto global = [](Writer& out) { write_global(out, "len"); };
+
+  EXPECT_EQ(known_in(FunctionDraft(number, itself)), 1u);
+  EXPECT_EQ(known_in(FunctionDraft(call, itself)), 0u);
+  EXPECT_EQ(known_in(FunctionDraft(global, itself)), 0u);
+}
+
+TEST(KnownNodes, AreNotFunctionsThatOthersGet) {
+  const auto number = [](Writer& out) { out.integer(1); };
+  const auto itself = [](Writer& out) { out.index(ExtType::kReference, 0); };
+  const auto call = [&](Writer& out) { write_call(out, itself); };
+
+  EXPECT_EQ(known_in(FunctionDraft(number, call)), 0u);
+}
+
+TEST(KnownNodes, AreNotFunctionsWhoseCodeIsUsedElsewhere) {
+  const auto number = [](Writer& out) { out.integer(1); };
+  const auto both = [](Writer& out) {
+    out.array(2);
+    out.index(ExtType::kReference, 0);
+    out.node(NodeTag::kCode, 1);
+    out.unsigned_integer(0);
+  };
+
+  EXPECT_EQ(known_in(FunctionDraft(number, both)), 0u);
+}
+
 TEST(KnownNodes, AreNotClassesWithoutAnId) {
   Draft draft;
   draft.payload.node(NodeTag::kClass, 6);

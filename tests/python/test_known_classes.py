@@ -5,7 +5,6 @@ payload says, all the same, and what the program has changed since must be seen.
 """
 
 import gc
-import io
 import sys
 import threading
 import types
@@ -13,6 +12,7 @@ import weakref
 
 import pytest
 import waybill
+from known_scope import SOURCE, long_way, seen, warm
 from sources import define, imported
 
 
@@ -22,57 +22,9 @@ def modules():
         yield one, two
 
 
-SOURCE = """
-import module_one, module_two
-SIZE = 3
-class Base:
-    def inherited(self): return 'inherited', module_two.value
-class C(Base):
-    count = 0
-    def __init__(self, x=None): self.x = x
-    def m(self): return 'm', module_one.value, self.x
-    @property
-    def p(self): return 'p'
-    @staticmethod
-    def s(): return 's'
-    @classmethod
-    def c(cls): return 'c', cls
-    class Inner:
-        def i(self): return 'i'
-def f(*args): return module_one.value, SIZE, args
-def g(*args): return module_two.value, SIZE
-f.__qualname__, g.__qualname__ = 'f', 'g'
-"""
-
-
 @pytest.fixture
 def scope():
     return define(SOURCE)
-
-
-def long_way(payload):
-    """What a reader makes of it that keeps nothing of the last time."""
-    return waybill.Unpickler(io.BytesIO(payload)).load()
-
-
-def warm(payload):
-    return [waybill.loads(payload) for _ in range(4)][-1]
-
-
-def seen(value):
-    """All that can be seen of a value; functions by what they are made of."""
-    if isinstance(value, types.FunctionType):
-        names = [
-            (k, v) for k, v in value.__globals__.items() if k not in ("__builtins__",)
-        ]
-        return value.__code__, value.__module__, value.__qualname__, names
-    if isinstance(value, (list, tuple)):
-        return type(value), [seen(item) for item in value]
-    if isinstance(value, dict):
-        return [(seen(k), seen(v)) for k, v in value.items()]
-    if hasattr(value, "__dict__") and not isinstance(value, type):
-        return type(value), seen(vars(value))
-    return value
 
 
 TASKS = [
@@ -179,6 +131,7 @@ def test_what_a_known_class_holds_is_not_built_again():
                 def __reduce__(self): return counting.count, ()
             class C:
                 attribute = Counted()
+                def m(self): return 'm'
             """,
             counting=it,
         )

@@ -186,3 +186,13 @@ def test_classes_whose_generated_methods_are_equal_are_sent_on_as_they_came():
 
     assert waybill.dumps(received) == payload
     assert received[0] is not received[1]
+
+
+def test_code_stays_one_within_a_payload_that_holds_much_other_code():
+    function = define(CLOSURE).f
+    others = [define(f"def f(): return {number}").f for number in range(6000)]
+    payload = waybill.dumps([function.__code__, others, function])
+
+    code, _, again = waybill.loads(payload)
+
+    assert again.__code__ is code

@@ -71,6 +71,27 @@ Ref with_sorted_elements(GraphEncoder& encoder, PyObject* object, const Ref& ans
                                  PyTuple_GET_ITEM(answer.get(), 2)));
 }
 
+// What our own reducers answer for the usual methods that wrap functions; null for all
+// else. Classes are full of them.
+Ref wrapper_answer(const State& state, PyObject* object) {
+  const auto part = [&](const Ref& name) {
+    return Ref::steal(PyObject_GetAttr(object, name.get()));
+  };
+  const Names& names = state.names;
+  Ref parts;
+  if (Py_IS_TYPE(object, &PyProperty_Type)) {
+    parts = Ref::steal(PyTuple_Pack(4, part(names.fget).get(), part(names.fset).get(),
+                                    part(names.fdel).get(), part(names.doc).get()));
+  } else if (Py_IS_TYPE(object, &PyClassMethod_Type) ||
+             Py_IS_TYPE(object, &PyStaticMethod_Type)) {
+    parts = Ref::steal(PyTuple_Pack(1, part(names.func).get()));
+  } else {
+    return {};
+  }
+  return Ref::steal(
+      PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(object)), parts.get()));
+}
+
 Ref reduce(GraphEncoder& encoder, PyObject* object) {
   const State& state = encoder.state();
   if (encoder.hooks().policies != nullptr) {
@@ -86,6 +107,7 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
   const bool has_table = encoder.hooks().dispatch_table != nullptr;
   Ref reducer = has_table ? user_reducer(encoder, Py_TYPE(object)) : Ref();
   if (!reducer) {
+    if (Ref answer = wrapper_answer(state, object)) return answer;
     reducer = encoder.reducer_of(object);
     if (Ref name = reducer ? own_name(encoder, object) : Ref()) return name;
   }

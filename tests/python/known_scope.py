@@ -1,0 +1,55 @@
+"""A scope of functions and classes that are sent again and again, and looks at them."""
+
+import io
+import types
+
+import waybill
+
+SOURCE = """
+import module_one, module_two
+SIZE = 3
+class Base:
+    def inherited(self): return 'inherited', module_two.value
+class C(Base):
+    count = 0
+    def __init__(self, x=None): self.x = x
+    def m(self): return 'm', module_one.value, self.x
+    @property
+    def p(self): return 'p'
+    @staticmethod
+    def s(): return 's'
+    @classmethod
+    def c(cls): return 'c', cls
+    class Inner:
+        def i(self): return 'i'
+def f(*args): return module_one.value, SIZE, args
+def g(*args): return module_two.value, SIZE
+f.__qualname__, g.__qualname__ = 'f', 'g'
+"""
+
+
+def long_way(payload):
+    """What a reader makes of it that keeps nothing of the last time."""
+    return waybill.Unpickler(io.BytesIO(payload)).load()
+
+
+def warm(payload):
+    return [waybill.loads(payload) for _ in range(4)][-1]
+
+
+def seen(value):
+    """All that can be seen of a value; functions by what they are made of."""
+    if isinstance(value, types.FunctionType):
+        names = [
+            (k, getattr(v, "__code__", v))
+            for k, v in value.__globals__.items()
+            if k != "__builtins__"
+        ]
+        return value.__code__, value.__module__, value.__qualname__, names
+    if isinstance(value, (list, tuple)):
+        return type(value), [seen(item) for item in value]
+    if isinstance(value, dict):
+        return [(seen(k), seen(v)) for k, v in value.items()]
+    if hasattr(value, "__dict__") and not isinstance(value, type):
+        return type(value), seen(vars(value))
+    return value
