@@ -137,16 +137,28 @@ bool read_payload(Reader& reader, BareFunction& function) {
          read_fields(reader, function);
 }
 
+// Named last is the first file of the manifest.
+bool read_file(Reader& reader, BareFunction& function) {
+  if (!reader.skip_byte(wire::kSameFile)) return read_name(reader, function.file);
+  function.file = function.manifest.first_file();
+  return function.file.data() != nullptr;
+}
+
 bool read_place(Reader& reader, BareFunction& function) {
   std::uint64_t line = 0;
   if (!read_map_of(reader, 1) ||
       !read_exactly(reader, static_cast<std::uint64_t>(wire::NotesKey::kPlaces)) ||
       !read_array_of(reader, 1) || !read_array_of(reader, 4) ||
-      !read_name(reader, function.file) || !reader.read_unsigned(line, INT32_MAX, {}) ||
+      !read_file(reader, function)) {
+    return false;
+  }
+  const BytesView rest = reader.rest();
+  if (!reader.read_unsigned(line, INT32_MAX, {}) ||
       !reader.read_binary(function.line_table, {}) || !read_array_of(reader, 0)) {
     return false;
   }
   function.line = static_cast<std::uint32_t>(line);
+  function.place = rest.first(rest.size() - reader.left());
   return true;
 }
 

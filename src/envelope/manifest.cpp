@@ -5,6 +5,7 @@
 
 #include "waybill/manifest.h"
 
+#include <algorithm>
 #include <span>
 #include <unordered_map>
 
@@ -250,6 +251,21 @@ bool read_manifest(Reader& reader, ManifestView& manifest) {
                            std::to_string(manifest.files.size()));
   }
   return true;
+}
+
+std::string_view ManifestView::first_file() const {
+  for (const Import& import : imports) {
+    if (import.file != kNoFile && !files[import.file].empty())
+      return files[import.file];
+  }
+  return {};
+}
+
+std::string_view first_file(const Manifest& manifest) {
+  const auto found = std::ranges::find_if(
+      manifest.imports,
+      [](const ImportRecord& record) { return !record.file.empty(); });
+  return found == manifest.imports.end() ? std::string_view() : found->file;
 }
 
 bool read_manifest(Reader& reader, Manifest& manifest) {

@@ -28,6 +28,11 @@ class ManifestBuilder {
 
   void add(const Substitution& substitution);
 
+  // The first file that a record has; null if none has one.
+  std::string_view first_file() const {
+    return files_.empty() ? std::string_view() : files_.front();
+  }
+
   // The section as encode_manifest() would give it, appended to `out`.
   void encode(wire::Writer& out) const;
 

@@ -32,8 +32,12 @@ struct ManifestView {
   std::vector<Import> imports;
   std::vector<std::string_view> files;
   std::vector<Substitution> substitutions;
+
+  // Of the first import that has one; null if none has.
+  std::string_view first_file() const;
 };
 bool read_manifest(wire::Reader& reader, ManifestView& manifest);
+std::string_view first_file(const Manifest& manifest);
 
 // At least as many bytes as write_manifest() writes.
 std::size_t manifest_bound(const Manifest& manifest);

@@ -20,7 +20,8 @@ constexpr std::uint64_t kPlaceLength = 4;
 
 class PlacesCheck {
  public:
-  PlacesCheck(Reader& reader, const CodeUses& code) : reader_(reader), code_(code) {}
+  PlacesCheck(Reader& reader, const CodeUses& code)
+      : reader_(reader), code_(code), has_file_(code.has_file) {}
 
   bool run() {
     const std::size_t offset = reader_.offset();
@@ -72,7 +73,9 @@ class PlacesCheck {
   }
 
   bool file(bool is_nested) {
-    if (is_nested && reader_.starts_with(0xc0)) return reader_.skip();
+    if (is_nested && reader_.read_nil()) return true;
+    if (!is_nested && has_file_ && reader_.skip_byte(wire::kSameFile)) return true;
+    has_file_ = has_file_ || !is_nested;
     std::string_view name;
     return read_any_text(reader_, name, "the file of a place");
   }
@@ -103,6 +106,7 @@ class PlacesCheck {
 
   Reader& reader_;
   const CodeUses& code_;
+  bool has_file_;  // Of the manifest, or of a place before.
   std::vector<Open> open_;
   std::size_t done_ = 0;
 };

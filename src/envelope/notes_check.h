@@ -15,6 +15,8 @@ struct CodeUses {
   const std::vector<std::uint32_t>& uses;
   // For each code body, the indices of the code nested in it, in order.
   const std::vector<std::vector<std::uint32_t>>& nested;
+  // Whether the manifest names a file, which the first place may mean.
+  bool has_file;
 };
 
 // Reads the section; false when the reader has an error. Notes may be left out; where

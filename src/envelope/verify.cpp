@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "envelope/code_body.h"
+#include "envelope/manifest_codec.h"
 #include "envelope/notes_check.h"
 #include "envelope/payload_check.h"
 #include "waybill/envelope.h"
@@ -83,7 +84,8 @@ Result<void> verify(const Envelope& envelope, const Limits& limits) {
   if (!values.check_payload(payload)) return tl::unexpected(payload.error());
 
   Reader notes(envelope.notes.bytes, limits, envelope.notes.offset);
-  const envelope::CodeUses uses{values.code_uses(), code.nested()};
+  const bool has_file = envelope::first_file(envelope.manifest).data() != nullptr;
+  const envelope::CodeUses uses{values.code_uses(), code.nested(), has_file};
   if (!envelope::check_notes(notes, uses)) return tl::unexpected(notes.error());
   return {};
 }

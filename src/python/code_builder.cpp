@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "envelope/manifest_codec.h"
 #include "python/graph_decoder.h"
 #include "python/text.h"
 
@@ -29,6 +30,7 @@ CodeBuilder::CodeBuilder(const State& state, const Envelope& envelope,
 // or the number of an earlier one.
 void CodeBuilder::start() {
   bodies_.resize(envelope_.code.size());
+  file_ = envelope::first_file(envelope_.manifest);
   Reader reader(envelope_.notes.bytes, limits_, envelope_.notes.offset);
   std::uint64_t count = 0;
   std::uint64_t key = 0;
@@ -48,7 +50,7 @@ void CodeBuilder::start() {
 }
 
 bool CodeBuilder::read_place(Reader& reader) {
-  const std::size_t start = reader.offset();
+  std::size_t lines = 0;
   const std::size_t index_here = places_.size();
   // Open places, each with the number of nested ones that are still to come.
   std::vector<std::pair<std::size_t, std::uint64_t>> open;
@@ -73,9 +75,14 @@ bool CodeBuilder::read_place(Reader& reader) {
     Token file;
     if (!reader.next(file)) return false;
     if (file.type == TokenType::kText || file.type == TokenType::kExtension) {
-      place.where.file = state_.name_table.get(file.text());
-    } else if (!open.empty()) {
-      place.where.file = places_[open.back().first].where.file;
+      place.file = file.text();
+    } else {
+      place.file = open.empty() ? file_ : places_[open.back().first].file;
+    }
+    place.where.file = state_.name_table.get_or_null(place.file);
+    if (open.empty()) {
+      file_ = place.file;
+      lines = reader.offset();
     }
     if (!reader.read_unsigned(line, INT32_MAX, "a line") ||
         !reader.read_binary(place.where.line_table, "a line table") ||
@@ -94,8 +101,8 @@ bool CodeBuilder::read_place(Reader& reader) {
     open.emplace_back(index, nested);
     while (!open.empty() && open.back().second == 0) open.pop_back();
   } while (!open.empty());
-  places_[index_here].bytes = envelope_.notes.bytes.subspan(
-      start - envelope_.notes.offset, reader.offset() - start);
+  places_[index_here].lines = envelope_.notes.bytes.subspan(
+      lines - envelope_.notes.offset, reader.offset() - lines);
   return true;
 }
 
@@ -105,7 +112,8 @@ Ref CodeBuilder::next_use(std::size_t body) {
   if (use >= place_of_use_.size()) return build(body, kNoPlace);
   const std::size_t place = place_of_use_[use];
   if (Ref code = built(body, place)) return code;
-  const CodeKey key = code_key(envelope_.code[body].hash, places_[place].bytes);
+  const CodeKey key =
+      code_key(envelope_.code[body].hash, places_[place].file, places_[place].lines);
   if (Ref known = state_.known_codes.find(key)) {
     keep(body, place, known);  // Another may take its place there.
     return known;

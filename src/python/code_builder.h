@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <string_view>
 #include <vector>
 
 #include "envelope/code_body.h"
@@ -31,7 +32,8 @@ class CodeBuilder {
   // Where one code object stands, and those nested in it.
   struct Place {
     CodePlace where;
-    BytesView bytes;                  // All of it; empty for a nested one.
+    std::string_view file;            // The same in UTF-8; null if it is not known.
+    BytesView lines;                  // All but the file; empty for a nested one.
     std::vector<std::size_t> nested;  // Into places_.
     std::size_t body = 0;             // Of the code object that was built here,
     Ref code;                         // which is this.
@@ -62,6 +64,7 @@ class CodeBuilder {
   std::vector<Place> places_;
   std::vector<std::size_t> place_of_use_;
   std::size_t uses_ = 0;
+  std::string_view file_;  // Of the place before, or the first that the manifest names.
   std::vector<Body> bodies_;  // Empty before the first use.
 };
 

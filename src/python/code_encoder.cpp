@@ -153,10 +153,12 @@ std::uint32_t CodeSection::use(PyObject* code) {
   return index;
 }
 
-void CodeSection::write_places(Writer& out, KnownCodes& known) const {
+void CodeSection::write_places(Writer& out, std::string_view file,
+                               KnownCodes& known) const {
   if (uses_.empty()) return;
   out.array(uses_.size());
   Memo first_use;
+  Ref storage[2];  // Of this file and the last, where they are not ASCII.
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     CodeInfo& info = *uses_[i];
     // By content: who gets it may have one code object for two that are equal.
@@ -167,11 +169,17 @@ void CodeSection::write_places(Writer& out, KnownCodes& known) const {
       continue;
     }
     if (uses_.size() > 1 && first == nullptr) first_use.insert(key, i);
-    const std::size_t start = out.size();
-    write_file(info, nullptr, out);
+    out.array(4);
+    const std::string_view own = utf8_of(info.code->co_filename, storage[i % 2]);
+    if (file.data() != nullptr && own == file) {
+      out.unsigned_integer(wire::kSameFile);
+    } else {
+      write_text(info.code->co_filename, out);
+    }
+    file = own;
     out.append(info.place);
     if (info.is_known) continue;
-    known.note(code_key(info.hash, out.view().subspan(start)),
+    known.note(code_key(info.hash, own, info.place),
                reinterpret_cast<PyObject*>(info.code));
     info.is_known = true;
   }

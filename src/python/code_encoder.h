@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <string_view>
 #include <vector>
 
 #include "python/code_info.h"
@@ -29,8 +30,9 @@ class CodeSection {
 
   const std::vector<BytesView>& bodies() const { return bodies_; }
   // Writes the places as one msgpack value; nothing if there is no code. From then on
-  // the code objects are among those that are known. Throws PyError.
-  void write_places(wire::Writer& out, KnownCodes& known) const;
+  // the code objects are among those that are known. `file`: the first that the
+  // manifest names; null if it names none. Throws PyError.
+  void write_places(wire::Writer& out, std::string_view file, KnownCodes& known) const;
 
  private:
   std::uint32_t add(const CodeInfo& info);

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/hash.h"
 #include "envelope/bare_function.h"
 #include "python/code_maker.h"
 #include "python/compat.h"
@@ -45,6 +46,9 @@ Ref constants_of(const State& state, const BareFunction& function) {
 }
 
 Ref code_of(const State& state, const BareFunction& function) {
+  const CodeKey key = code_key(base::content_hash_of(function.body.bytes),
+                               function.file, function.place);
+  if (Ref known = state.known_codes.find(key)) return known;
   return make_code(
       state, function.body, function.code, constants_of(state, function),
       {state.name_table.get(function.file), function.line, function.line_table});

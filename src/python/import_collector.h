@@ -63,6 +63,10 @@ class ImportCollector {
   // Notes that something does not travel as it is.
   void substitute(const Substitution& substitution) { manifest_.add(substitution); }
 
+  // The first file that the manifest names; null if it names none. Valid until more is
+  // added.
+  std::string_view first_file() const { return manifest_.first_file(); }
+
   // The manifest's section.
   void encode(wire::Writer& out) const { manifest_.encode(out); }
   // Names of all modules with their times, which is what a fingerprint covers.

@@ -2,15 +2,17 @@
 
 #include "python/known_codes.h"
 
+#include <bit>
 #include <cstring>
 
 #include "base/hash.h"
 #include "python/compat.h"
+#include "python/text.h"
 
 namespace waybill::py {
 
-CodeKey code_key(const ContentHash& body, BytesView place) {
-  return {body, base::hash_of(place)};
+CodeKey code_key(const ContentHash& body, std::string_view file, BytesView lines) {
+  return {body, base::hash_of(lines) ^ std::rotl(base::hash_of(bytes_of(file)), 1)};
 }
 
 std::size_t KnownCodes::slot_of(const CodeKey& key) {

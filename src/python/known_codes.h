@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "python/ref.h"
 #include "waybill/envelope.h"
@@ -16,13 +17,13 @@ namespace waybill::py {
 // it, and where it stands.
 struct CodeKey {
   ContentHash body{};
-  std::uint64_t place = 0;  // Of the bytes that the notes have for it.
+  std::uint64_t place = 0;  // Of the file, and of the lines in it.
 
   friend bool operator==(const CodeKey&, const CodeKey&) = default;
 };
 
-// `place`: one of the places in the notes, a whole msgpack value.
-CodeKey code_key(const ContentHash& body, BytesView place);
+// `file`: in UTF-8; `lines`: the rest of its place in the notes.
+CodeKey code_key(const ContentHash& body, std::string_view file, BytesView lines);
 
 // Code objects that were sent or received of late, while they live: what comes again
 // need not be built again, and what comes home is the same. Holds weak references;

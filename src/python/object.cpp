@@ -59,7 +59,7 @@ Ref sealed(const State& state, const Encoding& encoding) {
   wire::Writer manifest;
   encoding.imports.encode(manifest);
   wire::Writer places;
-  encoding.code.write_places(places, state.known_codes);
+  encoding.code.write_places(places, encoding.imports.first_file(), state.known_codes);
   Parts parts;
   parts.python = state.python;
   parts.encoded_manifest = manifest.view();

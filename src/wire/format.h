@@ -103,6 +103,9 @@ inline constexpr std::uint32_t kCodeFieldCount = 13;
 
 // Keys of the manifest and of the notes.
 enum class ManifestKey : std::uint8_t { kImports = 0, kFiles = 1, kSubstitutions = 2 };
+// In a place at the top of the notes: the file that was named last.
+inline constexpr std::uint8_t kSameFile = 0;
+
 enum class NotesKey : std::uint8_t { kPlaces = 0 };
 
 // The envelope's mark: the first element of its header.

@@ -32,10 +32,14 @@ void write_function(Writer& out, const std::function<void(Writer&)>& write_field
   write_fields(out);
 }
 
-void write_place(Writer& out) {
+void write_place(Writer& out, const char* file = "/home/ada/task.py") {
   out.array(1);
   out.array(4);
-  out.text("/home/ada/task.py");
+  if (file != nullptr) {
+    out.text(file);
+  } else {
+    out.unsigned_integer(wire::kSameFile);
+  }
   out.integer(12);
   out.binary(Bytes{0x80, 0});
   out.array(0);
@@ -112,6 +116,23 @@ TEST(BareFunction, MayNameNothing) {
   write_place(draft.places);
 
   EXPECT_TRUE(is_bare(draft.sealed()));
+}
+
+TEST(BareFunction, MayStandInTheFileThatTheManifestNames) {
+  for (const bool has_file : {true, false}) {
+    BareFunction function;
+    Draft draft;
+    draft.manifest.imports = {{"json", ImportTime::kLoad, "json", "f", "", 0}};
+    if (has_file) draft.manifest.imports[0].file = "task.py";
+    draft.code.push_back(BodyDraft().body());
+    write_function(draft.payload, write_globals);
+    write_place(draft.places, nullptr);
+    const Bytes bytes = draft.sealed();
+
+    EXPECT_EQ(envelope::read_bare_function(bytes, kPython, function), has_file);
+    EXPECT_EQ(is_sound(bytes), has_file);
+    EXPECT_EQ(function.file, has_file ? "task.py" : "");
+  }
 }
 
 TEST(BareFunction, IsNoOtherPythons) {

@@ -47,8 +47,13 @@ std::string verdict_on_body(const BodyDraft& body) {
   return verdict ? "sound" : std::string(name_of(verdict.error().code));
 }
 
-std::string verdict_on_places(const std::function<void(Writer&)>& write) {
+// `file`: that of an import in the manifest; empty: there is none.
+std::string verdict_on_places(const std::function<void(Writer&)>& write,
+                              const std::string& file = "") {
   Draft draft;
+  if (!file.empty()) {
+    draft.manifest.imports = {{"json", ImportTime::kLoad, "json", "f", file, 3}};
+  }
   draft.code.push_back(BodyDraft().body());
   draft.payload.array(2);
   for (int i = 0; i < 2; ++i) {
@@ -458,6 +463,24 @@ TEST(Verify, LetsAPlaceRepeatAnEarlierOne) {
   };
   EXPECT_EQ(verdict_on_places(repeat(0)), "sound");
   EXPECT_EQ(verdict_on_places(repeat(1)), "malformed");
+}
+
+TEST(Verify, LetsAPlaceNameTheFileThatWasNamedLast) {
+  const auto write_places = [](bool is_first) {
+    return [is_first](Writer& out) {
+      out.array(2);
+      if (!is_first) write_place(out);
+      out.array(4);
+      out.unsigned_integer(wire::kSameFile);
+      out.integer(1);
+      out.binary({});
+      out.array(0);
+      if (is_first) write_place(out);
+    };
+  };
+  EXPECT_EQ(verdict_on_places(write_places(false)), "sound");
+  EXPECT_EQ(verdict_on_places(write_places(true)), "malformed");  // Nothing is named.
+  EXPECT_EQ(verdict_on_places(write_places(true), "task.py"), "sound");
 }
 
 TEST(Verify, WantsAFileForTheOutermostCode) {

@@ -1,6 +1,7 @@
 """Functions by value behave where they arrive as they did where they came from."""
 
 import inspect
+import json
 import sys
 
 import fresh_process
@@ -326,3 +327,42 @@ def test_annotations_are_evaluated_where_they_arrive():
     arrived = round_trip(function)
 
     assert arrived.__annotations__ == {"x": arrived(1), "return": int}
+
+
+# ---- Files
+
+
+FILES = ["task.py", "task.py", "/ein/anderer Pfad/Ä.py", "/ein/anderer Pfad/Ä.py"]
+FILES += ["\udc80.py", "\udc80.py", "\\udc80.py", "", "", "task.py"]
+
+
+@pytest.mark.parametrize("source", ["return 1", "return json", "return lambda: json"])
+def test_each_function_comes_from_its_file(source):
+    functions = []
+    for number, file in enumerate(FILES):
+        scope = {"__name__": "nowhere", "json": json}
+        exec(compile(f"def f(): '{number}'; {source}", file, "exec"), scope)
+        functions.append(scope["f"])
+
+    arrived = fresh_process.send(
+        functions,
+        """[(f.__doc__, f.__code__.co_filename.encode("utf-8", "surrogatepass"),
+             [c.co_filename.encode("utf-8", "surrogatepass")
+              for c in f.__code__.co_consts if hasattr(c, "co_filename")])
+            for f in value]""",
+    )
+
+    nested = 1 if "lambda" in source else 0
+    for number, (file, found) in enumerate(zip(FILES, arrived, strict=True)):
+        name = file.encode("utf-8", "surrogatepass")
+        assert found == (str(number), name, [name] * nested)
+    for file, function in zip(FILES, functions, strict=True):
+        assert round_trip(function).__code__.co_filename == file
+
+
+def test_a_file_is_named_once():
+    file = "/a/path/that/is/named/once.py"
+    scope = {"__name__": "nowhere", "json": json}
+    exec(compile("def f(): return json\ndef g(): return f", file, "exec"), scope)
+
+    assert waybill.dumps([scope["f"], scope["g"]]).count(file.encode()) == 1

@@ -48,6 +48,14 @@ def test_code_that_comes_home_is_the_original():
     assert trip(f)()[0] == f()[0]
 
 
+@pytest.mark.parametrize("source", [CLOSURE, "def f(): return 'bare'"])
+def test_code_comes_home_alone_or_among_others(source):
+    function = define(source).f
+
+    assert trip(function).__code__ is function.__code__
+    assert trip([function])[0].__code__ is function.__code__
+
+
 def test_code_that_was_received_and_lives_is_shared():
     payload = without_original(CLOSURE)
     held = waybill.loads(payload)
