@@ -1,10 +1,10 @@
 # Every verb is a script in .ci/, so that people, hooks and CI do the same.
 
-.PHONY: help build test test-all demo bench fuzz wheel lint format clean
+.PHONY: help build test test-all demo bench bench-newest fuzz wheel lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 build:  ## .venv with `import waybill`, and build/waybill
 	@.ci/setup && .ci/build release
@@ -20,6 +20,9 @@ demo:  ## the main job on real input
 
 bench:  ## measurements against the peers, with plots
 	@.ci/bench
+
+bench-newest:  ## the same with the newest CPython of Debian, in a chroot
+	@.ci/bench-newest
 
 fuzz:  ## each fuzz harness for a minute
 	@.ci/fuzz-smoke 60

@@ -79,3 +79,36 @@ link_site() {
   site=$("$1" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
   echo "$2" >"$site/waybill-checkout.pth"
 }
+
+# The suite of Debian that has Python `$1`, and all versions wanted of a suite: a chroot
+# is made once, with all of them.
+suite_of() {
+  case "$1" in
+    3.13) echo trixie ;;
+    3.14 | 3.15) echo forky ;;
+    *) return 1 ;;
+  esac
+}
+
+versions_in() {
+  case "$1" in
+    trixie) echo 3.13 ;;
+    forky) echo 3.14 3.15 ;;
+  esac
+}
+
+# Fetches packages for another Python out here, where pip is set up for this machine;
+# those that cannot be had are missed where they are installed.
+#   fetch_wheels <version> <folder> <package>...
+fetch_wheels() {
+  local version="$1" folder="$2" package
+  shift 2
+  [ "$(cat "$folder/.complete" 2>/dev/null)" = "$*" ] && return
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  for package in "$@"; do
+    python -m pip download -qq --only-binary=:all: --python-version "$version" \
+      --dest "$folder" "$package" 2>/dev/null || true
+  done
+  echo "$*" >"$folder/.complete"
+}

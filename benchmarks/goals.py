@@ -33,3 +33,8 @@ def of(row):
     named = next((goal for pattern, goal in GOALS if re.match(pattern, name)), {})
     wanted = EVERYWHERE | named
     return {peer: times for peer, times in wanted.items() if peer in row["figures"]}
+
+
+def are_named(row):
+    """Whether a row has goals of its own, beside that for everywhere."""
+    return bool(row["goals"].keys() - EVERYWHERE.keys())

@@ -1,4 +1,5 @@
-"""Writes what `make bench` measured into docs/performance.md, with its plots.
+"""Writes what `make bench` and `make bench-newest` measured into docs/performance.md,
+with the plots of the former.
 
     python benchmarks/record.py [--from FOLDER]
 
@@ -17,16 +18,26 @@ PAGE = DOCS / "performance.md"
 PLOTS = DOCS / "plots"
 
 
+def of_report(report):
+    groups = tables.groups(report)
+    parts = {group: tables.of_group(rows) for group, rows in groups.items()}
+    return parts | {"machine": tables.of_machine(report)}
+
+
+#: What each file of the folder gives: {name of a marker: what belongs there}.
+FILES = {
+    "bench.json": of_report,
+    "bench_layers.json": lambda rows: {"layers": tables.of_layers(rows)},
+    "newest/bench.json": lambda report: {"newest": tables.of_goals(report)},
+}
+
+
 def parts_of(folder):
-    """{name of a marker: what belongs there}."""
-    report = json.loads((folder / "bench.json").read_text("utf-8"))
-    parts = {
-        group: tables.of_group(rows) for group, rows in tables.groups(report).items()
-    }
-    parts["machine"] = tables.of_machine(report)
-    layers = folder / "bench_layers.json"
-    if layers.exists():
-        parts["layers"] = tables.of_layers(json.loads(layers.read_text("utf-8")))
+    """{name of a marker: what belongs there}, from the files that are there."""
+    parts = {}
+    for name, of_file in FILES.items():
+        if (folder / name).exists():
+            parts |= of_file(json.loads((folder / name).read_text("utf-8")))
     return parts
 
 
@@ -47,7 +58,10 @@ def main():
     options.add_argument("--from", dest="folder", type=Path, default=Path("build"))
     folder = options.parse_args().folder
 
-    PAGE.write_text(filled(PAGE.read_text("utf-8"), parts_of(folder)), "utf-8")
+    parts = parts_of(folder)
+    if not parts:
+        raise SystemExit(f"nothing was measured in {folder}")
+    PAGE.write_text(filled(PAGE.read_text("utf-8"), parts), "utf-8")
     PLOTS.mkdir(exist_ok=True)
     for plot in sorted(folder.glob("bench_*.svg")):
         lines = plot.read_text("utf-8").splitlines()

@@ -1,5 +1,6 @@
 """The benchmarks' figures as the tables of docs/performance.md."""
 
+import goals
 import show
 from peers import PEERS
 
@@ -29,6 +30,13 @@ def of_group(rows):
             for row in rows
         ],
     )
+
+
+def of_goals(report):
+    """The machine, and one table of the rows that are aimed at by name."""
+    rows = [row for row in report["rows"] if goals.are_named(row)]
+    named = [row | {"work": f"{row['group']}: {row['work']}"} for row in rows]
+    return f"{of_machine(report)}\n\n{of_group(named)}"
 
 
 def own(row):
