@@ -159,6 +159,7 @@ void CodeSection::write_places(Writer& out, std::string_view file,
   out.array(uses_.size());
   Memo first_use;
   Ref storage[2];  // Of this file and the last, where they are not ASCII.
+  std::size_t written = 0;
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     CodeInfo& info = *uses_[i];
     // By content: who gets it may have one code object for two that are equal.
@@ -170,7 +171,8 @@ void CodeSection::write_places(Writer& out, std::string_view file,
     }
     if (uses_.size() > 1 && first == nullptr) first_use.insert(key, i);
     out.array(4);
-    const std::string_view own = utf8_of(info.code->co_filename, storage[i % 2]);
+    const std::string_view own =
+        utf8_of(info.code->co_filename, storage[written++ % 2]);
     if (file.data() != nullptr && own == file) {
       out.unsigned_integer(wire::kSameFile);
     } else {

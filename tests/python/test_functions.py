@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import sys
 
 import fresh_process
@@ -358,6 +359,25 @@ def test_each_function_comes_from_its_file(source):
         assert found == (str(number), name, [name] * nested)
     for file, function in zip(FILES, functions, strict=True):
         assert round_trip(function).__code__.co_filename == file
+
+
+def test_a_file_is_named_once_whatever_stands_between():
+    program = """
+file = "/home/j\\u00fcrgen/" + "x" * 200_000
+scope = {"__name__": "nowhere"}
+source = "def make(n):\\n return lambda: n\\ndef g(): return make\\n"
+exec(compile(source, file, "exec"), scope)
+data = waybill.dumps([scope["make"](1), scope["make"](2), scope["g"]])
+print(data.count(file.encode()))
+"""
+    for allocator in ("debug", "malloc"):
+        environment = {**os.environ, "PYTHONMALLOC": allocator}
+        answer = fresh_process.execute(
+            program.replace("print(", "answer = ("),
+            command=(sys.executable,),
+            env=environment,
+        )
+        assert answer == 1
 
 
 def test_a_file_is_named_once():
