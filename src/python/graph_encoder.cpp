@@ -318,8 +318,8 @@ void GraphEncoder::run() {
 }
 
 void GraphEncoder::step_sequence() {
-  constexpr Py_ssize_t kManyNumbers =
-      8;  // From so many on a call of its own is worth it.
+  // From so many on a call of its own is worth it.
+  constexpr Py_ssize_t kManyNumbers = 8;
   Frame& frame = stack_.back();
   PyObject* sequence = frame.object.get();
   const bool is_list = frame.kind == Frame::Kind::kList;
@@ -331,6 +331,7 @@ void GraphEncoder::step_sequence() {
     PyObject* item = items[frame.position];
     const Py_ssize_t left = frame.count - frame.position;
     if (left >= kManyNumbers && is_number(item) &&
+        is_number(items[frame.position + 1]) &&
         options_.hooks.persistent_id == nullptr) {
       const Py_ssize_t count = write_numbers(items + frame.position, left, out_);
       frame.position += count;

@@ -38,7 +38,7 @@ class PlainDecoder {
         at_(start_),
         end_(bytes.data() + bytes.size()),
         max_depth_(max_depth),
-        is_tree_(shared.empty()),
+        are_passed_(shared.empty()),
         positions_(shared),
         slots_(shared.size()) {}
 
@@ -89,7 +89,10 @@ class PlainDecoder {
 
   // The slot of a value that starts here; kNoSlot if no reference means it.
   std::size_t slot_here() {
-    return positions_.slot_at(static_cast<std::uint64_t>(at_ - start_));
+    const std::size_t slot =
+        positions_.slot_at(static_cast<std::uint64_t>(at_ - start_));
+    are_passed_ = positions_.are_passed();
+    return slot;
   }
   void note(std::size_t slot, PyObject* object);
   bool give_up() {
@@ -110,7 +113,7 @@ class PlainDecoder {
   std::uint64_t announced_ = 0;  // Values of all containers so far.
   std::size_t dicts_ = 0;
   TextMaker texts_;
-  bool is_tree_;  // References mean nothing in it.
+  bool are_passed_;  // All that references mean: what follows needs no slot.
   SharedPositions positions_;
   std::uint64_t references_seen_ = 0;
   std::vector<Slot> slots_;
@@ -136,7 +139,7 @@ void PlainDecoder::fill(Frame& frame, Ref& value) {
   depth_ = 0;
   switch (frame.kind) {
     case Kind::kList:
-      if (is_tree_) fill_with_numbers(frame);
+      if (are_passed_) fill_with_numbers(frame);
       while (frame.left != 0 && next(value)) {
         PyList_SET_ITEM(frame.object.get(), static_cast<Py_ssize_t>(frame.position++),
                         value.release());
@@ -282,7 +285,7 @@ bool PlainDecoder::read(Ref& value) {
 
 [[gnu::always_inline]] inline bool PlainDecoder::read_short(Ref& value) {
   constexpr std::ptrdiff_t kLongest = 32;  // Beyond it, no end has to be looked for.
-  if (!is_tree_ || end_ - at_ < kLongest) return false;
+  if (!are_passed_ || end_ - at_ < kLongest) return false;
   const std::uint8_t first = *at_;
   if (first < 0x80) {
     value = Ref::steal(PyLong_FromLong(first));

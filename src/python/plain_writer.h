@@ -55,7 +55,7 @@ inline bool is_number(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object);
 }
 
-// Writes numbers up to the first item that is none, or is an int of more than 60 bits;
+// Writes numbers up to the first item that is none, or is an int of more than 64 bits;
 // tells how many. What big lists are full of takes no call for each.
 Py_ssize_t write_numbers(PyObject* const* items, Py_ssize_t count, wire::Writer& out);
 
