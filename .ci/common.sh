@@ -103,12 +103,13 @@ versions_in() {
 fetch_wheels() {
   local version="$1" folder="$2" package
   shift 2
-  [ "$(cat "$folder/.complete" 2>/dev/null)" = "$*" ] && return
+  [ -e "$folder/.complete" ] && [ "$(cat "$folder/.complete")" = "$*" ] && return
   rm -rf "$folder"
   mkdir -p "$folder"
+  local all=1
   for package in "$@"; do
     python -m pip download -qq --only-binary=:all: --python-version "$version" \
-      --dest "$folder" "$package" 2>/dev/null || true
+      --dest "$folder" "$package" 2>/dev/null || all=0
   done
-  echo "$*" >"$folder/.complete"
+  [ "$all" = 0 ] || echo "$*" >"$folder/.complete"
 }
