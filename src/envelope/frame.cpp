@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "envelope/manifest_codec.h"
 #include "wire/format.h"
 
 namespace waybill::envelope {
@@ -43,6 +44,36 @@ bool read_shared(Reader& reader, std::vector<std::uint64_t>& shared) {
     shared.push_back(position);
   }
   return true;
+}
+
+std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits) {
+  constexpr std::size_t kEnd = 2 + sizeof(std::uint64_t) + 1;  // Digest and signature.
+  const std::size_t tail = 1 + kEnd;
+  // A value has a byte at least, and so has a container: no limit is near.
+  const std::size_t most =
+      std::min({limits.max_bytes, limits.max_values, limits.max_depth});
+  if (bytes.size() <= tail || bytes.size() > most) return std::nullopt;
+  const std::size_t notes = bytes.size() - tail;
+  if (bytes[notes] != wire::kEmptyMap) return std::nullopt;
+  Envelope envelope;
+  Reader reader(bytes.first(notes), limits);
+  if (!read_header(reader, envelope.python) ||
+      !read_manifest(reader, envelope.manifest) ||
+      !reader.skip_byte(wire::kEmptyArray) || !read_shared(reader, envelope.shared)) {
+    return std::nullopt;
+  }
+  Reader end(bytes.last(kEnd), limits);
+  if (!read_end(end, bytes, envelope.signature) || !envelope.signature.empty()) {
+    return std::nullopt;
+  }
+  envelope.format_version = kFormatVersion;
+  envelope.payload = {reader.offset(), reader.rest()};
+  envelope.notes = {notes, bytes.subspan(notes, 1)};
+  std::ranges::copy(bytes.last(kEnd).subspan(2, envelope.digest.size()),
+                    envelope.digest.begin());
+  envelope.bytes = bytes;
+  envelope.size = bytes.size();
+  return envelope;
 }
 
 bool read_end(Reader& reader, BytesView bytes, BytesView& signature) {

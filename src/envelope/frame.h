@@ -5,6 +5,7 @@
 // open(), which has the words for it.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "waybill/envelope.h"
@@ -14,6 +15,12 @@ namespace waybill::envelope {
 
 // Reads the header of an envelope of this format version. False if it is not just so.
 bool read_header(wire::Reader& reader, PythonVersion& python);
+
+// An envelope without code, notes and signature, as open_whole() gives it, but for the
+// payload: that is what is left between shared positions and notes, and only verify()
+// tells whether it is one value. Nothing if it is not just so, or if anything about it
+// is wrong: open_whole() tells. Spares a pass over the payload.
+std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits);
 
 // Reads the shared positions; false when the reader has an error.
 bool read_shared(wire::Reader& reader, std::vector<std::uint64_t>& shared);

@@ -131,10 +131,13 @@ bool GraphDecoder::open_instance(Frame& frame) {
 void GraphDecoder::read_attributes(Frame& frame) {
   wire::Token token;
   while (frame.left != 0 && is_leaf(reader_.rest())) {
-    if (!reader_.next(token)) raise(state_, reader_.error());
-    offset_ = token.offset;
-    const std::size_t slot = slot_at(token.offset);
-    Ref value = leaf(token, !frame.key);
+    offset_ = reader_.offset();
+    const std::size_t slot = slot_at(offset_);
+    Ref value = short_text(!frame.key);
+    if (!value) {
+      if (!reader_.next(token)) raise(state_, reader_.error());
+      value = leaf(token, !frame.key);
+    }
     set_slot(slot, value.get(), 0);
     --frame.left;
     ++frame.position;

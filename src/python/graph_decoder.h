@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory_resource>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "python/code_builder.h"
@@ -143,6 +144,16 @@ class GraphDecoder {
   Ref read();
   // `is_name`: text is the name of an attribute.
   Ref leaf(const wire::Token& token, bool is_name);
+  // The same of what most names and many values are; null, with nothing read, if it is
+  // something else.
+  Ref short_text(bool is_name) {
+    const std::string_view text = reader_.short_text();
+    if (text.data() == nullptr) return {};
+    Ref value = texts_.make(reinterpret_cast<const std::uint8_t*>(text.data()),
+                            text.size(), reader_.left() - 1, is_name);
+    if (value) reader_.skip_short_text(text);
+    return value;
+  }
   Ref extension(const wire::Token& token);
   Ref reference(const wire::Token& token);
   Ref open_array(const wire::Token& token);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "envelope/frame.h"
 #include "envelope/manifest_codec.h"
 #include "python/code_builder.h"
 #include "python/code_view.h"
@@ -166,6 +167,19 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over) {
 
 namespace {
 
+Result<Envelope> open_and_verify(const State& state, BytesView bytes,
+                                 const Limits& limits) {
+  if (auto envelope = envelope::open_unmeasured(bytes, limits)) {
+    if (verify(*envelope, limits)) return *std::move(envelope);
+  }
+  Result<Envelope> envelope = open_whole(bytes, limits);
+  if (!envelope) return envelope;
+  Result<void> checked = check_python(*envelope, state.python);
+  if (checked) checked = verify(*envelope, limits);
+  if (!checked) return tl::unexpected(checked.error());
+  return envelope;
+}
+
 // A bare function, which the next may be made from; null if the envelope holds
 // something else.
 Ref decode_bare(State& state, BytesView bytes, ReceivedEnvelopes::Visit& visit) {
@@ -197,14 +211,8 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   if (visit) {
     if (Ref function = decode_bare(state, bytes, *visit)) return function;
   }
-  const Result<Envelope> envelope = open_whole(bytes, limits);
+  const Result<Envelope> envelope = open_and_verify(state, bytes, limits);
   if (!envelope) raise(state, envelope.error());
-  if (Result<void> checked = check_python(*envelope, state.python); !checked) {
-    raise(state, checked.error());
-  }
-  if (Result<void> verified = verify(*envelope, limits); !verified) {
-    raise(state, verified.error());
-  }
   ModuleImporter modules(state, envelope->manifest);
   // Who decides what a name means decides what is imported for it, too.
   if (hooks.find_class == nullptr) modules.import_all();

@@ -13,7 +13,15 @@ namespace {
 
 bool is_method(PyObject* value) {
   PyTypeObject* type = Py_TYPE(value);
-  return type == &PyFunction_Type || PyType_IsSubtype(type, &PyProperty_Type) ||
+  if (type == &PyFunction_Type || type == &PyProperty_Type) return true;
+  // As of most values; what is derived from these has one of them for its layout.
+  const bool is_next_to_object =
+      type->tp_base == &PyBaseObject_Type || type->tp_base == nullptr;
+  if (is_next_to_object && type != &PyClassMethod_Type &&
+      type != &PyStaticMethod_Type) {
+    return false;
+  }
+  return PyType_IsSubtype(type, &PyProperty_Type) ||
          PyType_IsSubtype(type, &PyClassMethod_Type) ||
          PyType_IsSubtype(type, &PyStaticMethod_Type);
 }
@@ -54,7 +62,10 @@ Ref own_attributes(const State& state, PyObject* dict) {
     while (PyDict_Next(dict, &position, &name, &value)) {
       if (!PyUnicode_CheckExact(name) || is_made_in_c(value)) return {};
       if (is_method(value) != methods) continue;
-      const int is_given = PySet_Contains(state.class_given.get(), name);
+      const bool may_be_given =
+          PyUnicode_GET_LENGTH(name) != 0 && PyUnicode_READ_CHAR(name, 0) == '_';
+      const int is_given =
+          may_be_given ? PySet_Contains(state.class_given.get(), name) : 0;
       check(is_given);
       if (is_given == 0) check(PyDict_SetItem(own.get(), name, value));
     }

@@ -165,6 +165,9 @@ void plan_cells(GraphEncoder& encoder, PyFunctionObject* function, const CodeInf
   }
 }
 
+// Room for so many fields is there from the start.
+constexpr std::size_t kUsualFields = 4;
+
 // A global that the function's code names, and what it is now.
 struct Global {
   const GlobalUse* use;
@@ -227,6 +230,7 @@ void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
     const char* label;
   };
   std::vector<Field> fields;
+  fields.reserve(kUsualFields);
   auto add = [&](FunctionField field, PyObject* value, const char* label) {
     fields.push_back({field, Ref::share(value), label});
   };
