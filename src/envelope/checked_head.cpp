@@ -38,9 +38,9 @@ std::size_t end_of_code(const Envelope& envelope) {
 
 std::unique_ptr<CheckedHead> CheckedHead::make(const Envelope& envelope) {
   auto head = std::make_unique<CheckedHead>();
-  head->size_ = end_of_code(envelope);
-  if (head->size_ == 0 || !envelope.signature.empty() ||
-      head->size_ + envelope.notes.bytes.size() > kMaxKept) {
+  const std::size_t size = end_of_code(envelope);
+  if (size == 0 || !envelope.signature.empty() ||
+      size + envelope.notes.bytes.size() > kMaxKept) {
     return nullptr;
   }
   PayloadCheck check(envelope, Limits{});
@@ -53,40 +53,43 @@ std::unique_ptr<CheckedHead> CheckedHead::make(const Envelope& envelope) {
   std::size_t known_size = 0;
   for (const KnownNode& node : head->known_) known_size += node.bytes.size();
   if (known_size > kMaxKept) head->known_.clear();
-  head->is_whole_ = known_size == envelope.payload.bytes.size();
-  const BytesView kept =
-      head->is_whole_ ? envelope.bytes : envelope.bytes.first(head->size_);
-  head->copy_.assign(kept.begin(), kept.end());
+  head->head_.assign(envelope.bytes.begin(),
+                     envelope.bytes.begin() + static_cast<std::ptrdiff_t>(size));
+  if (!head->known_.empty() && known_size == envelope.payload.bytes.size()) {
+    head->whole_.assign(envelope.bytes.begin(), envelope.bytes.end());
+  }
   head->notes_.assign(envelope.notes.bytes.begin(), envelope.notes.bytes.end());
   head->envelope_ = envelope;
   // Until it goes on with an envelope whose bytes are there.
   head->envelope_.payload = head->envelope_.notes = {};
   head->envelope_.bytes = {};
   for (CodeBody& body : head->envelope_.code) {
-    body.bytes = BytesView(head->copy_).subspan(body.offset, body.bytes.size());
+    body.bytes = BytesView(head->head_).subspan(body.offset, body.bytes.size());
   }
   return head;
 }
 
-bool CheckedHead::is_start_of(BytesView bytes) const {
-  return starts(bytes, BytesView(copy_).first(size_));
-}
+bool CheckedHead::is_start_of(BytesView bytes) const { return starts(bytes, head_); }
 
 bool CheckedHead::is_all_of(BytesView bytes) const {
-  return is_whole_ && bytes.size() == copy_.size() && starts(bytes, copy_);
+  return !whole_.empty() && bytes.size() == whole_.size() && starts(bytes, whole_);
 }
 
 void CheckedHead::rewind() { known_.front().start = 0; }
 
 void CheckedHead::forget_known_nodes() {
   known_.clear();
-  is_whole_ = false;
+  whole_.clear();
+}
+
+bool CheckedHead::is_known_node_alone() const {
+  return known_.size() == 1 && known_[0].bytes.size() == envelope_.payload.bytes.size();
 }
 
 // The digest, eight bytes of binary, and no signature follow them.
 bool CheckedHead::has_notes_at_end(BytesView bytes) const {
   constexpr std::size_t kEnd = 2 + sizeof(std::uint64_t) + 1;
-  if (bytes.size() < size_ + notes_.size() + kEnd) return false;
+  if (bytes.size() < head_.size() + notes_.size() + kEnd) return false;
   if (!starts(bytes.subspan(bytes.size() - kEnd - notes_.size()), notes_)) return false;
   Reader reader(bytes.last(kEnd));
   BytesView signature;
@@ -100,7 +103,7 @@ bool CheckedHead::continue_with(BytesView bytes) {
   if (!has_notes_at_end(bytes)) return false;
   constexpr std::size_t kEnd = 2 + sizeof(std::uint64_t) + 1;
   const std::size_t notes = bytes.size() - kEnd - notes_.size();
-  Reader reader(bytes.subspan(size_, notes - size_), {}, size_);
+  Reader reader(bytes.subspan(head_.size(), notes - head_.size()), {}, head_.size());
   envelope_.shared.clear();
   if (!read_shared(reader, envelope_.shared)) return false;
   const std::size_t start = reader.offset();
@@ -111,7 +114,9 @@ bool CheckedHead::continue_with(BytesView bytes) {
   std::ranges::copy(bytes.last(kEnd).subspan(2, envelope_.digest.size()),
                     envelope_.digest.begin());
   PayloadCheck check(envelope_, limits, known_);
-  return check.check_payload(reader) && check.code_uses() == code_uses_;
+  if (!check.check_payload(reader) || check.code_uses() != code_uses_) return false;
+  if (is_known_node_alone()) whole_.assign(bytes.begin(), bytes.end());
+  return true;
 }
 
 }  // namespace waybill::envelope

@@ -22,12 +22,15 @@ class CheckedHead {
   // Whether an envelope has the same header, manifest and code.
   bool is_start_of(BytesView bytes) const;
 
-  // Whether an envelope is, byte for byte, the one that this was made from, and its
-  // payload is a known node and nothing else.
+  // Whether an envelope is, byte for byte, the last that this was made from or went on
+  // with whose payload is a known node and nothing else.
   bool is_all_of(BytesView bytes) const;
 
   // Forgets where the last one went on: is_all_of() was true.
   void rewind();
+
+  // Whether the last one goes on with a known node and nothing else.
+  bool is_known_node_alone() const;
 
   // Takes up an envelope that this is the start of. False if it has other known nodes
   // or notes, or if anything about it is wrong: open() and verify() tell. What is
@@ -44,9 +47,8 @@ class CheckedHead {
  private:
   bool has_notes_at_end(BytesView bytes) const;
 
-  std::vector<std::uint8_t> copy_;  // All if is_whole_; else up to the end of the code.
-  bool is_whole_ = false;
-  std::size_t size_ = 0;  // Of header, manifest and code.
+  std::vector<std::uint8_t> head_;   // Header, manifest and code.
+  std::vector<std::uint8_t> whole_;  // See is_all_of(); may be empty.
   std::vector<std::uint8_t> notes_;
   std::vector<std::uint32_t> code_uses_;  // In the payload, in order.
   std::vector<KnownNode> known_;

@@ -135,6 +135,7 @@ Ref ReceivedEnvelope::decode(State& state, BytesView bytes) {
   if (!is_noted_ || !look_around(around)) return {};
   if (head_->is_all_of(bytes)) return make_object(makers_.front(), around);
   if (!head_->continue_with(bytes)) return {};
+  if (head_->is_known_node_alone()) return make_object(makers_.front(), around);
   std::vector<MadeNode> nodes;
   nodes.reserve(makers_.size());
   for (const Maker& maker : makers_) {

@@ -361,6 +361,34 @@ TEST(CheckedHead, IsAllOfAnEnvelopeOfNothingElse) {
   EXPECT_TRUE(head->continue_with(draft.sealed()));
 }
 
+TEST(CheckedHead, IsAllOfWhatItWentOnWithIfThatIsKnown) {
+  const auto function = [](Draft& draft, bool is_alone) {
+    draft.code.push_back(BodyDraft().body());
+    if (!is_alone) draft.payload.array(1);
+    draft.payload.node(NodeTag::kFunction, 4);
+    draft.payload.unsigned_integer(0);
+    samples::write_namespace(draft.payload);
+    draft.payload.array(0);
+    draft.payload.map(0);
+    draft.places.array(1);
+    write_place(draft.places);
+  };
+  Draft in_list, alone;
+  function(in_list, false);
+  function(alone, true);
+  const auto head = head_of(in_list);
+  EXPECT_FALSE(head->is_all_of(alone.sealed()));
+
+  const Bytes bytes = alone.sealed();
+  ASSERT_TRUE(head->continue_with(bytes));
+
+  EXPECT_TRUE(head->is_known_node_alone());
+  EXPECT_TRUE(head->is_all_of(bytes));
+  EXPECT_FALSE(head->is_all_of(in_list.sealed()));
+  EXPECT_TRUE(head->continue_with(in_list.sealed()));
+  EXPECT_FALSE(head->is_known_node_alone());
+}
+
 TEST(CheckedHead, DoesNotGoOnWithReferencesIntoWhatIsKnown) {
   const auto head = head_of(TaskDraft());
   const TaskDraft other([](Writer& out) { out.integer(1); },

@@ -204,3 +204,10 @@ def test_a_failure_keeps_nothing_alive():
         gc.collect()
 
         assert code() is None
+
+
+def test_a_function_with_large_globals_is_not_kept():
+    scope = define("TEXT = 'x' * 10_000\ndef f(): return TEXT")
+
+    assert same_each_time(scope.f)() == scope.TEXT
+    assert same_each_time((scope.f, 1))[0]() == scope.TEXT
