@@ -86,33 +86,18 @@ bool CheckedHead::is_known_node_alone() const {
   return known_.size() == 1 && known_[0].bytes.size() == envelope_.payload.bytes.size();
 }
 
-// The digest, eight bytes of binary, and no signature follow them.
-bool CheckedHead::has_notes_at_end(BytesView bytes) const {
-  constexpr std::size_t kEnd = 2 + sizeof(std::uint64_t) + 1;
-  if (bytes.size() < head_.size() + notes_.size() + kEnd) return false;
-  if (!starts(bytes.subspan(bytes.size() - kEnd - notes_.size()), notes_)) return false;
-  Reader reader(bytes.last(kEnd));
-  BytesView signature;
-  return read_end(reader, bytes, signature) && signature.empty();
-}
-
 bool CheckedHead::continue_with(BytesView bytes) {
   // A value has a byte at least.
   const Limits limits;
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return false;
-  if (!has_notes_at_end(bytes)) return false;
-  constexpr std::size_t kEnd = 2 + sizeof(std::uint64_t) + 1;
-  const std::size_t notes = bytes.size() - kEnd - notes_.size();
+  const std::size_t tail = notes_.size() + kUnsignedEnd;
+  if (bytes.size() < head_.size() + tail) return false;
+  const std::size_t notes = bytes.size() - tail;
+  if (!starts(bytes.subspan(notes), notes_) || !has_unsigned_end(bytes)) return false;
   Reader reader(bytes.subspan(head_.size(), notes - head_.size()), {}, head_.size());
   envelope_.shared.clear();
   if (!read_shared(reader, envelope_.shared)) return false;
-  const std::size_t start = reader.offset();
-  envelope_.payload = {start, bytes.subspan(start, notes - start)};
-  envelope_.notes = {notes, bytes.subspan(notes, notes_.size())};
-  envelope_.bytes = bytes;
-  envelope_.size = bytes.size();
-  std::ranges::copy(bytes.last(kEnd).subspan(2, envelope_.digest.size()),
-                    envelope_.digest.begin());
+  set_rest(envelope_, bytes, reader.offset(), notes);
   PayloadCheck check(envelope_, limits, known_);
   if (!check.check_payload(reader) || check.code_uses() != code_uses_) return false;
   if (is_known_node_alone()) whole_.assign(bytes.begin(), bytes.end());

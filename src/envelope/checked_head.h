@@ -45,8 +45,6 @@ class CheckedHead {
   void forget_known_nodes();
 
  private:
-  bool has_notes_at_end(BytesView bytes) const;
-
   std::vector<std::uint8_t> head_;   // Header, manifest and code.
   std::vector<std::uint8_t> whole_;  // See is_all_of(); may be empty.
   std::vector<std::uint8_t> notes_;

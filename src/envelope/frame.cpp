@@ -46,36 +46,6 @@ bool read_shared(Reader& reader, std::vector<std::uint64_t>& shared) {
   return true;
 }
 
-std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits) {
-  constexpr std::size_t kEnd = 2 + sizeof(std::uint64_t) + 1;  // Digest and signature.
-  const std::size_t tail = 1 + kEnd;
-  // A value has a byte at least, and so has a container: no limit is near.
-  const std::size_t most =
-      std::min({limits.max_bytes, limits.max_values, limits.max_depth});
-  if (bytes.size() <= tail || bytes.size() > most) return std::nullopt;
-  const std::size_t notes = bytes.size() - tail;
-  if (bytes[notes] != wire::kEmptyMap) return std::nullopt;
-  Envelope envelope;
-  Reader reader(bytes.first(notes), limits);
-  if (!read_header(reader, envelope.python) ||
-      !read_manifest(reader, envelope.manifest) ||
-      !reader.skip_byte(wire::kEmptyArray) || !read_shared(reader, envelope.shared)) {
-    return std::nullopt;
-  }
-  Reader end(bytes.last(kEnd), limits);
-  if (!read_end(end, bytes, envelope.signature) || !envelope.signature.empty()) {
-    return std::nullopt;
-  }
-  envelope.format_version = kFormatVersion;
-  envelope.payload = {reader.offset(), reader.rest()};
-  envelope.notes = {notes, bytes.subspan(notes, 1)};
-  std::ranges::copy(bytes.last(kEnd).subspan(2, envelope.digest.size()),
-                    envelope.digest.begin());
-  envelope.bytes = bytes;
-  envelope.size = bytes.size();
-  return envelope;
-}
-
 bool read_end(Reader& reader, BytesView bytes, BytesView& signature) {
   const std::size_t covered = bytes.size() - reader.left();
   BytesView digest;
@@ -83,6 +53,45 @@ bool read_end(Reader& reader, BytesView bytes, BytesView& signature) {
   if (!std::ranges::equal(digest, base::digest_of(bytes.first(covered)))) return false;
   if (reader.starts_with(wire::kNilByte)) return reader.left() == 1;
   return reader.read_binary(signature, {}) && reader.at_end();
+}
+
+bool has_unsigned_end(BytesView bytes) {
+  if (bytes.size() < kUnsignedEnd) return false;
+  Reader reader(bytes.last(kUnsignedEnd));
+  BytesView signature;
+  return read_end(reader, bytes, signature) && signature.empty();
+}
+
+void set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
+              std::size_t notes) {
+  const std::size_t end = bytes.size() - kUnsignedEnd;
+  envelope.payload = {payload, bytes.subspan(payload, notes - payload)};
+  envelope.notes = {notes, bytes.subspan(notes, end - notes)};
+  std::ranges::copy(bytes.subspan(end + 2, envelope.digest.size()),
+                    envelope.digest.begin());
+  envelope.bytes = bytes;
+  envelope.size = bytes.size();
+}
+
+std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits) {
+  constexpr std::size_t kTail = 1 + kUnsignedEnd;  // Empty notes come before.
+  // A value has a byte at least, and so has a container: no limit is near.
+  const std::size_t most =
+      std::min({limits.max_bytes, limits.max_values, limits.max_depth});
+  if (bytes.size() <= kTail || bytes.size() > most) return std::nullopt;
+  const std::size_t notes = bytes.size() - kTail;
+  if (bytes[notes] != wire::kEmptyMap) return std::nullopt;
+  Envelope envelope;
+  Reader reader(bytes.first(notes), limits);
+  if (!read_header(reader, envelope.python) ||
+      !read_manifest(reader, envelope.manifest) ||
+      !reader.skip_byte(wire::kEmptyArray) || !read_shared(reader, envelope.shared) ||
+      !has_unsigned_end(bytes)) {
+    return std::nullopt;
+  }
+  envelope.format_version = kFormatVersion;
+  set_rest(envelope, bytes, reader.offset(), notes);
+  return envelope;
 }
 
 }  // namespace waybill::envelope

@@ -22,6 +22,17 @@ bool read_header(wire::Reader& reader, PythonVersion& python);
 // is wrong: open_whole() tells. Spares a pass over the payload.
 std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits);
 
+// Of digest and nil: what an envelope ends in that is not signed.
+inline constexpr std::size_t kUnsignedEnd = 2 + sizeof(std::uint64_t) + 1;
+
+// Whether the envelope ends so, with the digest that belongs to it.
+bool has_unsigned_end(BytesView bytes);
+
+// Fills in what comes after the shared positions of such an envelope, given where
+// payload and notes start in it.
+void set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
+              std::size_t notes);
+
 // Reads the shared positions; false when the reader has an error.
 bool read_shared(wire::Reader& reader, std::vector<std::uint64_t>& shared);
 

@@ -20,7 +20,7 @@ using wire::Reader;
 // notes that are more than an empty map. False for all that does not end so. It spares
 // most that is not plain the reading of a header.
 bool has_notes(BytesView bytes) {
-  constexpr std::size_t kTail = 1 + 2 + sizeof(std::uint64_t) + 1;
+  constexpr std::size_t kTail = 1 + kUnsignedEnd;
   if (bytes.size() < kTail) return false;
   const BytesView tail = bytes.last(kTail);
   return tail[1] == 0xc4 && tail[2] == sizeof(std::uint64_t) &&
@@ -35,15 +35,10 @@ std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return 0;
   if (has_notes(bytes)) return 0;
   Reader reader(bytes, limits);
-  std::uint64_t count = 0;
   PythonVersion python;
   if (!read_header(reader, python) || !reader.skip_byte(kEmptyMap) ||
-      !reader.skip_byte(kEmptyArray) || !reader.read_array(count, {})) {
+      !reader.skip_byte(kEmptyArray) || !read_shared(reader, shared)) {
     return 0;
-  }
-  shared.reserve(count);  // At least one byte each is left.
-  for (; count != 0; --count) {
-    if (!reader.read_unsigned(shared.emplace_back(), UINT64_MAX, {})) return 0;
   }
   return reader.offset();
 }

@@ -241,8 +241,9 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
 }
 
 const MadeNode* GraphDecoder::made_at(std::size_t offset) const {
-  const auto node = std::ranges::find(made_, offset - start_, &MadeNode::start);
-  return node != made_.end() ? &*node : nullptr;
+  const auto node =
+      std::ranges::lower_bound(made_, offset - start_, {}, &MadeNode::start);
+  return node != made_.end() && node->start == offset - start_ ? &*node : nullptr;
 }
 
 Ref GraphDecoder::take(const MadeNode& node, std::size_t slot) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/hash.h"
 #include "envelope/samples.h"
 #include "waybill/envelope.h"
 
@@ -18,6 +17,7 @@ using envelope::BareFunction;
 using samples::BodyDraft;
 using samples::Bytes;
 using samples::Draft;
+using samples::fit_digest;
 using wire::ExtType;
 using wire::NodeTag;
 using wire::Writer;
@@ -73,13 +73,6 @@ bool is_bare(const Bytes& bytes, const PythonVersion& python = kPython) {
 bool is_sound(const Bytes& bytes) {
   const Result<Envelope> envelope = open_whole(bytes);
   return envelope && check_python(*envelope, kPython) && verify(*envelope);
-}
-
-// With the digest that belongs to the bytes before it.
-void fit_digest(Bytes& bytes) {
-  const std::size_t covered = bytes.size() - 11;
-  const auto digest = base::digest_of(BytesView(bytes).first(covered));
-  std::ranges::copy(digest, bytes.begin() + static_cast<std::ptrdiff_t>(covered) + 2);
 }
 
 TEST(BareFunction, IsReadWhole) {

@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 
-#include "base/hash.h"
 #include "envelope/known_nodes.h"
 #include "envelope/samples.h"
 #include "waybill/envelope.h"
@@ -22,6 +21,7 @@ using envelope::KnownNode;
 using samples::BodyDraft;
 using samples::Bytes;
 using samples::Draft;
+using samples::fit_digest;
 using wire::ExtType;
 using wire::NodeTag;
 using wire::Writer;
@@ -121,13 +121,6 @@ bool is_sound(const Bytes& bytes) {
 std::unique_ptr<CheckedHead> head_of(const Draft& draft) {
   const Bytes bytes = draft.sealed();
   return CheckedHead::make(sound_envelope(bytes));
-}
-
-// With the digest that belongs to the bytes before it.
-void fit_digest(Bytes& bytes) {
-  const std::size_t covered = bytes.size() - 11;
-  const auto digest = base::digest_of(BytesView(bytes).first(covered));
-  std::ranges::copy(digest, bytes.begin() + static_cast<std::ptrdiff_t>(covered) + 2);
 }
 
 TEST(KnownNodes, AreBareFunctionsAndClasses) {
@@ -340,9 +333,10 @@ TEST(CheckedHead, GoesOnWithWhatItBeganWith) {
   EXPECT_FALSE(head->is_all_of(bytes));  // There is more than what is known.
 }
 
-TEST(CheckedHead, IsAllOfAnEnvelopeOfNothingElse) {
-  Draft draft;
+// A function that names nothing, alone or in a list.
+void fill_with_bare_function(Draft& draft, bool is_alone) {
   draft.code.push_back(BodyDraft().body());
+  if (!is_alone) draft.payload.array(1);
   draft.payload.node(NodeTag::kFunction, 4);
   draft.payload.unsigned_integer(0);
   samples::write_namespace(draft.payload);
@@ -350,6 +344,11 @@ TEST(CheckedHead, IsAllOfAnEnvelopeOfNothingElse) {
   draft.payload.map(0);
   draft.places.array(1);
   write_place(draft.places);
+}
+
+TEST(CheckedHead, IsAllOfAnEnvelopeOfNothingElse) {
+  Draft draft;
+  fill_with_bare_function(draft, true);
   const auto head = head_of(draft);
   Bytes bytes = draft.sealed();
 
@@ -362,20 +361,9 @@ TEST(CheckedHead, IsAllOfAnEnvelopeOfNothingElse) {
 }
 
 TEST(CheckedHead, IsAllOfWhatItWentOnWithIfThatIsKnown) {
-  const auto function = [](Draft& draft, bool is_alone) {
-    draft.code.push_back(BodyDraft().body());
-    if (!is_alone) draft.payload.array(1);
-    draft.payload.node(NodeTag::kFunction, 4);
-    draft.payload.unsigned_integer(0);
-    samples::write_namespace(draft.payload);
-    draft.payload.array(0);
-    draft.payload.map(0);
-    draft.places.array(1);
-    write_place(draft.places);
-  };
   Draft in_list, alone;
-  function(in_list, false);
-  function(alone, true);
+  fill_with_bare_function(in_list, false);
+  fill_with_bare_function(alone, true);
   const auto head = head_of(in_list);
   EXPECT_FALSE(head->is_all_of(alone.sealed()));
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
 #include "envelope/samples.h"
 #include "waybill/envelope.h"
 
@@ -16,6 +15,7 @@ namespace {
 
 using samples::Bytes;
 using samples::Draft;
+using samples::fit_digest;
 using wire::ExtType;
 using wire::NodeTag;
 
@@ -43,13 +43,6 @@ std::optional<Envelope> sound(const Bytes& bytes, const Limits& limits = {}) {
   std::optional<Envelope> envelope = envelope::open_unmeasured(bytes, limits);
   if (envelope && !verify(*envelope, limits)) envelope.reset();
   return envelope;
-}
-
-// With the digest that belongs to the bytes before it.
-void fit_digest(Bytes& bytes) {
-  const std::size_t covered = bytes.size() - 11;
-  const auto digest = base::digest_of(BytesView(bytes).first(covered));
-  std::ranges::copy(digest, bytes.begin() + static_cast<std::ptrdiff_t>(covered) + 2);
 }
 
 TEST(Unmeasured, HasTheSectionsThatOpenFinds) {

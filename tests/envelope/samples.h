@@ -3,6 +3,7 @@
 // Envelopes that tests take apart: one with a bit of everything, and the means to build
 // others that are wrong in one place.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -152,6 +153,14 @@ inline void fill_with_function(Draft& draft) {
   draft.places.integer(5);
   draft.places.binary({});
   draft.places.array(0);
+}
+
+// Puts the digest that belongs to the bytes before it at the end of an envelope that is
+// not signed.
+inline void fit_digest(Bytes& bytes) {
+  const std::size_t covered = bytes.size() - 11;
+  const auto digest = base::digest_of(BytesView(bytes).first(covered));
+  std::ranges::copy(digest, bytes.begin() + static_cast<std::ptrdiff_t>(covered) + 2);
 }
 
 inline Bytes data_envelope() {
