@@ -43,6 +43,12 @@ enum class ErrorCode : std::uint8_t {
   kUndeclared,
   // Code made for another Python. `detail` names both versions.
   kPythonMismatch,
+  // What a policy does not allow. `detail` names the rule that decided.
+  kRefused,
+  // No signature where one is demanded, or not that of a known key over these bytes.
+  kBadSignature,
+  // Text that is no key, or none for this. `detail` never holds any of it.
+  kBadKey,
 };
 
 // The code as docs and `--json` spell it, e.g. "digest_mismatch". Static storage.

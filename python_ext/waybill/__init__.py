@@ -14,7 +14,9 @@ from waybill._errors import (
     EncodeError,
     Error,
     MissingModuleError,
+    PolicyError,
     PythonMismatchError,
+    SignatureError,
 )
 from waybill._face import ImportRecord, dump, fingerprint, imports, inspect, load
 from waybill._modules import (
@@ -40,7 +42,9 @@ __all__ = [
     "MissingModuleError",
     "Pickler",
     "PicklingError",
+    "PolicyError",
     "PythonMismatchError",
+    "SignatureError",
     "Unpickler",
     "UnpicklingError",
     "dump",

@@ -39,6 +39,14 @@ class PythonMismatchError(DecodeError):
     """The payload holds code for another Python; the message names both."""
 
 
+class PolicyError(DecodeError):
+    """A policy does not allow what the payload asks for; the message names the rule."""
+
+
+class SignatureError(DecodeError):
+    """A payload without the signature that is demanded, or a key that is none."""
+
+
 class MissingModuleError(Error, ModuleNotFoundError):
     """A module that the payload needs cannot be imported here.
 

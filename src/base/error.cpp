@@ -29,6 +29,12 @@ std::string_view name_of(ErrorCode code) {
       return "undeclared";
     case ErrorCode::kPythonMismatch:
       return "python_mismatch";
+    case ErrorCode::kRefused:
+      return "refused";
+    case ErrorCode::kBadSignature:
+      return "bad_signature";
+    case ErrorCode::kBadKey:
+      return "bad_key";
   }
   return "unknown";
 }

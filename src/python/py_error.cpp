@@ -19,6 +19,20 @@ Ref text(std::string_view view) {
       view.data(), static_cast<Py_ssize_t>(view.size()), "backslashreplace"));
 }
 
+const Ref& exception_of(const State& state, ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kPythonMismatch:
+      return state.python_mismatch_error;
+    case ErrorCode::kRefused:
+      return state.policy_error;
+    case ErrorCode::kBadSignature:
+    case ErrorCode::kBadKey:
+      return state.signature_error;
+    default:
+      return state.decode_error;
+  }
+}
+
 // Raises `type` with a message, attributes, and a cause that may be null.
 [[noreturn]] void raise_with(
     const Ref& exception, const Ref& cause,
@@ -41,9 +55,7 @@ void raise(const State& state, const Error& error) {
 void raise_decode(const State& state, ErrorCode code, std::size_t offset,
                   std::string detail) {
   const Ref cause = take_error();
-  const bool is_mismatch = code == ErrorCode::kPythonMismatch;
-  PyObject* type =
-      (is_mismatch ? state.python_mismatch_error : state.decode_error).get();
+  PyObject* type = exception_of(state, code).get();
   Ref message = text(to_string(Error{code, offset, std::move(detail)}));
   Ref name = text(name_of(code));
   Ref position = Ref::steal(PyLong_FromSize_t(offset));

@@ -92,6 +92,8 @@ constexpr HelperRow kHelpers[] = {
     {&State::decode_error, "waybill._errors", "DecodeError"},
     {&State::python_mismatch_error, "waybill._errors", "PythonMismatchError"},
     {&State::missing_module_error, "waybill._errors", "MissingModuleError"},
+    {&State::policy_error, "waybill._errors", "PolicyError"},
+    {&State::signature_error, "waybill._errors", "SignatureError"},
 };
 
 Ref attribute(PyObject* object, const char* name) {

@@ -31,7 +31,8 @@ struct Names {
 
 struct State {
   // Exception classes of the Python face.
-  Ref error, encode_error, decode_error, python_mismatch_error, missing_module_error;
+  Ref error, encode_error, decode_error, python_mismatch_error, missing_module_error,
+      policy_error, signature_error;
   Names names;
   // The dict of `sys`: where sys.modules is looked up anew each time.
   Ref sys_dict;
