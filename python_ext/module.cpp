@@ -3,40 +3,16 @@
 
 #include <Python.h>
 
-#include <new>
 #include <string>
 
+#include "methods.h"
 #include "python/object.h"
-#include "python/py_error.h"
-#include "python/ref.h"
-#include "python/state.h"
+#include "python/terms.h"
 #include "waybill/report.h"
 
 namespace {
 
-using waybill::py::check;
-using waybill::py::PyError;
-using waybill::py::Ref;
-using waybill::py::State;
-
-State& state_of(PyObject* module) {
-  return *static_cast<State*>(PyModule_GetState(module));
-}
-
-// The one place where C++ exceptions become Python ones.
-template <typename Function>
-PyObject* guarded(Function function) {
-  try {
-    return function().release();
-  } catch (const PyError&) {
-    return nullptr;
-  } catch (const std::bad_alloc&) {
-    return PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_SystemError, error.what());
-    return nullptr;
-  }
-}
+using namespace waybill::extension;
 
 // A function of waybill._face, fetched when it is first needed: that module imports
 // this one.
@@ -74,11 +50,6 @@ class Input {
   Ref bytes_;
 };
 
-Ref text(std::string_view view) {
-  return Ref::steal(PyUnicode_DecodeUTF8(
-      view.data(), static_cast<Py_ssize_t>(view.size()), "surrogatepass"));
-}
-
 waybill::Envelope open_or_raise(State& state, waybill::BytesView bytes) {
   waybill::Result<waybill::Envelope> envelope = waybill::open(bytes);
   if (!envelope) waybill::py::raise(state, envelope.error());
@@ -90,16 +61,6 @@ Ref call_with_options(PyObject* function, PyObject* const* arguments, Py_ssize_t
                       PyObject* keywords) {
   return Ref::steal(PyObject_Vectorcall(function, arguments,
                                         static_cast<std::size_t>(count), keywords));
-}
-
-// An option that was given; null for None.
-PyObject* given(PyObject* object) { return object == Py_None ? nullptr : object; }
-
-void demand_count(const char* name, Py_ssize_t count, Py_ssize_t expected) {
-  if (count == expected) return;
-  PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, %zd were given", name,
-               expected, count);
-  throw PyError();
 }
 
 PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
@@ -125,7 +86,7 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                                count, keywords);
     }
     const Input input(arguments[0]);
-    return waybill::py::decode(state, input.bytes(), {}, {});
+    return waybill::py::decode(state, input.bytes(), {});
   });
 }
 
@@ -148,7 +109,7 @@ PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
 
 PyObject* decode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    demand_count("decode", count, 6);
+    demand_count("decode", count, 7);
     waybill::py::DecodeHooks hooks;
     hooks.persistent_load = given(arguments[1]);
     hooks.find_class = given(arguments[2]);
@@ -158,7 +119,11 @@ PyObject* decode(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
     check(resets_classes);
     hooks.resets_classes = resets_classes != 0;
     const Input input(arguments[0]);
-    return waybill::py::decode(state_of(module), input.bytes(), hooks, {});
+    if (arguments[6] == Py_None) {
+      return waybill::py::decode(state_of(module), input.bytes(), hooks);
+    }
+    const waybill::Terms terms = waybill::py::terms_of(arguments[6]);
+    return waybill::py::decode(state_of(module), input.bytes(), hooks, &terms);
   });
 }
 
@@ -210,26 +175,21 @@ PyObject* measure(PyObject*, PyObject* data) {
   });
 }
 
-template <typename Function>
-PyCFunction fast(Function function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 constexpr char kDumpsDoc[] =
     "dumps(obj, protocol, *, fix_imports, buffer_callback, by_value, policies)"
     " -> bytes\n\n"
     "The object and all it needs, as bytes.";
 constexpr char kLoadsDoc[] =
-    "loads(data, *, fix_imports, encoding, errors, buffers, reset_classes)"
-    " -> object\n\n"
+    "loads(data, *, fix_imports, encoding, errors, buffers, reset_classes, policy, "
+    "limits) -> object\n\n"
     "The object that dumps() was given.";
 
 constexpr char kEncodeDoc[] =
     "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
     "by_value, policies, memo, payload, /) -> bytes";
 constexpr char kDecodeDoc[] =
-    "decode(data, persistent_load, find_class, buffers, history, reset_classes, /)"
-    " -> object";
+    "decode(data, persistent_load, find_class, buffers, history, reset_classes, terms,"
+    " /) -> object";
 
 PyMethodDef kMethods[] = {
     {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},
@@ -248,6 +208,8 @@ int execute(PyObject* module) {
   State* state = new (PyModule_GetState(module)) State;
   PyObject* done = guarded([&] {
     waybill::py::init_state(*state);
+    check(PyModule_AddFunctions(module, kAdmissionMethods));
+    add_admission_constants(module);
     return Ref::share(Py_None);
   });
   const Ref result = Ref::steal_or_null(done);

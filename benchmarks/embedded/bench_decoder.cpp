@@ -22,7 +22,7 @@ void decode(benchmark::State& state, const char* source) {
   const Ref bytes = py::encode(bench::state(), made_by(source).get(), {});
   const BytesView view = view_of(bytes);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(py::decode(bench::state(), view, {}, {}));
+    benchmark::DoNotOptimize(py::decode(bench::state(), view, {}));
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(view.size()));
 }

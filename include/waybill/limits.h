@@ -2,12 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace waybill {
 
 // Ceilings for input that may be hostile. A count in the input is compared with
 // the bytes that are left before anything is reserved, whatever the ceilings.
 struct Limits {
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
   // Bytes of one envelope. Stops a sender from filling memory with input alone.
   std::size_t max_bytes = std::size_t{4} << 30;
 
@@ -16,10 +19,51 @@ struct Limits {
   std::size_t max_values = std::size_t{1} << 31;
 
   // Containers inside containers. Nothing here recurses, so depth costs heap, not
-  // stack; the ceiling stops input that is all opening brackets.
+  // stack; the ceiling stops input that is all opening brackets, which other programs
+  // may not survive.
   std::size_t max_depth = std::size_t{1} << 26;
+
+  // Bytes of one text, binary or big integer.
+  std::size_t max_text = kNone;
+
+  // Items of one container; pairs of one map.
+  std::size_t max_items = kNone;
+
+  // Bytes that building the payload's data may take, as verify() estimates them: not
+  // less than what CPython takes on a 64-bit machine. What code and reducers of the
+  // payload allocate is not data.
+  std::size_t max_memory = kNone;
+
+  // Values as a program meets them that follows each reference: an object that is
+  // referred to ten times counts eleven times, with all it holds. In memory it is one,
+  // but whoever prints, compares or copies the payload goes that way ("billion
+  // laughs"). A reference to a container that is still open, a cycle, counts as one.
+  std::size_t max_unfolded = kNone;
+
+  // Steps that hashing and comparing keys and set items may take beyond a handful for
+  // each. Tuples that share parts can take exponential time to be hashed, and keys can
+  // be chosen so that they all collide. Collisions are counted, and NaN is refused as a
+  // key, only where this is below the default: that takes time for each key.
+  std::size_t max_key_steps = std::size_t{1} << 32;
 
   friend bool operator==(const Limits&, const Limits&) = default;
 };
+
+// For input from strangers; the default of data-only loading. 64 MiB of input and
+// 1 GiB of objects are more than messages have, and what stays below is dealt with in
+// seconds at most.
+inline constexpr Limits kStrictLimits = {
+    .max_bytes = std::size_t{1} << 26,
+    .max_values = std::size_t{1} << 24,
+    .max_depth = 512,
+    .max_text = std::size_t{1} << 26,
+    .max_items = std::size_t{1} << 24,
+    .max_memory = std::size_t{1} << 30,
+    .max_unfolded = std::size_t{1} << 26,
+    .max_key_steps = std::size_t{1} << 18,
+};
+
+// The lower of the two, ceiling by ceiling.
+Limits stricter(const Limits& a, const Limits& b);
 
 }  // namespace waybill

@@ -8,6 +8,16 @@
 ``loads`` runs code that the sender chose: load only what you trust.
 """
 
+from waybill._admission import (
+    DATA_ONLY,
+    INSTALLED_CODE,
+    STANDARD_TYPES,
+    STRICT_LIMITS,
+    Limits,
+    Policy,
+    Verdict,
+    restrict,
+)
 from waybill._core import dumps, loads
 from waybill._errors import (
     DecodeError,
@@ -34,19 +44,26 @@ PicklingError = EncodeError
 UnpicklingError = DecodeError
 
 __all__ = [
+    "DATA_ONLY",
+    "INSTALLED_CODE",
+    "STANDARD_TYPES",
+    "STRICT_LIMITS",
     "CloudPickler",
     "DecodeError",
     "EncodeError",
     "Error",
     "ImportRecord",
+    "Limits",
     "MissingModuleError",
     "Pickler",
     "PicklingError",
+    "Policy",
     "PolicyError",
     "PythonMismatchError",
     "SignatureError",
     "Unpickler",
     "UnpicklingError",
+    "Verdict",
     "dump",
     "dumps",
     "fingerprint",
@@ -56,5 +73,6 @@ __all__ = [
     "load",
     "loads",
     "register_pickle_by_value",
+    "restrict",
     "unregister_pickle_by_value",
 ]

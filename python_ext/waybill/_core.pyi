@@ -7,6 +7,8 @@ from typing import Any
 
 from typing_extensions import Buffer
 
+from waybill._admission import Limits, Policy, Terms
+
 #: The object and what it refers to, as one envelope. Raises EncodeError, with the path
 #: to the culprit, for what cannot travel. `buffer_callback` gets each PickleBuffer and
 #: keeps it if it answers something false. `by_value`: modules and packages that the
@@ -24,9 +26,11 @@ def dumps(
 
 #: The object in an envelope. Checks all bytes, then imports what the manifest says is
 #: needed at load, then builds. `buffers`: what `buffer_callback` kept, in that order.
-#: `reset_classes`: a class that is here gets its state anew. Raises DecodeError,
-#: PythonMismatchError, MissingModuleError, and what code of the payload raises while it
-#: is built. The other options do nothing.
+#: `reset_classes`: a class that is here gets its state anew. `policy`: what the payload
+#: may do. `limits`: what it may come to; STRICT_LIMITS if none are given and the policy
+#: allows nothing but data. Raises DecodeError, PolicyError, PythonMismatchError,
+#: MissingModuleError, and what code of the payload raises while it is built. The other
+#: options do nothing.
 def loads(
     data: Buffer,
     *,
@@ -35,6 +39,8 @@ def loads(
     errors: str = "strict",
     buffers: Iterable[Buffer] | None = None,
     reset_classes: bool = False,
+    policy: Policy | None = None,
+    limits: Limits | None = None,
 ) -> Any: ...
 
 #: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo.
@@ -59,6 +65,7 @@ def decode(
     buffers: Iterator[Buffer] | None,
     history: list[dict[int, object]] | None,
     reset_classes: bool,
+    terms: Terms | None,
     /,
 ) -> Any: ...
 
@@ -76,3 +83,20 @@ def inspect(data: Buffer, /) -> str: ...
 
 #: How many bytes the envelope that `data` begins misses at least; 0 if it is whole.
 def measure(data: Buffer, /) -> int: ...
+
+#: The ceilings of Limits() and of strict limits, in that order; None: none.
+LIMITS: tuple[int | None, ...]
+STRICT_LIMITS: tuple[int | None, ...]
+#: The rules of the preset of this name.
+STANDARD_TYPES: str
+
+#: A handle of a policy. Raises ValueError for text that is none.
+def policy(rules: str, /) -> object: ...
+
+#: Whether a policy allows a request, and the rule that decided.
+def ask(
+    policy: object, request: str, module: str, name: str, /
+) -> tuple[bool, str | None]: ...
+
+#: Puts all that is loaded from now on on these terms.
+def restrict_process(terms: Terms, /) -> None: ...

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from waybill import _core
+from waybill._admission import Limits, Policy, terms_of
 from waybill._modules import names_by_value
 from waybill._pickler import demand_protocol, read_payload
 from waybill._policies import Policies
@@ -14,7 +15,7 @@ from waybill._policies import Policies
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from waybill._policies import Policy
+    from waybill._policies import Policy as ObjectPolicy
 
 
 class ImportRecord(NamedTuple):
@@ -72,7 +73,7 @@ def dumps_with(
     fix_imports: bool = True,
     buffer_callback: Callable[[Any], object] | None = None,
     by_value: Iterable[ModuleType | str] = (),
-    policies: Policy | Mapping[type, Policy] | None = None,
+    policies: ObjectPolicy | Mapping[type, ObjectPolicy] | None = None,
 ) -> bytes:
     """``dumps`` with options; the extension calls it where there are any."""
     demand_protocol(protocol, buffer_callback)
@@ -97,10 +98,13 @@ def loads_with(
     errors: str = "strict",
     buffers: Iterable[Buffer] | None = None,
     reset_classes: bool = False,
+    policy: Policy | None = None,
+    limits: Limits | None = None,
 ) -> Any:
     """``loads`` with options; the extension calls it where there are any."""
     iterator = None if buffers is None else iter(buffers)
-    return _core.decode(data, None, None, iterator, None, reset_classes)
+    terms = terms_of(policy, limits)
+    return _core.decode(data, None, None, iterator, None, reset_classes, terms)
 
 
 def dump(

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from waybill import _core
+from waybill._admission import Limits, Policy, terms_of
 from waybill._errors import DecodeError, EncodeError
 from waybill._modules import names_by_value
 from waybill._policies import Policies
@@ -14,7 +15,7 @@ from waybill._policies import Policies
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from waybill._policies import Policy
+    from waybill._policies import Policy as ObjectPolicy
 
 
 class Pickler:
@@ -34,7 +35,7 @@ class Pickler:
         fix_imports: bool = True,
         buffer_callback: Callable[[Any], object] | None = None,
         by_value: Iterable[ModuleType | str] = (),
-        policies: Policy | Mapping[type, Policy] | None = None,
+        policies: ObjectPolicy | Mapping[type, ObjectPolicy] | None = None,
     ) -> None:
         try:
             self._write = file.write
@@ -111,10 +112,14 @@ class Unpickler:
         encoding: str = "ASCII",
         errors: str = "strict",
         buffers: Iterable[Buffer] | None = None,
+        policy: Policy | None = None,
+        limits: Limits | None = None,
     ) -> None:
         # The first is not needed; who has it not has no file that pickle takes.
         _, self._read = file.readline, file.read
         self._buffers = None if buffers is None else iter(buffers)
+        self._terms = terms_of(policy, limits)
+        self._limits = limits
         #: Objects of the payloads so far; may be handed to another Unpickler.
         self.memo: list[dict[int, object]] = []
 
@@ -137,6 +142,7 @@ class Unpickler:
             self._buffers,
             memo,
             False,
+            self._terms,
         )
 
     def find_class(self, module: str, name: str, /) -> Any:

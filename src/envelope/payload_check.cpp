@@ -91,6 +91,7 @@ bool PayloadCheck::sort_targets(Reader& reader) {
 bool PayloadCheck::check_payload(Reader& reader) {
   start_ = reader.offset();
   if (!sort_targets(reader)) return false;
+  if (Weigher::is_needed(limits_)) weigher_.emplace(limits_, targets_.size());
   if (!run(reader, {1, nullptr})) return false;
   if (!reader.at_end()) {
     return reader.fail(ErrorCode::kMalformed, reader.offset(),
@@ -168,6 +169,9 @@ bool PayloadCheck::pass_target(Reader& reader, Rule rule) {
                        "shared position " + std::to_string(expected) +
                            " is not the start of an object");
   }
+  if (weigher_) {
+    weigher_->start_target(targets_[targets_passed_].number, stack_.size());
+  }
   ++targets_passed_;
   at_target_ = true;
   return true;
@@ -203,11 +207,13 @@ bool PayloadCheck::is_short(Reader& reader, Rule rule) {
 }
 
 bool PayloadCheck::value(Reader& reader, Rule rule) {
+  if (weigher_) weigher_->close(stack_.size());
   if (!pass_target(reader, rule)) return false;
-  if (is_short(reader, rule)) return true;
+  if (!weigher_ && is_short(reader, rule)) return true;
   Token token;
   if (!reader.next(token)) return false;
   if ((accepted(rule) & bit(token.type)) == 0) return wrong(reader, token, rule);
+  if (weigher_ && !weigh(reader, token)) return false;
   switch (token.type) {
     case TokenType::kText:
       return wire::is_utf8(token.text()) ||
@@ -234,6 +240,23 @@ bool PayloadCheck::value(Reader& reader, Rule rule) {
   }
 }
 
+// Nodes and references are weighed where it is known what they are.
+bool PayloadCheck::weigh(Reader& reader, const Token& token) {
+  switch (token.type) {
+    case TokenType::kMap:
+      return weigher_->map(reader, token, stack_.size());
+    case TokenType::kArray:
+      return true;
+    case TokenType::kExtension:
+      if (token.ext_type == static_cast<std::int8_t>(wire::ExtType::kReference)) {
+        return true;
+      }
+      [[fallthrough]];
+    default:
+      return weigher_->leaf(reader, token);
+  }
+}
+
 bool PayloadCheck::code_index(Reader& reader, const Token& token) {
   if (token.integer < 0) return wrong(reader, token, Rule::kCodeIndex);
   const auto index = static_cast<std::uint64_t>(token.integer);
@@ -253,6 +276,7 @@ bool PayloadCheck::array(Reader& reader, const Token& token, Rule rule) {
   if (may_be_node && token.count != 0 && reader.take_node_tag(tag)) {
     return node(reader, token, rule, tag);
   }
+  if (weigher_ && !weigher_->list(reader, token, stack_.size())) return false;
   Rule item = Rule::kObject;
   if (rule == Rule::kCells) item = Rule::kCell;
   if (rule == Rule::kContents) item = Rule::kContent;
@@ -280,6 +304,9 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
                        "a node " + std::string(shape->name) + " with " +
                            std::to_string(count) + " values");
   }
+  if (weigher_ && !weigher_->node(reader, token, stack_.size(), kind, count)) {
+    return false;
+  }
   if (at_target_) target_tags_[targets_[targets_passed_ - 1].number] = tag;
   if (known_passed_ != known_.size() && pass_known(reader, token)) return true;
   if (is_constant(rule)) {
@@ -299,7 +326,7 @@ bool PayloadCheck::pass_known(Reader& reader, const Token& token) {
       std::memcmp(bytes.data(), known.bytes.data(), known.bytes.size()) != 0 ||
       references_seen_ != known.references_before ||
       known.references_after > envelope_.shared.size() ||
-      stack_.size() + known.bytes.size() > max_depth_) {
+      stack_.size() + known.bytes.size() > limits_.max_depth) {
     return false;
   }
   std::size_t passed = targets_passed_;
@@ -342,9 +369,10 @@ bool PayloadCheck::are_known_whole(Reader& reader) const {
 
 bool PayloadCheck::push(Reader& reader, const Token& token, const Frame& frame) {
   if (frame.left == 0) return true;
-  if (stack_.size() > max_depth_) {
+  if (stack_.size() > limits_.max_depth) {
     return reader.fail(ErrorCode::kLimitExceeded, token.offset,
-                       "deeper than max_depth allows");
+                       "more than the " + std::to_string(limits_.max_depth) +
+                           " containers inside each other that max_depth allows");
   }
   stack_.push_back(frame);
   return true;

@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "envelope/known_nodes.h"
 #include "envelope/shapes.h"
+#include "envelope/weigher.h"
 #include "waybill/envelope.h"
 #include "wire/reader.h"
 
@@ -22,10 +24,10 @@ class PayloadCheck {
  public:
   // `known`: nodes of a payload with the same manifest and code that was checked. They
   // have to be in this one too, in the same order, and are passed over; where they
-  // stand is written into them.
+  // stand is written into them. Envelope and nodes must outlive the checker.
   PayloadCheck(const Envelope& envelope, const Limits& limits,
                std::span<KnownNode> known = {})
-      : envelope_(envelope), max_depth_(limits.max_depth), known_(known) {}
+      : envelope_(envelope), limits_(limits), known_(known) {}
 
   // Checks the whole payload. False when the reader has an error.
   bool check_payload(wire::Reader& reader);
@@ -73,8 +75,11 @@ class PayloadCheck {
   static bool wrong(wire::Reader& reader, const wire::Token& token, Rule rule);
   bool push(wire::Reader& reader, const wire::Token& token, const Frame& frame);
 
+  bool weigh(wire::Reader& reader, const wire::Token& token);
+
   const Envelope& envelope_;
-  std::size_t max_depth_;
+  const Limits limits_;
+  std::optional<Weigher> weigher_;  // Of a payload, if any of its ceilings is set.
   // The frames of all but deep payloads are in the checker itself.
   alignas(Frame) std::array<std::byte, 16 * sizeof(Frame)> first_frames_;
   std::pmr::monotonic_buffer_resource frames_memory_{first_frames_.data(),

@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
+#include "waybill/policy.h"
 #include "wire/format.h"
 
 namespace waybill::envelope {
@@ -60,6 +62,9 @@ struct Shape {
   std::uint8_t most;  // Or kMany: any number, each by the first rule.
   std::array<Rule, 6> rules;
   bool is_constant = false;  // May stand among the constants of code.
+  // What the node asks of a policy; nothing if it is data, or what the program itself
+  // hands out (persistent ids, buffers, earlier payloads).
+  std::optional<Request> request = {};
 };
 inline constexpr std::uint8_t kMany = 0xff;
 
@@ -68,6 +73,9 @@ std::span<const Shape> all_shapes();
 
 // The row of a tag, or null.
 const Shape* shape_of(std::uint8_t tag);
+
+// What such a node asks of a policy, if anything.
+std::optional<Request> request_of(wire::NodeTag tag);
 
 // The rule of a field of a function; false if the field is unknown.
 bool rule_of_field(std::uint64_t field, Rule& rule);

@@ -177,7 +177,7 @@ Ref GraphDecoder::read_instance(Frame frame) {
 
 // The state is there; items and pairs follow, and most have none.
 Ref GraphDecoder::finish_instance(Frame frame) {
-  hash_depth_ = 0;
+  cost_ = {};
   const BytesView rest = reader_.rest();
   BytesView passed;
   if (rest.size() >= 2 && rest[0] == kEmptyArray && rest[1] == kEmptyMap &&

@@ -92,6 +92,7 @@ Ref GraphDecoder::extension(const Token& token) {
     }
     case ExtType::kInteger:
       if (token.bytes.empty()) break;
+      cost_.steps = token.bytes.size() / 8;  // No int keeps its hash.
       return integer_from_bytes(token.bytes.data(), token.bytes.size());
     case ExtType::kComplex:
       if (token.bytes.size() != 16) break;
@@ -148,7 +149,7 @@ Ref GraphDecoder::reference(const Token& token) {
       late_depth_ = std::min(late_depth_, slot.depth);
     }
   }
-  hash_depth_ = slot.hash_depth;
+  cost_ = slot.cost;
   return slot.object;
 }
 

@@ -107,7 +107,7 @@ Ref GraphDecoder::read_reduced(const Frame& frame) {
       PyObject_Vectorcall(callable.get(), vector.data(), call.count, nullptr));
   set_slot(frame.slot, object.get(), 0);
   last_slot_ = frame.slot;
-  hash_depth_ = 0;
+  cost_ = {};
   return object;
 }
 

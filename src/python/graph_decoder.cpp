@@ -17,7 +17,6 @@
 
 #include "python/attribute.h"
 #include "python/compat.h"
-#include "python/hash_depth.h"
 
 namespace waybill::py {
 
@@ -58,7 +57,8 @@ GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
       hooks_(hooks),
       start_(envelope.payload.offset),
       positions_(envelope.shared),
-      slots_(envelope.shared.size()) {
+      slots_(envelope.shared.size()),
+      keys_(limits) {
   stack_.reserve(first_frames_.size() / sizeof(Frame));
   if (envelope.payload.bytes.size() >= kWorthRemembering) texts_.remember();
   if (hooks.history != nullptr) {
@@ -74,7 +74,8 @@ GraphDecoder::GraphDecoder(const State& state, const Section& constants,
       reader_(constants.bytes, limits, constants.offset),
       nested_(&nested),
       start_(constants.offset),
-      positions_({}) {}
+      positions_({}),
+      keys_(limits) {}
 
 Ref GraphDecoder::decode() {
   Ref value = read();
@@ -115,12 +116,13 @@ Ref GraphDecoder::read() {
   if (token.type == TokenType::kArray) return open_array(token);
   if (token.type == TokenType::kMap) return open_map(token);
   const std::size_t slot = slot_at(token.offset);
-  hash_depth_ = 0;
+  cost_ = {};
   const bool is_attribute = !stack_.empty() &&
                             stack_.back().kind == FrameKind::kInstance &&
                             !stack_.back().key;
   Ref value = leaf(token, is_attribute);
   set_slot(slot, value.get(), 0);
+  if (slot != kNoSlot) slots_[slot].cost = cost_;
   last_slot_ = slot;
   // Of leaves only long text and bytes are referred to from later payloads.
   if (history_ && token.type >= TokenType::kText) {
@@ -158,7 +160,7 @@ Ref GraphDecoder::open_array(const Token& token) {
 Ref GraphDecoder::empty(Ref object, std::size_t offset, std::size_t slot) {
   offset_ = offset;
   last_slot_ = slot;
-  hash_depth_ = 0;
+  cost_ = {};
   set_slot(slot, object.get(), 0);
   if (history_) remember(offset, object.get());
   return object;
@@ -253,7 +255,7 @@ Ref GraphDecoder::take(const MadeNode& node, std::size_t slot) {
   code_->skip_uses(node.code_uses);
   set_slot(slot, node.object.get(), 0);
   last_slot_ = slot;
-  hash_depth_ = 0;
+  cost_ = {};
   return node.object;
 }
 
@@ -269,7 +271,7 @@ void GraphDecoder::deliver(Ref value) {
   Frame& frame = stack_.back();
   --frame.left;
   const auto index = static_cast<Py_ssize_t>(frame.position++);
-  frame.hash_depth = std::max(frame.hash_depth, hash_depth_);
+  frame.cost.add(cost_);
   switch (frame.kind) {
     case FrameKind::kList:
       // Code that the payload calls may have got hold of the list and changed it.
@@ -282,15 +284,15 @@ void GraphDecoder::deliver(Ref value) {
       put_tuple_item(frame.object.get(), index, std::move(value));
       return;
     case FrameKind::kPairs:
-      if (index % 2 == 0) demand_hashable();
+      if (index % 2 == 0) demand_hashable(value.get(), frame);
       check(PyList_Append(frame.object.get(), value.get()));
       return;
     case FrameKind::kFrozenSet:
-      demand_hashable();
+      demand_hashable(value.get(), frame);
       frame.children.push_back(std::move(value));
       return;
     case FrameKind::kSet:
-      demand_hashable();
+      demand_hashable(value.get(), frame);
       if (must_wait() && !is_simple(value.get())) {
         late_.push_back({frame.object, std::move(value), {}});
       } else {
@@ -323,7 +325,7 @@ void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
 
 void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
   if (!frame.key) {
-    demand_hashable();
+    demand_hashable(value.get(), frame);
     frame.key = std::move(value);
     return;
   }
@@ -354,17 +356,29 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
   }
 }
 
-void GraphDecoder::demand_hashable() {
-  if (hash_depth_ <= kMaxHashDepth) return;
-  fail(ErrorCode::kLimitExceeded,
-       "a key or set item of more than " + std::to_string(kMaxHashDepth) +
-           " tuples inside each other, which cannot be hashed safely");
+void GraphDecoder::demand_hashable(PyObject* key, Frame& frame) {
+  const bool is_set =
+      frame.kind == FrameKind::kSet || frame.kind == FrameKind::kFrozenSet;
+  const auto kind = is_set ? KeyProbes::Kind::kSet : KeyProbes::Kind::kDict;
+  const std::uint64_t values = frame.position + frame.left;
+  const auto look = [&] {
+    return keys_.look_at(key, cost_, kind, is_set ? values : values / 2, frame.probes);
+  };
+  if (keys_.is_strict() && must_wait() && !is_simple(key)) {
+    fail(ErrorCode::kBadReference, "a key or set item inside a tuple in a cycle");
+  }
+  const KeyGuard::Finding finding = is_simple(key) ? look() : outside(look);
+  if (finding == KeyGuard::Finding::kFine) return;
+  const bool is_malformed =
+      finding == KeyGuard::Finding::kNan || finding == KeyGuard::Finding::kUnhashable;
+  fail(is_malformed ? ErrorCode::kMalformed : ErrorCode::kLimitExceeded,
+       describe(finding));
 }
 
 void GraphDecoder::hashed(int result) {
   if (result >= 0) return;
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
-  fail(ErrorCode::kMalformed, "a key or set item that cannot be hashed");
+  fail(ErrorCode::kMalformed, describe(KeyGuard::Finding::kUnhashable));
 }
 
 Ref GraphDecoder::finish() {
@@ -375,8 +389,9 @@ Ref GraphDecoder::finish() {
   const bool is_hashed_through =
       frame.kind == FrameKind::kTuple ||
       (frame.codec != nullptr && frame.codec->tag == NodeTag::kSlice);
-  const std::uint32_t hash_depth = is_hashed_through ? frame.hash_depth + 1 : 0;
-  if (frame.slot != kNoSlot) slots_[frame.slot].hash_depth = hash_depth;
+  const HashCost cost =
+      is_hashed_through ? frame.cost.around(frame.position) : HashCost();
+  if (frame.slot != kNoSlot) slots_[frame.slot].cost = cost;
   if (frame.kind == FrameKind::kNode) {
     Ref object = frame.instead ? frame.instead : frame.object;
     if (frame.codec->finish != nullptr && !frame.instead) {
@@ -387,7 +402,7 @@ Ref GraphDecoder::finish() {
     set_slot(frame.slot, object.get(), 0);
     if (history_) remember(frame.offset, object.get());
     if (watcher_ != nullptr) show(frame, object.get());
-    hash_depth_ = hash_depth;
+    cost_ = cost;
     return object;
   }
   stack_.pop_back();
@@ -415,7 +430,7 @@ Ref GraphDecoder::finish() {
   if (depth == late_depth_) insert_late();
   if (frame.kind == FrameKind::kInstance) return finish_instance(std::move(frame));
   if (history_) remember(frame.offset, frame.object.get());
-  hash_depth_ = hash_depth;
+  cost_ = cost;
   return std::move(frame.object);
 }
 

@@ -14,6 +14,7 @@
 #include "python/code_builder.h"
 #include "python/compat.h"
 #include "python/hooks.h"
+#include "python/key_guard.h"
 #include "python/leaves.h"
 #include "python/module_importer.h"
 #include "python/ref.h"
@@ -115,7 +116,8 @@ class GraphDecoder {
     std::uint64_t position = 0;  // Values that came.
     std::size_t offset = 0;
     std::size_t slot = kNoSlot;
-    std::uint32_t hash_depth = 0;  // Of the deepest tuple in it.
+    HashCost cost;  // Of all in it.
+    std::unique_ptr<KeyProbes> probes = {};
     const NodeCodec* codec = nullptr;
     std::vector<Ref> children;  // kNode: those that came. kFrozenSet: its items.
     std::vector<Ref> cells;     // Of a function: those that it introduces.
@@ -133,7 +135,7 @@ class GraphDecoder {
   struct Slot {
     Ref object;
     std::size_t depth = 0;  // Of its frame while that is open; else 0.
-    std::uint32_t hash_depth = 0;
+    HashCost cost;
   };
   // An entry that waits for its key to be complete.
   struct Late {
@@ -208,8 +210,8 @@ class GraphDecoder {
   void hashed(int result);
   // Refuses a dict in which one key took the place of another.
   void demand_whole(const Frame& frame);
-  // Refuses a value that is a key or item and too deep to be hashed.
-  void demand_hashable();
+  // Refuses a key or item of this frame that is not to be hashed.
+  void demand_hashable(PyObject* key, Frame& frame);
   // Refuses a reference to the open tuple of this depth from within tuples alone.
   void demand_detour(std::size_t depth);
 
@@ -238,7 +240,8 @@ class GraphDecoder {
   std::vector<Late> late_;
   std::size_t offset_ = 0;  // Of the value at hand.
   TextMaker texts_;
-  std::uint32_t hash_depth_ = 0;  // Of the value that was finished last.
+  KeyGuard keys_;
+  HashCost cost_;  // Of the value that was finished last.
   std::vector<Ref> fresh_cells_;
   std::uint64_t buffer_count_ = 0;
   // The class that was found to be ordinary last, and its version then.

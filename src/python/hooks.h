@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "waybill/admission.h"
+
 namespace waybill::py {
 
 struct EncodeHooks {
@@ -38,11 +40,13 @@ struct DecodeHooks {
   // [{position: object}] of the earlier payloads of a stream; this one's is added.
   PyObject* history = nullptr;
   bool resets_classes = false;  // A class that is known gets its state anew.
+  // On what terms payloads are let in; null: what is sound is.
+  const Admission* admission = nullptr;
 
   // Whether there are none, and so the bytes alone decide what they become.
   bool are_none() const {
     return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
-           history == nullptr && !resets_classes;
+           history == nullptr && !resets_classes && admission == nullptr;
   }
 };
 

@@ -196,12 +196,55 @@ Ref decode_bare(State& state, BytesView bytes, ReceivedEnvelopes::Visit& visit) 
   return function;
 }
 
+// Builds what is in an envelope that was opened and has passed all checks.
+Ref build(State& state, const Result<Envelope>& opened, const DecodeHooks& hooks,
+          const Limits& limits, ReceivedEnvelopes::Visit* visit) {
+  const Envelope& envelope = *opened;
+  ModuleImporter modules(state, envelope.manifest);
+  // Who decides what a name means decides what is imported for it, too.
+  if (hooks.find_class == nullptr) modules.import_all();
+  CodeBuilder code(state, envelope, limits);
+  GraphDecoder decoder(state, envelope, code, modules, hooks, limits);
+  ReceivedEnvelope* watcher = nullptr;
+  if (visit != nullptr && !envelope.code.empty()) {
+    const CodeBody& last = envelope.code.back();
+    const std::size_t head = last.offset + last.bytes.size();
+    watcher = visit->take_up(state, envelope.bytes.first(head),
+                             [&]() -> const auto& { return opened; });
+  }
+  if (watcher != nullptr) decoder.watch(*watcher);
+  Ref object = decoder.decode();
+  if (hooks.find_class != nullptr) modules.import_all();
+  if (watcher != nullptr) watcher->finish();
+  return object;
+}
+
+// What is let in on any terms that are not the usual ones goes no short way, but for
+// data, and that only once it is known to be allowed.
+Ref decode_admitted(State& state, BytesView bytes, DecodeHooks hooks,
+                    const Admission& admission) {
+  const Result<Envelope> envelope = admission.admit(bytes);
+  if (!envelope) raise(state, envelope.error());
+  if (hooks.history == nullptr) {
+    if (Ref object = decode_plain(bytes, admission.limits())) return object;
+  }
+  const Result<void> runs = check_python(*envelope, state.python);
+  if (!runs) raise(state, runs.error());
+  hooks.admission = &admission;
+  return build(state, envelope, hooks, admission.limits(), nullptr);
+}
+
 }  // namespace
 
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
-           const Limits& limits) {
+           const Terms* terms) {
+  if (terms != nullptr || is_process_restricted()) {
+    const Admission admission(terms != nullptr ? *terms : Terms{});
+    if (!admission.is_free()) return decode_admitted(state, bytes, hooks, admission);
+  }
+  const Limits limits;
   std::optional<ReceivedEnvelopes::Visit> visit;
-  if (hooks.are_none() && limits == Limits{}) {
+  if (hooks.are_none()) {
     visit.emplace(*state.received, bytes);
     if (Ref object = visit->decode(state)) return object;
   }
@@ -213,22 +256,7 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   }
   const Result<Envelope> envelope = open_and_verify(state, bytes, limits);
   if (!envelope) raise(state, envelope.error());
-  ModuleImporter modules(state, envelope->manifest);
-  // Who decides what a name means decides what is imported for it, too.
-  if (hooks.find_class == nullptr) modules.import_all();
-  CodeBuilder code(state, *envelope, limits);
-  GraphDecoder decoder(state, *envelope, code, modules, hooks, limits);
-  ReceivedEnvelope* watcher = nullptr;
-  if (visit && !envelope->code.empty()) {
-    const CodeBody& last = envelope->code.back();
-    watcher = visit->take_up(state, bytes.first(last.offset + last.bytes.size()),
-                             [&]() -> const auto& { return envelope; });
-  }
-  if (watcher != nullptr) decoder.watch(*watcher);
-  Ref object = decoder.decode();
-  if (hooks.find_class != nullptr) modules.import_all();
-  if (watcher != nullptr) watcher->finish();
-  return object;
+  return build(state, envelope, hooks, limits, visit ? &*visit : nullptr);
 }
 
 }  // namespace waybill::py

@@ -7,6 +7,7 @@
 #include "python/graph_encoder.h"
 #include "python/ref.h"
 #include "python/state.h"
+#include "waybill/admission.h"
 #include "waybill/envelope.h"
 
 namespace waybill::py {
@@ -24,8 +25,9 @@ Manifest discover(State& state, PyObject* object, bool by_value);
 ContentHash content_hash(State& state, PyObject* object, bool passes_over);
 
 // The object in the envelope that `bytes` are. Checks all of it before anything is
-// imported or built. `bytes` must not change meanwhile. Throws PyError.
+// imported or built. `bytes` must not change meanwhile. `terms`: null for whatever the
+// process allows. Throws PyError.
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
-           const Limits& limits);
+           const Terms* terms = nullptr);
 
 }  // namespace waybill::py

@@ -13,7 +13,7 @@
 
 #include "envelope/plain.h"
 #include "python/compat.h"
-#include "python/hash_depth.h"
+#include "python/key_guard.h"
 #include "python/leaves.h"
 #include "python/shared_positions.h"
 #include "python/text_maker.h"
@@ -32,12 +32,13 @@ using wire::NodeTag;
 
 class PlainDecoder {
  public:
-  PlainDecoder(BytesView bytes, std::size_t start, std::size_t max_depth,
+  PlainDecoder(BytesView bytes, std::size_t start, const Limits& limits,
                const std::vector<std::uint64_t>& shared)
       : start_(bytes.data() + start),
         at_(start_),
         end_(bytes.data() + bytes.size()),
-        max_depth_(max_depth),
+        max_depth_(limits.max_depth),
+        keys_(limits),
         are_passed_(shared.empty()),
         positions_(shared),
         slots_(shared.size()) {}
@@ -59,14 +60,15 @@ class PlainDecoder {
     std::uint64_t position;  // Values that came.
     std::size_t slot;
     Ref object;
-    Ref key;                  // kDict: waits for its value.
-    std::uint32_t depth = 0;  // Of the deepest tuple in it.
+    Ref key;        // kDict: waits for its value.
+    HashCost cost;  // Of all in it.
+    std::unique_ptr<KeyProbes> probes = {};
   };
 
   // An object that references mean.
   struct Slot {
     Ref object;
-    std::uint32_t depth = 0;  // See depth_.
+    HashCost cost;
   };
 
   // Reads one value. False if there is none yet: a container was opened, or this is
@@ -99,6 +101,8 @@ class PlainDecoder {
     given_up_ = true;
     return false;
   }
+  // Gives up on a key or item that is not to be hashed.
+  void look_at(PyObject* key, Frame& frame);
   // For functions that hash: what cannot be hashed is not for here.
   void hashed(int result);
 
@@ -107,8 +111,8 @@ class PlainDecoder {
   const std::uint8_t* end_;
   std::size_t max_depth_;
   bool given_up_ = false;
-  // How many tuples the value at hand is, inside each other.
-  std::uint32_t depth_ = 0;
+  KeyGuard keys_;
+  HashCost cost_;  // Of the value at hand.
   std::vector<Frame> stack_;
   std::uint64_t announced_ = 0;  // Values of all containers so far.
   std::size_t dicts_ = 0;
@@ -136,7 +140,7 @@ Ref PlainDecoder::decode() {
 
 // Values come one after the other until a container is opened.
 void PlainDecoder::fill(Frame& frame, Ref& value) {
-  depth_ = 0;
+  cost_ = {};
   switch (frame.kind) {
     case Kind::kList:
       if (are_passed_) fill_with_numbers(frame);
@@ -144,7 +148,7 @@ void PlainDecoder::fill(Frame& frame, Ref& value) {
         PyList_SET_ITEM(frame.object.get(), static_cast<Py_ssize_t>(frame.position++),
                         value.release());
         --frame.left;
-        depth_ = 0;
+        cost_ = {};
       }
       return;
     case Kind::kDict:
@@ -154,7 +158,7 @@ void PlainDecoder::fill(Frame& frame, Ref& value) {
       while (frame.left != 0 && next(value)) {
         put(frame, std::exchange(value, {}));
         if (given_up_) return;
-        depth_ = 0;
+        cost_ = {};
       }
       return;
   }
@@ -166,11 +170,12 @@ void PlainDecoder::fill_dict(Frame& frame, Ref& value) {
   while (frame.left != 0) {
     if (!frame.key) {
       if (!next(value)) return;
-      if (depth_ > kMaxHashDepth) return static_cast<void>(give_up());
+      look_at(value.get(), frame);
+      if (given_up_) return;
       frame.key = std::move(value);
       ++frame.position;
       --frame.left;
-      depth_ = 0;
+      cost_ = {};
     }
     if (!next(value)) return;
     hashed(PyDict_SetItem(frame.object.get(), frame.key.get(), value.get()));
@@ -178,7 +183,7 @@ void PlainDecoder::fill_dict(Frame& frame, Ref& value) {
     ++frame.position;
     --frame.left;
     if (given_up_) return;
-    depth_ = 0;
+    cost_ = {};
   }
 }
 
@@ -214,7 +219,7 @@ void PlainDecoder::fill_with_numbers(Frame& list) {
 void PlainDecoder::put(Frame& frame, Ref value) {
   --frame.left;
   const auto index = static_cast<Py_ssize_t>(frame.position++);
-  frame.depth = std::max(frame.depth, depth_);
+  frame.cost.add(cost_);
   switch (frame.kind) {
     case Kind::kList:
       PyList_SET_ITEM(frame.object.get(), index, value.release());
@@ -224,15 +229,13 @@ void PlainDecoder::put(Frame& frame, Ref value) {
       return;
     case Kind::kSet:
     case Kind::kFrozenSet:
-      if (depth_ > kMaxHashDepth) {
-        give_up();
-        return;
-      }
+      look_at(value.get(), frame);
+      if (given_up_) return;
       hashed(PySet_Add(frame.object.get(), value.get()));
       return;
     case Kind::kDict:
       if (!frame.key) {
-        if (depth_ > kMaxHashDepth) give_up();
+        look_at(value.get(), frame);
         frame.key = std::move(value);
         return;
       }
@@ -240,6 +243,15 @@ void PlainDecoder::put(Frame& frame, Ref value) {
       frame.key = Ref();
       return;
   }
+}
+
+[[gnu::always_inline]] inline void PlainDecoder::look_at(PyObject* key, Frame& frame) {
+  const bool is_dict = frame.kind == Kind::kDict;
+  const std::uint64_t count = frame.position + frame.left;
+  const KeyGuard::Finding finding = keys_.look_at(
+      key, cost_, is_dict ? KeyProbes::Kind::kDict : KeyProbes::Kind::kSet,
+      is_dict ? count / 2 : count, frame.probes);
+  if (finding != KeyGuard::Finding::kFine) give_up();
 }
 
 void PlainDecoder::hashed(int result) {
@@ -256,7 +268,7 @@ Ref PlainDecoder::close() {
   if (frame.kind == Kind::kDict && PyDict_GET_SIZE(frame.object.get()) != length) {
     give_up();  // Equal keys.
   }
-  depth_ = frame.kind == Kind::kTuple ? frame.depth + 1 : 0;
+  cost_ = frame.kind == Kind::kTuple ? frame.cost.around(frame.position) : HashCost();
   note(frame.slot, frame.object.get());
   return std::move(frame.object);
 }
@@ -346,7 +358,7 @@ bool PlainDecoder::read_extension(Ref& value, const std::uint8_t* bytes,
   if (!slot.object) return give_up();
   if (number == references_seen_) ++references_seen_;
   value = slot.object;
-  depth_ = slot.depth;
+  cost_ = slot.cost;
   return true;
 }
 
@@ -380,7 +392,7 @@ bool PlainDecoder::open(Ref& value, const wire::Lead& lead) {
   Ref object;
   if (!make(kind, count, object)) return false;
   if (count == 0) {
-    depth_ = kind == Kind::kTuple ? 1 : 0;
+    cost_ = kind == Kind::kTuple ? HashCost().around(0) : HashCost();
     note(slot, object.get());
     value = std::move(object);
     return true;
@@ -390,7 +402,7 @@ bool PlainDecoder::open(Ref& value, const wire::Lead& lead) {
     note(slot, object.get());
   }
   if (stack_.size() >= max_depth_) return give_up();
-  stack_.push_back({kind, count, 0, slot, std::move(object), {}});
+  stack_.push_back({kind, count, 0, slot, std::move(object), {}, {}, {}});
   return false;
 }
 
@@ -422,7 +434,7 @@ bool PlainDecoder::make(Kind kind, std::uint64_t count, Ref& object) {
 }
 
 void PlainDecoder::note(std::size_t slot, PyObject* object) {
-  if (slot != kNoSlot) slots_[slot] = {Ref::share(object), depth_};
+  if (slot != kNoSlot) slots_[slot] = {Ref::share(object), cost_};
 }
 
 }  // namespace
@@ -432,7 +444,7 @@ Ref decode_plain(BytesView bytes, const Limits& limits) {
   const std::size_t start = envelope::find_plain_payload(bytes, limits, shared);
   if (start == 0) return {};
   const CollectorPause pause;
-  PlainDecoder decoder(bytes, start, limits.max_depth, shared);
+  PlainDecoder decoder(bytes, start, limits, shared);
   Ref value = decoder.decode();
   if (!value || !envelope::ends_plain(bytes, start + decoder.size())) return {};
   return value;

@@ -139,7 +139,8 @@ bool Reader::skip() {
       if (items > left() - lead.head) return fail_short(items, "values");
       if (items != 0 && depth == max_depth_) {
         return fail(ErrorCode::kLimitExceeded, offset(),
-                    "deeper than max_depth allows");
+                    "more than the " + std::to_string(max_depth_) +
+                        " containers inside each other that max_depth allows");
       }
     }
     position_ += lead.head;

@@ -19,11 +19,12 @@ LAW = {
     },
     "cli": {"waybill/", "CLI/", "fmt/", "nlohmann/"},
 }
-# The extension: public headers, the pipelines, the state that hangs on the module, and
-# the border where errors become exceptions.
-MODULE_MAY_INCLUDE = {"waybill/", "Python.h"}
+# The extension: public headers, the pipelines, the state that hangs on the module, what
+# converts arguments, and the border where errors become exceptions.
+MODULE_MAY_INCLUDE = {"waybill/", "Python.h", "methods.h"}
 MODULE_MAY_INCLUDE |= {
-    f"python/{name}.h" for name in ("object", "state", "ref", "py_error")
+    f"python/{name}.h"
+    for name in ("object", "terms", "state", "ref", "py_error", "text")
 }
 
 # Public headers that do not belong to the layer envelope.

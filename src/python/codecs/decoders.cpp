@@ -8,6 +8,8 @@
 #include "python/compat.h"
 #include "python/graph_decoder.h"
 #include "python/known_class.h"
+#include "python/lookup_check.h"
+#include "python/modules.h"
 #include "python/namespaces.h"
 
 namespace waybill::py {
@@ -33,25 +35,54 @@ Ref make_range(GraphDecoder&, Frame& frame) {
       frame.children[1].get(), frame.children[2].get(), nullptr));
 }
 
+// Where the first name of a dotted path ends; its length if it has no dot.
+Py_ssize_t end_of_name(PyObject* path, Py_ssize_t start) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
+  const Py_ssize_t dot = PyUnicode_FindChar(path, '.', start, length, 1);
+  if (dot == -2) throw PyError();
+  return dot < 0 ? length : dot;
+}
+
 // Follows the path by getattr, as pickle's find_class does: the module has been
 // imported by now, and what it provides lazily counts too.
-Ref find_global(GraphDecoder& decoder, Frame& frame) {
-  Ref object = frame.children[0];
+Ref follow(Ref object, PyObject* path, const LookupCheck& check) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
+  if (end_of_name(path, 0) == length) {
+    return Ref::steal(PyObject_GetAttr(object.get(), path));
+  }
+  for (Py_ssize_t start = 0; start <= length;) {
+    const Py_ssize_t end = end_of_name(path, start);
+    const Ref name = Ref::steal(PyUnicode_Substring(path, start, end));
+    object = Ref::steal(PyObject_GetAttr(object.get(), name.get()));
+    start = end + 1;
+    if (start > length) break;
+    const Ref rest = Ref::steal(PyUnicode_Substring(path, start, length));
+    check.passed(object.get(), rest.get());
+  }
+  return object;
+}
+
+Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
+  const State& state = decoder.state();
+  PyObject* module = frame.children[0].get();
+  PyObject* path = frame.children[1].get();
+  Ref object;
   if (PyObject* find_class = decoder.hooks().find_class) {
-    if (object.get() == Py_None) object = decoder.state().names.builtins_plain;
-    return Ref::steal(PyObject_CallFunctionObjArgs(find_class, object.get(),
-                                                   frame.children[1].get(), nullptr));
+    if (module == Py_None) module = state.names.builtins_plain.get();
+    const LookupCheck check(state, decoder.hooks().admission, frame.offset, module,
+                            path);
+    object =
+        Ref::steal(PyObject_CallFunctionObjArgs(find_class, module, path, nullptr));
+    check.found(object.get());
+    return object;
   }
-  if (object.get() == Py_None) object = builtins_module(decoder.state());
-  PyObject* whole = frame.children[1].get();
-  if (PyUnicode_FindChar(whole, '.', 0, PyUnicode_GET_LENGTH(whole), 1) < 0) {
-    return Ref::steal(PyObject_GetAttr(object.get(), whole));
-  }
-  Ref dot = Ref::steal(PyUnicode_FromString("."));
-  Ref path = Ref::steal(PyUnicode_Split(whole, dot.get(), -1));
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(path.get()); ++i) {
-    object = Ref::steal(PyObject_GetAttr(object.get(), PyList_GET_ITEM(path.get(), i)));
-  }
+  const Admission* admission = decoder.hooks().admission;
+  const bool has_name = admission != nullptr && module != Py_None;
+  const Ref name = Ref::share(has_name ? module_name(state, module) : nullptr);
+  const LookupCheck check(state, admission, frame.offset, name.get(), path);
+  object = module == Py_None ? builtins_module(state) : frame.children[0];
+  object = follow(std::move(object), path, check);
+  check.found(object.get());
   return object;
 }
 
@@ -75,7 +106,7 @@ Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
   return globals;
 }
 
-Ref find_module(GraphDecoder& decoder, Frame& frame) {
+Ref own_module(GraphDecoder& decoder, Frame& frame) {
   PyObject* module = decoder.module_with(frame.children[0].get());
   if (module == nullptr) {
     decoder.fail(ErrorCode::kBadReference, "a module whose namespace is no module's");
@@ -249,7 +280,7 @@ constexpr NodeCodec kCodecs[] = {
     {NodeTag::kByteArray, 0, nullptr, make_byte_array},
     {NodeTag::kSlice, 0, nullptr, make_slice},
     {NodeTag::kRange, 0, nullptr, make_range},
-    {NodeTag::kGlobal, 0, nullptr, find_global},
+    {NodeTag::kGlobal, 0, nullptr, look_up_global},
     {NodeTag::kNamespace, 4, make_namespace, nullptr},
     {NodeTag::kCell, 0, make_cell, fill_cell},
     {NodeTag::kFunction, 3, make_function, nullptr},
@@ -262,7 +293,7 @@ constexpr NodeCodec kCodecs[] = {
     {NodeTag::kPersistent, 0, nullptr, load_persistent},
     {NodeTag::kBuffer, 0, nullptr, take_buffer},
     {NodeTag::kIdentified, 0, nullptr, keep_identified},
-    {NodeTag::kModule, 1, find_module, nullptr},
+    {NodeTag::kModule, 1, own_module, nullptr},
     {NodeTag::kEarlier, 0, nullptr, find_earlier},
     {NodeTag::kInstead, 0, nullptr, stand_in},
 };

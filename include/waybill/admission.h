@@ -1,0 +1,66 @@
+#pragma once
+
+// On what terms envelopes are let in: signature, limits and policy in one place, and a
+// ceiling for the whole process.
+//
+//   waybill::Terms terms;
+//   terms.policy = std::make_shared<waybill::Policy>();  // Nothing but data.
+//   auto envelope = waybill::Admission(terms).admit(bytes);
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "waybill/envelope.h"
+#include "waybill/error.h"
+#include "waybill/limits.h"
+#include "waybill/policy.h"
+
+namespace waybill {
+
+struct Terms {
+  // What payloads may do; null: anything.
+  std::shared_ptr<const Policy> policy = nullptr;
+  // Nothing: kStrictLimits where nothing but data is let in, else Limits{}.
+  std::optional<Limits> limits = {};
+};
+
+// From now on, all admissions of this process are on these terms too, whatever else
+// they are given. Nothing takes that back: later calls can only add. Thread-safe; one
+// that is constructed already does not see it. A program that has two copies of this
+// library has two ceilings.
+void restrict_process(const Terms& terms);
+
+// Whether restrict_process() was ever called. Cost: one load.
+bool is_process_restricted();
+
+// Terms and the process's ceiling, as of now. Thread-safe when const.
+class Admission {
+ public:
+  explicit Admission(const Terms& terms = {});
+
+  // Whether all is let in that is sound, within the default limits.
+  bool is_free() const { return policies_.empty() && limits_ == Limits{}; }
+  // Whether nothing but data is let in.
+  bool is_data_only() const;
+
+  // All of `bytes` as one sound envelope that these terms allow: open_whole(),
+  // verify(), check_policy(), in this order, each only if those before it passed. What
+  // code needs a certain Python is not looked at (check_python).
+  //
+  // Errors: those of the three.
+  Result<Envelope> admit(BytesView bytes) const;
+
+  // The first policy that denies it, in words (see refusal()); nothing if all allow it.
+  std::optional<std::string> objection(Request request, std::string_view module,
+                                       std::string_view name) const;
+
+  const Limits& limits() const { return limits_; }
+
+ private:
+  std::vector<std::shared_ptr<const Policy>> policies_;
+  Limits limits_;
+};
+
+}  // namespace waybill

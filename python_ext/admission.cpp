@@ -1,0 +1,73 @@
+// Functions about what is let in: policies, limits, the ceiling of the process.
+
+#include <Python.h>
+
+#include <array>
+
+#include "methods.h"
+#include "python/terms.h"
+#include "python/text.h"
+
+namespace waybill::extension {
+
+namespace {
+
+PyObject* policy(PyObject*, PyObject* rules) {
+  return guarded([&] { return py::new_policy(rules); });
+}
+
+// Tells whether, and the rule that decided or None.
+PyObject* ask(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("ask", count, 4);
+    for (Py_ssize_t i = 1; i < count; ++i) {
+      if (PyUnicode_Check(arguments[i])) continue;
+      PyErr_SetString(PyExc_TypeError, "request, module and name should be str");
+      throw PyError();
+    }
+    const Policy& policy = py::policy_of(arguments[0]);
+    const std::string word = py::text_of(arguments[1]);
+    for (const Request request :
+         {Request::kImport, Request::kLookup, Request::kCall, Request::kCode}) {
+      if (name_of(request) != word) continue;
+      const Verdict verdict =
+          policy.ask(request, py::text_of(arguments[2]), py::text_of(arguments[3]));
+      const Ref rule =
+          verdict.rule != nullptr ? text(verdict.rule->text()) : Ref::share(Py_None);
+      return Ref::steal(
+          Py_BuildValue("(OO)", verdict.allows ? Py_True : Py_False, rule.get()));
+    }
+    PyErr_SetString(PyExc_ValueError,
+                    "a request is 'import', 'lookup', 'call' or 'code'");
+    throw PyError();
+  });
+}
+
+PyObject* restrict_process(PyObject*, PyObject* terms) {
+  return guarded([&] {
+    waybill::restrict_process(py::terms_of(terms));
+    return Ref::share(Py_None);
+  });
+}
+
+void add(PyObject* module, const char* name, const Ref& value) {
+  check(PyModule_AddObjectRef(module, name, value.get()));
+}
+
+}  // namespace
+
+PyMethodDef kAdmissionMethods[] = {
+    {"policy", policy, METH_O, "policy(rules, /) -> capsule"},
+    {"ask", fast(ask), METH_FASTCALL,
+     "ask(policy, request, module, name, /) -> (allowed, rule)"},
+    {"restrict_process", restrict_process, METH_O, "restrict_process(terms, /)"},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+void add_admission_constants(PyObject* module) {
+  add(module, "LIMITS", py::limits_tuple(Limits{}));
+  add(module, "STRICT_LIMITS", py::limits_tuple(kStrictLimits));
+  add(module, "STANDARD_TYPES", text(standard_types_policy()));
+}
+
+}  // namespace waybill::extension

@@ -1,0 +1,120 @@
+"""On what terms payloads are let in: policies, limits, a ceiling for the process."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, NoReturn
+
+from waybill import _core
+
+_LIMITS = _core.LIMITS
+
+
+class Limits(NamedTuple):
+    """Ceilings for what a payload may come to; None is no ceiling.
+
+    What is beyond one is refused with a DecodeError whose code is "limit_exceeded",
+    before anything is imported or built. ``STRICT_LIMITS`` are those for strangers.
+    """
+
+    #: Bytes of the payload.
+    max_bytes: int | None = _LIMITS[0]
+    #: Values in it, each key and item counted.
+    max_values: int | None = _LIMITS[1]
+    #: Containers inside containers.
+    max_depth: int | None = _LIMITS[2]
+    #: Bytes of one str, bytes or big int.
+    max_text: int | None = _LIMITS[3]
+    #: Items of one container.
+    max_items: int | None = _LIMITS[4]
+    #: Bytes of memory that its data takes, as estimated from above.
+    max_memory: int | None = _LIMITS[5]
+    #: Values when what is referred to counts each time ("billion laughs").
+    max_unfolded: int | None = _LIMITS[6]
+    #: Steps that keys may take beyond a handful each, to be hashed and, where this is
+    #: below the default, to be put in their place; then NaN is refused as a key, too.
+    max_key_steps: int | None = _LIMITS[7]
+
+
+#: For payloads from strangers; what DATA_ONLY goes with unless others are given.
+STRICT_LIMITS = Limits(*_core.STRICT_LIMITS)
+
+
+class Verdict(NamedTuple):
+    """A policy's answer, with the rule that decided; None if no rule has an answer."""
+
+    allowed: bool
+    rule: str | None
+
+
+class Policy:
+    """What payloads may do while they are loaded: rules, of which the first decides.
+
+    One rule on each line; what no rule allows is denied::
+
+        allow import numpy.*                  # modules
+        allow lookup numpy.*:ndarray          # names in modules
+        allow call collections:OrderedDict    # calls while objects are built
+        allow code                            # functions and classes by value
+        deny import numpy.ctypeslib
+
+    A pattern is a dotted name, a name with ``.*`` for it and all below it, or ``*``.
+    Who may call a thing may look it up and import its module; where an import is
+    denied, so is the rest. A seat belt, no sandbox: see docs/security.md.
+    """
+
+    __slots__ = ("_handle", "rules")
+
+    _handle: object
+    #: The text that it was made from.
+    rules: str
+
+    def __init__(self, rules: str = "") -> None:
+        object.__setattr__(self, "_handle", _core.policy(rules))
+        object.__setattr__(self, "rules", rules)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("a policy cannot be changed")
+
+    def __repr__(self) -> str:
+        return f"waybill.Policy({self.rules!r})"
+
+    def __reduce__(self) -> tuple[type[Policy], tuple[str]]:
+        return Policy, (self.rules,)
+
+    def ask(self, request: str, module: str = "", name: str = "") -> Verdict:
+        """Whether it allows a request: "import", "lookup", "call" or "code"."""
+        return Verdict(*_core.ask(self._handle, request, module, name))
+
+
+#: Nothing but data: str, bytes, numbers, lists, tuples, dicts, sets, and what else is
+#: built into the interpreter. Imports nothing, calls nothing, builds no code.
+DATA_ONLY = Policy()
+#: Data, and what the standard library makes of it: dates, decimals, UUIDs, paths,
+#: deques, counters, ordered dicts.
+STANDARD_TYPES = Policy(_core.STANDARD_TYPES)
+#: No code by value; whatever is installed may be called.
+INSTALLED_CODE = Policy("allow call *")
+
+Terms = tuple[object, tuple[int | None, ...] | None]
+
+
+def terms_of(policy: Policy | None, limits: Limits | None) -> Terms | None:
+    """What the extension takes; None if nothing was given."""
+    if policy is None and limits is None:
+        return None
+    if not isinstance(policy, (Policy, type(None))):
+        raise TypeError(f"a policy should be a waybill.Policy, not {policy!r:.80}")
+    return None if policy is None else policy._handle, limits
+
+
+def restrict(*, policy: Policy | None = None, limits: Limits | None = None) -> None:
+    """From now on, every load in this process is on these terms too.
+
+    Whatever it is given itself: policies have to allow it all, and the lowest limits
+    count. Nothing takes this back, in no interpreter and no copy of the module; further
+    calls add to it. Processes that are forked inherit it, others do not.
+    """
+    terms = terms_of(policy, limits)
+    if terms is None:
+        raise TypeError("restrict() needs a policy or limits")
+    _core.restrict_process(terms)

@@ -1,0 +1,83 @@
+// The ceiling is the one thing here that belongs to the process and not to a value or
+// an interpreter: it has to hold for code that imports the module anew, or starts
+// another interpreter. Tested by tests/envelope/admission_test.cpp.
+
+#include "waybill/admission.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+namespace waybill {
+namespace {
+
+struct Ceiling {
+  std::atomic<bool> is_set = false;
+  std::mutex mutex;
+  std::vector<Terms> terms;  // Guarded by `mutex`.
+};
+
+// Never destroyed: threads may go on while the process ends.
+Ceiling& ceiling() {
+  static Ceiling& instance = *new Ceiling;
+  return instance;
+}
+
+std::vector<Terms> terms_of_process() {
+  if (!is_process_restricted()) return {};
+  const std::lock_guard lock(ceiling().mutex);
+  return ceiling().terms;
+}
+
+}  // namespace
+
+void restrict_process(const Terms& terms) {
+  Ceiling& process = ceiling();
+  const std::lock_guard lock(process.mutex);
+  process.terms.push_back(terms);
+  process.is_set = true;
+}
+
+bool is_process_restricted() {
+  return ceiling().is_set.load(std::memory_order_acquire);
+}
+
+Admission::Admission(const Terms& terms) {
+  const std::vector<Terms> above = terms_of_process();
+  if (terms.policy) policies_.push_back(terms.policy);
+  for (const Terms& each : above) {
+    if (each.policy) policies_.push_back(each.policy);
+  }
+  limits_ = terms.limits.value_or(is_data_only() ? kStrictLimits : Limits{});
+  for (const Terms& each : above) {
+    if (each.limits) limits_ = stricter(limits_, *each.limits);
+  }
+}
+
+bool Admission::is_data_only() const {
+  return std::ranges::any_of(policies_,
+                             [](const auto& policy) { return policy->is_data_only(); });
+}
+
+Result<Envelope> Admission::admit(BytesView bytes) const {
+  Result<Envelope> envelope = open_whole(bytes, limits_);
+  if (!envelope) return envelope;
+  Result<void> checked = verify(*envelope, limits_);
+  for (const auto& policy : policies_) {
+    if (checked) checked = check_policy(*envelope, *policy);
+  }
+  if (!checked) return tl::unexpected(std::move(checked.error()));
+  return envelope;
+}
+
+std::optional<std::string> Admission::objection(Request request,
+                                                std::string_view module,
+                                                std::string_view name) const {
+  for (const auto& policy : policies_) {
+    const Verdict verdict = policy->ask(request, module, name);
+    if (!verdict.allows) return refusal(request, module, name, verdict);
+  }
+  return std::nullopt;
+}
+
+}  // namespace waybill

@@ -1,0 +1,190 @@
+// Asks a policy about an envelope. verify() has passed, so the walk needs no rules:
+// each node says by its tag what it would do, and where callables stand is known.
+// Tested by tests/envelope/policy_test.cpp.
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "envelope/shapes.h"
+#include "waybill/policy.h"
+#include "wire/reader.h"
+
+namespace waybill {
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+// What a callable is. Without names where nobody knows them.
+struct Callable {
+  Request request = Request::kCall;  // kCode: it comes along.
+  std::string_view module, name;
+};
+
+class PolicyCheck {
+ public:
+  PolicyCheck(const Envelope& envelope, const Policy& policy)
+      : envelope_(envelope),
+        policy_(policy),
+        reader_(envelope.payload.bytes, kUnlimited, envelope.payload.offset) {}
+
+  Result<void> run() {
+    if (check_manifest() && check_code() && check_payload()) return {};
+    return tl::unexpected(reader_.error());
+  }
+
+ private:
+  // It is known by now to be within what the reader of the envelope allows.
+  static constexpr Limits kUnlimited = {.max_values = Limits::kNone,
+                                        .max_depth = Limits::kNone};
+
+  // An open container.
+  struct Frame {
+    std::uint64_t left;
+    std::uint64_t count;
+    NodeTag tag;  // 0: none.
+
+    // Whether the value that comes next is called.
+    bool is_callable_next() const {
+      constexpr std::uint64_t kWithSetter = 6;
+      if (tag != NodeTag::kObject && tag != NodeTag::kNewObject) return false;
+      return left == count ||
+             (tag == NodeTag::kObject && count == kWithSetter && left == 1);
+    }
+  };
+
+  bool ask(Request request, std::string_view module, std::string_view name,
+           std::size_t offset, const std::string& why = {}) {
+    const Verdict verdict = policy_.ask(request, module, name);
+    return verdict.allows ||
+           reader_.fail(ErrorCode::kRefused, offset,
+                        refusal(request, module, name, verdict) + why);
+  }
+
+  bool check_manifest() {
+    return std::ranges::all_of(
+        envelope_.manifest.imports, [&](const ImportRecord& record) {
+          std::string why = " (for " + record.chain;
+          if (!record.function.empty()) why += " in " + record.function;
+          return ask(Request::kImport, record.module, {}, 0, why + ")");
+        });
+  }
+
+  bool check_code() {
+    return envelope_.code.empty() ||
+           ask(Request::kCode, {}, {}, envelope_.code.front().offset);
+  }
+
+  bool check_payload() {
+    stack_.push_back({1, 1, NodeTag{}});
+    while (!stack_.empty()) {
+      if (stack_.back().left == 0) {
+        stack_.pop_back();
+        continue;
+      }
+      if (stack_.back().is_callable_next() && !check_callable()) return false;
+      --stack_.back().left;
+      if (!check_value()) return false;
+    }
+    return true;
+  }
+
+  bool check_value() {
+    Token token;
+    if (!reader_.next(token)) return false;
+    if (token.type == TokenType::kMap) {
+      stack_.push_back({token.count * 2, token.count * 2, NodeTag{}});
+    } else if (token.type == TokenType::kArray) {
+      std::uint8_t tag = 0;
+      if (token.count == 0 || !reader_.take_node_tag(tag)) {
+        stack_.push_back({token.count, token.count, NodeTag{}});
+      } else {
+        stack_.push_back({token.count - 1, token.count - 1, static_cast<NodeTag>(tag)});
+        return check_node(static_cast<NodeTag>(tag), token.offset);
+      }
+    }
+    return true;
+  }
+
+  // What is called is asked about where it stands.
+  bool check_node(NodeTag tag, std::size_t offset) {
+    const auto request = envelope::request_of(tag);
+    if (!request || *request == Request::kCall) return true;
+    Callable asked{*request, {}, {}};
+    Reader look = reader_;
+    if (*request == Request::kLookup) asked = global_at(look);
+    if (*request == Request::kImport) look.read_text(asked.module, "a module");
+    if (!envelope_.shared.empty()) {
+      known_.emplace(offset - envelope_.payload.offset, asked);
+    }
+    return ask(*request, asked.module, asked.name, offset);
+  }
+
+  bool check_callable() {
+    const std::size_t offset = reader_.offset();
+    const Callable callable = callable_here();
+    return ask(callable.request, callable.module, callable.name, offset);
+  }
+
+  Callable callable_here() {
+    Reader look = reader_;
+    Token token;
+    if (!look.next(token)) return {};
+    std::uint8_t tag = 0;
+    if (token.type == TokenType::kArray && token.count != 0 &&
+        look.take_node_tag(tag)) {
+      const auto request = envelope::request_of(static_cast<NodeTag>(tag));
+      if (request == Request::kLookup) return global_at(look);
+      if (request == Request::kCode) return {Request::kCode, {}, {}};
+      return {};
+    }
+    std::uint64_t number = 0;
+    if (token.type != TokenType::kExtension ||
+        token.ext_type != static_cast<std::int8_t>(ExtType::kReference) ||
+        !wire::index_of(token.bytes, number) || number >= envelope_.shared.size()) {
+      return {};
+    }
+    const auto found = known_.find(envelope_.shared[number]);
+    if (found == known_.end()) return {};
+    Callable callable = found->second;
+    if (callable.request == Request::kLookup) callable.request = Request::kCall;
+    return callable;
+  }
+
+  // What follows the tag of a global: module or nil, and name.
+  Callable global_at(Reader& look) const {
+    Callable global;
+    global.module = "builtins";
+    Token token;
+    std::uint64_t index = 0;
+    if (look.next(token) && token.type == TokenType::kExtension &&
+        wire::index_of(token.bytes, index) &&
+        index < envelope_.manifest.imports.size()) {
+      global.module = envelope_.manifest.imports[index].module;
+    }
+    // Text with lone surrogates is an extension; either way, its bytes are the name.
+    if (look.next(token)) global.name = token.text();
+    return global;
+  }
+
+  const Envelope& envelope_;
+  const Policy& policy_;
+  Reader reader_;
+  std::vector<Frame> stack_;
+  // What stands at a position, counted from the start of the payload, that a reference
+  // may mean: only what has a name or comes along.
+  std::unordered_map<std::uint64_t, Callable> known_;
+};
+
+}  // namespace
+
+Result<void> check_policy(const Envelope& envelope, const Policy& policy) {
+  return PolicyCheck(envelope, policy).run();
+}
+
+}  // namespace waybill

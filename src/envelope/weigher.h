@@ -1,0 +1,67 @@
+#pragma once
+
+// Counts what a payload's values come to, as PayloadCheck passes them: memory, sizes,
+// and how many there are when references are followed.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "waybill/limits.h"
+#include "wire/format.h"
+#include "wire/reader.h"
+
+namespace waybill::envelope {
+
+// Every function is false when the reader has an error: kLimitExceeded, with the name
+// of the ceiling. Not thread-safe; one payload per weigher.
+class Weigher {
+ public:
+  // `targets`: how many values references mean.
+  Weigher(const Limits& limits, std::size_t targets);
+
+  // Whether any of the ceilings that it minds is set.
+  static bool is_needed(const Limits& limits);
+
+  // A value that holds none.
+  bool leaf(wire::Reader& reader, const wire::Token& token);
+  // One that holds others, `depth` containers deep: a list, a map, or a node with as
+  // many values.
+  bool list(wire::Reader& reader, const wire::Token& token, std::size_t depth);
+  bool map(wire::Reader& reader, const wire::Token& token, std::size_t depth);
+  bool node(wire::Reader& reader, const wire::Token& token, std::size_t depth,
+            wire::NodeTag tag, std::uint64_t values);
+
+  // The value that comes next is what references with this number mean. `depth`: open
+  // containers around it.
+  void start_target(std::uint64_t number, std::size_t depth);
+  // No more than `depth` containers are open; what was open deeper is complete.
+  void close(std::size_t depth) {
+    while (!open_.empty() && open_.back().depth >= depth) close_last();
+  }
+  bool reference(wire::Reader& reader, std::size_t offset, std::uint64_t number);
+
+ private:
+  // A value that references mean and that is not complete.
+  struct Open {
+    std::uint64_t number;
+    std::size_t depth;
+    std::uint64_t unfolded_before;
+  };
+
+  bool container(wire::Reader& reader, const wire::Token& token, std::uint64_t items,
+                 std::size_t depth, std::uint64_t memory);
+  bool take(wire::Reader& reader, std::size_t offset, std::uint64_t memory,
+            std::uint64_t unfolded);
+  void close_last();
+
+  const Limits& limits_;
+  std::uint64_t memory_ = 0;
+  std::uint64_t unfolded_ = 0;
+  std::size_t deepest_ = 0;
+  std::vector<Open> open_;
+  // What each number means, unfolded; 1 while it is open.
+  std::vector<std::uint64_t> sizes_;
+};
+
+}  // namespace waybill::envelope

@@ -1,0 +1,116 @@
+#pragma once
+
+// Keys and set items that take long: to be hashed, because tuples share parts, or to be
+// put in their place, because all collide. Only these make plain data cost more than
+// its size; Python itself does not mind them.
+
+#include <Python.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "waybill/limits.h"
+
+namespace waybill::py {
+
+// How many tuples may be inside each other in a key of a dict or an item of a set:
+// hash() goes through them on the C stack, which input must not exhaust. (A frozenset
+// knows the hashes of its items.)
+inline constexpr std::uint32_t kMaxHashDepth = 1000;
+
+// What hashing a value takes that does not know its hash: a tuple, slice or big
+// integer.
+struct HashCost {
+  std::uint32_t depth = 0;
+  std::uint64_t steps = 0;  // Saturates.
+
+  // For what holds others: takes the cost of one of them.
+  void add(const HashCost& item) {
+    depth = std::max(depth, item.depth);
+    steps = std::min(steps + item.steps, kMost);
+  }
+  // For what is hashed through its items, of which this is the cost of all.
+  HashCost around(std::uint64_t count) const {
+    return {depth + 1, std::min(steps + count, kMost)};
+  }
+
+ private:
+  static constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
+};
+
+// The hashes in one dict or set, in a table that is laid out and probed as CPython does
+// it (Objects/dictobject.c, Objects/setobject.c; the same from 3.11 to 3.15).
+class KeyProbes {
+ public:
+  enum class Kind : std::uint8_t { kDict, kSet };
+
+  // `announced`: how many there will be, which a dict has room for from the start.
+  KeyProbes(Kind kind, std::uint64_t announced);
+
+  // Puts a hash in its place; the number of places that were taken on the way. One of
+  // an equal hash counts `equal_cost` more: the keys themselves are compared.
+  std::uint64_t add(Py_hash_t hash, std::uint64_t equal_cost);
+
+ private:
+  static constexpr Py_hash_t kFree = -1;  // No hash of Python's is.
+
+  std::uint64_t place(Py_hash_t hash, std::uint64_t equal_cost);
+  std::uint64_t grow();
+
+  Kind kind_;
+  std::vector<Py_hash_t> table_;
+  std::size_t used_ = 0;
+};
+
+// Keeps count for one payload.
+class KeyGuard {
+ public:
+  explicit KeyGuard(const Limits& limits)
+      : left_(limits.max_key_steps), is_strict_(left_ < Limits{}.max_key_steps) {}
+
+  enum class Finding : std::uint8_t {
+    kFine,
+    kTooDeep,
+    kTooManySteps,
+    kNan,
+    kUnhashable,
+  };
+
+  // Whether keys are hashed ahead of their time, to count collisions.
+  bool is_strict() const { return is_strict_; }
+
+  // Looks at a key before it is put into a container. `probes`: that container's, made
+  // here when it is needed. Throws PyError for what __hash__ raises but TypeError.
+  // Cost: nothing for text and bytes, whose hashes nobody can choose.
+  Finding look_at(PyObject* key, const HashCost& cost, KeyProbes::Kind kind,
+                  std::uint64_t announced, std::unique_ptr<KeyProbes>& probes) {
+    if (PyUnicode_CheckExact(key)) return Finding::kFine;
+    if (cost.depth > kMaxHashDepth) return Finding::kTooDeep;
+    if (!take(cost.steps)) return Finding::kTooManySteps;
+    return is_strict_ ? look_closely(key, cost, kind, announced, probes)
+                      : Finding::kFine;
+  }
+
+ private:
+  Finding look_closely(PyObject* key, const HashCost& cost, KeyProbes::Kind kind,
+                       std::uint64_t announced, std::unique_ptr<KeyProbes>& probes);
+  // A handful are what any key takes.
+  bool take(std::uint64_t steps) {
+    constexpr std::uint64_t kUsual = 16;
+    const std::uint64_t more = steps - std::min(steps, kUsual);
+    const bool is_within = more <= left_;
+    left_ -= std::min<std::uint64_t>(more, left_);
+    return is_within;
+  }
+
+  std::uint64_t left_;
+  bool is_strict_;
+};
+
+// What is wrong with a key, for errors.
+const char* describe(KeyGuard::Finding finding);
+
+}  // namespace waybill::py

@@ -1,0 +1,103 @@
+// Tested by tests/python/test_policy.py.
+
+#include "python/lookup_check.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "python/compat.h"
+#include "python/modules.h"
+#include "python/py_error.h"
+#include "python/ref.h"
+#include "python/state.h"
+#include "python/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+std::string text_or_nothing(PyObject* text) {
+  return text == nullptr || !PyUnicode_Check(text) ? std::string() : text_of(text);
+}
+
+struct OwnName {
+  Ref module, name;
+};
+
+// Of a type: "module.name" is in the type itself if it is a static one.
+OwnName own_name(const State& state, PyTypeObject* type) {
+  const Ref name = Ref::steal(PyType_GetQualName(type));
+  const Ref dict = type_dict(type);
+  Ref module = Ref::share(raw_get(dict.get(), state.names.module.get()));
+  if (!module || !PyUnicode_Check(module.get())) {
+    const std::string_view whole(type->tp_name);
+    const std::size_t dot = whole.rfind('.');
+    const std::string_view head =
+        dot == std::string_view::npos ? "builtins" : whole.substr(0, dot);
+    module = Ref::steal(
+        PyUnicode_FromStringAndSize(head.data(), static_cast<Py_ssize_t>(head.size())));
+  }
+  return {module, name};
+}
+
+// What an object says of itself, if it is of a kind that says so truly. Runs no code
+// but the interpreter's own.
+OwnName own_name(const State& state, PyObject* object) {
+  if (PyType_Check(object)) {
+    return own_name(state, reinterpret_cast<PyTypeObject*>(object));
+  }
+  if (!PyFunction_Check(object) && !PyCFunction_CheckExact(object)) return {};
+  Ref module = Ref::steal(PyObject_GetAttr(object, state.names.module.get()));
+  Ref name = Ref::steal(PyObject_GetAttr(object, state.names.qualname.get()));
+  if (module.get() == Py_None && PyCFunction_CheckExact(object)) {
+    PyObject* self = PyCFunction_GET_SELF(object);
+    if (self == nullptr || !PyType_Check(self)) return {};
+    module = own_name(state, reinterpret_cast<PyTypeObject*>(self)).module;
+  }
+  return {module, name};
+}
+
+}  // namespace
+
+LookupCheck::LookupCheck(const State& state, const Admission* admission,
+                         std::size_t offset, PyObject* module, PyObject* name)
+    : state_(state),
+      admission_(admission),
+      offset_(offset),
+      module_(module),
+      name_(name) {}
+
+std::string LookupCheck::asked_module() const {
+  return module_ == nullptr ? "builtins" : text_or_nothing(module_);
+}
+
+void LookupCheck::demand(Request request, PyObject* module, PyObject* name) const {
+  auto objection =
+      admission_->objection(request, text_or_nothing(module), text_or_nothing(name));
+  if (!objection) return;
+  raise_decode(state_, ErrorCode::kRefused, offset_,
+               *std::move(objection) + "; the payload calls it " + asked_module() +
+                   ":" + text_or_nothing(name_));
+}
+
+void LookupCheck::passed(PyObject* object, PyObject* rest) const {
+  if (admission_ == nullptr || !PyModule_Check(object)) return;
+  demand(Request::kLookup, module_name(state_, object), rest);
+}
+
+void LookupCheck::found(PyObject* object) const {
+  if (admission_ == nullptr) return;
+  if (PyModule_Check(object)) {
+    demand(Request::kImport, module_name(state_, object), nullptr);
+    return;
+  }
+  const OwnName own = own_name(state_, object);
+  if (!own.module) return;
+  const bool may_be_called =
+      !admission_->objection(Request::kCall, asked_module(), text_or_nothing(name_));
+  demand(may_be_called ? Request::kCall : Request::kLookup, own.module.get(),
+         own.name.get());
+}
+
+}  // namespace waybill::py

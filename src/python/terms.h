@@ -1,0 +1,25 @@
+#pragma once
+
+// Terms on which payloads are let in, as Python hands them over.
+
+#include <Python.h>
+
+#include "python/ref.h"
+#include "waybill/admission.h"
+
+namespace waybill::py {
+
+// A capsule with a policy, parsed from its text. Throws PyError: ValueError for text
+// that is no policy.
+Ref new_policy(PyObject* text);
+// The policy in such a capsule. Throws PyError: TypeError for anything else.
+const Policy& policy_of(PyObject* capsule);
+
+// (policy, limits): a capsule or None, and a tuple as limits_tuple() gives it or None.
+// Throws PyError: TypeError, ValueError or OverflowError.
+Terms terms_of(PyObject* tuple);
+
+// The ceilings in the order of struct Limits; None where there is none.
+Ref limits_tuple(const Limits& limits);
+
+}  // namespace waybill::py
