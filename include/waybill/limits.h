@@ -40,7 +40,7 @@ struct Limits {
   // laughs"). A reference to a container that is still open, a cycle, counts as one.
   std::size_t max_unfolded = kNone;
 
-  // Steps that hashing and comparing keys and set items may take beyond a handful for
+  // Steps that hashing and comparing keys and set items may take beyond 256 for
   // each. Tuples that share parts can take exponential time to be hashed, and keys can
   // be chosen so that they all collide. Collisions are counted, and NaN is refused as a
   // key, only where this is below the default: that takes time for each key.
@@ -60,7 +60,7 @@ inline constexpr Limits kStrictLimits = {
     .max_items = std::size_t{1} << 24,
     .max_memory = std::size_t{1} << 30,
     .max_unfolded = std::size_t{1} << 26,
-    .max_key_steps = std::size_t{1} << 18,
+    .max_key_steps = std::size_t{1} << 17,
 };
 
 // The lower of the two, ceiling by ceiling.

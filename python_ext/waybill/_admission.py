@@ -30,7 +30,7 @@ class Limits(NamedTuple):
     max_memory: int | None = _LIMITS[5]
     #: Values when what is referred to counts each time ("billion laughs").
     max_unfolded: int | None = _LIMITS[6]
-    #: Steps that keys may take beyond a handful each, to be hashed and, where this is
+    #: Steps that keys may take beyond 256 each, to be hashed and, where this is
     #: below the default, to be put in their place; then NaN is refused as a key, too.
     max_key_steps: int | None = _LIMITS[7]
 

@@ -15,6 +15,7 @@ constexpr std::size_t kSmallest = 8;
 constexpr std::size_t kMostPresized = std::size_t{1} << 17;
 constexpr std::size_t kLinearProbes = 9;  // Of a set, before it jumps.
 constexpr int kPerturbShift = 5;
+constexpr std::uint64_t kComparison = 8;  // Of keys, in steps from place to place.
 
 std::size_t first_size(KeyProbes::Kind kind, std::uint64_t announced) {
   if (kind == KeyProbes::Kind::kSet) return kSmallest;
@@ -41,7 +42,7 @@ std::uint64_t KeyProbes::place(Py_hash_t hash, std::uint64_t equal_cost) {
         table_[at] = hash;
         return steps;
       }
-      steps += table_[at] == hash ? 1 + equal_cost : 1;
+      steps += table_[at] == hash ? kComparison + equal_cost : 1;
     }
     perturb >>= kPerturbShift;
     start = (start * 5 + 1 + perturb) & mask;
@@ -57,7 +58,7 @@ std::uint64_t KeyProbes::grow() {
   old.swap(table_);
   std::uint64_t steps = 0;
   for (const Py_hash_t hash : old) {
-    if (hash != kFree) steps += place(hash, 0);
+    if (hash != kFree) steps += beyond_usual(place(hash, 0));
   }
   return steps;
 }
@@ -68,7 +69,7 @@ std::uint64_t KeyProbes::add(Py_hash_t hash, std::uint64_t equal_cost) {
                                             : used_ * 5 >= (table_.size() - 1) * 3;
   if (is_full) steps = grow();
   ++used_;
-  return steps + place(hash, equal_cost);
+  return steps + beyond_usual(place(hash, equal_cost));
 }
 
 KeyGuard::Finding KeyGuard::look_closely(PyObject* key, const HashCost& cost,

@@ -41,6 +41,13 @@ struct HashCost {
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
 };
 
+// Steps that count: what keys take that nobody has chosen does not. In a set, multiples
+// of large powers of two take the most, about 200.
+inline std::uint64_t beyond_usual(std::uint64_t steps) {
+  constexpr std::uint64_t kUsual = 256;
+  return steps - std::min(steps, kUsual);
+}
+
 // The hashes in one dict or set, in a table that is laid out and probed as CPython does
 // it (Objects/dictobject.c, Objects/setobject.c; the same from 3.11 to 3.15).
 class KeyProbes {
@@ -50,8 +57,9 @@ class KeyProbes {
   // `announced`: how many there will be, which a dict has room for from the start.
   KeyProbes(Kind kind, std::uint64_t announced);
 
-  // Puts a hash in its place; the number of places that were taken on the way. One of
-  // an equal hash counts `equal_cost` more: the keys themselves are compared.
+  // Puts a hash in its place, and others in new ones if the table has to grow. Gives the
+  // number of places that were taken on the way, as far as they count. One of an equal
+  // hash counts more, by `equal_cost` and a constant: the keys themselves are compared.
   std::uint64_t add(Py_hash_t hash, std::uint64_t equal_cost);
 
  private:
@@ -89,7 +97,7 @@ class KeyGuard {
                   std::uint64_t announced, std::unique_ptr<KeyProbes>& probes) {
     if (PyUnicode_CheckExact(key)) return Finding::kFine;
     if (cost.depth > kMaxHashDepth) return Finding::kTooDeep;
-    if (!take(cost.steps)) return Finding::kTooManySteps;
+    if (!take(beyond_usual(cost.steps))) return Finding::kTooManySteps;
     return is_strict_ ? look_closely(key, cost, kind, announced, probes)
                       : Finding::kFine;
   }
@@ -97,12 +105,9 @@ class KeyGuard {
  private:
   Finding look_closely(PyObject* key, const HashCost& cost, KeyProbes::Kind kind,
                        std::uint64_t announced, std::unique_ptr<KeyProbes>& probes);
-  // A handful are what any key takes.
   bool take(std::uint64_t steps) {
-    constexpr std::uint64_t kUsual = 16;
-    const std::uint64_t more = steps - std::min(steps, kUsual);
-    const bool is_within = more <= left_;
-    left_ -= std::min<std::uint64_t>(more, left_);
+    const bool is_within = steps <= left_;
+    left_ -= std::min<std::uint64_t>(steps, left_);
     return is_within;
   }
 

@@ -1,0 +1,122 @@
+"""Small payloads that claim, or would become, very much."""
+
+import struct
+
+import msgpack
+import waybill
+from mutation_worker import resealed, sealed
+
+NODE = b"\xd4\x00"
+P = 2**61 - 1  # Python's ints that differ by this have one hash.
+
+
+def claim(lead, count):
+    return lead + struct.pack(">I", count)
+
+
+def shared_tuples(levels):
+    """A dict whose key is a tuple that takes 2**levels steps to be hashed."""
+    tuples = [()]
+    for _ in range(levels):
+        tuples.append((tuples[-1], tuples[-1], 0))
+    return tuples
+
+
+def shared_lists(levels):
+    inner = ["lol"]
+    for _ in range(levels):
+        inner = [inner, inner]
+    return inner
+
+
+def colliding_tuples(count):
+    """Pairs of ints with one hash: the second lane undoes what the first one did."""
+    p1, p2, p5 = 11400714785074694791, 14029467366897019727, 2870177450012600261
+    mask = (1 << 64) - 1
+    inverse = pow(p2, -1, 1 << 64)
+
+    def after_first(lane):
+        accumulated = (p5 + lane * p2) & mask
+        accumulated = ((accumulated << 31) | (accumulated >> 33)) & mask
+        return accumulated * p1 & mask
+
+    target = after_first(0) + 12345 * p2
+    found, first = [], 0
+    while len(found) < count:
+        second = (target - after_first(first)) * inverse & mask
+        if second < P:
+            found.append((first, second))
+        first += 1
+    assert len({hash(pair) for pair in found}) == 1
+    return found
+
+
+BOMBS = {
+    "claim of 2**32 - 1 items": (claim(b"\xdd", 2**32 - 1), "truncated"),
+    "claim of 2**32 - 1 pairs": (claim(b"\xdf", 2**32 - 1), "truncated"),
+    "claim of 2**32 - 1 bytes": (claim(b"\xc6", 2**32 - 1), "truncated"),
+    "claim of 2**32 - 1 characters": (claim(b"\xdb", 2**32 - 1), "truncated"),
+    "claim of 2**32 - 1 bytes of an int": (claim(b"\xc9", 2**32 - 1) + b"\x03", "trunc"),
+    "claims inside each other": (claim(b"\xdd", 500_000) * 500, "truncated"),
+    "depth": (b"\x91" * 900_000 + b"\xc0", "max_depth"),
+    "depth of dicts": (b"\x81\x01" * 400_000 + b"\xc0", "max_depth"),
+    "depth of tuples": ((b"\x92" + NODE + b"\x01") * 200_000 + b"\xc0", "max_depth"),
+    "depth of keys": (b"\x81" * 100_000 + b"\xc0" * 100_001, "max_depth"),
+    "references": (lambda: shared_lists(60), "max_unfolded"),
+    "references in a key": (lambda: {shared_tuples(60)[-1]: 1}, "max_unfolded"),
+    "references in a set": (lambda: set(shared_tuples(60)), "max_unfolded"),
+    "duplicate keys": (b"\x82\xa1a\x01\xa1a\x02", "two equal keys"),
+    "duplicate numbers as keys": (
+        b"\x82\x01\x01\xcb" + struct.pack(">d", 1.0) + b"\x02",
+        "two equal keys",
+    ),
+    "NaN as a key": (b"\x81\xcb" + struct.pack(">d", float("nan")) + b"\x01", "NaN"),
+    "NaN in a set": (lambda: {float("nan")}, "NaN"),
+    "list as a key": (b"\x81\x90\x01", "cannot be hashed"),
+    "dict in a set": (b"\x92" + NODE + b"\x02\x80", "cannot be hashed"),
+    "list in a tuple as a key": (b"\x81\x92" + NODE + b"\x01\x90\x01", "cannot be hash"),
+    "ints that collide": (lambda: dict.fromkeys(i * P for i in range(20_000)), "steps"),
+    "ints that collide in a set": (lambda: {i * P for i in range(20_000)}, "steps"),
+    "ints that collide in a frozenset": (
+        lambda: frozenset(i * P for i in range(5000)),
+        "steps",
+    ),
+    "tuples that collide": (lambda: dict.fromkeys(colliding_tuples(5000)), "steps"),
+    "complex numbers that collide": (
+        lambda: dict.fromkeys(
+            complex(1000003.0 * i, -float(i)) for i in range(5000)
+        ),
+        "steps",
+    ),
+}
+
+
+def keyed_by_shared_tuples(levels, is_set):
+    """The payload of a dict or set whose keys nobody could make in Python."""
+    tuples = shared_tuples(levels)
+    data = bytearray(waybill.dumps(tuples[-1]))
+    sections = waybill.inspect(bytes(data))["sections"]
+    at = {name: part["offset"] for name, part in sections.items()}
+    head = b"\x92" + NODE + b"\x02" if is_set else b"\x81"
+    tail = b"" if is_set else b"\x01"
+    # All positions move by what is put in front.
+    shared = msgpack.unpackb(bytes(data[at["shared"] : at["payload"]]))
+    moved = msgpack.packb([position + len(head) for position in shared])
+    whole = (
+        bytes(data[: at["shared"]])
+        + moved
+        + head
+        + bytes(data[at["payload"] : at["notes"]])
+        + tail
+        + bytes(data[at["notes"] :])
+    )
+    end = len(whole) - (len(data) - at["digest"])
+    return resealed(whole, end)
+
+
+def payload(name):
+    """The bomb of this name."""
+    source = BOMBS[name][0]
+    if name.startswith("references in a"):
+        return keyed_by_shared_tuples(60, is_set=name.endswith("set"))
+    return sealed(source) if isinstance(source, bytes) else waybill.dumps(source())

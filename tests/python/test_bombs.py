@@ -1,0 +1,133 @@
+"""Small payloads that claim, or would become, very much are refused at once."""
+
+import functools
+import time
+import tracemalloc
+
+import pytest
+import waybill
+from waybill import DATA_ONLY, STRICT_LIMITS, Limits
+
+pytest.importorskip("xxhash")
+pytest.importorskip("msgpack")
+
+import bombs  # noqa: E402
+
+MEBIBYTE = 1 << 20
+# Twice what is promised is far from both: a test asserts no time, but what explodes
+# takes years.
+SECONDS = 5
+
+payload = functools.cache(bombs.payload)
+
+
+@pytest.mark.parametrize("name", bombs.BOMBS)
+def test_bomb_is_refused_by_name_with_little_memory(name):
+    data = payload(name)
+    words = bombs.BOMBS[name][1]
+
+    tracemalloc.start()
+    started = time.perf_counter()
+    try:
+        with pytest.raises(waybill.DecodeError, match=words) as caught:
+            waybill.loads(data, policy=DATA_ONLY)
+        seconds = time.perf_counter() - started
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert caught.value.code in ("truncated", "limit_exceeded", "malformed")
+    assert seconds < SECONDS
+    assert peak < MEBIBYTE + 4 * len(data)
+
+
+@pytest.mark.parametrize("name", ["references in a key", "references in a set"])
+def test_keys_that_take_forever_are_refused_on_any_terms(name):
+    with pytest.raises(waybill.DecodeError, match="max_key_steps"):
+        waybill.loads(payload(name))
+
+
+@pytest.mark.parametrize("levels", [12, 13])
+def test_keys_that_share_parts_pass_within_reason(levels):
+    data = bombs.keyed_by_shared_tuples(levels, is_set=False)
+
+    assert len(waybill.loads(data, policy=DATA_ONLY)) == 1
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        range(100_000),
+        [i << 20 for i in range(50_000)],
+        [i << 40 for i in range(50_000)],
+        [float(i) for i in range(50_000)],
+        [i / 3 for i in range(50_000)],
+        [2.0**i for i in range(-1000, 1000)],
+        [(i, str(i)) for i in range(50_000)],
+        [(i % 7, i, i * i) for i in range(50_000)],
+        [frozenset({i, -i}) for i in range(50_000)],
+        [complex(i, j) for i in range(200) for j in range(200)],
+        [-i for i in range(50_000)],
+        [i * 1_000_003 for i in range(50_000)],
+        [b"%d" % i for i in range(50_000)],
+    ],
+    ids=lambda keys: repr(keys[:3])[:40],
+)
+def test_keys_that_nobody_chose_to_collide_pass(keys):
+    as_dict, as_set = dict.fromkeys(keys, 0), set(keys)
+
+    assert waybill.loads(waybill.dumps(as_dict), policy=DATA_ONLY) == as_dict
+    assert waybill.loads(waybill.dumps(as_set), policy=DATA_ONLY) == as_set
+
+
+def test_keys_made_for_one_size_of_table_are_refused():
+    # Each probes where all before it stand: the places that 0 tries, in their order.
+    mask, at, perturb, keys = (1 << 17) - 1, 0, 0, []
+    seen = set()
+    while len(keys) < 60_000:
+        if at not in seen:
+            seen.add(at)
+            keys.append(at)
+        at = (at * 5 + 1) & mask
+    attack = keys + [(mask + 1) * i for i in range(1, 20_000)]
+
+    with pytest.raises(waybill.DecodeError, match="max_key_steps"):
+        waybill.loads(waybill.dumps(dict.fromkeys(attack)), policy=DATA_ONLY)
+
+
+def test_strict_limits_are_what_data_only_goes_with():
+    deep = []
+    for _ in range(600):
+        deep = [deep]
+    data = waybill.dumps(deep)
+
+    with pytest.raises(waybill.DecodeError, match="512 containers"):
+        waybill.loads(data, policy=DATA_ONLY)
+    waybill.loads(data, policy=DATA_ONLY, limits=Limits())
+    waybill.loads(data)
+    with pytest.raises(waybill.DecodeError, match="512 containers"):
+        waybill.loads(data, limits=STRICT_LIMITS)
+
+
+@pytest.mark.parametrize("name", Limits._fields)
+def test_each_ceiling_can_be_set_for_a_call(name):
+    value = {
+        "text": "x" * 100,
+        "items": list(range(100)),
+        "deep": [[[[]]]],
+        (1, (2, tuple(range(300)))): 0,
+    }
+    data = waybill.dumps(value)
+
+    assert waybill.loads(data, limits=Limits(**{name: None})) == value
+    with pytest.raises(waybill.DecodeError, match=name) as caught:
+        waybill.loads(data, limits=Limits(**{name: 3}))
+    assert caught.value.code == "limit_exceeded"
+
+
+def test_limits_are_numbers_or_none():
+    data = waybill.dumps(1)
+
+    for limits in (7, (1, 2), Limits(max_bytes="x"), Limits(max_bytes=-1)):
+        with pytest.raises((TypeError, OverflowError, ValueError)):
+            waybill.loads(data, limits=limits)
