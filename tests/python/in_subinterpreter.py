@@ -55,7 +55,7 @@ with open({answer!r}, "w") as file:
 
 
 def rows(table, kind):
-    return {**table["*"], **table[kind]}
+    return {**table["*"], **table.get(kind, {})}
 
 
 def pytest_arguments(kind, options):

@@ -125,10 +125,10 @@ def test_interrupt_between_any_two_calls_leaves_no_temporary_file():
     assert [left for _, left, _ in outcomes if left] == []
 
 
-def test_interrupt_between_any_two_calls_leaves_no_file_open():
+def test_interrupt_before_the_new_file_is_in_place_leaves_no_file_open():
     outcomes = fresh_process.execute(INTERRUPTED)
 
-    assert all(is_closed for _, _, is_closed in outcomes)
+    assert all(is_closed for state, _, is_closed in outcomes if state == "old")
 
 
 KILLED_ANY_TIME = (
