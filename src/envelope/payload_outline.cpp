@@ -27,6 +27,7 @@ using wire::TokenType;
 
 constexpr std::size_t kDeepest = 64;  // Bounds the recursion of the JSON writer.
 constexpr std::size_t kShownBytes = 16;
+constexpr std::size_t kMostKeys = 9;  // Of one value in the outline.
 
 class Outline {
  public:
@@ -59,7 +60,7 @@ class Outline {
       --frame.left;
       sound = value(slot_in(frame));
     }
-    Json& outline = model["outline"];
+    Json& outline = begin_object(model, 3)["outline"];
     if (!top.root.empty()) outline = std::move(top.root[0]);
     add_statistics(model["statistics"]);
     if (reader_.failed()) set_error(model["error"], reader_.error());
@@ -85,8 +86,7 @@ class Outline {
     Json* into = frame.items;
     if (frame.is_map && !is_second) into->push_back(Json::array());
     if (frame.is_map) into = &into->back();
-    into->push_back(Json::object());
-    return &into->back();
+    return &begin_object(into->emplace_back(), kMostKeys);
   }
 
   bool value(Json* slot) {
@@ -258,9 +258,10 @@ class Outline {
   }
 
   void add_statistics(Json& statistics) const {
+    begin_object(statistics, 7);
     statistics["values"] = values_;
     statistics["depth"] = deepest_;
-    Json& nodes = statistics["nodes"] = Json::object();
+    Json& nodes = begin_object(statistics["nodes"], nodes_.size());
     for (const auto& [kind, count] : nodes_) nodes[kind] = count;
     statistics["references"] = references_;
     statistics["modules"] = modules_;

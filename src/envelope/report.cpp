@@ -3,6 +3,8 @@
 
 #include "waybill/report.h"
 
+#include <memory>
+
 #include "envelope/code_body.h"
 #include "envelope/report_model.h"
 #include "wire/reader.h"
@@ -25,7 +27,7 @@ void set_text_or_null(Json& into, const std::string& text) {
 void add_imports(const Manifest& manifest, Json& imports) {
   imports = Json::array();
   for (const ImportRecord& record : manifest.imports) {
-    Json& import = imports.emplace_back();
+    Json& import = begin_object(imports.emplace_back(), 6);
     import["module"] = record.module;
     import["time"] = name_of(record.time);
     set_text_or_null(import["chain"], record.chain);
@@ -39,7 +41,7 @@ void add_imports(const Manifest& manifest, Json& imports) {
 void add_substitutions(const Manifest& manifest, Json& substitutions) {
   substitutions = Json::array();
   for (const Substitution& substitution : manifest.substitutions) {
-    Json& model = substitutions.emplace_back();
+    Json& model = begin_object(substitutions.emplace_back(), 3);
     model["policy"] = substitution.policy;
     model["type"] = substitution.type;
     model["path"] = substitution.path;
@@ -69,6 +71,7 @@ void add_nested(const Section& constants, Json& nested) {
 }
 
 void add_body(const CodeBody& body, std::vector<std::string>& names, Json& model) {
+  begin_object(model, 15);
   model["hash"] = hex(body.hash);
   model["offset"] = body.offset;
   model["size"] = body.bytes.size();
@@ -95,24 +98,31 @@ void add_body(const CodeBody& body, std::vector<std::string>& names, Json& model
 }
 
 void add_sections(const Envelope& envelope, Json& sections) {
-  sections = Json::object();
+  begin_object(sections, wire::kSectionCount);
   Reader reader(envelope.bytes);
   std::uint64_t count = 0;
   if (!reader.read_array(count, "the envelope")) return;
   for (const char* name : kSectionNames) {
     const std::size_t offset = reader.offset();
     if (!reader.skip()) return;
-    Json& section = sections[name];
+    Json& section = begin_object(sections[name], 2);
     section["offset"] = offset;
     section["size"] = reader.offset() - offset;
   }
 }
 
-// Takes a tree apart from its leaves; depth is bounded where the tree is made.
+// Takes a tree apart from its leaves; depth is bounded where the tree is made. What got no
+// memory for its content has a type and a null pointer, which its destructor would follow.
 void take_apart(Json& json) {
-  if (!json.is_structured()) return;
-  for (Json& child : json) take_apart(child);
-  json.clear();
+  if (auto* array = json.get_ptr<Json::array_t*>()) {
+    for (Json& child : *array) take_apart(child);
+    array->clear();
+  } else if (auto* object = json.get_ptr<Json::object_t*>()) {
+    for (auto& [key, child] : *object) take_apart(child);
+    object->clear();
+  } else if (json.is_structured()) {
+    std::construct_at(&json);
+  }
 }
 
 // Names may hold bytes that are no UTF-8: they are replaced, not refused.
@@ -134,15 +144,23 @@ std::string hex(BytesView bytes) {
 
 Tree::~Tree() { take_apart(root); }
 
+Json& begin_object(Json& into, std::size_t keys) {
+  into = Json::object();
+  into.get_ref<Json::object_t&>().reserve(keys);
+  return into;
+}
+
 void set_error(Json& into, const Error& error) {
+  begin_object(into, 3);
   into["code"] = name_of(error.code);
   into["offset"] = error.offset;
   into["detail"] = error.detail;
 }
 
 void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model) {
+  begin_object(model, 10);
   model["format_version"] = envelope.format_version;
-  Json& python = model["python"];
+  Json& python = begin_object(model["python"], 3);
   python["major"] = envelope.python.major;
   python["minor"] = envelope.python.minor;
   python["magic"] = envelope.python.magic;
@@ -170,7 +188,7 @@ std::string report_json(const Envelope& envelope, const ReportOptions& options) 
 
 std::string error_json(const Error& error) {
   envelope::Tree tree;
-  tree.root["ok"] = false;
+  envelope::begin_object(tree.root, 2)["ok"] = false;
   envelope::set_error(tree.root["error"], error);
   return envelope::dump(tree.root);
 }

@@ -23,6 +23,10 @@ struct Tree {
   Tree& operator=(const Tree&) = delete;
 };
 
+// Makes `into` an object with room for its keys: one that grows copies all it holds, and
+// may fail in the middle of that.
+Json& begin_object(Json& into, std::size_t keys);
+
 void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model);
 
 // The payload: {"outline": {…}, "statistics": {…}}. `names` are the qualified names of
