@@ -3,8 +3,8 @@
 // A daemon thread that asks for the GIL while the interpreter ends is stopped by
 // pthread_exit() (up to 3.13; later ones hang it). With glibc that unwinds the stack as
 // an exception would: destructors run, and those of Ref would give back references
-// without the GIL, to objects that may be gone. Nothing of the thread is needed any more,
-// so its frames are left as they are.
+// without the GIL, to objects that may be gone. Nothing of the thread is needed any
+// more, so its frames are left as they are.
 //
 // The linker puts this function in the place of the one that runs destructors and
 // handlers (`--wrap` in cmake/extension.cmake). Exceptions of C++ go on as always.

@@ -45,9 +45,12 @@ def load(file: BinaryIO | str | os.PathLike[str], **options: Any) -> Any:
 
 
 def save(
-    obj: object, path: str | os.PathLike[str], protocol: int | None = None, **options: Any
+    obj: object,
+    path: str | os.PathLike[str],
+    protocol: int | None = None,
+    **options: Any,
 ) -> None:
-    """Writes ``dumps(obj, **options)`` to the file of that name, as a whole or not at all.
+    """Writes ``dumps(obj, **options)`` to the file of that name: all of it or nothing.
 
     What was there stays until all of the new is on the disk, then the new takes its
     place in one step. Keeps permissions, and follows symbolic links: what they point to

@@ -92,8 +92,8 @@ class PicklerMemo:
     def __init__(self) -> None:
         self.payloads = 0
         self.objects: dict[int, tuple[int, int, object]] = {}
-        #: Whether ``payloads`` may be wrong: one is being written, or failed on its way.
-        #: What names earlier payloads by their number would then name others.
+        #: Whether ``payloads`` may be wrong: one is being written, or failed on its
+        #: way. What names earlier payloads by number would then name others.
         self._is_in_doubt = False
         self._noted = 0
 
@@ -202,4 +202,3 @@ def demand_protocol(protocol: int | None, buffer_callback: object) -> None:
     """Raises ValueError for what pickle refuses: buffers before protocol 5."""
     if buffer_callback is not None and protocol is not None and 0 <= protocol < 5:
         raise ValueError("buffer_callback needs protocol >= 5")
-

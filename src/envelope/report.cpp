@@ -111,8 +111,9 @@ void add_sections(const Envelope& envelope, Json& sections) {
   }
 }
 
-// Takes a tree apart from its leaves; depth is bounded where the tree is made. What got no
-// memory for its content has a type and a null pointer, which its destructor would follow.
+// Takes a tree apart from its leaves; depth is bounded where the tree is made. What got
+// no memory for its content has a type and a null pointer, which its destructor would
+// follow.
 void take_apart(Json& json) {
   if (auto* array = json.get_ptr<Json::array_t*>()) {
     for (Json& child : *array) take_apart(child);

@@ -11,9 +11,9 @@ namespace waybill::envelope {
 
 using Json = nlohmann::ordered_json;
 
-// Where a tree is made. The destructor of Json needs memory for what is nested, and must
-// not fail; so no tree is made elsewhere and moved, nor by lists of initial values, which
-// leak where memory is short.
+// Where a tree is made. The destructor of Json needs memory for what is nested, and
+// must not fail; so no tree is made elsewhere and moved, nor by lists of initial
+// values, which leak where memory is short.
 struct Tree {
   Json root;
 
@@ -23,8 +23,8 @@ struct Tree {
   Tree& operator=(const Tree&) = delete;
 };
 
-// Makes `into` an object with room for its keys: one that grows copies all it holds, and
-// may fail in the middle of that.
+// Makes `into` an object with room for its keys: one that grows copies all it holds,
+// and may fail in the middle of that.
 Json& begin_object(Json& into, std::size_t keys);
 
 void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model);

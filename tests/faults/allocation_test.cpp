@@ -63,8 +63,8 @@ Bytes bytes_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The samples, golden envelopes of one version, and each of them spoiled: altered at one
-// byte, with a digest that fits; and cut.
+// The samples, golden envelopes of one version, and each of them spoiled: altered at
+// one byte, with a digest that fits; and cut.
 std::vector<Bytes> envelopes() {
   std::vector<Bytes> found{samples::data_envelope(), samples::function_envelope()};
   const std::filesystem::path golden(WAYBILL_TESTS_DIR "/golden/v1");

@@ -138,7 +138,9 @@ class InterruptsAtLoad:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 answer = []
 data = waybill.dumps([THING, InterruptsAtLoad()])
-for work in (lambda: waybill.dumps([THING, Interrupts(1)]), lambda: waybill.loads(data)):
+def send(): waybill.dumps([THING, Interrupts(1)])
+def load(): waybill.loads(data)
+for work in send, load:
     try: work()
     except KeyboardInterrupt: answer.append("interrupted")
     except BaseException as error: answer.append(repr(error))

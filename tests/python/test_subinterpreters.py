@@ -114,8 +114,8 @@ assert not errors, errors
 """)
 
 
-# Many payloads in each, of all sorts, and errors; what two interpreters share by mistake
-# would show here, and in the thread sanitizer (.ci/threads).
+# Many payloads of all sorts in each, and errors; what two interpreters share by mistake
+# shows here, and in the thread sanitizer (.ci/threads).
 BUSY = """
 import sys, waybill
 

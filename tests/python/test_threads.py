@@ -288,7 +288,8 @@ CASES = {
         "import types\nmodule = types.ModuleType('made_here')\n"
         "exec('def f(): return a, b\\na = b = [1]', vars(module))\nthing = module.f",
         "setattr(module, 'ab'[number % 2], [number]); "
-        "setattr(module, f'x{number % 30}', 1); vars(module).pop(f'x{number % 7}', None)",
+        "setattr(module, f'x{number % 30}', 1); "
+        "vars(module).pop(f'x{number % 7}', None)",
         "[thing, module]",
     ),
     "sys.modules": (
