@@ -109,7 +109,7 @@ def main(kind, *options):
 
 if __name__ == "__main__":
     status = main(*sys.argv[1:])
-    # CPython 3.12 frees too much when it ends after an isolated interpreter has imported
-    # pytest. That of waybill ends well: test_subinterpreters.py.
+    # CPython 3.12 frees too much at its end if an isolated interpreter has imported
+    # pytest. With waybill it ends well: test_subinterpreters.py.
     sys.stdout.flush()
     os._exit(status)

@@ -9,9 +9,9 @@ import pytest
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 
-# A process that ends, or raises, at the n-th event of save(): before and after each call
-# of a function, in Python and in C, so between any two system calls. Large enough that
-# it is written in several steps, where `write` takes less than it is given.
+# A process that ends, or raises, at the n-th event of save(): before and after each
+# call of a function, in Python and in C, so between any two system calls. Large enough
+# that it is written in several steps, where `write` takes less than it is given.
 PRELUDE = """
 import os, random, signal, sys, time, waybill
 from waybill import _files
@@ -70,7 +70,8 @@ while (status := attempt(number)) == -signal.SIGKILL:
     names.update(leftovers())
     clean()
     number += 1
-shape = all(n.startswith(".waybill-") and n.endswith(".tmp") for n in names - {"payload"})
+names.discard("payload")
+shape = all(n.startswith(".waybill-") and n.endswith(".tmp") for n in names)
 answer = status, seen, shape, state_of("thing"), leftovers() in ([], ["payload"])
 """
 )

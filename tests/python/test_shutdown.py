@@ -54,7 +54,8 @@ def at_exit():
 def test_first_use_may_be_at_exit():
     output = fresh_process.run_script(
         "import atexit\n@atexit.register\ndef at_exit():\n    import waybill\n"
-        "    assert waybill.loads(waybill.dumps(lambda: 5))() == 5\n    print('called')",
+        "    assert waybill.loads(waybill.dumps(lambda: 5))() == 5\n"
+        "    print('called')",
         flags=("-I",),
     )
 
