@@ -42,6 +42,7 @@ LEFT_OUT = {
 #: Single tests, by parts of their names, and why.
 DESELECTED = {
     "signals": "only the main interpreter may set handlers",
+    "numpy": "is made for one interpreter",
     "handler_that_raised": "only the main interpreter may set handlers",
 }
 
