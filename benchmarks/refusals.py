@@ -12,8 +12,8 @@ import waybill
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "python"))
 
-import bombs  # noqa: E402
-import peak_memory  # noqa: E402
+import bombs
+import peak_memory
 
 REPEATS = 5
 

@@ -6,6 +6,9 @@ if(NOT module_sources)
   return()
 endif()
 
+if(NOT UNIX OR APPLE)
+  list(REMOVE_ITEM module_sources ${PROJECT_SOURCE_DIR}/python_ext/thread_exit.cpp)
+endif()
 python_add_library(_core MODULE WITH_SOABI ${module_sources})
 set(site ${PROJECT_BINARY_DIR}/site)
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${site}/waybill)
@@ -14,7 +17,11 @@ target_link_libraries(_core PRIVATE waybill_python waybill_options)
 waybill_headers(_core PRIVATE msgpack.hpp xxhash.h)
 waybill_link_for_people(_core)
 if(UNIX AND NOT APPLE)
-  target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+  target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections
+    -Wl,--wrap=__gxx_personality_v0)
+  # The linker wraps what is code, and no intermediate form of it.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/python_ext/thread_exit.cpp
+    PROPERTIES COMPILE_OPTIONS -fno-lto)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL Release AND UNIX AND NOT APPLE)
   target_link_options(_core PRIVATE -Wl,--strip-debug)

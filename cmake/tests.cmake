@@ -40,3 +40,16 @@ target_compile_definitions(waybill_tests PRIVATE
 
 include(GoogleTest)
 gtest_discover_tests(waybill_tests DISCOVERY_TIMEOUT 60)
+
+# tests/faults replaces operator new, so it is an executable of its own.
+file(GLOB fault_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/faults/*.cpp)
+waybill_executable(waybill_faults waybill_core
+  ${fault_sources} ${PROJECT_SOURCE_DIR}/tests/bytecode/code_file.cpp)
+target_include_directories(waybill_faults PRIVATE
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+waybill_headers(waybill_faults PRIVATE msgpack.hpp xxhash.h fmt/format.h)
+target_link_libraries(waybill_faults PRIVATE GTest::gtest_main)
+target_compile_options(waybill_faults PRIVATE -Wno-mismatched-new-delete)
+target_compile_definitions(waybill_faults PRIVATE
+  WAYBILL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+gtest_discover_tests(waybill_faults DISCOVERY_TIMEOUT 60)

@@ -28,7 +28,8 @@ from waybill._errors import (
     PythonMismatchError,
     SignatureError,
 )
-from waybill._face import ImportRecord, dump, fingerprint, imports, inspect, load
+from waybill._face import ImportRecord, fingerprint, imports, inspect
+from waybill._files import dump, load, save
 from waybill._modules import (
     list_registry_pickle_by_value,
     register_pickle_by_value,
@@ -74,5 +75,6 @@ __all__ = [
     "loads",
     "register_pickle_by_value",
     "restrict",
+    "save",
     "unregister_pickle_by_value",
 ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from waybill import _core
 from waybill._admission import Limits, Policy, terms_of
 from waybill._modules import names_by_value
-from waybill._pickler import demand_protocol, read_payload
+from waybill._pickler import demand_protocol
 from waybill._policies import Policies
 
 if TYPE_CHECKING:
@@ -105,20 +105,3 @@ def loads_with(
     iterator = None if buffers is None else iter(buffers)
     terms = terms_of(policy, limits)
     return _core.decode(data, None, None, iterator, None, reset_classes, terms)
-
-
-def dump(
-    obj: object, file: BinaryIO, protocol: int | None = None, **options: Any
-) -> None:
-    """Writes ``dumps(obj, **options)`` to a file opened in binary mode."""
-    write = file.write
-    write(_core.dumps(obj, protocol, **options))
-
-
-def load(file: BinaryIO, **options: Any) -> Any:
-    """Reads one object from a file opened in binary mode: a disk file, pipe or socket.
-
-    Reads exactly one payload, so several may follow each other. Raises EOFError if the
-    file is at its end. Options are those of ``loads``.
-    """
-    return _core.loads(read_payload(file.read), **options)

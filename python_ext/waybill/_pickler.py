@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from waybill import _core
 from waybill._admission import Limits, Policy, terms_of
 from waybill._errors import DecodeError, EncodeError
+from waybill._files import read_payload, write_all
 from waybill._modules import names_by_value
 from waybill._policies import Policies
 
@@ -49,7 +50,11 @@ class Pickler:
         self.memo = PicklerMemo()
 
     def dump(self, obj: object) -> None:
-        """Writes one object. Raises EncodeError; then nothing was written."""
+        """Writes one object. Raises EncodeError; then nothing was written.
+
+        If ``write`` raises, nobody knows what has arrived: what is dumped after that
+        refers to nothing that came before.
+        """
         try:
             write, memo = self._write, self.memo
         except AttributeError:
@@ -58,19 +63,24 @@ class Pickler:
             ) from None
         if not callable(getattr(self, "reducer_override", write)):
             raise TypeError("reducer_override is not callable")
-        data = _core.encode(
-            obj,
-            getattr(self, "persistent_id", None),
-            getattr(self, "reducer_override", None),
-            getattr(self, "dispatch_table", None),
-            self._buffer_callback,
-            names_by_value(self._by_value),
-            self._policies,
-            memo.objects,
-            memo.payloads,
-        )
-        memo.payloads += 1
-        write(data)
+        objects, number = memo.begin(), memo.payloads
+        try:
+            data = _core.encode(
+                obj,
+                getattr(self, "persistent_id", None),
+                getattr(self, "reducer_override", None),
+                getattr(self, "dispatch_table", None),
+                self._buffer_callback,
+                names_by_value(self._by_value),
+                self._policies,
+                objects,
+                number,
+            )
+        except BaseException:
+            memo.give_up(objects)
+            raise
+        write_all(write, data)
+        memo.arrived(number, objects is not None)
 
     def clear_memo(self) -> None:
         """Forgets what was written; the next payload stands by itself."""
@@ -83,6 +93,32 @@ class PicklerMemo:
     def __init__(self) -> None:
         self.payloads = 0
         self.objects: dict[int, tuple[int, int, object]] = {}
+        #: Whether ``payloads`` may be wrong: one is being written, or failed on its
+        #: way. What names earlier payloads by number would then name others.
+        self._is_in_doubt = False
+        self._noted = 0
+
+    def begin(self) -> dict[int, tuple[int, int, object]] | None:
+        """Where a payload notes its objects; None if it has to stand by itself."""
+        if self._is_in_doubt:
+            return None
+        self._noted = len(self.objects)
+        self._is_in_doubt = True
+        return self.objects
+
+    def give_up(self, objects: dict[int, tuple[int, int, object]] | None) -> None:
+        """The payload was not made, but may have begun to note objects."""
+        if objects is None:
+            return
+        while len(objects) > self._noted:
+            objects.popitem()
+        self._is_in_doubt = False
+
+    def arrived(self, number: int, is_noted: bool) -> None:
+        """The payload was written; it was made when there were ``number`` others."""
+        # There are more if a reducer has used the same Pickler meanwhile.
+        self._is_in_doubt = not is_noted or self.payloads != number
+        self.payloads += 1
 
     def clear(self) -> None:
         self.objects.clear()
@@ -91,6 +127,7 @@ class PicklerMemo:
         memo = PicklerMemo()
         memo.payloads = self.payloads
         memo.objects = self.objects.copy()
+        memo._is_in_doubt = self._is_in_doubt
         return memo
 
 
@@ -119,15 +156,20 @@ class Unpickler:
         _, self._read = file.readline, file.read
         self._buffers = None if buffers is None else iter(buffers)
         self._terms = terms_of(policy, limits)
-        self._limits = limits
         #: Objects of the payloads so far; may be handed to another Unpickler.
         self.memo: list[dict[int, object]] = []
+        #: The payload that is being read, as far as the file has given it.
+        self._begun = bytearray()
 
     def load(self) -> Any:
         """Reads one object. Raises EOFError at the end of the file, and what loads()
-        raises."""
+        raises.
+
+        If ``read`` raises, or has nothing yet, which is a BlockingIOError, what it gave
+        before is kept, and the next call goes on from there.
+        """
         try:
-            read, memo = self._read, self.memo
+            read, memo, begun = self._read, self.memo, self._begun
         except AttributeError:
             raise DecodeError(
                 "Unpickler.__init__() was not called by "
@@ -135,15 +177,23 @@ class Unpickler:
             ) from None
         overrides = type(self).find_class is not Unpickler.find_class
         find_class = self.find_class if overrides else vars(self).get("find_class")
-        return _core.decode(
-            read_payload(read),
-            getattr(self, "persistent_load", None),
-            find_class,
-            self._buffers,
-            memo,
-            False,
-            self._terms,
-        )
+        data = read_payload(read, begun, _core.max_bytes(self._terms))
+        self._begun = bytearray()
+        count = len(memo)
+        try:
+            return _core.decode(
+                data,
+                getattr(self, "persistent_load", None),
+                find_class,
+                self._buffers,
+                memo,
+                False,
+                self._terms,
+            )
+        except BaseException:
+            # It counts for who wrote it, but what it built is not complete.
+            memo[count : count + 1] = [{}]
+            raise
 
     def find_class(self, module: str, name: str, /) -> Any:
         """What a global name means: imports the module and follows the name."""
@@ -157,17 +207,3 @@ def demand_protocol(protocol: int | None, buffer_callback: object) -> None:
     """Raises ValueError for what pickle refuses: buffers before protocol 5."""
     if buffer_callback is not None and protocol is not None and 0 <= protocol < 5:
         raise ValueError("buffer_callback needs protocol >= 5")
-
-
-def read_payload(read: Callable[[int], bytes]) -> bytearray:
-    """The bytes of exactly one payload. Raises EOFError if there are none."""
-    data = bytearray()
-    while missing := _core.measure(data):
-        # What is missing is a claim of the sender's: believed in growing steps.
-        chunk = read(min(missing, max(len(data), 1 << 16)))
-        if not chunk:
-            if not data:
-                raise EOFError("no payload: the file is at its end")
-            break
-        data += chunk
-    return data

@@ -27,6 +27,7 @@ using wire::TokenType;
 
 constexpr std::size_t kDeepest = 64;  // Bounds the recursion of the JSON writer.
 constexpr std::size_t kShownBytes = 16;
+constexpr std::size_t kMostKeys = 9;  // Of one value in the outline.
 
 class Outline {
  public:
@@ -42,9 +43,10 @@ class Outline {
     }
   }
 
-  Json run() {
-    Json top = Json::array();
-    stack_.push_back({.left = 1, .items = &top});
+  void run(Json& model) {
+    Tree top;
+    top.root = Json::array();
+    stack_.push_back({.left = 1, .items = &top.root});
     bool sound = true;
     while (sound && !stack_.empty()) {
       Frame& frame = stack_.back();
@@ -58,11 +60,10 @@ class Outline {
       --frame.left;
       sound = value(slot_in(frame));
     }
-    Json model;
-    model["outline"] = top.empty() ? Json() : std::move(top[0]);
-    model["statistics"] = statistics();
-    if (reader_.failed()) model["error"] = error_model(reader_.error());
-    return model;
+    Json& outline = begin_object(model, 3)["outline"];
+    if (!top.root.empty()) outline = std::move(top.root[0]);
+    add_statistics(model["statistics"]);
+    if (reader_.failed()) set_error(model["error"], reader_.error());
   }
 
  private:
@@ -85,8 +86,7 @@ class Outline {
     Json* into = frame.items;
     if (frame.is_map && !is_second) into->push_back(Json::array());
     if (frame.is_map) into = &into->back();
-    into->push_back(Json::object());
-    return &into->back();
+    return &begin_object(into->emplace_back(), kMostKeys);
   }
 
   bool value(Json* slot) {
@@ -257,16 +257,16 @@ class Outline {
     if (type == ExtType::kModule) ++modules_;
   }
 
-  Json statistics() const {
-    Json nodes = Json::object();
+  void add_statistics(Json& statistics) const {
+    begin_object(statistics, 7);
+    statistics["values"] = values_;
+    statistics["depth"] = deepest_;
+    Json& nodes = begin_object(statistics["nodes"], nodes_.size());
     for (const auto& [kind, count] : nodes_) nodes[kind] = count;
-    return {{"values", values_},
-            {"depth", deepest_},
-            {"nodes", nodes},
-            {"references", references_},
-            {"modules", modules_},
-            {"text_bytes", text_bytes_},
-            {"binary_bytes", binary_bytes_}};
+    statistics["references"] = references_;
+    statistics["modules"] = modules_;
+    statistics["text_bytes"] = text_bytes_;
+    statistics["binary_bytes"] = binary_bytes_;
   }
 
   const Envelope& envelope_;
@@ -287,9 +287,9 @@ class Outline {
 
 }  // namespace
 
-Json payload_model(const Envelope& envelope, const std::vector<std::string>& names,
-                   const ReportOptions& options) {
-  return Outline(envelope, names, options).run();
+void fill_payload(const Envelope& envelope, const std::vector<std::string>& names,
+                  const ReportOptions& options, Json& model) {
+  Outline(envelope, names, options).run(model);
 }
 
 }  // namespace waybill::envelope

@@ -3,6 +3,8 @@
 
 #include "waybill/report.h"
 
+#include <memory>
+
 #include "envelope/code_body.h"
 #include "envelope/report_model.h"
 #include "wire/reader.h"
@@ -18,67 +20,68 @@ using wire::TokenType;
 constexpr const char* kSectionNames[wire::kSectionCount] = {
     "header", "manifest", "code", "shared", "payload", "notes", "digest", "signature"};
 
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json() : Json(text);
+void set_text_or_null(Json& into, const std::string& text) {
+  if (!text.empty()) into = text;
 }
 
-Json imports_model(const Manifest& manifest) {
-  Json imports = Json::array();
+void add_imports(const Manifest& manifest, Json& imports) {
+  imports = Json::array();
   for (const ImportRecord& record : manifest.imports) {
-    imports.push_back({{"module", record.module},
-                       {"time", name_of(record.time)},
-                       {"chain", text_or_null(record.chain)},
-                       {"function", text_or_null(record.function)},
-                       {"file", text_or_null(record.file)},
-                       {"line", record.line == 0 ? Json() : Json(record.line)}});
+    Json& import = begin_object(imports.emplace_back(), 6);
+    import["module"] = record.module;
+    import["time"] = name_of(record.time);
+    set_text_or_null(import["chain"], record.chain);
+    set_text_or_null(import["function"], record.function);
+    set_text_or_null(import["file"], record.file);
+    Json& line = import["line"];
+    if (record.line != 0) line = record.line;
   }
-  return imports;
 }
 
-Json substitutions_model(const Manifest& manifest) {
-  Json substitutions = Json::array();
+void add_substitutions(const Manifest& manifest, Json& substitutions) {
+  substitutions = Json::array();
   for (const Substitution& substitution : manifest.substitutions) {
-    substitutions.push_back({{"policy", substitution.policy},
-                             {"type", substitution.type},
-                             {"path", substitution.path}});
+    Json& model = begin_object(substitutions.emplace_back(), 3);
+    model["policy"] = substitution.policy;
+    model["type"] = substitution.type;
+    model["path"] = substitution.path;
   }
-  return substitutions;
 }
 
-Json names_model(const std::vector<std::string_view>& names) {
-  Json list = Json::array();
+void add_names(const std::vector<std::string_view>& names, Json& list) {
+  list = Json::array();
   for (std::string_view name : names) list.push_back(std::string(name));
-  return list;
 }
 
 // Hashes of the code that stands directly among the constants.
-Json nested_model(const Section& constants) {
-  Json nested = Json::array();
+void add_nested(const Section& constants, Json& nested) {
+  nested = Json::array();
   Reader reader(constants.bytes, Limits{}, constants.offset);
   std::uint64_t count = 0;
-  if (!reader.read_array(count, "the constants")) return nested;
+  if (!reader.read_array(count, "the constants")) return;
   for (; count != 0; --count) {
     Reader ahead = reader;
     Token token;
-    if (!reader.skip() || !ahead.next(token)) return nested;
+    if (!reader.skip() || !ahead.next(token)) return;
     if (token.type == TokenType::kExtension &&
         token.ext_type == static_cast<std::int8_t>(wire::ExtType::kCode)) {
       nested.push_back(hex(token.bytes));
     }
   }
-  return nested;
 }
 
-Json body_model(const CodeBody& body, std::vector<std::string>& names) {
-  Json model = {
-      {"hash", hex(body.hash)}, {"offset", body.offset}, {"size", body.bytes.size()}};
+void add_body(const CodeBody& body, std::vector<std::string>& names, Json& model) {
+  begin_object(model, 15);
+  model["hash"] = hex(body.hash);
+  model["offset"] = body.offset;
+  model["size"] = body.bytes.size();
   Reader reader(body.bytes, Limits{}, body.offset);
   CodeFields fields;
   const bool sound = read_code_body(reader, body.bytes, fields);
   names.emplace_back(fields.qualified_name);
   if (!sound) {
-    model["error"] = error_model(reader.error());
-    return model;
+    set_error(model["error"], reader.error());
+    return;
   }
   model["name"] = std::string(fields.name);
   model["qualified_name"] = std::string(fields.qualified_name);
@@ -89,23 +92,38 @@ Json body_model(const CodeBody& body, std::vector<std::string>& names) {
   model["stack_size"] = fields.stack_size;
   model["instruction_bytes"] = fields.instructions.size();
   model["constant_count"] = fields.constant_count;
-  model["names"] = names_model(fields.names);
-  model["local_names"] = names_model(fields.local_names);
-  model["nested"] = nested_model(fields.constants);
-  return model;
+  add_names(fields.names, model["names"]);
+  add_names(fields.local_names, model["local_names"]);
+  add_nested(fields.constants, model["nested"]);
 }
 
-Json sections_model(const Envelope& envelope) {
-  Json sections = Json::object();
+void add_sections(const Envelope& envelope, Json& sections) {
+  begin_object(sections, wire::kSectionCount);
   Reader reader(envelope.bytes);
   std::uint64_t count = 0;
-  if (!reader.read_array(count, "the envelope")) return sections;
+  if (!reader.read_array(count, "the envelope")) return;
   for (const char* name : kSectionNames) {
     const std::size_t offset = reader.offset();
-    if (!reader.skip()) return sections;
-    sections[name] = {{"offset", offset}, {"size", reader.offset() - offset}};
+    if (!reader.skip()) return;
+    Json& section = begin_object(sections[name], 2);
+    section["offset"] = offset;
+    section["size"] = reader.offset() - offset;
   }
-  return sections;
+}
+
+// Takes a tree apart from its leaves; depth is bounded where the tree is made. What got
+// no memory for its content has a type and a null pointer, which its destructor would
+// follow.
+void take_apart(Json& json) {
+  if (auto* array = json.get_ptr<Json::array_t*>()) {
+    for (Json& child : *array) take_apart(child);
+    array->clear();
+  } else if (auto* object = json.get_ptr<Json::object_t*>()) {
+    for (auto& [key, child] : *object) take_apart(child);
+    object->clear();
+  } else if (json.is_structured()) {
+    std::construct_at(&json);
+  }
 }
 
 // Names may hold bytes that are no UTF-8: they are replaced, not refused.
@@ -125,40 +143,55 @@ std::string hex(BytesView bytes) {
   return text;
 }
 
-Json error_model(const Error& error) {
-  return {{"code", name_of(error.code)},
-          {"offset", error.offset},
-          {"detail", error.detail}};
+Tree::~Tree() { take_apart(root); }
+
+Json& begin_object(Json& into, std::size_t keys) {
+  into = Json::object();
+  into.get_ref<Json::object_t&>().reserve(keys);
+  return into;
 }
 
-Json report_model(const Envelope& envelope, const ReportOptions& options) {
-  Json model = {{"format_version", envelope.format_version},
-                {"python",
-                 {{"major", envelope.python.major},
-                  {"minor", envelope.python.minor},
-                  {"magic", envelope.python.magic}}},
-                {"size", envelope.size},
-                {"digest", hex(envelope.digest)},
-                {"signed", !envelope.signature.empty()},
-                {"imports", imports_model(envelope.manifest)},
-                {"substitutions", substitutions_model(envelope.manifest)}};
+void set_error(Json& into, const Error& error) {
+  begin_object(into, 3);
+  into["code"] = name_of(error.code);
+  into["offset"] = error.offset;
+  into["detail"] = error.detail;
+}
+
+void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model) {
+  begin_object(model, 10);
+  model["format_version"] = envelope.format_version;
+  Json& python = begin_object(model["python"], 3);
+  python["major"] = envelope.python.major;
+  python["minor"] = envelope.python.minor;
+  python["magic"] = envelope.python.magic;
+  model["size"] = envelope.size;
+  model["digest"] = hex(envelope.digest);
+  model["signed"] = !envelope.signature.empty();
+  add_imports(envelope.manifest, model["imports"]);
+  add_substitutions(envelope.manifest, model["substitutions"]);
   std::vector<std::string> names;
-  Json code = Json::array();
-  for (const CodeBody& body : envelope.code) code.push_back(body_model(body, names));
-  model["code"] = std::move(code);
-  model["payload"] = payload_model(envelope, names, options);
-  model["sections"] = sections_model(envelope);
-  return model;
+  Json& code = model["code"] = Json::array();
+  for (const CodeBody& body : envelope.code) {
+    add_body(body, names, code.emplace_back());
+  }
+  fill_payload(envelope, names, options, model["payload"]);
+  add_sections(envelope, model["sections"]);
 }
 
 }  // namespace envelope
 
 std::string report_json(const Envelope& envelope, const ReportOptions& options) {
-  return envelope::dump(envelope::report_model(envelope, options));
+  envelope::Tree tree;
+  envelope::fill_report(envelope, options, tree.root);
+  return envelope::dump(tree.root);
 }
 
 std::string error_json(const Error& error) {
-  return envelope::dump({{"ok", false}, {"error", envelope::error_model(error)}});
+  envelope::Tree tree;
+  envelope::begin_object(tree.root, 2)["ok"] = false;
+  envelope::set_error(tree.root["error"], error);
+  return envelope::dump(tree.root);
 }
 
 }  // namespace waybill

@@ -11,15 +11,31 @@ namespace waybill::envelope {
 
 using Json = nlohmann::ordered_json;
 
-Json report_model(const Envelope& envelope, const ReportOptions& options);
+// Where a tree is made. The destructor of Json needs memory for what is nested, and
+// must not fail; so no tree is made elsewhere and moved, nor by lists of initial
+// values, which leak where memory is short.
+struct Tree {
+  Json root;
+
+  Tree() = default;
+  ~Tree();
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+};
+
+// Makes `into` an object with room for its keys: one that grows copies all it holds,
+// and may fail in the middle of that.
+Json& begin_object(Json& into, std::size_t keys);
+
+void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model);
 
 // The payload: {"outline": {…}, "statistics": {…}}. `names` are the qualified names of
 // the code bodies.
-Json payload_model(const Envelope& envelope, const std::vector<std::string>& names,
-                   const ReportOptions& options);
+void fill_payload(const Envelope& envelope, const std::vector<std::string>& names,
+                  const ReportOptions& options, Json& model);
 
 // {"code", "offset", "detail"}
-Json error_model(const Error& error);
+void set_error(Json& into, const Error& error);
 
 std::string hex(BytesView bytes);
 

@@ -249,7 +249,9 @@ std::string printable(std::string_view text) {
 }
 
 std::string report_text(const Envelope& envelope, const ReportOptions& options) {
-  const envelope::Json model = envelope::report_model(envelope, options);
+  envelope::Tree tree;
+  envelope::fill_report(envelope, options, tree.root);
+  const envelope::Json& model = tree.root;
   const envelope::Paint paint(options.colours);
   std::string out;
   envelope::add_summary(model, paint, out);

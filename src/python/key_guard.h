@@ -57,9 +57,10 @@ class KeyProbes {
   // `announced`: how many there will be, which a dict has room for from the start.
   KeyProbes(Kind kind, std::uint64_t announced);
 
-  // Puts a hash in its place, and others in new ones if the table has to grow. Gives the
-  // number of places that were taken on the way, as far as they count. One of an equal
-  // hash counts more, by `equal_cost` and a constant: the keys themselves are compared.
+  // Puts a hash in its place, and others in new ones if the table has to grow. Gives
+  // the number of places that were taken on the way, as far as they count. One of an
+  // equal hash counts more, by `equal_cost` and a constant: the keys themselves are
+  // compared.
   std::uint64_t add(Py_hash_t hash, std::uint64_t equal_cost);
 
  private:

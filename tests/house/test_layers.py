@@ -21,7 +21,8 @@ LAW = {
 }
 # The extension: public headers, the pipelines, the state that hangs on the module, what
 # converts arguments, and the border where errors become exceptions.
-MODULE_MAY_INCLUDE = {"waybill/", "Python.h", "methods.h"}
+# unwind.h: of the C++ ABI, for threads that Python ends.
+MODULE_MAY_INCLUDE = {"waybill/", "Python.h", "methods.h", "unwind.h"}
 MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
     for name in ("object", "terms", "state", "ref", "py_error", "text")

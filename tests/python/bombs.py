@@ -56,7 +56,10 @@ BOMBS = {
     "claim of 2**32 - 1 pairs": (claim(b"\xdf", 2**32 - 1), "truncated"),
     "claim of 2**32 - 1 bytes": (claim(b"\xc6", 2**32 - 1), "truncated"),
     "claim of 2**32 - 1 characters": (claim(b"\xdb", 2**32 - 1), "truncated"),
-    "claim of 2**32 - 1 bytes of an int": (claim(b"\xc9", 2**32 - 1) + b"\x03", "trunc"),
+    "claim of 2**32 - 1 bytes of an int": (
+        claim(b"\xc9", 2**32 - 1) + b"\x03",
+        "trunc",
+    ),
     "claims inside each other": (claim(b"\xdd", 500_000) * 500, "truncated"),
     "depth": (b"\x91" * 900_000 + b"\xc0", "max_depth"),
     "depth of dicts": (b"\x81\x01" * 400_000 + b"\xc0", "max_depth"),
@@ -74,7 +77,10 @@ BOMBS = {
     "NaN in a set": (lambda: {float("nan")}, "NaN"),
     "list as a key": (b"\x81\x90\x01", "cannot be hashed"),
     "dict in a set": (b"\x92" + NODE + b"\x02\x80", "cannot be hashed"),
-    "list in a tuple as a key": (b"\x81\x92" + NODE + b"\x01\x90\x01", "cannot be hash"),
+    "list in a tuple as a key": (
+        b"\x81\x92" + NODE + b"\x01\x90\x01",
+        "cannot be hash",
+    ),
     "ints that collide": (lambda: dict.fromkeys(i * P for i in range(20_000)), "steps"),
     "ints that collide in a set": (lambda: {i * P for i in range(20_000)}, "steps"),
     "ints that collide in a frozenset": (
@@ -83,9 +89,7 @@ BOMBS = {
     ),
     "tuples that collide": (lambda: dict.fromkeys(colliding_tuples(5000)), "steps"),
     "complex numbers that collide": (
-        lambda: dict.fromkeys(
-            complex(1000003.0 * i, -float(i)) for i in range(5000)
-        ),
+        lambda: dict.fromkeys(complex(1000003.0 * i, -float(i)) for i in range(5000)),
         "steps",
     ),
 }

@@ -39,7 +39,10 @@ SHAPES = {
     "texts": array(5000) + b"\xa1\xff".replace(b"\xff", b"x") * 5000,
     "texts of two": array(3000)
     + b"".join(b"\xa2%c%c" % (97 + i % 26, 97 + i // 26 % 26) for i in range(3000)),
-    "wide text": b"\xdb" + (40003).to_bytes(4, "big") + "a".encode() * 39999 + "🐍".encode(),
+    "wide text": b"\xdb"
+    + (40003).to_bytes(4, "big")
+    + "a".encode() * 39999
+    + "🐍".encode(),
     "bytes": array(3000) + b"\xc4\x01x" * 3000,
     "bytearrays": array(1000) + (b"\x92" + NODE + b"\x04\xc4\x01x") * 1000,
     "ranges": array(1000) + (b"\x94" + NODE + b"\x06\x00\x01\x01") * 1000,

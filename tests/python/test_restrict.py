@@ -17,7 +17,9 @@ except waybill.PolicyError as error:
 """
 
     assert fresh_process.execute(program, waybill.dumps(DATA)) == DATA
-    assert "code that comes along" in fresh_process.execute(program, waybill.dumps(CODE))
+    assert "code that comes along" in fresh_process.execute(
+        program, waybill.dumps(CODE)
+    )
 
 
 @pytest.mark.parametrize(

@@ -252,6 +252,46 @@ CASES = {
         "thing.extend(b'abc' * 100); thing.clear()",
         "[thing, Slow(), thing]",
     ),
+    "function that becomes another": (
+        "def one(): return [1]\ndef two(a=2): return {a}, json\ndef thing(): return 0",
+        "thing.__code__ = (one, two)[number % 2].__code__; "
+        "thing.__defaults__ = (None, ([number],))[number % 2]",
+        "[thing, thing]",
+    ),
+    "code that is sent again and again": (
+        "import json\ndef thing(): return json.dumps, CONST\nCONST = 1",
+        "globals().update(CONST=number, json=(sys, threading)[number % 2])",
+        "thing",
+    ),
+    "methods of a class that is sent and received": (
+        "class thing:\n    def m(self): return 1\n    def n(self): return 2",
+        "thing.m = (lambda self: [number]); thing.n = thing.m; thing.x = number",
+        "[thing(), thing]",
+    ),
+    "bases of a class": (
+        "class A: pass\nclass B: pass\nclass thing(A): pass\nitem = thing()",
+        "thing.__bases__ = ((A,), (B,), (A, B))[number % 3]",
+        "[item, thing, A, B]",
+    ),
+    "class of an instance": (
+        "class A:\n    x = 1\nclass B:\n    y = [2]\nthing = [A() for _ in range(20)]",
+        "thing[number % 20].__class__ = (A, B)[number % 2]",
+        "thing",
+    ),
+    "dispatch table": (
+        "import copyreg\nclass A: pass\nthing = [A() for _ in range(20)]",
+        "copyreg.dispatch_table.pop(A, None) if number % 2 else "
+        "copyreg.pickle(A, lambda a: (int, ()))",
+        "thing",
+    ),
+    "module by value": (
+        "import types\nmodule = types.ModuleType('made_here')\n"
+        "exec('def f(): return a, b\\na = b = [1]', vars(module))\nthing = module.f",
+        "setattr(module, 'ab'[number % 2], [number]); "
+        "setattr(module, f'x{number % 30}', 1); "
+        "vars(module).pop(f'x{number % 7}', None)",
+        "[thing, module]",
+    ),
     "sys.modules": (
         "import types, json\ndef thing(): return json.decoder.JSONDecoder",
         "sys.modules[f'made_up_{number % 50}'] = types.ModuleType('x'); "
@@ -310,6 +350,64 @@ print(outcomes)
 
 def test_change_by_a_reducer_never_gives_a_payload_that_cannot_be_read():
     assert fresh_process.run_script(REENTRANT).strip() == "[]"
+
+
+# What has arrived may be changed while more of it arrives.
+
+RECEIVED = """
+import sys, threading, waybill
+sys.setswitchinterval(1e-6)
+class Own:
+    __module__ = "elsewhere"
+    kind = "own"
+    def __init__(self, x): self.x = x
+    def get(self): return self.x
+def make(n):
+    def step(): return n, sys.maxsize, Own
+    return step
+payloads = [waybill.dumps([Own(n), make(n), {"n": n}]) for n in range(20)]
+payloads += [waybill.dumps(make(n)) for n in range(3)] + [waybill.dumps(Own)]
+source = bytearray(payloads[0])
+kept, stop, wrong = Own, threading.Event(), []
+del Own
+
+def disturb():
+    number = 0
+    while not stop.is_set():
+        number += 1
+        kept.kind = [number]
+        setattr(kept, f"a{number % 9}", number)
+        if number % 5 == 0: kept.get = lambda self: self.x
+        if number % 7 == 0: delattr(kept, f"a{number % 9}")
+        source[number % len(source)] ^= 1
+        source[number % len(source)] ^= 1
+        if number % 90 == 0: sys.modules.pop("made_up", None)
+        else: sys.modules["made_up"] = sys
+
+def work():
+    for turn in range(400):
+        number = turn % 20
+        try:
+            own, step, rest = waybill.loads(payloads[number])
+            if not (type(own) is kept and own.get() == own.x == number): wrong.append(1)
+            if not (step()[:1] == (number,) and rest == {"n": number}): wrong.append(2)
+            for payload in payloads[20:]: waybill.loads(payload)
+            try: waybill.loads(source)
+            except waybill.DecodeError: pass
+        except Exception as error: wrong.append(repr(error))
+
+disturbing = threading.Thread(target=disturb)
+working = [threading.Thread(target=work) for _ in range(4)]
+for thread in [disturbing, *working]: thread.start()
+for thread in working: thread.join()
+stop.set()
+disturbing.join()
+print(wrong[:5])
+"""
+
+
+def test_change_of_what_has_arrived_while_more_arrives_is_no_crash():
+    assert fresh_process.run_script(RECEIVED).strip() == "[]"
 
 
 ONE_CLASS = """

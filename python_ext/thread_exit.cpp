@@ -1,0 +1,29 @@
+// What happens in our frames when Python ends a thread that is inside of them.
+//
+// A daemon thread that asks for the GIL while the interpreter ends is stopped by
+// pthread_exit() (up to 3.13; later ones hang it). With glibc that unwinds the stack as
+// an exception would: destructors run, and those of Ref would give back references
+// without the GIL, to objects that may be gone. Nothing of the thread is needed any
+// more, so its frames are left as they are.
+//
+// The linker puts this function in the place of the one that runs destructors and
+// handlers (`--wrap` in cmake/extension.cmake). Exceptions of C++ go on as always.
+//
+// Tested by tests/python/test_shutdown.py.
+
+#include <unwind.h>
+
+extern "C" {
+
+_Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class type,
+                                                _Unwind_Exception* exception,
+                                                _Unwind_Context* context);
+
+[[gnu::used]] _Unwind_Reason_Code __wrap___gxx_personality_v0(
+    int version, _Unwind_Action actions, _Unwind_Exception_Class type,
+    _Unwind_Exception* exception, _Unwind_Context* context) {
+  if ((actions & _UA_FORCE_UNWIND) != 0) return _URC_CONTINUE_UNWIND;
+  return __real___gxx_personality_v0(version, actions, type, exception, context);
+}
+}

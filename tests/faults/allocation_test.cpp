@@ -1,0 +1,230 @@
+// Whichever allocation fails, the core throws std::bad_alloc or gives its result, and
+// holds nothing afterwards.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <new>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bytecode/code_file.h"
+#include "envelope/checked_head.h"
+#include "envelope/samples.h"
+#include "faults/failing_memory.h"
+#include "waybill/bytecode.h"
+#include "waybill/envelope.h"
+#include "waybill/report.h"
+
+namespace waybill {
+namespace {
+
+using samples::Bytes;
+using samples::Draft;
+
+constexpr std::size_t kAllFromThere = std::numeric_limits<std::size_t>::max();
+
+// Lets each allocation of `work` fail in turn. `work` tells whether its result is what
+// it is with enough memory; a result that memory was too short for is as good as none.
+// Gives the number of allocations that `work` makes.
+std::size_t fail_each(const std::function<bool()>& work, std::size_t count) {
+  EXPECT_TRUE(work());
+  for (std::size_t after = 0;; ++after) {
+    const std::size_t before = faults::blocks_held();
+    bool is_right = true;
+    bool was_felt = false;
+    {
+      const faults::MemoryShortage shortage(after, count);
+      try {
+        is_right = work();
+      } catch (const std::bad_alloc&) {
+      }
+      was_felt = shortage.was_felt();
+    }
+    EXPECT_TRUE(is_right) << "allocation " << after;
+    EXPECT_EQ(faults::blocks_held(), before) << "allocation " << after;
+    if (!was_felt || testing::Test::HasFailure()) return after;
+  }
+}
+
+void survives(const std::function<bool()>& work, std::size_t least = 1) {
+  EXPECT_GE(fail_each(work, 1), least);
+  fail_each(work, kAllFromThere);
+  EXPECT_TRUE(work());
+}
+
+Bytes bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The samples, golden envelopes of one version, and each of them spoiled: altered at
+// one byte, with a digest that fits; and cut.
+std::vector<Bytes> envelopes() {
+  std::vector<Bytes> found{samples::data_envelope(), samples::function_envelope()};
+  const std::filesystem::path golden(WAYBILL_TESTS_DIR "/golden/v1");
+  for (const auto& entry : std::filesystem::directory_iterator(golden)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with("-3.13.waybill")) found.push_back(bytes_of(entry.path()));
+  }
+  const std::size_t whole = found.size();
+  for (std::size_t i = 0; i < whole; ++i) {
+    for (std::size_t place = 20; place + 20 < found[i].size(); place += 97) {
+      Bytes spoiled = found[i];
+      spoiled[place] ^= 0x11;
+      samples::fit_digest(spoiled);
+      found.push_back(std::move(spoiled));
+    }
+    found.emplace_back(found[i].begin(), found[i].end() - 9);
+  }
+  return found;
+}
+
+// An error's code and place, or that there is none: what to compare without memory.
+template <typename T>
+std::pair<int, std::size_t> outcome_of(const Result<T>& result) {
+  if (result) return {-1, 0};
+  return {static_cast<int>(result.error().code), result.error().offset};
+}
+
+TEST(FailingAllocation, InOpenIsBadAlloc) {
+  for (const Bytes& bytes : envelopes()) {
+    const auto expected = outcome_of(open(bytes));
+    survives([&] { return outcome_of(open(bytes)) == expected; }, 0);
+  }
+}
+
+TEST(FailingAllocation, InVerifyIsBadAlloc) {
+  for (const Bytes& bytes : envelopes()) {
+    const Result<Envelope> envelope = open(bytes);
+    if (!envelope) continue;
+    const auto expected = outcome_of(verify(*envelope));
+    survives([&] { return outcome_of(verify(*envelope)) == expected; }, 0);
+  }
+}
+
+TEST(FailingAllocation, InReportsIsBadAlloc) {
+  for (const Bytes& bytes : envelopes()) {
+    const Result<Envelope> envelope = open(bytes);
+    if (!envelope) {
+      const std::string expected = error_json(envelope.error());
+      survives([&] { return error_json(envelope.error()) == expected; });
+      continue;
+    }
+    const std::string text = report_text(*envelope);
+    survives([&] { return report_text(*envelope) == text; });
+  }
+}
+
+TEST(FailingAllocation, InReportsAsJsonIsBadAlloc) {
+  for (const Bytes& bytes : envelopes()) {
+    const Result<Envelope> envelope = open(bytes);
+    if (!envelope) continue;
+    const std::string json = report_json(*envelope);
+    survives([&] { return report_json(*envelope) == json; });
+  }
+}
+
+TEST(FailingAllocation, InSealIsBadAlloc) {
+  Draft data, function;
+  samples::fill_with_data(data);
+  samples::fill_with_function(function);
+  for (const Draft* draft : {&data, &function}) {
+    const Bytes expected = draft->sealed();
+    survives([&] { return draft->sealed() == expected; });
+  }
+}
+
+TEST(FailingAllocation, InManifestIsBadAlloc) {
+  Draft draft;
+  samples::fill_with_function(draft);
+  Manifest many = draft.manifest;
+  for (int i = 0; i < 100; ++i) {
+    many.imports.push_back({"module_of_a_long_name_" + std::to_string(i),
+                            ImportTime::kLoad, "a.chain.that.allocates.memory", "f",
+                            "/home/ada/another_task.py", 3});
+  }
+  draft.manifest = many;
+  const Bytes expected = draft.sealed();
+
+  survives([&] { return draft.sealed() == expected; });
+  survives([&] {
+    const Result<Envelope> envelope = open(expected);
+    return envelope && envelope->manifest.imports.size() == many.imports.size();
+  });
+}
+
+TEST(FailingAllocation, OfWhatIsKnownIsBadAlloc) {
+  const Bytes bytes = samples::function_envelope();
+  const Result<Envelope> envelope = open(bytes);
+  ASSERT_TRUE(envelope && verify(*envelope));
+  survives([&] {
+    const auto head = envelope::CheckedHead::make(*envelope);
+    return head && head->is_start_of(bytes) && head->continue_with(bytes);
+  });
+}
+
+TEST(FailingAllocation, CannotHappenInMeasure) {
+  for (const Bytes& bytes : envelopes()) {
+    const Extent expected = measure(bytes);
+    EXPECT_EQ(fail_each(
+                  [&] {
+                    const Extent extent = measure(bytes);
+                    return extent.size == expected.size &&
+                           extent.missing == expected.missing;
+                  },
+                  1),
+              0U);
+  }
+}
+
+// The code objects of all golden chains, of one version.
+std::vector<std::unique_ptr<test::CodeText>> codes() {
+  std::stringstream section;
+  const std::filesystem::path chains(WAYBILL_TESTS_DIR "/bytecode/chains");
+  for (const auto& entry : std::filesystem::directory_iterator(chains)) {
+    std::ifstream file(entry.path());
+    std::string line;
+    bool is_wanted = false;
+    while (std::getline(file, line)) {
+      if (!line.empty() && line[0] != ' ') is_wanted = line == "Code 3.13";
+      if (is_wanted && line.starts_with("  ")) section << line.substr(2) << "\n";
+    }
+  }
+  return test::read_codes(section);
+}
+
+TEST(FailingAllocation, InSummarizeIsBadAlloc) {
+  const auto all = codes();
+  ASSERT_GT(all.size(), 20U);
+  for (const auto& code : all) {
+    const Result<CodeSummary> expected = summarize(code->view);
+    ASSERT_TRUE(expected) << code->name;
+    survives([&] {
+      const Result<CodeSummary> found = summarize(code->view);
+      return found && found->values.size() == expected->values.size() &&
+             found->escapes == expected->escapes && found->globals == expected->globals;
+    });
+  }
+}
+
+TEST(FailingAllocation, InSummarizeOfBrokenCodeIsBadAlloc) {
+  for (const auto& code : codes()) {
+    for (std::size_t place = 0; place < code->instructions.size(); place += 7) {
+      std::vector<std::uint8_t> broken = code->instructions;
+      broken[place] ^= 0x5a;
+      CodeView view = code->view;
+      view.instructions = broken;
+      const auto expected = outcome_of(summarize(view));
+      survives([&] { return outcome_of(summarize(view)) == expected; }, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace waybill
