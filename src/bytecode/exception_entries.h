@@ -45,7 +45,8 @@ class ExceptionReader {
   const char* error_ = nullptr;
 };
 
-// Takes the table apart, without entries that cover nothing. Entries are in order of `start` and do not overlap.
+// Takes the table apart, without entries that cover nothing. Entries are in order of
+// `start` and do not overlap.
 //
 // Errors: kMalformed, with `code_size` as offset: the table is no part of
 // `instructions`, in which summarize() counts.

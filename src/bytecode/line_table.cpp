@@ -1,8 +1,8 @@
 // The encoding, since CPython 3.11: a row of entries. Bit 7 marks the first byte of
-// each; below it stand four bits for the form and three for the units covered, less one.
-// What follows depends on the form: columns in one byte, in two, or numbers in groups of
-// 6 bits, of which bit 6 says that another group follows.
-// Tested by tests/bytecode/line_table_test.cpp.
+// each; below it stand four bits for the form and three for the units covered, less
+// one. What follows depends on the form: columns in one byte, in two, or numbers in
+// groups of 6 bits, of which bit 6 says that another group follows. Tested by
+// tests/bytecode/line_table_test.cpp.
 
 #include "bytecode/line_table.h"
 

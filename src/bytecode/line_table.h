@@ -10,8 +10,8 @@ namespace waybill::bytecode {
 
 // Whether the interpreter can walk the table: each entry is whole, bytes are marked as
 // the first of an entry or a later one as they should be, and the entries cover no more
-// than `units` units of two bytes. An empty table is fine, and so is one that ends early.
-// Which lines and columns it tells is not looked at.
+// than `units` units of two bytes. An empty table is fine, and so is one that ends
+// early. Which lines and columns it tells is not looked at.
 //
 // Errors: kMalformed; the offset counts in `table`.
 // Cost: one pass, no allocation. Thread-safe.

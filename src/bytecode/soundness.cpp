@@ -146,10 +146,8 @@ class Check {
   }
 
   std::uint64_t free_count() const {
-    const auto count =
-        std::ranges::count_if(code_.local_kinds, [](std::uint8_t kind) {
-          return (kind & kFreeKind) != 0;
-        });
+    const auto count = std::ranges::count_if(
+        code_.local_kinds, [](std::uint8_t kind) { return (kind & kFreeKind) != 0; });
     return static_cast<std::uint64_t>(count);
   }
 

@@ -44,8 +44,8 @@ bool is_known_version(int version);
 //
 // Errors: kUnknownTag (an opcode the version does not have), kMalformed, and
 // kPythonMismatch (a version that is not known).
-// Cost: one pass, about twenty processor instructions for each of co_code; no allocation
-// below 2 KiB of instructions. Thread-safe.
+// Cost: one pass, about twenty processor instructions for each of co_code; no
+// allocation below 2 KiB of instructions. Thread-safe.
 Result<void> check_soundness(const CodeShape& code);
 
 }  // namespace waybill::bytecode

@@ -14,9 +14,9 @@ Error wrong_opcode(const OpcodeTable& table, BytesView code, std::size_t at) {
     case Operation::kCache:
       return {ErrorCode::kMalformed, at, "CACHE belongs to no instruction"};
     case Operation::kNotCanonical:
-      return {
-          ErrorCode::kUnknownTag, at,
-          std::string(row.name) + " occurs in running code only; read it by PyCode_GetCode"};
+      return {ErrorCode::kUnknownTag, at,
+              std::string(row.name) +
+                  " occurs in running code only; read it by PyCode_GetCode"};
     default:
       return {ErrorCode::kUnknownTag, at,
               "opcode " + std::to_string(code[at]) +

@@ -18,8 +18,9 @@ struct CodePlace {
 };
 
 // The code object of a body, which must have passed verify() or read_bare_function(),
-// with the constants that were made of it: the interpreter trusts what it is given here.
-// Throws PyError: DecodeError where names and kinds of locals contradict each other.
+// with the constants that were made of it: the interpreter trusts what it is given
+// here. Throws PyError: DecodeError where names and kinds of locals contradict each
+// other.
 Ref make_code(const State& state, const Section& body,
               const envelope::CodeFields& fields, const Ref& constants,
               const CodePlace& place);

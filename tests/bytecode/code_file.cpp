@@ -203,9 +203,9 @@ std::string default_name(const CodeText& code, const Default& entry) {
 }  // namespace
 
 std::vector<std::unique_ptr<CodeText>> read_codes(std::istream& in) {
-  static const std::set<std::string> kKeys = {"version",   "instructions", "exceptions",
-                                              "names",     "locals",       "arguments",
-                                              "constants", "code",   "stack",        "lines"};
+  static const std::set<std::string> kKeys = {
+      "version",   "instructions", "exceptions", "names", "locals",
+      "arguments", "constants",    "code",       "stack", "lines"};
   std::vector<std::unique_ptr<CodeText>> codes;
   std::string line;
   while (std::getline(in, line)) {

@@ -50,8 +50,9 @@ TEST(LineTable, CoversNoMoreThanThereIs) {
 }
 
 TEST(LineTable, IsNeverReadBeyondItsBytes) {
-  for (const Bytes& cut : {Bytes{entry(0, 1)}, Bytes{entry(10, 1), 1}, Bytes{entry(13, 1)},
-                           Bytes{entry(13, 1), 0x40}, Bytes{entry(14, 1), 1, 1, 1}}) {
+  for (const Bytes& cut :
+       {Bytes{entry(0, 1)}, Bytes{entry(10, 1), 1}, Bytes{entry(13, 1)},
+        Bytes{entry(13, 1), 0x40}, Bytes{entry(14, 1), 1, 1, 1}}) {
     Bytes table{entry(15, 1)};
     table.insert(table.end(), cut.begin(), cut.end());
     expect_malformed(table, 1, "cut, or too long");

@@ -98,7 +98,8 @@ TEST(Soundness, KnowsFiveVersions) {
 }
 
 TEST(Soundness, RefusesOpcodesThatAreNotThereOrNotForCode) {
-  expect_malformed(ended(Draft(311).unit(3, 0)), 0, "opcode 3 ", ErrorCode::kUnknownTag);
+  expect_malformed(ended(Draft(311).unit(3, 0)), 0, "opcode 3 ",
+                   ErrorCode::kUnknownTag);
   expect_malformed(ended(Draft(313).op("NOP").op("INSTRUMENTED_LINE")), 2,
                    "INSTRUMENTED_LINE", ErrorCode::kUnknownTag);
   expect_malformed(ended(Draft(312).op("INTERPRETER_EXIT")), 0, "INTERPRETER_EXIT",
@@ -180,13 +181,14 @@ TEST(Soundness, CountsLocals) {
 
 TEST(Soundness, AsksCellsOfCellsAndFreeVariables) {
   for (int version = 311; version <= 315; ++version) {
-    expect_sound(
-        ended(Draft(version).op("MAKE_CELL", 1).op("LOAD_DEREF", 2).op("STORE_DEREF", 3)));
+    expect_sound(ended(
+        Draft(version).op("MAKE_CELL", 1).op("LOAD_DEREF", 2).op("STORE_DEREF", 3)));
     expect_malformed(ended(Draft(version).op("LOAD_DEREF", 0)), 0,
                      "LOAD_DEREF takes local 0, which is neither a cell nor a free");
     expect_malformed(ended(Draft(version).op("DELETE_DEREF", 4)), 0,
                      "DELETE_DEREF takes number 4 of locals");
-    expect_malformed(ended(Draft(version).op("MAKE_CELL", 0x100)), 0, "MAKE_CELL takes");
+    expect_malformed(ended(Draft(version).op("MAKE_CELL", 0x100)), 0,
+                     "MAKE_CELL takes");
   }
   expect_malformed(ended(Draft(311).op("LOAD_CLOSURE", 0)), 0, "neither a cell");
 }
@@ -201,9 +203,11 @@ TEST(Soundness, CopiesAsManyFreeVariablesAsThereAre) {
 
 TEST(Soundness, KnowsWhatANumberMayStandFor) {
   expect_sound(ended(Draft(314).op("BINARY_OP", 26).op("LOAD_SMALL_INT", 255)));
-  expect_malformed(ended(Draft(313).op("BINARY_OP", 26)), 0, "BINARY_OP takes number 26");
+  expect_malformed(ended(Draft(313).op("BINARY_OP", 26)), 0,
+                   "BINARY_OP takes number 26");
   expect_malformed(ended(Draft(314).op("LOAD_SMALL_INT", 256)), 0, "LOAD_SMALL_INT");
-  expect_malformed(ended(Draft(311).op("COMPARE_OP", 6)), 0, "COMPARE_OP takes number 6");
+  expect_malformed(ended(Draft(311).op("COMPARE_OP", 6)), 0,
+                   "COMPARE_OP takes number 6");
   expect_sound(ended(Draft(313).op("COMPARE_OP", 5 << 5 | 18)));
   expect_malformed(ended(Draft(313).op("COMPARE_OP", 6 << 5)), 0, "COMPARE_OP takes");
   expect_malformed(ended(Draft(312).op("CALL_INTRINSIC_1", 12)), 0, "number 12");
@@ -219,8 +223,10 @@ TEST(Soundness, WantsACallBehindItsPreparation) {
 }
 
 TEST(Soundness, JumpsLeadToInstructions) {
-  expect_malformed(ended(Draft(313).op("JUMP_FORWARD", 1)), 0, "a jump leaves the code");
-  expect_malformed(ended(Draft(313).op("JUMP_BACKWARD", 3)), 0, "a jump leaves the code");
+  expect_malformed(ended(Draft(313).op("JUMP_FORWARD", 1)), 0,
+                   "a jump leaves the code");
+  expect_malformed(ended(Draft(313).op("JUMP_BACKWARD", 3)), 0,
+                   "a jump leaves the code");
   expect_malformed(ended(Draft(313).op("JUMP_BACKWARD", 0x80000000)), 0, "leaves");
   expect_malformed(ended(Draft(313).op("JUMP_FORWARD", 0xffffffff)), 0, "leaves");
   expect_sound(ended(Draft(313).op("JUMP_FORWARD", 5).op("LOAD_GLOBAL", 0)));
@@ -267,13 +273,15 @@ TEST(Soundness, ControlNeverRunsOffTheEnd) {
   for (const int version : {311, 313, 315}) {
     expect_malformed(Draft(version), 0, "runs off the end");
     expect_malformed(Draft(version).op("NOP"), 2, "runs off the end");
-    expect_malformed(Draft(version).op("LOAD_CONST", 0).op("YIELD_VALUE"), 4, "runs off");
+    expect_malformed(Draft(version).op("LOAD_CONST", 0).op("YIELD_VALUE"), 4,
+                     "runs off");
     expect_sound(Draft(version).op("NOP").op("RAISE_VARARGS", 0));
     expect_sound(Draft(version).op("NOP").op("RERAISE", 0));
   }
   expect_sound(Draft(311).op("JUMP_BACKWARD", 1));
   expect_sound(Draft(313).op("JUMP_BACKWARD", 2));
-  expect_malformed(Draft(311).op("POP_JUMP_BACKWARD_IF_NONE", 1), 2, "runs off the end");
+  expect_malformed(Draft(311).op("POP_JUMP_BACKWARD_IF_NONE", 1), 2,
+                   "runs off the end");
 }
 
 // NOP, LOAD_GLOBAL with its caches at 2, a handler at 12, the end at 16.

@@ -81,9 +81,10 @@ int measure(const std::vector<std::unique_ptr<CodeText>>& codes) {
     return times[static_cast<std::size_t>(share * last)];
   };
   std::cout << codes.size() << " code objects, " << failures << " errors, " << unsound
-            << " unsound, " << coarse << " coarse, " << values << " values; " << bytes << " bytes; us: median "
-            << at(0.5) << ", 90 % " << at(0.9) << ", 99 % " << at(0.99) << ", max "
-            << at(1) << ", mean " << total / static_cast<double>(codes.size()) << '\n';
+            << " unsound, " << coarse << " coarse, " << values << " values; " << bytes
+            << " bytes; us: median " << at(0.5) << ", 90 % " << at(0.9) << ", 99 % "
+            << at(0.99) << ", max " << at(1) << ", mean "
+            << total / static_cast<double>(codes.size()) << '\n';
   return failures == 0 && unsound == 0 ? 0 : 1;
 }
 

@@ -53,7 +53,7 @@ def spliced(data, end):
 
 
 def changed_in_code(data, end):
-    """Envelopes up to their digests, with other bytes in what is code, or its places."""
+    """Envelopes up to their digests, with other bytes in code, or in its places."""
     chance = random.Random(end)
     sections = waybill.inspect(data)["sections"]
     inside = [

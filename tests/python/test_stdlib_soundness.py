@@ -1,4 +1,4 @@
-"""All code that this interpreter's compiler makes of its own library passes the check."""
+"""All code that the compiler makes of Python's own library passes the check."""
 
 import sysconfig
 import warnings
