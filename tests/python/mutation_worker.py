@@ -10,7 +10,8 @@ KIND  cut         cut at each length
       code        bytes of the code and of its places changed at random, with one that
                   fits
 
-What loads() gives is never called; of code objects all positions are asked for. The file PROGRESS tells the case at hand.
+What loads() gives is never called; of code objects all positions are asked for. The
+file PROGRESS tells the case at hand.
 """
 
 import collections
