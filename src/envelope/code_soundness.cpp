@@ -1,4 +1,4 @@
-// Tested by tests/envelope/verify_test.cpp and bare_function_test.cpp.
+// Tested by tests/envelope/verify_code_test.cpp and bare_function_test.cpp.
 
 #include "envelope/code_soundness.h"
 
