@@ -5,52 +5,60 @@
 
 #include "bytecode/exception_entries.h"
 
-#include <optional>
-
 namespace waybill::bytecode {
 namespace {
 
-// Reads one number and moves `at` behind it; nothing when it is cut or too long.
-std::optional<std::uint32_t> read_number(BytesView table, std::size_t& at) {
-  std::uint32_t number = 0;
-  for (int groups = 0; groups < 5 && at < table.size(); ++groups) {
-    const std::uint8_t byte = table[at++];
-    number = number << 6 | (byte & 0x3fu);
-    if ((byte & 0x40) == 0) return number;
-  }
-  return std::nullopt;
-}
+constexpr std::uint8_t kFirst = 0x80;
+constexpr std::uint8_t kMore = 0x40;
+constexpr int kMaxGroups = 5;
 
 }  // namespace
 
+// False when it is cut or too long.
+bool ExceptionReader::read_number(std::uint32_t& number) {
+  number = 0;
+  for (int groups = 0; groups < kMaxGroups && at_ < table_.size(); ++groups) {
+    const bool is_first = at_ == start_;
+    const std::uint8_t byte = table_[at_++];
+    if (((byte & kFirst) != 0) != is_first) return false;
+    number = number << 6 | (byte & 0x3fu);
+    if ((byte & kMore) == 0) return true;
+  }
+  return false;
+}
+
+bool ExceptionReader::next(ExceptionEntry& entry) {
+  if (at_ >= table_.size()) return false;
+  start_ = at_;
+  std::uint32_t start, length, target, depth;
+  if (!read_number(start) || !read_number(length) || !read_number(target) ||
+      !read_number(depth)) {
+    error_ = "the exception table is cut inside an entry, or marked wrongly";
+    return false;
+  }
+  const std::uint64_t first = std::uint64_t{start} * 2;
+  const std::uint64_t end = first + std::uint64_t{length} * 2;
+  if (first < previous_end_ || end > code_size_ ||
+      std::uint64_t{target} * 2 >= code_size_) {
+    error_ = "an exception table entry overlaps another or leaves the code";
+    return false;
+  }
+  previous_end_ = end;
+  entry = {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end),
+           target * 2, depth >> 1, (depth & 1) != 0};
+  return true;
+}
+
 Result<std::vector<ExceptionEntry>> read_exception_entries(BytesView table,
                                                            std::size_t code_size) {
-  const auto malformed = [code_size](const char* detail) {
-    return tl::unexpected(Error{ErrorCode::kMalformed, code_size, detail});
-  };
   std::vector<ExceptionEntry> entries;
-  std::uint64_t previous_end = 0;
-  for (std::size_t at = 0; at < table.size();) {
-    const auto start = read_number(table, at);
-    const auto length = read_number(table, at);
-    const auto target = read_number(table, at);
-    const auto depth = read_number(table, at);
-    if (!start || !length || !target || !depth) {
-      return malformed("the exception table is cut inside an entry");
-    }
-    const std::uint64_t first = std::uint64_t{*start} * 2;
-    const std::uint64_t end = first + std::uint64_t{*length} * 2;
-    if (first < previous_end || end > code_size ||
-        std::uint64_t{*target} * 2 >= code_size) {
-      return malformed("an exception table entry overlaps another or leaves the code");
-    }
-    previous_end = end;
-    if (first == end) continue;
-    entries.push_back({static_cast<std::uint32_t>(first),
-                       static_cast<std::uint32_t>(end), *target * 2, *depth >> 1,
-                       (*depth & 1) != 0});
+  ExceptionReader reader(table, code_size);
+  ExceptionEntry entry;
+  while (reader.next(entry)) {
+    if (entry.start != entry.end) entries.push_back(entry);
   }
-  return entries;
+  if (reader.error() == nullptr) return entries;
+  return tl::unexpected(Error{ErrorCode::kMalformed, code_size, reader.error()});
 }
 
 }  // namespace waybill::bytecode

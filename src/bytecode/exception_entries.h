@@ -18,7 +18,35 @@ struct ExceptionEntry {
   bool pushes_last = false;  // The offset that raised is pushed, then the exception.
 };
 
-// Takes the table apart. Entries are in order of `start` and do not overlap.
+// Reads the table entry by entry, and allocates nothing.
+class ExceptionReader {
+ public:
+  // The table must outlive this; `code_size` is the number of bytes of co_code.
+  ExceptionReader(BytesView table, std::size_t code_size)
+      : table_(table), code_size_(code_size) {}
+
+  // The next entry, which may cover nothing; false at the end, and at the first entry
+  // that is cut, not marked as it should be, out of order, or leaves the code.
+  bool next(ExceptionEntry& entry);
+
+  // Why next() gave no more; null at the end. Static storage.
+  const char* error() const { return error_; }
+  // Where the entry at hand starts, in the table.
+  std::size_t start() const { return start_; }
+
+ private:
+  bool read_number(std::uint32_t& number);
+
+  BytesView table_;
+  std::size_t code_size_;
+  std::size_t at_ = 0;
+  std::size_t start_ = 0;
+  std::uint64_t previous_end_ = 0;
+  const char* error_ = nullptr;
+};
+
+// Takes the table apart, without entries that cover nothing. Entries are in order of
+// `start` and do not overlap.
 //
 // Errors: kMalformed, with `code_size` as offset: the table is no part of
 // `instructions`, in which summarize() counts.

@@ -1,10 +1,12 @@
-// Undoes the encoding of instructions: one loop over the units of two bytes, which
-// gathers EXTENDED_ARG, and one switch that splits what is several steps in one.
+// Undoes the encoding of instructions: what the loop over units gives goes through one
+// switch that splits what is several steps in one.
 // Tested by tests/bytecode/instruction_test.cpp.
 
 #include "bytecode/instruction.h"
 
 #include <string>
+
+#include "bytecode/unit_walk.h"
 
 namespace waybill::bytecode {
 namespace {
@@ -18,95 +20,23 @@ constexpr std::uint32_t kStopIterationIntrinsic = 3;
 constexpr std::uint32_t kUnaryPositiveIntrinsic = 5;
 constexpr std::uint32_t kListToTupleIntrinsic = 6;
 
-tl::unexpected<Error> fail(ErrorCode code, std::size_t offset, std::string detail) {
-  return tl::unexpected(Error{code, offset, std::move(detail)});
-}
-
-// Where the instructions go.
-struct Collected {
-  void add(const Instruction& instruction) { all.push_back(instruction); }
-
-  std::vector<Instruction> all;
-};
-
-struct Checked {
-  void add(const Instruction& instruction) { last = instruction.operation; }
-
-  Operation last = Operation::kUnknown;
-};
-
-template <typename Sink>
-class Reader {
+// Takes instructions apart as the loop over units gives them.
+class Splitter {
  public:
-  Reader(const OpcodeTable& table, BytesView code, Sink& sink)
-      : table_(table), code_(code), sink_(sink) {}
+  static constexpr bool kCountsCaches = false;
 
-  Result<void> read() {
-    if (code_.size() % 2 != 0 || code_.size() > 0x7fffffff) {
-      return fail(ErrorCode::kMalformed, code_.size(),
-                  "instructions are units of 2 bytes, and below 2 GiB");
-    }
-    std::size_t at = 0;
-    while (at < code_.size()) {
-      const std::size_t start = at;
-      std::uint32_t argument = 0;
-      int extensions = 0;
-      while (row_at(at).operation == Operation::kExtendedArg) {
-        argument = argument << 8 | code_[at + 1];
-        at += 2;
-        if (++extensions > 3 || at >= code_.size()) {
-          return fail(ErrorCode::kMalformed, start, "EXTENDED_ARG extends nothing");
-        }
-      }
-      const OpcodeRow& row = row_at(at);
-      argument = argument << 8 | code_[at + 1];
-      if (auto sound = check_opcode(row, at); !sound) {
-        return tl::unexpected(sound.error());
-      }
-      at += 2;
-      while (at < code_.size() && row_at(at).operation == Operation::kCache) {
-        if (code_[at + 1] != 0) {
-          return fail(ErrorCode::kMalformed, at, "an inline cache is in use");
-        }
-        at += 2;
-      }
-      if (auto sound = append(row, argument, start, at); !sound) {
-        return tl::unexpected(sound.error());
-      }
-    }
-    return {};
-  }
-
- private:
-  const OpcodeRow& row_at(std::size_t offset) const { return table_[code_[offset]]; }
-
-  Result<void> check_opcode(const OpcodeRow& row, std::size_t offset) const {
-    switch (row.operation) {
-      case Operation::kUnknown:
-        return fail(ErrorCode::kUnknownTag, offset,
-                    "opcode " + std::to_string(code_[offset]) +
-                        " is not in this Python's canonical code; specialised code "
-                        "must be read by PyCode_GetCode");
-      case Operation::kNotCanonical:
-        return fail(ErrorCode::kUnknownTag, offset,
-                    std::string(row.name) +
-                        " occurs in running code only; read it by PyCode_GetCode");
-      case Operation::kCache:
-        return fail(ErrorCode::kMalformed, offset, "CACHE belongs to no instruction");
-      default:
-        return {};
-    }
-  }
+  Splitter(std::size_t size, std::vector<Instruction>& all) : size_(size), all_(all) {}
 
   // `next` is the offset of the next instruction; jumps count from there.
-  Result<void> append(const OpcodeRow& row, std::uint32_t argument, std::size_t start,
-                      std::size_t next) {
+  bool add(const OpcodeRow& row, std::uint32_t argument, std::size_t start,
+           std::size_t next, Error& error) {
     const std::uint64_t pops = row.pops.of(argument);
     const std::uint64_t pushes = row.pushes.of(argument);
     // A real count is bounded by the instructions that made or will use the values.
-    if (pops > code_.size() + 8 || pushes > code_.size() + 8) {
-      return fail(ErrorCode::kMalformed, start,
-                  std::string(row.name) + " counts more values than there are bytes");
+    if (pops > size_ + 8 || pushes > size_ + 8) {
+      error = {ErrorCode::kMalformed, start,
+               std::string(row.name) + " counts more values than there are bytes"};
+      return false;
     }
     Instruction instruction;
     instruction.operation = row.operation;
@@ -119,23 +49,25 @@ class Reader {
     if (instruction.can_jump) {
       const std::uint64_t distance = std::uint64_t{argument} * 2;
       const bool back = row.jump == Jump::kBackward;
-      if (back ? distance > next : next + distance >= code_.size()) {
-        return fail(ErrorCode::kMalformed, start, "a jump leaves the code");
+      if (back ? distance > next : next + distance >= size_) {
+        error = {ErrorCode::kMalformed, start, "a jump leaves the code"};
+        return false;
       }
       instruction.argument =
           static_cast<std::uint32_t>(back ? next - distance : next + distance);
     }
     split(instruction, row.flag_bits);
-    return {};
+    return true;
   }
 
+ private:
   void push_back(Instruction instruction, Operation operation, std::uint32_t argument,
                  std::uint32_t pops, std::uint32_t pushes) {
     instruction.operation = operation;
     instruction.argument = argument;
     instruction.pops = pops;
     instruction.pushes = pushes;
-    sink_.add(instruction);
+    all_.push_back(instruction);
   }
 
   // A load of names[argument >> flag_bits]. Bit 0 asks for a NULL in the free place of
@@ -200,7 +132,7 @@ class Reader {
       case Operation::kIntrinsic:
         return split_intrinsic(from);
       default:
-        sink_.add(from);
+        all_.push_back(from);
     }
   }
 
@@ -217,9 +149,8 @@ class Reader {
     }
   }
 
-  const OpcodeTable& table_;
-  BytesView code_;
-  Sink& sink_;
+  std::size_t size_;  // Of the code.
+  std::vector<Instruction>& all_;
 };
 
 }  // namespace
@@ -237,34 +168,17 @@ bool ends_block(Operation operation) {
   }
 }
 
-namespace {
-
-template <typename Sink>
-Result<void> read_into(Sink& sink, int version, BytesView code) {
-  const OpcodeTable* table = opcode_table(version);
-  if (table == nullptr) {
-    return fail(ErrorCode::kPythonMismatch, 0,
-                "code of Python " + std::to_string(version / 100) + "." +
-                    std::to_string(version % 100) + "; known are 3.11 to 3.15");
-  }
-  return Reader<Sink>(*table, code, sink).read();
-}
-
-}  // namespace
-
 Result<std::vector<Instruction>> read_instructions(int version, BytesView code) {
-  Collected collected;
-  collected.all.reserve(code.size() / 4 + 8);
-  Result<void> read = read_into(collected, version, code);
-  if (!read) return tl::unexpected(std::move(read.error()));
-  return std::move(collected.all);
-}
-
-Result<Operation> check_instructions(int version, BytesView code) {
-  Checked checked;
-  Result<void> read = read_into(checked, version, code);
-  if (!read) return tl::unexpected(std::move(read.error()));
-  return checked.last;
+  const OpcodeTable* table = opcode_table(version);
+  if (table == nullptr) return tl::unexpected(unknown_version(version));
+  std::vector<Instruction> all;
+  all.reserve(code.size() / 4 + 8);
+  Splitter splitter(code.size(), all);
+  Error error{};
+  if (!walk_units(*table, code, splitter, error)) {
+    return tl::unexpected(std::move(error));
+  }
+  return all;
 }
 
 }  // namespace waybill::bytecode

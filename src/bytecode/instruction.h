@@ -39,8 +39,4 @@ bool ends_block(Operation operation);
 // Cost: one pass; at most two Instructions for each two bytes.
 Result<std::vector<Instruction>> read_instructions(int version, BytesView code);
 
-// The last operation of co_code, which must be what read_instructions() would take
-// apart; kUnknown if there is none. Errors: the same. Cost: one pass, no allocation.
-Result<Operation> check_instructions(int version, BytesView code);
-
 }  // namespace waybill::bytecode

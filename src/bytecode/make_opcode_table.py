@@ -5,18 +5,20 @@
     done
 
 Refuses to print when an opcode is not in stack_effects.py, or when what is written
-there differs from this interpreter's own dis.stack_effect.
+there or in operands.py differs from what this interpreter's own modules tell.
 """
 
 import dis
 import opcode
 import sys
 
+import operands
 import stack_effects
 
 VERSION = sys.version_info[0] * 100 + sys.version_info[1]
 # Never in canonical code, though in opmap.
 HIDDEN = {"ENTER_EXECUTOR", "TRACE_RECORD", "RESERVED"}
+HIDDEN |= {"INTERPRETER_EXIT", "EXIT_INIT_CHECK"}  # Of the interpreter's own frames.
 
 
 def is_instrumented(name):
@@ -41,7 +43,7 @@ def expected_net(name, number, arg, jump):
 
 def disagreements():
     """Where stack_effects.py and the interpreter differ, as sentences."""
-    found = []
+    found = operands.disagreements(canonical_opcodes())
     for name, number in canonical_opcodes():
         if stack_effects.effect(name, VERSION) is None:
             found.append(f"{name} is not in stack_effects.py")
@@ -85,9 +87,12 @@ def cxx_row(name, number):
         raise SystemExit(f"{name} should be a jump")
     default = pushes if isinstance(pushes, int) else 0
     jump_pushes = stack_effects.at(stack_effects.JUMP_PUSHES, name, VERSION, default)
+    operand, choices = operands.operand(name)
     return (
         f'    {{{number}, "{name}", {{Operation::{operation}, {cxx_count(pops)}, '
-        f"{cxx_count(pushes)}, {jump_pushes}, {flag_bits}, Jump::{jump}}}}},"
+        f"{cxx_count(pushes)}, {jump_pushes}, {flag_bits}, Jump::{jump}, "
+        f"{operands.caches(name, number)}, {operands.jump_skips(name, VERSION)}, "
+        f"Operand::{operand}, {choices:#x}}}}},"
     )
 
 
@@ -103,8 +108,8 @@ def main():
     for name, number in sorted(opcode.opmap.items(), key=lambda item: item[1]):
         if number < 256 and is_instrumented(name) and name != "RESERVED":
             print(
-                f'    {{{number}, "{name}", {{Operation::kNotCanonical, '
-                "{0, Term::kNone}, {0, Term::kNone}, 0, 0, Jump::kNone}},"
+                f'    {{{number}, "{name}", {{Operation::kNotCanonical, {{}}, {{}}, '
+                "0, 0, Jump::kNone, 0, 0, Operand::kAny, 0x0}},"
             )
     print("};")
     print("// clang-format on")

@@ -123,14 +123,32 @@ struct Count {
 
 enum class Jump : std::uint8_t { kNone, kForward, kBackward };
 
+// What oparg has to be, after its flag bits.
+enum class Operand : std::uint8_t {
+  kAny,
+  kConstant,     // An index into co_consts,
+  kName,         // into co_names,
+  kLocal,        // into co_localsplusnames.
+  kByte,         // Below 256, also after EXTENDED_ARG.
+  kTwoLocals,    // Two indices, of four bits the second.
+  kCell,         // The index of a local that is a cell or a free variable.
+  kFreeCount,    // How many free variables there are.
+  kChoice,       // A number whose bit is set in OpcodeRow::choices.
+  kCallFollows,  // Any, but the next instruction is a call.
+};
+
 struct OpcodeRow {
   Operation operation = Operation::kUnknown;
   Count pops;
   Count pushes;
   // What a conditional jump pushes when it jumps; -1 takes one more away.
   std::int8_t jump_pushes = 0;
-  std::uint8_t flag_bits = 0;  // Low bits of oparg below the name's index.
+  std::uint8_t flag_bits = 0;  // Low bits of oparg below the index.
   Jump jump = Jump::kNone;
+  std::uint8_t caches = 0;      // Units of inline cache behind the instruction.
+  std::uint8_t jump_skips = 0;  // Units behind the target to which it may jump, too.
+  Operand operand = Operand::kAny;
+  std::uint64_t choices = 0;
   std::string_view name = {};  // CPython's, for messages.
 };
 

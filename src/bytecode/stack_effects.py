@@ -1,5 +1,7 @@
 """What each CPython instruction takes from the stack and leaves there, by name.
 
+What its operand has to be stands in operands.py.
+
 One row per opcode name: the operation the walker sees, pops, pushes. A count is a
 number, or "base+term" with one of the terms of `TERMS`. Only what really leaves the
 stack is a pop: COPY pops nothing, LIST_APPEND pops one.
@@ -38,7 +40,6 @@ EFFECTS = {
     "END_SEND": ("kConsume", 2, 1),
     "END_ASYNC_FOR": ("kConsume", 2, 0),
     "CLEANUP_THROW": ("kConsume", 3, 2),
-    "EXIT_INIT_CHECK": ("kConsume", 1, 0),
     "PUSH_EXC_INFO": ("kConsume", 1, 2),
     "CHECK_EXC_MATCH": ("kConsume", 1, 1),
     "CHECK_EG_MATCH": ("kConsume", 2, 2),
@@ -163,7 +164,6 @@ EFFECTS = {
     "RETURN_CONST": ("kReturnConstant", 0, 0),
     "RAISE_VARARGS": ("kRaise", "0+arg", 0),
     "RERAISE": ("kReraise", 1, 0),
-    "INTERPRETER_EXIT": ("kReraise", 1, 0),
 }
 for _test in ("FALSE", "TRUE", "NONE", "NOT_NONE"):
     for _way in ("", "FORWARD_", "BACKWARD_"):
@@ -200,8 +200,10 @@ JUMP_PUSHES = {
 # generator to its caller; when the body goes on, there is a None to POP_TOP.
 KNOWN_DIFFERENCES = {("RETURN_GENERATOR", 311, 312): 0}
 
-# How many low bits of oparg are flags, below the name's index.
+# How many low bits of oparg are flags, below the index.
 FLAG_BITS = {
+    ("COMPARE_OP", 312, 312): 4,
+    ("COMPARE_OP", 313, 999): 5,
     ("LOAD_GLOBAL", 311, 999): 1,
     ("LOAD_ATTR", 312, 999): 1,
     ("LOAD_SUPER_ATTR", 312, 999): 2,

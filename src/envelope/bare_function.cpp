@@ -4,6 +4,7 @@
 
 #include "envelope/bare_function.h"
 
+#include "envelope/code_soundness.h"
 #include "envelope/frame.h"
 #include "envelope/payload_check.h"
 #include "wire/format.h"
@@ -73,7 +74,7 @@ bool are_sound(const CodeFields& code) {
   return check.check_constants(reader) && check.nested().empty();
 }
 
-bool read_code(Reader& reader, BareFunction& function) {
+bool read_code(Reader& reader, const PythonVersion& python, BareFunction& function) {
   std::uint64_t length = 0;
   Section& body = function.body;
   if (!read_array_of(reader, 1) || !read_array_of(reader, 2) ||
@@ -83,7 +84,10 @@ bool read_code(Reader& reader, BareFunction& function) {
   body.offset = reader.offset();
   if (!reader.take(body.bytes, length)) return false;
   Reader fields(body.bytes, {}, body.offset);
-  if (!read_code_body(fields, body.bytes, function.code)) return false;
+  if (!read_code_body(fields, body.bytes, function.code) ||
+      !check_instructions(body, function.code, python)) {
+    return false;
+  }
   function.has_simple_constants = are_simple(function.code);
   return function.has_simple_constants || are_sound(function.code);
 }
@@ -144,7 +148,7 @@ bool read_file(Reader& reader, BareFunction& function) {
   return function.file.data() != nullptr;
 }
 
-bool read_place(Reader& reader, BareFunction& function) {
+bool read_place(Reader& reader, const PythonVersion& python, BareFunction& function) {
   std::uint64_t line = 0;
   if (!read_map_of(reader, 1) ||
       !read_exactly(reader, static_cast<std::uint64_t>(wire::NotesKey::kPlaces)) ||
@@ -154,7 +158,9 @@ bool read_place(Reader& reader, BareFunction& function) {
   }
   const BytesView rest = reader.rest();
   if (!reader.read_unsigned(line, INT32_MAX, {}) ||
-      !reader.read_binary(function.line_table, {}) || !read_array_of(reader, 0)) {
+      !reader.read_binary(function.line_table, {}) || !read_array_of(reader, 0) ||
+      !check_lines({0, function.line_table}, function.code.instructions.size(),
+                   python)) {
     return false;
   }
   function.line = static_cast<std::uint32_t>(line);
@@ -171,10 +177,10 @@ bool read_bare_function(BytesView bytes, const PythonVersion& python,
   BytesView signature;
   const bool has_function = read_header(reader, made_by) && made_by == python &&
                             read_manifest(reader, function.manifest) &&
-                            read_code(reader, function) &&
+                            read_code(reader, python, function) &&
                             read_array_of(reader, 0) &&  // No shared positions.
                             read_payload(reader, function);
-  return has_function && read_place(reader, function) &&
+  return has_function && read_place(reader, python, function) &&
          read_end(reader, bytes, signature);
 }
 

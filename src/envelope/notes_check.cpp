@@ -7,6 +7,7 @@
 #include <string>
 
 #include "envelope/code_body.h"
+#include "envelope/code_soundness.h"
 #include "wire/format.h"
 
 namespace waybill::envelope {
@@ -69,7 +70,7 @@ class PlacesCheck {
     if (token.type != TokenType::kArray || token.count != kPlaceLength) {
       return fail(token.offset, "a place has file, line, line table and nested places");
     }
-    return file(is_nested) && lines() && nested_places(code);
+    return file(is_nested) && lines(code) && nested_places(code);
   }
 
   bool file(bool is_nested) {
@@ -80,15 +81,19 @@ class PlacesCheck {
     return read_any_text(reader_, name, "the file of a place");
   }
 
-  bool lines() {
+  bool lines(std::uint32_t code) {
     Token token;
     if (!reader_.next(token)) return false;
     if (token.type != TokenType::kInteger || token.integer < INT32_MIN ||
         token.integer > INT32_MAX) {
       return fail(token.offset, "the first line of a place should be a small integer");
     }
-    BytesView table;
-    return reader_.read_binary(table, "a line table");
+    Section table;
+    if (!reader_.read_binary(table.bytes, "a line table")) return false;
+    table.offset = reader_.offset() - table.bytes.size();
+    const Result<void> sound = check_lines(table, code_.sizes[code], code_.python);
+    if (sound) return true;
+    return fail(sound.error().offset, sound.error().detail);
   }
 
   bool nested_places(std::uint32_t code) {

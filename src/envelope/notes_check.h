@@ -1,20 +1,25 @@
 #pragma once
 
-// Checks the notes: that every place belongs to a use of code, and has its form.
+// Checks the notes: that every place belongs to a use of code, and has its form; line
+// tables too.
 
 #include <cstdint>
 #include <vector>
 
+#include "waybill/envelope.h"
 #include "wire/reader.h"
 
 namespace waybill::envelope {
 
 // What the places have to agree with.
 struct CodeUses {
+  const PythonVersion& python;  // That the code is of.
   // Indices of code, in the order in which the payload uses it.
   const std::vector<std::uint32_t>& uses;
   // For each code body, the indices of the code nested in it, in order.
   const std::vector<std::vector<std::uint32_t>>& nested;
+  // For each code body, the number of bytes of its instructions.
+  const std::vector<std::size_t>& sizes;
   // Whether the manifest names a file, which the first place may mean.
   bool has_file;
 };

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "envelope/code_body.h"
+#include "envelope/code_soundness.h"
 #include "envelope/manifest_codec.h"
 #include "envelope/notes_check.h"
 #include "envelope/payload_check.h"
@@ -25,7 +26,7 @@ struct HashOf {
   }
 };
 
-// Reads the code section body by body and keeps who nests whom.
+// Reads the code section body by body and keeps who nests whom, and how long each is.
 class CodeCheck {
  public:
   CodeCheck(const Envelope& envelope, const Limits& limits)
@@ -40,11 +41,19 @@ class CodeCheck {
   }
 
   const std::vector<std::vector<std::uint32_t>>& nested() const { return nested_; }
+  const std::vector<std::size_t>& sizes() const { return sizes_; }
 
  private:
   bool check(Reader& reader, const CodeBody& body) {
     envelope::CodeFields fields;
     if (!envelope::read_code_body(reader, body.bytes, fields)) return false;
+    const Section section{body.offset, body.bytes};
+    const auto sound = envelope::check_instructions(section, fields, envelope_.python);
+    if (!sound) {
+      const Error& error = sound.error();
+      return reader.fail(error.code, error.offset, error.detail);
+    }
+    sizes_.push_back(fields.instructions.size());
     Reader constants(fields.constants.bytes, limits_, fields.constants.offset);
     envelope::PayloadCheck values(envelope_, limits_);
     if (!values.check_constants(constants)) {
@@ -71,6 +80,7 @@ class CodeCheck {
   const Limits& limits_;
   std::unordered_map<ContentHash, std::uint32_t, HashOf> index_of_;
   std::vector<std::vector<std::uint32_t>> nested_;
+  std::vector<std::size_t> sizes_;  // Of the instructions.
 };
 
 }  // namespace
@@ -85,7 +95,8 @@ Result<void> verify(const Envelope& envelope, const Limits& limits) {
 
   Reader notes(envelope.notes.bytes, limits, envelope.notes.offset);
   const bool has_file = envelope::first_file(envelope.manifest).data() != nullptr;
-  const envelope::CodeUses uses{values.code_uses(), code.nested(), has_file};
+  const envelope::CodeUses uses{envelope.python, values.code_uses(), code.nested(),
+                                code.sizes(), has_file};
   if (!envelope::check_notes(notes, uses)) return tl::unexpected(notes.error());
   return {};
 }

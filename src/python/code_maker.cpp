@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "bytecode/instruction.h"
 #include "python/compat.h"
 #include "python/text.h"
 
@@ -43,25 +42,6 @@ Ref locals_of(const State& state, const envelope::CodeFields& fields,
   return tuple;
 }
 
-// CPython trusts opcodes: one that only it itself may write, such as that of traced
-// code, ends the process already when the code object is made.
-void demand_known_opcodes(const State& state, const Section& body,
-                          BytesView instructions) {
-  const auto last = bytecode::check_instructions(kPythonVersion, instructions);
-  const auto start =
-      body.offset + static_cast<std::size_t>(instructions.data() - body.bytes.data());
-  if (!last) {
-    raise_decode(state, last.error().code, start + last.error().offset,
-                 last.error().detail);
-  }
-  // It also writes the cache behind an instruction that has one, there or not.
-  const bool ends_in_cache = instructions.size() >= 2 && instructions.end()[-2] == 0;
-  if (ends_in_cache) return;
-  if (bytecode::ends_block(*last) && !is_cached_jump(instructions.end()[-2])) return;
-  raise_decode(state, ErrorCode::kMalformed, start,
-               "code whose last instruction does not end it");
-}
-
 // The code object; null if its kinds of locals contradict their names.
 Ref try_new_code(const State& state, const CodeParts& parts, std::size_t offset) {
   try {
@@ -78,7 +58,6 @@ Ref try_new_code(const State& state, const CodeParts& parts, std::size_t offset)
 Ref make_code(const State& state, const Section& body,
               const envelope::CodeFields& fields, const Ref& constants,
               const CodePlace& place) {
-  demand_known_opcodes(state, body, fields.instructions);
   const Ref instructions = bytes(fields.instructions);
   const Ref all_names = names(state, fields.names);
   const Ref variables = locals_of(state, fields, kLocalPlain);

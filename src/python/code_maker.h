@@ -17,9 +17,10 @@ struct CodePlace {
   BytesView line_table;
 };
 
-// The code object of a body, which must have been read without an error, with the
-// constants that were made of it. Throws PyError: DecodeError for what would harm the
-// interpreter already when the code object is made.
+// The code object of a body, which must have passed verify() or read_bare_function(),
+// with the constants that were made of it: the interpreter trusts what it is given
+// here. Throws PyError: DecodeError where names and kinds of locals contradict each
+// other.
 Ref make_code(const State& state, const Section& body,
               const envelope::CodeFields& fields, const Ref& constants,
               const CodePlace& place);

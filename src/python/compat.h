@@ -4,7 +4,6 @@
 // struct that is not part of the stable ABI. No other file asks for a version.
 
 #include <Python.h>
-#include <opcode.h>
 
 #include <cstdint>
 #include <cstring>
@@ -61,15 +60,6 @@ inline bool code_extra_is_safe() {
   return true;
 #else
   return PyInterpreterState_Get() == PyInterpreterState_Main();
-#endif
-}
-
-// Whether the opcode is the jump that ends loops and has a cache behind it (3.13).
-inline bool is_cached_jump([[maybe_unused]] std::uint8_t opcode) {
-#if PY_VERSION_HEX >= 0x030D0000
-  return opcode == JUMP_BACKWARD;
-#else
-  return false;
 #endif
 }
 

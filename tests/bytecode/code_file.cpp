@@ -79,6 +79,11 @@ void read_line(CodeText& code, const std::string& key, std::istream& rest) {
       code.locals.push_back(keep(code, word.substr(0, colon)));
       code.kinds.push_back(decode_hex(word.substr(colon + 1))[0]);
     }
+  } else if (key == "stack") {
+    rest >> code.stack_size;
+  } else if (key == "lines") {
+    rest >> word;
+    code.line_table = decode_hex(word);
   } else if (key == "arguments") {
     rest >> code.view.argument_count;
   } else if (key == "constants") {
@@ -198,9 +203,9 @@ std::string default_name(const CodeText& code, const Default& entry) {
 }  // namespace
 
 std::vector<std::unique_ptr<CodeText>> read_codes(std::istream& in) {
-  static const std::set<std::string> kKeys = {"version",   "instructions", "exceptions",
-                                              "names",     "locals",       "arguments",
-                                              "constants", "code"};
+  static const std::set<std::string> kKeys = {
+      "version",   "instructions", "exceptions", "names", "locals",
+      "arguments", "constants",    "code",       "stack", "lines"};
   std::vector<std::unique_ptr<CodeText>> codes;
   std::string line;
   while (std::getline(in, line)) {

@@ -19,7 +19,9 @@ struct CodeText {
   std::vector<std::uint8_t> instructions;
   std::vector<std::uint8_t> exceptions;
   std::vector<std::uint8_t> kinds;
-  std::deque<std::string> words;  // Keeps addresses.
+  std::uint32_t stack_size = 0;          // As told by stdlib_codes.py,
+  std::vector<std::uint8_t> line_table;  // and this too.
+  std::deque<std::string> words;         // Keeps addresses.
   std::vector<std::string_view> names;
   std::vector<std::string_view> locals;
   std::vector<ConstantView> constants;

@@ -2,7 +2,11 @@
 
     python3.13 stdlib_codes.py codes.txt && summarize_codes codes.txt
 
-summarize_codes then must meet no error, and tells the time a code object takes.
+summarize_codes then must meet no error, and tells the time a code object takes. Two
+more lines of each code object are for the check of its soundness:
+
+    stack SIZE
+    lines HEX
 """
 
 import pathlib
@@ -30,6 +34,8 @@ def main():
         for module in modules():
             for code in code_text.nested(module):
                 print(*code_text.lines(code), sep="\n", file=out)
+                print(f"stack {code.co_stacksize}", file=out)
+                print(f"lines {code.co_linetable.hex()}", file=out)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-// Summarizes all code objects of a file that stdlib_codes.py or make_chains.py wrote.
+// Summarizes all code objects of a file that stdlib_codes.py or make_chains.py wrote,
+// and checks that those of the first are found sound.
 //
 //   summarize_codes codes.txt          errors, and the time a code object takes
 //   summarize_codes --list codes.txt   the listing of each
@@ -9,6 +10,8 @@
 #include <iostream>
 #include <string>
 
+#include "bytecode/line_table.h"
+#include "bytecode/soundness.h"
 #include "code_file.h"
 
 namespace {
@@ -27,10 +30,26 @@ int list(const std::vector<std::unique_ptr<CodeText>>& codes) {
   return 0;
 }
 
+// What is checked of code that arrives.
+waybill::Result<void> check(const CodeText& code) {
+  waybill::bytecode::CodeShape shape;
+  shape.version = code.view.version;
+  shape.instructions = code.instructions;
+  shape.exception_table = code.exceptions;
+  shape.local_kinds = code.kinds;
+  shape.name_count = code.names.size();
+  shape.constant_count = code.constants.size();
+  shape.stack_size = code.stack_size;
+  const auto sound = waybill::bytecode::check_soundness(shape);
+  if (!sound) return sound;
+  return waybill::bytecode::check_line_table(code.line_table,
+                                             code.instructions.size() / 2);
+}
+
 int measure(const std::vector<std::unique_ptr<CodeText>>& codes) {
   std::vector<double> times;
   int failures = 0;
-  std::size_t coarse = 0, values = 0, bytes = 0;
+  std::size_t coarse = 0, values = 0, bytes = 0, unsound = 0;
   double total = 0;
   for (const auto& code : codes) {
     const auto start = std::chrono::steady_clock::now();
@@ -40,6 +59,10 @@ int measure(const std::vector<std::unique_ptr<CodeText>>& codes) {
     times.push_back(took.count());
     total += took.count();
     bytes += code->instructions.size();
+    if (const auto sound = check(*code); !sound) {
+      ++unsound;
+      std::cout << code->name << ": " << waybill::to_string(sound.error()) << '\n';
+    }
     if (!summary) {
       ++failures;
       std::cout << code->name << ": " << waybill::to_string(summary.error()) << '\n';
@@ -57,11 +80,12 @@ int measure(const std::vector<std::unique_ptr<CodeText>>& codes) {
     const double last = static_cast<double>(times.size() - 1);
     return times[static_cast<std::size_t>(share * last)];
   };
-  std::cout << codes.size() << " code objects, " << failures << " errors, " << coarse
-            << " coarse, " << values << " values; " << bytes << " bytes; us: median "
-            << at(0.5) << ", 90 % " << at(0.9) << ", 99 % " << at(0.99) << ", max "
-            << at(1) << ", mean " << total / static_cast<double>(codes.size()) << '\n';
-  return failures == 0 ? 0 : 1;
+  std::cout << codes.size() << " code objects, " << failures << " errors, " << unsound
+            << " unsound, " << coarse << " coarse, " << values << " values; " << bytes
+            << " bytes; us: median " << at(0.5) << ", 90 % " << at(0.9) << ", 99 % "
+            << at(0.99) << ", max " << at(1) << ", mean "
+            << total / static_cast<double>(codes.size()) << '\n';
+  return failures == 0 && unsound == 0 ? 0 : 1;
 }
 
 }  // namespace

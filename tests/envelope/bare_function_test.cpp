@@ -32,7 +32,8 @@ void write_function(Writer& out, const std::function<void(Writer&)>& write_field
   write_fields(out);
 }
 
-void write_place(Writer& out, const char* file = "/home/ada/task.py") {
+void write_place(Writer& out, const char* file = "/home/ada/task.py",
+                 const Bytes& line_table = {0x80, 0}) {
   out.array(1);
   out.array(4);
   if (file != nullptr) {
@@ -41,7 +42,7 @@ void write_place(Writer& out, const char* file = "/home/ada/task.py") {
     out.unsigned_integer(wire::kSameFile);
   }
   out.integer(12);
-  out.binary(Bytes{0x80, 0});
+  out.binary(line_table);
   out.array(0);
 }
 
@@ -205,6 +206,22 @@ TEST(BareFunction, TellsSimpleConstants) {
                  out.map(0);
                }),
                "refused");
+}
+
+TEST(BareFunction, HasSoundCodeAndLines) {
+  BodyDraft index, handler;
+  index.instructions = {0x97, 0, 0x64, 7, 0x53, 0};  // LOAD_CONST 7
+  handler.exception_table = {0x80, 1, 9, 0};
+  Draft longer;  // Its lines are of three units, and there are two.
+  longer.code.push_back(BodyDraft().body());
+  write_function(longer.payload, [](Writer& out) { out.map(0); });
+  write_place(longer.places, "task.py", {0xfa});
+
+  for (const Bytes& bytes :
+       {BareDraft(index).sealed(), BareDraft(handler).sealed(), longer.sealed()}) {
+    EXPECT_FALSE(is_bare(bytes));
+    EXPECT_FALSE(is_sound(bytes));
+  }
 }
 
 TEST(BareFunction, IsSoundAlsoForThoseWhoReadAllEnvelopes) {

@@ -54,6 +54,7 @@ struct BodyDraft {
   std::vector<std::string> names = {"json"};
   std::vector<std::string> local_names = {"x"};
   Bytes local_kinds = {0x20};
+  Bytes exception_table;
   Bytes nested_hash;  // Of a nested code object; empty: none.
   std::function<void(Writer&)> write_constants;  // Null for None, a tuple, nested code.
 
@@ -74,7 +75,7 @@ struct BodyDraft {
     out.array(local_names.size());
     for (const std::string& each : local_names) out.text(each);
     out.binary(local_kinds);
-    out.binary({});
+    out.binary(exception_table);
     return out.take();
   }
 

@@ -12,7 +12,10 @@ LAW = {
     "base": {"tl/", "xxhash.h"},
     "wire": {"base", "tl/", "msgpack"},
     "bytecode": {"base", "tl/"},
-    "envelope": {"wire", "base", "tl/", "msgpack", "fmt/", "nlohmann/", "sodium.h"},
+    "envelope": {
+        *("bytecode", "wire", "base"),
+        *("tl/", "msgpack", "fmt/", "nlohmann/", "sodium.h"),
+    },
     "python": {
         *("bytecode", "envelope", "wire", "base"),
         *("tl/", "msgpack", "Python.h", "opcode.h"),

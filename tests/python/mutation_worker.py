@@ -7,8 +7,11 @@ KIND  cut         cut at each length
       reseal      the same, with a digest that fits again
       reseal-all  each byte set to every value, with a digest that fits
       splice      stretches copied, moved and dropped at random, with one that fits
+      code        bytes of the code and of its places changed at random, with one that
+                  fits
 
-What loads() gives is never called. The file PROGRESS tells the case at hand.
+What loads() gives is never called; of code objects all positions are asked for. The
+file PROGRESS tells the case at hand.
 """
 
 import collections
@@ -17,12 +20,14 @@ import os
 import random
 import resource
 import sys
+import types
 from pathlib import Path
 
 import waybill
 
 MASKS = (1, 0x80, 0xFF)
 SPLICES = 100_000
+CODE_CHANGES = 20_000
 DIGEST_SIZE = 10  # 0xc4, 8, and eight bytes.
 
 
@@ -46,6 +51,43 @@ def spliced(data, end):
             cut = chance.choice((0, len(piece), chance.randint(0, 4)))
             body[target : target + cut] = piece
         yield f"splice {number}", bytes(body) + bytes(DIGEST_SIZE) + data[-1:]
+
+
+def changed_in_code(data, end):
+    """Envelopes up to their digests, with other bytes in code, or in its places."""
+    chance = random.Random(end)
+    sections = waybill.inspect(data)["sections"]
+    inside = [
+        position
+        for section in (sections["code"], sections["notes"])
+        for position in range(section["offset"], section["offset"] + section["size"])
+    ]
+    for number in range(CODE_CHANGES):
+        body = bytearray(data)
+        for _ in range(chance.randint(1, 3)):
+            at = chance.choice(inside)
+            # Near what was there, anything, or what stands elsewhere in the code.
+            body[at] = chance.choice(
+                (body[at] ^ 1, (body[at] + 1) % 256, chance.randrange(256))
+                + (body[chance.choice(inside)],)
+            )
+        yield f"change {number}", bytes(body)
+
+
+def ask_positions(value):
+    """Has the interpreter read the line tables of all code in what was loaded."""
+    asked = 0
+    todo = [value]
+    while todo:
+        code = todo.pop()
+        if isinstance(code, types.FunctionType):
+            todo.append(code.__code__)
+        elif isinstance(code, types.CodeType):
+            collections.deque(code.co_positions(), 0)
+            collections.deque(code.co_lines(), 0)
+            todo += code.co_consts
+            asked += 1
+    return asked
 
 
 def resealed(data, at):
@@ -84,6 +126,7 @@ def attempt(data, intact, tally):
         tally[type(error).__name__] += 1
         return intact is None
     tally["loaded"] += 1
+    tally["code objects"] += ask_positions(value)
     return intact is None or waybill.dumps(value) == intact
 
 
@@ -102,6 +145,8 @@ def main():
         intact = None  # A changed payload that is sound gives a changed object.
         if kind == "splice":
             spoiled = spliced(data, at)
+        elif kind == "code":
+            spoiled = changed_in_code(data, at)
         else:
             spoiled = flipped(data, at, MASKS if kind == "reseal" else range(1, 256))
         cases = ((what, resealed(d, len(d) - DIGEST_SIZE - 1)) for what, d in spoiled)

@@ -76,6 +76,44 @@ def test_no_spliced_payload_crashes_behind_the_digest(path, tmp_path):
     assert answer["wrong"] == []
 
 
+def many_kinds_of_code(path):
+    """Writes a payload of code with loops, handlers, cells and more than 255 names."""
+    names = "\n".join(f"    use(name{i}.part)" for i in range(200))
+    source = f"""
+def code(first, *rest, key=1, **others):
+    def inner(x):
+        nonlocal first
+        first = x
+        return [first + y for y in rest if y > x]
+    try:
+        with open(first) as file:
+            for number, line in enumerate(file):
+                while line and number < 10:
+                    line = line[key:-1]
+                yield f"{{line!r:>5}}", lambda: (line, number)
+    except (OSError, ValueError) as error:
+        raise RuntimeError(others) from error
+    finally:
+        del rest
+{names}
+"""
+    scope = {}
+    exec(compile(source, "many.py", "exec"), scope)
+    path.write_bytes(waybill.dumps(scope["code"].__code__))
+    return path
+
+
+def test_changed_code_with_a_digest_that_fits_does_not_crash(tmp_path):
+    pytest.importorskip("xxhash")
+
+    answer = spoil("code", many_kinds_of_code(tmp_path / "code.waybill"), tmp_path)
+
+    assert answer["wrong"] == []
+    assert answer["tally"]["DecodeError malformed"] > 1000
+    assert answer["tally"]["DecodeError unknown_tag"] > 100
+    assert answer["tally"]["code objects"] > 1000
+
+
 def test_resealing_is_what_sealing_does():
     pytest.importorskip("xxhash")
     from mutation_worker import resealed

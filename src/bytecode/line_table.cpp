@@ -1,0 +1,81 @@
+// The encoding, since CPython 3.11: a row of entries. Bit 7 marks the first byte of
+// each; below it stand four bits for the form and three for the units covered, less
+// one. What follows depends on the form: columns in one byte, in two, or numbers in
+// groups of 6 bits, of which bit 6 says that another group follows. Tested by
+// tests/bytecode/line_table_test.cpp.
+
+#include "bytecode/line_table.h"
+
+#include <cstdint>
+
+namespace waybill::bytecode {
+namespace {
+
+constexpr std::uint8_t kFirst = 0x80;
+constexpr std::uint8_t kMore = 0x40;
+// Of a number: 32 bits and a sign.
+constexpr int kMaxGroups = 6;
+
+// What stands behind the first byte of an entry: so many bytes, then so many numbers.
+struct Form {
+  std::uint8_t bytes;
+  std::uint8_t numbers;
+};
+
+constexpr Form form_of(std::uint8_t first) {
+  const unsigned code = first >> 3 & 15u;
+  if (code < 10) return {1, 0};   // Both columns near each other.
+  if (code < 13) return {2, 0};   // Both columns, on a line close by.
+  if (code == 13) return {0, 1};  // A line alone.
+  if (code == 14) return {0, 4};  // Lines and columns.
+  return {0, 0};                  // Nothing.
+}
+
+// Moves `at` behind one byte, or one number, of an entry; false if it is not whole.
+bool pass_byte(BytesView table, std::size_t& at) {
+  return at < table.size() && (table[at++] & kFirst) == 0;
+}
+
+bool pass_number(BytesView table, std::size_t& at) {
+  for (int groups = 0; groups < kMaxGroups; ++groups) {
+    if (!pass_byte(table, at)) return false;
+    if ((table[at - 1] & kMore) == 0) return true;
+  }
+  return false;
+}
+
+bool pass_entry(BytesView table, std::size_t& at) {
+  Form form = form_of(table[at++]);
+  for (; form.bytes != 0; --form.bytes) {
+    if (!pass_byte(table, at)) return false;
+  }
+  for (; form.numbers != 0; --form.numbers) {
+    if (!pass_number(table, at)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> check_line_table(BytesView table, std::size_t units) {
+  const auto malformed = [](std::size_t at, const char* detail) {
+    return tl::unexpected(Error{ErrorCode::kMalformed, at, detail});
+  };
+  std::size_t covered = 0;
+  for (std::size_t at = 0; at < table.size();) {
+    const std::size_t start = at;
+    if ((table[at] & kFirst) == 0) {
+      return malformed(at, "an entry of the line table should begin here");
+    }
+    covered += (table[at] & 7u) + 1;
+    if (!pass_entry(table, at)) {
+      return malformed(start, "an entry of the line table is cut, or too long");
+    }
+    if (covered > units) {
+      return malformed(start, "the line table covers more code than there is");
+    }
+  }
+  return {};
+}
+
+}  // namespace waybill::bytecode

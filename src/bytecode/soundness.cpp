@@ -1,0 +1,255 @@
+// One walk over the units checks each instruction by its row in the opcode table, and
+// notes as bits where instructions start and where jumps lead. What leads elsewhere is
+// found when all starts are known.
+// Tested by tests/bytecode/soundness_test.cpp, and on the code of the standard library
+// by tests/python/test_stdlib_soundness.py.
+
+#include "bytecode/soundness.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "bytecode/exception_entries.h"
+#include "bytecode/instruction.h"
+#include "bytecode/unit_walk.h"
+
+namespace waybill::bytecode {
+namespace {
+
+// Bits of co_localspluskinds.
+constexpr std::uint8_t kCellKind = 0x40;
+constexpr std::uint8_t kFreeKind = 0x80;
+
+// Some units of the code; on the heap only for code that is long.
+class Units {
+ public:
+  explicit Units(std::size_t count) : word_count_(count / 64 + 1) {
+    if (word_count_ > kInlineWords) {
+      long_.resize(word_count_);
+      words_ = long_.data();
+    } else {
+      std::fill_n(words_, word_count_, 0);
+    }
+  }
+  Units(const Units&) = delete;
+  Units& operator=(const Units&) = delete;
+
+  void add(std::size_t unit) { words_[unit / 64] |= std::uint64_t{1} << (unit % 64); }
+  bool has(std::size_t unit) const {
+    return (words_[unit / 64] >> (unit % 64) & 1) != 0;
+  }
+
+  // The first unit that `others` does not have; -1 if there is none.
+  std::ptrdiff_t first_not_in(const Units& others) const {
+    for (std::size_t i = 0; i < word_count_; ++i) {
+      const std::uint64_t rest = words_[i] & ~others.words_[i];
+      if (rest == 0) continue;
+      return static_cast<std::ptrdiff_t>(i) * 64 + std::countr_zero(rest);
+    }
+    return -1;
+  }
+
+ private:
+  static constexpr std::size_t kInlineWords = 16;
+
+  std::size_t word_count_;
+  std::uint64_t inline_[kInlineWords];
+  std::vector<std::uint64_t> long_;
+  std::uint64_t* words_ = inline_;
+};
+
+std::string_view name_of(Operand operand) {
+  switch (operand) {
+    case Operand::kConstant:
+      return "constants";
+    case Operand::kName:
+      return "names";
+    case Operand::kLocal:
+    case Operand::kTwoLocals:
+    case Operand::kCell:
+      return "locals";
+    default:
+      return "things to choose from";
+  }
+}
+
+class Check {
+ public:
+  static constexpr bool kCountsCaches = true;
+
+  Check(const OpcodeTable& table, const CodeShape& code)
+      : table_(table),
+        code_(code),
+        starts_(code.instructions.size() / 2),
+        targets_(code.instructions.size() / 2) {
+    // Operands from kTwoLocals on need another look, which no index gets past.
+    const std::uint64_t any = UINT64_MAX;
+    counts_ = {any, code.constant_count, code.name_count, code.local_kinds.size(), 256};
+  }
+
+  bool add(const OpcodeRow& row, std::uint32_t argument, std::size_t start,
+           std::size_t next, Error& error) {
+    starts_.add(start / 2);
+    last_ = row.operation;
+    if (argument >> row.flag_bits >= counts_[static_cast<std::size_t>(row.operand)] &&
+        !fits(row, argument, next)) {
+      error = bad_operand(row, argument >> row.flag_bits, start);
+      return false;
+    }
+    return row.jump == Jump::kNone || add_jump(row, argument, start, next, error);
+  }
+
+  // After the last instruction.
+  bool finish(Error& error) const {
+    const std::size_t size = code_.instructions.size();
+    if (!ends_block(last_)) {
+      error = {ErrorCode::kMalformed, size,
+               "control runs off the end of the instructions"};
+      return false;
+    }
+    const std::ptrdiff_t astray = targets_.first_not_in(starts_);
+    if (astray < 0) return true;
+    error = {ErrorCode::kMalformed, static_cast<std::size_t>(astray) * 2,
+             "a jump leads here, where no instruction starts"};
+    return false;
+  }
+
+  bool check_exceptions(Error& error) const {
+    const std::size_t size = code_.instructions.size();
+    ExceptionReader entries(code_.exception_table, size);
+    ExceptionEntry entry;
+    while (entries.next(entry)) {
+      const char* wrong = nullptr;
+      if (!starts_.has(entry.start / 2) || !starts_.has(entry.target / 2) ||
+          (entry.end != size && !starts_.has(entry.end / 2))) {
+        wrong = "an exception table entry points into an instruction";
+      } else if (std::uint64_t{entry.depth} + entry.pushes_last + 1 >
+                 code_.stack_size) {
+        wrong = "an exception handler needs more stack than there is";
+      }
+      if (wrong == nullptr) continue;
+      error = {ErrorCode::kMalformed, entries.start(), wrong};
+      return false;
+    }
+    if (entries.error() == nullptr) return true;
+    error = {ErrorCode::kMalformed, entries.start(), entries.error()};
+    return false;
+  }
+
+ private:
+  bool is_cell(std::uint32_t local) const {
+    return local < code_.local_kinds.size() &&
+           (code_.local_kinds[local] & (kCellKind | kFreeKind)) != 0;
+  }
+
+  std::uint64_t free_count() const {
+    const auto count = std::ranges::count_if(
+        code_.local_kinds, [](std::uint8_t kind) { return (kind & kFreeKind) != 0; });
+    return static_cast<std::uint64_t>(count);
+  }
+
+  // Operands that are not counted.
+  bool fits(const OpcodeRow& row, std::uint32_t argument, std::size_t next) const {
+    const std::size_t locals = code_.local_kinds.size();
+    switch (row.operand) {
+      case Operand::kTwoLocals:
+        return argument >> 4 < locals && (argument & 15) < locals;
+      case Operand::kCell:
+        return is_cell(argument);
+      case Operand::kFreeCount:
+        return argument == free_count();
+      case Operand::kChoice: {
+        const std::uint32_t choice = argument >> row.flag_bits;
+        return choice < 64 && (row.choices >> choice & 1) != 0;
+      }
+      case Operand::kCallFollows:
+        return call_follows(next);
+      default:
+        return false;
+    }
+  }
+
+  bool call_follows(std::size_t next) const {
+    const BytesView code = code_.instructions;
+    while (next < code.size() &&
+           table_[code[next]].operation == Operation::kExtendedArg) {
+      next += 2;
+    }
+    return next < code.size() && table_[code[next]].operation == Operation::kCall;
+  }
+
+  Error bad_operand(const OpcodeRow& row, std::uint32_t index,
+                    std::size_t start) const {
+    std::string detail(row.name);
+    switch (row.operand) {
+      case Operand::kFreeCount:
+        detail += " should have the number of free variables, and has " +
+                  std::to_string(index);
+        break;
+      case Operand::kCallFollows:
+        detail += " should be followed by a call";
+        break;
+      case Operand::kCell:
+        if (index < code_.local_kinds.size()) {
+          detail += " takes local " + std::to_string(index) +
+                    ", which is neither a cell nor a free variable";
+          break;
+        }
+        [[fallthrough]];
+      default:
+        detail += " takes number " + std::to_string(index) + " of " +
+                  std::string(name_of(row.operand)) + ", which is not there";
+    }
+    return {ErrorCode::kMalformed, start, std::move(detail)};
+  }
+
+  bool add_jump(const OpcodeRow& row, std::uint32_t argument, std::size_t start,
+                std::size_t next, Error& error) {
+    const std::uint64_t units = code_.instructions.size() / 2;
+    const std::uint64_t from = next / 2;
+    const bool back = row.jump == Jump::kBackward;
+    const std::uint64_t target = back ? from - argument : from + argument;
+    if ((back && argument > from) || target + row.jump_skips >= units) {
+      error = {ErrorCode::kMalformed, start, "a jump leaves the code"};
+      return false;
+    }
+    targets_.add(target);
+    targets_.add(target + row.jump_skips);
+    return true;
+  }
+
+  const OpcodeTable& table_;
+  const CodeShape& code_;
+  std::array<std::uint64_t, 10> counts_;  // By Operand.
+  Operation last_ = Operation::kUnknown;
+  Units starts_;
+  Units targets_;
+};
+
+tl::unexpected<Error> counted_from(std::size_t offset, Error error) {
+  error.offset += offset;
+  return tl::unexpected(std::move(error));
+}
+
+}  // namespace
+
+bool is_known_version(int version) { return opcode_table(version) != nullptr; }
+
+Result<void> check_soundness(const CodeShape& code) {
+  const OpcodeTable* table = opcode_table(code.version);
+  if (table == nullptr) return tl::unexpected(unknown_version(code.version));
+  Error error{};
+  Check check(*table, code);
+  if (!walk_units(*table, code.instructions, check, error) || !check.finish(error)) {
+    return counted_from(code.instructions_offset, std::move(error));
+  }
+  if (!check.check_exceptions(error)) {
+    return counted_from(code.exceptions_offset, std::move(error));
+  }
+  return {};
+}
+
+}  // namespace waybill::bytecode

@@ -1,0 +1,52 @@
+// The errors of the loop over units, apart from it, so that it stays small.
+// Tested by tests/bytecode/instruction_test.cpp and soundness_test.cpp.
+
+#include "bytecode/unit_walk.h"
+
+#include <algorithm>
+#include <string>
+
+namespace waybill::bytecode {
+
+Error wrong_opcode(const OpcodeTable& table, BytesView code, std::size_t at) {
+  const OpcodeRow& row = table[code[at]];
+  switch (row.operation) {
+    case Operation::kCache:
+      return {ErrorCode::kMalformed, at, "CACHE belongs to no instruction"};
+    case Operation::kNotCanonical:
+      return {ErrorCode::kUnknownTag, at,
+              std::string(row.name) +
+                  " occurs in running code only; read it by PyCode_GetCode"};
+    default:
+      return {ErrorCode::kUnknownTag, at,
+              "opcode " + std::to_string(code[at]) +
+                  " is not in this Python's canonical code; specialised code must be "
+                  "read by PyCode_GetCode"};
+  }
+}
+
+Error wrong_caches(const OpcodeRow& row, BytesView code, std::size_t at) {
+  if (at < code.size() && code[at] == 0) {
+    return {ErrorCode::kMalformed, at, "an inline cache is in use"};
+  }
+  return {ErrorCode::kMalformed, std::min(at, code.size()),
+          std::string(row.name) + " should have " + std::to_string(row.caches) +
+              " inline caches behind it"};
+}
+
+Error wrong_length(BytesView code) {
+  return {ErrorCode::kMalformed, code.size(),
+          "instructions are units of 2 bytes, and below 2 GiB"};
+}
+
+Error lone_extension(std::size_t at) {
+  return {ErrorCode::kMalformed, at, "EXTENDED_ARG extends nothing"};
+}
+
+Error unknown_version(int version) {
+  return {ErrorCode::kPythonMismatch, 0,
+          "code of Python " + std::to_string(version / 100) + "." +
+              std::to_string(version % 100) + "; known are 3.11 to 3.15"};
+}
+
+}  // namespace waybill::bytecode

@@ -1,0 +1,84 @@
+#pragma once
+
+// The one loop over the units of two bytes that co_code is made of. It gathers
+// EXTENDED_ARG, passes over inline caches, and refuses opcodes that canonical code does
+// not hold; what each instruction is good for is the business of a sink:
+//
+//   struct Sink {
+//     // True: each instruction has exactly the caches that its row tells. False: any
+//     // number of units that say CACHE are passed over.
+//     static constexpr bool kCountsCaches;
+//     // One instruction, from `start` (its first EXTENDED_ARG, if it has one) to where
+//     // the `next` one starts. False to stop, with the error.
+//     bool add(const OpcodeRow& row, std::uint32_t argument, std::size_t start,
+//              std::size_t next, Error& error);
+//   };
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "bytecode/opcode_table.h"
+#include "waybill/error.h"
+
+namespace waybill::bytecode {
+
+// At most three EXTENDED_ARG stand before an instruction: 8 + 3 * 8 bits.
+inline constexpr std::size_t kMaxExtensionBytes = 6;
+
+// Why the unit at `at` begins no instruction.
+Error wrong_opcode(const OpcodeTable& table, BytesView code, std::size_t at);
+// Why the bytes from `at` on are not the caches of an instruction of this row.
+Error wrong_caches(const OpcodeRow& row, BytesView code, std::size_t at);
+Error wrong_length(BytesView code);
+Error lone_extension(std::size_t at);
+// Why there is no table: kPythonMismatch.
+Error unknown_version(int version);
+
+// Gives all instructions to the sink, in order. False at the first error: the sink's,
+// kUnknownTag (an opcode the version does not have, or one of running code), kMalformed
+// (odd length, a cut or too long EXTENDED_ARG, caches that are in use, misplaced or, if
+// they are counted, missing). Offsets count in `code`.
+// Cost: one pass, no allocation.
+template <typename Sink>
+bool walk_units(const OpcodeTable& table, BytesView code, Sink& sink, Error& error) {
+  const auto fail = [&error](Error why) {
+    error = std::move(why);
+    return false;
+  };
+  const std::size_t size = code.size();
+  if (size % 2 != 0 || size > INT32_MAX) return fail(wrong_length(code));
+  std::size_t at = 0;
+  while (at < size) {
+    const std::size_t start = at;
+    const OpcodeRow* row = &table[code[at]];
+    std::uint32_t argument = code[at + 1];
+    at += 2;
+    while (row->operation == Operation::kExtendedArg) {
+      if (at - start > kMaxExtensionBytes || at >= size) {
+        return fail(lone_extension(start));
+      }
+      row = &table[code[at]];
+      argument = argument << 8 | code[at + 1];
+      at += 2;
+    }
+    if (row->operation <= Operation::kCache) {
+      return fail(wrong_opcode(table, code, at - 2));
+    }
+    if constexpr (Sink::kCountsCaches) {
+      const std::size_t end = at + std::size_t{2} * row->caches;
+      if (end > size) return fail(wrong_caches(*row, code, at));
+      for (; at < end; at += 2) {
+        if ((code[at] | code[at + 1]) != 0) return fail(wrong_caches(*row, code, at));
+      }
+    } else {
+      for (; at < size && table[code[at]].operation == Operation::kCache; at += 2) {
+        if (code[at + 1] != 0) return fail(wrong_caches(*row, code, at));
+      }
+    }
+    if (!sink.add(*row, argument, start, at, error)) return false;
+  }
+  return true;
+}
+
+}  // namespace waybill::bytecode
