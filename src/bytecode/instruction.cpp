@@ -119,11 +119,12 @@ class Reader {
     if (instruction.can_jump) {
       const std::uint64_t distance = std::uint64_t{argument} * 2;
       const bool back = row.jump == Jump::kBackward;
-      if (back ? distance > next : next + distance >= code_.size()) {
+      // Before the start is beyond the end too: distances have 33 bits of 64.
+      const std::uint64_t target = back ? next - distance : next + distance;
+      if (target >= code_.size()) {
         return fail(ErrorCode::kMalformed, start, "a jump leaves the code");
       }
-      instruction.argument =
-          static_cast<std::uint32_t>(back ? next - distance : next + distance);
+      instruction.argument = static_cast<std::uint32_t>(target);
     }
     split(instruction, row.flag_bits);
     return {};
