@@ -93,8 +93,8 @@ def recipes() -> Iterator[tuple[str, bytes]]:
     source = random.Random(1)
     for step in range(STEPS):
         yield f"step-{step:02}", bytes([step]) + source.randbytes(24)
-    for number in range(20):
-        yield f"mixed-{number:02}", source.randbytes(40 + 20 * number)
+    for number in range(8):
+        yield f"mixed-{number:02}", source.randbytes(60 + 40 * number)
 
 
 def loads() -> Iterator[tuple[str, bytes]]:

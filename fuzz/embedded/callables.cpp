@@ -19,7 +19,7 @@ using wire::TokenType;
 // What a callable may be used for.
 enum Use : unsigned {
   kCall = 1,      // kObject: called, and what it gives gets state, items and pairs.
-  kCallBare = 2,  // Called, but what it gives may be anything and is left as it is.
+  kCallBare = 2,  // Called, but what it gives may stand for another: it is left alone.
   kNew = 4,       // The class of a kNewObject.
   kBase = 8,      // A base of a kClass.
   kMeta = 16,     // Its metaclass.
@@ -52,7 +52,8 @@ constexpr Row kHarmless[] = {
     {"datetime", "timedelta", kCall | kNew},
     {"decimal", "Decimal", kCall | kNew},
     {"functools", "partial", kCall | kNew},
-    {"types", "MethodType", kCall},
+    {"types", "GenericAlias", kCallBare},
+    {"types", "MethodType", kCallBare},
     {"types", "SimpleNamespace", kCall | kNew | kBase},
     {"uuid", "UUID", kCall | kNew},
 };

@@ -5,8 +5,11 @@ import collections
 import datetime
 import decimal
 import functools
+import json
+import os.path
 import types
 import uuid
+import xml.dom.minidom
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +18,7 @@ import waybill._kinds
 import waybill._modules
 
 #: Modules that payloads may name. Others are missing once the guard is up.
-LOADED = (abc, collections, datetime, decimal, functools, types, uuid)
+LOADED = (abc, collections, datetime, decimal, functools, json, os, types, uuid, xml)
 
 
 def check_with(options: str) -> Callable[[bytes], None]:

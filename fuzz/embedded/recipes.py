@@ -13,7 +13,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 #: Enough for any shape; a tuple in a key may be nested no deeper than that.
-MAX_STEPS = 200
+MAX_STEPS = 100
 
 # Names that a template reads are globals, cells and defaults that recipes fill.
 TEMPLATES = '''
