@@ -3,7 +3,8 @@
     python fuzz/make_seeds.py
 
 writes fuzz/corpus/<harness>/ for those harnesses whose seeds are not made by hand or by
-tests/bytecode/make_chains.py. The same files each time, for the same CPython.
+tests/bytecode/make_chains.py, and fuzz/payload.dict, which others link to, from
+src/wire/format.h. The same files each time, for the same CPython.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import datetime
 import decimal
 import functools
 import random
+import re
 import shutil
 import types
 import uuid
@@ -24,6 +26,7 @@ import waybill
 
 FUZZ = Path(__file__).resolve().parent
 GOLDEN = FUZZ.parent / "tests" / "golden"
+FORMAT = FUZZ.parent / "src" / "wire" / "format.h"
 #: Of fuzz/embedded/recipes.py: how many steps there are.
 STEPS = 23
 
@@ -103,7 +106,50 @@ def loads() -> Iterator[tuple[str, bytes]]:
         yield name, waybill.dumps(made)
 
 
+def enumerators(name: str) -> Iterator[tuple[str, int]]:
+    """Names and numbers of an enumeration of the format."""
+    body = re.search(rf"enum class {name}.*?{{(.*?)}};", FORMAT.read_text(), re.DOTALL)
+    assert body, name
+    for found in re.finditer(r"^\s*(k\w+) = (\d+),", body[1], re.MULTILINE):
+        yield found[1], int(found[2])
+
+
+def words() -> Iterator[tuple[str, bytes]]:
+    """What mutations may put into wire formats: a name for people, and the bytes."""
+    for number in (0xC0, 0xC2, 0xC3, 0xC4, 0xCA, 0xCB, 0xCD, 0xCF, 0xD3, 0xD9, 0xDC):
+        yield f"lead_{number:02x}", bytes([number])
+    for number in (0x80, 0x81, 0x90, 0x91, 0x92, 0x93, 0xA1):
+        yield f"lead_{number:02x}", bytes([number])
+    yield "mark", b"\x98\x95\xa2wb\x01"
+    for name, number in enumerators("NodeTag"):
+        yield f"node_{name}", b"\xd4\x00" + bytes([number])
+    for name, number in enumerators("ExtType"):
+        yield f"fixext_{name}", b"\xd4" + bytes([number, 0])
+        yield f"ext8_{name}", b"\xc7\x01" + bytes([number])
+    yield "array16", b"\xdc\x00\x02"
+    yield "array32", b"\xdd\x00\x00\x00\x01"
+    yield "map16", b"\xde\x00\x01"
+    yield "huge_array", b"\xdd\xff\xff\xff\xff"
+    yield "huge_binary", b"\xc6\xff\xff\xff\xff"
+    yield "surrogate", b"\xed\xb2\x80"
+    for text in ("__main__", "__name__", "object", "getattr", "collections"):
+        yield f"text_{text}", bytes([0xA0 | len(text)]) + text.encode()
+
+
+def write_dictionary() -> None:
+    lines = ["# Made by fuzz/make_seeds.py."]
+    for name, word in words():
+        spelled = "".join(f"\\x{byte:02x}" for byte in word)
+        lines.append(f'{name}="{spelled}"')
+    (FUZZ / "payload.dict").write_text("\n".join(lines) + "\n")
+    for other in ("reader", "envelope", "loads"):
+        link = FUZZ / f"{other}.dict"
+        link.unlink(missing_ok=True)
+        link.symlink_to("payload.dict")
+
+
 def main() -> None:
+    write_dictionary()
     for harness, seeds in {
         "payload": payloads(),
         "instructions": instructions(),
