@@ -2,9 +2,9 @@
 
     python fuzz/make_seeds.py
 
-writes fuzz/corpus/<harness>/ for those harnesses whose seeds are not made by hand or by
-tests/bytecode/make_chains.py, and fuzz/payload.dict, which others link to, from
-src/wire/format.h. The same files each time, for the same CPython.
+writes fuzz/corpus/<harness>/ for payload, instructions, round_trip and loads, and from
+src/wire/format.h fuzz/payload.dict, which others link to. The same files each time, for
+the same CPython.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import functools
 import random
 import re
 import shutil
+import sys
 import types
 import uuid
 from collections.abc import Iterator
@@ -27,8 +28,9 @@ import waybill
 FUZZ = Path(__file__).resolve().parent
 GOLDEN = FUZZ.parent / "tests" / "golden"
 FORMAT = FUZZ.parent / "src" / "wire" / "format.h"
-#: Of fuzz/embedded/recipes.py: how many steps there are.
-STEPS = 23
+
+sys.path.insert(0, str(FUZZ / "embedded"))
+from recipes import STEPS  # noqa: E402
 
 SHARED: list[object] = ["shared"]
 LOOP: dict[str, object] = {"shared": SHARED, "again": SHARED}
@@ -94,7 +96,7 @@ def instructions() -> Iterator[tuple[str, bytes]]:
 
 def recipes() -> Iterator[tuple[str, bytes]]:
     source = random.Random(1)
-    for step in range(STEPS):
+    for step in range(len(STEPS)):
         yield f"step-{step:02}", bytes([step]) + source.randbytes(24)
     for number in range(8):
         yield f"mixed-{number:02}", source.randbytes(60 + 40 * number)
