@@ -1,6 +1,6 @@
-// Any bytes, read as the instructions and the exception table of each known Python: what
-// check_instructions() accepts read_instructions() accepts too, and refuses for the same
-// reason; offsets ascend and lie inside, jumps and handlers lead inside.
+// Any bytes, read as the instructions and the exception table of each known Python:
+// what check_instructions() accepts read_instructions() accepts too, and refuses for
+// the same reason; offsets ascend and lie inside, jumps and handlers lead inside.
 //
 // Input: a byte with the length of the exception table, that table, then instructions.
 

@@ -26,7 +26,8 @@ using waybill::wire::Reader;
 using waybill::wire::Writer;
 using Bytes = std::vector<std::uint8_t>;
 
-// `return None`, as 3.11 spells it; `nested` is the address of code among the constants.
+// `return None`, as 3.11 spells it; `nested` is the address of code among the
+// constants.
 Bytes body_of(const char* name, const waybill::ContentHash* nested) {
   constexpr std::uint8_t kInstructions[] = {151, 0, 100, 0, 83, 0};
   Writer writer;

@@ -13,6 +13,7 @@ import collections
 import datetime
 import decimal
 import functools
+import itertools
 import random
 import re
 import shutil
@@ -70,7 +71,7 @@ def sections(envelope: bytes) -> list[bytes]:
     for _ in range(count):
         unpacker.skip()
         ends.append(unpacker.tell())
-    return [envelope[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    return [envelope[a:b] for a, b in itertools.pairwise(ends)]
 
 
 def payloads() -> Iterator[tuple[str, bytes]]:

@@ -36,7 +36,13 @@ def last_number(pattern: str, log: str) -> int:
 
 def read_state(harness: str) -> dict[str, Any]:
     path = BUILD / f"{harness}.json"
-    fresh = {"executions": 0, "cpu_seconds": 0.0, "runs": 0, "coverage": 0, "features": 0}
+    fresh = {
+        "executions": 0,
+        "cpu_seconds": 0.0,
+        "runs": 0,
+        "coverage": 0,
+        "features": 0,
+    }
     return json.loads(path.read_text()) if path.exists() else fresh
 
 

@@ -31,8 +31,8 @@ struct Row {
   unsigned uses;
 };
 
-// None calls its arguments, keeps anything for the process, or takes all of an iterable:
-// a range of a few bytes can be endless.
+// None calls its arguments, keeps anything for the process, or takes all of an
+// iterable: a range of a few bytes can be endless.
 constexpr Row kHarmless[] = {
     {"", "object", kCall | kNew | kBase},
     {"", "type", kMeta},
@@ -73,10 +73,9 @@ class Check {
       if (!is_harmless_node(*tag, value->items)) return false;
     }
     // Classes call methods of each other while they are made, and of their instances.
-    return !has_class ||
-           std::ranges::all_of(envelope_.code, [&](const CodeBody& body) {
-             return known.contains(body.hash);
-           });
+    return !has_class || std::ranges::all_of(envelope_.code, [&](const CodeBody& body) {
+      return known.contains(body.hash);
+    });
   }
 
  private:

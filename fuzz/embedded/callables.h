@@ -1,6 +1,7 @@
 #pragma once
 
-// Which envelopes fuzz_loads may load: those that call only what is known to be harmless.
+// Which envelopes fuzz_loads may load: those that call only what is known to be
+// harmless.
 //
 // Loading calls what the payload names, and a function whose bytecode was mutated may
 // crash the interpreter when it is called. Neither is a finding: docs/security.md says

@@ -1,10 +1,11 @@
-// Mutated envelopes, loaded twice, so that what is kept from the first is used: no error
-// of memory, no internal error, an offset inside the input, and what loads once loads
-// again. What was loaded is dropped, and never called.
+// Mutated envelopes, loaded twice, so that what is kept from the first is used: no
+// error of memory, no internal error, an offset inside the input, and what loads once
+// loads again. What was loaded is dropped, and never called.
 //
 // Input: an envelope. Mutations know its sections and values (mutator.cpp) and seal it
-// again. Only envelopes that call nothing but what is harmless are loaded (callables.h),
-// under a guard (guard.h). The options of loads() are WAYBILL_LOADS_OPTIONS.
+// again. Only envelopes that call nothing but what is harmless are loaded
+// (callables.h), under a guard (guard.h). The options of loads() are
+// WAYBILL_LOADS_OPTIONS.
 
 #include <algorithm>
 #include <cstdint>

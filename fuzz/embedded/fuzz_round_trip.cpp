@@ -12,9 +12,8 @@ namespace fuzz = waybill::fuzz;
 using waybill::py::Ref;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Ref& check = *new Ref([] {
-    return fuzz::part_of(fuzz::start_python("round_trip"), "check");
-  }());
+  static const Ref& check = *new Ref(
+      [] { return fuzz::part_of(fuzz::start_python("round_trip"), "check"); }());
   const Ref input = Ref::steal_or_null(PyBytes_FromStringAndSize(
       reinterpret_cast<const char*>(data), static_cast<Py_ssize_t>(size)));
   const Ref checked = Ref::steal_or_null(PyObject_CallOneArg(check.get(), input.get()));

@@ -15,11 +15,23 @@ using wire::TokenType;
 using wire::Writer;
 
 constexpr std::string_view kTexts[] = {
-    "", "a", "x", "__init__", "__slots__", "__module__", "__qualname__", "__dict__",
-    "__doc__", "__class__", "__name__", "golden", "a.b", "\xc3\xa4",
+    "",
+    "a",
+    "x",
+    "__init__",
+    "__slots__",
+    "__module__",
+    "__qualname__",
+    "__dict__",
+    "__doc__",
+    "__class__",
+    "__name__",
+    "golden",
+    "a.b",
+    "\xc3\xa4",
     "a text that is longer than sixty-four bytes, so that it is shared by identity"};
-constexpr std::string_view kBuiltins[] = {"object", "ValueError", "complex", "property",
-                                          "getattr", "Exception"};
+constexpr std::string_view kBuiltins[] = {"object",   "ValueError", "complex",
+                                          "property", "getattr",    "Exception"};
 constexpr std::int64_t kNumbers[] = {0,     1,         -1,        2,         127,
                                      128,   255,       256,       -32,       -33,
                                      65535, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
@@ -46,8 +58,22 @@ Value number(std::int64_t value) {
 }
 
 Value extension(Random& random) {
-  const std::uint8_t bytes[] = {static_cast<std::uint8_t>(below(random, 4)), 1, 2, 3,
-                                4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const std::uint8_t bytes[] = {static_cast<std::uint8_t>(below(random, 4)),
+                                1,
+                                2,
+                                3,
+                                4,
+                                5,
+                                6,
+                                7,
+                                8,
+                                9,
+                                10,
+                                11,
+                                12,
+                                13,
+                                14,
+                                15};
   constexpr std::size_t kLengths[] = {1, 1, 1, 9, 16, 4, 1};
   const std::size_t type = below(random, std::size(kLengths));
   return written([&](Writer& writer) {

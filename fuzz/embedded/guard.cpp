@@ -17,9 +17,10 @@ bool is_guarding = false;
 
 // What goes on while ordinary objects are built and dropped.
 constexpr std::string_view kHarmless[] = {
-    "builtins.id",         "code.__new__",        "function.__new__",
-    "object.__delattr__",  "object.__getattr__",  "object.__setattr__",
-    "sys._getframe",       "sys._getframemodulename",
+    "builtins.id",        "code.__new__",
+    "function.__new__",   "object.__delattr__",
+    "object.__getattr__", "object.__setattr__",
+    "sys._getframe",      "sys._getframemodulename",
 };
 
 int audit(const char* event, PyObject* arguments, void*) {

@@ -9,7 +9,8 @@ namespace waybill::fuzz {
 void fence_in();
 
 // While one lives, Python refuses whatever reaches out of the process, and all events
-// of auditing that are not known to be harmless; modules that are not loaded are missing.
+// of auditing that are not known to be harmless; modules that are not loaded are
+// missing.
 class Guard {
  public:
   Guard();

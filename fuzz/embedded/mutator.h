@@ -9,9 +9,9 @@
 
 namespace waybill::fuzz {
 
-// As LLVMFuzzerCustomMutator: changes one section of an envelope at the boundaries of its
-// values, or any of its bytes, and seals it again. Input that is no envelope, and now and
-// then one that is, is changed byte by byte.
+// As LLVMFuzzerCustomMutator: changes one section of an envelope at the boundaries of
+// its values, or any of its bytes, and seals it again. Input that is no envelope, and
+// now and then one that is, is changed byte by byte.
 std::size_t mutate_envelope(std::uint8_t* data, std::size_t size, std::size_t max_size,
                             unsigned seed);
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// A Python inside a harness, in which `waybill` is python_ext/waybill with the extension
-// that is linked into the harness: both sides of the border are instrumented alike.
+// A Python inside a harness, in which `waybill` is python_ext/waybill with the
+// extension that is linked into the harness: both sides of the border are instrumented
+// alike.
 
 #include <Python.h>
 

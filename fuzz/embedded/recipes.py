@@ -1,8 +1,8 @@
 """Object graphs from bytes, for fuzz_round_trip.
 
-Each byte is a step that adds an object to a pool, made from what is in the pool already,
-or ties objects of the pool together. Any bytes are a recipe; one that ends early is
-filled up with zeros.
+Each byte is a step that adds an object to a pool, made from what is in the pool
+already, or ties objects of the pool together. Any bytes are a recipe; one that ends
+early is filled up with zeros.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Recipe:
         return [self.pick() for _ in range(self.byte() % 8)]
 
     def key(self) -> Hashable:
-        """Something that can be hashed. No functions: sets of them have no fixed order."""
+        """What can be hashed; no functions, whose order in sets is not fixed."""
         found: Any = self.pick()
         return found if is_plain(found) else self.signed(1)
 
@@ -119,7 +119,9 @@ def function(recipe: Recipe) -> FunctionType:
     if flags & 8:
         recipe.cells += [CellType(recipe.pick()) for _ in free]
     cells = tuple(recipe.cells[-1 - i % len(recipe.cells)] for i in range(len(free)))
-    made = FunctionType(template.__code__, scope, template.__name__, None, cells or None)
+    made = FunctionType(
+        template.__code__, scope, template.__name__, None, cells or None
+    )
     made.__kwdefaults__ = {"c": recipe.pick()} if flags & 16 else None
     made.__defaults__ = (recipe.pick(), recipe.pick()) if flags & 32 else None
     if flags & 64:

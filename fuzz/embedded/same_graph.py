@@ -1,7 +1,7 @@
 """Whether two object graphs are equal, each object and each way to it.
 
-Knows identity and cycles, and what ``==`` does not tell: types, the sign of zero, bits of
-a NaN, parts of functions. Uses nothing of waybill.
+Knows identity and cycles, and what ``==`` does not tell: types, the sign of zero, bits
+of a NaN, parts of functions. Uses nothing of waybill.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 CODE_PARTS = (
-    "co_argcount co_posonlyargcount co_kwonlyargcount co_stacksize co_flags co_name"
-    " co_qualname co_code co_names co_varnames co_freevars co_cellvars co_exceptiontable"
-    " co_filename co_firstlineno co_linetable"
-).split()
+    *("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_stacksize"),
+    *("co_flags", "co_name", "co_qualname", "co_code", "co_names", "co_varnames"),
+    *("co_freevars", "co_cellvars", "co_exceptiontable"),
+    *("co_filename", "co_firstlineno", "co_linetable"),
+)
 FUNCTION_PARTS = (
-    "__code__ __defaults__ __kwdefaults__ __closure__ __dict__ __name__ __qualname__"
-    " __module__ __doc__ __annotations__"
-).split()
+    *("__code__", "__defaults__", "__kwdefaults__", "__closure__", "__dict__"),
+    *("__name__", "__qualname__", "__module__", "__doc__", "__annotations__"),
+)
 #: Leaves have no identity of their own.
 LEAVES = (bool, int, str, bytes, type(None), type(...), type(NotImplemented))
 
@@ -75,7 +76,7 @@ class Comparison:
         if kind is CodeType:
             return self.compare_code(left, right)
         # There is one empty tuple, and one empty frozenset.
-        if left in ((), frozenset()) if kind in (tuple, frozenset) else False:
+        if kind in (tuple, frozenset) and len(left) == 0:
             return self.demand(left == right, left, right)
         if self.is_known(left, right):
             return None
@@ -87,20 +88,13 @@ class Comparison:
             self.pending.extend(zip(left, right, strict=True))
             self.pending.extend(zip(left.values(), right.values(), strict=True))
         elif kind in (set, frozenset):
-            self.demand(
-                bits(frozenset(left)) == bits(frozenset(right)),
-                left,
-                right,
-            )
+            same = bits(frozenset(left)) == bits(frozenset(right))
+            self.demand(same, left, right)
         elif kind in (bytearray, range):
             self.demand(repr(left) == repr(right), left, right)
         elif kind is slice:
-            self.pending.append(
-                (
-                    [left.start, left.stop, left.step],
-                    [right.start, right.stop, right.step],
-                )
-            )
+            for part in ("start", "stop", "step"):
+                self.pending.append((getattr(left, part), getattr(right, part)))
         elif kind is CellType:
             self.compare_cells(left, right)
         elif kind is FunctionType:

@@ -98,7 +98,9 @@ def test_same_recipe_makes_equal_graphs():
 def test_recipes_make_all_kinds_that_they_know():
     source = random.Random(2)
 
-    made = {type(item) for _ in range(200) for item in recipes.cook(source.randbytes(300))}
+    made = {
+        type(item) for _ in range(200) for item in recipes.cook(source.randbytes(300))
+    }
 
     assert made >= {
         *(bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set),
