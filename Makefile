@@ -24,8 +24,8 @@ bench:  ## measurements against the peers, with plots
 bench-newest:  ## the same with the newest CPython of Debian, in a chroot
 	@.ci/bench-newest
 
-fuzz:  ## each fuzz harness for a minute
-	@.ci/fuzz-smoke 60
+fuzz:  ## each fuzz harness for a minute; SECONDS=600 HARNESSES="reader loads"
+	@.ci/fuzz-smoke $(or $(SECONDS),60) $(HARNESSES)
 
 wheel:  ## dist/*.whl for this machine's Python
 	@.ci/wheels

@@ -38,23 +38,16 @@ endforeach()
 target_sources(bench_walker PRIVATE ${tests}/bytecode/code_file.cpp)
 target_compile_definitions(bench_walker PRIVATE WAYBILL_TESTS_DIR="${tests}")
 
-if(NOT TARGET waybill_python)
-  return()
-endif()
-find_package(Python 3.11 QUIET
-  COMPONENTS Interpreter Development.Module Development.Embed)
-if(NOT TARGET Python::Python)
+include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
+if(NOT WAYBILL_CAN_EMBED)
   message(STATUS "No Python to embed: no benchmarks of what needs one")
   return()
 endif()
 waybill_benchmarks(embedded waybill_python
   ${PROJECT_SOURCE_DIR}/benchmarks/embedded/python.cpp)
 foreach(target IN LISTS embedded_targets)
-  target_link_libraries(${target} PRIVATE Python::Python)
-  # Modules of the standard library look for Python's functions in the executable.
-  set_target_properties(${target} PROPERTIES ENABLE_EXPORTS ON)
+  waybill_embed(${target})
   target_compile_definitions(${target} PRIVATE
-    WAYBILL_PYTHON_EXECUTABLE="${Python_EXECUTABLE}"
     WAYBILL_SITE="${PROJECT_BINARY_DIR}/site")
   add_dependencies(${target} _core)
 endforeach()

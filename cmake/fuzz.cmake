@@ -1,28 +1,70 @@
-# fuzz/fuzz_<name>.cpp is a libFuzzer harness with WAYBILL_FUZZ, and everywhere else a
+# Each fuzz/fuzz_<name>.cpp, and each fuzz/embedded/fuzz_<name>.cpp where a Python can be
+# embedded, is a libFuzzer harness fuzz_<name> with WAYBILL_FUZZ; everywhere else it is a
 # test, replay_<name>, over fuzz/corpus/<name> and fuzz/regressions/<name>.
 
-file(GLOB harnesses CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.cpp)
-file(GLOB replay_main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/replay_main.cpp)
+set(fuzz ${PROJECT_SOURCE_DIR}/fuzz)
 
-foreach(source IN LISTS harnesses)
-  get_filename_component(harness ${source} NAME_WE)
-  string(REGEX REPLACE "^fuzz_" "" name ${harness})
+# waybill_harness(<name> <library> <source>...): sets `target`.
+function(waybill_harness name library)
   if(WAYBILL_FUZZ)
-    set(target ${harness})
-    waybill_executable(${target} waybill_core ${source})
-    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
-  elseif(replay_main)
-    set(target replay_${name})
-    waybill_executable(${target} waybill_core ${source} ${replay_main})
-    file(GLOB inputs LIST_DIRECTORIES true CONFIGURE_DEPENDS
-      ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name}
-      ${PROJECT_SOURCE_DIR}/fuzz/regressions/${name})
-    if(inputs)
-      add_test(NAME ${target} COMMAND ${target} ${inputs})
-    endif()
+    set(harness fuzz_${name})
+    waybill_executable(${harness} ${library} ${ARGN})
+    target_link_options(${harness} PRIVATE -fsanitize=fuzzer)
   else()
-    continue()
+    set(harness replay_${name})
+    waybill_executable(${harness} ${library} ${ARGN} ${fuzz}/replay_main.cpp)
+    file(GLOB inputs LIST_DIRECTORIES true CONFIGURE_DEPENDS
+      ${fuzz}/corpus/${name} ${fuzz}/regressions/${name})
+    if(inputs)
+      add_test(NAME ${harness} COMMAND ${harness} ${inputs})
+    endif()
   endif()
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  waybill_headers(${target} PRIVATE msgpack.hpp xxhash.h)
+  target_include_directories(${harness} PRIVATE ${PROJECT_SOURCE_DIR}/src ${fuzz})
+  waybill_headers(${harness} PRIVATE msgpack.hpp xxhash.h)
+  set(target ${harness} PARENT_SCOPE)
+endfunction()
+
+file(GLOB harnesses CONFIGURE_DEPENDS ${fuzz}/fuzz_*.cpp)
+foreach(source IN LISTS harnesses)
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "^fuzz_" "" name ${name})
+  waybill_harness(${name} waybill_core ${source})
 endforeach()
+
+include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
+if(NOT WAYBILL_CAN_EMBED)
+  message(STATUS "No Python to embed: no harnesses that need one")
+  return()
+endif()
+
+# waybill_embedded_harness(<name> <source>...): one with a Python, and with the extension
+# linked in: an instrumented interpreter is not needed for an instrumented waybill.
+file(GLOB extension CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python_ext/*.cpp)
+list(FILTER extension EXCLUDE REGEX thread_exit)  # The linker has to know of that.
+function(waybill_embedded_harness name)
+  waybill_harness(${name} waybill_python ${ARGN} ${fuzz}/embedded/python.cpp
+    ${fuzz}/embedded/memory.cpp ${extension})
+  waybill_embed(${target})
+  target_compile_definitions(${target} PRIVATE
+    WAYBILL_FUZZ_FOLDER="${fuzz}/embedded"
+    WAYBILL_PACKAGE="${PROJECT_SOURCE_DIR}/python_ext"
+    WAYBILL_GOLDEN="${PROJECT_SOURCE_DIR}/tests/golden")
+  set(target ${target} PARENT_SCOPE)
+endfunction()
+
+waybill_embedded_harness(round_trip ${fuzz}/embedded/fuzz_round_trip.cpp)
+
+set(loads_helpers guard callables sections value_tree generator mutator)
+list(TRANSFORM loads_helpers REPLACE "(.+)" "${fuzz}/embedded/\\1.cpp")
+
+# waybill_loads_harness(<name> <options> <may call>): mutated envelopes for waybill.loads
+# with these options, spelled as in a call; false if these let no payload call anything.
+function(waybill_loads_harness name options may_call)
+  waybill_embedded_harness(${name} ${fuzz}/embedded/fuzz_loads.cpp
+    ${loads_helpers})
+  target_compile_definitions(${target} PRIVATE
+    WAYBILL_LOADS_OPTIONS="${options}" WAYBILL_MAY_CALL=${may_call})
+endfunction()
+
+waybill_loads_harness(loads "" true)
+waybill_loads_harness(loads_data "policy=waybill.DATA_ONLY" false)

@@ -5,18 +5,16 @@
 // too, if it ends as an unsigned envelope does.
 
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 #include "base/hash.h"
+#include "require.h"
 #include "waybill/envelope.h"
 #include "waybill/report.h"
 
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using waybill::fuzz::require;
 
 void try_out(waybill::BytesView bytes) {
   const auto envelope = waybill::open(bytes);

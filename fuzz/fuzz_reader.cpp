@@ -2,20 +2,17 @@
 // end, and an error's offset lies within the input.
 
 #include <cstdint>
-#include <cstdlib>
 
+#include "require.h"
 #include "wire/reader.h"
 
 using waybill::BytesView;
+using waybill::fuzz::require;
 using waybill::wire::Reader;
 using waybill::wire::Token;
 using waybill::wire::TokenType;
 
 namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 // Reads one value by next() alone. Counts cannot overflow: each is at most what is
 // left.

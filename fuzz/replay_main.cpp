@@ -1,7 +1,8 @@
 // Runs a fuzz harness over files, and over all files in folders, given as arguments:
 // a regression test with any compiler. Each file is tried with some of its bytes
-// changed too, the same way each time.
+// changed too, the same way each time, and with mutations of the harness's own.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -10,50 +11,91 @@
 #include <random>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" {
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+// Null where a harness has none.
+[[gnu::weak]] std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                                  std::size_t max_size, unsigned seed);
+std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
+                             std::size_t max_size);
+}
 
 namespace {
 
-constexpr int kChanges = 200;  // Of each file.
+// Of all files together, and of each at most: a test should end soon.
+constexpr int kAllChanges = 20'000;
+constexpr int kChanges = 200;
+constexpr std::size_t kRoom = 4096;  // Mutations may add so much.
 
 std::vector<std::uint8_t> bytes_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-void replay(const std::filesystem::path& path) {
+void change(std::vector<std::uint8_t>& bytes, std::mt19937& random) {
+  for (unsigned i = 0; i <= random() % 4; ++i) {
+    bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
+  }
+  if (random() % 8 == 0) bytes.resize(random() % (bytes.size() + 1));
+}
+
+void mutate(std::vector<std::uint8_t>& bytes, std::mt19937& random) {
+  const std::size_t size = bytes.size();
+  bytes.resize(size + kRoom);
+  bytes.resize(LLVMFuzzerCustomMutator(bytes.data(), size, bytes.size(),
+                                       static_cast<unsigned>(random())));
+}
+
+void replay(const std::filesystem::path& path, int changes) {
   const std::vector<std::uint8_t> bytes = bytes_of(path);
   std::printf("%s: %zu bytes\n", path.string().c_str(), bytes.size());
   std::fflush(stdout);  // The name should be there if the harness aborts.
   LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
   std::mt19937 random(static_cast<unsigned>(bytes.size()));
-  for (int round = 0; round < kChanges && !bytes.empty(); ++round) {
+  for (int round = 0; round < changes && !bytes.empty(); ++round) {
     std::vector<std::uint8_t> changed = bytes;
-    for (unsigned i = 0; i <= random() % 4; ++i) {
-      changed[random() % changed.size()] = static_cast<std::uint8_t>(random());
-    }
-    if (random() % 8 == 0) changed.resize(random() % (changed.size() + 1));
+    const bool by_harness = LLVMFuzzerCustomMutator != nullptr && round % 2 == 0;
+    by_harness ? mutate(changed, random) : change(changed, random);
     LLVMFuzzerTestOneInput(changed.data(), changed.size());
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  int replayed = 0;
+// The files that are named, and all that lie in the folders that are; in order, so that
+// each run is the same. Absolute: a harness may leave its folder.
+std::vector<std::filesystem::path> inputs_in(int argc, char** argv) {
+  std::vector<std::filesystem::path> inputs;
   for (int i = 1; i < argc; ++i) {
-    const std::filesystem::path path(argv[i]);
+    const auto path = std::filesystem::absolute(argv[i]);
     if (!std::filesystem::is_directory(path)) {
-      replay(path);
-      ++replayed;
+      inputs.push_back(path);
       continue;
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
-      if (!entry.is_regular_file()) continue;
-      replay(entry.path());
-      ++replayed;
+      if (entry.is_regular_file()) inputs.push_back(entry.path());
     }
   }
-  std::printf("%d inputs replayed\n", replayed);
-  return replayed == 0 ? 1 : 0;
+  std::ranges::sort(inputs);
+  return inputs;
+}
+
+}  // namespace
+
+// What a mutator of a harness asks for where it has nothing better: one byte changes.
+std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
+                             std::size_t max_size) {
+  static std::mt19937 random(1);
+  if (size == 0 && max_size == 0) return 0;
+  if (size == 0) data[size++] = 0;
+  data[random() % size] = static_cast<std::uint8_t>(random());
+  return size;
+}
+
+int main(int argc, char** argv) {
+  const auto inputs = inputs_in(argc, argv);
+  const int count = static_cast<int>(inputs.size());
+  for (const auto& path : inputs) {
+    replay(path, std::min(kChanges, kAllChanges / count));
+  }
+  std::printf("%d inputs replayed\n", count);
+  return count == 0 ? 1 : 0;
 }

@@ -49,12 +49,13 @@ class Splitter {
     if (instruction.can_jump) {
       const std::uint64_t distance = std::uint64_t{argument} * 2;
       const bool back = row.jump == Jump::kBackward;
-      if (back ? distance > next : next + distance >= size_) {
+      // Before the start is beyond the end too: distances have 33 bits of 64.
+      const std::uint64_t target = back ? next - distance : next + distance;
+      if (target >= size_) {
         error = {ErrorCode::kMalformed, start, "a jump leaves the code"};
         return false;
       }
-      instruction.argument =
-          static_cast<std::uint32_t>(back ? next - distance : next + distance);
+      instruction.argument = static_cast<std::uint32_t>(target);
     }
     split(instruction, row.flag_bits);
     return true;

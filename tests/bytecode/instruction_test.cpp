@@ -135,6 +135,16 @@ TEST(Instructions, JumpsTellTheirTarget) {
   EXPECT_EQ(instructions[1].argument, 0u);
 }
 
+// Found by fuzz_instructions: it counts back by nothing, from behind the last.
+TEST(Instructions, BackwardJumpThatGoesNowhereLeavesTheCode) {
+  const Bytes bytes{opcode(311, "JUMP_BACKWARD"), 0};
+
+  const Error error = error_of(311, bytes);
+
+  EXPECT_EQ(error.code, ErrorCode::kMalformed);
+  EXPECT_EQ(error.offset, 0u);
+}
+
 TEST(Instructions, SubscriptIsABinaryOperationFrom314On) {
   EXPECT_EQ(read(313, {opcode(313, "BINARY_OP"), 26})[0].operation,
             Operation::kBinaryOperation);

@@ -148,7 +148,21 @@ def test_python_header_stays_above_the_border():
         if "Python.h" in includes(path)
     }
 
-    assert not {path for path in used if not path.startswith("src/python/")}
+    # Harnesses in fuzz/embedded start a Python; the test below keeps it in there.
+    above = ("src/python/", "fuzz/embedded/")
+    assert not {path for path in used if not path.startswith(above)}
+
+
+def test_harnesses_of_the_core_see_no_python_in_any_way():
+    broken = [
+        f"{path.relative_to(ROOT)} includes {include}"
+        for path in sources("fuzz")
+        if path.parent == ROOT / "fuzz"
+        for include in includes(path)
+        if include == "Python.h" or include.startswith(("python/", "embedded/"))
+    ]
+
+    assert not broken, "\n".join(broken)
 
 
 @pytest.mark.parametrize("word", CONFINED)

@@ -7,37 +7,34 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
+#include "require.h"
 #include "waybill/bytecode.h"
 
 namespace {
 
 using waybill::BytesView;
 using waybill::ConstantView;
+using waybill::fuzz::require;
 
 constexpr std::string_view kNames[] = {"xml", "dom", "getattr", "os", "path", "x"};
 constexpr std::string_view kLocals[] = {"a", "b", "m", "cell", "free"};
 constexpr std::uint8_t kKinds[] = {0x20, 0x20, 0x20, 0x40, 0x80};
 
-void demand(bool holds) {
-  if (!holds) std::abort();
-}
-
 void check(const waybill::CodeSummary& summary, std::size_t constants) {
   const std::size_t count = summary.values.size();
   for (const waybill::Value& value : summary.values) {
-    demand(value.parent < count);
-    demand(value.first_operand + value.operand_count <= summary.operands.size());
+    require(value.parent < count);
+    require(value.first_operand + value.operand_count <= summary.operands.size());
   }
-  for (waybill::ValueId id : summary.operands) demand(id < count);
-  for (waybill::ValueId id : summary.escapes) demand(id < count);
-  for (std::uint32_t name : summary.globals) demand(name < std::size(kNames));
-  for (const auto& store : summary.cell_stores) demand(store.value < count);
+  for (waybill::ValueId id : summary.operands) require(id < count);
+  for (waybill::ValueId id : summary.escapes) require(id < count);
+  for (std::uint32_t name : summary.globals) require(name < std::size(kNames));
+  for (const auto& store : summary.cell_stores) require(store.value < count);
   for (const auto& binding : summary.bindings) {
-    demand(binding.value < count && binding.code < constants);
+    require(binding.value < count && binding.code < constants);
   }
 }
 
@@ -69,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (summary) {
     check(*summary, constants.size());
   } else {
-    demand(summary.error().offset <= size);
+    require(summary.error().offset <= size);
   }
   return 0;
 }

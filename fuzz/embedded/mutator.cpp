@@ -1,0 +1,277 @@
+#include "embedded/mutator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "embedded/generator.h"
+#include "embedded/sections.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
+                                        std::size_t max_size);
+
+namespace waybill::fuzz {
+namespace {
+
+using envelope::Rule;
+using wire::ExtType;
+using wire::SectionIndex;
+using wire::TokenType;
+
+// Origins of values that have come new; positions are never so high.
+constexpr std::uint64_t kFirstNewOrigin = std::uint64_t{1} << 40;
+
+// By bytes, as the fuzzer likes; it knows of comparisons that failed.
+void mutate_bytes(Bytes& bytes, std::size_t room) {
+  const std::size_t size = bytes.size();
+  bytes.resize(size + room);
+  bytes.resize(LLVMFuzzerMutate(bytes.data(), size, bytes.size()));
+}
+
+// Changes a tree at random places.
+class TreeMutator {
+ public:
+  TreeMutator(Random& random, Value& root, std::vector<std::uint64_t>& shared)
+      : random_(random), root_(root), shared_(shared) {}
+
+  void run() {
+    for (std::size_t changes = 1 + below(random_, 3); changes != 0; --changes) {
+      collect();
+      change();
+    }
+  }
+
+ private:
+  // In the order in which they are written.
+  void collect() {
+    all_.clear();
+    containers_.clear();
+    collect(root_);
+  }
+
+  void collect(Value& value) {
+    all_.push_back(&value);
+    if (!value.items.empty()) containers_.push_back(&value);
+    for (Value& item : value.items) collect(item);
+  }
+
+  Value& any() { return *all_[below(random_, all_.size())]; }
+
+  void change() {
+    switch (below(random_, containers_.empty() ? 6 : 10)) {
+      case 0:
+        return replace(any(), Value(any()));
+      case 1:
+        return change_leaf(any());
+      case 2:
+        return replace(any(), random_value(random_, Rule::kObject));
+      case 3:
+        return replace(any(), random_leaf(random_));
+      case 4:
+        return wrap(any());
+      case 5:
+        return share();
+      case 6:
+        return swap_items(container());
+      case 7:
+        return insert(container());
+      case 8:
+        return remove(container());
+      default:
+        return change_leaf(any());
+    }
+  }
+
+  Value& container() { return *containers_[below(random_, containers_.size())]; }
+
+  // The value that comes may be a part of the one that goes, so it comes as a copy.
+  static void replace(Value& target, Value value) { target = std::move(value); }
+
+  void change_leaf(Value& value) {
+    if (value.is_container()) return;
+    const auto token = extension_in(value);
+    if (token && token->ext_type == static_cast<std::int8_t>(ExtType::kNode)) {
+      value.leaf.back() = static_cast<std::uint8_t>(1 + below(random_, 23));
+    } else if (token && below(random_, 2) == 0) {
+      value.leaf.back() = static_cast<std::uint8_t>(random_());
+    } else {
+      change_bytes(value);
+    }
+  }
+
+  // Changes what text, binary or an extension holds, and numbers as they are written.
+  void change_bytes(Value& value) {
+    wire::Reader reader(value.leaf);
+    wire::Token token;
+    if (!reader.next(token)) return;
+    Bytes bytes(token.bytes.begin(), token.bytes.end());
+    mutate_bytes(bytes, 16);
+    wire::Writer writer;
+    switch (token.type) {
+      case TokenType::kText:
+        writer.text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        break;
+      case TokenType::kBinary:
+        writer.binary(bytes);
+        break;
+      case TokenType::kExtension:
+        writer.extension(static_cast<ExtType>(token.ext_type), bytes);
+        break;
+      default:
+        return replace(value, random_leaf(random_));
+    }
+    value.leaf = writer.take();
+  }
+
+  // A list around it; with a tag before it, a node.
+  void wrap(Value& value) {
+    Value outer;
+    outer.type = TokenType::kArray;
+    outer.origin = kFirstNewOrigin + random_();
+    outer.items.push_back(std::move(value));
+    value = std::move(outer);
+  }
+
+  // A later value becomes a reference to an earlier one, which may hold it.
+  void share() {
+    const std::size_t from = below(random_, all_.size());
+    const std::size_t to = below(random_, all_.size());
+    Value& meant = *all_[std::min(from, to)];
+    if (from == to) return;
+    if (meant.origin == 0 && &meant != &root_) {
+      meant.origin = kFirstNewOrigin + random_();
+    }
+    wire::Writer writer;
+    writer.index(ExtType::kReference, shared_.size());
+    shared_.push_back(meant.origin);
+    *all_[std::max(from, to)] = leaf_of(writer.take());
+  }
+
+  // Of a map, pairs are what is swapped, put in and removed.
+  static std::size_t width(const Value& value) {
+    return value.type == TokenType::kMap ? 2 : 1;
+  }
+
+  std::size_t item_of(const Value& value) {
+    return below(random_, value.items.size() / width(value)) * width(value);
+  }
+
+  void swap_items(Value& value) {
+    const std::size_t first = item_of(value);
+    const std::size_t second = item_of(value);
+    if (first == second) return;
+    for (std::size_t i = 0; i < width(value); ++i) {
+      std::swap(value.items[first + i], value.items[second + i]);
+    }
+  }
+
+  void insert(Value& value) {
+    const std::size_t at = item_of(value);
+    std::vector<Value> coming;
+    for (std::size_t i = 0; i < width(value); ++i) {
+      coming.push_back(below(random_, 2) == 0 ? value.items[at + i]
+                                              : random_value(random_, Rule::kObject));
+    }
+    value.items.insert(value.items.begin() + static_cast<std::ptrdiff_t>(at),
+                       coming.begin(), coming.end());
+  }
+
+  void remove(Value& value) {
+    const auto at = value.items.begin() + static_cast<std::ptrdiff_t>(item_of(value));
+    value.items.erase(at, at + static_cast<std::ptrdiff_t>(width(value)));
+  }
+
+  Random& random_;
+  Value& root_;
+  std::vector<std::uint64_t>& shared_;
+  std::vector<Value*> all_;
+  std::vector<Value*> containers_;
+};
+
+void mutate_payload(Random& random, Sections& sections) {
+  Bytes& payload = section(sections, SectionIndex::kPayload);
+  auto tree = parse(payload);
+  auto shared = shared_in(sections);
+  if (!tree || !shared || below(random, 16) == 0) return mutate_bytes(payload, 16);
+  TreeMutator(random, *tree, *shared).run();
+  payload = write_payload(*tree, *shared);
+  section(sections, SectionIndex::kShared) = section_of(*shared);
+}
+
+// Each entry starts with the length of its body.
+void repair_lengths(Value& code) {
+  for (Value& entry : code.items) {
+    if (entry.type != TokenType::kArray || entry.items.size() < 2) continue;
+    Bytes body;
+    write(entry.items[1], body);
+    wire::Writer writer;
+    writer.unsigned_integer(body.size());
+    entry.items[0] = leaf_of(writer.take());
+  }
+}
+
+void mutate_section(Random& random, Sections& sections, SectionIndex index) {
+  Bytes& bytes = section(sections, index);
+  auto tree = parse(bytes);
+  if (!tree || below(random, 8) == 0) return mutate_bytes(bytes, 16);
+  std::vector<std::uint64_t> shared;
+  TreeMutator(random, *tree, shared).run();
+  if (index == SectionIndex::kCode) repair_lengths(*tree);
+  bytes.clear();
+  write(*tree, bytes);
+}
+
+void mutate(Random& random, Sections& sections) {
+  constexpr SectionIndex kOthers[] = {SectionIndex::kHeader, SectionIndex::kManifest,
+                                      SectionIndex::kCode,   SectionIndex::kCode,
+                                      SectionIndex::kShared, SectionIndex::kNotes};
+  if (below(random, 4) != 0) return mutate_payload(random, sections);
+  mutate_section(random, sections, kOthers[below(random, std::size(kOthers))]);
+}
+
+std::size_t put(const Bytes& bytes, std::uint8_t* out, std::size_t max_size) {
+  if (bytes.size() > max_size) return 0;
+  std::ranges::copy(bytes, out);
+  return bytes.size();
+}
+
+}  // namespace
+
+std::size_t mutate_envelope(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                            unsigned seed) {
+  Random random(seed);
+  auto sections = take_apart({data, size});
+  if (!sections || below(random, 32) == 0) {
+    return LLVMFuzzerMutate(data, size, max_size);
+  }
+  mutate(random, *sections);
+  const std::size_t written = put(put_together(*sections), data, max_size);
+  return written != 0 ? written : LLVMFuzzerMutate(data, size, max_size);
+}
+
+std::size_t cross_over(BytesView first, BytesView second, std::uint8_t* out,
+                       std::size_t max_size, unsigned seed) {
+  Random random(seed);
+  auto target = take_apart(first);
+  auto source = take_apart(second);
+  if (!target || !source) return 0;
+  Bytes& payload = section(*target, SectionIndex::kPayload);
+  auto tree = parse(payload);
+  const auto other = parse(section(*source, SectionIndex::kPayload));
+  auto shared = shared_in(*target);
+  if (!tree || !other || !shared) return 0;
+  const auto random_part = [&](auto* value) {
+    while (!value->items.empty() && below(random, 3) != 0) {
+      value = &value->items[below(random, value->items.size())];
+    }
+    return value;
+  };
+  Value part = *random_part(&*other);
+  *random_part(&*tree) = std::move(part);
+  payload = write_payload(*tree, *shared);
+  section(*target, SectionIndex::kShared) = section_of(*shared);
+  return put(put_together(*target), out, max_size);
+}
+
+}  // namespace waybill::fuzz

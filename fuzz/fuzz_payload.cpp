@@ -1,0 +1,165 @@
+// Any payload with an honest frame around it: what seal() made is opened, at the same
+// parts, and measured; an error of verify() lies inside; what is verified once is
+// verified again when its parts are sealed anew; no part of an envelope is one.
+//
+// Input: four bytes that choose bodies of code, imports, places and how many shared
+// positions follow, two bytes each; the rest is the payload.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "require.h"
+#include "waybill/envelope.h"
+#include "waybill/report.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+namespace {
+
+using waybill::BytesView;
+using waybill::Envelope;
+using waybill::fuzz::require;
+using waybill::wire::ExtType;
+using waybill::wire::Reader;
+using waybill::wire::Writer;
+using Bytes = std::vector<std::uint8_t>;
+
+// `return None`, as 3.11 spells it; `nested` is the address of code among the
+// constants.
+Bytes body_of(const char* name, const waybill::ContentHash* nested) {
+  constexpr std::uint8_t kInstructions[] = {151, 0, 100, 0, 83, 0};
+  Writer writer;
+  writer.array(waybill::wire::kCodeFieldCount);
+  for (int number : {0, 0, 0, 1, 3}) writer.integer(number);
+  writer.text(name);
+  writer.text(name);
+  writer.binary(kInstructions);
+  writer.array(nested == nullptr ? 1 : 2);
+  writer.nil();
+  if (nested != nullptr) writer.extension(ExtType::kCode, *nested);
+  writer.array(0);
+  writer.array(0);
+  writer.binary({});
+  writer.binary({});
+  return writer.take();
+}
+
+// Two bodies; the second holds the first.
+const std::array<Bytes, 2>& bodies() {
+  static const std::array<Bytes, 2> made = [] {
+    const Bytes inner = body_of("inner", nullptr);
+    waybill::Parts parts;
+    const BytesView code[] = {inner};
+    constexpr std::uint8_t kNil[] = {0xc0};
+    parts.code = code;
+    parts.payload = kNil;
+    Bytes sealed;
+    waybill::seal(parts, sealed);
+    return std::array{inner, body_of("outer", &waybill::open(sealed)->code[0].hash)};
+  }();
+  return made;
+}
+
+void write_place(Writer& writer, bool has_nested) {
+  writer.array(4);
+  writer.text("f.py");
+  writer.integer(1);
+  writer.binary({});
+  writer.array(has_nested ? 1 : 0);
+  if (has_nested) write_place(writer, false);
+}
+
+waybill::Manifest manifest_of(std::uint8_t choice) {
+  waybill::Manifest manifest;
+  const char* const names[] = {"json", "xml.dom", "os.path", "late"};
+  for (unsigned i = 0; i < std::size(names); ++i) {
+    if ((choice >> i & 1) == 0) continue;
+    waybill::ImportRecord& record = manifest.imports.emplace_back();
+    record.module = record.chain = names[i];
+    record.time = i == 3 ? waybill::ImportTime::kCall : waybill::ImportTime::kLoad;
+    if ((choice & 0x10) != 0) record.file = "f.py";
+  }
+  return manifest;
+}
+
+bool is_one_value(BytesView bytes) {
+  Reader reader(bytes);
+  return reader.skip() && reader.at_end();
+}
+
+// The parts of an opened envelope, sealed anew, are the same bytes.
+void check_again(const Envelope& envelope, waybill::Parts parts, bool is_sound) {
+  parts.manifest = &envelope.manifest;
+  parts.shared = envelope.shared;
+  parts.payload = envelope.payload.bytes;
+  Bytes sealed;
+  waybill::seal(parts, sealed);
+  require(std::ranges::equal(sealed, envelope.bytes));
+  const auto again = waybill::open_whole(sealed);
+  require(again && waybill::verify(*again).has_value() == is_sound);
+}
+
+void check_cut(BytesView sealed, std::size_t size) {
+  const BytesView cut = sealed.first(size);
+  require(!waybill::open(cut));
+  const waybill::Extent extent = waybill::measure(cut);
+  require(extent.size == 0 && extent.missing > 0 &&
+          extent.missing <= sealed.size() - size);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t kHead = 4;
+  if (size < kHead) return 0;
+  BytesView rest(data + kHead, size - kHead);
+  const std::size_t code_count = data[0] % (bodies().size() + 1);
+  const waybill::Manifest manifest = manifest_of(data[1]);
+  Writer places;
+  const std::size_t place_count = data[2] % 8;
+  places.array(place_count);
+  for (std::size_t i = 0; i < place_count; ++i) {
+    write_place(places, (data[2] >> 3 >> i & 1) != 0);
+  }
+  std::vector<std::uint64_t> shared(
+      std::min<std::size_t>(data[3] % 16, rest.size() / 2));
+  for (std::uint64_t& position : shared) {
+    position = std::uint64_t{rest[0]} << 8 | rest[1];
+    rest = rest.subspan(2);
+  }
+  std::array<BytesView, 2> code;
+  std::ranges::copy(bodies(), code.begin());
+
+  waybill::Parts parts;
+  parts.python = {3, 11, 3495};
+  parts.manifest = &manifest;
+  parts.code = std::span(code).first(code_count);
+  parts.shared = shared;
+  parts.payload = rest;
+  if (place_count != 0) parts.places = places.view();
+  Bytes sealed;
+  waybill::seal(parts, sealed);
+
+  const auto envelope = waybill::open_whole(sealed);
+  if (!is_one_value(rest)) {
+    require(envelope || envelope.error().offset <= sealed.size());
+    return 0;
+  }
+  require(envelope && envelope->code.size() == code_count);
+  require(std::ranges::equal(envelope->payload.bytes, rest));
+  require(std::ranges::equal(envelope->shared, shared));
+  require(waybill::measure(sealed).size == sealed.size());
+
+  const auto verdict = waybill::verify(*envelope);
+  require(verdict || verdict.error().offset <= sealed.size());
+  require(!waybill::report_json(*envelope).empty());
+  check_again(*envelope, parts, verdict.has_value());
+  // Cuts in the frame before the payload, in it, and behind it; others each time.
+  const std::size_t payload = envelope->payload.offset;
+  check_cut(sealed, size % payload);
+  check_cut(sealed, payload + (data[0] * 7919u + size) % rest.size());
+  check_cut(sealed, sealed.size() - 1 - size % 12);
+  return 0;
+}

@@ -1,0 +1,190 @@
+"""Makes the seeds of the harnesses, from golden files and from objects.
+
+    python fuzz/make_seeds.py
+
+writes fuzz/corpus/<harness>/ for payload, instructions, round_trip, loads (which loads_data
+links to) and policy, and from
+src/wire/format.h fuzz/payload.dict, which others link to. The same files each time, for
+the same CPython.
+"""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import functools
+import itertools
+import random
+import re
+import shutil
+import sys
+import types
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgpack
+import waybill
+
+FUZZ = Path(__file__).resolve().parent
+GOLDEN = FUZZ.parent / "tests" / "golden"
+FORMAT = FUZZ.parent / "src" / "wire" / "format.h"
+
+sys.path.insert(0, str(FUZZ / "embedded"))
+from recipes import STEPS  # noqa: E402
+
+SHARED: list[object] = ["shared"]
+LOOP: dict[str, object] = {"shared": SHARED, "again": SHARED}
+LOOP["self"] = LOOP
+
+#: Objects that call, when they are loaded, what fuzz_loads lets them call.
+OBJECTS = {
+    "date": datetime.date(2024, 2, 29),
+    "moments": [datetime.datetime(2024, 2, 29, 1), datetime.timedelta(1, 2, 3)] * 2,
+    "decimal": [decimal.Decimal("1.50"), decimal.Decimal("-Infinity")],
+    "ordered": collections.OrderedDict(b=1, a=SHARED),
+    "default": collections.defaultdict(list, {1: [2]}),
+    "partial": functools.partial(max, 1, key=SHARED),
+    "namespace": types.SimpleNamespace(a=1, b=[2]),
+    "method": [].append,
+    "uuid": uuid.UUID(int=1),
+    "errors": [ValueError(1, SHARED), Exception()],
+    "globals": [len, datetime.date, collections, decimal.Decimal.from_float],
+    "alias": [list[int], dict[str, SHARED.__class__]],
+    "loop": [LOOP, (LOOP, SHARED)],
+    "binary": [bytearray(b"abc"), b"x" * 80, "y" * 80, 2**100, 1 - 2j, ..., "\udc80"],
+    "sets": [{1, 2.5, "a"}, frozenset({(1, 2), None}), slice(1, None), range(0, 9, 2)],
+}
+
+
+def golden() -> Iterator[tuple[str, bytes]]:
+    for path in sorted(GOLDEN.rglob("*.waybill")):
+        yield path.stem, path.read_bytes()
+
+
+def sections(envelope: bytes) -> list[bytes]:
+    """The bytes of each section."""
+    unpacker = msgpack.Unpacker(strict_map_key=False)
+    unpacker.feed(envelope)
+    count = unpacker.read_array_header()
+    ends = [unpacker.tell()]
+    for _ in range(count):
+        unpacker.skip()
+        ends.append(unpacker.tell())
+    return [envelope[a:b] for a, b in itertools.pairwise(ends)]
+
+
+def payloads() -> Iterator[tuple[str, bytes]]:
+    for name, envelope in golden():
+        if not name.endswith("3.11"):
+            continue
+        _, _, code, shared, payload, *_ = sections(envelope)
+        positions = msgpack.unpackb(shared)[:15]
+        uses = min(payload.count(b"\xd4\x00\x0a") + payload.count(b"\xd4\x00\x0b"), 4)
+        head = [min(code[0] & 15, 2), 0x0F, uses, len(positions)]
+        yield (
+            name,
+            bytes(head) + b"".join(at.to_bytes(2, "big") for at in positions) + payload,
+        )
+
+
+def instructions() -> Iterator[tuple[str, bytes]]:
+    """Those of the chains, of any version: the harness tries all."""
+    for path in sorted((FUZZ / "corpus" / "chains").iterdir()):
+        if path.name[0] in "acdfglmntw":
+            yield path.name, path.read_bytes()[1:]
+
+
+def recipes() -> Iterator[tuple[str, bytes]]:
+    source = random.Random(1)
+    for step in range(len(STEPS)):
+        yield f"step-{step:02}", bytes([step]) + source.randbytes(24)
+    for number in range(8):
+        yield f"mixed-{number:02}", source.randbytes(60 + 40 * number)
+
+
+def loads() -> Iterator[tuple[str, bytes]]:
+    yield from golden()
+    for name, made in OBJECTS.items():
+        yield name, waybill.dumps(made)
+
+
+def policies() -> Iterator[tuple[str, bytes]]:
+    """Each line of rules with a golden file."""
+    rules = [
+        "allow call json.*:loads\nallow code",
+        "deny import os.*\nallow call *\nallow code",
+        "allow lookup json:JSONDecoder.*\n# all\nallow import *",
+        waybill.STANDARD_TYPES.rules,
+        "",
+    ]
+    files = [pair for pair in golden() if pair[0].endswith("3.11")]
+    for number, (name, envelope) in enumerate(files):
+        text = rules[number % len(rules)]
+        yield name, text.encode() + b"\0" + envelope
+
+
+def enumerators(name: str) -> Iterator[tuple[str, int]]:
+    """Names and numbers of an enumeration of the format."""
+    body = re.search(rf"enum class {name}.*?{{(.*?)}};", FORMAT.read_text(), re.DOTALL)
+    assert body, name
+    for found in re.finditer(r"^\s*(k\w+) = (\d+),", body[1], re.MULTILINE):
+        yield found[1], int(found[2])
+
+
+def words() -> Iterator[tuple[str, bytes]]:
+    """What mutations may put into wire formats: a name for people, and the bytes."""
+    for number in (0xC0, 0xC2, 0xC3, 0xC4, 0xCA, 0xCB, 0xCD, 0xCF, 0xD3, 0xD9, 0xDC):
+        yield f"lead_{number:02x}", bytes([number])
+    for number in (0x80, 0x81, 0x90, 0x91, 0x92, 0x93, 0xA1):
+        yield f"lead_{number:02x}", bytes([number])
+    yield "mark", b"\x98\x95\xa2wb\x01"
+    for name, number in enumerators("NodeTag"):
+        yield f"node_{name}", b"\xd4\x00" + bytes([number])
+    for name, number in enumerators("ExtType"):
+        yield f"fixext_{name}", b"\xd4" + bytes([number, 0])
+        yield f"ext8_{name}", b"\xc7\x01" + bytes([number])
+    yield "array16", b"\xdc\x00\x02"
+    yield "array32", b"\xdd\x00\x00\x00\x01"
+    yield "map16", b"\xde\x00\x01"
+    yield "huge_array", b"\xdd\xff\xff\xff\xff"
+    yield "huge_binary", b"\xc6\xff\xff\xff\xff"
+    yield "surrogate", b"\xed\xb2\x80"
+    for text in ("__main__", "__name__", "object", "getattr", "collections"):
+        yield f"text_{text}", bytes([0xA0 | len(text)]) + text.encode()
+
+
+def write_dictionary() -> None:
+    lines = ["# Made by fuzz/make_seeds.py."]
+    for name, word in words():
+        spelled = "".join(f"\\x{byte:02x}" for byte in word)
+        lines.append(f'{name}="{spelled}"')
+    (FUZZ / "payload.dict").write_text("\n".join(lines) + "\n")
+    for other in ("reader", "envelope", "loads", "loads_data"):
+        link = FUZZ / f"{other}.dict"
+        link.unlink(missing_ok=True)
+        link.symlink_to("payload.dict")
+
+
+def main() -> None:
+    write_dictionary()
+    for harness, seeds in {
+        "payload": payloads(),
+        "instructions": instructions(),
+        "round_trip": recipes(),
+        "loads": loads(),
+        "policy": policies(),
+    }.items():
+        folder = FUZZ / "corpus" / harness
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        size = 0
+        for name, seed in seeds:
+            (folder / name).write_bytes(seed)
+            size += len(seed)
+        print(f"{harness}: {len(list(folder.iterdir()))} seeds, {size} bytes")
+
+
+if __name__ == "__main__":
+    main()
