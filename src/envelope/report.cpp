@@ -3,8 +3,11 @@
 
 #include "waybill/report.h"
 
+#include <algorithm>
+
 #include "envelope/code_body.h"
 #include "envelope/report_model.h"
+#include "waybill/signature.h"
 #include "wire/reader.h"
 
 namespace waybill {
@@ -20,6 +23,21 @@ constexpr const char* kSectionNames[wire::kSectionCount] = {
 
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
+}
+
+// What the signature says of itself; null where there is none, or one of another kind.
+Json signature_model(const Envelope& envelope) {
+  const auto info = signature_info(envelope);
+  if (!info) return {};
+  return {{"algorithm", name_of(info->algorithm)}, {"key", to_string(info->key)}};
+}
+
+// In hexadecimal digits; null where there is nothing.
+Json application_model(const Envelope& envelope, std::size_t max_text) {
+  if (envelope.application.empty()) return {};
+  const std::size_t shown = std::min(envelope.application.size(), max_text / 2);
+  return {{"size", envelope.application.size()},
+          {"start", hex(envelope.application.first(shown))}};
 }
 
 Json imports_model(const Manifest& manifest) {
@@ -140,6 +158,8 @@ Json report_model(const Envelope& envelope, const ReportOptions& options) {
                 {"size", envelope.size},
                 {"digest", hex(envelope.digest)},
                 {"signed", !envelope.signature.empty()},
+                {"signature", signature_model(envelope)},
+                {"application", application_model(envelope, options.max_text)},
                 {"imports", imports_model(envelope.manifest)},
                 {"substitutions", substitutions_model(envelope.manifest)}};
   std::vector<std::string> names;
