@@ -3,40 +3,15 @@
 
 #include <Python.h>
 
-#include <new>
-#include <string>
-
+#include "border.h"
+#include "key_methods.h"
+#include "python/keys.h"
 #include "python/object.h"
-#include "python/py_error.h"
-#include "python/ref.h"
-#include "python/state.h"
 #include "waybill/report.h"
 
 namespace {
 
-using waybill::py::check;
-using waybill::py::PyError;
-using waybill::py::Ref;
-using waybill::py::State;
-
-State& state_of(PyObject* module) {
-  return *static_cast<State*>(PyModule_GetState(module));
-}
-
-// The one place where C++ exceptions become Python ones.
-template <typename Function>
-PyObject* guarded(Function function) {
-  try {
-    return function().release();
-  } catch (const PyError&) {
-    return nullptr;
-  } catch (const std::bad_alloc&) {
-    return PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_SystemError, error.what());
-    return nullptr;
-  }
-}
+using namespace waybill::extension;
 
 // A function of waybill._face, fetched when it is first needed: that module imports
 // this one.
@@ -46,37 +21,6 @@ PyObject* python_half(Ref& function, const char* name) {
     function = Ref::steal(PyObject_GetAttrString(face.get(), name));
   }
   return function.get();
-}
-
-// The bytes of a bytes-like object. Memory that somebody else may write to meanwhile,
-// such as a bytearray's, is copied: what was verified has to be what is read.
-class Input {
- public:
-  explicit Input(PyObject* object)
-      : bytes_(PyBytes_CheckExact(object) ? Ref::share(object) : copy_of(object)) {}
-
-  waybill::BytesView bytes() const {
-    return {reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(bytes_.get())),
-            static_cast<std::size_t>(PyBytes_GET_SIZE(bytes_.get()))};
-  }
-
- private:
-  static Ref copy_of(PyObject* object) {
-    Py_buffer buffer;
-    check(PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE));
-    Ref bytes = Ref::steal_or_null(
-        PyBytes_FromStringAndSize(static_cast<const char*>(buffer.buf), buffer.len));
-    PyBuffer_Release(&buffer);
-    if (!bytes) throw PyError();
-    return bytes;
-  }
-
-  Ref bytes_;
-};
-
-Ref text(std::string_view view) {
-  return Ref::steal(PyUnicode_DecodeUTF8(
-      view.data(), static_cast<Py_ssize_t>(view.size()), "surrogatepass"));
 }
 
 waybill::Envelope open_or_raise(State& state, waybill::BytesView bytes) {
@@ -90,16 +34,6 @@ Ref call_with_options(PyObject* function, PyObject* const* arguments, Py_ssize_t
                       PyObject* keywords) {
   return Ref::steal(PyObject_Vectorcall(function, arguments,
                                         static_cast<std::size_t>(count), keywords));
-}
-
-// An option that was given; null for None.
-PyObject* given(PyObject* object) { return object == Py_None ? nullptr : object; }
-
-void demand_count(const char* name, Py_ssize_t count, Py_ssize_t expected) {
-  if (count == expected) return;
-  PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, %zd were given", name,
-               expected, count);
-  throw PyError();
 }
 
 PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
@@ -131,7 +65,7 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
 
 PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    demand_count("encode", count, 9);
+    demand_count("encode", count, 11);
     waybill::py::EncodeHooks hooks;
     hooks.persistent_id = given(arguments[1]);
     hooks.reducer_override = given(arguments[2]);
@@ -142,6 +76,11 @@ PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
     hooks.memo = given(arguments[7]);
     hooks.payload = PyLong_AsUnsignedLongLong(arguments[8]);
     check(PyErr_Occurred() ? -1 : 0);
+    if (PyObject* key = given(arguments[9])) {
+      hooks.key = &waybill::py::signing_key_of(key);
+    }
+    const Input application(arguments[10]);
+    hooks.application = application.bytes();
     return waybill::py::encode(state_of(module), arguments[0], hooks);
   });
 }
@@ -210,14 +149,9 @@ PyObject* measure(PyObject*, PyObject* data) {
   });
 }
 
-template <typename Function>
-PyCFunction fast(Function function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 constexpr char kDumpsDoc[] =
-    "dumps(obj, protocol, *, fix_imports, buffer_callback, by_value, policies)"
-    " -> bytes\n\n"
+    "dumps(obj, protocol, *, fix_imports, buffer_callback, by_value, policies, key, "
+    "application) -> bytes\n\n"
     "The object and all it needs, as bytes.";
 constexpr char kLoadsDoc[] =
     "loads(data, *, fix_imports, encoding, errors, buffers, reset_classes)"
@@ -226,7 +160,7 @@ constexpr char kLoadsDoc[] =
 
 constexpr char kEncodeDoc[] =
     "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
-    "by_value, policies, memo, payload, /) -> bytes";
+    "by_value, policies, memo, payload, key, application, /) -> bytes";
 constexpr char kDecodeDoc[] =
     "decode(data, persistent_load, find_class, buffers, history, reset_classes, /)"
     " -> object";
@@ -248,6 +182,7 @@ int execute(PyObject* module) {
   State* state = new (PyModule_GetState(module)) State;
   PyObject* done = guarded([&] {
     waybill::py::init_state(*state);
+    check(PyModule_AddFunctions(module, kKeyMethods));
     return Ref::share(Py_None);
   });
   const Ref result = Ref::steal_or_null(done);

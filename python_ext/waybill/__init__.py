@@ -25,6 +25,7 @@ from waybill._modules import (
     unregister_pickle_by_value,
 )
 from waybill._pickler import Pickler, Unpickler
+from waybill._signatures import KeyRing, SigningKey, application, sign, verify
 
 __version__ = "0.1.0"
 
@@ -39,14 +40,17 @@ __all__ = [
     "EncodeError",
     "Error",
     "ImportRecord",
+    "KeyRing",
     "MissingModuleError",
     "Pickler",
     "PicklingError",
     "PolicyError",
     "PythonMismatchError",
     "SignatureError",
+    "SigningKey",
     "Unpickler",
     "UnpicklingError",
+    "application",
     "dump",
     "dumps",
     "fingerprint",
@@ -56,5 +60,7 @@ __all__ = [
     "load",
     "loads",
     "register_pickle_by_value",
+    "sign",
     "unregister_pickle_by_value",
+    "verify",
 ]

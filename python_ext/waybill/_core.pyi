@@ -7,11 +7,14 @@ from typing import Any
 
 from typing_extensions import Buffer
 
+from waybill._signatures import SigningKey
+
 #: The object and what it refers to, as one envelope. Raises EncodeError, with the path
 #: to the culprit, for what cannot travel. `buffer_callback` gets each PickleBuffer and
 #: keeps it if it answers something false. `by_value`: modules and packages that the
 #: receiver cannot import. `policies`: "fresh", "drop" or "error" for locks, sockets and
-#: the like, for all or by type. `protocol` and `fix_imports` do nothing.
+#: the like, for all or by type. `key` signs it; `application` is bytes that can be read
+#: before it is loaded. `protocol` and `fix_imports` do nothing.
 def dumps(
     obj: object,
     protocol: int | None = None,
@@ -20,6 +23,8 @@ def dumps(
     buffer_callback: Callable[[Any], object] | None = None,
     by_value: Iterable[ModuleType | str] = (),
     policies: str | Mapping[type, str] | None = None,
+    key: SigningKey | None = None,
+    application: Buffer = b"",
 ) -> bytes: ...
 
 #: The object in an envelope. Checks all bytes, then imports what the manifest says is
@@ -37,7 +42,8 @@ def loads(
     reset_classes: bool = False,
 ) -> Any: ...
 
-#: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo.
+#: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo,
+#: `key` is what waybill._signatures.handle_of_key gives.
 def encode(
     obj: object,
     persistent_id: Callable[[Any], Any] | None,
@@ -48,6 +54,8 @@ def encode(
     policies: Callable[[object], tuple[str, Any] | None] | None,
     memo: dict[int, tuple[int, int, object]] | None,
     payload: int,
+    key: object,
+    application: Buffer,
     /,
 ) -> bytes: ...
 
@@ -76,3 +84,23 @@ def inspect(data: Buffer, /) -> str: ...
 
 #: How many bytes the envelope that `data` begins misses at least; 0 if it is whole.
 def measure(data: Buffer, /) -> int: ...
+
+# For waybill._signatures. A `key` or `ring` is a capsule; `source` is "text", "file" or
+# "environment". All but the first and key_ring() raise SignatureError.
+
+def generate_key(algorithm: str, /) -> object: ...
+def read_key(source: str, what: str | bytes, /) -> object: ...
+
+#: Algorithm and id.
+def describe_key(key: object, /) -> tuple[str, str]: ...
+def public_text(key: object, /) -> str: ...
+def save_key(key: object, path: bytes, /) -> None: ...
+def key_ring() -> object: ...
+def add_keys(ring: object, source: str, what: str | bytes, /) -> None: ...
+def add_key(ring: object, key: object, /) -> None: ...
+def key_ids(ring: object, /) -> list[str]: ...
+def sign(data: Buffer, key: object, /) -> bytes: ...
+def verify(data: Buffer, ring: object, /) -> None: ...
+
+#: The application field; None if there is none. With a ring the signature is checked.
+def application(data: Buffer, ring: object | None, /) -> bytes | None: ...

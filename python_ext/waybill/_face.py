@@ -10,11 +10,13 @@ from waybill import _core
 from waybill._modules import names_by_value
 from waybill._pickler import demand_protocol, read_payload
 from waybill._policies import Policies
+from waybill._signatures import handle_of_key
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from waybill._policies import Policy
+    from waybill._signatures import SigningKey
 
 
 class ImportRecord(NamedTuple):
@@ -73,6 +75,8 @@ def dumps_with(
     buffer_callback: Callable[[Any], object] | None = None,
     by_value: Iterable[ModuleType | str] = (),
     policies: Policy | Mapping[type, Policy] | None = None,
+    key: SigningKey | None = None,
+    application: Buffer = b"",
 ) -> bytes:
     """``dumps`` with options; the extension calls it where there are any."""
     demand_protocol(protocol, buffer_callback)
@@ -86,6 +90,8 @@ def dumps_with(
         None if policies is None else Policies(policies),
         None,
         0,
+        None if key is None else handle_of_key(key),
+        application,
     )
 
 

@@ -10,11 +10,13 @@ from waybill import _core
 from waybill._errors import DecodeError, EncodeError
 from waybill._modules import names_by_value
 from waybill._policies import Policies
+from waybill._signatures import handle_of_key
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from waybill._policies import Policy
+    from waybill._signatures import SigningKey
 
 
 class Pickler:
@@ -35,6 +37,8 @@ class Pickler:
         buffer_callback: Callable[[Any], object] | None = None,
         by_value: Iterable[ModuleType | str] = (),
         policies: Policy | Mapping[type, Policy] | None = None,
+        key: SigningKey | None = None,
+        application: Buffer = b"",
     ) -> None:
         try:
             self._write = file.write
@@ -44,6 +48,9 @@ class Pickler:
         self._buffer_callback = buffer_callback
         self._by_value = tuple(by_value)
         self._policies = None if policies is None else Policies(policies)
+        self._key = None if key is None else handle_of_key(key)
+        #: What goes into the header of the payloads from now on.
+        self.application = application
         #: What earlier payloads hold; may be handed to another Pickler.
         self.memo = PicklerMemo()
 
@@ -67,6 +74,8 @@ class Pickler:
             self._policies,
             memo.objects,
             memo.payloads,
+            self._key,
+            self.application,
         )
         memo.payloads += 1
         write(data)

@@ -1,5 +1,5 @@
 // waybill keygen --out PREFIX: makes a key to sign with. Runs no Python.
-// Tested by tests/cli/test_signatures.py.
+// Tested by tests/cli/test_sign.py.
 
 #include <fcntl.h>
 #include <unistd.h>

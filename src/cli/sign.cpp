@@ -1,5 +1,5 @@
 // waybill sign --key FILE IN: signs an envelope. Runs no Python.
-// Tested by tests/cli/test_signatures.py.
+// Tested by tests/cli/test_sign.py.
 
 #include <CLI/CLI.hpp>
 

@@ -1,6 +1,6 @@
 // waybill verify FILE: whether an envelope is sound, and signed by a known key. Runs no
 // Python.
-// Tested by tests/cli/test_inspect.py and test_signatures.py.
+// Tested by tests/cli/test_inspect.py and test_sign.py.
 
 #include <cstdio>
 

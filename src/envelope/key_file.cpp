@@ -33,6 +33,16 @@ class Descriptor {
   int number_;
 };
 
+// A name ends at its first null, and what stands after that would be passed over.
+bool has_null(const std::string& name) { return name.find('\0') != name.npos; }
+
+int open_file(const std::string& path, int flags) {
+  constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
+  if (!has_null(path)) return ::open(path.c_str(), flags | O_CLOEXEC, kOwner);
+  errno = EINVAL;
+  return -1;
+}
+
 bool is_of_base64(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          c == '-' || c == '_' || c == '+' || c == '=';
@@ -97,7 +107,7 @@ bool write_all(int file, std::string_view text) {
 }  // namespace
 
 Result<std::vector<KeyLine>> read_key_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  const Descriptor file(open_file(path, O_RDONLY | O_NOCTTY));
   if (file.get() < 0) return failed(path, "cannot be opened");
   // Of the open file: its name may mean another by now.
   struct stat status{};
@@ -116,7 +126,7 @@ Result<std::vector<KeyLine>> read_key_file(const std::string& path) {
 }
 
 Result<std::vector<KeyLine>> read_key_variable(const std::string& name) {
-  const char* text = std::getenv(name.c_str());
+  const char* text = has_null(name) ? nullptr : std::getenv(name.c_str());
   if (text == nullptr) {
     return bad_key("there is no environment variable " + told(name));
   }
@@ -124,9 +134,7 @@ Result<std::vector<KeyLine>> read_key_variable(const std::string& name) {
 }
 
 Result<void> write_key_file(const std::string& path, std::string_view text) {
-  constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
-  const Descriptor file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwner));
+  const Descriptor file(open_file(path, O_WRONLY | O_CREAT | O_EXCL));
   if (file.get() < 0) {
     return errno == EEXIST ? bad_file(path, "exists; keys are not overwritten")
                            : failed(path, "cannot be made");

@@ -19,12 +19,13 @@ LAW = {
     },
     "cli": {"waybill/", "CLI/", "fmt/", "nlohmann/"},
 }
-# The extension: public headers, the pipelines, the state that hangs on the module, and
+# The extension: public headers, the pipelines, keys, the state that hangs on the module, and
 # the border where errors become exceptions.
 MODULE_MAY_INCLUDE = {"waybill/", "Python.h"}
 MODULE_MAY_INCLUDE |= {
-    f"python/{name}.h" for name in ("object", "state", "ref", "py_error")
+    f"python/{name}.h" for name in ("object", "keys", "state", "ref", "py_error")
 }
+MODULE_MAY_INCLUDE |= {"border.h", "key_methods.h"}
 
 # Public headers that do not belong to the layer envelope.
 LAYER_OF_PUBLIC_HEADER = {

@@ -1,0 +1,88 @@
+#pragma once
+
+// What each function of the extension does around its one call of C++.
+
+#include <Python.h>
+
+#include <new>
+#include <string_view>
+
+#include "python/py_error.h"
+#include "python/ref.h"
+#include "python/state.h"
+
+namespace waybill::extension {
+
+using py::check;
+using py::PyError;
+using py::Ref;
+using py::State;
+
+inline State& state_of(PyObject* module) {
+  return *static_cast<State*>(PyModule_GetState(module));
+}
+
+// The one place where C++ exceptions become Python ones.
+template <typename Function>
+PyObject* guarded(Function function) {
+  try {
+    return function().release();
+  } catch (const PyError&) {
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_SystemError, error.what());
+    return nullptr;
+  }
+}
+
+// The bytes of a bytes-like object. Memory that somebody else may write to meanwhile,
+// such as a bytearray's, is copied: what was verified has to be what is read.
+class Input {
+ public:
+  explicit Input(PyObject* object)
+      : bytes_(PyBytes_CheckExact(object) ? Ref::share(object) : copy_of(object)) {}
+
+  BytesView bytes() const {
+    return {reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(bytes_.get())),
+            static_cast<std::size_t>(PyBytes_GET_SIZE(bytes_.get()))};
+  }
+
+ private:
+  static Ref copy_of(PyObject* object) {
+    Py_buffer buffer;
+    check(PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE));
+    Ref bytes = Ref::steal_or_null(
+        PyBytes_FromStringAndSize(static_cast<const char*>(buffer.buf), buffer.len));
+    PyBuffer_Release(&buffer);
+    if (!bytes) throw PyError();
+    return bytes;
+  }
+
+  Ref bytes_;
+};
+
+inline Ref text(std::string_view view) {
+  return Ref::steal(PyUnicode_DecodeUTF8(
+      view.data(), static_cast<Py_ssize_t>(view.size()), "surrogatepass"));
+}
+
+// An option that was given; null for None.
+inline PyObject* given(PyObject* object) {
+  return object == Py_None ? nullptr : object;
+}
+
+inline void demand_count(const char* name, Py_ssize_t count, Py_ssize_t expected) {
+  if (count == expected) return;
+  PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, %zd were given", name,
+               expected, count);
+  throw PyError();
+}
+
+template <typename Function>
+PyCFunction fast(Function function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+}  // namespace waybill::extension
