@@ -19,8 +19,8 @@ LAW = {
     },
     "cli": {"waybill/", "CLI/", "fmt/", "nlohmann/"},
 }
-# The extension: public headers, the pipelines, keys, the state that hangs on the module,
-# and the border where errors become exceptions.
+# The extension: public headers, the pipelines, keys, the state that hangs on the
+# module, and the border where errors become exceptions.
 MODULE_MAY_INCLUDE = {"waybill/", "Python.h"}
 MODULE_MAY_INCLUDE |= {
     f"python/{name}.h" for name in ("object", "keys", "state", "ref", "py_error")
