@@ -25,19 +25,17 @@ Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
 }
 
-// What the signature says of itself; null where there is none, or one of another kind.
-Json signature_model(const Envelope& envelope) {
-  const auto info = signature_info(envelope);
-  if (!info) return {};
-  return {{"algorithm", name_of(info->algorithm)}, {"key", to_string(info->key)}};
-}
-
-// In hexadecimal digits; null where there is nothing.
-Json application_model(const Envelope& envelope, std::size_t max_text) {
-  if (envelope.application.empty()) return {};
-  const std::size_t shown = std::min(envelope.application.size(), max_text / 2);
-  return {{"size", envelope.application.size()},
-          {"start", hex(envelope.application.first(shown))}};
+// What an envelope may have beside all others: keys that are there if it has it.
+void add_extras(const Envelope& envelope, std::size_t max_text, Json& model) {
+  if (const auto info = signature_info(envelope)) {
+    model["signature"] = {{"algorithm", name_of(info->algorithm)},
+                          {"key", to_string(info->key)}};
+  }
+  if (!envelope.application.empty()) {
+    const std::size_t shown = std::min(envelope.application.size(), max_text / 2);
+    model["application"] = {{"size", envelope.application.size()},
+                            {"start", hex(envelope.application.first(shown))}};
+  }
 }
 
 Json imports_model(const Manifest& manifest) {
@@ -158,8 +156,6 @@ Json report_model(const Envelope& envelope, const ReportOptions& options) {
                 {"size", envelope.size},
                 {"digest", hex(envelope.digest)},
                 {"signed", !envelope.signature.empty()},
-                {"signature", signature_model(envelope)},
-                {"application", application_model(envelope, options.max_text)},
                 {"imports", imports_model(envelope.manifest)},
                 {"substitutions", substitutions_model(envelope.manifest)}};
   std::vector<std::string> names;
@@ -168,6 +164,7 @@ Json report_model(const Envelope& envelope, const ReportOptions& options) {
   model["code"] = std::move(code);
   model["payload"] = payload_model(envelope, names, options);
   model["sections"] = sections_model(envelope);
+  add_extras(envelope, options.max_text, model);
   return model;
 }
 

@@ -47,8 +47,8 @@ std::string plural(std::uint64_t count, std::string_view noun) {
 
 std::string signature_of(const Json& model) {
   if (!model["signed"].get<bool>()) return "not signed";
+  if (!model.contains("signature")) return "signed in an unknown way";
   const Json& signature = model["signature"];
-  if (signature.is_null()) return "signed in an unknown way";
   return fmt::format("signed ({} key {}, not checked)", text_of(signature, "algorithm"),
                      text_of(signature, "key"));
 }
@@ -62,8 +62,8 @@ void add_summary(const Json& model, const Paint& paint, std::string& out) {
                   number_of(python, "minor"), number_of(python, "magic"),
                   plural(number_of(model, "size"), "byte"), signature_of(model));
   out += paint.faint("digest " + text_of(model, "digest")) + "\n";
+  if (!model.contains("application")) return;
   const Json& application = model["application"];
-  if (application.is_null()) return;
   const std::string start = text_of(application, "start");
   const std::uint64_t size = number_of(application, "size");
   out +=

@@ -252,7 +252,7 @@ TEST(Signatures, ASignatureOfAnotherKindIsKeptByOpenAndUnknownToReports) {
   ASSERT_TRUE(envelope);
   EXPECT_EQ(envelope->signature.size(), 3u);
   EXPECT_FALSE(signature_info(*envelope));
-  EXPECT_EQ(nlohmann::json::parse(report_json(*envelope))["signature"], nullptr);
+  EXPECT_FALSE(nlohmann::json::parse(report_json(*envelope)).contains("signature"));
   EXPECT_TRUE(sign(bytes, samples::mac_key()));
 }
 
@@ -261,7 +261,8 @@ TEST(Application, IsAbsentWhereThereIsNone) {
 
   EXPECT_EQ(bytes[1], 0x95);
   EXPECT_TRUE(open(bytes)->application.empty());
-  EXPECT_EQ(nlohmann::json::parse(report_json(*open(bytes)))["application"], nullptr);
+  EXPECT_FALSE(
+      nlohmann::json::parse(report_json(*open(bytes))).contains("application"));
 }
 
 TEST(Application, IsToldByReports) {
