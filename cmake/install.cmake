@@ -30,5 +30,6 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/waybill-config-version.cm
   COMPATIBILITY SameMinorVersion)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/waybill-config.cmake.in
   ${PROJECT_BINARY_DIR}/waybill-config.cmake @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/waybill-config.cmake
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindSodium.cmake
+  ${PROJECT_BINARY_DIR}/waybill-config.cmake
   ${PROJECT_BINARY_DIR}/waybill-config-version.cmake DESTINATION ${package_dir})

@@ -1,7 +1,7 @@
-// Any text as a policy, and any bytes as an envelope for it: text that is a policy reads
-// the same when it is written out; a verdict is that of its rule; who may call may look
-// up and import; one rule more at the end allows no less, one that denies at the
-// beginning no more; the policy without rules lets in what no policy refuses.
+// Any text as a policy, and any bytes as an envelope for it: text that is a policy
+// reads the same when it is written out; a verdict is that of its rule; who may call
+// may look up and import; one rule more at the end allows no less, one that denies at
+// the beginning no more; the policy without rules lets in what no policy refuses.
 //
 // Input: the policy up to the first NUL, then the envelope.
 
@@ -54,21 +54,23 @@ void check_verdicts(const Policy& policy) {
   require(text_of(again) == text);
   const Policy narrower = policy_of("deny import json\ndeny code\n" + text);
   const Policy wider = policy_of(text + "allow lookup a.*\nallow code\n");
-  for_each_question([&](Request request, std::string_view module, std::string_view name) {
-    const Verdict verdict = policy.ask(request, module, name);
-    require(verdict.rule == nullptr ? !verdict.allows
-                                    : verdict.allows == verdict.rule->allows);
-    require(verdict.allows == again.ask(request, module, name).allows);
-    require(verdict.allows || !narrower.ask(request, module, name).allows);
-    require(!verdict.allows || wider.ask(request, module, name).allows);
-    require(!verdict.allows || !policy.is_data_only());
-    require(!waybill::refusal(request, module, name, verdict).empty());
-  });
+  for_each_question(
+      [&](Request request, std::string_view module, std::string_view name) {
+        const Verdict verdict = policy.ask(request, module, name);
+        require(verdict.rule == nullptr ? !verdict.allows
+                                        : verdict.allows == verdict.rule->allows);
+        require(verdict.allows == again.ask(request, module, name).allows);
+        require(verdict.allows || !narrower.ask(request, module, name).allows);
+        require(!verdict.allows || wider.ask(request, module, name).allows);
+        require(!verdict.allows || !policy.is_data_only());
+        require(!waybill::refusal(request, module, name, verdict).empty());
+      });
   for (const waybill::Rule& rule : policy.rules()) {
-    for_each_question([&](Request request, std::string_view module, std::string_view name) {
-      if (!rule.allows || !rule.decides(Request::kCall, module, name)) return;
-      require(request == Request::kCode || rule.decides(request, module, name));
-    });
+    for_each_question(
+        [&](Request request, std::string_view module, std::string_view name) {
+          if (!rule.allows || !rule.decides(Request::kCall, module, name)) return;
+          require(request == Request::kCode || rule.decides(request, module, name));
+        });
   }
 }
 

@@ -3,9 +3,10 @@
 
 #include <Python.h>
 
-#include <string>
-
-#include "methods.h"
+#include "admission_methods.h"
+#include "border.h"
+#include "key_methods.h"
+#include "python/keys.h"
 #include "python/object.h"
 #include "python/terms.h"
 #include "waybill/report.h"
@@ -23,32 +24,6 @@ PyObject* python_half(Ref& function, const char* name) {
   }
   return function.get();
 }
-
-// The bytes of a bytes-like object. Memory that somebody else may write to meanwhile,
-// such as a bytearray's, is copied: what was verified has to be what is read.
-class Input {
- public:
-  explicit Input(PyObject* object)
-      : bytes_(PyBytes_CheckExact(object) ? Ref::share(object) : copy_of(object)) {}
-
-  waybill::BytesView bytes() const {
-    return {reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(bytes_.get())),
-            static_cast<std::size_t>(PyBytes_GET_SIZE(bytes_.get()))};
-  }
-
- private:
-  static Ref copy_of(PyObject* object) {
-    Py_buffer buffer;
-    check(PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE));
-    Ref bytes = Ref::steal_or_null(
-        PyBytes_FromStringAndSize(static_cast<const char*>(buffer.buf), buffer.len));
-    PyBuffer_Release(&buffer);
-    if (!bytes) throw PyError();
-    return bytes;
-  }
-
-  Ref bytes_;
-};
 
 waybill::Envelope open_or_raise(State& state, waybill::BytesView bytes) {
   waybill::Result<waybill::Envelope> envelope = waybill::open(bytes);
@@ -92,7 +67,7 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
 
 PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    demand_count("encode", count, 9);
+    demand_count("encode", count, 11);
     waybill::py::EncodeHooks hooks;
     hooks.persistent_id = given(arguments[1]);
     hooks.reducer_override = given(arguments[2]);
@@ -103,6 +78,11 @@ PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
     hooks.memo = given(arguments[7]);
     hooks.payload = PyLong_AsUnsignedLongLong(arguments[8]);
     check(PyErr_Occurred() ? -1 : 0);
+    if (PyObject* key = given(arguments[9])) {
+      hooks.key = &waybill::py::signing_key_of(key);
+    }
+    const Input application(arguments[10]);
+    hooks.application = application.bytes();
     return waybill::py::encode(state_of(module), arguments[0], hooks);
   });
 }
@@ -176,17 +156,17 @@ PyObject* measure(PyObject*, PyObject* data) {
 }
 
 constexpr char kDumpsDoc[] =
-    "dumps(obj, protocol, *, fix_imports, buffer_callback, by_value, policies)"
-    " -> bytes\n\n"
+    "dumps(obj, protocol, *, fix_imports, buffer_callback, by_value, policies, key, "
+    "application) -> bytes\n\n"
     "The object and all it needs, as bytes.";
 constexpr char kLoadsDoc[] =
     "loads(data, *, fix_imports, encoding, errors, buffers, reset_classes, policy, "
-    "limits) -> object\n\n"
+    "keys, limits) -> object\n\n"
     "The object that dumps() was given.";
 
 constexpr char kEncodeDoc[] =
     "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
-    "by_value, policies, memo, payload, /) -> bytes";
+    "by_value, policies, memo, payload, key, application, /) -> bytes";
 constexpr char kDecodeDoc[] =
     "decode(data, persistent_load, find_class, buffers, history, reset_classes, terms,"
     " /) -> object";
@@ -209,6 +189,7 @@ int execute(PyObject* module) {
   PyObject* done = guarded([&] {
     waybill::py::init_state(*state);
     check(PyModule_AddFunctions(module, kAdmissionMethods));
+    check(PyModule_AddFunctions(module, kKeyMethods));
     add_admission_constants(module);
     return Ref::share(Py_None);
   });

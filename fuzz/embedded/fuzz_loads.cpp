@@ -4,8 +4,8 @@
 //
 // Input: an envelope. Mutations know its sections and values (mutator.cpp) and seal it
 // again. The options of loads() are WAYBILL_LOADS_OPTIONS. Where they let payloads call
-// anything (WAYBILL_MAY_CALL), only envelopes that call nothing but what is harmless are
-// loaded (callables.h). A guard refuses all else that reaches outside (guard.h).
+// anything (WAYBILL_MAY_CALL), only envelopes that call nothing but what is harmless
+// are loaded (callables.h). A guard refuses all else that reaches outside (guard.h).
 
 #include <algorithm>
 #include <cstdint>

@@ -16,12 +16,15 @@
 #include "waybill/error.h"
 #include "waybill/limits.h"
 #include "waybill/policy.h"
+#include "waybill/signature.h"
 
 namespace waybill {
 
 struct Terms {
   // What payloads may do; null: anything.
   std::shared_ptr<const Policy> policy = nullptr;
+  // One of these keys has to have signed what is let in; null: nobody has to.
+  std::shared_ptr<const KeyRing> keys = nullptr;
   // Nothing: kStrictLimits where nothing but data is let in, else Limits{}.
   std::optional<Limits> limits = {};
 };
@@ -41,15 +44,17 @@ class Admission {
   explicit Admission(const Terms& terms = {});
 
   // Whether all is let in that is sound, within the default limits.
-  bool is_free() const { return policies_.empty() && limits_ == Limits{}; }
+  bool is_free() const {
+    return policies_.empty() && keys_.empty() && limits_ == Limits{};
+  }
   // Whether nothing but data is let in.
   bool is_data_only() const;
 
-  // All of `bytes` as one sound envelope that these terms allow: open_whole(),
-  // verify(), check_policy(), in this order, each only if those before it passed. What
-  // code needs a certain Python is not looked at (check_python).
+  // All of `bytes` as one sound envelope that these terms allow: KeyRing::check(),
+  // open_whole(), verify(), check_policy(), in this order, each only if those before it
+  // passed. What code needs a certain Python is not looked at (check_python).
   //
-  // Errors: those of the three.
+  // Errors: those of the four.
   Result<Envelope> admit(BytesView bytes) const;
 
   // The first policy that denies it, in words (see refusal()); nothing if all allow it.
@@ -60,6 +65,7 @@ class Admission {
 
  private:
   std::vector<std::shared_ptr<const Policy>> policies_;
+  std::vector<std::shared_ptr<const KeyRing>> keys_;
   Limits limits_;
 };
 

@@ -20,6 +20,8 @@
 
 namespace waybill {
 
+class SigningKey;  // waybill/signature.h
+
 // The format version that seal() writes.
 inline constexpr std::uint32_t kFormatVersion = 1;
 
@@ -60,6 +62,9 @@ struct CodeBody {
 struct Envelope {
   std::uint32_t format_version = 0;
   PythonVersion python;
+  // What the sender's program put into the header: a nonce, a task's id, an expiry.
+  // Empty where there is nothing.
+  BytesView application;
   Manifest manifest;
   std::vector<CodeBody> code;
   // Positions of the nodes that the payload refers back to, counted from the start
@@ -68,7 +73,8 @@ struct Envelope {
   Section payload;
   // File names and line tables of the code; parts that a reader may skip.
   Section notes;
-  BytesView signature;  // Empty when the envelope is not signed.
+  // Empty when the envelope is not signed. Not checked: KeyRing::check() does that.
+  BytesView signature;
   std::array<std::uint8_t, 8> digest{};
   // All of the envelope, from the first byte of the header's array to the signature.
   BytesView bytes;
@@ -120,6 +126,8 @@ Result<void> verify(const Envelope& envelope, const Limits& limits = {});
 // What seal() puts together. Section views must be whole msgpack values.
 struct Parts {
   PythonVersion python;
+  // See Envelope; less than 4 GiB.
+  BytesView application;
   // The manifest; where it is null, what encode_manifest() made of it, or nothing.
   const Manifest* manifest = nullptr;
   BytesView encoded_manifest;
@@ -131,6 +139,8 @@ struct Parts {
   std::span<const Insertion> payload_insertions;
   // The array of places; empty when the payload has no code.
   BytesView places;
+  // What to sign it with; null for an envelope that is not signed.
+  const SigningKey* key = nullptr;
 };
 
 // Puts an envelope together and appends it to `out`.

@@ -36,6 +36,7 @@ from waybill._modules import (
     unregister_pickle_by_value,
 )
 from waybill._pickler import Pickler, Unpickler
+from waybill._signatures import KeyRing, SigningKey, application, sign, verify
 
 __version__ = "0.1.0"
 
@@ -54,6 +55,7 @@ __all__ = [
     "EncodeError",
     "Error",
     "ImportRecord",
+    "KeyRing",
     "Limits",
     "MissingModuleError",
     "Pickler",
@@ -62,9 +64,11 @@ __all__ = [
     "PolicyError",
     "PythonMismatchError",
     "SignatureError",
+    "SigningKey",
     "Unpickler",
     "UnpicklingError",
     "Verdict",
+    "application",
     "dump",
     "dumps",
     "fingerprint",
@@ -76,5 +80,7 @@ __all__ = [
     "register_pickle_by_value",
     "restrict",
     "save",
+    "sign",
     "unregister_pickle_by_value",
+    "verify",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, NoReturn
 
 from waybill import _core
+from waybill._signatures import KeyRing, handle_of_keys
 
 _LIMITS = _core.LIMITS
 
@@ -95,26 +96,38 @@ STANDARD_TYPES = Policy(_core.STANDARD_TYPES)
 #: No code by value; whatever is installed may be called.
 INSTALLED_CODE = Policy("allow call *")
 
-Terms = tuple[object, tuple[int | None, ...] | None]
+Terms = tuple[object, object, tuple[int | None, ...] | None]
 
 
-def terms_of(policy: Policy | None, limits: Limits | None) -> Terms | None:
+def terms_of(
+    policy: Policy | None, keys: KeyRing | None, limits: Limits | None
+) -> Terms | None:
     """What the extension takes; None if nothing was given."""
-    if policy is None and limits is None:
+    if policy is None and keys is None and limits is None:
         return None
     if not isinstance(policy, (Policy, type(None))):
         raise TypeError(f"a policy should be a waybill.Policy, not {policy!r:.80}")
-    return None if policy is None else policy._handle, limits
+    return (
+        None if policy is None else policy._handle,
+        None if keys is None else handle_of_keys(keys),
+        limits,
+    )
 
 
-def restrict(*, policy: Policy | None = None, limits: Limits | None = None) -> None:
+def restrict(
+    *,
+    policy: Policy | None = None,
+    keys: KeyRing | None = None,
+    limits: Limits | None = None,
+) -> None:
     """From now on, every load in this process is on these terms too.
 
-    Whatever it is given itself: policies have to allow it all, and the lowest limits
-    count. Nothing takes this back, in no interpreter and no copy of the module; further
-    calls add to it. Processes that are forked inherit it, others do not.
+    Whatever it is given itself: all policies have to allow it, one key of each ring has
+    to have signed it, and the lowest limits count. Nothing takes this back, in no
+    interpreter and no copy of the module; further calls add to it. Processes that are
+    forked inherit it, others do not.
     """
-    terms = terms_of(policy, limits)
+    terms = terms_of(policy, keys, limits)
     if terms is None:
-        raise TypeError("restrict() needs a policy or limits")
+        raise TypeError("restrict() needs a policy, keys or limits")
     _core.restrict_process(terms)

@@ -8,12 +8,14 @@ from typing import Any
 from typing_extensions import Buffer
 
 from waybill._admission import Limits, Policy, Terms
+from waybill._signatures import KeyRing, SigningKey
 
 #: The object and what it refers to, as one envelope. Raises EncodeError, with the path
 #: to the culprit, for what cannot travel. `buffer_callback` gets each PickleBuffer and
 #: keeps it if it answers something false. `by_value`: modules and packages that the
 #: receiver cannot import. `policies`: "fresh", "drop" or "error" for locks, sockets and
-#: the like, for all or by type. `protocol` and `fix_imports` do nothing.
+#: the like, for all or by type. `key` signs it; `application` is bytes that can be read
+#: before it is loaded. `protocol` and `fix_imports` do nothing.
 def dumps(
     obj: object,
     protocol: int | None = None,
@@ -22,13 +24,16 @@ def dumps(
     buffer_callback: Callable[[Any], object] | None = None,
     by_value: Iterable[ModuleType | str] = (),
     policies: str | Mapping[type, str] | None = None,
+    key: SigningKey | None = None,
+    application: Buffer = b"",
 ) -> bytes: ...
 
 #: The object in an envelope. Checks all bytes, then imports what the manifest says is
 #: needed at load, then builds. `buffers`: what `buffer_callback` kept, in that order.
 #: `reset_classes`: a class that is here gets its state anew. `policy`: what the payload
-#: may do. `limits`: what it may come to; STRICT_LIMITS if none are given and the policy
-#: allows nothing but data. Raises DecodeError, PolicyError, PythonMismatchError,
+#: may do. `keys`: one of them has to have signed all of it, which is checked before
+#: anything else. `limits`: what it may come to; STRICT_LIMITS if none are given and the
+#: policy allows nothing but data. Raises DecodeError, PolicyError, PythonMismatchError,
 #: MissingModuleError, and what code of the payload raises while it is built. The other
 #: options do nothing.
 def loads(
@@ -40,10 +45,12 @@ def loads(
     buffers: Iterable[Buffer] | None = None,
     reset_classes: bool = False,
     policy: Policy | None = None,
+    keys: KeyRing | None = None,
     limits: Limits | None = None,
 ) -> Any: ...
 
-#: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo.
+#: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo,
+#: `key` is what waybill._signatures.handle_of_key gives.
 def encode(
     obj: object,
     persistent_id: Callable[[Any], Any] | None,
@@ -54,6 +61,8 @@ def encode(
     policies: Callable[[object], tuple[str, Any] | None] | None,
     memo: dict[int, tuple[int, int, object]] | None,
     payload: int,
+    key: object,
+    application: Buffer,
     /,
 ) -> bytes: ...
 
@@ -103,3 +112,23 @@ def max_bytes(terms: Terms | None, /) -> int: ...
 
 #: Puts all that is loaded from now on on these terms.
 def restrict_process(terms: Terms, /) -> None: ...
+
+# For waybill._signatures. A `key` or `ring` is a capsule; `source` is "text", "file" or
+# "environment". All but the first and key_ring() raise SignatureError.
+
+def generate_key(algorithm: str, /) -> object: ...
+def read_key(source: str, what: str | bytes, /) -> object: ...
+
+#: Algorithm and id.
+def describe_key(key: object, /) -> tuple[str, str]: ...
+def public_text(key: object, /) -> str: ...
+def save_key(key: object, path: bytes, /) -> None: ...
+def key_ring() -> object: ...
+def add_keys(ring: object, source: str, what: str | bytes, /) -> None: ...
+def add_key(ring: object, key: object, /) -> None: ...
+def key_ids(ring: object, /) -> list[str]: ...
+def sign(data: Buffer, key: object, /) -> bytes: ...
+def verify(data: Buffer, ring: object, /) -> None: ...
+
+#: The application field; None if there is none. With a ring the signature is checked.
+def application(data: Buffer, ring: object | None, /) -> bytes | None: ...

@@ -11,11 +11,13 @@ from waybill._admission import Limits, Policy, terms_of
 from waybill._modules import names_by_value
 from waybill._pickler import demand_protocol
 from waybill._policies import Policies
+from waybill._signatures import handle_of_key
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from waybill._policies import Policy as ObjectPolicy
+    from waybill._signatures import KeyRing, SigningKey
 
 
 class ImportRecord(NamedTuple):
@@ -74,6 +76,8 @@ def dumps_with(
     buffer_callback: Callable[[Any], object] | None = None,
     by_value: Iterable[ModuleType | str] = (),
     policies: ObjectPolicy | Mapping[type, ObjectPolicy] | None = None,
+    key: SigningKey | None = None,
+    application: Buffer = b"",
 ) -> bytes:
     """``dumps`` with options; the extension calls it where there are any."""
     demand_protocol(protocol, buffer_callback)
@@ -87,6 +91,8 @@ def dumps_with(
         None if policies is None else Policies(policies),
         None,
         0,
+        None if key is None else handle_of_key(key),
+        application,
     )
 
 
@@ -99,9 +105,10 @@ def loads_with(
     buffers: Iterable[Buffer] | None = None,
     reset_classes: bool = False,
     policy: Policy | None = None,
+    keys: KeyRing | None = None,
     limits: Limits | None = None,
 ) -> Any:
     """``loads`` with options; the extension calls it where there are any."""
     iterator = None if buffers is None else iter(buffers)
-    terms = terms_of(policy, limits)
+    terms = terms_of(policy, keys, limits)
     return _core.decode(data, None, None, iterator, None, reset_classes, terms)

@@ -40,7 +40,7 @@ def load(file: BinaryIO | str | os.PathLike[str], **options: Any) -> Any:
     file is at its end. From a path, the file is one payload and nothing else, or a
     DecodeError tells where it is not. Options are those of ``loads``.
     """
-    most = _core.max_bytes(terms_of(options.get("policy"), options.get("limits")))
+    most = _core.max_bytes(terms_of(options.get("policy"), None, options.get("limits")))
     if isinstance(file, (str, os.PathLike)):
         return _core.loads(_whole_file(file, most), **options)
     return _core.loads(read_payload(file.read, bytearray(), most), **options)

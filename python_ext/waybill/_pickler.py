@@ -12,11 +12,13 @@ from waybill._errors import DecodeError, EncodeError
 from waybill._files import read_payload, write_all
 from waybill._modules import names_by_value
 from waybill._policies import Policies
+from waybill._signatures import handle_of_key
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from waybill._policies import Policy as ObjectPolicy
+    from waybill._signatures import KeyRing, SigningKey
 
 
 class Pickler:
@@ -37,6 +39,8 @@ class Pickler:
         buffer_callback: Callable[[Any], object] | None = None,
         by_value: Iterable[ModuleType | str] = (),
         policies: ObjectPolicy | Mapping[type, ObjectPolicy] | None = None,
+        key: SigningKey | None = None,
+        application: Buffer = b"",
     ) -> None:
         try:
             self._write = file.write
@@ -46,6 +50,9 @@ class Pickler:
         self._buffer_callback = buffer_callback
         self._by_value = tuple(by_value)
         self._policies = None if policies is None else Policies(policies)
+        self._key = None if key is None else handle_of_key(key)
+        #: What goes into the header of the payloads from now on.
+        self.application = application
         #: What earlier payloads hold; may be handed to another Pickler.
         self.memo = PicklerMemo()
 
@@ -75,6 +82,8 @@ class Pickler:
                 self._policies,
                 objects,
                 number,
+                self._key,
+                self.application,
             )
         except BaseException:
             memo.give_up(objects)
@@ -150,12 +159,13 @@ class Unpickler:
         errors: str = "strict",
         buffers: Iterable[Buffer] | None = None,
         policy: Policy | None = None,
+        keys: KeyRing | None = None,
         limits: Limits | None = None,
     ) -> None:
         # The first is not needed; who has it not has no file that pickle takes.
         _, self._read = file.readline, file.read
         self._buffers = None if buffers is None else iter(buffers)
-        self._terms = terms_of(policy, limits)
+        self._terms = terms_of(policy, keys, limits)
         #: Objects of the payloads so far; may be handed to another Unpickler.
         self.memo: list[dict[int, object]] = []
         #: The payload that is being read, as far as the file has given it.

@@ -15,12 +15,12 @@ class App;
 
 namespace waybill::cli {
 
-// Exit codes; docs/cli.md lists them. 3 and 4 are kept for refusals by a policy and for
-// bad signatures.
+// Exit codes; docs/cli.md lists them. 3 is kept for refusals by a policy.
 enum class Exit : std::uint8_t {
   kFine = 0,
   kUsage = 1,           // The command line was not understood.
   kUnreadable = 2,      // The input could not be read, or is no sound envelope.
+  kBadSignature = 4,    // Not signed by a known key, or a key is none.
   kRaisedInPython = 5,  // Python failed, or could not be started.
 };
 
@@ -29,6 +29,11 @@ struct Arguments {
   std::string file;
   std::string target;
   std::string python;
+  std::string output;
+  std::string key_file;
+  std::vector<std::string> key_files;
+  std::string key_variable;
+  bool mac = false;
   bool json = false;
   bool no_colours = false;
   std::size_t depth = 12;
@@ -45,13 +50,19 @@ struct Command {
 extern const Command kInspect;
 extern const Command kVerify;
 extern const Command kDiscover;
+extern const Command kKeygen;
+extern const Command kSign;
 
 // The bytes of a file, or of stdin for "-". False, with a line on stderr, if they
 // cannot be read.
 bool read_input(const std::string& file, std::vector<std::uint8_t>& bytes);
 
+// Writes bytes to a file, or to stdout for "-". False, with a line on stderr, if they
+// cannot be written.
+bool write_output(const std::string& file, const std::vector<std::uint8_t>& bytes);
+
 // "waybill: digest_mismatch at byte 120: …" on stderr; with `json`, the error as JSON
-// on stdout too. Returns kUnreadable.
+// on stdout too. Returns what to exit with: kBadSignature or kUnreadable.
 Exit refuse(const Error& error, bool json);
 
 // Whether stdout is a terminal that wants colours (NO_COLOR, see no-color.org).

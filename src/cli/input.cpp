@@ -1,4 +1,4 @@
-// Reading input and telling errors, the same way in each command.
+// Reading, writing and telling errors, the same way in each command.
 // Tested by tests/cli/test_inspect.py.
 
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 
 struct Close {
   void operator()(std::FILE* file) const {
-    if (file != stdin) std::fclose(file);
+    if (file != stdin && file != stdout) std::fclose(file);
   }
 };
 
@@ -40,10 +40,23 @@ bool read_input(const std::string& file, std::vector<std::uint8_t>& bytes) {
   return std::ferror(input.get()) == 0 || complain(file);
 }
 
+bool write_output(const std::string& file, const std::vector<std::uint8_t>& bytes) {
+  std::unique_ptr<std::FILE, Close> output(
+      file == "-" ? stdout : std::fopen(file.c_str(), "wb"));
+  if (!output) return complain(file);
+  // What does not fit on the disk may show only when the last bytes are written.
+  const bool is_written =
+      std::fwrite(bytes.data(), 1, bytes.size(), output.get()) == bytes.size() &&
+      std::fflush(output.get()) == 0;
+  return is_written || complain(file);
+}
+
 Exit refuse(const Error& error, bool json) {
   if (json) std::printf("%s\n", error_json(error).c_str());
   std::fprintf(stderr, "waybill: %s\n", printable(to_string(error)).c_str());
-  return Exit::kUnreadable;
+  const bool is_about_keys =
+      error.code == ErrorCode::kBadSignature || error.code == ErrorCode::kBadKey;
+  return is_about_keys ? Exit::kBadSignature : Exit::kUnreadable;
 }
 
 bool wants_colours() {

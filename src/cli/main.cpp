@@ -2,8 +2,10 @@
 // its bytes.
 // Tested by tests/cli/test_inspect.py; docs/cli.md is its manual.
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -12,12 +14,27 @@
 namespace waybill::cli {
 namespace {
 
-constexpr const Command* kCommands[] = {&kInspect, &kVerify, &kDiscover};
+constexpr const Command* kCommands[] = {&kInspect, &kVerify, &kKeygen, &kSign,
+                                        &kDiscover};
+
+// A key in the place of a file's name. It would be told in errors, and the list of
+// processes tells it already.
+bool is_secret(std::string_view argument) {
+  return argument.find("waybill-mac:") != argument.npos ||
+         argument.find("waybill-ed25519-private:") != argument.npos;
+}
 
 Exit run(int argc, char** argv) {
   CLI::App app("Says what serialized Python callables are and what they need.",
                "waybill");
   app.require_subcommand(1);
+  if (std::any_of(argv + 1, argv + argc, is_secret)) {
+    std::fputs(
+        "waybill: a key is no argument, since others can see those; give the name of "
+        "its file (--key) or of an environment variable (--key-env)\n",
+        stderr);
+    return Exit::kUsage;
+  }
   Arguments arguments;
   const Command* chosen = nullptr;
   for (const Command* command : kCommands) {

@@ -1,5 +1,6 @@
-// waybill verify FILE: whether an envelope is sound. Runs no Python.
-// Tested by tests/cli/test_inspect.py.
+// waybill verify FILE: whether an envelope is sound, and signed by a known key. Runs no
+// Python.
+// Tested by tests/cli/test_inspect.py and test_sign.py.
 
 #include <cstdio>
 
@@ -7,6 +8,7 @@
 
 #include "cli/command.h"
 #include "waybill/envelope.h"
+#include "waybill/signature.h"
 
 namespace waybill::cli {
 namespace {
@@ -14,22 +16,59 @@ namespace {
 void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
   app.add_flag("--json", arguments.json, "Write one JSON object");
+  app.add_option(
+         "--key", arguments.key_files,
+         "A file with a public key or MAC key, one of which must have signed it")
+      ->allow_extra_args(false);
+  app.add_option("--key-env", arguments.key_variable,
+                 "The name of an environment variable with such keys");
+}
+
+Result<KeyRing> known_keys(const Arguments& arguments) {
+  KeyRing keys;
+  Result<void> added;
+  for (const std::string& file : arguments.key_files) {
+    if (added) added = keys.add_file(file);
+  }
+  if (added && !arguments.key_variable.empty()) {
+    added = keys.add_environment(arguments.key_variable);
+  }
+  return added.map([&] { return std::move(keys); });
+}
+
+// The key that signed it, as words for a person and as JSON.
+void print_key(const Envelope& envelope, bool json) {
+  const auto info = signature_info(envelope);
+  const std::string algorithm(name_of(info->algorithm));
+  std::printf(json ? ",\n  \"signature\": {\n    \"algorithm\": \"%s\",\n    \"key\": "
+                     "\"%s\"\n  }"
+                   : ", signed by the %s key %s",
+              algorithm.c_str(), to_string(info->key).c_str());
 }
 
 Exit run(const Arguments& arguments) {
+  const Result<KeyRing> keys = known_keys(arguments);
+  if (!keys) return refuse(keys.error(), arguments.json);
   std::vector<std::uint8_t> bytes;
   if (!read_input(arguments.file, bytes)) return Exit::kUnreadable;
+  const bool checks_signature = keys->size() != 0;
+  if (checks_signature) {  // Before anything is parsed.
+    const Result<void> signed_by_one = keys->check(bytes);
+    if (!signed_by_one) return refuse(signed_by_one.error(), arguments.json);
+  }
   const Result<Envelope> envelope = open_whole(bytes);
   if (!envelope) return refuse(envelope.error(), arguments.json);
   const Result<void> verdict = verify(*envelope);
   if (!verdict) return refuse(verdict.error(), arguments.json);
 
   if (arguments.json) {
-    std::printf("{\n  \"ok\": true,\n  \"size\": %zu\n}\n", envelope->size);
+    std::printf("{\n  \"ok\": true,\n  \"size\": %zu", envelope->size);
   } else {
-    std::printf("sound: %zu bytes, %zu imports, %zu code bodies\n", envelope->size,
+    std::printf("sound: %zu bytes, %zu imports, %zu code bodies", envelope->size,
                 envelope->manifest.imports.size(), envelope->code.size());
   }
+  if (checks_signature) print_key(*envelope, arguments.json);
+  std::puts(arguments.json ? "\n}" : "");
   return Exit::kFine;
 }
 

@@ -44,10 +44,12 @@ bool is_process_restricted() {
 
 Admission::Admission(const Terms& terms) {
   const std::vector<Terms> above = terms_of_process();
-  if (terms.policy) policies_.push_back(terms.policy);
-  for (const Terms& each : above) {
+  const auto take = [&](const Terms& each) {
     if (each.policy) policies_.push_back(each.policy);
-  }
+    if (each.keys) keys_.push_back(each.keys);
+  };
+  take(terms);
+  std::ranges::for_each(above, take);
   limits_ = terms.limits.value_or(is_data_only() ? kStrictLimits : Limits{});
   for (const Terms& each : above) {
     if (each.limits) limits_ = stricter(limits_, *each.limits);
@@ -60,6 +62,10 @@ bool Admission::is_data_only() const {
 }
 
 Result<Envelope> Admission::admit(BytesView bytes) const {
+  for (const auto& ring : keys_) {
+    Result<void> signed_by_one = ring->check(bytes);
+    if (!signed_by_one) return tl::unexpected(std::move(signed_by_one.error()));
+  }
   Result<Envelope> envelope = open_whole(bytes, limits_);
   if (!envelope) return envelope;
   Result<void> checked = verify(*envelope, limits_);

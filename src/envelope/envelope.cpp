@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "envelope/frame.h"
 #include "envelope/manifest_codec.h"
+#include "envelope/signature_tail.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
 
@@ -19,7 +20,7 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-constexpr std::uint64_t kHeaderLength = 5;
+constexpr std::uint64_t kHeaderLength = wire::kHeaderFieldCount;
 constexpr std::uint64_t kCodeEntryLength = 2;
 constexpr std::string_view kMark(wire::kMark, sizeof wire::kMark);
 
@@ -59,6 +60,14 @@ bool read_mark(Reader& reader, std::uint64_t& sections, std::uint64_t& fields) {
          reader.fail(ErrorCode::kNotAnEnvelope, token.offset, kDetail);
 }
 
+// What is no bin was not meant for this field, and is passed over as later ones are.
+bool read_application(Reader& reader, BytesView& application) {
+  Reader ahead = reader;
+  Token token;
+  if (ahead.next(token) && token.type == TokenType::kBinary) application = token.bytes;
+  return reader.skip();
+}
+
 bool read_header(Reader& reader, Envelope& envelope) {
   const std::size_t start = reader.offset();
   std::uint64_t sections = 0;
@@ -88,7 +97,9 @@ bool read_header(Reader& reader, Envelope& envelope) {
   envelope.python = {static_cast<std::uint32_t>(major),
                      static_cast<std::uint32_t>(minor),
                      static_cast<std::uint32_t>(magic)};
-  return skip_rest(reader, fields - kHeaderLength);
+  if (fields == kHeaderLength) return true;
+  return read_application(reader, envelope.application) &&
+         skip_rest(reader, fields - kHeaderLength - 1);
 }
 
 bool read_code(Reader& reader, std::vector<CodeBody>& code) {
@@ -213,7 +224,10 @@ Result<void> check_python(const Envelope& envelope, const PythonVersion& python)
 }
 
 std::size_t sealed_bound(const Parts& parts) {
+  constexpr std::size_t kBinaryHead = 5;
   std::size_t bound = frame_bound(parts) + parts.payload.size() + parts.places.size();
+  if (!parts.application.empty()) bound += kBinaryHead + parts.application.size();
+  if (parts.key != nullptr) bound += envelope::tail_size(parts.key->algorithm());
   for (const Insertion& insertion : parts.payload_insertions) {
     bound += insertion.bytes.size();
   }
@@ -226,12 +240,14 @@ std::size_t sealed_bound(const Parts& parts) {
 std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
   wire::CursorWriter writer(out);
   writer.array(wire::kSectionCount);
-  writer.array(kHeaderLength);
+  const bool has_application = !parts.application.empty();
+  writer.array(kHeaderLength + (has_application ? 1 : 0));
   writer.text(kMark);
   writer.unsigned_integer(kFormatVersion);
   writer.unsigned_integer(parts.python.major);
   writer.unsigned_integer(parts.python.minor);
   writer.unsigned_integer(parts.python.magic);
+  if (has_application) writer.binary(parts.application);
 
   if (parts.manifest != nullptr) {
     envelope::write_manifest(writer, *parts.manifest);
@@ -257,6 +273,7 @@ std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
   }
 
   writer.binary(base::digest_of({out, writer.at()}));
+  if (parts.key != nullptr) return envelope::write_tail(*parts.key, out, writer.at());
   writer.nil();
   return writer.at();
 }

@@ -3,10 +3,12 @@
 
 #include "waybill/report.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "envelope/code_body.h"
 #include "envelope/report_model.h"
+#include "waybill/signature.h"
 #include "wire/reader.h"
 
 namespace waybill {
@@ -22,6 +24,21 @@ constexpr const char* kSectionNames[wire::kSectionCount] = {
 
 void set_text_or_null(Json& into, const std::string& text) {
   if (!text.empty()) into = text;
+}
+
+// What an envelope may have beside all others: keys that are there if it has it.
+void add_extras(const Envelope& envelope, std::size_t max_text, Json& model) {
+  if (const auto info = signature_info(envelope)) {
+    Json& signature = begin_object(model["signature"], 2);
+    signature["algorithm"] = name_of(info->algorithm);
+    signature["key"] = to_string(info->key);
+  }
+  if (!envelope.application.empty()) {
+    const std::size_t shown = std::min(envelope.application.size(), max_text / 2);
+    Json& application = begin_object(model["application"], 2);
+    application["size"] = envelope.application.size();
+    application["start"] = hex(envelope.application.first(shown));
+  }
 }
 
 void add_imports(const Manifest& manifest, Json& imports) {
@@ -159,7 +176,7 @@ void set_error(Json& into, const Error& error) {
 }
 
 void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model) {
-  begin_object(model, 10);
+  begin_object(model, 12);
   model["format_version"] = envelope.format_version;
   Json& python = begin_object(model["python"], 3);
   python["major"] = envelope.python.major;
@@ -177,6 +194,7 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json& m
   }
   fill_payload(envelope, names, options, model["payload"]);
   add_sections(envelope, model["sections"]);
+  add_extras(envelope, options.max_text, model);
 }
 
 }  // namespace envelope

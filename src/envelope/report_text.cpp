@@ -45,6 +45,14 @@ std::string plural(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::string signature_of(const Json& model) {
+  if (!model["signed"].get<bool>()) return "not signed";
+  if (!model.contains("signature")) return "signed in an unknown way";
+  const Json& signature = model["signature"];
+  return fmt::format("signed ({} key {}, not checked)", text_of(signature, "algorithm"),
+                     text_of(signature, "key"));
+}
+
 void add_summary(const Json& model, const Paint& paint, std::string& out) {
   const Json& python = model["python"];
   out +=
@@ -52,9 +60,15 @@ void add_summary(const Json& model, const Paint& paint, std::string& out) {
   out +=
       fmt::format(", Python {}.{} (bytecode {}), {}, {}\n", number_of(python, "major"),
                   number_of(python, "minor"), number_of(python, "magic"),
-                  plural(number_of(model, "size"), "byte"),
-                  model["signed"].get<bool>() ? "signed" : "not signed");
+                  plural(number_of(model, "size"), "byte"), signature_of(model));
   out += paint.faint("digest " + text_of(model, "digest")) + "\n";
+  if (!model.contains("application")) return;
+  const Json& application = model["application"];
+  const std::string start = text_of(application, "start");
+  const std::uint64_t size = number_of(application, "size");
+  out +=
+      fmt::format("application {}{}  {}\n", start, size * 2 > start.size() ? "…" : "",
+                  paint.faint(plural(size, "byte")));
 }
 
 void add_substitutions(const Json& substitutions, const Paint& paint,

@@ -9,6 +9,11 @@
 #include <cstdint>
 
 #include "waybill/admission.h"
+#include "waybill/bytes.h"
+
+namespace waybill {
+class SigningKey;
+}
 
 namespace waybill::py {
 
@@ -24,12 +29,16 @@ struct EncodeHooks {
   // hold; this one's objects are added. `payload` is this one's number.
   PyObject* memo = nullptr;
   std::uint64_t payload = 0;
+  // What goes into the envelope beside the object; see Parts.
+  BytesView application;
+  const SigningKey* key = nullptr;
 
   // Whether there are none, and so the object alone decides what it becomes.
   bool are_none() const {
     return persistent_id == nullptr && reducer_override == nullptr &&
            dispatch_table == nullptr && buffer_callback == nullptr &&
-           by_value == nullptr && policies == nullptr && memo == nullptr;
+           by_value == nullptr && policies == nullptr && memo == nullptr &&
+           application.empty() && key == nullptr;
   }
 };
 

@@ -56,13 +56,15 @@ Ref new_bytes(BytesView bytes) {
                                 static_cast<Py_ssize_t>(bytes.size())));
 }
 
-Ref sealed(const State& state, const Encoding& encoding) {
+Ref sealed(const State& state, const Encoding& encoding, const EncodeHooks& hooks) {
   wire::Writer manifest;
   encoding.imports.encode(manifest);
   wire::Writer places;
   encoding.code.write_places(places, encoding.imports.first_file(), state.known_codes);
   Parts parts;
   parts.python = state.python;
+  parts.application = hooks.application;
+  parts.key = hooks.key;
   parts.encoded_manifest = manifest.view();
   parts.code = encoding.code.bodies();
   parts.shared = encoding.graph.shared();
@@ -122,7 +124,7 @@ Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
       info != nullptr ? look_at(state, object, *info) : nullptr;
   if (sent) encoding.imports.trace();
   encoding.encode(object);
-  Ref bytes = sealed(state, encoding);
+  Ref bytes = sealed(state, encoding, hooks);
   if (info == nullptr) return bytes;
   ++info->times_sent;
   if (sent && sent->complete(state, object, encoding.imports, bytes_of(bytes.get()))) {

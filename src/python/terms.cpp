@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "python/keys.h"
 #include "python/py_error.h"
 #include "python/text.h"
 
@@ -76,10 +77,14 @@ const Policy& policy_of(PyObject* capsule) { return *pointer_of(capsule); }
 
 Terms terms_of(PyObject* tuple) {
   PyObject* policy = nullptr;
+  PyObject* keys = nullptr;
   PyObject* limits = nullptr;
-  if (!PyArg_ParseTuple(tuple, "OO", &policy, &limits)) throw PyError();
+  if (!PyArg_ParseTuple(tuple, "OOO", &policy, &keys, &limits)) throw PyError();
   Terms terms;
   if (policy != Py_None) terms.policy = pointer_of(policy);
+  if (keys != Py_None) {
+    terms.keys = {std::shared_ptr<const KeyRing>(), &key_ring_of(keys)};
+  }
   if (limits != Py_None) terms.limits = limits_of(limits);
   return terms;
 }

@@ -15,8 +15,9 @@ Ref new_policy(PyObject* text);
 // The policy in such a capsule. Throws PyError: TypeError for anything else.
 const Policy& policy_of(PyObject* capsule);
 
-// (policy, limits): a capsule or None, and a tuple as limits_tuple() gives it or None.
-// Throws PyError: TypeError, ValueError or OverflowError.
+// (policy, keys, limits): capsules or None, and a tuple as limits_tuple() gives it or
+// None. The capsules must outlive the terms. Throws PyError: TypeError, ValueError or
+// OverflowError.
 Terms terms_of(PyObject* tuple);
 
 // The ceilings in the order of struct Limits; None where there is none.

@@ -101,6 +101,18 @@ enum class CodeField : std::uint8_t {
 };
 inline constexpr std::uint32_t kCodeFieldCount = 13;
 
+// Fields of the header: all readers of version 1 know so many, the rest may be absent.
+inline constexpr std::uint32_t kHeaderFieldCount = 5;
+// bin: what the program adds for readers that look before they load.
+inline constexpr std::uint32_t kApplicationField = 5;
+
+// The signature section: bin 8 of algorithm, key id, and the signature itself, which
+// covers all bytes before it. So a signed envelope ends in a tail of a fixed size for
+// each algorithm (waybill/signature.h), and is checked without being parsed.
+inline constexpr std::uint32_t kKeyIdSize = 8;
+inline constexpr std::uint32_t kEd25519Size = 64;
+inline constexpr std::uint32_t kMacSize = 32;
+
 // Keys of the manifest and of the notes.
 enum class ManifestKey : std::uint8_t { kImports = 0, kFiles = 1, kSubstitutions = 2 };
 // In a place at the top of the notes: the file that was named last.

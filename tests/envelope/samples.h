@@ -29,10 +29,12 @@ struct Draft {
   Writer payload;
   Writer places;
 
-  Bytes sealed() const {
+  Bytes sealed(const SigningKey* key = nullptr, const Bytes& application = {}) const {
     std::vector<BytesView> bodies(code.begin(), code.end());
     Parts parts;
     parts.python = python;
+    parts.application = application;
+    parts.key = key;
     parts.manifest = &manifest;
     parts.code = bodies;
     parts.shared = shared;

@@ -37,7 +37,11 @@ def table_rows(text):
 
 @pytest.mark.parametrize(
     ("header", "enum"),
-    [("src/wire/format.h", "NodeTag"), ("src/wire/format.h", "ExtType")],
+    [
+        ("src/wire/format.h", "NodeTag"),
+        ("src/wire/format.h", "ExtType"),
+        ("include/waybill/signature.h", "SignatureAlgorithm"),
+    ],
 )
 def test_wire_page_lists_each_number_of(header, enum):
     rows = list(table_rows(WIRE_PAGE.read_text(encoding="utf-8")))
@@ -49,6 +53,16 @@ def test_wire_page_lists_each_number_of(header, enum):
     ]
 
     assert not missing, f"no table row with number and name of {missing}"
+
+
+def test_wire_page_tells_the_sizes_of_signatures():
+    header = (ROOT / "src/wire/format.h").read_text(encoding="utf-8")
+    sizes = dict(re.findall(r"k(\w+)Size = (\d+);", header))
+    rows = list(table_rows(WIRE_PAGE.read_text(encoding="utf-8")))
+
+    assert any({"kEd25519", sizes["Ed25519"]} <= set(row) for row in rows)
+    assert any({"kMac", sizes["Mac"]} <= set(row) for row in rows)
+    assert [sizes["KeyId"], "key id"] in rows
 
 
 def test_wire_page_lists_each_error_code():

@@ -25,11 +25,12 @@ LAW = {
 # The extension: public headers, the pipelines, the state that hangs on the module, what
 # converts arguments, and the border where errors become exceptions.
 # unwind.h: of the C++ ABI, for threads that Python ends.
-MODULE_MAY_INCLUDE = {"waybill/", "Python.h", "methods.h", "unwind.h"}
+MODULE_MAY_INCLUDE = {"waybill/", "Python.h", "unwind.h"}
 MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
-    for name in ("object", "terms", "state", "ref", "py_error", "text")
+    for name in ("object", "terms", "keys", "state", "ref", "py_error", "text")
 }
+MODULE_MAY_INCLUDE |= {"border.h", "admission_methods.h", "key_methods.h"}
 
 # Public headers that do not belong to the layer envelope.
 LAYER_OF_PUBLIC_HEADER = {

@@ -1,6 +1,7 @@
 """What payloads of plain data cost in memory, next to their size and their estimate.
 
-Prints, for each shape, bytes of the payload, of the peak, and of the estimate.
+Prints, for each shape, bytes of the payload, of the peak and of the estimate, and how
+many containers are inside each other.
 """
 
 import sys
@@ -82,7 +83,8 @@ def main():
         with peak_memory.watch() as peak:
             kept = waybill.loads(data, policy=waybill.DATA_ONLY, limits=LENIENT)
         del kept
-        print(repr((name, len(data), peak.bytes, estimate(data))), flush=True)
+        depth = waybill.inspect(data)["payload"]["statistics"]["depth"]
+        print(repr((name, len(data), peak.bytes, estimate(data), depth)), flush=True)
 
 
 if __name__ == "__main__":

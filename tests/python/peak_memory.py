@@ -1,7 +1,7 @@
 """Counts what a process allocates, of Python's and of C++'s: the peak, to the byte.
 
-The counter (peak_memory.cpp) stands before malloc, and Python's own allocator aside, so a
-program has to be started with it: start_again_with_counter().
+The counter (peak_memory.cpp) stands before malloc, and Python's own allocator aside, so
+a program has to be started with it: start_again_with_counter().
 """
 
 import contextlib

@@ -19,7 +19,9 @@ from sources import define
 
 def asked(value):
     """The bytes when every object is asked."""
-    return waybill._core.encode(value, None, None, {}, None, None, None, None, 0)
+    return waybill._core.encode(
+        value, None, None, {}, None, None, None, None, 0, None, b""
+    )
 
 
 class Plain:

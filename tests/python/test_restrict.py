@@ -134,5 +134,5 @@ else:
 
 
 def test_restricting_to_nothing_is_a_mistake():
-    with pytest.raises(TypeError, match="needs a policy or limits"):
+    with pytest.raises(TypeError, match="needs a policy, keys or limits"):
         waybill.restrict()

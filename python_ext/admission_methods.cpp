@@ -2,9 +2,10 @@
 
 #include <Python.h>
 
-#include <array>
+#include <memory>
 
-#include "methods.h"
+#include "admission_methods.h"
+#include "border.h"
 #include "python/terms.h"
 #include "python/text.h"
 
@@ -52,7 +53,11 @@ PyObject* max_bytes(PyObject*, PyObject* object) {
 
 PyObject* restrict_process(PyObject*, PyObject* terms) {
   return guarded([&] {
-    waybill::restrict_process(py::terms_of(terms));
+    Terms restriction = py::terms_of(terms);
+    if (restriction.keys) {  // Those that are added to the ring later do not count.
+      restriction.keys = std::make_shared<const KeyRing>(restriction.keys->clone());
+    }
+    waybill::restrict_process(restriction);
     return Ref::share(Py_None);
   });
 }

@@ -1,11 +1,9 @@
 #pragma once
 
-// What the functions of the extension module share, whatever file they are in: each
-// parses its arguments, calls one C++ function and converts.
+// What each function of the extension does around its one call of C++.
 
 #include <Python.h>
 
-#include <exception>
 #include <new>
 #include <string_view>
 
@@ -19,11 +17,6 @@ using py::check;
 using py::PyError;
 using py::Ref;
 using py::State;
-
-// Functions about what is let in: admission.cpp.
-extern PyMethodDef kAdmissionMethods[];
-// The presets that Python has under these names too. Throws PyError.
-void add_admission_constants(PyObject* module);
 
 inline State& state_of(PyObject* module) {
   return *static_cast<State*>(PyModule_GetState(module));
@@ -44,6 +37,32 @@ PyObject* guarded(Function function) {
   }
 }
 
+// The bytes of a bytes-like object. Memory that somebody else may write to meanwhile,
+// such as a bytearray's, is copied: what was verified has to be what is read.
+class Input {
+ public:
+  explicit Input(PyObject* object)
+      : bytes_(PyBytes_CheckExact(object) ? Ref::share(object) : copy_of(object)) {}
+
+  BytesView bytes() const {
+    return {reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(bytes_.get())),
+            static_cast<std::size_t>(PyBytes_GET_SIZE(bytes_.get()))};
+  }
+
+ private:
+  static Ref copy_of(PyObject* object) {
+    Py_buffer buffer;
+    check(PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE));
+    Ref bytes = Ref::steal_or_null(
+        PyBytes_FromStringAndSize(static_cast<const char*>(buffer.buf), buffer.len));
+    PyBuffer_Release(&buffer);
+    if (!bytes) throw PyError();
+    return bytes;
+  }
+
+  Ref bytes_;
+};
+
 inline Ref text(std::string_view view) {
   return Ref::steal(PyUnicode_DecodeUTF8(
       view.data(), static_cast<Py_ssize_t>(view.size()), "surrogatepass"));
@@ -61,7 +80,6 @@ inline void demand_count(const char* name, Py_ssize_t count, Py_ssize_t expected
   throw PyError();
 }
 
-// A METH_FASTCALL function, as the table wants it.
 template <typename Function>
 PyCFunction fast(Function function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <Python.h>
+
+namespace waybill::extension {
+
+// The functions of the extension that have to do with what is let in;
+// waybill._admission calls them. Ends with a row of nulls.
+extern PyMethodDef kAdmissionMethods[];
+
+// The presets that Python has under these names too. Throws PyError.
+void add_admission_constants(PyObject* module);
+
+}  // namespace waybill::extension

@@ -1,0 +1,204 @@
+// Keys and signatures for waybill._signatures, which has the classes around them.
+
+#include "key_methods.h"
+
+#include <string>
+
+#include "border.h"
+#include "python/keys.h"
+#include "waybill/signature.h"
+
+namespace waybill::extension {
+namespace {
+
+template <typename T>
+T unwrapped(const State& state, Result<T> result) {
+  if (!result) py::raise(state, result.error());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+// The text of a str or bytes. No copy: it may be a secret.
+std::string_view view_of(PyObject* object) {
+  if (PyBytes_Check(object)) {
+    return {PyBytes_AS_STRING(object),
+            static_cast<std::size_t>(PyBytes_GET_SIZE(object))};
+  }
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(object, &size);
+  if (text == nullptr) throw PyError();
+  return {text, static_cast<std::size_t>(size)};
+}
+
+// Where keys come from, as the first argument says.
+struct Source {
+  const char* name;
+  Result<SigningKey> (*read)(std::string_view what);
+  Result<void> (*add)(KeyRing& ring, std::string_view what);
+};
+
+constexpr Source kSources[] = {
+    {"text", [](std::string_view what) { return SigningKey::from_text(what); },
+     [](KeyRing& ring, std::string_view what) { return ring.add_text(what); }},
+    {"file",
+     [](std::string_view what) { return SigningKey::from_file(std::string(what)); },
+     [](KeyRing& ring, std::string_view what) {
+       return ring.add_file(std::string(what));
+     }},
+    {"environment",
+     [](std::string_view what) {
+       return SigningKey::from_environment(std::string(what));
+     },
+     [](KeyRing& ring, std::string_view what) {
+       return ring.add_environment(std::string(what));
+     }},
+};
+
+const Source& source_of(PyObject* name) {
+  const std::string_view wanted = view_of(name);
+  for (const Source& source : kSources) {
+    if (wanted == source.name) return source;
+  }
+  PyErr_SetString(PyExc_ValueError, "keys come from text, file or environment");
+  throw PyError();
+}
+
+PyObject* generate_key(PyObject*, PyObject* algorithm) {
+  return guarded([&] {
+    const std::string_view wanted = view_of(algorithm);
+    for (const auto known : {SignatureAlgorithm::kEd25519, SignatureAlgorithm::kMac}) {
+      if (wanted == name_of(known)) {
+        return py::new_signing_key(SigningKey::generate(known));
+      }
+    }
+    PyErr_SetString(PyExc_ValueError, "the algorithms are 'ed25519' and 'mac'");
+    throw PyError();
+  });
+}
+
+PyObject* read_key(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("read_key", count, 2);
+    const Source& source = source_of(arguments[0]);
+    return py::new_signing_key(
+        unwrapped(state_of(module), source.read(view_of(arguments[1]))));
+  });
+}
+
+PyObject* describe_key(PyObject*, PyObject* key) {
+  return guarded([&] {
+    const SigningKey& signer = py::signing_key_of(key);
+    const Ref algorithm = text(name_of(signer.algorithm()));
+    const Ref id = text(to_string(signer.id()));
+    return Ref::steal(PyTuple_Pack(2, algorithm.get(), id.get()));
+  });
+}
+
+PyObject* public_text(PyObject* module, PyObject* key) {
+  return guarded([&] {
+    return text(unwrapped(state_of(module), py::signing_key_of(key).public_text()));
+  });
+}
+
+PyObject* save_key(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("save_key", count, 2);
+    const std::string path(view_of(arguments[1]));
+    unwrapped(state_of(module), py::signing_key_of(arguments[0]).save(path));
+    return Ref::share(Py_None);
+  });
+}
+
+PyObject* key_ring(PyObject*, PyObject*) {
+  return guarded([] { return py::new_key_ring(); });
+}
+
+PyObject* add_keys(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("add_keys", count, 3);
+    KeyRing& ring = py::key_ring_of(arguments[0]);
+    const Source& source = source_of(arguments[1]);
+    unwrapped(state_of(module), source.add(ring, view_of(arguments[2])));
+    return Ref::share(Py_None);
+  });
+}
+
+PyObject* add_key(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("add_key", count, 2);
+    py::key_ring_of(arguments[0]).add(py::signing_key_of(arguments[1]));
+    return Ref::share(Py_None);
+  });
+}
+
+PyObject* key_ids(PyObject*, PyObject* ring) {
+  return guarded([&] {
+    const Ref ids = Ref::steal(PyList_New(0));
+    for (const KeyId& id : py::key_ring_of(ring).ids()) {
+      check(PyList_Append(ids.get(), text(to_string(id)).get()));
+    }
+    return ids;
+  });
+}
+
+PyObject* sign(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("sign", count, 2);
+    const Input input(arguments[0]);
+    return py::sign(state_of(module), input.bytes(), py::signing_key_of(arguments[1]));
+  });
+}
+
+// The envelope that the bytes are, after its signature has proven right.
+Envelope checked(const State& state, BytesView bytes, const KeyRing& ring) {
+  unwrapped(state, ring.check(bytes));
+  return unwrapped(state, open_whole(bytes));
+}
+
+PyObject* verify(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("verify", count, 2);
+    const State& state = state_of(module);
+    const Input input(arguments[0]);
+    const KeyRing& ring = py::key_ring_of(arguments[1]);
+    unwrapped(state, waybill::verify(checked(state, input.bytes(), ring)));
+    return Ref::share(Py_None);
+  });
+}
+
+PyObject* application(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("application", count, 2);
+    const State& state = state_of(module);
+    const Input input(arguments[0]);
+    PyObject* ring = given(arguments[1]);
+    const Envelope envelope = ring != nullptr
+                                  ? checked(state, input.bytes(), py::key_ring_of(ring))
+                                  : unwrapped(state, open_whole(input.bytes()));
+    const BytesView field = envelope.application;
+    if (field.empty()) return Ref::share(Py_None);
+    return Ref::steal(
+        PyBytes_FromStringAndSize(reinterpret_cast<const char*>(field.data()),
+                                  static_cast<Py_ssize_t>(field.size())));
+  });
+}
+
+}  // namespace
+
+PyMethodDef kKeyMethods[] = {
+    {"generate_key", generate_key, METH_O, "generate_key(algorithm, /) -> key"},
+    {"read_key", fast(read_key), METH_FASTCALL, "read_key(source, what, /) -> key"},
+    {"describe_key", describe_key, METH_O, "describe_key(key, /) -> (algorithm, id)"},
+    {"public_text", public_text, METH_O, "public_text(key, /) -> str"},
+    {"save_key", fast(save_key), METH_FASTCALL, "save_key(key, path, /)"},
+    {"key_ring", key_ring, METH_NOARGS, "key_ring() -> ring"},
+    {"add_keys", fast(add_keys), METH_FASTCALL, "add_keys(ring, source, what, /)"},
+    {"add_key", fast(add_key), METH_FASTCALL, "add_key(ring, key, /)"},
+    {"key_ids", key_ids, METH_O, "key_ids(ring, /) -> list of str"},
+    {"sign", fast(sign), METH_FASTCALL, "sign(data, key, /) -> bytes"},
+    {"verify", fast(verify), METH_FASTCALL, "verify(data, ring, /)"},
+    {"application", fast(application), METH_FASTCALL,
+     "application(data, ring, /) -> bytes or None"},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace waybill::extension

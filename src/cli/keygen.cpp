@@ -1,0 +1,70 @@
+// waybill keygen --out PREFIX: makes a key to sign with. Runs no Python.
+// Tested by tests/cli/test_sign.py.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "waybill/signature.h"
+
+namespace waybill::cli {
+namespace {
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.add_option("--out", arguments.output,
+                 "Where to: PREFIX.key, and PREFIX.pub for those who check")
+      ->required();
+  app.add_flag("--mac", arguments.mac,
+               "A key that both sides share, instead of an Ed25519 pair");
+  app.add_flag("--json", arguments.json, "Write one JSON object");
+}
+
+// Writes a new file for everybody to read.
+Result<void> save_public(const std::string& path, const std::string& line) {
+  constexpr mode_t kEverybody = 0644;
+  const int number = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, kEverybody);
+  std::FILE* file = number < 0 ? nullptr : fdopen(number, "wb");
+  bool is_written = file != nullptr && std::fputs((line + "\n").c_str(), file) >= 0;
+  if (file != nullptr) is_written = std::fclose(file) == 0 && is_written;
+  if (is_written) return {};
+  return tl::unexpected(Error{ErrorCode::kBadKey, 0,
+                              "the key file " + path + " cannot be made: " +
+                                  std::string(std::strerror(errno))});
+}
+
+Exit run(const Arguments& arguments) {
+  const std::string secret_file = arguments.output + ".key";
+  const SigningKey key = SigningKey::generate(
+      arguments.mac ? SignatureAlgorithm::kMac : SignatureAlgorithm::kEd25519);
+  const Result<void> saved = key.save(secret_file);
+  if (!saved) return refuse(saved.error(), arguments.json);
+  const std::string line = arguments.mac ? "" : *key.public_text();
+  if (!arguments.mac) {
+    const Result<void> published = save_public(arguments.output + ".pub", line);
+    if (!published) {
+      std::remove(secret_file.c_str());  // One without the other helps nobody.
+      return refuse(published.error(), arguments.json);
+    }
+  }
+  const std::string id = to_string(key.id());
+  if (arguments.json) {
+    const std::string quoted = line.empty() ? "null" : "\"" + line + "\"";
+    std::printf("{\n  \"ok\": true,\n  \"key\": \"%s\",\n  \"public\": %s\n}\n",
+                id.c_str(), quoted.c_str());
+  } else {
+    std::printf("%s\n%s%s", id.c_str(), line.c_str(), line.empty() ? "" : "\n");
+  }
+  return Exit::kFine;
+}
+
+}  // namespace
+
+const Command kKeygen = {"keygen", "Make a key to sign envelopes with", declare, run};
+
+}  // namespace waybill::cli

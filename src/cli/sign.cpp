@@ -1,0 +1,40 @@
+// waybill sign --key FILE IN: signs an envelope. Runs no Python.
+// Tested by tests/cli/test_sign.py.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "waybill/signature.h"
+
+namespace waybill::cli {
+namespace {
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
+  auto* from = app.add_option_group("key")->require_option(1);
+  from->add_option("--key", arguments.key_file, "A file with the key to sign with");
+  from->add_option("--key-env", arguments.key_variable,
+                   "The name of an environment variable with that key");
+  app.add_option("-o,--out", arguments.output, "Where to; else stdout");
+  app.add_flag("--json", arguments.json, "Write errors as JSON too");
+}
+
+Exit run(const Arguments& arguments) {
+  const Result<SigningKey> key =
+      arguments.key_file.empty() ? SigningKey::from_environment(arguments.key_variable)
+                                 : SigningKey::from_file(arguments.key_file);
+  if (!key) return refuse(key.error(), arguments.json);
+  std::vector<std::uint8_t> bytes;
+  if (!read_input(arguments.file, bytes)) return Exit::kUnreadable;
+  const Result<std::vector<std::uint8_t>> envelope = sign(bytes, *key);
+  if (!envelope) return refuse(envelope.error(), arguments.json);
+  const bool is_written =
+      write_output(arguments.output.empty() ? "-" : arguments.output, *envelope);
+  return is_written ? Exit::kFine : Exit::kUnreadable;
+}
+
+}  // namespace
+
+const Command kSign = {"sign", "Sign an envelope", declare, run};
+
+}  // namespace waybill::cli

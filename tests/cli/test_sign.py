@@ -1,0 +1,163 @@
+"""`waybill keygen`, `waybill sign`, and what `waybill verify` says of signatures."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import waybill
+
+COMMAND = os.environ.get("WAYBILL_COMMAND", Path(__file__).parents[2] / "build/waybill")
+BINARY = Path(COMMAND).resolve()
+
+pytestmark = pytest.mark.skipif(
+    not BINARY.exists(), reason="build/waybill is not built"
+)
+
+
+def run(*arguments, data=None, env=None):
+    return subprocess.run(
+        [BINARY, *arguments],
+        input=data,
+        capture_output=True,
+        env=None if env is None else {**os.environ, **env},
+    )
+
+
+@pytest.fixture(params=[(), ("--mac",)], ids=["ed25519", "mac"])
+def key_files(request, tmp_path):
+    """The file to sign with, and the one to check with."""
+    made = run("keygen", *request.param, "--out", tmp_path / "sender")
+    assert made.returncode == 0, made.stderr
+    secret = tmp_path / "sender.key"
+    return secret, secret if request.param else tmp_path / "sender.pub"
+
+
+def test_keygen_writes_a_pair_and_prints_nothing_secret(tmp_path):
+    made = run("keygen", "--out", tmp_path / "a")
+
+    key = waybill.SigningKey.from_file(tmp_path / "a.key")
+    assert made.stdout.decode() == f"{key.id}\n{key.public_text}\n"
+    assert (tmp_path / "a.pub").read_text() == key.public_text + "\n"
+    assert (tmp_path / "a.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_keygen_of_a_mac_prints_its_id_alone(tmp_path):
+    made = run("keygen", "--mac", "--out", tmp_path / "a", "--json")
+
+    key = waybill.SigningKey.from_file(tmp_path / "a.key")
+    assert key.algorithm == "mac"
+    assert json.loads(made.stdout) == {"ok": True, "key": key.id, "public": None}
+    assert not (tmp_path / "a.pub").exists()
+
+
+@pytest.mark.parametrize("there", ["a.key", "a.pub"])
+def test_keygen_overwrites_nothing_and_leaves_no_half(tmp_path, there):
+    (tmp_path / there).write_text("precious")
+
+    made = run("keygen", "--out", tmp_path / "a")
+
+    assert made.returncode == 4
+    assert [path.name for path in tmp_path.iterdir()] == [there]
+    assert (tmp_path / there).read_text() == "precious"
+
+
+def test_what_is_signed_is_verified(key_files, tmp_path):
+    secret, known = key_files
+    key = waybill.SigningKey.from_file(secret)
+    (tmp_path / "in").write_bytes(waybill.dumps([1]))
+
+    signed = run("sign", "--key", secret, tmp_path / "in", "-o", tmp_path / "out")
+    text = run("verify", "--key", known, tmp_path / "out")
+    as_json = run("verify", "--key", known, tmp_path / "out", "--json")
+
+    assert (signed.returncode, signed.stdout) == (0, b""), signed.stderr
+    data = (tmp_path / "out").read_bytes()
+    assert data == waybill.dumps([1], key=key)
+    assert f"signed by the {key.algorithm} key {key.id}" in text.stdout.decode()
+    assert json.loads(as_json.stdout) == {
+        "ok": True,
+        "size": len(data),
+        "signature": {"algorithm": key.algorithm, "key": key.id},
+    }
+
+
+def test_keys_of_the_environment_and_stdin_and_stdout(key_files):
+    secret, known = key_files
+    env = {"A_KEY": secret.read_text(), "KNOWN": known.read_text()}
+
+    signed = run("sign", "--key-env", "A_KEY", "-", data=waybill.dumps([1]), env=env)
+    verified = run("verify", "--key-env", "KNOWN", "-", data=signed.stdout, env=env)
+
+    assert verified.returncode == 0, verified.stderr
+
+
+def test_one_of_several_keys_is_enough(key_files, tmp_path):
+    secret, known = key_files
+    run("keygen", "--out", tmp_path / "other")
+    data = waybill.dumps([1], key=waybill.SigningKey.from_file(secret))
+
+    both = run(
+        "verify", "--key", tmp_path / "other.pub", "--key", known, "-", data=data
+    )
+    other = run("verify", "--key", tmp_path / "other.pub", "-", data=data)
+
+    assert both.returncode == 0, both.stderr
+    assert other.returncode == 4
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda d: d[:-1], lambda d: b"\0" + d[1:], lambda d: b""]
+)
+def test_signature_is_checked_before_the_form(key_files, spoil):
+    secret, known = key_files
+    data = spoil(waybill.dumps([1], key=waybill.SigningKey.from_file(secret)))
+
+    result = run("verify", "--key", known, "-", "--json", data=data)
+
+    assert result.returncode == 4
+    assert json.loads(result.stdout)["error"]["code"] == "bad_signature"
+    assert result.stderr.startswith(b"waybill: bad_signature at byte ")
+
+
+def test_bad_keys_end_with_4(key_files, tmp_path):
+    secret, known = key_files
+    secret.chmod(0o644)
+    run("keygen", "--out", tmp_path / "other")
+
+    for arguments in (
+        ("sign", "--key", secret, "-"),
+        ("sign", "--key", tmp_path / "other.pub", "-"),
+        ("sign", "--key-env", "NO_SUCH_VARIABLE", "-"),
+        ("verify", "--key", tmp_path / "other.key", "-"),
+        ("verify", "--key", tmp_path / "absent", "-"),
+    ):
+        result = run(*arguments, "--json", data=waybill.dumps(1))
+        assert result.returncode == 4, arguments
+        assert json.loads(result.stdout)["error"]["code"] == "bad_key"
+
+
+def test_what_is_no_envelope_is_not_signed(key_files):
+    result = run("sign", "--key", key_files[0], "-", data=b"\x80\x04N.")
+
+    assert (result.returncode, result.stdout) == (2, b"")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("sign", "-"), ("sign", "--key", "a", "--key-env", "b", "-"), ("keygen",)],
+)
+def test_misunderstanding_ends_with_1(arguments):
+    assert run(*arguments, data=b"").returncode == 1
+
+
+@pytest.mark.parametrize("command", ["sign", "verify", "keygen", "no-such"])
+@pytest.mark.parametrize("option", ["--key", "--key-env", "--out", "--none"])
+def test_key_as_an_argument_is_refused_and_not_told(command, option):
+    text = "waybill-mac:" + "k" * 43
+
+    for arguments in ((option, text, "-"), (f"{option}={text}", "-"), (text,)):
+        result = run(command, *arguments, data=b"")
+        assert result.returncode == 1
+        assert b"kkk" not in result.stdout + result.stderr
