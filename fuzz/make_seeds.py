@@ -2,8 +2,8 @@
 
     python fuzz/make_seeds.py
 
-writes fuzz/corpus/<harness>/ for payload, instructions, round_trip, policy and loads, to
-which loads_data links; and from src/wire/format.h fuzz/payload.dict, to which others
+writes fuzz/corpus/<harness>/ for payload, instructions, round_trip, policy and loads,
+to which loads_data links; and from src/wire/format.h fuzz/payload.dict, to which others
 link. The same files each time, for the same CPython.
 """
 
