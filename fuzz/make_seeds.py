@@ -2,9 +2,9 @@
 
     python fuzz/make_seeds.py
 
-writes fuzz/corpus/<harness>/ for payload, instructions, round_trip, policy and loads,
-to which loads_data links; and from src/wire/format.h fuzz/payload.dict, to which others
-link. The same files each time, for the same CPython.
+writes fuzz/corpus/<harness>/ for payload, instructions, round_trip, policy, signature and
+loads, to which loads_data links; and from src/wire/format.h fuzz/payload.dict, to which
+others link. The same files each time, for the same CPython.
 """
 
 from __future__ import annotations
@@ -124,6 +124,17 @@ def policies() -> Iterator[tuple[str, bytes]]:
         yield name, text.encode() + b"\0" + envelope
 
 
+def signatures() -> Iterator[tuple[str, bytes]]:
+    """Key texts and golden files, for both algorithms."""
+    secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+    for number, kind in enumerate(("mac", "ed25519-public", "ed25519-private")):
+        text = f"# a key\nwaybill-{kind}:{secret}\n"
+        yield kind, bytes([number, 0, 7]) + text.encode()
+    for number, (name, envelope) in enumerate(golden()):
+        if name.endswith("3.11"):
+            yield name, bytes([number, 1, 9]) + envelope
+
+
 def enumerators(name: str) -> Iterator[tuple[str, int]]:
     """Names and numbers of an enumeration of the format."""
     body = re.search(rf"enum class {name}.*?{{(.*?)}};", FORMAT.read_text(), re.DOTALL)
@@ -174,6 +185,7 @@ def main() -> None:
         "round_trip": recipes(),
         "loads": loads(),
         "policy": policies(),
+        "signature": signatures(),
     }.items():
         folder = FUZZ / "corpus" / harness
         shutil.rmtree(folder, ignore_errors=True)
