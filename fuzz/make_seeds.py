@@ -2,9 +2,9 @@
 
     python fuzz/make_seeds.py
 
-writes fuzz/corpus/<harness>/ for payload, instructions, round_trip, policy, signature and
-loads, to which loads_data links; and from src/wire/format.h fuzz/payload.dict, to which
-others link. The same files each time, for the same CPython.
+writes fuzz/corpus/<harness>/ for payload, instructions, round_trip, policy, signature
+and loads, to which loads_data links; and from src/wire/format.h fuzz/payload.dict, to
+which others link. The same files each time, for the same CPython.
 """
 
 from __future__ import annotations
