@@ -38,7 +38,8 @@ Ref prepare() {
   known_bodies();  // Their files are out of reach once the fences stand.
   const Ref module = fuzz::start_python("loading");
   Ref check = Ref::steal_or_null(
-      PyObject_CallMethod(module.get(), "check_with", "s", WAYBILL_LOADS_OPTIONS));
+      PyObject_CallMethod(module.get(), "check_with", "sO", WAYBILL_LOADS_OPTIONS,
+                          WAYBILL_MAY_CALL ? Py_True : Py_False));
   if (!check) fuzz::give_up();
   fuzz::fence_in();
   return check;

@@ -12,6 +12,8 @@ import waybill
 
 pytest.importorskip("xxhash")
 
+from mutation_worker import sealed  # noqa: E402
+
 WORKER = Path(__file__).with_name("data_only_worker.py")
 SECONDS = 1200
 
@@ -47,6 +49,19 @@ def run(count, seed, tmp_path):
     )
     assert done.returncode == 0, f"{done.returncode}\n{done.stderr[-3000:]}"
     return ast.literal_eval(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"\x94\xd4\x00\x06\x00\x09\x00",  # range(0, 9, 0)
+        b"\x94\xd4\x00\x06\x00\xcb" + bytes(8) + b"\x01",  # range(0, 0.0, 1)
+        b"\x94\xd4\x00\x06\x00\xc0\x01",  # range(0, None, 1)
+    ],
+)
+def test_range_that_python_refuses_is_malformed(payload):
+    with pytest.raises(waybill.DecodeError, match="a range has three ints"):
+        waybill.loads(sealed(payload), policy=waybill.DATA_ONLY)
 
 
 unwatched = pytest.mark.skipif(

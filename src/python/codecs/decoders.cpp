@@ -2,6 +2,7 @@
 // children turn out to be are checked here.
 // Tested by tests/python/test_functions.py, test_reduce.py, test_untrusted_input.py.
 
+#include <algorithm>
 #include <string>
 
 #include "python/codecs/state_setter.h"
@@ -29,7 +30,15 @@ Ref make_slice(GraphDecoder&, Frame& frame) {
                                 frame.children[2].get()));
 }
 
-Ref make_range(GraphDecoder&, Frame& frame) {
+// A range holds ints, whatever it was made from.
+Ref make_range(GraphDecoder& decoder, Frame& frame) {
+  const bool are_ints = std::ranges::all_of(
+      frame.children, [](const Ref& child) { return PyLong_Check(child.get()); });
+  const bool has_step = are_ints && PyObject_IsTrue(frame.children[2].get()) != 0;
+  if (!has_step) {
+    decoder.fail(ErrorCode::kMalformed,
+                 "a range has three ints, of which the step is not 0");
+  }
   return Ref::steal(PyObject_CallFunctionObjArgs(
       reinterpret_cast<PyObject*>(&PyRange_Type), frame.children[0].get(),
       frame.children[1].get(), frame.children[2].get(), nullptr));
