@@ -20,9 +20,8 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-// What a callable is. Without names where nobody knows them.
-struct Callable {
-  Request request = Request::kCall;  // kCode: it comes along.
+struct Asked {
+  Request request = Request::kCall;
   std::string_view module, name;
 };
 
@@ -58,12 +57,12 @@ class PolicyCheck {
     }
   };
 
-  bool ask(Request request, std::string_view module, std::string_view name,
-           std::size_t offset, const std::string& why = {}) {
-    const Verdict verdict = policy_.ask(request, module, name);
+  bool ask(const Asked& asked, std::size_t offset, const std::string& why = {}) {
+    const Verdict verdict = policy_.ask(asked.request, asked.module, asked.name);
     return verdict.allows ||
-           reader_.fail(ErrorCode::kRefused, offset,
-                        refusal(request, module, name, verdict) + why);
+           reader_.fail(
+               ErrorCode::kRefused, offset,
+               refusal(asked.request, asked.module, asked.name, verdict) + why);
   }
 
   bool check_manifest() {
@@ -71,13 +70,13 @@ class PolicyCheck {
         envelope_.manifest.imports, [&](const ImportRecord& record) {
           std::string why = " (for " + record.chain;
           if (!record.function.empty()) why += " in " + record.function;
-          return ask(Request::kImport, record.module, {}, 0, why + ")");
+          return ask({Request::kImport, record.module, {}}, 0, why + ")");
         });
   }
 
   bool check_code() {
     return envelope_.code.empty() ||
-           ask(Request::kCode, {}, {}, envelope_.code.front().offset);
+           ask({Request::kCode, {}, {}}, envelope_.code.front().offset);
   }
 
   bool check_payload() {
@@ -115,23 +114,24 @@ class PolicyCheck {
   bool check_node(NodeTag tag, std::size_t offset) {
     const auto request = envelope::request_of(tag);
     if (!request || *request == Request::kCall) return true;
-    Callable asked{*request, {}, {}};
     Reader look = reader_;
-    if (*request == Request::kLookup) asked = global_at(look);
-    if (*request == Request::kImport) look.read_text(asked.module, "a module");
+    const Asked asked = *request == Request::kLookup   ? global_at(look)
+                        : *request == Request::kImport ? lazy_import_at(look)
+                                                       : Asked{*request, {}, {}};
     if (!envelope_.shared.empty()) {
       known_.emplace(offset - envelope_.payload.offset, asked);
     }
-    return ask(*request, asked.module, asked.name, offset);
+    return ask(asked, offset);
   }
 
   bool check_callable() {
-    const std::size_t offset = reader_.offset();
-    const Callable callable = callable_here();
-    return ask(callable.request, callable.module, callable.name, offset);
+    Asked callable = callable_here();
+    if (callable.request != Request::kCode) callable.request = Request::kCall;
+    return ask(callable, reader_.offset());
   }
 
-  Callable callable_here() {
+  // What stands there; without names where nobody knows them.
+  Asked callable_here() {
     Reader look = reader_;
     Token token;
     if (!look.next(token)) return {};
@@ -140,8 +140,7 @@ class PolicyCheck {
         look.take_node_tag(tag)) {
       const auto request = envelope::request_of(static_cast<NodeTag>(tag));
       if (request == Request::kLookup) return global_at(look);
-      if (request == Request::kCode) return {Request::kCode, {}, {}};
-      return {};
+      return request == Request::kCode ? Asked{Request::kCode, {}, {}} : Asked();
     }
     std::uint64_t number = 0;
     if (token.type != TokenType::kExtension ||
@@ -150,16 +149,25 @@ class PolicyCheck {
       return {};
     }
     const auto found = known_.find(envelope_.shared[number]);
-    if (found == known_.end()) return {};
-    Callable callable = found->second;
-    if (callable.request == Request::kLookup) callable.request = Request::kCall;
-    return callable;
+    return found == known_.end() ? Asked() : found->second;
+  }
+
+  // What follows the tag of a lazy import: module, and nil or the name that is taken
+  // from it once it is used.
+  static Asked lazy_import_at(Reader& look) {
+    Asked asked{Request::kImport, {}, {}};
+    Token token;
+    if (look.next(token)) asked.module = token.text();
+    if (look.next(token) && token.type != TokenType::kNil) {
+      asked.request = Request::kLookup;
+      asked.name = token.text();
+    }
+    return asked;
   }
 
   // What follows the tag of a global: module or nil, and name.
-  Callable global_at(Reader& look) const {
-    Callable global;
-    global.module = "builtins";
+  Asked global_at(Reader& look) const {
+    Asked global{Request::kLookup, "builtins", {}};
     Token token;
     std::uint64_t index = 0;
     if (look.next(token) && token.type == TokenType::kExtension &&
@@ -178,7 +186,7 @@ class PolicyCheck {
   std::vector<Frame> stack_;
   // What stands at a position, counted from the start of the payload, that a reference
   // may mean: only what has a name or comes along.
-  std::unordered_map<std::uint64_t, Callable> known_;
+  std::unordered_map<std::uint64_t, Asked> known_;
 };
 
 }  // namespace

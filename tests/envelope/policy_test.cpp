@@ -259,6 +259,24 @@ TEST(Policy, SetterOfAStateIsACallToo) {
             std::string::npos);
 }
 
+TEST(Policy, LazyImportOfANameIsALookup) {
+  const auto lazy = [](bool has_name) {
+    Draft draft;
+    draft.payload.node(NodeTag::kLazyImport, 2);
+    draft.payload.text("os");
+    if (has_name) {
+      draft.payload.text("system");
+    } else {
+      draft.payload.nil();
+    }
+    return draft.sealed();
+  };
+  EXPECT_EQ(told(policy_of("allow import os"), lazy(false)), "allowed");
+  EXPECT_EQ(told(policy_of("allow lookup os:system"), lazy(true)), "allowed");
+  EXPECT_NE(told(policy_of("allow import os"), lazy(true)).find("lookup of os:system"),
+            std::string::npos);
+}
+
 TEST(Policy, StandardTypesIsAPolicy) {
   const Policy policy = policy_of(standard_types_policy());
   EXPECT_TRUE(allows(policy, Request::kCall, "datetime", "datetime"));
