@@ -25,7 +25,7 @@ struct Terms {
   std::shared_ptr<const Policy> policy = nullptr;
   // One of these keys has to have signed what is let in; null: nobody has to.
   std::shared_ptr<const KeyRing> keys = nullptr;
-  // Nothing: kStrictLimits where nothing but data is let in, else Limits{}.
+  // Nothing: kStrictLimits where the policy lets no code in, else Limits{}.
   std::optional<Limits> limits = {};
 };
 

@@ -23,8 +23,11 @@ struct Limits {
   // may not survive.
   std::size_t max_depth = std::size_t{1} << 26;
 
-  // Bytes of one text, binary or big integer.
+  // Bytes of one text or binary.
   std::size_t max_text = kNone;
+
+  // Bytes of one int. Division, printing and more take time by the square of it.
+  std::size_t max_integer = kNone;
 
   // Items of one container; pairs of one map.
   std::size_t max_items = kNone;
@@ -37,7 +40,8 @@ struct Limits {
   // Values as a program meets them that follows each reference: an object that is
   // referred to ten times counts eleven times, with all it holds. In memory it is one,
   // but whoever prints, compares or copies the payload goes that way ("billion
-  // laughs"). A reference to a container that is still open, a cycle, counts as one.
+  // laughs"). A reference to a container that is still open, a cycle, counts as one;
+  // text as one for every 16 bytes, and one; a range as many as it has ints.
   std::size_t max_unfolded = kNone;
 
   // Steps that hashing and comparing keys and set items may take beyond 256 for
@@ -49,7 +53,7 @@ struct Limits {
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
-// For input from strangers; the default of data-only loading. 64 MiB of input and
+// For input from strangers; the default wherever no code is let in. 64 MiB of input and
 // 1 GiB of objects are more than messages have, and what stays below is dealt with in
 // seconds at most.
 inline constexpr Limits kStrictLimits = {
@@ -57,6 +61,7 @@ inline constexpr Limits kStrictLimits = {
     .max_values = std::size_t{1} << 24,
     .max_depth = 512,
     .max_text = std::size_t{1} << 26,
+    .max_integer = std::size_t{1} << 11,
     .max_items = std::size_t{1} << 24,
     .max_memory = std::size_t{1} << 30,
     .max_unfolded = std::size_t{1} << 26,

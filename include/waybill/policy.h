@@ -52,7 +52,8 @@ class NamePattern {
 };
 
 // One line of a policy. A rule that allows a request allows what that takes; one that
-// denies it denies what it would lead to.
+// denies it denies what it would lead to. Names with a part like __globals__, which
+// lead to all there is, are allowed only where a rule spells them out.
 struct Rule {
   bool allows = false;
   Request request = Request::kImport;

@@ -23,20 +23,23 @@ class Limits(NamedTuple):
     max_values: int | None = _LIMITS[1]
     #: Containers inside containers.
     max_depth: int | None = _LIMITS[2]
-    #: Bytes of one str, bytes or big int.
+    #: Bytes of one str or bytes.
     max_text: int | None = _LIMITS[3]
+    #: Bytes of one int.
+    max_integer: int | None = _LIMITS[4]
     #: Items of one container.
-    max_items: int | None = _LIMITS[4]
+    max_items: int | None = _LIMITS[5]
     #: Bytes of memory that its data takes, as estimated from above.
-    max_memory: int | None = _LIMITS[5]
+    max_memory: int | None = _LIMITS[6]
     #: Values when what is referred to counts each time ("billion laughs").
-    max_unfolded: int | None = _LIMITS[6]
+    max_unfolded: int | None = _LIMITS[7]
     #: Steps that keys may take beyond 256 each, to be hashed and, where this is
     #: below the default, to be put in their place; then NaN is refused as a key, too.
-    max_key_steps: int | None = _LIMITS[7]
+    max_key_steps: int | None = _LIMITS[8]
 
 
-#: For payloads from strangers; what DATA_ONLY goes with unless others are given.
+#: For payloads from strangers; what policies that let no code in go with, unless others
+#: are given.
 STRICT_LIMITS = Limits(*_core.STRICT_LIMITS)
 
 
@@ -124,8 +127,8 @@ def restrict(
 
     Whatever it is given itself: all policies have to allow it, one key of each ring has
     to have signed it, and the lowest limits count. Nothing takes this back, in no
-    interpreter and no copy of the module; further calls add to it. Processes that are
-    forked inherit it, others do not.
+    interpreter, and not by importing the module anew; further calls add to it.
+    Processes that are forked inherit it, others do not.
     """
     terms = terms_of(policy, keys, limits)
     if terms is None:

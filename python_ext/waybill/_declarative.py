@@ -50,8 +50,8 @@ def is_declarative(cls):
 def declare_again(cls, own, namespace):
     """Moves attributes to the namespace that a class is made with, or drops them.
 
-    The attribute `__mapper__` holds the related classes, which need only be there, and
-    the constructor.
+    The attribute `__mapper__` holds the related classes, which have to be there when
+    the class is first used, and the constructor.
     """
     orm = sys.modules["sqlalchemy.orm"]
     manager = own.pop("_sa_class_manager", None)
@@ -92,10 +92,12 @@ def declare_again(cls, own, namespace):
 
 def finish_mapping(cls, related_and_init):
     """Does what the attribute `__mapper__` asks for."""
-    init = related_and_init[1]
+    related, init = related_and_init
+    manager = sys.modules["sqlalchemy.orm"].attributes.manager_of_class(cls)
+    # Until the mapper is first used it knows them by name; nobody else may hold them.
+    manager.mapper._waybill_related = related
     if init is not None:
         # It may refer to its class, and so could not be there when that was made.
-        manager = sys.modules["sqlalchemy.orm"].attributes.manager_of_class(cls)
         manager.original_init = init
         manager._instrument_init()
 

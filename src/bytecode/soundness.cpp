@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -145,14 +146,16 @@ class Check {
            (code_.local_kinds[local] & (kCellKind | kFreeKind)) != 0;
   }
 
-  std::uint64_t free_count() const {
+  // Counted when it is first asked for, which most code does not.
+  std::uint64_t free_count() {
+    if (free_count_) return *free_count_;
     const auto count = std::ranges::count_if(
         code_.local_kinds, [](std::uint8_t kind) { return (kind & kFreeKind) != 0; });
-    return static_cast<std::uint64_t>(count);
+    return free_count_.emplace(static_cast<std::uint64_t>(count));
   }
 
   // Operands that are not counted.
-  bool fits(const OpcodeRow& row, std::uint32_t argument, std::size_t next) const {
+  bool fits(const OpcodeRow& row, std::uint32_t argument, std::size_t next) {
     const std::size_t locals = code_.local_kinds.size();
     switch (row.operand) {
       case Operand::kTwoLocals:
@@ -225,6 +228,7 @@ class Check {
   const CodeShape& code_;
   std::array<std::uint64_t, 10> counts_;  // By Operand.
   Operation last_ = Operation::kUnknown;
+  std::optional<std::uint64_t> free_count_;
   Units starts_;
   Units targets_;
 };

@@ -23,6 +23,10 @@ Ceiling& ceiling() {
   return instance;
 }
 
+Limits usual_limits(const Policy& policy) {
+  return policy.ask(Request::kCode, {}, {}).allows ? Limits{} : kStrictLimits;
+}
+
 std::vector<Terms> terms_of_process() {
   if (!is_process_restricted()) return {};
   const std::lock_guard lock(ceiling().mutex);
@@ -35,6 +39,9 @@ void restrict_process(const Terms& terms) {
   Ceiling& process = ceiling();
   const std::lock_guard lock(process.mutex);
   process.terms.push_back(terms);
+  Terms& added = process.terms.back();
+  // Who loads something later may give limits, and not lift these.
+  if (added.policy && !added.limits) added.limits = usual_limits(*added.policy);
   process.is_set = true;
 }
 
@@ -50,7 +57,9 @@ Admission::Admission(const Terms& terms) {
   };
   take(terms);
   std::ranges::for_each(above, take);
-  limits_ = terms.limits.value_or(is_data_only() ? kStrictLimits : Limits{});
+  limits_ = terms.limits   ? *terms.limits
+            : terms.policy ? usual_limits(*terms.policy)
+                           : Limits{};
   for (const Terms& each : above) {
     if (each.limits) limits_ = stricter(limits_, *each.limits);
   }

@@ -269,9 +269,15 @@ std::string_view first_file(const Manifest& manifest) {
 }
 
 bool read_manifest(Reader& reader, Manifest& manifest) {
+  const std::size_t start = reader.offset();
   ManifestView view;
   if (!read_manifest(reader, view)) return false;
   manifest.imports.reserve(view.imports.size());
+  // A file's name stands once, and is copied to each import: of honest senders, to a
+  // few dozens.
+  constexpr std::size_t kMostCopied = 64;
+  const std::size_t most = 4096 + kMostCopied * (reader.offset() - start);
+  std::size_t copied = 0;
   for (const ManifestView::Import& from : view.imports) {
     ImportRecord& record = manifest.imports.emplace_back();
     record.module = from.module;
@@ -279,6 +285,12 @@ bool read_manifest(Reader& reader, Manifest& manifest) {
     record.chain = from.chain.data() == nullptr ? from.module : from.chain;
     record.function = from.function;
     if (from.file != ManifestView::kNoFile) record.file = view.files[from.file];
+    copied += record.file.size();
+    if (copied > most) {
+      return reader.fail(ErrorCode::kLimitExceeded, start,
+                         "file names that are much longer than the manifest when each "
+                         "import has its own");
+    }
     record.line = from.line;
   }
   for (const ManifestView::Substitution& from : view.substitutions) {

@@ -56,6 +56,21 @@ bool read_rule(std::string_view line, Rule& rule) {
   return read_patterns(patterns, rule);
 }
 
+// Whether a part of the name is one of the interpreter's, such as __globals__: these
+// lead out of the module, to all there is.
+bool has_special_part(std::string_view name) {
+  constexpr std::string_view kMark = "__";
+  while (!name.empty()) {
+    const std::string_view part = name.substr(0, name.find('.'));
+    if (part.size() > 2 * kMark.size() && part.starts_with(kMark) &&
+        part.ends_with(kMark)) {
+      return true;
+    }
+    name.remove_prefix(std::min(part.size() + 1, name.size()));
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string_view name_of(Request request) {
@@ -98,6 +113,9 @@ bool Rule::decides(Request asked, std::string_view asked_module,
   if (asked == Request::kCode || request == Request::kCode) return asked == request;
   if (allows ? asked > request : asked < request) return false;
   const bool minds_name = asked != Request::kImport && request != Request::kImport;
+  if (allows && minds_name && has_special_part(asked_name)) {
+    return module.matches(asked_module) && name.text() == asked_name;
+  }
   return module.matches(asked_module) && (!minds_name || name.matches(asked_name));
 }
 

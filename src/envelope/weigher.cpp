@@ -26,9 +26,9 @@ struct Weight {
 constexpr Weight kNumber = {48, 0};
 // A code point of four bytes makes all others four bytes wide, and text grows while it
 // is decoded.
-constexpr Weight kTextBytes = {96, 6};
+constexpr Weight kTextBytes = {96, 8};
 constexpr Weight kBinaryBytes = {80, 1};
-constexpr Weight kExtensionBytes = {96, 6};
+constexpr Weight kExtensionBytes = {96, 8};
 constexpr Weight kList = {96, 8};
 constexpr Weight kTuple = {64, 8};
 constexpr Weight kMap = {288, 112};
@@ -39,6 +39,8 @@ constexpr Weight kOther = {512,
 // Frames of the decoder for one container more inside others; they are kept in arrays
 // that double.
 constexpr std::uint64_t kFrame = 1024;
+// Long text counts as several values to whoever follows references.
+constexpr std::size_t kBytesPerValue = 16;
 // Tables with one row for each value that references mean.
 constexpr std::uint64_t kTarget = 160;
 
@@ -89,8 +91,8 @@ Weigher::Weigher(const Limits& limits, std::size_t targets)
     : limits_(limits), memory_(targets * kTarget), sizes_(targets, 1) {}
 
 bool Weigher::is_needed(const Limits& limits) {
-  return std::min({limits.max_text, limits.max_items, limits.max_memory,
-                   limits.max_unfolded}) != Limits::kNone;
+  return std::min({limits.max_text, limits.max_integer, limits.max_items,
+                   limits.max_memory, limits.max_unfolded}) != Limits::kNone;
 }
 
 bool Weigher::take(Reader& reader, std::size_t offset, std::uint64_t memory,
@@ -112,7 +114,15 @@ bool Weigher::leaf(Reader& reader, const Token& token) {
     return exceed(reader, token.offset, "max_text", limits_.max_text,
                   "bytes of one text or binary");
   }
-  return take(reader, token.offset, leaf_memory(token), 1);
+  if (token.type == TokenType::kExtension &&
+      token.ext_type == static_cast<std::int8_t>(wire::ExtType::kInteger) &&
+      token.bytes.size() > limits_.max_integer) {
+    return exceed(reader, token.offset, "max_integer", limits_.max_integer,
+                  "bytes of one int");
+  }
+  const bool has_bytes = token.type >= TokenType::kText;
+  return take(reader, token.offset, leaf_memory(token),
+              1 + (has_bytes ? token.bytes.size() / kBytesPerValue : 0));
 }
 
 bool Weigher::container(Reader& reader, const Token& token, std::uint64_t items,

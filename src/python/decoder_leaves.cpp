@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "python/compat.h"
 #include "python/graph_decoder.h"
@@ -33,7 +34,8 @@ Ref text(BytesView bytes, const char* errors) {
 }
 
 // Code that gets hold of an open list or tuple must not find holes in it.
-void fill_holes(const Frame& frame) {
+void fill_holes(Frame& frame) {
+  if (std::exchange(frame.has_no_holes, true)) return;
   PyObject* object = frame.object.get();
   if (frame.kind == FrameKind::kList) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object); ++i) {
@@ -142,7 +144,7 @@ Ref GraphDecoder::reference(const Token& token) {
   }
   const Slot& slot = slots_[index];
   if (slot.depth != 0) {
-    const Frame& frame = stack_[slot.depth - 1];
+    Frame& frame = stack_[slot.depth - 1];
     fill_holes(frame);
     if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
       demand_detour(slot.depth);

@@ -386,11 +386,16 @@ Ref GraphDecoder::finish() {
   Frame frame = std::move(stack_.back());
   offset_ = frame.offset;
   last_slot_ = frame.slot;
-  const bool is_hashed_through =
-      frame.kind == FrameKind::kTuple ||
-      (frame.codec != nullptr && frame.codec->tag == NodeTag::kSlice);
-  const HashCost cost =
-      is_hashed_through ? frame.cost.around(frame.position) : HashCost();
+  const NodeTag tag = frame.codec != nullptr ? frame.codec->tag : NodeTag{};
+  const bool is_hashed_through = frame.kind == FrameKind::kTuple ||
+                                 tag == NodeTag::kSlice || tag == NodeTag::kRange;
+  HashCost cost = is_hashed_through ? frame.cost.around(frame.position) : HashCost();
+  // What an object of an earlier payload takes is not known any more.
+  if (tag == NodeTag::kEarlier && keys_.is_strict()) cost.depth = kMaxHashDepth + 1;
+  if (tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
+    // Python drops them on the C stack, one inside the other.
+    fail(ErrorCode::kLimitExceeded, "more than 1000 slices inside each other");
+  }
   if (frame.slot != kNoSlot) slots_[frame.slot].cost = cost;
   if (frame.kind == FrameKind::kNode) {
     Ref object = frame.instead ? frame.instead : frame.object;

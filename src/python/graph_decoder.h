@@ -82,6 +82,7 @@ class GraphDecoder {
   void add_fresh_cell(Ref cell) { fresh_cells_.push_back(std::move(cell)); }
   bool is_empty(PyObject* object) const { return object == state_.empty.get(); }
   const DecodeHooks& hooks() const { return hooks_; }
+  const Limits& limits() const { return limits_; }
   // The number of the next buffer out of band.
   std::uint64_t next_buffer() { return buffer_count_++; }
   // The module whose dict a namespace is; null if none has it.
@@ -124,9 +125,10 @@ class GraphDecoder {
     Ref key;       // kDict, kFields, kAttributes: the key that waits for its value.
     Ref instead;   // What the node means in place of what it made.
     Ref instance;  // kInstance: whose dict `object` is.
-    bool has_late = false;  // kDict: an entry waits, so all that follow do.
-    bool is_whole = false;  // kDict: its length is checked at the end.
-    bool is_known = false;  // A class that was there before: its state stays.
+    bool has_late = false;      // kDict: an entry waits, so all that follow do.
+    bool is_whole = false;      // kDict: its length is checked at the end.
+    bool is_known = false;      // A class that was there before: its state stays.
+    bool has_no_holes = false;  // kList, kTuple: each place has at least a stand-in.
   };
   static constexpr std::size_t kNoSlot = SharedPositions::kNone;
 

@@ -41,21 +41,34 @@ OwnName own_name(const State& state, PyTypeObject* type) {
   return {module, name};
 }
 
-// What an object says of itself, if it is of a kind that says so truly. Runs no code
-// but the interpreter's own.
+// The name of a method, behind that of a type.
+OwnName method_name(const State& state, PyTypeObject* type, PyObject* method) {
+  OwnName own = own_name(state, type);
+  const Ref name = Ref::steal(PyObject_GetAttr(method, state.names.name.get()));
+  own.name = Ref::steal(PyUnicode_FromFormat("%U.%U", own.name.get(), name.get()));
+  return own;
+}
+
+// What an object says of itself, if it is of a kind that says so truly; of another one
+// that can be called the name of its type. Runs no code but the interpreter's own.
 OwnName own_name(const State& state, PyObject* object) {
+  if (PyMethod_Check(object)) return own_name(state, PyMethod_GET_FUNCTION(object));
   if (PyType_Check(object)) {
     return own_name(state, reinterpret_cast<PyTypeObject*>(object));
   }
-  if (!PyFunction_Check(object) && !PyCFunction_CheckExact(object)) return {};
-  Ref module = Ref::steal(PyObject_GetAttr(object, state.names.module.get()));
-  Ref name = Ref::steal(PyObject_GetAttr(object, state.names.qualname.get()));
-  if (module.get() == Py_None && PyCFunction_CheckExact(object)) {
+  if (PyCFunction_CheckExact(object)) {
     PyObject* self = PyCFunction_GET_SELF(object);
-    if (self == nullptr || !PyType_Check(self)) return {};
-    module = own_name(state, reinterpret_cast<PyTypeObject*>(self)).module;
+    if (self != nullptr && PyType_Check(self)) {
+      return method_name(state, reinterpret_cast<PyTypeObject*>(self), object);
+    }
+    if (self != nullptr && !PyModule_Check(self)) {
+      return method_name(state, Py_TYPE(self), object);
+    }
+  } else if (!PyFunction_Check(object)) {
+    return PyCallable_Check(object) != 0 ? own_name(state, Py_TYPE(object)) : OwnName();
   }
-  return {module, name};
+  return {Ref::steal(PyObject_GetAttr(object, state.names.module.get())),
+          Ref::steal(PyObject_GetAttr(object, state.names.qualname.get()))};
 }
 
 }  // namespace
@@ -81,9 +94,16 @@ void LookupCheck::demand(Request request, PyObject* module, PyObject* name) cons
                    ":" + text_or_nothing(name_));
 }
 
+// All that the name may be used for.
+Request LookupCheck::use() const {
+  const bool may_be_called =
+      !admission_->objection(Request::kCall, asked_module(), text_or_nothing(name_));
+  return may_be_called ? Request::kCall : Request::kLookup;
+}
+
 void LookupCheck::passed(PyObject* object, PyObject* rest) const {
   if (admission_ == nullptr || !PyModule_Check(object)) return;
-  demand(Request::kLookup, module_name(state_, object), rest);
+  demand(use(), module_name(state_, object), rest);
 }
 
 void LookupCheck::found(PyObject* object) const {
@@ -93,11 +113,7 @@ void LookupCheck::found(PyObject* object) const {
     return;
   }
   const OwnName own = own_name(state_, object);
-  if (!own.module) return;
-  const bool may_be_called =
-      !admission_->objection(Request::kCall, asked_module(), text_or_nothing(name_));
-  demand(may_be_called ? Request::kCall : Request::kLookup, own.module.get(),
-         own.name.get());
+  if (own.module) demand(use(), own.module.get(), own.name.get());
 }
 
 }  // namespace waybill::py

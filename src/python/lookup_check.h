@@ -31,6 +31,7 @@ class LookupCheck {
   void found(PyObject* object) const;
 
  private:
+  Request use() const;
   void demand(Request request, PyObject* module, PyObject* name) const;
 
   std::string asked_module() const;

@@ -33,9 +33,9 @@ void free_policy(PyObject* capsule) {
 
 // In the order in which Python has them.
 constexpr std::size_t Limits::* kCeilings[] = {
-    &Limits::max_bytes,    &Limits::max_values,    &Limits::max_depth,
-    &Limits::max_text,     &Limits::max_items,     &Limits::max_memory,
-    &Limits::max_unfolded, &Limits::max_key_steps,
+    &Limits::max_bytes,  &Limits::max_values,   &Limits::max_depth,
+    &Limits::max_text,   &Limits::max_integer,  &Limits::max_items,
+    &Limits::max_memory, &Limits::max_unfolded, &Limits::max_key_steps,
 };
 
 Limits limits_of(PyObject* tuple) {

@@ -39,6 +39,13 @@ def test_a_class_maps_there():
     assert send(script, "value[1](value[0](name='x'))") == "x"
 
 
+def test_a_related_class_is_there_when_the_first_instance_is_made():
+    script = MODELS + "value = User"
+
+    expression = "(__import__('gc').collect(), list(value(name='x').posts))[1]"
+    assert send(script, expression) == []
+
+
 def test_an_instance_can_be_stored_there():
     script = MODELS + "value = User(name='x', posts=[Post(), Post()]), stored"
 

@@ -1,6 +1,7 @@
 """Small payloads that claim, or would become, very much are refused at once."""
 
 import functools
+import io
 import time
 import tracemalloc
 
@@ -116,6 +117,7 @@ def test_each_ceiling_can_be_set_for_a_call(name):
         "items": list(range(100)),
         "deep": [[[[]]]],
         (1, (2, tuple(range(300)))): 0,
+        "int": 2**100,
     }
     data = waybill.dumps(value)
 
@@ -123,6 +125,65 @@ def test_each_ceiling_can_be_set_for_a_call(name):
     with pytest.raises(waybill.DecodeError, match=name) as caught:
         waybill.loads(data, limits=Limits(**{name: 3}))
     assert caught.value.code == "limit_exceeded"
+
+
+def test_slices_inside_each_other_are_refused_before_python_has_to_drop_them():
+    # On the C stack, one inside the other.
+    slices = (b"\x94" + bombs.NODE + b"\x05\xc0\xc0") * 100_000 + b"\xc0"
+
+    with pytest.raises(waybill.DecodeError, match="1000 slices"):
+        waybill.loads(bombs.sealed(slices))
+
+
+def test_keys_of_earlier_payloads_are_refused_from_strangers():
+    file, key = io.BytesIO(), (1, (2, 3))
+    pickler = waybill.Pickler(file)
+    pickler.dump([key])
+    pickler.dump({key: 1})
+
+    def second(**options):
+        file.seek(0)
+        unpickler = waybill.Unpickler(file, **options)
+        unpickler.load()
+        return unpickler.load()
+
+    assert second() == {key: 1}
+    with pytest.raises(waybill.DecodeError, match="cannot be hashed safely"):
+        second(policy=DATA_ONLY)
+
+
+def test_range_counts_as_all_that_is_in_it():
+    data = waybill.dumps([range(2**62), range(2**70)])
+
+    assert waybill.loads(data) == [range(2**62), range(2**70)]
+    with pytest.raises(waybill.DecodeError, match="max_unfolded"):
+        waybill.loads(data, policy=DATA_ONLY)
+    with pytest.raises(waybill.DecodeError, match="max_unfolded"):
+        waybill.loads(waybill.dumps(range(2**70)), policy=DATA_ONLY)
+
+
+def test_shared_text_counts_as_what_it_would_print():
+    text = "x" * 100_000
+    data = waybill.dumps([text] * 20_000)
+
+    assert len(waybill.loads(data)) == 20_000
+    with pytest.raises(waybill.DecodeError, match="max_unfolded"):
+        waybill.loads(data, policy=DATA_ONLY)
+
+
+def test_file_names_of_a_manifest_cannot_be_multiplied():
+    msgpack = pytest.importorskip("msgpack")
+    imports = [["m", 1, None, None, 0, 1]] * 10_000
+    manifest = {0: imports, 1: ["f" * 100_000]}
+    head = ["wb", 1, 3, 11, 0]
+    packed = msgpack.packb([head, manifest, [], [], None, {}, bytes(8), None])
+    data = bombs.resealed(packed, len(packed) - 11)
+
+    for attempt in waybill.inspect, waybill.loads:
+        with pytest.raises(
+            waybill.DecodeError, match="file names that are much longer"
+        ):
+            attempt(data)
 
 
 def test_limits_are_numbers_or_none():

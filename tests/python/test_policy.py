@@ -3,11 +3,13 @@
 import collections
 import datetime
 import decimal
+import functools
 import io
 import ipaddress
 import json
 import pathlib
 import pickle
+import random
 import sys
 import types
 import uuid
@@ -15,7 +17,7 @@ import uuid
 import fresh_process
 import pytest
 import waybill
-from mutation_worker import DIGEST_SIZE, resealed
+from mutation_worker import DIGEST_SIZE, resealed, sealed
 from waybill import DATA_ONLY, INSTALLED_CODE, STANDARD_TYPES, Policy
 
 
@@ -246,11 +248,75 @@ def test_module_found_under_a_name_needs_its_import(module):
 
 
 def test_what_has_no_name_of_its_own_is_let_in_by_the_name_that_was_asked_for():
-    data = payload_of_global("json", "loads.__globals__")
+    data = payload_of_global("json", "JSONDecodeError.__doc__")
+    exact = Policy("allow lookup json:JSONDecodeError.__doc__")
 
-    # A dict has no name of its own: what was asked for is all there is to go by.
-    with pytest.raises(waybill.PolicyError, match="json:loads.__globals__"):
-        waybill.loads(data, policy=Policy("allow lookup json:loads"))
+    # A str has no name: what was asked for is all there is to go by.
+    assert waybill.loads(data, policy=exact) == json.JSONDecodeError.__doc__
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["loads.__globals__", "loads.__builtins__.get", "JSONDecoder.__init__.__code__"],
+)
+def test_names_that_lead_to_all_there_is_have_to_be_spelled_out(path):
+    data = payload_of_global("json", path)
+
+    for rule in "allow call json.*", "allow call *", f"allow call json:{path}.*":
+        with pytest.raises(waybill.PolicyError, match="which no rule"):
+            waybill.loads(data, policy=Policy(rule))
+
+
+def test_method_of_an_instance_is_asked_about_by_its_type(module):
+    module.choice = random.Random().choice
+    module.get = {}.get
+    module.part = functools.partial(int)
+    name = module.__name__
+
+    for path, own in {
+        "choice": "random:Random.choice",
+        "get": "builtins:dict.get",
+        "part": "functools:partial",
+    }.items():
+        data = payload_of_global(name, path)
+        with pytest.raises(waybill.PolicyError, match=f"call of {own}"):
+            waybill.loads(data, policy=Policy(f"allow call {name}"))
+        both = Policy(f"allow call {name}\nallow call {own}")
+        assert waybill.loads(data, policy=both) == getattr(module, path)
+
+
+def test_call_through_another_module_takes_leave_to_call_there(module):
+    module.random = random
+    data = payload_of_global(module.__name__, "random.choice")
+    policy = Policy(f"allow call {module.__name__}\nallow lookup random")
+
+    with pytest.raises(waybill.PolicyError, match="call of random:choice"):
+        waybill.loads(data, policy=policy)
+
+
+def test_lazy_import_is_for_neither_policies_nor_find_class():
+    lazy = b"\x93\xd4\x00\x0c\xa2os\xa6system"
+
+    class Unpickler(waybill.Unpickler):
+        def find_class(self, module, name):
+            raise AssertionError("not asked")
+
+    with pytest.raises(waybill.PolicyError, match="a lazy import"):
+        waybill.loads(sealed(lazy), policy=Policy("allow call *"))
+    with pytest.raises(waybill.PolicyError, match="a lazy import"):
+        Unpickler(io.BytesIO(sealed(lazy))).load()
+
+
+def test_policies_that_let_no_code_in_go_with_strict_limits():
+    deep = []
+    for _ in range(600):
+        deep = [deep]
+    data = waybill.dumps(deep)
+
+    for policy in DATA_ONLY, STANDARD_TYPES, INSTALLED_CODE:
+        with pytest.raises(waybill.DecodeError, match="512 containers"):
+            waybill.loads(data, policy=policy)
+    waybill.loads(data, policy=Policy("allow code"))
 
 
 def test_what_came_before_makes_no_difference():

@@ -85,6 +85,21 @@ for limits in None, waybill.Limits(), waybill.Limits(max_items=1):
     assert answer == [[1, 2], "2 items o", "2 items o", "1 items o"]
 
 
+def test_limits_that_a_restriction_brings_cannot_be_lifted():
+    program = """
+waybill.restrict(policy=waybill.DATA_ONLY)
+deep = []
+for _ in range(600):
+    deep = [deep]
+try:
+    waybill.loads(waybill.dumps(deep), limits=waybill.Limits())
+except waybill.DecodeError as error:
+    answer = str(error)
+"""
+
+    assert "512 containers" in fresh_process.execute(program)
+
+
 def test_sub_interpreter_is_restricted_too():
     script = """
 import sys

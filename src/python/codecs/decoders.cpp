@@ -30,18 +30,26 @@ Ref make_slice(GraphDecoder&, Frame& frame) {
                                 frame.children[2].get()));
 }
 
-// A range holds ints, whatever it was made from.
+// A range holds ints, whatever it was made from. Where values are counted as a program
+// meets them, it counts as all that are in it.
 Ref make_range(GraphDecoder& decoder, Frame& frame) {
   const bool are_ints = std::ranges::all_of(
       frame.children, [](const Ref& child) { return PyLong_Check(child.get()); });
-  const bool has_step = are_ints && PyObject_IsTrue(frame.children[2].get()) != 0;
-  if (!has_step) {
+  if (!are_ints || PyObject_IsTrue(frame.children[2].get()) == 0) {
     decoder.fail(ErrorCode::kMalformed,
                  "a range has three ints, of which the step is not 0");
   }
-  return Ref::steal(PyObject_CallFunctionObjArgs(
+  Ref range = Ref::steal(PyObject_CallFunctionObjArgs(
       reinterpret_cast<PyObject*>(&PyRange_Type), frame.children[0].get(),
       frame.children[1].get(), frame.children[2].get(), nullptr));
+  const std::size_t most = decoder.limits().max_unfolded;
+  if (most == Limits::kNone) return range;
+  const Py_ssize_t length = PyObject_Size(range.get());
+  if (length >= 0 && static_cast<std::size_t>(length) <= most) return range;
+  PyErr_Clear();  // Of a length beyond any list's.
+  decoder.fail(ErrorCode::kLimitExceeded, "a range of more ints than the " +
+                                              std::to_string(most) +
+                                              " values that max_unfolded allows");
 }
 
 // Where the first name of a dotted path ends; its length if it has no dot.
@@ -224,6 +232,12 @@ Ref make_code(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref make_lazy_import(GraphDecoder& decoder, Frame& frame) {
+  // What it will turn out to be could not be asked about.
+  if (decoder.hooks().admission != nullptr || decoder.hooks().find_class != nullptr) {
+    decoder.fail(
+        ErrorCode::kRefused,
+        "a lazy import, which neither a policy nor find_class() can look into");
+  }
   return Ref::steal(PyObject_CallFunctionObjArgs(decoder.state().make_lazy_import.get(),
                                                  frame.children[0].get(),
                                                  frame.children[1].get(), nullptr));
