@@ -11,8 +11,10 @@
 namespace waybill {
 namespace {
 
+// Asked for each load, and so no part of what has to be made first.
+constinit std::atomic<bool> is_restricted = false;
+
 struct Ceiling {
-  std::atomic<bool> is_set = false;
   std::mutex mutex;
   std::vector<Terms> terms;  // Guarded by `mutex`.
 };
@@ -42,12 +44,10 @@ void restrict_process(const Terms& terms) {
   Terms& added = process.terms.back();
   // Who loads something later may give limits, and not lift these.
   if (added.policy && !added.limits) added.limits = usual_limits(*added.policy);
-  process.is_set = true;
+  is_restricted.store(true, std::memory_order_release);
 }
 
-bool is_process_restricted() {
-  return ceiling().is_set.load(std::memory_order_acquire);
-}
+bool is_process_restricted() { return is_restricted.load(std::memory_order_acquire); }
 
 Admission::Admission(const Terms& terms) {
   const std::vector<Terms> above = terms_of_process();

@@ -8,8 +8,10 @@ import sys
 import fresh_process
 import pytest
 import waybill
+from slow_objects import SLOW
 
-FORK = """
+FORK = (
+    """
 import gc, os, sys, threading, time, traceback, warnings, waybill
 warnings.simplefilter("ignore", DeprecationWarning)  # Of fork, with threads (3.12).
 sys.setswitchinterval(1e-5)
@@ -21,15 +23,9 @@ class Own:
 
 def json_of(): return os.path
 
-class Slow:
-    # Other threads get a turn inside of dumps and of loads.
-    def __reduce__(self):
-        time.sleep(0)
-        return make_slow, ()
-def make_slow():
-    time.sleep(0)
-    return Slow()
-
+"""
+    + SLOW
+    + """
 def make(n):
     def step(by=[1]): return n, os.path, step, Own
     return step
@@ -66,6 +62,7 @@ def in_child(work):
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert status == 0, status
 """
+)
 
 FORK_AMONG_THREADS = """
 stop, errors = threading.Event(), []

@@ -8,6 +8,7 @@ import sys
 
 import fresh_process
 import pytest
+from slow_objects import SLOW
 
 USE = """
 import atexit, os, sys, threading, time, weakref, waybill
@@ -103,17 +104,10 @@ holder = weakref.finalize(Own(1), use_or_fail)
 """)
 
 
-DAEMONS = """
+DAEMONS = (
+    SLOW
+    + """
 sys.setswitchinterval(1e-5)
-class Slow:
-    # Other threads get a turn inside of dumps and of loads.
-    def __reduce__(self):
-        time.sleep(0)
-        return make_slow, ()
-def make_slow():
-    time.sleep(0)
-    return Slow()
-
 THINGS.append([Slow(), Own([Slow()])])
 PAYLOADS.append(waybill.dumps(THINGS[-1]))
 def work():
@@ -122,6 +116,7 @@ for _ in range(4): threading.Thread(target=work, daemon=True).start()
 time.sleep(float(sys.argv[1]))
 os.write(1, b"called;")
 """
+)
 
 
 @pytest.mark.parametrize("wait", [0.0, 0.01, 0.05, 0.1, 0.15, 0.2])
