@@ -44,13 +44,6 @@ PyObject* ask(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
-PyObject* max_bytes(PyObject*, PyObject* object) {
-  return guarded([&] {
-    const Terms terms = object == Py_None ? Terms{} : py::terms_of(object);
-    return Ref::steal(PyLong_FromSize_t(Admission(terms).limits().max_bytes));
-  });
-}
-
 PyObject* restrict_process(PyObject*, PyObject* terms) {
   return guarded([&] {
     Terms restriction = py::terms_of(terms);
@@ -72,7 +65,6 @@ PyMethodDef kAdmissionMethods[] = {
     {"policy", policy, METH_O, "policy(rules, /) -> capsule"},
     {"ask", fast(ask), METH_FASTCALL,
      "ask(policy, request, module, name, /) -> (allowed, rule)"},
-    {"max_bytes", max_bytes, METH_O, "max_bytes(terms, /) -> int"},
     {"restrict_process", restrict_process, METH_O, "restrict_process(terms, /)"},
     {nullptr, nullptr, 0, nullptr},
 };

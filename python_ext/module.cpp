@@ -9,6 +9,7 @@
 #include "python/keys.h"
 #include "python/object.h"
 #include "python/terms.h"
+#include "stream_methods.h"
 #include "waybill/report.h"
 
 namespace {
@@ -147,14 +148,6 @@ PyObject* inspect(PyObject* module, PyObject* data) {
   });
 }
 
-PyObject* measure(PyObject*, PyObject* data) {
-  return guarded([&] {
-    const Input input(data);
-    const waybill::Extent extent = waybill::measure(input.bytes());
-    return Ref::steal(PyLong_FromSize_t(extent.missing));
-  });
-}
-
 constexpr char kDumpsDoc[] =
     "dumps(obj, protocol, *, fix_imports, buffer_callback, by_value, policies, key, "
     "application) -> bytes\n\n"
@@ -180,7 +173,6 @@ PyMethodDef kMethods[] = {
     {"content_hash", fast(content_hash), METH_FASTCALL,
      "content_hash(obj, passes_over, /) -> bytes"},
     {"inspect", inspect, METH_O, "inspect(data, /) -> JSON as str"},
-    {"measure", measure, METH_O, "measure(data, /) -> bytes that are missing at least"},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -190,6 +182,7 @@ int execute(PyObject* module) {
     waybill::py::init_state(*state);
     check(PyModule_AddFunctions(module, kAdmissionMethods));
     check(PyModule_AddFunctions(module, kKeyMethods));
+    check(PyModule_AddFunctions(module, kStreamMethods));
     add_admission_constants(module);
     return Ref::share(Py_None);
   });

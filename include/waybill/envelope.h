@@ -98,19 +98,6 @@ Result<Envelope> open(BytesView bytes, const Limits& limits = {});
 // Errors: those of open(), kTrailingBytes.
 Result<Envelope> open_whole(BytesView bytes, const Limits& limits = {});
 
-// How much of a stream is the msgpack value at its start.
-struct Extent {
-  std::size_t size = 0;     // Length of the value; 0 while some of it is missing.
-  std::size_t missing = 0;  // Bytes that are missing at least; 0 if none are.
-};
-
-// Measures the value at the start of `bytes`, which may be cut anywhere. Reading
-// `missing` more bytes never reads beyond the value, so a stream can be read envelope
-// by envelope; a handful of rounds is enough. `missing` is what the sender claims: read
-// in steps. Checks nothing else; that is open()'s work. Cost: one pass over the heads
-// of the values; no allocation.
-Extent measure(BytesView bytes);
-
 // Whether the code in an envelope can run on `python`: kPythonMismatch unless the
 // versions are equal or there is no code.
 Result<void> check_python(const Envelope& envelope, const PythonVersion& python);

@@ -19,6 +19,8 @@ from waybill._admission import terms_of
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from waybill._admission import Terms
+
 
 def dump(
     obj: object, file: BinaryIO, protocol: int | None = None, **options: Any
@@ -40,10 +42,10 @@ def load(file: BinaryIO | str | os.PathLike[str], **options: Any) -> Any:
     file is at its end. From a path, the file is one payload and nothing else, or a
     DecodeError tells where it is not. Options are those of ``loads``.
     """
-    most = _core.max_bytes(terms_of(options.get("policy"), None, options.get("limits")))
+    arriving = Arriving(terms_of(options.get("policy"), None, options.get("limits")))
     if isinstance(file, (str, os.PathLike)):
-        return _core.loads(_whole_file(file, most), **options)
-    return _core.loads(read_payload(file.read, bytearray(), most), **options)
+        return _core.loads(_whole_file(file, arriving), **options)
+    return _core.loads(arriving.read(file.read), **options)
 
 
 def save(
@@ -111,31 +113,37 @@ def write_all(write: Callable[[Any], int | None], data: bytes) -> None:
             raise
 
 
-def read_payload(
-    read: Callable[[int], Buffer | None], data: bytearray, most: int
-) -> bytearray:
-    """The bytes of exactly one payload, the first of which may be in ``data`` already.
+class Arriving:
+    """One payload of a stream, as far as the stream has given it."""
 
-    Of one that has more than ``most`` bytes only so many that ``loads`` refuses it.
-    Raises EOFError if there are none. If ``read`` raises, ``data`` holds what it gave,
-    and reading can go on from there.
-    """
-    while missing := _core.measure(data):
-        goal = min(len(data) + missing, most + 1)
-        if len(data) >= goal:
-            return data
-        while len(data) < goal:
-            # What is missing is a claim of the sender's: believed in growing steps.
-            asked = min(goal - len(data), max(len(data), 1 << 16))
-            chunk = read(asked)
-            if not chunk:
-                if chunk is None:
-                    raise _blocks("read from", len(data))
-                if not data:
-                    raise EOFError("no payload: the file is at its end")
-                return data
-            _append(data, chunk, asked)
-    return data
+    __slots__ = ("_measurer", "data")
+
+    def __init__(self, terms: Terms | None) -> None:
+        self.data = bytearray()
+        self._measurer = _core.measurer(terms)
+
+    def read(self, read: Callable[[int], Buffer | None]) -> bytearray:
+        """The bytes of exactly this payload, with a file's ``read``.
+
+        Of what ``loads`` refuses whatever follows only so many that it does. Raises
+        EOFError if there are none. If ``read`` raises, what it gave is kept, and a call
+        goes on from there.
+        """
+        data = self.data
+        while missing := _core.measure(self._measurer, data):
+            goal = len(data) + missing
+            while len(data) < goal:
+                # What is missing is a claim of the sender's: believed in growing steps.
+                asked = min(goal - len(data), max(len(data), 1 << 16))
+                chunk = read(asked)
+                if not chunk:
+                    if chunk is None:
+                        raise _blocks("read from", len(data))
+                    if not data:
+                        raise EOFError("no payload: the file is at its end")
+                    return data
+                _append(data, chunk, asked)
+        return data
 
 
 def _append(data: bytearray, chunk: Buffer, asked: int) -> None:
@@ -157,10 +165,10 @@ def _blocks(verb: str, done: int) -> BlockingIOError:
     return BlockingIOError(errno.EAGAIN, f"the file cannot be {verb} now", done)
 
 
-def _whole_file(path: str | os.PathLike[str], most: int) -> bytearray:
+def _whole_file(path: str | os.PathLike[str], arriving: Arriving) -> bytearray:
     with open(path, "rb") as file:
         try:
-            data = read_payload(file.read, bytearray(), most)
+            data = arriving.read(file.read)
         except EOFError:
             return bytearray()  # Which `loads` has an error for.
         return data + file.read(1)  # And for what follows.

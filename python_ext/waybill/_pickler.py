@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from waybill import _core
 from waybill._admission import Limits, Policy, terms_of
 from waybill._errors import DecodeError, EncodeError
-from waybill._files import read_payload, write_all
+from waybill._files import Arriving, write_all
 from waybill._modules import names_by_value
 from waybill._policies import Policies
 from waybill._signatures import handle_of_key
@@ -168,8 +168,8 @@ class Unpickler:
         self._terms = terms_of(policy, keys, limits)
         #: Objects of the payloads so far; may be handed to another Unpickler.
         self.memo: list[dict[int, object]] = []
-        #: The payload that is being read, as far as the file has given it.
-        self._begun = bytearray()
+        #: The payload that is being read.
+        self._arriving = Arriving(self._terms)
 
     def load(self) -> Any:
         """Reads one object. Raises EOFError at the end of the file, and what loads()
@@ -179,7 +179,7 @@ class Unpickler:
         before is kept, and the next call goes on from there.
         """
         try:
-            read, memo, begun = self._read, self.memo, self._begun
+            read, memo, arriving = self._read, self.memo, self._arriving
         except AttributeError:
             raise DecodeError(
                 "Unpickler.__init__() was not called by "
@@ -187,8 +187,8 @@ class Unpickler:
             ) from None
         overrides = type(self).find_class is not Unpickler.find_class
         find_class = self.find_class if overrides else vars(self).get("find_class")
-        data = read_payload(read, begun, _core.max_bytes(self._terms))
-        self._begun = bytearray()
+        data = arriving.read(read)
+        self._arriving = Arriving(self._terms)
         count = len(memo)
         try:
             return _core.decode(

@@ -1,0 +1,168 @@
+// How much of a stream is one envelope.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "samples.h"
+#include "waybill/measurer.h"
+
+namespace waybill {
+namespace {
+
+std::vector<samples::Bytes> all_samples() {
+  samples::Draft data;
+  samples::fill_with_data(data);
+  samples::Draft function;
+  samples::fill_with_function(function);
+  return {data.sealed(), function.sealed()};
+}
+
+TEST(Measurer, TellsTheLengthOfAWholeValue) {
+  for (const samples::Bytes& sample : all_samples()) {
+    std::vector<std::uint8_t> stream = sample;
+    stream.push_back(0x93);
+
+    const Extent extent = Measurer().measure(stream);
+
+    EXPECT_EQ(extent.size, sample.size());
+    EXPECT_EQ(extent.missing, 0u);
+  }
+}
+
+TEST(Measurer, NeverAsksForMoreThanTheValueHas) {
+  for (const samples::Bytes& sample : all_samples()) {
+    for (std::size_t cut = 0; cut < sample.size(); ++cut) {
+      const Extent extent = Measurer().measure(BytesView(sample).first(cut));
+
+      EXPECT_EQ(extent.size, 0u);
+      EXPECT_GE(extent.missing, 1u);
+      EXPECT_LE(extent.missing, sample.size() - cut);
+    }
+  }
+}
+
+TEST(Measurer, DoesNotLookAtBytesTwice) {
+  samples::Bytes sample = all_samples().front();
+  const std::size_t half = sample.size() / 2;
+  Measurer measurer;
+  measurer.measure(BytesView(sample).first(half));
+
+  std::fill(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(half) - 8,
+            std::uint8_t{0xc1});
+
+  EXPECT_EQ(measurer.measure(sample).size, sample.size());
+}
+
+// An envelope of this one value, as far as is measured: [["wb", value]].
+samples::Bytes with_mark(const samples::Bytes& value) {
+  samples::Bytes bytes = {0x91, 0x92, 0xa2, 'w', 'b'};
+  bytes.insert(bytes.end(), value.begin(), value.end());
+  return bytes;
+}
+
+TEST(Measurer, GoesOnWhereItWasWithTheSameResult) {
+  for (const samples::Bytes& sample : all_samples()) {
+    Measurer measurer;
+    for (std::size_t cut = 0; cut <= sample.size(); ++cut) {
+      const BytesView bytes = BytesView(sample).first(cut);
+
+      EXPECT_EQ(measurer.measure(bytes), Measurer().measure(bytes)) << cut;
+    }
+  }
+}
+
+TEST(Measurer, CountsEveryFormOfMsgpack) {
+  const std::vector<std::vector<std::uint8_t>> values = {{0xc0},
+                                                         {0x7f},
+                                                         {0xe0},
+                                                         {0xcc, 1},
+                                                         {0xcd, 1, 1},
+                                                         {0xce, 1, 1, 1, 1},
+                                                         {0xca, 1, 1, 1, 1},
+                                                         {0xcb, 1, 1, 1, 1, 1, 1, 1, 1},
+                                                         {0xa1, 'x'},
+                                                         {0xd9, 1, 'x'},
+                                                         {0xda, 0, 1, 'x'},
+                                                         {0xdb, 0, 0, 0, 1, 'x'},
+                                                         {0xc4, 1, 1},
+                                                         {0xc5, 0, 1, 1},
+                                                         {0xc6, 0, 0, 0, 1, 1},
+                                                         {0xc7, 1, 5, 1},
+                                                         {0xc8, 0, 1, 5, 1},
+                                                         {0xc9, 0, 0, 0, 1, 5, 1},
+                                                         {0xd4, 0, 1},
+                                                         {0xd5, 0, 1, 2},
+                                                         {0xd6, 0, 1, 2, 3, 4},
+                                                         {0x91, 1},
+                                                         {0x81, 1, 2},
+                                                         {0xdc, 0, 1, 1},
+                                                         {0xdd, 0, 0, 0, 1, 1},
+                                                         {0xde, 0, 1, 1, 2},
+                                                         {0xdf, 0, 0, 0, 1, 1, 2}};
+  for (const auto& value : values) {
+    const samples::Bytes bytes = with_mark(value);
+
+    EXPECT_EQ(Measurer().measure(bytes).size, bytes.size()) << int{value[0]};
+  }
+}
+
+TEST(Measurer, TakesHugeClaimsForWhatTheyAre) {
+  const samples::Bytes claim = with_mark({0xdd, 0x7f, 0xff, 0xff, 0xff});
+
+  EXPECT_EQ(Measurer().measure(claim).missing, 0x7fffffffu);
+}
+
+TEST(Measurer, AsksForOneByteBeyondMaxBytesAtMost) {
+  samples::Bytes claim = with_mark({0xdd, 0xff, 0xff, 0xff, 0xff});
+  Measurer measurer({.max_bytes = 100});
+
+  EXPECT_EQ(measurer.measure(claim), (Extent{0, 101 - claim.size()}));
+  claim.resize(101);
+  EXPECT_EQ(measurer.measure(claim), Extent{});
+}
+
+TEST(Measurer, StopsWhereAnEnvelopeCannotStartSo) {
+  const std::vector<samples::Bytes> inputs = {
+      {0x80},                          // A pickle.
+      {0xc1},                          // No msgpack.
+      {0x98, 0xc0},                    // The header should be an array,
+      {0x98, 0x95, 0xa3},              // the mark of two letters,
+      {0x98, 0x95, 0xa2, 'w', 'c', 1}  // and these.
+  };
+  for (const samples::Bytes& input : inputs) {
+    const BytesView before = BytesView(input).first(input.size() - 1);
+
+    EXPECT_NE(Measurer().measure(before).missing, 0u) << int{input.back()};
+    EXPECT_EQ(Measurer().measure(input), Extent{}) << int{input.back()};
+  }
+}
+
+// The payload is the seventh section or so; what counts is that it is one.
+samples::Bytes nested(std::size_t depth) {
+  samples::Bytes bytes = {0x98, 0x95, 0xa2, 'w', 'b', 1, 3, 11, 0};
+  bytes.insert(bytes.end(), depth, 0x91);
+  return bytes;
+}
+
+TEST(Measurer, StopsAtContainersThatNeverEnd) {
+  constexpr std::size_t kDepth = 100;
+  const Limits limits = {.max_depth = kDepth};
+
+  EXPECT_NE(Measurer(limits).measure(nested(kDepth)).missing, 0u);
+  EXPECT_EQ(Measurer(limits).measure(nested(kDepth + 3)), Extent{});
+}
+
+TEST(Measurer, AllowsTheDepthThatCodeIsAllowedInItsSection) {
+  constexpr std::size_t kDepth = 3;
+  samples::Draft draft;
+  samples::fill_with_data(draft);
+  draft.code = {{0x91, 0x91, 0x91, 0xc0}};
+  const samples::Bytes sealed = draft.sealed();
+
+  EXPECT_EQ(Measurer({.max_depth = kDepth}).measure(sealed).size, sealed.size());
+}
+
+}  // namespace
+}  // namespace waybill
