@@ -18,14 +18,17 @@ from waybill._admission import (
     Verdict,
     restrict,
 )
+from waybill._calls import dumps_call, loads_outcome, run_call
 from waybill._core import dumps, loads
 from waybill._errors import (
+    CallError,
     DecodeError,
     EncodeError,
     Error,
     MissingModuleError,
     PolicyError,
     PythonMismatchError,
+    RemoteError,
     SignatureError,
 )
 from waybill._face import ImportRecord, fingerprint, imports, inspect
@@ -50,6 +53,7 @@ __all__ = [
     "INSTALLED_CODE",
     "STANDARD_TYPES",
     "STRICT_LIMITS",
+    "CallError",
     "CloudPickler",
     "DecodeError",
     "EncodeError",
@@ -63,6 +67,7 @@ __all__ = [
     "Policy",
     "PolicyError",
     "PythonMismatchError",
+    "RemoteError",
     "SignatureError",
     "SigningKey",
     "Unpickler",
@@ -71,14 +76,17 @@ __all__ = [
     "application",
     "dump",
     "dumps",
+    "dumps_call",
     "fingerprint",
     "imports",
     "inspect",
     "list_registry_pickle_by_value",
     "load",
     "loads",
+    "loads_outcome",
     "register_pickle_by_value",
     "restrict",
+    "run_call",
     "save",
     "sign",
     "unregister_pickle_by_value",

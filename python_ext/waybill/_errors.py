@@ -56,6 +56,38 @@ class MissingModuleError(Error, ModuleNotFoundError):
     """
 
 
+class CallError(Error):
+    """A call was not made, or has not come to an end, where it was sent.
+
+    ``code`` names why in one word, ``timed_out`` or ``bad_signature`` for example, and
+    ``detail`` in a sentence. Whoever makes the calls chooses both.
+    """
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(code, detail)
+        self.code, self.detail = code, detail
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.detail}"
+
+
+class RemoteError(Error):
+    """A call raised something that is not raised here: it could not travel, cannot be
+    loaded or is not let in, or it would end this process.
+
+    ``type_name`` and ``message`` tell what it was; ``traceback``, which is a note too,
+    is its text. The ``__cause__`` is what went wrong when it was loaded.
+    """
+
+    def __init__(self, type_name: str, message: str, traceback: str) -> None:
+        super().__init__(type_name, message, traceback)
+        self.type_name, self.message, self.traceback = type_name, message, traceback
+        self.add_note("It was raised there:\n" + traceback.rstrip())
+
+    def __str__(self) -> str:
+        return f"{self.type_name}: {self.message}"
+
+
 def make_encode_error(message: str, cause: BaseException | None) -> EncodeError:
     """An EncodeError that is also what its cause is, with what the cause carries.
 

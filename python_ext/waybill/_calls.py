@@ -1,0 +1,125 @@
+"""Calls that travel: a payload with a function and its arguments goes out, one with the
+outcome comes back.
+
+docs/calls.md says what is in them. Tested by tests/python/test_calls.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from waybill._core import dumps, loads
+from waybill._errors import CallError, DecodeError, RemoteError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+
+def dumps_call(
+    function: Callable[..., object],
+    args: Sequence[object] = (),
+    kwargs: Mapping[str, object] | None = None,
+    **options: Any,
+) -> bytes:
+    """A payload that asks for ``function(*args, **kwargs)``. Options: those of dumps."""
+    return dumps((function, tuple(args), dict(kwargs or {})), **options)
+
+
+def run_call(data: Buffer, *, key: Any = None, **options: Any) -> bytes:
+    """Makes the call in a payload of ``dumps_call``; its outcome as a payload.
+
+    What the function raises is an outcome too, SystemExit included; KeyboardInterrupt
+    alone comes through, for it is meant for this process. ``key`` signs the outcome;
+    other options are those of ``loads``. Raises what ``loads`` raises, and DecodeError
+    for a payload that is no call.
+    """
+    return carry_out(loads(data, **options), key=key)
+
+
+def carry_out(call: object, *, key: Any = None) -> bytes:
+    """``run_call`` with what is in the payload."""
+    function, args, kwargs = _parts_of(call)
+    try:
+        return dumps({"result": function(*args, **kwargs)}, key=key)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # This frame is nothing that the sender knows.
+        error.__traceback__ = _without_first(error)
+        return dumps({"raised": _described(error)}, key=key)
+
+
+def loads_outcome(data: Buffer, **options: Any) -> Any:
+    """What the call returned; or raises what it raised. Options: those of loads.
+
+    The exception has the traceback that it had there. Raises RemoteError for one that
+    could not travel, cannot be loaded here or is not let in, or that would end this
+    process, as SystemExit would; CallError if the call was not made or has not come to
+    an end.
+    """
+    outcome = loads(data, **options)
+    match outcome:
+        case {"result": value}:
+            return value
+        case {"raised": {"type": str(), "message": str(), "traceback": str()} as told}:
+            raise _exception_of(told, options)
+        case {"failed": {"code": str(code), "detail": str(detail)}}:
+            raise CallError(code, detail)
+    raise _malformed("the payload is no outcome of a call")
+
+
+def _parts_of(call: object) -> tuple[Callable[..., object], Sequence[Any], Any]:
+    match call:
+        case (function, tuple() | list() as args, dict() as kwargs) if callable(
+            function
+        ) and all(isinstance(name, str) for name in kwargs):
+            return function, args, kwargs
+    raise _malformed("the payload is no call; dumps_call() makes one")
+
+
+def _malformed(message: str) -> DecodeError:
+    error = DecodeError(f"malformed: {message}")
+    error.code = "malformed"
+    return error
+
+
+def _without_first(error: BaseException) -> Any:
+    place = error.__traceback__
+    return place.tb_next if place is not None else None
+
+
+def _described(error: BaseException) -> dict[str, object]:
+    """An exception as plain data, with itself in a payload of its own: who lets in data
+    only can read the rest."""
+    import traceback
+
+    kind = type(error)
+    try:
+        message = str(error)
+    except Exception as failure:
+        message = f"<no message: {type(failure).__name__}>"
+    told: dict[str, object] = {
+        "type": f"{kind.__module__}.{kind.__qualname__}",
+        "message": message,
+        "traceback": "".join(traceback.format_exception(error)),
+    }
+    try:
+        told["exception"] = dumps(error)
+    except Exception:  # Something that hangs on it cannot travel.
+        told["exception"] = None
+    return told
+
+
+def _exception_of(told: Mapping[str, Any], options: Mapping[str, Any]) -> Exception:
+    terms = {name: options[name] for name in ("policy", "limits") if name in options}
+    cause: BaseException | None = None
+    try:
+        error = loads(told["exception"], **terms)
+        if isinstance(error, Exception):
+            return error
+    except Exception as failure:
+        cause = failure
+    remote = RemoteError(told["type"], told["message"], told["traceback"])
+    remote.__cause__ = cause
+    return remote

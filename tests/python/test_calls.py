@@ -1,0 +1,166 @@
+"""A call goes out as a payload, and its outcome comes back as one."""
+
+import json
+import os
+import threading
+import traceback
+
+import fresh_process
+import pytest
+import waybill
+from sources import define
+
+KEY = waybill.SigningKey.generate()
+
+
+def outcome_of(function, *args, **kwargs):
+    return waybill.run_call(waybill.dumps_call(function, args, kwargs))
+
+
+def test_result_comes_back():
+    function = define("def f(a, *, b): return [a, b, os.sep]", os=os).f
+
+    assert waybill.loads_outcome(outcome_of(function, 1, b=2)) == [1, 2, os.sep]
+
+
+def test_call_is_the_same_payload_as_the_tuple():
+    assert waybill.dumps_call(len, [[1]]) == waybill.dumps((len, ([1],), {}))
+
+
+def test_call_runs_in_a_process_that_has_imported_nothing():
+    function = define("def f(x): return json.dumps([x])", json=json).f
+    data = waybill.dumps_call(function, ["x"])
+
+    outcome = fresh_process.execute("answer = waybill.run_call(data)", data)
+
+    assert waybill.loads_outcome(outcome) == '["x"]'
+
+
+def test_exception_comes_back_with_its_traceback_and_cause():
+    function = define(
+        """
+def inner(x):
+    try:
+        1 / x
+    except ZeroDivisionError as error:
+        raise ValueError("no") from error
+def f(x): inner(x)
+"""
+    ).f
+
+    with pytest.raises(ValueError, match="^no$") as caught:
+        waybill.loads_outcome(outcome_of(function, 0))
+
+    frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert frames[-2:] == ["f", "inner"] and "carry_out" not in frames
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_exception_that_cannot_travel_is_told():
+    function = define(
+        """
+def f():
+    error = ValueError("held")
+    error.lock = threading.Lock()
+    raise error
+""",
+        threading=threading,
+    ).f
+
+    with pytest.raises(waybill.RemoteError) as caught:
+        waybill.loads_outcome(outcome_of(function))
+
+    assert str(caught.value) == "builtins.ValueError: held"
+    assert "in f" in caught.value.traceback
+    assert caught.value.traceback.rstrip() in "".join(caught.value.__notes__)
+
+
+def test_result_that_cannot_travel_is_an_error_with_its_path():
+    function = define(
+        "def f(): return {'a': [threading.Lock()]}", threading=threading
+    ).f
+
+    with pytest.raises(waybill.EncodeError, match="_thread.lock") as caught:
+        waybill.loads_outcome(outcome_of(function))
+
+    assert "['a'][0]" in str(caught.value)
+
+
+@pytest.mark.parametrize("raised", ["SystemExit(3)", "GeneratorExit()"])
+def test_what_would_end_this_process_is_told_and_not_raised(raised):
+    function = define(f"def f(): raise {raised}").f
+
+    with pytest.raises(waybill.RemoteError, match=raised.partition("(")[0]):
+        waybill.loads_outcome(outcome_of(function))
+
+
+def test_keyboard_interrupt_is_for_the_process_that_runs():
+    with pytest.raises(KeyboardInterrupt):
+        outcome_of(define("def f(): raise KeyboardInterrupt").f)
+
+
+def test_who_lets_in_data_only_reads_results_and_what_was_raised():
+    terms = {"policy": waybill.DATA_ONLY}
+
+    assert waybill.loads_outcome(outcome_of(sorted, [2, 1]), **terms) == [1, 2]
+    with pytest.raises(waybill.RemoteError) as caught:
+        waybill.loads_outcome(outcome_of(int, "x"), **terms)
+    assert caught.value.type_name == "builtins.ValueError"
+    assert isinstance(caught.value.__cause__, waybill.PolicyError)
+
+
+def test_call_is_admitted_on_terms():
+    ring = waybill.KeyRing()
+    ring.add(KEY)
+    signed = waybill.dumps_call(len, [[1]], key=KEY)
+
+    outcome = waybill.run_call(signed, keys=ring, key=KEY)
+
+    assert waybill.loads_outcome(outcome, keys=ring) == 1
+    with pytest.raises(waybill.SignatureError):
+        waybill.run_call(waybill.dumps_call(len, [[1]]), keys=ring)
+    with pytest.raises(waybill.PolicyError):
+        waybill.run_call(signed, policy=waybill.DATA_ONLY)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [1, (len, (), {}, 0), (1, (), {}), (len, 1, {}), (len, (), {1: 2}), (len, (), [])],
+    ids=repr,
+)
+def test_payload_that_is_no_call_is_malformed(thing):
+    with pytest.raises(waybill.DecodeError, match="no call") as caught:
+        waybill.run_call(waybill.dumps(thing))
+
+    assert caught.value.code == "malformed"
+
+
+@pytest.mark.parametrize(
+    "thing", [1, {}, {"raised": {"type": 1}}, {"failed": {}}], ids=repr
+)
+def test_payload_that_is_no_outcome_is_malformed(thing):
+    with pytest.raises(waybill.DecodeError, match="no outcome") as caught:
+        waybill.loads_outcome(waybill.dumps(thing))
+
+    assert caught.value.code == "malformed"
+
+
+def test_call_that_was_not_made_is_a_call_error():
+    failed = {"failed": {"code": "timed_out", "detail": "after 2 s"}}
+
+    with pytest.raises(waybill.CallError, match="^timed_out: after 2 s$") as caught:
+        waybill.loads_outcome(waybill.dumps(failed))
+
+    assert caught.value.code == "timed_out"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [waybill.CallError("a", "b"), waybill.RemoteError("a.B", "m", "Traceback …")],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_of_calls_travel(error):
+    again = waybill.loads(waybill.dumps(error))
+
+    assert type(again) is type(error) and again.args == error.args
+    assert str(again) == str(error) and vars(again) == vars(error)
