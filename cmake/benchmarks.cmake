@@ -38,12 +38,11 @@ endforeach()
 target_sources(bench_walker PRIVATE ${tests}/bytecode/code_file.cpp)
 target_compile_definitions(bench_walker PRIVATE WAYBILL_TESTS_DIR="${tests}")
 
-include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
 if(NOT WAYBILL_CAN_EMBED)
   message(STATUS "No Python to embed: no benchmarks of what needs one")
   return()
 endif()
-waybill_benchmarks(embedded waybill_python
+waybill_benchmarks(embedded waybill_objects
   ${PROJECT_SOURCE_DIR}/benchmarks/embedded/python.cpp)
 foreach(target IN LISTS embedded_targets)
   waybill_embed(${target})

@@ -31,7 +31,6 @@ foreach(source IN LISTS harnesses)
   waybill_harness(${name} waybill_core ${source})
 endforeach()
 
-include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
 if(NOT WAYBILL_CAN_EMBED)
   message(STATUS "No Python to embed: no harnesses that need one")
   return()
@@ -42,7 +41,7 @@ endif()
 file(GLOB extension CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python_ext/*.cpp)
 list(FILTER extension EXCLUDE REGEX thread_exit)  # The linker has to know of that.
 function(waybill_embedded_harness name)
-  waybill_harness(${name} waybill_python ${ARGN} ${fuzz}/embedded/python.cpp
+  waybill_harness(${name} waybill_objects ${ARGN} ${fuzz}/embedded/python.cpp
     ${fuzz}/embedded/memory.cpp ${extension})
   waybill_embed(${target})
   target_compile_definitions(${target} PRIVATE

@@ -12,8 +12,10 @@ if(SKBUILD)
 endif()
 
 set(libraries waybill_core)
+set(WAYBILL_INSTALLS_PYTHON OFF)
 if(TARGET waybill_python)
-  list(APPEND libraries waybill_python)
+  set(WAYBILL_INSTALLS_PYTHON ON)
+  list(APPEND libraries waybill_objects waybill_python)
 endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/waybill)
 install(TARGETS ${libraries} EXPORT waybill-targets
@@ -33,3 +35,19 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/waybill-config.cmake.in
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindSodium.cmake
   ${PROJECT_BINARY_DIR}/waybill-config.cmake
   ${PROJECT_BINARY_DIR}/waybill-config-version.cmake DESTINATION ${package_dir})
+
+# For builds without CMake: waybill-core.pc, waybill-python.pc.
+# They find what they describe from where they are, so the tree can be moved.
+file(RELATIVE_PATH waybill_prefix
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+set(waybill_prefix "\${pcfiledir}/${waybill_prefix}")
+set(pkg_configs waybill-core)
+if(WAYBILL_INSTALLS_PYTHON)
+  list(APPEND pkg_configs waybill-python)
+endif()
+foreach(name IN LISTS pkg_configs)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in
+    ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

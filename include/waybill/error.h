@@ -49,6 +49,9 @@ enum class ErrorCode : std::uint8_t {
   kBadSignature,
   // Text that is no key, or none for this. `detail` never holds any of it.
   kBadKey,
+  // Python raised something, or cannot be started. Example: code of the payload raises
+  // while it is built. `detail` is type and message.
+  kRaised,
 };
 
 // The code as docs and `--json` spell it, e.g. "digest_mismatch". Static storage.

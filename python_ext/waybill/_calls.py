@@ -22,7 +22,7 @@ def dumps_call(
     kwargs: Mapping[str, object] | None = None,
     **options: Any,
 ) -> bytes:
-    """A payload that asks for ``function(*args, **kwargs)``. Options: those of dumps."""
+    """A payload that asks for ``function(*args, **kwargs)``; options of ``dumps``."""
     return dumps((function, tuple(args), dict(kwargs or {})), **options)
 
 

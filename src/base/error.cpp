@@ -35,6 +35,8 @@ std::string_view name_of(ErrorCode code) {
       return "bad_signature";
     case ErrorCode::kBadKey:
       return "bad_key";
+    case ErrorCode::kRaised:
+      return "raised";
   }
   return "unknown";
 }

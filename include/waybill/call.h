@@ -1,0 +1,35 @@
+#pragma once
+
+// Calls that arrive as payloads, and their outcomes, which are payloads again. What is
+// in them tells docs/calls.md; in Python, waybill.dumps_call and waybill.loads_outcome
+// are the other end.
+
+#include <cstdint>
+#include <vector>
+
+#include "waybill/admission.h"
+#include "waybill/bytes.h"
+#include "waybill/error.h"
+
+namespace waybill {
+
+class SigningKey;
+
+struct CallOptions {
+  // On what terms the call is let in.
+  Terms terms = {};
+  // Signs the outcome; null: nobody does.
+  const SigningKey* key = nullptr;
+};
+
+// Makes the call in `payload`, and gives its outcome: the result, or what was raised,
+// SystemExit included. Takes the GIL; calls from several threads take turns as threads
+// of Python do. Nothing limits how long it runs or what it does: run it in a process
+// that can be given up.
+//
+// Errors: those of decode(), kMalformed for a payload that is no call, kRaised for a
+// KeyboardInterrupt. Then nothing was called, but in the last case.
+Result<std::vector<std::uint8_t>> call(BytesView payload,
+                                       const CallOptions& options = {});
+
+}  // namespace waybill

@@ -1,0 +1,75 @@
+#pragma once
+
+// A Python inside of a C++ program.
+//
+//   auto python = waybill::Interpreter::start({.program =
+//   "/srv/app/.venv/bin/python"}); if (!python) return report(python.error()); auto
+//   outcome = waybill::call(payload);  // From any thread.
+//
+// `import waybill` gives there what is linked into the program; nothing has to be
+// installed for it.
+
+#include <string>
+#include <vector>
+
+#include "waybill/error.h"
+
+namespace waybill {
+
+struct InterpreterOptions {
+  // Which Python to be: its standard library is used, and if it is that of a virtual
+  // environment, the packages of that. Of the version that this library was built for.
+  // Empty: the one that it was built with.
+  std::string program = {};
+
+  // Whether the environment (PYTHONPATH and the like), the user's own packages and the
+  // folder that the program runs in are left alone. Text is UTF-8 then, whatever the
+  // locale.
+  bool is_isolated = true;
+
+  // Go before all else in sys.path, in this order.
+  std::vector<std::string> search_paths = {};
+
+  // sys.argv.
+  std::vector<std::string> arguments = {};
+
+  // Whether Python handles signals, which makes Ctrl-C a KeyboardInterrupt in the
+  // thread that called start(). Else they stay the program's, but for SIGINT once code
+  // imports the module `signal`, which takes it if nobody handles it.
+  bool handles_signals = false;
+};
+
+// While one lives, Python runs. Move-only. No thread holds the GIL after start(), also
+// not the one that called it: open a GilScope (waybill/gil.h) to use Python's
+// functions.
+class Interpreter {
+ public:
+  // Starts Python. Error: kRaised if it cannot start, and if there is one already in
+  // this process.
+  static Result<Interpreter> start(const InterpreterOptions& options = {});
+
+  Interpreter(Interpreter&& other) noexcept;
+  Interpreter& operator=(Interpreter&& other) noexcept;
+  // As finish(), whose error is lost.
+  ~Interpreter();
+
+  // Ends Python: runs what is registered to run then, waits for threads that are no
+  // daemons, and frees all objects. To be called in the thread that called start(),
+  // with no GilScope open anywhere and every Object gone. Another may be started
+  // afterwards, but many packages, numpy among them, cannot be imported a second time
+  // in one process. Does nothing the second time. Error: kRaised if buffers of files
+  // could not be flushed.
+  Result<void> finish();
+
+ private:
+  explicit Interpreter(void* thread) : thread_(thread) {}
+
+  void* thread_ = nullptr;  // PyThreadState of the thread that started it.
+};
+
+// For a Python that somebody else has started: makes `import waybill` give what is
+// linked into the program, which encode(), decode() and call() need. Once for each
+// interpreter, with its GIL held. Error: kRaised if `waybill` is imported already.
+Result<void> link_package();
+
+}  // namespace waybill

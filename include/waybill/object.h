@@ -1,0 +1,69 @@
+#pragma once
+
+// Python objects to payloads and back, for programs that embed Python. What
+// waybill.dumps and waybill.loads do, and the same bytes.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "waybill/admission.h"
+#include "waybill/bytes.h"
+#include "waybill/error.h"
+
+// As Python.h has it, which need not be included.
+typedef struct _object PyObject;
+
+namespace waybill {
+
+class SigningKey;
+
+// Owns one reference to a Python object, or nothing. Move-only. Whoever makes, assigns
+// or destroys one that is not empty has the GIL.
+class Object {
+ public:
+  Object() = default;
+  // Takes over a reference that the caller owns.
+  static Object steal(PyObject* object) { return Object(object); }
+
+  Object(Object&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Object& operator=(Object&& other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Object();
+
+  // Borrowed: valid while this lives.
+  PyObject* get() const { return object_; }
+  // Gives the reference to the caller.
+  [[nodiscard]] PyObject* release() { return std::exchange(object_, nullptr); }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  explicit Object(PyObject* object) : object_(object) {}
+
+  PyObject* object_ = nullptr;
+};
+
+struct EncodeOptions {
+  // Goes into the header as it is, to be read before anything is loaded.
+  BytesView application = {};
+  // Signs the payload; null: nobody does.
+  const SigningKey* key = nullptr;
+};
+
+// The object and all it needs, as an envelope. With the GIL.
+//
+// Errors: kRaised; the detail is Python's message, which tells the path to what cannot
+// travel.
+Result<std::vector<std::uint8_t>> encode(PyObject* object,
+                                         const EncodeOptions& options = {});
+
+// The object in an envelope, which is all of `bytes`. Nothing is imported or built
+// before all of it is checked, against `terms` too. With the GIL.
+//
+// Errors: those of Admission::admit(), kPythonMismatch; kRaised for a module that
+// cannot be imported, and for what code of the payload raises.
+Result<Object> decode(BytesView bytes, const Terms& terms = {});
+
+}  // namespace waybill

@@ -1,0 +1,36 @@
+#pragma once
+
+// All of waybill. Each header can be included by itself; which to read first:
+//
+// waybill::core, without Python
+//   envelope.h     open and verify a payload; put one together
+//   measurer.h     find the end of one in a stream
+//   manifest.h     what a payload needs to be importable, and why
+//   report.h       a payload as text or JSON
+//   signature.h    keys; sign, and check who signed
+//   policy.h       rules about modules, names, calls and code
+//   admission.h    signature, limits and policy in one place
+//   limits.h       ceilings for hostile input
+//   bytecode.h     what a code object does with the values it loads
+//   error.h        errors are values: Result<T>
+//
+// waybill::python, with one inside of the program
+//   interpreter.h  start and finish Python
+//   gil.h          the right to use it
+//   object.h       Python objects to payloads and back
+//   call.h         a call in, its outcome out
+
+#include "waybill/admission.h"
+#include "waybill/bytecode.h"
+#include "waybill/call.h"
+#include "waybill/envelope.h"
+#include "waybill/error.h"
+#include "waybill/gil.h"
+#include "waybill/interpreter.h"
+#include "waybill/limits.h"
+#include "waybill/manifest.h"
+#include "waybill/measurer.h"
+#include "waybill/object.h"
+#include "waybill/policy.h"
+#include "waybill/report.h"
+#include "waybill/signature.h"

@@ -1,0 +1,44 @@
+// Tested by tests/embedding/call_test.cpp.
+
+#include "waybill/call.h"
+
+#include <Python.h>
+
+#include "embedding/python_error.h"
+#include "python/ref.h"
+#include "waybill/gil.h"
+#include "waybill/object.h"
+#include "waybill/signature.h"
+
+namespace waybill {
+namespace {
+
+using py::Ref;
+
+Result<std::vector<std::uint8_t>> carry_out(const Object& call) {
+  return embedding::guarded([&]() -> Result<std::vector<std::uint8_t>> {
+    const Ref module = Ref::steal(PyImport_ImportModule("waybill._calls"));
+    const Ref function = Ref::steal(PyObject_GetAttrString(module.get(), "carry_out"));
+    const Ref outcome = Ref::steal(PyObject_CallOneArg(function.get(), call.get()));
+    char* start = nullptr;
+    Py_ssize_t size = 0;
+    py::check(PyBytes_AsStringAndSize(outcome.get(), &start, &size));
+    return std::vector<std::uint8_t>(start, start + size);
+  });
+}
+
+}  // namespace
+
+Result<std::vector<std::uint8_t>> call(BytesView payload, const CallOptions& options) {
+  Result<std::vector<std::uint8_t>> outcome;
+  {
+    const GilScope gil;
+    const Result<Object> received = decode(payload, options.terms);
+    if (!received) return tl::unexpected(received.error());
+    outcome = carry_out(*received);
+  }
+  if (!outcome || options.key == nullptr) return outcome;
+  return sign(*outcome, *options.key);
+}
+
+}  // namespace waybill

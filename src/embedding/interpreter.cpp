@@ -1,0 +1,135 @@
+// Tested by tests/embedding/interpreter_test.cpp.
+
+#include "waybill/interpreter.h"
+
+#include <Python.h>
+
+#include <utility>
+
+#include "embedding/python_error.h"
+#include "python/ref.h"
+
+namespace waybill {
+namespace {
+
+using py::check;
+using py::Ref;
+
+Error failure(const PyStatus& status) {
+  const char* message = status.err_msg != nullptr ? status.err_msg : "it exited";
+  return {ErrorCode::kRaised, 0, std::string("Python cannot start: ") + message};
+}
+
+// Frees what it holds whichever way it is left.
+class Config {
+ public:
+  explicit Config(bool is_isolated) {
+    if (is_isolated) {
+      PyConfig_InitIsolatedConfig(&config_);
+    } else {
+      PyConfig_InitPythonConfig(&config_);
+    }
+    config_.parse_argv = 0;
+  }
+  ~Config() { PyConfig_Clear(&config_); }
+  Config(const Config&) = delete;
+  Config& operator=(const Config&) = delete;
+
+  PyConfig* operator->() { return &config_; }
+  PyConfig* get() { return &config_; }
+
+ private:
+  PyConfig config_;
+};
+
+PyStatus pre_initialize(bool is_isolated) {
+  PyPreConfig before;
+  if (is_isolated) {
+    PyPreConfig_InitIsolatedConfig(&before);
+    before.utf8_mode = 1;
+  } else {
+    PyPreConfig_InitPythonConfig(&before);
+  }
+  return Py_PreInitialize(&before);
+}
+
+PyStatus initialize(const InterpreterOptions& options) {
+  PyStatus status = pre_initialize(options.is_isolated);
+  if (PyStatus_Exception(status)) return status;
+  Config config(options.is_isolated);
+  config->install_signal_handlers = options.handles_signals ? 1 : 0;
+  const char* program =
+      options.program.empty() ? WAYBILL_PYTHON_EXECUTABLE : options.program.c_str();
+  // Both: what is found on PATH under the name may be another version.
+  status = PyConfig_SetBytesString(config.get(), &config->program_name, program);
+  if (PyStatus_Exception(status)) return status;
+  status = PyConfig_SetBytesString(config.get(), &config->executable, program);
+  if (PyStatus_Exception(status)) return status;
+  std::vector<char*> arguments;
+  for (const std::string& argument : options.arguments) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  status = PyConfig_SetBytesArgv(
+      config.get(), static_cast<Py_ssize_t>(arguments.size()), arguments.data());
+  if (PyStatus_Exception(status)) return status;
+  return Py_InitializeFromConfig(config.get());
+}
+
+// In front of what is there, in the order given.
+void add_search_paths(const std::vector<std::string>& paths) {
+  PyObject* all = PySys_GetObject("path");
+  if (all == nullptr) {
+    PyErr_SetString(PyExc_RuntimeError, "there is no sys.path");
+    throw py::PyError();
+  }
+  Py_ssize_t index = 0;
+  for (const std::string& path : paths) {
+    const Ref text = Ref::steal(PyUnicode_DecodeFSDefaultAndSize(
+        path.data(), static_cast<Py_ssize_t>(path.size())));
+    check(PyList_Insert(all, index++, text.get()));
+  }
+}
+
+Result<void> set_up(const InterpreterOptions& options) {
+  return embedding::guarded([&]() -> Result<void> {
+    add_search_paths(options.search_paths);
+    return link_package();
+  });
+}
+
+}  // namespace
+
+Result<Interpreter> Interpreter::start(const InterpreterOptions& options) {
+  if (Py_IsInitialized() != 0) {
+    return tl::unexpected(
+        Error{ErrorCode::kRaised, 0,
+              "Python runs in this process already; link_package() takes part in it"});
+  }
+  const PyStatus status = initialize(options);
+  if (PyStatus_Exception(status)) return tl::unexpected(failure(status));
+  const Result<void> done = set_up(options);
+  Interpreter interpreter(PyEval_SaveThread());
+  if (!done) return tl::unexpected(done.error());
+  return interpreter;
+}
+
+Interpreter::Interpreter(Interpreter&& other) noexcept
+    : thread_(std::exchange(other.thread_, nullptr)) {}
+
+Interpreter& Interpreter::operator=(Interpreter&& other) noexcept {
+  std::swap(thread_, other.thread_);
+  return *this;
+}
+
+Interpreter::~Interpreter() { static_cast<void>(finish()); }
+
+Result<void> Interpreter::finish() {
+  void* thread = std::exchange(thread_, nullptr);
+  if (thread == nullptr) return {};
+  PyEval_RestoreThread(static_cast<PyThreadState*>(thread));
+  if (Py_FinalizeEx() == 0) return {};
+  return tl::unexpected(
+      Error{ErrorCode::kRaised, 0, "buffers of files could not be flushed at the end"});
+}
+
+}  // namespace waybill

@@ -1,0 +1,47 @@
+// Tested by tests/embedding/object_test.cpp.
+
+#include "waybill/object.h"
+
+#include <Python.h>
+
+#include "embedding/linked_package.h"
+#include "embedding/python_error.h"
+#include "python/object.h"
+#include "python/ref.h"
+
+namespace waybill {
+
+using embedding::guarded;
+using embedding::linked_state;
+using py::Ref;
+
+Object::~Object() {
+  if (object_ != nullptr) static_cast<void>(Ref::steal_or_null(object_));
+}
+
+Result<std::vector<std::uint8_t>> encode(PyObject* object,
+                                         const EncodeOptions& options) {
+  return guarded([&]() -> Result<std::vector<std::uint8_t>> {
+    py::State& state = linked_state();
+    py::EncodeHooks hooks;
+    hooks.application = options.application;
+    hooks.key = options.key;
+    if (PySet_GET_SIZE(state.registered.get()) != 0) {
+      hooks.by_value = state.registered.get();
+    }
+    const Ref bytes = py::encode(state, object, hooks);
+    const auto* start =
+        reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(bytes.get()));
+    return std::vector<std::uint8_t>(start, start + PyBytes_GET_SIZE(bytes.get()));
+  });
+}
+
+Result<Object> decode(BytesView bytes, const Terms& terms) {
+  return guarded([&]() -> Result<Object> {
+    const bool are_usual = !terms.policy && !terms.keys && !terms.limits;
+    return Object::steal(
+        py::decode(linked_state(), bytes, {}, are_usual ? nullptr : &terms).release());
+  });
+}
+
+}  // namespace waybill

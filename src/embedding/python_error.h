@@ -1,0 +1,30 @@
+#pragma once
+
+// Where Python's exceptions become errors that are values.
+
+#include <Python.h>
+
+#include <new>
+
+#include "python/py_error.h"
+#include "waybill/error.h"
+
+namespace waybill::embedding {
+
+// The exception that is set, as an error, and clears it: with code and offset if it is
+// a DecodeError of this library, else kRaised with type and message.
+Error take_python_error();
+
+// What `function` returns, a Result; an error for what it throws.
+template <typename Function>
+auto guarded(Function function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const py::PyError&) {
+    return tl::unexpected(take_python_error());
+  } catch (const std::bad_alloc&) {
+    return tl::unexpected(Error{ErrorCode::kRaised, 0, "MemoryError"});
+  }
+}
+
+}  // namespace waybill::embedding

@@ -1,0 +1,94 @@
+// A payload with a call goes in, its outcome comes out.
+
+#include "waybill/call.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "embedding/python.h"
+#include "waybill/gil.h"
+#include "waybill/signature.h"
+
+namespace waybill::embedding {
+namespace {
+
+constexpr char kLoad[] = "waybill.loads_outcome(data)";
+
+Bytes call_of(const std::string& body, const std::string& arguments = "[]") {
+  return bytes_of("waybill.dumps_call(f, " + arguments + ")",
+                  "def f(*args):\n    import time\n    " + body);
+}
+
+TEST(Call, GivesTheResult) {
+  const Interpreter python = started();
+
+  const Result<Bytes> outcome = call(call_of("return sum(args)", "[1, 2]"));
+
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(text_of(*outcome, kLoad), "3");
+}
+
+TEST(Call, CarriesWhatIsRaised) {
+  const Interpreter python = started();
+  for (const char* raised : {"ValueError('no')", "SystemExit(3)"}) {
+    const Result<Bytes> outcome = call(call_of("raise " + std::string(raised)));
+
+    ASSERT_TRUE(outcome) << raised;
+    EXPECT_NE(
+        text_of(*outcome, "waybill.loads(data)['raised']['traceback']").find("in f"),
+        std::string::npos);
+  }
+}
+
+TEST(Call, IsRefusedOnItsTermsBeforeAnythingRuns) {
+  const Interpreter python = started();
+  const CallOptions options = {.terms = {.policy = std::make_shared<Policy>()}};
+
+  const Result<Bytes> outcome = call(call_of("return 1"), options);
+
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::kRefused);
+}
+
+TEST(Call, IsMalformedIfThePayloadIsNone) {
+  const Interpreter python = started();
+
+  const Result<Bytes> outcome = call(bytes_of("waybill.dumps([1])"));
+
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::kMalformed);
+  EXPECT_NE(outcome.error().detail.find("no call"), std::string::npos);
+}
+
+TEST(Call, SignsTheOutcome) {
+  const Interpreter python = started();
+  const SigningKey key = SigningKey::generate(SignatureAlgorithm::kEd25519);
+  KeyRing ring;
+  ring.add(key);
+
+  const Result<Bytes> outcome = call(call_of("return 1"), {.key = &key});
+
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(ring.check(*outcome));
+}
+
+TEST(Call, MayComeFromManyThreads) {
+  const Interpreter python = started();
+  const Bytes bytes = call_of("time.sleep(0); return list(args)", "range(50)");
+  std::atomic<int> good = 0;
+
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) good += call(bytes).has_value();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  EXPECT_EQ(good, 200);
+}
+
+}  // namespace
+}  // namespace waybill::embedding

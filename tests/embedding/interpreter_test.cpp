@@ -1,0 +1,157 @@
+// Python starts, is what was asked for, ends, and starts again.
+
+#include "waybill/interpreter.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "embedding/python.h"
+#include "waybill/call.h"
+#include "waybill/gil.h"
+
+namespace waybill::embedding {
+namespace {
+
+TEST(Interpreter, HasThePackageThatIsLinkedIn) {
+  const Interpreter python = started();
+
+  EXPECT_EQ(text_of("waybill.__spec__.origin"), "linked");
+  EXPECT_EQ(text_of("waybill.loads(waybill.dumps([1, len]))"),
+            "[1, <built-in function len>]");
+}
+
+TEST(Interpreter, PrefersItToOneThatIsInstalled) {
+  const Interpreter python = started({.search_paths = {WAYBILL_PACKAGE}});
+
+  EXPECT_EQ(text_of("waybill.__spec__.origin"), "linked");
+}
+
+TEST(Interpreter, StartsAgainAfterItsEnd) {
+  for (int round = 0; round < 3; ++round) {
+    Interpreter python = started();
+    const Bytes call_bytes =
+        bytes_of("waybill.dumps_call(f, [20])", "def f(x): return x + sys.maxsize");
+    const Result<Bytes> outcome = call(call_bytes);
+
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(text_of(*outcome, "waybill.loads_outcome(data) - sys.maxsize"), "20");
+    EXPECT_TRUE(python.finish());
+    EXPECT_TRUE(python.finish());
+  }
+}
+
+TEST(Interpreter, IsOneAtATime) {
+  const Interpreter python = started();
+
+  const Result<Interpreter> second = Interpreter::start();
+
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kRaised);
+  EXPECT_NE(second.error().detail.find("already"), std::string::npos);
+  EXPECT_EQ(text_of("1"), "1");
+}
+
+TEST(Interpreter, CanBeMoved) {
+  Interpreter first = started();
+  Interpreter second = std::move(first);
+  first = std::move(second);
+
+  EXPECT_EQ(text_of("1"), "1");
+}
+
+TEST(Interpreter, DoesNotListenToTheEnvironmentUnlessToldTo) {
+  setenv("PYTHONPATH", "/from/the/environment", 1);
+  const char* asked = "'/from/the/environment' in sys.path";
+  {
+    const Interpreter python = started();
+    EXPECT_EQ(text_of(asked), "False");
+    EXPECT_EQ(text_of("sys.flags.isolated"), "1");
+    EXPECT_EQ(text_of("sys.getfilesystemencoding()"), "utf-8");
+  }
+  {
+    const Interpreter python = started({.is_isolated = false});
+    EXPECT_EQ(text_of(asked), "True");
+  }
+  unsetenv("PYTHONPATH");
+}
+
+TEST(Interpreter, TakesSearchPathsAndArguments) {
+  const Interpreter python =
+      started({.search_paths = {"/b", "/a"}, .arguments = {"host", "-x", "ü"}});
+
+  EXPECT_EQ(text_of("sys.path[:2]"), "['/b', '/a']");
+  EXPECT_EQ(text_of("sys.argv"), "['host', '-x', 'ü']");
+}
+
+bool is_default(int signal) {
+  struct sigaction action;
+  sigaction(signal, nullptr, &action);
+  return action.sa_handler == SIG_DFL;
+}
+
+TEST(Interpreter, LeavesSignalsToTheProgramUnlessToldTo) {
+  std::signal(SIGINT, SIG_DFL);
+  {
+    const Interpreter python = started();
+    EXPECT_TRUE(is_default(SIGINT));
+  }
+  const Interpreter python = started({.handles_signals = true});
+  EXPECT_FALSE(is_default(SIGINT));
+}
+
+TEST(Interpreter, SaysWhyItCannotStart) {
+  const Result<Interpreter> python =
+      Interpreter::start({.program = "/no/such/place/bin/python3"});
+
+  // Some builds know where their library is, whatever the program.
+  if (python) return;
+  EXPECT_EQ(python.error().code, ErrorCode::kRaised);
+  EXPECT_NE(python.error().detail.find("cannot start"), std::string::npos);
+}
+
+TEST(Interpreter, LetsNobodyHaveTheGilAfterItsStart) {
+  const Interpreter python = started();
+  std::string there;
+
+  std::thread([&] { there = text_of("1 + 1"); }).join();
+
+  EXPECT_EQ(there, "2");
+}
+
+TEST(GilScope, MayBeInsideAnother) {
+  const Interpreter python = started();
+  const GilScope outer;
+  {
+    const GilScope inner;
+    EXPECT_TRUE(evaluate("1"));
+  }
+  EXPECT_TRUE(evaluate("1"));
+}
+
+TEST(GilRelease, LetsOtherThreadsRun) {
+  const Interpreter python = started();
+  const GilScope gil;
+  std::string there;
+  {
+    const GilRelease release;
+    std::thread([&] { there = text_of("2"); }).join();
+  }
+  EXPECT_EQ(there, "2");
+  EXPECT_TRUE(evaluate("1"));
+}
+
+TEST(LinkPackage, IsPartOfAPythonThatOthersStarted) {
+  Py_InitializeEx(0);
+  EXPECT_TRUE(link_package());
+  EXPECT_EQ(text_of("waybill.__spec__.origin"), "linked");
+  const Result<void> again = link_package();
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().detail.find("imported already"), std::string::npos);
+  Py_FinalizeEx();
+}
+
+}  // namespace
+}  // namespace waybill::embedding

@@ -1,0 +1,153 @@
+// Objects go out and come in as with waybill.dumps and waybill.loads.
+
+#include "waybill/object.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "embedding/python.h"
+#include "waybill/envelope.h"
+#include "waybill/gil.h"
+#include "waybill/signature.h"
+
+namespace waybill::embedding {
+namespace {
+
+constexpr char kFunction[] = R"(
+import os
+def outer(n):
+    def inner(x): return os.path.join(str(n), x)
+    return inner
+)";
+
+TEST(Encode, GivesTheBytesOfDumps) {
+  const Interpreter python = started();
+  for (const char* thing : {"[1, 'a', {2: 3.5}]", "outer(1)", "(sys, len, {1, 2})"}) {
+    const Bytes expected =
+        bytes_of("waybill.dumps(" + std::string(thing) + ")", kFunction);
+    const GilScope gil;
+
+    const Result<Bytes> encoded = encode(evaluate(thing, kFunction).get());
+
+    ASSERT_TRUE(encoded) << thing;
+    EXPECT_EQ(*encoded, expected) << thing;
+  }
+}
+
+TEST(Encode, TellsThePathToWhatCannotTravel) {
+  const Interpreter python = started();
+  const GilScope gil;
+
+  const Result<Bytes> encoded =
+      encode(evaluate("{'a': [threading.Lock()]}", "import threading").get());
+
+  ASSERT_FALSE(encoded);
+  EXPECT_EQ(encoded.error().code, ErrorCode::kRaised);
+  EXPECT_NE(encoded.error().detail.find("obj['a'][0] (_thread.lock)"),
+            std::string::npos)
+      << encoded.error().detail;
+  EXPECT_EQ(PyErr_Occurred(), nullptr);
+}
+
+TEST(Encode, SendsModulesByValueThatAreRegistered) {
+  const Interpreter python = started();
+  text_of("waybill.register_pickle_by_value(json)", "import json");
+  const GilScope gil;
+
+  const Result<Bytes> encoded = encode(evaluate("json.dumps", "import json").get());
+
+  ASSERT_TRUE(encoded);
+  const Result<Envelope> envelope = open(*encoded);
+  ASSERT_TRUE(envelope);
+  EXPECT_FALSE(envelope->code.empty());
+}
+
+TEST(Encode, SignsAndCarriesAnApplicationField) {
+  const Interpreter python = started();
+  const SigningKey key = SigningKey::generate(SignatureAlgorithm::kMac);
+  const Bytes nonce = {1, 2, 3};
+  KeyRing ring;
+  ring.add(key);
+  const GilScope gil;
+
+  const Result<Bytes> encoded =
+      encode(evaluate("[1]").get(), {.application = nonce, .key = &key});
+
+  ASSERT_TRUE(encoded);
+  const Result<Envelope> envelope =
+      Admission({.keys = std::make_shared<KeyRing>(ring.clone())}).admit(*encoded);
+  ASSERT_TRUE(envelope);
+  EXPECT_TRUE(std::equal(nonce.begin(), nonce.end(), envelope->application.begin()));
+}
+
+TEST(Decode, BuildsWhatArrives) {
+  const Interpreter python = started();
+  const Bytes bytes = bytes_of("waybill.dumps(outer(7))", kFunction);
+  const GilScope gil;
+
+  const Result<Object> object = decode(bytes);
+
+  ASSERT_TRUE(object);
+  const Object result = Object::steal(PyObject_CallFunction(object->get(), "s", "x"));
+  ASSERT_TRUE(result);
+  EXPECT_STREQ(PyUnicode_AsUTF8(result.get()), "7/x");
+}
+
+TEST(Decode, GivesErrorsOfTheCoreWithCodeAndOffset) {
+  const Interpreter python = started();
+  Bytes bytes = bytes_of("waybill.dumps([1, 2, 3])");
+  bytes.pop_back();
+  const Error expected = open_whole(bytes).error();
+  const GilScope gil;
+
+  const Result<Object> object = decode(bytes);
+
+  ASSERT_FALSE(object);
+  EXPECT_EQ(object.error().code, expected.code);
+  EXPECT_EQ(object.error().offset, expected.offset);
+  EXPECT_EQ(object.error().detail, expected.detail);
+}
+
+TEST(Decode, RefusesWhatTheTermsDoNotAllow) {
+  const Interpreter python = started();
+  const Bytes function = bytes_of("waybill.dumps(outer(7))", kFunction);
+  const Bytes data = bytes_of("waybill.dumps([7])");
+  const Terms terms = {.policy = std::make_shared<Policy>()};
+  const GilScope gil;
+
+  EXPECT_TRUE(decode(data, terms));
+  const Result<Object> object = decode(function, terms);
+  ASSERT_FALSE(object);
+  EXPECT_EQ(object.error().code, ErrorCode::kRefused);
+}
+
+TEST(Decode, TellsWhichModuleIsMissing) {
+  const Interpreter python = started();
+  const std::string folder = testing::TempDir();
+  std::ofstream(folder + "/gone_elsewhere.py") << "value = 1\n";
+  const Bytes bytes =
+      bytes_of("waybill.dumps(lambda: gone_elsewhere.value)",
+               "sys.path.insert(0, '" + folder + "')\nimport gone_elsewhere");
+  text_of("sys.modules.pop('gone_elsewhere'), sys.path.pop(0)");
+  const GilScope gil;
+
+  const Result<Object> object = decode(bytes);
+
+  ASSERT_FALSE(object);
+  EXPECT_EQ(object.error().code, ErrorCode::kRaised);
+  EXPECT_NE(object.error().detail.find("MissingModuleError"), std::string::npos);
+  EXPECT_NE(object.error().detail.find("gone_elsewhere"), std::string::npos);
+}
+
+TEST(Decode, NeedsThePackageThatIsLinkedIn) {
+  Py_InitializeEx(0);
+  const Result<Object> object = decode(Bytes{1});
+  Py_FinalizeEx();
+
+  ASSERT_FALSE(object);
+  EXPECT_EQ(object.error().code, ErrorCode::kRaised);
+}
+
+}  // namespace
+}  // namespace waybill::embedding
