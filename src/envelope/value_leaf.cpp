@@ -1,5 +1,5 @@
 // Leaves and heads in canonical form, as src/python/plain_writer.cpp writes them too.
-// Tested by tests/envelope/value_test.cpp and tests/python/test_plain_values.py.
+// Tested by tests/envelope/value_test.cpp and tests/examples/test_plain_data.py.
 
 #include "envelope/value_leaf.h"
 

@@ -1,6 +1,6 @@
 // Writes a value as an envelope of plain data. One loop with a stack of its own; the
 // stack is also the path that errors tell.
-// Tested by tests/envelope/value_test.cpp and tests/python/test_plain_values.py.
+// Tested by tests/envelope/value_test.cpp and tests/examples/test_plain_data.py.
 
 #include <algorithm>
 #include <string>
