@@ -3,8 +3,8 @@
     python fuzz/make_seeds.py
 
 writes fuzz/corpus/<harness>/ for payload, value, instructions, round_trip, policy,
-signature and loads, to which loads_data links; and from src/wire/format.h fuzz/payload.dict, to
-which others link. The same files each time, for the same CPython.
+signature and loads, to which loads_data links; and from src/wire/format.h
+fuzz/payload.dict, to which others link. The same files each time, for the same CPython.
 """
 
 from __future__ import annotations

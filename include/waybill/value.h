@@ -136,8 +136,8 @@ inline constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
 
 // Not characters, which look like numbers to C++.
 template <typename T>
-concept Number = std::integral<T> && !is_one_of<T, bool, char, wchar_t, char8_t,
-                                                char16_t, char32_t>;
+concept Number =
+    std::integral<T> && !is_one_of<T, bool, char, wchar_t, char8_t, char16_t, char32_t>;
 
 // One value. A tree: it owns all that is in it, and no two share anything.
 //
@@ -209,14 +209,12 @@ class Value {
   friend struct ValueAccess;
 
   // In the order of Kind.
-  using Content = std::variant<Nil, bool, std::int64_t, std::uint64_t, BigInteger,
-                               double, std::complex<double>, std::string, Binary,
-                               ByteArray, List, Tuple, Set, FrozenSet, Map, Slice,
-                               Range, Ellipsis, NotImplemented>;
+  using Content =
+      std::variant<Nil, bool, std::int64_t, std::uint64_t, BigInteger, double,
+                   std::complex<double>, std::string, Binary, ByteArray, List, Tuple,
+                   Set, FrozenSet, Map, Slice, Range, Ellipsis, NotImplemented>;
 
-  bool holds_values() const {
-    return kind() >= Kind::kList && kind() <= Kind::kRange;
-  }
+  bool holds_values() const { return kind() >= Kind::kList && kind() <= Kind::kRange; }
   void dismantle() noexcept;
 
   Content content_;
@@ -231,8 +229,8 @@ Items<kKind>::Items(std::vector<Value> values) : items(std::move(values)) {}
 
 // Opens and verifies an envelope, and builds its value. Objects that the payload refers
 // to again are copied; what that comes to is counted each time, in values
-// (max_unfolded), depth (max_depth) and bytes (max_memory). So the value nests no deeper
-// than max_depth. Holds to the ceiling of the process too (restrict_process).
+// (max_unfolded), depth (max_depth) and bytes (max_memory). So the value nests no
+// deeper than max_depth. Holds to the ceiling of the process too (restrict_process).
 //
 // Errors: those of open_whole() and verify(); kRefused for what is no plain data
 // (modules, functions, objects, …), with its byte and the kind of its node, for

@@ -147,11 +147,25 @@ struct ValueAccess {
 };
 
 std::string_view name_of(Kind kind) {
-  constexpr std::string_view kNames[] = {
-      "none",  "bool",      "int",      "int",            "int",
-      "float", "complex",   "str",      "bytes",          "bytearray",
-      "list",  "tuple",     "set",      "frozenset",      "dict",
-      "slice", "range",     "ellipsis", "not_implemented"};
+  constexpr std::string_view kNames[] = {"none",
+                                         "bool",
+                                         "int",
+                                         "int",
+                                         "int",
+                                         "float",
+                                         "complex",
+                                         "str",
+                                         "bytes",
+                                         "bytearray",
+                                         "list",
+                                         "tuple",
+                                         "set",
+                                         "frozenset",
+                                         "dict",
+                                         "slice",
+                                         "range",
+                                         "ellipsis",
+                                         "not_implemented"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -53,9 +53,9 @@ class KeyWriter {
 
   bool write(const Value& key, Writer& out, int depth = 0) {
     if (depth > kMaxKeyDepth) {
-      objection_ = {ErrorCode::kLimitExceeded,
-                    "a key with more than " + std::to_string(kMaxKeyDepth) +
-                        " containers inside each other"};
+      objection_ = {ErrorCode::kLimitExceeded, "a key with more than " +
+                                                   std::to_string(kMaxKeyDepth) +
+                                                   " containers inside each other"};
       return false;
     }
     switch (key.kind()) {
@@ -105,8 +105,8 @@ class KeyWriter {
       written.emplace_back(view_of(scratch));
     }
     std::ranges::sort(written);
-    if (form_ == Form::kForEquality && std::ranges::adjacent_find(written) !=
-                                           written.end()) {
+    if (form_ == Form::kForEquality &&
+        std::ranges::adjacent_find(written) != written.end()) {
       objection_ = {ErrorCode::kMalformed, "a frozenset with two items that are equal"};
       return false;
     }
@@ -176,9 +176,9 @@ bool are_keys(std::size_t count, const std::function<const Value&(std::size_t)>&
   const auto twice = std::ranges::adjacent_find(written, {}, &Written::bytes);
   if (twice == written.end()) return true;
   culprit = std::next(twice)->number;
-  objection = {ErrorCode::kMalformed,
-               "keys number " + std::to_string(twice->number) + " and " +
-                   std::to_string(culprit) + " are equal"};
+  objection = {ErrorCode::kMalformed, "keys number " + std::to_string(twice->number) +
+                                          " and " + std::to_string(culprit) +
+                                          " are equal"};
   return false;
 }
 

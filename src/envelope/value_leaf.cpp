@@ -87,7 +87,8 @@ const char* problem_of(const data::Value& value) {
   const auto is_integer = [](const data::Value& item) {
     return item.kind() >= Kind::kInteger && item.kind() <= Kind::kBigInteger;
   };
-  const bool is_sound = std::ranges::all_of(items, is_integer) && items[2] != data::Value(0);
+  const bool is_sound =
+      std::ranges::all_of(items, is_integer) && items[2] != data::Value(0);
   return is_sound ? nullptr : "a range has three ints, of which the step is not 0";
 }
 

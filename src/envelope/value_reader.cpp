@@ -67,12 +67,12 @@ class ValueBuilder {
   // A container that is being filled. Of a map, keys and values are in turn.
   struct Frame {
     Value* into;
-    Value* items;                     // Null for a map.
-    std::pair<Value, Value>* pairs;   // Null for all else.
+    Value* items;                    // Null for a map.
+    std::pair<Value, Value>* pairs;  // Null for all else.
     std::size_t count;
     std::size_t offset;
-    std::size_t target;  // Number of the references that mean it; or kNone.
-    Cost before;         // What all came to when it was opened.
+    std::size_t target;      // Number of the references that mean it; or kNone.
+    Cost before;             // What all came to when it was opened.
     std::size_t height = 0;  // Of the highest value in it.
     std::size_t next = 0;
 
@@ -317,8 +317,7 @@ class ValueBuilder {
                 std::size_t height) {
     if (number == kNone) return;
     targets_[number] = {
-        &value,
-        {spent_.values - before.values, spent_.memory - before.memory, height}};
+        &value, {spent_.values - before.values, spent_.memory - before.memory, height}};
   }
 
   const Limits limits_;

@@ -42,7 +42,9 @@ class ValueWriter {
 
   BytesView payload() const { return out_.view(); }
 
-  Error error() const { return {objection_.code, 0, path() + ": " + objection_.detail}; }
+  Error error() const {
+    return {objection_.code, 0, path() + ": " + objection_.detail};
+  }
 
  private:
   // A container that is being written. Of a map, keys and values are in turn.
@@ -143,7 +145,8 @@ class ValueWriter {
     if (frame.map == nullptr) return "[" + std::to_string(place) + "]";
     const Value& key = frame.map->pairs[place / 2].first;
     if (place % 2 == 0) return ".keys()[" + std::to_string(place / 2) + "]";
-    if (const auto* text = key.get_if<std::string>(); text && text->size() < kMaxPathText) {
+    if (const auto* text = key.get_if<std::string>();
+        text && text->size() < kMaxPathText) {
       return "['" + printable(*text) + "']";
     }
     return ".values()[" + std::to_string(place / 2) + "]";

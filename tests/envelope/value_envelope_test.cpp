@@ -134,9 +134,9 @@ TEST(ValueEnvelope, SetsAreSortedByTheirBytes) {
 class GoldenData : public testing::TestWithParam<const char*> {};
 
 TEST_P(GoldenData, OfPythonIsReadAndWrittenAgainByteByByte) {
-  std::ifstream file(std::string(WAYBILL_TESTS_DIR "/golden/v1/data-") + GetParam() +
-                         ".waybill",
-                     std::ios::binary);
+  std::ifstream file(
+      std::string(WAYBILL_TESTS_DIR "/golden/v1/data-") + GetParam() + ".waybill",
+      std::ios::binary);
   const Bytes bytes{std::istreambuf_iterator<char>(file), {}};
   const Result<Envelope> envelope = open_whole(bytes);
   ASSERT_TRUE(envelope);

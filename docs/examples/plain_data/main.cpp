@@ -58,8 +58,8 @@ Value simulate() {
       records.items.push_back(
           Map{{"time", i * kStep}, {"energy", oscillator.energy()}});
     }
-    trace.push_back(static_cast<std::uint8_t>(std::lround(oscillator.position * 127) +
-                                              128));
+    trace.push_back(
+        static_cast<std::uint8_t>(std::lround(oscillator.position * 127) + 128));
     oscillator.step(kStep);
   }
   return Map{
