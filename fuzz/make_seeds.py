@@ -2,9 +2,9 @@
 
     python fuzz/make_seeds.py
 
-writes fuzz/corpus/<harness>/ for payload, instructions, round_trip, policy, signature
-and loads, to which loads_data links; and from src/wire/format.h fuzz/payload.dict, to
-which others link. The same files each time, for the same CPython.
+writes fuzz/corpus/<harness>/ for payload, value, instructions, round_trip, policy,
+signature and loads, to which loads_data links; and from src/wire/format.h
+fuzz/payload.dict, to which others link. The same files each time, for the same CPython.
 """
 
 from __future__ import annotations
@@ -86,6 +86,18 @@ def payloads() -> Iterator[tuple[str, bytes]]:
             name,
             bytes(head) + b"".join(at.to_bytes(2, "big") for at in positions) + payload,
         )
+
+
+def values() -> Iterator[tuple[str, bytes]]:
+    """Plain data, some of which refers to itself."""
+    made = {name: waybill.dumps(OBJECTS[name]) for name in ("loop", "binary", "sets")}
+    made["shared"] = waybill.dumps([SHARED, {"a": SHARED, (1, 2.5): [SHARED]}])
+    made["data"] = (GOLDEN / "v1" / "data-3.11.waybill").read_bytes()
+    for name, envelope in made.items():
+        _, _, _, shared, payload, *_ = sections(envelope)
+        positions = msgpack.unpackb(shared)
+        head = b"".join(at.to_bytes(2, "big") for at in positions)
+        yield name, bytes([len(positions)]) + head + payload
 
 
 def instructions() -> Iterator[tuple[str, bytes]]:
@@ -171,7 +183,7 @@ def write_dictionary() -> None:
         spelled = "".join(f"\\x{byte:02x}" for byte in word)
         lines.append(f'{name}="{spelled}"')
     (FUZZ / "payload.dict").write_text("\n".join(lines) + "\n")
-    for other in ("reader", "envelope", "loads", "loads_data"):
+    for other in ("reader", "envelope", "value", "loads", "loads_data"):
         link = FUZZ / f"{other}.dict"
         link.unlink(missing_ok=True)
         link.symlink_to("payload.dict")
@@ -181,6 +193,7 @@ def main() -> None:
     write_dictionary()
     for harness, seeds in {
         "payload": payloads(),
+        "value": values(),
         "instructions": instructions(),
         "round_trip": recipes(),
         "loads": loads(),

@@ -43,7 +43,8 @@ enum class ErrorCode : std::uint8_t {
   kUndeclared,
   // Code made for another Python. `detail` names both versions.
   kPythonMismatch,
-  // What a policy does not allow. `detail` names the rule that decided.
+  // What a policy does not allow; `detail` names the rule that decided. Or what is no
+  // plain data, where only that is taken: see read_value().
   kRefused,
   // No signature where one is demanded, or not that of a known key over these bytes.
   kBadSignature,

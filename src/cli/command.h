@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "waybill/error.h"
+#include "waybill/signature.h"
 
 namespace CLI {
 class App;
@@ -15,11 +16,12 @@ class App;
 
 namespace waybill::cli {
 
-// Exit codes; docs/cli.md lists them. 3 is kept for refusals by a policy.
+// Exit codes; docs/cli.md lists them.
 enum class Exit : std::uint8_t {
   kFine = 0,
   kUsage = 1,           // The command line was not understood.
   kUnreadable = 2,      // The input could not be read, or is no sound envelope.
+  kRefused = 3,         // Sound, but a policy is against it, or no plain data.
   kBadSignature = 4,    // Not signed by a known key, or a key is none.
   kRaisedInPython = 5,  // Python failed, or could not be started.
 };
@@ -36,8 +38,10 @@ struct Arguments {
   bool mac = false;
   bool json = false;
   bool no_colours = false;
+  bool is_loose = false;
   std::size_t depth = 12;
   std::size_t items = 40;
+  int indent = 2;
 };
 
 struct Command {
@@ -52,6 +56,7 @@ extern const Command kVerify;
 extern const Command kDiscover;
 extern const Command kKeygen;
 extern const Command kSign;
+extern const Command kCat;
 
 // The bytes of a file, or of stdin for "-". False, with a line on stderr, if they
 // cannot be read.
@@ -62,8 +67,12 @@ bool read_input(const std::string& file, std::vector<std::uint8_t>& bytes);
 bool write_output(const std::string& file, const std::vector<std::uint8_t>& bytes);
 
 // "waybill: digest_mismatch at byte 120: …" on stderr; with `json`, the error as JSON
-// on stdout too. Returns what to exit with: kBadSignature or kUnreadable.
+// on stdout too. Returns what to exit with: kBadSignature, kRefused or kUnreadable.
 Exit refuse(const Error& error, bool json);
+
+// --key and --key-env, and the keys that they name. Errors: kBadKey.
+void declare_known_keys(CLI::App& app, Arguments& arguments);
+Result<KeyRing> known_keys(const Arguments& arguments);
 
 // Whether stdout is a terminal that wants colours (NO_COLOR, see no-color.org).
 bool wants_colours();

@@ -56,7 +56,8 @@ Exit refuse(const Error& error, bool json) {
   std::fprintf(stderr, "waybill: %s\n", printable(to_string(error)).c_str());
   const bool is_about_keys =
       error.code == ErrorCode::kBadSignature || error.code == ErrorCode::kBadKey;
-  return is_about_keys ? Exit::kBadSignature : Exit::kUnreadable;
+  if (is_about_keys) return Exit::kBadSignature;
+  return error.code == ErrorCode::kRefused ? Exit::kRefused : Exit::kUnreadable;
 }
 
 bool wants_colours() {

@@ -14,8 +14,8 @@
 namespace waybill::cli {
 namespace {
 
-constexpr const Command* kCommands[] = {&kInspect, &kVerify, &kKeygen, &kSign,
-                                        &kDiscover};
+constexpr const Command* kCommands[] = {&kInspect, &kVerify, &kCat,
+                                        &kKeygen,  &kSign,   &kDiscover};
 
 // A key in the place of a file's name. It would be told in errors, and the list of
 // processes tells it already.

@@ -16,24 +16,7 @@ namespace {
 void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
   app.add_flag("--json", arguments.json, "Write one JSON object");
-  app.add_option(
-         "--key", arguments.key_files,
-         "A file with a public key or MAC key, one of which must have signed it")
-      ->allow_extra_args(false);
-  app.add_option("--key-env", arguments.key_variable,
-                 "The name of an environment variable with such keys");
-}
-
-Result<KeyRing> known_keys(const Arguments& arguments) {
-  KeyRing keys;
-  Result<void> added;
-  for (const std::string& file : arguments.key_files) {
-    if (added) added = keys.add_file(file);
-  }
-  if (added && !arguments.key_variable.empty()) {
-    added = keys.add_environment(arguments.key_variable);
-  }
-  return added.map([&] { return std::move(keys); });
+  declare_known_keys(app, arguments);
 }
 
 // The key that signed it, as words for a person and as JSON.

@@ -4,8 +4,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CAP = 500
-FOLDERS = ["src", "include", "python_ext", "tests", "fuzz", "benchmarks", "examples"]
-FOLDERS += ["cmake", ".ci"]
+FOLDERS = ["src", "include", "python_ext", "tests", "fuzz", "benchmarks"]
+FOLDERS += ["docs/examples", "cmake", ".ci"]
 SUFFIXES = {".cpp", ".h", ".py", ".pyi", ".cmake", ".sh", ""}
 GENERATED = {"src/bytecode/opcode_rows"}
 DATA = {"tests/golden", "fuzz/corpus", "fuzz/regressions"}

@@ -1,0 +1,43 @@
+// Any payload as plain data: an error lies inside; what is read is written, reads the
+// same again and gives the same bytes again; keys that were read can be written; there
+// is JSON.
+//
+// Input: a byte that says how many shared positions follow, two bytes each; the rest is
+// the payload.
+
+#include <cstdint>
+#include <vector>
+
+#include "require.h"
+#include "waybill/value_json.h"
+
+using waybill::BytesView;
+using waybill::fuzz::require;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0 || size < 1 + 2 * std::size_t{data[0]}) return 0;
+  std::vector<std::uint64_t> shared;
+  for (std::size_t i = 0; i < data[0]; ++i) {
+    shared.push_back(std::uint64_t{data[1 + 2 * i]} << 8 | data[2 + 2 * i]);
+  }
+  waybill::Parts parts;
+  parts.shared = shared;
+  parts.payload = BytesView(data, size).subspan(1 + 2 * shared.size());
+  std::vector<std::uint8_t> sealed;
+  waybill::seal(parts, sealed);
+
+  waybill::Limits limits = waybill::kStrictLimits;
+  limits.max_memory = std::size_t{1} << 24;
+  const auto value = waybill::read_value(sealed, limits);
+  if (!value) {
+    require(value.error().offset <= sealed.size());
+    return 0;
+  }
+  const auto written = waybill::write_value(*value);
+  require(written.has_value());
+  const auto again = waybill::read_value(*written, waybill::Limits{});
+  require(again.has_value());
+  require(*waybill::write_value(*again) == *written);
+  require(waybill::value_json(*value).has_value());
+  return 0;
+}

@@ -1,0 +1,272 @@
+#pragma once
+
+// Plain data as C++ values, to and from envelopes, without Python: what
+// waybill.loads(data, policy=waybill.DATA_ONLY) builds there, read_value() builds here.
+//
+//   using namespace waybill::data;
+//   auto bytes = waybill::write_value(Map{{"run", 7}, {"energies", List{0.5, 0.25}}});
+//   auto value = waybill::read_value(*bytes);
+//   if (!value) return report(value.error());
+//   const Map* run = value->get_if<Map>();
+//   const Value* energies = run ? run->find("energies") : nullptr;
+
+#include <complex>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "waybill/admission.h"
+#include "waybill/bytes.h"
+#include "waybill/envelope.h"
+#include "waybill/error.h"
+#include "waybill/limits.h"
+
+namespace waybill {
+
+namespace data {
+
+class Value;
+
+// What a value is. Integers are of one kind each, by their size alone.
+enum class Kind : std::uint8_t {
+  kNil,             // Nil: None
+  kBoolean,         // bool
+  kInteger,         // std::int64_t: an int within its range
+  kUnsigned,        // std::uint64_t: an int beyond that
+  kBigInteger,      // BigInteger: an int beyond both
+  kReal,            // double: float
+  kComplex,         // std::complex<double>
+  kText,            // std::string: str
+  kBinary,          // Binary: bytes
+  kByteArray,       // ByteArray: bytearray
+  kList,            // List
+  kTuple,           // Tuple
+  kSet,             // Set
+  kFrozenSet,       // FrozenSet
+  kMap,             // Map: dict
+  kSlice,           // Slice: start, stop, step
+  kRange,           // Range: start, stop, step
+  kEllipsis,        // Ellipsis
+  kNotImplemented,  // NotImplemented
+};
+
+// As reports and errors spell it: "none", "bool", "int", …, "dict". Static storage.
+std::string_view name_of(Kind kind);
+
+using Nil = std::monostate;
+using Binary = std::vector<std::uint8_t>;
+
+struct ByteArray {
+  Binary bytes;
+
+  friend bool operator==(const ByteArray&, const ByteArray&) = default;
+};
+
+struct Ellipsis {
+  friend bool operator==(const Ellipsis&, const Ellipsis&) = default;
+};
+
+struct NotImplemented {
+  friend bool operator==(const NotImplemented&, const NotImplemented&) = default;
+};
+
+// An int beyond 64 bits.
+class BigInteger {
+ public:
+  // Big-endian two's complement, as short as value and sign allow.
+  const Binary& bytes() const { return bytes_; }
+  // Decimal digits, after a minus if it is negative. Cost: the square of the length.
+  std::string decimal() const;
+
+  friend bool operator==(const BigInteger&, const BigInteger&) = default;
+
+ private:
+  friend class Value;
+  explicit BigInteger(Binary bytes) : bytes_(std::move(bytes)) {}
+
+  Binary bytes_;
+};
+
+// Values in a row: one type for each kind. A list of braces is the items, so
+// List{List{1}} holds a list.
+template <Kind kKind>
+struct Items {
+  std::vector<Value> items;
+
+  Items() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): braces are the items.
+  Items(std::initializer_list<Value> values);
+  explicit Items(std::vector<Value> values);
+};
+
+using List = Items<Kind::kList>;
+using Tuple = Items<Kind::kTuple>;
+// In any order; write_value() sorts, and equality goes by the order that is there.
+using Set = Items<Kind::kSet>;
+using FrozenSet = Items<Kind::kFrozenSet>;
+// Three items, each of any kind.
+using Slice = Items<Kind::kSlice>;
+// Three items, which are ints; the last is not 0.
+using Range = Items<Kind::kRange>;
+
+// Pairs in the order in which they were put there. Keys may be what Python can hash:
+// numbers but NaN, text, binary, the constants, and tuples and frozensets of these.
+struct Map {
+  std::vector<std::pair<Value, Value>> pairs;
+
+  Map() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): braces are the pairs.
+  Map(std::initializer_list<std::pair<Value, Value>> values);
+  explicit Map(std::vector<std::pair<Value, Value>> values);
+
+  // The value under a key that is this text; null if there is none. Cost: by the
+  // number of pairs. Valid as long as the pairs stay.
+  const Value* find(std::string_view key) const;
+};
+
+template <typename T, typename... Ts>
+inline constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
+
+// Not characters, which look like numbers to C++.
+template <typename T>
+concept Number =
+    std::integral<T> && !is_one_of<T, bool, char, wchar_t, char8_t, char16_t, char32_t>;
+
+// One value. A tree: it owns all that is in it, and no two share anything.
+//
+// Copying, comparing, moving and destroying take no stack in proportion to depth, so
+// values may nest as deep as memory lasts. Copies are deep. Thread-safe when const.
+class Value {
+ public:
+  Value() = default;  // Nil.
+  // Only what is one of these already: neither pointers nor characters become numbers.
+  template <std::same_as<bool> T>
+  Value(T value) : content_(value) {}
+  template <Number T>
+  Value(T value) {
+    if constexpr (std::is_signed_v<T>) {
+      content_ = static_cast<std::int64_t>(value);
+    } else if (value <= static_cast<std::uint64_t>(INT64_MAX)) {
+      content_ = static_cast<std::int64_t>(value);
+    } else {
+      content_ = static_cast<std::uint64_t>(value);
+    }
+  }
+  template <std::floating_point T>
+  Value(T value) : content_(static_cast<double>(value)) {}
+  template <std::same_as<std::complex<double>> T>
+  Value(T value) : content_(value) {}
+  // Text is UTF-8, in which surrogates may stand alone, as Python's "surrogatepass" has
+  // it. write_value() checks that.
+  Value(std::string value) : content_(std::move(value)) {}
+  Value(std::string_view value) : content_(std::string(value)) {}
+  Value(const char* value) : content_(std::string(value)) {}
+  Value(std::nullptr_t) = delete;
+  Value(Binary value) : content_(std::move(value)) {}
+  Value(ByteArray value) : content_(std::move(value)) {}
+  template <Kind kKind>
+  Value(Items<kKind> value) : content_(std::move(value)) {}
+  Value(Map value) : content_(std::move(value)) {}
+  Value(Ellipsis value) : content_(value) {}
+  Value(NotImplemented value) : content_(value) {}
+  Value(BigInteger value) : content_(std::move(value)) {}
+  // An int of any length, from big-endian two's complement; of the kind that its size
+  // asks for. No bytes are 0.
+  static Value integer(BytesView twos_complement);
+
+  Value(const Value& other);
+  Value(Value&& other) noexcept = default;
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other) noexcept;
+  ~Value() {
+    if (holds_values()) dismantle();
+  }
+
+  Kind kind() const { return static_cast<Kind>(content_.index()); }
+  bool is_nil() const { return kind() == Kind::kNil; }
+
+  // What is in it if it is of that type, else null; nothing is converted. The types are
+  // those of Kind.
+  template <typename T>
+  const T* get_if() const {
+    return std::get_if<T>(&content_);
+  }
+  // What items a list, tuple, set, frozenset, slice or range has; null of other kinds.
+  const std::vector<Value>* items() const;
+
+  // Whether both are of the same kind and have the same content: 1 is neither 1.0 nor
+  // true here, pairs and items are compared in order, and NaN equals nothing.
+  friend bool operator==(const Value& a, const Value& b);
+
+ private:
+  friend struct ValueAccess;
+
+  // In the order of Kind.
+  using Content =
+      std::variant<Nil, bool, std::int64_t, std::uint64_t, BigInteger, double,
+                   std::complex<double>, std::string, Binary, ByteArray, List, Tuple,
+                   Set, FrozenSet, Map, Slice, Range, Ellipsis, NotImplemented>;
+
+  bool holds_values() const { return kind() >= Kind::kList && kind() <= Kind::kRange; }
+  void dismantle() noexcept;
+
+  Content content_;
+};
+
+template <Kind kKind>
+Items<kKind>::Items(std::initializer_list<Value> values) : items(values) {}
+template <Kind kKind>
+Items<kKind>::Items(std::vector<Value> values) : items(std::move(values)) {}
+
+}  // namespace data
+
+// Opens and verifies an envelope, and builds its value. Objects that the payload refers
+// to again are copied; what that comes to is counted each time, in values
+// (max_unfolded), depth (max_depth) and bytes (max_memory). So the value nests no
+// deeper than max_depth. Holds to the ceiling of the process too (restrict_process).
+//
+// Errors: those of open_whole() and verify(); kRefused for what is no plain data
+// (modules, functions, objects, …), with its byte and the kind of its node, for
+// containers that hold themselves, and for imports and code that come along; kMalformed
+// for keys that are equal or that cannot be keys; kLimitExceeded.
+// Cost: two passes over the payload, and keys of maps are sorted aside.
+Result<data::Value> read_value(BytesView bytes, const Limits& limits = kStrictLimits);
+
+// The same on terms of the caller's, such as keys that have to have signed. What is no
+// plain data is refused, whatever they allow. Errors: those of Admission::admit() too.
+Result<data::Value> read_value(BytesView bytes, const Admission& admission);
+
+// The same for an envelope that has passed verify(), on these limits.
+Result<data::Value> read_value(const Envelope& envelope,
+                               const Limits& limits = kStrictLimits);
+
+struct WriteOptions {
+  // What the header says. Nobody asks that of plain data; with the version of a Python,
+  // the bytes are those of its waybill.dumps(). As it is: no Python.
+  PythonVersion python = {};
+  // See Envelope; less than 4 GiB.
+  BytesView application = {};
+  // What to sign it with; null for an envelope that is not signed.
+  const SigningKey* key = nullptr;
+};
+
+// An envelope of the value, which any Python with waybill reads. The same value and
+// options always give the same bytes, and as Python gives them for the same data if no
+// object of it stands there twice.
+//
+// Errors, with the path to the culprit in the words, and offset 0: kMalformed for text
+// that is no UTF-8, keys that are equal or cannot be keys (Map), slices and ranges that
+// are none; kLimitExceeded for what has 2^32 bytes or items, and for keys nested more
+// than 15 deep.
+// Cost: one pass over the value, two copies of the bytes, and keys are sorted aside.
+Result<std::vector<std::uint8_t>> write_value(const data::Value& value,
+                                              const WriteOptions& options = {});
+
+}  // namespace waybill

@@ -1,0 +1,35 @@
+#pragma once
+
+// Plain data as JSON, for people and for programs that know nothing of waybill.
+//
+//   auto value = waybill::read_value(bytes);
+//   if (value) std::cout << *waybill::value_json(*value);
+
+#include <string>
+
+#include "waybill/error.h"
+#include "waybill/value.h"
+
+namespace waybill {
+
+struct JsonOptions {
+  // Spaces for each level; negative: all in one line.
+  int indent = 2;
+  // Writes what JSON has no word for as what is nearest, so that kinds cannot be told
+  // apart any more. As it is, nothing is lost: see docs/cli.md for the words.
+  bool is_loose = false;
+  // Colours for terminals.
+  bool colours = false;
+};
+
+// The value as JSON text, in UTF-8. What would move the cursor of a terminal or turn
+// the direction of text is escaped. Without `is_loose`, values that differ give texts
+// that differ, but for 0.0 and -0.0 to readers that take them as one.
+//
+// Errors, with offset 0: kMalformed for text that is no UTF-8; kLimitExceeded for more
+// than 512 containers inside each other; with `is_loose`, kRefused for maps whose keys
+// are no names in JSON, or would be the same.
+Result<std::string> value_json(const data::Value& value,
+                               const JsonOptions& options = {});
+
+}  // namespace waybill

@@ -1,0 +1,62 @@
+// waybill cat FILE: the plain data in an envelope, as JSON. Runs no Python.
+// Tested by tests/cli/test_cat.py.
+
+#include <cstdio>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "waybill/value_json.h"
+
+namespace waybill::cli {
+namespace {
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
+  app.add_flag("--json", arguments.json, "No colours, and errors as JSON too");
+  app.add_flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
+  app.add_option("--indent", arguments.indent,
+                 "Spaces for each level; -1: all in one line")
+      ->check(CLI::Range(-1, 16));
+  app.add_flag("--loose", arguments.is_loose,
+               "Write what JSON has no word for as what is nearest");
+  declare_known_keys(app, arguments);
+}
+
+// Whether all was written; a disk may be full, a reader gone.
+bool print(const std::string& text) {
+  std::puts(text.c_str());
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+}
+
+Exit run(const Arguments& arguments) {
+  Result<KeyRing> keys = known_keys(arguments);
+  if (!keys) return refuse(keys.error(), arguments.json);
+  std::vector<std::uint8_t> bytes;
+  if (!read_input(arguments.file, bytes)) return Exit::kUnreadable;
+  Terms terms;
+  terms.limits = kStrictLimits;
+  if (keys->size() != 0) {
+    terms.keys = std::make_shared<const KeyRing>(std::move(*keys));
+  }
+  const Result<data::Value> value = read_value(bytes, Admission(terms));
+  if (!value) return refuse(value.error(), arguments.json);
+
+  JsonOptions options;
+  options.indent = arguments.indent;
+  options.is_loose = arguments.is_loose;
+  options.colours = !arguments.json && !arguments.no_colours && wants_colours();
+  const Result<std::string> json = value_json(*value, options);
+  if (!json) return refuse(json.error(), arguments.json);
+  if (print(*json)) return Exit::kFine;
+  std::perror("waybill: stdout");
+  return Exit::kUnreadable;
+}
+
+}  // namespace
+
+const Command kCat = {"cat", "Write the plain data in an envelope as JSON", declare,
+                      run};
+
+}  // namespace waybill::cli

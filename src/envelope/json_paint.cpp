@@ -1,0 +1,87 @@
+// Walks JSON that nlohmann-json wrote: only strings have quotes, and only they hold
+// anything but ASCII.
+// Tested by tests/envelope/value_json_test.cpp.
+
+#include "envelope/json_paint.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace waybill::envelope {
+namespace {
+
+constexpr const char* kName = "36";
+constexpr const char* kText = "32";
+constexpr const char* kOther = "33";
+
+// The length of the control character that starts there, and its number; 0 if it is
+// none. Those below space are escaped already.
+std::size_t control_at(std::string_view text, std::uint32_t& point) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0u;
+  };
+  if (byte(0) == 0x7f) {
+    point = 0x7f;
+    return 1;
+  }
+  if (byte(0) == 0xc2 && byte(1) < 0xa0) {
+    point = byte(1);
+    return 2;
+  }
+  if (byte(0) != 0xe2) return 0;
+  point = 0x2000 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
+  const bool is_control = (point >= 0x200e && point <= 0x200f) ||
+                          (point >= 0x2028 && point <= 0x202e) ||
+                          (point >= 0x2066 && point <= 0x2069);
+  return is_control ? 3 : 0;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    std::uint32_t point = 0;
+    const std::size_t length = control_at(text, point);
+    if (length == 0) {
+      out += text.front();
+    } else {
+      out += fmt::format("\\u{:04x}", point);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return out;
+}
+
+// The length of the string that starts there, with its quotes.
+std::size_t string_length(std::string_view json) {
+  std::size_t end = 1;
+  while (json[end] != '"') end += json[end] == '\\' ? 2 : 1;
+  return end + 1;
+}
+
+}  // namespace
+
+std::string painted(std::string_view json, bool colours) {
+  constexpr std::string_view kBetween = "{}[],: \n\"";
+  std::string out;
+  const auto put = [&](const char* colour, std::string_view text) {
+    out += colours ? fmt::format("\x1b[{}m{}\x1b[0m", colour, text) : std::string(text);
+  };
+  while (!json.empty()) {
+    std::size_t length = 1;
+    if (json.front() == '"') {
+      length = string_length(json);
+      const bool is_name = json.substr(length).starts_with(':');
+      put(is_name ? kName : kText, escaped(json.substr(0, length)));
+    } else if (kBetween.find(json.front()) != kBetween.npos) {
+      out += json.front();
+    } else {
+      length = std::min(json.find_first_of(kBetween), json.size());
+      put(kOther, json.substr(0, length));
+    }
+    json.remove_prefix(length);
+  }
+  return out;
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,30 @@
+#pragma once
+
+// Values that hold no others, as a payload has them.
+
+#include <string>
+
+#include "waybill/value.h"
+#include "wire/writer.h"
+
+namespace waybill::envelope {
+
+// Why something cannot be written.
+struct Objection {
+  ErrorCode code;
+  std::string detail;
+};
+
+// Writes a leaf in canonical form. False, with nothing written, if it cannot be.
+bool write_leaf(const data::Value& leaf, wire::Writer& out, Objection& objection);
+
+// False if so many bytes or items are more than msgpack can count.
+bool is_countable(std::size_t count, data::Kind kind, Objection& objection);
+
+// What is wrong with a slice or range; null if nothing is, or if it is neither.
+const char* problem_of(const data::Value& value);
+
+// The start of a container of items: an array, or a node.
+void write_head(data::Kind kind, std::size_t count, wire::Writer& out);
+
+}  // namespace waybill::envelope
