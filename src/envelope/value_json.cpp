@@ -118,6 +118,7 @@ class Conversion {
   bool complex_number(std::complex<double> value, Json& into) const {
     Json& parts = tagged("$complex", into);
     parts = Json::array();
+    parts.get_ref<Json::array_t&>().reserve(2);
     real(value.real(), parts.emplace_back());
     real(value.imag(), parts.emplace_back());
     return true;
@@ -197,8 +198,9 @@ class Conversion {
     std::set<std::string> names;
     auto& object = begin_pairs(map, into);
     for (const auto& [key, item] : map.pairs) {
-      Json name;
-      if (!convert(key, name, depth + 1) || name.is_structured()) {
+      envelope::Tree tree;
+      const Json& name = tree.root;
+      if (!convert(key, tree.root, depth + 1) || name.is_structured()) {
         return fail(ErrorCode::kRefused,
                     "a key that is a " + std::string(name_of(key.kind())) +
                         " is no name in JSON; without the loose form it is written");

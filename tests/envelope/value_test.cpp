@@ -10,7 +10,7 @@
 namespace waybill::data {
 namespace {
 
-constexpr std::size_t kDeep = 1'000'000;
+constexpr std::size_t kDeep = 300'000;
 
 // Lists, maps by their values, maps by their keys and tuples in turn; `leaf` inside.
 Value nested(std::size_t depth, Value leaf) {

@@ -21,6 +21,7 @@
 #include "waybill/envelope.h"
 #include "waybill/measurer.h"
 #include "waybill/report.h"
+#include "waybill/value_json.h"
 
 namespace waybill {
 namespace {
@@ -139,6 +140,41 @@ TEST(FailingAllocation, InSealIsBadAlloc) {
     const Bytes expected = draft->sealed();
     survives([&] { return draft->sealed() == expected; });
   }
+}
+
+data::Value some_data() {
+  using namespace data;  // NOLINT: List, Map and the like are what this is about.
+  return Map{{"a", List{1, Tuple{2.5, std::string(40, 'x')}, std::complex<double>(1)}},
+             {Tuple{1, FrozenSet{2}}, Set{"b", Binary(40)}}};
+}
+
+TEST(FailingAllocation, InCopiesOfValuesIsBadAlloc) {
+  const data::Value nested = data::Map{{data::List{}, data::List{data::List{1}}}};
+  const data::Value value = data::List{some_data(), nested};
+  survives([&] {
+    const data::Value copy = value;
+    return copy == value;
+  });
+}
+
+TEST(FailingAllocation, InReadingAndWritingValuesIsBadAlloc) {
+  const data::Value value = some_data();
+  const Bytes bytes = *write_value(value);
+  survives([&] { return *write_value(value) == bytes; });
+  survives([&] { return read_value(bytes) == value; });
+}
+
+TEST(FailingAllocation, InJsonOfValuesIsBadAlloc) {
+  const data::Value value = some_data();
+  const std::string json = *value_json(value);
+  survives([&] { return *value_json(value) == json; });
+  const data::Value names = data::Map{{1, "b"}, {true, data::List{1, data::Tuple{2}}}};
+  JsonOptions loose;
+  loose.is_loose = true;
+  const std::string text = *value_json(names, loose);
+  survives([&] { return *value_json(names, loose) == text; });
+  // A key that is no name.
+  survives([&] { return !value_json(value, loose); });
 }
 
 TEST(FailingAllocation, InManifestIsBadAlloc) {
