@@ -55,16 +55,3 @@ target_compile_options(waybill_faults PRIVATE -Wno-mismatched-new-delete)
 target_compile_definitions(waybill_faults PRIVATE
   WAYBILL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
 gtest_discover_tests(waybill_faults DISCOVERY_TIMEOUT 60)
-
-# tests/embedding starts Pythons of its own.
-if(WAYBILL_CAN_EMBED)
-  file(GLOB embedding_sources CONFIGURE_DEPENDS
-    ${PROJECT_SOURCE_DIR}/tests/embedding/*.cpp)
-  waybill_executable(waybill_embedding_tests waybill_python ${embedding_sources})
-  target_include_directories(waybill_embedding_tests PRIVATE
-    ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(waybill_embedding_tests PRIVATE GTest::gtest_main)
-  target_compile_definitions(waybill_embedding_tests PRIVATE
-    WAYBILL_PACKAGE="${PROJECT_SOURCE_DIR}/python_ext")
-  gtest_discover_tests(waybill_embedding_tests DISCOVERY_TIMEOUT 60)
-endif()

@@ -11,6 +11,8 @@
 //   policy.h       rules about modules, names, calls and code
 //   admission.h    signature, limits and policy in one place
 //   limits.h       ceilings for hostile input
+//   value.h        plain data as C++ values; value_json.h: as JSON
+//   outcome.h      what to answer when a call is not made
 //   bytecode.h     what a code object does with the values it loads
 //   error.h        errors are values: Result<T>
 //
@@ -31,6 +33,9 @@
 #include "waybill/manifest.h"
 #include "waybill/measurer.h"
 #include "waybill/object.h"
+#include "waybill/outcome.h"
 #include "waybill/policy.h"
 #include "waybill/report.h"
 #include "waybill/signature.h"
+#include "waybill/value.h"
+#include "waybill/value_json.h"

@@ -7,10 +7,11 @@ docs/calls.md says what is in them. Tested by tests/python/test_calls.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from waybill._core import dumps, loads
 from waybill._errors import CallError, DecodeError, RemoteError
+from waybill._files import load
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -58,7 +59,15 @@ def loads_outcome(data: Buffer, **options: Any) -> Any:
     process, as SystemExit would; CallError if the call was not made or has not come to
     an end.
     """
-    outcome = loads(data, **options)
+    return _result_of(loads(data, **options), options)
+
+
+def load_outcome(file: BinaryIO, **options: Any) -> Any:
+    """``loads_outcome`` of the next payload of a file, pipe or socket: see ``load``."""
+    return _result_of(load(file, **options), options)
+
+
+def _result_of(outcome: object, options: Mapping[str, Any]) -> Any:
     match outcome:
         case {"result": value}:
             return value

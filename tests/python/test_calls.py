@@ -1,5 +1,6 @@
 """A call goes out as a payload, and its outcome comes back as one."""
 
+import io
 import json
 import os
 import threading
@@ -143,6 +144,15 @@ def test_payload_that_is_no_outcome_is_malformed(thing):
         waybill.loads_outcome(waybill.dumps(thing))
 
     assert caught.value.code == "malformed"
+
+
+def test_outcomes_follow_each_other_in_a_file():
+    file = io.BytesIO(outcome_of(len, [1]) + outcome_of(int, "x") + outcome_of(len, []))
+
+    assert waybill.load_outcome(file) == 1
+    with pytest.raises(ValueError):
+        waybill.load_outcome(file)
+    assert waybill.load_outcome(file) == 0
 
 
 def test_call_that_was_not_made_is_a_call_error():

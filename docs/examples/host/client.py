@@ -1,0 +1,84 @@
+"""Calls functions in the host of this folder.
+
+    python client.py SOCKET
+
+shows a few. In a program:
+
+    with Client(path) as client:
+        client.call(function, 1, 2, name="x")
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import waybill
+
+
+class Client:
+    """A connection to a host. Calls go one after the other; not for several threads."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        key: waybill.SigningKey | None = None,
+        keys: waybill.KeyRing | None = None,
+    ) -> None:
+        """``key`` signs calls; ``keys`` are those that have to sign outcomes."""
+        self._key, self._keys = key, keys
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(path)
+        self._incoming = self._socket.makefile("rb")
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._incoming.close()
+        self._socket.close()
+
+    def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """What it returns there; or raises what it raised. waybill.CallError says that
+        the host did not make the call, or gave it up."""
+        self.send(waybill.dumps_call(function, args, kwargs, key=self._key))
+        return self.receive()
+
+    def send(self, data: bytes) -> None:
+        self._socket.sendall(data)
+
+    def receive(self) -> Any:
+        # One payload, and no byte of the next.
+        return waybill.load_outcome(self._incoming, keys=self._keys)
+
+
+def main(path: str) -> None:
+    def hypotenuse(a: float, b: float) -> tuple[float, int]:
+        return math.hypot(a, b), os.getpid()
+
+    def leave() -> None:
+        os._exit(3)
+
+    with Client(path) as client:
+        length, process = client.call(hypotenuse, 3, 4)
+        print(f"{length} from process {process}; this is {os.getpid()}")
+        try:
+            client.call(hypotenuse, "three", 4)
+        except TypeError as error:
+            print(f"raised there: {error}")
+        try:
+            client.call(leave)
+        except waybill.CallError as error:
+            print(f"not made: {error}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

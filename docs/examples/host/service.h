@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "settings.h"
+#include "stream.h"
+#include "waybill/signature.h"
+#include "worker_pool.h"
+
+namespace example {
+
+// Serves clients: calls in, outcomes out. Thread-safe.
+class Service {
+ public:
+  // Throws std::runtime_error if files of keys and policy cannot be read.
+  Service(const Settings& settings, std::vector<std::string> worker_arguments);
+
+  // Until the client goes, sends what is no payload, or is too slow to take its
+  // outcome. One call at a time: who sends more waits.
+  void serve(Descriptor client);
+
+  // Calls by what became of them: "made", or the code of the failure.
+  std::map<std::string, std::size_t> counts() const;
+  std::size_t workers_started() const { return pool_.started(); }
+
+  // Ends all workers; calls that are under way fail.
+  void end() { pool_.end_all(); }
+
+ private:
+  Bytes outcome_of(const Bytes& call);
+  Bytes sealed(Bytes outcome) const;
+  Bytes failed(const Failure& failure);
+  void count(const std::string& what);
+
+  std::chrono::milliseconds time_limit_;
+  waybill::Admission admission_;
+  std::optional<waybill::SigningKey> key_;
+  WorkerPool pool_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::size_t> counts_;  // Guarded by `mutex_`.
+};
+
+}  // namespace example

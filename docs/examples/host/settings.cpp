@@ -1,0 +1,125 @@
+#include "settings.h"
+
+#include <getopt.h>
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace example {
+namespace {
+
+std::size_t number(const char* text, std::size_t most) {
+  std::size_t end = 0;
+  try {
+    const unsigned long value = std::stoul(text, &end);
+    if (text[end] == '\0' && text[0] != '-' && value != 0 && value <= most)
+      return value;
+  } catch (const std::exception&) {
+  }
+  throw std::runtime_error(std::string("'") + text + "' should be a number from 1 to " +
+                           std::to_string(most));
+}
+
+}  // namespace
+
+const char kUsage[] =
+    "usage: host SOCKET [options]\n"
+    "  --workers N         processes that make calls; default 2\n"
+    "  --time-limit MS     milliseconds that a call may take; default 10000\n"
+    "  --max-bytes N       of a call; default 16777216\n"
+    "  --policy FILE       rules about what calls may use\n"
+    "  --key FILE          keys, one of which has to have signed each call\n"
+    "  --sign FILE         a key to sign outcomes with\n"
+    "  --python PROGRAM    the Python whose packages calls may use\n"
+    "  --path FOLDER       goes before all else in sys.path; may be given again\n";
+
+Settings read_settings(int argc, char** argv) {
+  enum Option {
+    kWorkers = 1,
+    kTimeLimit,
+    kMaxBytes,
+    kPolicy,
+    kKey,
+    kSign,
+    kPython,
+    kPath,
+    kWorkerSocket
+  };
+  const option options[] = {
+      {"workers", required_argument, nullptr, kWorkers},
+      {"time-limit", required_argument, nullptr, kTimeLimit},
+      {"max-bytes", required_argument, nullptr, kMaxBytes},
+      {"policy", required_argument, nullptr, kPolicy},
+      {"key", required_argument, nullptr, kKey},
+      {"sign", required_argument, nullptr, kSign},
+      {"python", required_argument, nullptr, kPython},
+      {"path", required_argument, nullptr, kPath},
+      {"worker-socket", required_argument, nullptr, kWorkerSocket},
+      {nullptr, 0, nullptr, 0}};
+  constexpr std::size_t kMostWorkers = 1024;
+  constexpr std::size_t kMostMilliseconds = std::size_t{1} << 31;
+  constexpr std::size_t kMostBytes = std::size_t{1} << 40;
+  Settings settings;
+  for (;;) {
+    switch (getopt_long(argc, argv, "", options, nullptr)) {
+      case kWorkers:
+        settings.workers = number(optarg, kMostWorkers);
+        continue;
+      case kTimeLimit:
+        settings.time_limit =
+            std::chrono::milliseconds(number(optarg, kMostMilliseconds));
+        continue;
+      case kMaxBytes:
+        settings.max_bytes = number(optarg, kMostBytes);
+        continue;
+      case kPolicy:
+        settings.policy_file = optarg;
+        continue;
+      case kKey:
+        settings.key_file = optarg;
+        continue;
+      case kSign:
+        settings.sign_file = optarg;
+        continue;
+      case kPython:
+        settings.python = optarg;
+        continue;
+      case kPath:
+        settings.search_paths.emplace_back(optarg);
+        continue;
+      case kWorkerSocket:
+        settings.worker_socket = static_cast<int>(number(optarg, kMostWorkers));
+        continue;
+      case -1:
+        break;
+      default:
+        throw std::runtime_error(kUsage);
+    }
+    break;
+  }
+  if (optind + 1 != argc) throw std::runtime_error(kUsage);
+  settings.socket = argv[optind];
+  return settings;
+}
+
+waybill::Terms terms_of(const Settings& settings) {
+  waybill::Terms terms;
+  terms.limits = waybill::Limits{.max_bytes = settings.max_bytes, .max_depth = 1000};
+  if (!settings.policy_file.empty()) {
+    std::ifstream in(settings.policy_file);
+    if (!in) throw std::runtime_error(settings.policy_file + " cannot be read");
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    auto policy = waybill::Policy::from_text(text);
+    if (!policy) throw std::runtime_error(policy.error().detail);
+    terms.policy = std::make_shared<waybill::Policy>(*std::move(policy));
+  }
+  if (!settings.key_file.empty()) {
+    auto keys = waybill::KeyRing::from_file(settings.key_file);
+    if (!keys) throw std::runtime_error(keys.error().detail);
+    terms.keys = std::make_shared<waybill::KeyRing>(*std::move(keys));
+  }
+  return terms;
+}
+
+}  // namespace example

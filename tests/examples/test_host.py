@@ -1,0 +1,294 @@
+"""docs/examples/host survives its clients and their calls, and says what happened."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import running
+import waybill
+from sources import define
+
+pytestmark = pytest.mark.skipif(
+    not running.HOST.exists(), reason="no Python to embed: the example is not built"
+)
+
+Client = running.module("host/client.py").Client
+
+add = define("def f(*args): return sum(args)").f
+loop = define("def f():\n    while True: pass").f
+leave = define("def f(status): os._exit(status)", os=os).f
+crash = define("def f(): os.kill(os.getpid(), 11)", os=os).f
+sleep = define("def f(seconds): time.sleep(seconds)", time=time).f
+fail = define("def f(x): return 1 / x").f
+
+
+@pytest.fixture
+def serves(tmp_path):
+    """A host with one worker and a time limit of a second: a Server and a path."""
+    options = ("--workers", 1, "--time-limit", 1000, "--max-bytes", 100_000)
+    with running.host(tmp_path, *options) as (server, path):
+        yield server, path
+
+
+def refused_by(path, data):
+    """The code of the error that bytes are answered with, after which nothing comes."""
+    with Client(path) as client:
+        client.send(data)
+        with pytest.raises(waybill.CallError) as caught:
+            client.receive()
+        with pytest.raises(EOFError):
+            client.receive()
+    return caught.value.code
+
+
+def still_works(path):
+    with Client(path) as client:
+        return client.call(add, 20, 22) == 42
+
+
+def test_calls_return_and_raise_in_another_process(serves):
+    _, path = serves
+    with Client(path) as client:
+        assert client.call(add, 1, 2) == 3
+        assert client.call(os.getpid) != os.getpid()
+        with pytest.raises(ZeroDivisionError):
+            client.call(fail, 0)
+        assert client.call(dict, a=1) == {"a": 1}
+
+
+def call_many(path, clients, calls):
+    """All clients at once; what was wrong."""
+    wrong = []
+
+    def work(number):
+        try:
+            with Client(path) as client:
+                for i in range(calls):
+                    if client.call(add, number, i) != number + i:
+                        wrong.append((number, i))
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return wrong
+
+
+def test_no_call_of_many_clients_is_lost(tmp_path):
+    with running.host(tmp_path, "--workers", 2) as (server, path):
+        assert call_many(path, 8, 100) == []
+        assert "host: made 800\nhost: workers started 2\n" in server.end()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("WAYBILL_SANITIZED" in os.environ, reason="has a malloc of its own")
+def test_hundred_thousand_calls_leave_nothing_behind(tmp_path):
+    with running.host(tmp_path, "--workers", 2) as (server, path):
+        processes = [server.process.pid, *running.children_of(server.process.pid)]
+        assert call_many(path, 8, 1000) == []
+        before = [running.own_memory(process) for process in processes]
+
+        assert call_many(path, 8, 12_500) == []
+
+        after = [running.own_memory(process) for process in processes]
+        growth = [b - a for a, b in zip(before, after, strict=True)]
+        print("growth in bytes:", growth)
+        assert max(growth) < 1 << 20
+        assert "host: made 108000\nhost: workers started 2\n" in server.end()
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"GET / HTTP/1.1\r\n\r\n", "not_an_envelope"),
+        (b"\x80\x05K\x01.", "not_an_envelope"),
+        (waybill.dumps(b"x" * 100_000), "limit_exceeded"),
+    ],
+    ids=["another protocol", "a pickle", "an oversized payload"],
+)
+def test_client_that_sends_something_else_is_told_and_left(serves, data, code):
+    server, path = serves
+
+    assert refused_by(path, data) == code
+    assert f"host: {code}: " in server.log
+    assert still_works(path)
+
+
+def test_payload_that_was_altered_is_refused(serves):
+    _, path = serves
+    data = bytearray(waybill.dumps_call(add, [1, 2]))
+    data[len(data) // 2] ^= 1
+
+    with Client(path) as client:
+        client.send(bytes(data))
+        with pytest.raises(waybill.CallError) as caught:
+            client.receive()
+
+    assert caught.value.code in {"digest_mismatch", "malformed", "truncated"}
+    assert still_works(path)
+
+
+def test_payload_that_is_no_call_is_refused_and_the_next_is_made(serves):
+    _, path = serves
+    with Client(path) as client:
+        client.send(waybill.dumps([1, 2]))
+        with pytest.raises(waybill.CallError, match="no call") as caught:
+            client.receive()
+        assert caught.value.code == "malformed"
+        assert client.call(add, 1) == 1
+
+
+def test_client_that_goes_in_the_middle_of_a_message_is_forgotten(serves):
+    server, path = serves
+    data = waybill.dumps_call(add, [1, 2])
+    with socket.socket(socket.AF_UNIX) as half:
+        half.connect(path)
+        half.sendall(data[: len(data) // 2])
+
+    server.wait_for("host: cut")
+    assert still_works(path)
+
+
+def test_client_that_stops_in_the_middle_of_a_message_holds_up_nobody(serves):
+    server, path = serves
+    data = waybill.dumps_call(add, [1, 2])
+    with socket.socket(socket.AF_UNIX) as half:
+        half.connect(path)
+        half.sendall(data[: len(data) // 2])
+
+        assert still_works(path)
+        server.wait_for("host: cut")
+        assert half.recv(1) == b""
+
+
+def test_client_that_does_not_wait_for_its_outcome_harms_nobody(serves):
+    _, path = serves
+    for _ in range(3):
+        client = Client(path)
+        client.send(waybill.dumps_call(add, [1]))
+        client.close()
+
+    assert still_works(path)
+
+
+def test_call_that_loops_for_ever_is_ended(serves):
+    server, path = serves
+    with Client(path) as client:
+        with pytest.raises(waybill.CallError, match="longer than 1000 ms") as caught:
+            client.call(loop)
+        assert caught.value.code == "timed_out"
+        assert client.call(add, 1) == 1
+    assert "workers started 2" in server.end()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [((leave, 3), "status 3"), ((leave, 0), "status 0"), ((crash,), "Segmentation")],
+    ids=["_exit", "_exit with 0", "a crash"],
+)
+def test_call_that_ends_its_process_is_told(serves, call, words):
+    server, path = serves
+    with Client(path) as client:
+        with pytest.raises(waybill.CallError, match=words) as caught:
+            client.call(*call)
+        assert caught.value.code == "worker_died"
+        assert client.call(add, 1) == 1
+    assert words in server.log
+
+
+@pytest.fixture
+def keys(tmp_path):
+    """Files with a key for clients, one for the host, and one that nobody knows."""
+    for name in ("client", "host", "stranger"):
+        key = waybill.SigningKey.generate()
+        key.save(tmp_path / f"{name}.key")
+        (tmp_path / f"{name}.pub").write_text(key.public_text)
+    return {
+        name: waybill.SigningKey.from_file(tmp_path / f"{name}.key")
+        for name in ("client", "host", "stranger")
+    }
+
+
+def test_only_those_who_sign_are_let_in_and_outcomes_are_signed(tmp_path, keys):
+    options = ("--key", tmp_path / "client.pub", "--sign", tmp_path / "host.key")
+    known = waybill.KeyRing.from_file(tmp_path / "host.pub")
+    with running.host(tmp_path, "--workers", 1, *options) as (_, path):
+        for key in (None, keys["stranger"]):
+            with Client(path, key=key, keys=known) as client:
+                with pytest.raises(waybill.CallError) as caught:
+                    client.call(add, 1)
+                assert caught.value.code == "bad_signature"
+        with Client(path, key=keys["client"], keys=known) as client:
+            assert client.call(add, 1, 2) == 3
+        others = waybill.KeyRing.from_file(tmp_path / "stranger.pub")
+        with Client(path, key=keys["client"], keys=others) as client:
+            with pytest.raises(waybill.SignatureError):
+                client.call(add, 1, 2)
+
+
+def test_rules_are_held_to(tmp_path):
+    rules = tmp_path / "rules"
+    rules.write_text("allow code\nallow import math\nallow lookup math.*\n")
+    root = define("def f(x): return math.sqrt(x)", math=__import__("math")).f
+    with running.host(tmp_path, "--policy", rules) as (_, path):
+        with Client(path) as client:
+            assert client.call(root, 4) == 2
+            with pytest.raises(waybill.CallError, match="os") as caught:
+                client.call(leave, 0)
+            assert caught.value.code == "refused"
+
+
+def test_host_ends_with_all_its_workers(serves):
+    server, path = serves
+    workers = running.children_of(server.process.pid)
+    client = Client(path)
+    client.send(waybill.dumps_call(sleep, [60]))
+    time.sleep(0.2)
+
+    server.end()
+    client.close()
+
+    assert len(workers) == 1
+    for _ in range(100):
+        if not os.path.exists(f"/proc/{workers[0]}/cmdline"):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the worker lives")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "usage"),
+        (["x", "--workers", "0"], "from 1 to"),
+        (["x", "--key", "/no/such/file"], "/no/such/file"),
+        (["x", "--policy", "/no/such/file"], "cannot be read"),
+        (["x" * 200], "too long"),
+    ],
+    ids=["nothing", "no workers", "no key", "no rules", "a long path"],
+)
+def test_host_says_what_it_does_not_understand(arguments, words):
+    done = subprocess.run([running.HOST, *arguments], capture_output=True, text=True)
+
+    assert done.returncode in {1, 2}
+    assert words in done.stderr
+
+
+def test_client_shows_itself(serves):
+    _, path = serves
+    script = running.EXAMPLES / "host" / "client.py"
+    done = subprocess.run(
+        [sys.executable, script, path], capture_output=True, text=True, timeout=60
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("5.0 from process")
+    assert "raised there: must be real number" in done.stdout
+    assert "status 3" in done.stdout
