@@ -36,6 +36,7 @@ struct Arguments {
   bool mac = false;
   bool json = false;
   bool no_colours = false;
+  bool code = false;
   std::size_t depth = 12;
   std::size_t items = 40;
 };
