@@ -22,11 +22,18 @@ enum class Exit : std::uint8_t {
   kUnreadable = 2,      // The input could not be read, or is no sound envelope.
   kBadSignature = 4,    // Not signed by a known key, or a key is none.
   kRaisedInPython = 5,  // Python failed, or could not be started.
+  kDifferent = 6,       // What was compared is not equal.
 };
 
 // The values of all options of all commands; each command sets and reads its own.
 struct Arguments {
   std::string file;
+  std::string other_file;
+  std::string call;
+  std::string package;
+  std::string policy_file;
+  std::string shell;
+  std::vector<std::string> skip;
   std::string target;
   std::string python;
   std::string output;
@@ -37,8 +44,11 @@ struct Arguments {
   bool json = false;
   bool no_colours = false;
   bool code = false;
+  bool is_static = false;
   std::size_t depth = 12;
   std::size_t items = 40;
+  // The command line itself, for what describes it.
+  const CLI::App* app = nullptr;
 };
 
 struct Command {
@@ -53,6 +63,10 @@ extern const Command kVerify;
 extern const Command kDiscover;
 extern const Command kKeygen;
 extern const Command kSign;
+extern const Command kRun;
+extern const Command kDiff;
+extern const Command kCompletion;
+extern const Command kMan;
 
 // The bytes of a file, or of stdin for "-". False, with a line on stderr, if they
 // cannot be read.
@@ -65,6 +79,10 @@ bool write_output(const std::string& file, const std::vector<std::uint8_t>& byte
 // "waybill: digest_mismatch at byte 120: …" on stderr; with `json`, the error as JSON
 // on stdout too. Returns what to exit with: kBadSignature or kUnreadable.
 Exit refuse(const Error& error, bool json);
+
+// Becomes `python3 -m waybill` with these words, which is what runs on; returns where
+// that cannot be started. The interpreter is --python, $WAYBILL_PYTHON or python3.
+Exit become_python(const Arguments& arguments, std::vector<std::string> words);
 
 // Whether stdout is a terminal that wants colours (NO_COLOR, see no-color.org).
 bool wants_colours();

@@ -16,6 +16,8 @@ namespace waybill {
 namespace envelope {
 namespace {
 
+constexpr std::size_t kShown = 16;  // Bytes of the application field.
+
 // An array of which `max_items` are shown, with the count of all.
 class List {
  public:
@@ -48,7 +50,6 @@ void add_header(const Envelope& a, const Envelope& b, Json& model) {
     row["new"] = after;
   };
   tell("python", to_string(a.python), to_string(b.python));
-  constexpr std::size_t kShown = 16;
   const auto start = [](const Envelope& envelope) {
     const BytesView bytes = envelope.application;
     return hex(bytes.first(std::min(bytes.size(), kShown)));

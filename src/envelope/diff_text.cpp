@@ -64,7 +64,9 @@ void add_phrases(const Json& section, std::string_view noun, Phrase phrase,
   for (const Json& row : section["items"]) left_out += is_nested_only(row);
   const std::uint64_t count = number_of(section, "count") - left_out;
   if (count > told) {
-    out.push_back(fmt::format("{} more", plural(count - told, noun)));
+    const std::uint64_t left = count - told;
+    out.push_back(fmt::format("{}{} {}{}", left, told == 0 ? "" : " more", noun,
+                              left == 1 ? "" : "s"));
   }
 }
 
@@ -186,7 +188,7 @@ std::string summary_of(const Json& model, bool files_differ, bool lines_differ) 
                            text_of(row, "change"));
       },
       phrases);
-  add_phrases(model["code"], "code body", phrase_of_code, phrases);
+  add_phrases(model["code"], "code object", phrase_of_code, phrases);
   add_phrases(model["payload"], "value", phrase_of_value, phrases);
   if (files_differ) phrases.push_back("file names");
   if (lines_differ) phrases.push_back("line numbers");
