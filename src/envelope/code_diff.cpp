@@ -213,7 +213,7 @@ CodeDiff diff_code(const Envelope& old_one, const Envelope& new_one,
                    const DiffOptions& options) {
   CodeDiff out;
   std::map<std::string_view, std::vector<std::size_t>> only_new;
-  for (std::size_t i = new_one.code.size(); i-- != 0;) {
+  for (std::size_t i = 0; i < new_one.code.size(); ++i) {
     if (old_names.code_by_hash.contains(new_one.code[i].hash)) continue;
     only_new[new_names.code[i]].push_back(i);
   }
@@ -229,8 +229,8 @@ CodeDiff diff_code(const Envelope& old_one, const Envelope& new_one,
       removed.name = old_names.code[i];
       continue;
     }
-    const std::size_t other = found->second.front();
-    found->second.erase(found->second.begin());
+    const std::size_t other = found->second.back();
+    found->second.pop_back();
     is_paired[other] = true;
     out.code.push_back(comparer.changed(i, other));
   }

@@ -1,5 +1,5 @@
-// Tested by tests/envelope/code_listing_test.cpp, and tests/cli/test_inspect_code.py, which
-// compares with `dis`.
+// Tested by tests/cli/test_inspect_code.py, which compares with `dis`, and
+// tests/envelope/diff_test.cpp.
 
 #include "envelope/code_listing.h"
 

@@ -77,7 +77,7 @@ void set_import(const ImportRecord& record, const char* change, Json& row) {
   if (!record.function.empty()) row["function"] = record.function;
 }
 
-// Imports that only one has. `has_moved`: some have another file or line.
+// Imports that only one has, and whether some that both have come from elsewhere.
 void add_imports(const Envelope& a, const Envelope& b, std::size_t max_items,
                  Json& model, bool& files_differ, bool& lines_differ) {
   std::multimap<ImportKey, const ImportRecord*> old_ones;
@@ -96,12 +96,8 @@ void add_imports(const Envelope& a, const Envelope& b, std::size_t max_items,
     old_ones.erase(found);
   }
   std::vector<std::pair<const ImportRecord*, const char*>> removed;
-  for (const ImportRecord& record : a.manifest.imports) {
-    const auto [first, last] = old_ones.equal_range(key_of(record));
-    const bool is_left = std::any_of(
-        first, last, [&](const auto& entry) { return entry.second == &record; });
-    if (is_left) removed.emplace_back(&record, "removed");
-  }
+  for (const auto& [key, record] : old_ones) removed.emplace_back(record, "removed");
+  std::ranges::sort(removed);  // All are of one array: in its order.
   changes.insert(changes.begin(), removed.begin(), removed.end());
   // The same modules, for other reasons.
   std::map<std::pair<std::string_view, ImportTime>, int> sides;

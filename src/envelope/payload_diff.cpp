@@ -115,7 +115,8 @@ class Walk {
             Role role, Index function = 0) {
     if (trees_[0][before].hash == trees_[1][after].hash) return;
     std::uint32_t path = parent;
-    if (!label.empty()) {
+    // Nobody asks for the path of what is counted only.
+    if (!label.empty() && result_.shown.size() < options_.max_items) {
       steps_.push_back({parent, std::move(label)});
       path = static_cast<std::uint32_t>(steps_.size());
     }
@@ -236,9 +237,10 @@ class Walk {
 
   // The index in the code section of a function or code node; its size where it has none.
   std::size_t code_index(int side, Index node) const {
+    const std::size_t count = envelopes_[side]->code.size();
+    if (trees_[side][node].end == node + 1) return count;  // An empty node.
     Reader reader = trees_[side].at(node + 1);
     std::uint64_t index = 0;
-    const std::size_t count = envelopes_[side]->code.size();
     if (!reader.read_unsigned(index, UINT32_MAX, "a code index")) return count;
     return std::min<std::size_t>(index, count);
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sys
 from typing import Any, NamedTuple
 
@@ -101,7 +102,7 @@ def read_keys(options: argparse.Namespace) -> waybill.KeyRing | None:
         return None
     ring = waybill.KeyRing.from_file(*options.key)
     if options.key_env is not None:
-        _core.add_keys(ring._handle, "environment", options.key_env.encode())
+        _core.add_keys(ring._handle, "environment", os.fsencode(options.key_env))
     return ring
 
 
