@@ -32,9 +32,9 @@ struct Diff {
 // signature. References count as equal where they mean equal values.
 //
 // Works on any envelopes that open() gave, whether or not verify() accepts them: what
-// cannot be read is compared byte by byte. Values are compared by hashes of 64 bits; who
-// wants to deceive can make others that have the same.
-// Cost: linear in the size of both; about 24 bytes of memory for each value.
+// cannot be read is compared byte by byte. Values are compared by hashes of 64 bits;
+// who wants to deceive can make others that have the same. Cost: linear in the size of
+// both; about 24 bytes of memory for each value.
 Diff diff(const Envelope& old_one, const Envelope& new_one,
           const DiffOptions& options = {});
 

@@ -33,7 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
         wrong = discover.misunderstanding(options)
         if wrong is not None:
             options_parser.error(wrong)
-    return COMMANDS[options.command].run(options)
+    code: int = COMMANDS[options.command].run(options)
+    return code
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// Tested by tests/bytecode/disassembly_test.cpp and tests/cli/test_inspect_code.py, which
-// compares with `dis`.
+// Tested by tests/bytecode/disassembly_test.cpp and tests/cli/test_inspect_code.py,
+// which compares with `dis`.
 
 #include "bytecode/disassembly.h"
 
@@ -15,8 +15,9 @@ constexpr std::uint8_t kFirstWithArgument[] = {90, 90, 45, 44, 42};
 
 // The same numbers in each version; the last one is new in 3.14.
 constexpr std::string_view kBinaryOperators[] = {
-    "+",  "&",  "//",  "<<",  "@",  "*",  "%",  "|",  "**",  ">>",  "-",  "/",  "^", "+=",
-    "&=", "//=", "<<=", "@=", "*=", "%=", "|=", "**=", ">>=", "-=", "/=", "^=", "[]"};
+    "+",  "&",  "//", "<<",  "@",   "*",  "%",   "|",   "**",
+    ">>", "-",  "/",  "^",   "+=",  "&=", "//=", "<<=", "@=",
+    "*=", "%=", "|=", "**=", ">>=", "-=", "/=",  "^=",  "[]"};
 constexpr std::string_view kComparisons[] = {"<", "<=", "==", "!=", ">", ">="};
 
 class Lister {

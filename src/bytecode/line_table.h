@@ -25,8 +25,8 @@ class LineReader {
   LineReader(BytesView table, std::int64_t first_line)
       : table_(table), line_(first_line) {}
 
-  // The next entry: how many units it covers, and which line they come from, 0 for none.
-  // False at the end, and at what check_line_table() refuses.
+  // The next entry: how many units it covers, and which line they come from, 0 for
+  // none. False at the end, and at what check_line_table() refuses.
   bool next(std::size_t& units, std::int64_t& line);
 
  private:

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/definitions.h"
 
@@ -101,9 +101,9 @@ std::string zsh_option(const OptionInfo& option) {
     for (const std::string& choice : option.choices) choices += choice + " ";
     const std::string action =
         option.choices.empty() ? "_files" : fmt::format("({})", choices);
-    return " \\\n        " + in_quotes(fmt::format("{}:{}:{}",
-                                                option.is_required ? "" : ":",
-                                                option.names[0], action));
+    return " \\\n        " +
+           in_quotes(fmt::format("{}:{}:{}", option.is_required ? "" : ":",
+                                 option.names[0], action));
   }
   std::string out;
   for (const std::string& name : option.names) {
@@ -151,19 +151,20 @@ std::string fish(const Commands& commands) {
       "# fish completion for waybill; made by `waybill completion fish`.\n"
       "complete -c waybill -n __fish_use_subcommand -f\n"
       "complete -c waybill -n __fish_use_subcommand -l help -d 'Print help'\n"
-      "complete -c waybill -n __fish_use_subcommand -l version -d 'Print the version'\n";
+      "complete -c waybill -n __fish_use_subcommand -l version -d 'Print the "
+      "version'\n";
   for (const CommandInfo& command : commands) {
     out += fmt::format("complete -c waybill -n __fish_use_subcommand -a {} -d {}\n",
                        command.name, in_quotes(command.summary));
-    const std::string when =
-        in_quotes("__fish_seen_subcommand_from " + command.name);
+    const std::string when = in_quotes("__fish_seen_subcommand_from " + command.name);
     for (const OptionInfo& option : command.options) {
       if (option.is_positional && option.choices.empty()) continue;
       out += "complete -c waybill -n " + when;
       if (option.is_positional) out += " -f -a " + in_quotes(words_of(command));
       for (const std::string& name : option.names) {
         if (option.is_positional) break;
-        out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+        out +=
+            name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
       if (option.takes_value && !option.is_positional) out += " -r";
       out += " -d " + in_quotes(option.description) + "\n";

@@ -31,7 +31,8 @@ OptionInfo info_of(const CLI::Option& option, bool offers_shells) {
 void add_options(const CLI::App& app, CommandInfo& info) {
   for (const CLI::Option* option : app.get_options({})) {
     OptionInfo found = info_of(*option, info.name == kCompletion.name);
-    // Groups of options are told with the command by some versions, and apart by others.
+    // Groups of options are told with the command by some versions, and apart by
+    // others.
     const bool is_known = std::any_of(
         info.options.begin(), info.options.end(),
         [&](const OptionInfo& other) { return other.names == found.names; });
@@ -43,7 +44,8 @@ void add_options(const CLI::App& app, CommandInfo& info) {
 
 std::vector<CommandInfo> definitions(const CLI::App& app) {
   std::vector<CommandInfo> commands;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* sub :
+       app.get_subcommands([](const CLI::App*) { return true; })) {
     CommandInfo& info = commands.emplace_back();
     info.name = sub->get_name();
     info.summary = sub->get_description();

@@ -30,7 +30,8 @@ Exit run(const Arguments& arguments) {
   if (arguments.json) words.push_back("--json");
   if (arguments.is_static) words.push_back("--static");
   if (!arguments.package.empty()) words.push_back("--package=" + arguments.package);
-  for (const std::string& pattern : arguments.skip) words.push_back("--skip=" + pattern);
+  for (const std::string& pattern : arguments.skip)
+    words.push_back("--skip=" + pattern);
   words.push_back("--items=" + std::to_string(arguments.items));
   if (!arguments.target.empty()) {
     // What starts with a dash is a target here, and should not become an option there.
@@ -42,7 +43,7 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kDiscover = {
-    "discover", "Show which modules code needs (runs Python)", declare, run};
+const Command kDiscover = {"discover", "Show which modules code needs (runs Python)",
+                           declare, run};
 
 }  // namespace waybill::cli

@@ -14,8 +14,9 @@
 namespace waybill::cli {
 namespace {
 
-constexpr const Command* kCommands[] = {&kInspect, &kVerify, &kKeygen, &kSign,
-                                        &kDiscover, &kRun, &kDiff, &kCompletion, &kMan};
+constexpr const Command* kCommands[] = {&kInspect, &kVerify,     &kKeygen,
+                                        &kSign,    &kDiscover,   &kRun,
+                                        &kDiff,    &kCompletion, &kMan};
 
 // A key in the place of a file's name. It would be told in errors, and the list of
 // processes tells it already.

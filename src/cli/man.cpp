@@ -2,8 +2,8 @@
 // commands; a test compares the two.
 // Tested by tests/cli/test_man.py.
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/definitions.h"
 
@@ -55,7 +55,8 @@ std::string names_of(const OptionInfo& option) {
 
 std::string page(const std::vector<CommandInfo>& commands) {
   std::string out =
-      ".TH WAYBILL 1 \"\" \"waybill " WAYBILL_VERSION "\"\n"
+      ".TH WAYBILL 1 \"\" \"waybill " WAYBILL_VERSION
+      "\"\n"
       ".SH NAME\nwaybill \\- says what serialized Python callables are and what they "
       "need\n"
       ".SH SYNOPSIS\n.B waybill\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n"

@@ -13,8 +13,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("ARGS", arguments.call,
                  "JSON: an array of positional arguments, or an object with args and "
                  "kwargs");
-  app.add_option("--key", arguments.key_files,
-                 "A file with a public key or MAC key, one of which must have signed it")
+  app.add_option(
+         "--key", arguments.key_files,
+         "A file with a public key or MAC key, one of which must have signed it")
       ->allow_extra_args(false);
   app.add_option("--key-env", arguments.key_variable,
                  "The name of an environment variable with such keys");

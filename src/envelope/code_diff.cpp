@@ -53,19 +53,17 @@ Constants constants_of(const CodeFields& fields) {
                          token.ext_type == static_cast<std::int8_t>(ExtType::kCode);
     if (is_code) constants.nested.push_back(token.bytes);
     // A place among the others stays, so that what comes after it compares.
-    constants.values.push_back(is_code
-                                   ? BytesView{}
-                                   : fields.constants.bytes.subspan(
-                                         start - fields.constants.offset,
-                                         reader.offset() - start));
+    constants.values.push_back(
+        is_code ? BytesView{}
+                : fields.constants.bytes.subspan(start - fields.constants.offset,
+                                                 reader.offset() - start));
   }
   return constants;
 }
 
 bool are_equal(const std::vector<BytesView>& one, const std::vector<BytesView>& other) {
-  return std::ranges::equal(one, other, [](BytesView a, BytesView b) {
-    return std::ranges::equal(a, b);
-  });
+  return std::ranges::equal(
+      one, other, [](BytesView a, BytesView b) { return std::ranges::equal(a, b); });
 }
 
 // "names: -a -b +c": what only one of the two has.

@@ -62,8 +62,8 @@ void add_header(const Envelope& a, const Envelope& b, Json& model) {
   }
 }
 
-using ImportKey = std::tuple<std::string_view, ImportTime, std::string_view,
-                             std::string_view>;
+using ImportKey =
+    std::tuple<std::string_view, ImportTime, std::string_view, std::string_view>;
 
 ImportKey key_of(const ImportRecord& record) {
   return {record.module, record.time, record.chain, record.function};
@@ -202,9 +202,10 @@ Diff diff(const Envelope& old_one, const Envelope& new_one,
   envelope::fill_diff(old_one, new_one, options, tree.root);
   Diff result;
   result.differs = !tree.root["equal"].get<bool>();
-  result.report = options.json ? tree.root.dump(2, ' ', false,
-                                                envelope::Json::error_handler_t::replace)
-                               : envelope::diff_text(tree.root, options.colours);
+  result.report =
+      options.json
+          ? tree.root.dump(2, ' ', false, envelope::Json::error_handler_t::replace)
+          : envelope::diff_text(tree.root, options.colours);
   return result;
 }
 

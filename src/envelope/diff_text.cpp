@@ -72,9 +72,7 @@ void add_phrases(const Json& section, std::string_view noun, Phrase phrase,
 
 std::string margin(const Json& row) {
   const std::string change = text_of(row, "change");
-  return change == "added"     ? "  + "
-         : change == "removed" ? "  - "
-                               : "  ~ ";
+  return change == "added" ? "  + " : change == "removed" ? "  - " : "  ~ ";
 }
 
 // The rows of a section; `line` writes one of them.
@@ -87,7 +85,8 @@ void add_section(const Json& model, const char* key, const Paint& paint, Line li
   out += "\n" + paint.title(fmt::format("{} ({})", key, count)) + "\n";
   for (const Json& row : section["items"]) line(row);
   const std::size_t shown = section["items"].size();
-  if (count > shown) out += paint.faint(fmt::format("  … and {} more", count - shown)) + "\n";
+  if (count > shown)
+    out += paint.faint(fmt::format("  … and {} more", count - shown)) + "\n";
 }
 
 class Text {

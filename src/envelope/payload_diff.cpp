@@ -1,6 +1,6 @@
-// Walks both trees at once, with a stack of pairs that differ; subtrees with equal hashes
-// are never looked into.
-// Tested by tests/envelope/diff_test.cpp and tests/cli/test_diff.py.
+// Walks both trees at once, with a stack of pairs that differ; subtrees with equal
+// hashes are never looked into. Tested by tests/envelope/diff_test.cpp and
+// tests/cli/test_diff.py.
 
 #include "envelope/payload_diff.h"
 
@@ -46,10 +46,9 @@ constexpr const char* kModuleParts[] = {".namespace", ".dict"};
 constexpr const char* kIdentifiedParts[] = {".id", ""};
 constexpr const char* kCellParts[] = {".content"};
 // Of a function, by wire::FunctionField.
-constexpr const char* kFields[] = {".globals",     ".closure", ".defaults",
-                                   ".kwdefaults",  ".annotations", ".annotate",
-                                   ".type_params", ".dict",    ".name",
-                                   ".qualname",    ".module_name", ".doc"};
+constexpr const char* kFields[] = {
+    ".globals",     ".closure", ".defaults", ".kwdefaults", ".annotations", ".annotate",
+    ".type_params", ".dict",    ".name",     ".qualname",   ".module_name", ".doc"};
 
 template <std::size_t kSize>
 std::string part(const char* const (&names)[kSize], std::size_t position) {
@@ -104,7 +103,8 @@ class Walk {
   };
 
   void compare_bytes() {
-    if (std::ranges::equal(envelopes_[0]->payload.bytes, envelopes_[1]->payload.bytes)) {
+    if (std::ranges::equal(envelopes_[0]->payload.bytes,
+                           envelopes_[1]->payload.bytes)) {
       return;
     }
     add({Kind::kChanged, "", "<unreadable>", "<unreadable>"});
@@ -235,7 +235,8 @@ class Walk {
          fmt::format("<function {}>", new_name)});
   }
 
-  // The index in the code section of a function or code node; its size where it has none.
+  // The index in the code section of a function or code node; its size where it has
+  // none.
   std::size_t code_index(int side, Index node) const {
     const std::size_t count = envelopes_[side]->code.size();
     if (trees_[side][node].end == node + 1) return count;  // An empty node.
@@ -254,8 +255,9 @@ class Walk {
   void visit_sequence(const Pair& pair) {
     const auto before = trees_[0].children(pair.before);
     const auto after = trees_[1].children(pair.after);
-    const std::vector<std::string> names =
-        pair.role == Role::kCells ? cell_names(pair.function) : std::vector<std::string>();
+    const std::vector<std::string> names = pair.role == Role::kCells
+                                               ? cell_names(pair.function)
+                                               : std::vector<std::string>();
     const auto label = [&](std::size_t i) {
       return i < names.size() ? "[" + quoted(names[i], options_.max_text) + "]"
                               : fmt::format("[{}]", i);

@@ -56,7 +56,8 @@ bool PayloadTree::build() {
     nodes_.push_back({0, token.offset, 0, token.type, 0});
     if (token.type == TokenType::kArray || token.type == TokenType::kMap) {
       Node& node = nodes_.back();
-      std::uint64_t left = token.type == TokenType::kMap ? token.count * 2 : token.count;
+      std::uint64_t left =
+          token.type == TokenType::kMap ? token.count * 2 : token.count;
       if (token.type == TokenType::kArray && left != 0 &&
           reader.take_node_tag(node.tag)) {
         --left;

@@ -17,7 +17,7 @@ class PayloadTree {
     // they refer to. Equal values have equal hashes, whatever the tables around them.
     std::uint64_t hash = 0;
     std::size_t offset = 0;  // In the envelope.
-    std::uint32_t end = 0;   // The index of the first node behind this and all it holds.
+    std::uint32_t end = 0;  // The index of the first node behind this and all it holds.
     wire::TokenType type = wire::TokenType::kNil;
     std::uint8_t tag = 0;  // wire::NodeTag, for arrays that are nodes; else 0.
   };
@@ -29,8 +29,8 @@ class PayloadTree {
   bool empty() const { return nodes_.empty(); }
   const Node& operator[](std::uint32_t index) const { return nodes_[index]; }
 
-  // The values directly in a container, without a node's tag; keys and values of maps in
-  // turn.
+  // The values directly in a container, without a node's tag; keys and values of maps
+  // in turn.
   std::vector<std::uint32_t> children(std::uint32_t index) const;
 
   // A reader at the value.
@@ -38,7 +38,8 @@ class PayloadTree {
 
  private:
   bool build();
-  std::uint64_t leaf_hash(const wire::Token& token, std::size_t end, bool is_code) const;
+  std::uint64_t leaf_hash(const wire::Token& token, std::size_t end,
+                          bool is_code) const;
   std::uint64_t reference_hash(const wire::Token& token) const;
 
   const Envelope& envelope_;

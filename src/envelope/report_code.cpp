@@ -45,10 +45,10 @@ void add_listing(const Json& body, const Paint& paint, std::string& out) {
   const Json& entries = body["exception_entries"];
   if (!entries.empty()) out += "      exception table\n";
   for (const Json& entry : entries) {
-    out +=
-        fmt::format("        {} to {} -> {}, depth {}{}\n", number_of(entry, "start"),
-                    number_of(entry, "end"), number_of(entry, "target"),
-                    number_of(entry, "depth"), entry["lasti"].get<bool>() ? ", lasti" : "");
+    out += fmt::format("        {} to {} -> {}, depth {}{}\n",
+                       number_of(entry, "start"), number_of(entry, "end"),
+                       number_of(entry, "target"), number_of(entry, "depth"),
+                       entry["lasti"].get<bool>() ? ", lasti" : "");
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// A value of a payload, or a constant, as one short line in the manner of Python's repr.
+// A value of a payload, or a constant, as one short line in the manner of Python's
+// repr.
 
 #include <cstddef>
 #include <map>

@@ -36,9 +36,11 @@ TEST(Disassembly, GathersExtendedArgumentsIntoOneInstruction) {
 }
 
 TEST(Disassembly, TellsWhichOpcodesTakeAnArgument) {
-  for (const auto& [version, without, with] :
-       {std::tuple{311, 83, 100}, {312, 83, 100}, {313, 36, 83}, {314, 35, 82},
-        {315, 33, 81}}) {
+  for (const auto& [version, without, with] : {std::tuple{311, 83, 100},
+                                               {312, 83, 100},
+                                               {313, 36, 83},
+                                               {314, 35, 82},
+                                               {315, 33, 81}}) {
     const auto opcode = [](int number) { return static_cast<std::uint8_t>(number); };
     const auto found = listed({opcode(without), 0, opcode(with), 0}, version);
 
@@ -77,12 +79,12 @@ TEST(LineReader, TellsTheLineOfEachEntry) {
   const auto entry = [](int form, int units) {
     return static_cast<std::uint8_t>(0x80 | form << 3 | (units - 1));
   };
-  const Bytes table{entry(13, 1), 0x02,             // One line on,
-                    entry(11, 2), 0,    0,          // one more,
-                    entry(15, 1),                   // none,
-                    entry(14, 1), 0x05, 0, 0, 0,    // two back,
-                    entry(3, 8),  0,                // the same,
-                    entry(13, 1), 0x40, 0x02, 0};   // 64 on; then no entry.
+  const Bytes table{entry(13, 1), 0x02,              // One line on,
+                    entry(11, 2), 0,    0,           // one more,
+                    entry(15, 1),                    // none,
+                    entry(14, 1), 0x05, 0,    0, 0,  // two back,
+                    entry(3, 8),  0,                 // the same,
+                    entry(13, 1), 0x40, 0x02, 0};    // 64 on; then no entry.
   LineReader reader(table, 10);
   std::size_t units = 0;
   std::int64_t line = 0;

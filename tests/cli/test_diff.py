@@ -87,7 +87,11 @@ def test_different_payloads_end_with_6_and_begin_with_why(tmp_path):
         ([1, 2, 3], [1, 3], [("removed", "[1]", "2", None)]),
         ([1, 3], [1, 2, 3], [("added", "[1]", None, "2")]),
         ((1, "a"), (1, "b"), [("changed", "[1]", "'a'", "'b'")]),
-        ({"a": 1}, {"b": 1}, [("removed", "['a']", "1", None), ("added", "['b']", None, "1")]),
+        (
+            {"a": 1},
+            {"b": 1},
+            [("removed", "['a']", "1", None), ("added", "['b']", None, "1")],
+        ),
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}, [("order", "", None, None)]),
         ({1, 2}, {2, 3}, [("removed", "{}", "1", None), ("added", "{}", None, "3")]),
         ([[[0]]], [[[None]]], [("changed", "[0][0][0]", "0", "None")]),
@@ -148,7 +152,9 @@ def test_lines_alone_are_the_same_content(diff):
 def test_files_alone_are_the_same_content(diff):
     source = "def f(x):\n    return x"
 
-    assert summary(diff(define(source), define(source, file="b.py"))) == "file names only"
+    assert (
+        summary(diff(define(source), define(source, file="b.py"))) == "file names only"
+    )
 
 
 @pytest.mark.parametrize(

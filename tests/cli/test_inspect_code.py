@@ -48,7 +48,9 @@ def functions_of(name):
                 yield types.FunctionType(
                     member.__code__,
                     {"__name__": "__main__"},
-                    closure=tuple(types.CellType(None) for _ in member.__code__.co_freevars)
+                    closure=tuple(
+                        types.CellType(None) for _ in member.__code__.co_freevars
+                    )
                     or None,
                 )
 
@@ -130,7 +132,9 @@ def test_arguments_are_told_by_what_they_mean():
         "print + NULL"
     }
     assert {("BINARY_OP", "+"), ("COMPARE_OP", "<=")} <= found
-    assert "'ten'" in {what for opcode, what in found if opcode.startswith("LOAD_CONST")}
+    assert "'ten'" in {
+        what for opcode, what in found if opcode.startswith("LOAD_CONST")
+    }
     assert any(what and "items" in what for _, what in found)
 
 

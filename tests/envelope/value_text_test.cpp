@@ -29,8 +29,9 @@ TEST(ValueText, WritesAsPythonDoes) {
   out.text("k");
   out.array(0);
 
-  EXPECT_EQ(text_of(out),
-            "[None, True, -5, 'it\\'s\\n\\x01 \xc3\xa4', b'\\x00a\\xff', (1,), {'k': []}]");
+  EXPECT_EQ(
+      text_of(out),
+      "[None, True, -5, 'it\\'s\\n\\x01 \xc3\xa4', b'\\x00a\\xff', (1,), {'k': []}]");
 }
 
 TEST(ValueText, IsCutBetweenCharacters) {

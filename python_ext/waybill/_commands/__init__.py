@@ -59,6 +59,6 @@ def bold(line: str) -> str:
 
 @contextlib.contextmanager
 def stdout_is_ours() -> Iterator[None]:
-    """What foreign code prints goes to stderr, so that stdout holds the answer alone."""
+    """What foreign code prints goes to stderr: stdout holds the answer alone."""
     with contextlib.redirect_stdout(sys.stderr):
         yield

@@ -1,8 +1,8 @@
 """What whole modules and packages need: every function in them, one by one.
 
-Two ways, which answer different questions. *Imported*: the module is imported, and each
-of its functions and methods is asked what `waybill.dumps` would list, with the modules as
-they are in this process. *Compiled*: source files are compiled and nothing is imported;
+Two ways, which answer different questions. *Imported*: the module is imported, and
+each of its functions and methods is asked what `waybill.dumps` would list, with modules
+as they are in this process. *Compiled*: source files are compiled and nothing is imported;
 then only import statements can be told, since whether ``numpy.linalg`` is a module or
 a name in one shows when numpy is there.
 """
@@ -14,7 +14,6 @@ import importlib
 import importlib.machinery
 import importlib.util
 import os
-import sys
 import time
 import types
 import warnings
@@ -130,7 +129,9 @@ def survey_imported(survey: Survey, source: Source) -> None:
     except (Exception, SystemExit) as error:
         survey.failures.append(Failure(source.name, describe(error)))
         return
-    except BaseException as error:  # As pytest's Skipped; of a user's, KeyboardInterrupt.
+    except (
+        BaseException
+    ) as error:  # As pytest's Skipped; of a user's, KeyboardInterrupt.
         if isinstance(error, KeyboardInterrupt):
             raise
         survey.failures.append(Failure(source.name, describe(error)))
@@ -169,9 +170,11 @@ def is_skipped(name: str, patterns: list[str]) -> bool:
 
 
 def sources_below(folder: str, prefix: str) -> Iterator[Source]:
-    """The modules of Python source in a folder and those below it, in order of names."""
+    """The modules of Python source in and below a folder, in order of names."""
     for place, folders, files in os.walk(folder):
-        folders[:] = sorted(f for f in folders if f.isidentifier() and f != "__pycache__")
+        folders[:] = sorted(
+            f for f in folders if f.isidentifier() and f != "__pycache__"
+        )
         below = os.path.relpath(place, folder)
         parts = [] if below == os.curdir else below.split(os.sep)
         package = ".".join([*([prefix] if prefix else []), *parts])
