@@ -1,10 +1,10 @@
 """What whole modules and packages need: every function in them, one by one.
 
-Two ways, which answer different questions. *Imported*: the module is imported, and
-each of its functions and methods is asked what `waybill.dumps` would list, with modules
-as they are in this process. *Compiled*: source files are compiled and nothing is imported;
-then only import statements can be told, since whether ``numpy.linalg`` is a module or
-a name in one shows when numpy is there.
+Two ways, which answer different questions. *Imported*: the module is imported, and each
+of its functions and methods is asked what `waybill.dumps` would list, with the modules
+that are in this process. *Compiled*: source files are compiled and nothing is imported.
+Then only import statements can be told, since whether ``numpy.linalg`` is a module or a
+name in one shows when numpy is there.
 """
 
 from __future__ import annotations
