@@ -1,6 +1,7 @@
 """`waybill discover` of modules, packages and folders: many functions at once."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -28,6 +29,7 @@ PACKAGE = {
         """,
     "raising.py": "1 / 0\n",
     "leaving.py": "raise SystemExit(0)\n",
+    "using.py": "import os\nHERE = os.path.join('a', 'b')\n",
     "skipping.py": "class Skipped(BaseException): pass\nraise Skipped('no pytest')\n",
     "replacing.py": "import sys\nsys.modules[__name__] = 5\n",
     "loud.py": "print('loud')\n",
@@ -91,7 +93,7 @@ def test_package_goes_on_where_modules_fail(folder):
         "'absent_everywhere'",
     }
     assert failures["sample.wrong"].startswith("SyntaxError")
-    assert found["modules"] == 5
+    assert found["modules"] == 6
     assert needs(found)["os.path", "load"] == 2
 
 
@@ -138,6 +140,21 @@ def test_text_ends_in_a_table_of_figures(folder):
 
 def test_progress_is_for_terminals(folder):
     assert discover(folder, "--package", "sample", "--json").stderr == "loud\n"
+
+
+def test_progress_is_one_line_that_goes_away(folder):
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "waybill", "discover", "./sample", "--json"]
+
+    ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    painted = os.read(ours, 4096).decode()
+    os.close(ours)
+
+    assert json.loads(ended.stdout)["modules"] > 0
+    assert painted.startswith("\r[") and "sample" in painted
+    assert painted.endswith("\r\033[K") and "\n" not in painted
 
 
 @pytest.mark.parametrize(

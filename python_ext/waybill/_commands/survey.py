@@ -76,7 +76,10 @@ class Survey:
             self.failures.append(Failure(str(name), describe(error)))
             return
         for record in records:
-            self.add(record)
+            # What `os.path` in a module's own body is depends on what this process has
+            # imported, which says nothing of source that is only compiled.
+            if self.how == IMPORTED or record.time != "load":
+                self.add(record)
 
 
 def functions_of(module: types.ModuleType) -> Iterator[types.FunctionType]:
