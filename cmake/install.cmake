@@ -1,6 +1,33 @@
 # Two ways to install. A wheel takes the package, the extension and the command; C++
 # programs take headers, static libraries and `find_package(waybill)`.
 
+# The manual page is in the sources; completions are printed by the command itself, at
+# the time of installing, so a command for another machine goes without.
+if(TARGET waybill)
+  if(SKBUILD)
+    set(shared_data ${SKBUILD_DATA_DIR}/share)
+  else()
+    set(shared_data ${CMAKE_INSTALL_DATADIR})
+  endif()
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/waybill.1 DESTINATION ${shared_data}/man/man1)
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(completions ${PROJECT_BINARY_DIR}/completions)
+    foreach(shell IN ITEMS bash zsh fish)
+      add_custom_command(OUTPUT ${completions}/${shell} DEPENDS waybill
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${completions}
+        COMMAND waybill completion ${shell} > ${completions}/${shell} VERBATIM)
+    endforeach()
+    add_custom_target(waybill_completions ALL
+      DEPENDS ${completions}/bash ${completions}/zsh ${completions}/fish)
+    install(FILES ${completions}/bash RENAME waybill
+      DESTINATION ${shared_data}/bash-completion/completions)
+    install(FILES ${completions}/zsh RENAME _waybill
+      DESTINATION ${shared_data}/zsh/site-functions)
+    install(FILES ${completions}/fish RENAME waybill.fish
+      DESTINATION ${shared_data}/fish/vendor_completions.d)
+  endif()
+endif()
+
 if(SKBUILD)
   if(TARGET _core)
     install(TARGETS _core LIBRARY DESTINATION waybill)

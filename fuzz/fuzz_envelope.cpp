@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "require.h"
+#include "waybill/diff.h"
 #include "waybill/envelope.h"
 #include "waybill/report.h"
 
@@ -25,7 +26,10 @@ void try_out(waybill::BytesView bytes) {
 
   const auto verdict = waybill::verify(*envelope);
   require(verdict || verdict.error().offset <= envelope->size);
-  require(!waybill::report_json(*envelope).empty());
+  waybill::ReportOptions options;
+  options.instructions = true;
+  require(!waybill::report_json(*envelope, options).empty());
+  require(!waybill::diff(*envelope, *again).differs);
 }
 
 }  // namespace

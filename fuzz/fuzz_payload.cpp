@@ -155,7 +155,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const auto verdict = waybill::verify(*envelope);
   require(verdict || verdict.error().offset <= sealed.size());
-  require(!waybill::report_json(*envelope).empty());
+  waybill::ReportOptions options;
+  options.instructions = true;
+  require(!waybill::report_json(*envelope, options).empty());
   check_again(*envelope, parts, verdict.has_value());
   // Cuts in the frame before the payload, in it, and behind it; others each time.
   const std::size_t payload = envelope->payload.offset;

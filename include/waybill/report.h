@@ -22,6 +22,9 @@ struct ReportOptions {
   std::size_t max_items = 40;
   // Characters of one text that are shown.
   std::size_t max_text = 80;
+  // Code bodies are disassembled, by opcode tables of waybill's own: 3.11 to 3.15.
+  // Makes some hundred bytes of report for each instruction.
+  bool instructions = false;
   // Colours for terminals; report_text() only.
   bool colours = false;
 };

@@ -55,7 +55,34 @@ bool pass_entry(BytesView table, std::size_t& at) {
   return true;
 }
 
+// The number behind the first byte of an entry that tells its line: sign in bit 0.
+std::int64_t line_step(BytesView table, std::size_t at) {
+  std::uint64_t number = 0;
+  for (int groups = 0; groups < kMaxGroups; ++groups) {
+    number |= std::uint64_t{table[at + groups] & 0x3fu} << (6 * groups);
+    if ((table[at + groups] & kMore) == 0) break;
+  }
+  const auto size = static_cast<std::int64_t>(static_cast<std::uint32_t>(number >> 1));
+  return (number & 1) != 0 ? -size : size;
+}
+
 }  // namespace
+
+bool LineReader::next(std::size_t& units, std::int64_t& line) {
+  const std::size_t start = at_;
+  if (start >= table_.size() || (table_[start] & kFirst) == 0) return false;
+  if (!pass_entry(table_, at_)) {
+    at_ = table_.size();
+    return false;
+  }
+  const unsigned code = table_[start] >> 3 & 15u;
+  const bool is_close = code >= 10 && code < 13;
+  if (is_close) line_ += code - 10;
+  if (code == 13 || code == 14) line_ += line_step(table_, start + 1);
+  units = (table_[start] & 7u) + 1;
+  line = code == 15 ? 0 : line_;
+  return true;
+}
 
 Result<void> check_line_table(BytesView table, std::size_t units) {
   const auto malformed = [](std::size_t at, const char* detail) {

@@ -3,6 +3,7 @@
 // co_linetable: which lines and columns the instructions come from.
 
 #include <cstddef>
+#include <cstdint>
 
 #include "waybill/error.h"
 
@@ -16,5 +17,22 @@ namespace waybill::bytecode {
 // Errors: kMalformed; the offset counts in `table`.
 // Cost: one pass, no allocation. Thread-safe.
 Result<void> check_line_table(BytesView table, std::size_t units);
+
+// Reads the table entry by entry; columns are passed over.
+class LineReader {
+ public:
+  // `first_line` is co_firstlineno. The table must outlive this.
+  LineReader(BytesView table, std::int64_t first_line)
+      : table_(table), line_(first_line) {}
+
+  // The next entry: how many units it covers, and which line they come from, 0 for
+  // none. False at the end, and at what check_line_table() refuses.
+  bool next(std::size_t& units, std::int64_t& line);
+
+ private:
+  BytesView table_;
+  std::size_t at_ = 0;
+  std::int64_t line_;
+};
 
 }  // namespace waybill::bytecode

@@ -24,11 +24,18 @@ enum class Exit : std::uint8_t {
   kRefused = 3,         // Sound, but a policy is against it, or no plain data.
   kBadSignature = 4,    // Not signed by a known key, or a key is none.
   kRaisedInPython = 5,  // Python failed, or could not be started.
+  kDifferent = 6,       // What was compared is not equal.
 };
 
 // The values of all options of all commands; each command sets and reads its own.
 struct Arguments {
   std::string file;
+  std::string other_file;
+  std::string call;
+  std::string package;
+  std::string policy_file;
+  std::string shell;
+  std::vector<std::string> skip;
   std::string target;
   std::string python;
   std::string output;
@@ -39,9 +46,13 @@ struct Arguments {
   bool json = false;
   bool no_colours = false;
   bool is_loose = false;
+  int indent = 2;
+  bool code = false;
+  bool is_static = false;
   std::size_t depth = 12;
   std::size_t items = 40;
-  int indent = 2;
+  // The command line itself, for what describes it.
+  const CLI::App* app = nullptr;
 };
 
 struct Command {
@@ -57,6 +68,10 @@ extern const Command kDiscover;
 extern const Command kKeygen;
 extern const Command kSign;
 extern const Command kCat;
+extern const Command kRun;
+extern const Command kDiff;
+extern const Command kCompletion;
+extern const Command kMan;
 
 // The bytes of a file, or of stdin for "-". False, with a line on stderr, if they
 // cannot be read.
@@ -73,6 +88,9 @@ Exit refuse(const Error& error, bool json);
 // --key and --key-env, and the keys that they name. Errors: kBadKey.
 void declare_known_keys(CLI::App& app, Arguments& arguments);
 Result<KeyRing> known_keys(const Arguments& arguments);
+// Becomes `python3 -m waybill` with these words, which is what runs on; returns where
+// that cannot be started. The interpreter is --python, $WAYBILL_PYTHON or python3.
+Exit become_python(const Arguments& arguments, std::vector<std::string> words);
 
 // Whether stdout is a terminal that wants colours (NO_COLOR, see no-color.org).
 bool wants_colours();

@@ -1,15 +1,6 @@
-// waybill discover MODULE:QUALNAME: which modules a function needs.
-//
-// That question needs the function, and so Python. This program links no libpython,
-// which would tie it to one version: it becomes `python3 -m waybill discover …`.
-// Tested by tests/cli/test_discover.py.
-
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+// waybill discover TARGET: which modules code needs. That question needs the code, and
+// so Python.
+// Tested by tests/cli/test_discover.py and test_survey.py.
 
 #include <CLI/CLI.hpp>
 
@@ -21,39 +12,38 @@ namespace {
 void declare(CLI::App& app, Arguments& arguments) {
   // Newer versions of CLI11 allow no colon in the name itself.
   app.add_option("TARGET", arguments.target,
-                 "MODULE:QUALNAME, e.g. json:JSONDecoder.decode")
-      ->required();
-  app.add_flag("--json", arguments.json, "Write a JSON array");
+                 "MODULE:QUALNAME, e.g. json:JSONDecoder.decode; a module; a folder or "
+                 "file of Python source");
+  app.add_option("--package", arguments.package, "All modules of an installed package");
+  app.add_flag("--static", arguments.is_static, "Compile modules, and import none");
+  app.add_option("--skip", arguments.skip,
+                 "Modules to leave out: a name in their path, or a pattern")
+      ->allow_extra_args(false);
+  app.add_option("--items", arguments.items, "Rows to show");
+  app.add_flag("--json", arguments.json, "Write JSON");
   app.add_option("--python", arguments.python,
                  "The interpreter; else $WAYBILL_PYTHON, else python3");
 }
 
-std::string interpreter(const Arguments& arguments) {
-  if (!arguments.python.empty()) return arguments.python;
-  const char* chosen = std::getenv("WAYBILL_PYTHON");
-  return chosen != nullptr && *chosen != '\0' ? chosen : "python3";
-}
-
 Exit run(const Arguments& arguments) {
-  std::vector<std::string> words = {interpreter(arguments), "-m", "waybill",
-                                    "discover"};
+  std::vector<std::string> words = {"discover"};
   if (arguments.json) words.push_back("--json");
-  // What starts with a dash is a target here, and should not become an option there.
-  words.push_back("--");
-  words.push_back(arguments.target);
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-
-  execvp(pointers[0], pointers.data());
-  std::fprintf(stderr, "waybill: cannot start %s: %s; try --python\n", pointers[0],
-               std::strerror(errno));
-  return Exit::kRaisedInPython;
+  if (arguments.is_static) words.push_back("--static");
+  if (!arguments.package.empty()) words.push_back("--package=" + arguments.package);
+  for (const std::string& pattern : arguments.skip)
+    words.push_back("--skip=" + pattern);
+  words.push_back("--items=" + std::to_string(arguments.items));
+  if (!arguments.target.empty()) {
+    // What starts with a dash is a target here, and should not become an option there.
+    words.push_back("--");
+    words.push_back(arguments.target);
+  }
+  return become_python(arguments, std::move(words));
 }
 
 }  // namespace
 
-const Command kDiscover = {
-    "discover", "Show which modules a function needs (runs Python)", declare, run};
+const Command kDiscover = {"discover", "Show which modules code needs (runs Python)",
+                           declare, run};
 
 }  // namespace waybill::cli

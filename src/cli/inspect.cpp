@@ -18,6 +18,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
   app.add_option("--depth", arguments.depth, "Containers inside containers to show");
   app.add_option("--items", arguments.items, "Items of each container to show");
+  app.add_flag("--code,--disassemble", arguments.code, "Show the instructions of code");
 }
 
 Exit run(const Arguments& arguments) {
@@ -29,6 +30,7 @@ Exit run(const Arguments& arguments) {
   ReportOptions options;
   options.max_depth = arguments.depth;
   options.max_items = arguments.items;
+  options.instructions = arguments.code;
   options.colours = !arguments.no_colours && wants_colours();
   if (arguments.json) {
     std::printf("%s\n", report_json(*envelope, options).c_str());

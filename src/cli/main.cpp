@@ -14,8 +14,9 @@
 namespace waybill::cli {
 namespace {
 
-constexpr const Command* kCommands[] = {&kInspect, &kVerify, &kCat,
-                                        &kKeygen,  &kSign,   &kDiscover};
+constexpr const Command* kCommands[] = {&kInspect,    &kVerify, &kCat,      &kDiff,
+                                        &kKeygen,     &kSign,   &kDiscover, &kRun,
+                                        &kCompletion, &kMan};
 
 // A key in the place of a file's name. It would be told in errors, and the list of
 // processes tells it already.
@@ -28,6 +29,7 @@ Exit run(int argc, char** argv) {
   CLI::App app("Says what serialized Python callables are and what they need.",
                "waybill");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "waybill " WAYBILL_VERSION);
   if (std::any_of(argv + 1, argv + argc, is_secret)) {
     std::fputs(
         "waybill: a key is no argument, since others can see those; give the name of "
@@ -36,6 +38,7 @@ Exit run(int argc, char** argv) {
     return Exit::kUsage;
   }
   Arguments arguments;
+  arguments.app = &app;
   const Command* chosen = nullptr;
   for (const Command* command : kCommands) {
     CLI::App* sub = app.add_subcommand(command->name, command->summary);

@@ -8,18 +8,17 @@
 namespace waybill::envelope {
 namespace {
 
-// As the opcode tables count versions; 0 for one beyond them.
-int version_of(const PythonVersion& python) {
-  if (python.major > 9 || python.minor > 99) return 0;
-  return static_cast<int>(python.major * 100 + python.minor);
-}
-
 std::size_t offset_of(BytesView part, const Section& whole) {
   if (part.empty()) return whole.offset;
   return whole.offset + static_cast<std::size_t>(part.data() - whole.bytes.data());
 }
 
 }  // namespace
+
+int version_of(const PythonVersion& python) {
+  if (python.major > 9 || python.minor > 99) return 0;
+  return static_cast<int>(python.major * 100 + python.minor);
+}
 
 Result<void> check_instructions(const Section& body, const CodeFields& fields,
                                 const PythonVersion& python) {

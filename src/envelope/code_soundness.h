@@ -7,6 +7,9 @@
 
 namespace waybill::envelope {
 
+// As the opcode tables count versions; 0 for one beyond them.
+int version_of(const PythonVersion& python);
+
 // Whether instructions and exception table of a body, which read_code_body() has read,
 // are sound: bytecode::check_soundness(). Of a Python without an opcode table here
 // nothing is checked, and such code cannot be run by one that waybill supports.

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "envelope/code_body.h"
+#include "envelope/code_listing.h"
 #include "envelope/report_model.h"
 #include "waybill/signature.h"
 #include "wire/reader.h"
@@ -88,7 +89,7 @@ void add_nested(const Section& constants, Json& nested) {
 }
 
 void add_body(const CodeBody& body, std::vector<std::string>& names, Json& model) {
-  begin_object(model, 15);
+  begin_object(model, 15 + kListingKeys);
   model["hash"] = hex(body.hash);
   model["offset"] = body.offset;
   model["size"] = body.bytes.size();
@@ -192,6 +193,7 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json& m
   for (const CodeBody& body : envelope.code) {
     add_body(body, names, code.emplace_back());
   }
+  if (options.instructions) fill_listings(envelope, options, code);
   fill_payload(envelope, names, options, model["payload"]);
   add_sections(envelope, model["sections"]);
   add_extras(envelope, options.max_text, model);

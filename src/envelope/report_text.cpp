@@ -7,43 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "envelope/report_model.h"
+#include "envelope/report_lines.h"
 #include "waybill/report.h"
 
 namespace waybill {
 namespace envelope {
 namespace {
-
-// Terminal colours, or nothing.
-class Paint {
- public:
-  explicit Paint(bool on) : on_(on) {}
-  std::string title(std::string_view text) const { return wrap("1", text); }
-  std::string name(std::string_view text) const { return wrap("36", text); }
-  std::string faint(std::string_view text) const { return wrap("2", text); }
-  std::string bad(std::string_view text) const { return wrap("31", text); }
-
- private:
-  std::string wrap(const char* code, std::string_view text) const {
-    return on_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
-  }
-  bool on_;
-};
-
-std::string text_of(const Json& model, const char* key) {
-  const auto found = model.find(key);
-  if (found == model.end() || !found->is_string()) return {};
-  return printable(found->get_ref<const std::string&>());
-}
-
-std::uint64_t number_of(const Json& model, const char* key) {
-  const auto found = model.find(key);
-  return found == model.end() || !found->is_number() ? 0 : found->get<std::uint64_t>();
-}
-
-std::string plural(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 std::string signature_of(const Json& model) {
   if (!model["signed"].get<bool>()) return "not signed";
@@ -102,27 +71,6 @@ void add_imports(const Json& imports, const Paint& paint, std::string& out) {
       out += "  " + paint.faint(fmt::format("{}:{}", file, number_of(record, "line")));
     }
     out += "\n";
-  }
-}
-
-void add_code(const Json& code, const Paint& paint, std::string& out) {
-  out += "\n" + paint.title(fmt::format("code ({})", code.size())) + "\n";
-  std::size_t index = 0;
-  for (const Json& body : code) {
-    out += fmt::format("  {:>2}  ", index++);
-    if (body.contains("error")) {
-      out += paint.bad("unreadable: " + text_of(body["error"], "detail")) + "\n";
-      continue;
-    }
-    out += fmt::format("{}  {}, {}  {}\n", paint.name(text_of(body, "qualified_name")),
-                       plural(number_of(body, "argument_count"), "argument"),
-                       plural(number_of(body, "size"), "byte"),
-                       paint.faint(text_of(body, "hash")));
-    std::string names;
-    for (const Json& name : body["names"]) {
-      names += " " + printable(name.get_ref<const std::string&>());
-    }
-    if (!names.empty()) out += paint.faint("      names:" + names) + "\n";
   }
 }
 

@@ -101,7 +101,7 @@ def test_function_without_imports_says_so(folder):
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("sample_module",), ("sample_module:",), (":plain",), (".m:f",), ("--what",)],
+    [(), ("sample_module:",), (":plain",), (".m:f",), ("--what",)],
 )
 def test_misunderstanding_ends_with_1(folder, arguments):
     run = discover(folder, *arguments)

@@ -1,0 +1,206 @@
+"""``python -m waybill discover TARGET``: which modules code needs, and why."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import types
+from collections.abc import Sequence
+
+import waybill
+from waybill._commands import (
+    FINE,
+    RAISED_IN_PYTHON,
+    bold,
+    complain,
+    describe,
+    stdout_is_ours,
+)
+from waybill._commands import survey as surveys
+
+SUMMARY = "show which modules code needs, and why"
+
+RECORD_COLUMNS = ("module", "when", "chain", "function", "where")
+NEED_COLUMNS = ("module", "when", "functions", "first place")
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        nargs="?",
+        help="MODULE:QUALNAME, e.g. json:JSONDecoder.decode; MODULE; a folder or file",
+    )
+    parser.add_argument(
+        "--package", metavar="NAME", help="all modules of an installed package"
+    )
+    parser.add_argument(
+        "--static", action="store_true", help="compile modules, and import none"
+    )
+    parser.add_argument(
+        "--skip",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        help="modules to leave out: a name in their path, or a pattern, e.g. tests",
+    )
+    parser.add_argument(
+        "--items", metavar="N", type=int, default=40, help="rows to show; default 40"
+    )
+    parser.add_argument("--json", action="store_true", help="write JSON")
+
+
+def misunderstanding(options: argparse.Namespace) -> str | None:
+    """What is wrong with the options; None if nothing is."""
+    target = options.target
+    if (target is None) == (options.package is None):
+        return "either TARGET or --package NAME is needed"
+    if options.items < 0:
+        return "--items should not be negative"
+    if target is None or is_path(target):
+        return None
+    module, colon, path = target.partition(":")
+    if not module or module.startswith(".") or (colon and not path):
+        return f"{target!r} is neither MODULE:QUALNAME nor a module, folder or file"
+    return None
+
+
+def is_path(target: str) -> bool:
+    """A folder or file, and no name: `json` is a module, `./json` a folder."""
+    looks_so = os.sep in target or target in (os.curdir, os.pardir)
+    return looks_so or (target.endswith(".py") and ":" not in target)
+
+
+def find(target: str) -> object:
+    """The object that MODULE:QUALNAME means; imports the module."""
+    module, _, path = target.partition(":")
+    found: object = importlib.import_module(module)
+    for name in path.split("."):
+        found = getattr(found, name)
+    # A method taken from its class or instance: the function is what has code.
+    return found.__func__ if isinstance(found, types.MethodType) else found
+
+
+def as_dict(record: waybill.ImportRecord) -> dict[str, object]:
+    """As ``waybill inspect --json`` has it: null where unknown."""
+    return {key: value or None for key, value in record._asdict().items()}
+
+
+def place_of(record: waybill.ImportRecord) -> str:
+    return f"{record.file}:{record.line}" if record.file else "-"
+
+
+def as_table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of aligned columns, the head in bold; the last one is as long as it is."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths[-1] = 0
+    head, *lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
+    return [bold(head), *lines]
+
+
+def print_records(records: tuple[waybill.ImportRecord, ...], target: str) -> None:
+    if not records:
+        print(f"{target} needs no imports")
+        return
+    rows = [RECORD_COLUMNS]
+    for r in records:
+        rows.append((r.module, r.time, r.chain, r.function or "-", place_of(r)))
+    print(*as_table(rows), sep="\n")
+
+
+def print_more(count: int) -> None:
+    if count > 0:
+        print(f"… and {count} more")
+
+
+def print_survey(survey: surveys.Survey, items: int) -> None:
+    needs = sorted(survey.needs.items())
+    rows = [NEED_COLUMNS]
+    for (module, when), (first, count) in needs[:items]:
+        where = f"{first.function or '-'} {place_of(first)}"
+        rows.append((module, when, str(count), where))
+    print(*as_table(rows), sep="\n")
+    print_more(len(needs) - items)
+    if survey.failures:
+        print("\n" + bold(f"failures ({len(survey.failures)})"))
+        for failure in survey.failures[:items]:
+            print(f"  {failure.module}: {failure.error:.200}")
+        print_more(len(survey.failures) - items)
+    print("\n" + bold(f"{survey.target}, {survey.how}"))
+    for name, value in figures(survey).items():
+        print(f"  {name:<12}{value:>10}")
+
+
+def figures(survey: surveys.Survey) -> dict[str, int | float]:
+    return {
+        "modules": survey.modules,
+        "functions": survey.functions,
+        "chains": survey.chains,
+        "submodules": len(survey.submodules),
+        "failures": len(survey.failures),
+        "seconds": round(survey.seconds, 3),
+    }
+
+
+def survey_as_json(survey: surveys.Survey) -> str:
+    return json.dumps(
+        {
+            "target": survey.target,
+            "how": survey.how,
+            **figures(survey),
+            "submodules": survey.submodules,
+            "failures": [failure._asdict() for failure in survey.failures],
+            "imports": [
+                {**as_dict(first), "functions": count}
+                for _, (first, count) in sorted(survey.needs.items())
+            ],
+        },
+        indent=2,
+    )
+
+
+def make_survey(options: argparse.Namespace) -> surveys.Survey:
+    target: str = options.package or options.target
+    how = surveys.COMPILED if options.static else surveys.IMPORTED
+    if options.package is not None:
+        sources = surveys.sources_of_package(target)
+    elif is_path(target):
+        how = surveys.COMPILED
+        sources = surveys.sources_of_path(target)
+        if not sources:
+            raise FileNotFoundError(f"no Python source at {target}")
+    else:
+        sources = [s for s in surveys.sources_of_package(target) if s.name == target]
+    return surveys.run_survey(target, how, sources, options.skip)
+
+
+def run(options: argparse.Namespace) -> int:
+    is_function = options.package is None and ":" in options.target
+    is_function = is_function and not is_path(options.target)
+    try:  # Importing a module can do anything.
+        if is_function:
+            with stdout_is_ours():
+                found = find(options.target)
+            records = waybill.imports(found, by_value=True)
+        else:
+            survey = make_survey(options)
+    except (Exception, SystemExit) as error:
+        complain(describe(error))
+        return RAISED_IN_PYTHON
+    if not is_function:
+        if options.json:
+            print(survey_as_json(survey))
+        else:
+            print_survey(survey, options.items)
+        # Where nothing at all could be looked into, that is the answer.
+        return FINE if survey.modules or not survey.failures else RAISED_IN_PYTHON
+    if options.json:
+        print(json.dumps([as_dict(record) for record in records], indent=2))
+    else:
+        print_records(records, options.target)
+    return FINE

@@ -1,0 +1,45 @@
+"""One line on a terminal's stderr that says how far a long walk is."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+WIDTH = 24  # Of the bar.
+SECONDS = 0.1  # Between two paintings.
+
+
+class Progress:
+    """Paints only where stderr is a terminal. Used with ``with``; leaves nothing."""
+
+    def __init__(self, total: int) -> None:
+        self._total = max(total, 1)
+        self._done = 0
+        self._next = 0.0
+        self._paints = sys.stderr is not None and sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._paints and self._next:
+            self._write("\r\033[K")
+
+    def step(self, name: str) -> None:
+        """One more is begun: `name`."""
+        self._done += 1
+        now = time.monotonic()
+        if not self._paints or now < self._next:
+            return
+        self._next = now + SECONDS
+        full = WIDTH * self._done // self._total
+        bar = "#" * full + "." * (WIDTH - full)
+        shown = name if name.isprintable() else ascii(name)
+        self._write(f"\r[{bar}] {self._done}/{self._total} {shown[:40]}\033[K")
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.__stderr__.write(text)  # type: ignore[union-attr]
+            sys.__stderr__.flush()  # type: ignore[union-attr]
+        except (OSError, ValueError, UnicodeError):
+            self._paints = False  # A terminal that went away.

@@ -1,0 +1,215 @@
+"""``python -m waybill run FILE [ARGS]``: loads a payload and calls what is in it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+from typing import Any, NamedTuple
+
+import waybill
+from waybill._commands import (
+    BAD_SIGNATURE,
+    FINE,
+    RAISED_IN_PYTHON,
+    REFUSED,
+    UNREADABLE,
+    USAGE,
+    complain,
+    describe,
+    format_traceback,
+    stdout_is_ours,
+)
+
+SUMMARY = "load a payload and call what is in it"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a payload, or - for stdin")
+    parser.add_argument(
+        "arguments",
+        metavar="ARGS",
+        nargs="?",
+        help='JSON: an array of positional arguments, or {"args": […], "kwargs": {…}}',
+    )
+    parser.add_argument(
+        "--key",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a file with a public key or MAC key, one of which must have signed it",
+    )
+    parser.add_argument(
+        "--key-env", metavar="NAME", help="an environment variable with such keys"
+    )
+    parser.add_argument(
+        "--policy", metavar="FILE", help="a file with the rules of a policy"
+    )
+    parser.add_argument("--json", action="store_true", help="write one JSON object")
+
+
+class Misunderstanding(Exception):
+    """The command line cannot mean anything."""
+
+
+class NotJson(Exception):
+    """A result that JSON has no word for."""
+
+
+class Call(NamedTuple):
+    args: list[Any]
+    kwargs: dict[str, Any]
+
+
+def parse_call(text: str | None) -> Call:
+    """What ARGS means; without ARGS, no arguments."""
+    expected = 'ARGS should be a JSON array, or {"args": [...], "kwargs": {...}}'
+    if text is None:
+        return Call([], {})
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Misunderstanding(f"{expected}; it is no JSON: {error}") from None
+    if isinstance(value, list):
+        return Call(value, {})
+    if not isinstance(value, dict) or value.keys() - {"args", "kwargs"}:
+        raise Misunderstanding(expected)
+    call = Call(value.get("args", []), value.get("kwargs", {}))
+    if not (isinstance(call.args, list) and isinstance(call.kwargs, dict)):
+        raise Misunderstanding(expected)
+    return call
+
+
+def read_policy(path: str | None) -> waybill.Policy | None:
+    if path is None:
+        return None
+    try:
+        with open(path, encoding="utf-8") as file:
+            return waybill.Policy(file.read())
+    except OSError as error:
+        raise Misunderstanding(f"--policy {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise Misunderstanding(f"--policy {path}: {error}") from None
+
+
+def read_keys(options: argparse.Namespace) -> waybill.KeyRing | None:
+    """The keys of all files and of the variable; SignatureError where one is none."""
+    from waybill import _core
+
+    if not options.key and options.key_env is None:
+        return None
+    ring = waybill.KeyRing.from_file(*options.key)
+    if options.key_env is not None:
+        _core.add_keys(ring._handle, "environment", os.fsencode(options.key_env))
+    return ring
+
+
+def read_payload(path: str) -> bytes:
+    if path == "-":
+        return sys.stdin.buffer.read()
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def check_json(result: object) -> None:
+    """Raises NotJson for what json.dumps would write as something else."""
+    todo = [result]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, dict):
+            for key in value:
+                if not isinstance(key, str):
+                    raise NotJson(f"a key that is {key!r:.40}, not a str")
+            todo.extend(value.values())
+        elif isinstance(value, (list, tuple)):
+            todo.extend(value)
+
+
+def as_json(result: object) -> str:
+    """The result as JSON. NotJson names what JSON lacks."""
+    try:
+        text = json.dumps({"ok": True, "result": result}, indent=2, allow_nan=False)
+    except TypeError as error:
+        raise NotJson(str(error)) from None
+    except ValueError as error:  # NaN, infinities, cycles.
+        raise NotJson(str(error)) from None
+    except RecursionError:
+        raise NotJson("it is nested too deeply") from None
+    check_json(result)  # Last: what has cycles never gets here.
+    return text
+
+
+def fail(error: BaseException, as_json_too: bool, code: int) -> int:
+    """Tells the error as its kind asks for; returns `code`."""
+    if isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
+        told: dict[str, object] = {
+            "code": error.code,
+            "offset": error.offset,
+            "detail": str(error),
+        }
+        complain(describe(error))
+    elif code == RAISED_IN_PYTHON and not isinstance(error, NotJson):
+        trace = format_traceback(error)
+        message = describe(error).partition(": ")[2]
+        told = {"type": type(error).__name__, "message": message, "traceback": trace}
+        sys.stderr.write(trace)
+    else:
+        what = f"the result is not for JSON: {error}"
+        message = what if isinstance(error, NotJson) else describe(error)
+        told = {"type": type(error).__name__, "message": message, "traceback": ""}
+        complain(message)
+    if as_json_too:
+        print(json.dumps({"ok": False, "error": told}, indent=2), file=sys.__stdout__)
+    return code
+
+
+def code_of(error: BaseException) -> int:
+    """The exit code for what the command itself refused, or loading raised."""
+    if isinstance(error, Misunderstanding):
+        return USAGE
+    if isinstance(error, waybill.PolicyError):
+        return REFUSED
+    if isinstance(error, waybill.SignatureError):
+        return BAD_SIGNATURE
+    if isinstance(error, waybill.DecodeError):
+        return UNREADABLE
+    return RAISED_IN_PYTHON
+
+
+def call_it(loaded: object, call: Call | None) -> object:
+    if callable(loaded):
+        return loaded(*call.args, **call.kwargs) if call else loaded()
+    if call is not None:
+        kind = type(loaded).__name__
+        raise Misunderstanding(f"ARGS for what cannot be called: the payload is {kind}")
+    return loaded
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        call = None if options.arguments is None else parse_call(options.arguments)
+        policy = read_policy(options.policy)
+        keys = read_keys(options)
+        data = read_payload(options.file)
+    except (Misunderstanding, waybill.SignatureError) as error:
+        return fail(error, options.json, code_of(error))
+    except OSError as error:
+        complain(f"{options.file}: {error.strerror}")
+        return UNREADABLE
+    with stdout_is_ours() if options.json else contextlib.nullcontext():
+        # SystemExit counts as raised, too: what ends is the payload, not the command.
+        try:
+            loaded = waybill.loads(data, policy=policy, keys=keys)
+        except (Exception, SystemExit) as error:
+            return fail(error, options.json, code_of(error))
+        try:
+            result = call_it(loaded, call)
+            text = as_json(result) if options.json else repr(result)
+        except (Exception, SystemExit) as error:
+            code = USAGE if isinstance(error, Misunderstanding) else RAISED_IN_PYTHON
+            return fail(error, options.json, code)
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    print(text)
+    return FINE

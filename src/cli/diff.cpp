@@ -1,0 +1,51 @@
+// waybill diff A B: what differs between two envelopes, and why. Runs no Python.
+// Tested by tests/cli/test_diff.py.
+
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "waybill/diff.h"
+#include "waybill/envelope.h"
+
+namespace waybill::cli {
+namespace {
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.add_option("A", arguments.file, "An envelope, or - for stdin")->required();
+  app.add_option("B", arguments.other_file, "Another one, or - for stdin")->required();
+  app.add_flag("--json", arguments.json, "Write one JSON object");
+  app.add_flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
+  app.add_option("--items", arguments.items, "Differences of each kind to show");
+}
+
+Exit run(const Arguments& arguments) {
+  if (arguments.file == "-" && arguments.other_file == "-") {
+    std::fputs("waybill: only one of both can be stdin\n", stderr);
+    return Exit::kUsage;
+  }
+  std::vector<std::uint8_t> old_bytes;
+  std::vector<std::uint8_t> new_bytes;
+  if (!read_input(arguments.file, old_bytes)) return Exit::kUnreadable;
+  if (!read_input(arguments.other_file, new_bytes)) return Exit::kUnreadable;
+  const Result<Envelope> old_one = open_whole(old_bytes);
+  if (!old_one) return refuse(old_one.error(), arguments.json);
+  const Result<Envelope> new_one = open_whole(new_bytes);
+  if (!new_one) return refuse(new_one.error(), arguments.json);
+
+  DiffOptions options;
+  options.max_items = arguments.items;
+  options.json = arguments.json;
+  options.colours = !arguments.no_colours && wants_colours();
+  const Diff found = diff(*old_one, *new_one, options);
+  std::fputs(found.report.c_str(), stdout);
+  if (arguments.json) std::fputs("\n", stdout);
+  return found.differs ? Exit::kDifferent : Exit::kFine;
+}
+
+}  // namespace
+
+const Command kDiff = {"diff", "Show what differs between two envelopes", declare, run};
+
+}  // namespace waybill::cli

@@ -1,0 +1,94 @@
+// waybill man: the manual page, docs/waybill.1, made from the declarations of the
+// commands; a test compares the two.
+// Tested by tests/cli/test_man.py.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/definitions.h"
+
+namespace waybill::cli {
+namespace {
+
+struct ExitRow {
+  int code;
+  const char* meaning;
+};
+// The table of docs/cli.md, in short; a test compares the numbers.
+constexpr ExitRow kExits[] = {
+    {0, "All went well."},
+    {1, "The command line was not understood."},
+    {2, "The input could not be read, or is no sound envelope."},
+    {3, "A policy does not allow it."},
+    {4, "Not signed by a known key, or a key is none."},
+    {5, "Python raised, or could not be started."},
+    {6, "What was compared differs."},
+};
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.add_flag("--json", arguments.json, "Write one JSON object");
+}
+
+// Text for roff: no control lines, dashes that can be copied.
+std::string roff(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
+}
+
+std::string names_of(const OptionInfo& option) {
+  std::string names;
+  for (const std::string& name : option.names) {
+    names += (names.empty() ? "" : ", ") + roff(name);
+  }
+  const bool has_value = option.takes_value && !option.is_positional;
+  return names + (has_value ? " VALUE" : "");
+}
+
+std::string page(const std::vector<CommandInfo>& commands) {
+  std::string out =
+      ".TH WAYBILL 1 \"\" \"waybill " WAYBILL_VERSION
+      "\"\n"
+      ".SH NAME\nwaybill \\- says what serialized Python callables are and what they "
+      "need\n"
+      ".SH SYNOPSIS\n.B waybill\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n"
+      ".SH COMMANDS\n";
+  for (const CommandInfo& command : commands) {
+    std::string line = "\\fBwaybill " + command.name + "\\fR";
+    for (const OptionInfo& option : command.options) {
+      if (!option.is_positional) continue;
+      line += option.is_required ? " \\fI" + option.names[0] + "\\fR"
+                                 : " [\\fI" + option.names[0] + "\\fR]";
+    }
+    out += ".SS " + line + "\n" + roff(command.summary) + ".\n";
+    for (const OptionInfo& option : command.options) {
+      out += ".TP\n.B " + names_of(option) + "\n" + roff(option.description) + "\n";
+    }
+  }
+  out += ".SH EXIT STATUS\n";
+  for (const ExitRow& row : kExits) {
+    out += fmt::format(".TP\n.B {}\n{}\n", row.code, row.meaning);
+  }
+  return out +
+         ".SH ENVIRONMENT\n"
+         ".TP\n.B WAYBILL_PYTHON\nThe interpreter for commands that run Python.\n"
+         ".TP\n.B NO_COLOR\nNo colours on terminals.\n";
+}
+
+Exit run(const Arguments& arguments) {
+  return print_text(page(definitions(*arguments.app)), arguments.json);
+}
+
+}  // namespace
+
+const Command kMan = {"man", "Print the manual page", declare, run};
+
+}  // namespace waybill::cli

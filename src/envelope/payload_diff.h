@@ -1,0 +1,40 @@
+#pragma once
+
+// Which values of two payloads differ, and where they hang.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "envelope/value_text.h"
+#include "waybill/diff.h"
+
+namespace waybill::envelope {
+
+struct ValueDifference {
+  enum class Kind : std::uint8_t {
+    kChanged,
+    kAdded,    // No `before`.
+    kRemoved,  // No `after`.
+    kOrder,    // The same keys in another order; no values.
+  };
+  Kind kind = Kind::kChanged;
+  // From the object that was sent: [2].kwargs['x'].
+  std::string path;
+  std::string before;
+  std::string after;
+};
+
+struct PayloadDiff {
+  // As many as the options allow, in the order of the payload.
+  std::vector<ValueDifference> shown;
+  std::size_t count = 0;  // All of them.
+  // Functions whose code differs are none of them; code_diff.h tells what of it.
+};
+
+// Compares the payloads. `old_names` and `new_names` are those of the envelopes.
+PayloadDiff diff_payloads(const Envelope& old_one, const Envelope& new_one,
+                          const ValueNames& old_names, const ValueNames& new_names,
+                          const DiffOptions& options);
+
+}  // namespace waybill::envelope

@@ -1,0 +1,39 @@
+#pragma once
+
+// A value of a payload, or a constant, as one short line in the manner of Python's
+// repr.
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "waybill/envelope.h"
+#include "wire/reader.h"
+
+namespace waybill::envelope {
+
+// What indices and hashes in values stand for.
+struct ValueNames {
+  // Qualified names of the code bodies, by index and by hash.
+  std::vector<std::string> code;
+  std::map<ContentHash, std::size_t> code_by_hash;
+  const Manifest* manifest = nullptr;
+};
+
+// Reads all code bodies; the name of one that cannot be read is empty. The envelope
+// must outlive the result.
+ValueNames names_of(const Envelope& envelope);
+
+// The value that is next in `reader`, cut after about `max_text` bytes. Where it cannot
+// be read, what came before that and "…". Control characters in text are escaped as in
+// Python's repr; other text may hold lone surrogates.
+// Cost: by `max_text`, and by the functions and classes that are passed over.
+std::string value_text(wire::Reader reader, const ValueNames& names,
+                       std::size_t max_text);
+
+// 'text', as Python would write it, cut likewise.
+std::string quoted(std::string_view text, std::size_t max_text);
+
+}  // namespace waybill::envelope

@@ -1,0 +1,101 @@
+#include "bytecode/disassembly.h"
+
+#include <gtest/gtest.h>
+
+#include "bytecode/line_table.h"
+
+namespace waybill::bytecode {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// 3.13
+constexpr std::uint8_t kReturnValue = 36;
+constexpr std::uint8_t kExtendedArg = 71;
+constexpr std::uint8_t kForIter = 72;
+constexpr std::uint8_t kJumpBackward = 77;
+constexpr std::uint8_t kLoadGlobal = 91;
+constexpr std::uint8_t kCompareOp = 58;
+
+std::vector<ListedInstruction> listed(const Bytes& code, int version = 313) {
+  std::vector<ListedInstruction> out;
+  const Result<void> done = disassemble(version, code, out);
+  EXPECT_TRUE(done) << to_string(done.error());
+  return out;
+}
+
+TEST(Disassembly, GathersExtendedArgumentsIntoOneInstruction) {
+  const auto found = listed({kExtendedArg, 1, kLoadGlobal, 3, 0, 0, 0, 0, 0, 0, 0, 0});
+
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].opcode, "LOAD_GLOBAL");
+  EXPECT_EQ(found[0].offset, 0u);
+  EXPECT_EQ(found[0].argument, 0x103u);
+  EXPECT_EQ(found[0].index, 0x81u);
+  EXPECT_TRUE(found[0].pushes_null);
+}
+
+TEST(Disassembly, TellsWhichOpcodesTakeAnArgument) {
+  for (const auto& [version, without, with] : {std::tuple{311, 83, 100},
+                                               {312, 83, 100},
+                                               {313, 36, 83},
+                                               {314, 35, 82},
+                                               {315, 33, 81}}) {
+    const auto opcode = [](int number) { return static_cast<std::uint8_t>(number); };
+    const auto found = listed({opcode(without), 0, opcode(with), 0}, version);
+
+    EXPECT_EQ(found[0].opcode, "RETURN_VALUE");
+    EXPECT_FALSE(found[0].has_argument) << version;
+    EXPECT_EQ(found[1].opcode, "LOAD_CONST");
+    EXPECT_TRUE(found[1].has_argument) << version;
+  }
+}
+
+TEST(Disassembly, CountsJumpsFromBehindTheCaches) {
+  const auto found = listed({kForIter, 2, 0, 0, kJumpBackward, 3, 0, 0});
+
+  EXPECT_EQ(found[0].target, 8);
+  EXPECT_EQ(found[1].target, 2);
+}
+
+TEST(Disassembly, NamesOperators) {
+  const auto found = listed({kCompareOp, 2 << 5, 0, 0});
+
+  EXPECT_EQ(choice_name(found[0]), "==");
+}
+
+TEST(Disassembly, KeepsWhatStandsBeforeAnError) {
+  std::vector<ListedInstruction> out;
+
+  const Result<void> done = disassemble(313, Bytes{kReturnValue, 0, 255, 0}, out);
+
+  EXPECT_EQ(done.error().code, ErrorCode::kUnknownTag);
+  EXPECT_EQ(done.error().offset, 2u);
+  EXPECT_EQ(out.size(), 1u);
+  EXPECT_EQ(disassemble(310, {}, out).error().code, ErrorCode::kPythonMismatch);
+}
+
+TEST(LineReader, TellsTheLineOfEachEntry) {
+  const auto entry = [](int form, int units) {
+    return static_cast<std::uint8_t>(0x80 | form << 3 | (units - 1));
+  };
+  const Bytes table{entry(13, 1), 0x02,              // One line on,
+                    entry(11, 2), 0,    0,           // one more,
+                    entry(15, 1),                    // none,
+                    entry(14, 1), 0x05, 0,    0, 0,  // two back,
+                    entry(3, 8),  0,                 // the same,
+                    entry(13, 1), 0x40, 0x02, 0};    // 64 on; then no entry.
+  LineReader reader(table, 10);
+  std::size_t units = 0;
+  std::int64_t line = 0;
+  std::vector<std::pair<std::size_t, std::int64_t>> found;
+
+  while (reader.next(units, line)) found.emplace_back(units, line);
+
+  const std::vector<std::pair<std::size_t, std::int64_t>> expected{
+      {1, 11}, {2, 12}, {1, 0}, {1, 10}, {8, 10}, {1, 74}};
+  EXPECT_EQ(found, expected);
+}
+
+}  // namespace
+}  // namespace waybill::bytecode

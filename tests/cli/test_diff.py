@@ -1,0 +1,268 @@
+"""`waybill diff`: says why two payloads differ, in one line first."""
+
+import functools
+import json
+import os
+import subprocess
+import textwrap
+from pathlib import Path
+
+import pytest
+import waybill
+
+COMMAND = os.environ.get("WAYBILL_COMMAND", Path(__file__).parents[2] / "build/waybill")
+BINARY = Path(COMMAND).resolve()
+
+pytestmark = pytest.mark.skipif(
+    not BINARY.exists(), reason="build/waybill is not built"
+)
+
+
+def run(folder, one, other, *options):
+    for name, data in ("a", one), ("b", other):
+        (folder / name).write_bytes(data)
+    return subprocess.run(
+        [BINARY, "diff", folder / "a", folder / "b", *options],
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture
+def diff(tmp_path):
+    """The model of the diff of two objects, and of what their payloads are."""
+
+    def compare(one, other, *options):
+        datas = [d if isinstance(d, bytes) else waybill.dumps(d) for d in (one, other)]
+        ended = run(tmp_path, *datas, "--json", *options)
+        assert ended.returncode in (0, 6), ended.stderr
+        found = json.loads(ended.stdout)
+        assert found["equal"] == (ended.returncode == 0) == (datas[0] == datas[1])
+        return found
+
+    return compare
+
+
+def define(source, file="task.py", line=0, **names):
+    """The function `f` of a source, as if __main__ had it."""
+    scope = {"__name__": "__main__", **names}
+    text = "\n" * line + textwrap.dedent(source)
+    exec(compile(text, file, "exec"), scope)
+    return scope["f"]
+
+
+def summary(found):
+    return found["summary"].removeprefix("differ in: ")
+
+
+def changes(found):
+    return [
+        (row["change"], row["path"], row.get("old"), row.get("new"))
+        for row in found["payload"]["items"]
+    ]
+
+
+def test_equal_payloads_end_with_0(tmp_path):
+    data = waybill.dumps([1, 2])
+
+    ended = run(tmp_path, data, data)
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "equal\n", "")
+
+
+def test_different_payloads_end_with_6_and_begin_with_why(tmp_path):
+    ended = run(tmp_path, waybill.dumps([1, {"x": 2}]), waybill.dumps([1, {"x": 3}]))
+
+    assert ended.returncode == 6
+    assert ended.stdout.splitlines()[0] == "differ in: the value at [1]['x']"
+    assert "- 2" in ended.stdout and "+ 3" in ended.stdout
+    assert "\033" not in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (1, 2, [("changed", "", "1", "2")]),
+        (1, 1.0, [("changed", "", "1", "1.0")]),
+        ([1, 2, 3], [1, 3], [("removed", "[1]", "2", None)]),
+        ([1, 3], [1, 2, 3], [("added", "[1]", None, "2")]),
+        ((1, "a"), (1, "b"), [("changed", "[1]", "'a'", "'b'")]),
+        (
+            {"a": 1},
+            {"b": 1},
+            [("removed", "['a']", "1", None), ("added", "['b']", None, "1")],
+        ),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, [("order", "", None, None)]),
+        ({1, 2}, {2, 3}, [("removed", "{}", "1", None), ("added", "{}", None, "3")]),
+        ([[[0]]], [[[None]]], [("changed", "[0][0][0]", "0", "None")]),
+        ([b"\0a'"], [2**70], [("changed", "[0]", "b'\\x00a\\''", hex(2**70))]),
+        ([-(2**70)], [True], [("changed", "[0]", hex(-(2**70)), "True")]),
+        ({"k": (1,)}, {"k": [1]}, [("changed", "['k']", "(1,)", "[1]")]),
+    ],
+)
+def test_values_are_told_by_path(diff, one, other, expected):
+    assert changes(diff(one, other)) == expected
+
+
+def test_value_of_a_closure_has_its_name(diff):
+    def make(seed, other):
+        def grow(x):
+            return x * seed + other
+
+        grow.__module__ = "__main__"
+        return grow
+
+    found = diff(make(1, 2), make(5, 2))
+
+    assert summary(found) == "the value at .closure['seed']"
+    assert changes(found) == [("changed", ".closure['seed']", "1", "5")]
+
+
+def test_globals_and_defaults_are_parts_of_a_function(diff):
+    source = "def f(x=LIMIT): return x + LIMIT"
+
+    found = diff(define(source, LIMIT=1), define(source, LIMIT=2))
+
+    assert {path for _, path, _, _ in changes(found)} == {
+        ".globals['LIMIT']",
+        ".defaults[0]",
+    }
+
+
+def test_arguments_of_a_reduced_object_have_paths(diff):
+    one = [0, functools.partial(print, x=1)]
+    other = [0, functools.partial(print, x=2)]
+
+    [(change, path, old, new)] = changes(diff(one, other))
+
+    assert path.startswith("[1].") and path.endswith("['x']")
+    assert (change, old, new) == ("changed", "1", "2")
+
+
+def test_lines_alone_are_the_same_content(diff):
+    source = "def f(x):\n    return x"
+
+    found = diff(define(source), define(source, line=4))
+
+    assert summary(found) == "line numbers only"
+    [row] = found["places"]["items"]
+    assert (row["name"], row["old_line"], row["new_line"]) == ("f", 1, 5)
+
+
+def test_files_alone_are_the_same_content(diff):
+    source = "def f(x):\n    return x"
+
+    assert (
+        summary(diff(define(source), define(source, file="b.py"))) == "file names only"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "part"),
+    [
+        ("return x + 1001", "return x + 1002", "constants"),
+        ("return a.b(x)", "return a.c(x)", "names"),
+        ("y = x; return y", "z = x; return z", "variables"),
+        ("return x + 7.5", "return x - 7.5", "instructions"),
+    ],
+)
+def test_code_says_which_part_differs(diff, one, other, part):
+    found = diff(define(f"def f(x): {one}"), define(f"def f(x): {other}"))
+
+    assert summary(found) == f"code of f: {part}"
+    assert found["payload"]["count"] == 0
+
+
+def test_first_instruction_that_differs_is_shown(diff):
+    found = diff(define("def f(x): return x + 1"), define("def f(x): return x - 1"))
+
+    [row] = found["code"]["items"]
+    assert row["old_instruction"]["text"].endswith("(+)")
+    assert row["new_instruction"]["text"].endswith("(-)")
+    assert row["old_instruction"]["offset"] == row["new_instruction"]["offset"]
+
+
+def test_changed_nested_code_is_named_and_not_what_holds_it(diff):
+    source = "def f():\n    def g(): return {}\n    return g"
+
+    found = diff(define(source.format("'a'")), define(source.format("'b'")))
+
+    assert summary(found) == "code of f.<locals>.g: constants"
+    assert [r["parts"] for r in found["code"]["items"] if r["name"] == "f"] == [
+        ["nested code"]
+    ]
+
+
+def test_code_of_another_name_is_new(diff):
+    one = define("def f(x): return x")
+    other = define("def g(x): return x + 1\nf = g")
+
+    found = diff(one, other)
+
+    assert {(r["change"], r["name"]) for r in found["code"]["items"]} == {
+        ("removed", "f"),
+        ("added", "g"),
+    }
+
+
+def test_imports_are_compared(diff):
+    import colorsys
+    import string
+
+    found = diff(
+        define("def f(): return m", m=colorsys), define("def f(): return m", m=string)
+    )
+
+    assert {(r["change"], r["module"]) for r in found["imports"]["items"]} == {
+        ("removed", "colorsys"),
+        ("added", "string"),
+    }
+
+
+def test_signature_and_application_field_are_compared(diff):
+    key = waybill.SigningKey.generate()
+
+    assert summary(diff([1], waybill.dumps([1], key=key))) == "the signature"
+    assert summary(diff([1], waybill.dumps([1], application=b"x"))) == (
+        "the application field"
+    )
+
+
+def test_what_is_not_shown_is_counted(diff):
+    found = diff(list(range(100)), list(range(1, 101))[::-1], "--items", "3")
+
+    assert len(found["payload"]["items"]) == 3
+    assert found["payload"]["count"] > 90
+    assert "more values" in found["summary"]
+
+
+def test_sharing_alone_is_a_difference_of_values(diff):
+    one = [1]
+
+    assert changes(diff([one, one], [[1], [1]]))
+
+
+def test_deep_payloads_are_walked_without_recursion(diff):
+    def deep(value, depth=200_000):
+        for _ in range(depth):
+            value = [value]
+        return waybill.dumps(value)
+
+    [(_, path, old, new)] = changes(diff(deep(1), deep(2)))
+
+    assert path.startswith("…[0]")
+    assert (old, new) == ("1", "2")
+
+
+def test_what_is_no_envelope_ends_with_2(tmp_path):
+    ended = run(tmp_path, waybill.dumps(1), b"\x80", "--json")
+
+    assert ended.returncode == 2
+    assert json.loads(ended.stdout)["error"]["code"] == "not_an_envelope"
+
+
+@pytest.mark.parametrize("arguments", [(), ("a",), ("-", "-"), ("a", "b", "--what")])
+def test_misunderstanding_ends_with_1(tmp_path, arguments):
+    ended = subprocess.run([BINARY, "diff", *arguments], cwd=tmp_path, input=b"")
+
+    assert ended.returncode == 1
