@@ -1,6 +1,7 @@
 # Every verb is a script in .ci/, so that people, hooks and CI do the same.
 
-.PHONY: help build test test-all demo bench bench-newest fuzz wheel lint format clean
+.PHONY: help build test test-all demo bench bench-newest fuzz install-test wheel lint \
+  format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -26,6 +27,9 @@ bench-newest:  ## the same with the newest CPython of Debian, in a chroot
 
 fuzz:  ## each fuzz harness for a minute; SECONDS=600 HARNESSES="reader loads"
 	@.ci/fuzz-smoke $(or $(SECONDS),60) $(HARNESSES)
+
+install-test:  ## outside projects against an installed tree, CMake and pkg-config
+	@.ci/install-test
 
 wheel:  ## dist/*.whl for this machine's Python
 	@.ci/wheels
