@@ -1,7 +1,7 @@
 # Every verb is a script in .ci/, so that people, hooks and CI do the same.
 
-.PHONY: help build test test-all demo bench bench-newest fuzz install-test wheel lint \
-  format clean
+.PHONY: help build test test-all demo bench bench-newest fuzz install-test wheel docs \
+  lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -33,6 +33,9 @@ install-test:  ## outside projects against an installed tree, CMake and pkg-conf
 
 wheel:  ## dist/*.whl for this machine's Python
 	@.ci/wheels
+
+docs:  ## build/docs: all pages, the reference of Python and of C++
+	@.ci/docs
 
 lint:  ## formatting, ruff, mypy, spelling
 	@.ci/lint

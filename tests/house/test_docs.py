@@ -99,3 +99,19 @@ def test_python_snippets_run_in_a_fresh_process(page, tmp_path):
     )
 
     assert run.returncode == 0, run.stderr
+
+
+def cpp_snippets(page):
+    return re.findall(r"^```cpp\n(.*?)^```$", page.read_text("utf-8"), re.S | re.M)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_cpp_snippets_are_programs_that_are_built_and_run(page):
+    """.ci/install-test does so, against an installed tree."""
+    programs = [
+        re.sub(r"\A(//.*\n)+\n", "", path.read_text(encoding="utf-8"))
+        for path in (ROOT / "tests" / "install").glob("*.cpp")
+    ]
+
+    for snippet in cpp_snippets(page):
+        assert snippet in programs

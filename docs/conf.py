@@ -1,0 +1,36 @@
+"""Sphinx: the pages of this folder, and the reference of the Python package."""
+
+from pathlib import Path
+
+import waybill
+
+project = "waybill"
+copyright = "the authors of waybill"
+version = release = waybill.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+exclude_patterns = ["examples", "plots"]
+html_theme = "furo"
+html_title = f"waybill {release}"
+
+myst_heading_anchors = 3
+# Pages link to sources, which are read where the sources are.
+suppress_warnings = ["myst.xref_missing"]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+
+
+def add_contents(app, name, source):
+    """The list of pages for the side bar, which index.md has as a table for people."""
+    if name == "index":
+        pages = sorted(
+            path.stem
+            for path in Path(__file__).parent.glob("*.md")
+            if path.stem != name
+        )
+        source[0] += "\n".join(["", "```{toctree}", ":hidden:", "", *pages, "```", ""])
+
+
+def setup(app):
+    app.connect("source-read", add_contents)
