@@ -38,21 +38,25 @@ if(SKBUILD)
   return()
 endif()
 
-set(libraries waybill_core)
 set(WAYBILL_INSTALLS_PYTHON OFF)
 if(TARGET waybill_python)
   set(WAYBILL_INSTALLS_PYTHON ON)
-  list(APPEND libraries waybill_objects waybill_python)
 endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/waybill)
-install(TARGETS ${libraries} EXPORT waybill-targets
+# Apart, so that who wants the core alone needs no Python.
+install(TARGETS waybill_core EXPORT waybill-core-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT waybill-core-targets NAMESPACE waybill:: DESTINATION ${package_dir})
+if(WAYBILL_INSTALLS_PYTHON)
+  install(TARGETS waybill_objects waybill_python EXPORT waybill-python-targets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT waybill-python-targets NAMESPACE waybill:: DESTINATION ${package_dir})
+endif()
 if(TARGET waybill)
   install(TARGETS waybill RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/waybill
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(EXPORT waybill-targets NAMESPACE waybill:: DESTINATION ${package_dir})
 
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/waybill-config-version.cmake
@@ -68,6 +72,12 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindSodium.cmake
 file(RELATIVE_PATH waybill_prefix
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 set(waybill_prefix "\${pcfiledir}/${waybill_prefix}")
+foreach(dir IN ITEMS LIBDIR INCLUDEDIR)
+  set(waybill_${dir} "\${prefix}/${CMAKE_INSTALL_${dir}}")
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${dir}}")
+    set(waybill_${dir} "${CMAKE_INSTALL_${dir}}")
+  endif()
+endforeach()
 set(pkg_configs waybill-core)
 if(WAYBILL_INSTALLS_PYTHON)
   list(APPEND pkg_configs waybill-python)

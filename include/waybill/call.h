@@ -23,12 +23,12 @@ struct CallOptions {
 };
 
 // Makes the call in `payload`, and gives its outcome: the result, or what was raised,
-// SystemExit included. Takes the GIL; calls from several threads take turns as threads
-// of Python do. Nothing limits how long it runs or what it does: run it in a process
-// that can be given up.
+// SystemExit included. There must be an interpreter. Takes the GIL; calls from several
+// threads take turns as threads of Python do. Nothing limits how long it runs or what
+// it does: run it in a process that can be given up.
 //
-// Errors: those of decode(), kMalformed for a payload that is no call, kRaised for a
-// KeyboardInterrupt. Then nothing was called, but in the last case.
+// Errors: those of decode() and kMalformed for a payload that is no call: then nothing
+// was called. kRaised for a KeyboardInterrupt in the call, and without an interpreter.
 Result<std::vector<std::uint8_t>> call(BytesView payload,
                                        const CallOptions& options = {});
 

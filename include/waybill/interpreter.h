@@ -44,11 +44,13 @@ struct InterpreterOptions {
 // functions.
 class Interpreter {
  public:
-  // Starts Python. Error: kRaised if it cannot start, and if there is one already in
-  // this process.
+  // Starts Python. Error: kRaised if it cannot start, if there is one already in this
+  // process, and if `program` is no Python of this version. What went wrong deep inside
+  // of Python may stay wrong until the end of the process.
   static Result<Interpreter> start(const InterpreterOptions& options = {});
 
   Interpreter(Interpreter&& other) noexcept;
+  // What was running here ends first, as by finish().
   Interpreter& operator=(Interpreter&& other) noexcept;
   // As finish(), whose error is lost.
   ~Interpreter();

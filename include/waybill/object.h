@@ -28,7 +28,7 @@ class Object {
 
   Object(Object&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   Object& operator=(Object&& other) noexcept {
-    std::swap(object_, other.object_);
+    Object before(std::exchange(object_, std::exchange(other.object_, nullptr)));
     return *this;
   }
   ~Object();

@@ -18,7 +18,7 @@ from waybill._admission import (
     Verdict,
     restrict,
 )
-from waybill._calls import dumps_call, load_outcome, loads_outcome, run_call
+from waybill._calls import dumps_call, loads_outcome, result_of, run_call
 from waybill._core import dumps, loads
 from waybill._errors import (
     CallError,
@@ -82,11 +82,11 @@ __all__ = [
     "inspect",
     "list_registry_pickle_by_value",
     "load",
-    "load_outcome",
     "loads",
     "loads_outcome",
     "register_pickle_by_value",
     "restrict",
+    "result_of",
     "run_call",
     "save",
     "sign",

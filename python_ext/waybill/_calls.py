@@ -7,11 +7,10 @@ docs/calls.md says what is in them. Tested by tests/python/test_calls.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from waybill._core import dumps, loads
 from waybill._errors import CallError, DecodeError, RemoteError
-from waybill._files import load
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -48,7 +47,8 @@ def carry_out(call: object, *, key: Any = None) -> bytes:
     except BaseException as error:
         # This frame is nothing that the sender knows.
         error.__traceback__ = _without_first(error)
-        return dumps({"raised": _described(error)}, key=key)
+        told = _described(error)
+    return dumps({"raised": told}, key=key)
 
 
 def loads_outcome(data: Buffer, **options: Any) -> Any:
@@ -59,15 +59,12 @@ def loads_outcome(data: Buffer, **options: Any) -> Any:
     process, as SystemExit would; CallError if the call was not made or has not come to
     an end.
     """
-    return _result_of(loads(data, **options), options)
+    return result_of(loads(data, **options), **options)
 
 
-def load_outcome(file: BinaryIO, **options: Any) -> Any:
-    """``loads_outcome`` of the next payload of a file, pipe or socket: see ``load``."""
-    return _result_of(load(file, **options), options)
-
-
-def _result_of(outcome: object, options: Mapping[str, Any]) -> Any:
+def result_of(outcome: object, **options: Any) -> Any:
+    """``loads_outcome`` for an outcome that is loaded already, from a stream say, with
+    these options."""
     match outcome:
         case {"result": value}:
             return value
@@ -80,9 +77,11 @@ def _result_of(outcome: object, options: Mapping[str, Any]) -> Any:
 
 def _parts_of(call: object) -> tuple[Callable[..., object], Sequence[Any], Any]:
     match call:
-        case (function, tuple() | list() as args, dict() as kwargs) if callable(
-            function
-        ) and all(isinstance(name, str) for name in kwargs):
+        case (function, tuple() as args, dict() as kwargs) if (
+            isinstance(call, tuple)
+            and callable(function)
+            and all(isinstance(name, str) for name in kwargs)
+        ):
             return function, args, kwargs
     raise _malformed("the payload is no call; dumps_call() makes one")
 
@@ -104,31 +103,36 @@ def _described(error: BaseException) -> dict[str, object]:
     import traceback
 
     kind = type(error)
+    told: dict[str, object] = {"type": f"{kind.__module__}.{kind.__qualname__}"}
+    # All of these run code of the exception's class, which may raise anything.
     try:
-        message = str(error)
-    except Exception as failure:
-        message = f"<no message: {type(failure).__name__}>"
-    told: dict[str, object] = {
-        "type": f"{kind.__module__}.{kind.__qualname__}",
-        "message": message,
-        "traceback": "".join(traceback.format_exception(error)),
-    }
+        told["message"] = str(error)
+    except BaseException as failure:
+        told["message"] = f"<no message: {type(failure).__name__}>"
+    try:
+        told["traceback"] = "".join(traceback.format_exception(error))
+    except BaseException as failure:
+        told["traceback"] = f"<no traceback: {type(failure).__name__}>"
     try:
         told["exception"] = dumps(error)
-    except Exception:  # Something that hangs on it cannot travel.
+    except BaseException as failure:  # Something that hangs on it cannot travel.
         told["exception"] = None
+        told["why"] = f"{type(failure).__name__}: {failure}"
     return told
 
 
 def _exception_of(told: Mapping[str, Any], options: Mapping[str, Any]) -> Exception:
     terms = {name: options[name] for name in ("policy", "limits") if name in options}
-    cause: BaseException | None = None
+    remote = RemoteError(told["type"], told["message"], told["traceback"])
+    if told.get("exception") is None:
+        remote.add_note(f"It could not travel: {told.get('why', 'nobody says why')}")
+        return remote
     try:
         error = loads(told["exception"], **terms)
         if isinstance(error, Exception):
             return error
-    except Exception as failure:
-        cause = failure
-    remote = RemoteError(told["type"], told["message"], told["traceback"])
-    remote.__cause__ = cause
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:
+        remote.__cause__ = failure
     return remote

@@ -57,7 +57,8 @@ class MissingModuleError(Error, ModuleNotFoundError):
 
 
 class CallError(Error):
-    """A call was not made, or has not come to an end, where it was sent.
+    """A call was not made where it was sent, or has not come to an end: who sends it
+    again may have it run twice.
 
     ``code`` names why in one word, ``timed_out`` or ``bad_signature`` for example, and
     ``detail`` in a sentence. Whoever makes the calls chooses both.

@@ -30,6 +30,10 @@ Result<std::vector<std::uint8_t>> carry_out(const Object& call) {
 }  // namespace
 
 Result<std::vector<std::uint8_t>> call(BytesView payload, const CallOptions& options) {
+  if (Py_IsInitialized() == 0) {
+    return tl::unexpected(Error{ErrorCode::kRaised, 0,
+                                "no Python runs; start one with waybill::Interpreter"});
+  }
   Result<std::vector<std::uint8_t>> outcome;
   {
     const GilScope gil;

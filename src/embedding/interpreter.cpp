@@ -3,7 +3,10 @@
 #include "waybill/interpreter.h"
 
 #include <Python.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "embedding/python_error.h"
@@ -53,18 +56,24 @@ PyStatus pre_initialize(bool is_isolated) {
   return Py_PreInitialize(&before);
 }
 
-PyStatus initialize(const InterpreterOptions& options) {
+// The program that Python takes itself for; empty: whatever it finds by itself.
+std::string program_of(const InterpreterOptions& options) {
+  if (!options.program.empty()) return options.program;
+  const char* known = WAYBILL_PYTHON_EXECUTABLE;
+  return access(known, X_OK) == 0 ? known : "";
+}
+
+PyStatus initialize(const InterpreterOptions& options, const std::string& program) {
   PyStatus status = pre_initialize(options.is_isolated);
   if (PyStatus_Exception(status)) return status;
   Config config(options.is_isolated);
   config->install_signal_handlers = options.handles_signals ? 1 : 0;
-  const char* program =
-      options.program.empty() ? WAYBILL_PYTHON_EXECUTABLE : options.program.c_str();
   // Both: what is found on PATH under the name may be another version.
-  status = PyConfig_SetBytesString(config.get(), &config->program_name, program);
-  if (PyStatus_Exception(status)) return status;
-  status = PyConfig_SetBytesString(config.get(), &config->executable, program);
-  if (PyStatus_Exception(status)) return status;
+  for (wchar_t** field : {&config->program_name, &config->executable}) {
+    if (program.empty()) break;
+    status = PyConfig_SetBytesString(config.get(), field, program.c_str());
+    if (PyStatus_Exception(status)) return status;
+  }
   std::vector<char*> arguments;
   for (const std::string& argument : options.arguments) {
     arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -73,6 +82,32 @@ PyStatus initialize(const InterpreterOptions& options) {
       config.get(), static_cast<Py_ssize_t>(arguments.size()), arguments.data());
   if (PyStatus_Exception(status)) return status;
   return Py_InitializeFromConfig(config.get());
+}
+
+// Where a part of Python stands, e.g. sys.prefix.
+std::filesystem::path place(const char* name) {
+  PyObject* text = PySys_GetObject(name);  // Borrowed.
+  const char* utf8 = text != nullptr ? PyUnicode_AsUTF8(text) : nullptr;
+  if (utf8 == nullptr) PyErr_Clear();
+  return utf8 != nullptr ? utf8 : "";
+}
+
+// Python falls back to the place that it was built for where it finds no library beside
+// its program, and the packages that were asked for would just be missing.
+void demand_place_of(const std::string& program) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path beside = fs::absolute(program, error).parent_path().parent_path();
+  const fs::path real = fs::canonical(program, error).parent_path().parent_path();
+  for (const char* name : {"prefix", "exec_prefix", "base_prefix"}) {
+    for (const fs::path& folder : {beside, real}) {
+      if (fs::equivalent(folder, place(name), error)) return;
+    }
+  }
+  PyErr_Format(
+      PyExc_RuntimeError, "%s is no Python %d.%d: the library would be that of %s",
+      program.c_str(), PY_MAJOR_VERSION, PY_MINOR_VERSION, place("prefix").c_str());
+  throw py::PyError();
 }
 
 // In front of what is there, in the order given.
@@ -92,8 +127,11 @@ void add_search_paths(const std::vector<std::string>& paths) {
 
 Result<void> set_up(const InterpreterOptions& options) {
   return embedding::guarded([&]() -> Result<void> {
+    if (!options.program.empty()) demand_place_of(options.program);
     add_search_paths(options.search_paths);
-    return link_package();
+    Result<void> linked = link_package();
+    if (linked) Ref::steal(PyImport_ImportModule("waybill"));
+    return linked;
   });
 }
 
@@ -105,7 +143,12 @@ Result<Interpreter> Interpreter::start(const InterpreterOptions& options) {
         Error{ErrorCode::kRaised, 0,
               "Python runs in this process already; link_package() takes part in it"});
   }
-  const PyStatus status = initialize(options);
+  const std::string program = program_of(options);
+  if (!program.empty() && access(program.c_str(), X_OK) != 0) {
+    return tl::unexpected(Error{ErrorCode::kRaised, 0,
+                                "Python cannot start: there is no program " + program});
+  }
+  const PyStatus status = initialize(options, program);
   if (PyStatus_Exception(status)) return tl::unexpected(failure(status));
   const Result<void> done = set_up(options);
   Interpreter interpreter(PyEval_SaveThread());
@@ -117,7 +160,9 @@ Interpreter::Interpreter(Interpreter&& other) noexcept
     : thread_(std::exchange(other.thread_, nullptr)) {}
 
 Interpreter& Interpreter::operator=(Interpreter&& other) noexcept {
-  std::swap(thread_, other.thread_);
+  void* thread = std::exchange(other.thread_, nullptr);
+  static_cast<void>(finish());
+  thread_ = thread;
   return *this;
 }
 

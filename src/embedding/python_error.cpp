@@ -17,7 +17,10 @@ std::string forgiving_text(const Ref& text) {
   if (text && PyUnicode_Check(text.get())) {
     const Ref bytes = Ref::steal_or_null(
         PyUnicode_AsEncodedString(text.get(), "utf-8", "backslashreplace"));
-    if (bytes) return PyBytes_AS_STRING(bytes.get());
+    if (bytes) {
+      return {PyBytes_AS_STRING(bytes.get()),
+              static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()))};
+    }
   }
   PyErr_Clear();
   return {};

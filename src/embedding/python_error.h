@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <exception>
 #include <new>
 
 #include "python/py_error.h"
@@ -24,6 +25,8 @@ auto guarded(Function function) -> decltype(function()) {
     return tl::unexpected(take_python_error());
   } catch (const std::bad_alloc&) {
     return tl::unexpected(Error{ErrorCode::kRaised, 0, "MemoryError"});
+  } catch (const std::exception& error) {
+    return tl::unexpected(Error{ErrorCode::kRaised, 0, error.what()});
   }
 }
 

@@ -62,6 +62,13 @@ TEST(Call, IsMalformedIfThePayloadIsNone) {
   EXPECT_NE(outcome.error().detail.find("no call"), std::string::npos);
 }
 
+TEST(Call, NeedsAnInterpreter) {
+  const Result<Bytes> outcome = call(Bytes{1});
+
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::kRaised);
+}
+
 TEST(Call, SignsTheOutcome) {
   const Interpreter python = started();
   const SigningKey key = SigningKey::generate(SignatureAlgorithm::kEd25519);

@@ -102,14 +102,29 @@ TEST(Interpreter, LeavesSignalsToTheProgramUnlessToldTo) {
   EXPECT_FALSE(is_default(SIGINT));
 }
 
-TEST(Interpreter, SaysWhyItCannotStart) {
-  const Result<Interpreter> python =
-      Interpreter::start({.program = "/no/such/place/bin/python3"});
+TEST(Interpreter, DoesNotStartAsAProgramThatIsNone) {
+  for (const char* program : {"/no/such/place/bin/python3", "/bin/false"}) {
+    const Result<Interpreter> python = Interpreter::start({.program = program});
 
-  // Some builds know where their library is, whatever the program.
-  if (python) return;
-  EXPECT_EQ(python.error().code, ErrorCode::kRaised);
-  EXPECT_NE(python.error().detail.find("cannot start"), std::string::npos);
+    ASSERT_FALSE(python) << program;
+    EXPECT_EQ(python.error().code, ErrorCode::kRaised);
+    EXPECT_NE(python.error().detail.find(program), std::string::npos)
+        << python.error().detail;
+    EXPECT_EQ(Py_IsInitialized(), 0);
+  }
+  const Interpreter python = started();
+  EXPECT_EQ(text_of("1"), "1");
+}
+
+TEST(Interpreter, EndsWhenItIsReplaced) {
+  Interpreter python = started();
+  Interpreter none = std::move(python);
+  EXPECT_TRUE(none.finish());
+
+  python = started();
+  python = std::move(none);
+
+  EXPECT_EQ(Py_IsInitialized(), 0);
 }
 
 TEST(Interpreter, LetsNobodyHaveTheGilAfterItsStart) {

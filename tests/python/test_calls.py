@@ -74,6 +74,21 @@ def f():
     assert str(caught.value) == "builtins.ValueError: held"
     assert "in f" in caught.value.traceback
     assert caught.value.traceback.rstrip() in "".join(caught.value.__notes__)
+    assert caught.value.__cause__ is None
+    assert "obj.lock (_thread.lock)" in caught.value.__notes__[-1]
+
+
+@pytest.mark.parametrize("method", ["__str__", "__reduce__"])
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, RecursionError])
+def test_exception_that_raises_when_it_is_told_is_told_all_the_same(method, kind):
+    def fail(self):
+        raise kind("again")
+
+    error = type("Odd", (Exception,), {method: fail})
+    function = define("def f(): raise error('odd')", error=error).f
+
+    with pytest.raises(waybill.RemoteError, match="Odd"):
+        waybill.loads_outcome(outcome_of(function), policy=waybill.DATA_ONLY)
 
 
 def test_result_that_cannot_travel_is_an_error_with_its_path():
@@ -126,7 +141,15 @@ def test_call_is_admitted_on_terms():
 
 @pytest.mark.parametrize(
     "thing",
-    [1, (len, (), {}, 0), (1, (), {}), (len, 1, {}), (len, (), {1: 2}), (len, (), [])],
+    [
+        1,
+        (len, (), {}, 0),
+        (1, (), {}),
+        (len, 1, {}),
+        (len, (), {1: 2}),
+        (len, (), []),
+        [len, (), {}],
+    ],
     ids=repr,
 )
 def test_payload_that_is_no_call_is_malformed(thing):
@@ -149,10 +172,10 @@ def test_payload_that_is_no_outcome_is_malformed(thing):
 def test_outcomes_follow_each_other_in_a_file():
     file = io.BytesIO(outcome_of(len, [1]) + outcome_of(int, "x") + outcome_of(len, []))
 
-    assert waybill.load_outcome(file) == 1
+    assert waybill.result_of(waybill.load(file)) == 1
     with pytest.raises(ValueError):
-        waybill.load_outcome(file)
-    assert waybill.load_outcome(file) == 0
+        waybill.result_of(waybill.load(file))
+    assert waybill.result_of(waybill.load(file)) == 0
 
 
 def test_call_that_was_not_made_is_a_call_error():

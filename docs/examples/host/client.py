@@ -48,16 +48,23 @@ class Client:
 
     def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """What it returns there; or raises what it raised. waybill.CallError says that
-        the host did not make the call, or gave it up."""
-        self.send(waybill.dumps_call(function, args, kwargs, key=self._key))
-        return self.receive()
+        the host did not make the call, or gave it up: it may have run."""
+        data = waybill.dumps_call(function, args, kwargs, key=self._key)
+        try:
+            self.send(data)
+            outcome = waybill.load(self._incoming, keys=self._keys)
+        except BaseException:
+            # Its outcome may come later, and would be taken for that of the next call.
+            self.close()
+            raise
+        return waybill.result_of(outcome)
 
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 
     def receive(self) -> Any:
         # One payload, and no byte of the next.
-        return waybill.load_outcome(self._incoming, keys=self._keys)
+        return waybill.result_of(waybill.load(self._incoming, keys=self._keys))
 
 
 def main(path: str) -> None:
