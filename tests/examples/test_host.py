@@ -26,6 +26,22 @@ sleep = define("def f(seconds): time.sleep(seconds)", time=time).f
 fail = define("def f(x): return 1 / x").f
 
 
+def is_running(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def ends_soon(process):
+    for _ in range(200):
+        if not is_running(process):
+            return True
+        time.sleep(0.05)
+    return False
+
+
 @pytest.fixture
 def serves(tmp_path):
     """A host with one worker and a time limit of a second: a Server and a path."""
@@ -256,11 +272,153 @@ def test_host_ends_with_all_its_workers(serves):
     client.close()
 
     assert len(workers) == 1
-    for _ in range(100):
-        if not os.path.exists(f"/proc/{workers[0]}/cmdline"):
-            return
-        time.sleep(0.05)
-    raise AssertionError("the worker lives")
+    assert ends_soon(workers[0])
+
+
+fork = define("def f(): return 'child' if os.fork() == 0 else 'parent'", os=os).f
+die_later = define(
+    """
+def f(seconds):
+    threading.Timer(seconds, os._exit, (3,)).start()
+""",
+    os=os,
+    threading=threading,
+).f
+speak = define("def f(data): os.write(3, data)", os=os).f
+big = define("def f(size): return bytes(size)").f
+start_program = define(
+    "def f(): return subprocess.Popen(['sleep', '300']).pid", subprocess=subprocess
+).f
+
+
+def test_call_that_forks_answers_once(serves):
+    _, path = serves
+    with Client(path) as first, Client(path) as second:
+        assert first.call(fork) == "parent"
+        for number in range(20):
+            assert second.call(add, number, 1) == number + 1
+
+
+def test_worker_that_dies_between_calls_costs_none(serves):
+    server, path = serves
+    with Client(path) as first, Client(path) as second:
+        first.call(die_later, 0.1)
+        time.sleep(0.3)
+        assert second.call(add, 1) == 1
+    assert "worker_died" not in server.end()
+
+
+def test_what_a_call_sends_unasked_reaches_nobody(serves):
+    _, path = serves
+    stray = waybill.dumps({"result": "stray"})
+    with Client(path) as first, Client(path) as second:
+        first.send(waybill.dumps_call(speak, [stray * 2]))
+        first.receive()
+        for number in range(5):
+            assert second.call(add, number) == number
+
+
+def test_outcome_beyond_the_limit_is_told_and_the_worker_lives(tmp_path):
+    options = ("--workers", 1, "--max-outcome", 1_000_000)
+    with running.host(tmp_path, *options) as (server, path):
+        with Client(path) as client:
+            assert len(client.call(big, 900_000)) == 900_000
+            with pytest.raises(waybill.CallError, match="1000000 are") as caught:
+                client.call(big, 2_000_000)
+            assert caught.value.code == "outcome_too_large"
+            assert client.call(add, 1) == 1
+        assert "workers started 1" in server.end()
+
+
+def test_client_too_many_is_left_and_the_others_served(tmp_path):
+    with running.host(tmp_path, "--clients", 2) as (server, path):
+        with Client(path) as first, Client(path) as second:
+            assert first.call(add, 1) == second.call(add, 1) == 1
+            with Client(path) as third, pytest.raises((EOFError, OSError)):
+                third.call(add, 1)
+            assert "a client too many" in server.log
+            assert first.call(add, 2) == 2
+
+
+def test_calls_of_clients_that_have_gone_are_not_made(serves, tmp_path):
+    server, path = serves
+    mark = tmp_path / "mark"
+    with Client(path) as busy:
+        busy.send(waybill.dumps_call(sleep, [0.5]))
+        time.sleep(0.1)
+        gone = Client(path)
+        gone.send(waybill.dumps_call(define("def f(p): open(p, 'w')").f, [str(mark)]))
+        gone.close()
+        busy.receive()
+    assert still_works(path)
+    server.wait_for("host: gone")
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("ending", ["terminate", "kill"])
+def test_nothing_is_left_of_a_call_when_the_host_ends(serves, ending):
+    server, path = serves
+    (worker,) = running.children_of(server.process.pid)
+    client = Client(path)
+    client.send(waybill.dumps_call(loop))
+    time.sleep(0.2)
+
+    getattr(server.process, ending)()
+    client.close()
+
+    assert ends_soon(worker)
+
+
+def test_what_a_call_started_ends_with_its_worker(serves):
+    _, path = serves
+    with Client(path) as client:
+        process = client.call(start_program)
+        assert is_running(process)
+        with pytest.raises(waybill.CallError):
+            client.call(loop)
+    assert ends_soon(process)
+
+
+def test_rules_are_those_of_the_start(tmp_path):
+    rules = tmp_path / "rules"
+    rules.write_text(
+        "allow code\nallow import os\nallow lookup os.*\nallow call os.*\n"
+    )
+    with running.host(tmp_path, "--workers", 1, "--policy", rules) as (_, path):
+        rules.unlink()
+        with Client(path) as client:
+            with pytest.raises(waybill.CallError) as caught:
+                client.call(leave, 3)
+            assert caught.value.code == "worker_died"
+            assert client.call(define("def f(): return 1").f) == 1
+
+
+def test_worker_that_cannot_start_keeps_the_host_from_starting(tmp_path):
+    done = subprocess.run(
+        [running.HOST, tmp_path / "socket", "--python", "/no/such/bin/python"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode == 2
+    assert "there is no program /no/such/bin/python" in done.stderr
+    assert "a worker does not start" in done.stderr
+
+
+def test_host_takes_the_place_of_nothing_but_a_socket_that_is_unused(tmp_path, serves):
+    _, path = serves
+    file = tmp_path / "file"
+    file.write_text("mine")
+    for place, words in ((str(file), "in use"), (path, "somebody listens")):
+        done = subprocess.run(
+            [running.HOST, place, "--python", sys.executable],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 1 and words in done.stderr
+    assert file.read_text() == "mine" and still_works(path)
 
 
 @pytest.mark.parametrize(

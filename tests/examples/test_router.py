@@ -86,6 +86,19 @@ def test_pool_that_is_down_is_told(routed, monkeypatch, tmp_path):
         assert client.call(abs, -1) == 1
 
 
+def test_pool_that_has_closed_the_connection_is_asked_anew(
+    routed, monkeypatch, tmp_path
+):
+    path, _, second = routed
+    call = asks("router_second", monkeypatch, tmp_path)
+    with Client(path) as client:
+        assert client.call(call) == "second"
+        second.end()
+        options = ("--path", tmp_path / "second")
+        with running.host(tmp_path, *options, name="second.sock"):
+            assert client.call(call) == "second"
+
+
 def test_what_is_no_payload_ends_the_connection(routed):
     path, _, _ = routed
     with Client(path) as client:

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "waybill/measurer.h"
 
@@ -54,35 +56,36 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) close(number_);
 }
 
-Arrival read_payload(int descriptor, const waybill::Limits& limits,
-                     std::chrono::milliseconds patience,
-                     std::optional<Clock::time_point> deadline, Bytes& payload) {
+Arrival read_payload(int descriptor, const waybill::Limits& limits, Patience patience,
+                     Bytes& payload) {
   // A claim is believed as far as bytes have come: room is made in these steps.
   constexpr std::size_t kStep = std::size_t{1} << 16;
-  payload.clear();
+  payload = Bytes();
   waybill::Measurer measurer(limits);
-  while (const std::size_t missing = measurer.measure(payload).missing) {
-    if (!is_ready(descriptor, POLLIN, deadline)) {
+  waybill::Extent extent;
+  while ((extent = measurer.measure(payload)).missing != 0) {
+    if (!is_ready(descriptor, POLLIN, patience.until)) {
       return payload.empty() ? Arrival::kNothing : Arrival::kTooSlow;
     }
     const std::size_t before = payload.size();
-    payload.resize(before + std::min(missing, std::max(before, kStep)));
+    payload.resize(before + std::min(extent.missing, std::max(before, kStep)));
     const ssize_t count =
         read(descriptor, payload.data() + before, payload.size() - before);
     const int error = errno;
     payload.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (count < 0 && error == EINTR) continue;
     if (count <= 0) return before == 0 ? Arrival::kEnd : Arrival::kCut;
-    if (before == 0) deadline = Clock::now() + patience;
+    if (before == 0 && patience.after_first_byte) {
+      const Clock::time_point later = Clock::now() + *patience.after_first_byte;
+      patience.until = std::min(patience.until.value_or(later), later);
+    }
   }
-  return Arrival::kPayload;
+  return extent.size == 0 ? Arrival::kRefused : Arrival::kPayload;
 }
 
-bool write_all(int descriptor, waybill::BytesView bytes,
-               std::chrono::milliseconds patience) {
-  const Clock::time_point deadline = Clock::now() + patience;
+bool write_all(int descriptor, waybill::BytesView bytes, Clock::time_point until) {
   while (!bytes.empty()) {
-    if (!is_ready(descriptor, POLLOUT, deadline)) return false;
+    if (!is_ready(descriptor, POLLOUT, until)) return false;
     const ssize_t count =
         send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -90,6 +93,16 @@ bool write_all(int descriptor, waybill::BytesView bytes,
     bytes = bytes.subspan(static_cast<std::size_t>(count));
   }
   return true;
+}
+
+bool is_closed(int descriptor) {
+  pollfd one = {descriptor, POLLRDHUP, 0};
+  return poll(&one, 1, 0) != 0;
+}
+
+bool has_sent(int descriptor) {
+  pollfd one = {descriptor, POLLIN | POLLRDHUP, 0};
+  return poll(&one, 1, 0) != 0;
 }
 
 void take_leave(int descriptor, std::chrono::milliseconds patience) {
@@ -106,11 +119,18 @@ Descriptor listen_at(const std::string& path) {
   sockaddr_un address;
   if (!fill(path, address)) return Descriptor();
   Descriptor listener = new_socket();
-  unlink(path.c_str());
+  const auto* name = reinterpret_cast<const sockaddr*>(&address);
+  struct stat found;
+  if (lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode)) {
+    const Descriptor probe = new_socket();
+    if (connect(probe.get(), name, sizeof address) == 0) {
+      std::fprintf(stderr, "%s: somebody listens there\n", path.c_str());
+      return Descriptor();
+    }
+    if (errno == ECONNREFUSED) unlink(path.c_str());
+  }
   constexpr int kWaiting = 64;
-  if (listener &&
-      bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) ==
-          0 &&
+  if (bind(listener.get(), name, sizeof address) == 0 &&
       listen(listener.get(), kWaiting) == 0) {
     return listener;
   }
@@ -122,12 +142,20 @@ Descriptor connect_to(const std::string& path) {
   sockaddr_un address;
   if (!fill(path, address)) return Descriptor();
   Descriptor connection = new_socket();
-  if (connection && connect(connection.get(), reinterpret_cast<sockaddr*>(&address),
-                            sizeof address) == 0) {
+  if (connect(connection.get(), reinterpret_cast<const sockaddr*>(&address),
+              sizeof address) == 0) {
     return connection;
   }
   std::perror(path.c_str());
   return Descriptor();
+}
+
+Descriptor accept_client(int listener) {
+  Descriptor client(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+  if (!client && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return client;
 }
 
 }  // namespace example

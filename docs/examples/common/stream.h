@@ -36,31 +36,44 @@ class Descriptor {
 };
 
 enum class Arrival {
-  kPayload,  // All of one is here; or something that waybill::open() refuses.
+  kPayload,  // All of one is here.
+  kRefused,  // What is here is none, or one beyond the limits: open() tells.
   kEnd,      // The other side has closed, before the first byte of a payload.
   kCut,      // … in the middle of one.
-  kTooSlow,  // The deadline has passed in the middle of one.
+  kTooSlow,  // Time is over, in the middle of one.
   kNothing,  // … before its first byte.
 };
 
-// Reads one payload and not a byte more. `patience` is for all of it, from its first
-// byte on; `deadline`, if there is one, for the first byte.
-Arrival read_payload(int descriptor, const waybill::Limits& limits,
-                     std::chrono::milliseconds patience,
-                     std::optional<Clock::time_point> deadline, Bytes& payload);
+// How long to wait: no longer than until then, and from the first byte on no longer
+// than this. What is not given is no limit.
+struct Patience {
+  std::optional<Clock::time_point> until = {};
+  std::optional<std::chrono::milliseconds> after_first_byte = {};
+};
 
-// False if the other side takes no more, or takes longer than this.
-bool write_all(int descriptor, waybill::BytesView bytes,
-               std::chrono::milliseconds patience);
+// Reads one payload and not a byte more.
+Arrival read_payload(int descriptor, const waybill::Limits& limits, Patience patience,
+                     Bytes& payload);
+
+// False if the other side takes no more, or not all of it until then.
+bool write_all(int descriptor, waybill::BytesView bytes, Clock::time_point until);
+
+// Whether the other side has closed, or has sent something; asks and does not wait.
+bool is_closed(int descriptor);
+bool has_sent(int descriptor);
 
 // Says that nothing more comes, and waits until the other side has seen it, but no
 // longer than this. A socket that is closed with bytes unread takes back what was
 // written last.
 void take_leave(int descriptor, std::chrono::milliseconds patience);
 
-// A socket that listens under this path, in place of what was there; one that is
-// connected to it. Errors are written to stderr; then there is no descriptor.
+// A socket that listens under this path. What is there is replaced only if it is a
+// socket on which nobody listens. Errors are written to stderr; then there is no
+// descriptor.
 Descriptor listen_at(const std::string& path);
+// One that is connected to it.
 Descriptor connect_to(const std::string& path);
+// The next client. Waits a little and gives none if there are no descriptors left.
+Descriptor accept_client(int listener);
 
 }  // namespace example

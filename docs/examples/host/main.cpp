@@ -9,8 +9,8 @@
 
 #include <poll.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -44,6 +44,25 @@ void tell(const example::Service& service) {
   std::fprintf(stderr, "host: workers started %zu\n", service.workers_started());
 }
 
+// Serves a client in a thread of its own.
+void serve(const std::shared_ptr<example::Service>& service,
+           const std::shared_ptr<std::atomic<std::size_t>>& clients,
+           Descriptor client) {
+  try {
+    std::thread([service, clients, held = std::move(client)] {
+      try {
+        service->serve(held);
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "host: a client is left: %s\n", error.what());
+      }
+      --*clients;
+    }).detach();
+    ++*clients;
+  } catch (const std::system_error& error) {
+    std::fprintf(stderr, "host: no thread for a client: %s\n", error.what());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -52,8 +71,10 @@ int main(int argc, char** argv) try {
     return example::run_worker(settings, *settings.worker_socket);
   }
   const Descriptor ends = end_signals();  // Before there are threads.
-  auto service = std::make_shared<example::Service>(
-      settings, std::vector<std::string>(argv + 1, argv + argc));
+  // Threads of clients hold on to both.
+  const auto service =
+      std::make_shared<example::Service>(settings, example::read_rules(settings));
+  const auto clients = std::make_shared<std::atomic<std::size_t>>(0);
   const Descriptor listener = example::listen_at(settings.socket);
   if (!listener) return 1;
   std::fprintf(stderr, "host: ready\n");
@@ -61,14 +82,12 @@ int main(int argc, char** argv) try {
     pollfd both[] = {{listener.get(), POLLIN, 0}, {ends.get(), POLLIN, 0}};
     if (poll(both, 2, -1) < 0) continue;
     if (both[1].revents != 0) break;
-    Descriptor client(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    Descriptor client = example::accept_client(listener.get());
     if (!client) continue;
-    try {
-      std::thread([service, held = std::move(client)]() mutable {
-        service->serve(std::move(held));
-      }).detach();
-    } catch (const std::system_error&) {
-      std::fprintf(stderr, "host: too many clients\n");
+    if (*clients < settings.clients) {
+      serve(service, clients, std::move(client));
+    } else {
+      std::fprintf(stderr, "host: a client too many\n");
     }
   }
   service->end();

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "waybill/measurer.h"
 #include "waybill/outcome.h"
+#include "waybill/value.h"
 
 namespace example {
 namespace {
@@ -20,35 +20,33 @@ std::optional<waybill::SigningKey> read_key(const std::string& file) {
 
 }  // namespace
 
-Service::Service(const Settings& settings, std::vector<std::string> worker_arguments)
+Service::Service(const Settings& settings, const std::string& rules)
     : time_limit_(settings.time_limit),
-      admission_(terms_of(settings)),
+      max_outcome_bytes_(settings.max_outcome_bytes),
+      admission_(terms_of(settings, rules)),
       key_(read_key(settings.sign_file)),
-      pool_(std::move(worker_arguments), settings.workers) {}
+      pool_(worker_arguments(settings, WorkerPool::kSocket),
+            waybill::write_value(rules).value(), settings.workers) {}
 
-void Service::serve(Descriptor client) {
-  Bytes call;
+void Service::serve(const Descriptor& client) {
   for (;;) {
-    const Arrival arrival =
-        read_payload(client.get(), admission_.limits(), kPatience, {}, call);
+    Bytes call;
+    const Arrival arrival = read_payload(client.get(), admission_.limits(),
+                                         {.after_first_byte = kPatience}, call);
     if (arrival == Arrival::kEnd) return;
-    if (arrival != Arrival::kPayload) {
-      failed({"cut", "the client sent a part of a payload and no more"});
-      return;
+    const bool is_refused = arrival == Arrival::kRefused;
+    if (arrival != Arrival::kPayload && !is_refused) {
+      return tell({"cut", "the client sent a part of a payload and no more"});
     }
-    const bool sent = write_all(client.get(), outcome_of(call), kPatience);
-    if (!sent) {
-      failed({"not_taken", "the client does not take its outcome"});
-      return;
+    if (!write_all(client.get(), outcome_of(call, client), Clock::now() + kPatience)) {
+      return tell({"not_taken", "the client does not take its outcome"});
     }
     // Where what is no payload ends, and the next call begins, nobody knows.
-    if (waybill::Measurer(admission_.limits()).measure(call).size != call.size()) {
-      return take_leave(client.get(), kPatience);
-    }
+    if (is_refused) return take_leave(client.get(), kPatience);
   }
 }
 
-Bytes Service::outcome_of(const Bytes& call) {
+Bytes Service::outcome_of(const Bytes& call, const Descriptor& client) {
   const auto envelope = admission_.admit(call);
   if (!envelope) {
     return failed({std::string(waybill::name_of(envelope.error().code)),
@@ -56,21 +54,26 @@ Bytes Service::outcome_of(const Bytes& call) {
   }
   Bytes outcome;
   Failure failure;
-  if (!pool_.make(call, time_limit_, outcome, failure)) return failed(failure);
+  const auto is_wanted = [&] { return !is_closed(client.get()); };
+  if (!pool_.make(call, time_limit_, max_outcome_bytes_, is_wanted, outcome, failure)) {
+    return failed(failure);
+  }
   count("made");
-  return sealed(std::move(outcome));
+  return sealed(outcome);
 }
 
-Bytes Service::sealed(Bytes outcome) const {
-  if (!key_) return outcome;
-  return waybill::sign(outcome, *key_).value_or(Bytes());
+Bytes Service::sealed(const Bytes& outcome) const {
+  return key_ ? waybill::sign(outcome, *key_).value() : outcome;
 }
 
 Bytes Service::failed(const Failure& failure) {
+  tell(failure);
+  return sealed(waybill::failed_outcome(failure.code, failure.detail).value());
+}
+
+void Service::tell(const Failure& failure) {
   std::fprintf(stderr, "host: %s: %s\n", failure.code.c_str(), failure.detail.c_str());
   count(failure.code);
-  return sealed(
-      waybill::failed_outcome(failure.code, failure.detail).value_or(Bytes()));
 }
 
 void Service::count(const std::string& what) {

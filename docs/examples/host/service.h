@@ -16,12 +16,12 @@ namespace example {
 // Serves clients: calls in, outcomes out. Thread-safe.
 class Service {
  public:
-  // Throws std::runtime_error if files of keys and policy cannot be read.
-  Service(const Settings& settings, std::vector<std::string> worker_arguments);
+  // Throws std::runtime_error if keys and rules are none, or no worker starts.
+  Service(const Settings& settings, const std::string& rules);
 
   // Until the client goes, sends what is no payload, or is too slow to take its
   // outcome. One call at a time: who sends more waits.
-  void serve(Descriptor client);
+  void serve(const Descriptor& client);
 
   // Calls by what became of them: "made", or the code of the failure.
   std::map<std::string, std::size_t> counts() const;
@@ -31,12 +31,14 @@ class Service {
   void end() { pool_.end_all(); }
 
  private:
-  Bytes outcome_of(const Bytes& call);
-  Bytes sealed(Bytes outcome) const;
+  Bytes outcome_of(const Bytes& call, const Descriptor& client);
+  Bytes sealed(const Bytes& outcome) const;
   Bytes failed(const Failure& failure);
+  void tell(const Failure& failure);
   void count(const std::string& what);
 
   std::chrono::milliseconds time_limit_;
+  std::size_t max_outcome_bytes_;
   waybill::Admission admission_;
   std::optional<waybill::SigningKey> key_;
   WorkerPool pool_;

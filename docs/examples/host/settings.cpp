@@ -28,6 +28,8 @@ const char kUsage[] =
     "  --workers N         processes that make calls; default 2\n"
     "  --time-limit MS     milliseconds that a call may take; default 10000\n"
     "  --max-bytes N       of a call; default 16777216\n"
+    "  --max-outcome N     bytes of an outcome; default 67108864\n"
+    "  --clients N         connections at a time; default 256\n"
     "  --policy FILE       rules about what calls may use\n"
     "  --key FILE          keys, one of which has to have signed each call\n"
     "  --sign FILE         a key to sign outcomes with\n"
@@ -39,6 +41,8 @@ Settings read_settings(int argc, char** argv) {
     kWorkers = 1,
     kTimeLimit,
     kMaxBytes,
+    kMaxOutcome,
+    kClients,
     kPolicy,
     kKey,
     kSign,
@@ -50,6 +54,8 @@ Settings read_settings(int argc, char** argv) {
       {"workers", required_argument, nullptr, kWorkers},
       {"time-limit", required_argument, nullptr, kTimeLimit},
       {"max-bytes", required_argument, nullptr, kMaxBytes},
+      {"max-outcome", required_argument, nullptr, kMaxOutcome},
+      {"clients", required_argument, nullptr, kClients},
       {"policy", required_argument, nullptr, kPolicy},
       {"key", required_argument, nullptr, kKey},
       {"sign", required_argument, nullptr, kSign},
@@ -58,6 +64,7 @@ Settings read_settings(int argc, char** argv) {
       {"worker-socket", required_argument, nullptr, kWorkerSocket},
       {nullptr, 0, nullptr, 0}};
   constexpr std::size_t kMostWorkers = 1024;
+  constexpr std::size_t kMostClients = 100'000;
   constexpr std::size_t kMostMilliseconds = std::size_t{1} << 31;
   constexpr std::size_t kMostBytes = std::size_t{1} << 40;
   Settings settings;
@@ -72,6 +79,12 @@ Settings read_settings(int argc, char** argv) {
         continue;
       case kMaxBytes:
         settings.max_bytes = number(optarg, kMostBytes);
+        continue;
+      case kMaxOutcome:
+        settings.max_outcome_bytes = number(optarg, kMostBytes);
+        continue;
+      case kClients:
+        settings.clients = number(optarg, kMostClients);
         continue;
       case kPolicy:
         settings.policy_file = optarg;
@@ -103,23 +116,43 @@ Settings read_settings(int argc, char** argv) {
   return settings;
 }
 
-waybill::Terms terms_of(const Settings& settings) {
+std::string read_rules(const Settings& settings) {
+  if (settings.policy_file.empty()) return {};
+  std::ifstream in(settings.policy_file);
+  if (!in) throw std::runtime_error(settings.policy_file + " cannot be read");
+  std::string rules(std::istreambuf_iterator<char>(in), {});
+  if (rules.empty()) throw std::runtime_error(settings.policy_file + " has no rules");
+  return rules;
+}
+
+std::shared_ptr<const waybill::Policy> policy_of(const std::string& rules) {
+  if (rules.empty()) return nullptr;
+  auto policy = waybill::Policy::from_text(rules);
+  if (!policy) throw std::runtime_error(policy.error().detail);
+  return std::make_shared<waybill::Policy>(*std::move(policy));
+}
+
+waybill::Terms terms_of(const Settings& settings, const std::string& rules) {
   waybill::Terms terms;
   terms.limits = waybill::Limits{.max_bytes = settings.max_bytes, .max_depth = 1000};
-  if (!settings.policy_file.empty()) {
-    std::ifstream in(settings.policy_file);
-    if (!in) throw std::runtime_error(settings.policy_file + " cannot be read");
-    const std::string text(std::istreambuf_iterator<char>(in), {});
-    auto policy = waybill::Policy::from_text(text);
-    if (!policy) throw std::runtime_error(policy.error().detail);
-    terms.policy = std::make_shared<waybill::Policy>(*std::move(policy));
-  }
+  terms.policy = policy_of(rules);
   if (!settings.key_file.empty()) {
     auto keys = waybill::KeyRing::from_file(settings.key_file);
     if (!keys) throw std::runtime_error(keys.error().detail);
     terms.keys = std::make_shared<waybill::KeyRing>(*std::move(keys));
   }
   return terms;
+}
+
+std::vector<std::string> worker_arguments(const Settings& settings, int socket) {
+  // No keys: what runs there could read their files.
+  std::vector<std::string> words = {"--worker-socket=" + std::to_string(socket)};
+  words.push_back("--max-outcome=" + std::to_string(settings.max_outcome_bytes));
+  if (!settings.python.empty()) words.push_back("--python=" + settings.python);
+  for (const std::string& path : settings.search_paths)
+    words.push_back("--path=" + path);
+  words.push_back("worker");
+  return words;
 }
 
 }  // namespace example

@@ -21,6 +21,8 @@ struct Settings {
   std::size_t workers = 2;
   std::chrono::milliseconds time_limit = std::chrono::seconds(10);
   std::size_t max_bytes = std::size_t{16} << 20;
+  std::size_t max_outcome_bytes = std::size_t{64} << 20;
+  std::size_t clients = 256;
   // Given to workers by the host, not by people: the socket that they serve.
   std::optional<int> worker_socket;
 };
@@ -28,9 +30,18 @@ struct Settings {
 // Throws std::runtime_error with what was not understood.
 Settings read_settings(int argc, char** argv);
 
+// The text of the file of rules; empty if there is none. Throws std::runtime_error.
+std::string read_rules(const Settings& settings);
+
+// What these rules are; null for none. Throws std::runtime_error with what is wrong.
+std::shared_ptr<const waybill::Policy> policy_of(const std::string& rules);
+
 // What calls have to be to be let in. Throws std::runtime_error with what is wrong in
-// the files of policy and keys.
-waybill::Terms terms_of(const Settings& settings);
+// rules and keys.
+waybill::Terms terms_of(const Settings& settings, const std::string& rules);
+
+// The command line of a worker, without the program.
+std::vector<std::string> worker_arguments(const Settings& settings, int socket);
 
 extern const char kUsage[];
 

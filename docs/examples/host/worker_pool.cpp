@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
 #include <system_error>
 
 extern char** environ;
@@ -14,8 +15,10 @@ extern char** environ;
 namespace example {
 namespace {
 
-// The number that its socket has in a worker.
-constexpr int kSocket = 3;
+// For a Python to start.
+constexpr std::chrono::seconds kStartTime(60);
+// Calls wait for a worker as long as this many take that use all of their time.
+constexpr int kQueue = 10;
 
 [[noreturn]] void stop(const char* what, int error) {
   throw std::system_error(error, std::generic_category(), what);
@@ -23,10 +26,10 @@ constexpr int kSocket = 3;
 
 }  // namespace
 
-WorkerPool::WorkerPool(std::vector<std::string> arguments, std::size_t count)
-    : arguments_(std::move(arguments)) {
+WorkerPool::WorkerPool(std::vector<std::string> arguments, Bytes greeting,
+                       std::size_t count)
+    : arguments_(std::move(arguments)), greeting_(std::move(greeting)) {
   arguments_.insert(arguments_.begin(), "host");
-  arguments_.push_back("--worker-socket=" + std::to_string(kSocket));
   for (std::size_t i = 0; i < count; ++i) give_back(start());
 }
 
@@ -38,7 +41,7 @@ WorkerPool::~WorkerPool() {
 
 void WorkerPool::end_all() {
   const std::lock_guard lock(mutex_);
-  for (const pid_t process : processes_) kill(process, SIGKILL);
+  for (const pid_t process : processes_) kill(-process, SIGKILL);
 }
 
 std::size_t WorkerPool::started() const {
@@ -46,7 +49,7 @@ std::size_t WorkerPool::started() const {
   return started_;
 }
 
-Worker WorkerPool::start() {
+Worker WorkerPool::spawn() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     stop("socketpair", errno);
@@ -62,13 +65,15 @@ Worker WorkerPool::start() {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, theirs.get(), kSocket);
-  // Signals that the host takes are not blocked in workers.
+  // Signals that the host takes are not blocked in workers; what a worker starts can be
+  // ended with it.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   const std::lock_guard lock(mutex_);
   const int error = posix_spawn(&worker.process, "/proc/self/exe", &actions,
                                 &attributes, words.data(), environ);
@@ -80,20 +85,33 @@ Worker WorkerPool::start() {
   return worker;
 }
 
+Worker WorkerPool::start() {
+  Worker worker = spawn();
+  const Clock::time_point deadline = Clock::now() + kStartTime;
+  Bytes ready;
+  if (write_all(worker.socket.get(), greeting_, deadline) &&
+      read_payload(worker.socket.get(), {}, {.until = deadline}, ready) ==
+          Arrival::kPayload) {
+    return worker;
+  }
+  throw std::runtime_error("a worker does not start: " + end(worker));
+}
+
 bool WorkerPool::restart(Worker& worker, Failure& failure) try {
   worker = start();
   return true;
-} catch (const std::system_error& error) {
+} catch (const std::runtime_error& error) {
   failure = {"no_worker", error.what()};
   return false;
 }
 
-Worker WorkerPool::take() {
+bool WorkerPool::take(Clock::time_point until, Worker& worker) {
   std::unique_lock lock(mutex_);
-  is_free_.wait(lock, [this] { return !free_.empty(); });
-  Worker worker = std::move(free_.back());
+  if (!is_free_.wait_until(lock, until, [this] { return !free_.empty(); }))
+    return false;
+  worker = std::move(free_.back());
   free_.pop_back();
-  return worker;
+  return true;
 }
 
 void WorkerPool::give_back(Worker worker) {
@@ -104,44 +122,58 @@ void WorkerPool::give_back(Worker worker) {
   is_free_.notify_one();
 }
 
-Failure WorkerPool::end(Worker& worker) {
+// Kills it and all that it has started; how it came to its end.
+std::string WorkerPool::end(Worker& worker) {
+  // One that has ended already keeps the status that it has.
+  kill(-worker.process, SIGKILL);
+  int status = 0;
   {
     // Its number may be another's as soon as it is waited for.
     const std::lock_guard lock(mutex_);
+    while (waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
+    }
     processes_.erase(worker.process);
   }
-  // One that has ended already keeps the status that it has.
-  kill(worker.process, SIGKILL);
-  int status = 0;
-  while (waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
-  }
   worker = Worker();
-  if (WIFEXITED(status)) {
-    return {"worker_died", "the call ended its process, status " +
-                               std::to_string(WEXITSTATUS(status))};
-  }
-  return {"worker_died", std::string("the process of the call was ended by ") +
-                             strsignal(WTERMSIG(status))};
+  if (WIFEXITED(status)) return "exit status " + std::to_string(WEXITSTATUS(status));
+  return strsignal(WTERMSIG(status));
 }
 
 bool WorkerPool::make(waybill::BytesView call, std::chrono::milliseconds time_limit,
-                      Bytes& outcome, Failure& failure) {
-  Worker worker = take();
-  if (!worker.socket && !restart(worker, failure)) {
+                      std::size_t max_outcome_bytes,
+                      const std::function<bool()>& is_wanted, Bytes& outcome,
+                      Failure& failure) {
+  Worker worker;
+  if (!take(Clock::now() + kQueue * time_limit, worker)) {
+    failure = {"busy", "all workers have too much to do; try again later"};
+    return false;
+  }
+  // One that has ended, or has something to say though nobody asked, is of no more use.
+  if (worker.socket && has_sent(worker.socket.get())) end(worker);
+  bool is_ready = static_cast<bool>(worker.socket) || restart(worker, failure);
+  if (is_ready && !is_wanted()) {
+    failure = {"gone", "the client has not waited for its outcome"};
+    is_ready = false;
+  }
+  if (!is_ready) {
     give_back(std::move(worker));
     return false;
   }
   const Clock::time_point deadline = Clock::now() + time_limit;
   Arrival arrival = Arrival::kEnd;
-  if (write_all(worker.socket.get(), call, time_limit)) {
-    arrival = read_payload(worker.socket.get(), {}, time_limit, deadline, outcome);
+  if (write_all(worker.socket.get(), call, deadline)) {
+    arrival = read_payload(worker.socket.get(), {.max_bytes = max_outcome_bytes},
+                           {.until = deadline}, outcome);
   }
   if (arrival == Arrival::kPayload) {
     give_back(std::move(worker));
     return true;
   }
-  failure = end(worker);
-  if (arrival == Arrival::kNothing || arrival == Arrival::kTooSlow) {
+  const bool is_late = Clock::now() >= deadline;
+  failure = {"worker_died", "the call ended its process: " + end(worker)};
+  if (arrival == Arrival::kRefused) {
+    failure = {"bad_outcome", "what the worker sent is no outcome"};
+  } else if (is_late) {
     failure = {"timed_out", "the call took longer than " +
                                 std::to_string(time_limit.count()) + " ms"};
   }

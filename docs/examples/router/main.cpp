@@ -7,40 +7,44 @@
 // outcome before the next is read. POOLS is a file that read_pools() reads. Behind each
 // pool's socket is a host, see ../host.
 
-#include <sys/socket.h>
-
+#include <atomic>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include "pools.h"
 #include "stream.h"
 #include "waybill/envelope.h"
-#include "waybill/measurer.h"
 #include "waybill/outcome.h"
 
 namespace {
 
 using example::Arrival;
 using example::Bytes;
+using example::Clock;
 using example::Descriptor;
 using example::Pool;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kPatience = seconds(10);
+constexpr milliseconds kPatience = seconds(10);   // For bytes that are on their way.
+constexpr milliseconds kCallTime = seconds(120);  // For an outcome.
+constexpr std::size_t kMostClients = 1000;
 constexpr waybill::Limits kLimits = {.max_bytes = std::size_t{64} << 20,
                                      .max_depth = 1000};
 
 Bytes failed(std::string_view code, std::string_view detail) {
   std::fprintf(stderr, "router: %.*s: %.*s\n", static_cast<int>(code.size()),
                code.data(), static_cast<int>(detail.size()), detail.data());
-  return waybill::failed_outcome(code, detail).value_or(Bytes());
+  return waybill::failed_outcome(code, detail).value();
 }
 
 // What the pool makes of the call. Each client has connections of its own to the pools,
-// which are made when they are needed and again after an error.
+// which are made when they are needed, and again where the pool has closed them.
 class Links {
  public:
   explicit Links(const std::vector<Pool>& pools)
@@ -64,11 +68,15 @@ class Links {
  private:
   Bytes forward(std::size_t index, const Bytes& call) {
     Descriptor& connection = connections_[index];
-    if (!connection) connection = example::connect_to(pools_[index].socket);
+    // Nothing is on its way between two calls, but the end of the connection.
+    if (!connection || example::has_sent(connection.get())) {
+      connection = example::connect_to(pools_[index].socket);
+    }
     Bytes outcome;
-    if (connection && example::write_all(connection.get(), call, kPatience) &&
-        example::read_payload(connection.get(), {}, kPatience, {}, outcome) ==
-            Arrival::kPayload) {
+    if (connection &&
+        example::write_all(connection.get(), call, Clock::now() + kPatience) &&
+        example::read_payload(connection.get(), {}, {.until = Clock::now() + kCallTime},
+                              outcome) == Arrival::kPayload) {
       return outcome;
     }
     connection = Descriptor();
@@ -79,18 +87,21 @@ class Links {
   std::vector<Descriptor> connections_;
 };
 
-void serve(Descriptor client, const std::vector<Pool>& pools) {
+void serve(const Descriptor& client, const std::vector<Pool>& pools) try {
   Links links(pools);
-  Bytes call;
   for (;;) {
-    const Arrival arrival =
-        example::read_payload(client.get(), kLimits, kPatience, {}, call);
-    if (arrival != Arrival::kPayload) return;
+    Bytes call;
+    const Arrival arrival = example::read_payload(
+        client.get(), kLimits, {.after_first_byte = kPatience}, call);
+    const bool is_refused = arrival == Arrival::kRefused;
+    if (arrival != Arrival::kPayload && !is_refused) return;
+    const Bytes outcome = links.outcome_of(call);
+    if (!example::write_all(client.get(), outcome, Clock::now() + kPatience)) return;
     // Where a payload that is none ends nobody knows.
-    const bool goes_on = waybill::Measurer(kLimits).measure(call).size == call.size();
-    if (!example::write_all(client.get(), links.outcome_of(call), kPatience)) return;
-    if (!goes_on) return example::take_leave(client.get(), kPatience);
+    if (is_refused) return example::take_leave(client.get(), kPatience);
   }
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "router: a client is left: %s\n", error.what());
 }
 
 }  // namespace
@@ -100,14 +111,25 @@ int main(int argc, char** argv) try {
     std::fputs("usage: router SOCKET POOLS\n", stderr);
     return 2;
   }
-  const std::vector<Pool> pools = example::read_pools(argv[2]);
+  // Threads of clients hold on to both, whatever happens here.
+  const auto pools =
+      std::make_shared<const std::vector<Pool>>(example::read_pools(argv[2]));
+  const auto clients = std::make_shared<std::atomic<std::size_t>>(0);
   const Descriptor listener = example::listen_at(argv[1]);
   if (!listener) return 1;
-  std::fprintf(stderr, "router: %zu pools\n", pools.size());
+  std::fprintf(stderr, "router: %zu pools\n", pools->size());
   for (;;) {
-    Descriptor client(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!client) continue;
-    std::thread(serve, std::move(client), std::cref(pools)).detach();
+    Descriptor client = example::accept_client(listener.get());
+    if (!client || *clients >= kMostClients) continue;
+    try {
+      std::thread([pools, clients, held = std::move(client)] {
+        serve(held, *pools);
+        --*clients;
+      }).detach();
+      ++*clients;
+    } catch (const std::system_error& error) {
+      std::fprintf(stderr, "router: no thread for a client: %s\n", error.what());
+    }
   }
 } catch (const std::exception& error) {
   std::fprintf(stderr, "router: %s\n", error.what());
