@@ -55,6 +55,7 @@ GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
       code_(&code),
       modules_(&modules),
       hooks_(hooks),
+      is_data_only_(hooks.admission != nullptr && hooks.admission->is_data_only()),
       start_(envelope.payload.offset),
       positions_(envelope.shared),
       slots_(envelope.shared.size()),
@@ -350,8 +351,8 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     frame.is_whole = false;
     late_.push_back({frame.object, key, std::move(value)});
   } else {
-    // Keys that were unequal at the sender's may be equal here; plain ones may not.
-    if (!is_simple(key.get())) frame.is_whole = false;
+    // Keys that were unequal at the sender's may be equal here; those of data may not.
+    if (!is_data_only_ && !is_simple(key.get())) frame.is_whole = false;
     hashed(put(frame.object.get(), key.get(), value.get()));
   }
 }
@@ -452,7 +453,11 @@ void GraphDecoder::insert_late() {
   for (const Late& late : std::exchange(late_, {})) {
     PyObject* container = late.container.get();
     if (late.value) {
+      const Py_ssize_t before = PyDict_GET_SIZE(container);
       hashed(PyDict_SetItem(container, late.key.get(), late.value.get()));
+      if (is_data_only_ && PyDict_GET_SIZE(container) == before) {
+        fail(ErrorCode::kMalformed, "a map with two equal keys");
+      }
     } else if (PyFrozenSet_CheckExact(container)) {
       hashed(fill_frozen_set(container, late.key.get()));
     } else {

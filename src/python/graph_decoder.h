@@ -224,6 +224,7 @@ class GraphDecoder {
   CodeBuilder* code_ = nullptr;
   ModuleImporter* modules_ = nullptr;
   DecodeHooks hooks_;
+  bool is_data_only_ = false;
   const std::vector<Ref>* nested_ = nullptr;  // Code among constants.
   std::size_t next_nested_ = 0;
   std::size_t start_ = 0;

@@ -73,6 +73,14 @@ BOMBS = {
         b"\x82\x01\x01\xcb" + struct.pack(">d", 1.0) + b"\x02",
         "two equal keys",
     ),
+    "duplicate constants as keys": (
+        b"\x82\xd4\x06\x00\x01\xd4\x06\x00\x02",
+        "two equal keys",
+    ),
+    "duplicate tuples as keys": (
+        b"\x82\x92" + NODE + b"\x01\x01\x01\x92" + NODE + b"\x01\x01\x02",
+        "two equal keys",
+    ),
     "NaN as a key": (b"\x81\xcb" + struct.pack(">d", float("nan")) + b"\x01", "NaN"),
     "NaN in a set": (lambda: {float("nan")}, "NaN"),
     "list as a key": (b"\x81\x90\x01", "cannot be hashed"),
