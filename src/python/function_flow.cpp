@@ -164,6 +164,8 @@ bool FunctionFlow::evaluate(Scope& scope, ValueId id) {
       add_object(found, scope.info->constant_at(value.index), false);
       break;
     case Kind::kInteger: {
+      // Each one made is another object, and would count as news in each pass.
+      if (!scope.facts[id].objects.empty()) break;
       const Ref integer =
           Ref::steal(PyLong_FromLong(static_cast<std::int32_t>(value.index)));
       add_object(found, integer.get(), false);
