@@ -19,7 +19,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--skip", arguments.skip,
                  "Modules to leave out: a name in their path, or a pattern")
       ->allow_extra_args(false);
-  app.add_option("--items", arguments.items, "Rows to show");
+  app.add_option("--items", arguments.items, "Rows to show")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--json", arguments.json, "Write JSON");
   add_text(app, "--python", arguments.python,
            "The interpreter; else $WAYBILL_PYTHON, else python3");
