@@ -5,6 +5,7 @@
 //   auto value = waybill::read_value(bytes);
 //   if (value) std::cout << *waybill::value_json(*value);
 
+#include <cstddef>
 #include <string>
 
 #include "waybill/error.h"
@@ -20,6 +21,9 @@ struct JsonOptions {
   bool is_loose = false;
   // Colours for terminals.
   bool colours = false;
+  // Bytes of text, margins and escapes included, colours not; at least 16 are counted
+  // for each value. What is shared is written again, so a small payload can have much.
+  std::size_t max_bytes = std::size_t{256} << 20;
 };
 
 // The value as JSON text, in UTF-8. What would move the cursor of a terminal or turn
@@ -27,7 +31,7 @@ struct JsonOptions {
 // that differ, but for 0.0 and -0.0 to readers that take them as one.
 //
 // Errors, with offset 0: kMalformed for text that is no UTF-8; kLimitExceeded for more
-// than 512 containers inside each other; with `is_loose`, kRefused for maps whose keys
+// than 512 containers inside each other, and for text beyond `max_bytes`; with `is_loose`, kRefused for maps whose keys
 // are no names in JSON, or would be the same.
 Result<std::string> value_json(const data::Value& value,
                                const JsonOptions& options = {});

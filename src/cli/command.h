@@ -4,6 +4,7 @@
 // them.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 
 namespace CLI {
 class App;
+class Option;
 }
 
 namespace waybill::cli {
@@ -27,21 +29,22 @@ enum class Exit : std::uint8_t {
   kDifferent = 6,       // What was compared is not equal.
 };
 
-// The values of all options of all commands; each command sets and reads its own.
+// The values of all options of all commands; each command sets and reads its own. What
+// is given as an empty text is given: a check that was asked for is never left out.
 struct Arguments {
   std::string file;
   std::string other_file;
-  std::string call;
-  std::string package;
-  std::string policy_file;
+  std::optional<std::string> call;
+  std::optional<std::string> package;
+  std::optional<std::string> policy_file;
   std::string shell;
   std::vector<std::string> skip;
-  std::string target;
-  std::string python;
-  std::string output;
-  std::string key_file;
+  std::optional<std::string> target;
+  std::optional<std::string> python;
+  std::optional<std::string> output;
+  std::optional<std::string> key_file;
   std::vector<std::string> key_files;
-  std::string key_variable;
+  std::optional<std::string> key_variable;
   bool mac = false;
   bool json = false;
   bool no_colours = false;
@@ -72,6 +75,11 @@ extern const Command kRun;
 extern const Command kDiff;
 extern const Command kCompletion;
 extern const Command kMan;
+
+// An option, or an argument, that may be left out. (CLI11 itself takes an empty text for
+// an optional as nothing.)
+CLI::Option* add_text(CLI::App& app, const char* name, std::optional<std::string>& into,
+                      const char* description);
 
 // The bytes of a file, or of stdin for "-". False, with a line on stderr, if they
 // cannot be read.

@@ -17,7 +17,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("B", arguments.other_file, "Another one, or - for stdin")->required();
   app.add_flag("--json", arguments.json, "Write one JSON object");
   app.add_flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
-  app.add_option("--items", arguments.items, "Differences of each kind to show");
+  app.add_option("--items", arguments.items, "Differences of each kind to show")
+      ->check(CLI::NonNegativeNumber);
 }
 
 Exit run(const Arguments& arguments) {

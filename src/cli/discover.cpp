@@ -11,32 +11,33 @@ namespace {
 
 void declare(CLI::App& app, Arguments& arguments) {
   // Newer versions of CLI11 allow no colon in the name itself.
-  app.add_option("TARGET", arguments.target,
-                 "MODULE:QUALNAME, e.g. json:JSONDecoder.decode; a module; a folder or "
-                 "file of Python source");
-  app.add_option("--package", arguments.package, "All modules of an installed package");
+  add_text(app, "TARGET", arguments.target,
+           "MODULE:QUALNAME, e.g. json:JSONDecoder.decode; a module; a folder or file of "
+           "Python source");
+  add_text(app, "--package", arguments.package, "All modules of an installed package");
   app.add_flag("--static", arguments.is_static, "Compile modules, and import none");
   app.add_option("--skip", arguments.skip,
                  "Modules to leave out: a name in their path, or a pattern")
       ->allow_extra_args(false);
-  app.add_option("--items", arguments.items, "Rows to show");
+  app.add_option("--items", arguments.items, "Rows to show")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--json", arguments.json, "Write JSON");
-  app.add_option("--python", arguments.python,
-                 "The interpreter; else $WAYBILL_PYTHON, else python3");
+  add_text(app, "--python", arguments.python,
+           "The interpreter; else $WAYBILL_PYTHON, else python3");
 }
 
 Exit run(const Arguments& arguments) {
   std::vector<std::string> words = {"discover"};
   if (arguments.json) words.push_back("--json");
   if (arguments.is_static) words.push_back("--static");
-  if (!arguments.package.empty()) words.push_back("--package=" + arguments.package);
+  if (arguments.package) words.push_back("--package=" + *arguments.package);
   for (const std::string& pattern : arguments.skip)
     words.push_back("--skip=" + pattern);
   words.push_back("--items=" + std::to_string(arguments.items));
-  if (!arguments.target.empty()) {
+  if (arguments.target) {
     // What starts with a dash is a target here, and should not become an option there.
     words.push_back("--");
-    words.push_back(arguments.target);
+    words.push_back(*arguments.target);
   }
   return become_python(arguments, std::move(words));
 }

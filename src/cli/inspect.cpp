@@ -16,8 +16,10 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
   app.add_flag("--json", arguments.json, "Write one JSON object");
   app.add_flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
-  app.add_option("--depth", arguments.depth, "Containers inside containers to show");
-  app.add_option("--items", arguments.items, "Items of each container to show");
+  app.add_option("--depth", arguments.depth, "Containers inside containers to show")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--items", arguments.items, "Items of each container to show")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--code,--disassemble", arguments.code, "Show the instructions of code");
 }
 

@@ -17,8 +17,8 @@ namespace waybill::cli {
 namespace {
 
 void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("--out", arguments.output,
-                 "Where to: PREFIX.key, and PREFIX.pub for those who check")
+  add_text(app, "--out", arguments.output,
+           "Where to: PREFIX.key, and PREFIX.pub for those who check")
       ->required();
   app.add_flag("--mac", arguments.mac,
                "A key that both sides share, instead of an Ed25519 pair");
@@ -39,14 +39,14 @@ Result<void> save_public(const std::string& path, const std::string& line) {
 }
 
 Exit run(const Arguments& arguments) {
-  const std::string secret_file = arguments.output + ".key";
+  const std::string secret_file = *arguments.output + ".key";
   const SigningKey key = SigningKey::generate(
       arguments.mac ? SignatureAlgorithm::kMac : SignatureAlgorithm::kEd25519);
   const Result<void> saved = key.save(secret_file);
   if (!saved) return refuse(saved.error(), arguments.json);
   const std::string line = arguments.mac ? "" : *key.public_text();
   if (!arguments.mac) {
-    const Result<void> published = save_public(arguments.output + ".pub", line);
+    const Result<void> published = save_public(*arguments.output + ".pub", line);
     if (!published) {
       std::remove(secret_file.c_str());  // One without the other helps nobody.
       return refuse(published.error(), arguments.json);

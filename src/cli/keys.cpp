@@ -12,8 +12,8 @@ void declare_known_keys(CLI::App& app, Arguments& arguments) {
          "--key", arguments.key_files,
          "A file with a public key or MAC key, one of which must have signed it")
       ->allow_extra_args(false);
-  app.add_option("--key-env", arguments.key_variable,
-                 "The name of an environment variable with such keys");
+  add_text(app, "--key-env", arguments.key_variable,
+           "The name of an environment variable with such keys");
 }
 
 Result<KeyRing> known_keys(const Arguments& arguments) {
@@ -22,8 +22,8 @@ Result<KeyRing> known_keys(const Arguments& arguments) {
   for (const std::string& file : arguments.key_files) {
     if (added) added = keys.add_file(file);
   }
-  if (added && !arguments.key_variable.empty()) {
-    added = keys.add_environment(arguments.key_variable);
+  if (added && arguments.key_variable) {
+    added = keys.add_environment(*arguments.key_variable);
   }
   return added.map([&] { return std::move(keys); });
 }

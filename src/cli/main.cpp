@@ -51,7 +51,11 @@ Exit run(int argc, char** argv) {
     // Asking for help is fine; CLI11 has a number of its own for each mistake.
     return app.exit(error) == 0 ? Exit::kFine : Exit::kUsage;
   }
-  return chosen->run(arguments);
+  const Exit code = chosen->run(arguments);
+  const bool is_told = code != Exit::kFine && code != Exit::kDifferent;
+  if (is_told || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return code;
+  std::perror("waybill: stdout");  // A disk that is full.
+  return Exit::kUnreadable;
 }
 
 }  // namespace

@@ -12,24 +12,23 @@ namespace {
 void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
   auto* from = app.add_option_group("key")->require_option(1);
-  from->add_option("--key", arguments.key_file, "A file with the key to sign with");
-  from->add_option("--key-env", arguments.key_variable,
-                   "The name of an environment variable with that key");
-  app.add_option("-o,--out", arguments.output, "Where to; else stdout");
+  add_text(*from, "--key", arguments.key_file, "A file with the key to sign with");
+  add_text(*from, "--key-env", arguments.key_variable,
+           "The name of an environment variable with that key");
+  add_text(app, "-o,--out", arguments.output, "Where to; else stdout");
   app.add_flag("--json", arguments.json, "Write errors as JSON too");
 }
 
 Exit run(const Arguments& arguments) {
   const Result<SigningKey> key =
-      arguments.key_file.empty() ? SigningKey::from_environment(arguments.key_variable)
-                                 : SigningKey::from_file(arguments.key_file);
+      arguments.key_file ? SigningKey::from_file(*arguments.key_file)
+                         : SigningKey::from_environment(*arguments.key_variable);
   if (!key) return refuse(key.error(), arguments.json);
   std::vector<std::uint8_t> bytes;
   if (!read_input(arguments.file, bytes)) return Exit::kUnreadable;
   const Result<std::vector<std::uint8_t>> envelope = sign(bytes, *key);
   if (!envelope) return refuse(envelope.error(), arguments.json);
-  const bool is_written =
-      write_output(arguments.output.empty() ? "-" : arguments.output, *envelope);
+  const bool is_written = write_output(arguments.output.value_or("-"), *envelope);
   return is_written ? Exit::kFine : Exit::kUnreadable;
 }
 

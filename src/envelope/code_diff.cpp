@@ -66,9 +66,10 @@ bool are_equal(const std::vector<BytesView>& one, const std::vector<BytesView>& 
       one, other, [](BytesView a, BytesView b) { return std::ranges::equal(a, b); });
 }
 
-// "names: -a -b +c": what only one of the two has.
+// "names: -a -b +c": what only one of the two has, as far as its words are shown.
 template <typename List>
-std::string detail(const char* what, const List& before, const List& after) {
+std::string detail(const char* what, const List& before, const List& after,
+                   bool are_all_the_same = true) {
   std::map<std::string, int> count;
   for (const auto& word : before) --count[std::string(word)];
   for (const auto& word : after) ++count[std::string(word)];
@@ -79,8 +80,9 @@ std::string detail(const char* what, const List& before, const List& after) {
     if (told++ == kMostWords) return fmt::format("{}:{} …", what, out);
     out += fmt::format(" {}{}", more < 0 ? '-' : '+', word);
   }
-  return out.empty() ? fmt::format("{}: another order", what)
-                     : fmt::format("{}:{}", what, out);
+  if (!out.empty()) return fmt::format("{}:{}", what, out);
+  return fmt::format("{}: {}", what,
+                     are_all_the_same ? "another order" : "differ beyond what is shown");
 }
 
 InstructionText instruction_text(const CodeListing& listing, std::size_t index,
@@ -135,9 +137,14 @@ class Comparer {
     const Constants old_constants = constants_of(a);
     const Constants new_constants = constants_of(b);
     if (tell(!are_equal(old_constants.values, new_constants.values), "constants")) {
-      found.details.push_back(detail("constants", one.constants(), other.constants()));
+      found.details.push_back(detail("constants", one.constants(), other.constants(),
+                                     are_reordered(old_constants, new_constants)));
     }
-    tell(!are_equal(old_constants.nested, new_constants.nested), "nested code");
+    tell(!are_equal(old_constants.nested, new_constants.nested),
+         lacks_one(old_constants.nested, new_names_) ||
+                 lacks_one(new_constants.nested, old_names_)
+             ? "nested code"
+             : "which nested code");
     if (tell(a.names != b.names, "names")) {
       found.details.push_back(detail("names", a.names, b.names));
     }
@@ -157,6 +164,25 @@ class Comparer {
     tell(!std::ranges::equal(a.exception_table, b.exception_table), "exception table");
     tell(a.name != b.name, "name");
     if (found.parts.empty()) found.parts.push_back("encoding");
+  }
+
+  // Whether a body of these is not in the other envelope, and so is told by itself.
+  static bool lacks_one(const std::vector<BytesView>& hashes, const ValueNames& other) {
+    return std::ranges::any_of(hashes, [&](BytesView bytes) {
+      ContentHash hash{};
+      if (bytes.size() != hash.size()) return true;
+      std::ranges::copy(bytes, hash.begin());
+      return !other.code_by_hash.contains(hash);
+    });
+  }
+
+  static bool are_reordered(Constants one, Constants other) {
+    const auto order = [](BytesView a, BytesView b) {
+      return std::ranges::lexicographical_compare(a, b);
+    };
+    std::ranges::sort(one.values, order);
+    std::ranges::sort(other.values, order);
+    return are_equal(one.values, other.values);
   }
 
   static void add_first(const CodeListing& one, std::size_t one_size,
@@ -193,7 +219,8 @@ void add_places(const Envelope& old_one, const Envelope& new_one,
     const CodePlace& after = new_places[found->second];
     if (!before.is_known || !after.is_known) continue;
     const bool has_other_file = before.file != after.file;
-    const bool has_other_lines = !std::ranges::equal(before.lines, after.lines);
+    const bool has_other_lines = !std::ranges::equal(before.lines, after.lines) ||
+                                 before.later != after.later;
     if (!has_other_file && !has_other_lines && before.first_line == after.first_line) {
       continue;
     }
@@ -230,6 +257,7 @@ CodeDiff diff_code(const Envelope& old_one, const Envelope& new_one,
     const std::size_t other = found->second.back();
     found->second.pop_back();
     is_paired[other] = true;
+    out.changed.emplace(i, other);
     out.code.push_back(comparer.changed(i, other));
   }
   for (std::size_t i = new_one.code.size(); i-- != 0;) {

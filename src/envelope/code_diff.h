@@ -3,7 +3,9 @@
 // Which code bodies of two envelopes differ, and in what.
 
 #include <cstddef>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "envelope/code_listing.h"
@@ -22,7 +24,8 @@ struct CodeDifference {
   Kind kind = Kind::kChanged;
   std::string name;  // Qualified.
   // kChanged: "instructions", "constants", "names", "variables", "arguments", "flags",
-  // "stack size", "exception table", "nested code", "name".
+  // "stack size", "exception table", "nested code" (which has an entry of its own),
+  // "which nested code" (of what both have), "name".
   std::vector<std::string> parts;
   // Set if the instructions differ and both can be read.
   bool has_instruction = false;
@@ -46,6 +49,8 @@ struct PlaceDifference {
 
 struct CodeDiff {
   std::vector<CodeDifference> code;
+  // The indices, old and new, of bodies that are in `code` as one that changed.
+  std::set<std::pair<std::size_t, std::size_t>> changed;
   // Of code that is the same.
   std::vector<PlaceDifference> places;
 };

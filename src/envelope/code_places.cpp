@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/hash.h"
 #include "envelope/code_body.h"
 #include "wire/reader.h"
 
@@ -71,6 +72,14 @@ std::vector<std::vector<std::uint64_t>> nested_of(const Envelope& envelope) {
     }
   }
   return nested;
+}
+
+std::uint64_t hash_with(std::uint64_t before, const CodePlace& place) {
+  const auto* file = reinterpret_cast<const std::uint8_t*>(place.file.data());
+  const std::uint64_t parts[] = {before, base::hash_of({file, place.file.size()}),
+                                 static_cast<std::uint64_t>(place.first_line),
+                                 base::hash_of(place.lines)};
+  return base::hash_of({reinterpret_cast<const std::uint8_t*>(parts), sizeof parts});
 }
 
 class Places {
@@ -143,7 +152,12 @@ class Places {
       return false;
     }
     place.is_known = true;
-    if (!places_[code].is_known) places_[code] = place;
+    CodePlace& known = places_[code];
+    if (known.is_known) {
+      known.later = hash_with(known.later, place);
+    } else {
+      known = place;
+    }
     if (count != 0) open_.push_back({code, 0, count, place.file});
     return true;
   }

@@ -16,6 +16,7 @@ struct CodePlace {
   std::string_view file;  // May hold lone surrogates.
   std::int64_t first_line = 0;
   BytesView lines;  // co_linetable
+  std::uint64_t later = 0;  // A hash of the places of further uses of the same body.
 };
 
 // The first place of each code body, by its index in the code section. Works on

@@ -10,6 +10,7 @@
 
 #include "envelope/code_diff.h"
 #include "envelope/diff_model.h"
+#include "envelope/json_paint.h"
 #include "envelope/payload_diff.h"
 
 namespace waybill {
@@ -187,8 +188,8 @@ void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
   add_header(a, b, model);
   add_imports(a, b, options.max_items, model, files_differ, lines_differ);
   add_code(code, options.max_items, model);
-  add_payload(diff_payloads(a, b, old_names, new_names, options), options.max_items,
-              model);
+  add_payload(diff_payloads(a, b, code, old_names, new_names, options),
+              options.max_items, model);
   add_places(code, options.max_items, model);
   model["signature"] = !std::ranges::equal(a.signature, b.signature);
   model["summary"] = is_equal ? "equal" : summary_of(model, files_differ, lines_differ);
@@ -204,7 +205,9 @@ Diff diff(const Envelope& old_one, const Envelope& new_one,
   result.differs = !tree.root["equal"].get<bool>();
   result.report =
       options.json
-          ? tree.root.dump(2, ' ', false, envelope::Json::error_handler_t::replace)
+          ? envelope::painted(
+                tree.root.dump(2, ' ', false, envelope::Json::error_handler_t::replace),
+                false)
           : envelope::diff_text(tree.root, options.colours);
   return result;
 }

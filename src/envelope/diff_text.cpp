@@ -63,6 +63,8 @@ void add_phrases(const Json& section, std::string_view noun, Phrase phrase,
   std::size_t left_out = 0;
   for (const Json& row : section["items"]) left_out += is_nested_only(row);
   const std::uint64_t count = number_of(section, "count") - left_out;
+  // Where nothing else tells of a difference, that is what there is.
+  if (count == 0 && left_out != 0) out.push_back(phrase(section["items"][0]));
   if (count > told) {
     const std::uint64_t left = count - told;
     out.push_back(fmt::format("{}{} {}{}", left, told == 0 ? "" : " more", noun,
@@ -193,6 +195,8 @@ std::string summary_of(const Json& model, bool files_differ, bool lines_differ) 
   if (lines_differ) phrases.push_back("line numbers");
   if (model["signature"].get<bool>()) phrases.push_back("the signature");
   const bool is_places_only =
+      number_of(model["code"], "count") == 0 &&
+      number_of(model["payload"], "count") == 0 &&
       phrases.size() == static_cast<std::size_t>(files_differ + lines_differ);
   if (phrases.empty()) {
     return "differ in: how the same values are written, or which equal one is meant";

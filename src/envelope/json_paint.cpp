@@ -5,6 +5,8 @@
 #include "envelope/json_paint.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,12 +31,24 @@ std::size_t control_at(std::string_view text, std::uint32_t& point) {
     point = byte(1);
     return 2;
   }
+  if (byte(0) == 0xd8 && byte(1) == 0x9c) {
+    point = 0x61c;
+    return 2;
+  }
   if (byte(0) != 0xe2) return 0;
   point = 0x2000 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
   const bool is_control = (point >= 0x200e && point <= 0x200f) ||
                           (point >= 0x2028 && point <= 0x202e) ||
                           (point >= 0x2066 && point <= 0x2069);
   return is_control ? 3 : 0;
+}
+
+bool has_control(std::string_view text) {
+  std::uint32_t point = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (control_at(text.substr(at), point) != 0) return true;
+  }
+  return false;
 }
 
 std::string escaped(std::string_view text) {
@@ -61,11 +75,13 @@ std::size_t string_length(std::string_view json) {
 
 }  // namespace
 
-std::string painted(std::string_view json, bool colours) {
+std::string painted(std::string text, bool colours) {
+  if (!colours) return has_control(text) ? escaped(text) : std::move(text);
+  std::string_view json = text;
   constexpr std::string_view kBetween = "{}[],: \n\"";
   std::string out;
-  const auto put = [&](const char* colour, std::string_view text) {
-    out += colours ? fmt::format("\x1b[{}m{}\x1b[0m", colour, text) : std::string(text);
+  const auto put = [&](const char* colour, std::string_view word) {
+    out += fmt::format("\x1b[{}m{}\x1b[0m", colour, word);
   };
   while (!json.empty()) {
     std::size_t length = 1;

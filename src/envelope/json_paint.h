@@ -3,12 +3,12 @@
 // JSON text for terminals.
 
 #include <string>
-#include <string_view>
 
 namespace waybill::envelope {
 
 // The JSON with characters escaped that would move a terminal's cursor or turn the
-// direction of text, which JSON lets pass; with colours if they are asked for.
-std::string painted(std::string_view json, bool colours);
+// direction of text, which JSON lets pass; with colours if they are asked for. Makes no copy
+// where nothing is to do.
+std::string painted(std::string json, bool colours);
 
 }  // namespace waybill::envelope

@@ -57,9 +57,11 @@ std::string part(const char* const (&names)[kSize], std::size_t position) {
 
 class Walk {
  public:
-  Walk(const Envelope& old_one, const Envelope& new_one, const ValueNames& old_names,
-       const ValueNames& new_names, const DiffOptions& options)
+  Walk(const Envelope& old_one, const Envelope& new_one, const CodeDiff& code,
+       const ValueNames& old_names, const ValueNames& new_names,
+       const DiffOptions& options)
       : envelopes_{&old_one, &new_one},
+        code_(code),
         names_{&old_names, &new_names},
         trees_{PayloadTree(old_one), PayloadTree(new_one)},
         options_(options) {}
@@ -226,13 +228,24 @@ class Walk {
     push(before[3], after[3], pair.path, "", Role::kFunctionFields, pair.before);
   }
 
-  // Other code of the same name is told with the code.
+  // Code that changed is told with the code. What both have may have traded places,
+  // under the same name too.
   void visit_code(Index before, Index after, const Pair& pair) {
+    const std::size_t old_index = code_index(0, before);
+    const std::size_t new_index = code_index(1, after);
+    const auto& old_code = envelopes_[0]->code;
+    const auto& new_code = envelopes_[1]->code;
+    if (old_index >= old_code.size() && new_index >= new_code.size()) return;
+    if (old_index < old_code.size() && new_index < new_code.size() &&
+        old_code[old_index].hash == new_code[new_index].hash) {
+      return;
+    }
+    if (code_.changed.contains({old_index, new_index}) || is_full()) return;
     const std::string& old_name = code_name(0, before);
     const std::string& new_name = code_name(1, after);
-    if (old_name == new_name) return;
+    const char* remark = old_name == new_name ? " (other code of the same name)" : "";
     add({Kind::kChanged, path_text(pair.path), fmt::format("<function {}>", old_name),
-         fmt::format("<function {}>", new_name)});
+         fmt::format("<function {}>{}", new_name, remark)});
   }
 
   // The index in the code section of a function or code node; its size where it has
@@ -255,9 +268,10 @@ class Walk {
   void visit_sequence(const Pair& pair) {
     const auto before = trees_[0].children(pair.before);
     const auto after = trees_[1].children(pair.after);
-    const std::vector<std::string> names = pair.role == Role::kCells
-                                               ? cell_names(pair.function)
-                                               : std::vector<std::string>();
+    const bool has_names =
+        pair.role == Role::kCells && result_.shown.size() < options_.max_items;
+    const std::vector<std::string> names =
+        has_names ? cell_names(pair.function) : std::vector<std::string>();
     const auto label = [&](std::size_t i) {
       return i < names.size() ? "[" + quoted(names[i], options_.max_text) + "]"
                               : fmt::format("[{}]", i);
@@ -288,19 +302,26 @@ class Walk {
     }
   }
 
-  // The variables whose cells the function introduces.
-  std::vector<std::string> cell_names(Index function) const {
-    std::vector<std::string> names;
-    const std::size_t index = code_index(0, function);
-    if (index >= envelopes_[0]->code.size()) return names;
+  // The free variables of a body, which is read once however many functions have it.
+  const std::vector<std::string>& free_names(std::size_t index) {
+    const auto [known, is_new] = free_names_.try_emplace(index);
+    std::vector<std::string>& names = known->second;
+    if (!is_new || index >= envelopes_[0]->code.size()) return names;
     const CodeBody& body = envelopes_[0]->code[index];
     Reader reader(body.bytes, Limits{}, body.offset);
     CodeFields fields;
     if (!read_code_body(reader, body.bytes, fields)) return names;
-    std::vector<std::string_view> free;
     for (std::size_t i = 0; i < fields.local_names.size(); ++i) {
-      if ((fields.local_kinds[i] & kIsFree) != 0) free.push_back(fields.local_names[i]);
+      if ((fields.local_kinds[i] & kIsFree) == 0) continue;
+      names.emplace_back(fields.local_names[i]);
     }
+    return names;
+  }
+
+  // The variables whose cells the function introduces.
+  std::vector<std::string> cell_names(Index function) {
+    std::vector<std::string> names;
+    const std::vector<std::string>& free = free_names(code_index(0, function));
     const auto cells = trees_[0].children(trees_[0].children(function)[2]);
     for (std::size_t i = 0; i < cells.size() && i < free.size(); ++i) {
       const bool is_own =
@@ -385,21 +406,23 @@ class Walk {
   }
 
   const Envelope* envelopes_[2];
+  const CodeDiff& code_;
   const ValueNames* names_[2];
   PayloadTree trees_[2];
   const DiffOptions& options_;
   std::vector<Level> stack_;
   std::vector<Pair> children_;
   std::vector<Step> steps_;
+  std::unordered_map<std::size_t, std::vector<std::string>> free_names_;
   PayloadDiff result_;
 };
 
 }  // namespace
 
 PayloadDiff diff_payloads(const Envelope& old_one, const Envelope& new_one,
-                          const ValueNames& old_names, const ValueNames& new_names,
-                          const DiffOptions& options) {
-  return Walk(old_one, new_one, old_names, new_names, options).run();
+                          const CodeDiff& code, const ValueNames& old_names,
+                          const ValueNames& new_names, const DiffOptions& options) {
+  return Walk(old_one, new_one, code, old_names, new_names, options).run();
 }
 
 }  // namespace waybill::envelope

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "envelope/code_diff.h"
 #include "envelope/value_text.h"
 #include "waybill/diff.h"
 
@@ -29,12 +30,13 @@ struct PayloadDiff {
   // As many as the options allow, in the order of the payload.
   std::vector<ValueDifference> shown;
   std::size_t count = 0;  // All of them.
-  // Functions whose code differs are none of them; code_diff.h tells what of it.
+  // Functions whose code `code` tells as changed are none of them.
 };
 
-// Compares the payloads. `old_names` and `new_names` are those of the envelopes.
+// Compares the payloads. `code`, `old_names` and `new_names` are of the envelopes.
 PayloadDiff diff_payloads(const Envelope& old_one, const Envelope& new_one,
-                          const ValueNames& old_names, const ValueNames& new_names,
+                          const CodeDiff& code, const ValueNames& old_names,
+                          const ValueNames& new_names,
                           const DiffOptions& options);
 
 }  // namespace waybill::envelope

@@ -36,11 +36,6 @@ PayloadTree::PayloadTree(const Envelope& envelope) : envelope_(envelope) {
 }
 
 bool PayloadTree::build() {
-  struct Frame {
-    std::uint32_t node;
-    std::uint64_t left;
-    bool is_code;  // The next value is an index into the code section.
-  };
   std::vector<Frame> open;
   Reader reader(envelope_.payload.bytes, Limits{}, envelope_.payload.offset);
   do {
@@ -69,7 +64,7 @@ bool PayloadTree::build() {
       open.push_back({index, left, has_code});
     } else {
       nodes_[index].end = index + 1;
-      nodes_[index].hash = leaf_hash(token, reader.offset(), is_code);
+      nodes_[index].hash = leaf_hash(token, reader.offset(), is_code, open);
       if (!open.empty()) {
         Node& around = nodes_[open.back().node];
         around.hash = mixed(around.hash, nodes_[index].hash);
@@ -88,7 +83,8 @@ bool PayloadTree::build() {
 }
 
 std::uint64_t PayloadTree::leaf_hash(const Token& token, std::size_t end,
-                                     bool is_code) const {
+                                     bool is_code,
+                                     const std::vector<Frame>& open) const {
   if (is_code && token.type == TokenType::kInteger && token.integer >= 0 &&
       static_cast<std::uint64_t>(token.integer) < envelope_.code.size()) {
     const CodeBody& body = envelope_.code[static_cast<std::size_t>(token.integer)];
@@ -97,7 +93,7 @@ std::uint64_t PayloadTree::leaf_hash(const Token& token, std::size_t end,
   if (token.type == TokenType::kExtension) {
     std::uint64_t index = 0;
     const auto type = static_cast<ExtType>(token.ext_type);
-    if (type == ExtType::kReference) return reference_hash(token);
+    if (type == ExtType::kReference) return reference_hash(token, open);
     const auto& imports = envelope_.manifest.imports;
     if (type == ExtType::kModule && wire::index_of(token.bytes, index) &&
         index < imports.size()) {
@@ -110,7 +106,8 @@ std::uint64_t PayloadTree::leaf_hash(const Token& token, std::size_t end,
   return base::hash_of(envelope_.payload.bytes.subspan(start, end - token.offset));
 }
 
-std::uint64_t PayloadTree::reference_hash(const Token& token) const {
+std::uint64_t PayloadTree::reference_hash(const Token& token,
+                                          const std::vector<Frame>& open) const {
   std::uint64_t number = 0;
   if (!wire::index_of(token.bytes, number) || number >= envelope_.shared.size()) {
     return base::hash_of(token.bytes);
@@ -119,11 +116,15 @@ std::uint64_t PayloadTree::reference_hash(const Token& token) const {
   const auto target = std::lower_bound(
       nodes_.begin(), nodes_.end(), offset,
       [](const Node& node, std::size_t value) { return node.offset < value; });
-  // What is still open has no hash yet: a cycle.
-  const bool is_known =
-      target != nodes_.end() && target->offset == offset && target->end != 0;
-  return is_known ? salted(Salt::kReference, target->hash)
-                  : salted(Salt::kOpenReference, number);
+  if (target == nodes_.end() || target->offset != offset) {
+    return salted(Salt::kReference, number);
+  }
+  if (target->end != 0) return salted(Salt::kReference, target->hash);
+  // What is still open has no hash yet: a cycle. Its number depends on what else is
+  // shared; how far up it is does not.
+  const auto node = static_cast<std::uint32_t>(target - nodes_.begin());
+  const auto frame = std::ranges::lower_bound(open, node, {}, &Frame::node);
+  return salted(Salt::kOpenReference, static_cast<std::uint64_t>(open.end() - frame));
 }
 
 std::vector<std::uint32_t> PayloadTree::children(std::uint32_t index) const {

@@ -37,10 +37,18 @@ class PayloadTree {
   wire::Reader at(std::uint32_t index) const;
 
  private:
+  // A container of which not all has been read.
+  struct Frame {
+    std::uint32_t node;
+    std::uint64_t left;
+    bool is_code;  // The next value is an index into the code section.
+  };
+
   bool build();
-  std::uint64_t leaf_hash(const wire::Token& token, std::size_t end,
-                          bool is_code) const;
-  std::uint64_t reference_hash(const wire::Token& token) const;
+  std::uint64_t leaf_hash(const wire::Token& token, std::size_t end, bool is_code,
+                          const std::vector<Frame>& open) const;
+  std::uint64_t reference_hash(const wire::Token& token,
+                               const std::vector<Frame>& open) const;
 
   const Envelope& envelope_;
   std::vector<Node> nodes_;

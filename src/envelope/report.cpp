@@ -8,6 +8,7 @@
 
 #include "envelope/code_body.h"
 #include "envelope/code_listing.h"
+#include "envelope/json_paint.h"
 #include "envelope/report_model.h"
 #include "waybill/signature.h"
 #include "wire/reader.h"
@@ -146,7 +147,7 @@ void take_apart(Json& json) {
 
 // Names may hold bytes that are no UTF-8: they are replaced, not refused.
 std::string dump(const Json& model) {
-  return model.dump(2, ' ', false, Json::error_handler_t::replace);
+  return painted(model.dump(2, ' ', false, Json::error_handler_t::replace), false);
 }
 
 }  // namespace

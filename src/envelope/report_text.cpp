@@ -182,7 +182,7 @@ char32_t code_point(std::string_view text, std::size_t at, std::size_t& length) 
 
 // Moves the cursor, changes the terminal, or turns the direction of the text around it.
 bool is_control(char32_t point) {
-  return point < 0x20 || (point >= 0x7f && point < 0xa0) ||
+  return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
          (point >= 0x200e && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
          (point >= 0x2066 && point <= 0x2069) || (point >= 0xd800 && point < 0xe000);
 }

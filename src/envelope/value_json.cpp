@@ -45,13 +45,18 @@ const char* word_for(double value) {
 
 class Conversion {
  public:
-  explicit Conversion(bool is_loose) : is_loose_(is_loose) {}
+  explicit Conversion(const JsonOptions& options)
+      : is_loose_(options.is_loose),
+        indent_(options.indent < 0 ? 0 : static_cast<std::size_t>(options.indent)),
+        max_bytes_(options.max_bytes),
+        left_(options.max_bytes) {}
 
   bool convert(const Value& value, Json& into, int depth = 0) {
     if (depth > kDeepest) {
       return fail(ErrorCode::kLimitExceeded,
                   "more than 512 containers inside each other are not written as JSON");
     }
+    if (!spend(cost(value, depth))) return false;
     switch (value.kind()) {
       case Kind::kNil:
         into = nullptr;
@@ -95,6 +100,45 @@ class Conversion {
   const Error& error() const { return error_; }
 
  private:
+  static constexpr std::size_t kTag = 24;
+  static constexpr std::size_t kLeast = 16;
+
+  // The most bytes that a value has without those inside it.
+  std::size_t cost(const Value& value, int depth) const {
+    const std::size_t margin = indent_ * static_cast<std::size_t>(depth);
+    std::size_t size = kLeast;
+    if (const auto* text = value.get_if<std::string>()) {
+      size += text_cost(*text);
+    } else if (const auto* bytes = value.get_if<data::Binary>()) {
+      size += bytes->size() / 3 * 4 + kTag;
+    } else if (const auto* array = value.get_if<data::ByteArray>()) {
+      size += array->bytes.size() / 3 * 4 + kTag;
+    } else if (value.kind() == Kind::kMap || value.items() != nullptr) {
+      return size + margin * 2 + kTag;  // Both brackets.
+    }
+    return size + margin;
+  }
+
+  static std::size_t text_cost(std::string_view text) {
+    std::size_t size = text.size();
+    for (const char c : text) {
+      const auto byte = static_cast<std::uint8_t>(c);
+      if (byte < 0x20 || byte == 0x7f) size += 5;
+      if (c == '"' || c == '\\') size += 1;
+    }
+    return size;
+  }
+
+  bool spend(std::size_t size) {
+    if (size > left_) {
+      return fail(ErrorCode::kLimitExceeded,
+                  "the JSON has more than " + std::to_string(max_bytes_) +
+                      " bytes (max_bytes)");
+    }
+    left_ -= size;
+    return true;
+  }
+
   bool fail(ErrorCode code, std::string detail) {
     error_ = {code, 0, std::move(detail)};
     return false;
@@ -170,6 +214,7 @@ class Conversion {
     if (!has_names) return pairs(map, tagged("$dict", into), depth);
     auto& object = begin_pairs(map, into);
     for (const auto& [key, item] : map.pairs) {
+      if (!spend(kLeast + text_cost(*key.get_if<std::string>()))) return false;
       object.emplace_back(*key.get_if<std::string>(), Json());
       if (!convert(item, object.back().second, depth + 1)) return false;
     }
@@ -218,6 +263,9 @@ class Conversion {
   }
 
   bool is_loose_;
+  std::size_t indent_;
+  std::size_t max_bytes_;
+  std::size_t left_;
   Error error_{};
 };
 
@@ -225,7 +273,7 @@ class Conversion {
 
 Result<std::string> value_json(const Value& value, const JsonOptions& options) {
   envelope::Tree tree;
-  Conversion conversion(options.is_loose);
+  Conversion conversion(options);
   if (!conversion.convert(value, tree.root)) return tl::unexpected(conversion.error());
   return envelope::painted(tree.root.dump(options.indent), options.colours);
 }

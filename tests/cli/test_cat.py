@@ -252,3 +252,17 @@ def test_colours_are_for_terminals_only():
     ]:
         written = on_a_terminal(*arguments, data=data, env=env)
         assert written.replace(b"\r\n", b"\n") == plain
+
+
+def test_json_that_is_far_larger_than_the_payload_is_refused(tmp_path):
+    value = [0] * 40_000
+    for _ in range(500):
+        value = [value]
+    (tmp_path / "a").write_bytes(waybill.dumps(value))
+
+    ended = subprocess.run(
+        [BINARY, "cat", "--indent", "16", tmp_path / "a"], capture_output=True
+    )
+
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert b"max_bytes" in ended.stderr

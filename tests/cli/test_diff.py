@@ -266,3 +266,82 @@ def test_misunderstanding_ends_with_1(tmp_path, arguments):
     ended = subprocess.run([BINARY, "diff", *arguments], cwd=tmp_path, input=b"")
 
     assert ended.returncode == 1
+
+
+LAMBDAS = "def make(n):\n  if n: return lambda: 11\n  return lambda: 12\n"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("[make(0), make(1)]", "[make(1), make(0)]"),
+        ("{'a': make(0), 'b': make(1)}", "{'a': make(1), 'b': make(0)}"),
+        ("[lambda: 11, lambda: 12]", "[lambda: 12, lambda: 11]"),
+        ("[make(0), make(1)]", "[make(0), make(0)]"),
+    ],
+)
+def test_functions_of_one_name_that_trade_places_are_told(diff, one, other):
+    found = diff(define(f"{LAMBDAS}f = {one}"), define(f"{LAMBDAS}f = {other}"))
+
+    assert found["payload"]["count"] > 0
+    assert "other code of the same name" in json.dumps(found["payload"])
+    assert "only" not in summary(found) and summary(found).startswith(("the", "code"))
+
+
+def test_nested_functions_that_trade_places_are_told(diff):
+    found = diff(
+        define("def f(): return (lambda: 1), (lambda: 2)"),
+        define("def f(): return (lambda: 2), (lambda: 1)"),
+    )
+
+    assert "code of f: which nested code" in summary(found)
+    assert "only" not in summary(found)
+
+
+def test_constants_that_differ_behind_what_is_shown_have_no_other_order(diff):
+    found = diff(
+        define(f"def f(): return {'x' * 100 + 'a'!r}"),
+        define(f"def f(): return {'x' * 100 + 'b'!r}"),
+    )
+
+    [row] = found["code"]["items"]
+    assert row["details"] == ["constants: differ beyond what is shown"]
+
+
+def test_cycles_are_equal_whatever_else_is_shared(diff):
+    def cycle():
+        found = [0]
+        found.append(found)
+        return found
+
+    shared = []
+    found = diff([[shared, shared], cycle()], [[[], 1], cycle()])
+
+    assert not [path for _, path, _, _ in changes(found) if path.startswith("[1]")]
+
+
+def test_lines_of_a_second_use_of_one_body_are_told(diff):
+    source = "def f(x): return x"
+
+    found = diff(
+        [define(source), define(source, line=3)],
+        [define(source), define(source, line=7)],
+    )
+
+    assert summary(found) == "line numbers only"
+
+
+def test_json_does_not_steer_the_terminal(tmp_path):
+    hostile = "\x7f\x9b31m\u202e\u2066\u061c"
+    define_it = define("def f(): return g", **{"g": hostile})
+    one, other = waybill.dumps([define_it, hostile]), waybill.dumps([{hostile: hostile}])
+
+    compared = run(tmp_path, one, other, "--json")
+    (tmp_path / "a").write_bytes(one)
+    told = subprocess.run(
+        [BINARY, "inspect", "--json", tmp_path / "a"], capture_output=True, text=True
+    )
+
+    for text in compared.stdout, told.stdout:
+        assert json.loads(text)
+        assert not set(hostile) - set("31m") & set(text)

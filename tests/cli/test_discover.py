@@ -169,3 +169,38 @@ class TestCommand:
 
         assert run.returncode == 5
         assert "No module named '-x'" in run.stderr
+
+    @pytest.mark.parametrize("option", ["--package", "--package="])
+    def test_package_without_a_name_is_a_misunderstanding(self, folder, option):
+        words = (option, "") if option.endswith("e") else (option,)
+
+        assert self.run(folder, *words, WAYBILL_PYTHON=sys.executable).returncode == 1
+
+    def test_looking_at_a_folder_runs_nothing_of_it(self, folder):
+        (folder / "waybill").mkdir()
+        for name in "waybill/__init__", "json", "fnmatch", "ast", "warnings":
+            (folder / f"{name}.py").write_text(f"print('ran {name}')\n")
+
+        run = self.run(folder, ".", "--json", WAYBILL_PYTHON=sys.executable)
+
+        assert (run.returncode, run.stderr) == (0, "")
+        assert "ran" not in run.stdout
+
+    def test_names_that_stdout_has_no_words_for_are_escaped(self, folder):
+        (folder / "other.py").write_text("def ö():\n    import é\n    import b\n", "utf-8")
+
+        run = self.run(
+            *(folder, "./other.py", "--items", "1"),
+            WAYBILL_PYTHON=sys.executable,
+            PYTHONIOENCODING="ascii",
+        )
+
+        assert run.returncode == 0, run.stderr
+        assert "\\xf6" in run.stdout
+
+    def test_what_is_no_file_is_passed_over(self, folder):
+        os.mkfifo(folder / "pipe.py")
+
+        run = self.run(folder, ".", WAYBILL_PYTHON=sys.executable)
+
+        assert run.returncode == 0, run.stderr

@@ -140,3 +140,21 @@ def test_binary_links_no_python():
 
     assert "libc" in linked
     assert "python" not in linked
+
+
+@pytest.mark.parametrize("option", ["--depth", "--items"])
+def test_negative_counts_are_a_misunderstanding(tmp_path, option):
+    (tmp_path / "a").write_bytes(waybill.dumps(1))
+
+    ended = subprocess.run([BINARY, "inspect", option, "-1", tmp_path / "a"])
+
+    assert ended.returncode == 1
+
+
+@pytest.mark.parametrize("command", [("inspect",), ("verify",), ("diff", "a")])
+def test_output_that_cannot_be_written_ends_with_2(tmp_path, command):
+    (tmp_path / "a").write_bytes(waybill.dumps(1))
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run([BINARY, *command, "a"], cwd=tmp_path, stdout=full)
+
+    assert ended.returncode == 2

@@ -122,8 +122,9 @@ def test_policy_refuses_with_3(tmp_path):
     assert (allowed.returncode, allowed.stdout) == (0, b"7\n")
 
 
-def test_policy_that_is_none_ends_with_1(tmp_path):
-    (tmp_path / "rules").write_text("permit everything\n")
+@pytest.mark.parametrize("rules", ["permit everything\n", "", "\n # deny code\n"])
+def test_policy_that_is_none_ends_with_1(tmp_path, rules):
+    (tmp_path / "rules").write_text(rules)
 
     ended = run("-", "--policy", tmp_path / "rules", data=waybill.dumps(1))
 
@@ -149,6 +150,16 @@ def test_signature_is_demanded_with_4(tmp_path):
     assert json.loads(unsigned.stdout)["error"]["code"] == "bad_signature"
 
 
+def test_errors_do_not_steer_the_terminal(capsys):
+    from waybill import _commands
+
+    _commands.complain(_commands.describe(ValueError("a\x1b[31m\n\u202eb é")))
+
+    assert capsys.readouterr().err == (
+        "waybill: ValueError: a\\x1b[31m \\u202eb é\n"
+    )
+
+
 def divide(a):
     return a / 0
 
@@ -163,6 +174,24 @@ def refuse_inside():
     return waybill.loads(b"")
 
 
+def cancel():
+    import asyncio
+
+    raise asyncio.CancelledError
+
+
+def end_generator():
+    raise GeneratorExit
+
+
+def raise_own():
+    class Own(BaseException):
+        def __str__(self):
+            raise Own
+
+    raise Own
+
+
 @pytest.mark.parametrize(
     ("function", "arguments", "kind"),
     [
@@ -170,6 +199,9 @@ def refuse_inside():
         (divide, (), "TypeError"),
         (leave, (), "SystemExit"),
         (refuse_inside, (), "DecodeError"),
+        (cancel, (), "CancelledError"),
+        (end_generator, (), "GeneratorExit"),
+        (raise_own, (), "Own"),
     ],
 )
 def test_what_is_raised_ends_with_5_and_a_traceback(function, arguments, kind):
@@ -249,3 +281,72 @@ def test_command_says_what_the_module_says(tmp_path):
     assert json.loads(command.stdout)["result"] == ["x,y", [1, [2]]]
     assert positional.returncode == 5
     assert b"TypeError" in positional.stderr
+
+
+@pytest.mark.skipif(not BINARY.exists(), reason="build/waybill is not built")
+class TestTheCommand:
+    def run(self, folder, *arguments, python=sys.executable):
+        return subprocess.run(
+            [BINARY, "run", *arguments, "--python", python],
+            cwd=folder,
+            capture_output=True,
+        )
+
+    @pytest.mark.parametrize(
+        ("options", "code"),
+        [
+            (("--key-env", ""), 4),
+            (("--key-env=",), 1),
+            (("--key", ""), 4),
+            (("--policy", ""), 1),
+            (("--policy=",), 1),
+            (("",), 1),
+        ],
+    )
+    def test_what_is_given_as_empty_is_given_and_nothing_runs(
+        self, tmp_path, options, code
+    ):
+        def loud():
+            print("ran")
+
+        (tmp_path / "task").write_bytes(send(loud))
+
+        ended = self.run(tmp_path, "task", *options)
+
+        assert (ended.returncode, ended.stdout) == (code, b"")
+
+    def test_modules_of_the_folder_never_take_the_place_of_others(self, tmp_path):
+        def seven():
+            return 7
+
+        (tmp_path / "task").write_bytes(send(seven))
+        (tmp_path / "waybill").mkdir()
+        for name in "waybill/__init__", "waybill/__main__", "json", "fnmatch", "ast":
+            (tmp_path / f"{name}.py").write_text(f"print('ran {name}')\n")
+
+        ended = self.run(tmp_path, "task", "[]", "--json")
+
+        assert (ended.returncode, ended.stderr) == (0, b"")
+        assert json.loads(ended.stdout) == {"ok": True, "result": 7}
+
+    def test_modules_of_the_folder_are_found_by_payloads(self, tmp_path, monkeypatch):
+        (tmp_path / "beside_the_task.py").write_text("def f(): return 'found'\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        import beside_the_task
+
+        call = eval("lambda: m.f()", {"m": beside_the_task, "__name__": "__main__"})
+        (tmp_path / "task").write_bytes(waybill.dumps(call))
+
+        assert self.run(tmp_path, "task").stdout == b"'found'\n"
+
+    def test_interpreter_without_waybill_ends_with_5(self, tmp_path, monkeypatch):
+        (tmp_path / "task").write_bytes(waybill.dumps(1))
+        monkeypatch.delenv("PYTHONPATH", raising=False)
+        bare = tmp_path / "bare"
+        bare.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')
+        bare.chmod(0o755)
+
+        ended = self.run(tmp_path, "task", python=bare)
+
+        assert ended.returncode == 5
+        assert b"No module named" in ended.stderr

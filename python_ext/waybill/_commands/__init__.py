@@ -25,18 +25,27 @@ class Parser(argparse.ArgumentParser):
         self.exit(USAGE, f"{self.prog}: {message}\n")
 
 
+def printable(text: str) -> str:
+    """Text that strangers wrote, with what would steer a terminal escaped."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
+
+
 def complain(message: str) -> None:
-    print(f"waybill: {message}", file=sys.stderr)
+    print(f"waybill: {printable(message)}", file=sys.stderr)
 
 
 def describe(error: BaseException) -> str:
-    """The type and message of an error, in one line."""
-    name = type(error).__name__
+    """The type and message of an error, in one line, escaped."""
+    name = printable(type(error).__name__)
     try:
         text = str(error)
-    except Exception:  # Of a class that somebody else wrote.
+    except BaseException:  # Of a class that somebody else wrote.
         text = "<no message: its __str__ raised>"
-    return f"{name}: {' '.join(text.split())}" if text else name
+    return f"{name}: {printable(' '.join(text.split()))}" if text else name
 
 
 def format_traceback(error: BaseException) -> str:
@@ -49,6 +58,19 @@ def format_traceback(error: BaseException) -> str:
         return "".join(traceback.format_exception(type(error), error, frames))
     except Exception:  # Where attributes of the error raise.
         return f"{type(error).__name__}\n"
+
+
+def find_modules_beside() -> None:
+    """Lets modules of the current folder be found, behind all others.
+
+    The ``waybill`` command starts Python without that folder (-P): what lies there
+    should not take the place of a module of waybill's or Python's. For code that the
+    user asked to import or call alone; who sets PYTHONSAFEPATH wants none of it.
+    """
+    if not sys.flags.safe_path or os.environ.get("PYTHONSAFEPATH"):
+        return
+    with contextlib.suppress(OSError):  # A folder that is gone.
+        sys.path.append(os.getcwd())
 
 
 def bold(line: str) -> str:

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import json
 import os
+import sys
 import types
 from collections.abc import Sequence
 
@@ -16,6 +17,7 @@ from waybill._commands import (
     bold,
     complain,
     describe,
+    find_modules_beside,
     stdout_is_ours,
 )
 from waybill._commands import survey as surveys
@@ -57,6 +59,8 @@ def misunderstanding(options: argparse.Namespace) -> str | None:
     target = options.target
     if (target is None) == (options.package is None):
         return "either TARGET or --package NAME is needed"
+    if options.package == "":
+        return "--package needs a name"
     if options.items < 0:
         return "--items should not be negative"
     if target is None or is_path(target):
@@ -182,6 +186,10 @@ def make_survey(options: argparse.Namespace) -> surveys.Survey:
 def run(options: argparse.Namespace) -> int:
     is_function = options.package is None and ":" in options.target
     is_function = is_function and not is_path(options.target)
+    # Names in other alphabets, where stdout has no words for them.
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if options.package is not None or not is_path(options.target):
+        find_modules_beside()
     try:  # Importing a module can do anything.
         if is_function:
             with stdout_is_ours():
@@ -189,7 +197,9 @@ def run(options: argparse.Namespace) -> int:
             records = waybill.imports(found, by_value=True)
         else:
             survey = make_survey(options)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         complain(describe(error))
         return RAISED_IN_PYTHON
     if not is_function:

@@ -19,6 +19,7 @@ from waybill._commands import (
     USAGE,
     complain,
     describe,
+    find_modules_beside,
     format_traceback,
     stdout_is_ours,
 )
@@ -87,7 +88,10 @@ def read_policy(path: str | None) -> waybill.Policy | None:
         return None
     try:
         with open(path, encoding="utf-8") as file:
-            return waybill.Policy(file.read())
+            rules = file.read()
+        if not any(line.partition("#")[0].strip() for line in rules.splitlines()):
+            raise Misunderstanding(f"--policy {path}: there are no rules in it")
+        return waybill.Policy(rules)
     except OSError as error:
         raise Misunderstanding(f"--policy {path}: {error.strerror}") from None
     except ValueError as error:
@@ -199,15 +203,21 @@ def run(options: argparse.Namespace) -> int:
         complain(f"{options.file}: {error.strerror}")
         return UNREADABLE
     with stdout_is_ours() if options.json else contextlib.nullcontext():
-        # SystemExit counts as raised, too: what ends is the payload, not the command.
+        # SystemExit and the like count as raised, too: what ends is the payload, not the
+        # command. Only the user's own Ctrl-C ends that.
+        find_modules_beside()
         try:
             loaded = waybill.loads(data, policy=policy, keys=keys)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             return fail(error, options.json, code_of(error))
         try:
             result = call_it(loaded, call)
             text = as_json(result) if options.json else repr(result)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             code = USAGE if isinstance(error, Misunderstanding) else RAISED_IN_PYTHON
             return fail(error, options.json, code)
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

@@ -129,14 +129,9 @@ def survey_imported(survey: Survey, source: Source) -> None:
         with warnings.catch_warnings(), stdout_is_ours():
             warnings.simplefilter("ignore")
             module = importlib.import_module(source.name)
-    except (Exception, SystemExit) as error:
-        survey.failures.append(Failure(source.name, describe(error)))
-        return
-    except (
-        BaseException
-    ) as error:  # As pytest's Skipped; of a user's, KeyboardInterrupt.
-        if isinstance(error, KeyboardInterrupt):
-            raise
+    except KeyboardInterrupt:  # The user's.
+        raise
+    except BaseException as error:  # As pytest's Skipped.
         survey.failures.append(Failure(source.name, describe(error)))
         return
     survey.modules += 1
@@ -183,7 +178,8 @@ def sources_below(folder: str, prefix: str) -> Iterator[Source]:
         package = ".".join([*([prefix] if prefix else []), *parts])
         for file in sorted(files):
             stem, ending = os.path.splitext(file)
-            if ending != ".py" or not stem.isidentifier():
+            is_module = ending == ".py" and stem.isidentifier()
+            if not is_module or not os.path.isfile(os.path.join(place, file)):
                 continue
             name = package if stem == "__init__" else f"{package}.{stem}".strip(".")
             if name:
@@ -213,7 +209,8 @@ def sources_of_path(path: str) -> list[Source]:
     path = os.path.abspath(path)
     stem, ending = os.path.splitext(os.path.basename(path))
     if not os.path.isdir(path):
-        return [Source(stem, path)] if ending == ".py" else []
+        is_other = os.path.exists(path) and not os.path.isfile(path)  # As a pipe.
+        return [Source(stem, path)] if ending == ".py" and not is_other else []
     is_package = os.path.exists(os.path.join(path, "__init__.py"))
     return list(sources_below(path, stem if is_package else ""))
 
