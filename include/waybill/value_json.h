@@ -31,8 +31,8 @@ struct JsonOptions {
 // that differ, but for 0.0 and -0.0 to readers that take them as one.
 //
 // Errors, with offset 0: kMalformed for text that is no UTF-8; kLimitExceeded for more
-// than 512 containers inside each other, and for text beyond `max_bytes`; with `is_loose`, kRefused for maps whose keys
-// are no names in JSON, or would be the same.
+// than 512 containers inside each other, and for text beyond `max_bytes`; with
+// `is_loose`, kRefused for maps whose keys are no names in JSON, or would be the same.
 Result<std::string> value_json(const data::Value& value,
                                const JsonOptions& options = {});
 

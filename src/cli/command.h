@@ -14,7 +14,7 @@
 namespace CLI {
 class App;
 class Option;
-}
+}  // namespace CLI
 
 namespace waybill::cli {
 
@@ -76,8 +76,8 @@ extern const Command kDiff;
 extern const Command kCompletion;
 extern const Command kMan;
 
-// An option, or an argument, that may be left out. (CLI11 itself takes an empty text for
-// an optional as nothing.)
+// An option, or an argument, that may be left out. (CLI11 itself takes an empty text
+// for an optional as nothing.)
 CLI::Option* add_text(CLI::App& app, const char* name, std::optional<std::string>& into,
                       const char* description);
 

@@ -11,9 +11,10 @@ namespace {
 
 void declare(CLI::App& app, Arguments& arguments) {
   // Newer versions of CLI11 allow no colon in the name itself.
-  add_text(app, "TARGET", arguments.target,
-           "MODULE:QUALNAME, e.g. json:JSONDecoder.decode; a module; a folder or file of "
-           "Python source");
+  add_text(
+      app, "TARGET", arguments.target,
+      "MODULE:QUALNAME, e.g. json:JSONDecoder.decode; a module; a folder or file of "
+      "Python source");
   add_text(app, "--package", arguments.package, "All modules of an installed package");
   app.add_flag("--static", arguments.is_static, "Compile modules, and import none");
   app.add_option("--skip", arguments.skip,

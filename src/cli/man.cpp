@@ -19,7 +19,7 @@ constexpr ExitRow kExits[] = {
     {0, "All went well."},
     {1, "The command line was not understood."},
     {2, "The input could not be read, or is no sound envelope."},
-    {3, "A policy does not allow it."},
+    {3, "A policy does not allow it, or it is no plain data (cat)."},
     {4, "Not signed by a known key, or a key is none."},
     {5, "Python raised, or could not be started."},
     {6, "What was compared differs."},
@@ -47,7 +47,8 @@ std::string roff(std::string_view text) {
 std::string names_of(const OptionInfo& option) {
   std::string names;
   for (const std::string& name : option.names) {
-    names += (names.empty() ? "" : ", ") + roff(name);
+    if (!names.empty()) names += ", ";
+    names += roff(name);
   }
   const bool has_value = option.takes_value && !option.is_positional;
   return names + (has_value ? " VALUE" : "");

@@ -1,6 +1,6 @@
-// Commands that need Python become what `python3 -m waybill …` is. This program links no
-// libpython, which would tie it to one version.
-// Tested by tests/cli/test_discover.py.
+// Commands that need Python become what `python3 -m waybill …` is. This program links
+// no libpython, which would tie it to one version. Tested by
+// tests/cli/test_discover.py.
 
 #include <unistd.h>
 

@@ -81,8 +81,9 @@ std::string detail(const char* what, const List& before, const List& after,
     out += fmt::format(" {}{}", more < 0 ? '-' : '+', word);
   }
   if (!out.empty()) return fmt::format("{}:{}", what, out);
-  return fmt::format("{}: {}", what,
-                     are_all_the_same ? "another order" : "differ beyond what is shown");
+  return fmt::format(
+      "{}: {}", what,
+      are_all_the_same ? "another order" : "differ beyond what is shown");
 }
 
 InstructionText instruction_text(const CodeListing& listing, std::size_t index,
@@ -219,8 +220,8 @@ void add_places(const Envelope& old_one, const Envelope& new_one,
     const CodePlace& after = new_places[found->second];
     if (!before.is_known || !after.is_known) continue;
     const bool has_other_file = before.file != after.file;
-    const bool has_other_lines = !std::ranges::equal(before.lines, after.lines) ||
-                                 before.later != after.later;
+    const bool has_other_lines =
+        !std::ranges::equal(before.lines, after.lines) || before.later != after.later;
     if (!has_other_file && !has_other_lines && before.first_line == after.first_line) {
       continue;
     }

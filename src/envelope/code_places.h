@@ -15,7 +15,7 @@ struct CodePlace {
   bool is_known = false;
   std::string_view file;  // May hold lone surrogates.
   std::int64_t first_line = 0;
-  BytesView lines;  // co_linetable
+  BytesView lines;          // co_linetable
   std::uint64_t later = 0;  // A hash of the places of further uses of the same body.
 };
 

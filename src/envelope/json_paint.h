@@ -7,8 +7,8 @@
 namespace waybill::envelope {
 
 // The JSON with characters escaped that would move a terminal's cursor or turn the
-// direction of text, which JSON lets pass; with colours if they are asked for. Makes no copy
-// where nothing is to do.
+// direction of text, which JSON lets pass; with colours if they are asked for. Makes no
+// copy where nothing is to do.
 std::string painted(std::string json, bool colours);
 
 }  // namespace waybill::envelope

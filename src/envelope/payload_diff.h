@@ -36,7 +36,6 @@ struct PayloadDiff {
 // Compares the payloads. `code`, `old_names` and `new_names` are of the envelopes.
 PayloadDiff diff_payloads(const Envelope& old_one, const Envelope& new_one,
                           const CodeDiff& code, const ValueNames& old_names,
-                          const ValueNames& new_names,
-                          const DiffOptions& options);
+                          const ValueNames& new_names, const DiffOptions& options);
 
 }  // namespace waybill::envelope

@@ -82,8 +82,7 @@ bool PayloadTree::build() {
   return true;
 }
 
-std::uint64_t PayloadTree::leaf_hash(const Token& token, std::size_t end,
-                                     bool is_code,
+std::uint64_t PayloadTree::leaf_hash(const Token& token, std::size_t end, bool is_code,
                                      const std::vector<Frame>& open) const {
   if (is_code && token.type == TokenType::kInteger && token.integer >= 0 &&
       static_cast<std::uint64_t>(token.integer) < envelope_.code.size()) {

@@ -131,9 +131,9 @@ class Conversion {
 
   bool spend(std::size_t size) {
     if (size > left_) {
-      return fail(ErrorCode::kLimitExceeded,
-                  "the JSON has more than " + std::to_string(max_bytes_) +
-                      " bytes (max_bytes)");
+      return fail(ErrorCode::kLimitExceeded, "the JSON has more than " +
+                                                 std::to_string(max_bytes_) +
+                                                 " bytes (max_bytes)");
     }
     left_ -= size;
     return true;

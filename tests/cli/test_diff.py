@@ -334,7 +334,10 @@ def test_lines_of_a_second_use_of_one_body_are_told(diff):
 def test_json_does_not_steer_the_terminal(tmp_path):
     hostile = "\x7f\x9b31m\u202e\u2066\u061c"
     define_it = define("def f(): return g", **{"g": hostile})
-    one, other = waybill.dumps([define_it, hostile]), waybill.dumps([{hostile: hostile}])
+    one, other = (
+        waybill.dumps([define_it, hostile]),
+        waybill.dumps([{hostile: hostile}]),
+    )
 
     compared = run(tmp_path, one, other, "--json")
     (tmp_path / "a").write_bytes(one)

@@ -187,7 +187,9 @@ class TestCommand:
         assert "ran" not in run.stdout
 
     def test_names_that_stdout_has_no_words_for_are_escaped(self, folder):
-        (folder / "other.py").write_text("def ö():\n    import é\n    import b\n", "utf-8")
+        (folder / "other.py").write_text(
+            "def ö():\n    import é\n    import b\n", "utf-8"
+        )
 
         run = self.run(
             *(folder, "./other.py", "--items", "1"),

@@ -155,9 +155,7 @@ def test_errors_do_not_steer_the_terminal(capsys):
 
     _commands.complain(_commands.describe(ValueError("a\x1b[31m\n\u202eb é")))
 
-    assert capsys.readouterr().err == (
-        "waybill: ValueError: a\\x1b[31m \\u202eb é\n"
-    )
+    assert capsys.readouterr().err == ("waybill: ValueError: a\\x1b[31m \\u202eb é\n")
 
 
 def divide(a):

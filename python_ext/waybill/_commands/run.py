@@ -203,8 +203,8 @@ def run(options: argparse.Namespace) -> int:
         complain(f"{options.file}: {error.strerror}")
         return UNREADABLE
     with stdout_is_ours() if options.json else contextlib.nullcontext():
-        # SystemExit and the like count as raised, too: what ends is the payload, not the
-        # command. Only the user's own Ctrl-C ends that.
+        # SystemExit and the like count as raised, too: what ends is the payload, not
+        # the command. Only the user's own Ctrl-C ends that.
         find_modules_beside()
         try:
             loaded = waybill.loads(data, policy=policy, keys=keys)
