@@ -3,12 +3,12 @@
 import base64
 import json
 import os
-import pty
 import subprocess
 from pathlib import Path
 
 import pytest
 import waybill
+from terminals import open_terminal
 
 COMMAND = os.environ.get("WAYBILL_COMMAND", Path(__file__).parents[2] / "build/waybill")
 BINARY = Path(COMMAND).resolve()
@@ -222,7 +222,7 @@ def test_signature_is_demanded_where_keys_are_given(tmp_path):
 
 def on_a_terminal(*arguments, data, env):
     """What the command writes to a terminal."""
-    master, terminal = pty.openpty()
+    master, terminal = open_terminal()
     with subprocess.Popen(
         [BINARY, "cat", "-", *arguments],
         stdin=subprocess.PIPE,

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from terminals import open_terminal
 
 PACKAGE = {
     "__init__.py": "",
@@ -143,8 +144,7 @@ def test_progress_is_for_terminals(folder):
 
 
 def test_progress_is_one_line_that_goes_away(folder):
-    pty = pytest.importorskip("pty")
-    ours, theirs = pty.openpty()
+    ours, theirs = open_terminal()
     command = [sys.executable, "-m", "waybill", "discover", "./sample", "--json"]
 
     ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=theirs)

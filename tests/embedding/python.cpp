@@ -8,9 +8,11 @@
 #include "python/ref.h"
 #include "waybill/gil.h"
 
-// The interpreter leaks by design.
+// The interpreter leaks by design. GCC's runtime is a library, which has to see this.
 extern "C" const char* __asan_default_options();
-extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+extern "C" [[gnu::visibility("default")]] const char* __asan_default_options() {
+  return "detect_leaks=0";
+}
 
 namespace waybill::embedding {
 namespace {
