@@ -21,7 +21,7 @@ Client = running.module("host/client.py").Client
 add = define("def f(*args): return sum(args)").f
 loop = define("def f():\n    while True: pass").f
 leave = define("def f(status): os._exit(status)", os=os).f
-crash = define("def f(): os.kill(os.getpid(), 11)", os=os).f
+crash = define("def f(): os.kill(os.getpid(), 6)", os=os).f
 sleep = define("def f(seconds): time.sleep(seconds)", time=time).f
 fail = define("def f(x): return 1 / x").f
 
@@ -206,7 +206,7 @@ def test_call_that_loops_for_ever_is_ended(serves):
 
 @pytest.mark.parametrize(
     ("call", "words"),
-    [((leave, 3), "status 3"), ((leave, 0), "status 0"), ((crash,), "Segmentation")],
+    [((leave, 3), "status 3"), ((leave, 0), "status 0"), ((crash,), "Aborted")],
     ids=["_exit", "_exit with 0", "a crash"],
 )
 def test_call_that_ends_its_process_is_told(serves, call, words):
