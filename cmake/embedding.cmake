@@ -18,9 +18,9 @@ target_compile_definitions(waybill_python PRIVATE
 # Modules that Python loads look for its functions in the executable.
 target_link_options(waybill_python INTERFACE $<$<PLATFORM_ID:Linux>:-rdynamic>)
 
-file(GLOB extension CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python_ext/*.cpp)
-list(FILTER extension EXCLUDE REGEX thread_exit)  # The linker has to know of that.
-target_sources(waybill_python PRIVATE ${extension})
+file(GLOB linked_extension CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python_ext/*.cpp)
+list(FILTER linked_extension EXCLUDE REGEX thread_exit)  # The linker has to know of that.
+target_sources(waybill_python PRIVATE ${linked_extension})
 target_include_directories(waybill_python PRIVATE ${PROJECT_SOURCE_DIR}/python_ext)
 
 file(GLOB_RECURSE package CONFIGURE_DEPENDS

@@ -38,11 +38,9 @@ endif()
 
 # waybill_embedded_harness(<name> <source>...): one with a Python, and with the extension
 # linked in: an instrumented interpreter is not needed for an instrumented waybill.
-file(GLOB extension CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python_ext/*.cpp)
-list(FILTER extension EXCLUDE REGEX thread_exit)  # The linker has to know of that.
 function(waybill_embedded_harness name)
   waybill_harness(${name} waybill_objects ${ARGN} ${fuzz}/embedded/python.cpp
-    ${fuzz}/embedded/memory.cpp ${extension})
+    ${fuzz}/embedded/memory.cpp ${linked_extension})
   waybill_embed(${target})
   target_compile_definitions(${target} PRIVATE
     WAYBILL_FUZZ_FOLDER="${fuzz}/embedded"

@@ -65,6 +65,15 @@ bool counts_agree(const CodeFields& fields) {
 
 }  // namespace
 
+std::optional<BytesView> nested_code(Reader constant) {
+  Token token;
+  if (constant.next(token) && token.type == TokenType::kExtension &&
+      token.ext_type == static_cast<std::int8_t>(wire::ExtType::kCode)) {
+    return token.bytes;
+  }
+  return std::nullopt;
+}
+
 bool read_any_text(Reader& reader, std::string_view& text, std::string_view what) {
   Token token;
   if (!reader.next(token)) return false;

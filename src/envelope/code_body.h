@@ -3,6 +3,7 @@
 // A code body taken apart, for verify() and for reports.
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,25 @@ struct CodeFields {
 // Reads the body; false when the reader has an error: a field of the wrong type, or
 // counts that contradict each other.
 bool read_code_body(wire::Reader& reader, BytesView body, CodeFields& fields);
+
+// Calls visit(reader, bytes) for each constant in their order, up to the first that
+// cannot be read: a reader that stands before it, and its bytes.
+template <typename Visit>
+void each_constant(const Section& constants, Visit visit) {
+  wire::Reader reader(constants.bytes, Limits{}, constants.offset);
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the constants")) return;
+  for (; count != 0; --count) {
+    const wire::Reader constant = reader;
+    if (!reader.skip()) return;
+    visit(constant, constants.bytes.subspan(constant.offset() - constants.offset,
+                                            reader.offset() - constant.offset()));
+  }
+}
+
+// The hash of the nested code that a constant is; nothing if it is something else. Of
+// any length: nobody has checked it.
+std::optional<BytesView> nested_code(wire::Reader constant);
 
 // Text, or an extension kText; checks that it is UTF-8. `what` names it in the error.
 bool read_any_text(wire::Reader& reader, std::string_view& text, std::string_view what);

@@ -16,10 +16,7 @@ namespace waybill::envelope {
 namespace {
 
 using bytecode::ListedInstruction;
-using wire::ExtType;
 using wire::Reader;
-using wire::Token;
-using wire::TokenType;
 
 constexpr std::size_t kMostWords = 8;  // Of a detail.
 
@@ -41,23 +38,12 @@ struct Constants {
 
 Constants constants_of(const CodeFields& fields) {
   Constants constants;
-  Reader reader(fields.constants.bytes, Limits{}, fields.constants.offset);
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, "the constants")) return constants;
-  for (; count != 0; --count) {
-    Reader ahead = reader;
-    Token token;
-    const std::size_t start = reader.offset();
-    if (!reader.skip() || !ahead.next(token)) break;
-    const bool is_code = token.type == TokenType::kExtension &&
-                         token.ext_type == static_cast<std::int8_t>(ExtType::kCode);
-    if (is_code) constants.nested.push_back(token.bytes);
+  each_constant(fields.constants, [&](const Reader& constant, BytesView bytes) {
+    const auto code = nested_code(constant);
+    if (code) constants.nested.push_back(*code);
     // A place among the others stays, so that what comes after it compares.
-    constants.values.push_back(
-        is_code ? BytesView{}
-                : fields.constants.bytes.subspan(start - fields.constants.offset,
-                                                 reader.offset() - start));
-  }
+    constants.values.push_back(code ? BytesView{} : bytes);
+  });
   return constants;
 }
 

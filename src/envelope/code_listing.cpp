@@ -3,13 +3,12 @@
 
 #include "envelope/code_listing.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "bytecode/exception_entries.h"
 #include "bytecode/line_table.h"
 #include "envelope/code_soundness.h"
+#include "wire/utf8.h"
 
 namespace waybill::envelope {
 namespace {
@@ -21,14 +20,9 @@ using wire::Reader;
 std::vector<std::string> constants_of(const CodeFields& fields, const ValueNames& names,
                                       std::size_t max_text) {
   std::vector<std::string> constants;
-  Reader reader(fields.constants.bytes, Limits{}, fields.constants.offset);
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, "the constants")) return constants;
-  for (; count != 0; --count) {
-    const Reader constant = reader;
-    if (!reader.skip()) break;
+  each_constant(fields.constants, [&](const Reader& constant, BytesView) {
     constants.push_back(value_text(constant, names, max_text));
-  }
+  });
   return constants;
 }
 
@@ -106,8 +100,7 @@ std::string CodeListing::name_at(const std::vector<std::string_view>& names,
                                  std::uint32_t index) const {
   if (index >= names.size()) return {};
   const std::string_view name = names[index];
-  std::size_t end = std::min(name.size(), max_text_);
-  while (end < name.size() && end != 0 && (name[end] & 0xc0) == 0x80) --end;
+  const std::size_t end = wire::size_of_start(name, max_text_);
   return std::string(name.substr(0, end)) + (end < name.size() ? "…" : "");
 }
 

@@ -15,7 +15,6 @@
 namespace waybill::envelope {
 namespace {
 
-using wire::ExtType;
 using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
@@ -53,23 +52,14 @@ std::vector<std::vector<std::uint64_t>> nested_of(const Envelope& envelope) {
     Reader reader(body.bytes, Limits{}, body.offset);
     CodeFields fields;
     if (!read_code_body(reader, body.bytes, fields)) continue;
-    Reader constants(fields.constants.bytes, Limits{}, fields.constants.offset);
-    std::uint64_t count = 0;
-    if (!constants.read_array(count, "the constants")) continue;
-    for (; count != 0; --count) {
-      Reader ahead = constants;
-      Token token;
-      if (!constants.skip() || !ahead.next(token)) break;
+    each_constant(fields.constants, [&](const Reader& constant, BytesView) {
+      const auto bytes = nested_code(constant);
       ContentHash hash{};
-      if (token.type != TokenType::kExtension ||
-          token.ext_type != static_cast<std::int8_t>(ExtType::kCode) ||
-          token.bytes.size() != hash.size()) {
-        continue;
-      }
-      std::copy(token.bytes.begin(), token.bytes.end(), hash.begin());
+      if (!bytes || bytes->size() != hash.size()) return;
+      std::copy(bytes->begin(), bytes->end(), hash.begin());
       const auto known = index_of_hash.find(hash);
       if (known != index_of_hash.end()) found.push_back(known->second);
-    }
+    });
   }
   return nested;
 }

@@ -15,6 +15,7 @@
 #include "envelope/report_model.h"
 #include "envelope/shapes.h"
 #include "wire/reader.h"
+#include "wire/utf8.h"
 
 namespace waybill::envelope {
 namespace {
@@ -201,11 +202,7 @@ class Outline {
 
   void text(const Token& token, Json& slot) const {
     slot["kind"] = "str";
-    std::size_t end = std::min(options_.max_text, token.bytes.size());
-    // Not within a character.
-    while (end < token.bytes.size() && end != 0 && (token.bytes[end] & 0xc0) == 0x80) {
-      --end;
-    }
+    const std::size_t end = wire::size_of_start(token.text(), options_.max_text);
     slot["value"] = std::string(token.text().substr(0, end));
     if (end != token.bytes.size()) slot["size"] = token.bytes.size();
   }

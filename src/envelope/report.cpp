@@ -18,8 +18,6 @@ namespace envelope {
 namespace {
 
 using wire::Reader;
-using wire::Token;
-using wire::TokenType;
 
 constexpr const char* kSectionNames[wire::kSectionCount] = {
     "header", "manifest", "code", "shared", "payload", "notes", "digest", "signature"};
@@ -75,18 +73,9 @@ void add_names(const std::vector<std::string_view>& names, Json& list) {
 // Hashes of the code that stands directly among the constants.
 void add_nested(const Section& constants, Json& nested) {
   nested = Json::array();
-  Reader reader(constants.bytes, Limits{}, constants.offset);
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, "the constants")) return;
-  for (; count != 0; --count) {
-    Reader ahead = reader;
-    Token token;
-    if (!reader.skip() || !ahead.next(token)) return;
-    if (token.type == TokenType::kExtension &&
-        token.ext_type == static_cast<std::int8_t>(wire::ExtType::kCode)) {
-      nested.push_back(hex(token.bytes));
-    }
-  }
+  each_constant(constants, [&](const Reader& constant, BytesView) {
+    if (const auto hash = nested_code(constant)) nested.push_back(hex(*hash));
+  });
 }
 
 void add_body(const CodeBody& body, std::vector<std::string>& names, Json& model) {

@@ -13,6 +13,7 @@
 #include "envelope/code_body.h"
 #include "envelope/shapes.h"
 #include "wire/lead.h"
+#include "wire/utf8.h"
 
 namespace waybill::envelope {
 namespace {
@@ -39,13 +40,6 @@ void add_escaped(std::string_view text, bool is_binary, std::string& out) {
       out += c;
     }
   }
-}
-
-// How many bytes of the text are shown: no character is cut.
-std::size_t shown(std::string_view text, std::size_t max_text) {
-  std::size_t end = std::min(text.size(), max_text);
-  while (end < text.size() && end != 0 && (text[end] & 0xc0) == 0x80) --end;
-  return end;
 }
 
 std::string binary(BytesView bytes, std::size_t max_text) {
@@ -112,7 +106,7 @@ class Writer {
       sound = value();
     }
     if (!open_.empty() || !sound) {
-      out_.resize(shown(out_, max_text_));
+      out_.resize(wire::size_of_start(out_, max_text_));
       out_ += "…";
     }
     return std::move(out_);
@@ -198,7 +192,7 @@ class Writer {
     const std::string of = module.type == TokenType::kExtension
                                ? module_name(module)
                                : std::string("builtins");
-    return of + "." + std::string(name.text().substr(0, shown(name.text(), max_text_)));
+    return of + "." + cut(name.text());
   }
 
   std::string code_name(Reader& ahead) const {
@@ -218,7 +212,7 @@ class Writer {
   }
 
   std::string cut(std::string_view text) const {
-    return std::string(text.substr(0, shown(text, max_text_)));
+    return std::string(text.substr(0, wire::size_of_start(text, max_text_)));
   }
 
   std::string module_name(const Token& token) const {
@@ -319,7 +313,7 @@ std::string value_text(Reader reader, const ValueNames& names, std::size_t max_t
 }
 
 std::string quoted(std::string_view text, std::size_t max_text) {
-  const std::size_t end = shown(text, max_text);
+  const std::size_t end = wire::size_of_start(text, max_text);
   std::string out = "'";
   add_escaped(text.substr(0, end), false, out);
   return out + (end < text.size() ? "…'" : "'");

@@ -8,6 +8,7 @@
 #include "python/graph_encoder.h"
 #include "python/leaves.h"
 #include "python/text.h"
+#include "wire/utf8.h"
 
 namespace waybill::py {
 
@@ -30,9 +31,7 @@ std::string repr_of(PyObject* key) {
   Ref repr = Ref::steal(PyObject_Repr(key));
   std::string text = text_of(repr.get());
   if (text.size() <= kMaxKey) return text;
-  std::size_t end = kMaxKey;  // Not in the middle of a character.
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "…";
+  return text.substr(0, wire::size_of_start(text, kMaxKey)) + "…";
 }
 
 std::string render(const Label& label) {

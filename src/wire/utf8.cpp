@@ -60,4 +60,11 @@ bool is_utf8(std::string_view text, Surrogates surrogates) {
   return true;
 }
 
+std::size_t size_of_start(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text.size();
+  std::size_t end = most;
+  while (end != 0 && (static_cast<std::uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return end;
+}
+
 }  // namespace waybill::wire
