@@ -7,15 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command import BINARY, needs_binary
 
-COMMAND = os.environ.get("WAYBILL_COMMAND", Path(__file__).parents[2] / "build/waybill")
-BINARY = Path(COMMAND).resolve()
-COMMANDS = {"inspect", "verify", "keygen", "sign", "discover", "run", "diff"}
+COMMANDS = {"inspect", "verify", "cat", "diff", "keygen", "sign", "discover", "run"}
 COMMANDS |= {"completion", "man"}
 
-pytestmark = pytest.mark.skipif(
-    not BINARY.exists(), reason="build/waybill is not built"
-)
+pytestmark = needs_binary
 
 
 def run(*arguments):

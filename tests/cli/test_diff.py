@@ -9,13 +9,9 @@ from pathlib import Path
 
 import pytest
 import waybill
+from command import BINARY, needs_binary
 
-COMMAND = os.environ.get("WAYBILL_COMMAND", Path(__file__).parents[2] / "build/waybill")
-BINARY = Path(COMMAND).resolve()
-
-pytestmark = pytest.mark.skipif(
-    not BINARY.exists(), reason="build/waybill is not built"
-)
+pytestmark = needs_binary
 
 
 def run(folder, one, other, *options):

@@ -7,9 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-COMMAND = os.environ.get("WAYBILL_COMMAND", Path(__file__).parents[2] / "build/waybill")
-BINARY = Path(COMMAND).resolve()
+from command import BINARY, discover, needs_binary
 
 MODULE = """\
 import os
@@ -40,15 +38,6 @@ def folder(tmp_path):
     (tmp_path / "raising_module.py").write_text("1 / 0\n", encoding="utf-8")
     (tmp_path / "leaving_module.py").write_text("raise SystemExit(0)\n", "utf-8")
     return tmp_path
-
-
-def discover(folder, *arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "waybill", "discover", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
 
 
 def test_table_names_module_time_chain_function_and_place(folder):
@@ -129,7 +118,7 @@ def test_what_python_raises_ends_with_5_and_one_line(folder, target, message):
     assert run.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(not BINARY.exists(), reason="build/waybill is not built")
+@needs_binary
 class TestCommand:
     def run(self, folder, *arguments, **environment):
         return subprocess.run(

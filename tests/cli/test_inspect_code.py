@@ -12,14 +12,11 @@ from pathlib import Path
 
 import pytest
 import waybill
+from command import BINARY, needs_binary
 
-COMMAND = os.environ.get("WAYBILL_COMMAND", Path(__file__).parents[2] / "build/waybill")
-BINARY = Path(COMMAND).resolve()
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1"
 
-pytestmark = pytest.mark.skipif(
-    not BINARY.exists(), reason="build/waybill is not built"
-)
+pytestmark = needs_binary
 
 MODULES = ["argparse", "ast", "asyncio.tasks", "contextlib", "enum", "json"]
 MODULES += ["collections", "dataclasses", "email.message", "fractions"]

@@ -8,14 +8,9 @@ from pathlib import Path
 
 import pytest
 import waybill
+from command import BINARY, ROOT, needs_binary
 
-ROOT = Path(__file__).parents[2]
-COMMAND = os.environ.get("WAYBILL_COMMAND", ROOT / "build/waybill")
-BINARY = Path(COMMAND).resolve()
-
-pytestmark = pytest.mark.skipif(
-    not BINARY.exists(), reason="build/waybill is not built"
-)
+pytestmark = needs_binary
 
 
 def run(*arguments):

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 import waybill
-
-COMMAND = os.environ.get("WAYBILL_COMMAND", Path(__file__).parents[2] / "build/waybill")
-BINARY = Path(COMMAND).resolve()
+from command import BINARY, needs_binary
 
 
 def run(*arguments, data=None, **environment):
@@ -257,7 +255,7 @@ def test_what_the_function_prints_does_not_disturb_the_json():
     assert run("-", data=send(loud)).stdout == b"hello\n1\n"
 
 
-@pytest.mark.skipif(not BINARY.exists(), reason="build/waybill is not built")
+@needs_binary
 def test_command_says_what_the_module_says(tmp_path):
     def join(a, *, b):
         return [a, b]
@@ -281,11 +279,11 @@ def test_command_says_what_the_module_says(tmp_path):
     assert b"TypeError" in positional.stderr
 
 
-@pytest.mark.skipif(not BINARY.exists(), reason="build/waybill is not built")
+@needs_binary
 class TestTheCommand:
     def run(self, folder, *arguments, python=sys.executable):
         return subprocess.run(
-            [BINARY, "run", *arguments, "--python", python],
+            [BINARY, "run", "--python", python, *arguments],
             cwd=folder,
             capture_output=True,
         )

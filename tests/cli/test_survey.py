@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from command import discover
 from terminals import open_terminal
 
 PACKAGE = {
@@ -50,15 +51,6 @@ def folder(tmp_path):
     for name, text in PACKAGE.items():
         (tmp_path / "sample" / name).write_text(textwrap.dedent(text), "utf-8")
     return tmp_path
-
-
-def discover(folder, *arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "waybill", "discover", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
 
 
 def survey(folder, *arguments):

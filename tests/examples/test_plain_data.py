@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pytest
 import waybill
+from running import BUILT, EXAMPLES
 
-ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "docs" / "examples" / "plain_data"
-BUILD = Path(os.environ.get("WAYBILL_COMMAND", ROOT / "build/waybill")).parent
-SIMULATE = Path(
-    os.environ.get("WAYBILL_EXAMPLE_PLAIN_DATA", BUILD / "examples/plain_data/simulate")
-).resolve()
+FOLDER = EXAMPLES / "plain_data"
+SIMULATE = BUILT / "plain_data" / "simulate"
 
 pytestmark = pytest.mark.skipif(
     not SIMULATE.exists(), reason="the example is not built"
