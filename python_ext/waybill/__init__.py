@@ -38,6 +38,7 @@ from waybill._modules import (
     register_pickle_by_value,
     unregister_pickle_by_value,
 )
+from waybill._pickled import pickled
 from waybill._pickler import Pickler, Unpickler
 from waybill._signatures import KeyRing, SigningKey, application, sign, verify
 
@@ -84,6 +85,7 @@ __all__ = [
     "load",
     "loads",
     "loads_outcome",
+    "pickled",
     "register_pickle_by_value",
     "restrict",
     "result_of",

@@ -1,0 +1,118 @@
+"""Payloads inside pickles: what loads with ``pickle.loads`` takes them as they are.
+
+The stream is what pickle would write for an object that is reduced to a call of
+``load`` or ``load_shared`` with the payload. Its form is in docs/integrations.md.
+Tested by tests/python/test_pickled.py.
+"""
+
+from __future__ import annotations
+
+import functools
+from _pickle import PickleBuffer
+from _thread import allocate_lock
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from waybill import _admission
+from waybill._core import dumps, loads
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+T = TypeVar("T")
+
+#: How many objects `load_shared` keeps, and how many bytes of their payloads.
+MAX_SHARED, MAX_SHARED_BYTES = 256, 64 * 1024 * 1024
+
+
+def load(payload: Buffer, buffers: Iterable[Buffer] | None = None) -> Any:
+    """What pickles call: ``loads``, on the terms that ``restrict`` set."""
+    return loads(payload) if buffers is None else loads(payload, buffers=buffers)
+
+
+def load_shared(payload: bytes) -> Any:
+    """``load`` once for each content: what equal payloads hold is one object here, as
+    what is imported from a module is."""
+    return _shared.load(payload)
+
+
+class SharedObjects:
+    """Objects by the bytes they came in, those used last. For any number of threads."""
+
+    def __init__(self) -> None:
+        self._objects: OrderedDict[tuple[int, bytes], Any] = OrderedDict()
+        self._lock = allocate_lock()
+
+    def load(self, payload: bytes) -> Any:
+        # What was let in on earlier terms has to be let in on today's.
+        key = _admission.restrictions(), payload
+        with self._lock:
+            if key in self._objects:
+                self._objects.move_to_end(key)
+                return self._objects[key]
+        value = loads(payload)
+        with self._lock:
+            # Another thread may have been first; then its object is the one.
+            value = self._objects.setdefault(key, value)
+            while self._is_beyond_its_bounds():
+                self._objects.popitem(last=False)
+        return value
+
+    def clear(self) -> None:
+        """Forgets all; what is in use stays."""
+        with self._lock:
+            self._objects.clear()
+
+    def _is_beyond_its_bounds(self) -> bool:
+        size = sum(len(payload) for _, payload in self._objects)
+        return len(self._objects) > MAX_SHARED or size > MAX_SHARED_BYTES
+
+
+_shared = SharedObjects()
+
+
+class pickled(Generic[T]):  # noqa: N801 (used as a function is)
+    """One object, wrapped so that any pickle sends it by waybill.
+
+    >>> import pickle
+    >>> add = pickled(lambda x, y: x + y)
+    >>> add(1, 2)
+    3
+    >>> pickle.loads(pickle.dumps(add))(3, 4)
+    7
+
+    What arrives is the object itself. It is packed here and now, once: it raises what
+    ``dumps`` raises, takes its options, and later changes of the object do not travel.
+    Functions and classes are one object in each process they arrive in, however often
+    they are sent, as if they had been imported there; other objects are new ones each
+    time. Buffers, of arrays for example, are not copied: the pickle takes them out of
+    band if it can.
+    """
+
+    def __init__(self, obj: T, **options: Any) -> None:
+        buffers: list[PickleBuffer] = []
+        self.__wrapped__ = obj
+        self._payload = dumps(obj, buffer_callback=buffers.append, **options)
+        self._buffers = tuple(buffers)
+        if callable(obj):
+            functools.update_wrapper(self, obj, updated=())
+
+    def __call__(self: pickled[Callable[..., Any]], *args: Any, **kwargs: Any) -> Any:
+        return self.__wrapped__(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"waybill.pickled({self.__wrapped__!r})"
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        if self._buffers:
+            buffers: tuple[Any, ...] = self._buffers
+            if protocol < 5:
+                buffers = tuple(buffer.raw().tobytes() for buffer in buffers)
+            return load, (self._payload, buffers)
+        is_shared = callable(self.__wrapped__)
+        return (load_shared if is_shared else load), (self._payload,)
+
+    def __dask_tokenize__(self) -> tuple[str, bytes]:
+        """Equal content is equal to Dask."""
+        return "waybill.pickled", self._payload

@@ -1,0 +1,192 @@
+"""Drop-ins for the functions and the Pickler of pickle; ``pickle.loads`` reads the rest.
+
+For engines that ask for a module to pickle with, or for a Pickler class. What is
+written is a pickle: where it arrives, nothing but waybill has to be installed.
+Tested by tests/python/test_pickled.py.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from pickle import (
+    DEFAULT_PROTOCOL,
+    HIGHEST_PROTOCOL,
+    PickleBuffer,
+    PickleError,
+    PicklingError,
+    Unpickler,
+    UnpicklingError,
+    load,
+    loads,
+)
+from typing import Any, BinaryIO
+
+from waybill import _core
+from waybill._face import dumps_with
+from waybill._files import write_all
+from waybill._modules import names_by_value
+from waybill._pickled import pickled
+from waybill._pickler import demand_protocol
+from waybill._policies import Policies
+from waybill._signatures import handle_of_key
+
+__all__ = [
+    "DEFAULT_PROTOCOL",
+    "HIGHEST_PROTOCOL",
+    "PickleBuffer",
+    "PickleError",
+    "Pickler",
+    "PicklingError",
+    "Unpickler",
+    "UnpicklingError",
+    "configure",
+    "dump",
+    "dumps",
+    "load",
+    "loads",
+    "pickled",
+]
+
+#: Options of ``waybill.dumps`` for all that this process pickles here; see configure().
+_options: dict[str, Any] = {}
+
+
+def configure(**options: Any) -> None:
+    """What all integrations pickle with from now on: ``by_value``, ``policies`` and
+    ``key``, as for ``waybill.dumps``. Those not given are as if never given.
+
+    Only for this process. Raises TypeError or ValueError for what dumps() refuses.
+    """
+    unknown = options.keys() - {"by_value", "policies", "key"}
+    if unknown:
+        raise TypeError(f"configure() takes no {', '.join(sorted(unknown))}")
+    dumps_with(None, **options)
+    global _options
+    _options = options
+
+
+def dumps(
+    obj: object,
+    protocol: int | None = None,
+    *,
+    fix_imports: bool = True,
+    buffer_callback: Callable[[PickleBuffer], object] | None = None,
+) -> bytes:
+    """A pickle that holds a payload of ``obj``; raises EncodeError if there is none.
+
+    ``protocol`` is taken for the sake of code that was written for pickle; protocol 5
+    is what is written.
+    """
+    demand_protocol(protocol, buffer_callback)
+    if buffer_callback is None and not _options:
+        return stream(_core.dumps(obj))
+    kept = OutOfBand(buffer_callback)
+    return stream(dumps_with(obj, buffer_callback=kept.take, **_options), kept)
+
+
+def dump(
+    obj: object,
+    file: BinaryIO,
+    protocol: int | None = None,
+    *,
+    fix_imports: bool = True,
+    buffer_callback: Callable[[PickleBuffer], object] | None = None,
+) -> None:
+    """``dumps`` to a file."""
+    write_all(file.write, dumps(obj, protocol, buffer_callback=buffer_callback))
+
+
+class Pickler:
+    """Writes objects to a file as pickles, each of which stands by itself.
+
+    To be subclassed as ``pickle.Pickler`` is: with ``reducer_override(obj)`` and a
+    ``dispatch_table``, on the class or on the instance, which go before what waybill
+    does by itself. Persistent ids are for ``waybill.Pickler``: nothing here would load
+    them.
+    """
+
+    dispatch_table: Mapping[type, Callable[[Any], Any]]
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        protocol: int | None = None,
+        fix_imports: bool = True,
+        buffer_callback: Callable[[PickleBuffer], object] | None = None,
+    ) -> None:
+        try:
+            self._write = file.write
+        except AttributeError:
+            raise TypeError("file must have a 'write' attribute") from None
+        demand_protocol(protocol, buffer_callback)
+        self._buffer_callback = buffer_callback
+
+    def dump(self, obj: object) -> None:
+        """Writes one object. Raises EncodeError; then nothing was written."""
+        if hasattr(self, "persistent_id"):
+            raise TypeError("persistent ids are for waybill.Pickler and its Unpickler")
+        kept = OutOfBand(self._buffer_callback)
+        policies, key = _options.get("policies"), _options.get("key")
+        payload = _core.encode(
+            obj,
+            None,
+            getattr(self, "reducer_override", None),
+            getattr(self, "dispatch_table", None),
+            kept.take,
+            names_by_value(_options.get("by_value", ())),
+            None if policies is None else Policies(policies),
+            None,
+            0,
+            None if key is None else handle_of_key(key),
+            b"",
+        )
+        write_all(self._write, stream(payload, kept))
+
+    def clear_memo(self) -> None:
+        """Does nothing: no pickle refers to an earlier one."""
+
+
+class OutOfBand:
+    """Counts what a ``buffer_callback`` keeps, for the pickle to ask for it."""
+
+    def __init__(self, callback: Callable[[PickleBuffer], object] | None) -> None:
+        self._callback = callback
+        #: For each buffer kept, whether it is read-only.
+        self.read_only: list[bool] = []
+
+    @property
+    def take(self) -> Callable[[PickleBuffer], object] | None:
+        """What ``waybill.dumps`` is given."""
+        return None if self._callback is None else self._take
+
+    def _take(self, buffer: PickleBuffer) -> object:
+        assert self._callback is not None
+        in_band = self._callback(buffer)
+        if not in_band:
+            with buffer.raw() as view:
+                self.read_only.append(view.readonly)
+        return in_band
+
+
+# Opcodes of pickle, as the standard library's pickletools documents them: protocol 5,
+# then `waybill._pickled.load` as a global.
+_START = b"\x80\x05\x8c\x10waybill._pickled\x8c\x04load\x93"
+_NEXT_BUFFER, _READONLY_BUFFER = b"\x97", b"\x98"
+# Tuples of one and of two, the call, the end.
+_CALL_WITH_ONE, _CALL_WITH_TWO = b"\x85R.", b"\x86R."
+
+
+def stream(payload: bytes, kept: OutOfBand | None = None) -> bytes:
+    """The pickle of a payload."""
+    size = len(payload)
+    if size < 1 << 8:
+        start = _START + b"C" + struct.pack("<B", size)
+    elif size < 1 << 32:
+        start = _START + b"B" + struct.pack("<I", size)
+    else:
+        start = _START + b"\x8e" + struct.pack("<Q", size)
+    if kept is None or not kept.read_only:
+        return start + payload + _CALL_WITH_ONE
+    marks = (_NEXT_BUFFER + _READONLY_BUFFER * is_set for is_set in kept.read_only)
+    return b"".join((start, payload, b"(", *marks, b"t", _CALL_WITH_TWO))
