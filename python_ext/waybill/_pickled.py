@@ -72,7 +72,7 @@ class SharedObjects:
 _shared = SharedObjects()
 
 
-class pickled(Generic[T]):  # noqa: N801 (used as a function is)
+class pickled(Generic[T]):
     """One object, wrapped so that any pickle sends it by waybill.
 
     >>> import pickle
@@ -104,7 +104,7 @@ class pickled(Generic[T]):  # noqa: N801 (used as a function is)
     def __repr__(self) -> str:
         return f"waybill.pickled({self.__wrapped__!r})"
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], Any]:
         if self._buffers:
             buffers: tuple[Any, ...] = self._buffers
             if protocol < 5:

@@ -3,6 +3,6 @@
 >>> import waybill.integrations.joblib
 >>> waybill.integrations.joblib.install()
 
-A module imports its engine when ``install()`` is called, not before;
-``uninstall()`` puts things back. docs/integrations.md says for each engine what changes.
+A module imports its engine when ``install()`` is called, not before; ``uninstall()``
+puts things back. docs/integrations.md says for each engine what changes.
 """

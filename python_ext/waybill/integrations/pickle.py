@@ -1,7 +1,7 @@
-"""Drop-ins for the functions and the Pickler of pickle; ``pickle.loads`` reads the rest.
+"""Drop-ins for the functions and the Pickler of pickle, to write with.
 
 For engines that ask for a module to pickle with, or for a Pickler class. What is
-written is a pickle: where it arrives, nothing but waybill has to be installed.
+written is a pickle, which ``pickle.loads`` reads wherever waybill is installed.
 Tested by tests/python/test_pickled.py.
 """
 
