@@ -1,0 +1,406 @@
+"""waybill.pickled, and waybill.integrations.pickle: payloads inside pickles."""
+
+import inspect
+import io
+import json
+import pickle
+import pickletools
+import subprocess
+import sys
+import threading
+from collections import OrderedDict
+
+import pytest
+import waybill
+import waybill.integrations.pickle as envelope
+from waybill import _pickled
+
+
+def made(scale):
+    """A function that nobody can import."""
+    return lambda x: x * scale
+
+
+scaled = made(3)
+
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+
+@pytest.fixture(autouse=True)
+def as_before():
+    yield
+    envelope.configure()
+    _pickled._shared.clear()
+
+
+def in_fresh_process(stream, expression):
+    """What an expression of `it` is where nothing but pickle was imported."""
+    code = (
+        "import pickle, sys; assert 'waybill' not in sys.modules;"
+        f"it = pickle.loads(sys.stdin.buffer.read()); print({expression})"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code], input=stream, capture_output=True, check=True
+    ).stdout.decode()
+
+
+class TestStream:
+    def test_is_a_pickle_that_pickletools_finds_sound(self):
+        for obj in scaled, "x" * 1000, b"y" * 300:
+            out = io.StringIO()
+            pickletools.dis(envelope.dumps(obj), out)
+            assert "waybill._pickled" in out.getvalue()
+
+    def test_has_the_payload_that_dumps_gives_in_it(self):
+        for obj in (1, scaled, "x" * 1000):
+            assert waybill.dumps(obj) in envelope.dumps(obj)
+
+    def test_is_read_where_nothing_was_imported(self):
+        offset = 4
+        stream = envelope.dumps(lambda x: x + offset)
+
+        assert in_fresh_process(stream, "it(38)") == "42\n"
+
+    @pytest.mark.parametrize("size", [0, 100, 255 - 60, 255, 256, 70_000])
+    def test_holds_payloads_of_every_size(self, size):
+        assert pickle.loads(envelope.dumps("x" * size)) == "x" * size
+
+    def test_calls_nothing_but_what_importing_waybill_gives(self):
+        names = []
+
+        class Asked(pickle.Unpickler):
+            def find_class(self, module, name):
+                names.append((module, name))
+                return super().find_class(module, name)
+
+        Asked(io.BytesIO(envelope.dumps(scaled))).load()
+
+        assert names == [("waybill._pickled", "load")]
+
+    def test_damage_is_told(self):
+        stream = bytearray(envelope.dumps([1, 2, 3]))
+        stream[-8] ^= 1
+
+        with pytest.raises(waybill.DecodeError):
+            pickle.loads(stream)
+
+    def test_dump_and_load_take_files(self, tmp_path):
+        with open(tmp_path / "f", "wb") as file:
+            envelope.dump([scaled, 2], file)
+        with open(tmp_path / "f", "rb") as file:
+            function, number = envelope.load(file)
+        assert function(number) == 6
+
+    def test_errors_name_the_culprit(self):
+        with pytest.raises(waybill.EncodeError, match=r"\['lock'\]"):
+            envelope.dumps({"lock": threading.Lock()})
+        with pytest.raises(pickle.PicklingError):
+            envelope.dumps({"lock": threading.Lock()})
+
+
+class TestBuffers:
+    def test_kept_ones_travel_beside_the_pickle(self):
+        buffers = []
+        data = bytearray(b"x" * 100_000)
+        stream = envelope.dumps(
+            [pickle.PickleBuffer(data), 1], buffer_callback=buffers.append
+        )
+
+        (loaded, one) = pickle.loads(stream, buffers=buffers)
+
+        assert len(stream) < 1000
+        assert one == 1
+        memoryview(loaded)[:1] = b"y"
+        assert data[:2] == b"yx"
+
+    def test_read_only_ones_stay_so(self):
+        buffers = []
+        objects = [pickle.PickleBuffer(bytearray(b"a")), pickle.PickleBuffer(b"b")]
+        stream = envelope.dumps(objects, buffer_callback=buffers.append)
+        arrived = [bytearray(b"a"), bytearray(b"b")]  # As from a socket.
+
+        first, second = pickle.loads(stream, buffers=arrived)
+
+        assert not memoryview(first).readonly
+        assert memoryview(second).readonly
+
+    def test_those_a_callback_does_not_keep_are_in_the_pickle(self):
+        stream = envelope.dumps(
+            pickle.PickleBuffer(b"z" * 500), buffer_callback=lambda buffer: True
+        )
+
+        assert bytes(pickle.loads(stream)) == b"z" * 500
+
+    def test_numpy_arrays_share_their_memory(self):
+        numpy = pytest.importorskip("numpy")
+        array = numpy.arange(50_000.0)
+        buffers = []
+        stream = envelope.dumps({"a": array}, buffer_callback=buffers.append)
+
+        loaded = pickle.loads(stream, buffers=buffers)["a"]
+
+        assert len(stream) < 1000
+        assert numpy.shares_memory(loaded, array)
+
+    def test_need_protocol_5(self):
+        with pytest.raises(ValueError, match="protocol"):
+            envelope.dumps(1, 4, buffer_callback=[].append)
+
+
+class TestPickler:
+    def test_each_dump_stands_by_itself(self):
+        file = io.BytesIO()
+        shared = [1]
+        pickler = envelope.Pickler(file)
+        pickler.dump(shared)
+        middle = file.tell()
+        pickler.dump([shared, scaled])
+
+        assert pickle.loads(file.getvalue()[middle:])[0] == [1]
+
+    def test_dispatch_tables_go_first(self):
+        class Table(envelope.Pickler):
+            dispatch_table = {Point: lambda point: (complex, (point.x, 0))}
+
+        on_class, on_instance = io.BytesIO(), io.BytesIO()
+        Table(on_class).dump([Point(2)])
+        pickler = envelope.Pickler(on_instance, 5)
+        pickler.dispatch_table = {Point: lambda point: (int, (point.x,))}
+        pickler.dump([Point(2)])
+
+        assert pickle.loads(on_class.getvalue()) == [2 + 0j]
+        assert pickle.loads(on_instance.getvalue()) == [2]
+
+    def test_reducer_override_goes_first(self):
+        class Overriding(envelope.Pickler):
+            def reducer_override(self, obj):
+                return (str, ("a point",)) if isinstance(obj, Point) else NotImplemented
+
+        file = io.BytesIO()
+        Overriding(file).dump([Point(1), scaled])
+
+        text, function = pickle.loads(file.getvalue())
+        assert (text, function(2)) == ("a point", 6)
+
+    def test_buffers_are_kept_by_its_callback(self):
+        buffers, file = [], io.BytesIO()
+        pickler = envelope.Pickler(file, 5, buffer_callback=buffers.append)
+        pickler.dump(pickle.PickleBuffer(b"k" * 1000))
+
+        assert len(buffers) == 1 and len(file.getvalue()) < 200
+        assert bytes(pickle.loads(file.getvalue(), buffers=buffers)) == b"k" * 1000
+
+    def test_persistent_ids_are_refused_before_anything_is_written(self):
+        class Persistent(envelope.Pickler):
+            def persistent_id(self, obj):
+                return None
+
+        file = io.BytesIO()
+        with pytest.raises(TypeError, match=r"waybill\.Pickler"):
+            Persistent(file).dump(1)
+        assert file.getvalue() == b""
+
+    def test_files_without_write_are_refused(self):
+        with pytest.raises(TypeError, match="write"):
+            envelope.Pickler(object())
+
+
+class TestConfigure:
+    def test_keys_sign_what_is_pickled(self):
+        key = waybill.SigningKey.generate()
+        envelope.configure(key=key)
+        file = io.BytesIO()
+        envelope.Pickler(file).dump(scaled)
+
+        for stream in envelope.dumps(scaled), file.getvalue():
+            code = (
+                "import waybill, pickle, sys;"
+                f"ring = waybill.KeyRing.from_text({key.public_text!r});"
+                "waybill.restrict(keys=ring);"
+                "print(pickle.loads(sys.stdin.buffer.read())(2))"
+            )
+            ended = subprocess.run(
+                [sys.executable, "-c", code], input=stream, capture_output=True
+            )
+            assert ended.stdout == b"6\n", ended.stderr
+
+    def test_modules_go_by_value(self):
+        envelope.configure(by_value=[json])
+
+        assert b"raw_decode" in envelope.dumps(json.JSONDecoder)
+
+    def test_objects_that_hold_on_to_something_go_as_told(self):
+        envelope.configure(policies="fresh")
+        file = io.BytesIO()
+        envelope.Pickler(file).dump(threading.Lock())
+
+        assert not pickle.loads(file.getvalue()).locked()
+        assert not pickle.loads(envelope.dumps(threading.Lock())).locked()
+
+    def test_what_is_not_given_again_is_gone(self):
+        envelope.configure(policies="fresh")
+        envelope.configure()
+
+        with pytest.raises(waybill.EncodeError):
+            envelope.dumps(threading.Lock())
+
+    @pytest.mark.parametrize(
+        ("options", "error"),
+        [({"protocol": 5}, TypeError), ({"policies": "no such"}, ValueError)],
+    )
+    def test_what_dumps_would_refuse_is_refused_at_once(self, options, error):
+        with pytest.raises(error):
+            envelope.configure(**options)
+        assert envelope.dumps(1)
+
+
+def test_terms_of_the_process_count():
+    code = (
+        "import waybill, pickle, sys;"
+        "waybill.restrict(policy=waybill.INSTALLED_CODE);"
+        "pickle.loads(sys.stdin.buffer.read())"
+    )
+    for stream in envelope.dumps(scaled), pickle.dumps(waybill.pickled(scaled)):
+        ended = subprocess.run(
+            [sys.executable, "-c", code], input=stream, capture_output=True
+        )
+        assert b"PolicyError" in ended.stderr
+
+
+class TestPickled:
+    def test_arrives_as_the_object_itself(self):
+        offset = 1
+        wrapper = waybill.pickled(lambda x: x + offset)
+
+        arrived = pickle.loads(pickle.dumps(wrapper))
+
+        assert type(arrived) is type(scaled)
+        assert (wrapper(1), arrived(1)) == (2, 2)
+
+    def test_is_read_where_nothing_was_imported(self):
+        stream = pickle.dumps([waybill.pickled(scaled), 5])
+
+        assert in_fresh_process(stream, "it[0](it[1])") == "15\n"
+
+    def test_has_the_name_and_the_signature_of_a_function(self):
+        def halved(x):
+            """Half of it."""
+            return x / 2
+
+        wrapper = waybill.pickled(halved)
+
+        assert (wrapper.__name__, wrapper.__doc__) == ("halved", "Half of it.")
+        assert wrapper.__wrapped__ is halved
+        assert str(inspect.signature(wrapper)) == "(x)"
+        assert "halved" in repr(wrapper)
+
+    @pytest.mark.parametrize("protocol", range(6))
+    def test_goes_into_pickles_of_every_protocol(self, protocol):
+        numpy = pytest.importorskip("numpy")
+        array = numpy.arange(100.0)
+
+        stream = pickle.dumps(
+            [waybill.pickled(array), waybill.pickled(scaled)], protocol
+        )
+
+        loaded, function = pickle.loads(stream)
+        assert (loaded == array).all() and function(1) == 3
+
+    def test_later_changes_do_not_travel(self):
+        data = {"a": 1}
+        wrapper = waybill.pickled(data)
+        data["a"] = 2
+
+        assert pickle.loads(pickle.dumps(wrapper)) == {"a": 1}
+
+    def test_data_is_new_each_time(self):
+        stream = pickle.dumps(waybill.pickled([1]))
+
+        assert pickle.loads(stream) is not pickle.loads(stream)
+
+    def test_equal_functions_are_one_where_they_arrive(self):
+        one, same, other = (
+            pickle.loads(pickle.dumps(waybill.pickled(made(scale))))
+            for scale in (1, 1, 2)
+        )
+
+        assert one is same
+        assert one is not other and other(1) == 2
+
+    def test_ten_thousand_times_a_function_is_loaded_once(self, monkeypatch):
+        loaded = []
+        monkeypatch.setattr(
+            _pickled, "loads", lambda data: loaded.append(1) or waybill.loads(data)
+        )
+        wrapper = waybill.pickled(scaled)
+
+        results = {
+            pickle.loads(pickle.dumps((wrapper, i)))[0](1) for i in range(10_000)
+        }
+
+        assert (results, len(loaded)) == ({3}, 1)
+
+    def test_errors_are_told_when_it_is_made(self):
+        with pytest.raises(waybill.EncodeError, match="lock"):
+            waybill.pickled(threading.Lock())
+        assert waybill.pickled(threading.Lock(), policies="fresh")
+
+    def test_can_be_sent_by_waybill_too(self):
+        assert waybill.loads(waybill.dumps([waybill.pickled(scaled)]))[0](2) == 6
+
+
+class TestSharedObjects:
+    def test_those_used_last_are_kept(self, monkeypatch):
+        monkeypatch.setattr(_pickled, "MAX_SHARED", 2)
+        shared = _pickled.SharedObjects()
+        payloads = [waybill.dumps([n]) for n in range(3)]
+        first = shared.load(payloads[0])
+        second = shared.load(payloads[1])
+        assert shared.load(payloads[0]) is first
+
+        shared.load(payloads[2])
+
+        assert shared.load(payloads[0]) is first
+        assert shared.load(payloads[1]) is not second
+
+    def test_no_more_bytes_are_kept_than_allowed(self, monkeypatch):
+        monkeypatch.setattr(_pickled, "MAX_SHARED_BYTES", 1000)
+        shared = _pickled.SharedObjects()
+        large = waybill.dumps(["x" * 2000])
+
+        assert shared.load(large) is not shared.load(large)
+
+    def test_threads_get_the_same_object(self):
+        shared = _pickled.SharedObjects()
+        payload = waybill.dumps([scaled] * 50)
+        start, found = threading.Barrier(8), []
+
+        def load():
+            start.wait()
+            found.append(shared.load(payload))
+
+        threads = [threading.Thread(target=load) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert len({id(one) for one in found}) == 1
+
+    def test_what_was_let_in_before_is_asked_about_again_on_new_terms(self):
+        code = """
+import pickle, sys, waybill
+stream = sys.stdin.buffer.read()
+pickle.loads(stream)
+waybill.restrict(policy=waybill.INSTALLED_CODE)
+pickle.loads(stream)
+"""
+        ended = subprocess.run(
+            [sys.executable, "-c", code],
+            input=pickle.dumps(waybill.pickled(scaled)),
+            capture_output=True,
+        )
+        assert b"PolicyError" in ended.stderr and b"line 6" in ended.stderr
