@@ -1,0 +1,29 @@
+"""Attributes that an integration replaces, and puts back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Patches:
+    """What was there before, for each attribute replaced. Not for several threads."""
+
+    def __init__(self) -> None:
+        self._before: list[tuple[object, str, object]] = []
+
+    def __bool__(self) -> bool:
+        """Whether anything is replaced."""
+        return bool(self._before)
+
+    def set(self, owner: object, name: str, value: object) -> Any:
+        """Replaces an attribute; gives what it was."""
+        before = getattr(owner, name)
+        setattr(owner, name, value)
+        self._before.append((owner, name, before))
+        return before
+
+    def undo(self) -> None:
+        """All is as it was, in the order opposite to that of the changes."""
+        while self._before:
+            owner, name, before = self._before.pop()
+            setattr(owner, name, before)

@@ -1,0 +1,202 @@
+"""waybill.integrations.joblib: joblib with its backends, and loky by itself."""
+
+import pytest
+from programs import lines, run
+
+pytest.importorskip("joblib")
+
+each_backend = pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+
+START = """
+import sys
+import joblib
+from joblib import Parallel, delayed
+import waybill.integrations.joblib
+waybill.integrations.joblib.install()
+
+def parallel(calls):
+    return Parallel(n_jobs=2, backend=sys.argv[1])(calls)
+"""
+
+
+@each_backend
+def test_closures_submodule_chains_and_classes_of_main(tmp_path, backend):
+    source = f"""{START}
+import xml.etree.ElementTree
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+def adder(n):
+    return lambda x: Point(x + n)
+
+if __name__ == "__main__":
+    points = parallel(delayed(adder(10))(i) for i in range(3))
+    print([(type(point) is Point, point.x) for point in points])
+    parse = delayed(lambda text: xml.etree.ElementTree.fromstring(text).tag)
+    print(parallel(parse(f"<{{name}}/>") for name in "ab"))
+    print(parallel([delayed(lambda: lambda: "a lambda comes back")()])[0]())
+"""
+    assert lines(tmp_path, source, backend) == [
+        "[(True, 10), (True, 11), (True, 12)]",
+        "['a', 'b']",
+        "a lambda comes back",
+    ]
+
+
+def test_it_is_waybill_that_packs_both_ways(tmp_path):
+    source = f"""{START}
+def packs_here():
+    from joblib.externals.loky.backend import reduction
+    return b"waybill" in bytes(reduction.dumps([1]))
+
+if __name__ == "__main__":
+    print(packs_here(), parallel([delayed(packs_here)()]))
+"""
+    assert lines(tmp_path, source, "loky") == ["True [True]"]
+
+
+@each_backend
+def test_exceptions_come_back_with_the_lines_that_raised(tmp_path, backend):
+    source = f"""{START}
+import traceback
+
+def refuse(x):
+    raise ValueError(f"not {{x}}")  # This is the line.
+
+if __name__ == "__main__":
+    try:
+        parallel(delayed(refuse)(i) for i in range(1, 2))
+    except ValueError:
+        traceback.print_exc(file=sys.stdout)
+"""
+    told = "\n".join(lines(tmp_path, source, backend))
+
+    assert "ValueError: not 1" in told
+    assert "in refuse" in told and "# This is the line." in told
+
+
+@each_backend
+def test_ten_thousand_tasks_come_back(tmp_path, backend):
+    source = f"""{START}
+if __name__ == "__main__":
+    offset = 1
+    task = delayed(lambda x: x + offset)
+    print(parallel(task(i) for i in range(10_000)) == list(range(1, 10_001)))
+"""
+    assert lines(tmp_path, source, backend) == ["True"]
+
+
+@each_backend
+def test_large_arrays_are_mapped_as_ever_and_small_ones_sent(tmp_path, backend):
+    pytest.importorskip("numpy")
+    source = f"""{START}
+import numpy
+
+if __name__ == "__main__":
+    large, small = numpy.arange(1e6), numpy.arange(10.0)
+    task = delayed(lambda a: (type(a).__name__, float(a.sum())))
+    print(parallel([task(large), task(small)]))
+    back = parallel([delayed(lambda n: numpy.ones(n))(1_000_000)])[0]
+    print(back.sum())
+"""
+    ended = run(tmp_path, source, backend)
+
+    assert ended.stdout.splitlines() == [
+        "[('memmap', 499999500000.0), ('ndarray', 45.0)]",
+        "1000000.0",
+    ]
+    assert ended.stderr == ""  # What counts the mapped files has counted right.
+
+
+def test_worker_that_lacks_a_module_says_which(tmp_path):
+    (tmp_path / "apart").mkdir()
+    (tmp_path / "apart" / "only_here.py").write_text("value = 1\n")
+    source = f"""{START}
+import os
+sys.path.append("apart")
+import only_here
+
+if __name__ == "__main__":
+    sys.path.remove("apart")
+    os.rename("apart", "moved")
+    parallel(delayed(lambda x: only_here.value)(i) for i in range(2))
+"""
+    ended = run(tmp_path, source, "loky", check=False)
+
+    assert ended.returncode == 1
+    assert "MissingModuleError" in ended.stderr and "only_here" in ended.stderr
+
+
+def test_uninstall_puts_everything_back(tmp_path):
+    source = """
+import os
+import joblib.pool
+from joblib.externals.loky.backend import reduction
+import waybill.integrations.joblib as integration
+
+def state():
+    return [reduction.get_loky_pickler_name(), reduction.get_loky_pickler().__mro__[1],
+            joblib.pool.CustomizablePickler, os.environ.get("LOKY_PICKLER")]
+
+before = state()
+integration.uninstall()
+integration.install()
+integration.install()
+print(state()[0], all(new != old for new, old in zip(state(), before)))
+integration.uninstall()
+integration.uninstall()
+print(state() == before)
+"""
+    assert lines(tmp_path, source) == ["waybill.integrations.pickle True", "True"]
+
+
+def test_importing_it_imports_no_joblib(tmp_path):
+    source = """
+import sys
+import waybill.integrations.joblib
+print([name for name in sys.modules if name.startswith(("joblib", "loky"))])
+"""
+    assert lines(tmp_path, source) == ["[]"]
+
+
+class TestLokyByItself:
+    """The package loky, whether it is imported before install() or after."""
+
+    @pytest.fixture(autouse=True)
+    def needs_loky(self):
+        pytest.importorskip("loky")
+
+    @pytest.mark.parametrize("first", ["import loky", "integration.install()"])
+    def test_functions_and_results_go_by_waybill(self, tmp_path, first):
+        source = f"""
+import waybill.integrations.joblib as integration
+{first}
+import loky
+from loky.backend import reduction
+integration.install()
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+def packs_here():
+    from loky.backend import reduction
+    return b"waybill" in bytes(reduction.dumps([1]))
+
+if __name__ == "__main__":
+    executor = loky.get_reusable_executor(max_workers=1)
+    offset = 1
+    points = list(executor.map(lambda x: Point(x + offset), range(3)))
+    print([(type(point) is Point, point.x) for point in points])
+    print(packs_here(), executor.submit(packs_here).result())
+    integration.uninstall()
+    print(reduction.get_loky_pickler_name(), executor.submit(packs_here).result())
+    executor.shutdown()
+"""
+        assert lines(tmp_path, source) == [
+            "[(True, 1), (True, 2), (True, 3)]",
+            "True True",
+            "cloudpickle False",
+        ]
