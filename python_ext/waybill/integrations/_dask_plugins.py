@@ -1,0 +1,32 @@
+"""Plugins that take waybill to the scheduler and the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
+
+from waybill.integrations import dask
+
+
+class OnScheduler(SchedulerPlugin):  # type: ignore[misc]
+    name = "waybill-scheduler"
+    idempotent = True
+
+    def start(self, scheduler: Any) -> None:
+        dask._install_here()
+
+    async def before_close(self) -> None:
+        pass
+
+
+class OnWorkers(WorkerPlugin):  # type: ignore[misc]
+    """For workers that are there, and those that come."""
+
+    name = "waybill-worker"
+
+    def setup(self, worker: Any) -> None:
+        dask._install_here()
+
+    def teardown(self, worker: Any) -> None:
+        dask._uninstall_here()

@@ -1,0 +1,164 @@
+"""Dask distributed: functions, tasks, results and data go by waybill.
+
+    client = distributed.Client(...)
+    waybill.integrations.dask.install(client)
+
+Scheduler and workers follow, those that join later too. ``install()`` without a client
+is for clusters that this process starts afterwards. Where a scheduler or a worker is
+started by hand, ``--preload waybill.integrations.dask`` does the same.
+docs/integrations/dask.md has the details. Tested by tests/engines/test_dask.py.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle as standard
+import sys
+from collections.abc import Callable
+from types import NoneType
+from typing import Any
+
+from waybill import _core
+from waybill.integrations import pickle
+
+#: Distributed's own `dumps`, while it is replaced.
+_original: Callable[..., bytes] | None = None
+#: Where Dask's configuration lists modules that schedulers and workers start with.
+_PRELOADS = "distributed.scheduler.preload", "distributed.worker.preload"
+#: What is told apart from all else by its type, and gains nothing.
+_PLAIN = (str, bytes, int, float, bool, NoneType)
+
+
+def install(client: Any = None) -> None:
+    """From now on, this process packs with waybill what it sends with Dask, and so do
+    the scheduler and the workers of the client, or those this process starts later.
+
+    Waybill has to be installed there; who lacks it raises ModuleNotFoundError.
+    """
+    _install_here()
+    _set_preloads(lambda modules: [*modules, __name__])
+    if client is not None:
+        from waybill.integrations import _dask_plugins
+
+        client.register_plugin(_dask_plugins.OnScheduler())
+        client.register_plugin(_dask_plugins.OnWorkers())
+
+
+def uninstall(client: Any = None) -> None:
+    """Puts back what was there, on the client's scheduler and workers too."""
+    if client is not None:
+        from waybill.integrations import _dask_plugins
+
+        client.unregister_worker_plugin(_dask_plugins.OnWorkers.name)
+        client.unregister_scheduler_plugin(_dask_plugins.OnScheduler.name)
+    _set_preloads(lambda modules: [name for name in modules if name != __name__])
+    _uninstall_here()
+
+
+def dask_setup(service: object) -> None:
+    """What Dask calls where this module is preloaded."""
+    _install_here()
+
+
+def dumps(
+    x: object,
+    *,
+    buffer_callback: Callable[[standard.PickleBuffer], object] | None = None,
+    protocol: int | None = None,
+) -> bytes:
+    """In the place of ``distributed.protocol.pickle.dumps``.
+
+    Each object is packed once, whatever module it is of. Objects that cannot travel by
+    themselves go by what Dask has registered for their types, as they did.
+    """
+    if type(x) in _PLAIN:
+        return standard.dumps(x, protocol=standard.HIGHEST_PROTOCOL)
+    if buffer_callback is not None and protocol is not None and protocol < 5:
+        buffer_callback = None
+    buffers: list[standard.PickleBuffer] = []
+    keep = None if buffer_callback is None else buffers.append
+    try:
+        result = pickle.dumps(x, buffer_callback=keep)
+    except Exception:
+        buffers.clear()
+        result = _dumps_by_type(x, keep)
+    if buffer_callback is not None:
+        for buffer in buffers:
+            buffer_callback(buffer)
+    return result
+
+
+def family_dumps(x: object) -> tuple[dict[str, Any], list[Any]]:
+    """For ``Client(serializers=["waybill"])``: a payload without a pickle around it,
+    and its buffers."""
+    buffers: list[standard.PickleBuffer] = []
+    payload = _core.dumps(x, buffer_callback=buffers.append)
+    views = [buffer.raw() for buffer in buffers]
+    read_only = [view.readonly for view in views]
+    return {"serializer": "waybill", "read-only": read_only}, [payload, *views]
+
+
+def family_loads(header: dict[str, Any], frames: list[Any]) -> Any:
+    """What ``family_dumps`` was given."""
+    payload, *arrived = frames
+    buffers = []
+    for frame, is_read_only in zip(arrived, header["read-only"], strict=True):
+        view = memoryview(frame)
+        if is_read_only:
+            view = view.toreadonly()
+        elif view.readonly:
+            view = memoryview(bytearray(view))  # An array that could be written to.
+        buffers.append(view)
+    return _core.loads(payload, buffers=buffers)
+
+
+def _dumps_by_type(x: object, keep: Callable[[Any], object] | None) -> bytes:
+    from distributed.protocol.pickle import _DaskPickler
+
+    class ByType(pickle.Pickler):
+        def reducer_override(self, obj: Any) -> Any:
+            return _DaskPickler.reducer_override(self, obj)
+
+    file = io.BytesIO()
+    ByType(file, buffer_callback=keep).dump(x)
+    return file.getvalue()
+
+
+def _install_here() -> None:
+    import distributed.protocol.pickle
+    from distributed.protocol.serialize import register_serialization_family
+
+    global _original
+    if _original is None:
+        register_serialization_family("waybill", family_dumps, family_loads)
+        _original = distributed.protocol.pickle.dumps
+        _replace(_original, dumps)
+
+
+def _uninstall_here() -> None:
+    global _original
+    if _original is not None:
+        from distributed.protocol.serialize import families
+
+        _replace(dumps, _original)
+        _original = None
+        del families["waybill"]
+
+
+def _replace(old: object, new: object) -> None:
+    """In all modules of distributed: several take the function by its name."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "distributed":
+            if getattr(module, "dumps", None) is old:
+                module.dumps = new  # type: ignore[attr-defined]
+
+
+def _set_preloads(change: Callable[[list[str]], list[str]]) -> None:
+    import dask.config
+
+    for name in _PRELOADS:
+        before = dask.config.get(name)
+        others = [module for module in before if module != __name__]
+        after = change(others)
+        if after != before:
+            dask.config.set({name: after})
