@@ -148,9 +148,9 @@ def _uninstall_here() -> None:
 def _replace(old: object, new: object) -> None:
     """In all modules of distributed: several take the function by its name."""
     for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == "distributed":
-            if getattr(module, "dumps", None) is old:
-                module.dumps = new  # type: ignore[attr-defined]
+        is_of_dask = name.partition(".")[0] == "distributed"
+        if is_of_dask and getattr(module, "dumps", None) is old:
+            module.dumps = new  # type: ignore[attr-defined]
 
 
 def _set_preloads(change: Callable[[list[str]], list[str]]) -> None:
