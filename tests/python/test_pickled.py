@@ -232,6 +232,19 @@ class TestConfigure:
 
         assert b"raw_decode" in envelope.dumps(json.JSONDecoder)
 
+    def test_modules_registered_with_cloudpickle_go_by_value(self):
+        cloudpickle = pytest.importorskip("cloudpickle")
+        cloudpickle.register_pickle_by_value(json)
+        try:
+            file = io.BytesIO()
+            envelope.Pickler(file).dump(json.JSONDecoder)
+            streams = envelope.dumps(json.JSONDecoder), file.getvalue()
+        finally:
+            cloudpickle.unregister_pickle_by_value(json)
+
+        assert all(b"raw_decode" in stream for stream in streams)
+        assert b"raw_decode" not in envelope.dumps(json.JSONDecoder)
+
     def test_objects_that_hold_on_to_something_go_as_told(self):
         envelope.configure(policies="fresh")
         file = io.BytesIO()

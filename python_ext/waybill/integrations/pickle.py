@@ -8,6 +8,7 @@ Tested by tests/python/test_pickled.py.
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Callable, Mapping
 from pickle import (
     DEFAULT_PROTOCOL,
@@ -45,10 +46,11 @@ __all__ = [
     "dumps",
     "load",
     "loads",
+    "options",
     "pickled",
 ]
 
-#: Options of ``waybill.dumps`` for all that this process pickles here; see configure().
+#: What configure() was given.
 _options: dict[str, Any] = {}
 
 
@@ -66,6 +68,17 @@ def configure(**options: Any) -> None:
     _options = options
 
 
+def options() -> dict[str, Any]:
+    """What ``waybill.dumps`` is given here: the options of configure(), and the modules
+    that the program has registered with cloudpickle to go by value."""
+    cloudpickle = sys.modules.get("cloudpickle")
+    listed = getattr(cloudpickle, "list_registry_pickle_by_value", set)()
+    registered = [name for name in listed if name in sys.modules]
+    if not registered:
+        return _options
+    return {**_options, "by_value": [*_options.get("by_value", ()), *registered]}
+
+
 def dumps(
     obj: object,
     protocol: int | None = None,
@@ -79,10 +92,11 @@ def dumps(
     is what is written.
     """
     demand_protocol(protocol, buffer_callback)
-    if buffer_callback is None and not _options:
+    chosen = options()
+    if buffer_callback is None and not chosen:
         return stream(_core.dumps(obj))
     kept = OutOfBand(buffer_callback)
-    return stream(dumps_with(obj, buffer_callback=kept.take, **_options), kept)
+    return stream(dumps_with(obj, buffer_callback=kept.take, **chosen), kept)
 
 
 def dump(
@@ -127,14 +141,15 @@ class Pickler:
         if hasattr(self, "persistent_id"):
             raise TypeError("persistent ids are for waybill.Pickler and its Unpickler")
         kept = OutOfBand(self._buffer_callback)
-        policies, key = _options.get("policies"), _options.get("key")
+        chosen = options()
+        policies, key = chosen.get("policies"), chosen.get("key")
         payload = _core.encode(
             obj,
             None,
             getattr(self, "reducer_override", None),
             getattr(self, "dispatch_table", None),
             kept.take,
-            names_by_value(_options.get("by_value", ())),
+            names_by_value(chosen.get("by_value", ())),
             None if policies is None else Policies(policies),
             None,
             0,
