@@ -72,7 +72,7 @@ def options() -> dict[str, Any]:
     """What ``waybill.dumps`` is given here: the options of configure(), and the modules
     that the program has registered with cloudpickle to go by value."""
     cloudpickle = sys.modules.get("cloudpickle")
-    listed = getattr(cloudpickle, "list_registry_pickle_by_value", set)()
+    listed: set[str] = getattr(cloudpickle, "list_registry_pickle_by_value", set)()
     registered = [name for name in listed if name in sys.modules]
     if not registered:
         return _options
