@@ -33,6 +33,7 @@ from waybill._errors import (
 )
 from waybill._face import ImportRecord, fingerprint, imports, inspect
 from waybill._files import dump, load, save
+from waybill._missing import MissingImport, missing, versions
 from waybill._modules import (
     list_registry_pickle_by_value,
     register_pickle_by_value,
@@ -62,6 +63,7 @@ __all__ = [
     "ImportRecord",
     "KeyRing",
     "Limits",
+    "MissingImport",
     "MissingModuleError",
     "Pickler",
     "PicklingError",
@@ -85,6 +87,7 @@ __all__ = [
     "load",
     "loads",
     "loads_outcome",
+    "missing",
     "pickled",
     "register_pickle_by_value",
     "restrict",
@@ -94,4 +97,5 @@ __all__ = [
     "sign",
     "unregister_pickle_by_value",
     "verify",
+    "versions",
 ]

@@ -1,0 +1,179 @@
+"""waybill.missing and waybill.versions: what a payload needs and a process lacks."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import golden_files
+import pytest
+import waybill
+
+
+@pytest.fixture
+def sender(tmp_path, monkeypatch):
+    """Packages that only the sender has; others have them with their code taken out."""
+    package = tmp_path / "sent" / "shop"
+    (package / "parts").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "parts" / "__init__.py").write_text("")
+    (package / "parts" / "wheel.py").write_text("size = 1\n")
+    (tmp_path / "sent" / "tool.py").write_text("def use(): return 1\n")
+    monkeypatch.syspath_prepend(tmp_path / "sent")
+    yield tmp_path
+    for name in [n for n in sys.modules if n.split(".")[0] in ("shop", "tool")]:
+        del sys.modules[name]
+
+
+def payload():
+    import shop.parts.wheel
+    import tool
+
+    def build():
+        import colorsys
+
+        import never_there
+
+        return shop.parts.wheel.size + tool.use()
+
+    return waybill.dumps(build)
+
+
+def told_elsewhere(data, path=(), versions=None, after=""):
+    """What `missing` says in a process that has imported nothing else."""
+    code = f"""
+import json, sys, waybill
+{after}
+loaded = set(sys.modules)
+found = waybill.missing(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
+assert not {{"shop", "tool", "colorsys"}} & (set(sys.modules) - loaded), "it has imported"
+print(json.dumps([[*entry, str(entry)] for entry in found]))
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), json.dumps(versions)],
+        input=data,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))},
+    )
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
+
+
+def modules(told):
+    return {entry[0]: entry[1] for entry in told}
+
+
+def test_modules_that_are_not_there_are_named_with_what_needs_them(sender):
+    told = told_elsewhere(payload())
+
+    assert modules(told) == {
+        "tool": "no module named 'tool'",
+        "shop": "no module named 'shop'",
+        "shop.parts": "no module named 'shop'",
+        "shop.parts.wheel": "no module named 'shop'",
+        "never_there": "no module named 'never_there'",
+    }
+    (tool,) = (entry for entry in told if entry[0] == "tool")
+    assert tool[2:4] == ["load", "tool"]
+    assert "build" in tool[-1] and "test_missing.py" in tool[-1]
+
+
+def test_what_is_there_is_not_named(sender):
+    told = told_elsewhere(payload(), path=[sender / "sent"])
+
+    assert modules(told) == {"never_there": "no module named 'never_there'"}
+
+
+def test_submodule_that_a_package_lacks_is_named(sender):
+    data = payload()
+    (sender / "sent" / "shop" / "parts" / "wheel.py").unlink()
+
+    told = told_elsewhere(data, path=[sender / "sent"])
+
+    assert modules(told)["shop.parts.wheel"] == "no module named 'shop.parts.wheel'"
+    assert "shop.parts" not in modules(told)
+
+
+def test_package_that_is_imported_already_is_asked_for_the_rest(sender):
+    data = payload()
+
+    after = "import shop; shop.parts = __import__('types').SimpleNamespace(wheel=1)"
+    told = told_elsewhere(data, path=[sender / "sent"], after=after)
+
+    assert set(modules(told)) == {"never_there"}
+
+
+def test_modules_that_others_make_count_as_there():
+    import collections.abc
+    import os.path
+
+    def use():
+        return os.path.join("a"), collections.abc.Sized
+
+    assert told_elsewhere(waybill.dumps(use)) == []
+
+
+def test_module_that_is_blocked_is_named(sender):
+    told = told_elsewhere(
+        payload(), path=[sender / "sent"], after="sys.modules['tool'] = None"
+    )
+
+    assert "tool" in modules(told)
+
+
+def test_plain_data_lacks_nothing():
+    assert waybill.missing(waybill.dumps({"a": [1, 2]})) == ()
+
+
+def test_code_of_another_python_is_told():
+    ours = "%d.%d" % sys.version_info[:2]
+    sent = [path for path in golden_files.PATHS if path.stem.startswith("function-")]
+    assert len(sent) > 1
+
+    for path in set(sent) - set(golden_files.own()):
+        (entry,) = waybill.missing(path.read_bytes())
+
+        assert entry.module == "python"
+        assert f"Python {golden_files.version_of(path)}," in entry.reason
+        assert entry.reason.endswith(f"this is {ours}")
+
+
+def test_bytes_that_are_no_payload_are_refused():
+    with pytest.raises(waybill.DecodeError):
+        waybill.missing(b"no payload")
+    with pytest.raises(waybill.DecodeError):
+        waybill.versions(b"no payload")
+
+
+class TestVersions:
+    @pytest.fixture
+    def installed(self, sender):
+        """The module `tool` is of a distribution of another name."""
+        info = sender / "sent" / "hardware-2.5.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Name: hardware\nVersion: 2.5\n")
+        (info / "RECORD").write_text("tool.py,,\n")
+        return sender
+
+    def test_those_of_installed_packages_are_told(self, installed):
+        assert waybill.versions(payload()) == {"tool": "2.5"}
+
+    def test_a_package_that_is_named_like_its_module_is_found_by_that(self):
+        pytest.importorskip("pytest")
+
+        def use():
+            return pytest.mark
+
+        assert waybill.versions(waybill.dumps(use)) == {"pytest": pytest.__version__}
+
+    def test_those_that_differ_are_named(self, installed):
+        path = [installed / "sent"]
+        data = payload()
+
+        same = told_elsewhere(data, path, versions={"tool": "2.5"})
+        other = told_elsewhere(data, path, versions={"tool": "2.4", "shop": "1"})
+
+        assert "tool" not in modules(same)
+        assert modules(other)["tool"] == "version 2.4 there, 2.5 here"
+        assert "shop" not in modules(other)
