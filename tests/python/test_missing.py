@@ -47,7 +47,7 @@ import json, sys, waybill
 {after}
 loaded = set(sys.modules)
 found = waybill.missing(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
-assert not {{"shop", "tool", "colorsys"}} & (set(sys.modules) - loaded), "it has imported"
+assert not {{"shop", "tool", "colorsys"}} & (set(sys.modules) - loaded), "imported"
 print(json.dumps([[*entry, str(entry)] for entry in found]))
 """
     ended = subprocess.run(
