@@ -1,249 +1,195 @@
-"""Sends functions to a Python that has imported nothing, and shows what travels.
+"""Runs one workload on a Dask cluster twice: with cloudpickle, then with waybill.
 
-    python benchmarks/demo.py
+    python benchmarks/demo.py [--tasks N]
 
-A fresh interpreter reads envelopes from a pipe. It finds the functions' modules by the
-manifests alone: nothing here tells it what to import. Results come back the same way.
+The cluster is started here: a scheduler and two worker processes on this machine, which
+know nothing of the functions below. With waybill, there is one line more: install().
 """
 
-import concurrent.futures
-import math
+import argparse
+import collections
+import contextlib
 import os
-import pickle
-import subprocess
+import re
 import sys
 import time
 import xml.etree.ElementTree
+from pathlib import Path
 
+import dask_meter
+import distributed
+import numpy
 import waybill
-
-try:
-    import numpy
-    import numpy.linalg
-except ImportError:  # There are Pythons that numpy does not support yet.
-    numpy = None
-
-try:
-    import cloudpickle
-except ImportError:
-    cloudpickle = None
+import waybill.integrations.dask
 
 COLOURS = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-BOLD, DIM, GREEN, CYAN, RED = "1", "2", "32", "36", "31"
+BOLD, DIM, GREEN = "1", "2", "32"
+ROOT = Path(__file__).resolve().parents[1]
+ATOM = "{http://www.w3.org/2005/Atom}"
+
 
 # ---- The work ----------------------------------------------------------------------
 
 
-def primes_below(limits):
-    """Counts primes below each limit, on threads of the worker's."""
-
-    def count(limit):
-        sieve = bytearray([1]) * limit
-        sieve[:2] = bytes(2)
-        for i in range(2, math.isqrt(limit) + 1):
-            if sieve[i]:
-                sieve[i * i :: i] = bytes(len(range(i * i, limit, i)))
-        return sum(sieve)
-
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        return dict(zip(limits, pool.map(count, limits), strict=True))
-
-
-def titles_of(feed):
-    """Reads an Atom feed; the parser hides in a submodule of a submodule."""
-    find = "{http://www.w3.org/2005/Atom}entry/{http://www.w3.org/2005/Atom}title"
-    return [node.text for node in xml.etree.ElementTree.fromstring(feed).iterfind(find)]
-
-
-def vibrations(masses, stiffness):
-    """Frequencies of a chain of masses and springs."""
-    size = len(masses)
-    springs = numpy.diag([2.0] * size) - numpy.eye(size, k=1) - numpy.eye(size, k=-1)
-    scaled = stiffness * springs / numpy.sqrt(numpy.outer(masses, masses))
-    return numpy.sqrt(numpy.linalg.eigvalsh(scaled))
-
-
 def make_counter(pattern):
-    """A closure: what comes back keeps `pattern` and its own state."""
-    seen = {}
+    """A closure over a compiled pattern."""
+    word = re.compile(pattern)
 
-    def count(text):
-        import collections  # Needed when this runs, and not before.
+    def count_words(text):
+        return collections.Counter(found.lower() for found in word.findall(text))
 
-        for word, times in collections.Counter(pattern.findall(text)).items():
-            seen[word] = seen.get(word, 0) + times
-        return sorted(seen.items(), key=lambda item: (-item[1], item[0]))[:3]
-
-    return count
+    return count_words
 
 
-def work():
-    """Pairs of a function and its arguments."""
-    import re
-
-    entries = "".join(
-        f"<entry><title>{title}</title></entry>"
-        for title in ("The goods", "The paper that goes with them", "Where they went")
-    )
-    feed = f"<feed xmlns='http://www.w3.org/2005/Atom'>{entries}</feed>"
-    yield primes_below, ([1_000, 50_000, 200_000],)
-    yield titles_of, (feed,)
-    if numpy is not None:
-        yield vibrations, ([1.0, 2.0, 1.0, 0.5], 100.0)
-    text = "the paper that travels with the goods says what the goods are"
-    yield make_counter(re.compile(r"\w+")), (text,)
+def read_feed(feed):
+    """The authors of an Atom feed, and how many entries each has."""
+    root = xml.etree.ElementTree.fromstring(feed)
+    authors = root.iterfind(f"{ATOM}entry/{ATOM}author/{ATOM}name")
+    return collections.Counter(author.text for author in authors)
 
 
-# ---- The two ends of the pipe ------------------------------------------------------
+class Fit:
+    """A line through noisy points."""
 
-# All that the worker knows. What functions print goes to stderr, since stdout carries
-# the answers.
-WORKER = """
-import sys
-import waybill
-
-tasks, answers = sys.stdin.buffer, sys.stdout.buffer
-sys.stdout = sys.stderr
-while True:
-    before = set(sys.modules)
-    try:
-        try:
-            function, arguments = waybill.load(tasks)
-        except EOFError:
-            break
-        loaded = sorted(set(sys.modules) - before)
-        answer = waybill.dumps((True, function(*arguments), loaded))
-    except Exception as error:
-        answer = waybill.dumps((False, f"{type(error).__name__}: {error}", []))
-    answers.write(answer)
-    answers.flush()
-"""
+    def __init__(self, slope, residual):
+        self.slope, self.residual = slope, residual
 
 
-class Worker:
-    """A fresh interpreter at the other end of a pipe."""
+def fit_line(points):
+    """Least squares; what comes back is of a class that only this program has."""
+    x, y = points
+    matrix = numpy.stack([x, numpy.ones_like(x)], axis=1)
+    solution, residuals, *_ = numpy.linalg.lstsq(matrix, y, rcond=None)
+    return Fit(solution[0], residuals[0])
 
-    def __enter__(self):
-        # -P: no folder of this program is on its sys.path.
-        command = [sys.executable, "-P", "-c", WORKER]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+
+def paragraphs(count):
+    """Texts of this project's own documents."""
+    texts = [path.read_text("utf-8") for path in sorted((ROOT / "docs").glob("*.md"))]
+    found = [part for text in texts for part in text.split("\n\n") if part.strip()]
+    return [found[i % len(found)] for i in range(count)]
+
+
+def feeds(count):
+    names = ("Ada", "Grace", "Kateryna", "Mary", "Radia")
+    for i in range(count):
+        authors = (names[(i + j) % len(names)] for j in range(20))
+        entries = "".join(
+            f"<entry><author><name>{author}</name></author></entry>"
+            for author in authors
         )
-        return self
+        yield f"<feed xmlns='{ATOM.strip('{}')}'>{entries}</feed>"
 
-    def __exit__(self, error_type, *_):
-        self.process.stdin.close()
-        self.process.stdout.close()
-        if self.process.wait(timeout=30) and error_type is None:
-            raise RuntimeError(f"the worker ended with {self.process.returncode}")
 
-    def run(self, envelope):
-        """Sends an envelope of (function, arguments); the answer and what it loaded."""
-        self.process.stdin.write(envelope)
-        self.process.stdin.flush()
-        is_fine, result, loaded = waybill.load(self.process.stdout)
-        if not is_fine:
-            raise RuntimeError(f"the worker says {result}")
-        return result, loaded
+def measurements(count):
+    generator = numpy.random.default_rng(7)
+    for _ in range(count):
+        x = numpy.linspace(0, 1, 2000)
+        yield x, 3 * x + generator.normal(0, 0.1, x.size)
+
+
+def submit_all(client, count):
+    """Futures of each part of the work, `count` tasks each."""
+    return {
+        "words": client.map(make_counter(r"[A-Za-z]{4,}"), paragraphs(count)),
+        "authors": client.map(read_feed, list(feeds(count))),
+        "lines": client.map(fit_line, list(measurements(count))),
+    }
+
+
+def summed_up(results):
+    words = sum(results["words"], collections.Counter())
+    authors = sum(results["authors"], collections.Counter())
+    assert all(type(fit) is Fit for fit in results["lines"])
+    slope = sum(fit.slope for fit in results["lines"]) / len(results["lines"])
+    return {
+        "words": ", ".join(f"{word} {times}" for word, times in words.most_common(4)),
+        "authors": ", ".join(
+            f"{name} {times}" for name, times in sorted(authors.items())
+        ),
+        "lines": f"mean slope {slope:.4f}",
+    }
+
+
+# ---- How it is run -----------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def cluster():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
+
+
+def run(name, count, install):
+    """Results, seconds, and the figures of the client's side and the workers'."""
+    with cluster() as client:
+        install(client)
+        dask_meter.start_all(client)
+        start = time.perf_counter()
+        futures = submit_all(client, count)
+        show_progress(name, [future for part in futures.values() for future in part])
+        results = {part: client.gather(futures[part]) for part in futures}
+        seconds = time.perf_counter() - start
+        here, there = dask_meter.stop_all(client)
+    waybill.integrations.dask.uninstall()
+    return summed_up(results), seconds, here, there
+
+
+def show_progress(name, futures):
+    done = 0
+    for _ in distributed.as_completed(futures):
+        done += 1
+        if sys.stdout.isatty():
+            bar = "━" * (30 * done // len(futures))
+            print(f"\r{name:12} {bar:30} {done}/{len(futures)}", end="", flush=True)
+    print("" if sys.stdout.isatty() else f"{name:12} {done} tasks")
 
 
 # ---- What is shown -----------------------------------------------------------------
 
 
-def paint(text, *codes):
-    return f"\033[{';'.join(codes)}m{text}\033[0m" if COLOURS else text
+def paint(text, code):
+    return f"\033[{code}m{text}\033[0m" if COLOURS else text
 
 
-def show_manifest(function):
-    when = {"load": "at load", "call": "when called", "lazy": "when used"}
-    for record in waybill.imports(function):
-        why = record.chain
-        if record.file:
-            place = f"{os.path.relpath(record.file)}:{record.line}"
-            why += f" in {record.function} ({place})"
-        print(
-            f"  {paint(f'{record.module:24}', CYAN)}{when[record.time]:12}"
-            f" {paint(why, DIM)}"
-        )
-
-
-def microseconds(call, seconds=0.15):
-    """The fastest of as many calls as fit into `seconds`, one by one."""
-    best, end = float("inf"), time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best * 1e6
-
-
-def measured(module, function):
-    data = module.dumps(function)
-    dumps = microseconds(lambda: module.dumps(function))
-    return len(data), dumps, microseconds(lambda: module.loads(data))
-
-
-def show_table(functions):
-    peers = [waybill] + ([cloudpickle] if cloudpickle is not None else [])
-    print(paint(f"{'repeated, in this process':28}", BOLD), end="")
-    for peer in peers:
-        print(
-            paint(f"{peer.__name__ + ' B':>14}{'dumps':>9}{'loads':>9}", BOLD), end=""
-        )
-    print()
-    for function in functions:
-        print(f"{function.__qualname__.partition('.')[0]:28}", end="")
-        for peer in peers:
-            size, dumps, loads = measured(peer, function)
-            cells = f"{size:14}{dumps:6.1f} µs{loads:6.1f} µs"
-            print(paint(cells, GREEN) if peer is waybill else cells, end="")
-        print()
-    print(
-        paint("fastest single call; ", DIM)
-        + paint(f"{len(sys.modules)} modules are loaded; make bench says more", DIM)
+def rows(seconds, here, there):
+    yield "bytes packed", f"{(here['bytes'] + there['bytes']) / 1e6:.2f} MB"
+    yield "packing, client and scheduler", f"{here['packing'] * 1e3:.0f} ms"
+    yield "unpacking, client and scheduler", f"{here['unpacking'] * 1e3:.0f} ms"
+    yield "packing, workers", f"{there['packing'] * 1e3:.0f} ms"
+    yield "unpacking, workers", f"{there['unpacking'] * 1e3:.0f} ms"
+    total = sum(
+        side[what] for side in (here, there) for what in ("packing", "unpacking")
     )
+    yield "all serialisation", f"{total * 1e3:.0f} ms"
+    yield "from first to last", f"{seconds:.2f} s"
 
 
 def main():
-    version = sys.version.partition(" ")[0]
-    print(paint(f"waybill {waybill.__version__}, Python {version}", BOLD))
-    if numpy is None:
-        print("numpy is not installed: vibrations() is left out")
-    functions = []
-    with Worker() as worker:
-        for function, arguments in work():
-            functions.append(function)
-            envelope = waybill.dumps((function, arguments))
-            start = time.perf_counter()
-            result, loaded = worker.run(envelope)
-            elapsed = (time.perf_counter() - start) * 1000
-            print()
-            print(paint(function.__qualname__, BOLD), f"{len(envelope)} bytes, needs:")
-            show_manifest(function)
-            print(f"  the worker loaded {len(loaded)} modules, ran, and sent back")
-            print(f"  {paint(result, GREEN)}  {paint(f'{elapsed:.1f} ms', DIM)}")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--tasks", type=int, default=900, help="default 900")
+    count = max(1, parser.parse_args().tasks // 3)
+    versions = f"Python {sys.version.split()[0]}, distributed {distributed.__version__}"
+    print(paint(f"waybill {waybill.__version__}, {versions}", BOLD))
+    print(f"{3 * count} tasks on a scheduler and two worker processes")
+
+    theirs = run("cloudpickle", count, lambda client: None)
+    ours = run("waybill", count, waybill.integrations.dask.install)
+
     print()
-    show_table(functions)
-    show_refusal()
-
-
-def show_refusal():
-    """What cannot travel says where it hangs."""
-    import threading
-
-    lock = threading.Lock()
-    settings = {"retries": 3, "guard": lock}
-    try:
-        waybill.dumps(lambda: settings["retries"])
-    except waybill.EncodeError as error:
-        print()
-        print(paint("a lock cannot travel, and waybill says where it sits:", BOLD))
-        print(f"  {paint(error, RED)}")
-    if cloudpickle is not None:
-        try:
-            cloudpickle.dumps(lambda: settings["retries"])
-        except (TypeError, pickle.PicklingError) as error:
-            print(paint(f"  cloudpickle: {error}", DIM))
+    assert ours[0] == theirs[0], "both have to find the same"
+    for part, found in ours[0].items():
+        print(f"  {part:8} {paint(found, GREEN)}")
+    print()
+    print(paint(f"{'':34}{'cloudpickle':>14}{'waybill':>12}", BOLD))
+    for (what, peer), (_, own) in zip(rows(*theirs[1:]), rows(*ours[1:]), strict=True):
+        print(f"{what:34}{peer:>14}{paint(f'{own:>12}', GREEN)}")
+    print(paint("the same results; most of the time is Dask's own", DIM))
 
 
 if __name__ == "__main__":

@@ -19,8 +19,18 @@ def run(program, *arguments):
     )
 
 
-def test_demo_sends_functions_and_says_what_they_need():
-    demo = run("demo.py")
+def test_demo_finds_the_same_on_dask_with_cloudpickle_and_with_waybill():
+    pytest.importorskip("distributed")
+
+    demo = run("demo.py", "--tasks", "30")
+
+    assert demo.returncode == 0, demo.stderr
+    assert "Ada 40, Grace 40, Kateryna 40, Mary 40, Radia 40" in demo.stdout
+    assert "all serialisation" in demo.stdout
+
+
+def test_demo_of_a_pipe_sends_functions_and_says_what_they_need():
+    demo = run("demo_pipe.py")
 
     assert demo.returncode == 0, demo.stderr
     assert "xml.etree.ElementTree in titles_of (" in demo.stdout
