@@ -45,6 +45,7 @@ __all__ = [
     "dumps",
     "load",
     "loads",
+    "options",
     "pickled",
 ]
 
@@ -64,6 +65,11 @@ def configure(**options: Any) -> None:
     dumps_with(None, **options)
     global _options
     _options = options
+
+
+def options() -> dict[str, Any]:
+    """What ``configure`` was given."""
+    return _options
 
 
 def dumps(
