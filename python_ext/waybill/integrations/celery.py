@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copyreg
 import traceback
-from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,6 +16,7 @@ from waybill._errors import MissingModuleError, PolicyError, PythonMismatchError
 from waybill._face import dumps_with
 from waybill._pickled import pickled
 from waybill.integrations import pickle
+from waybill.integrations._patches import Patches
 
 #: Why a worker may be unable to load a payload that it trusts.
 _REASONS = MissingModuleError, PythonMismatchError, PolicyError
@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
 
 #: Settings of apps, and attributes of Celery, as they were before.
 _settings: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
-_replaced: list[tuple[Any, str, Any]] = []
+_patches, _patches_of_worker = Patches(), Patches()
 _registered = False
 
 
@@ -64,9 +64,9 @@ def install(app: Any = None) -> None:
         registry.register(NAME, dumps, _core.loads, CONTENT_TYPE, ENCODING)
         registry.disable(CONTENT_TYPE)
         _registered = True
-    if not _replaced:
-        _replace(Backend, "prepare_exception", _with_whole_exceptions)
-        _replace(Backend, "exception_to_python", _of_whole_exceptions)
+    if not _patches:
+        _wrap(_patches, Backend, "prepare_exception", _with_whole_exceptions)
+        _wrap(_patches, Backend, "exception_to_python", _of_whole_exceptions)
         signals.worker_init.connect(_prepare_worker)
         # Where processes of workers are spawned, not forked, they start without what
         # the first has done.
@@ -88,8 +88,8 @@ def uninstall(app: Any = None) -> None:
     signals.worker_init.disconnect(_prepare_worker)
     signals.worker_process_init.disconnect(_prepare_worker)
     ForkingPickler._extra_reducers.pop(ExceptionInfo, None)
-    while _replaced:
-        setattr(*_replaced.pop())
+    _patches_of_worker.undo()
+    _patches.undo()
     if _registered:
         registry.unregister(NAME)
         registry.enable(CONTENT_TYPE)  # Takes it off the list of what is disabled.
@@ -109,10 +109,8 @@ def _use_in(settings: Any) -> dict[str, Any]:
     return before
 
 
-def _replace(owner: Any, name: str, made_from: Callable[[Any], Any]) -> None:
-    original = vars(owner)[name]
-    setattr(owner, name, made_from(original))
-    _replaced.append((owner, name, original))
+def _wrap(patches: Patches, owner: Any, name: str, made_from: Any) -> None:
+    patches.set(owner, name, made_from(getattr(owner, name)))
 
 
 # ---- Exceptions in results. Celery stores names and arguments, and makes a class where
@@ -173,11 +171,13 @@ def _prepare_worker(**_: Any) -> None:
     from celery.worker.consumer import Consumer
     from celery.worker.request import Request
 
-    if (Request, "request_dict") not in {entry[:2] for entry in _replaced}:
-        _replace(Request, "request_dict", _without_arguments)
-        _replace(Consumer, "on_decode_error", _answering)
-        _replace(trace, "get_pickleable_exception", _also_what_waybill_carries)
-        ForkingPickler.register(ExceptionInfo, _reduce_failure)
+    if _patches_of_worker:
+        return
+    name, wrapped = "get_pickleable_exception", _also_what_waybill_carries
+    _wrap(_patches_of_worker, Request, "request_dict", _without_arguments)
+    _wrap(_patches_of_worker, Consumer, "on_decode_error", _answering)
+    _wrap(_patches_of_worker, trace, name, wrapped)
+    ForkingPickler.register(ExceptionInfo, _reduce_failure)
 
 
 def _without_arguments(original: Any) -> Any:
