@@ -11,9 +11,8 @@ import traceback
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from waybill import _core
+from waybill._core import loads
 from waybill._errors import MissingModuleError, PolicyError, PythonMismatchError
-from waybill._face import dumps_with
 from waybill._pickled import pickled
 from waybill.integrations import pickle
 from waybill.integrations._patches import Patches
@@ -24,12 +23,6 @@ _REASONS = MissingModuleError, PythonMismatchError, PolicyError
 NAME, CONTENT_TYPE, ENCODING = "waybill", "application/x-waybill", "binary"
 
 
-def dumps(obj: object) -> bytes:
-    """A payload of ``obj``, made as ``waybill.integrations.pickle.configure`` says."""
-    options = pickle.options()
-    return dumps_with(obj, **options) if options else _core.dumps(obj)
-
-
 def __getattr__(name: str) -> Any:
     """SERIALIZER, for the entry points of kombu: it registers what it finds there."""
     if name == "SERIALIZER":
@@ -38,7 +31,7 @@ def __getattr__(name: str) -> Any:
         from kombu.serialization import registry
 
         registry.disable(CONTENT_TYPE)
-        return dumps, _core.loads, CONTENT_TYPE, ENCODING
+        return pickle.payload, loads, CONTENT_TYPE, ENCODING
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -61,7 +54,7 @@ def install(app: Any = None) -> None:
     from kombu.serialization import registry
 
     if NAME not in registry.name_to_type:
-        registry.register(NAME, dumps, _core.loads, CONTENT_TYPE, ENCODING)
+        registry.register(NAME, pickle.payload, loads, CONTENT_TYPE, ENCODING)
         registry.disable(CONTENT_TYPE)
         _registered = True
     if not _patches:
@@ -125,7 +118,7 @@ def _with_whole_exceptions(original: Any) -> Any:
         if (serializer or backend.serializer) != NAME:
             return told
         try:
-            payload = dumps(error)
+            payload = pickle.payload(error)
         except Exception:  # Whatever its parts raise: then Celery's way has to do.
             return told
         # Only data beside the payload, so that a client which lets nothing else in
@@ -141,7 +134,7 @@ def _of_whole_exceptions(original: Any) -> Any:
         if not isinstance(told, dict) or NAME not in told:
             return original(backend, told)
         try:
-            error = _core.loads(told[NAME])
+            error = loads(told[NAME])
         except Exception as problem:
             error = original(backend, told)
             error.add_note(f"The exception itself cannot be loaded here: {problem}")
@@ -220,7 +213,7 @@ def _also_what_waybill_carries(original: Any) -> Any:
         told = original(error)
         if told is not error:
             try:
-                _core.loads(dumps(error))  # Celery tries pickle in the same way.
+                loads(pickle.payload(error))  # Celery tries pickle in the same way.
             except Exception:
                 return told
         return error

@@ -46,6 +46,7 @@ __all__ = [
     "load",
     "loads",
     "options",
+    "payload",
     "pickled",
 ]
 
@@ -70,6 +71,11 @@ def configure(**options: Any) -> None:
 def options() -> dict[str, Any]:
     """What ``configure`` was given."""
     return _options
+
+
+def payload(obj: object) -> bytes:
+    """``waybill.dumps`` as ``configure`` says, for engines that load with waybill."""
+    return dumps_with(obj, **_options) if _options else _core.dumps(obj)
 
 
 def dumps(
