@@ -21,13 +21,30 @@ pytest.importorskip("celery")
 ROOT = Path(__file__).resolve().parents[2]
 
 PROJECT = """
-import os, pathlib
+import os, pathlib, tempfile
 import celery, waybill
+from celery.backends.filesystem import FilesystemBackend
+from kombu.transport.filesystem import Channel
 import waybill.integrations.celery, waybill.integrations.pickle
 
 folder = pathlib.Path(__file__).parent
 for name in ("queue", "control", "results"):
     (folder / name).mkdir(exist_ok=True)
+# Both show files before they are written whole, and somebody may read them then.
+put, set_ = Channel._put, FilesystemBackend.set
+
+def put_whole(channel, queue, payload, **options):
+    with tempfile.TemporaryDirectory(dir=folder) as outbox:
+        channel.data_folder_out = outbox
+        put(channel, queue, payload, **options)
+        for name in os.listdir(outbox):
+            os.replace(f"{outbox}/{name}", folder / "queue" / name)
+
+def set_whole(backend, key, value):
+    set_(backend, b".new-" + key, value)
+    os.replace(backend._filename(b".new-" + key), backend._filename(key))
+
+Channel._put, FilesystemBackend.set = put_whole, set_whole
 app = celery.Celery("project", broker="filesystem://", backend=f"file://{folder}/results")
 app.conf.broker_transport_options = {
     "data_folder_in": f"{folder}/queue",
