@@ -28,9 +28,6 @@ from waybill._pickled import load_shared
 from waybill.integrations import pickle
 from waybill.integrations._patches import Patches
 
-#: The module's name in the process that was started by hand, and in its children.
-_MAIN = "__main__", "__mp_main__"
-
 _patches = Patches()
 
 
@@ -59,8 +56,13 @@ def uninstall() -> None:
 class MainByNamePickler(pickle.Pickler):
     """A Pickler for processes that are started from this one, and share its main."""
 
+    #: The module's name in the process that was started by hand, and in its children.
+    names_of_main: tuple[str, ...] = ("__main__", "__mp_main__")
+
     def reducer_override(self, obj: Any) -> Any:
-        if not isinstance(obj, (FunctionType, type)) or obj.__module__ not in _MAIN:
+        if not isinstance(obj, (FunctionType, type)):
+            return NotImplemented
+        if obj.__module__ not in self.names_of_main:
             return NotImplemented
         main = sys.modules["__main__"]
         if _find(main, obj.__qualname__) is not obj:

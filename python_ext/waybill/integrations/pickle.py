@@ -47,6 +47,7 @@ __all__ = [
     "load",
     "loads",
     "options",
+    "payload",
     "pickled",
 ]
 
@@ -77,6 +78,12 @@ def options() -> dict[str, Any]:
     if not registered:
         return _options
     return {**_options, "by_value": [*_options.get("by_value", ()), *registered]}
+
+
+def payload(obj: object) -> bytes:
+    """``waybill.dumps`` with options(), for engines that load with waybill."""
+    chosen = options()
+    return dumps_with(obj, **chosen) if chosen else _core.dumps(obj)
 
 
 def dumps(

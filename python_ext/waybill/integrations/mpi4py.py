@@ -1,0 +1,63 @@
+"""mpi4py: what goes by the methods with lower-case names goes by waybill.
+
+    import waybill.integrations.mpi4py
+    waybill.integrations.mpi4py.install()
+
+in the script that all ranks run. What is sent is a pickle, so ranks without this line
+read it, and are read. docs/integrations/mpi4py.md has the details.
+Tested by tests/engines/test_mpi4py.py.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pickle import PickleBuffer
+from typing import Any
+
+from waybill.integrations.multiprocessing import MainByNamePickler
+
+#: Protocol and threshold of mpi4py's Pickle objects, as they were before.
+_before: list[tuple[Any, int | None, int]] = []
+
+
+def install() -> None:
+    """From now on, this process sends by waybill. Imports ``mpi4py.MPI``, which
+    initializes MPI unless ``mpi4py.rc`` says otherwise."""
+    from mpi4py import MPI
+    from mpi4py.util import pkl5
+
+    if _before:
+        return
+    for pickle in (MPI.pickle, pkl5.pickle):
+        _before.append((pickle, pickle.PROTOCOL, pickle.THRESHOLD))
+        pickle.__init__(dumps, None, pickle.PROTOCOL, pickle.THRESHOLD)
+
+
+def uninstall() -> None:
+    """Puts back mpi4py's own ``dumps`` and ``loads``; others that somebody has set
+    before ``install`` cannot be read, and have to be set again."""
+    while _before:
+        pickle, protocol, threshold = _before.pop()
+        pickle.__init__(None, None, protocol, threshold)
+
+
+class _Pickler(MainByNamePickler):
+    # Workers of mpi4py.futures have the main module of their master by the second name.
+    names_of_main = ("__main__", "__worker__")
+
+
+def dumps(
+    obj: object,
+    protocol: int | None = None,
+    *,
+    buffer_callback: Callable[[PickleBuffer], object] | None = None,
+) -> bytes:
+    """For ``mpi4py.MPI.Pickle`` objects; ``pickle.loads`` reads it.
+
+    What main has at its top level goes by name: all ranks run the same script, and an
+    instance has to be one of the receiver's own class.
+    """
+    file = io.BytesIO()
+    _Pickler(file, protocol, buffer_callback=buffer_callback).dump(obj)
+    return file.getvalue()
