@@ -140,26 +140,42 @@ class Pickler:
         """Writes one object. Raises EncodeError; then nothing was written."""
         if hasattr(self, "persistent_id"):
             raise TypeError("persistent ids are for waybill.Pickler and its Unpickler")
-        kept = OutOfBand(self._buffer_callback)
-        chosen = options()
-        policies, key = chosen.get("policies"), chosen.get("key")
-        payload = _core.encode(
+        data = dumps_with_hooks(
             obj,
-            None,
             getattr(self, "reducer_override", None),
             getattr(self, "dispatch_table", None),
-            kept.take,
-            names_by_value(chosen.get("by_value", ())),
-            None if policies is None else Policies(policies),
-            None,
-            0,
-            None if key is None else handle_of_key(key),
-            b"",
+            self._buffer_callback,
         )
-        write_all(self._write, stream(payload, kept))
+        write_all(self._write, data)
 
     def clear_memo(self) -> None:
         """Does nothing: no pickle refers to an earlier one."""
+
+
+def dumps_with_hooks(
+    obj: object,
+    reducer_override: Callable[[Any], Any] | None,
+    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
+    buffer_callback: Callable[[PickleBuffer], object] | None,
+) -> bytes:
+    """``dumps`` with the hooks of a Pickler."""
+    kept = OutOfBand(buffer_callback)
+    chosen = options()
+    policies, key = chosen.get("policies"), chosen.get("key")
+    payload = _core.encode(
+        obj,
+        None,
+        reducer_override,
+        dispatch_table,
+        kept.take,
+        names_by_value(chosen.get("by_value", ())),
+        None if policies is None else Policies(policies),
+        None,
+        0,
+        None if key is None else handle_of_key(key),
+        b"",
+    )
+    return stream(payload, kept)
 
 
 class OutOfBand:
