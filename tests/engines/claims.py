@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import traceback
 from pathlib import Path
 
@@ -46,8 +47,10 @@ def check_all(namespace):
     answers = {}
     for name, value in list(namespace.items()):
         if name.startswith("claim_"):
+            start = time.monotonic()
             try:
                 answers[name] = value()
             except BaseException:
                 answers[name] = traceback.format_exc()
+            print(f"{name}: {time.monotonic() - start:.1f} s", flush=True)
     Path(sys.argv[1]).write_text(json.dumps(answers), encoding="utf-8")
