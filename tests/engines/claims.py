@@ -26,8 +26,7 @@ def claims_of(program):
 def run_program(program, folder, **environment):
     """For each claim its error, or None if it holds; and what the program wrote."""
     answers = folder / "answers.json"
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    environment = {**os.environ, "PYTHONPATH": path, **environment}
+    environment = {**os.environ, **environment}
     done = subprocess.run(
         [sys.executable, FOLDER / program, answers],
         cwd=folder,

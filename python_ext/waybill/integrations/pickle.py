@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pickle import (
     DEFAULT_PROTOCOL,
     HIGHEST_PROTOCOL,
@@ -50,6 +50,9 @@ __all__ = [
     "pickled",
 ]
 
+#: cloudpickle, and the copies within engines.
+_CLOUDPICKLES = "cloudpickle", "ray.cloudpickle", "pyspark.cloudpickle"
+
 #: What configure() was given.
 _options: dict[str, Any] = {}
 
@@ -70,13 +73,18 @@ def configure(**options: Any) -> None:
 
 def options() -> dict[str, Any]:
     """What ``waybill.dumps`` is given here: the options of configure(), and the modules
-    that the program has registered with cloudpickle to go by value."""
-    cloudpickle = sys.modules.get("cloudpickle")
-    listed: set[str] = getattr(cloudpickle, "list_registry_pickle_by_value", set)()
-    registered = [name for name in listed if name in sys.modules]
+    that the program has registered with a cloudpickle to go by value."""
+    registered = [name for name in _registered() if name in sys.modules]
     if not registered:
         return _options
     return {**_options, "by_value": [*_options.get("by_value", ()), *registered]}
+
+
+def _registered() -> Iterator[str]:
+    for name in _CLOUDPICKLES:
+        module = sys.modules.get(name)
+        listed: set[str] = getattr(module, "list_registry_pickle_by_value", set)()
+        yield from listed
 
 
 def dumps(

@@ -20,9 +20,10 @@ from typing import Any, BinaryIO
 
 from waybill._errors import EncodeError
 from waybill._files import write_all
+from waybill._modules import names_by_value
 from waybill._pickler import demand_protocol
 from waybill.integrations._patches import Patches
-from waybill.integrations.pickle import dumps_with_hooks, modules_by_value
+from waybill.integrations.pickle import dumps_with_hooks, options
 
 _patches = Patches()
 
@@ -51,17 +52,14 @@ def dumps(
     buffer_callback: Callable[[PickleBuffer], object] | None = None,
 ) -> bytes:
     """In the place of ``pyspark.cloudpickle.dumps``."""
-    from pyspark import cloudpickle
-
     demand_protocol(protocol, buffer_callback)
-    by_value = cloudpickle.list_registry_pickle_by_value()
     if buffer_callback is None:
         try:
-            return _dumps_plain(obj, protocol, modules_by_value(by_value) or set())
+            return _dumps_plain(obj, protocol)
         except Exception:
             # Something in it goes by value, or waybill says better what is wrong.
             pass
-    data = dumps_with_hooks(obj, None, None, buffer_callback, by_value)
+    data = dumps_with_hooks(obj, None, None, buffer_callback)
     return _FOLLOW + data[len(_PROTOCOL) :]
 
 
@@ -86,12 +84,12 @@ _PROTOCOL = b"\x80\x05"
 _FOLLOW = _PROTOCOL + b"\x8c\x1cwaybill.integrations.pyspark\x8c\x06follow\x93)R0"
 
 
-def _dumps_plain(obj: object, protocol: int | None, by_value: set[str]) -> bytes:
+def _dumps_plain(obj: object, protocol: int | None) -> bytes:
     """A pickle of ``obj`` in which all functions and classes are named; raises any
     exception if there is none."""
     file = io.BytesIO()
     pickler = _plain_pickler()(file, protocol)
-    pickler.by_value = by_value
+    pickler.by_value = names_by_value(options().get("by_value", ())) or set()
     pickler.dump(obj)
     return file.getvalue()
 

@@ -49,11 +49,8 @@ def dumps(
     buffer_callback: Callable[[PickleBuffer], object] | None = None,
 ) -> bytes:
     """In the place of ``ray.cloudpickle.dumps``."""
-    import ray.cloudpickle
-
     demand_protocol(protocol, buffer_callback)
-    by_value = ray.cloudpickle.list_registry_pickle_by_value()
-    data = dumps_with_hooks(obj, None, _reducers(), buffer_callback, by_value)
+    data = dumps_with_hooks(obj, None, _reducers(), buffer_callback)
     # Ray takes buffers out of band for values only. A worker that gets one has loaded
     # the function or class that is called with it.
     return data if buffer_callback is not None else _FOLLOW + data[len(_PROTOCOL) :]
