@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pickle import (
     DEFAULT_PROTOCOL,
     HIGHEST_PROTOCOL,
@@ -51,6 +51,9 @@ __all__ = [
     "pickled",
 ]
 
+#: cloudpickle, and the copies within engines.
+_CLOUDPICKLES = "cloudpickle", "ray.cloudpickle", "pyspark.cloudpickle"
+
 #: What configure() was given.
 _options: dict[str, Any] = {}
 
@@ -71,10 +74,8 @@ def configure(**options: Any) -> None:
 
 def options() -> dict[str, Any]:
     """What ``waybill.dumps`` is given here: the options of configure(), and the modules
-    that the program has registered with cloudpickle to go by value."""
-    cloudpickle = sys.modules.get("cloudpickle")
-    listed: set[str] = getattr(cloudpickle, "list_registry_pickle_by_value", set)()
-    registered = [name for name in listed if name in sys.modules]
+    that the program has registered with a cloudpickle to go by value."""
+    registered = [name for name in _registered() if name in sys.modules]
     if not registered:
         return _options
     return {**_options, "by_value": [*_options.get("by_value", ()), *registered]}
@@ -84,6 +85,13 @@ def payload(obj: object) -> bytes:
     """``waybill.dumps`` with options(), for engines that load with waybill."""
     chosen = options()
     return dumps_with(obj, **chosen) if chosen else _core.dumps(obj)
+
+
+def _registered() -> Iterator[str]:
+    for name in _CLOUDPICKLES:
+        module = sys.modules.get(name)
+        listed: set[str] = getattr(module, "list_registry_pickle_by_value", set)()
+        yield from listed
 
 
 def dumps(
@@ -147,26 +155,42 @@ class Pickler:
         """Writes one object. Raises EncodeError; then nothing was written."""
         if hasattr(self, "persistent_id"):
             raise TypeError("persistent ids are for waybill.Pickler and its Unpickler")
-        kept = OutOfBand(self._buffer_callback)
-        chosen = options()
-        policies, key = chosen.get("policies"), chosen.get("key")
-        payload = _core.encode(
+        data = dumps_with_hooks(
             obj,
-            None,
             getattr(self, "reducer_override", None),
             getattr(self, "dispatch_table", None),
-            kept.take,
-            names_by_value(chosen.get("by_value", ())),
-            None if policies is None else Policies(policies),
-            None,
-            0,
-            None if key is None else handle_of_key(key),
-            b"",
+            self._buffer_callback,
         )
-        write_all(self._write, stream(payload, kept))
+        write_all(self._write, data)
 
     def clear_memo(self) -> None:
         """Does nothing: no pickle refers to an earlier one."""
+
+
+def dumps_with_hooks(
+    obj: object,
+    reducer_override: Callable[[Any], Any] | None,
+    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
+    buffer_callback: Callable[[PickleBuffer], object] | None,
+) -> bytes:
+    """``dumps`` with the hooks of a Pickler."""
+    kept = OutOfBand(buffer_callback)
+    chosen = options()
+    policies, key = chosen.get("policies"), chosen.get("key")
+    payload = _core.encode(
+        obj,
+        None,
+        reducer_override,
+        dispatch_table,
+        kept.take,
+        names_by_value(chosen.get("by_value", ())),
+        None if policies is None else Policies(policies),
+        None,
+        0,
+        None if key is None else handle_of_key(key),
+        b"",
+    )
+    return stream(payload, kept)
 
 
 class OutOfBand:

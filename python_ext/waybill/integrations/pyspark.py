@@ -1,0 +1,121 @@
+"""PySpark: functions, and data that holds functions or classes of main, go by waybill.
+
+    import waybill.integrations.pyspark
+    waybill.integrations.pyspark.install()
+
+in the driver. Workers follow with the first function that they load. Data that plain
+pickle can carry stays plain pickle, for Spark's JVM reads such data as well.
+docs/integrations/pyspark.md has the details. Tested by tests/engines/test_pyspark.py.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable
+from functools import cache
+from pickle import PickleBuffer
+from types import FunctionType
+from typing import Any, BinaryIO
+
+from waybill._errors import EncodeError
+from waybill._files import write_all
+from waybill._modules import names_by_value
+from waybill._pickler import demand_protocol
+from waybill.integrations._patches import Patches
+from waybill.integrations.pickle import dumps_with_hooks, options
+
+_patches = Patches()
+
+
+def install() -> None:
+    """From now on, PySpark pickles with waybill in this process, and in the workers
+    that load what it has pickled."""
+    if _patches:
+        return
+    from pyspark import cloudpickle
+
+    # CloudPickleSerializer, which is also CPickleSerializer, looks it up here.
+    _patches.set(cloudpickle, "dumps", dumps)
+    _patches.set(cloudpickle, "dump", dump)
+
+
+def uninstall() -> None:
+    """Puts back what was there, in this process. Workers that have started keep
+    waybill; ``pickle.loads`` reads what they send."""
+    _patches.undo()
+
+
+def dumps(
+    obj: object,
+    protocol: int | None = None,
+    buffer_callback: Callable[[PickleBuffer], object] | None = None,
+) -> bytes:
+    """In the place of ``pyspark.cloudpickle.dumps``."""
+    demand_protocol(protocol, buffer_callback)
+    if buffer_callback is None:
+        try:
+            return _dumps_plain(obj, protocol)
+        except Exception:
+            # Something in it goes by value, or waybill says better what is wrong.
+            pass
+    data = dumps_with_hooks(obj, None, None, buffer_callback)
+    return _FOLLOW + data[len(_PROTOCOL) :]
+
+
+def dump(
+    obj: object,
+    file: BinaryIO,
+    protocol: int | None = None,
+    buffer_callback: Callable[[PickleBuffer], object] | None = None,
+) -> None:
+    """In the place of ``pyspark.cloudpickle.dump``."""
+    write_all(file.write, dumps(obj, protocol, buffer_callback))
+
+
+def follow() -> None:
+    """What waybill's pickles call first: installs in workers."""
+    if os.environ.get("SPARK_PYTHON_RUNTIME") == "PYTHON_WORKER":
+        install()
+
+
+# Opcodes of pickle: a global, called without arguments, and its answer dropped.
+_PROTOCOL = b"\x80\x05"
+_FOLLOW = _PROTOCOL + b"\x8c\x1cwaybill.integrations.pyspark\x8c\x06follow\x93)R0"
+
+
+def _dumps_plain(obj: object, protocol: int | None) -> bytes:
+    """A pickle of ``obj`` in which all functions and classes are named; raises any
+    exception if there is none."""
+    file = io.BytesIO()
+    pickler = _plain_pickler()(file, protocol)
+    pickler.by_value = names_by_value(options().get("by_value", ())) or set()
+    pickler.dump(obj)
+    return file.getvalue()
+
+
+@cache
+def _plain_pickler() -> Any:
+    """A subclass of PySpark's Pickler, with its reducers: data has to be pickled as the
+    JVM knows it."""
+    from pyspark.cloudpickle import cloudpickle
+
+    is_importable = cloudpickle._should_pickle_by_reference
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        by_value: set[str]
+
+        def reducer_override(self, obj: Any) -> Any:
+            if isinstance(obj, (FunctionType, type)) and (
+                not is_importable(obj) or self.is_by_value(obj.__module__)
+            ):
+                raise EncodeError("goes by value")
+            return NotImplemented
+
+        def is_by_value(self, module: str) -> bool:
+            return any(
+                module == name or module.startswith(f"{name}.")
+                for name in self.by_value
+            )
+
+    return Pickler
