@@ -13,11 +13,8 @@ class OnScheduler(SchedulerPlugin):  # type: ignore[misc]
     name = "waybill-scheduler"
     idempotent = True
 
-    def start(self, scheduler: Any) -> None:
+    async def start(self, scheduler: Any) -> None:
         dask._install_here()
-
-    async def before_close(self) -> None:
-        pass
 
 
 class OnWorkers(WorkerPlugin):  # type: ignore[misc]

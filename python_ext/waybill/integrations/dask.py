@@ -51,6 +51,7 @@ def uninstall(client: Any = None) -> None:
 
         client.unregister_worker_plugin(_dask_plugins.OnWorkers.name)
         client.unregister_scheduler_plugin(_dask_plugins.OnScheduler.name)
+        client.run_on_scheduler(_uninstall_here)
     _set_preloads(lambda modules: [name for name in modules if name != __name__])
     _uninstall_here()
 
