@@ -71,9 +71,8 @@ bool GraphEncoder::is_taken_apart_by_object(PyTypeObject* type) {
 bool GraphEncoder::instance(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   const EncodeHooks& hooks = options_.hooks;
-  if (hooks.dispatch_table != nullptr || hooks.reducer_override != nullptr ||
-      hooks.policies != nullptr || hooks.memo != nullptr ||
-      hooks.persistent_id != nullptr) {
+  if (hooks.reducer_override != nullptr || hooks.policies != nullptr ||
+      hooks.memo != nullptr || hooks.persistent_id != nullptr) {
     return false;
   }
   MemoEntry* written_type = memo_.find(key_of(reinterpret_cast<PyObject*>(type)));

@@ -1,7 +1,7 @@
 """Instances of ordinary classes are written without asking object.__reduce_ex__.
 
-A Pickler with a dispatch table asks every object, so it is what the bytes are compared
-with: an empty table changes nothing else.
+With a reducer_override every object is asked, so it is what the bytes are compared
+with: one that never has an answer changes nothing else.
 """
 
 import abc
@@ -20,7 +20,18 @@ from sources import define
 def asked(value):
     """The bytes when every object is asked."""
     return waybill._core.encode(
-        value, None, None, {}, None, None, None, None, 0, None, b""
+        value, None, no_answer, None, None, None, None, None, 0, None, b""
+    )
+
+
+def no_answer(obj):
+    return NotImplemented
+
+
+def tabled(value, table):
+    """The bytes under the dispatch table of a Pickler."""
+    return waybill._core.encode(
+        value, None, None, table, None, None, None, None, 0, None, b""
     )
 
 
@@ -30,6 +41,10 @@ class Plain:
 
 
 class Derived(Plain, abc.ABC):
+    pass
+
+
+class Unused:
     pass
 
 
@@ -172,6 +187,31 @@ def test_bytes_are_those_of_an_object_that_is_asked(name):
     value = VALUES[name]()
 
     assert waybill.dumps(value) == asked(value)
+
+
+@pytest.mark.parametrize("kind", [dict, collections.ChainMap])
+@pytest.mark.parametrize("name", VALUES)
+def test_dispatch_tables_without_their_types_change_nothing(name, kind):
+    value = VALUES[name]()
+    # What the standard library registers as it is imported is in both.
+    table = kind({**copyreg.dispatch_table, Unused: None})
+
+    assert tabled(value, table) == waybill.dumps(value)
+
+
+@pytest.mark.parametrize("kind", [dict, collections.ChainMap])
+def test_dispatch_tables_are_asked_for_each_instance(kind):
+    table = kind()
+
+    class Registering:
+        def __reduce__(self):
+            table[Plain] = lambda obj: (Data, (7, []))
+            return Data, (1, [])
+
+    value = [Plain(), Plain(), Registering(), Plain()]
+    arrived = waybill.loads(tabled(value, table))
+
+    assert [type(one) for one in arrived] == [Plain, Plain, Data, Data]
 
 
 @pytest.mark.parametrize("name", ["plain", "derived", "data", "tree", "slots"])

@@ -11,7 +11,6 @@ docs/integrations/joblib.md has the details. Tested by tests/engines/test_joblib
 from __future__ import annotations
 
 import copyreg
-import os
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -20,50 +19,41 @@ from typing import Any, BinaryIO
 from waybill.integrations._patches import Patches
 from waybill.integrations.multiprocessing import MainByNamePickler
 
-_VARIABLE, _PICKLER = "LOKY_PICKLER", "waybill.integrations.pickle"
-#: Where each loky keeps its pickler: the one that stands by itself, that within joblib.
-_LOKY = "loky.backend.reduction", "joblib.externals.loky.backend.reduction"
+_PICKLER = "waybill.integrations.pickle"
+#: Where each loky keeps its pickler: that within joblib, the one that stands by itself.
+_LOKY = "joblib.externals.loky.backend.reduction", "loky.backend.reduction"
 
 _patches = Patches()
-#: What each loky pickled with before, and LOKY_PICKLER.
+#: What each loky pickled with before.
 _before: dict[str, str] = {}
-_environment: list[str | None] = []
 
 
 def install() -> None:
-    """From now on, joblib and loky pickle with waybill.
+    """From now on, joblib packs with waybill, and so does loky if it is imported
+    already, or if there is no joblib.
 
     Raises ModuleNotFoundError if neither is installed.
     """
-    if _environment:
-        return
     try:
-        _patches.set(import_module("joblib.pool"), "CustomizablePickler", PoolPickler)
+        pool = import_module("joblib.pool")
     except ModuleNotFoundError:
         import_module("loky")
+    else:
+        if not _patches:
+            _patches.set(pool, "CustomizablePickler", PoolPickler)
     for name in _LOKY:
         # Not imported for this: importing one loky takes workers away from the other.
-        if name in sys.modules:
+        if name in sys.modules and name not in _before:
             _before[name] = sys.modules[name].get_loky_pickler_name()
             sys.modules[name].set_loky_pickler(_PICKLER)
-    # For a loky that is imported later.
-    _environment.append(os.environ.get(_VARIABLE))
-    os.environ[_VARIABLE] = _PICKLER
 
 
 def uninstall() -> None:
     """Puts back what was there. Workers follow with their next task."""
-    if not _environment:
-        return
-    for name in _LOKY:
-        if name in sys.modules:
-            sys.modules[name].set_loky_pickler(_before.pop(name, "cloudpickle"))
+    while _before:
+        name, pickler = _before.popitem()
+        sys.modules[name].set_loky_pickler(pickler)
     _patches.undo()
-    before = _environment.pop()
-    if before is None:
-        del os.environ[_VARIABLE]
-    else:
-        os.environ[_VARIABLE] = before
 
 
 class PoolPickler(MainByNamePickler):

@@ -328,6 +328,8 @@ Ref user_reducer(GraphEncoder& encoder, PyTypeObject* type) {
   if (table == nullptr) {
     return Ref::share(raw_get(encoder.state().dispatch_table.get(), key));
   }
+  // Asked for each object: a KeyError would cost more than the object.
+  if (PyDict_CheckExact(table)) return Ref::share(raw_get(table, key));
   Ref reducer = Ref::steal_or_null(PyObject_GetItem(table, key));
   if (!reducer) forgive(PyExc_KeyError);
   return reducer;
