@@ -24,11 +24,12 @@ autodoc_default_options = {"members": True, "show-inheritance": True}
 def add_contents(app, name, source):
     """The list of pages for the side bar, which index.md has as a table for people."""
     if name == "index":
-        pages = sorted(
-            path.stem
-            for path in Path(__file__).parent.glob("*.md")
+        folder = Path(__file__).parent
+        pages = [
+            str(path.relative_to(folder).with_suffix(""))
+            for path in sorted([*folder.glob("*.md"), *folder.glob("integrations/*.md")])
             if path.stem != name
-        )
+        ]
         source[0] += "\n".join(["", "```{toctree}", ":hidden:", "", *pages, "```", ""])
 
 
