@@ -161,6 +161,20 @@ class TestPickler:
 
         assert pickle.loads(file.getvalue()[middle:])[0] == [1]
 
+    @pytest.mark.parametrize(("size", "writes"), [(100, 1), (100_000, 3)])
+    def test_large_payloads_are_written_without_a_copy(self, size, writes):
+        written = []
+
+        class File:
+            def write(self, data):
+                written.append(bytes(data))
+                return len(data)
+
+        envelope.Pickler(File()).dump("x" * size)
+
+        assert len(written) == writes
+        assert pickle.loads(b"".join(written)) == "x" * size
+
     def test_dispatch_tables_go_first(self):
         class Table(envelope.Pickler):
             dispatch_table = {Point: lambda point: (complex, (point.x, 0))}

@@ -54,6 +54,9 @@ __all__ = [
 #: cloudpickle, and the copies within engines.
 _CLOUDPICKLES = "cloudpickle", "ray.cloudpickle", "pyspark.cloudpickle"
 
+#: Bytes of a payload from which on a Pickler writes it by itself, as pickle does.
+_LARGE = 64 * 1024
+
 #: What configure() was given.
 _options: dict[str, Any] = {}
 
@@ -155,13 +158,17 @@ class Pickler:
         """Writes one object. Raises EncodeError; then nothing was written."""
         if hasattr(self, "persistent_id"):
             raise TypeError("persistent ids are for waybill.Pickler and its Unpickler")
-        data = dumps_with_hooks(
+        parts = _parts_with_hooks(
             obj,
             getattr(self, "reducer_override", None),
             getattr(self, "dispatch_table", None),
             self._buffer_callback,
         )
-        write_all(self._write, data)
+        # What is large is not copied to be in one piece; what is small is written once.
+        if len(parts[1]) < _LARGE:
+            parts = (b"".join(parts),)
+        for part in parts:
+            write_all(self._write, part)
 
     def clear_memo(self) -> None:
         """Does nothing: no pickle refers to an earlier one."""
@@ -174,6 +181,16 @@ def dumps_with_hooks(
     buffer_callback: Callable[[PickleBuffer], object] | None,
 ) -> bytes:
     """``dumps`` with the hooks of a Pickler."""
+    parts = _parts_with_hooks(obj, reducer_override, dispatch_table, buffer_callback)
+    return b"".join(parts)
+
+
+def _parts_with_hooks(
+    obj: object,
+    reducer_override: Callable[[Any], Any] | None,
+    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
+    buffer_callback: Callable[[PickleBuffer], object] | None,
+) -> tuple[bytes, ...]:
     kept = OutOfBand(buffer_callback)
     chosen = options()
     policies, key = chosen.get("policies"), chosen.get("key")
@@ -190,7 +207,7 @@ def dumps_with_hooks(
         None if key is None else handle_of_key(key),
         b"",
     )
-    return stream(payload, kept)
+    return _parts(payload, kept)
 
 
 class OutOfBand:
@@ -225,6 +242,11 @@ _CALL_WITH_ONE, _CALL_WITH_TWO = b"\x85R.", b"\x86R."
 
 def stream(payload: bytes, kept: OutOfBand | None = None) -> bytes:
     """The pickle of a payload."""
+    return b"".join(_parts(payload, kept))
+
+
+def _parts(payload: bytes, kept: OutOfBand | None) -> tuple[bytes, bytes, bytes]:
+    """What comes before the payload, the payload, and what comes after it."""
     size = len(payload)
     if size < 1 << 8:
         start = _START + b"C" + struct.pack("<B", size)
@@ -233,6 +255,6 @@ def stream(payload: bytes, kept: OutOfBand | None = None) -> bytes:
     else:
         start = _START + b"\x8e" + struct.pack("<Q", size)
     if kept is None or not kept.read_only:
-        return start + payload + _CALL_WITH_ONE
+        return start, payload, _CALL_WITH_ONE
     marks = (_NEXT_BUFFER + _READONLY_BUFFER * is_set for is_set in kept.read_only)
-    return b"".join((start, payload, b"(", *marks, b"t", _CALL_WITH_TWO))
+    return start, payload, b"".join((b"(", *marks, b"t", _CALL_WITH_TWO))
