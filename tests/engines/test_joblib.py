@@ -186,11 +186,14 @@ if __name__ == "__main__":
     integration.uninstall()
     print(reduction.get_loky_pickler_name(), executor.submit(packs_here).result())
     executor.shutdown()
+    import sys
+    print("joblib" in sys.modules)
 """
     assert lines(tmp_path, source) == [
         "[(True, 1), (True, 2), (True, 3)]",
         "True True",
         "cloudpickle False",
+        "False",
     ]
 
 

@@ -29,23 +29,23 @@ _before: dict[str, str] = {}
 
 
 def install() -> None:
-    """From now on, joblib packs with waybill, and so does loky if it is imported
-    already, or if there is no joblib.
+    """From now on, joblib and loky pack with waybill: those that are imported already;
+    joblib if none is, or loky if there is no joblib.
 
     Raises ModuleNotFoundError if neither is installed.
     """
-    try:
-        pool = import_module("joblib.pool")
-    except ModuleNotFoundError:
-        import_module("loky")
-    else:
-        if not _patches:
-            _patches.set(pool, "CustomizablePickler", PoolPickler)
+    # Both are not imported for this: each takes the other's workers away.
+    if not any(name in sys.modules for name in _LOKY):
+        try:
+            import_module("joblib")
+        except ModuleNotFoundError:
+            import_module("loky")
     for name in _LOKY:
-        # Not imported for this: importing one loky takes workers away from the other.
         if name in sys.modules and name not in _before:
             _before[name] = sys.modules[name].get_loky_pickler_name()
             sys.modules[name].set_loky_pickler(_PICKLER)
+    if "joblib" in sys.modules and not _patches:
+        _patches.set(import_module("joblib.pool"), "CustomizablePickler", PoolPickler)
 
 
 def uninstall() -> None:
