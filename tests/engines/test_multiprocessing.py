@@ -154,6 +154,32 @@ if __name__ == "__main__":
     assert "# This is the line." in told
 
 
+def test_exceptions_come_back_without_causes_that_cannot_travel(tmp_path):
+    source = f"""{START}
+from concurrent.futures import ProcessPoolExecutor
+import threading
+
+def refuse(x):
+    try:
+        error = KeyError()
+        error.lock = threading.Lock()
+        raise error
+    except KeyError as cause:
+        raise ValueError(f"not {{x}}") from cause
+
+if __name__ == "__main__":
+    waybill.integrations.multiprocessing.install()
+    with context.Pool(1) as pool:
+        try:
+            pool.apply(refuse, (1,))
+        except ValueError as error:
+            print(error)
+    with ProcessPoolExecutor(1, mp_context=context) as executor:
+        print(repr(executor.submit(refuse, 2).exception()))
+"""
+    assert lines(tmp_path, source, METHODS[0]) == ["not 1", "ValueError('not 2')"]
+
+
 @each_method
 def test_ten_thousand_tasks_come_back(tmp_path, method):
     source = f"""{START}

@@ -101,6 +101,47 @@ class TestStream:
             envelope.dumps({"lock": threading.Lock()})
 
 
+def raised_from(cause):
+    try:
+        try:
+            raise cause
+        except Exception as error:
+            raise ValueError("told") from error
+    except ValueError as error:
+        return error
+
+
+def pickled_by_class(obj):
+    file = io.BytesIO()
+    envelope.Pickler(file).dump(obj)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("dumps", [envelope.dumps, pickled_by_class])
+class TestExceptions:
+    def test_go_with_their_causes(self, dumps):
+        loaded = pickle.loads(dumps(raised_from(KeyError(1))))
+
+        assert repr(loaded.__cause__) == "KeyError(1)"
+
+    def test_go_without_causes_that_cannot_travel(self, dumps):
+        cause = KeyError(1)
+        cause.lock = threading.Lock()
+
+        (loaded,) = pickle.loads(dumps([raised_from(cause)]))
+
+        assert repr(loaded) == "ValueError('told')"
+        assert loaded.__cause__ is loaded.__context__ is None
+        assert loaded.__traceback__.tb_frame.f_code.co_name == "raised_from"
+
+    def test_that_cannot_travel_themselves_are_told(self, dumps):
+        error = raised_from(KeyError(1))
+        error.lock = threading.Lock()
+
+        with pytest.raises(waybill.EncodeError, match=r"obj\.lock"):
+            dumps(error)
+
+
 class TestBuffers:
     def test_kept_ones_travel_beside_the_pickle(self):
         buffers = []
