@@ -69,6 +69,8 @@ def configure(**options: Any) -> None:
     unknown = options.keys() - {"by_value", "policies", "key"}
     if unknown:
         raise TypeError(f"configure() takes no {', '.join(sorted(unknown))}")
+    if "by_value" in options:
+        options["by_value"] = tuple(options["by_value"])
     dumps_with(None, **options)
     global _options
     _options = options
