@@ -44,7 +44,8 @@ def missing(
     called included, and none is imported. ``versions``, what ``versions(data)`` gave
     where the payload was made, adds what is installed here in another version. Modules
     that others make while they are imported, as ``os`` makes ``os.path``, count as
-    there. Raises DecodeError for what is no payload. Takes milliseconds.
+    there; what packages make is there once they are imported. Raises DecodeError for
+    what is no payload. Takes milliseconds.
     """
     report = inspect(data)
     search = _Search()
@@ -114,21 +115,44 @@ class _Search:
         path: Sequence[str] | None = None
         if parent:
             lacking, path = self._find(parent)
+            # What it has by itself: getattr() may import.
+            attributes = getattr(sys.modules.get(parent), "__dict__", ())
             # A module that is no package has to make its submodules itself.
-            if lacking or path is None or hasattr(sys.modules.get(parent), own_name):
+            if lacking or path is None or own_name in attributes:
                 return lacking, None
-        for finder in sys.meta_path:
-            find_spec = getattr(finder, "find_spec", None)
-            spec = find_spec(name, path, None) if find_spec else None
-            if spec is not None:
-                return "", spec.submodule_search_locations
+        try:
+            for finder in sys.meta_path:
+                find_spec = getattr(finder, "find_spec", None)
+                spec = find_spec(name, path, None) if find_spec else None
+                if spec is not None:
+                    return "", spec.submodule_search_locations
+        except KeyError:
+            # A namespace package in another, which was not imported.
+            if places := _namespace(name, path or ()):
+                return "", places
+        except Exception:
+            pass  # Importing it raises the same.
         return name, None
+
+
+def _namespace(name: str, path: Sequence[str]) -> list[str]:
+    """The folders of a namespace package."""
+    from pkgutil import get_importer
+
+    finders = [finder for finder in map(get_importer, path) if finder]
+    specs = [finder.find_spec(name) for finder in finders]
+    portions = [spec for spec in specs if spec and spec.loader is None]
+    return [
+        place for spec in portions for place in spec.submodule_search_locations or ()
+    ]
 
 
 def _version_of(module: str) -> str | None:
     """The version of the distribution that a top-level module belongs to, if any."""
     from importlib import metadata
 
+    if module in sys.stdlib_module_names:
+        return None  # There are distributions named like some: backports.
     # Most have the name of their module; to ask all for their files takes long.
     for distribution in module, *_owners(module):
         try:
@@ -141,8 +165,6 @@ def _version_of(module: str) -> str | None:
 def _owners(module: str) -> Sequence[str]:
     from importlib import metadata
 
-    if module in sys.stdlib_module_names:
-        return ()
     path = tuple(sys.path)
     if path not in _distributions:
         _distributions.clear()

@@ -8,10 +8,12 @@ Tested by tests/python/test_pickled.py.
 from __future__ import annotations
 
 import functools
+import os
 from _pickle import PickleBuffer
 from _thread import allocate_lock
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from waybill import _admission
@@ -42,6 +44,10 @@ class SharedObjects:
 
     def __init__(self) -> None:
         self._objects: OrderedDict[tuple[int, bytes], Any] = OrderedDict()
+        self._make_lock()
+
+    def _make_lock(self) -> None:
+        """A new one for forked processes: who held the old one is not in them."""
         self._lock = allocate_lock()
 
     def load(self, payload: bytes) -> Any:
@@ -70,6 +76,8 @@ class SharedObjects:
 
 
 _shared = SharedObjects()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_shared._make_lock)
 
 
 class pickled(Generic[T]):
@@ -86,8 +94,8 @@ class pickled(Generic[T]):
     ``dumps`` raises, takes its options, and later changes of the object do not travel.
     Functions and classes are one object in each process they arrive in, however often
     they are sent, as if they had been imported there; other objects are new ones each
-    time. Buffers, of arrays for example, are not copied: the pickle takes them out of
-    band if it can.
+    time, and so are functions that hold arrays or other buffers. These are not copied:
+    the pickle takes them out of band if it can.
     """
 
     def __init__(self, obj: T, **options: Any) -> None:
@@ -110,7 +118,7 @@ class pickled(Generic[T]):
             if protocol < 5:
                 buffers = tuple(buffer.raw().tobytes() for buffer in buffers)
             return load, (self._payload, buffers)
-        is_shared = callable(self.__wrapped__)
+        is_shared = isinstance(self.__wrapped__, (FunctionType, type))
         return (load_shared if is_shared else load), (self._payload,)
 
     def __dask_tokenize__(self) -> tuple[str, bytes]:

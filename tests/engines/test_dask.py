@@ -131,6 +131,7 @@ if __name__ == "__main__":
     waybill.integrations.dask.install(client)
     assert state() != before
     waybill.integrations.dask.uninstall(client)
+    waybill.integrations.dask.uninstall(client)
     waybill.integrations.dask.uninstall()
     print({{*client.run(packer).values(), client.run_on_scheduler(packer)}})
     print(client.submit(lambda x: x + 1, 1).result())
@@ -144,6 +145,48 @@ if __name__ == "__main__":
         "[]",
         "True",
     ]
+
+
+def test_workers_within_this_process_leave_it_installed_when_they_close(tmp_path):
+    source = f"""{START}
+import time
+
+if __name__ == "__main__":
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster, distributed.Client(cluster) as client:
+        waybill.integrations.dask.install(client)
+        cluster.scale(1)
+        while len(client.scheduler_info()["workers"]) > 1:
+            time.sleep(0.05)
+        print(packer(), client.submit(lambda x: x + 1, 1).result())
+    print(packer())
+    waybill.integrations.dask.uninstall()
+    print(packer())
+"""
+    assert lines(tmp_path, source) == [
+        "waybill.integrations.dask 2",
+        "waybill.integrations.dask",
+        "distributed.protocol.pickle",
+    ]
+
+
+def test_modules_that_the_environment_preloads_stay_first(tmp_path):
+    source = """
+import dask.config
+import waybill.integrations.dask as integration
+
+def preloads():
+    return dask.config.get("distributed.worker.preload")
+
+integration.install()
+print(preloads())
+integration.uninstall()
+print(preloads())
+"""
+    written = lines(tmp_path, source, DASK_DISTRIBUTED__WORKER__PRELOAD="somewhere")
+
+    assert written == ["['somewhere', 'waybill.integrations.dask']", "['somewhere']"]
 
 
 def test_importing_it_imports_no_dask(tmp_path):

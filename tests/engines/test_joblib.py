@@ -78,6 +78,28 @@ if __name__ == "__main__":
 
 
 @each_backend
+def test_exceptions_come_back_without_causes_that_cannot_travel(tmp_path, backend):
+    source = f"""{START}
+import threading
+
+def refuse(x):
+    try:
+        error = KeyError()
+        error.lock = threading.Lock()
+        raise error
+    except KeyError as cause:
+        raise ValueError(f"not {{x}}") from cause
+
+if __name__ == "__main__":
+    try:
+        parallel(delayed(refuse)(i) for i in range(1, 2))
+    except ValueError as error:
+        print(error)
+"""
+    assert lines(tmp_path, source, backend) == ["not 1"]
+
+
+@each_backend
 def test_ten_thousand_tasks_come_back(tmp_path, backend):
     source = f"""{START}
 if __name__ == "__main__":

@@ -79,6 +79,54 @@ if __name__ == "__main__":
 
 
 @each_method
+def test_what_pickle_sends_by_name_is_mains_own_too(tmp_path, method):
+    source = f"""{START}
+import functools, typing
+state = None
+
+def initialize(value):
+    global state
+    state = value
+
+@functools.lru_cache
+def cached(x):
+    return state, x
+
+class Reader:
+    @functools.lru_cache
+    def read(self, x):
+        return state, x
+
+class Missing:
+    def __reduce__(self):
+        return "MISSING"
+
+class Pair:
+    def __init__(self, *items):
+        self.items = items
+    def __reduce__(self):
+        return Pair, self.items
+
+MISSING, T = Missing(), typing.TypeVar("T")
+
+def check(missing, variable, pair):
+    return missing is MISSING, variable is T, type(pair) is Pair, pair.items
+
+if __name__ == "__main__":
+    waybill.integrations.multiprocessing.install()
+    with context.Pool(1, initialize, ("set there",)) as pool:
+        print(pool.apply(cached, (1,)), pool.apply(Reader.read, (Reader(), 2)))
+        print(pool.apply(check, (MISSING, T, Pair(3, 4))))
+        print(pool.apply(str.upper, ("of no module",)))
+"""
+    assert lines(tmp_path, source, method) == [
+        "('set there', 1) ('set there', 2)",
+        "(True, True, True, (3, 4))",
+        "OF NO MODULE",
+    ]
+
+
+@each_method
 def test_processes_queues_pipes_and_managers_take_nested_functions(tmp_path, method):
     source = f"""{START}
 def main():
@@ -152,6 +200,32 @@ if __name__ == "__main__":
     assert "ValueError: not 7" in told
     assert "program.py" in told and "in refuse" in told
     assert "# This is the line." in told
+
+
+def test_exceptions_come_back_without_causes_that_cannot_travel(tmp_path):
+    source = f"""{START}
+from concurrent.futures import ProcessPoolExecutor
+import threading
+
+def refuse(x):
+    try:
+        error = KeyError()
+        error.lock = threading.Lock()
+        raise error
+    except KeyError as cause:
+        raise ValueError(f"not {{x}}") from cause
+
+if __name__ == "__main__":
+    waybill.integrations.multiprocessing.install()
+    with context.Pool(1) as pool:
+        try:
+            pool.apply(refuse, (1,))
+        except ValueError as error:
+            print(error)
+    with ProcessPoolExecutor(1, mp_context=context) as executor:
+        print(repr(executor.submit(refuse, 2).exception()))
+"""
+    assert lines(tmp_path, source, METHODS[0]) == ["not 1", "ValueError('not 2')"]
 
 
 @each_method
@@ -242,6 +316,89 @@ pool.terminate()
             timeout=60,
         )
         assert ended.stdout.splitlines() == [expected, "defined after the fork"]
+
+
+def typed_in(folder, source):
+    """What a program wrote that was not read from a file."""
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(source)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return ended.stdout.splitlines(), ended.stderr
+
+
+@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+def test_typed_in_functions_that_cannot_travel_are_those_of_forked_children(tmp_path):
+    source = """
+import multiprocessing, threading
+import waybill.integrations.multiprocessing
+waybill.integrations.multiprocessing.install()
+context = multiprocessing.get_context("fork")
+lock = context.Lock(), threading.Lock()
+def locked(x):
+    with lock[0], lock[1]:
+        return x
+pool = context.Pool(1)
+print(pool.apply(locked, (1,)))
+pool.terminate()
+process = multiprocessing.get_context("spawn").Process(target=locked)
+process.start()
+process.join()
+"""
+    written, errors = typed_in(tmp_path, source)
+
+    assert written == ["1"], errors
+    assert "has no 'locked'; it cannot be sent either" in errors
+    assert "(multiprocessing.synchronize.Lock)" in errors
+
+
+@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+def test_typed_in_functions_that_were_changed_under_a_decorator_travel(tmp_path):
+    source = """
+import functools, multiprocessing
+import waybill.integrations.multiprocessing
+waybill.integrations.multiprocessing.install()
+def decorate(function):
+    return functools.wraps(function)(lambda: function())
+@decorate
+def first(): return "before"
+@functools.cache
+def second(): return "before"
+pool = multiprocessing.get_context("fork").Pool(1)
+@decorate
+def first(): return "after"
+@functools.cache
+def second(): return "after"
+print(pool.apply(first), pool.apply(second))
+pool.terminate()
+"""
+    written, errors = typed_in(tmp_path, source)
+
+    assert written == ["after after"], errors
+
+
+@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+def test_typed_in_functions_travel_as_configured(tmp_path):
+    source = """
+import multiprocessing, threading
+import waybill.integrations.multiprocessing
+import waybill.integrations.pickle
+waybill.integrations.multiprocessing.install()
+waybill.integrations.pickle.configure(policies="fresh")
+pool = multiprocessing.get_context("fork").Pool(1)
+lock = threading.Lock()
+def late(x):
+    with lock:
+        return x
+print(pool.apply(late, (1,)))
+pool.terminate()
+"""
+    written, errors = typed_in(tmp_path, source)
+
+    assert written == ["1"], errors
 
 
 def test_name_that_a_child_does_not_have_is_told_with_a_remedy(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -122,6 +123,56 @@ def test_module_that_is_blocked_is_named(sender):
     assert "tool" in modules(told)
 
 
+def test_package_that_imports_on_demand_is_not_made_to(sender):
+    data = payload()
+    on_demand = """
+import shop
+def __getattr__(name):
+    raise ImportError("asked for " + name)
+shop.__getattr__ = __getattr__
+"""
+    told = told_elsewhere(data, path=[sender / "sent"], after=on_demand)
+
+    assert set(modules(told)) == {"never_there"}
+
+
+def test_namespace_packages_within_each_other_are_found(sender):
+    for init in (sender / "sent").rglob("__init__.py"):
+        init.unlink()
+    data = payload()
+
+    there = told_elsewhere(data, path=[sender / "sent"])
+    (sender / "sent" / "shop" / "parts" / "wheel.py").unlink()
+    gone = told_elsewhere(data, path=[sender / "sent"])
+
+    assert set(modules(there)) == {"never_there"}
+    assert set(modules(gone)) == {"never_there", "shop.parts.wheel"}
+
+
+def test_packages_in_archives_are_found(sender):
+    data = payload()
+    archive = shutil.make_archive(sender / "archive", "zip", sender / "sent")
+
+    assert set(modules(told_elsewhere(data, path=[archive]))) == {"never_there"}
+
+
+@pytest.mark.parametrize("error", ["ImportError", "KeyError", "RuntimeError"])
+def test_what_a_finder_refuses_is_missing(sender, error):
+    blocker = f"""
+class Blocker:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "shop.parts":
+            raise {error}("refused")
+sys.meta_path.insert(0, Blocker)
+"""
+    told = told_elsewhere(payload(), path=[sender / "sent"], after=blocker)
+
+    assert modules(told)["shop.parts"] == "no module named 'shop.parts'"
+    assert modules(told)["shop.parts.wheel"] == "no module named 'shop.parts'"
+    assert {"shop", "tool"}.isdisjoint(modules(told))
+
+
 def test_plain_data_lacks_nothing():
     assert waybill.missing(waybill.dumps({"a": [1, 2]})) == ()
 
@@ -157,6 +208,13 @@ class TestVersions:
         return sender
 
     def test_those_of_installed_packages_are_told(self, installed):
+        assert waybill.versions(payload()) == {"tool": "2.5"}
+
+    def test_backports_are_not_those_of_the_standard_library(self, installed):
+        info = installed / "sent" / "colorsys-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Name: colorsys\nVersion: 1.0\n")
+
         assert waybill.versions(payload()) == {"tool": "2.5"}
 
     def test_a_package_that_is_named_like_its_module_is_found_by_that(self):

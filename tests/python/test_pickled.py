@@ -3,6 +3,7 @@
 import inspect
 import io
 import json
+import os
 import pickle
 import pickletools
 import subprocess
@@ -99,6 +100,47 @@ class TestStream:
             envelope.dumps({"lock": threading.Lock()})
         with pytest.raises(pickle.PicklingError):
             envelope.dumps({"lock": threading.Lock()})
+
+
+def raised_from(cause):
+    try:
+        try:
+            raise cause
+        except Exception as error:
+            raise ValueError("told") from error
+    except ValueError as error:
+        return error
+
+
+def pickled_by_class(obj):
+    file = io.BytesIO()
+    envelope.Pickler(file).dump(obj)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("dumps", [envelope.dumps, pickled_by_class])
+class TestExceptions:
+    def test_go_with_their_causes(self, dumps):
+        loaded = pickle.loads(dumps(raised_from(KeyError(1))))
+
+        assert repr(loaded.__cause__) == "KeyError(1)"
+
+    def test_go_without_causes_that_cannot_travel(self, dumps):
+        cause = KeyError(1)
+        cause.lock = threading.Lock()
+
+        (loaded,) = pickle.loads(dumps([raised_from(cause)]))
+
+        assert repr(loaded) == "ValueError('told')"
+        assert loaded.__cause__ is loaded.__context__ is None
+        assert loaded.__traceback__.tb_frame.f_code.co_name == "raised_from"
+
+    def test_that_cannot_travel_themselves_are_told(self, dumps):
+        error = raised_from(KeyError(1))
+        error.lock = threading.Lock()
+
+        with pytest.raises(waybill.EncodeError, match=r"obj\.lock"):
+            dumps(error)
 
 
 class TestBuffers:
@@ -241,8 +283,9 @@ class TestConfigure:
             )
             assert ended.stdout == b"6\n", ended.stderr
 
-    def test_modules_go_by_value(self):
-        envelope.configure(by_value=[json])
+    @pytest.mark.parametrize("kind", [list, iter])
+    def test_modules_go_by_value(self, kind):
+        envelope.configure(by_value=kind([json]))
 
         assert b"raw_decode" in envelope.dumps(json.JSONDecoder)
 
@@ -348,6 +391,18 @@ class TestPickled:
 
         assert pickle.loads(stream) is not pickle.loads(stream)
 
+    def test_objects_that_can_be_called_are_new_each_time_too(self):
+        class Counter:
+            calls = 0
+
+            def __call__(self):
+                self.calls += 1
+                return self.calls
+
+        stream = pickle.dumps(waybill.pickled(Counter()))
+
+        assert [pickle.loads(stream)(), pickle.loads(stream)()] == [1, 1]
+
     def test_equal_functions_are_one_where_they_arrive(self):
         one, same, other = (
             pickle.loads(pickle.dumps(waybill.pickled(made(scale))))
@@ -416,6 +471,23 @@ class TestSharedObjects:
             thread.join()
 
         assert len({id(one) for one in found}) == 1
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+    def test_forks_while_a_thread_holds_the_lock_can_load(self):
+        code = """
+import os, pickle, signal, waybill
+from waybill import _pickled
+stream = pickle.dumps(waybill.pickled(lambda: 1))
+with _pickled._shared._lock:
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        os._exit(pickle.loads(stream)())
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True)
+
+        assert ended.stdout == b"1\n"
 
     def test_what_was_let_in_before_is_asked_about_again_on_new_terms(self):
         code = """

@@ -8,14 +8,14 @@ _OVERRIDDEN = ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 _LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__")
 
 
-def reduce_exception(obj):
+def reduce_exception(obj, names=_LINKS):
     """Made without calling __init__, unless its class says how it is made.
 
     pickle calls a class with the args that it gave to Exception.__init__, which need
     not be those of its own __init__.
     """
     cls = type(obj)
-    links = {name: getattr(obj, name) for name in _LINKS}
+    links = {name: getattr(obj, name) for name in names}
     links = {name: value for name, value in links.items() if value}
     base = _c_class(cls)
     if any(getattr(cls, n, None) is not getattr(base, n, None) for n in _OVERRIDDEN):
@@ -29,6 +29,11 @@ def reduce_exception(obj):
     if not args:
         state = {"args": obj.args, **state}
     return make_exception, (cls, *args), state, None, None, set_exception_state
+
+
+def reduce_without_causes(obj):
+    """For exceptions whose cause or context cannot travel."""
+    return reduce_exception(obj, ("__suppress_context__", "__traceback__"))
 
 
 def _with_links(answer, links):

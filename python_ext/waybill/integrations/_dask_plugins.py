@@ -18,12 +18,10 @@ class OnScheduler(SchedulerPlugin):  # type: ignore[misc]
 
 
 class OnWorkers(WorkerPlugin):  # type: ignore[misc]
-    """For workers that are there, and those that come."""
+    """For workers that are there, and those that come. Nothing is undone when one
+    closes: others, or the client, may be in the same process."""
 
     name = "waybill-worker"
 
     def setup(self, worker: Any) -> None:
         dask._install_here()
-
-    def teardown(self, worker: Any) -> None:
-        dask._uninstall_here()

@@ -11,6 +11,7 @@ docs/integrations/dask.md has the details. Tested by tests/engines/test_dask.py.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import pickle as standard
 import sys
@@ -49,8 +50,13 @@ def uninstall(client: Any = None) -> None:
     if client is not None:
         from waybill.integrations import _dask_plugins
 
-        client.unregister_worker_plugin(_dask_plugins.OnWorkers.name)
-        client.unregister_scheduler_plugin(_dask_plugins.OnScheduler.name)
+        for unregister, plugin in (
+            (client.unregister_worker_plugin, _dask_plugins.OnWorkers),
+            (client.unregister_scheduler_plugin, _dask_plugins.OnScheduler),
+        ):
+            with contextlib.suppress(ValueError):  # It is not there.
+                unregister(plugin.name)
+        client.run(_uninstall_here)
         client.run_on_scheduler(_uninstall_here)
     _set_preloads(lambda modules: [name for name in modules if name != __name__])
     _uninstall_here()
@@ -159,6 +165,8 @@ def _set_preloads(change: Callable[[list[str]], list[str]]) -> None:
 
     for name in _PRELOADS:
         before = dask.config.get(name)
+        if isinstance(before, str):  # As an environment variable sets it.
+            before = [before]
         others = [module for module in before if module != __name__]
         after = change(others)
         if after != before:

@@ -23,7 +23,7 @@ from pickle import loads
 from types import FunctionType
 from typing import Any, BinaryIO
 
-from waybill._core import dumps
+from waybill._errors import EncodeError
 from waybill._pickled import load_shared
 from waybill.integrations import pickle
 from waybill.integrations._patches import Patches
@@ -60,19 +60,42 @@ class MainByNamePickler(pickle.Pickler):
     names_of_main: tuple[str, ...] = ("__main__", "__mp_main__")
 
     def reducer_override(self, obj: Any) -> Any:
-        if not isinstance(obj, (FunctionType, type)):
-            return NotImplemented
-        if obj.__module__ not in self.names_of_main:
-            return NotImplemented
+        name: Any
+        answer: Any = NotImplemented
+        if isinstance(obj, (FunctionType, type)):
+            name = obj.__qualname__
+        else:
+            name, answer = self._name_of_other(obj)
+        module = getattr(obj, "__module__", None)
+        if not isinstance(name, str) or module not in self.names_of_main:
+            return answer
         main = sys.modules["__main__"]
-        if _find(main, obj.__qualname__) is not obj:
-            return NotImplemented
+        if _find(main, name) is not obj:
+            return answer
         # A child imports main by its name or from its file, and finds all that this
         # process has found there.
         if getattr(main, "__spec__", None) or _is_file(getattr(main, "__file__", "")):
-            return _of_main, (obj.__qualname__,)
+            return _of_main, (name,)
         # Typed in by hand: a forked child has what was there when it was forked.
-        return _of_main_if_there, (obj.__qualname__, dumps(obj))
+        try:
+            return _of_main_if_there, (name, pickle.payload(obj))
+        except EncodeError as error:
+            return _of_main, (name, f"it cannot be sent either: {error}")
+
+    def _name_of_other(self, obj: Any) -> tuple[Any, Any]:
+        """The name of what pickle sends by name though it is no function and no class:
+        what ``lru_cache`` makes, type variables, whatever says so in ``__reduce__``;
+        and what ``__reduce__`` said, where it was asked."""
+        kind: Any = type(obj)
+        reduce = kind.__reduce__
+        registered = getattr(self, "dispatch_table", copyreg.dispatch_table)
+        if reduce is object.__reduce__ or kind in registered:
+            return NotImplemented, NotImplemented
+        if getattr(reduce, "__module__", None) in self.names_of_main:
+            answer = obj.__reduce__()
+            return answer, answer
+        name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
+        return name, NotImplemented
 
 
 class ForkingPickler(MainByNamePickler):
@@ -126,23 +149,34 @@ def _started(process: object) -> object:
     return process
 
 
-def _of_main(name: str) -> object:
+def _of_main(name: str, advice: str = "") -> object:
     found = _find(sys.modules["__main__"], name)
     if found is None:
-        raise AttributeError(
-            f"module '__main__' of this process has no {name!r}; if it is defined "
-            "under `if __name__ == '__main__':`, define it before that, or send "
-            f"waybill.pickled({name})"
+        advice = advice or (
+            "if it is defined under `if __name__ == '__main__':`, define it before "
+            f"that, or send waybill.pickled({name})"
         )
+        told = f"module '__main__' of this process has no {name!r}"
+        raise AttributeError(f"{told}; {advice}")
     return found
 
 
 def _of_main_if_there(name: str, payload: bytes) -> object:
     """Main's own, or what is in the payload if main has another one by that name."""
     found, sent = _find(sys.modules["__main__"], name), load_shared(payload)
-    if isinstance(sent, FunctionType):
-        return found if getattr(found, "__code__", None) == sent.__code__ else sent
-    return found if isinstance(found, type) else sent
+    if isinstance(sent, type):
+        return found if isinstance(found, type) else sent
+    is_same = type(found) is type(sent) and _codes(found) == _codes(sent)
+    return found if is_same else sent
+
+
+def _codes(function: Any) -> list[Any]:
+    """The code of a function, and of those that its decorators have wrapped."""
+    codes: list[Any] = []
+    while function is not None and len(codes) < 100:
+        codes.append(getattr(function, "__code__", None))
+        function = getattr(function, "__wrapped__", None)
+    return codes
 
 
 @functools.cache

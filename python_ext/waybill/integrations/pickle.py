@@ -7,6 +7,7 @@ Tested by tests/python/test_pickled.py.
 
 from __future__ import annotations
 
+import copyreg
 import struct
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +25,7 @@ from pickle import (
 from typing import Any, BinaryIO
 
 from waybill import _core
+from waybill._errors import EncodeError
 from waybill._face import dumps_with
 from waybill._files import write_all
 from waybill._modules import names_by_value
@@ -70,6 +72,8 @@ def configure(**options: Any) -> None:
     unknown = options.keys() - {"by_value", "policies", "key"}
     if unknown:
         raise TypeError(f"configure() takes no {', '.join(sorted(unknown))}")
+    if "by_value" in options:
+        options["by_value"] = tuple(options["by_value"])
     dumps_with(None, **options)
     global _options
     _options = options
@@ -110,11 +114,13 @@ def dumps(
     is what is written.
     """
     demand_protocol(protocol, buffer_callback)
-    chosen = options()
-    if buffer_callback is None and not chosen:
-        return stream(_core.dumps(obj))
-    kept = OutOfBand(buffer_callback)
-    return stream(dumps_with(obj, buffer_callback=kept.take, **chosen), kept)
+    if buffer_callback is None and not options():
+        try:
+            return stream(_core.dumps(obj))
+        except EncodeError as error:
+            if not _hangs_on_a_cause(error):
+                raise
+    return dumps_with_hooks(obj, None, None, buffer_callback)
 
 
 def dump(
@@ -191,23 +197,61 @@ def _parts_with_hooks(
     dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
     buffer_callback: Callable[[PickleBuffer], object] | None,
 ) -> tuple[bytes, ...]:
+    """The parts of the pickle.
+
+    Exceptions go with their causes and contexts, unless those cannot travel: pickle
+    leaves them out always, and a worker has to be able to say what was raised.
+    """
     kept = OutOfBand(buffer_callback)
     chosen = options()
     policies, key = chosen.get("policies"), chosen.get("key")
-    payload = _core.encode(
-        obj,
-        None,
-        reducer_override,
-        dispatch_table,
-        kept.take,
-        names_by_value(chosen.get("by_value", ())),
-        None if policies is None else Policies(policies),
-        None,
-        0,
-        None if key is None else handle_of_key(key),
-        b"",
-    )
+
+    def encode(override: Callable[[Any], Any] | None) -> bytes:
+        return _core.encode(
+            obj,
+            None,
+            override,
+            dispatch_table,
+            kept.take,
+            names_by_value(chosen.get("by_value", ())),
+            None if policies is None else Policies(policies),
+            None,
+            0,
+            None if key is None else handle_of_key(key),
+            b"",
+        )
+
+    try:
+        payload = encode(reducer_override)
+    except EncodeError as error:
+        # The callback cannot be told to give back what it has kept.
+        if kept.read_only or not _hangs_on_a_cause(error):
+            raise
+        payload = encode(_without_causes(reducer_override, dispatch_table))
     return _parts(payload, kept)
+
+
+def _hangs_on_a_cause(error: EncodeError) -> bool:
+    return "__cause__" in error.path or "__context__" in error.path
+
+
+def _without_causes(
+    reducer_override: Callable[[Any], Any] | None,
+    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
+) -> Callable[[Any], Any]:
+    """A reducer_override that goes on to exceptions which nobody else reduces."""
+    from waybill._kinds import errors
+
+    reduce: Callable[[Any], Any] = errors.reduce_without_causes
+    registered = {*copyreg.dispatch_table, *(dispatch_table or ())}
+
+    def override(obj: Any) -> Any:
+        reduced = reducer_override(obj) if reducer_override else NotImplemented
+        if reduced is not NotImplemented or not isinstance(obj, BaseException):
+            return reduced
+        return NotImplemented if type(obj) in registered else reduce(obj)
+
+    return override
 
 
 class OutOfBand:
