@@ -220,10 +220,10 @@ class Cluster:
 
     def _start(self, *words):
         command = [str(word) for group in words for word in group]
-        log = open(self._folder / f"log-{len(self._processes)}", "w")
-        self._processes.append(
-            subprocess.Popen(command, stdout=log, stderr=log, cwd=self._folder)
-        )
+        with open(self._folder / f"log-{len(self._processes)}", "w") as log:
+            self._processes.append(
+                subprocess.Popen(command, stdout=log, stderr=log, cwd=self._folder)
+            )
 
     def _wait_for(self, path):
         end = time.monotonic() + 60
@@ -238,7 +238,11 @@ class Cluster:
         for process in reversed(self._processes):
             process.terminate()
         for process in self._processes:
-            process.wait(20)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:  # How Dask ends is not what is tested.
+                process.kill()
+                process.wait()
 
 
 def test_commands_preload_it(tmp_path):
