@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from waybill.integrations._patches import Patches
-from waybill.integrations.multiprocessing import MainByNamePickler
+from waybill.integrations.multiprocessing import ChildrenPickler, note_forks
 
 _VARIABLE, _PICKLER = "LOKY_PICKLER", "waybill.integrations.pickle"
 #: Where each loky keeps its pickler: the one that stands by itself, that within joblib.
@@ -37,6 +37,7 @@ def install() -> None:
     """
     if _environment:
         return
+    note_forks()
     try:
         _patches.set(import_module("joblib.pool"), "CustomizablePickler", PoolPickler)
     except ModuleNotFoundError:
@@ -66,7 +67,7 @@ def uninstall() -> None:
         os.environ[_VARIABLE] = before
 
 
-class PoolPickler(MainByNamePickler):
+class PoolPickler(ChildrenPickler):
     """In the place of ``joblib.pool.CustomizablePickler``, of the multiprocessing
     backend."""
 
