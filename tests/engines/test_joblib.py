@@ -166,12 +166,34 @@ before = state()
 integration.uninstall()
 integration.install()
 integration.install()
-print(state()[0], all(new != old for new, old in zip(state(), before)))
+changed = [new != old for new, old in zip(state(), before)]
+print(state()[0], changed[:3])
 integration.uninstall()
 integration.uninstall()
 print(state() == before)
 """
-    assert lines(tmp_path, source) == ["waybill.integrations.pickle True", "True"]
+    assert lines(tmp_path, source) == [
+        "waybill.integrations.pickle [True, True, True]",
+        "True",
+    ]
+
+
+@pytest.mark.parametrize("is_imported", ["True", "False"])
+def test_environment_is_changed_only_for_a_loky_that_may_be_imported(
+    tmp_path, is_imported
+):
+    source = f"""
+import importlib.util, os, sys
+import waybill.integrations.joblib as integration
+if {is_imported}:
+    sys.modules["loky"] = None  # Or it is not installed.
+may_be_imported = bool("loky" not in sys.modules and importlib.util.find_spec("loky"))
+integration.install()
+print(("LOKY_PICKLER" in os.environ) == may_be_imported)
+integration.uninstall()
+print("LOKY_PICKLER" in os.environ)
+"""
+    assert lines(tmp_path, source) == ["True", "False"]
 
 
 def test_importing_it_imports_no_joblib(tmp_path):

@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, BinaryIO
 
 from waybill.integrations._patches import Patches
@@ -47,9 +48,11 @@ def install() -> None:
         if name in sys.modules:
             _before[name] = sys.modules[name].get_loky_pickler_name()
             sys.modules[name].set_loky_pickler(_PICKLER)
-    # For a loky that is imported later.
     _environment.append(os.environ.get(_VARIABLE))
-    os.environ[_VARIABLE] = _PICKLER
+    if "loky" not in sys.modules and find_spec("loky"):
+        # It may be imported later. Not set without need: programs that are started from
+        # this one may be of a Python that has joblib, but not waybill.
+        os.environ[_VARIABLE] = _PICKLER
 
 
 def uninstall() -> None:
@@ -62,7 +65,7 @@ def uninstall() -> None:
     _patches.undo()
     before = _environment.pop()
     if before is None:
-        del os.environ[_VARIABLE]
+        os.environ.pop(_VARIABLE, None)
     else:
         os.environ[_VARIABLE] = before
 
