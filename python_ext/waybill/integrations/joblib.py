@@ -82,3 +82,24 @@ class PoolPickler(ChildrenPickler):
     ) -> None:
         super().__init__(writer, protocol)
         self.dispatch_table = {**copyreg.dispatch_table, **(reducers or {})}
+
+    def dump(self, obj: object) -> None:
+        super().dump(_Followed(obj))
+
+
+class _Followed:
+    """What makes a worker that gets it answer by waybill; arrives as the object."""
+
+    def __init__(self, obj: object) -> None:
+        self._object = obj
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object]]:
+        return _followed, (self._object,)
+
+
+def _followed(obj: object) -> object:
+    from multiprocessing import parent_process
+
+    if parent_process() is not None:
+        install()  # Forked ones have it from their parent, others do not.
+    return obj
