@@ -1,5 +1,7 @@
 """waybill.integrations.joblib: joblib with its backends, and loky by itself."""
 
+import multiprocessing
+
 import pytest
 from programs import lines, run
 
@@ -55,6 +57,26 @@ if __name__ == "__main__":
     print(packs_here(), parallel([delayed(packs_here)()]))
 """
     assert lines(tmp_path, source, "loky") == ["True [True]"]
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_workers_of_pools_follow_however_they_are_started(tmp_path, method):
+    source = """
+import joblib
+import waybill.integrations.joblib
+
+class Point:
+    pass
+
+if __name__ == "__main__":
+    waybill.integrations.joblib.install()
+    task = joblib.delayed(lambda: (Point(), lambda: 7))
+    tasks = joblib.Parallel(2, backend="multiprocessing")([task(), task()])
+    print([(type(point) is Point, answer()) for point, answer in tasks])
+"""
+    written = lines(tmp_path, source, JOBLIB_START_METHOD=method)
+
+    assert written == ["[(True, 7), (True, 7)]"]
 
 
 @each_backend
@@ -165,12 +187,16 @@ before = state()
 integration.uninstall()
 integration.install()
 integration.install()
-print(state()[0], all(new != old for new, old in zip(state(), before)))
+changed = [new != old for new, old in zip(state(), before)]
+print(state()[0], changed[:3])
 integration.uninstall()
 integration.uninstall()
 print(state() == before)
 """
-    assert lines(tmp_path, source) == ["waybill.integrations.pickle True", "True"]
+    assert lines(tmp_path, source) == [
+        "waybill.integrations.pickle [True, True, True]",
+        "True",
+    ]
 
 
 def test_importing_it_imports_no_joblib(tmp_path):

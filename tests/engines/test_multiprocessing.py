@@ -401,6 +401,71 @@ pool.terminate()
     assert written == ["1"], errors
 
 
+@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+def test_typed_in_functions_go_without_their_data_to_those_forked_with_them(tmp_path):
+    source = """
+import functools, multiprocessing
+import waybill.integrations.multiprocessing
+waybill.integrations.multiprocessing.install()
+data = bytes(10_000_000)
+def size(x): return len(data), x
+@functools.cache
+def cached(x): return len(data), x
+class Sized:
+    def size(self): return len(data)
+def sizes():
+    dumps = multiprocessing.reduction.ForkingPickler.dumps
+    return [len(dumps(obj)) > len(data) for obj in (size, cached, Sized)]
+print(sizes())
+pool = multiprocessing.get_context("fork").Pool(1)
+print(sizes(), pool.apply(sizes))
+print(pool.map(size, range(2)), pool.apply(cached, (2,)), pool.apply(Sized().size))
+def size(x): return "changed", len(data)
+print(sizes()[0], pool.apply(size, (1,)))
+pool.terminate()
+process = multiprocessing.get_context("spawn").Process(target=print)
+process.start()
+process.join()
+print(sizes())
+"""
+    written, errors = typed_in(tmp_path, source)
+
+    assert written == [
+        "[True, True, True]",
+        "[False, False, False] [False, False, False]",
+        "[(10000000, 0), (10000000, 1)] (10000000, 2) 10000000",
+        "True ('changed', 10000000)",
+        "",
+        "[True, True, True]",
+    ], errors
+
+
+@each_method
+def test_main_of_a_package_travels_to_children_that_do_not_import_it(tmp_path, method):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__main__.py").write_text(f"""{START}
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+def point(x):
+    return Point(x)
+
+if __name__ == "__main__":
+    waybill.integrations.multiprocessing.install()
+    with context.Pool(1) as pool:
+        print(type(pool.apply_async(point, (1,)).get(20)) is Point)
+""")
+    ended = subprocess.run(
+        [sys.executable, "-m", "package", method],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert ended.stdout == "True\n", ended.stderr
+
+
 def test_name_that_a_child_does_not_have_is_told_with_a_remedy(tmp_path):
     source = """
 import multiprocessing

@@ -65,9 +65,21 @@ class TestStream:
 
         assert in_fresh_process(stream, "it(38)") == "42\n"
 
-    @pytest.mark.parametrize("size", [0, 100, 255 - 60, 255, 256, 70_000])
-    def test_holds_payloads_of_every_size(self, size):
-        assert pickle.loads(envelope.dumps("x" * size)) == "x" * size
+    def test_holds_payloads_of_every_size(self):
+        texts = ["x" * size for size in (*range(300), 70_000)]
+        sizes = {len(waybill.dumps(text)) for text in texts}
+
+        assert {255, 256} <= sizes and max(sizes) > 1 << 16
+        assert all(pickle.loads(envelope.dumps(text)) == text for text in texts)
+
+    def test_counts_payloads_of_4_gib_with_eight_bytes(self):
+        class Large(bytes):
+            def __len__(self):
+                return 1 << 32
+
+        stream = envelope.stream(Large(b"payload"))
+
+        assert b"\x8e" + (1 << 32).to_bytes(8, "little") + b"payload" in stream
 
     def test_calls_nothing_but_what_importing_waybill_gives(self):
         names = []
@@ -455,21 +467,25 @@ class TestSharedObjects:
 
         assert shared.load(large) is not shared.load(large)
 
-    def test_threads_get_the_same_object(self):
+    def test_threads_that_load_at_once_get_the_same_object(self, monkeypatch):
         shared = _pickled.SharedObjects()
-        payload = waybill.dumps([scaled] * 50)
-        start, found = threading.Barrier(8), []
+        payload, at_once, found = waybill.dumps([scaled]), threading.Barrier(8), []
 
-        def load():
-            start.wait()
-            found.append(shared.load(payload))
+        def loads(data):
+            at_once.wait(60)
+            return waybill.loads(data)
 
-        threads = [threading.Thread(target=load) for _ in range(8)]
+        monkeypatch.setattr(_pickled, "loads", loads)
+        threads = [
+            threading.Thread(target=lambda: found.append(shared.load(payload)))
+            for _ in range(8)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
 
+        assert len(found) == 8
         assert len({id(one) for one in found}) == 1
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

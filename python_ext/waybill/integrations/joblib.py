@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from waybill.integrations._patches import Patches
-from waybill.integrations.multiprocessing import MainByNamePickler
+from waybill.integrations.multiprocessing import ChildrenPickler, note_forks
 
 _PICKLER = "waybill.integrations.pickle"
 #: Where each loky keeps its pickler: that within joblib, the one that stands by itself.
@@ -34,6 +34,7 @@ def install() -> None:
 
     Raises ModuleNotFoundError if neither is installed.
     """
+    note_forks()
     # Both are not imported for this: each takes the other's workers away.
     if not any(name in sys.modules for name in _LOKY):
         try:
@@ -56,7 +57,7 @@ def uninstall() -> None:
     _patches.undo()
 
 
-class PoolPickler(MainByNamePickler):
+class PoolPickler(ChildrenPickler):
     """In the place of ``joblib.pool.CustomizablePickler``, of the multiprocessing
     backend."""
 
@@ -68,3 +69,24 @@ class PoolPickler(MainByNamePickler):
     ) -> None:
         super().__init__(writer, protocol)
         self.dispatch_table = {**copyreg.dispatch_table, **(reducers or {})}
+
+    def dump(self, obj: object) -> None:
+        super().dump(_Followed(obj))
+
+
+class _Followed:
+    """What makes a worker that gets it answer by waybill; arrives as the object."""
+
+    def __init__(self, obj: object) -> None:
+        self._object = obj
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object]]:
+        return _followed, (self._object,)
+
+
+def _followed(obj: object) -> object:
+    from multiprocessing import parent_process
+
+    if parent_process() is not None:
+        install()  # Forked ones have it from their parent, others do not.
+    return obj

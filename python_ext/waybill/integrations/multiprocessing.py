@@ -38,6 +38,7 @@ def install() -> None:
         return
     from multiprocessing import connection, queues, reduction
 
+    note_forks()
     # Who registers a reducer with either class, as sharedctypes does, means both.
     original: Any = reduction.ForkingPickler
     ForkingPickler._extra_reducers = original._extra_reducers
@@ -72,15 +73,19 @@ class MainByNamePickler(pickle.Pickler):
         main = sys.modules["__main__"]
         if _find(main, name) is not obj:
             return answer
-        # A child imports main by its name or from its file, and finds all that this
-        # process has found there.
-        if getattr(main, "__spec__", None) or _is_file(getattr(main, "__file__", "")):
+        if self.receiver_has(main, name, obj):
             return _of_main, (name,)
-        # Typed in by hand: a forked child has what was there when it was forked.
+        # Older children, that were forked, may have it all the same.
         try:
             return _of_main_if_there, (name, pickle.payload(obj))
         except EncodeError as error:
             return _of_main, (name, f"it cannot be sent either: {error}")
+
+    def receiver_has(self, main: Any, name: str, obj: object) -> bool:
+        """Whether it imports main by its name or from its file, and then finds all that
+        this process has found there; not if main was typed in by hand."""
+        file = getattr(main, "__file__", "")
+        return bool(getattr(main, "__spec__", None)) or _is_file(file)
 
     def _name_of_other(self, obj: Any) -> tuple[Any, Any]:
         """The name of what pickle sends by name though it is no function and no class:
@@ -98,7 +103,42 @@ class MainByNamePickler(pickle.Pickler):
         return name, NotImplemented
 
 
-class ForkingPickler(MainByNamePickler):
+class ChildrenPickler(MainByNamePickler):
+    """For processes that multiprocessing starts."""
+
+    def receiver_has(self, main: Any, name: str, obj: object) -> bool:
+        if _forked.get(name) == _codes(obj):
+            return True
+        spec = getattr(main, "__spec__", None)
+        # The main of a package, of `python -m`, is not imported in children.
+        if spec is not None and spec.name.rpartition(".")[2] == "__main__":
+            return False
+        return super().receiver_has(main, name, obj)
+
+
+#: The functions and classes that main had when the last child was forked, and their
+#: code; none if a child was started otherwise since then.
+_forked: dict[str, list[Any]] = {}
+
+
+@functools.cache
+def note_forks() -> None:
+    """From now on, for good, ChildrenPickler knows what forked children have. What they
+    have need not be sent, with all the data that it refers to."""
+
+    def note() -> None:
+        global _forked
+        kinds = FunctionType, type, functools._lru_cache_wrapper
+        main = list(vars(sys.modules["__main__"]).items())
+        _forked = {
+            name: _codes(obj) for name, obj in main if issubclass(type(obj), kinds)
+        }
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=note)
+
+
+class ForkingPickler(ChildrenPickler):
     """In the place of ``multiprocessing.reduction.ForkingPickler``."""
 
     _extra_reducers: dict[type, Callable[[Any], Any]] = {}
@@ -126,6 +166,8 @@ def _dump(obj: object, file: BinaryIO, protocol: int | None = None) -> None:
     from multiprocessing.process import BaseProcess
 
     if isinstance(obj, BaseProcess):
+        global _forked
+        _forked = {}
         ForkingPickler(file, protocol).dump(_Starting(obj))
     else:
         # What comes before: only after this has the child the path to find waybill on.
