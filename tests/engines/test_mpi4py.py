@@ -44,7 +44,8 @@ def lines(folder, source, *options, start=INSTALLED, ranks=2):
     ended = subprocess.run(
         [MPIEXEC, "-n", str(ranks), sys.executable, *options, str(program)],
         cwd=folder,
-        env={**os.environ, **ALLOWED},
+        # Unbuffered, lines of two ranks are written into each other.
+        env={**os.environ, **ALLOWED, "PYTHONUNBUFFERED": ""},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

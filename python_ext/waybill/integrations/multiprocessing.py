@@ -8,7 +8,7 @@ before processes are started. Children follow, whatever their start method.
 What a child finds in its own ``__main__``, as it did without waybill, is sent by name;
 what it would not find, lambdas and nested functions first of all, by value. docs/
 integrations/multiprocessing.md has the details. Tested by
-tests/engines/test_multiprocessing.py.
+tests/engines/test_multiprocessing.py and test_multiprocessing_main.py.
 """
 
 from __future__ import annotations

@@ -1,0 +1,97 @@
+"""What waybill.pickled keeps where it arrives: one object for each content."""
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import pytest
+import waybill
+from waybill import _pickled
+
+
+def made(scale):
+    """A function that nobody can import."""
+    return lambda x: x * scale
+
+
+scaled = made(3)
+
+
+def test_those_used_last_are_kept(monkeypatch):
+    monkeypatch.setattr(_pickled, "MAX_SHARED", 2)
+    shared = _pickled.SharedObjects()
+    payloads = [waybill.dumps([n]) for n in range(3)]
+    first = shared.load(payloads[0])
+    second = shared.load(payloads[1])
+    assert shared.load(payloads[0]) is first
+
+    shared.load(payloads[2])
+
+    assert shared.load(payloads[0]) is first
+    assert shared.load(payloads[1]) is not second
+
+
+def test_no_more_bytes_are_kept_than_allowed(monkeypatch):
+    monkeypatch.setattr(_pickled, "MAX_SHARED_BYTES", 1000)
+    shared = _pickled.SharedObjects()
+    large = waybill.dumps(["x" * 2000])
+
+    assert shared.load(large) is not shared.load(large)
+
+
+def test_threads_that_load_at_once_get_the_same_object(monkeypatch):
+    shared = _pickled.SharedObjects()
+    payload, at_once, found = waybill.dumps([scaled]), threading.Barrier(8), []
+
+    def loads(data):
+        at_once.wait(60)
+        return waybill.loads(data)
+
+    monkeypatch.setattr(_pickled, "loads", loads)
+    threads = [
+        threading.Thread(target=lambda: found.append(shared.load(payload)))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(found) == 8
+    assert len({id(one) for one in found}) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_forks_while_a_thread_holds_the_lock_can_load():
+    code = """
+import os, pickle, signal, waybill
+from waybill import _pickled
+stream = pickle.dumps(waybill.pickled(lambda: 1))
+with _pickled._shared._lock:
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        os._exit(pickle.loads(stream)())
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True)
+
+    assert ended.stdout == b"1\n"
+
+
+def test_what_was_let_in_before_is_asked_about_again_on_new_terms():
+    code = """
+import pickle, sys, waybill
+stream = sys.stdin.buffer.read()
+pickle.loads(stream)
+waybill.restrict(policy=waybill.INSTALLED_CODE)
+pickle.loads(stream)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        input=pickle.dumps(waybill.pickled(scaled)),
+        capture_output=True,
+    )
+    assert b"PolicyError" in ended.stderr and b"line 6" in ended.stderr
