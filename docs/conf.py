@@ -27,7 +27,9 @@ def add_contents(app, name, source):
         folder = Path(__file__).parent
         pages = [
             str(path.relative_to(folder).with_suffix(""))
-            for path in sorted([*folder.glob("*.md"), *folder.glob("integrations/*.md")])
+            for path in sorted(
+                [*folder.glob("*.md"), *folder.glob("integrations/*.md")]
+            )
             if path.stem != name
         ]
         source[0] += "\n".join(["", "```{toctree}", ":hidden:", "", *pages, "```", ""])
