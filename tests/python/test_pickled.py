@@ -144,7 +144,18 @@ class TestExceptions:
 
         assert repr(loaded.__cause__) == "KeyError(1)"
 
-    def test_go_without_causes_that_cannot_travel(self, dumps):
+    @pytest.mark.parametrize("is_registered", [False, True])
+    def test_go_without_causes_that_cannot_travel(
+        self, dumps, is_registered, monkeypatch
+    ):
+        if is_registered:  # As tblib does, for all.
+            copyreg = {
+                ValueError: lambda error: (ValueError, (), vars(error.__cause__))
+            }
+            monkeypatch.setattr("copyreg.dispatch_table", copyreg)
+            monkeypatch.setattr(
+                envelope.Pickler, "dispatch_table", copyreg, raising=False
+            )
         cause = KeyError(1)
         cause.lock = threading.Lock()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copyreg
 import struct
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pickle import (
     DEFAULT_PROTOCOL,
     HIGHEST_PROTOCOL,
@@ -225,31 +225,38 @@ def _parts_with_hooks(
         payload = encode(reducer_override)
     except EncodeError as error:
         # The callback cannot be told to give back what it has kept.
-        if kept.read_only or not _hangs_on_a_cause(error):
+        if kept.read_only or not _hangs_on_a_cause(error, dispatch_table or ()):
             raise
         payload = encode(_without_causes(reducer_override, dispatch_table))
     return _parts(payload, kept)
 
 
-def _hangs_on_a_cause(error: EncodeError) -> bool:
-    return "__cause__" in error.path or "__context__" in error.path
+def _hangs_on_a_cause(error: EncodeError, registered: Iterable[type] = ()) -> bool:
+    # Who has registered reducers of exceptions may send causes by any path.
+    is_registered = any(issubclass(kind, BaseException) for kind in registered)
+    return is_registered or "__cause__" in error.path or "__context__" in error.path
 
 
 def _without_causes(
     reducer_override: Callable[[Any], Any] | None,
     dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
 ) -> Callable[[Any], Any]:
-    """A reducer_override that goes on to exceptions which nobody else reduces."""
+    """A reducer_override that goes on to exceptions, unless the engine reduces them.
+
+    What copyreg has for them does not count: tblib, which Dask installs, registers all
+    exceptions there, with their causes.
+    """
     from waybill._kinds import errors
 
     reduce: Callable[[Any], Any] = errors.reduce_without_causes
-    registered = {*copyreg.dispatch_table, *(dispatch_table or ())}
+    general = copyreg.dispatch_table.items()
+    of_engine = {kind for kind, _ in (dispatch_table or {}).items() - general}
 
     def override(obj: Any) -> Any:
         reduced = reducer_override(obj) if reducer_override else NotImplemented
         if reduced is not NotImplemented or not isinstance(obj, BaseException):
             return reduced
-        return NotImplemented if type(obj) in registered else reduce(obj)
+        return NotImplemented if type(obj) in of_engine else reduce(obj)
 
     return override
 
