@@ -133,12 +133,6 @@ def pickled_by_class(obj):
 
 @pytest.mark.parametrize("dumps", [envelope.dumps, pickled_by_class])
 class TestExceptions:
-    @pytest.fixture(autouse=True)
-    def without_reducers_of_others(self, monkeypatch):
-        # Importing Dask registers those of tblib, which send causes, too.
-        for kind in ValueError, KeyError:
-            monkeypatch.delitem(copyreg.dispatch_table, kind, raising=False)
-
     def test_go_with_their_causes(self, dumps):
         loaded = pickle.loads(dumps(raised_from(KeyError(1))))
 
