@@ -1,6 +1,6 @@
 """waybill.pickled, and waybill.integrations.pickle: payloads inside pickles."""
 
-import copyreg
+import gc
 import inspect
 import io
 import json
@@ -81,6 +81,15 @@ class TestStream:
         stream = envelope.stream(Large(b"payload"))
 
         assert b"\x8e" + (1 << 32).to_bytes(8, "little") + b"payload" in stream
+
+    def test_can_begin_with_a_call(self):
+        stream = envelope.calling_first("gc", "enable", envelope.dumps(scaled))
+        gc.disable()
+        try:
+            function = pickle.loads(stream)
+            assert gc.isenabled() and function(2) == 6
+        finally:
+            gc.enable()
 
     def test_calls_nothing_but_what_importing_waybill_gives(self):
         names = []

@@ -8,6 +8,7 @@ Tested by tests/python/test_pickled.py.
 from __future__ import annotations
 
 import copyreg
+import functools
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -285,10 +286,24 @@ class OutOfBand:
 
 # Opcodes of pickle, as the standard library's pickletools documents them: protocol 5,
 # then `waybill._pickled.load` as a global.
-_START = b"\x80\x05\x8c\x10waybill._pickled\x8c\x04load\x93"
+_PROTOCOL = b"\x80\x05"
+_START = _PROTOCOL + b"\x8c\x10waybill._pickled\x8c\x04load\x93"
 _NEXT_BUFFER, _READONLY_BUFFER = b"\x97", b"\x98"
 # Tuples of one and of two, the call, the end.
 _CALL_WITH_ONE, _CALL_WITH_TWO = b"\x85R.", b"\x86R."
+
+
+def calling_first(module: str, function: str, data: bytes) -> bytes:
+    """The pickle ``data``, and before it a call without arguments, whose answer is
+    dropped: how an engine's workers get to know of waybill."""
+    return _call(module, function) + data[len(_PROTOCOL) :]
+
+
+@functools.cache
+def _call(module: str, function: str) -> bytes:
+    names = (name.encode("ascii") for name in (module, function))
+    pushed = (b"\x8c" + struct.pack("<B", len(name)) + name for name in names)
+    return b"".join((_PROTOCOL, *pushed, b"\x93)R0"))
 
 
 def stream(payload: bytes, kept: OutOfBand | None = None) -> bytes:

@@ -23,7 +23,7 @@ from waybill._files import write_all
 from waybill._modules import names_by_value
 from waybill._pickler import demand_protocol
 from waybill.integrations._patches import Patches
-from waybill.integrations.pickle import dumps_with_hooks, options
+from waybill.integrations.pickle import calling_first, dumps_with_hooks, options
 
 _patches = Patches()
 
@@ -60,7 +60,7 @@ def dumps(
             # Something in it goes by value, or waybill says better what is wrong.
             pass
     data = dumps_with_hooks(obj, None, None, buffer_callback)
-    return _FOLLOW + data[len(_PROTOCOL) :]
+    return calling_first(__name__, "follow", data)
 
 
 def dump(
@@ -77,11 +77,6 @@ def follow() -> None:
     """What waybill's pickles call first: installs in workers."""
     if os.environ.get("SPARK_PYTHON_RUNTIME") == "PYTHON_WORKER":
         install()
-
-
-# Opcodes of pickle: a global, called without arguments, and its answer dropped.
-_PROTOCOL = b"\x80\x05"
-_FOLLOW = _PROTOCOL + b"\x8c\x1cwaybill.integrations.pyspark\x8c\x06follow\x93)R0"
 
 
 def _dumps_plain(obj: object, protocol: int | None) -> bytes:

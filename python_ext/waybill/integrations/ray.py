@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 from waybill._files import write_all
 from waybill._pickler import demand_protocol
 from waybill.integrations._patches import Patches
-from waybill.integrations.pickle import dumps_with_hooks
+from waybill.integrations.pickle import calling_first, dumps_with_hooks
 
 _patches = Patches()
 
@@ -53,7 +53,9 @@ def dumps(
     data = dumps_with_hooks(obj, None, _reducers(), buffer_callback)
     # Ray takes buffers out of band for values only. A worker that gets one has loaded
     # the function or class that is called with it.
-    return data if buffer_callback is not None else _FOLLOW + data[len(_PROTOCOL) :]
+    if buffer_callback is not None:
+        return data
+    return calling_first(__name__, "follow", data)
 
 
 def dump(
@@ -73,11 +75,6 @@ def follow() -> None:
     worker = ray._private.worker
     if worker.global_worker.mode == worker.WORKER_MODE:
         install()
-
-
-# Opcodes of pickle: a global, called without arguments, and its answer dropped.
-_PROTOCOL = b"\x80\x05"
-_FOLLOW = _PROTOCOL + b"\x8c\x18waybill.integrations.ray\x8c\x06follow\x93)R0"
 
 
 class _Table(NamedTuple):
