@@ -61,8 +61,11 @@ class SharedObjects:
         with self._lock:
             # Another thread may have been first; then its object is the one.
             value = self._objects.setdefault(key, value)
+            dropped = []
             while self._is_beyond_its_bounds():
-                self._objects.popitem(last=False)
+                dropped.append(self._objects.popitem(last=False))
+        # Without the lock: what goes may run code of its own, which may load something.
+        del dropped
         return value
 
     def clear(self) -> None:

@@ -41,6 +41,31 @@ def test_no_more_bytes_are_kept_than_allowed(monkeypatch):
     assert shared.load(large) is not shared.load(large)
 
 
+def test_what_is_dropped_may_load_something(monkeypatch):
+    monkeypatch.setattr(_pickled, "MAX_SHARED", 1)
+    shared, found = _pickled.SharedObjects(), []
+
+    class Loading:
+        def __init__(self, payload):
+            self.payload = payload
+
+        def __del__(self):
+            found.append(shared.load(self.payload))
+
+    # What its destructor uses is what is here, and not a copy.
+    monkeypatch.setattr(_pickled, "loads", {b"1": Loading(b"2"), b"2": "it"}.pop)
+
+    def load_both():
+        shared.load(b"1")
+        shared.load(b"2")
+
+    thread = threading.Thread(target=load_both, daemon=True)
+    thread.start()
+    thread.join(60)
+
+    assert found == ["it"]
+
+
 def test_threads_that_load_at_once_get_the_same_object(monkeypatch):
     shared = _pickled.SharedObjects()
     payload, at_once, found = waybill.dumps([scaled]), threading.Barrier(8), []
