@@ -101,7 +101,7 @@ def make_encode_error(message: str, cause: BaseException | None) -> EncodeError:
     if isinstance(cause, RecursionError):
         message = f"{message} (excessively deep recursion)"
     try:
-        both = type("EncodeError", (EncodeError, kind), {"__module__": "waybill"})
+        both = _mixed_with(kind)
         error: Any = both.__new__(both, message)
         error.args = (message,)
         vars(error).update(vars(cause))
@@ -109,3 +109,18 @@ def make_encode_error(message: str, cause: BaseException | None) -> EncodeError:
         return EncodeError(message)
     made: EncodeError = error
     return made
+
+
+#: Made once for exceptions that are built in. A class for each error would be garbage
+#: that only the collector finds; to keep those of others would keep these alive.
+_mixed: dict[type, type] = {}
+
+
+def _mixed_with(kind: type) -> type:
+    """The class of EncodeErrors that are of another kind, too."""
+    if kind in _mixed:
+        return _mixed[kind]
+    both = type("EncodeError", (EncodeError, kind), {"__module__": "waybill"})
+    if kind.__module__ == "builtins":
+        _mixed[kind] = both
+    return both

@@ -126,7 +126,7 @@ class _Search:
                 spec = find_spec(name, path, None) if find_spec else None
                 if spec is not None:
                     return "", spec.submodule_search_locations
-        except KeyError:
+        except (KeyError, ModuleNotFoundError):  # The second from Python 3.15 on.
             # A namespace package in another, which was not imported.
             if places := _namespace(name, path or ()):
                 return "", places

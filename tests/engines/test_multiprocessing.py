@@ -236,7 +236,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.cross
-def test_child_of_another_python_is_refused_with_both_named(tmp_path):
+def test_peer_of_another_python_refuses_code_and_names_both(tmp_path):
     listed = Path(__file__).parents[2] / "build" / "pythons.json"
     if not listed.exists():
         pytest.skip("no other Pythons are listed")
@@ -248,22 +248,35 @@ def test_child_of_another_python_is_refused_with_both_named(tmp_path):
     }
     if not others:
         pytest.skip("no other Python runs on this machine itself")
-    version, (python,) = others.popitem()
-    source = f"""
-import multiprocessing
+    version, command = others.popitem()
+    peer = """
+from multiprocessing.connection import Listener
+
+with Listener("socket", authkey=b"key") as listener:
+    print("listening", flush=True)
+    with listener.accept() as connection:
+        print(connection.recv())
+        try:
+            connection.recv()
+        except Exception as error:
+            print(type(error).__name__, error)
+"""
+    source = """
+from multiprocessing.connection import Client
 import waybill.integrations.multiprocessing
 
-if __name__ == "__main__":
-    waybill.integrations.multiprocessing.install()
-    context = multiprocessing.get_context("spawn")
-    context.set_executable({python!r})
-    process = context.Process(target=lambda: 1)
-    process.start()
-    process.join()
-    print(process.exitcode)
+waybill.integrations.multiprocessing.install()
+with Client("socket", authkey=b"key") as connection:
+    connection.send({"data": [1, 2]})
+    connection.send(lambda: 1)
 """
-    ended = run(tmp_path, source)
+    with subprocess.Popen(
+        [*command, "-c", peer], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "listening\n"
+        run(tmp_path, source)
+        data, refusal = process.stdout.read().splitlines()
 
-    assert ended.stdout == "1\n"
-    assert "PythonMismatchError" in ended.stderr
-    assert own in ended.stderr and version in ended.stderr
+    assert data == "{'data': [1, 2]}"
+    assert refusal.startswith("PythonMismatchError")
+    assert own in refusal and version in refusal

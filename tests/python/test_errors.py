@@ -199,6 +199,17 @@ def test_error_of_a_reducer_is_the_cause():
     assert caught.value.path.startswith("obj[0]")
 
 
+def test_errors_of_one_builtin_kind_are_of_one_class():
+    kinds = set()
+    for value in LOCK, (i for i in ()), {"a": LOCK}:
+        with pytest.raises(TypeError) as caught:
+            waybill.dumps(value)
+        kinds.add(type(caught.value))
+
+    (kind,) = kinds  # A class for each would be garbage with cycles.
+    assert issubclass(kind, waybill.EncodeError)
+
+
 def test_error_of_getstate_is_the_cause():
     class Bad:
         def __getstate__(self):
