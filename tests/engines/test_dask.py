@@ -350,6 +350,20 @@ class TestWhatIsPacked:
             assert loaded["a"].flags.writeable
             assert not loaded["fixed"].flags.writeable
 
+    def test_configured_keys_sign_the_family_of_data_too(self, installed):
+        import waybill
+        from distributed.protocol import serialize
+        from waybill.integrations import pickle as envelope
+
+        key = waybill.SigningKey.generate()
+        envelope.configure(key=key)
+        try:
+            _, frames = serialize({"a": 1}, serializers=["waybill"])
+        finally:
+            envelope.configure()
+
+        waybill.verify(frames[0], waybill.KeyRing.from_text(key.public_text))
+
     def test_what_only_dask_can_send_goes_by_what_it_registers(self, installed):
         import distributed.protocol.pickle
         from distributed.protocol import dask_deserialize, dask_serialize

@@ -20,6 +20,7 @@ from types import NoneType
 from typing import Any
 
 from waybill import _core
+from waybill._face import dumps_with
 from waybill.integrations import pickle
 
 #: Distributed's own `dumps`, while it is replaced.
@@ -99,7 +100,7 @@ def family_dumps(x: object) -> tuple[dict[str, Any], list[Any]]:
     """For ``Client(serializers=["waybill"])``: a payload without a pickle around it,
     and its buffers."""
     buffers: list[standard.PickleBuffer] = []
-    payload = _core.dumps(x, buffer_callback=buffers.append)
+    payload = dumps_with(x, buffer_callback=buffers.append, **pickle.options())
     views = [buffer.raw() for buffer in buffers]
     read_only = [view.readonly for view in views]
     return {"serializer": "waybill", "read-only": read_only}, [payload, *views]
