@@ -53,4 +53,15 @@ inline Ref instance_dict(PyObject* object) {
   return dict;
 }
 
+// The version of a type, which gets one when a name is looked up in it; 0 if it gets
+// none. Not by getattr: that would ask the metaclass.
+inline std::uint32_t assigned_version(PyTypeObject* type, PyObject* name) {
+  if (const std::uint32_t version = type_version(type)) return version;
+  auto* object = reinterpret_cast<PyObject*>(type);
+  if (!Ref::steal_or_null(PyType_Type.tp_getattro(object, name))) {
+    forgive(PyExc_Exception);
+  }
+  return type_version(type);
+}
+
 }  // namespace waybill::py

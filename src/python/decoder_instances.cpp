@@ -81,21 +81,22 @@ bool is_leaf(BytesView rest) {
 // Whether instances are made by object, and get their state as those do that say
 // nothing about it.
 bool GraphDecoder::is_ordinary(PyTypeObject* type) {
-  const std::uint32_t version = type_version(type);
-  if (type == ordinary_type_ && version == ordinary_version_ && version != 0) {
-    return true;
-  }
-  const bool is_open = std::any_of(stack_.begin(), stack_.end(), [&](const Frame& f) {
-    return f.object.get() == reinterpret_cast<PyObject*>(type);
-  });
+  const std::uint32_t version =
+      assigned_version(type, state_.names.reduce_ex.get());
+  const auto address = reinterpret_cast<std::uintptr_t>(type);
+  OrdinaryType& found =
+      ordinary_types_[(address >> 4 ^ address >> 10) % ordinary_types_.size()];
+  if (type == found.type && version == found.version && version != 0) return true;
+  const bool is_open =
+      std::ranges::find(open_types_, reinterpret_cast<PyObject*>(type)) !=
+      open_types_.end();
   if (is_open || !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
       type->tp_new != PyBaseObject_Type.tp_new ||
       type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr ||
       has_own_say(state_.names, type)) {
     return false;
   }
-  ordinary_type_ = type;
-  ordinary_version_ = version;
+  found = {type, version};
   return true;
 }
 

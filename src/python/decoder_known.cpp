@@ -65,9 +65,7 @@ void GraphDecoder::close_claim(PyObject* id, PyObject* object) {
 }
 
 bool GraphDecoder::has_open_base(PyObject* bases) const {
-  for (const Frame& frame : stack_) {
-    PyObject* open = frame.object.get();
-    if (frame.codec == nullptr || open == nullptr || !PyType_Check(open)) continue;
+  for (PyObject* open : open_types_) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(bases); ++i) {
       PyObject* base = PyList_GET_ITEM(bases, i);
       if (PyType_Check(base) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(base),

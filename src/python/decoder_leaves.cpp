@@ -126,13 +126,7 @@ Ref GraphDecoder::extension(const Token& token) {
 // Python code cannot make a tuple that holds itself but through something that is no
 // tuple; hashing one would not end.
 void GraphDecoder::demand_detour(std::size_t depth) {
-  const bool has_detour = std::any_of(
-      stack_.begin() + static_cast<std::ptrdiff_t>(depth), stack_.end(),
-      [](const Frame& frame) {
-        return frame.kind != FrameKind::kTuple && frame.kind != FrameKind::kFrozenSet &&
-               (frame.codec == nullptr || frame.codec->tag != NodeTag::kSlice);
-      });
-  if (has_detour) return;
+  if (stack_.back().direct < stack_.size() - depth) return;
   fail(ErrorCode::kBadReference, "a tuple or frozenset that holds itself");
 }
 

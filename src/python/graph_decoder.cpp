@@ -138,6 +138,10 @@ Ref GraphDecoder::push(Frame frame) {
   }
   const Ref& known = frame.instance ? frame.instance : frame.object;
   if (known) set_slot(frame.slot, known.get(), stack_.size() + 1);
+  const bool is_direct =
+      frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet ||
+      (frame.codec != nullptr && frame.codec->tag == NodeTag::kSlice);
+  if (is_direct) frame.direct = stack_.empty() ? 1 : stack_.back().direct + 1;
   stack_.push_back(std::move(frame));
   return {};
 }
@@ -321,6 +325,7 @@ void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
   }
   offset_ = frame.offset;
   frame.object = call(codec.create, frame);
+  if (PyType_Check(frame.object.get())) open_types_.push_back(frame.object.get());
   set_slot(frame.slot, frame.object.get(), 0);
 }
 
@@ -405,6 +410,9 @@ Ref GraphDecoder::finish() {
       if (!object) object = std::move(finished);
     }
     stack_.pop_back();
+    if (!open_types_.empty() && open_types_.back() == frame.object.get()) {
+      open_types_.pop_back();
+    }
     set_slot(frame.slot, object.get(), 0);
     if (history_) remember(frame.offset, object.get());
     if (watcher_ != nullptr) show(frame, object.get());

@@ -32,22 +32,6 @@ Ref identified_object(const State& state, PyObject* id) {
   return object;
 }
 
-namespace {
-
-// The version of a type, which gets one when something is looked up in it that its
-// metaclass does not answer by itself; 0 if it gets none. Not by getattr: that would
-// ask the metaclass.
-std::uint32_t assigned_version(const State& state, PyTypeObject* type) {
-  auto* object = reinterpret_cast<PyObject*>(type);
-  PyObject* name = state.names.reduce_ex.get();
-  if (!Ref::steal_or_null(PyType_Type.tp_getattro(object, name))) {
-    forgive(PyExc_Exception);
-  }
-  return type_version(type);
-}
-
-}  // namespace
-
 bool KnownClass::note(const State& state, PyObject* type) {
   version_ = 0;
   methods_.clear();
@@ -55,7 +39,7 @@ bool KnownClass::note(const State& state, PyObject* type) {
     return false;
   }
   auto* cls = reinterpret_cast<PyTypeObject*>(type);
-  const std::uint32_t version = assigned_version(state, cls);
+  const std::uint32_t version = assigned_version(cls, state.names.reduce_ex.get());
   if (version == 0) return false;
   type_ = Ref::steal(PyWeakref_NewRef(type, nullptr));
   const Ref dict = type_dict(cls);
