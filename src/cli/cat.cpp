@@ -4,24 +4,21 @@
 #include <cstdio>
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
 #include "waybill/value_json.h"
 
 namespace waybill::cli {
 namespace {
 
-void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
-  app.add_flag("--json", arguments.json, "No colours, and errors as JSON too");
-  app.add_flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
-  app.add_option("--indent", arguments.indent,
-                 "Spaces for each level; -1: all in one line")
-      ->check(CLI::Range(-1, 16));
-  app.add_flag("--loose", arguments.is_loose,
+void declare(Options& options, Arguments& arguments) {
+  options.text("FILE", arguments.file, "An envelope, or - for stdin");
+  options.flag("--json", arguments.json, "No colours, and errors as JSON too");
+  options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
+  options.number("--indent", arguments.indent, -1, 16,
+                 "Spaces for each level; -1: all in one line");
+  options.flag("--loose", arguments.is_loose,
                "Write what JSON has no word for as what is nearest");
-  declare_known_keys(app, arguments);
+  declare_known_keys(options, arguments);
 }
 
 // Whether all was written; a disk may be full, a reader gone.

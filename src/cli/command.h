@@ -8,13 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/options.h"
 #include "waybill/error.h"
 #include "waybill/signature.h"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
 
 namespace waybill::cli {
 
@@ -61,7 +57,7 @@ struct Arguments {
 struct Command {
   const char* name;
   const char* summary;
-  void (*declare)(CLI::App& app, Arguments& arguments);
+  void (*declare)(Options& options, Arguments& arguments);
   Exit (*run)(const Arguments& arguments);
 };
 
@@ -76,11 +72,6 @@ extern const Command kDiff;
 extern const Command kCompletion;
 extern const Command kMan;
 
-// An option, or an argument, that may be left out. (CLI11 itself takes an empty text
-// for an optional as nothing.)
-CLI::Option* add_text(CLI::App& app, const char* name, std::optional<std::string>& into,
-                      const char* description);
-
 // The bytes of a file, or of stdin for "-". False, with a line on stderr, if they
 // cannot be read.
 bool read_input(const std::string& file, std::vector<std::uint8_t>& bytes);
@@ -94,7 +85,7 @@ bool write_output(const std::string& file, const std::vector<std::uint8_t>& byte
 Exit refuse(const Error& error, bool json);
 
 // --key and --key-env, and the keys that they name. Errors: kBadKey.
-void declare_known_keys(CLI::App& app, Arguments& arguments);
+void declare_known_keys(Options& options, Arguments& arguments);
 Result<KeyRing> known_keys(const Arguments& arguments);
 // Becomes `python3 -m waybill` with these words, which is what runs on; returns where
 // that cannot be started. The interpreter is --python, $WAYBILL_PYTHON or python3.

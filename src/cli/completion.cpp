@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/definitions.h"
 
@@ -14,12 +13,9 @@ namespace {
 
 using Commands = std::vector<CommandInfo>;
 
-void declare(CLI::App& app, Arguments& arguments) {
-  std::vector<std::string> shells(std::begin(kShells), std::end(kShells));
-  app.add_option("SHELL", arguments.shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember(shells));
-  app.add_flag("--json", arguments.json, "Write one JSON object");
+void declare(Options& options, Arguments& arguments) {
+  options.choice("SHELL", arguments.shell, kShells, "bash, zsh or fish");
+  options.flag("--json", arguments.json, "Write one JSON object");
 }
 
 // 'text', for all three shells: what is in the quotes means itself.

@@ -3,8 +3,6 @@
 
 #include <cstdio>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
 #include "waybill/diff.h"
 #include "waybill/envelope.h"
@@ -12,13 +10,12 @@
 namespace waybill::cli {
 namespace {
 
-void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("A", arguments.file, "An envelope, or - for stdin")->required();
-  app.add_option("B", arguments.other_file, "Another one, or - for stdin")->required();
-  app.add_flag("--json", arguments.json, "Write one JSON object");
-  app.add_flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
-  app.add_option("--items", arguments.items, "Differences of each kind to show")
-      ->check(CLI::NonNegativeNumber);
+void declare(Options& options, Arguments& arguments) {
+  options.text("A", arguments.file, "An envelope, or - for stdin");
+  options.text("B", arguments.other_file, "Another one, or - for stdin");
+  options.flag("--json", arguments.json, "Write one JSON object");
+  options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
+  options.count("--items", arguments.items, "Differences of each kind to show");
 }
 
 Exit run(const Arguments& arguments) {

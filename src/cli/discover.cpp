@@ -2,29 +2,25 @@
 // so Python.
 // Tested by tests/cli/test_discover.py and test_survey.py.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
 
 namespace waybill::cli {
 namespace {
 
-void declare(CLI::App& app, Arguments& arguments) {
+void declare(Options& options, Arguments& arguments) {
   // Newer versions of CLI11 allow no colon in the name itself.
-  add_text(
-      app, "TARGET", arguments.target,
+  options.text(
+      "TARGET", arguments.target,
       "MODULE:QUALNAME, e.g. json:JSONDecoder.decode; a module; a folder or file of "
       "Python source");
-  add_text(app, "--package", arguments.package, "All modules of an installed package");
-  app.add_flag("--static", arguments.is_static, "Compile modules, and import none");
-  app.add_option("--skip", arguments.skip,
-                 "Modules to leave out: a name in their path, or a pattern")
-      ->allow_extra_args(false);
-  app.add_option("--items", arguments.items, "Rows to show")
-      ->check(CLI::NonNegativeNumber);
-  app.add_flag("--json", arguments.json, "Write JSON");
-  add_text(app, "--python", arguments.python,
-           "The interpreter; else $WAYBILL_PYTHON, else python3");
+  options.text("--package", arguments.package, "All modules of an installed package");
+  options.flag("--static", arguments.is_static, "Compile modules, and import none");
+  options.texts("--skip", arguments.skip,
+                "Modules to leave out: a name in their path, or a pattern");
+  options.count("--items", arguments.items, "Rows to show");
+  options.flag("--json", arguments.json, "Write JSON");
+  options.text("--python", arguments.python,
+               "The interpreter; else $WAYBILL_PYTHON, else python3");
 }
 
 Exit run(const Arguments& arguments) {

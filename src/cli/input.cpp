@@ -1,4 +1,4 @@
-// Options, reading, writing and telling errors, the same way in each command.
+// Reading, writing and telling errors, the same way in each command.
 // Tested by tests/cli/test_inspect.py.
 
 #include <unistd.h>
@@ -8,8 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-
-#include <CLI/CLI.hpp>
 
 #include "cli/command.h"
 #include "waybill/report.h"
@@ -30,12 +28,6 @@ bool complain(const std::string& file) {
 }
 
 }  // namespace
-
-CLI::Option* add_text(CLI::App& app, const char* name, std::optional<std::string>& into,
-                      const char* description) {
-  return app.add_option_function<std::string>(
-      name, [&into](const std::string& text) { into = text; }, description);
-}
 
 bool read_input(const std::string& file, std::vector<std::uint8_t>& bytes) {
   const std::unique_ptr<std::FILE, Close> input(

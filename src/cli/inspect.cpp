@@ -3,8 +3,6 @@
 
 #include <cstdio>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
 #include "waybill/envelope.h"
 #include "waybill/report.h"
@@ -12,15 +10,13 @@
 namespace waybill::cli {
 namespace {
 
-void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
-  app.add_flag("--json", arguments.json, "Write one JSON object");
-  app.add_flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
-  app.add_option("--depth", arguments.depth, "Containers inside containers to show")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--items", arguments.items, "Items of each container to show")
-      ->check(CLI::NonNegativeNumber);
-  app.add_flag("--code,--disassemble", arguments.code, "Show the instructions of code");
+void declare(Options& options, Arguments& arguments) {
+  options.text("FILE", arguments.file, "An envelope, or - for stdin");
+  options.flag("--json", arguments.json, "Write one JSON object");
+  options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
+  options.count("--depth", arguments.depth, "Containers inside containers to show");
+  options.count("--items", arguments.items, "Items of each container to show");
+  options.flag("--code,--disassemble", arguments.code, "Show the instructions of code");
 }
 
 Exit run(const Arguments& arguments) {

@@ -8,21 +8,19 @@
 #include <cstdio>
 #include <cstring>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
 #include "waybill/signature.h"
 
 namespace waybill::cli {
 namespace {
 
-void declare(CLI::App& app, Arguments& arguments) {
-  add_text(app, "--out", arguments.output,
-           "Where to: PREFIX.key, and PREFIX.pub for those who check")
-      ->required();
-  app.add_flag("--mac", arguments.mac,
+void declare(Options& options, Arguments& arguments) {
+  options.text("--out", arguments.output,
+               "Where to: PREFIX.key, and PREFIX.pub for those who check",
+               Options::Need::kRequired);
+  options.flag("--mac", arguments.mac,
                "A key that both sides share, instead of an Ed25519 pair");
-  app.add_flag("--json", arguments.json, "Write one JSON object");
+  options.flag("--json", arguments.json, "Write one JSON object");
 }
 
 // Writes a new file for everybody to read.

@@ -1,19 +1,16 @@
 // The keys by which a command accepts envelopes.
 // Tested by tests/cli/test_sign.py and test_cat.py.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
 
 namespace waybill::cli {
 
-void declare_known_keys(CLI::App& app, Arguments& arguments) {
-  app.add_option(
-         "--key", arguments.key_files,
-         "A file with a public key or MAC key, one of which must have signed it")
-      ->allow_extra_args(false);
-  add_text(app, "--key-env", arguments.key_variable,
-           "The name of an environment variable with such keys");
+void declare_known_keys(Options& options, Arguments& arguments) {
+  options.texts(
+      "--key", arguments.key_files,
+      "A file with a public key or MAC key, one of which must have signed it");
+  options.text("--key-env", arguments.key_variable,
+               "The name of an environment variable with such keys");
 }
 
 Result<KeyRing> known_keys(const Arguments& arguments) {

@@ -42,7 +42,8 @@ Exit run(int argc, char** argv) {
   const Command* chosen = nullptr;
   for (const Command* command : kCommands) {
     CLI::App* sub = app.add_subcommand(command->name, command->summary);
-    command->declare(*sub, arguments);
+    Options options(*sub);
+    command->declare(options, arguments);
     sub->callback([&chosen, command] { chosen = command; });
   }
   try {

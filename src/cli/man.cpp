@@ -3,7 +3,6 @@
 // Tested by tests/cli/test_man.py.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/definitions.h"
 
@@ -25,8 +24,8 @@ constexpr ExitRow kExits[] = {
     {6, "What was compared differs."},
 };
 
-void declare(CLI::App& app, Arguments& arguments) {
-  app.add_flag("--json", arguments.json, "Write one JSON object");
+void declare(Options& options, Arguments& arguments) {
+  options.flag("--json", arguments.json, "Write one JSON object");
 }
 
 // Text for roff: no control lines, dashes that can be copied.

@@ -1,23 +1,22 @@
 // waybill run FILE [ARGS]: loads an envelope and calls what is in it, in a Python.
 // Tested by tests/cli/test_run.py.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
 
 namespace waybill::cli {
 namespace {
 
-void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
-  add_text(app, "ARGS", arguments.call,
-           "JSON: an array of positional arguments, or an object with args and kwargs");
-  declare_known_keys(app, arguments);
-  add_text(app, "--policy", arguments.policy_file,
-           "A file with the rules of a policy, which must allow it");
-  app.add_flag("--json", arguments.json, "Write one JSON object");
-  add_text(app, "--python", arguments.python,
-           "The interpreter; else $WAYBILL_PYTHON, else python3");
+void declare(Options& options, Arguments& arguments) {
+  options.text("FILE", arguments.file, "An envelope, or - for stdin");
+  options.text(
+      "ARGS", arguments.call,
+      "JSON: an array of positional arguments, or an object with args and kwargs");
+  declare_known_keys(options, arguments);
+  options.text("--policy", arguments.policy_file,
+               "A file with the rules of a policy, which must allow it");
+  options.flag("--json", arguments.json, "Write one JSON object");
+  options.text("--python", arguments.python,
+               "The interpreter; else $WAYBILL_PYTHON, else python3");
 }
 
 Exit run(const Arguments& arguments) {

@@ -1,22 +1,20 @@
 // waybill sign --key FILE IN: signs an envelope. Runs no Python.
 // Tested by tests/cli/test_sign.py.
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
 #include "waybill/signature.h"
 
 namespace waybill::cli {
 namespace {
 
-void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
-  auto* from = app.add_option_group("key")->require_option(1);
-  add_text(*from, "--key", arguments.key_file, "A file with the key to sign with");
-  add_text(*from, "--key-env", arguments.key_variable,
-           "The name of an environment variable with that key");
-  add_text(app, "-o,--out", arguments.output, "Where to; else stdout");
-  app.add_flag("--json", arguments.json, "Write errors as JSON too");
+void declare(Options& options, Arguments& arguments) {
+  options.text("FILE", arguments.file, "An envelope, or - for stdin");
+  Options from = options.exactly_one_of("key");
+  from.text("--key", arguments.key_file, "A file with the key to sign with");
+  from.text("--key-env", arguments.key_variable,
+            "The name of an environment variable with that key");
+  options.text("-o,--out", arguments.output, "Where to; else stdout");
+  options.flag("--json", arguments.json, "Write errors as JSON too");
 }
 
 Exit run(const Arguments& arguments) {

@@ -4,8 +4,6 @@
 
 #include <cstdio>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
 #include "waybill/envelope.h"
 #include "waybill/signature.h"
@@ -13,10 +11,10 @@
 namespace waybill::cli {
 namespace {
 
-void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("FILE", arguments.file, "An envelope, or - for stdin")->required();
-  app.add_flag("--json", arguments.json, "Write one JSON object");
-  declare_known_keys(app, arguments);
+void declare(Options& options, Arguments& arguments) {
+  options.text("FILE", arguments.file, "An envelope, or - for stdin");
+  options.flag("--json", arguments.json, "Write one JSON object");
+  declare_known_keys(options, arguments);
 }
 
 // The key that signed it, as words for a person and as JSON.
