@@ -7,9 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "envelope/code_places.h"
+#include "envelope/format_text.h"
 #include "waybill/report.h"
 
 namespace waybill::envelope {
@@ -63,11 +62,11 @@ std::string detail(const char* what, const List& before, const List& after,
   std::size_t told = 0;
   for (const auto& [word, more] : count) {
     if (more == 0) continue;
-    if (told++ == kMostWords) return fmt::format("{}:{} …", what, out);
-    out += fmt::format(" {}{}", more < 0 ? '-' : '+', word);
+    if (told++ == kMostWords) return format_text("{}:{} …", what, out);
+    out += format_text(" {}{}", more < 0 ? '-' : '+', word);
   }
-  if (!out.empty()) return fmt::format("{}:{}", what, out);
-  return fmt::format(
+  if (!out.empty()) return format_text("{}:{}", what, out);
+  return format_text(
       "{}: {}", what,
       are_all_the_same ? "another order" : "differ beyond what is shown");
 }
@@ -80,9 +79,9 @@ InstructionText instruction_text(const CodeListing& listing, std::size_t index,
   const ListedInstruction& listed = listing.instructions()[index];
   InstructionText out{listed.offset, std::string(listed.opcode)};
   if (!listed.has_argument) return out;
-  out.text += fmt::format(" {}", listed.argument);
+  out.text += format_text(" {}", listed.argument);
   const std::string meaning = listing.meaning(listed);
-  if (!meaning.empty()) out.text += fmt::format(" ({})", meaning);
+  if (!meaning.empty()) out.text += format_text(" ({})", meaning);
   return out;
 }
 
@@ -145,7 +144,7 @@ class Comparer {
              a.keyword_only_count != b.keyword_only_count,
          "arguments");
     if (tell(a.flags != b.flags, "flags")) {
-      found.details.push_back(fmt::format("flags: {:#x} {:#x}", a.flags, b.flags));
+      found.details.push_back(format_text("flags: {:#x} {:#x}", a.flags, b.flags));
     }
     tell(a.stack_size != b.stack_size, "stack size");
     tell(!std::ranges::equal(a.exception_table, b.exception_table), "exception table");

@@ -3,11 +3,10 @@
 
 #include "envelope/code_listing.h"
 
-#include <fmt/format.h>
-
 #include "bytecode/exception_entries.h"
 #include "bytecode/line_table.h"
 #include "envelope/code_soundness.h"
+#include "envelope/format_text.h"
 #include "wire/utf8.h"
 
 namespace waybill::envelope {
@@ -105,7 +104,7 @@ std::string CodeListing::name_at(const std::vector<std::string_view>& names,
 }
 
 std::string CodeListing::meaning(const ListedInstruction& instruction) const {
-  if (instruction.is_jump) return fmt::format("to {}", instruction.target);
+  if (instruction.is_jump) return format_text("to {}", instruction.target);
   switch (instruction.operand) {
     case Operand::kConstant:
       return instruction.index < constants_.size() ? constants_[instruction.index] : "";

@@ -3,9 +3,8 @@
 
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "envelope/diff_model.h"
+#include "envelope/format_text.h"
 #include "envelope/report_lines.h"
 #include "waybill/report.h"
 
@@ -34,7 +33,7 @@ std::string phrase_of_code(const Json& row) {
   const std::string change = text_of(row, "change");
   if (change == "added") return "new code " + name;
   if (change == "removed") return "code " + name + " that is gone";
-  return fmt::format("code of {}: {}", name, joined(row["parts"]));
+  return format_text("code of {}: {}", name, joined(row["parts"]));
 }
 
 std::string phrase_of_value(const Json& row) {
@@ -45,7 +44,7 @@ std::string phrase_of_value(const Json& row) {
     return path.empty() ? "the order of keys" : "the order of keys at " + path;
   }
   if (change == "changed") return path.empty() ? "the value" : "the value at " + path;
-  return fmt::format("what was {} at {}", change, at);
+  return format_text("what was {} at {}", change, at);
 }
 
 // Names the first ones of a section and counts the others.
@@ -67,7 +66,7 @@ void add_phrases(const Json& section, std::string_view noun, Phrase phrase,
   if (count == 0 && left_out != 0) out.push_back(phrase(section["items"][0]));
   if (count > told) {
     const std::uint64_t left = count - told;
-    out.push_back(fmt::format("{}{} {}{}", left, told == 0 ? "" : " more", noun,
+    out.push_back(format_text("{}{} {}{}", left, told == 0 ? "" : " more", noun,
                               left == 1 ? "" : "s"));
   }
 }
@@ -84,11 +83,11 @@ void add_section(const Json& model, const char* key, const Paint& paint, Line li
   const Json& section = model[key];
   const std::uint64_t count = number_of(section, "count");
   if (count == 0) return;
-  out += "\n" + paint.title(fmt::format("{} ({})", key, count)) + "\n";
+  out += "\n" + paint.title(format_text("{} ({})", key, count)) + "\n";
   for (const Json& row : section["items"]) line(row);
   const std::size_t shown = section["items"].size();
   if (count > shown)
-    out += paint.faint(fmt::format("  … and {} more", count - shown)) + "\n";
+    out += paint.faint(format_text("  … and {} more", count - shown)) + "\n";
 }
 
 class Text {
@@ -116,7 +115,7 @@ class Text {
   }
 
   void import(const Json& row) {
-    out_ += fmt::format("{}{} {}", margin(row), paint_.name(text_of(row, "module")),
+    out_ += format_text("{}{} {}", margin(row), paint_.name(text_of(row, "module")),
                         text_of(row, "time"));
     if (row.contains("chain")) out_ += "  " + text_of(row, "chain");
     if (row.contains("function")) out_ += "  in " + text_of(row, "function");
@@ -140,7 +139,7 @@ class Text {
 
   static std::string instruction(const Json& side) {
     const std::string text = text_of(side, "text");
-    return fmt::format("{:>4}  {}", number_of(side, "offset"),
+    return format_text("{:>4}  {}", number_of(side, "offset"),
                        text.empty() ? "(the end)" : text);
   }
 
@@ -157,12 +156,12 @@ class Text {
     const auto line = [&](const char* key) { return row[key].get<std::int64_t>(); };
     if (row.contains("old_file")) {
       out_ += "\n";
-      sides(fmt::format("{}:{}", text_of(row, "old_file"), line("old_line")),
-            fmt::format("{}:{}", text_of(row, "new_file"), line("new_line")));
+      sides(format_text("{}:{}", text_of(row, "old_file"), line("old_line")),
+            format_text("{}:{}", text_of(row, "new_file"), line("new_line")));
       return;
     }
     out_ += line("old_line") != line("new_line")
-                ? fmt::format("  line {} -> {}", line("old_line"), line("new_line"))
+                ? format_text("  line {} -> {}", line("old_line"), line("new_line"))
                 : "  the lines inside";
     out_ += "\n";
   }
@@ -178,14 +177,14 @@ std::string summary_of(const Json& model, bool files_differ, bool lines_differ) 
   std::vector<std::string> phrases;
   for (const Json& row : model["header"]) {
     phrases.push_back(row["field"] == "python"
-                          ? fmt::format("the Python that sealed it: {} and {}",
+                          ? format_text("the Python that sealed it: {} and {}",
                                         text_of(row, "old"), text_of(row, "new"))
                           : "the application field");
   }
   add_phrases(
       model["imports"], "import",
       [](const Json& row) {
-        return fmt::format("import {} ({})", text_of(row, "module"),
+        return format_text("import {} ({})", text_of(row, "module"),
                            text_of(row, "change"));
       },
       phrases);

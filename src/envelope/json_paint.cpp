@@ -4,11 +4,11 @@
 
 #include "envelope/json_paint.h"
 
+#include "envelope/format_text.h"
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace waybill::envelope {
 namespace {
@@ -59,7 +59,7 @@ std::string escaped(std::string_view text) {
     if (length == 0) {
       out += text.front();
     } else {
-      out += fmt::format("\\u{:04x}", point);
+      out += format_text("\\u{:04x}", point);
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }
@@ -81,7 +81,7 @@ std::string painted(std::string text, bool colours) {
   constexpr std::string_view kBetween = "{}[],: \n\"";
   std::string out;
   const auto put = [&](const char* colour, std::string_view word) {
-    out += fmt::format("\x1b[{}m{}\x1b[0m", colour, word);
+    out += format_text("\x1b[{}m{}\x1b[0m", colour, word);
   };
   while (!json.empty()) {
     std::size_t length = 1;

@@ -10,9 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "envelope/code_body.h"
+#include "envelope/format_text.h"
 #include "envelope/payload_tree.h"
 
 namespace waybill::envelope {
@@ -52,7 +51,7 @@ constexpr const char* kFields[] = {
 
 template <std::size_t kSize>
 std::string part(const char* const (&names)[kSize], std::size_t position) {
-  return position < kSize ? names[position] : fmt::format(".{}", position);
+  return position < kSize ? names[position] : format_text(".{}", position);
 }
 
 class Walk {
@@ -244,8 +243,8 @@ class Walk {
     const std::string& old_name = code_name(0, before);
     const std::string& new_name = code_name(1, after);
     const char* remark = old_name == new_name ? " (other code of the same name)" : "";
-    add({Kind::kChanged, path_text(pair.path), fmt::format("<function {}>", old_name),
-         fmt::format("<function {}>{}", new_name, remark)});
+    add({Kind::kChanged, path_text(pair.path), format_text("<function {}>", old_name),
+         format_text("<function {}>{}", new_name, remark)});
   }
 
   // The index in the code section of a function or code node; its size where it has
@@ -274,7 +273,7 @@ class Walk {
         has_names ? cell_names(pair.function) : std::vector<std::string>();
     const auto label = [&](std::size_t i) {
       return i < names.size() ? "[" + quoted(names[i], options_.max_text) + "]"
-                              : fmt::format("[{}]", i);
+                              : format_text("[{}]", i);
     };
     // What was put in or taken out in the middle should not move all behind it.
     const std::size_t shorter = std::min(before.size(), after.size());
@@ -395,7 +394,7 @@ class Walk {
   std::string label_of_key(int side, Index key, Role role) const {
     if (role != Role::kFunctionFields) return "[" + text(side, key) + "]";
     const std::uint64_t number = field(side, key);
-    return number < std::size(kFields) ? kFields[number] : fmt::format(".{}", number);
+    return number < std::size(kFields) ? kFields[number] : format_text(".{}", number);
   }
 
   Role role_of_field(Index key, Role role) const {

@@ -1,8 +1,7 @@
 // Code bodies as lines of text.
 // Tested by tests/envelope/report_test.cpp and tests/cli/test_inspect_code.py.
 
-#include <fmt/format.h>
-
+#include "envelope/format_text.h"
 #include "envelope/report_lines.h"
 #include "waybill/report.h"
 
@@ -16,15 +15,15 @@ void add_instruction(const Json& row, std::uint64_t& line, const Paint& paint,
   if (own != 0) line = own;
   const std::string name = text_of(row, "opcode");
   const std::string number =
-      row.contains("argument") ? fmt::format("{}", number_of(row, "argument")) : "";
+      row.contains("argument") ? format_text("{}", number_of(row, "argument")) : "";
   const std::string meaning = text_of(row, "meaning");
-  out += paint.faint(fmt::format("    {:>6}", is_new ? std::to_string(own) : ""));
-  out += fmt::format("{:>8}  ", number_of(row, "offset"));
+  out += paint.faint(format_text("    {:>6}", is_new ? std::to_string(own) : ""));
+  out += format_text("{:>8}  ", number_of(row, "offset"));
   // Nothing is filled up at the end of a line.
   if (number.empty()) {
     out += name;
   } else {
-    out += fmt::format("{:<32}{:>6}", name, number);
+    out += format_text("{:<32}{:>6}", name, number);
   }
   if (!meaning.empty()) out += "  " + paint.name(meaning);
   out += "\n";
@@ -32,7 +31,7 @@ void add_instruction(const Json& row, std::uint64_t& line, const Paint& paint,
 
 void add_listing(const Json& body, const Paint& paint, std::string& out) {
   if (body.contains("file")) {
-    out += paint.faint(fmt::format("      {}:{}", text_of(body, "file"),
+    out += paint.faint(format_text("      {}:{}", text_of(body, "file"),
                                    body["first_line"].get<std::int64_t>())) +
            "\n";
   }
@@ -45,7 +44,7 @@ void add_listing(const Json& body, const Paint& paint, std::string& out) {
   const Json& entries = body["exception_entries"];
   if (!entries.empty()) out += "      exception table\n";
   for (const Json& entry : entries) {
-    out += fmt::format("        {} to {} -> {}, depth {}{}\n",
+    out += format_text("        {} to {} -> {}, depth {}{}\n",
                        number_of(entry, "start"), number_of(entry, "end"),
                        number_of(entry, "target"), number_of(entry, "depth"),
                        entry["lasti"].get<bool>() ? ", lasti" : "");
@@ -55,15 +54,15 @@ void add_listing(const Json& body, const Paint& paint, std::string& out) {
 }  // namespace
 
 void add_code(const Json& code, const Paint& paint, std::string& out) {
-  out += "\n" + paint.title(fmt::format("code ({})", code.size())) + "\n";
+  out += "\n" + paint.title(format_text("code ({})", code.size())) + "\n";
   std::size_t index = 0;
   for (const Json& body : code) {
-    out += fmt::format("  {:>2}  ", index++);
+    out += format_text("  {:>2}  ", index++);
     if (body.contains("error")) {
       out += paint.bad("unreadable: " + text_of(body["error"], "detail")) + "\n";
       continue;
     }
-    out += fmt::format("{}  {}, {}  {}\n", paint.name(text_of(body, "qualified_name")),
+    out += format_text("{}  {}, {}  {}\n", paint.name(text_of(body, "qualified_name")),
                        plural(number_of(body, "argument_count"), "argument"),
                        plural(number_of(body, "size"), "byte"),
                        paint.faint(text_of(body, "hash")));

@@ -2,14 +2,13 @@
 
 #include "envelope/report_lines.h"
 
-#include <fmt/format.h>
-
+#include "envelope/format_text.h"
 #include "waybill/report.h"
 
 namespace waybill::envelope {
 
 std::string Paint::wrap(const char* code, std::string_view text) const {
-  return on_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  return on_ ? format_text("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
 }
 
 std::string text_of(const Json& model, const char* key) {
@@ -24,7 +23,7 @@ std::uint64_t number_of(const Json& model, const char* key) {
 }
 
 std::string plural(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  return format_text("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 }  // namespace waybill::envelope

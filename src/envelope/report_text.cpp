@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
+#include "envelope/format_text.h"
 #include "envelope/report_lines.h"
 #include "waybill/report.h"
 
@@ -18,16 +17,16 @@ std::string signature_of(const Json& model) {
   if (!model["signed"].get<bool>()) return "not signed";
   if (!model.contains("signature")) return "signed in an unknown way";
   const Json& signature = model["signature"];
-  return fmt::format("signed ({} key {}, not checked)", text_of(signature, "algorithm"),
+  return format_text("signed ({} key {}, not checked)", text_of(signature, "algorithm"),
                      text_of(signature, "key"));
 }
 
 void add_summary(const Json& model, const Paint& paint, std::string& out) {
   const Json& python = model["python"];
   out +=
-      paint.title(fmt::format("waybill format {}", number_of(model, "format_version")));
+      paint.title(format_text("waybill format {}", number_of(model, "format_version")));
   out +=
-      fmt::format(", Python {}.{} (bytecode {}), {}, {}\n", number_of(python, "major"),
+      format_text(", Python {}.{} (bytecode {}), {}, {}\n", number_of(python, "major"),
                   number_of(python, "minor"), number_of(python, "magic"),
                   plural(number_of(model, "size"), "byte"), signature_of(model));
   out += paint.faint("digest " + text_of(model, "digest")) + "\n";
@@ -36,7 +35,7 @@ void add_summary(const Json& model, const Paint& paint, std::string& out) {
   const std::string start = text_of(application, "start");
   const std::uint64_t size = number_of(application, "size");
   out +=
-      fmt::format("application {}{}  {}\n", start, size * 2 > start.size() ? "…" : "",
+      format_text("application {}{}  {}\n", start, size * 2 > start.size() ? "…" : "",
                   paint.faint(plural(size, "byte")));
 }
 
@@ -44,31 +43,31 @@ void add_substitutions(const Json& substitutions, const Paint& paint,
                        std::string& out) {
   if (substitutions.empty()) return;
   out += "\n" +
-         paint.title(fmt::format("not sent as they are ({})", substitutions.size())) +
+         paint.title(format_text("not sent as they are ({})", substitutions.size())) +
          "\n";
   for (const Json& record : substitutions) {
-    out += fmt::format("  {}  {}  {}\n", text_of(record, "policy"),
+    out += format_text("  {}  {}  {}\n", text_of(record, "policy"),
                        text_of(record, "type"), text_of(record, "path"));
   }
 }
 
 void add_imports(const Json& imports, const Paint& paint, std::string& out) {
-  out += "\n" + paint.title(fmt::format("imports ({})", imports.size())) + "\n";
+  out += "\n" + paint.title(format_text("imports ({})", imports.size())) + "\n";
   std::size_t width = 0;
   for (const Json& record : imports) {
     width =
         std::max(width, std::min<std::size_t>(text_of(record, "module").size(), 40));
   }
   for (const Json& record : imports) {
-    const std::string module = fmt::format("{:<{}}", text_of(record, "module"), width);
-    out += fmt::format("  {} {:<4}", paint.name(module), text_of(record, "time"));
+    const std::string module = format_text("{:<{}}", text_of(record, "module"), width);
+    out += format_text("  {} {:<4}", paint.name(module), text_of(record, "time"));
     const std::string chain = text_of(record, "chain");
     const std::string function = text_of(record, "function");
     const std::string file = text_of(record, "file");
     if (!chain.empty()) out += "  " + chain;
     if (!function.empty()) out += "  in " + function;
     if (!file.empty()) {
-      out += "  " + paint.faint(fmt::format("{}:{}", file, number_of(record, "line")));
+      out += "  " + paint.faint(format_text("{}:{}", file, number_of(record, "line")));
     }
     out += "\n";
   }
@@ -85,15 +84,15 @@ std::string headline(const Json& value, const Paint& paint) {
                 ? "'" + text_of(value, "value") + "'"
                 : found->dump(-1, ' ', false, Json::error_handler_t::replace);
   }
-  if (value.contains("index")) line += fmt::format(" {}", number_of(value, "index"));
+  if (value.contains("index")) line += format_text(" {}", number_of(value, "index"));
   if (value.contains("count")) {
-    line += fmt::format(" of {}", number_of(value, "count"));
+    line += format_text(" of {}", number_of(value, "count"));
   }
   if (value.contains("size")) {
-    line += paint.faint(fmt::format("  {}", plural(number_of(value, "size"), "byte")));
+    line += paint.faint(format_text("  {}", plural(number_of(value, "size"), "byte")));
   }
   if (value.contains("shared")) {
-    line += paint.faint(fmt::format("  = reference {}", number_of(value, "shared")));
+    line += paint.faint(format_text("  = reference {}", number_of(value, "shared")));
   }
   return line;
 }
@@ -117,7 +116,7 @@ void add_outline(const Json& outline, const Paint& paint, std::string& out) {
     out += margin + line.prefix + headline(*line.value, paint) + "\n";
     const std::uint64_t more = number_of(*line.value, "more");
     if (more != 0) {
-      stack.push_back({nullptr, line.indent + 1, fmt::format("… and {} more", more)});
+      stack.push_back({nullptr, line.indent + 1, format_text("… and {} more", more)});
     }
     const auto items = line.value->find("items");
     if (items == line.value->end()) continue;
@@ -136,7 +135,7 @@ void add_outline(const Json& outline, const Paint& paint, std::string& out) {
 void add_payload(const Json& payload, const Paint& paint, std::string& out) {
   const Json& statistics = payload["statistics"];
   out += "\n" + paint.title("payload");
-  out += fmt::format(" {}, depth {}, {}, {}\n",
+  out += format_text(" {}, depth {}, {}, {}\n",
                      plural(number_of(statistics, "values"), "value"),
                      number_of(statistics, "depth"),
                      plural(number_of(statistics, "references"), "reference"),
@@ -151,7 +150,7 @@ void add_payload(const Json& payload, const Paint& paint, std::string& out) {
 void add_sections(const Json& sections, const Paint& paint, std::string& out) {
   out += "\n" + paint.title("sections") + "\n";
   for (const auto& [name, section] : sections.items()) {
-    out += fmt::format("  {:<10}{:>10} at {}\n", name,
+    out += format_text("  {:<10}{:>10} at {}\n", name,
                        plural(number_of(section, "size"), "byte"),
                        number_of(section, "offset"));
   }
@@ -196,12 +195,12 @@ std::string printable(std::string_view text) {
     std::size_t length = 0;
     const char32_t point = envelope::code_point(text, at, length);
     if (length == 0) {
-      out += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(text[at]));
+      out += format_text("\\x{:02x}", static_cast<std::uint8_t>(text[at]));
       length = 1;
     } else if (envelope::is_control(point)) {
       const auto number = static_cast<std::uint32_t>(point);
-      out += point < 0x100 ? fmt::format("\\x{:02x}", number)
-                           : fmt::format("\\u{:04x}", number);
+      out += point < 0x100 ? format_text("\\x{:02x}", number)
+                           : format_text("\\u{:04x}", number);
     } else {
       out += text.substr(at, length);
     }

@@ -8,9 +8,8 @@
 #include <bit>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "envelope/code_body.h"
+#include "envelope/format_text.h"
 #include "envelope/shapes.h"
 #include "wire/lead.h"
 #include "wire/utf8.h"
@@ -35,7 +34,7 @@ void add_escaped(std::string_view text, bool is_binary, std::string& out) {
     } else if (c == '\n') {
       out += "\\n";
     } else if (byte < 0x20 || byte == 0x7f || (is_binary && byte > 0x7e)) {
-      out += fmt::format("\\x{:02x}", byte);
+      out += format_text("\\x{:02x}", byte);
     } else {
       out += c;
     }
@@ -48,12 +47,12 @@ std::string binary(BytesView bytes, std::size_t max_text) {
   const std::size_t end = std::min(text.size(), max_text);
   std::string out = "b'";
   add_escaped(text.substr(0, end), true, out);
-  return out + (end < text.size() ? fmt::format("…' ({} bytes)", text.size()) : "'");
+  return out + (end < text.size() ? format_text("…' ({} bytes)", text.size()) : "'");
 }
 
 // 1.0, 1e+300, nan: a float is told from an int.
 std::string real(double value) {
-  std::string text = fmt::format("{}", value);
+  std::string text = format_text("{}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
 }
@@ -61,7 +60,7 @@ std::string real(double value) {
 // Two's complement of any length, big-endian.
 std::string large_integer(BytesView bytes, std::size_t max_text) {
   const bool is_negative = !bytes.empty() && (bytes[0] & 0x80) != 0;
-  if (bytes.size() > max_text) return fmt::format("<int of {} bytes>", bytes.size());
+  if (bytes.size() > max_text) return format_text("<int of {} bytes>", bytes.size());
   std::vector<std::uint8_t> size(bytes.begin(), bytes.end());
   if (is_negative) {
     unsigned carry = 1;
@@ -72,9 +71,9 @@ std::string large_integer(BytesView bytes, std::size_t max_text) {
     }
   }
   std::string digits;
-  for (const std::uint8_t byte : size) digits += fmt::format("{:02x}", byte);
+  for (const std::uint8_t byte : size) digits += format_text("{:02x}", byte);
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
-  return fmt::format("{}0x{}", is_negative ? "-" : "", digits.empty() ? "0" : digits);
+  return format_text("{}0x{}", is_negative ? "-" : "", digits.empty() ? "0" : digits);
 }
 
 // What stands around the values of a container.
@@ -176,7 +175,7 @@ class Writer {
                 std::string (Writer::*name)(Reader&) const) {
     Reader ahead = reader_;
     const std::string told = (this->*name)(ahead);
-    out_ += kind.empty() ? told : fmt::format("<{} {}>", kind, told);
+    out_ += kind.empty() ? told : format_text("<{} {}>", kind, told);
     for (; count != 0; --count) {
       // What is passed over may be long; at the end of the line nobody asks for it.
       if (open_.empty()) return true;
@@ -230,9 +229,9 @@ class Writer {
       case TokenType::kBoolean:
         return token.integer != 0 ? "True" : "False";
       case TokenType::kInteger:
-        return fmt::format("{}", token.integer);
+        return format_text("{}", token.integer);
       case TokenType::kUnsigned:
-        return fmt::format("{}", token.unsigned_integer);
+        return format_text("{}", token.unsigned_integer);
       case TokenType::kReal:
         return real(token.real);
       case TokenType::kText:
@@ -249,7 +248,7 @@ class Writer {
     switch (static_cast<ExtType>(token.ext_type)) {
       case ExtType::kReference:
         wire::index_of(token.bytes, index);
-        return fmt::format("<reference {}>", index);
+        return format_text("<reference {}>", index);
       case ExtType::kModule:
         return "<module " + module_name(token) + ">";
       case ExtType::kInteger:
@@ -266,7 +265,7 @@ class Writer {
       case ExtType::kCode:
         return "<code " + nested_name(token.bytes) + ">";
       default:
-        return fmt::format("<extension {}>", token.ext_type);
+        return format_text("<extension {}>", token.ext_type);
     }
   }
 
@@ -275,7 +274,7 @@ class Writer {
     const auto part = [&](std::size_t at) {
       return std::bit_cast<double>(wire::big_endian(bytes.data() + at, 8));
     };
-    return fmt::format("({}{:+}j)", part(0), part(8));
+    return format_text("({}{:+}j)", part(0), part(8));
   }
 
   std::string nested_name(BytesView bytes) const {

@@ -54,6 +54,10 @@ LAYER_OF_PUBLIC_HEADER = {
 CONFINED = {
     r"PY_VERSION_HEX": {"src/python/compat.h", "python_ext/module.cpp"},
     r"Py_(X?DECREF|CLEAR|XSETREF|SETREF)": {"src/python/ref.h"},
+    # Both take seconds of the compiler in each file that calls them.
+    r"fmt::": {f"src/envelope/format_text.{end}" for end in ("h", "cpp")}
+    | {f"src/cli/{name}.cpp" for name in ("completion", "man")},
+    r"<CLI/": {f"src/cli/{name}.cpp" for name in ("main", "options", "definitions")},
 }
 
 
