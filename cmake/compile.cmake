@@ -61,10 +61,27 @@ endfunction()
 function(waybill_executable target library)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE ${library} waybill_options)
+  waybill_build_quickly(${target})
+endfunction()
+
+# Compiles and links `target` without LTO, unless waybill_link_for_people has it.
+function(waybill_build_quickly target)
   if(WAYBILL_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    target_link_options(${target} PRIVATE
-      $<$<NOT:$<BOOL:$<TARGET_PROPERTY:WAYBILL_LTO>>>:-fno-lto>)
+    set(for_others $<NOT:$<BOOL:$<TARGET_PROPERTY:WAYBILL_LTO>>>)
+    target_compile_options(${target} PRIVATE $<${for_others}:-fno-lto>)
+    target_link_options(${target} PRIVATE $<${for_others}:-fno-lto>)
   endif()
+endfunction()
+
+# waybill_test_program(<target> <library> <source>...): one that sees private headers too.
+# What it tests is in libraries, which are optimised; it is not, and so compiles in
+# little more than half the time.
+function(waybill_test_program target library)
+  waybill_executable(${target} ${library} ${ARGN})
+  target_include_directories(${target} PRIVATE
+    ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  waybill_headers(${target} PRIVATE msgpack.hpp xxhash.h)
+  target_compile_options(${target} PRIVATE -O0)
 endfunction()
 
 # Links `target` as people get it: with LTO and a libstdc++ of its own, if asked for.

@@ -6,9 +6,7 @@ endif()
 find_package(GTest REQUIRED)
 file(GLOB embedding_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tests/embedding/*.cpp)
-waybill_executable(waybill_embedding_tests waybill_python ${embedding_sources})
-target_include_directories(waybill_embedding_tests PRIVATE
-  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+waybill_test_program(waybill_embedding_tests waybill_python ${embedding_sources})
 target_link_libraries(waybill_embedding_tests PRIVATE GTest::gtest_main)
 target_compile_definitions(waybill_embedding_tests PRIVATE
   WAYBILL_PACKAGE="${PROJECT_SOURCE_DIR}/python_ext")

@@ -16,10 +16,7 @@ foreach(layer base wire envelope bytecode)
   endforeach()
   foreach(source IN LISTS tools)
     get_filename_component(tool ${source} NAME_WE)
-    waybill_executable(${tool} waybill_core ${source} ${helpers})
-    target_include_directories(${tool} PRIVATE
-      ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-    waybill_headers(${tool} PRIVATE msgpack.hpp xxhash.h)
+    waybill_test_program(${tool} waybill_core ${source} ${helpers})
     list(REMOVE_ITEM found ${source})
   endforeach()
   list(APPEND test_sources ${found})
@@ -29,11 +26,8 @@ if(NOT test_sources)
 endif()
 
 find_package(GTest REQUIRED)
-waybill_executable(waybill_tests waybill_core ${test_sources})
-target_include_directories(waybill_tests PRIVATE
-  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-waybill_headers(waybill_tests PRIVATE
-  msgpack.hpp xxhash.h fmt/format.h nlohmann/json.hpp)
+waybill_test_program(waybill_tests waybill_core ${test_sources})
+waybill_headers(waybill_tests PRIVATE nlohmann/json.hpp)
 target_link_libraries(waybill_tests PRIVATE GTest::gmock GTest::gtest_main)
 # msgpack-c frees its zones in a way that GCC misreads when it inlines.
 target_compile_options(waybill_tests PRIVATE -Wno-mismatched-new-delete)
@@ -45,11 +39,8 @@ gtest_discover_tests(waybill_tests DISCOVERY_TIMEOUT 60)
 
 # tests/faults replaces operator new, so it is an executable of its own.
 file(GLOB fault_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/faults/*.cpp)
-waybill_executable(waybill_faults waybill_core
+waybill_test_program(waybill_faults waybill_core
   ${fault_sources} ${PROJECT_SOURCE_DIR}/tests/bytecode/code_file.cpp)
-target_include_directories(waybill_faults PRIVATE
-  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-waybill_headers(waybill_faults PRIVATE msgpack.hpp xxhash.h fmt/format.h)
 target_link_libraries(waybill_faults PRIVATE GTest::gtest_main)
 target_compile_options(waybill_faults PRIVATE -Wno-mismatched-new-delete)
 target_compile_definitions(waybill_faults PRIVATE
