@@ -65,7 +65,11 @@ def add(harness: str, log_path: str, *cpu_seconds: str) -> None:
 def row(harness: str) -> list[str]:
     state = read_state(harness)
     corpus = [path for path in (BUILD / "corpus" / harness).glob("*") if path.is_file()]
-    finds = list((BUILD / "finds").glob(f"{harness}-*"))
+    finds = [
+        path
+        for path in (BUILD / "finds").glob(f"{harness}-*")
+        if "-slow-unit-" not in path.name  # libFuzzer keeps those, and goes on.
+    ]
     seconds = state["cpu_seconds"]
     numbers = (
         state["executions"],

@@ -1,6 +1,7 @@
 """`waybill cat`: plain data as JSON, and everything else refused."""
 
 import base64
+import contextlib
 import json
 import os
 import subprocess
@@ -226,11 +227,13 @@ def on_a_terminal(*arguments, data, env):
         stdout=terminal,
         env={**os.environ, **env},
     ) as process:
+        os.close(terminal)
         process.stdin.write(data)
         process.stdin.close()
-        process.wait()
-        written = os.read(master, 1 << 16)
-    os.close(terminal)
+        written = b""
+        with contextlib.suppress(OSError):  # EIO: all who could write have ended.
+            while block := os.read(master, 1 << 16):
+                written += block
     os.close(master)
     return written
 

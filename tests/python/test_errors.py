@@ -294,7 +294,9 @@ except waybill.EncodeError as error:
 # ---- Input
 
 
-@pytest.mark.parametrize("data", [None, 5, "text", [1], object()], ids=repr)
+@pytest.mark.parametrize(
+    "data", [None, 5, "text", [1], object()], ids=lambda data: type(data).__name__
+)
 @pytest.mark.parametrize("function", [waybill.loads, waybill.inspect])
 def test_input_of_another_type_is_a_type_error(function, data):
     with pytest.raises(TypeError):

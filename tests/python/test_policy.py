@@ -117,7 +117,7 @@ def add_one(x):
         (lambda: 1).__code__,
         [collections.OrderedDict()],
     ],
-    ids=repr,
+    ids=lambda obj: type(obj).__name__,
 )
 def test_data_only_refuses_all_else(obj):
     refused(obj, DATA_ONLY)

@@ -198,7 +198,8 @@ def test_reducer_that_names_no_global_is_refused():
     "answer",
     [None, 5, (), (rebuild,), (rebuild, [1]), (5, ()), (rebuild, (), 1, 2, 3, 4, 5),
      (rebuild, (), None, None, [5]), (rebuild, (), None, 5)],
-    ids=repr,
+    ids=["none", "a number", "nothing", "one part", "arguments in a list",
+         "a number to call", "seven parts", "pairs in a list", "a number of items"],
 )  # fmt: skip
 def test_malformed_reducer_answer_is_refused(answer):
     with pytest.raises(waybill.EncodeError):

@@ -144,7 +144,11 @@ except waybill.SignatureError as error:
     assert "bad_signature" in answer
 
 
-@pytest.mark.parametrize("keys", [KEY, "ring", KEY.public_text, [KEY]])
+@pytest.mark.parametrize(
+    "keys",
+    [KEY, "ring", KEY.public_text, [KEY]],
+    ids=["a key to sign with", "no key", "a key as text", "a list"],
+)
 def test_keys_are_a_ring(keys):
     with pytest.raises(TypeError):
         waybill.loads(waybill.dumps(1), keys=keys)
