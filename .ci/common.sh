@@ -27,15 +27,35 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-# Installs Debian packages, or fails without a word on other machines.
+# Installs Debian packages, or fails without a word on other machines. One at a time:
+# apt would not wait for another.
 apt_install() {
   command -v apt-get >/dev/null && as_root true 2>/dev/null || return 1
+  mkdir -p "$CACHE"
+  exec 8>"$CACHE/apt.lock"
+  flock 8
   if [ -z "${APT_UPDATED:-}" ]; then
     as_root apt-get update -qq || true
     APT_UPDATED=1
   fi
+  local status=0
   as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    apt-get install -y -qq --no-install-recommends "$@" >/dev/null || status=$?
+  exec 8>&-
+  return "$status"
+}
+
+# Waits until fewer jobs run in the background than there are processors.
+wait_for_processor() {
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
+}
+
+# The Python tests, as many at a time as there are processors; arguments go to pytest.
+parallel_pytest() {
+  local options=()
+  ! python -c "import xdist" 2>/dev/null ||
+    options=(-n "$(nproc)" --dist worksteal)
+  python -m pytest -q "${options[@]}" "$@"
 }
 
 # Installs Python packages into .venv once per list; says which cannot be had.

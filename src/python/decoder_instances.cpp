@@ -81,8 +81,7 @@ bool is_leaf(BytesView rest) {
 // Whether instances are made by object, and get their state as those do that say
 // nothing about it.
 bool GraphDecoder::is_ordinary(PyTypeObject* type) {
-  const std::uint32_t version =
-      assigned_version(type, state_.names.reduce_ex.get());
+  const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
   const auto address = reinterpret_cast<std::uintptr_t>(type);
   OrdinaryType& found =
       ordinary_types_[(address >> 4 ^ address >> 10) % ordinary_types_.size()];

@@ -125,7 +125,8 @@ class GraphDecoder {
     Ref key;       // kDict, kFields, kAttributes: the key that waits for its value.
     Ref instead;   // What the node means in place of what it made.
     Ref instance;  // kInstance: whose dict `object` is.
-    // How many frames up to this one, without a break, are tuples, frozensets or slices.
+    // How many frames up to this one, without a break, are tuples, frozensets or
+    // slices.
     std::size_t direct = 0;
     bool has_late = false;      // kDict: an entry waits, so all that follow do.
     bool is_whole = false;      // kDict: its length is checked at the end.
@@ -256,9 +257,9 @@ class GraphDecoder {
     std::uint32_t version = 0;
   };
   std::array<OrdinaryType, 8> ordinary_types_;
-  std::vector<Ref> own_modules_;     // Those that travel by value.
+  std::vector<Ref> own_modules_;       // Those that travel by value.
   std::vector<PyObject*> open_types_;  // Of the nodes on the stack, from bottom to top.
-  std::vector<Ref> open_claims_;     // Ids of objects that are not complete.
+  std::vector<Ref> open_claims_;       // Ids of objects that are not complete.
   Ref history_;                      // Positions and objects of this payload, or null.
   std::size_t last_slot_ = kNoSlot;  // Of the value that was finished last.
 };
