@@ -14,7 +14,7 @@ target_compile_options(waybill_options INTERFACE
   # GCC 12 sees impossible sizes in std::string (bug 105651).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-stringop-overread>
   # Fat objects serve both ways: the extension is linked with LTO, tests without.
-  $<$<AND:$<BOOL:${WAYBILL_LTO}>,$<CXX_COMPILER_ID:GNU>>:-flto=auto;-ffat-lto-objects>)
+  $<$<AND:$<BOOL:${WAYBILL_LTO}>,$<CXX_COMPILER_ID:GNU>,$<NOT:$<BOOL:$<TARGET_PROPERTY:WAYBILL_QUICK>>>>:-flto=auto;-ffat-lto-objects>)
 target_compile_definitions(waybill_options INTERFACE
   MSGPACK_NO_BOOST FMT_HEADER_ONLY)
 
@@ -66,10 +66,10 @@ endfunction()
 
 # Compiles and links `target` without LTO, unless waybill_link_for_people has it.
 function(waybill_build_quickly target)
+  set_target_properties(${target} PROPERTIES WAYBILL_QUICK ON)
   if(WAYBILL_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    set(for_others $<NOT:$<BOOL:$<TARGET_PROPERTY:WAYBILL_LTO>>>)
-    target_compile_options(${target} PRIVATE $<${for_others}:-fno-lto>)
-    target_link_options(${target} PRIVATE $<${for_others}:-fno-lto>)
+    target_link_options(${target} PRIVATE
+      $<$<BOOL:$<TARGET_PROPERTY:WAYBILL_QUICK>>:-fno-lto>)
   endif()
 endfunction()
 
@@ -86,7 +86,7 @@ endfunction()
 
 # Links `target` as people get it: with LTO and a libstdc++ of its own, if asked for.
 function(waybill_link_for_people target)
-  set_target_properties(${target} PROPERTIES WAYBILL_LTO ON)
+  set_target_properties(${target} PROPERTIES WAYBILL_QUICK OFF)
   if(WAYBILL_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_link_options(${target} PRIVATE -flto=auto -O3)
   endif()

@@ -68,6 +68,12 @@ inline Ref text(std::string_view view) {
       view.data(), static_cast<Py_ssize_t>(view.size()), "surrogatepass"));
 }
 
+inline Ref to_bytes(BytesView view) {
+  return Ref::steal(
+      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(view.data()),
+                                static_cast<Py_ssize_t>(view.size())));
+}
+
 // An option that was given; null for None.
 inline PyObject* given(PyObject* object) {
   return object == Py_None ? nullptr : object;

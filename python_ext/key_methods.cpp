@@ -148,6 +148,17 @@ PyObject* sign(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
+PyObject* with_application(PyObject* module, PyObject* const* arguments,
+                           Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("with_application", count, 2);
+    const Input input(arguments[0]);
+    const Input field(arguments[1]);
+    return to_bytes(unwrapped(state_of(module),
+                              waybill::with_application(input.bytes(), field.bytes())));
+  });
+}
+
 // The envelope that the bytes are, after its signature has proven right.
 Envelope checked(const State& state, BytesView bytes, const KeyRing& ring) {
   unwrapped(state, ring.check(bytes));
@@ -176,9 +187,7 @@ PyObject* application(PyObject* module, PyObject* const* arguments, Py_ssize_t c
                                   : unwrapped(state, open_whole(input.bytes()));
     const BytesView field = envelope.application;
     if (field.empty()) return Ref::share(Py_None);
-    return Ref::steal(
-        PyBytes_FromStringAndSize(reinterpret_cast<const char*>(field.data()),
-                                  static_cast<Py_ssize_t>(field.size())));
+    return to_bytes(field);
   });
 }
 
@@ -196,6 +205,8 @@ PyMethodDef kKeyMethods[] = {
     {"key_ids", key_ids, METH_O, "key_ids(ring, /) -> list of str"},
     {"sign", fast(sign), METH_FASTCALL, "sign(data, key, /) -> bytes"},
     {"verify", fast(verify), METH_FASTCALL, "verify(data, ring, /)"},
+    {"with_application", fast(with_application), METH_FASTCALL,
+     "with_application(data, application, /) -> bytes"},
     {"application", fast(application), METH_FASTCALL,
      "application(data, ring, /) -> bytes or None"},
     {nullptr, nullptr, 0, nullptr},

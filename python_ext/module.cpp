@@ -136,8 +136,7 @@ PyObject* content_hash(PyObject* module, PyObject* const* arguments, Py_ssize_t 
     check(passes_over);
     const waybill::ContentHash hash =
         waybill::py::content_hash(state_of(module), arguments[0], passes_over != 0);
-    return Ref::steal(PyBytes_FromStringAndSize(
-        reinterpret_cast<const char*>(hash.data()), hash.size()));
+    return to_bytes(hash);
   });
 }
 

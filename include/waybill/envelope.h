@@ -110,6 +110,14 @@ Result<void> check_python(const Envelope& envelope, const PythonVersion& python)
 // Cost: one pass over the payload and the code; no recursion, memory by depth.
 Result<void> verify(const Envelope& envelope, const Limits& limits = {});
 
+// The envelope with this application field (less than 4 GiB) in place of the one it
+// has; without one, if that is empty. It is not signed: a signature that it had covered
+// other bytes.
+//
+// Errors: those of open_whole(). Cost: a pass to open it, and a copy.
+Result<std::vector<std::uint8_t>> with_application(BytesView envelope,
+                                                   BytesView application);
+
 // What seal() puts together. Section views must be whole msgpack values.
 struct Parts {
   PythonVersion python;

@@ -157,12 +157,15 @@ def handle_of_keys(keys: KeyRing) -> object:
     return keys._handle
 
 
-def sign(data: Buffer, key: SigningKey) -> bytes:
+def sign(data: Buffer, key: SigningKey, application: Buffer | None = None) -> bytes:
     """The payload with a signature; one that it has is replaced.
 
-    ``dumps(obj, key=key)`` gives the same in one step. Raises DecodeError for what is
-    no payload.
+    With ``application``, its application field is replaced too, by these bytes; empty
+    ones take it away. ``dumps(obj, key=key, application=...)`` gives the same in one
+    step. Raises DecodeError for what is no payload.
     """
+    if application is not None:
+        data = _core.with_application(data, application)
     return _core.sign(data, handle_of_key(key))
 
 

@@ -41,6 +41,7 @@ struct Arguments {
   std::optional<std::string> key_file;
   std::vector<std::string> key_files;
   std::optional<std::string> key_variable;
+  std::optional<std::string> application;
   bool mac = false;
   bool json = false;
   bool no_colours = false;

@@ -13,6 +13,8 @@ void declare(Options& options, Arguments& arguments) {
   from.text("--key", arguments.key_file, "A file with the key to sign with");
   from.text("--key-env", arguments.key_variable,
             "The name of an environment variable with that key");
+  options.text("--application", arguments.application,
+               "Text for the application field, which the signature covers");
   options.text("-o,--out", arguments.output, "Where to; else stdout");
   options.flag("--json", arguments.json, "Write errors as JSON too");
 }
@@ -24,7 +26,13 @@ Exit run(const Arguments& arguments) {
   if (!key) return refuse(key.error(), arguments.json);
   std::vector<std::uint8_t> bytes;
   if (!read_input(arguments.file, bytes)) return Exit::kUnreadable;
-  const Result<std::vector<std::uint8_t>> envelope = sign(bytes, *key);
+  Result<std::vector<std::uint8_t>> envelope = std::move(bytes);
+  if (arguments.application) {
+    const auto* text =
+        reinterpret_cast<const std::uint8_t*>(arguments.application->data());
+    envelope = with_application(*envelope, {text, arguments.application->size()});
+  }
+  if (envelope) envelope = sign(*envelope, *key);
   if (!envelope) return refuse(envelope.error(), arguments.json);
   const bool is_written = write_output(arguments.output.value_or("-"), *envelope);
   return is_written ? Exit::kFine : Exit::kUnreadable;

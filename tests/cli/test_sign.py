@@ -79,6 +79,18 @@ def test_what_is_signed_is_verified(key_files, tmp_path):
     }
 
 
+@pytest.mark.parametrize("field", ["task 7 ☂", ""])
+def test_application_field_is_put_in(key_files, field):
+    secret, _ = key_files
+    key = waybill.SigningKey.from_file(secret)
+    data = waybill.dumps([1], application=b"what was there")
+
+    signed = run("sign", "--key", secret, "--application", field, "-", data=data)
+
+    assert signed.returncode == 0, signed.stderr
+    assert signed.stdout == waybill.dumps([1], key=key, application=field.encode())
+
+
 def test_keys_of_the_environment_and_stdin_and_stdout(key_files):
     secret, known = key_files
     env = {"A_KEY": secret.read_text(), "KNOWN": known.read_text()}

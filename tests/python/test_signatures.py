@@ -147,6 +147,18 @@ def test_application_field_is_read_without_loading(key):
     assert waybill.dumps([1], application=b"") == waybill.dumps([1])
 
 
+def test_application_field_is_put_in_when_others_sign(key):
+    data = waybill.dumps(len, key=SigningKey.generate())
+
+    signed = waybill.sign(data, key, application=b"task 7")
+
+    assert signed == waybill.dumps(len, key=key, application=b"task 7")
+    assert waybill.sign(signed, key) == signed
+    assert waybill.sign(signed, key, b"") == waybill.dumps(len, key=key)
+    with pytest.raises(TypeError):
+        waybill.sign(data, key, "task 7")
+
+
 def test_application_field_of_others_is_not_told(key):
     data = waybill.dumps([1], key=SigningKey.generate(), application=b"x")
 
