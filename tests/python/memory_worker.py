@@ -1,9 +1,10 @@
 """What payloads of plain data cost in memory, next to their size and their estimate.
 
-Prints, for each shape, bytes of the payload, of the peak and of the estimate, and how
-many containers are inside each other.
+Prints, for each shape, bytes of the payload, of the peak and of the estimate, how many
+containers are inside each other, and the peak of an Unpickler, which keeps what came.
 """
 
+import io
 import sys
 
 import peak_memory
@@ -83,8 +84,15 @@ def main():
         with peak_memory.watch() as peak:
             kept = waybill.loads(data, policy=waybill.DATA_ONLY, limits=LENIENT)
         del kept
+        stream = waybill.Unpickler(
+            io.BytesIO(data), policy=waybill.DATA_ONLY, limits=LENIENT
+        )
+        with peak_memory.watch() as stream_peak:
+            kept = stream.load()
+        del kept, stream
         depth = waybill.inspect(data)["payload"]["statistics"]["depth"]
-        print(repr((name, len(data), peak.bytes, estimate(data), depth)), flush=True)
+        row = name, len(data), peak.bytes, estimate(data), depth, stream_peak.bytes
+        print(repr(row), flush=True)
 
 
 if __name__ == "__main__":

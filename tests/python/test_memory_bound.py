@@ -35,8 +35,18 @@ def test_peak_is_below_the_estimate(shapes):
 def test_estimate_is_below_the_stated_multiple_of_the_size(shapes):
     beyond = [
         name
-        for name, size, _, estimate, depth in shapes
+        for name, size, _, estimate, depth, _ in shapes
         if estimate > MULTIPLE * size + CONSTANT + 1024 * depth
+    ]
+
+    assert beyond == []
+
+
+def test_a_stream_that_keeps_what_came_is_below_the_stated_multiple_too(shapes):
+    beyond = [
+        name
+        for name, size, _, _, depth, peak in shapes
+        if peak > MULTIPLE * size + CONSTANT + 1024 * depth
     ]
 
     assert beyond == []
