@@ -35,12 +35,12 @@ apt_install() {
   exec 8>"$CACHE/apt.lock"
   flock 8
   if [ -z "${APT_UPDATED:-}" ]; then
-    as_root apt-get update -qq || true
+    as_root apt-get update -qq 8>&- || true
     APT_UPDATED=1
   fi
   local status=0
   as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "$@" >/dev/null || status=$?
+    apt-get install -y -qq --no-install-recommends "$@" >/dev/null 8>&- || status=$?
   exec 8>&-
   return "$status"
 }
