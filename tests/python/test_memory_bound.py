@@ -32,11 +32,15 @@ def test_peak_is_below_the_estimate(shapes):
     assert len(shapes) > 20 and beyond == []
 
 
+def stated_bound(size, depth):
+    return MULTIPLE * size + CONSTANT + 1024 * depth
+
+
 def test_estimate_is_below_the_stated_multiple_of_the_size(shapes):
     beyond = [
         name
         for name, size, _, estimate, depth, _ in shapes
-        if estimate > MULTIPLE * size + CONSTANT + 1024 * depth
+        if estimate > stated_bound(size, depth)
     ]
 
     assert beyond == []
@@ -46,7 +50,7 @@ def test_a_stream_that_keeps_what_came_is_below_the_stated_multiple_too(shapes):
     beyond = [
         name
         for name, size, _, _, depth, peak in shapes
-        if peak > MULTIPLE * size + CONSTANT + 1024 * depth
+        if peak > stated_bound(size, depth)
     ]
 
     assert beyond == []
