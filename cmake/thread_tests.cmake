@@ -1,0 +1,10 @@
+# tests/threads: an executable of its own, which is all of C++ that the thread sanitizer
+# has to see.
+
+find_package(GTest REQUIRED)
+find_package(Threads REQUIRED)
+file(GLOB thread_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/threads/*.cpp)
+waybill_test_program(waybill_thread_tests waybill_core ${thread_sources})
+target_link_libraries(waybill_thread_tests PRIVATE GTest::gtest_main Threads::Threads)
+include(GoogleTest)
+gtest_discover_tests(waybill_thread_tests DISCOVERY_TIMEOUT 60)
