@@ -5,6 +5,7 @@
 
 #include "admission_methods.h"
 #include "border.h"
+#include "documentation.h"
 #include "key_methods.h"
 #include "python/keys.h"
 #include "python/object.h"
@@ -146,15 +147,6 @@ PyObject* inspect(PyObject* module, PyObject* data) {
     return text(waybill::report_json(open_or_raise(state_of(module), input.bytes())));
   });
 }
-
-constexpr char kDumpsDoc[] =
-    "dumps(obj, protocol, *, fix_imports, buffer_callback, by_value, policies, key, "
-    "application) -> bytes\n\n"
-    "The object and all it needs, as bytes.";
-constexpr char kLoadsDoc[] =
-    "loads(data, *, fix_imports, encoding, errors, buffers, reset_classes, policy, "
-    "keys, limits) -> object\n\n"
-    "The object that dumps() was given.";
 
 constexpr char kEncodeDoc[] =
     "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "

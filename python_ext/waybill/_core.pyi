@@ -1,5 +1,5 @@
 # The extension, python_ext/module.cpp. All of it is for the other files of this
-# package; dumps, loads and fingerprint are what the package exports.
+# package; dumps and loads, whose docstrings tell the options, are what it exports.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
@@ -10,12 +10,6 @@ from typing_extensions import Buffer
 from waybill._admission import Limits, Policy, Terms
 from waybill._signatures import KeyRing, SigningKey
 
-#: The object and what it refers to, as one envelope. Raises EncodeError, with the path
-#: to the culprit, for what cannot travel. `buffer_callback` gets each PickleBuffer and
-#: keeps it if it answers something false. `by_value`: modules and packages that the
-#: receiver cannot import. `policies`: "fresh", "drop" or "error" for locks, sockets and
-#: the like, for all or by type. `key` signs it; `application` is bytes that can be read
-#: before it is loaded. `protocol` and `fix_imports` do nothing.
 def dumps(
     obj: object,
     protocol: int | None = None,
@@ -27,15 +21,6 @@ def dumps(
     key: SigningKey | None = None,
     application: Buffer = b"",
 ) -> bytes: ...
-
-#: The object in an envelope. Checks all bytes, then imports what the manifest says is
-#: needed at load, then builds. `buffers`: what `buffer_callback` kept, in that order.
-#: `reset_classes`: a class that is here gets its state anew. `policy`: what the payload
-#: may do. `keys`: one of them has to have signed all of it, which is checked before
-#: anything else. `limits`: what it may come to; STRICT_LIMITS if none are given and the
-#: policy allows nothing but data. Raises DecodeError, PolicyError, PythonMismatchError,
-#: MissingModuleError, and what code of the payload raises while it is built. The other
-#: options do nothing.
 def loads(
     data: Buffer,
     *,

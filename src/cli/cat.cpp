@@ -31,7 +31,7 @@ Exit run(const Arguments& arguments) {
   Result<KeyRing> keys = known_keys(arguments);
   if (!keys) return refuse(keys.error(), arguments.json);
   std::vector<std::uint8_t> bytes;
-  if (!read_input(arguments.file, bytes)) return Exit::kUnreadable;
+  if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   Terms terms;
   terms.limits = kStrictLimits;
   if (keys->size() != 0) {

@@ -73,17 +73,24 @@ extern const Command kDiff;
 extern const Command kCompletion;
 extern const Command kMan;
 
-// The bytes of a file, or of stdin for "-". False, with a line on stderr, if they
-// cannot be read.
-bool read_input(const std::string& file, std::vector<std::uint8_t>& bytes);
+// The bytes of a file, or of stdin for "-". False if they cannot be read, which is told
+// as refuse() tells errors: code "unreadable", without a byte.
+bool read_input(const std::string& file, bool json, std::vector<std::uint8_t>& bytes);
 
-// Writes bytes to a file, or to stdout for "-". False, with a line on stderr, if they
-// cannot be written.
-bool write_output(const std::string& file, const std::vector<std::uint8_t>& bytes);
+// Writes bytes to a file, or to stdout for "-". False, and told, if that cannot be
+// done.
+bool write_output(const std::string& file, bool json,
+                  const std::vector<std::uint8_t>& bytes);
 
 // "waybill: digest_mismatch at byte 120: …" on stderr; with `json`, the error as JSON
 // on stdout too. Returns what to exit with: kBadSignature, kRefused or kUnreadable.
 Exit refuse(const Error& error, bool json);
+
+// {"ok": false, "error": {"code": "…", "detail": "…"}}, for what is no Error.
+std::string failure_json(const std::string& code, const std::string& detail);
+
+// Writes a text to stdout; with `json`, as {"ok": true, "text": "…"}.
+Exit print_text(const std::string& text, bool json);
 
 // --key and --key-env, and the keys that they name. Errors: kBadKey.
 void declare_known_keys(Options& options, Arguments& arguments);

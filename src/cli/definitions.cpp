@@ -3,11 +3,9 @@
 #include "cli/definitions.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 namespace waybill::cli {
 namespace {
@@ -56,18 +54,6 @@ std::vector<CommandInfo> definitions(const CLI::App& app) {
     }
   }
   return commands;
-}
-
-Exit print_text(const std::string& text, bool json) {
-  if (json) {
-    nlohmann::ordered_json model;
-    model["ok"] = true;
-    model["text"] = text;
-    std::printf("%s\n", model.dump(2).c_str());
-  } else {
-    std::fputs(text.c_str(), stdout);
-  }
-  return Exit::kFine;
 }
 
 }  // namespace waybill::cli

@@ -30,7 +30,4 @@ std::vector<CommandInfo> definitions(const CLI::App& app);
 // The shells that there are completions for.
 inline constexpr const char* kShells[] = {"bash", "zsh", "fish"};
 
-// Writes a text to stdout; with `json`, as {"ok": true, "text": "…"}.
-Exit print_text(const std::string& text, bool json);
-
 }  // namespace waybill::cli

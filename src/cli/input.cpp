@@ -21,34 +21,37 @@ struct Close {
   }
 };
 
-bool complain(const std::string& file) {
-  std::fprintf(stderr, "waybill: %s: %s\n", printable(file).c_str(),
-               std::strerror(errno));
+bool complain(const std::string& file, bool json) {
+  const std::string detail = printable(file) + ": " + std::strerror(errno);
+  if (json) std::printf("%s\n", failure_json("unreadable", detail).c_str());
+  std::fprintf(stderr, "waybill: %s\n", detail.c_str());
   return false;
 }
 
 }  // namespace
 
-bool read_input(const std::string& file, std::vector<std::uint8_t>& bytes) {
+bool read_input(const std::string& file, bool json, std::vector<std::uint8_t>& bytes) {
   const std::unique_ptr<std::FILE, Close> input(
       file == "-" ? stdin : std::fopen(file.c_str(), "rb"));
-  if (!input) return complain(file);
+  if (!input) return complain(file, json);
   std::uint8_t block[1 << 16];
   while (const std::size_t size = std::fread(block, 1, sizeof block, input.get())) {
     bytes.insert(bytes.end(), block, block + size);
   }
-  return std::ferror(input.get()) == 0 || complain(file);
+  return std::ferror(input.get()) == 0 || complain(file, json);
 }
 
-bool write_output(const std::string& file, const std::vector<std::uint8_t>& bytes) {
+bool write_output(const std::string& file, bool json,
+                  const std::vector<std::uint8_t>& bytes) {
   std::unique_ptr<std::FILE, Close> output(
       file == "-" ? stdout : std::fopen(file.c_str(), "wb"));
-  if (!output) return complain(file);
+  if (!output) return complain(file, json);
   // What does not fit on the disk may show only when the last bytes are written.
   const bool is_written =
       std::fwrite(bytes.data(), 1, bytes.size(), output.get()) == bytes.size() &&
       std::fflush(output.get()) == 0;
-  return is_written || complain(file);
+  // Not after a part of the bytes: then stdout is no JSON any more.
+  return is_written || complain(file, json && file != "-");
 }
 
 Exit refuse(const Error& error, bool json) {

@@ -25,7 +25,7 @@ Exit run(const Arguments& arguments) {
                          : SigningKey::from_environment(*arguments.key_variable);
   if (!key) return refuse(key.error(), arguments.json);
   std::vector<std::uint8_t> bytes;
-  if (!read_input(arguments.file, bytes)) return Exit::kUnreadable;
+  if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   Result<std::vector<std::uint8_t>> envelope = std::move(bytes);
   if (arguments.application) {
     const auto* text =
@@ -34,7 +34,8 @@ Exit run(const Arguments& arguments) {
   }
   if (envelope) envelope = sign(*envelope, *key);
   if (!envelope) return refuse(envelope.error(), arguments.json);
-  const bool is_written = write_output(arguments.output.value_or("-"), *envelope);
+  const bool is_written =
+      write_output(arguments.output.value_or("-"), arguments.json, *envelope);
   return is_written ? Exit::kFine : Exit::kUnreadable;
 }
 

@@ -31,7 +31,7 @@ Exit run(const Arguments& arguments) {
   const Result<KeyRing> keys = known_keys(arguments);
   if (!keys) return refuse(keys.error(), arguments.json);
   std::vector<std::uint8_t> bytes;
-  if (!read_input(arguments.file, bytes)) return Exit::kUnreadable;
+  if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   const bool checks_signature = keys->size() != 0;
   if (checks_signature) {  // Before anything is parsed.
     const Result<void> signed_by_one = keys->check(bytes);

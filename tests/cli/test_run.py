@@ -95,7 +95,7 @@ def test_what_is_no_payload_ends_with_2():
 
     assert ended.returncode == 2
     assert json.loads(ended.stdout)["error"]["code"] == "not_an_envelope"
-    assert ended.stderr.startswith(b"waybill: DecodeError: ")
+    assert ended.stderr.startswith(b"waybill: not_an_envelope at byte 0: ")
 
 
 def test_file_that_cannot_be_read_ends_with_2(tmp_path):
@@ -239,7 +239,7 @@ def test_result_that_json_lacks_is_an_error(source, why):
     code, told = answer(function)
 
     assert code == 5
-    assert why in told["error"]["message"]
+    assert why in told["error"]["detail"]
     assert run("-", data=send(function)).returncode == 0
 
 

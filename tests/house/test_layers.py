@@ -34,7 +34,7 @@ MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
     for name in ("object", "terms", "keys", "state", "ref", "py_error", "text")
 }
-MODULE_MAY_INCLUDE |= {"border.h"}
+MODULE_MAY_INCLUDE |= {"border.h", "documentation.h"}
 MODULE_MAY_INCLUDE |= {f"{name}_methods.h" for name in ("admission", "key", "stream")}
 
 # Public headers that do not belong to the layer envelope.

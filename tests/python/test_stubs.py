@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -30,13 +31,37 @@ def test_stub_names_all_that_is_in_the_extension():
 @pytest.mark.parametrize("name", sorted(DEFINED))
 def test_stub_has_the_parameters_that_the_docstring_tells(name):
     arguments = DEFINED[name].args
-    told = getattr(_core, name).__doc__.partition("(")[2].partition(")")[0].split(", ")
+    function = getattr(_core, name)
+    if function.__text_signature__:
+        told = list(inspect.signature(function).parameters)
+    else:
+        told = function.__doc__.partition("(")[2].partition(")")[0].split(", ")
 
     parameters = [
         argument.arg
         for argument in arguments.posonlyargs + arguments.args + arguments.kwonlyargs
     ]
     assert [part for part in told if part not in ("", "/", "*")] == parameters
+
+
+@pytest.mark.parametrize("function", [waybill.dumps, waybill.loads])
+def test_exported_function_tells_its_defaults_and_each_option(function):
+    signature = inspect.signature(function)
+    arguments = DEFINED[function.__name__].args
+    positional = dict(
+        zip(reversed(arguments.args), reversed(arguments.defaults), strict=False)
+    )
+    defaults = positional | dict(
+        zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    )
+
+    assert {
+        name: parameter.default
+        for name, parameter in signature.parameters.items()
+        if parameter.default is not parameter.empty
+    } == {key.arg: ast.literal_eval(value) for key, value in defaults.items()}
+    told = re.findall(r"^(\w+(?:, \w+)*)$", function.__doc__, re.MULTILINE)
+    assert set(", ".join(told).split(", ")) == {key.arg for key in defaults}
 
 
 @pytest.mark.parametrize("name", sorted(DEFINED))

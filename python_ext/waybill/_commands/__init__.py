@@ -38,6 +38,13 @@ def complain(message: str) -> None:
     print(f"waybill: {printable(message)}", file=sys.stderr)
 
 
+def print_failure(**told: object) -> None:
+    """What went wrong as JSON, in the shape that all commands give it."""
+    import json
+
+    print(json.dumps({"ok": False, "error": told}, indent=2), file=sys.__stdout__)
+
+
 def describe(error: BaseException) -> str:
     """The type and message of an error, in one line, escaped."""
     name = printable(type(error).__name__)

@@ -18,6 +18,7 @@ from waybill._commands import (
     complain,
     describe,
     find_modules_beside,
+    print_failure,
     stdout_is_ours,
 )
 from waybill._commands import survey as surveys
@@ -200,7 +201,10 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        complain(describe(error))
+        detail = describe(error)
+        complain(detail)
+        if options.json:
+            print_failure(code="raised", detail=detail)
         return RAISED_IN_PYTHON
     if not is_function:
         if options.json:

@@ -21,6 +21,8 @@ from waybill._commands import (
     describe,
     find_modules_beside,
     format_traceback,
+    print_failure,
+    printable,
     stdout_is_ours,
 )
 
@@ -147,25 +149,24 @@ def as_json(result: object) -> str:
 
 def fail(error: BaseException, as_json_too: bool, code: int) -> int:
     """Tells the error as its kind asks for; returns `code`."""
-    if isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
-        told: dict[str, object] = {
-            "code": error.code,
-            "offset": error.offset,
-            "detail": str(error),
-        }
-        complain(describe(error))
-    elif code == RAISED_IN_PYTHON and not isinstance(error, NotJson):
+    told: dict[str, object] = {}
+    if isinstance(error, Misunderstanding):
+        complain(str(error))
+    elif isinstance(error, NotJson):
+        told = {"code": "not_json", "detail": f"the result is not for JSON: {error}"}
+        complain(f"{told['detail']}")
+    elif isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
+        start = f"{error.code} at byte {error.offset}: "
+        detail = str(error).removeprefix(start)
+        told = {"code": error.code, "offset": error.offset, "detail": detail}
+        complain(str(error))
+    else:
         trace = format_traceback(error)
         message = describe(error).partition(": ")[2]
         told = {"type": type(error).__name__, "message": message, "traceback": trace}
         sys.stderr.write(trace)
-    else:
-        what = f"the result is not for JSON: {error}"
-        message = what if isinstance(error, NotJson) else describe(error)
-        told = {"type": type(error).__name__, "message": message, "traceback": ""}
-        complain(message)
-    if as_json_too:
-        print(json.dumps({"ok": False, "error": told}, indent=2), file=sys.__stdout__)
+    if as_json_too and told:
+        print_failure(**told)
     return code
 
 
@@ -200,7 +201,10 @@ def run(options: argparse.Namespace) -> int:
     except (Misunderstanding, waybill.SignatureError) as error:
         return fail(error, options.json, code_of(error))
     except OSError as error:
-        complain(f"{options.file}: {error.strerror}")
+        detail = f"{printable(options.file)}: {error.strerror}"
+        complain(detail)
+        if options.json:
+            print_failure(code="unreadable", detail=detail)
         return UNREADABLE
     with stdout_is_ours() if options.json else contextlib.nullcontext():
         # SystemExit and the like count as raised, too: what ends is the payload, not

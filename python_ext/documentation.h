@@ -1,0 +1,59 @@
+#pragma once
+
+// What help() tells of dumps and loads: the contract of the package's two functions.
+// The first line is for inspect.signature; tests hold it against the stub.
+
+namespace waybill::extension {
+
+inline constexpr char kDumpsDoc[] =
+    R"(dumps($module, obj, protocol=None, *, fix_imports=True, buffer_callback=None, by_value=(), policies=None, key=None, application=b'')
+--
+
+The object and all it needs, as bytes.
+
+by_value
+    Modules and packages, or their names, that the receiver does not have: what
+    they define goes along, as do local modules that they import.
+policies
+    What stands for locks, sockets and what else belongs to one process: "error"
+    (as if not given), "fresh" or "drop", for all or by type.
+key
+    A SigningKey that signs the payload.
+application
+    Bytes of the program's own, which can be read before the payload is loaded.
+buffer_callback
+    As pickle's: gets each PickleBuffer, and keeps it if it answers something false.
+protocol, fix_imports
+    Accepted for callers of pickle; there is one format. A buffer_callback needs
+    protocol 5 or more, or none.
+
+Raises EncodeError, with the path to the culprit, for what cannot travel, and what
+reducers of the objects raise.)";
+
+inline constexpr char kLoadsDoc[] =
+    R"(loads($module, data, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=False, policy=None, keys=None, limits=None)
+--
+
+The object that dumps() was given. Runs code that the sender chose, unless told not to.
+
+Checks all bytes, then imports what the payload says is needed at load, then builds.
+
+policy
+    What the payload may do: a Policy. DATA_ONLY lets nothing but data in.
+keys
+    A KeyRing, one of whose keys has to have signed it; checked before all else.
+limits
+    Limits of what it may come to. If not given: STRICT_LIMITS where the policy lets
+    no code in, else Limits().
+buffers
+    What buffer_callback kept, in that order.
+reset_classes
+    Whether a class by value that is here already gets its state anew.
+fix_imports, encoding, errors
+    Accepted for callers of pickle; without effect.
+
+Raises DecodeError for what is no payload, and as PolicyError, SignatureError or
+PythonMismatchError for one that is not let in; MissingModuleError; and what code of
+the payload raises while it is built.)";
+
+}  // namespace waybill::extension
