@@ -55,11 +55,11 @@ class Policy:
 
     One rule on each line; what no rule allows is denied::
 
+        deny import numpy.ctypeslib           # exceptions come first
         allow import numpy.*                  # modules
         allow lookup numpy.*:ndarray          # names in modules
         allow call collections:OrderedDict    # calls while objects are built
         allow code                            # functions and classes by value
-        deny import numpy.ctypeslib
 
     A pattern is a dotted name, a name with ``.*`` for it and all below it, or ``*``.
     Who may call a thing may look it up and import its module; where an import is

@@ -63,8 +63,11 @@ def loads_outcome(data: Buffer, **options: Any) -> Any:
 
 
 def result_of(outcome: object, **options: Any) -> Any:
-    """``loads_outcome`` for an outcome that is loaded already, from a stream say, with
-    these options."""
+    """``loads_outcome`` for an outcome that is loaded already, from a stream say.
+
+    What was raised is in a payload of its own, and loaded here: ``policy`` and
+    ``limits`` have to be given here too, or it is loaded without.
+    """
     match outcome:
         case {"result": value}:
             return value

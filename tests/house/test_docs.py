@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import waybill
 
 ROOT = Path(__file__).resolve().parents[2]
 WIRE_PAGE = ROOT / "docs" / "wire_format.md"
@@ -99,6 +100,12 @@ def test_python_snippets_run_in_a_fresh_process(page, tmp_path):
     )
 
     assert run.returncode == 0, run.stderr
+
+
+def test_reference_names_all_that_is_public():
+    reference = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+
+    assert [n for n in waybill.__all__ if f"waybill.{n}" not in reference] == []
 
 
 def cpp_snippets(page):

@@ -1,7 +1,11 @@
 """Arrays and other objects of NumPy arrive as they were."""
 
+import re
+from pathlib import Path
+
 import pytest
-from main_script import send
+import waybill
+from main_script import payload_of, send
 
 pytest.importorskip("numpy")
 pytestmark = pytest.mark.slow  # NumPy is there in `make test`, too.
@@ -189,3 +193,36 @@ def test_an_array_that_is_met_twice_is_one():
     script = "import numpy as np\na = np.arange(3)\nvalue = [a, {'a': a}]"
 
     assert send(script, "value[0] is value[1]['a']")
+
+
+def test_policy_that_the_security_page_shows_lets_arrays_in():
+    page = Path(__file__).parents[2] / "docs" / "security.md"
+    shown = re.search(
+        r"^arrays = .*?^\)$", page.read_text("utf-8"), re.M | re.S
+    ).group()
+    payload = payload_of(
+        """
+import numpy as np
+value = [np.arange(3), np.zeros((3, 4))[:, ::2], np.zeros((2, 2), order="F"),
+         np.float64(2.5), np.array(["a", "bc"]), np.array([1, None], object),
+         np.zeros(2, [("x", "<f8"), ("tag", "S3")]), np.datetime64("2020-02-02")]
+"""
+    )
+    scope = {"waybill": waybill}
+    exec(shown, scope)
+
+    arrived = waybill.loads(payload, policy=scope["arrays"])
+
+    assert [str(each) for each in arrived] == [
+        "[0 1 2]",
+        "[[0. 0.]\n [0. 0.]\n [0. 0.]]",
+        "[[0. 0.]\n [0. 0.]]",
+        "2.5",
+        "['a' 'bc']",
+        "[1 None]",
+        "[(0., b'') (0., b'')]",
+        "2020-02-02",
+    ]
+    with pytest.raises(waybill.PolicyError, match=r"numpy\.ma"):
+        masked = payload_of("import numpy as np\nvalue = np.ma.masked_array([1], [1])")
+        waybill.loads(masked, policy=scope["arrays"])
