@@ -166,7 +166,8 @@ class Unpickler:
         _, self._read = file.readline, file.read
         self._buffers = None if buffers is None else iter(buffers)
         self._terms = terms_of(policy, keys, limits)
-        #: Objects of the payloads so far; may be handed to another Unpickler.
+        #: Objects of the payloads so far, by position, and notes on some of them; may
+        #: be handed to another Unpickler.
         self.memo: list[dict[int, object]] = []
         #: The payload that is being read.
         self._arriving = Arriving(self._terms)

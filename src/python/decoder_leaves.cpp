@@ -56,6 +56,7 @@ void fill_holes(Frame& frame) {
 
 Ref GraphDecoder::leaf(const Token& token, bool is_name) {
   if (Ref scalar = scalar_of(token)) return scalar;
+  cost_ = HashCost::of_bytes(token.bytes.size());
   switch (token.type) {
     case TokenType::kText: {
       Ref value = texts_.make(token.bytes.data(), token.bytes.size(),
@@ -95,6 +96,7 @@ Ref GraphDecoder::extension(const Token& token) {
     case ExtType::kInteger:
       if (token.bytes.empty()) break;
       cost_.steps = token.bytes.size() / 8;  // No int keeps its hash.
+      cost_.comparison = cost_.steps;
       return integer_from_bytes(token.bytes.data(), token.bytes.size());
     case ExtType::kComplex:
       if (token.bytes.size() != 16) break;

@@ -105,11 +105,6 @@ void GraphDecoder::set_slot(std::size_t slot, PyObject* object, std::size_t dept
   slots_[slot].depth = depth;
 }
 
-void GraphDecoder::remember(std::size_t offset, PyObject* object) {
-  const Ref position = Ref::steal(PyLong_FromSize_t(offset - start_));
-  check(PyDict_SetItem(history_.get(), position.get(), object));
-}
-
 Ref GraphDecoder::read() {
   Token token;
   if (!reader_.next(token)) raise(state_, reader_.error());
@@ -127,7 +122,7 @@ Ref GraphDecoder::read() {
   last_slot_ = slot;
   // Of leaves only long text and bytes are referred to from later payloads.
   if (history_ && token.type >= TokenType::kText) {
-    remember(token.offset, value.get());
+    remember(token.offset, value.get(), cost_);
   }
   return value;
 }
@@ -167,7 +162,7 @@ Ref GraphDecoder::empty(Ref object, std::size_t offset, std::size_t slot) {
   last_slot_ = slot;
   cost_ = {};
   set_slot(slot, object.get(), 0);
-  if (history_) remember(offset, object.get());
+  if (history_) remember(offset, object.get(), cost_);
   return object;
 }
 
@@ -383,6 +378,10 @@ void GraphDecoder::demand_hashable(PyObject* key, Frame& frame) {
 
 void GraphDecoder::hashed(int result) {
   if (result >= 0) return;
+  // What keys of other kinds raise is theirs.
+  if (PyErr_ExceptionMatches(PyExc_RecursionError) && is_data_only_) {
+    fail(ErrorCode::kLimitExceeded, describe(KeyGuard::Finding::kTooDeep));
+  }
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
   fail(ErrorCode::kMalformed, describe(KeyGuard::Finding::kUnhashable));
 }
@@ -395,9 +394,13 @@ Ref GraphDecoder::finish() {
   const NodeTag tag = frame.codec != nullptr ? frame.codec->tag : NodeTag{};
   const bool is_hashed_through = frame.kind == FrameKind::kTuple ||
                                  tag == NodeTag::kSlice || tag == NodeTag::kRange;
-  HashCost cost = is_hashed_through ? frame.cost.around(frame.position) : HashCost();
-  // What an object of an earlier payload takes is not known any more.
-  if (tag == NodeTag::kEarlier && keys_.is_strict()) cost.depth = kMaxHashDepth + 1;
+  HashCost cost;
+  if (is_hashed_through) cost = frame.cost.around(frame.position);
+  if (frame.kind == FrameKind::kFrozenSet) {
+    const std::uint64_t probing = frame.probes ? frame.probes->steps() : 0;
+    cost = frame.cost.of_frozen_set(frame.position, probing);
+  }
+  if (tag == NodeTag::kEarlier) cost = cost_of_earlier(frame);
   if (tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
     // Python drops them on the C stack, one inside the other.
     fail(ErrorCode::kLimitExceeded, "more than 1000 slices inside each other");
@@ -414,7 +417,7 @@ Ref GraphDecoder::finish() {
       open_types_.pop_back();
     }
     set_slot(frame.slot, object.get(), 0);
-    if (history_) remember(frame.offset, object.get());
+    if (history_) remember(frame.offset, object.get(), cost);
     if (watcher_ != nullptr) show(frame, object.get());
     cost_ = cost;
     return object;
@@ -443,7 +446,7 @@ Ref GraphDecoder::finish() {
   }
   if (depth == late_depth_) insert_late();
   if (frame.kind == FrameKind::kInstance) return finish_instance(std::move(frame));
-  if (history_) remember(frame.offset, frame.object.get());
+  if (history_) remember(frame.offset, frame.object.get(), cost);
   cost_ = cost;
   return std::move(frame.object);
 }

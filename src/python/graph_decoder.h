@@ -208,7 +208,9 @@ class GraphDecoder {
     return positions_.slot_at(offset - start_);
   }
   void set_slot(std::size_t slot, PyObject* object, std::size_t depth);
-  void remember(std::size_t offset, PyObject* object);
+  // Keeps an object for later payloads of the stream, and what it takes as a key.
+  void remember(std::size_t offset, PyObject* object, const HashCost& cost);
+  HashCost cost_of_earlier(const Frame& earlier) const;
   bool must_wait() const { return stack_.size() > late_depth_; }
   void insert_late();
   // For results of C functions that hash: what cannot be hashed is a bad payload.

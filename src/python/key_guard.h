@@ -1,8 +1,8 @@
 #pragma once
 
 // Keys and set items that take long: to be hashed, because tuples share parts, or to be
-// put in their place, because all collide. Only these make plain data cost more than
-// its size; Python itself does not mind them.
+// put in their place, because all collide and comparing them takes long. Only these
+// make plain data cost more than its size; Python itself does not mind them.
 
 #include <Python.h>
 
@@ -21,24 +21,38 @@ namespace waybill::py {
 // knows the hashes of its items.)
 inline constexpr std::uint32_t kMaxHashDepth = 1000;
 
-// What hashing a value takes that does not know its hash: a tuple, slice or big
-// integer.
+// What a value takes as a key. All that counts steps saturates.
 struct HashCost {
+  static constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
+
+  // To be hashed, if it does not know its hash: a tuple, slice or big integer.
   std::uint32_t depth = 0;
-  std::uint64_t steps = 0;  // Saturates.
+  std::uint64_t steps = 0;
+  // To be compared with a value that has the same hash. What knows its hash, as a
+  // frozenset does, is looked through for that all the same.
+  std::uint64_t comparison = 0;
+
+  static HashCost of_bytes(std::size_t size) {
+    constexpr std::size_t kBytesInAStep = 64;
+    return {0, 0, size / kBytesInAStep};
+  }
 
   // For what holds others: takes the cost of one of them.
   void add(const HashCost& item) {
     depth = std::max(depth, item.depth);
     steps = std::min(steps + item.steps, kMost);
+    comparison = std::min(comparison + item.comparison, kMost);
   }
   // For what is hashed through its items, of which this is the cost of all.
   HashCost around(std::uint64_t count) const {
-    return {depth + 1, std::min(steps + count, kMost)};
+    return {depth + 1, std::min(steps + count, kMost),
+            std::min(comparison + count, kMost)};
   }
-
- private:
-  static constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
+  // For a frozenset of such items: each is looked up in the other one, which takes as
+  // many steps as it took to put it there.
+  HashCost of_frozen_set(std::uint64_t count, std::uint64_t probing) const {
+    return {0, 0, std::min(comparison + count + probing, kMost)};
+  }
 };
 
 // Steps that count: what keys take that nobody has chosen does not. In a set, multiples
@@ -59,19 +73,31 @@ class KeyProbes {
 
   // Puts a hash in its place, and others in new ones if the table has to grow. Gives
   // the number of places that were taken on the way, as far as they count. One of an
-  // equal hash counts more, by `equal_cost` and a constant: the keys themselves are
-  // compared.
-  std::uint64_t add(Py_hash_t hash, std::uint64_t equal_cost);
+  // equal hash counts more: the keys themselves are compared, which takes a constant
+  // and the greater of both `comparison`s.
+  std::uint64_t add(Py_hash_t hash, std::uint64_t comparison);
+
+  // Steps of all that were added, those too that do not count. Saturates.
+  std::uint64_t steps() const { return steps_; }
 
  private:
   static constexpr Py_hash_t kFree = -1;  // No hash of Python's is.
+  // Limits below the default count keys, and all of them are below this.
+  static constexpr std::uint64_t kMostNoted = std::uint32_t(-1);
 
-  std::uint64_t place(Py_hash_t hash, std::uint64_t equal_cost);
+  // Asks `is_done` about each place that this hash may have, in turn, until it is.
+  template <typename IsDone>
+  void probe(Py_hash_t hash, const IsDone& is_done) const;
+  void put(std::size_t at, Py_hash_t hash, std::uint32_t comparison);
+  std::uint64_t place(Py_hash_t hash, std::uint32_t comparison);
   std::uint64_t grow();
 
   Kind kind_;
   std::vector<Py_hash_t> table_;
+  // Beside each hash what comparing its key takes; empty while that is nothing.
+  std::vector<std::uint32_t> comparisons_;
   std::size_t used_ = 0;
+  std::uint64_t steps_ = 0;
 };
 
 // Keeps count for one payload.

@@ -256,7 +256,11 @@ void PlainDecoder::put(Frame& frame, Ref value) {
 
 void PlainDecoder::hashed(int result) {
   if (result >= 0) return;
-  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
+  // Frozensets inside each other are compared by recursion.
+  if (!PyErr_ExceptionMatches(PyExc_TypeError) &&
+      !PyErr_ExceptionMatches(PyExc_RecursionError)) {
+    throw PyError();
+  }
   PyErr_Clear();
   give_up();
 }
@@ -268,7 +272,12 @@ Ref PlainDecoder::close() {
   if (frame.kind == Kind::kDict && PyDict_GET_SIZE(frame.object.get()) != length) {
     give_up();  // Equal keys.
   }
-  cost_ = frame.kind == Kind::kTuple ? frame.cost.around(frame.position) : HashCost();
+  cost_ = {};
+  if (frame.kind == Kind::kTuple) cost_ = frame.cost.around(frame.position);
+  if (frame.kind == Kind::kFrozenSet) {
+    const std::uint64_t probing = frame.probes ? frame.probes->steps() : 0;
+    cost_ = frame.cost.of_frozen_set(frame.position, probing);
+  }
   note(frame.slot, frame.object.get());
   return std::move(frame.object);
 }
@@ -333,6 +342,7 @@ bool PlainDecoder::read_bytes(Ref& value) {
   const std::uint8_t* bytes = at_ + lead.head;
   if (size > static_cast<std::uint64_t>(end_ - bytes)) return give_up();
   at_ = bytes + size;
+  cost_ = HashCost::of_bytes(size);
   switch (wire::bytes_type(first)) {
     case wire::TokenType::kText:
       value = texts_.make(bytes, size, static_cast<std::size_t>(end_ - bytes));

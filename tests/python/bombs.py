@@ -132,3 +132,90 @@ def payload(name):
     if name.startswith("references in a"):
         return keyed_by_shared_tuples(60, is_set=name.endswith("set"))
     return sealed(source) if isinstance(source, bytes) else waybill.dumps(source())
+
+
+def envelope(payload, shared):
+    """An envelope with this payload, and the positions that its references mean."""
+    empty = waybill.dumps(None)
+    sections = waybill.inspect(empty)["sections"]
+    at = {name: part["offset"] for name, part in sections.items()}
+    whole = (
+        empty[: at["shared"]]
+        + msgpack.packb(shared)
+        + payload
+        + empty[at["notes"] : at["digest"]]
+    )
+    return resealed(whole + empty[at["digest"] :], len(whole))
+
+
+class _Hashed:
+    """Something with this hash."""
+
+    def __init__(self, hashed):
+        self.hashed = hashed
+
+    def __hash__(self):
+        return self.hashed
+
+
+def frozen_sets_that_collide(levels, width=8):
+    """A set of frozensets of frozensets of …, all of one hash: to compare two of them
+    is to compare all their items with each other, and those again. Some hundred bytes
+    for each level, since items are references."""
+    tail = (1 << 20) | 7  # Comes last in a small table.
+    out, shared, hashed = bytearray([0x90 | (levels + 1)]), [], 5
+
+    def put_items(level):
+        for variant in range(width):
+            if level == 0:
+                out.extend(msgpack.packb(5 + variant * P))
+            else:
+                out.extend(b"\xd4\x01" + bytes([(level - 1) * width + variant]))
+
+    many = bytes([0x90 | (width + 1)]) + NODE
+    for level in range(levels):
+        out.append(0x90 | width)
+        for variant in range(width):
+            shared.append(len(out))
+            out.extend(b"\x93" + NODE + b"\x03" + many + b"\x03")
+            put_items(level)
+            out.extend(msgpack.packb(tail + variant * P))
+        inner = hash(frozenset(_Hashed(hashed) for _ in range(width)))
+        assert inner & 7 != tail & 7
+        hashed = hash(frozenset([_Hashed(inner), _Hashed(tail)]))
+    out.extend(many + b"\x02")
+    put_items(levels)
+    return envelope(bytes(out), shared)
+
+
+def nested_over_payloads(tag, tail, each, payloads):
+    """A stream of payloads, in each of which so many nodes with this tag, and `tail`
+    behind what they hold, are around what the one before gave."""
+    head = bytes([0x92 + len(tail)]) + NODE + tag
+    stream = sealed(head * each + b"\xc0" + tail * each)
+    for number in range(payloads - 1):
+        before = b"\x93" + NODE + b"\x15" + msgpack.packb(number) + b"\x00"
+        stream += sealed(head * each + before + tail * each)
+    return stream
+
+
+def equal_frozen_sets(levels):
+    """A set of two frozensets that are equal, and made of parts that each has twice."""
+    out, places, shared = bytearray(b"\x93"), {}, {}
+
+    def refer(part):
+        number = shared.setdefault(places[part], len(shared))
+        return b"\xd4\x01" + bytes([number])
+
+    for chain in range(2):
+        out.extend(b"\xdc" + struct.pack(">H", levels + 1))
+        for level in range(levels + 1):
+            places[chain, level] = len(out)
+            if level == 0:
+                out.extend(b"\x92" + NODE + b"\x03\x01")
+                continue
+            part = refer((chain, level - 1))  # {part, (part,)}
+            out.extend(b"\x93" + NODE + b"\x03" + part)
+            out.extend(b"\x92" + NODE + b"\x01" + part)
+    out.extend(b"\x93" + NODE + b"\x02" + refer((0, levels)) + refer((1, levels)))
+    return envelope(bytes(out), list(shared))

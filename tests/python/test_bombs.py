@@ -2,6 +2,8 @@
 
 import functools
 import io
+import subprocess
+import sys
 import time
 import tracemalloc
 
@@ -46,6 +48,40 @@ def test_bomb_is_refused_by_name_with_little_memory(name):
 def test_keys_that_take_forever_are_refused_on_any_terms(name):
     with pytest.raises(waybill.DecodeError, match="max_key_steps"):
         waybill.loads(payload(name))
+
+
+@pytest.mark.parametrize("levels", [2, 4, 5, 7])
+def test_frozen_sets_that_take_forever_to_be_compared_are_refused(levels):
+    with pytest.raises(waybill.DecodeError, match="max_key_steps"):
+        waybill.loads(bombs.frozen_sets_that_collide(levels), policy=DATA_ONLY)
+
+
+def test_frozen_sets_that_collide_pass_within_reason():
+    arrived = waybill.loads(bombs.frozen_sets_that_collide(1), policy=DATA_ONLY)
+
+    assert len(arrived[-1]) == 8
+
+
+@pytest.mark.parametrize("levels", [17, 25, 40])
+def test_equal_frozen_sets_that_share_parts_are_refused(levels):
+    with pytest.raises(waybill.DecodeError, match=r"max_key_steps|max_unfolded"):
+        waybill.loads(bombs.equal_frozen_sets(levels), policy=DATA_ONLY)
+
+
+def test_frozen_sets_too_deep_to_be_compared_are_refused_by_name():
+    chain = (b"\x92" + bombs.NODE + b"\x03") * 400 + b"\x01"
+    data = bombs.sealed(b"\x93" + bombs.NODE + b"\x02" + chain * 2)
+
+    def outcome(frames_left):
+        if frames_left:
+            return outcome(frames_left - 1)
+        try:
+            return waybill.loads(data, policy=DATA_ONLY)
+        except waybill.DecodeError as error:
+            return error.code
+
+    # Newer Pythons compare them all the same, by a stack of their own.
+    assert outcome(700) == "limit_exceeded" or sys.version_info >= (3, 12)
 
 
 @pytest.mark.parametrize("levels", [12, 13])
@@ -150,6 +186,64 @@ def test_keys_of_earlier_payloads_are_refused_from_strangers():
     assert second() == {key: 1}
     with pytest.raises(waybill.DecodeError, match="cannot be hashed safely"):
         second(policy=DATA_ONLY)
+
+
+DEEP_STREAM = """
+import io, sys
+import waybill
+data = sys.stdin.buffer.read()
+unpickler = waybill.Unpickler(
+    io.BytesIO(data), policy=waybill.DATA_ONLY, limits=waybill.Limits()
+)
+try:
+    while True:
+        unpickler.load()
+except waybill.DecodeError as error:
+    print(error.code, error)
+except EOFError:
+    print("all is loaded")
+"""
+
+
+@pytest.mark.parametrize(
+    ("tag", "tail", "last", "words"),
+    [
+        (b"\x01", b"", b"\x81%b\x01", "which cannot be hashed safely"),
+        (b"\x05", b"\xc0\xc0", b"%b", "slices inside each other"),
+    ],
+    ids=["tuples", "slices"],
+)
+def test_what_nests_over_payloads_of_a_stream_is_refused_as_in_one(
+    tag, tail, last, words
+):
+    stream = bombs.nested_over_payloads(tag, tail, 900, 200)
+    stream += bombs.sealed(last % (b"\x93" + bombs.NODE + b"\x15\xcc\xc7\x00"))
+
+    ended = subprocess.run(
+        [sys.executable, "-c", DEEP_STREAM], input=stream, capture_output=True
+    )
+
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith(b"limit_exceeded")
+    assert words.encode() in ended.stdout
+
+
+def test_shared_parts_over_payloads_are_counted_as_in_one():
+    file = io.BytesIO()
+    pickler, part = waybill.Pickler(file), ()
+    for _ in range(60):
+        part = (part, part, 0)
+        pickler.dump([part])
+    stream = file.getvalue()
+    stream += bombs.sealed(
+        b"\x81\x93" + bombs.NODE + b"\x15" + bytes([59, 1]) + b"\x01"
+    )
+    unpickler = waybill.Unpickler(io.BytesIO(stream))
+    for _ in range(60):
+        unpickler.load()
+
+    with pytest.raises(waybill.DecodeError, match="max_key_steps"):
+        unpickler.load()
 
 
 def test_range_counts_as_all_that_is_in_it():
