@@ -127,9 +127,18 @@ Ref GraphDecoder::read() {
   return value;
 }
 
+// Whether this is made with all its places, and they are filled one by one.
+constexpr bool has_holes(FrameKind kind) {
+  return kind == FrameKind::kList || kind == FrameKind::kTuple;
+}
+
 Ref GraphDecoder::push(Frame frame) {
   if (stack_.size() >= limits_.max_depth) {
     fail(ErrorCode::kLimitExceeded, "more containers inside each other than max_depth");
+  }
+  // Code that looks at all objects (gc.get_objects()) must not find the holes.
+  if (has_holes(frame.kind) && frame.left != 0) {
+    PyObject_GC_UnTrack(frame.object.get());
   }
   const Ref& known = frame.instance ? frame.instance : frame.object;
   if (known) set_slot(frame.slot, known.get(), stack_.size() + 1);
@@ -424,9 +433,7 @@ Ref GraphDecoder::finish() {
   }
   stack_.pop_back();
   if (frame.slot != kNoSlot) slots_[frame.slot].depth = 0;
-  if (frame.kind == FrameKind::kTuple && frame.position > 0 &&
-      !PyObject_GC_IsTracked(frame.object.get())) {
-    // The collector let go of it while stand-ins were all it held.
+  if (has_holes(frame.kind) && frame.position != 0) {
     PyObject_GC_Track(frame.object.get());
   }
   if (frame.kind == FrameKind::kFrozenSet) {
