@@ -310,6 +310,14 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
   if (at_target_) target_tags_[targets_[targets_passed_ - 1].number] = tag;
   if (known_passed_ != known_.size() && pass_known(reader, token)) return true;
   if (is_constant(rule)) {
+    // CPython goes through constants on the C stack when it makes a code object.
+    if (count != 0 &&
+        stack_.size() > static_cast<std::size_t>(wire::kMaxConstantDepth)) {
+      return reader.fail(ErrorCode::kLimitExceeded, token.offset,
+                         "a constant of more than " +
+                             std::to_string(wire::kMaxConstantDepth) +
+                             " tuples or frozensets inside each other");
+    }
     return push(reader, token, {count, nullptr, Rule::kConstant, Rule::kConstant});
   }
   const Rule first = shape->rules[0];

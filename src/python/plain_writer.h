@@ -59,8 +59,8 @@ inline bool is_number(PyObject* object) {
 // tells how many. What big lists are full of takes no call for each.
 Py_ssize_t write_numbers(PyObject* const* items, Py_ssize_t count, wire::Writer& out);
 
-// Deeper than any compiler nests constants; bounds the recursion of what follows.
-inline constexpr int kMaxPlainDepth = 200;
+// Bounds the recursion of what follows.
+inline constexpr int kMaxPlainDepth = wire::kMaxConstantDepth;
 // Where elements of sets start: each set inside of sets tries anew, so few levels are
 // all that is tried.
 inline constexpr int kElementDepth = kMaxPlainDepth - 16;

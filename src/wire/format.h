@@ -100,6 +100,9 @@ enum class CodeField : std::uint8_t {
   kExceptionTable = 12,  // bin
 };
 inline constexpr std::uint32_t kCodeFieldCount = 13;
+// Tuples, frozensets and slices inside each other in a constant: deeper than any
+// compiler nests them, and no depth for the C stack, on which CPython follows them.
+inline constexpr int kMaxConstantDepth = 200;
 
 // Fields of the header: all readers of version 1 know so many, the rest may be absent.
 inline constexpr std::uint32_t kHeaderFieldCount = 5;

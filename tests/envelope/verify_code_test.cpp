@@ -65,6 +65,25 @@ TEST(VerifyCode, RefusesExceptionTablesThatAreUnsoundAndTellsWhere) {
   EXPECT_EQ(verdict.error().offset, at + 4);
 }
 
+TEST(VerifyCode, RefusesConstantsNestedDeeperThanAnyCompilerWrites) {
+  const auto nested = [](std::size_t depth) {
+    BodyDraft body;
+    body.write_constants = [depth](wire::Writer& out) {
+      out.array(1);
+      for (std::size_t i = 0; i < depth; ++i) out.node(NodeTag::kTuple, 1);
+      out.nil();
+    };
+    body.instructions = {0x97, 0, 0x64, 0, 0x53, 0};
+    return verdict_and_place(body, {}).first;
+  };
+
+  EXPECT_TRUE(nested(200));
+  const Result<void> deeper = nested(201);
+  ASSERT_FALSE(deeper);
+  EXPECT_EQ(deeper.error().code, ErrorCode::kLimitExceeded);
+  EXPECT_FALSE(nested(100'000));
+}
+
 TEST(VerifyCode, ChecksOnlyCountsOfCodeOfUnknownPythons) {
   BodyDraft body;
   body.instructions = {0xff, 0xff};
