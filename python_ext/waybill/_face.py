@@ -63,7 +63,10 @@ def fingerprint(obj: object) -> str:
     """32 hexadecimal digits that are equal for equal object graphs.
 
     A key for caches: file names and line numbers of code do not count, nor do the ids
-    of classes. Raises EncodeError for what cannot travel.
+    of classes. Sets make poor keys if their items are instances that differ only in
+    attributes which their ``repr`` does not show, or functions of the same code that
+    hold different values: such items are taken in the set's own order, which may change
+    from process to process. Raises EncodeError for what cannot travel.
     """
     return _core.content_hash(obj, False).hex()
 
