@@ -83,7 +83,7 @@ Ref GraphDecoder::read_reduced(const Frame& frame) {
     return {};
   }
   const Ref callable = slots_[call.callable].object;
-  if (!callable) return {};
+  if (!callable || counts_keys_of(callable.get())) return {};
   // What is open yet may need to know what stands between it and the reference.
   for (std::size_t i = 0; i < call.reference_count; ++i) {
     const std::uint64_t number = call.references[i];

@@ -83,6 +83,11 @@ class GraphDecoder {
   bool is_empty(PyObject* object) const { return object == state_.empty.get(); }
   const DecodeHooks& hooks() const { return hooks_; }
   const Limits& limits() const { return limits_; }
+  // Whether a call of this makes a dict, whose keys max_key_steps is about.
+  bool counts_keys_of(PyObject* callable) const {
+    return keys_.is_strict() && PyType_Check(callable) &&
+           PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(callable), &PyDict_Type);
+  }
   // The number of the next buffer out of band.
   std::uint64_t next_buffer() { return buffer_count_++; }
   // The module whose dict a namespace is; null if none has it.

@@ -1,5 +1,6 @@
 """Small payloads that claim, or would become, very much are refused at once."""
 
+import collections
 import functools
 import io
 import subprocess
@@ -9,7 +10,7 @@ import tracemalloc
 
 import pytest
 import waybill
-from waybill import DATA_ONLY, STRICT_LIMITS, Limits
+from waybill import DATA_ONLY, STANDARD_TYPES, STRICT_LIMITS, Limits
 
 pytest.importorskip("xxhash")
 pytest.importorskip("msgpack")
@@ -244,6 +245,55 @@ def test_shared_parts_over_payloads_are_counted_as_in_one():
 
     with pytest.raises(waybill.DecodeError, match="max_key_steps"):
         unpickler.load()
+
+
+class Called:
+    """Travels as a call of something with these arguments."""
+
+    def __init__(self, *call):
+        self.call = call
+
+    def __reduce__(self):
+        return self.call[0], self.call[1:]
+
+
+COLLIDING = [i * bombs.P for i in range(20_000)]
+
+
+@pytest.mark.parametrize("kind", ["Counter", "OrderedDict", "defaultdict"])
+@pytest.mark.parametrize(
+    "argument",
+    [
+        [(key, 1) for key in COLLIDING],
+        COLLIDING,
+        range(0, 20_000 * bombs.P, bombs.P),
+        collections.deque(COLLIDING),
+    ],
+    ids=["pairs", "list", "range", "deque"],
+)
+@pytest.mark.parametrize("times", [1, 3])
+def test_dicts_do_not_get_keys_that_nobody_counts(kind, argument, times):
+    callable_ = getattr(collections, kind)
+    arguments = (None, argument) if kind == "defaultdict" else (argument,)
+    data = waybill.dumps([Called(callable_, *arguments) for _ in range(times)])
+
+    with pytest.raises(waybill.DecodeError, match="max_key_steps") as caught:
+        waybill.loads(data, policy=STANDARD_TYPES)
+    assert caught.value.code == "limit_exceeded"
+
+
+def test_dicts_of_the_standard_library_get_what_their_reducers_give():
+    objects = [
+        *(
+            collections.Counter("aab"),
+            collections.Counter({1: 2}),
+            collections.Counter(),
+        ),
+        *(collections.OrderedDict(b=1), collections.OrderedDict()),
+        *(collections.defaultdict(list, {1: [2]}), collections.defaultdict(None)),
+    ]
+
+    assert waybill.loads(waybill.dumps(objects), policy=STANDARD_TYPES) == objects
 
 
 def test_range_counts_as_all_that_is_in_it():

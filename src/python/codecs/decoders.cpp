@@ -251,8 +251,30 @@ Ref class_dict(GraphDecoder& decoder, Frame& frame) {
   return type_dict(reinterpret_cast<PyTypeObject*>(type));
 }
 
-Ref call_reducer(GraphDecoder&, Frame& frame) {
+// Whether a dict that is made of it has keys that nobody has looked at: of a range, or
+// of a list of pairs.
+bool has_unseen_keys(PyObject* argument) {
+  if (PyDict_Check(argument) || PyUnicode_Check(argument) || PyBytes_Check(argument)) {
+    return false;
+  }
+  return Py_TYPE(argument)->tp_iter != nullptr || PySequence_Check(argument) != 0;
+}
+
+// A dict that is called into being puts its keys in their places by itself.
+void demand_counted_keys(GraphDecoder& decoder, PyObject* callable,
+                         PyObject* arguments) {
+  if (!decoder.counts_keys_of(callable)) return;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i) {
+    if (!has_unseen_keys(PyTuple_GET_ITEM(arguments, i))) continue;
+    decoder.fail(ErrorCode::kLimitExceeded,
+                 "a dict that is made of something else than a dict, so that "
+                 "max_key_steps cannot count what its keys take");
+  }
+}
+
+Ref call_reducer(GraphDecoder& decoder, Frame& frame) {
   Ref arguments = Ref::steal(PySequence_Tuple(frame.children[1].get()));
+  demand_counted_keys(decoder, frame.children[0].get(), arguments.get());
   return Ref::steal(PyObject_Call(frame.children[0].get(), arguments.get(), nullptr));
 }
 
