@@ -103,6 +103,9 @@ bool read_record(Reader& reader, ManifestView::Import& record) {
       !reader.read_unsigned(line, UINT32_MAX, "the line of an import")) {
     return false;
   }
+  if (record.module.empty()) {
+    return reader.fail(ErrorCode::kMalformed, offset, "an import of no module");
+  }
   record.time = static_cast<ImportTime>(time);
   record.line = static_cast<std::uint32_t>(line);
   return skip_rest(reader, count - kRecordLength);

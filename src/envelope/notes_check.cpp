@@ -84,7 +84,7 @@ class PlacesCheck {
   bool lines(std::uint32_t code) {
     Token token;
     if (!reader_.next(token)) return false;
-    if (token.type != TokenType::kInteger || token.integer < INT32_MIN ||
+    if (token.type != TokenType::kInteger || token.integer < 0 ||
         token.integer > INT32_MAX) {
       return fail(token.offset, "the first line of a place should be a small integer");
     }

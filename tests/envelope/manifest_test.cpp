@@ -168,6 +168,19 @@ TEST(Manifest, RefusesAnUnknownTime) {
   EXPECT_EQ(decode(bytes).error().code, ErrorCode::kMalformed);
 }
 
+TEST(Manifest, RefusesAnImportOfNoModule) {
+  const Bytes bytes = one_record(6, [](wire::Writer& out) {
+    out.text("");
+    out.integer(0);
+    for (int i = 0; i < 3; ++i) out.nil();
+    out.integer(0);
+  });
+  const Result<Manifest> read = decode(bytes);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(read.error().detail, "an import of no module");
+}
+
 TEST(Manifest, RefusesNamesThatAreNotUtf8) {
   const Bytes bytes = one_record(6, [](wire::Writer& out) {
     out.text("\xff");

@@ -483,6 +483,24 @@ TEST(Verify, LetsAPlaceNameTheFileThatWasNamedLast) {
   EXPECT_EQ(verdict_on_places(write_places(true), "task.py"), "sound");
 }
 
+TEST(Verify, WantsAFirstLineThatPythonTakes) {
+  const auto starts_at = [](std::int64_t line) {
+    return verdict_on_places([line](Writer& out) {
+      out.array(2);
+      write_place(out);
+      out.array(4);
+      out.text("task.py");
+      out.integer(line);
+      out.binary({});
+      out.array(0);
+    });
+  };
+  EXPECT_EQ(starts_at(0), "sound");
+  EXPECT_EQ(starts_at(INT32_MAX), "sound");
+  EXPECT_EQ(starts_at(-1), "malformed");
+  EXPECT_EQ(starts_at(std::int64_t{INT32_MAX} + 1), "malformed");
+}
+
 TEST(Verify, WantsAFileForTheOutermostCode) {
   EXPECT_EQ(verdict_on_places([](Writer& out) {
               out.array(2);
