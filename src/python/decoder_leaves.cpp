@@ -86,10 +86,9 @@ Ref GraphDecoder::extension(const Token& token) {
       const bool is_known = wire::index_of(token.bytes, index) && modules_ != nullptr &&
                             index < modules_->size();
       if (!is_known) fail(ErrorCode::kUndeclared, "a module that is not listed");
-      if (hooks_.find_class != nullptr && !stack_.empty() &&
-          stack_.back().codec != nullptr &&
+      if (!stack_.empty() && stack_.back().codec != nullptr &&
           stack_.back().codec->tag == NodeTag::kGlobal) {
-        return modules_->name(index);  // find_class() imports as it sees fit.
+        return Ref::steal(PyLong_FromUnsignedLongLong(index));  // See look_up_global.
       }
       return outside([&] { return modules_->get(index); });
     }

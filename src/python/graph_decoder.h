@@ -73,6 +73,7 @@ class GraphDecoder {
 
   const State& state() const { return state_; }
   CodeBuilder& code() { return *code_; }
+  ModuleImporter& modules() { return *modules_; }
   [[noreturn]] void fail(ErrorCode code, std::string detail);
   // For a node kInstead: makes the node around it mean this object.
   void put_instead(PyObject* object);

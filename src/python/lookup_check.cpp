@@ -81,24 +81,26 @@ LookupCheck::LookupCheck(const State& state, const Admission* admission,
       module_(module),
       name_(name) {}
 
-std::string LookupCheck::asked_module() const {
-  return module_ == nullptr ? "builtins" : text_or_nothing(module_);
-}
-
 void LookupCheck::demand(Request request, PyObject* module, PyObject* name) const {
   auto objection =
       admission_->objection(request, text_or_nothing(module), text_or_nothing(name));
   if (!objection) return;
   raise_decode(state_, ErrorCode::kRefused, offset_,
-               *std::move(objection) + "; the payload calls it " + asked_module() +
-                   ":" + text_or_nothing(name_));
+               *std::move(objection) + "; the payload calls it " +
+                   text_or_nothing(module_) + ":" + text_or_nothing(name_));
 }
 
 // All that the name may be used for.
 Request LookupCheck::use() const {
   const bool may_be_called =
-      !admission_->objection(Request::kCall, asked_module(), text_or_nothing(name_));
+      !admission_->objection(Request::kCall, text_of(module_), text_or_nothing(name_));
   return may_be_called ? Request::kCall : Request::kLookup;
+}
+
+void LookupCheck::entered(PyObject* module) const {
+  if (admission_ == nullptr) return;
+  PyObject* own = module_name(state_, module);
+  if (own != nullptr && PyUnicode_Compare(own, module_) != 0) demand(use(), own, name_);
 }
 
 void LookupCheck::passed(PyObject* object, PyObject* rest) const {
@@ -110,7 +112,7 @@ void LookupCheck::found(PyObject* object) const {
   if (admission_ == nullptr) return;
   if (PyModule_Check(object)) {
     demand(Request::kImport, module_name(state_, object), nullptr);
-    return;
+    if (PyCallable_Check(object) == 0) return;
   }
   const OwnName own = own_name(state_, object);
   if (own.module) demand(use(), own.module.get(), own.name.get());

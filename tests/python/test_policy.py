@@ -7,6 +7,7 @@ import functools
 import io
 import ipaddress
 import json
+import os
 import pathlib
 import pickle
 import random
@@ -57,10 +58,16 @@ def module():
     del sys.modules[made.__name__]
 
 
-def payload_of_global(module_name, path):
-    """An envelope that looks a name up, as a hostile sender would write it."""
+def payload_of(node, module_name, path):
+    """An envelope with what `node` makes of a name, as a hostile sender would write it.
+
+    `node` takes what makes the tag of a node, and the node that looks the name up.
+    """
     msgpack = pytest.importorskip("msgpack")
     pytest.importorskip("xxhash")
+
+    def tag(number):
+        return msgpack.ExtType(0, bytes([number]))
 
     packed = msgpack.packb(
         [
@@ -68,17 +75,23 @@ def payload_of_global(module_name, path):
             {0: [[module_name, 0, None, None, None, 0]]},
             [],
             [],
-            [
-                msgpack.ExtType(0, b"\x07"),
-                msgpack.ExtType(2, b"\x00"),
-                path,
-            ],
+            node(tag, [tag(7), msgpack.ExtType(2, b"\x00"), path]),
             {},
             bytes(8),
             None,
         ]
     )
     return resealed(packed, len(packed) - DIGEST_SIZE - 1)
+
+
+def payload_of_global(module_name, path):
+    return payload_of(lambda _, found: found, module_name, path)
+
+
+def payload_of_call(module_name, path, *arguments):
+    return payload_of(
+        lambda tag, found: [tag(14), found, arguments, None, [], {}], module_name, path
+    )
 
 
 def test_data_only_lets_in_all_builtin_data():
@@ -292,6 +305,92 @@ def test_call_through_another_module_takes_leave_to_call_there(module):
 
     with pytest.raises(waybill.PolicyError, match="call of random:choice"):
         waybill.loads(data, policy=policy)
+
+
+def test_call_through_a_module_with_another_name_takes_leave_to_call_there():
+    """os.path is what sys.modules has by that name; itself it has another."""
+    own_name = os.path.__name__
+    data = payload_of_call("os.path", "os.getcwd")
+    leave = f"allow call os.path\nallow call {own_name}\nallow lookup *"
+
+    with pytest.raises(waybill.PolicyError, match=f"call of {own_name}:os.getcwd"):
+        waybill.loads(data, policy=Policy("allow call os.path\nallow lookup *"))
+    with pytest.raises(waybill.PolicyError, match="call of os:getcwd"):
+        waybill.loads(data, policy=Policy(leave))
+    with pytest.raises(waybill.PolicyError, match=f"call of {os.getcwd.__module__}:"):
+        waybill.loads(data, policy=Policy("allow call os\n" + leave))
+    with pytest.raises(waybill.PolicyError, match=r"call of os.path:os.getcwd"):
+        waybill.loads(data, policy=Policy(f"allow call {own_name}\nallow lookup *"))
+
+    own_rule = f"allow call os\nallow call {os.getcwd.__module__}\n"
+    assert waybill.loads(data, policy=Policy(own_rule + leave)) == os.getcwd()
+
+
+def test_name_in_a_module_with_another_name_has_to_be_allowed_under_both():
+    own_name = os.path.__name__
+    data = payload_of_global("os.path", "sep")
+    both = f"allow lookup os.path\nallow lookup {own_name}"
+
+    with pytest.raises(waybill.PolicyError, match=f"lookup of {own_name}:sep"):
+        waybill.loads(data, policy=Policy("allow lookup os.path"))
+
+    assert waybill.loads(data, policy=Policy(both)) == os.path.sep
+
+
+def test_module_without_a_name_of_its_own_is_asked_about_by_that_of_the_payload(
+    module, monkeypatch
+):
+    def own():
+        return "called"
+
+    own.__module__ = module.__name__
+    own.__qualname__ = "own"
+    module.own = own
+    # Nothing is in sys.modules by this name, and so it is no module's.
+    monkeypatch.setattr(module, "__name__", "waybill_test_nowhere")
+    monkeypatch.setattr(module, "__spec__", None)
+    data = payload_of_call(own.__module__, "own")
+
+    with pytest.raises(waybill.PolicyError, match=f"call of {own.__module__}:own"):
+        waybill.loads(data, policy=Policy("allow call builtins\nallow lookup *"))
+
+    assert (
+        waybill.loads(data, policy=Policy(f"allow call {own.__module__}")) == "called"
+    )
+
+
+def test_module_that_can_be_called_is_asked_about_by_its_type(module):
+    class Callable(types.ModuleType):
+        def __call__(self):
+            return "called"
+
+    Callable.__module__ = module.__name__
+    Callable.__qualname__ = "Callable"
+    module.inner = Callable("waybill_test_inner")
+    module.inner.__spec__ = module.__spec__
+    data = payload_of_call(module.__name__, "inner")
+    name = f"{module.__name__}:inner"
+
+    with pytest.raises(waybill.PolicyError, match=r"call of .*:Callable"):
+        waybill.loads(data, policy=Policy(f"allow call {name}\nallow import *"))
+
+    policy = Policy(f"allow call {module.__name__}\nallow import *")
+    assert waybill.loads(data, policy=policy) == "called"
+
+
+def test_terms_of_the_process_see_through_another_name_too():
+    program = """
+waybill.restrict(policy=waybill.Policy("allow call os.path\\nallow lookup *"))
+try:
+    answer = waybill.loads(data, policy=waybill.Policy("allow call *"))
+except waybill.PolicyError as error:
+    answer = str(error)
+"""
+    data = payload_of_call("os.path", "os.getcwd")
+
+    words = fresh_process.execute(program, data)
+
+    assert f"call of {os.path.__name__}:os.getcwd" in words
 
 
 def test_lazy_import_is_for_neither_policies_nor_find_class():

@@ -79,26 +79,30 @@ Ref follow(Ref object, PyObject* path, const LookupCheck& check) {
   return object;
 }
 
+// The module came as its number: find_class() imports as it sees fit, and terms are
+// about the name that the manifest gives it, whatever it calls itself.
 Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
   const State& state = decoder.state();
-  PyObject* module = frame.children[0].get();
+  ModuleImporter& modules = decoder.modules();
+  const bool is_builtin = frame.children[0].get() == Py_None;
+  const std::size_t index = is_builtin ? 0 : PyLong_AsSize_t(frame.children[0].get());
   PyObject* path = frame.children[1].get();
-  Ref object;
-  if (PyObject* find_class = decoder.hooks().find_class) {
-    if (module == Py_None) module = state.names.builtins_plain.get();
-    const LookupCheck check(state, decoder.hooks().admission, frame.offset, module,
-                            path);
-    object =
-        Ref::steal(PyObject_CallFunctionObjArgs(find_class, module, path, nullptr));
-    check.found(object.get());
-    return object;
-  }
   const Admission* admission = decoder.hooks().admission;
-  const bool has_name = admission != nullptr && module != Py_None;
-  const Ref name = Ref::share(has_name ? module_name(state, module) : nullptr);
+  PyObject* find_class = decoder.hooks().find_class;
+  Ref name;
+  if (admission != nullptr || find_class != nullptr) {
+    name = is_builtin ? state.names.builtins_plain : modules.name(index);
+  }
   const LookupCheck check(state, admission, frame.offset, name.get(), path);
-  object = module == Py_None ? builtins_module(state) : frame.children[0];
-  object = follow(std::move(object), path, check);
+  Ref object;
+  if (find_class != nullptr) {
+    object =
+        Ref::steal(PyObject_CallFunctionObjArgs(find_class, name.get(), path, nullptr));
+  } else {
+    Ref module = is_builtin ? builtins_module(state) : modules.get(index);
+    check.entered(module.get());
+    object = follow(std::move(module), path, check);
+  }
   check.found(object.get());
   return object;
 }
