@@ -28,32 +28,37 @@ bool GraphEncoder::is_of_module_by_value(PyObject* globals) {
 }
 
 void GraphEncoder::add_companion(PyObject* object) {
-  PyObject* module = nullptr;
+  Ref module;
   if (PyModule_Check(object)) {
-    module = object;
+    module = Ref::share(object);
   } else if (PyFunction_Check(object)) {
-    module = module_of_dict(state_, PyFunction_GET_GLOBALS(object));
+    module = Ref::share(module_of_dict(state_, PyFunction_GET_GLOBALS(object)));
   } else if (PyType_Check(object)) {
     const Ref name = attribute_or_null(object, state_.names.module);
-    if (name && PyUnicode_Check(name.get())) module = find_module(state_, name.get());
+    if (name && PyUnicode_Check(name.get())) {
+      module = Ref::share(find_module(state_, name.get()));
+    }
   }
-  PyObject* name = module == nullptr ? nullptr : importable_name(state_, module);
-  if (name == nullptr || is_by_value(module)) return;
-  const Ref is_local = Ref::steal(PyObject_CallOneArg(state_.is_local.get(), module));
-  if (is_local.get() == Py_True) check(PySet_Add(options_.hooks.by_value, name));
+  if (!module || is_by_value(module.get())) return;
+  const Ref name = Ref::share(importable_name(state_, module.get()));
+  if (!name) return;
+  const Ref is_local =
+      Ref::steal(PyObject_CallOneArg(state_.is_local.get(), module.get()));
+  if (is_local.get() == Py_True) check(PySet_Add(options_.hooks.by_value, name.get()));
 }
 
 void GraphEncoder::ship(PyObject* name) {
-  PyObject* module = find_module(state_, name);
-  if (module == nullptr) return;
-  add_companion(module);
-  if (!is_by_value(module)) return;
+  const Ref module = Ref::share(find_module(state_, name));
+  if (!module) return;
+  add_companion(module.get());
+  if (!is_by_value(module.get())) return;
+  const Ref own_name = Ref::share(module_name(state_, module.get()));
   // A package has to be there for what is in it to be found.
   if (const Ref package = parent_of(name)) ship(package.get());
-  for (const Ref& known : shipped_) {
-    if (known.get() == module) return;
+  for (const auto& [known, known_name] : shipped_) {
+    if (known.get() == module.get()) return;
   }
-  shipped_.push_back(Ref::share(module));
+  shipped_.emplace_back(module, own_name);
 }
 
 void GraphEncoder::ship_imports(PyObject* function, const CodeInfo& info) {
@@ -78,7 +83,9 @@ void GraphEncoder::bring_companions(PyObject* function, const CodeInfo& info) {
   PyObject* module = module_of_dict(state_, globals);
   if (module == nullptr || !is_by_value(module)) return;
   for (const GlobalUse& use : info.globals) {
-    if (PyObject* value = raw_get(globals, use.name)) add_companion(value);
+    if (const Ref value = Ref::share(raw_get(globals, use.name))) {
+      add_companion(value.get());
+    }
   }
   ship_imports(function, info);
 }
@@ -92,10 +99,10 @@ void GraphEncoder::encode_with_modules(PyObject* root) {
   run();
   // Each may bring further ones.
   for (std::size_t i = 0; i < shipped_.size(); ++i) {
-    const Ref module = shipped_[i];
+    const auto [module, name] = shipped_[i];
     root_ = module.get();
     out_.array(3);
-    write_text(module_name(state_, module.get()), out_);
+    write_text(name.get(), out_);
     value(module.get());
     run();
   }

@@ -101,7 +101,8 @@ class GraphEncoder {
 
   // Sees to it that local modules that a function of such a module uses come along.
   void bring_companions(PyObject* function, const CodeInfo& info);
-  // The same for what such a module holds: a local module, or what comes from one.
+  // The same for what such a module holds: a local module, or what comes from one. It
+  // may run code of others, so the caller holds `object` itself.
   void add_companion(PyObject* object);
 
   // Whether a module that travels by value has this dict.
@@ -232,7 +233,8 @@ class GraphEncoder {
   std::vector<PyObject*> namespaces_;    // Globals dicts that were written as such.
   std::vector<PyObject*> module_dicts_;  // Of modules that travel by value.
   Memo class_dicts_;                     // The offset is the address of the class.
-  std::vector<Ref> shipped_;  // Modules that come along for import statements.
+  // Modules that come along for import statements, and their names.
+  std::vector<std::pair<Ref, Ref>> shipped_;
   std::map<std::string, PyObject*> written_ids_;
   std::uint64_t buffer_count_ = 0;
   Ref unreduced_type_;                  // Last type for which there is no own reducer.

@@ -1,5 +1,6 @@
 """Modules by value: the receiver has none of the files."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -264,3 +265,58 @@ def test_bytes_do_not_depend_on_the_process(folder, tmp_path):
         payloads.append(file.read_bytes())
 
     assert payloads[0] == payloads[1]
+
+
+# ---- Code that runs meanwhile
+
+
+_ASKING = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+import waybill, bv_user, bv_used
+class File(str):
+    # Asked for whether the module is local.
+    def startswith(self, *arguments):
+        for module in bv_user, bv_used: module.__dict__.pop("taken", None)
+        {change}
+        self.filler = [bytes(17 + i % 90) for i in range(5000)]
+        return str.startswith(self, *arguments)
+bv_used.__file__ = File(bv_used.__file__)
+waybill.dumps({sent}, by_value=["bv_user"])
+print("done")
+"""
+
+
+@pytest.mark.parametrize("sent", ["bv_user", "bv_user.user"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "pass",
+        "bv_user.__dict__.update((str(i), i) for i in range(1000))",
+        "sys.modules.pop('bv_used', None)",
+    ],
+)
+def test_what_is_asked_about_may_go_meanwhile(tmp_path, change, sent):
+    (tmp_path / "bv_used.py").write_text("def taken(): return 1\n")
+    (tmp_path / "bv_user.py").write_text(
+        "from bv_used import taken\ndef user(): return taken()\n"
+    )
+    script = _ASKING.format(change=change, sent=sent)
+
+    answer = fresh_process.run_script(
+        script, tmp_path, env=os.environ | {"PYTHONMALLOC": "debug"}
+    )
+
+    assert answer.strip() == "done"
+
+
+def test_module_that_comes_along_keeps_its_name_whatever_becomes_of_it(send):
+    program = """
+class Forgetful:
+    def __reduce__(self):
+        sys.modules.pop("bv_package.helper", None)
+        return int, ()
+data = waybill.dumps([work.relative, Forgetful()], by_value=[bv_package])
+"""
+
+    assert send(program, "value[0](3)") == 6

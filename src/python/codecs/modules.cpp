@@ -54,8 +54,7 @@ void describe_module(GraphEncoder& encoder, PyObject* module, Plan& plan) {
       names.name.get(), names.package.get(), names.path.get(),  names.builtins.get(),
       names.spec.get(), names.loader.get(),  names.cached.get()};
   Memo& written = encoder.written_globals(dict);
-  const bool brings_companions = encoder.is_by_value(module);
-  std::vector<std::pair<PyObject*, Ref>> found;
+  std::vector<std::pair<Ref, Ref>> found;
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(dict, &position, &name, &value)) {
@@ -67,13 +66,15 @@ void describe_module(GraphEncoder& encoder, PyObject* module, Plan& plan) {
     const auto key = reinterpret_cast<std::uintptr_t>(name);
     if (written.find(key) != nullptr) continue;
     written.insert(key, 0);
-    if (brings_companions) encoder.add_companion(value);
-    found.emplace_back(name, Ref::share(value));
+    found.emplace_back(Ref::share(name), Ref::share(value));
+  }
+  if (encoder.is_by_value(module)) {
+    for (const auto& [key, held] : found) encoder.add_companion(held.get());
   }
   plan.raw().map(found.size());
   for (auto& [key, held] : found) {
-    write_text(key, plan.raw());
-    plan.child(std::move(held), Label::of_attribute(key));
+    write_text(key.get(), plan.raw());
+    plan.child(std::move(held), Label::of_attribute(key.get()));
   }
 }
 
