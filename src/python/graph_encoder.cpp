@@ -156,15 +156,17 @@ bool GraphEncoder::container(PyObject* object) {
 }
 
 bool GraphEncoder::set(PyObject* object, NodeTag tag) {
-  out_.node(tag, static_cast<std::size_t>(PySet_GET_SIZE(object)));
+  const Ref items = elements_of(object);
+  out_.node(tag, static_cast<std::size_t>(PyTuple_GET_SIZE(items.get())));
   std::vector<std::string> elements;
-  if (sorted_plain(object, elements, nullptr, kElementDepth)) {
+  if (sorted_plain(items.get(), elements, nullptr, kElementDepth)) {
     for (const std::string& element : elements) out_.append(bytes_of(element));
     return false;
   }
-  const Ref held = Ref::share(object);
+  // Errors name it, whatever becomes of the container that it is in.
+  keep_.push_back(Ref::share(object));
   freeze();
-  Ref ordered = sorted_elements(state_, infos_, object);
+  Ref ordered = sorted_elements(state_, infos_, items);
   push(Frame::Kind::kTuple, ordered.get(), PyTuple_GET_SIZE(ordered.get()));
   return true;
 }
@@ -213,9 +215,11 @@ void GraphEncoder::freeze() {
     Frame& frame = stack_[frozen_];
     demand_length(frame);
     if (frame.kind == Frame::Kind::kList) {
+      const CollectorPause pause;  // Until the copy is whole.
       frame.object = Ref::steal(PyList_AsTuple(frame.object.get()));
       frame.kind = Frame::Kind::kTuple;
     } else if (frame.kind == Frame::Kind::kDict) {
+      const CollectorPause pause;
       Ref items = Ref::steal(PyList_New(0));
       PyObject* key = nullptr;
       PyObject* item = nullptr;

@@ -33,8 +33,8 @@ struct EncodeOptions {
   EncodeHooks hooks;
 };
 
-// The elements of a set, as a tuple in canonical order.
-Ref sorted_elements(const State& state, CodeInfos& infos, PyObject* set);
+// The elements of a set, given and returned as a tuple, in canonical order.
+Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements);
 
 class GraphEncoder {
  public:
@@ -109,7 +109,9 @@ class GraphEncoder {
   bool is_of_module_by_value(PyObject* globals);
 
   // The elements of a set in canonical order, as a tuple.
-  Ref sorted(PyObject* set) { return sorted_elements(state_, infos_, set); }
+  Ref sorted(PyObject* set) {
+    return sorted_elements(state_, infos_, elements_of(set));
+  }
 
   // The number of the next buffer that travels out of band.
   std::uint64_t next_buffer() { return buffer_count_++; }

@@ -116,6 +116,8 @@ void write_text(PyObject* text, Writer& out) {
     out.text(view);
     return;
   }
+  // Lone surrogates make exceptions, and those may make finalizers run.
+  const Ref held = Ref::share(text);
   Ref bytes = Ref::steal_or_null(PyUnicode_AsUTF8String(text));
   const bool has_surrogates = !bytes;
   if (has_surrogates) {
@@ -155,13 +157,16 @@ bool write_leaf(PyObject* object, Writer& out) {
   return true;
 }
 
-bool sorted_plain(PyObject* set, std::vector<std::string>& elements, CodeInfos* infos,
+Ref elements_of(PyObject* set) {
+  const CollectorPause pause;
+  return Ref::steal(PySequence_Tuple(set));
+}
+
+bool sorted_plain(PyObject* items, std::vector<std::string>& elements, CodeInfos* infos,
                   int depth) {
-  Py_ssize_t position = 0;
-  Ref items = Ref::steal(PySequence_Tuple(set));
-  for (; position < PyTuple_GET_SIZE(items.get()); ++position) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); ++i) {
     Writer scratch;
-    PyObject* item = PyTuple_GET_ITEM(items.get(), position);
+    PyObject* item = PyTuple_GET_ITEM(items, i);
     if (!write_plain(item, scratch, infos, depth + 1)) return false;
     const BytesView bytes = scratch.view();
     elements.emplace_back(bytes.begin(), bytes.end());
@@ -177,7 +182,7 @@ bool write_plain(PyObject* object, Writer& out, CodeInfos* infos, int depth) {
   if (type == &PyTuple_Type) return write_items(object, out, infos, depth);
   if (type == &PyFrozenSet_Type) {
     std::vector<std::string> elements;
-    if (!sorted_plain(object, elements, infos, depth)) return false;
+    if (!sorted_plain(elements_of(object).get(), elements, infos, depth)) return false;
     out.node(NodeTag::kFrozenSet, elements.size());
     for (const std::string& element : elements) out.append(bytes_of(element));
     return true;

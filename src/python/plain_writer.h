@@ -70,9 +70,13 @@ inline constexpr int kElementDepth = kMaxPlainDepth - 16;
 // it or it is nested too deeply.
 bool write_plain(PyObject* object, wire::Writer& out, CodeInfos* infos, int depth = 0);
 
-// The elements of a set or frozenset as write_plain gives them, sorted. False if one is
-// not plain.
-bool sorted_plain(PyObject* set, std::vector<std::string>& elements, CodeInfos* infos,
+// The elements of a set or frozenset in a tuple. Runs no code of others, finalizers
+// included.
+Ref elements_of(PyObject* set);
+
+// The elements of a set, given as a tuple, as write_plain gives them, sorted. False if
+// one is not plain.
+bool sorted_plain(PyObject* items, std::vector<std::string>& elements, CodeInfos* infos,
                   int depth = 0);
 
 }  // namespace waybill::py

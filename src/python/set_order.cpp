@@ -88,8 +88,7 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
 
 }  // namespace
 
-Ref sorted_elements(const State& state, CodeInfos& infos, PyObject* set) {
-  Ref elements = Ref::steal(PySequence_Tuple(set));
+Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements) {
   if (PyTuple_GET_SIZE(elements.get()) < 2) return elements;
   std::vector<std::pair<std::string, PyObject*>> order;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(elements.get()); ++i) {

@@ -107,9 +107,8 @@ bool holds_module(PyObject* tuple) {
 }
 
 // __defaults__, each under its parameter's name.
-void plan_defaults(GraphEncoder& encoder, PyFunctionObject* function,
-                   const CodeInfo& info, Plan& plan) {
-  PyObject* defaults = function->func_defaults;
+void plan_defaults(GraphEncoder& encoder, PyObject* defaults, const CodeInfo& info,
+                   Plan& plan) {
   if (!holds_module(defaults)) {
     plan.child(Ref::share(defaults), Label::of_text(".__defaults__"));
     return;
@@ -126,9 +125,9 @@ void plan_defaults(GraphEncoder& encoder, PyFunctionObject* function,
   }
 }
 
-void plan_keyword_defaults(GraphEncoder& encoder, PyFunctionObject* function,
+void plan_keyword_defaults(GraphEncoder& encoder, PyObject* defaults,
                            const CodeInfo& info, Plan& plan) {
-  PyObject* defaults = function->func_kwdefaults;
+  const CollectorPause pause;  // Names with lone surrogates make exceptions.
   plan.raw().map(static_cast<std::size_t>(PyDict_GET_SIZE(defaults)));
   Py_ssize_t position = 0;
   PyObject *name, *value;
@@ -145,7 +144,9 @@ void plan_cells(GraphEncoder& encoder, PyFunctionObject* function, const CodeInf
   plan.raw().array(added.size());
   Ref names = Ref::steal(PyCode_GetFreevars(info.code));
   for (Py_ssize_t i : added) {
-    PyObject* content = PyCell_GET(PyTuple_GET_ITEM(function->func_closure, i));
+    const Ref held =
+        Ref::share(PyCell_GET(PyTuple_GET_ITEM(function->func_closure, i)));
+    PyObject* content = held.get();
     if (content == nullptr) {
       plan.raw().singleton(wire::Singleton::kEmpty);
       continue;
@@ -280,9 +281,9 @@ void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
     } else if (field.field == FunctionField::kCells) {
       plan_cells(encoder, function, info, cells, plan);
     } else if (field.field == FunctionField::kDefaults) {
-      plan_defaults(encoder, function, info, plan);
+      plan_defaults(encoder, field.value.get(), info, plan);
     } else if (field.field == FunctionField::kKeywordDefaults) {
-      plan_keyword_defaults(encoder, function, info, plan);
+      plan_keyword_defaults(encoder, field.value.get(), info, plan);
     } else {
       plan.child(field.value,
                  field.label != nullptr ? Label::of_text(field.label) : Label{});
