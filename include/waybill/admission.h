@@ -7,6 +7,7 @@
 //   terms.policy = std::make_shared<waybill::Policy>();  // Nothing but data.
 //   auto envelope = waybill::Admission(terms).admit(bytes);
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -31,14 +32,18 @@ struct Terms {
 
 // From now on, all admissions of this process are on these terms too, whatever else
 // they are given. Nothing takes that back: later calls can only add. Thread-safe; one
-// that is constructed already does not see it. A program that has two copies of this
+// that is constructed already does not see it. Takes no lock, so a process that is
+// forked meanwhile by another thread can go on. A program that has two copies of this
 // library has two ceilings.
 void restrict_process(const Terms& terms);
 
-// Whether restrict_process() was ever called. Cost: one load.
-bool is_process_restricted();
+// How often restrict_process() was called: what was let in before, and kept, may not be
+// let in any more once this is another. Cost: one load.
+std::size_t process_restrictions();
+inline bool is_process_restricted() { return process_restrictions() != 0; }
 
-// Terms and the process's ceiling, as of now. Thread-safe when const.
+// Terms and the process's ceiling, as of now. Thread-safe when const; constructing it
+// takes no lock.
 class Admission {
  public:
   explicit Admission(const Terms& terms = {});

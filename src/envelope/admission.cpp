@@ -1,67 +1,76 @@
 // The ceiling is the one thing here that belongs to the process and not to a value or
 // an interpreter: it has to hold for code that imports the module anew, or starts
-// another interpreter. Tested by tests/envelope/admission_test.cpp.
+// another interpreter. Nobody waits for anybody to read or lower it: a fork while other
+// threads do leaves nothing locked. Tested by tests/envelope/admission_test.cpp and
+// tests/threads/core_test.cpp.
 
 #include "waybill/admission.h"
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
+#include <memory>
 
 namespace waybill {
 namespace {
 
-// Asked for each load, and so no part of what has to be made first.
-constinit std::atomic<bool> is_restricted = false;
-
-struct Ceiling {
-  std::mutex mutex;
-  std::vector<Terms> terms;  // Guarded by `mutex`.
+// What one call of restrict_process() added. Never changed, and never freed: threads
+// may go on while the process ends.
+struct Restriction {
+  Terms terms;
+  const Restriction* earlier = nullptr;
+  std::size_t number = 1;  // This one, and all earlier ones.
 };
 
-// Never destroyed: threads may go on while the process ends.
-Ceiling& ceiling() {
-  static Ceiling& instance = *new Ceiling;
-  return instance;
-}
+constinit std::atomic<const Restriction*> last_restriction = nullptr;
 
 Limits usual_limits(const Policy& policy) {
   return policy.ask(Request::kCode, {}, {}).allows ? Limits{} : kStrictLimits;
 }
 
-std::vector<Terms> terms_of_process() {
-  if (!is_process_restricted()) return {};
-  const std::lock_guard lock(ceiling().mutex);
-  return ceiling().terms;
+// In the order of the calls.
+std::vector<const Terms*> terms_of_process() {
+  std::vector<const Terms*> all;
+  const Restriction* restriction = last_restriction.load(std::memory_order_acquire);
+  for (; restriction != nullptr; restriction = restriction->earlier) {
+    all.push_back(&restriction->terms);
+  }
+  std::ranges::reverse(all);
+  return all;
 }
 
 }  // namespace
 
 void restrict_process(const Terms& terms) {
-  Ceiling& process = ceiling();
-  const std::lock_guard lock(process.mutex);
-  process.terms.push_back(terms);
-  Terms& added = process.terms.back();
+  auto added = std::make_unique<Restriction>(Restriction{.terms = terms});
   // Who loads something later may give limits, and not lift these.
-  if (added.policy && !added.limits) added.limits = usual_limits(*added.policy);
-  is_restricted.store(true, std::memory_order_release);
+  if (terms.policy && !terms.limits) added->terms.limits = usual_limits(*terms.policy);
+  const Restriction* last = last_restriction.load(std::memory_order_acquire);
+  do {
+    added->earlier = last;
+    added->number = last == nullptr ? 1 : last->number + 1;
+  } while (!last_restriction.compare_exchange_weak(
+      last, added.get(), std::memory_order_acq_rel, std::memory_order_acquire));
+  static_cast<void>(added.release());
 }
 
-bool is_process_restricted() { return is_restricted.load(std::memory_order_acquire); }
+std::size_t process_restrictions() {
+  const Restriction* last = last_restriction.load(std::memory_order_acquire);
+  return last == nullptr ? 0 : last->number;
+}
 
 Admission::Admission(const Terms& terms) {
-  const std::vector<Terms> above = terms_of_process();
+  const std::vector<const Terms*> above = terms_of_process();
   const auto take = [&](const Terms& each) {
     if (each.policy) policies_.push_back(each.policy);
     if (each.keys) keys_.push_back(each.keys);
   };
   take(terms);
-  std::ranges::for_each(above, take);
+  for (const Terms* each : above) take(*each);
   limits_ = terms.limits   ? *terms.limits
             : terms.policy ? usual_limits(*terms.policy)
                            : Limits{};
-  for (const Terms& each : above) {
-    if (each.limits) limits_ = stricter(limits_, *each.limits);
+  for (const Terms* each : above) {
+    if (each->limits) limits_ = stricter(limits_, *each->limits);
   }
 }
 

@@ -3,6 +3,8 @@
 // process of its own (ctest), so that the first to use a thing are threads too.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <memory>
@@ -29,6 +31,14 @@ namespace {
 using samples::Bytes;
 using test::at_once;
 using test::kThreads;
+
+#if defined(__SANITIZE_THREAD__)
+#define WAYBILL_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WAYBILL_THREAD_SANITIZER
+#endif
+#endif
 
 constexpr int kRounds = 50;
 
@@ -205,6 +215,33 @@ TEST(Threads, RestrictTheProcessWhileOthersAsk) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kRefused);
   EXPECT_EQ(Admission().limits().max_values, std::size_t{1} << 20);
+  EXPECT_EQ(process_restrictions(), kRounds + 1);
+}
+
+TEST(Threads, ForkWhileOthersAskAndRestrict) {
+#ifdef WAYBILL_THREAD_SANITIZER
+  GTEST_SKIP() << "a fork of the thread sanitizer's own threads may hang";
+#endif
+  constexpr int kForks = 100;
+  restrict_process({.policy = policy_of("")});
+  at_once([&](int thread) {
+    for (int round = 0; round < kForks; ++round) {
+      if (thread != 0) {
+        for (int time = 0; time < 100; ++time) Admission();
+        restrict_process({.limits = Limits{}});
+        continue;
+      }
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(20);  // Seconds, after which it has hung.
+        restrict_process({.limits = Limits{}});
+        _exit(Admission().is_data_only() ? 0 : 1);
+      }
+      int status = -1;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      ASSERT_EQ(status, 0);
+    }
+  });
 }
 
 }  // namespace
