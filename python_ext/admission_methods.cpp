@@ -55,6 +55,10 @@ PyObject* restrict_process(PyObject*, PyObject* terms) {
   });
 }
 
+PyObject* restrictions(PyObject*, PyObject*) {
+  return guarded([] { return Ref::steal(PyLong_FromSize_t(process_restrictions())); });
+}
+
 void add(PyObject* module, const char* name, const Ref& value) {
   check(PyModule_AddObjectRef(module, name, value.get()));
 }
@@ -66,6 +70,7 @@ PyMethodDef kAdmissionMethods[] = {
     {"ask", fast(ask), METH_FASTCALL,
      "ask(policy, request, module, name, /) -> (allowed, rule)"},
     {"restrict_process", restrict_process, METH_O, "restrict_process(terms, /)"},
+    {"restrictions", restrictions, METH_NOARGS, "restrictions() -> int"},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -134,13 +134,3 @@ def restrict(
     if terms is None:
         raise TypeError("restrict() needs a policy, keys or limits")
     _core.restrict_process(terms)
-    global _restrictions
-    _restrictions += 1
-
-
-_restrictions = 0
-
-
-def restrictions() -> int:
-    """How often ``restrict`` was called; what is kept from loads holds until then."""
-    return _restrictions

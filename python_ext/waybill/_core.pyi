@@ -99,6 +99,9 @@ def ask(
 #: Puts all that is loaded from now on on these terms.
 def restrict_process(terms: Terms, /) -> None: ...
 
+#: How often that was called in this process, by whichever interpreter or C++ program.
+def restrictions() -> int: ...
+
 # For waybill._signatures. A `key` or `ring` is a capsule; `source` is "text", "file" or
 # "environment". All but the first and key_ring() raise SignatureError.
 

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from waybill import _admission
-from waybill._core import dumps, loads
+from waybill._core import dumps, loads, restrictions
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -52,7 +51,7 @@ class SharedObjects:
 
     def load(self, payload: bytes) -> Any:
         # What was let in on earlier terms has to be let in on today's.
-        key = _admission.restrictions(), payload
+        key = restrictions(), payload
         with self._lock:
             if key in self._objects:
                 self._objects.move_to_end(key)

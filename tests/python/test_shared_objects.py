@@ -7,6 +7,7 @@ import sys
 import threading
 
 import pytest
+import test_subinterpreters
 import waybill
 from waybill import _pickled
 
@@ -106,17 +107,29 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert ended.stdout == b"1\n"
 
 
-def test_what_was_let_in_before_is_asked_about_again_on_new_terms():
-    code = """
-import pickle, sys, waybill
-stream = sys.stdin.buffer.read()
-pickle.loads(stream)
-waybill.restrict(policy=waybill.INSTALLED_CODE)
-pickle.loads(stream)
-"""
-    ended = subprocess.run(
-        [sys.executable, "-c", code],
-        input=pickle.dumps(waybill.pickled(scaled)),
-        capture_output=True,
-    )
-    assert b"PolicyError" in ended.stderr and b"line 6" in ended.stderr
+RESTRICT = "import waybill; waybill.restrict(policy=waybill.INSTALLED_CODE)"
+
+
+@pytest.mark.parametrize(
+    "restrict",
+    [
+        RESTRICT,
+        "for name in list(sys.modules):\n"
+        "    if name.startswith('waybill'): del sys.modules[name]\n" + RESTRICT,
+        f"run({RESTRICT!r})",
+    ],
+    ids=["here", "by another copy of the module", "in another interpreter"],
+)
+def test_what_was_let_in_before_is_asked_about_again_on_new_terms(restrict):
+    answer = test_subinterpreters.run(f"""
+import sys, waybill
+from waybill._pickled import load_shared
+payload = waybill.dumps(lambda: 1)
+load_shared(payload)
+{restrict}
+try: load_shared(payload)
+except Exception as error: print(error)
+else: print("was let in")
+""")
+
+    assert "code that comes along" in answer
