@@ -1,4 +1,4 @@
-// Tested by tests/python/test_policy.py.
+// Tested by tests/python/test_policy_names.py.
 
 #include "python/lookup_check.h"
 
