@@ -51,6 +51,18 @@ value = catch(f)
     assert arrive(source, "type(value.__context__).__name__") == "ZeroDivisionError"
 
 
+@pytest.mark.parametrize("link", ["__cause__", "__context__"])
+def test_cause_and_context_that_are_false_arrive(link):
+    source = f"""
+class Empty(Exception):
+    def __bool__(self): raise AssertionError("nobody's business")
+value = ValueError("v")
+value.{link} = Empty()
+"""
+
+    assert arrive(source, f"type(value.{link}).__name__") == "Empty"
+
+
 def test_suppressed_context_stays_suppressed():
     source = """
 def f():

@@ -16,7 +16,7 @@ def reduce_exception(obj, names=_LINKS):
     """
     cls = type(obj)
     links = {name: getattr(obj, name) for name in names}
-    links = {name: value for name, value in links.items() if value}
+    links = {n: v for n, v in links.items() if v is not None and v is not False}
     base = _c_class(cls)
     if any(getattr(cls, n, None) is not getattr(base, n, None) for n in _OVERRIDDEN):
         return _with_links(obj.__reduce_ex__(4), links)
