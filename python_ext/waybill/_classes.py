@@ -39,7 +39,7 @@ def class_parts(cls):
         return foreign.ctypes_class_parts(cls, own)
     if _is_made_in_c(cls):
         module = sys.modules.get(cls.__module__)
-        for name, value in vars(module).items() if module else ():
+        for name, value in vars(module).items() if module is not None else ():
             if value is cls:
                 return name
         raise TypeError(f"{cls!r} is made in C and no module has it under a name")
@@ -55,15 +55,8 @@ def class_parts(cls):
     doc = own.pop("__doc__", None)
     if doc is not None:
         namespace["__doc__"] = doc
-    enum = sys.modules.get("enum")
-    if enum is not None and isinstance(cls, enum.EnumMeta):
-        states = {n: _state_of_member(m) for n, m in cls.__members__.items()}
-        own = _without_members(cls, own, enum)
-        own["_member_map_"] = {n: state for n, state in states.items() if state}
-        if issubclass(cls, enum.Flag):
-            namespace["_boundary_"] = cls._boundary_
-        for name, member in cls.__members__.items():
-            namespace[name] = member._value_
+    if _is_enumeration(type(cls)):
+        own = _enumerations().enumeration_parts(cls, own, namespace)
     # 3.14 keeps deferred annotations under names of its own; evaluated ones are only
     # a cache of what the function gives.
     annotate = own.pop("__annotate_func__", None)
@@ -129,28 +122,15 @@ def _registered_in(cls):
     return sorted(alive, key=lambda c: (c.__module__, c.__qualname__))
 
 
-def _without_members(cls, own, enum):
-    """What an enumeration's author put there beside the members.
-
-    EnumMeta derives the members, all names in single underscores, and the methods
-    that it takes from Enum.
-    """
-    bases = (enum.Enum, enum.Flag, enum.IntEnum, enum.IntFlag)
-    inherited = {id(v) for base in bases for v in vars(base).values()}
-    return {
-        name: value
-        for name, value in own.items()
-        if name not in cls.__members__
-        and id(value) not in inherited
-        and not (name[0] == "_" and name[1:2] != "_" and name[-1] == "_")
-        and name not in ("__new__", "__new_member__")
-    }
+def _is_enumeration(metaclass):
+    enum = sys.modules.get("enum")
+    return enum is not None and issubclass(metaclass, enum.EnumMeta)
 
 
-def _state_of_member(member):
-    """What __init__ or __new__ of an enumeration gave to a member."""
-    given = ("_value_", "_name_", "__objclass__", "_sort_order_")
-    return {k: v for k, v in vars(member).items() if k not in given}
+def _enumerations():
+    from waybill._kinds import enumerations
+
+    return enumerations
 
 
 def _mangled(cls, name):
@@ -186,6 +166,10 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
     keywords = {"metaclass": metaclass}
     if "_boundary_" in namespace:
         keywords["boundary"] = namespace.pop("_boundary_")
+    members = None
+    if _is_enumeration(metaclass):
+        members = _enumerations().body_of_members(namespace)
+        namespace = members or namespace
 
     def body(scope):
         # One by one: the namespace of an enumeration watches what is set.
@@ -194,8 +178,12 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
 
     bases = tuple(bases)
     if is_hooked or not _is_hooked(bases):
-        return types.new_class(name, bases, keywords, body)
-    return _make_shielded(name, bases, keywords, body)
+        made = types.new_class(name, bases, keywords, body)
+    else:
+        made = _make_shielded(name, bases, keywords, body)
+    if members:
+        _enumerations().finish_members(made)
+    return made
 
 
 def _is_hooked(bases):
@@ -227,9 +215,8 @@ def set_class_attribute(cls, name, value):
     if name == "_abc_impl":
         for registered in value:
             cls.register(registered)
-    elif name == "_member_map_":
-        for member, state in value.items():
-            vars(cls.__members__[member]).update(state)
+    elif name in ("_member_map_", "__new_member__") and _is_enumeration(type(cls)):
+        _enumerations().set_enumeration_attribute(cls, name, value)
     elif name == "__mapper__" and _declarative.is_declarative(cls):
         _declarative.finish_mapping(cls, value)
     else:
