@@ -26,7 +26,17 @@ bool is_pending(const State& state, PyObject* name) {
   return check(PySet_Contains(pending, name)) == 1;
 }
 
-// The attribute as the instance, or a class on its type's way, has it; slots are read.
+// Whether reading this attribute of a class from an instance runs nobody's code: slots,
+// and the fields of named tuples, whose type has a name only.
+bool is_read_in_c(PyObject* attribute) {
+  PyTypeObject* type = Py_TYPE(attribute);
+  if (type == &PyMemberDescr_Type) return true;
+  return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) &&
+         std::string_view(type->tp_name).ends_with("._tuplegetter");
+}
+
+// The attribute as the instance, or a class on its type's way, has it; slots and fields
+// of named tuples are read.
 Ref raw_attribute(PyObject* object, PyObject* name) {
   PyTypeObject* type = Py_TYPE(object);
   if (PyFunction_Check(object)) {
@@ -50,13 +60,12 @@ Ref raw_attribute(PyObject* object, PyObject* name) {
     Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(base));
     PyObject* value = dict ? raw_get(dict.get(), name) : nullptr;
     if (value == nullptr) continue;
-    if (!Py_IS_TYPE(value, &PyMemberDescr_Type) || PyType_Check(object)) {
-      return Ref::share(value);
-    }
-    Ref slot = Ref::steal_or_null(PyMemberDescr_Type.tp_descr_get(
+    if (PyType_Check(object) || !is_read_in_c(value)) return Ref::share(value);
+    Ref held = Ref::steal_or_null(Py_TYPE(value)->tp_descr_get(
         value, object, reinterpret_cast<PyObject*>(Py_TYPE(object))));
-    if (!slot) forgive(PyExc_AttributeError);
-    return slot;
+    // A slot may be empty, a tuple shorter than its class says.
+    if (!held) forgive(PyExc_Exception);
+    return held;
   }
   return {};
 }
