@@ -38,7 +38,13 @@ Ref own_reducer(const State& state, PyObject* object);
 // tell.
 Ref ordinary_class_parts(const State& state, PyObject* type);
 
-// A reducer that the user gave for this very type. Null if none.
+// A reducer that the user gave for this very type, in a Pickler's table or in that of
+// copyreg. Null if none.
 Ref user_reducer(GraphEncoder& encoder, PyTypeObject* type);
+
+// Whether there is one for the metaclass of a class.
+inline bool is_reduced_by_metaclass(GraphEncoder& encoder, PyObject* type) {
+  return !PyType_CheckExact(type) && user_reducer(encoder, Py_TYPE(type));
+}
 
 }  // namespace waybill::py

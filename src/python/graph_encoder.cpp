@@ -187,7 +187,7 @@ bool GraphEncoder::other(PyObject* object) {
   }
   GlobalName name;
   if (PyFunction_Check(object) && !by_value) name = find_function(state_, object);
-  if (PyType_Check(object)) {
+  if (PyType_Check(object) && !is_reduced_by_metaclass(*this, object)) {
     name = find_type(state_, reinterpret_cast<PyTypeObject*>(object));
     // A class may say that it lives elsewhere, as those of _pydatetime do.
     if (!name.module) name = class_beside_function(object);

@@ -2,7 +2,14 @@
 
 import contextlib
 import copyreg
+import dataclasses
+import functools
+import io
+import itertools
 import pickle
+import threading
+import types
+import typing
 import weakref
 
 import fresh_process
@@ -367,6 +374,81 @@ def test_copyreg_reducer_is_asked():
         del copyreg.dispatch_table[Local]
 
     assert arrived.made == (("by copyreg",), {})
+
+
+@contextlib.contextmanager
+def registered(kind, reducer):
+    copyreg.pickle(kind, reducer)
+    try:
+        yield
+    finally:
+        del copyreg.dispatch_table[kind]
+
+
+def use_cell():
+    cell = object()
+    return (lambda: cell).__closure__[0]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        KeyError("secret"),
+        slice(1, 2),
+        range(3),
+        use_cell(),
+        use_cell.__code__,
+        property(len),
+        classmethod(len),
+        functools.partial(print, "secret"),
+        functools.lru_cache(use_cell),
+        types.MethodType(print, "secret"),
+        types.MappingProxyType({1: 2}),
+        {1: 2}.keys(),
+        memoryview(b"secret"),
+        types.ModuleType("secret"),
+        typing.TypeVar("Secret"),
+        dataclasses.MISSING,
+        itertools.count(3),
+        io.StringIO("secret"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_copyreg_reducer_comes_before_that_of_waybill(value):
+    def redact(obj):
+        return rebuild, ("redacted",)
+
+    with registered(type(value), redact):
+        (arrived,) = round_trip([value])
+
+    assert arrived.made == (("redacted",), {})
+
+
+def test_copyreg_reducer_of_an_exception_class_keeps_what_cannot_travel_at_home():
+    class LostError(Exception):
+        def __init__(self, text, lock):
+            super().__init__(text)
+            self.lock = lock
+
+    def without_lock(error):
+        return LostError, (error.args[0], None)
+
+    with registered(LostError, without_lock):
+        arrived = round_trip(LostError("gone", threading.Lock()))
+
+    assert (arrived.args, arrived.lock) == (("gone",), None)
+
+
+def test_copyreg_reducer_of_a_metaclass_comes_before_the_name_of_the_class():
+    class Meta(type):
+        pass
+
+    with imported("made_with_metaclass") as module:
+        module.Made = Meta("Made", (), {"__module__": "made_with_metaclass"})
+        with registered(Meta, lambda cls: (rebuild, (cls.__name__,))):
+            arrived = round_trip(module.Made)
+
+    assert arrived.made == (("Made",), {})
 
 
 def test_copyreg_reducer_registered_after_a_dumps_is_asked():

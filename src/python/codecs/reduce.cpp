@@ -103,15 +103,14 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
       return Ref::share(PyTuple_GET_ITEM(choice.get(), 1));
     }
   }
-  // A Pickler's own table comes first, copyreg's after ours.
-  const bool has_table = encoder.hooks().dispatch_table != nullptr;
-  Ref reducer = has_table ? user_reducer(encoder, Py_TYPE(object)) : Ref();
+  // What is registered is meant, even where we have a reducer. None of those that the
+  // standard library registers is for a type that ours are for.
+  Ref reducer = user_reducer(encoder, Py_TYPE(object));
   if (!reducer) {
     if (Ref answer = wrapper_answer(state, object)) return answer;
     reducer = encoder.reducer_of(object);
     if (Ref name = reducer ? own_name(encoder, object) : Ref()) return name;
   }
-  if (!reducer && !has_table) reducer = user_reducer(encoder, Py_TYPE(object));
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
   Ref answer = Ref::steal(
