@@ -6,6 +6,7 @@ which the object's module has it.
 """
 
 import builtins
+import copyreg
 import gc
 import sys
 import types
@@ -68,9 +69,9 @@ _NOT_OF_A_MODULE = frozenset(
 def _later(topic, name):
     """A reducer of waybill._kinds, which is loaded when it is needed."""
 
-    def reduce(obj):
+    def reduce(*given):
         module = __import__(f"waybill._kinds.{topic}", fromlist=[name])
-        return getattr(module, name)(obj)
+        return getattr(module, name)(*given)
 
     return reduce
 
@@ -236,8 +237,18 @@ SELF_NAMED = frozenset(
     }
 )
 
+
+def make_global(name, cls, base, content):
+    """What a module that traveled by value had under a name."""
+    return copyreg._reconstructor(cls, base, content)
+
+
+#: Asked with an object and its name in a module that travels by value: as it is no use
+#: to name what an import does not find, answers what the object is made of.
+take_global_apart = _later("by_value", "take_global_apart")
+
 #: Callables of reducers: what they make has an id, by which a receiver knows it again.
-IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable})
+IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable, make_global})
 
 #: The same for types of modules that need not be loaded: {name: {module: reducer}}.
 NAMED_REDUCERS = {

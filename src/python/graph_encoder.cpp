@@ -87,13 +87,18 @@ void GraphEncoder::binary(std::unique_ptr<BufferView> view, bool is_lent) {
   }
 }
 
+void GraphEncoder::module_index(std::uint32_t index, wire::Writer& out) {
+  if (index == kNoIndex) fail("is found by name in a module that travels by value");
+  out.index(ExtType::kModule, index);
+}
+
 void GraphEncoder::global(const GlobalName& name) {
   out_.node(NodeTag::kGlobal, 2);
   PyObject* module = module_name(state_, name.module.get());
   if (PyUnicode_Compare(module, state_.names.builtins_plain.get()) == 0) {
     out_.nil();
   } else {
-    out_.index(ExtType::kModule, imports_.reference(name));
+    module_index(imports_.reference(name), out_);
   }
   write_text(name.path.get(), out_);
 }
@@ -174,7 +179,7 @@ bool GraphEncoder::set(PyObject* object, NodeTag tag) {
 bool GraphEncoder::module(PyObject* object) {
   PyObject* name = importable_name(state_, object);
   if (name == nullptr || is_by_value(object)) return false;
-  out_.index(ExtType::kModule, imports_.module_value(object, name));
+  module_index(imports_.module_value(object, name), out_);
   return true;
 }
 

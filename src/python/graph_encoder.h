@@ -86,6 +86,9 @@ class GraphEncoder {
 
   // Writes a node that finds a global again.
   void global(const GlobalName& name);
+  // Writes to `out` which module of the manifest is meant. Nobody else writes that, so
+  // that none is named which the manifest does not list.
+  void module_index(std::uint32_t index, wire::Writer& out);
 
   // own_reducer(), asked once in a row for a type that has none.
   Ref reducer_of(PyObject* object);

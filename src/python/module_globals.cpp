@@ -24,8 +24,8 @@ PyObject* module_of_type(const State& state, PyObject* object) {
 }  // namespace
 
 bool GraphEncoder::write_as_global_in(PyObject* module, PyObject* object) {
-  PyObject* name =
-      module == nullptr ? nullptr : name_in(PyModule_GetDict(module), object);
+  if (module == nullptr || is_by_value(module)) return false;
+  PyObject* name = name_in(PyModule_GetDict(module), object);
   if (name == nullptr) return false;
   global({Ref::share(module), Ref::share(name)});
   return true;

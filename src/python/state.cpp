@@ -78,6 +78,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::identified, "waybill._reducers", "IDENTIFIED"},
     {&State::self_named, "waybill._reducers", "SELF_NAMED"},
     {&State::make_lazy_import, "waybill._reducers", "make_lazy_import"},
+    {&State::take_global_apart, "waybill._reducers", "take_global_apart"},
     {&State::class_parts, "waybill._classes", "class_parts"},
     {&State::class_given, "waybill._classes", "GIVEN"},
     {&State::make_class, "waybill._classes", "make_class"},

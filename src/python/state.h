@@ -48,8 +48,9 @@ struct State {
   Ref reducers, named_reducers, class_parts;
   Ref class_given;  // Attributes that classes do not have from their authors.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
-  Ref self_named;  // Names of types whose instances know module and name.
-  Ref identified;  // Callables of reducers: what they make has an id.
+  Ref take_global_apart;  // What is found by name in a module that travels by value.
+  Ref self_named;         // Names of types whose instances know module and name.
+  Ref identified;         // Callables of reducers: what they make has an id.
   // waybill._identity.Tracker, and its dicts: ids by address, each with a weak
   // reference to what stands there; objects by id, as weak references; those that are
   // not complete.

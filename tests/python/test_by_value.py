@@ -9,6 +9,7 @@ import types
 import fresh_process
 import pytest
 import waybill
+from sources import imported
 
 FILES = {
     "bv_package/__init__.py": "NAME = 'package'\n",
@@ -250,6 +251,132 @@ def test_what_is_no_imported_module_is_a_value_error(function, module):
 def test_by_value_of_what_is_no_imported_module_is_a_value_error(module):
     with pytest.raises(ValueError, match="is no imported module"):
         waybill.dumps(1, by_value=[module])
+
+
+# ---- What only a name in such a module tells
+
+
+def made_by_value(source):
+    """The payload of `value`, which a module of this source has."""
+    with imported("bv_made") as module:
+        exec(textwrap.dedent(source), vars(module))
+        return waybill.dumps(module.value, by_value=[module])
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        (
+            """
+            import threading
+            lock = threading.Lock()
+            def value(): return lock
+            """,
+            "value.__globals__['lock'] (_thread.lock)",
+        ),
+        (
+            """
+            import threading
+            local = threading.local()
+            def value(): return local
+            """,
+            "value.__globals__['local'] (_thread._local)",
+        ),
+        (
+            """
+            class Named:
+                __slots__ = ()
+                def __reduce__(self): return "NAMED"
+            NAMED = Named()
+            def value(): return NAMED
+            """,
+            "value.__globals__['NAMED'] (bv_made.Named)",
+        ),
+    ],
+)
+def test_global_of_a_module_by_value_that_cannot_travel_is_named(source, path):
+    with pytest.raises(waybill.EncodeError) as caught:
+        made_by_value(source)
+
+    assert caught.value.path == path
+
+
+def test_function_in_c_of_a_module_by_value_is_refused():
+    import _json
+
+    with pytest.raises(waybill.EncodeError, match="cannot pickle") as caught:
+        waybill.dumps({"it": _json.scanstring}, by_value=[_json])
+
+    assert caught.value.path == "obj['it'] (builtin_function_or_method)"
+
+
+def test_class_in_c_of_a_module_by_value_is_refused():
+    import _json
+
+    with pytest.raises(waybill.EncodeError, match="travels by value") as caught:
+        waybill.dumps({"it": _json.make_scanner}, by_value=[_json])
+
+    assert caught.value.path == "obj['it'] (type)"
+
+
+SENTINEL = """
+class Sentinel:
+    def __init__(self): self.text = "there"
+    def __reduce__(self): return "MISSING"
+MISSING = Sentinel()
+"""
+
+
+def test_object_that_names_itself_in_a_module_by_value_travels_as_what_it_is():
+    data = made_by_value(
+        f"{SENTINEL}\ndef value(x=MISSING): return x is MISSING, x.text"
+    )
+
+    assert fresh_process.load(data, "value()") == (True, "there")
+
+
+def test_such_an_object_is_one_in_all_payloads():
+    function = made_by_value(f"{SENTINEL}\ndef value(x): return x is MISSING")
+    with imported("bv_made") as module:
+        exec(SENTINEL, vars(module))
+        sent = [waybill.dumps(module.MISSING, by_value=[module]) for _ in range(2)]
+    program = f"value(waybill.loads({sent[0]!r})), value(waybill.loads({sent[1]!r}))"
+
+    assert fresh_process.load(function, program) == (True, True)
+
+
+def test_text_that_names_itself_in_a_module_by_value_keeps_its_content():
+    source = """
+    class Named(str):
+        def __reduce__(self): return "NAMED"
+    NAMED = Named("content")
+    def value(): return NAMED + "", type(NAMED).__name__
+    """
+
+    assert fresh_process.load(made_by_value(source), "value()") == ("content", "Named")
+
+
+def test_context_variable_of_a_module_by_value_arrives_unset():
+    source = """
+    import contextvars
+    variable = contextvars.ContextVar("variable", default=3)
+    variable.set(4)
+    def value(): return variable.get(), variable.name
+    """
+
+    assert fresh_process.load(made_by_value(source), "value()") == (3, "variable")
+
+
+def test_member_that_is_pickled_by_its_global_name_is_that_of_its_class():
+    source = """
+    import enum
+    @enum.global_enum
+    class E(enum.IntEnum): A = 1
+    E.__reduce_ex__ = enum.pickle_by_global_name
+    def value(): return A is E.A
+    """
+
+    assert fresh_process.load(made_by_value(source), "value()") is True
 
 
 def test_bytes_do_not_depend_on_the_process(folder, tmp_path):

@@ -8,8 +8,11 @@ from waybill import _reducers
 
 def reduce_context_variable(obj):
     found = _find_in_modules(obj)
-    if found is not None:
-        return getattr, found
+    return reduce_unset(obj) if found is None else (getattr, found)
+
+
+def reduce_unset(obj):
+    """A variable without what was set in any context."""
     try:
         default = (contextvars.Context().run(obj.get),)
     except LookupError:

@@ -92,8 +92,9 @@ void plan_named(GraphEncoder& encoder, PyObject* value, PyObject* name, CodeSpot
       PyModule_Check(value) ? importable_name(encoder.state(), value) : nullptr;
   if (module != nullptr && !encoder.is_by_value(value)) {
     Ref storage;
-    plan.raw().index(wire::ExtType::kModule, encoder.imports().global_module(
-                                                 module, utf8_of(name, storage), spot));
+    const std::uint32_t index =
+        encoder.imports().global_module(module, utf8_of(name, storage), spot);
+    encoder.module_index(index, plan.raw());
   } else {
     plan.child(Ref::share(value), std::move(label));
   }

@@ -284,6 +284,60 @@ void plan_creation(GraphEncoder& encoder, PyObject* object, const Reduced& parts
   plan_array(parts.arguments, 0, label, plan);
 }
 
+void describe_parts(GraphEncoder& encoder, PyObject* object, PyObject* answer,
+                    Plan& plan) {
+  const Reduced parts = take_apart(encoder, answer);
+  const int has_id = PySet_Contains(encoder.state().identified.get(), parts.callable);
+  if (has_id < 0) PyErr_Clear();  // A callable that cannot be hashed is none of ours.
+  if (has_id > 0) {
+    const Ref id = encoder.id_of(object);
+    encoder.out().node(NodeTag::kIdentified, 2);
+    write_leaf(id.get(), encoder.out());
+  }
+  plan_creation(encoder, object, parts, plan);
+  if (has_id <= 0) {
+    plan.creates();
+    plan.may_close_early(parts.setter == Py_None ? Plan::Early::kReduced
+                                                 : Plan::Early::kReducedWithSetter);
+  }
+  plan_state(parts, plan);
+  plan_items(parts, plan);
+  plan_pairs(parts, plan);
+  if (parts.setter != Py_None) {
+    plan.child(Ref::share(parts.setter), Label::of_text(".__reduce_ex__()[5]"));
+  }
+  if (has_id > 0) plan.creates();
+}
+
+// The module and the name by which an answer finds the object: the answer is a name, or
+// calls getattr for a module, which matters where modules travel by value. Null parts
+// if it takes the object apart.
+GlobalName found_by_name(GraphEncoder& encoder, PyObject* object, PyObject* answer) {
+  const State& state = encoder.state();
+  if (PyUnicode_Check(answer)) {
+    const Ref module = attribute_or_null(object, state.names.module);
+    const bool is_homeless = !module || module.get() == Py_None;
+    GlobalName name = is_homeless ? find_anywhere(state, object, answer)
+                                  : find_global(state, object, module.get(), answer);
+    if (!name.module) encoder.fail("names itself as a global that is not there");
+    return name;
+  }
+  const bool may_call_getattr = encoder.hooks().by_value != nullptr &&
+                                PyTuple_Check(answer) && PyTuple_GET_SIZE(answer) == 2;
+  if (!may_call_getattr) return {};
+  PyObject* callable = PyTuple_GET_ITEM(answer, 0);
+  PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
+  PyObject* builtins = PyModule_GetDict(state.builtins.get());
+  if (callable != raw_get(builtins, state.names.getattr.get()) ||
+      !PyTuple_Check(arguments) || PyTuple_GET_SIZE(arguments) != 2) {
+    return {};
+  }
+  PyObject* module = PyTuple_GET_ITEM(arguments, 0);
+  PyObject* path = PyTuple_GET_ITEM(arguments, 1);
+  if (!PyModule_Check(module) || !PyUnicode_Check(path)) return {};
+  return {Ref::share(module), Ref::share(path)};
+}
+
 }  // namespace
 
 // Our reducer for the exact type, by type or by the type's name; that of BaseException
@@ -344,37 +398,14 @@ void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
   if (answer == Py_None && encoder.hooks().policies != nullptr) {
     return encoder.out().nil();  // Dropped.
   }
-  if (PyUnicode_Check(answer)) {
-    const Ref module = attribute_or_null(object, encoder.state().names.module);
-    const bool is_homeless = !module || module.get() == Py_None;
-    const GlobalName name =
-        is_homeless ? find_anywhere(encoder.state(), object, answer)
-                    : find_global(encoder.state(), object, module.get(), answer);
-    if (!name.module) encoder.fail("names itself as a global that is not there");
-    encoder.global(name);
-    return;
+  const GlobalName name = found_by_name(encoder, object, answer);
+  if (name.module && encoder.is_by_value(name.module.get())) {
+    const Ref apart = Ref::steal(PyObject_CallFunctionObjArgs(
+        encoder.state().take_global_apart.get(), object, name.path.get(), nullptr));
+    return describe_parts(encoder, object, apart.get(), plan);
   }
-  const Reduced parts = take_apart(encoder, answer);
-  const int has_id = PySet_Contains(encoder.state().identified.get(), parts.callable);
-  if (has_id < 0) PyErr_Clear();  // A callable that cannot be hashed is none of ours.
-  if (has_id > 0) {
-    const Ref id = encoder.id_of(object);
-    encoder.out().node(NodeTag::kIdentified, 2);
-    write_leaf(id.get(), encoder.out());
-  }
-  plan_creation(encoder, object, parts, plan);
-  if (has_id <= 0) {
-    plan.creates();
-    plan.may_close_early(parts.setter == Py_None ? Plan::Early::kReduced
-                                                 : Plan::Early::kReducedWithSetter);
-  }
-  plan_state(parts, plan);
-  plan_items(parts, plan);
-  plan_pairs(parts, plan);
-  if (parts.setter != Py_None) {
-    plan.child(Ref::share(parts.setter), Label::of_text(".__reduce_ex__()[5]"));
-  }
-  if (has_id > 0) plan.creates();
+  if (PyUnicode_Check(answer)) return encoder.global(name);
+  describe_parts(encoder, object, answer, plan);
 }
 
 }  // namespace waybill::py
