@@ -110,7 +110,9 @@ class _Search:
     def _look_for(self, name: str) -> tuple[str, Sequence[str] | None]:
         if name in sys.modules:
             module = sys.modules[name]
-            return ("", getattr(module, "__path__", None)) if module else (name, None)
+            if module is None:
+                return name, None
+            return "", getattr(module, "__path__", None)
         parent, _, own_name = name.rpartition(".")
         path: Sequence[str] | None = None
         if parent:
