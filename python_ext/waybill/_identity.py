@@ -6,6 +6,7 @@ Nothing is kept alive here.
 
 from __future__ import annotations
 
+import os
 import weakref
 
 
@@ -18,7 +19,8 @@ class Tracker:
     """
 
     def __init__(self) -> None:
-        self._ids: dict[int, tuple[weakref.ref[object], bytes]] = {}
+        # The process in which the program itself made the object; 0 if it came.
+        self._ids: dict[int, tuple[weakref.ref[object], bytes, int]] = {}
         self._objects: dict[bytes, weakref.ref[object]] = {}
         self._open: dict[bytes, object] = {}
 
@@ -30,8 +32,16 @@ class Tracker:
         from waybill._core import content_hash
 
         found = content_hash(obj, True)
-        self._remember(obj, found)
+        self._remember(obj, found, os.getpid())
         return found
+
+    def is_home(self, obj: object) -> bool:
+        """Whether the program of this process made the object.
+
+        Else it came with a payload, or by a fork, which leaves its maker behind.
+        """
+        entry = self._ids.get(id(obj))
+        return entry is None or entry[0]() is not obj or entry[2] == os.getpid()
 
     def sent(self, identity: bytes, obj: object) -> None:
         """Notes that an id that travels means this object."""
@@ -59,7 +69,7 @@ class Tracker:
             if known is None:
                 # By each thread that gets it: the first to end must find it noted.
                 self._objects[identity] = self._reference(opened, identity)
-                self._remember(opened, identity)
+                self._remember(opened, identity, 0)
                 return opened, False
             # Another thread has claimed and closed it between the two looks.
             if opened is obj:
@@ -81,7 +91,7 @@ class Tracker:
         reference = self._objects.get(identity)
         return reference() if reference is not None else None
 
-    def _remember(self, obj: object, identity: bytes) -> None:
+    def _remember(self, obj: object, identity: bytes, home: int) -> None:
         address = id(obj)
 
         def remove(reference: weakref.ref[object]) -> None:
@@ -89,7 +99,7 @@ class Tracker:
             if entry is not None and entry[0] is reference:
                 del self._ids[address]
 
-        self._ids[address] = weakref.ref(obj, remove), identity
+        self._ids[address] = weakref.ref(obj, remove), identity, home
 
     def _reference(self, obj: object, identity: bytes) -> weakref.ref[object]:
         def remove(reference: weakref.ref[object]) -> None:

@@ -130,6 +130,14 @@ class Walk {
     return true;
   }
 
+  // Whether what is next is a function's, and not that of a class inside of it.
+  bool is_in_function() const {
+    const auto around = std::find_if(stack_.rbegin(), stack_.rend(), [](const Open& o) {
+      return o.candidate != kNone;
+    });
+    return around != stack_.rend() && around->is_function;
+  }
+
   // The closure and the fields are the last two values of a function.
   void look_at_function(const Open& function, const Token& token) {
     bool is_bare = true;
@@ -176,6 +184,8 @@ class Walk {
       classes_.push_back({token.offset, {id.begin(), id.end()}});
       candidates_.back().is_fit = is_fit;
     }
+    // What a call makes may differ each time, and a function that a class has keeps it.
+    is_fit = is_fit && !(is_call(tag) && is_in_function());
     if (!is_fit) {
       for (const Open& around : stack_) {
         if (around.candidate != kNone) candidates_[around.candidate].is_fit = false;

@@ -7,7 +7,7 @@
 #include "python/attribute.h"
 #include "python/compat.h"
 #include "python/graph_decoder.h"
-#include "python/known_class.h"
+#include "python/methods.h"
 
 namespace waybill::py {
 
@@ -76,37 +76,21 @@ bool GraphDecoder::has_open_base(PyObject* bases) const {
   return false;
 }
 
-namespace {
-
-// Whether two methods of one kind run different code.
-bool has_other_code(PyObject* own, PyObject* value) {
-  if (own == value || Py_TYPE(own) != Py_TYPE(value)) return false;
-  if (PyFunction_Check(own)) {
-    const int is_same = PyObject_RichCompareBool(PyFunction_GET_CODE(own),
-                                                 PyFunction_GET_CODE(value), Py_EQ);
-    check(is_same);
-    return is_same == 0;
-  }
-  return std::ranges::any_of(wrapped_in(own), [&](const char* name) {
-    const Ref one = Ref::steal(PyObject_GetAttrString(own, name));
-    const Ref other = Ref::steal(PyObject_GetAttrString(value, name));
-    return (one.get() == Py_None) != (other.get() == Py_None) ||
-           has_other_code(one.get(), other.get());
-  });
-}
-
-}  // namespace
-
-// A class that was there before keeps its state. Only attributes that it has not, and
-// methods whose code the sender has changed, are set.
-bool GraphDecoder::keeps_known(PyObject* type, PyObject* name, PyObject* value) {
-  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+// A class that was there before keeps its state. Attributes that it has not are set,
+// and methods: with them come the globals, cells and defaults that they share with the
+// other functions of this payload. At home methods are the program's own, and only
+// those whose code the sender has changed are set.
+bool GraphDecoder::keeps_known(const Frame& frame, PyObject* name, PyObject* value) {
+  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(frame.object.get()));
   const Ref own = Ref::share(PyDict_GetItemWithError(dict.get(), name));
   if (!own) {
     if (PyErr_Occurred()) throw PyError();
     return false;
   }
-  if (has_other_code(own.get(), value)) return false;
+  const bool is_sender_s =
+      frame.is_home ? has_other_code(state_, own.get(), value)
+                    : is_method(state_, own.get()) && is_method(state_, value);
+  if (is_sender_s) return false;
   // What else in the payload refers to the attribute means the one that is there.
   const bool is_shared =
       last_slot_ != kNoSlot && slots_[last_slot_].object.get() == value;

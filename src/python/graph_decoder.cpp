@@ -191,6 +191,7 @@ Ref GraphDecoder::open_map(const Token& token) {
       frame.kind = FrameKind::kAttributes;
       frame.object = top.object;
       frame.is_known = top.is_known && !hooks_.resets_classes;
+      frame.is_home = top.is_home;
     } else if (tag == NodeTag::kModule && top.children.size() == 1) {
       frame.object = Ref::share(PyModule_GetDict(top.object.get()));
     } else if ((tag == NodeTag::kObject && top.children.size() == 4) ||
@@ -344,9 +345,8 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     const std::vector<Ref>& cells = stack_[stack_.size() - 2].cells;
     set_function_field(*this, frame.object.get(), cells,
                        PyLong_AsUnsignedLong(key.get()), value.get());
-  } else if (frame.kind == FrameKind::kAttributes && frame.is_known && outside([&] {
-               return keeps_known(frame.object.get(), key.get(), value.get());
-             })) {
+  } else if (frame.kind == FrameKind::kAttributes && frame.is_known &&
+             outside([&] { return keeps_known(frame, key.get(), value.get()); })) {
     return;
   } else if (frame.kind == FrameKind::kAttributes) {
     outside([&] {

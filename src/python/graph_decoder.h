@@ -137,6 +137,7 @@ class GraphDecoder {
     bool has_late = false;      // kDict: an entry waits, so all that follow do.
     bool is_whole = false;      // kDict: its length is checked at the end.
     bool is_known = false;      // A class that was there before: its state stays.
+    bool is_home = false;       // One of these that the program itself made.
     bool has_no_holes = false;  // kList, kTuple: each place has at least a stand-in.
   };
   static constexpr std::size_t kNoSlot = SharedPositions::kNone;
@@ -207,7 +208,7 @@ class GraphDecoder {
   void deliver(Ref value);
   void deliver_to_node(Frame& frame, Ref value);
   void deliver_to_dict(Frame& frame, Ref value);
-  bool keeps_known(PyObject* type, PyObject* name, PyObject* value);
+  bool keeps_known(const Frame& frame, PyObject* name, PyObject* value);
   Ref finish();
 
   std::size_t slot_at(std::size_t offset) {

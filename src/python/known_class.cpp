@@ -6,20 +6,10 @@
 
 #include "python/attribute.h"
 #include "python/compat.h"
+#include "python/methods.h"
 #include "python/modules.h"
 
 namespace waybill::py {
-
-std::span<const char* const> wrapped_in(PyObject* attribute) {
-  static constexpr const char* kWrapped[] = {"__func__"};
-  static constexpr const char* kAccessors[] = {"fget", "fset", "fdel"};
-  if (Py_IS_TYPE(attribute, &PyClassMethod_Type) ||
-      Py_IS_TYPE(attribute, &PyStaticMethod_Type)) {
-    return kWrapped;
-  }
-  if (Py_IS_TYPE(attribute, &PyProperty_Type)) return kAccessors;
-  return {};
-}
 
 Ref object_with_id(const State& state, PyObject* id) {
   PyObject* reference = raw_get(state.known_objects.get(), id);
@@ -32,6 +22,19 @@ Ref identified_object(const State& state, PyObject* id) {
   return object;
 }
 
+bool has_id(const State& state, PyObject* object) {
+  const Ref address = Ref::steal(PyLong_FromVoidPtr(object));
+  PyObject* entry = raw_get(state.known_ids.get(), address.get());
+  return entry != nullptr &&
+         weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == object;
+}
+
+bool is_home(const State& state, PyObject* type) {
+  const Ref answer = Ref::steal(
+      PyObject_CallMethodOneArg(state.tracker.get(), state.names.is_home.get(), type));
+  return answer.get() == Py_True;
+}
+
 bool KnownClass::note(const State& state, PyObject* type) {
   version_ = 0;
   methods_.clear();
@@ -42,29 +45,30 @@ bool KnownClass::note(const State& state, PyObject* type) {
   const std::uint32_t version = assigned_version(cls, state.names.reduce_ex.get());
   if (version == 0) return false;
   type_ = Ref::steal(PyWeakref_NewRef(type, nullptr));
+  const bool reaches = !is_home(state, type);
+  // Looking at what methods reach may run code.
   const Ref dict = type_dict(cls);
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(dict.get(), &position, &name, &value)) {
-    if (!note_functions(value)) return false;
+  const Ref attributes = Ref::steal(PyDict_Values(dict.get()));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(attributes.get()); ++i) {
+    PyObject* attribute = PyList_GET_ITEM(attributes.get(), i);
+    if (!note_functions(state, attribute, reaches)) return false;
   }
-  version_ = version;  // All of it is there.
-  return true;
+  // All of it is there, if it is still that.
+  version_ = type_version(cls) == version ? version : 0;
+  return version_ != 0;
 }
 
 // False if it is wrapped too often to be looked into.
-bool KnownClass::note_functions(PyObject* attribute, int depth) {
+bool KnownClass::note_functions(const State& state, PyObject* attribute, bool reaches,
+                                int depth) {
   constexpr int kDeepest = 8;
   if (depth > kDeepest) return false;
-  if (PyFunction_Check(attribute)) {
-    methods_.push_back(
-        {Ref::steal(PyWeakref_NewRef(attribute, nullptr)),
-         Ref::steal(PyWeakref_NewRef(PyFunction_GET_CODE(attribute), nullptr))});
-    return true;
-  }
-  return std::ranges::all_of(wrapped_in(attribute), [&](const char* name) {
+  if (PyFunction_Check(attribute)) return methods_.note(state, attribute, reaches);
+  const std::span<const char* const> names = wrapped_in(state, attribute);
+  if (names.empty()) return !reaches || !is_method(state, attribute);
+  return std::ranges::all_of(names, [&](const char* name) {
     const Ref wrapped = Ref::steal(PyObject_GetAttrString(attribute, name));
-    return note_functions(wrapped.get(), depth + 1);
+    return note_functions(state, wrapped.get(), reaches, depth + 1);
   });
 }
 
@@ -72,15 +76,9 @@ Ref KnownClass::find(const State& state) const {
   if (version_ == 0) return {};
   Ref type = weakly_referenced(type_.get());
   if (!type || type_version(reinterpret_cast<PyTypeObject*>(type.get())) != version_ ||
-      identified_object(state, id_.get()).get() != type.get()) {
+      identified_object(state, id_.get()).get() != type.get() ||
+      !methods_.are_same(state)) {
     return {};
-  }
-  for (const Method& method : methods_) {
-    const Ref function = weakly_referenced(method.function.get());
-    const Ref code = weakly_referenced(method.code.get());
-    if (!function || !code || PyFunction_GET_CODE(function.get()) != code.get()) {
-      return {};
-    }
   }
   return type;
 }

@@ -5,10 +5,9 @@
 #include <Python.h>
 
 #include <cstdint>
-#include <span>
 #include <utility>
-#include <vector>
 
+#include "python/known_functions.h"
 #include "python/ref.h"
 #include "python/state.h"
 
@@ -20,11 +19,14 @@ Ref object_with_id(const State& state, PyObject* id);
 // The same if it is complete, else null.
 Ref identified_object(const State& state, PyObject* id);
 
-// The names under which a classmethod, staticmethod or property has the functions that
-// it calls; none for all else.
-std::span<const char* const> wrapped_in(PyObject* attribute);
+// Whether it was sent or received under an id of its own.
+bool has_id(const State& state, PyObject* object);
 
-// Weak references to a class and its methods, with the code they had.
+// Whether the program of this process made the class, or else a payload. What is at
+// home has its methods from here.
+bool is_home(const State& state, PyObject* type);
+
+// Weak references to a class and its methods.
 class KnownClass {
  public:
   explicit KnownClass(Ref id) : id_(std::move(id)) {}
@@ -34,20 +36,21 @@ class KnownClass {
   bool note(const State& state, PyObject* type);
 
   // The class; null if it is gone, is not what its id means, or if it, a class it is
-  // derived from, or the code of a method has changed.
+  // derived from, the code of a method or, unless it is at home, what a method reaches
+  // has changed.
   Ref find(const State& state) const;
 
- private:
-  struct Method {
-    Ref function, code;  // Weak references.
-  };
+  // Whether methods that came have these globals.
+  bool has_globals(PyObject* globals) const { return methods_.has_globals(globals); }
 
-  bool note_functions(PyObject* attribute, int depth = 0);
+ private:
+  bool note_functions(const State& state, PyObject* attribute, bool reaches,
+                      int depth = 0);
 
   Ref id_;
   Ref type_;  // A weak reference.
   std::uint32_t version_ = 0;
-  std::vector<Method> methods_;
+  KnownFunctions methods_;
 };
 
 }  // namespace waybill::py

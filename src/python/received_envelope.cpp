@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "python/code_builder.h"
 #include "python/compat.h"
+#include "python/methods.h"
 #include "python/module_importer.h"
 #include "python/modules.h"
 #include "python/namespaces.h"
@@ -173,7 +174,7 @@ bool ReceivedEnvelope::begin(BytesView bytes) {
       watched_.push_back({i, type});
     }
   }
-  was_all_there_ = true;
+  was_all_there_ = can_tell_changes_ = true;
   return true;
 }
 
@@ -193,7 +194,8 @@ void ReceivedEnvelope::built(std::size_t number, PyObject* object, bool was_ther
   } else {
     // What a class does when it is made may show in all that is made after it.
     was_all_there_ = was_all_there_ && was_there;
-    maker.classes[watched_[number].type].note(state_, object);
+    const bool is_noted = maker.classes[watched_[number].type].note(state_, object);
+    can_tell_changes_ = can_tell_changes_ && is_noted;
   }
   ++built_;
 }
@@ -201,7 +203,7 @@ void ReceivedEnvelope::built(std::size_t number, PyObject* object, bool was_ther
 void ReceivedEnvelope::finish() {
   const bool is_whole = built_ == watched_.size() && was_all_there_;
   // Globals come from the same bytes each time, so they are equal each time.
-  const bool can_make = is_whole && (is_noted_ || note_globals());
+  const bool can_make = is_whole && can_tell_changes_ && (is_noted_ || note_globals());
   is_noted_ = is_whole;
   cancel();
   if (is_whole && !can_make) {
@@ -222,6 +224,7 @@ bool ReceivedEnvelope::note_globals() {
     if (raw_get(globals, state_.names.name.get()) != PyFunction_GET_MODULE(function)) {
       return false;
     }
+    if (shares_what_changes(maker)) return false;
     const auto found = std::ranges::find(dicts, globals);
     maker.globals = static_cast<std::size_t>(found - dicts.begin());
     if (found != dicts.end()) continue;
@@ -230,6 +233,19 @@ bool ReceivedEnvelope::note_globals() {
     if (!globals_.emplace_back().note(state_, globals, imports_)) return false;
   }
   return true;
+}
+
+// Whether a method of a class that stays would have to see what the function writes
+// into globals that they came with, and that only the function gets anew.
+bool ReceivedEnvelope::shares_what_changes(const Maker& function) const {
+  PyObject* object = function.function.get();
+  const auto has_them = [&](const KnownClass& type) {
+    return type.has_globals(PyFunction_GET_GLOBALS(object));
+  };
+  const bool is_shared = std::ranges::any_of(makers_, [&](const Maker& maker) {
+    return std::ranges::any_of(maker.classes, has_them);
+  });
+  return is_shared && may_write_globals(PyFunction_GET_CODE(object));
 }
 
 ReceivedEnvelopes::Visit::Visit(ReceivedEnvelopes& all, BytesView bytes)

@@ -97,6 +97,7 @@ class ReceivedEnvelope final : public NodeWatcher {
   bool look_around(Surroundings& found) const;
   Ref make_object(const Maker& maker, Surroundings& around) const;
   bool note_globals();
+  bool shares_what_changes(const Maker& function) const;
 
   const State& state_;
   std::unique_ptr<envelope::CheckedHead> head_;
@@ -110,6 +111,7 @@ class ReceivedEnvelope final : public NodeWatcher {
   std::vector<Watched> watched_;
   std::size_t built_ = 0;
   bool was_all_there_ = false;
+  bool can_tell_changes_ = false;  // Of each class.
 };
 
 // The last of them, by how they begin. Bounded: one takes the place of another, and one

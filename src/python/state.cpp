@@ -60,6 +60,7 @@ constexpr NameRow kNames[] = {
     {&Names::fset, "fset"},
     {&Names::fdel, "fdel"},
     {&Names::func, "__func__"},
+    {&Names::is_home, "is_home"},
     {&Names::claim, "claim"},
     {&Names::close, "close"},
     {&Names::forget, "forget"},

@@ -26,7 +26,7 @@ struct Names {
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
   Ref fget, fset, fdel, func;             // What methods wrap.
-  Ref id_of, sent, claim, close, forget;  // Of the tracker.
+  Ref id_of, is_home, sent, claim, close, forget;  // Of the tracker.
 };
 
 struct State {

@@ -306,6 +306,7 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
   if (id != Py_None) {
     if (Ref known = identified_object(state, id); known && PyType_Check(known.get())) {
       frame.is_known = true;
+      frame.is_home = is_home(state, known.get());
       return known;
     }
   }
