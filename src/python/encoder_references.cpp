@@ -52,6 +52,7 @@ bool GraphEncoder::known(std::uintptr_t key) {
 // built again, so this time its creation may get by without itself; pickle does the
 // same. The node around is closed early then.
 void GraphEncoder::begin_again(PyObject* object) {
+  begun_again_ = object;
   std::size_t open = 0;
   for (const Frame& frame : stack_) {
     if (frame.kind != Frame::Kind::kPlan || frame.object.get() != object) continue;

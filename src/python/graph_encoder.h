@@ -245,7 +245,8 @@ class GraphEncoder {
   Ref unreduced_type_;                  // Last type for which there is no own reducer.
   PyTypeObject* plain_type_ = nullptr;  // Last type that passed; until other code runs.
   PyObject* root_ = nullptr;
-  PyObject* current_ = nullptr;  // What value() was last asked to write.
+  PyObject* current_ = nullptr;      // What value() was last asked to write.
+  PyObject* begun_again_ = nullptr;  // The last; an address alone.
 };
 
 }  // namespace waybill::py

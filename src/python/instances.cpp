@@ -90,6 +90,7 @@ bool GraphEncoder::instance(PyObject* object) {
   reference(*written_type);
   out_.array(0);
   out_.map(0);
+  if (object == begun_again_) memo_.find(key_of(object))->is_created = true;
   const Py_ssize_t count = PyDict_GET_SIZE(dict.get());
   if (count == 0) {
     out_.nil();

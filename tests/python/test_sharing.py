@@ -343,3 +343,54 @@ def test_cycle_through_an_instance():
     arrived = round_trip(value)
 
     assert arrived.items[0]["owner"] is arrived
+
+
+# ---- Instances that their own class can reach
+
+REACHED = {
+    "attribute": ("C.inst = C()", "C.inst", "type(value).inst is value"),
+    "attribute of a base": (
+        "class D(C): pass\nC.inst = D()",
+        "C.inst",
+        "type(value).inst is value",
+    ),
+    "global of a method": (
+        "class C:\n    def me(self): return ONE\nONE = C()",
+        "ONE",
+        "value.me() is value",
+    ),
+    "default of a function": (
+        "ONE = C()\nC.me = lambda self, x=ONE: x",
+        "ONE",
+        "value.me() is value",
+    ),
+    "default beside it": (
+        "class C:\n    def check(self, x): return x is ONE\n"
+        "ONE = C()\ndef f(x=ONE): return x is ONE",
+        "ONE, f",
+        "value[1](value[0]) and value[1]() and value[0].check(value[0])",
+    ),
+    "list of a method": (
+        "class C:\n    def index(self): return ALL.index(self)\nALL = [C(), C()]",
+        "ALL[1]",
+        "value.index() == 1",
+    ),
+    "two that hold each other": (
+        "C.a = C()\nC.b = C()\nC.a.other, C.b.other = C.b, C.a",
+        "C.a",
+        "value.other.other is value is type(value).a and value.other is type(value).b",
+    ),
+}
+
+
+@pytest.mark.parametrize("reached", REACHED)
+@pytest.mark.parametrize("state", [{}, {"x": 1}])
+def test_an_instance_that_its_class_reaches_is_one(reached, state):
+    source, sent, holds = REACHED[reached]
+    scope = define("class C: pass\n" + source)
+    found = [v for v in vars(scope).values() if isinstance(v, scope.C)]
+    found += [v for v in vars(scope.C).values() if isinstance(v, scope.C)]
+    for instance in found:
+        vars(instance).update(state)
+
+    assert fresh_process.send(eval(sent, vars(scope)), holds)
