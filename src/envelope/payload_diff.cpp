@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "envelope/code_body.h"
@@ -333,7 +333,7 @@ class Walk {
   void visit_set(const Pair& pair) {
     const auto before = trees_[0].children(pair.before);
     const auto after = trees_[1].children(pair.after);
-    std::unordered_map<std::uint64_t, std::size_t> left;
+    std::map<std::uint64_t, std::size_t> left;
     for (const Index item : after) ++left[trees_[1][item].hash];
     for (const Index item : before) {
       const auto found = left.find(trees_[0][item].hash);
@@ -354,7 +354,7 @@ class Walk {
   void visit_map(const Pair& pair) {
     const auto before = trees_[0].children(pair.before);
     const auto after = trees_[1].children(pair.after);
-    std::unordered_map<std::uint64_t, std::size_t> place;
+    std::map<std::uint64_t, std::size_t> place;
     for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
       place.emplace(trees_[1][after[i]].hash, i);
     }
@@ -412,7 +412,7 @@ class Walk {
   std::vector<Level> stack_;
   std::vector<Pair> children_;
   std::vector<Step> steps_;
-  std::unordered_map<std::size_t, std::vector<std::string>> free_names_;
+  std::map<std::size_t, std::vector<std::string>> free_names_;
   PayloadDiff result_;
 };
 

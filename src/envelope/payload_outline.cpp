@@ -9,7 +9,6 @@
 #include <cmath>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "envelope/report_model.h"
@@ -39,9 +38,11 @@ class Outline {
         options_(options),
         max_depth_(std::min(options.max_depth, kDeepest)),
         reader_(envelope.payload.bytes, Limits{}, envelope.payload.offset) {
-    for (std::size_t i = 0; i < envelope.shared.size(); ++i) {
-      shared_.emplace(envelope.payload.offset + envelope.shared[i], i);
+    shared_.reserve(envelope.shared.size());
+    for (const std::uint64_t position : envelope.shared) {
+      shared_.push_back({envelope.payload.offset + position, shared_.size()});
     }
+    std::ranges::stable_sort(shared_, {}, &Shared::offset);
   }
 
   void run(Json& model) {
@@ -68,6 +69,11 @@ class Outline {
   }
 
  private:
+  // What references with a number mean.
+  struct Shared {
+    std::uint64_t offset;
+    std::size_t number;
+  };
   struct Frame {
     std::uint64_t left = 0;
     Json* items = nullptr;  // Where the items are shown; null: they are not.
@@ -75,6 +81,13 @@ class Outline {
     std::size_t offset = 0;
     bool is_map = false;
   };
+
+  // What stands there, if references mean it; else null. Who made the envelope chose
+  // the offsets, so they are in order and not hashed.
+  const Shared* shared_at(std::size_t offset) const {
+    const auto found = std::ranges::lower_bound(shared_, offset, {}, &Shared::offset);
+    return found != shared_.end() && found->offset == offset ? &*found : nullptr;
+  }
 
   // The place of the frame's next value in the outline, or null.
   Json* slot_in(Frame& frame) {
@@ -95,7 +108,6 @@ class Outline {
     Token token;
     if (!reader_.next(token)) return false;
     ++values_;
-    const auto shared = shared_.find(offset);
     if (token.type == TokenType::kArray) {
       array(token, slot);
     } else if (token.type == TokenType::kMap) {
@@ -104,7 +116,8 @@ class Outline {
       leaf(token, *slot);
     }
     count(token);
-    if (slot != nullptr && shared != shared_.end()) (*slot)["shared"] = shared->second;
+    if (slot == nullptr) return true;
+    if (const Shared* shared = shared_at(offset)) (*slot)["shared"] = shared->number;
     return true;
   }
 
@@ -149,8 +162,7 @@ class Outline {
       const std::uint64_t shown =
           has_room ? std::min<std::uint64_t>(items, options_.max_items) : 0;
       // All keys are made here: later ones would move the others in memory.
-      const bool is_shared = shared_.contains(token.offset);
-      if (is_shared) (*slot)["shared"] = nullptr;
+      if (shared_at(token.offset) != nullptr) (*slot)["shared"] = nullptr;
       (*slot)["kind"] = kind;
       (*slot)["offset"] = token.offset;
       (*slot)["size"] = 0;
@@ -271,7 +283,7 @@ class Outline {
   const ReportOptions& options_;
   std::size_t max_depth_;
   Reader reader_;
-  std::unordered_map<std::size_t, std::size_t> shared_;
+  std::vector<Shared> shared_;  // By offset.
   std::vector<Frame> stack_;
   std::size_t deepest_ = 0;
   std::uint64_t values_ = 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "envelope/shapes.h"
@@ -55,6 +54,13 @@ class PolicyCheck {
       return left == count ||
              (tag == NodeTag::kObject && count == kWithSetter && left == 1);
     }
+  };
+
+  // What stands at a position, counted from the start of the payload, that a reference
+  // may mean: only what has a name or comes along.
+  struct Known {
+    std::uint64_t position;
+    Asked asked;
   };
 
   bool ask(const Asked& asked, std::size_t offset, const std::string& why = {}) {
@@ -119,7 +125,7 @@ class PolicyCheck {
                         : *request == Request::kImport ? lazy_import_at(look)
                                                        : Asked{*request, {}, {}};
     if (!envelope_.shared.empty()) {
-      known_.emplace(offset - envelope_.payload.offset, asked);
+      known_.push_back({offset - envelope_.payload.offset, asked});
     }
     return ask(asked, offset);
   }
@@ -148,8 +154,10 @@ class PolicyCheck {
         !wire::index_of(token.bytes, number) || number >= envelope_.shared.size()) {
       return {};
     }
-    const auto found = known_.find(envelope_.shared[number]);
-    return found == known_.end() ? Asked() : found->second;
+    const std::uint64_t position = envelope_.shared[number];
+    const auto found = std::ranges::lower_bound(known_, position, {}, &Known::position);
+    return found == known_.end() || found->position != position ? Asked()
+                                                                : found->asked;
   }
 
   // What follows the tag of a lazy import: module, and nil or the name that is taken
@@ -184,9 +192,7 @@ class PolicyCheck {
   const Policy& policy_;
   Reader reader_;
   std::vector<Frame> stack_;
-  // What stands at a position, counted from the start of the payload, that a reference
-  // may mean: only what has a name or comes along.
-  std::unordered_map<std::uint64_t, Asked> known_;
+  std::vector<Known> known_;  // In the order of the payload: by position.
 };
 
 }  // namespace

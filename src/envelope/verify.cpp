@@ -2,9 +2,8 @@
 // are compared with it, then payload, then notes.
 // Tested by tests/envelope/verify_test.cpp.
 
-#include <cstring>
+#include <map>
 #include <string>
-#include <unordered_map>
 
 #include "envelope/code_body.h"
 #include "envelope/code_soundness.h"
@@ -17,14 +16,6 @@ namespace waybill {
 namespace {
 
 using wire::Reader;
-
-struct HashOf {
-  std::size_t operator()(const ContentHash& hash) const {
-    std::size_t value;
-    std::memcpy(&value, hash.data(), sizeof value);
-    return value;
-  }
-};
 
 // Reads the code section body by body and keeps who nests whom, and how long each is.
 class CodeCheck {
@@ -78,7 +69,8 @@ class CodeCheck {
 
   const Envelope& envelope_;
   const Limits& limits_;
-  std::unordered_map<ContentHash, std::uint32_t, HashOf> index_of_;
+  // In order: who chooses bodies can choose hashes that start alike.
+  std::map<ContentHash, std::uint32_t> index_of_;
   std::vector<std::vector<std::uint32_t>> nested_;
   std::vector<std::size_t> sizes_;  // Of the instructions.
 };

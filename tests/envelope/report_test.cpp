@@ -12,6 +12,7 @@ namespace {
 using nlohmann::json;
 using samples::Bytes;
 using samples::Draft;
+using wire::ExtType;
 
 json report_on(const Bytes& bytes, const ReportOptions& options = {}) {
   return json::parse(report_json(*open(bytes), options));
@@ -74,6 +75,23 @@ TEST(Report, OutlinesThePayload) {
             json({{"cell", 1}, {"function", 1}, {"namespace", 1}}));
   EXPECT_EQ(payload["statistics"]["references"], 1);
   EXPECT_EQ(payload["statistics"]["modules"], 2);
+}
+
+TEST(Report, TellsSharedValuesWhateverTheOrderOfTheirNumbers) {
+  Draft draft;
+  draft.payload.array(4);
+  const std::size_t first = draft.payload.size();
+  draft.payload.array(0);
+  draft.shared = {draft.payload.size(), first};
+  draft.payload.text("twice");
+  draft.payload.index(ExtType::kReference, 0);
+  draft.payload.index(ExtType::kReference, 1);
+
+  const json items = report_on_payload(draft)["outline"]["items"];
+
+  EXPECT_EQ(items[0]["shared"], 1);
+  EXPECT_EQ(items[1]["shared"], 0);
+  EXPECT_FALSE(items[2].contains("shared"));
 }
 
 TEST(Report, ShowsDictsAsPairs) {

@@ -178,6 +178,20 @@ def test_harnesses_of_the_core_see_no_python_in_any_way():
     assert not broken, "\n".join(broken)
 
 
+def test_layers_that_read_bytes_look_nothing_up_by_hash():
+    """Who chooses the keys of a hash table can make all of them collide."""
+    # Numbers the files of what this process sends.
+    may_hash = {"src/envelope/manifest.cpp"}
+
+    used = {
+        path.relative_to(ROOT).as_posix()
+        for path in sources("src/base", "src/wire", "src/bytecode", "src/envelope")
+        if "std::unordered_" in code_of(path)
+    }
+
+    assert used == may_hash
+
+
 @pytest.mark.parametrize("word", CONFINED)
 def test_word_is_used_only_where_it_belongs(word):
     used = {
