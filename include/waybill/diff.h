@@ -13,7 +13,7 @@ namespace waybill {
 struct DiffOptions {
   // Differences of each kind that are listed; the rest is counted.
   std::size_t max_items = 40;
-  // Characters of one value that are shown.
+  // Bytes of one value, name of code or file that are shown.
   std::size_t max_text = 80;
   // One JSON object, as docs/cli.md describes it, instead of lines of text.
   bool json = false;

@@ -20,7 +20,8 @@ struct ReportOptions {
   std::size_t max_depth = 12;
   // Items of one container that are shown; the rest is counted.
   std::size_t max_items = 40;
-  // Characters of one text that are shown.
+  // Bytes of one text that are shown. Of what stands once in an envelope and is told at
+  // each use: modules, functions and files.
   std::size_t max_text = 80;
   // Code bodies are disassembled, by opcode tables of waybill's own: 3.11 to 3.15.
   // Makes some hundred bytes of report for each instruction.
@@ -28,6 +29,10 @@ struct ReportOptions {
   // Colours for terminals; report_text() only.
   bool colours = false;
 };
+
+// Reports have at most 64 KiB, 512 bytes for each byte of the manifest, 128 for each
+// other byte of the envelope, and 1024 + 64 * max_depth + 16 * max_text for each value
+// of the payload and each instruction that is shown.
 
 // The report as lines of text. Control characters in names are escaped, so a hostile
 // envelope cannot write to the terminal.

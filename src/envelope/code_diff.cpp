@@ -211,8 +211,8 @@ void add_places(const Envelope& old_one, const Envelope& new_one,
       continue;
     }
     out.places.push_back({old_names.code[i],
-                          has_other_file ? std::string(before.file) : "",
-                          has_other_file ? std::string(after.file) : "",
+                          has_other_file ? before.file : std::string_view(),
+                          has_other_file ? after.file : std::string_view(),
                           before.first_line, after.first_line, has_other_lines});
   }
 }

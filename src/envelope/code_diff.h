@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,8 +41,9 @@ struct CodeDifference {
 
 struct PlaceDifference {
   std::string name;
-  std::string old_file;  // Both empty where the file is the same.
-  std::string new_file;
+  // Both empty where the file is the same. The views point into the envelopes.
+  std::string_view old_file;
+  std::string_view new_file;
   std::int64_t old_line = 0;  // co_firstlineno
   std::int64_t new_line = 0;
   bool has_other_lines = false;  // The line tables differ.

@@ -7,7 +7,6 @@
 #include "bytecode/line_table.h"
 #include "envelope/code_soundness.h"
 #include "envelope/format_text.h"
-#include "wire/utf8.h"
 
 namespace waybill::envelope {
 namespace {
@@ -61,9 +60,9 @@ void fill_exceptions(const CodeFields& fields, Json& entries) {
 }
 
 void fill_listing(const CodeListing& listing, const CodeFields& fields,
-                  const CodePlace& place, Json& model) {
+                  const CodePlace& place, std::size_t max_text, Json& model) {
   if (place.is_known) {
-    model["file"] = std::string(place.file);
+    model["file"] = end_of(place.file, max_text);
     model["first_line"] = place.first_line;
   }
   Json& instructions = model["instructions"] = Json::array();
@@ -97,10 +96,7 @@ CodeListing::CodeListing(const CodeFields& fields, const PythonVersion& python,
 
 std::string CodeListing::name_at(const std::vector<std::string_view>& names,
                                  std::uint32_t index) const {
-  if (index >= names.size()) return {};
-  const std::string_view name = names[index];
-  const std::size_t end = wire::size_of_start(name, max_text_);
-  return std::string(name.substr(0, end)) + (end < name.size() ? "…" : "");
+  return index < names.size() ? start_of(names[index], max_text_) : "";
 }
 
 std::string CodeListing::meaning(const ListedInstruction& instruction) const {
@@ -133,7 +129,7 @@ void fill_listings(const Envelope& envelope, const ReportOptions& options, Json&
     CodeFields fields;
     if (!read_code_body(reader, body.bytes, fields)) continue;
     const CodeListing listing(fields, envelope.python, names, options.max_text);
-    fill_listing(listing, fields, places[i], code[i]);
+    fill_listing(listing, fields, places[i], options.max_text, code[i]);
   }
 }
 

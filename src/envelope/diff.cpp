@@ -151,15 +151,15 @@ void add_payload(const PayloadDiff& diff, std::size_t max_items, Json& model) {
   }
 }
 
-void add_places(const CodeDiff& diff, std::size_t max_items, Json& model) {
-  List list(model, "places", diff.places.size(), max_items);
+void add_places(const CodeDiff& diff, const DiffOptions& options, Json& model) {
+  List list(model, "places", diff.places.size(), options.max_items);
   for (const PlaceDifference& difference : diff.places) {
     Json* row = list.next(6);
     if (row == nullptr) break;
     (*row)["name"] = difference.name;
     if (difference.old_file != difference.new_file) {
-      (*row)["old_file"] = difference.old_file;
-      (*row)["new_file"] = difference.new_file;
+      (*row)["old_file"] = end_of(difference.old_file, options.max_text);
+      (*row)["new_file"] = end_of(difference.new_file, options.max_text);
     }
     (*row)["old_line"] = difference.old_line;
     (*row)["new_line"] = difference.new_line;
@@ -190,7 +190,7 @@ void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
   add_code(code, options.max_items, model);
   add_payload(diff_payloads(a, b, code, old_names, new_names, options),
               options.max_items, model);
-  add_places(code, options.max_items, model);
+  add_places(code, options, model);
   model["signature"] = !std::ranges::equal(a.signature, b.signature);
   model["summary"] = is_equal ? "equal" : summary_of(model, files_differ, lines_differ);
 }

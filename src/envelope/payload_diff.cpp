@@ -240,11 +240,14 @@ class Walk {
       return;
     }
     if (code_.changed.contains({old_index, new_index}) || is_full()) return;
-    const std::string& old_name = code_name(0, before);
-    const std::string& new_name = code_name(1, after);
+    const std::string_view old_name = code_name(0, before);
+    const std::string_view new_name = code_name(1, after);
     const char* remark = old_name == new_name ? " (other code of the same name)" : "";
-    add({Kind::kChanged, path_text(pair.path), format_text("<function {}>", old_name),
-         format_text("<function {}>{}", new_name, remark)});
+    const auto told = [&](std::string_view name) {
+      return format_text("<function {}>", start_of(name, options_.max_text));
+    };
+    add({Kind::kChanged, path_text(pair.path), told(old_name),
+         told(new_name) + remark});
   }
 
   // The index in the code section of a function or code node; its size where it has
@@ -258,10 +261,10 @@ class Walk {
     return std::min<std::size_t>(index, count);
   }
 
-  const std::string& code_name(int side, Index node) const {
-    static const std::string kNone;
+  std::string_view code_name(int side, Index node) const {
     const std::size_t index = code_index(side, node);
-    return index < names_[side]->code.size() ? names_[side]->code[index] : kNone;
+    return index < names_[side]->code.size() ? names_[side]->code[index]
+                                             : std::string_view();
   }
 
   void visit_sequence(const Pair& pair) {

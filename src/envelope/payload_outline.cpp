@@ -13,6 +13,7 @@
 
 #include "envelope/report_model.h"
 #include "envelope/shapes.h"
+#include "envelope/value_text.h"
 #include "wire/reader.h"
 #include "wire/utf8.h"
 
@@ -147,7 +148,8 @@ class Outline {
       return;
     }
     slot["code"] = index.integer;
-    slot["name"] = names_[static_cast<std::size_t>(index.integer)];
+    slot["name"] =
+        start_of(names_[static_cast<std::size_t>(index.integer)], options_.max_text);
   }
 
   void open(const std::string& kind, const Token& token, Json* slot,
@@ -236,7 +238,8 @@ class Outline {
       case ExtType::kModule:
         slot["kind"] = "module";
         if (has_index && index < envelope_.manifest.imports.size()) {
-          slot["name"] = envelope_.manifest.imports[index].module;
+          slot["name"] =
+              start_of(envelope_.manifest.imports[index].module, options_.max_text);
         }
         return;
       case ExtType::kInteger:

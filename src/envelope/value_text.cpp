@@ -311,6 +311,20 @@ std::string value_text(Reader reader, const ValueNames& names, std::size_t max_t
   return Writer(std::move(reader), names, max_text).run();
 }
 
+std::string start_of(std::string_view text, std::size_t max_text) {
+  const std::size_t end = wire::size_of_start(text, max_text);
+  return std::string(text.substr(0, end)) + (end < text.size() ? "…" : "");
+}
+
+std::string end_of(std::string_view text, std::size_t max_text) {
+  if (text.size() <= max_text) return std::string(text);
+  text.remove_prefix(text.size() - max_text);
+  while (!text.empty() && (static_cast<std::uint8_t>(text.front()) & 0xc0) == 0x80) {
+    text.remove_prefix(1);
+  }
+  return "…" + std::string(text);
+}
+
 std::string quoted(std::string_view text, std::size_t max_text) {
   const std::size_t end = wire::size_of_start(text, max_text);
   std::string out = "'";

@@ -103,6 +103,41 @@ TEST(Diff, CountsWhatItDoesNotShow) {
   EXPECT_EQ(found["payload"]["items"].size(), 3u);
 }
 
+// Code that differs at each of many uses, with one name and from one file.
+Bytes many_uses_of(const std::string& name, std::uint8_t line) {
+  constexpr std::size_t kUses = 50;
+  Draft draft;
+  for (std::size_t i = 0; i <= kUses; ++i) {
+    samples::BodyDraft body;
+    body.name = i == 0 ? name : "f" + std::to_string(i);
+    draft.code.push_back(body.body());
+  }
+  draft.payload.array(2 * kUses);
+  draft.places.array(2 * kUses);
+  for (std::size_t i = 0; i < 2 * kUses; ++i) {
+    draft.payload.node(wire::NodeTag::kCode, 1);
+    draft.payload.unsigned_integer(i < kUses ? i + 1 : line);
+    draft.places.array(4);
+    i == 0 ? draft.places.text("/" + std::to_string(line) + name)
+           : draft.places.unsigned_integer(0);
+    draft.places.integer(line);
+    draft.places.binary({});
+    draft.places.array(0);
+  }
+  return draft.sealed();
+}
+
+TEST(Diff, CutsWhatIsToldAtEachUse) {
+  const std::string name(50000, 'x');
+
+  const json found = diff_of(many_uses_of(name, 0), many_uses_of(name, 1));
+
+  const std::string cut(80, 'x');
+  EXPECT_EQ(found["payload"]["items"][0]["old"], "<function " + cut + "…>");
+  EXPECT_EQ(found["places"]["items"][1]["old_file"], "…" + cut);
+  EXPECT_LT(found.dump().size(), 4 * name.size());
+}
+
 // Whatever open() accepts is compared and disassembled, sound or not.
 TEST(Diff, SurvivesEachSpoiltByte) {
   const Bytes sound = samples::function_envelope();

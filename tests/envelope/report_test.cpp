@@ -10,6 +10,7 @@ namespace waybill {
 namespace {
 
 using nlohmann::json;
+using samples::BodyDraft;
 using samples::Bytes;
 using samples::Draft;
 using wire::ExtType;
@@ -137,6 +138,79 @@ TEST(Report, CutsLongTextBetweenCharacters) {
 
   EXPECT_EQ(outline["value"], "ab");
   EXPECT_EQ(outline["size"], 4);
+}
+
+constexpr std::size_t kUses = 300;
+
+// One name of a module, of code, of a file and in code, each with many uses.
+Bytes repetitive_envelope(const std::string& name) {
+  Draft draft;
+  draft.manifest.imports = {{name, ImportTime::kLoad, "", "", "", 0}};
+  draft.payload.array(kUses);
+  draft.places.array(2 * kUses);
+  for (std::size_t i = 0; i < kUses; ++i) {
+    BodyDraft body;
+    body.name = i == 0 ? name : "f" + std::to_string(i);
+    if (i == 0) {
+      body.names = {name};
+      body.instructions.clear();
+      for (std::size_t n = 0; n < kUses; ++n) {
+        body.instructions.insert(body.instructions.end(), {101, 0});  // LOAD_NAME
+      }
+    }
+    draft.code.push_back(body.body());
+    draft.payload.array(3);
+    draft.payload.index(ExtType::kModule, 0);
+    for (const std::size_t code : {std::size_t{0}, i}) {
+      draft.payload.node(wire::NodeTag::kCode, 1);
+      draft.payload.unsigned_integer(code);
+    }
+    for (const bool is_first : {i == 0, false}) {
+      draft.places.array(4);
+      is_first ? draft.places.text(name) : draft.places.unsigned_integer(0);
+      draft.places.integer(1);
+      draft.places.binary({});
+      draft.places.array(0);
+    }
+  }
+  return draft.sealed();
+}
+
+TEST(Report, HasTheStatedBound) {
+  ReportOptions options;
+  options.instructions = true;
+  options.max_items = kUses;
+  for (const char* letter : {"x", "\x1b", "\xe2\x80\xae", "\\"}) {
+    std::string name;
+    while (name.size() < 20000) name += letter;
+    const Bytes bytes = repetitive_envelope(name);
+    const std::size_t manifest = open(bytes)->manifest.imports[0].module.size() + 64;
+    const std::size_t of_envelope =
+        (1 << 16) + 512 * manifest + 128 * (bytes.size() - manifest);
+    for (const std::size_t max_text : {80, 1000}) {
+      options.max_text = max_text;
+
+      const std::string text = report_json(*open(bytes), options);
+
+      const std::size_t shown = 1 + 6 * kUses + 3 * kUses;
+      const std::size_t each = 1024 + 64 * options.max_depth + 16 * max_text;
+      EXPECT_LE(text.size(), of_envelope + shown * each);
+      EXPECT_LE(report_text(*open(bytes), options).size(), text.size());
+    }
+  }
+}
+
+TEST(Report, CutsWhatIsToldAtEachUse) {
+  const Bytes bytes = repetitive_envelope(std::string(50000, 'x') + "/end.py");
+  ReportOptions options;
+  options.instructions = true;
+
+  const json report = report_on(bytes, options);
+
+  const json outline = report["payload"]["outline"]["items"][0]["items"];
+  EXPECT_EQ(outline[0]["name"], std::string(80, 'x') + "…");
+  EXPECT_EQ(outline[1]["name"], std::string(80, 'x') + "…");
+  EXPECT_EQ(report["code"][1]["file"], "…" + std::string(73, 'x') + "/end.py");
 }
 
 TEST(Report, ReportsOnWhatVerifyRefuses) {

@@ -41,6 +41,20 @@ TEST(ValueText, IsCutBetweenCharacters) {
   EXPECT_EQ(text_of(out, 3), "'ab…'");
 }
 
+TEST(ValueText, StartsAndEndsAreCutBetweenCharacters) {
+  EXPECT_EQ(start_of("ab\xc3\xa4", 4), "ab\xc3\xa4");
+  EXPECT_EQ(start_of("ab\xc3\xa4", 3), "ab…");
+  EXPECT_EQ(end_of("\xc3\xa4"
+                   "ab",
+                   4),
+            "\xc3\xa4"
+            "ab");
+  EXPECT_EQ(end_of("\xc3\xa4"
+                   "ab",
+                   3),
+            "…ab");
+}
+
 TEST(ValueText, EndsWhereTheLineIsFull) {
   Writer out;
   out.array(1000);
