@@ -4,11 +4,12 @@
 
 #include "envelope/json_paint.h"
 
-#include "envelope/format_text.h"
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
+
+#include "envelope/control_characters.h"
+#include "envelope/format_text.h"
 
 namespace waybill::envelope {
 namespace {
@@ -18,33 +19,15 @@ constexpr const char* kText = "32";
 constexpr const char* kOther = "33";
 
 // The length of the control character that starts there, and its number; 0 if it is
-// none. Those below space are escaped already.
-std::size_t control_at(std::string_view text, std::uint32_t& point) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0u;
-  };
-  if (byte(0) == 0x7f) {
-    point = 0x7f;
-    return 1;
-  }
-  if (byte(0) == 0xc2 && byte(1) < 0xa0) {
-    point = byte(1);
-    return 2;
-  }
-  if (byte(0) == 0xd8 && byte(1) == 0x9c) {
-    point = 0x61c;
-    return 2;
-  }
-  if (byte(0) != 0xe2) return 0;
-  point = 0x2000 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
-  const bool is_control = (point >= 0x200e && point <= 0x200f) ||
-                          (point >= 0x2028 && point <= 0x202e) ||
-                          (point >= 0x2066 && point <= 0x2069);
-  return is_control ? 3 : 0;
+// none. Those below space are escaped already, but for the ends of lines.
+std::size_t control_at(std::string_view text, char32_t& point) {
+  std::size_t length = 0;
+  point = first_character(text, length);
+  return point >= 0x20 && is_control(point) ? length : 0;
 }
 
 bool has_control(std::string_view text) {
-  std::uint32_t point = 0;
+  char32_t point = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (control_at(text.substr(at), point) != 0) return true;
   }
@@ -54,12 +37,12 @@ bool has_control(std::string_view text) {
 std::string escaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    std::uint32_t point = 0;
+    char32_t point = 0;
     const std::size_t length = control_at(text, point);
     if (length == 0) {
       out += text.front();
     } else {
-      out += format_text("\\u{:04x}", point);
+      out += format_text("\\u{:04x}", static_cast<std::uint32_t>(point));
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "envelope/control_characters.h"
 #include "envelope/format_text.h"
 #include "envelope/report_lines.h"
 #include "waybill/report.h"
@@ -156,36 +157,6 @@ void add_sections(const Json& sections, const Paint& paint, std::string& out) {
   }
 }
 
-// The code point at `at`, which `length` bytes make; length 0 where they make none.
-char32_t code_point(std::string_view text, std::size_t at, std::size_t& length) {
-  const auto byte = [&](std::size_t i) {
-    return static_cast<std::uint8_t>(text[at + i]);
-  };
-  const std::uint8_t first = byte(0);
-  length = first < 0x80   ? 1
-           : first < 0xc2 ? 0
-           : first < 0xe0 ? 2
-           : first < 0xf0 ? 3
-           : first < 0xf5 ? 4
-                          : 0;
-  if (length > text.size() - at) length = 0;
-  if (length < 2) return first;
-  char32_t point = first & (0x7f >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) length = 0;
-    if (length == 0) return first;
-    point = point << 6 | (byte(i) & 0x3f);
-  }
-  return point;
-}
-
-// Moves the cursor, changes the terminal, or turns the direction of the text around it.
-bool is_control(char32_t point) {
-  return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
-         (point >= 0x200e && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
-         (point >= 0x2066 && point <= 0x2069) || (point >= 0xd800 && point < 0xe000);
-}
-
 }  // namespace
 }  // namespace envelope
 
@@ -193,7 +164,7 @@ std::string printable(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t length = 0;
-    const char32_t point = envelope::code_point(text, at, length);
+    const char32_t point = envelope::first_character(text.substr(at), length);
     if (length == 0) {
       out += format_text("\\x{:02x}", static_cast<std::uint8_t>(text[at]));
       length = 1;

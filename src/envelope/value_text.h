@@ -33,8 +33,8 @@ ValueNames names_of(const Envelope& envelope);
 std::string value_text(wire::Reader reader, const ValueNames& names,
                        std::size_t max_text);
 
-// The text, or about `max_text` bytes of it and "…": its start, or its end, which is what
-// tells files apart. For what stands once in an envelope and is told at each use.
+// The text, or about `max_text` bytes of it and "…": its start, or its end, which is
+// what tells files apart. For what stands once in an envelope and is told at each use.
 std::string start_of(std::string_view text, std::size_t max_text);
 std::string end_of(std::string_view text, std::size_t max_text);
 

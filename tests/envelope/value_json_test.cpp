@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "waybill/report.h"
+
 namespace waybill {
 namespace {
 
@@ -95,6 +97,18 @@ TEST(ValueJson, NothingInItMovesACursor) {
   EXPECT_EQ(json("\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xe2\x81\xa6 \xe2\x80\x94"),
             "\"\\u001b[2J\\u007f\\u009b\\u202e\\u2066 \xe2\x80\x94\"");
   EXPECT_EQ(json(Map{{"\xc2\x9b", 1}}), "{\"\\u009b\":1}");
+}
+
+TEST(ValueJson, EscapesWhatReportsEscape) {
+  for (unsigned point = 0x80; point < 0x3000; ++point) {
+    std::string text;
+    if (point >= 0x800) text += static_cast<char>(0xe0 | point >> 12);
+    text += static_cast<char>(point >= 0x800 ? 0x80 | (point >> 6 & 0x3f)
+                                             : 0xc0 | point >> 6);
+    text += static_cast<char>(0x80 | (point & 0x3f));
+
+    EXPECT_EQ(json(text) == '"' + text + '"', printable(text) == text) << point;
+  }
 }
 
 TEST(ValueJson, ColoursChangeNothingElse) {

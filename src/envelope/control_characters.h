@@ -1,0 +1,18 @@
+#pragma once
+
+// What text must not bring to a terminal: characters that move its cursor, change it,
+// or turn the direction of the text around them.
+
+#include <cstddef>
+#include <string_view>
+
+namespace waybill::envelope {
+
+// The code point that starts `text`, which is not empty, and how many bytes it takes; 0
+// where they make none.
+char32_t first_character(std::string_view text, std::size_t& length);
+
+// Lone surrogates count as such: no terminal knows them.
+bool is_control(char32_t point);
+
+}  // namespace waybill::envelope
