@@ -21,8 +21,9 @@ struct JsonOptions {
   bool is_loose = false;
   // Colours for terminals.
   bool colours = false;
-  // Bytes of text, margins and escapes included, colours not; at least 16 are counted
-  // for each value. What is shared is written again, so a small payload can have much.
+  // Bytes of text, margins and escapes included, colours not; it has never more, and
+  // less is refused where values are short: at least 16 are counted for each. What is
+  // shared is written again, so a small payload can have much.
   std::size_t max_bytes = std::size_t{256} << 20;
 };
 
@@ -31,8 +32,10 @@ struct JsonOptions {
 // that differ, but for 0.0 and -0.0 to readers that take them as one.
 //
 // Errors, with offset 0: kMalformed for text that is no UTF-8; kLimitExceeded for more
-// than 512 containers inside each other, and for text beyond `max_bytes`; with
-// `is_loose`, kRefused for maps whose keys are no names in JSON, or would be the same.
+// than 512 containers inside each other, for text beyond `max_bytes`, and for ints
+// whose digits take seconds: beyond 128 KiB, or many that have as large a sum of
+// squares; with `is_loose`, kRefused for maps whose keys are no names in JSON, or would
+// be the same.
 Result<std::string> value_json(const data::Value& value,
                                const JsonOptions& options = {});
 

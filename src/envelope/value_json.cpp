@@ -13,6 +13,7 @@
 #include <cmath>
 #include <set>
 
+#include "envelope/control_characters.h"
 #include "envelope/json_paint.h"
 #include "envelope/report_model.h"
 #include "wire/utf8.h"
@@ -26,7 +27,7 @@ using envelope::Json;
 
 constexpr int kDeepest = 512;
 
-std::string base64(BytesView bytes) {
+std::string base64_of(BytesView bytes) {
   constexpr int kVariant = sodium_base64_VARIANT_ORIGINAL;
   std::string text(sodium_base64_encoded_len(bytes.size(), kVariant), '\0');
   sodium_bin2base64(text.data(), text.size(), bytes.data(), bytes.size(), kVariant);
@@ -43,6 +44,8 @@ const char* word_for(double value) {
   return value > 0 ? "inf" : "-inf";
 }
 
+// Charges everything before or as soon as it is made; what is charged is not less than
+// what is written.
 class Conversion {
  public:
   explicit Conversion(const JsonOptions& options)
@@ -51,12 +54,33 @@ class Conversion {
         max_bytes_(options.max_bytes),
         left_(options.max_bytes) {}
 
-  bool convert(const Value& value, Json& into, int depth = 0) {
-    if (depth > kDeepest) {
+  bool convert(const Value& value, Json& into) { return convert(value, into, {}); }
+
+  const Error& error() const { return error_; }
+
+ private:
+  // Where a value stands: in so many containers, and in so many brackets.
+  struct Place {
+    int depth = 0;
+    std::size_t level = 0;
+
+    Place inside() const { return {depth + 1, level + 1}; }
+    Place in_brackets() const { return {depth, level + 1}; }
+  };
+
+  // Of each value: brackets, a comma, ends of lines, or what short values are.
+  static constexpr std::size_t kLeast = 16;
+  // Brackets, ends of lines and quotes, with the longest name.
+  static constexpr std::size_t kTag = 24;
+  // Digits take time by the square of an int's bytes: two seconds for so many squares.
+  static constexpr std::uint64_t kMostSquares = std::uint64_t{1} << 34;
+
+  bool convert(const Value& value, Json& into, Place place) {
+    if (place.depth > kDeepest) {
       return fail(ErrorCode::kLimitExceeded,
                   "more than 512 containers inside each other are not written as JSON");
     }
-    if (!spend(cost(value, depth))) return false;
+    if (!spend(kLeast + margin(place.level))) return false;
     switch (value.kind()) {
       case Kind::kNil:
         into = nullptr;
@@ -66,68 +90,34 @@ class Conversion {
         return true;
       case Kind::kInteger:
         into = *value.get_if<std::int64_t>();
-        return true;
+        return number(into);
       case Kind::kUnsigned:
         into = *value.get_if<std::uint64_t>();
-        return true;
+        return number(into);
       case Kind::kBigInteger:
-        tagged("$int", into) = value.get_if<data::BigInteger>()->decimal();
-        return true;
+        return big_integer(*value.get_if<data::BigInteger>(), into, place);
       case Kind::kReal:
-        real(*value.get_if<double>(), into);
-        return true;
+        return real(*value.get_if<double>(), into, place);
       case Kind::kComplex:
-        return complex_number(*value.get_if<std::complex<double>>(), into);
+        return complex_number(*value.get_if<std::complex<double>>(), into, place);
       case Kind::kText:
-        return text(*value.get_if<std::string>(), into);
+        return text(*value.get_if<std::string>(), into, place);
       case Kind::kBinary:
-        tagged("$bytes", into) = base64(*value.get_if<data::Binary>());
-        return true;
+        return base64("$bytes", *value.get_if<data::Binary>(), into, place);
       case Kind::kByteArray:
-        tagged("$bytearray", into) = base64(value.get_if<data::ByteArray>()->bytes);
-        return true;
+        return base64("$bytearray", value.get_if<data::ByteArray>()->bytes, into,
+                      place);
       case Kind::kMap:
-        return map(*value.get_if<data::Map>(), into, depth);
+        return map(*value.get_if<data::Map>(), into, place);
       case Kind::kEllipsis:
       case Kind::kNotImplemented:
-        tagged("$constant", into) = name_of(value.kind());
-        return true;
+        return word("$constant", name_of(value.kind()), into, place);
       default:
-        return items(value, into, depth);
+        return items(value, into, place);
     }
   }
 
-  const Error& error() const { return error_; }
-
- private:
-  static constexpr std::size_t kTag = 24;
-  static constexpr std::size_t kLeast = 16;
-
-  // The most bytes that a value has without those inside it.
-  std::size_t cost(const Value& value, int depth) const {
-    const std::size_t margin = indent_ * static_cast<std::size_t>(depth);
-    std::size_t size = kLeast;
-    if (const auto* text = value.get_if<std::string>()) {
-      size += text_cost(*text);
-    } else if (const auto* bytes = value.get_if<data::Binary>()) {
-      size += bytes->size() / 3 * 4 + kTag;
-    } else if (const auto* array = value.get_if<data::ByteArray>()) {
-      size += array->bytes.size() / 3 * 4 + kTag;
-    } else if (value.kind() == Kind::kMap || value.items() != nullptr) {
-      return size + margin * 2 + kTag;  // Both brackets.
-    }
-    return size + margin;
-  }
-
-  static std::size_t text_cost(std::string_view text) {
-    std::size_t size = text.size();
-    for (const char c : text) {
-      const auto byte = static_cast<std::uint8_t>(c);
-      if (byte < 0x20 || byte == 0x7f) size += 5;
-      if (c == '"' || c == '\\') size += 1;
-    }
-    return size;
-  }
+  std::size_t margin(std::size_t level) const { return indent_ * level; }
 
   bool spend(std::size_t size) {
     if (size > left_) {
@@ -144,43 +134,104 @@ class Conversion {
     return false;
   }
 
-  // Where the content of what has no word of its own is put.
-  Json& tagged(const char* tag, Json& into) const {
-    return is_loose_ ? into : envelope::begin_object(into, 1)[tag];
-  }
-
-  void real(double value, Json& into) const {
-    if (std::isfinite(value)) {
-      into = value;
-    } else if (is_loose_) {
-      into = nullptr;
-    } else {
-      tagged("$float", into) = word_for(value);
+  // With its quotes, as nlohmann-json and painted() escape it.
+  static std::size_t size_of(std::string_view text) {
+    constexpr std::size_t kEscape = 6;
+    std::size_t size = 2;
+    while (!text.empty()) {
+      std::size_t length = 0;
+      const char32_t point = envelope::first_character(text, length);
+      length = std::max<std::size_t>(length, 1);
+      size += envelope::is_control(point) ? kEscape : length;
+      if (point == '"' || point == '\\') ++size;
+      text.remove_prefix(length);
     }
+    return size;
   }
 
-  bool complex_number(std::complex<double> value, Json& into) const {
-    Json& parts = tagged("$complex", into);
-    parts = Json::array();
-    parts.get_ref<Json::array_t&>().reserve(2);
-    real(value.real(), parts.emplace_back());
-    real(value.imag(), parts.emplace_back());
+  // Where the content of what has no word of its own is put; `place` becomes that of
+  // the content. Null: there is no room.
+  Json* tagged(const char* tag, Json& into, Place& place) {
+    if (is_loose_) return &into;
+    if (!spend(kTag + margin(place.level) + margin(place.level + 1))) return nullptr;
+    ++place.level;
+    return &envelope::begin_object(into, 1)[tag];
+  }
+
+  bool word(const char* tag, std::string_view text, Json& into, Place place) {
+    Json* content = tagged(tag, into, place);
+    if (content == nullptr || !spend(size_of(text))) return false;
+    *content = std::string(text);
     return true;
   }
 
-  bool text(const std::string& text, Json& into) {
+  bool base64(const char* tag, BytesView bytes, Json& into, Place place) {
+    Json* content = tagged(tag, into, place);
+    if (content == nullptr || !spend((bytes.size() + 2) / 3 * 4 + 2)) return false;
+    *content = base64_of(bytes);
+    return true;
+  }
+
+  // An array of `count` items, empty yet.
+  bool begin_array(std::size_t count, Json& into, Place place) {
+    if (!spend(kLeast + margin(place.level))) return false;  // Its end.
+    into = Json::array();
+    into.get_ref<Json::array_t&>().reserve(count);
+    return true;
+  }
+
+  bool number(const Json& written) {
+    const std::size_t size = written.dump().size() + 2;
+    return size <= kLeast || spend(size - kLeast);
+  }
+
+  bool big_integer(const data::BigInteger& value, Json& into, Place place) {
+    const std::uint64_t size = value.bytes().size();
+    // A byte has 2.41 digits.
+    Json* content = tagged("$int", into, place);
+    if (content == nullptr || !spend(size / 100 * 241 + size % 100 * 3 + 2)) {
+      return false;
+    }
+    if (size > squares_left_ / size) {
+      return fail(
+          ErrorCode::kLimitExceeded,
+          "the ints are too long to be written in digits: more than 128 KiB, or "
+          "as much work together");
+    }
+    squares_left_ -= size * size;
+    *content = value.decimal();
+    return true;
+  }
+
+  bool real(double value, Json& into, Place place) {
+    if (std::isfinite(value)) {
+      into = value;
+      return number(into);
+    }
+    if (!is_loose_) return word("$float", word_for(value), into, place);
+    into = nullptr;
+    return true;
+  }
+
+  bool complex_number(std::complex<double> value, Json& into, Place place) {
+    Json* parts = tagged("$complex", into, place);
+    return parts != nullptr && begin_array(2, *parts, place) &&
+           convert(value.real(), parts->emplace_back(), place.in_brackets()) &&
+           convert(value.imag(), parts->emplace_back(), place.in_brackets());
+  }
+
+  bool text(const std::string& text, Json& into, Place place) {
     if (wire::is_utf8(text)) {
+      if (!spend(size_of(text))) return false;
       into = text;
       return true;
     }
     if (!wire::is_utf8(text, wire::Surrogates::kAllowed)) {
       return fail(ErrorCode::kMalformed, "text is not UTF-8");
     }
-    if (is_loose_) {
-      into = with_replacements(text);
-    } else {
-      tagged("$text", into) = base64(bytes_of(text));
-    }
+    if (!is_loose_) return base64("$text", bytes_of(text), into, place);
+    if (!spend(size_of(text))) return false;
+    into = with_replacements(text);
     return true;
   }
 
@@ -195,28 +246,35 @@ class Conversion {
     return replaced;
   }
 
-  bool items(const Value& value, Json& into, int depth) {
+  bool items(const Value& value, Json& into, Place place) {
     const std::string tag = "$" + std::string(name_of(value.kind()));
-    Json& array = value.kind() == Kind::kList ? into : tagged(tag.c_str(), into);
-    array = Json::array();
-    array.get_ref<Json::array_t&>().reserve(value.items()->size());
+    Json* array =
+        value.kind() == Kind::kList ? &into : tagged(tag.c_str(), into, place);
+    if (array == nullptr || !begin_array(value.items()->size(), *array, place)) {
+      return false;
+    }
     return std::ranges::all_of(*value.items(), [&](const Value& item) {
-      return convert(item, array.emplace_back(), depth + 1);
+      return convert(item, array->emplace_back(), place.inside());
     });
   }
 
-  bool map(const data::Map& map, Json& into, int depth) {
-    if (is_loose_) return loose_map(map, into, depth);
+  bool map(const data::Map& map, Json& into, Place place) {
+    if (is_loose_) return loose_map(map, into, place);
     const bool has_names = std::ranges::all_of(map.pairs, [](const auto& pair) {
       const auto* name = pair.first.template get_if<std::string>();
       return name != nullptr && !name->starts_with('$') && wire::is_utf8(*name);
     });
-    if (!has_names) return pairs(map, tagged("$dict", into), depth);
+    if (!has_names) {
+      Json* content = tagged("$dict", into, place);
+      return content != nullptr && pairs(map, *content, place);
+    }
+    if (!spend(kLeast + margin(place.level))) return false;  // Its end.
     auto& object = begin_pairs(map, into);
     for (const auto& [key, item] : map.pairs) {
-      if (!spend(kLeast + text_cost(*key.get_if<std::string>()))) return false;
-      object.emplace_back(*key.get_if<std::string>(), Json());
-      if (!convert(item, object.back().second, depth + 1)) return false;
+      const std::string& name = *key.template get_if<std::string>();
+      if (!spend(kLeast + size_of(name))) return false;
+      object.emplace_back(name, Json());
+      if (!convert(item, object.back().second, place.inside())) return false;
     }
     return true;
   }
@@ -226,26 +284,27 @@ class Conversion {
     return envelope::begin_object(into, map.pairs.size()).get_ref<Json::object_t&>();
   }
 
-  bool pairs(const data::Map& map, Json& into, int depth) {
-    into = Json::array();
-    into.get_ref<Json::array_t&>().reserve(map.pairs.size());
+  bool pairs(const data::Map& map, Json& into, Place place) {
+    if (!begin_array(map.pairs.size(), into, place)) return false;
+    const Place around = place.in_brackets();
     return std::ranges::all_of(map.pairs, [&](const auto& pair) {
       Json& both = into.emplace_back();
-      both = Json::array();
-      both.get_ref<Json::array_t&>().reserve(2);
-      return convert(pair.first, both.emplace_back(), depth + 1) &&
-             convert(pair.second, both.emplace_back(), depth + 1);
+      return spend(kLeast + margin(around.level)) && begin_array(2, both, around) &&
+             convert(pair.first, both.emplace_back(), around.inside()) &&
+             convert(pair.second, both.emplace_back(), around.inside());
     });
   }
 
   // Keys that Python's json takes, as it writes them.
-  bool loose_map(const data::Map& map, Json& into, int depth) {
+  bool loose_map(const data::Map& map, Json& into, Place place) {
+    if (!spend(kLeast + margin(place.level))) return false;  // Its end.
     std::set<std::string> names;
     auto& object = begin_pairs(map, into);
     for (const auto& [key, item] : map.pairs) {
       envelope::Tree tree;
       const Json& name = tree.root;
-      if (!convert(key, tree.root, depth + 1) || name.is_structured()) {
+      if (!convert(key, tree.root, place.inside())) return false;
+      if (name.is_structured()) {
         return fail(ErrorCode::kRefused,
                     "a key that is a " + std::string(name_of(key.kind())) +
                         " is no name in JSON; without the loose form it is written");
@@ -257,7 +316,7 @@ class Conversion {
                         "\" in JSON; without the loose form they are told apart");
       }
       object.emplace_back(std::move(text), Json());
-      if (!convert(item, object.back().second, depth + 1)) return false;
+      if (!convert(item, object.back().second, place.inside())) return false;
     }
     return true;
   }
@@ -266,6 +325,7 @@ class Conversion {
   std::size_t indent_;
   std::size_t max_bytes_;
   std::size_t left_;
+  std::uint64_t squares_left_ = kMostSquares;
   Error error_{};
 };
 

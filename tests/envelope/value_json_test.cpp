@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -97,6 +98,79 @@ TEST(ValueJson, NothingInItMovesACursor) {
   EXPECT_EQ(json("\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xe2\x81\xa6 \xe2\x80\x94"),
             "\"\\u001b[2J\\u007f\\u009b\\u202e\\u2066 \xe2\x80\x94\"");
   EXPECT_EQ(json(Map{{"\xc2\x9b", 1}}), "{\"\\u009b\":1}");
+}
+
+// A value of each kind, at its longest.
+std::vector<Value> long_ones() {
+  const double longest = -2.2250738585072014e-308;
+  const auto repeated = [](std::string_view text) {
+    std::string out;
+    for (int i = 0; i < 100; ++i) out += text;
+    return Value(out);
+  };
+  return {
+      INT64_MIN,
+      UINT64_MAX,
+      longest,
+      -kInfinity,
+      std::complex<double>(longest, longest),
+      std::complex<double>(-kInfinity, -kInfinity),
+      kBig,
+      Value::integer(Binary(999, 0x80)),
+      NotImplemented(),
+      repeated("\"\\\n\x01\x7f"),
+      repeated("\xc2\x85"),
+      repeated("\xd8\x9c"),
+      repeated("\xe2\x80\xae"),
+      repeated("\xed\xa0\x80"),
+      Binary(100, 0),
+      ByteArray{Binary(100, 0)},
+      FrozenSet(),
+      Map(),
+      Tuple{Tuple{Tuple{1}}},
+      Map{{Tuple{1}, Map{{2, Map{{"key", 3}}}}}},
+      Map{{std::string(100, 'k'), 1}},
+  };
+}
+
+TEST(ValueJson, HasNoMoreThanMaxBytes) {
+  for (const Value& value : long_ones()) {
+    std::vector<Value> many(20);
+    std::ranges::fill(many, value);
+    for (const Value& whole : {value, Value(List(std::move(many)))}) {
+      for (const int indent : {-1, 0, 2, 100}) {
+        for (const bool is_loose : {false, true}) {
+          JsonOptions options{.indent = indent, .is_loose = is_loose};
+          const Result<std::string> json = value_json(whole, options);
+          if (!json) continue;  // A tuple is no name in the loose form.
+          options.max_bytes = json->size() - 1;
+
+          const Result<std::string> less = value_json(whole, options);
+
+          ASSERT_FALSE(less) << *json;
+          EXPECT_EQ(less.error().code, ErrorCode::kLimitExceeded);
+        }
+      }
+    }
+  }
+}
+
+TEST(ValueJson, IntsWhoseDigitsTakeLongAreRefused) {
+  const Value longest = Value::integer(Binary(1 << 17, 0x55));
+  const Value another = Value::integer(Binary(2048, 0x55));
+  const Value huge = Value::integer(Binary(1 << 26, 0x55));
+
+  EXPECT_TRUE(value_json(longest));
+  EXPECT_EQ(value_json(List{another, longest}).error().code, ErrorCode::kLimitExceeded);
+  EXPECT_EQ(value_json(huge).error().code, ErrorCode::kLimitExceeded);
+}
+
+TEST(ValueJson, LooseFormTellsWhatIsWrongWithAKey) {
+  JsonOptions options{.is_loose = true, .max_bytes = 60};
+  const Value key = Map{{std::string(100, 'a'), 1}};
+  EXPECT_EQ(value_json(key, options).error().code, ErrorCode::kLimitExceeded);
+  EXPECT_EQ(value_json(Map{{"\xff", 1}}, {.is_loose = true}).error().code,
+            ErrorCode::kMalformed);
 }
 
 TEST(ValueJson, EscapesWhatReportsEscape) {
