@@ -23,6 +23,10 @@ struct Limits {
   // may not survive.
   std::size_t max_depth = std::size_t{1} << 26;
 
+  // The next five hold for the values of the payload and the constants of code, which
+  // verify() counts together. What stands beside them – names in code and manifest,
+  // instructions, notes – is copied at most, so that max_bytes bounds it.
+
   // Bytes of one text or binary.
   std::size_t max_text = kNone;
 
@@ -32,7 +36,7 @@ struct Limits {
   // Items of one container; pairs of one map.
   std::size_t max_items = kNone;
 
-  // Bytes that building the payload's data may take, as verify() estimates them: not
+  // Bytes that building this data may take, as verify() estimates them: not
   // less than what CPython takes on a 64-bit machine. What code and reducers of the
   // payload allocate is not data.
   std::size_t max_memory = kNone;
@@ -41,7 +45,8 @@ struct Limits {
   // referred to ten times counts eleven times, with all it holds. In memory it is one,
   // but whoever prints, compares or copies the payload goes that way ("billion
   // laughs"). A reference to a container that is still open, a cycle, counts as one;
-  // text as one for every 16 bytes, and one; a range as many as it has ints.
+  // text as one for every 16 bytes, and one; a range also as many as it has ints, and
+  // without end if its bounds have more than 128 bits.
   std::size_t max_unfolded = kNone;
 
   // Steps that hashing and comparing keys and set items may take beyond 256 for

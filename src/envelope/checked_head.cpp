@@ -98,7 +98,7 @@ bool CheckedHead::continue_with(BytesView bytes) {
   envelope_.shared.clear();
   if (!read_shared(reader, envelope_.shared)) return false;
   set_rest(envelope_, bytes, reader.offset(), notes);
-  PayloadCheck check(envelope_, limits, known_);
+  PayloadCheck check(envelope_, limits, nullptr, known_);
   if (!check.check_payload(reader) || check.code_uses() != code_uses_) return false;
   if (is_known_node_alone()) whole_.assign(bytes.begin(), bytes.end());
   return true;

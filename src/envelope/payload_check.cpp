@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 
+#include "envelope/range_length.h"
 #include "wire/utf8.h"
 
 namespace waybill::envelope {
@@ -91,7 +92,6 @@ bool PayloadCheck::sort_targets(Reader& reader) {
 bool PayloadCheck::check_payload(Reader& reader) {
   start_ = reader.offset();
   if (!sort_targets(reader)) return false;
-  if (Weigher::is_needed(limits_)) weigher_.emplace(limits_, targets_.size());
   if (!run(reader, {1, nullptr})) return false;
   if (!reader.at_end()) {
     return reader.fail(ErrorCode::kMalformed, reader.offset(),
@@ -169,7 +169,7 @@ bool PayloadCheck::pass_target(Reader& reader, Rule rule) {
                        "shared position " + std::to_string(expected) +
                            " is not the start of an object");
   }
-  if (weigher_) {
+  if (weigher_ != nullptr) {
     weigher_->start_target(targets_[targets_passed_].number, stack_.size());
   }
   ++targets_passed_;
@@ -207,13 +207,13 @@ bool PayloadCheck::is_short(Reader& reader, Rule rule) {
 }
 
 bool PayloadCheck::value(Reader& reader, Rule rule) {
-  if (weigher_) weigher_->close(stack_.size());
+  if (weigher_ != nullptr) weigher_->close(stack_.size());
   if (!pass_target(reader, rule)) return false;
-  if (!weigher_ && is_short(reader, rule)) return true;
+  if (weigher_ == nullptr && is_short(reader, rule)) return true;
   Token token;
   if (!reader.next(token)) return false;
   if ((accepted(rule) & bit(token.type)) == 0) return wrong(reader, token, rule);
-  if (weigher_ && !weigh(reader, token)) return false;
+  if (weigher_ != nullptr && !weigh(reader, token)) return false;
   switch (token.type) {
     case TokenType::kText:
       return wire::is_utf8(token.text()) ||
@@ -276,7 +276,8 @@ bool PayloadCheck::array(Reader& reader, const Token& token, Rule rule) {
   if (may_be_node && token.count != 0 && reader.take_node_tag(tag)) {
     return node(reader, token, rule, tag);
   }
-  if (weigher_ && !weigher_->list(reader, token, stack_.size())) return false;
+  if (weigher_ != nullptr && !weigher_->list(reader, token, stack_.size()))
+    return false;
   Rule item = Rule::kObject;
   if (rule == Rule::kCells) item = Rule::kCell;
   if (rule == Rule::kContents) item = Rule::kContent;
@@ -304,8 +305,10 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
                        "a node " + std::string(shape->name) + " with " +
                            std::to_string(count) + " values");
   }
-  if (weigher_ && !weigher_->node(reader, token, stack_.size(), kind, count)) {
-    return false;
+  if (weigher_ != nullptr) {
+    const std::uint64_t more =
+        kind == NodeTag::kRange ? range_length(reader, envelope_) : 0;
+    if (!weigher_->node(reader, token, stack_.size(), kind, count, more)) return false;
   }
   if (at_target_) target_tags_[targets_[targets_passed_ - 1].number] = tag;
   if (known_passed_ != known_.size() && pass_known(reader, token)) return true;

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,10 +23,12 @@ class PayloadCheck {
  public:
   // `known`: nodes of a payload with the same manifest and code that was checked. They
   // have to be in this one too, in the same order, and are passed over; where they
-  // stand is written into them. Envelope and nodes must outlive the checker.
+  // stand is written into them. Envelope, weigher and nodes must
+  // outlive the checker.
+  // `weigher`: of all values of the envelope; null if none of its ceilings is set.
   PayloadCheck(const Envelope& envelope, const Limits& limits,
-               std::span<KnownNode> known = {})
-      : envelope_(envelope), limits_(limits), known_(known) {}
+               Weigher* weigher = nullptr, std::span<KnownNode> known = {})
+      : envelope_(envelope), limits_(limits), weigher_(weigher), known_(known) {}
 
   // Checks the whole payload. False when the reader has an error.
   bool check_payload(wire::Reader& reader);
@@ -79,7 +80,7 @@ class PayloadCheck {
 
   const Envelope& envelope_;
   const Limits limits_;
-  std::optional<Weigher> weigher_;  // Of a payload, if any of its ceilings is set.
+  Weigher* weigher_;
   // The frames of all but deep payloads are in the checker itself.
   alignas(Frame) std::array<std::byte, 16 * sizeof(Frame)> first_frames_;
   std::pmr::monotonic_buffer_resource frames_memory_{first_frames_.data(),

@@ -108,7 +108,8 @@ bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
                 std::to_string(references_seen_));
   }
   if (number == references_seen_) ++references_seen_;
-  if (weigher_ && !weigher_->reference(reader, token.offset, number)) return false;
+  if (weigher_ != nullptr && !weigher_->reference(reader, token.offset, number))
+    return false;
   const std::uint8_t tag = target_tags_[number];
   const bool fits =
       is_object(rule) ||

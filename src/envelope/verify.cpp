@@ -3,6 +3,7 @@
 // Tested by tests/envelope/verify_test.cpp.
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "envelope/code_body.h"
@@ -10,6 +11,7 @@
 #include "envelope/manifest_codec.h"
 #include "envelope/notes_check.h"
 #include "envelope/payload_check.h"
+#include "envelope/weigher.h"
 #include "waybill/envelope.h"
 
 namespace waybill {
@@ -20,8 +22,8 @@ using wire::Reader;
 // Reads the code section body by body and keeps who nests whom, and how long each is.
 class CodeCheck {
  public:
-  CodeCheck(const Envelope& envelope, const Limits& limits)
-      : envelope_(envelope), limits_(limits) {}
+  CodeCheck(const Envelope& envelope, const Limits& limits, envelope::Weigher* weigher)
+      : envelope_(envelope), limits_(limits), weigher_(weigher) {}
 
   Result<void> run() {
     for (const CodeBody& body : envelope_.code) {
@@ -46,7 +48,7 @@ class CodeCheck {
     }
     sizes_.push_back(fields.instructions.size());
     Reader constants(fields.constants.bytes, limits_, fields.constants.offset);
-    envelope::PayloadCheck values(envelope_, limits_);
+    envelope::PayloadCheck values(envelope_, limits_, weigher_);
     if (!values.check_constants(constants)) {
       return reader.fail(constants.error().code, constants.error().offset,
                          constants.error().detail);
@@ -69,6 +71,7 @@ class CodeCheck {
 
   const Envelope& envelope_;
   const Limits& limits_;
+  envelope::Weigher* weigher_;
   // In order: who chooses bodies can choose hashes that start alike.
   std::map<ContentHash, std::uint32_t> index_of_;
   std::vector<std::vector<std::uint32_t>> nested_;
@@ -78,11 +81,17 @@ class CodeCheck {
 }  // namespace
 
 Result<void> verify(const Envelope& envelope, const Limits& limits) {
-  CodeCheck code(envelope, limits);
+  // Of code and payload together.
+  std::optional<envelope::Weigher> weigher;
+  if (envelope::Weigher::is_needed(limits)) {
+    weigher.emplace(limits, envelope.shared.size());
+  }
+  envelope::Weigher* const weigher_or_null = weigher ? &*weigher : nullptr;
+  CodeCheck code(envelope, limits, weigher_or_null);
   if (Result<void> result = code.run(); !result) return result;
 
   Reader payload(envelope.payload.bytes, limits, envelope.payload.offset);
-  envelope::PayloadCheck values(envelope, limits);
+  envelope::PayloadCheck values(envelope, limits, weigher_or_null);
   if (!values.check_payload(payload)) return tl::unexpected(payload.error());
 
   Reader notes(envelope.notes.bytes, limits, envelope.notes.offset);

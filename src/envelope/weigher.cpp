@@ -126,7 +126,7 @@ bool Weigher::leaf(Reader& reader, const Token& token) {
 }
 
 bool Weigher::container(Reader& reader, const Token& token, std::uint64_t items,
-                        std::size_t depth, std::uint64_t memory) {
+                        std::size_t depth, std::uint64_t memory, std::uint64_t more) {
   if (items > limits_.max_items) {
     return exceed(reader, token.offset, "max_items", limits_.max_items,
                   "items of one container");
@@ -135,7 +135,8 @@ bool Weigher::container(Reader& reader, const Token& token, std::uint64_t items,
     memory += kFrame;
     deepest_ = depth;
   }
-  return take(reader, token.offset, memory, 1);
+  const std::uint64_t unfolded = more == UINT64_MAX ? more : 1 + more;
+  return take(reader, token.offset, memory, unfolded);
 }
 
 bool Weigher::list(Reader& reader, const Token& token, std::size_t depth) {
@@ -147,8 +148,8 @@ bool Weigher::map(Reader& reader, const Token& token, std::size_t depth) {
 }
 
 bool Weigher::node(Reader& reader, const Token& token, std::size_t depth, NodeTag tag,
-                   std::uint64_t values) {
-  return container(reader, token, values, depth, of(weight_of(tag), values));
+                   std::uint64_t values, std::uint64_t more) {
+  return container(reader, token, values, depth, of(weight_of(tag), values), more);
 }
 
 void Weigher::start_target(std::uint64_t number, std::size_t depth) {

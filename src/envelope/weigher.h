@@ -1,7 +1,8 @@
 #pragma once
 
-// Counts what a payload's values come to, as PayloadCheck passes them: memory, sizes,
-// and how many there are when references are followed.
+// Counts what the values of a payload and the constants of its code come to, as
+// PayloadCheck passes them: memory, sizes, and how many there are when references are
+// followed.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,7 @@
 namespace waybill::envelope {
 
 // Every function is false when the reader has an error: kLimitExceeded, with the name
-// of the ceiling. Not thread-safe; one payload per weigher.
+// of the ceiling. Not thread-safe; one envelope per weigher.
 class Weigher {
  public:
   // `targets`: how many values references mean.
@@ -26,11 +27,11 @@ class Weigher {
   // A value that holds none.
   bool leaf(wire::Reader& reader, const wire::Token& token);
   // One that holds others, `depth` containers deep: a list, a map, or a node with as
-  // many values.
+  // many values, and more that a program meets in it.
   bool list(wire::Reader& reader, const wire::Token& token, std::size_t depth);
   bool map(wire::Reader& reader, const wire::Token& token, std::size_t depth);
   bool node(wire::Reader& reader, const wire::Token& token, std::size_t depth,
-            wire::NodeTag tag, std::uint64_t values);
+            wire::NodeTag tag, std::uint64_t values, std::uint64_t more);
 
   // The value that comes next is what references with this number mean. `depth`: open
   // containers around it.
@@ -50,7 +51,7 @@ class Weigher {
   };
 
   bool container(wire::Reader& reader, const wire::Token& token, std::uint64_t items,
-                 std::size_t depth, std::uint64_t memory);
+                 std::size_t depth, std::uint64_t memory, std::uint64_t more = 0);
   bool take(wire::Reader& reader, std::size_t offset, std::uint64_t memory,
             std::uint64_t unfolded);
   void close_last();

@@ -93,6 +93,121 @@ TEST(Limits, BombOfReferencesIsRefusedByStrictLimitsAlone) {
   EXPECT_EQ(told(bomb(100), {.max_text = 1}), "sound");
 }
 
+// [range(start, stop, step), more references to it]
+Bytes range_of(const Bytes& start, const Bytes& stop, std::int64_t step,
+               std::size_t references = 0) {
+  Draft draft;
+  const auto write = [&](const Bytes& twos_complement) {
+    if (twos_complement.size() > 8) {
+      draft.payload.extension(ExtType::kInteger, twos_complement);
+      return;
+    }
+    std::int64_t value = twos_complement[0] >= 0x80 ? -1 : 0;
+    for (const std::uint8_t byte : twos_complement) value = value << 8 | byte;
+    draft.payload.integer(value);
+  };
+  draft.payload.array(1 + references);
+  if (references != 0) draft.shared = {draft.payload.size()};
+  draft.payload.node(NodeTag::kRange, 3);
+  write(start);
+  write(stop);
+  draft.payload.integer(step);
+  for (std::size_t i = 0; i < references; ++i) {
+    draft.payload.index(ExtType::kReference, 0);
+  }
+  return draft.sealed();
+}
+
+Bytes large(std::uint8_t first, std::size_t size, std::uint8_t last = 0) {
+  Bytes bytes(size);
+  bytes.front() = first;
+  bytes.back() = last;
+  return bytes;
+}
+
+TEST(Limits, RangeCountsAsItsInts) {
+  struct Row {
+    Bytes start, stop;
+    std::int64_t step;
+    std::size_t ints;
+  };
+  const Row rows[] = {
+      {{0}, {100}, 1, 100},
+      {{0}, {100}, 33, 4},
+      {{0}, {99}, 33, 3},
+      {{100}, {0}, 1, 0},
+      {{100}, {0xff}, -1, 101},
+      {{100}, {0}, INT64_MIN, 1},
+      {{0}, {100}, 0, 0},  // Refused where it is built.
+      {large(1, 9), large(1, 9, 100), 7, 15},
+      {large(0x80, 15), large(0x80, 15, 5), 1, 5},
+  };
+  for (const Row& row : rows) {
+    const Bytes bytes = range_of(row.start, row.stop, row.step);
+    EXPECT_EQ(told(bytes, {.max_unfolded = 5 + row.ints}), "sound") << row.ints;
+    EXPECT_TRUE(names(told(bytes, {.max_unfolded = 4 + row.ints}), "max_unfolded"));
+  }
+}
+
+TEST(Limits, RangeBeyondAllCountingIsRefused) {
+  const Bytes least = large(0x80, 16);
+  const Bytes most(16, 0x7f);
+  const Bytes longer = large(1, 17);
+  const Limits limits{.max_unfolded = Limits::kNone - 1};
+
+  EXPECT_TRUE(names(told(range_of(least, most, 1), limits), "max_unfolded"));
+  EXPECT_TRUE(names(told(range_of(most, least, -1), limits), "max_unfolded"));
+  EXPECT_TRUE(names(told(range_of(longer, longer, 1), limits), "max_unfolded"));
+  EXPECT_EQ(told(range_of(least, most, 1), {.max_text = 16}), "sound");
+}
+
+TEST(Limits, RangeCountsForEachReference) {
+  const Bytes bytes = range_of({0}, {100}, 1, 9);
+
+  EXPECT_EQ(told(bytes, {.max_unfolded = 1 + 10 * 104}), "sound");
+  EXPECT_TRUE(names(told(bytes, {.max_unfolded = 10 * 104}), "max_unfolded"));
+}
+
+TEST(Limits, RangeOfReferencesCountsAsWhatTheyMean) {
+  Draft draft;
+  draft.payload.array(2);
+  draft.shared = {draft.payload.size()};
+  draft.payload.extension(ExtType::kInteger, large(1, 9, 100));
+  draft.payload.node(NodeTag::kRange, 3);
+  draft.payload.integer(0);
+  draft.payload.index(ExtType::kReference, 0);
+  draft.payload.integer(1);
+
+  EXPECT_TRUE(names(told(draft.sealed(), kStrictLimits), "max_unfolded"));
+}
+
+TEST(Limits, ConstantsOfCodeCountWithThePayload) {
+  samples::BodyDraft body;
+  body.write_constants = [](wire::Writer& out) {
+    out.array(1002);
+    for (int i = 0; i < 1000; ++i) out.nil();
+    out.text("a text");
+    out.extension(ExtType::kInteger, large(1, 9));
+  };
+  Draft draft;
+  draft.code = {body.body()};
+  draft.payload.node(NodeTag::kCode, 1);
+  draft.payload.unsigned_integer(0);
+  draft.places.array(1);
+  draft.places.array(4);
+  draft.places.text("a file that is longer than all else");
+  draft.places.integer(1);
+  draft.places.binary({});
+  draft.places.array(0);
+  const Bytes bytes = draft.sealed();
+
+  EXPECT_EQ(told(bytes, {.max_text = 9, .max_integer = 9, .max_unfolded = 1004}), "sound");
+  EXPECT_TRUE(names(told(bytes, {.max_text = 5}), "max_text"));
+  EXPECT_TRUE(names(told(bytes, {.max_integer = 8}), "max_integer"));
+  EXPECT_TRUE(names(told(bytes, {.max_unfolded = 1003}), "max_unfolded"));
+  EXPECT_TRUE(names(told(bytes, {.max_values = 1000}), "max_values"));
+}
+
 TEST(Limits, CycleCountsAsOne) {
   Draft draft;
   draft.shared = {0};
