@@ -60,11 +60,12 @@ class Admission {
   // passed. What code needs a certain Python is not looked at (check_python).
   //
   // Errors: those of the four.
-  Result<Envelope> admit(BytesView bytes) const;
+  [[nodiscard]] Result<Envelope> admit(BytesView bytes) const;
 
   // The first policy that denies it, in words (see refusal()); nothing if all allow it.
-  std::optional<std::string> objection(Request request, std::string_view module,
-                                       std::string_view name) const;
+  [[nodiscard]] std::optional<std::string> objection(Request request,
+                                                     std::string_view module,
+                                                     std::string_view name) const;
 
   const Limits& limits() const { return limits_; }
 

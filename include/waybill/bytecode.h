@@ -141,6 +141,6 @@ struct CodeSummary {
 // Code with too many branches for its number of locals is not followed: then every
 // global, variable, parameter and import escapes, and attributes are of kUnknown.
 // Thread-safe.
-Result<CodeSummary> summarize(const CodeView& code);
+[[nodiscard]] Result<CodeSummary> summarize(const CodeView& code);
 
 }  // namespace waybill

@@ -29,7 +29,7 @@ struct CallOptions {
 //
 // Errors: those of decode() and kMalformed for a payload that is no call: then nothing
 // was called. kRaised for a KeyboardInterrupt in the call, and without an interpreter.
-Result<std::vector<std::uint8_t>> call(BytesView payload,
-                                       const CallOptions& options = {});
+[[nodiscard]] Result<std::vector<std::uint8_t>> call(BytesView payload,
+                                                     const CallOptions& options = {});
 
 }  // namespace waybill

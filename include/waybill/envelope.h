@@ -91,16 +91,17 @@ struct Envelope {
 // Errors: kTruncated, kNotAnEnvelope, kUnknownFormat, kMalformed, kDigestMismatch,
 // kLimitExceeded.
 // Cost: one pass over `bytes`; allocates for manifest and tables only.
-Result<Envelope> open(BytesView bytes, const Limits& limits = {});
+[[nodiscard]] Result<Envelope> open(BytesView bytes, const Limits& limits = {});
 
 // open(), for input that should be one envelope and nothing else.
 //
 // Errors: those of open(), kTrailingBytes.
-Result<Envelope> open_whole(BytesView bytes, const Limits& limits = {});
+[[nodiscard]] Result<Envelope> open_whole(BytesView bytes, const Limits& limits = {});
 
 // Whether the code in an envelope can run on `python`: kPythonMismatch unless the
 // versions are equal or there is no code.
-Result<void> check_python(const Envelope& envelope, const PythonVersion& python);
+[[nodiscard]] Result<void> check_python(const Envelope& envelope,
+                                        const PythonVersion& python);
 
 // Checks what open() does not: every node tag and its shape, every back-reference,
 // every index into manifest and code section, in the payload and in each code body.
@@ -108,15 +109,15 @@ Result<void> check_python(const Envelope& envelope, const PythonVersion& python)
 // Errors: those of open(), kUnknownTag, kBadReference, kUndeclared. The offset counts
 // from the start of the envelope.
 // Cost: one pass over the payload and the code; no recursion, memory by depth.
-Result<void> verify(const Envelope& envelope, const Limits& limits = {});
+[[nodiscard]] Result<void> verify(const Envelope& envelope, const Limits& limits = {});
 
 // The envelope with this application field (less than 4 GiB) in place of the one it
 // has; without one, if that is empty. It is not signed: a signature that it had covered
 // other bytes.
 //
 // Errors: those of open_whole(). Cost: a pass to open it, and a copy.
-Result<std::vector<std::uint8_t>> with_application(BytesView envelope,
-                                                   BytesView application);
+[[nodiscard]] Result<std::vector<std::uint8_t>> with_application(BytesView envelope,
+                                                                 BytesView application);
 
 // What seal() puts together. Section views must be whole msgpack values.
 struct Parts {

@@ -47,7 +47,8 @@ class Interpreter {
   // Starts Python. Error: kRaised if it cannot start, if there is one already in this
   // process, and if `program` is no Python of this version. What went wrong deep inside
   // of Python may stay wrong until the end of the process.
-  static Result<Interpreter> start(const InterpreterOptions& options = {});
+  [[nodiscard]] static Result<Interpreter> start(
+      const InterpreterOptions& options = {});
 
   Interpreter(Interpreter&& other) noexcept;
   // What was running here ends first, as by finish().
@@ -61,7 +62,7 @@ class Interpreter {
   // afterwards, but many packages, numpy among them, cannot be imported a second time
   // in one process. Does nothing the second time. Error: kRaised if buffers of files
   // could not be flushed.
-  Result<void> finish();
+  [[nodiscard]] Result<void> finish();
 
  private:
   explicit Interpreter(void* thread) : thread_(thread) {}
@@ -72,6 +73,6 @@ class Interpreter {
 // For a Python that somebody else has started: makes `import waybill` give what is
 // linked into the program, which encode(), decode() and call() need. Once for each
 // interpreter, with its GIL held. Error: kRaised if `waybill` is imported already.
-Result<void> link_package();
+[[nodiscard]] Result<void> link_package();
 
 }  // namespace waybill

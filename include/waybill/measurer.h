@@ -45,7 +45,7 @@ class Measurer {
   //
   // Cost: over all calls, one pass over the heads of the values, and eight bytes for
   // each container that is open.
-  Extent measure(BytesView bytes);
+  [[nodiscard]] Extent measure(BytesView bytes);
 
  private:
   bool take(const wire::Lead& lead, BytesView bytes);

@@ -56,14 +56,14 @@ struct EncodeOptions {
 //
 // Errors: kRaised; the detail is Python's message, which tells the path to what cannot
 // travel.
-Result<std::vector<std::uint8_t>> encode(PyObject* object,
-                                         const EncodeOptions& options = {});
+[[nodiscard]] Result<std::vector<std::uint8_t>> encode(
+    PyObject* object, const EncodeOptions& options = {});
 
 // The object in an envelope, which is all of `bytes`. Nothing is imported or built
 // before all of it is checked, against `terms` too. With the GIL.
 //
 // Errors: those of Admission::admit(), kPythonMismatch; kRaised for a module that
 // cannot be imported, and for what code of the payload raises.
-Result<Object> decode(BytesView bytes, const Terms& terms = {});
+[[nodiscard]] Result<Object> decode(BytesView bytes, const Terms& terms = {});
 
 }  // namespace waybill

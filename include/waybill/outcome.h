@@ -18,8 +18,7 @@ class SigningKey;
 // ASCII. `key` signs it; null: nobody does. Any Python reads it.
 //
 // Error: kLimitExceeded for text of 4 GiB.
-Result<std::vector<std::uint8_t>> failed_outcome(std::string_view code,
-                                                 std::string_view detail,
-                                                 const SigningKey* key = nullptr);
+[[nodiscard]] Result<std::vector<std::uint8_t>> failed_outcome(
+    std::string_view code, std::string_view detail, const SigningKey* key = nullptr);
 
 }  // namespace waybill

@@ -39,7 +39,7 @@ std::string_view name_of(Request request);
 class NamePattern {
  public:
   // Nothing for text that is no pattern: empty, or with a star elsewhere.
-  static std::optional<NamePattern> from_text(std::string_view text);
+  [[nodiscard]] static std::optional<NamePattern> from_text(std::string_view text);
 
   bool matches(std::string_view name) const;
   std::string text() const;
@@ -90,12 +90,13 @@ class Policy {
   // module. Blank lines, and what follows a #, do not count.
   //
   // Errors: kMalformed, with the byte of the line that is no rule.
-  static Result<Policy> from_text(std::string_view text);
+  [[nodiscard]] static Result<Policy> from_text(std::string_view text);
 
   // For kImport and kCode `name` does not count, for kCode `module` neither. Names that
   // nobody knows (a call of what another call gave) are empty: only a star matches.
   // Cost: by the number of rules; no allocation.
-  Verdict ask(Request request, std::string_view module, std::string_view name) const;
+  [[nodiscard]] Verdict ask(Request request, std::string_view module,
+                            std::string_view name) const;
 
   // Whether it allows nothing at all, whatever is asked: then nothing but data passes.
   bool is_data_only() const;
@@ -118,7 +119,7 @@ std::string_view standard_types_policy();
 // Errors: kRefused, with the byte where the payload asks (of an import: that of the
 // first section) and words that name what was asked and the rule that decided.
 // Cost: one pass over the payload if it passed, none if the policy allows anything.
-Result<void> check_policy(const Envelope& envelope, const Policy& policy);
+[[nodiscard]] Result<void> check_policy(const Envelope& envelope, const Policy& policy);
 
 // What kRefused says: "call of os:system: denied by the rule `deny call os`".
 std::string refusal(Request request, std::string_view module, std::string_view name,

@@ -72,21 +72,21 @@ class SigningKey {
  public:
   static SigningKey generate(SignatureAlgorithm algorithm);
   // Of text with exactly one key. The text stays the caller's to wipe.
-  static Result<SigningKey> from_text(std::string_view text);
+  [[nodiscard]] static Result<SigningKey> from_text(std::string_view text);
   // Of a file of at most 64 KiB, which nobody but its owner may read or write.
-  static Result<SigningKey> from_file(const std::string& path);
+  [[nodiscard]] static Result<SigningKey> from_file(const std::string& path);
   // Of the environment variable with that name. The environment keeps its text.
-  static Result<SigningKey> from_environment(const std::string& name);
+  [[nodiscard]] static Result<SigningKey> from_environment(const std::string& name);
 
   SignatureAlgorithm algorithm() const { return algorithm_; }
   const KeyId& id() const { return id_; }
 
   // The line that those get who check. kBadKey for a MAC key: it has no public half.
-  Result<std::string> public_text() const;
+  [[nodiscard]] Result<std::string> public_text() const;
 
   // Writes the secret line to a new file that nobody else may read (mode 0600). kBadKey
   // if it cannot be made, or is there already.
-  Result<void> save(const std::string& path) const;
+  [[nodiscard]] Result<void> save(const std::string& path) const;
 
   // The signature of any bytes, of signature_size() bytes, to `out`. For Ed25519 that
   // of RFC 8032. Cost: one pass over the bytes, for Ed25519 two.
@@ -97,7 +97,8 @@ class SigningKey {
 
   SigningKey(SignatureAlgorithm algorithm, SecretBytes secret);
   static SigningKey from_secret(SignatureAlgorithm algorithm, const SecretBytes& bytes);
-  static Result<SigningKey> from_lines(const Result<std::vector<envelope::KeyLine>>&);
+  [[nodiscard]] static Result<SigningKey> from_lines(
+      const Result<std::vector<envelope::KeyLine>>&);
   // The public key, or the MAC key itself.
   BytesView verifying_half() const;
 
@@ -117,15 +118,15 @@ class KeyRing {
  public:
   KeyRing() = default;
 
-  static Result<KeyRing> from_text(std::string_view text);
+  [[nodiscard]] static Result<KeyRing> from_text(std::string_view text);
   // Files with MAC keys may be read by their owner only.
-  static Result<KeyRing> from_file(const std::string& path);
-  static Result<KeyRing> from_environment(const std::string& name);
+  [[nodiscard]] static Result<KeyRing> from_file(const std::string& path);
+  [[nodiscard]] static Result<KeyRing> from_environment(const std::string& name);
 
   // Text with one key or more. Keys that are here already are passed over.
-  Result<void> add_text(std::string_view text);
-  Result<void> add_file(const std::string& path);
-  Result<void> add_environment(const std::string& name);
+  [[nodiscard]] Result<void> add_text(std::string_view text);
+  [[nodiscard]] Result<void> add_file(const std::string& path);
+  [[nodiscard]] Result<void> add_environment(const std::string& name);
   // What checks the signatures of this key: its public half, or the MAC key itself.
   void add(const SigningKey& key);
 
@@ -143,7 +144,7 @@ class KeyRing {
   // Reads nothing but the last 75 bytes and hashes the rest: says nothing of the form
   // of the envelope. The time depends on the length, on the ids, and for Ed25519 on
   // public values; for a MAC on nothing else. Cost: one pass over the bytes.
-  Result<void> check(BytesView envelope) const;
+  [[nodiscard]] Result<void> check(BytesView envelope) const;
 
  private:
   struct Key {
@@ -152,7 +153,8 @@ class KeyRing {
     SecretBytes bytes;  // 32.
   };
 
-  Result<void> add_lines(const Result<std::vector<envelope::KeyLine>>& lines);
+  [[nodiscard]] Result<void> add_lines(
+      const Result<std::vector<envelope::KeyLine>>& lines);
   void add_key(SignatureAlgorithm algorithm, BytesView bytes);
   // There may be several of an algorithm and id, though nobody makes them by accident.
   bool knows(SignatureAlgorithm algorithm, const KeyId& id) const;
@@ -171,12 +173,13 @@ struct SignatureInfo {
 
 // Of an envelope that open() gave; nothing if it is not signed, or by an algorithm that
 // is not known here. Not checked.
-std::optional<SignatureInfo> signature_info(const Envelope& envelope);
+[[nodiscard]] std::optional<SignatureInfo> signature_info(const Envelope& envelope);
 
 // The envelope with this key's signature; one that it has is replaced. The same
 // envelope and key always give the same bytes.
 //
 // Errors: those of open_whole(). Cost: a pass to open it, and those of sign_at().
-Result<std::vector<std::uint8_t>> sign(BytesView envelope, const SigningKey& key);
+[[nodiscard]] Result<std::vector<std::uint8_t>> sign(BytesView envelope,
+                                                     const SigningKey& key);
 
 }  // namespace waybill

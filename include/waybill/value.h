@@ -237,15 +237,17 @@ Items<kKind>::Items(std::vector<Value> values) : items(std::move(values)) {}
 // containers that hold themselves, and for imports and code that come along; kMalformed
 // for keys that are equal or that cannot be keys; kLimitExceeded.
 // Cost: two passes over the payload, and keys of maps are sorted aside.
-Result<data::Value> read_value(BytesView bytes, const Limits& limits = kStrictLimits);
+[[nodiscard]] Result<data::Value> read_value(BytesView bytes,
+                                             const Limits& limits = kStrictLimits);
 
 // The same on terms of the caller's, such as keys that have to have signed. What is no
 // plain data is refused, whatever they allow. Errors: those of Admission::admit() too.
-Result<data::Value> read_value(BytesView bytes, const Admission& admission);
+[[nodiscard]] Result<data::Value> read_value(BytesView bytes,
+                                             const Admission& admission);
 
 // The same for an envelope that has passed verify(), on these limits.
-Result<data::Value> read_value(const Envelope& envelope,
-                               const Limits& limits = kStrictLimits);
+[[nodiscard]] Result<data::Value> read_value(const Envelope& envelope,
+                                             const Limits& limits = kStrictLimits);
 
 struct WriteOptions {
   // What the header says. Nobody asks that of plain data; with the version of a Python,
@@ -266,7 +268,7 @@ struct WriteOptions {
 // are none; kLimitExceeded for what has 2^32 bytes or items, and for keys nested more
 // than 15 deep.
 // Cost: one pass over the value, two copies of the bytes, and keys are sorted aside.
-Result<std::vector<std::uint8_t>> write_value(const data::Value& value,
-                                              const WriteOptions& options = {});
+[[nodiscard]] Result<std::vector<std::uint8_t>> write_value(
+    const data::Value& value, const WriteOptions& options = {});
 
 }  // namespace waybill

@@ -36,7 +36,7 @@ struct JsonOptions {
 // whose digits take seconds: beyond 128 KiB, or many that have as large a sum of
 // squares; with `is_loose`, kRefused for maps whose keys are no names in JSON, or would
 // be the same.
-Result<std::string> value_json(const data::Value& value,
-                               const JsonOptions& options = {});
+[[nodiscard]] Result<std::string> value_json(const data::Value& value,
+                                             const JsonOptions& options = {});
 
 }  // namespace waybill

@@ -47,7 +47,7 @@ TEST(Measurer, DoesNotLookAtBytesTwice) {
   samples::Bytes sample = all_samples().front();
   const std::size_t half = sample.size() / 2;
   Measurer measurer;
-  measurer.measure(BytesView(sample).first(half));
+  ASSERT_NE(measurer.measure(BytesView(sample).first(half)).missing, 0u);
 
   std::fill(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(half) - 8,
             std::uint8_t{0xc1});
