@@ -63,6 +63,12 @@ std::unique_ptr<CheckedHead> CheckedHead::make(const Envelope& envelope) {
   // Until it goes on with an envelope whose bytes are there.
   head->envelope_.payload = head->envelope_.notes = {};
   head->envelope_.bytes = {};
+  if (!envelope.application.empty()) {
+    const auto at = envelope.application.data() - envelope.bytes.data();
+    head->envelope_.application =
+        BytesView(head->head_)
+            .subspan(static_cast<std::size_t>(at), envelope.application.size());
+  }
   for (CodeBody& body : head->envelope_.code) {
     body.bytes = BytesView(head->head_).subspan(body.offset, body.bytes.size());
   }

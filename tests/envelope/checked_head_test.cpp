@@ -284,6 +284,17 @@ TEST(KnownNodes, AreNotClassesWithoutAnId) {
   EXPECT_EQ(known_in(draft), 0u);
 }
 
+TEST(CheckedHead, KeepsTheApplicationFieldWithoutTheBytesItCameFrom) {
+  const Bytes application = {1, 2, 3};
+  Bytes bytes = TaskDraft().sealed(nullptr, application);
+  const auto head = CheckedHead::make(sound_envelope(bytes));
+  ASSERT_TRUE(head);
+
+  std::ranges::fill(bytes, 0);
+
+  EXPECT_TRUE(std::ranges::equal(head->envelope().application, application));
+}
+
 TEST(CheckedHead, GoesOnWithOtherValues) {
   const auto head = head_of(TaskDraft());
   ASSERT_TRUE(head);
