@@ -77,8 +77,8 @@ extern const Command kMan;
 // as refuse() tells errors: code "unreadable", without a byte.
 bool read_input(const std::string& file, bool json, std::vector<std::uint8_t>& bytes);
 
-// Writes bytes to a file, or to stdout for "-". False, and told, if that cannot be
-// done.
+// Writes bytes to a file, all of them or none, or to stdout for "-". False, and told,
+// if that cannot be done.
 bool write_output(const std::string& file, bool json,
                   const std::vector<std::uint8_t>& bytes);
 

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/replace_file.h"
 #include "waybill/report.h"
 
 namespace waybill::cli {
@@ -43,6 +44,9 @@ bool read_input(const std::string& file, bool json, std::vector<std::uint8_t>& b
 
 bool write_output(const std::string& file, bool json,
                   const std::vector<std::uint8_t>& bytes) {
+  if (file != "-" && is_replaceable(file)) {
+    return replace_file(file, bytes) || complain(file, json);
+  }
   std::unique_ptr<std::FILE, Close> output(
       file == "-" ? stdout : std::fopen(file.c_str(), "wb"));
   if (!output) return complain(file, json);

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import waybill
 from command import BINARY, needs_binary
 
 pytestmark = needs_binary
+
+PAYLOAD = waybill.dumps([1])
 
 
 def run(*arguments, data=None, env=None):
@@ -89,6 +92,81 @@ def test_application_field_is_put_in(key_files, field):
 
     assert signed.returncode == 0, signed.stderr
     assert signed.stdout == waybill.dumps([1], key=key, application=field.encode())
+
+
+def test_signing_in_place_keeps_permissions_and_links(key_files, tmp_path):
+    secret, _ = key_files
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "file").write_bytes(waybill.dumps([1]))
+    (folder / "file").chmod(0o640)
+    (tmp_path / "link").symlink_to("folder/file")
+
+    signed = run("sign", "--key", secret, tmp_path / "link", "-o", tmp_path / "link")
+
+    key = waybill.SigningKey.from_file(secret)
+    assert signed.returncode == 0, signed.stderr
+    assert (tmp_path / "link").is_symlink()
+    assert (folder / "file").read_bytes() == waybill.dumps([1], key=key)
+    assert (folder / "file").stat().st_mode & 0o777 == 0o640
+    assert os.listdir(folder) == ["file"]
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_new_file_has_the_permissions_of_any_new_file(key_files, tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        run("sign", "--key", key_files[0], "-", "-o", tmp_path / "new", data=PAYLOAD)
+    finally:
+        os.umask(before)
+
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_signing_in_place_on_a_full_disk_leaves_the_old_file(key_files, tmp_path):
+    secret, _ = key_files
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    data = waybill.dumps(os.urandom(20_000))
+    (folder / "file").write_bytes(data)
+
+    signed = subprocess.run(
+        [BINARY, "sign", "--key", secret, "file", "-o", "file", "--json"],
+        cwd=folder,
+        capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
+    )
+
+    assert signed.returncode == 2
+    assert json.loads(signed.stdout)["error"]["detail"] == "file: File too large"
+    assert (folder / "file").read_bytes() == data
+    assert os.listdir(folder) == ["file"]
+
+
+def test_pipes_are_written_to_and_stay(key_files, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
+
+    into_pipe = run(
+        "sign", "--key", key_files[0], "-", "-o", tmp_path / "pipe", data=PAYLOAD
+    )
+    to_stdout = run(
+        "sign", "--key", key_files[0], "-", "-o", "/dev/stdout", data=PAYLOAD
+    )
+
+    assert into_pipe.returncode == 0, into_pipe.stderr
+    assert reader.communicate(timeout=60)[0] == to_stdout.stdout != b""
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_links_in_a_circle_are_an_error(key_files, tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+
+    signed = run("sign", "--key", key_files[0], "-", "-o", tmp_path / "a", data=PAYLOAD)
+
+    assert signed.returncode == 2
+    assert (tmp_path / "a").is_symlink()
 
 
 def test_keys_of_the_environment_and_stdin_and_stdout(key_files):
