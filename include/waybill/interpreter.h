@@ -2,9 +2,11 @@
 
 // A Python inside of a C++ program.
 //
-//   auto python = waybill::Interpreter::start({.program =
-//   "/srv/app/.venv/bin/python"}); if (!python) return report(python.error()); auto
-//   outcome = waybill::call(payload);  // From any thread.
+//   waybill::InterpreterOptions options;
+//   options.program = "/srv/app/.venv/bin/python";
+//   auto python = waybill::Interpreter::start(options);
+//   if (!python) return report(python.error());
+//   auto outcome = waybill::call(payload);  // From any thread.
 //
 // `import waybill` gives there what is linked into the program; nothing has to be
 // installed for it.

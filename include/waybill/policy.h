@@ -118,10 +118,10 @@ std::string_view standard_types_policy();
 //
 // Errors: kRefused, with the byte where the payload asks (of an import: that of the
 // first section) and words that name what was asked and the rule that decided.
-// Cost: one pass over the payload if it passed, none if the policy allows anything.
+// Cost: one pass over the payload, as far as that is allowed.
 [[nodiscard]] Result<void> check_policy(const Envelope& envelope, const Policy& policy);
 
-// What kRefused says: "call of os:system: denied by the rule `deny call os`".
+// What kRefused says: "call of os:system, which the policy denies: deny call os".
 std::string refusal(Request request, std::string_view module, std::string_view name,
                     const Verdict& verdict);
 

@@ -7,6 +7,7 @@
 //   measurer.h     find the end of one in a stream
 //   manifest.h     what a payload needs to be importable, and why
 //   report.h       a payload as text or JSON
+//   diff.h         what differs between two, and why
 //   signature.h    keys; sign, and check who signed
 //   policy.h       rules about modules, names, calls and code
 //   admission.h    signature, limits and policy in one place
@@ -15,6 +16,7 @@
 //   outcome.h      what to answer when a call is not made
 //   bytecode.h     what a code object does with the values it loads
 //   error.h        errors are values: Result<T>
+//   bytes.h        views of bytes
 //
 // waybill::python, with one inside of the program
 //   interpreter.h  start and finish Python
@@ -24,7 +26,9 @@
 
 #include "waybill/admission.h"
 #include "waybill/bytecode.h"
+#include "waybill/bytes.h"
 #include "waybill/call.h"
+#include "waybill/diff.h"
 #include "waybill/envelope.h"
 #include "waybill/error.h"
 #include "waybill/gil.h"

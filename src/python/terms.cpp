@@ -1,4 +1,4 @@
-// Tested by tests/python/test_policy.py and tests/python/test_limits.py.
+// Tested by tests/python/test_policy.py and tests/python/test_bombs.py.
 
 #include "python/terms.h"
 

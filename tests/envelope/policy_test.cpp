@@ -171,6 +171,15 @@ TEST(Policy, EveryNodeThatIsNotDataAsksForSomething) {
   }
 }
 
+TEST(Policy, RefusalNamesWhatWasAskedAndTheRule) {
+  const Policy policy = policy_of("deny call os");
+
+  const Verdict verdict = policy.ask(Request::kCall, "os", "system");
+
+  EXPECT_EQ(refusal(Request::kCall, "os", "system", verdict),
+            "call of os:system, which the policy denies: deny call os");
+}
+
 TEST(Policy, ImportIsRefusedWithItsReason) {
   EXPECT_EQ(told(policy_of("deny import json\nallow call *\nallow code"),
                  samples::function_envelope()),
