@@ -5,6 +5,7 @@
 #include "python/code_builder.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "envelope/manifest_codec.h"
 #include "python/graph_decoder.h"
@@ -19,6 +20,9 @@ using wire::Token;
 using wire::TokenType;
 
 constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
+
+// So many bodies are looked through faster than they are sorted.
+constexpr std::size_t kFewBodies = 16;
 
 }  // namespace
 
@@ -123,12 +127,31 @@ Ref CodeBuilder::next_use(std::size_t body) {
   return code;
 }
 
-std::size_t CodeBuilder::body_of(BytesView hash) const {
-  for (std::size_t i = 0; i < envelope_.code.size(); ++i) {
-    const ContentHash& other = envelope_.code[i].hash;
-    if (std::equal(hash.begin(), hash.end(), other.begin(), other.end())) return i;
+std::size_t CodeBuilder::body_of(BytesView hash) {
+  const std::vector<CodeBody>& code = envelope_.code;
+  const auto is_it = [&](const CodeBody& body) {
+    return std::ranges::equal(body.hash, hash);
+  };
+  if (code.size() <= kFewBodies) {
+    const auto found = std::ranges::find_if(code, is_it);
+    if (found != code.end()) return static_cast<std::size_t>(found - code.begin());
+  } else {
+    sort_bodies();
+    const auto found = std::ranges::partition_point(by_hash_, [&](std::size_t index) {
+      return std::ranges::lexicographical_compare(code[index].hash, hash);
+    });
+    if (found != by_hash_.end() && is_it(code[*found])) return *found;
   }
   raise_decode(state_, ErrorCode::kUndeclared, 0, "nested code that is not listed");
+}
+
+void CodeBuilder::sort_bodies() {
+  if (!by_hash_.empty()) return;
+  by_hash_.resize(envelope_.code.size());
+  std::iota(by_hash_.begin(), by_hash_.end(), std::size_t{0});
+  std::ranges::sort(by_hash_, {}, [&](std::size_t index) -> const ContentHash& {
+    return envelope_.code[index].hash;
+  });
 }
 
 CodeBuilder::Body& CodeBuilder::body_at(std::size_t index) {

@@ -52,7 +52,8 @@ class CodeBuilder {
     Ref without_place;                // The code object that has no place.
   };
 
-  std::size_t body_of(BytesView hash) const;
+  std::size_t body_of(BytesView hash);
+  void sort_bodies();
   Body& body_at(std::size_t index);
   // The code object of a body at a place; null if it was not built yet.
   Ref built(std::size_t body, std::size_t place);
@@ -66,6 +67,8 @@ class CodeBuilder {
   std::size_t uses_ = 0;
   std::string_view file_;  // Of the place before, or the first that the manifest names.
   std::vector<Body> bodies_;  // Empty before the first use.
+  // Indices of bodies in the order of their hashes; of many, once one is looked up.
+  std::vector<std::size_t> by_hash_;
 };
 
 }  // namespace waybill::py

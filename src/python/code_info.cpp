@@ -8,12 +8,16 @@
 
 #include "python/code_view.h"
 #include "python/compat.h"
+#include "python/memo.h"
 
 namespace waybill::py {
 
 namespace {
 
 constexpr std::size_t kMaxKnownLines = 32;
+
+// So many are looked through faster than they are looked up.
+constexpr std::size_t kFewGlobals = 16;
 
 // Called while the code object dies: must not run Python code.
 void free_info(void* info) { delete static_cast<CodeInfo*>(info); }
@@ -30,28 +34,70 @@ CodeSummary pessimistic_summary(const CodeView& view) {
   return summary;
 }
 
-void add_global(std::vector<GlobalUse>& globals, const GlobalUse& use) {
-  // Names are interned by the compiler, so equal ones are one object; a name that is
-  // not is only listed twice, which costs a look-up.
-  const bool known =
-      std::any_of(globals.begin(), globals.end(),
-                  [&](const auto& other) { return other.name == use.name; });
-  if (!known) globals.push_back(use);
-}
+// Names are interned by the compiler, so equal ones are one object; a name that is not
+// is only listed twice, which costs a look-up.
+class GlobalList {
+ public:
+  explicit GlobalList(std::vector<GlobalUse>& uses) : uses_(uses) {}
 
-void collect_globals(CodeInfo& info) {
-  for (std::uint32_t index : info.summary.globals) {
-    std::uint32_t offset = kNoIndex;
-    for (const Value& value : info.summary.values) {
+  void add(const GlobalUse& use) {
+    if (has(use.name)) return;
+    uses_.push_back(use);
+    if (uses_.size() == kFewGlobals) {
+      for (const GlobalUse& known : uses_) names_.insert(key_of(known.name), 0);
+    } else if (uses_.size() > kFewGlobals) {
+      names_.insert(key_of(use.name), 0);
+    }
+  }
+
+ private:
+  bool has(PyObject* name) {
+    if (uses_.size() >= kFewGlobals) return names_.find(key_of(name)) != nullptr;
+    return std::ranges::find(uses_, name, &GlobalUse::name) != uses_.end();
+  }
+
+  std::vector<GlobalUse>& uses_;
+  Memo names_;  // Of all uses, once there are kFewGlobals.
+};
+
+// Where each name of a code object is first loaded as a global.
+class FirstLoads {
+ public:
+  explicit FirstLoads(const CodeInfo& info) : values_(info.summary.values) {
+    if (info.summary.globals.size() <= kFewGlobals) return;
+    const Py_ssize_t count = PyTuple_GET_SIZE(info.code->co_names);
+    offsets_.assign(static_cast<std::size_t>(count), kNoIndex);
+    for (const Value& value : values_) {
+      if (value.kind != Value::Kind::kGlobal) continue;
+      std::uint32_t& offset = offsets_[value.index];
+      if (offset == kNoIndex) offset = value.offset;
+    }
+  }
+
+  // The byte where the name with this index is; kNoIndex if it is loaded nowhere.
+  std::uint32_t of(std::uint32_t index) const {
+    if (!offsets_.empty()) return offsets_[index];
+    for (const Value& value : values_) {
       if (value.kind == Value::Kind::kGlobal && value.index == index) {
-        offset = value.offset;
-        break;
+        return value.offset;
       }
     }
-    add_global(info.globals, {info.name_at(index), &info, offset});
+    return kNoIndex;
+  }
+
+ private:
+  const std::vector<Value>& values_;
+  std::vector<std::uint32_t> offsets_;  // Of many names, by index.
+};
+
+void collect_globals(CodeInfo& info) {
+  GlobalList list(info.globals);
+  const FirstLoads loads(info);
+  for (std::uint32_t index : info.summary.globals) {
+    list.add({info.name_at(index), &info, loads.of(index)});
   }
   for (const CodeInfo* nested : info.nested) {
-    for (const GlobalUse& use : nested->globals) add_global(info.globals, use);
+    for (const GlobalUse& use : nested->globals) list.add(use);
   }
 }
 

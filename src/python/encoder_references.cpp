@@ -85,10 +85,7 @@ void GraphEncoder::reference(MemoEntry& entry) {
 }
 
 Memo& GraphEncoder::written_globals(PyObject* globals) {
-  for (auto& [known, names] : written_globals_) {
-    if (known == globals) return names;
-  }
-  return written_globals_.emplace_back(globals, Memo{}).second;
+  return written_globals_[globals];
 }
 
 void GraphEncoder::note_class(PyObject* type) {

@@ -234,7 +234,7 @@ class GraphEncoder {
   std::vector<Frame> stack_;
   std::vector<std::unique_ptr<Plan>> spare_plans_;
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
-  std::vector<std::pair<PyObject*, Memo>> written_globals_;
+  std::map<PyObject*, Memo> written_globals_;
   std::vector<PyObject*> namespaces_;    // Globals dicts that were written as such.
   std::vector<PyObject*> module_dicts_;  // Of modules that travel by value.
   Memo class_dicts_;                     // The offset is the address of the class.

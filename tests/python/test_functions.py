@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import sys
+import types
 
 import fresh_process
 import pytest
@@ -278,6 +279,57 @@ def test_long_function_with_extended_arguments_runs():
     function = define(f"{names}\ndef f(x0):\n{lines}\n    return x599").f
 
     assert fresh_process.send(function, "value(0)") == sum(range(600))
+
+
+FEW_AND_MANY = pytest.mark.parametrize("count", [1, 15, 16, 17, 40, 3000])
+
+
+@FEW_AND_MANY
+def test_function_of_any_number_of_globals_arrives(count):
+    names = [f"g{i}" for i in range(count)]
+    values = ", ".join(names)
+    function = define(
+        f"def f(): return [{values}], (lambda: [{values}, {values}])()",
+        **{name: i for i, name in enumerate(names)},
+    ).f
+
+    one, twice = round_trip(function)()
+
+    assert (one, twice) == (list(range(count)), list(range(count)) * 2)
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_first_use_of_each_of_many_globals_is_told(count):
+    modules = [name for name in sorted(sys.stdlib_module_names) if name.isalpha()]
+    modules = [name for name in modules if name in sys.modules][:count]
+    lines = "".join(f"    {name}.__doc__\n" for name in modules)
+    given = {name: sys.modules[name] for name in modules}
+    function = define(f"def f():\n{lines}{lines}", **given).f
+
+    found = waybill.imports(function)
+
+    first_lines = {name: line for line, name in enumerate(modules, 2)}
+    assert {record.module: record.line for record in found} == first_lines
+
+
+@FEW_AND_MANY
+def test_function_with_any_number_of_functions_in_it_arrives(count):
+    bodies = ", ".join(f"lambda: {i * 1000}" for i in range(count))
+    function = define(f"def f(): return [{bodies}]").f
+
+    answer = fresh_process.send(function, "[inner() for inner in value()]")
+
+    assert answer == [i * 1000 for i in range(count)]
+
+
+@FEW_AND_MANY
+def test_any_number_of_functions_keep_their_own_globals(count):
+    code = compile("x", "x", "eval")
+    functions = [types.FunctionType(code, {"x": i}) for i in range(count)]
+
+    arrived = round_trip([functions, functions])
+
+    assert [function() for function in arrived[1]] == list(range(count))
 
 
 @since(3, 12)
