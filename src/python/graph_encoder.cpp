@@ -143,17 +143,17 @@ bool GraphEncoder::content(PyObject* object) {
 bool GraphEncoder::container(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyDict_Type) {
-    out_.map(static_cast<std::size_t>(PyDict_GET_SIZE(object)));
+    out_.map(countable(PyDict_GET_SIZE(object)));
     push(Frame::Kind::kDict, object, PyDict_GET_SIZE(object));
     return true;
   }
   if (type == &PyList_Type) {
-    out_.array(static_cast<std::size_t>(PyList_GET_SIZE(object)));
+    out_.array(countable(PyList_GET_SIZE(object)));
     push(Frame::Kind::kList, object, PyList_GET_SIZE(object));
     return true;
   }
   if (type == &PyTuple_Type) {
-    out_.node(NodeTag::kTuple, static_cast<std::size_t>(PyTuple_GET_SIZE(object)));
+    out_.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(object)));
     push(Frame::Kind::kTuple, object, PyTuple_GET_SIZE(object));
     return true;
   }

@@ -7,6 +7,7 @@
 #include "python/codec.h"
 #include "python/compat.h"
 #include "python/modules.h"
+#include "python/plain_writer.h"
 
 namespace waybill::py {
 
@@ -98,7 +99,7 @@ bool GraphEncoder::instance(PyObject* object) {
     out_.map(0);
     return true;
   }
-  out_.map(static_cast<std::size_t>(count));
+  out_.map(countable(count));
   push(Frame::Kind::kDict, dict.get(), count);
   stack_.back().is_state = true;
   return true;

@@ -62,7 +62,7 @@ void write_complex(PyObject* object, Writer& out) {
 
 bool write_items(PyObject* tuple, Writer& out, CodeInfos* infos, int depth) {
   const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
-  out.node(NodeTag::kTuple, static_cast<std::size_t>(count));
+  out.node(NodeTag::kTuple, countable(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (!write_plain(PyTuple_GET_ITEM(tuple, i), out, infos, depth + 1)) return false;
   }
@@ -70,6 +70,11 @@ bool write_items(PyObject* tuple, Writer& out, CodeInfos* infos, int depth) {
 }
 
 }  // namespace
+
+void refuse_too_many() {
+  PyErr_SetString(PyExc_OverflowError, "2^32 items or more cannot be encoded");
+  throw PyError();
+}
 
 namespace {
 
@@ -158,6 +163,7 @@ bool write_leaf(PyObject* object, Writer& out) {
 }
 
 Ref elements_of(PyObject* set) {
+  static_cast<void>(countable(PySet_GET_SIZE(set)));
   const CollectorPause pause;
   return Ref::steal(PySequence_Tuple(set));
 }

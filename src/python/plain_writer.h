@@ -20,6 +20,16 @@ namespace waybill::py {
 // is short; OverflowError for text or bytes beyond msgpack's 32-bit length.
 bool write_leaf(PyObject* object, wire::Writer& out);
 
+[[noreturn]] void refuse_too_many();
+
+// A number of items, as msgpack is to write it. Throws PyError: OverflowError if they
+// are more than it can count.
+inline std::size_t countable(Py_ssize_t count) {
+  // A node's array has the tag too.
+  if (static_cast<std::size_t>(count) >= wire::kMaxCount) refuse_too_many();
+  return static_cast<std::size_t>(count);
+}
+
 // Writes a str as text, or as the extension for lone surrogates.
 void write_text(PyObject* text, wire::Writer& out);
 
@@ -70,8 +80,8 @@ inline constexpr int kElementDepth = kMaxPlainDepth - 16;
 // it or it is nested too deeply.
 bool write_plain(PyObject* object, wire::Writer& out, CodeInfos* infos, int depth = 0);
 
-// The elements of a set or frozenset in a tuple. Runs no code of others, finalizers
-// included.
+// The elements of a set or frozenset in a tuple, if they are countable(). Runs no code
+// of others, finalizers included.
 Ref elements_of(PyObject* set);
 
 // The elements of a set, given as a tuple, as write_plain gives them, sorted. False if

@@ -116,7 +116,7 @@ void plan_defaults(GraphEncoder& encoder, PyObject* defaults, const CodeInfo& in
   }
   const Py_ssize_t count = PyTuple_GET_SIZE(defaults);
   const Py_ssize_t first = info.code->co_argcount - count;
-  plan.raw().node(NodeTag::kTuple, static_cast<std::size_t>(count));
+  plan.raw().node(NodeTag::kTuple, countable(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* name = first + i >= 0
                          ? PyTuple_GET_ITEM(info.code->co_localsplusnames, first + i)
@@ -129,7 +129,7 @@ void plan_defaults(GraphEncoder& encoder, PyObject* defaults, const CodeInfo& in
 void plan_keyword_defaults(GraphEncoder& encoder, PyObject* defaults,
                            const CodeInfo& info, Plan& plan) {
   const CollectorPause pause;  // Names with lone surrogates make exceptions.
-  plan.raw().map(static_cast<std::size_t>(PyDict_GET_SIZE(defaults)));
+  plan.raw().map(countable(PyDict_GET_SIZE(defaults)));
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(defaults, &position, &name, &value)) {

@@ -188,7 +188,7 @@ void demand_class_first(GraphEncoder& encoder, PyObject* object, const Reduced& 
 
 void plan_array(PyObject* tuple, Py_ssize_t first, const char* label, Plan& plan) {
   const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
-  plan.raw().array(static_cast<std::size_t>(count - first));
+  plan.raw().array(countable(count - first));
   for (Py_ssize_t i = first; i < count; ++i) {
     plan.child(Ref::share(PyTuple_GET_ITEM(tuple, i)), Label::of_index(label, i));
   }
@@ -220,7 +220,7 @@ void plan_pairs(const Reduced& parts, Plan& plan) {
   Ref pairs = parts.pairs == Py_None ? Ref::steal(PyTuple_New(0))
                                      : Ref::steal(PySequence_Tuple(parts.pairs));
   const Py_ssize_t count = PyTuple_GET_SIZE(pairs.get());
-  plan.raw().map(static_cast<std::size_t>(count));
+  plan.raw().map(countable(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* pair = PyTuple_GET_ITEM(pairs.get(), i);
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
@@ -261,7 +261,7 @@ void plan_creation(GraphEncoder& encoder, PyObject* object, const Reduced& parts
                    name_of_type(keywords));
     }
     plan_array(positional, 0, label, plan);
-    plan.raw().map(static_cast<std::size_t>(PyDict_GET_SIZE(keywords)));
+    plan.raw().map(countable(PyDict_GET_SIZE(keywords)));
     Py_ssize_t position = 0;
     PyObject *key, *value;
     while (PyDict_Next(keywords, &position, &key, &value)) {
