@@ -70,17 +70,51 @@ def class_parts(cls):
     registered = _registered_in(cls)
     if registered:
         own["_abc_impl"] = registered
-    # Methods first: an instance among the attributes may need them to be built.
-    own = dict(sorted(own.items(), key=lambda item: not _is_method(item[1])))
+    generic = getattr(sys.modules.get("typing"), "Generic", None)
+    is_generic = generic in cls.__mro__
+
+    def place(item):
+        # Methods first: an instance among the attributes may need them to be built.
+        # What typing puts there last: it does so before there is anything else.
+        name, value = item
+        is_of_typing = is_generic and _is_of_typing(name, value)
+        return not _is_method(value), is_of_typing, name if is_of_typing else ""
+
+    own = dict(sorted(own.items(), key=place))
     bases = cls.__bases__
-    if getattr(sys.modules.get("typing"), "Generic", None) in bases:
+    if generic in bases:
         # As they were written: Generic[T] is more than Generic.
-        bases = own.pop("__orig_bases__", bases)
+        written = own.pop("__orig_bases__", bases)
+        if types.resolve_bases(written) == bases:
+            bases = written
+        else:  # NamedTuple and TypedDict made another class of them.
+            namespace["__orig_bases__"] = written
     return type(cls), cls.__name__, list(bases), namespace, own
 
 
 def _is_method(value):
     return isinstance(value, (types.FunctionType, classmethod, staticmethod, property))
+
+
+def _is_of_typing(name, value):
+    """Whether typing puts an attribute into generic classes and protocols itself."""
+    if type(value) in (types.FunctionType, classmethod):
+        return value.__module__ == "typing"
+    return name in _FROM_TYPING
+
+
+_FROM_TYPING = frozenset(
+    {
+        "__annotations__",
+        "__callable_proto_members_only__",
+        "__non_callable_proto_members__",
+        "__orig_bases__",
+        "__parameters__",
+        "__protocol_attrs__",
+        "_is_protocol",
+        "_is_runtime_protocol",
+    }
+)
 
 
 def _is_of_ctypes(cls):

@@ -61,6 +61,36 @@ def test_form_arrives(made, expression, expected):
     assert arrive(f"value = {made}", expression) == expected
 
 
+def test_generic_typed_dict_arrives():
+    source = """
+T = TypeVar("T")
+class value(TypedDict, Generic[T]):
+    items: list[T]
+"""
+    program = """
+[value(items=[1]), value[int].__args__[0].__name__, value.__total__,
+ [base.__name__ for base in value.__orig_bases__[:1]], value.__parameters__[0].__name__]
+"""
+
+    assert arrive(source, program) == [{"items": [1]}, "int", True, ["TypedDict"], "T"]
+
+
+def test_generic_named_tuple_and_its_instance_arrive():
+    source = """
+T = TypeVar("T")
+class Pair(NamedTuple, Generic[T]):
+    a: T
+    b: int = 3
+value = Pair("x")
+"""
+    program = """
+[tuple(value), value.a, value._replace(b=4).b, type(value)[int].__args__[0].__name__,
+ [base.__name__ for base in type(value).__orig_bases__[:1]]]
+"""
+
+    assert arrive(source, program) == [("x", 3), "x", 4, "int", ["NamedTuple"]]
+
+
 def test_type_variables_stay_the_same_within_a_payload():
     source = """
 T = TypeVar("T", bound="C")
