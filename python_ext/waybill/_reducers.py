@@ -17,8 +17,16 @@ from waybill import _declarative
 def _reduce_property(obj):
     if _reduces_itself(obj):
         return obj.__reduce_ex__(5)
-    parts = obj.fget, obj.fset, obj.fdel, obj.__doc__
-    return type(obj), parts, getattr(obj, "__dict__", None)
+    # Instances of subclasses may have a doc in their dict, which property puts there.
+    doc = _DOC_OF_PROPERTY.__get__(obj)
+    return (
+        type(obj),
+        (obj.fget, obj.fset, obj.fdel, doc),
+        getattr(obj, "__dict__", None),
+    )
+
+
+_DOC_OF_PROPERTY = vars(property)["__doc__"]
 
 
 def _reduce_wrapped(obj):
@@ -174,7 +182,9 @@ def set_lru_cache(cache, state):
     """Gives a cache of make_lru_cache its function and its attributes."""
     function, attributes = state
     cache.__wrapped__.__setstate__((function, (), {}, None))
-    vars(cache).update(attributes)
+    own = vars(cache)
+    own.clear()  # The order of what it has is that of the sender.
+    own.update(attributes)
     cache.__wrapped__ = function
 
 

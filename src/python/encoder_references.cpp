@@ -88,6 +88,13 @@ Memo& GraphEncoder::written_globals(PyObject* globals) {
   return written_globals_[globals];
 }
 
+std::uintptr_t GraphEncoder::key_of_name(PyObject* name) {
+  PyObject* interned = Ref::share(name).release();
+  PyUnicode_InternInPlace(&interned);
+  names_.push_back(Ref::steal(interned));
+  return key_of(interned);
+}
+
 void GraphEncoder::note_class(PyObject* type) {
   const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
   if (class_dicts_.find(key_of(dict.get())) != nullptr) return;

@@ -65,6 +65,8 @@ class GraphEncoder {
   // The names of a globals dict that functions of this payload have written, by
   // address: the compiler interns them.
   Memo& written_globals(PyObject* globals);
+  // The key there of a name that stands in a dict, and need not be interned.
+  std::uintptr_t key_of_name(PyObject* name);
 
   // A class that travels by value, and the class whose own dict this is among those
   // that were noted: methods may hold the dict itself (the __classdict__ cell). Null if
@@ -235,6 +237,7 @@ class GraphEncoder {
   std::vector<std::unique_ptr<Plan>> spare_plans_;
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
   std::map<PyObject*, Memo> written_globals_;
+  std::vector<Ref> names_;               // Of key_of_name().
   std::vector<PyObject*> namespaces_;    // Globals dicts that were written as such.
   std::vector<PyObject*> module_dicts_;  // Of modules that travel by value.
   Memo class_dicts_;                     // The offset is the address of the class.

@@ -3,6 +3,7 @@
 import functools
 import os
 import sys
+import textwrap
 
 import fresh_process
 import pytest
@@ -399,3 +400,80 @@ def test_sets_of_objects_that_tell_themselves_apart_give_equal_bytes_under_any_s
     }
 
     assert len(answers) == 1
+
+
+# ---- What is kept in caches or put there on the way leaves no trace
+
+KINDS = {
+    "cached function": """
+        @functools.lru_cache(maxsize=5)
+        def value(x): return x
+        value.more = 1
+        """,
+    "generic class": """
+        class value(typing.Generic[T]):
+            x = 1
+            def m(self) -> T: pass
+        """,
+    "class derived from a generic one": """
+        class Box(typing.Generic[T]): pass
+        class value(Box[int]):
+            __slots__ = ("s",)
+            x = 1
+        """,
+    "protocol": """
+        @typing.runtime_checkable
+        class value(typing.Protocol[T]):
+            y: int
+            x = 1
+            def m(self) -> T: pass
+        """,
+    "protocol without annotations and what follows it": """
+        class P(typing.Protocol):
+            x = 1
+            def m(self): pass
+        class Q(P, typing.Protocol): z = 1
+        class value(P): y = 1
+        """,
+    "generic named tuple": """
+        class value(typing.NamedTuple, typing.Generic[T]):
+            a: T
+            b: int = 3
+        """,
+    "generic typed dict": """
+        class value(typing.TypedDict, typing.Generic[T]):
+            items: list[T]
+        """,
+    "property of a subclass": """
+        class P(property): pass
+        value = P(lambda self: 1, doc="text"), P(lambda self: 1), P()
+        """,
+    "module that no import finds": """
+        value = types.ModuleType("made_by_hand", "its doc")
+        exec("count = 0\\ndef add():\\n global count\\n count += 1", vars(value))
+        """,
+    "flag": """
+        class value(enum.Flag): R = 1; W = 2
+        """,
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_kind_has_the_same_bytes_after_a_round_trip_in_a_fresh_process(name):
+    source = "import enum, functools, types, typing\nT = typing.TypeVar('T')\n"
+    sent = waybill.dumps(define(source + textwrap.dedent(KINDS[name])).value)
+
+    assert fresh_process.load(sent, "waybill.dumps(value)") == sent
+
+
+def test_calling_a_function_with_a_flag_does_not_change_its_fingerprint():
+    made = define("""
+    import enum
+    class Right(enum.Flag): R = 1; W = 2
+    def f(right): return right & ~Right.W
+    """)
+    before = waybill.fingerprint(made.f)
+
+    assert made.f(made.Right.R) is made.Right.R
+
+    assert waybill.fingerprint(made.f) == before

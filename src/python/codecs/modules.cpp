@@ -63,7 +63,7 @@ void describe_module(GraphEncoder& encoder, PyObject* module, Plan& plan) {
     };
     if (!PyUnicode_CheckExact(name)) continue;
     if (std::any_of(std::begin(given), std::end(given), is_same)) continue;
-    const auto key = reinterpret_cast<std::uintptr_t>(name);
+    const std::uintptr_t key = encoder.key_of_name(name);
     if (written.find(key) != nullptr) continue;
     written.insert(key, 0);
     found.emplace_back(Ref::share(name), Ref::share(value));
