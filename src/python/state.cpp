@@ -49,6 +49,7 @@ constexpr NameRow kNames[] = {
     {&Names::types, "types"},
     {&Names::getattr, "getattr"},
     {&Names::getattribute, "__getattribute__"},
+    {&Names::extend, "extend"},
     {&Names::modules, "modules"},
     {&Names::lazy_modules, "lazy_modules"},
     {&Names::empty, ""},

@@ -22,10 +22,10 @@ struct Names {
   Ref class_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
       slotnames;
   Ref doc, slots, init_subclass, abc_impl, orig_bases, annotate_func, annotations_cache;
-  Ref classdict, main, getattr, getattribute;
+  Ref classdict, main, getattr, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
-  Ref fget, fset, fdel, func;             // What methods wrap.
+  Ref fget, fset, fdel, func;                      // What methods wrap.
   Ref id_of, is_home, sent, claim, close, forget;  // Of the tracker.
 };
 

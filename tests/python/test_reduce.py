@@ -12,6 +12,7 @@ import itertools
 import logging
 import operator
 import pathlib
+import pickle
 import random
 import re
 import types
@@ -247,3 +248,40 @@ def test_named_tuple_arrives():
 
     assert type(arrived) is Pair
     assert arrived == (1, [2])
+
+
+# ---- Items of what is derived from lists and deques
+
+
+class Watched(list):
+    """Notes what is appended, which needs what __init__ sets."""
+
+    def __init__(self):
+        self.seen = []
+
+    def append(self, item):
+        self.seen.append(item)
+        super().append(item)
+
+
+class Stamped(collections.deque):
+    def append(self, item):
+        super().append(("stamped", item))
+
+
+class Doubling(list):
+    def extend(self, items):
+        super().extend([item * 2 for item in items])
+
+
+@pytest.mark.parametrize("kind", [Watched, Stamped, Doubling])
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_items_are_added_as_pickle_adds_them(kind, count):
+    sent = kind()
+    for number in range(count):
+        sent.append(number)
+
+    arrived, expected = round_trip(sent), pickle.loads(pickle.dumps(sent))
+
+    assert list(arrived) == list(expected)
+    assert vars(arrived) == vars(expected)

@@ -12,9 +12,14 @@ namespace {
 
 using Frame = GraphDecoder::Frame;
 
-void add_items(PyObject* object, PyObject* items) {
+void add_items(const State& state, PyObject* object, PyObject* items) {
   const Py_ssize_t count = PyList_GET_SIZE(items);
   if (count == 0) return;
+  // As pickle does it: who overrides append() to watch items does not see these.
+  if (Ref extend = attribute_or_null(object, state.names.extend)) {
+    Ref::steal(PyObject_CallOneArg(extend.get(), items));
+    return;
+  }
   const Ref append = Ref::steal(PyObject_GetAttrString(object, "append"));
   for (Py_ssize_t i = 0; i < count; ++i) {
     Ref::steal(PyObject_CallOneArg(append.get(), PyList_GET_ITEM(items, i)));
@@ -72,7 +77,7 @@ void set_state(const State& state, PyObject* object, PyObject* value) {
 
 void finish(GraphDecoder& decoder, Frame& frame, std::size_t first) {
   PyObject* object = frame.object.get();
-  add_items(object, frame.children[first + 1].get());
+  add_items(decoder.state(), object, frame.children[first + 1].get());
   add_pairs(object, frame.children[first + 2].get());
   PyObject* value = frame.children[first].get();
   if (frame.children.size() > first + 3) {
