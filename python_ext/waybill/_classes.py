@@ -74,11 +74,11 @@ def class_parts(cls):
     is_generic = generic in cls.__mro__
 
     def place(item):
-        # Methods first: an instance among the attributes may need them to be built.
-        # What typing puts there last: it does so before there is anything else.
+        # What typing puts there comes last of its kind: it does so before there is
+        # anything else.
         name, value = item
         is_of_typing = is_generic and _is_of_typing(name, value)
-        return not _is_method(value), is_of_typing, name if is_of_typing else ""
+        return _turn(value), is_of_typing, name if is_of_typing else ""
 
     own = dict(sorted(own.items(), key=place))
     bases = cls.__bases__
@@ -92,8 +92,30 @@ def class_parts(cls):
     return type(cls), cls.__name__, list(bases), namespace, own
 
 
-def _is_method(value):
-    return isinstance(value, (types.FunctionType, classmethod, staticmethod, property))
+_LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
+
+
+def _turn(value):
+    """When an attribute is set: an instance of the class may be among the attributes,
+    or be what a method reaches, and its methods need what is set before to build it.
+    """
+    if _is_plain(value):
+        return 0
+    methods = types.FunctionType, classmethod, staticmethod, property
+    return 1 if isinstance(value, methods) else 2
+
+
+def _is_plain(value):
+    kind = type(value)
+    if kind is dict:
+        return all(map(_is_leaf, value)) and all(map(_is_leaf, value.values()))
+    if kind in (list, tuple, set, frozenset):
+        return all(map(_is_leaf, value))
+    return _is_leaf(value)
+
+
+def _is_leaf(value):
+    return type(value) in _LEAVES
 
 
 def _is_of_typing(name, value):

@@ -8,6 +8,7 @@
 #include "python/compat.h"
 #include "python/graph_decoder.h"
 #include "python/methods.h"
+#include "python/modules.h"
 
 namespace waybill::py {
 
@@ -74,6 +75,25 @@ bool GraphDecoder::has_open_base(PyObject* bases) const {
     }
   }
   return false;
+}
+
+// An instance that is among the attributes of its class was there before them, as far
+// as anybody can tell: a __new__ that gives out the only instance would look for it.
+Ref GraphDecoder::new_without_attributes(PyTypeObject* type) const {
+  if (open_types_.empty() || type->tp_mro == nullptr) return {};
+  bool is_skipped = false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    PyObject* base = PyTuple_GET_ITEM(type->tp_mro, i);
+    const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(base));
+    if (raw_get(dict.get(), state_.names.new_.get()) == nullptr) continue;
+    const bool is_open = std::ranges::find(open_types_, base) != open_types_.end();
+    if (!is_open) {
+      return is_skipped ? Ref::steal(PyObject_GetAttr(base, state_.names.new_.get()))
+                        : Ref();
+    }
+    is_skipped = true;
+  }
+  return {};
 }
 
 // A class that was there before keeps its state. Attributes that it has not are set,

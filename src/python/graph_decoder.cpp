@@ -330,7 +330,9 @@ void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
   }
   offset_ = frame.offset;
   frame.object = call(codec.create, frame);
-  if (PyType_Check(frame.object.get())) open_types_.push_back(frame.object.get());
+  if (PyType_Check(frame.object.get()) && !frame.is_known) {
+    open_types_.push_back(frame.object.get());
+  }
   set_slot(frame.slot, frame.object.get(), 0);
 }
 

@@ -101,6 +101,9 @@ class GraphDecoder {
   // Whether one of these is, or is derived from, a class that has not got its
   // attributes yet.
   bool has_open_base(PyObject* bases) const;
+  // The __new__ that instances of a class have until it has got its attributes; null if
+  // that is the class's own.
+  Ref new_without_attributes(PyTypeObject* type) const;
 
   enum class FrameKind : std::uint8_t {
     kList,

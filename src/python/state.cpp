@@ -27,6 +27,7 @@ constexpr NameRow kNames[] = {
     {&Names::module, "__module__"},
     {&Names::qualname, "__qualname__"},
     {&Names::class_, "__class__"},
+    {&Names::new_, "__new__"},
     {&Names::reduce, "__reduce__"},
     {&Names::reduce_ex, "__reduce_ex__"},
     {&Names::getstate, "__getstate__"},

@@ -19,7 +19,7 @@ class ReceivedEnvelopes;
 // Interned strings that are looked up on every call.
 struct Names {
   Ref dict, name, package, path, spec, builtins, module, qualname;
-  Ref class_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
+  Ref class_, new_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
       slotnames;
   Ref doc, slots, init_subclass, abc_impl, orig_bases, annotate_func, annotations_cache;
   Ref classdict, main, getattr, getattribute, extend;

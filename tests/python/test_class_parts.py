@@ -51,6 +51,14 @@ SOURCES = {
             g = functools.partial(b)
             h = len
     """,
+    "plain and other containers": """
+        class C:
+            def b(self): pass
+            c, d, e, f = [b], {1: b}, {b}, (1, b)
+            g, h, i, j = [2, 'a', None], {1: 2.5}, {3}, (1, b'b')
+            k, l, m, n = [[]], {(1,): 1}, frozenset({3j}), ()
+            o, p, q = True, 1.5, None
+    """,
     "of another module": "class C:\n __module__ = 'elsewhere'\n x = 1",
     "renamed": "class C: x = 1\nC.__qualname__ = 'Outer.Other'",
     "derived": "class Base: y = 2\nclass C(Base): x = 1",

@@ -3,6 +3,9 @@
 // no slots, no hook of a base, and nothing in them that C made.
 // Tested by tests/python/test_class_parts.py.
 
+#include <algorithm>
+#include <vector>
+
 #include "python/codec.h"
 #include "python/compat.h"
 #include "python/modules.h"
@@ -10,6 +13,37 @@
 namespace waybill::py {
 
 namespace {
+
+bool is_leaf(PyObject* value) {
+  return value == Py_None || PyBool_Check(value) || PyLong_CheckExact(value) ||
+         PyFloat_CheckExact(value) || PyComplex_CheckExact(value) ||
+         PyUnicode_CheckExact(value) || PyBytes_CheckExact(value);
+}
+
+// Text and numbers, and containers of nothing else.
+bool is_plain(PyObject* value) {
+  Py_ssize_t position = 0;
+  PyObject *key, *item;
+  if (PyDict_CheckExact(value)) {
+    while (PyDict_Next(value, &position, &key, &item)) {
+      if (!is_leaf(key) || !is_leaf(item)) return false;
+    }
+    return true;
+  }
+  if (PyAnySet_CheckExact(value)) {
+    const Ref items = Ref::steal(PyObject_GetIter(value));
+    while (const Ref next = Ref::steal_or_null(PyIter_Next(items.get()))) {
+      if (!is_leaf(next.get())) return false;
+    }
+    check(PyErr_Occurred() ? -1 : 0);
+    return true;
+  }
+  if (!PyList_CheckExact(value) && !PyTuple_CheckExact(value)) return is_leaf(value);
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
+    if (!is_leaf(PySequence_Fast_GET_ITEM(value, i))) return false;
+  }
+  return true;
+}
 
 bool is_method(PyObject* value) {
   PyTypeObject* type = Py_TYPE(value);
@@ -52,23 +86,36 @@ bool has_special_attribute(const State& state, PyObject* dict) {
   return false;
 }
 
-// The attributes that the author of the class gave it, methods first: an instance among
-// the others may need them to be built. Null if one of them is for Python to look at.
+// When an attribute is set: an instance of the class may be among the attributes, or be
+// what a method reaches, and its methods need what is set before to build it.
+int turn_of(PyObject* value) { return is_plain(value) ? 0 : is_method(value) ? 1 : 2; }
+
+// The attributes that the author of the class gave it, in their turns. Null if one of
+// them is for Python to look at.
 Ref own_attributes(const State& state, PyObject* dict) {
+  struct Attribute {
+    Ref name, value;
+    int turn;
+  };
+  std::vector<Attribute> attributes;
+  attributes.reserve(static_cast<std::size_t>(PyDict_GET_SIZE(dict)));
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(dict, &position, &name, &value)) {
+    if (!PyUnicode_CheckExact(name) || is_made_in_c(value)) return {};
+    const bool may_be_given =
+        PyUnicode_GET_LENGTH(name) != 0 && PyUnicode_READ_CHAR(name, 0) == '_';
+    const int is_given =
+        may_be_given ? PySet_Contains(state.class_given.get(), name) : 0;
+    check(is_given);
+    if (is_given == 0) attributes.push_back({Ref::share(name), Ref::share(value), 0});
+  }
+  for (Attribute& attribute : attributes)
+    attribute.turn = turn_of(attribute.value.get());
+  std::ranges::stable_sort(attributes, {}, &Attribute::turn);
   Ref own = Ref::steal(PyDict_New());
-  for (const bool methods : {true, false}) {
-    Py_ssize_t position = 0;
-    PyObject *name, *value;
-    while (PyDict_Next(dict, &position, &name, &value)) {
-      if (!PyUnicode_CheckExact(name) || is_made_in_c(value)) return {};
-      if (is_method(value) != methods) continue;
-      const bool may_be_given =
-          PyUnicode_GET_LENGTH(name) != 0 && PyUnicode_READ_CHAR(name, 0) == '_';
-      const int is_given =
-          may_be_given ? PySet_Contains(state.class_given.get(), name) : 0;
-      check(is_given);
-      if (is_given == 0) check(PyDict_SetItem(own.get(), name, value));
-    }
+  for (const Attribute& attribute : attributes) {
+    check(PyDict_SetItem(own.get(), attribute.name.get(), attribute.value.get()));
   }
   const int has_doc = PyDict_Contains(own.get(), state.names.doc.get());
   check(has_doc);

@@ -296,6 +296,12 @@ Ref call_new(GraphDecoder& decoder, Frame& frame) {
   }
   const Ref arguments = Ref::steal(PyList_AsTuple(frame.children[1].get()));
   PyObject* keywords = frame.children[2].get();
+  // What takes arguments means something by them.
+  if (PyTuple_GET_SIZE(arguments.get()) == 0 && PyDict_GET_SIZE(keywords) == 0) {
+    if (const Ref inherited = decoder.new_without_attributes(cls)) {
+      return Ref::steal(PyObject_CallOneArg(inherited.get(), type));
+    }
+  }
   return Ref::steal(cls->tp_new(cls, arguments.get(),
                                 PyDict_GET_SIZE(keywords) == 0 ? nullptr : keywords));
 }
