@@ -92,6 +92,7 @@ def class_parts(cls):
     return type(cls), cls.__name__, list(bases), namespace, own
 
 
+_FEW = 100
 _LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
@@ -107,11 +108,14 @@ def _turn(value):
 
 def _is_plain(value):
     kind = type(value)
-    if kind is dict:
-        return all(map(_is_leaf, value)) and all(map(_is_leaf, value.values()))
-    if kind in (list, tuple, set, frozenset):
-        return all(map(_is_leaf, value))
-    return _is_leaf(value)
+    if kind not in (dict, list, tuple, set, frozenset):
+        return _is_leaf(value)
+    # A cache may be large, and other threads may fill it meanwhile.
+    if len(value) > _FEW:
+        return False
+    return all(map(_is_leaf, list(value))) and (
+        kind is not dict or all(map(_is_leaf, list(value.values())))
+    )
 
 
 def _is_leaf(value):
