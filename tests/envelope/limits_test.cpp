@@ -201,7 +201,8 @@ TEST(Limits, ConstantsOfCodeCountWithThePayload) {
   draft.places.array(0);
   const Bytes bytes = draft.sealed();
 
-  EXPECT_EQ(told(bytes, {.max_text = 9, .max_integer = 9, .max_unfolded = 1004}), "sound");
+  EXPECT_EQ(told(bytes, {.max_text = 9, .max_integer = 9, .max_unfolded = 1004}),
+            "sound");
   EXPECT_TRUE(names(told(bytes, {.max_text = 5}), "max_text"));
   EXPECT_TRUE(names(told(bytes, {.max_integer = 8}), "max_integer"));
   EXPECT_TRUE(names(told(bytes, {.max_unfolded = 1003}), "max_unfolded"));
