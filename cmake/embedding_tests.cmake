@@ -9,6 +9,7 @@ file(GLOB embedding_sources CONFIGURE_DEPENDS
 waybill_test_program(waybill_embedding_tests waybill_python ${embedding_sources})
 target_link_libraries(waybill_embedding_tests PRIVATE GTest::gtest_main)
 target_compile_definitions(waybill_embedding_tests PRIVATE
-  WAYBILL_PACKAGE="${PROJECT_SOURCE_DIR}/python_ext")
+  WAYBILL_PACKAGE="${PROJECT_SOURCE_DIR}/python_ext"
+  WAYBILL_PYTHON_LIBRARY="${Python_STDLIB}")
 include(GoogleTest)
 gtest_discover_tests(waybill_embedding_tests DISCOVERY_TIMEOUT 60)

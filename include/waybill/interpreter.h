@@ -47,8 +47,10 @@ struct InterpreterOptions {
 class Interpreter {
  public:
   // Starts Python. Error: kRaised if it cannot start, if there is one already in this
-  // process, and if `program` is no Python of this version. What went wrong deep inside
-  // of Python may stay wrong until the end of the process.
+  // process, and if `program` can be told to be no Python of this version: it is not
+  // there or cannot be run, it is not named so (the file that a link leads to counts),
+  // or Python does not find its library beside it. It is not run to find out. What went
+  // wrong deep inside of Python may stay wrong until the end of the process.
   [[nodiscard]] static Result<Interpreter> start(
       const InterpreterOptions& options = {});
 

@@ -5,7 +5,11 @@
 #include <Python.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -61,6 +65,29 @@ std::string program_of(const InterpreterOptions& options) {
   if (!options.program.empty()) return options.program;
   const char* known = WAYBILL_PYTHON_EXECUTABLE;
   return access(known, X_OK) == 0 ? known : "";
+}
+
+// Whether a program is named as Pythons of this version are. Running it would tell, and
+// cost more than the start.
+bool is_named_python(const std::string& name) {
+  constexpr std::string_view kName = "python";
+  const auto is_same = [](char letter, char wanted) {
+    return std::tolower(static_cast<unsigned char>(letter)) == wanted;
+  };
+  if (!std::ranges::equal(name.substr(0, kName.size()), kName, is_same)) return false;
+  const std::string rest = name.substr(kName.size());
+  const std::string version = rest.substr(0, rest.find_first_not_of("0123456789."));
+  const std::string own =
+      std::to_string(PY_MAJOR_VERSION) + "." + std::to_string(PY_MINOR_VERSION);
+  return version.empty() || own == version || own.starts_with(version + ".");
+}
+
+// A virtual environment's `python` is a link to one with a version in its name.
+bool may_be_python(const std::filesystem::path& program) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(program, error);
+  return std::filesystem::is_regular_file(real, error) &&
+         is_named_python(real.filename());
 }
 
 PyStatus initialize(const InterpreterOptions& options, const std::string& program) {
@@ -147,6 +174,12 @@ Result<Interpreter> Interpreter::start(const InterpreterOptions& options) {
   if (!program.empty() && access(program.c_str(), X_OK) != 0) {
     return tl::unexpected(Error{ErrorCode::kRaised, 0,
                                 "Python cannot start: there is no program " + program});
+  }
+  if (!options.program.empty() && !may_be_python(program)) {
+    return tl::unexpected(
+        Error{ErrorCode::kRaised, 0,
+              program + " is no Python " + std::to_string(PY_MAJOR_VERSION) + "." +
+                  std::to_string(PY_MINOR_VERSION) + ": it is named otherwise"});
   }
   const PyStatus status = initialize(options, program);
   if (PyStatus_Exception(status)) return tl::unexpected(failure(status));

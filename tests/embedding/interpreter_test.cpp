@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "embedding/python.h"
@@ -114,6 +118,64 @@ TEST(Interpreter, DoesNotStartAsAProgramThatIsNone) {
   }
   const Interpreter python = started();
   EXPECT_EQ(text_of("1"), "1");
+}
+
+// A program of this name, beside the library of Python.
+class Program {
+ public:
+  explicit Program(const std::string& name)
+      : place_(std::filesystem::path(testing::TempDir()) / ("waybill_" + name)),
+        path_(place_ / "bin" / name) {
+    namespace fs = std::filesystem;
+    const fs::path library = fs::path(WAYBILL_PYTHON_LIBRARY).parent_path();
+    fs::remove_all(place_);
+    fs::create_directories(place_ / "bin");
+    fs::create_directory_symlink(library, place_ / library.filename());
+    std::ofstream(path_) << "#!/bin/false\n";
+    fs::permissions(path_, fs::perms::owner_all);
+  }
+  ~Program() { std::filesystem::remove_all(place_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::filesystem::path place_;
+  std::string path_;
+};
+
+TEST(Interpreter, DoesNotStartAsAProgramThatIsNamedOtherwise) {
+  for (const char* name : {"ls", "python3.2", "python2", "python3.110"}) {
+    const Program program(name);
+    const Result<Interpreter> python = Interpreter::start({.program = program.path()});
+
+    ASSERT_FALSE(python) << name;
+    EXPECT_NE(python.error().detail.find(program.path() + " is no Python 3."),
+              std::string::npos)
+        << python.error().detail;
+    EXPECT_EQ(Py_IsInitialized(), 0);
+  }
+}
+
+bool starts_as(const std::string& name) {
+  const Program program(name);
+  const Result<Interpreter> python = Interpreter::start({.program = program.path()});
+  if (!python) std::fputs(python.error().detail.c_str(), stderr);
+  return python.has_value();
+}
+
+// Each in a process of its own: Python keeps where its library was.
+TEST(Interpreter, StartsAsAProgramThatIsNamedAsThisPython) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const std::string version =
+      std::to_string(PY_MAJOR_VERSION) + "." + std::to_string(PY_MINOR_VERSION);
+  for (const std::string& name :
+       {std::string("python"), std::string("python3"), std::string("Python"),
+        "python" + version, "python" + version + "-dbg"}) {
+    EXPECT_EXIT(std::_Exit(starts_as(name) ? 0 : 1), testing::ExitedWithCode(0), "")
+        << name;
+  }
 }
 
 TEST(Interpreter, EndsWhenItIsReplaced) {
