@@ -121,12 +121,12 @@ void write_text(PyObject* text, Writer& out) {
     out.text(view);
     return;
   }
-  // Lone surrogates make exceptions, and those may make finalizers run.
-  const Ref held = Ref::share(text);
   Ref bytes = Ref::steal_or_null(PyUnicode_AsUTF8String(text));
   const bool has_surrogates = !bytes;
   if (has_surrogates) {
     if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw PyError();
+    // Making exceptions may run finalizers; so far, this one has held the text.
+    const Ref held = Ref::share(text);
     PyErr_Clear();
     bytes = Ref::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
   }
