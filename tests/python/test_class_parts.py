@@ -59,6 +59,12 @@ SOURCES = {
             k, l, m, n = [[]], {(1,): 1}, frozenset({3j}), ()
             o, p, q = True, 1.5, None
     """,
+    "large containers": """
+        class C:
+            def b(self): pass
+            c, d, e = [0] * 101, dict.fromkeys(range(101)), set(range(101))
+            f, g, h = [0] * 100, dict.fromkeys(range(100)), set(range(100))
+    """,
     "of another module": "class C:\n __module__ = 'elsewhere'\n x = 1",
     "renamed": "class C: x = 1\nC.__qualname__ = 'Outer.Other'",
     "derived": "class Base: y = 2\nclass C(Base): x = 1",

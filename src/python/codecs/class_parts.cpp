@@ -20,17 +20,20 @@ bool is_leaf(PyObject* value) {
          PyUnicode_CheckExact(value) || PyBytes_CheckExact(value);
 }
 
-// Text and numbers, and containers of nothing else.
+// Text and numbers, and containers of nothing else that are not large, as caches are.
 bool is_plain(PyObject* value) {
+  constexpr Py_ssize_t kFew = 100;
   Py_ssize_t position = 0;
   PyObject *key, *item;
   if (PyDict_CheckExact(value)) {
+    if (PyDict_GET_SIZE(value) > kFew) return false;
     while (PyDict_Next(value, &position, &key, &item)) {
       if (!is_leaf(key) || !is_leaf(item)) return false;
     }
     return true;
   }
   if (PyAnySet_CheckExact(value)) {
+    if (PySet_GET_SIZE(value) > kFew) return false;
     const Ref items = Ref::steal(PyObject_GetIter(value));
     while (const Ref next = Ref::steal_or_null(PyIter_Next(items.get()))) {
       if (!is_leaf(next.get())) return false;
@@ -39,6 +42,7 @@ bool is_plain(PyObject* value) {
     return true;
   }
   if (!PyList_CheckExact(value) && !PyTuple_CheckExact(value)) return is_leaf(value);
+  if (PySequence_Fast_GET_SIZE(value) > kFew) return false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
     if (!is_leaf(PySequence_Fast_GET_ITEM(value, i))) return false;
   }
@@ -110,8 +114,9 @@ Ref own_attributes(const State& state, PyObject* dict) {
     check(is_given);
     if (is_given == 0) attributes.push_back({Ref::share(name), Ref::share(value), 0});
   }
-  for (Attribute& attribute : attributes)
+  for (Attribute& attribute : attributes) {
     attribute.turn = turn_of(attribute.value.get());
+  }
   std::ranges::stable_sort(attributes, {}, &Attribute::turn);
   Ref own = Ref::steal(PyDict_New());
   for (const Attribute& attribute : attributes) {
