@@ -273,8 +273,8 @@ void GraphDecoder::show(const Frame& frame, PyObject* object) {
   const std::vector<std::size_t>& starts = watcher_->starts();
   const auto found = std::ranges::lower_bound(starts, frame.offset - start_);
   if (found == starts.end() || *found != frame.offset - start_) return;
-  watcher_->built(static_cast<std::size_t>(found - starts.begin()), object,
-                  frame.is_known);
+  const auto number = static_cast<std::size_t>(found - starts.begin());
+  outside([&] { watcher_->built(number, object, frame.is_known); });
 }
 
 void GraphDecoder::deliver(Ref value) {
