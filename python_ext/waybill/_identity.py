@@ -6,7 +6,6 @@ Nothing is kept alive here.
 
 from __future__ import annotations
 
-import os
 import weakref
 
 
@@ -19,8 +18,8 @@ class Tracker:
     """
 
     def __init__(self) -> None:
-        # The process in which the program itself made the object; 0 if it came.
-        self._ids: dict[int, tuple[weakref.ref[object], bytes, int]] = {}
+        # With a reference, the id, and whether the program itself made the object.
+        self._ids: dict[int, tuple[weakref.ref[object], bytes, bool]] = {}
         self._objects: dict[bytes, weakref.ref[object]] = {}
         self._open: dict[bytes, object] = {}
 
@@ -32,16 +31,13 @@ class Tracker:
         from waybill._core import content_hash
 
         found = content_hash(obj, True)
-        self._remember(obj, found, os.getpid())
+        self._remember(obj, found, True)
         return found
 
     def is_home(self, obj: object) -> bool:
-        """Whether the program of this process made the object.
-
-        Else it came with a payload, or by a fork, which leaves its maker behind.
-        """
+        """Whether the program itself made the object; else it came with a payload."""
         entry = self._ids.get(id(obj))
-        return entry is None or entry[0]() is not obj or entry[2] == os.getpid()
+        return entry is None or entry[0]() is not obj or entry[2]
 
     def sent(self, identity: bytes, obj: object) -> None:
         """Notes that an id that travels means this object."""
@@ -69,7 +65,7 @@ class Tracker:
             if known is None:
                 # By each thread that gets it: the first to end must find it noted.
                 self._objects[identity] = self._reference(opened, identity)
-                self._remember(opened, identity, 0)
+                self._remember(opened, identity, False)
                 return opened, False
             # Another thread has claimed and closed it between the two looks.
             if opened is obj:
@@ -91,7 +87,7 @@ class Tracker:
         reference = self._objects.get(identity)
         return reference() if reference is not None else None
 
-    def _remember(self, obj: object, identity: bytes, home: int) -> None:
+    def _remember(self, obj: object, identity: bytes, is_home: bool) -> None:
         address = id(obj)
 
         def remove(reference: weakref.ref[object]) -> None:
@@ -99,7 +95,7 @@ class Tracker:
             if entry is not None and entry[0] is reference:
                 del self._ids[address]
 
-        self._ids[address] = weakref.ref(obj, remove), identity, home
+        self._ids[address] = weakref.ref(obj, remove), identity, is_home
 
     def _reference(self, obj: object, identity: bytes) -> weakref.ref[object]:
         def remove(reference: weakref.ref[object]) -> None:

@@ -293,25 +293,6 @@ def test_a_class_that_comes_home_keeps_the_globals_of_its_methods():
             assert scope.K().m() is scope.X
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_class_that_a_fork_brought_along_is_not_at_home_there():
-    payload = waybill.dumps(define(RESULTS).task)
-    scope = define(RESULTS)
-    payload = waybill.dumps(scope.task)
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe()
-
-    def child():
-        theirs.send(pickle.dumps([waybill.loads(payload)() for _ in range(3)]))
-
-    process = context.Process(target=child)
-    process.start()
-    answer = ours.recv()
-    process.join()
-
-    assert pickle.loads(answer) == [["ran"]] * 3
-
-
 def test_a_known_class_without_changes_is_not_made_anew():
     source = "X = 1\nclass K:\n def m(self): return X, K\nvalue = K()"
     program = """
