@@ -1,5 +1,6 @@
 """waybill.pickled, and waybill.integrations.pickle: payloads inside pickles."""
 
+import copyreg
 import gc
 import inspect
 import io
@@ -152,9 +153,12 @@ class TestExceptions:
         self, dumps, is_registered, monkeypatch
     ):
         if is_registered:  # As tblib does, for all.
-            copyreg = {
-                ValueError: lambda error: (ValueError, (), vars(error.__cause__))
-            }
+
+            def pickle_exception(error):
+                return ValueError, (), vars(error.__cause__)
+
+            pickle_exception.__module__ = "tblib.pickling_support"
+            copyreg = {ValueError: pickle_exception}
             monkeypatch.setattr("copyreg.dispatch_table", copyreg)
             monkeypatch.setattr(
                 envelope.Pickler, "dispatch_table", copyreg, raising=False
@@ -167,6 +171,19 @@ class TestExceptions:
         assert repr(loaded) == "ValueError('told')"
         assert loaded.__cause__ is loaded.__context__ is None
         assert loaded.__traceback__.tb_frame.f_code.co_name == "raised_from"
+
+    def test_keep_what_is_registered_for_them_when_causes_stay_behind(
+        self, dumps, monkeypatch
+    ):
+        table = {KeyError: lambda error: (KeyError, ("redacted",))}
+        monkeypatch.setitem(copyreg.dispatch_table, KeyError, table[KeyError])
+        monkeypatch.setattr(envelope.Pickler, "dispatch_table", table, raising=False)
+        error = raised_from(LookupError(1))
+        error.__cause__.lock = threading.Lock()
+
+        (_, loaded) = pickle.loads(dumps([error, KeyError("secret")]))
+
+        assert repr(loaded) == "KeyError('redacted')"
 
     def test_that_cannot_travel_themselves_are_told(self, dumps):
         error = raised_from(KeyError(1))

@@ -439,6 +439,21 @@ def test_copyreg_reducer_of_an_exception_class_keeps_what_cannot_travel_at_home(
     assert (arrived.args, arrived.lock) == (("gone",), None)
 
 
+def test_exceptions_that_tblib_registered_travel_as_without_it():
+    class LostError(Exception):
+        def __init__(self, one, two):
+            super().__init__(f"{one} {two}")
+
+    def pickle_exception(error):
+        return type(error), error.args
+
+    pickle_exception.__module__ = "tblib.pickling_support"
+    with registered(LostError, pickle_exception):
+        arrived = round_trip(LostError(1, 2))
+
+    assert arrived.args == ("1 2",)
+
+
 def test_copyreg_reducer_of_a_metaclass_comes_before_the_name_of_the_class():
     class Meta(type):
         pass

@@ -242,24 +242,29 @@ def _without_causes(
     reducer_override: Callable[[Any], Any] | None,
     dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
 ) -> Callable[[Any], Any]:
-    """A reducer_override that goes on to exceptions, unless the engine reduces them.
+    """A reducer_override that goes on to exceptions, unless somebody registered them.
 
-    What copyreg has for them does not count: tblib, which Dask installs, registers all
-    exceptions there, with their causes.
+    tblib, which Dask installs, does not count: it registers all, with their causes.
     """
     from waybill._kinds import errors
 
     reduce: Callable[[Any], Any] = errors.reduce_without_causes
-    general = copyreg.dispatch_table.items()
-    of_engine = {kind for kind, _ in (dispatch_table or {}).items() - general}
+    table = copyreg.dispatch_table if dispatch_table is None else dispatch_table
+    registered = {kind for kind, reducer in table.items() if not _is_of_tblib(reducer)}
 
     def override(obj: Any) -> Any:
         reduced = reducer_override(obj) if reducer_override else NotImplemented
         if reduced is not NotImplemented or not isinstance(obj, BaseException):
             return reduced
-        return NotImplemented if type(obj) in of_engine else reduce(obj)
+        return NotImplemented if type(obj) in registered else reduce(obj)
 
     return override
+
+
+def _is_of_tblib(reducer: Callable[[Any], Any]) -> bool:
+    # Those for exceptions are partial.
+    module = getattr(getattr(reducer, "func", reducer), "__module__", None)
+    return isinstance(module, str) and module.startswith("tblib.")
 
 
 class OutOfBand:

@@ -92,6 +92,18 @@ Ref wrapper_answer(const State& state, PyObject* object) {
       PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(object)), parts.get()));
 }
 
+// Whether a reducer is one of tblib, which registers some for exceptions and tracebacks
+// so that these travel with their causes. They do with ours, more faithfully.
+bool is_of_tblib(const State& state, PyObject* object, PyObject* reducer) {
+  if (!PyExceptionInstance_Check(object) && !PyTraceBack_Check(object)) return false;
+  const Ref partial = Ref::steal(PyUnicode_FromString("func"));
+  const Ref wrapped = attribute_or_null(reducer, partial);
+  const Ref module =
+      attribute_or_null(wrapped ? wrapped.get() : reducer, state.names.module);
+  return module && PyUnicode_Check(module.get()) &&
+         text_of(module.get()).starts_with("tblib.");
+}
+
 Ref reduce(GraphEncoder& encoder, PyObject* object) {
   const State& state = encoder.state();
   if (encoder.hooks().policies != nullptr) {
@@ -106,7 +118,7 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
   // What is registered is meant, even where we have a reducer. None of those that the
   // standard library registers is for a type that ours are for.
   Ref reducer = user_reducer(encoder, Py_TYPE(object));
-  if (!reducer) {
+  if (!reducer || is_of_tblib(state, object, reducer.get())) {
     if (Ref answer = wrapper_answer(state, object)) return answer;
     reducer = encoder.reducer_of(object);
     if (Ref name = reducer ? own_name(encoder, object) : Ref()) return name;
@@ -401,7 +413,8 @@ void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
   const GlobalName name = found_by_name(encoder, object, answer);
   if (name.module && encoder.is_by_value(name.module.get())) {
     const Ref apart = Ref::steal(PyObject_CallFunctionObjArgs(
-        encoder.state().take_global_apart.get(), object, name.path.get(), nullptr));
+        encoder.state().take_global_apart.get(), object, name.path.get(),
+        encoder.hooks().by_value, nullptr));
     return describe_parts(encoder, object, apart.get(), plan);
   }
   if (PyUnicode_Check(answer)) return encoder.global(name);
