@@ -6,7 +6,7 @@ The extension fetches these functions once.
 import sys
 import types
 
-from waybill import _declarative
+from waybill import _declarative, _enumerations
 
 #: What a class gets from type(), its metaclass or copyreg, and not from its author.
 GIVEN = frozenset(
@@ -55,8 +55,8 @@ def class_parts(cls):
     doc = own.pop("__doc__", None)
     if doc is not None:
         namespace["__doc__"] = doc
-    if _is_enumeration(type(cls)):
-        own = _enumerations().enumeration_parts(cls, own, namespace)
+    if _enumerations.makes_enumerations(type(cls)):
+        own = _enumerations.enumeration_parts(cls, own, namespace)
     # 3.14 keeps deferred annotations under names of its own; evaluated ones are only
     # a cache of what the function gives.
     annotate = own.pop("__annotate_func__", None)
@@ -182,17 +182,6 @@ def _registered_in(cls):
     return sorted(alive, key=lambda c: (c.__module__, c.__qualname__))
 
 
-def _is_enumeration(metaclass):
-    enum = sys.modules.get("enum")
-    return enum is not None and issubclass(metaclass, enum.EnumMeta)
-
-
-def _enumerations():
-    from waybill._kinds import enumerations
-
-    return enumerations
-
-
 def _mangled(cls, name):
     private = name.startswith("__") and not name.endswith("__")
     return f"_{cls.__name__.lstrip('_')}{name}" if private else name
@@ -227,8 +216,8 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
     if "_boundary_" in namespace:
         keywords["boundary"] = namespace.pop("_boundary_")
     members = None
-    if _is_enumeration(metaclass):
-        members = _enumerations().body_of_members(namespace)
+    if _enumerations.makes_enumerations(metaclass):
+        members = _enumerations.body_of_members(namespace)
         namespace = members or namespace
 
     def body(scope):
@@ -242,7 +231,7 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
     else:
         made = _make_shielded(name, bases, keywords, body)
     if members:
-        _enumerations().finish_members(made)
+        _enumerations.finish_members(made)
     return made
 
 
@@ -275,8 +264,11 @@ def set_class_attribute(cls, name, value):
     if name == "_abc_impl":
         for registered in value:
             cls.register(registered)
-    elif name in ("_member_map_", "__new_member__") and _is_enumeration(type(cls)):
-        _enumerations().set_enumeration_attribute(cls, name, value)
+    elif name in (
+        "_member_map_",
+        "__new_member__",
+    ) and _enumerations.makes_enumerations(type(cls)):
+        _enumerations.set_enumeration_attribute(cls, name, value)
     elif name == "__mapper__" and _declarative.is_declarative(cls):
         _declarative.finish_mapping(cls, value)
     else:

@@ -253,8 +253,8 @@ def make_global(name, cls, base, content):
     return copyreg._reconstructor(cls, base, content)
 
 
-#: Asked with an object and its name in a module that travels by value: as it is no use
-#: to name what an import does not find, answers what the object is made of.
+#: Asked with an object, its name in a module that travels by value, and the names of
+#: such modules: as no import finds the object so, answers what it is made of.
 take_global_apart = _later("by_value", "take_global_apart")
 
 #: Callables of reducers: what they make has an id, by which a receiver knows it again.

@@ -1,5 +1,6 @@
 """Modules by value: the receiver has none of the files."""
 
+import contextvars
 import os
 import subprocess
 import sys
@@ -365,6 +366,16 @@ def test_context_variable_of_a_module_by_value_arrives_unset():
     """
 
     assert fresh_process.load(made_by_value(source), "value()") == (3, "variable")
+
+
+def test_context_variable_that_another_module_has_too_is_that_of_the_other():
+    with imported("bv_made") as module, imported("bv_other") as other:
+        exec("def value(): return VARIABLE", vars(module))
+        module.VARIABLE = other.VARIABLE = contextvars.ContextVar("shared")
+
+        arrived = waybill.loads(waybill.dumps(module.value, by_value=[module]))
+
+    assert arrived.__globals__["VARIABLE"] is other.VARIABLE
 
 
 def test_member_that_is_pickled_by_its_global_name_is_that_of_its_class():

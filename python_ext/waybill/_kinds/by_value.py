@@ -8,14 +8,14 @@ from waybill import _reducers
 from waybill._kinds import context_variables
 
 
-def take_global_apart(obj, name):
+def take_global_apart(obj, name, by_value):
     """A reducer's answer for what said that it is found by name.
 
     Who says so is compared by identity, as sentinels are: what is made has an id.
     """
     cls = type(obj)
     if cls is contextvars.ContextVar:
-        return context_variables.reduce_unset(obj)
+        return context_variables.reduce_context_variable(obj, by_value)
     if issubclass(cls, enum.Enum):
         return getattr, (cls, obj._name_)
     # As pickle did before there was __reduce_ex__: C types have to be able to be made.

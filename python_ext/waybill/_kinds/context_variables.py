@@ -6,13 +6,10 @@ import sys
 from waybill import _reducers
 
 
-def reduce_context_variable(obj):
-    found = _find_in_modules(obj)
-    return reduce_unset(obj) if found is None else (getattr, found)
-
-
-def reduce_unset(obj):
-    """A variable without what was set in any context."""
+def reduce_context_variable(obj, by_value=frozenset()):
+    found = _find_in_modules(obj, by_value)
+    if found is not None:
+        return getattr, found
     try:
         default = (contextvars.Context().run(obj.get),)
     except LookupError:
@@ -20,9 +17,11 @@ def reduce_unset(obj):
     return make_context_variable, (obj.name, *default)
 
 
-def _find_in_modules(variable):
+def _find_in_modules(variable, by_value):
     """An importable module and the name that it has a variable under."""
-    for module in list(sys.modules.values()):
+    for own_name, module in list(sys.modules.items()):
+        if any(f"{own_name}.".startswith(f"{name}.") for name in by_value):
+            continue
         scope = getattr(module, "__dict__", None)
         if type(scope) is not dict or not _reducers._is_importable(module):
             continue

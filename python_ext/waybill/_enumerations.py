@@ -5,7 +5,7 @@ author wrote to make members is called again.
 """
 
 import copyreg
-import enum
+import sys
 import types
 
 # What EnumType derives from members and bases, in any of the supported Pythons.
@@ -36,6 +36,11 @@ _OF_MEMBERS = ("_value_", "_name_", "__objclass__", "_sort_order_", "_inverted_"
 _SIMPLE = (int, str, bytes, float)
 
 
+def makes_enumerations(metaclass):
+    enum = sys.modules.get("enum")
+    return enum is not None and issubclass(metaclass, enum.EnumMeta)
+
+
 def enumeration_parts(cls, own, namespace):
     """Adds to the namespace what makes the members; answers the attributes.
 
@@ -52,6 +57,7 @@ def enumeration_parts(cls, own, namespace):
             states[name] = state
     own = {n: v for n, v in own.items() if not _is_derived(cls, n, v)}
     own["_member_map_"] = states
+    enum = sys.modules["enum"]
     if issubclass(cls, enum.Flag):
         namespace["_boundary_"] = cls._boundary_
     if contents:
@@ -99,6 +105,7 @@ def _is_derived(cls, name, value):
         return getattr(value, "__func__", value) is inherited
     if name == "_iter_member_":
         return getattr(value, "__self__", None) is cls
+    enum = sys.modules["enum"]
     kinds = (enum.Enum, enum.Flag, enum.IntEnum, enum.IntFlag)
     return any(value is other for kind in kinds for other in vars(kind).values())
 
@@ -124,7 +131,8 @@ def body_of_members(namespace):
         pass
 
     # Functions and classes are members only where that is said.
-    members = {name: enum.member(value) for name, value in values.items()}
+    is_member = sys.modules["enum"].member
+    members = {name: is_member(value) for name, value in values.items()}
     return {**namespace, **members, "__new__": __new__, "__init__": __init__}
 
 
