@@ -21,11 +21,10 @@ namespace waybill::envelope {
 // Walks one value with a stack of its own. Not thread-safe; one value per checker.
 class PayloadCheck {
  public:
+  // `weigher`: of all values of the envelope; null if none of its ceilings is set.
   // `known`: nodes of a payload with the same manifest and code that was checked. They
   // have to be in this one too, in the same order, and are passed over; where they
-  // stand is written into them. Envelope, weigher and nodes must
-  // outlive the checker.
-  // `weigher`: of all values of the envelope; null if none of its ceilings is set.
+  // stand is written into them. Envelope, weigher and nodes must outlive the checker.
   PayloadCheck(const Envelope& envelope, const Limits& limits,
                Weigher* weigher = nullptr, std::span<KnownNode> known = {})
       : envelope_(envelope), limits_(limits), weigher_(weigher), known_(known) {}
