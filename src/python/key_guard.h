@@ -29,7 +29,8 @@ struct HashCost {
   std::uint32_t depth = 0;
   std::uint64_t steps = 0;
   // To be compared with a value that has the same hash. What knows its hash, as a
-  // frozenset does, is looked through for that all the same.
+  // frozenset does, is looked through for that all the same. What costs nothing here
+  // costs nothing else.
   std::uint64_t comparison = 0;
 
   static HashCost of_bytes(std::size_t size) {
@@ -37,8 +38,9 @@ struct HashCost {
     return {0, 0, size / kBytesInAStep};
   }
 
-  // For what holds others: takes the cost of one of them.
+  // For what holds others: takes the cost of one of them. Most have none.
   void add(const HashCost& item) {
+    if (item.comparison == 0) return;
     depth = std::max(depth, item.depth);
     steps = std::min(steps + item.steps, kMost);
     comparison = std::min(comparison + item.comparison, kMost);
@@ -46,12 +48,12 @@ struct HashCost {
   // For what is hashed through its items, of which this is the cost of all.
   HashCost around(std::uint64_t count) const {
     return {depth + 1, std::min(steps + count, kMost),
-            std::min(comparison + count, kMost)};
+            std::min(comparison + count + 1, kMost)};
   }
   // For a frozenset of such items: each is looked up in the other one, which takes as
   // many steps as it took to put it there.
   HashCost of_frozen_set(std::uint64_t count, std::uint64_t probing) const {
-    return {0, 0, std::min(comparison + count + probing, kMost)};
+    return {0, 0, std::min(comparison + count + probing + 1, kMost)};
   }
 };
 

@@ -151,7 +151,7 @@ bool KnownFunctions::is_same(const Value& known, PyObject* value, PyObject* load
 }
 
 bool KnownFunctions::are_same(const State& state) const {
-  const Ref loaded = Ref::share(sys_modules(state));
+  const Ref loaded = Ref::share(values_.empty() ? nullptr : sys_modules(state));
   std::size_t at = 0;
   for (const Function& known : functions_) {
     const Ref function = weakly_referenced(known.function.get());

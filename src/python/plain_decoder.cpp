@@ -148,7 +148,6 @@ void PlainDecoder::fill(Frame& frame, Ref& value) {
         PyList_SET_ITEM(frame.object.get(), static_cast<Py_ssize_t>(frame.position++),
                         value.release());
         --frame.left;
-        cost_ = {};
       }
       return;
     case Kind::kDict:
@@ -175,7 +174,6 @@ void PlainDecoder::fill_dict(Frame& frame, Ref& value) {
       frame.key = std::move(value);
       ++frame.position;
       --frame.left;
-      cost_ = {};
     }
     if (!next(value)) return;
     hashed(PyDict_SetItem(frame.object.get(), frame.key.get(), value.get()));
