@@ -32,10 +32,10 @@ def test_stub_names_all_that_is_in_the_extension():
 def test_stub_has_the_parameters_that_the_docstring_tells(name):
     arguments = DEFINED[name].args
     function = getattr(_core, name)
-    if function.__text_signature__:
-        told = list(inspect.signature(function).parameters)
-    else:
+    if function.__doc__.startswith(f"{name}("):
         told = function.__doc__.partition("(")[2].partition(")")[0].split(", ")
+    else:
+        told = list(inspect.signature(function).parameters)
 
     parameters = [
         argument.arg

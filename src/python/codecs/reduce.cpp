@@ -92,16 +92,26 @@ Ref wrapper_answer(const State& state, PyObject* object) {
       PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(object)), parts.get()));
 }
 
-// Whether a reducer is one of tblib, which registers some for exceptions and tracebacks
-// so that these travel with their causes. They do with ours, more faithfully.
-bool is_of_tblib(const State& state, PyObject* object, PyObject* reducer) {
-  if (!PyExceptionInstance_Check(object) && !PyTraceBack_Check(object)) return false;
+// The name of the package that something says it is of; empty if it says nothing.
+std::string package_of(const State& state, PyObject* object) {
+  const Ref module = attribute_or_null(object, state.names.module);
+  if (!module || !PyUnicode_Check(module.get())) return {};
+  std::string name(text_of(module.get()));
+  return name.substr(0, name.find('.'));
+}
+
+// Whether no user has registered a reducer, but a library. Ours are more faithful: to
+// types in C of that library, such as ufuncs of NumPy, and to exceptions and
+// tracebacks, which tblib registers so that they travel with their causes.
+bool is_of_library(const State& state, PyObject* object, PyObject* reducer) {
   const Ref partial = Ref::steal(PyUnicode_FromString("func"));
   const Ref wrapped = attribute_or_null(reducer, partial);
-  const Ref module =
-      attribute_or_null(wrapped ? wrapped.get() : reducer, state.names.module);
-  return module && PyUnicode_Check(module.get()) &&
-         text_of(module.get()).starts_with("tblib.");
+  const std::string package = package_of(state, wrapped ? wrapped.get() : reducer);
+  if (PyExceptionInstance_Check(object) || PyTraceBack_Check(object)) {
+    return package == "tblib";
+  }
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  return !package.empty() && package == package_of(state, type);
 }
 
 Ref reduce(GraphEncoder& encoder, PyObject* object) {
@@ -115,14 +125,15 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
       return Ref::share(PyTuple_GET_ITEM(choice.get(), 1));
     }
   }
-  // What is registered is meant, even where we have a reducer. None of those that the
-  // standard library registers is for a type that ours are for.
-  Ref reducer = user_reducer(encoder, Py_TYPE(object));
-  if (!reducer || is_of_tblib(state, object, reducer.get())) {
+  // What a user has registered is meant, even where we have a reducer.
+  const Ref registered = user_reducer(encoder, Py_TYPE(object));
+  Ref reducer;
+  if (!registered || is_of_library(state, object, registered.get())) {
     if (Ref answer = wrapper_answer(state, object)) return answer;
     reducer = encoder.reducer_of(object);
     if (Ref name = reducer ? own_name(encoder, object) : Ref()) return name;
   }
+  if (!reducer) reducer = registered;
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
   Ref answer = Ref::steal(
