@@ -97,8 +97,9 @@ _LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
 def _turn(value):
-    """When an attribute is set: an instance of the class may be among the attributes,
-    or be what a method reaches, and its methods need what is set before to build it.
+    """When an attribute is set, as ``turn_of`` in class_parts.cpp says it: an instance
+    of the class may be among the attributes, or be what a method reaches, and its
+    methods need what is set before to build it.
     """
     if _is_plain(value):
         return 0

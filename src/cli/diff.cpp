@@ -25,9 +25,10 @@ Exit run(const Arguments& arguments) {
   }
   std::vector<std::uint8_t> old_bytes;
   std::vector<std::uint8_t> new_bytes;
-  if (!read_input(arguments.file, arguments.json, old_bytes)) return Exit::kUnreadable;
-  if (!read_input(arguments.other_file, arguments.json, new_bytes))
+  if (!read_input(arguments.file, arguments.json, old_bytes) ||
+      !read_input(arguments.other_file, arguments.json, new_bytes)) {
     return Exit::kUnreadable;
+  }
   const Result<Envelope> old_one = open_whole(old_bytes);
   if (!old_one) return refuse(old_one.error(), arguments.json);
   const Result<Envelope> new_one = open_whole(new_bytes);

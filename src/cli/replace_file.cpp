@@ -28,7 +28,12 @@ bool follow_links(path& file) {
       errno = ELOOP;
       return false;
     }
-    file = file.parent_path() / std::filesystem::read_symlink(file, error);
+    const path target = std::filesystem::read_symlink(file, error);
+    if (error) {
+      errno = error.value();
+      return false;
+    }
+    file = file.parent_path() / target;
   }
   return true;
 }

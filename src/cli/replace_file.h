@@ -13,8 +13,10 @@ namespace waybill::cli {
 bool is_replaceable(const std::string& file);
 
 // Puts `bytes` in the place of the file's content: what was there stays until all of
-// the new is on the disk. Keeps permissions, and follows symbolic links. False if that
-// cannot be done; errno tells why.
+// the new is on the disk. Keeps permissions, and follows symbolic links: what they
+// point to is replaced. Does not keep owner and extended attributes; other hard links
+// keep the old content. The folder has to be writable. False if that cannot be done;
+// errno tells why.
 [[nodiscard]] bool replace_file(const std::string& file,
                                 const std::vector<std::uint8_t>& bytes);
 

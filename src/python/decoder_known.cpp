@@ -13,6 +13,12 @@
 namespace waybill::py {
 
 GraphDecoder::~GraphDecoder() {
+  // What was not finished may be part of cycles, or in the hands of others.
+  for (Frame& frame : stack_) {
+    if (!frame.has_places()) continue;
+    fill_holes(frame);
+    PyObject_GC_Track(frame.object.get());
+  }
   if (open_claims_.empty()) return;
   const CollectorPause::Break others(collector_);
   const PendingError pending;

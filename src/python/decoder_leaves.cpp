@@ -33,8 +33,10 @@ Ref text(BytesView bytes, const char* errors) {
                                          errors));
 }
 
+}  // namespace
+
 // Code that gets hold of an open list or tuple must not find holes in it.
-void fill_holes(Frame& frame) {
+void GraphDecoder::fill_holes(Frame& frame) {
   if (std::exchange(frame.has_no_holes, true)) return;
   PyObject* object = frame.object.get();
   if (frame.kind == FrameKind::kList) {
@@ -51,8 +53,6 @@ void fill_holes(Frame& frame) {
     }
   }
 }
-
-}  // namespace
 
 Ref GraphDecoder::leaf(const Token& token, bool is_name) {
   if (Ref scalar = scalar_of(token)) return scalar;

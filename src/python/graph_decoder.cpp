@@ -127,18 +127,9 @@ Ref GraphDecoder::read() {
   return value;
 }
 
-// Whether this is made with all its places, and they are filled one by one.
-constexpr bool has_holes(FrameKind kind) {
-  return kind == FrameKind::kList || kind == FrameKind::kTuple;
-}
-
 Ref GraphDecoder::push(Frame frame) {
   if (stack_.size() >= limits_.max_depth) {
     fail(ErrorCode::kLimitExceeded, "more containers inside each other than max_depth");
-  }
-  // Code that looks at all objects (gc.get_objects()) must not find the holes.
-  if (has_holes(frame.kind) && frame.left != 0) {
-    PyObject_GC_UnTrack(frame.object.get());
   }
   const Ref& known = frame.instance ? frame.instance : frame.object;
   if (known) set_slot(frame.slot, known.get(), stack_.size() + 1);
@@ -147,6 +138,8 @@ Ref GraphDecoder::push(Frame frame) {
       (frame.codec != nullptr && frame.codec->tag == NodeTag::kSlice);
   if (is_direct) frame.direct = stack_.empty() ? 1 : stack_.back().direct + 1;
   stack_.push_back(std::move(frame));
+  // Code that looks at all objects (gc.get_objects()) must not find the holes.
+  if (stack_.back().has_places()) PyObject_GC_UnTrack(stack_.back().object.get());
   return {};
 }
 
@@ -435,9 +428,7 @@ Ref GraphDecoder::finish() {
   }
   stack_.pop_back();
   if (frame.slot != kNoSlot) slots_[frame.slot].depth = 0;
-  if (has_holes(frame.kind) && frame.position != 0) {
-    PyObject_GC_Track(frame.object.get());
-  }
+  if (frame.has_places()) PyObject_GC_Track(frame.object.get());
   if (frame.kind == FrameKind::kFrozenSet) {
     Ref items = Ref::steal(PyList_New(0));
     for (const Ref& item : frame.children)

@@ -142,6 +142,12 @@ class GraphDecoder {
     bool is_known = false;      // A class that was there before: its state stays.
     bool is_home = false;       // One of these that the program itself made.
     bool has_no_holes = false;  // kList, kTuple: each place has at least a stand-in.
+
+    // Whether it was made with all its places, which are filled one by one.
+    bool has_places() const {
+      return (kind == FrameKind::kList || kind == FrameKind::kTuple) &&
+             left + position != 0;
+    }
   };
   static constexpr std::size_t kNoSlot = SharedPositions::kNone;
 
@@ -218,6 +224,8 @@ class GraphDecoder {
     return positions_.slot_at(offset - start_);
   }
   void set_slot(std::size_t slot, PyObject* object, std::size_t depth);
+  // Puts stand-ins into places that are empty.
+  static void fill_holes(Frame& frame);
   // Keeps an object for later payloads of the stream, and what it takes as a key.
   void remember(std::size_t offset, PyObject* object, const HashCost& cost);
   HashCost cost_of_earlier(const Frame& earlier) const;

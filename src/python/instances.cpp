@@ -91,7 +91,9 @@ bool GraphEncoder::instance(PyObject* object) {
   reference(*written_type);
   out_.array(0);
   out_.map(0);
-  if (object == begun_again_) memo_.find(key_of(object))->is_created = true;
+  if (object == begun_again_) {
+    if (auto* entry = memo_.find(key_of(object))) entry->is_created = true;
+  }
   const Py_ssize_t count = PyDict_GET_SIZE(dict.get());
   if (count == 0) {
     out_.nil();

@@ -125,8 +125,7 @@ const char* describe(KeyGuard::Finding finding) {
   switch (finding) {
     case KeyGuard::Finding::kTooDeep:
       return "a key or set item of more than 1000 tuples, or too many frozensets, "
-             "inside "
-             "each other, which cannot be hashed safely";
+             "inside each other, which cannot be hashed safely";
     case KeyGuard::Finding::kTooManySteps:
       return "keys or set items that take more steps than max_key_steps allows: they "
              "were chosen to share parts or to collide";

@@ -77,12 +77,12 @@ def test_frozen_sets_too_deep_to_be_compared_are_refused_by_name():
         if frames_left:
             return outcome(frames_left - 1)
         try:
-            return waybill.loads(data, policy=DATA_ONLY)
+            return len(waybill.loads(data, policy=DATA_ONLY))
         except waybill.DecodeError as error:
             return error.code
 
     # Newer Pythons compare them all the same, by a stack of their own.
-    assert outcome(700) == "limit_exceeded" or sys.version_info >= (3, 12)
+    assert outcome(700) == ("limit_exceeded" if sys.version_info < (3, 12) else 1)
 
 
 @pytest.mark.parametrize("levels", [12, 13])

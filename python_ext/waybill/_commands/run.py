@@ -153,8 +153,9 @@ def fail(error: BaseException, as_json_too: bool, code: int) -> int:
     if isinstance(error, Misunderstanding):
         complain(str(error))
     elif isinstance(error, NotJson):
-        told = {"code": "not_json", "detail": f"the result is not for JSON: {error}"}
-        complain(f"{told['detail']}")
+        detail = f"the result is not for JSON: {error}"
+        told = {"code": "not_json", "detail": detail}
+        complain(detail)
     elif isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
         start = f"{error.code} at byte {error.offset}: "
         detail = str(error).removeprefix(start)

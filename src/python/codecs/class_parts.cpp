@@ -49,7 +49,7 @@ bool is_plain(PyObject* value) {
   return true;
 }
 
-bool is_method(PyObject* value) {
+bool is_plain_method(PyObject* value) {
   PyTypeObject* type = Py_TYPE(value);
   if (type == &PyFunction_Type || type == &PyProperty_Type) return true;
   // As of most values; what is derived from these has one of them for its layout.
@@ -90,9 +90,12 @@ bool has_special_attribute(const State& state, PyObject* dict) {
   return false;
 }
 
-// When an attribute is set: an instance of the class may be among the attributes, or be
-// what a method reaches, and its methods need what is set before to build it.
-int turn_of(PyObject* value) { return is_plain(value) ? 0 : is_method(value) ? 1 : 2; }
+// When an attribute is set, as _turn() in _classes.py says it: an instance of the class
+// may be among the attributes, or be what a method reaches, and its methods need what
+// is set before to build it.
+int turn_of(PyObject* value) {
+  return is_plain(value) ? 0 : is_plain_method(value) ? 1 : 2;
+}
 
 // The attributes that the author of the class gave it, in their turns. Null if one of
 // them is for Python to look at.
