@@ -45,6 +45,13 @@ def print_failure(**told: object) -> None:
     print(json.dumps({"ok": False, "error": told}, indent=2), file=sys.__stdout__)
 
 
+def tell_failure(code: str, detail: str, as_json_too: bool) -> None:
+    """What went wrong, in one line and as JSON."""
+    complain(detail)
+    if as_json_too:
+        print_failure(code=code, detail=detail)
+
+
 def describe(error: BaseException) -> str:
     """The type and message of an error, in one line, escaped."""
     name = printable(type(error).__name__)

@@ -15,11 +15,10 @@ from waybill._commands import (
     FINE,
     RAISED_IN_PYTHON,
     bold,
-    complain,
     describe,
     find_modules_beside,
-    print_failure,
     stdout_is_ours,
+    tell_failure,
 )
 from waybill._commands import survey as surveys
 
@@ -201,10 +200,7 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        detail = describe(error)
-        complain(detail)
-        if options.json:
-            print_failure(code="raised", detail=detail)
+        tell_failure("raised", describe(error), options.json)
         return RAISED_IN_PYTHON
     if not is_function:
         if options.json:

@@ -24,6 +24,7 @@ from waybill._commands import (
     print_failure,
     printable,
     stdout_is_ours,
+    tell_failure,
 )
 
 SUMMARY = "load a payload and call what is in it"
@@ -149,14 +150,14 @@ def as_json(result: object) -> str:
 
 def fail(error: BaseException, as_json_too: bool, code: int) -> int:
     """Tells the error as its kind asks for; returns `code`."""
-    told: dict[str, object] = {}
     if isinstance(error, Misunderstanding):
         complain(str(error))
-    elif isinstance(error, NotJson):
-        detail = f"the result is not for JSON: {error}"
-        told = {"code": "not_json", "detail": detail}
-        complain(detail)
-    elif isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
+        return code
+    if isinstance(error, NotJson):
+        tell_failure("not_json", f"the result is not for JSON: {error}", as_json_too)
+        return code
+    told: dict[str, object]
+    if isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
         start = f"{error.code} at byte {error.offset}: "
         detail = str(error).removeprefix(start)
         told = {"code": error.code, "offset": error.offset, "detail": detail}
@@ -166,7 +167,7 @@ def fail(error: BaseException, as_json_too: bool, code: int) -> int:
         message = describe(error).partition(": ")[2]
         told = {"type": type(error).__name__, "message": message, "traceback": trace}
         sys.stderr.write(trace)
-    if as_json_too and told:
+    if as_json_too:
         print_failure(**told)
     return code
 
@@ -203,9 +204,7 @@ def run(options: argparse.Namespace) -> int:
         return fail(error, options.json, code_of(error))
     except OSError as error:
         detail = f"{printable(options.file)}: {error.strerror}"
-        complain(detail)
-        if options.json:
-            print_failure(code="unreadable", detail=detail)
+        tell_failure("unreadable", detail, options.json)
         return UNREADABLE
     with stdout_is_ours() if options.json else contextlib.nullcontext():
         # SystemExit and the like count as raised, too: what ends is the payload, not
