@@ -67,6 +67,11 @@ std::string program_of(const InterpreterOptions& options) {
   return access(known, X_OK) == 0 ? known : "";
 }
 
+// "3.11": of the Python that is linked in.
+std::string own_version() {
+  return std::to_string(PY_MAJOR_VERSION) + "." + std::to_string(PY_MINOR_VERSION);
+}
+
 // Whether a program is named as Pythons of this version are. Running it would tell, and
 // cost more than the start.
 bool is_named_python(const std::string& name) {
@@ -77,8 +82,7 @@ bool is_named_python(const std::string& name) {
   if (!std::ranges::equal(name.substr(0, kName.size()), kName, is_same)) return false;
   const std::string rest = name.substr(kName.size());
   const std::string version = rest.substr(0, rest.find_first_not_of("0123456789."));
-  const std::string own =
-      std::to_string(PY_MAJOR_VERSION) + "." + std::to_string(PY_MINOR_VERSION);
+  const std::string own = own_version();
   return version.empty() || own == version || own.starts_with(version + ".");
 }
 
@@ -131,9 +135,9 @@ void demand_place_of(const std::string& program) {
       if (fs::equivalent(folder, place(name), error)) return;
     }
   }
-  PyErr_Format(
-      PyExc_RuntimeError, "%s is no Python %d.%d: the library would be that of %s",
-      program.c_str(), PY_MAJOR_VERSION, PY_MINOR_VERSION, place("prefix").c_str());
+  PyErr_Format(PyExc_RuntimeError,
+               "%s is no Python %s: the library would be that of %s", program.c_str(),
+               own_version().c_str(), place("prefix").c_str());
   throw py::PyError();
 }
 
@@ -178,8 +182,7 @@ Result<Interpreter> Interpreter::start(const InterpreterOptions& options) {
   if (!options.program.empty() && !may_be_python(program)) {
     return tl::unexpected(
         Error{ErrorCode::kRaised, 0,
-              program + " is no Python " + std::to_string(PY_MAJOR_VERSION) + "." +
-                  std::to_string(PY_MINOR_VERSION) + ": it is named otherwise"});
+              program + " is no Python " + own_version() + ": it is named otherwise"});
   }
   const PyStatus status = initialize(options, program);
   if (PyStatus_Exception(status)) return tl::unexpected(failure(status));
