@@ -23,6 +23,11 @@ GIVEN = frozenset(
 )
 
 
+#: What a class has beside the interpreter's own under these names, which a finished
+#: class would take for those.
+_BEFORE_IT_IS_MADE = "__name__", "__class__", "__dict__"
+
+
 def class_parts(cls):
     """What describes a class: metaclass, name, bases, namespace, attributes.
 
@@ -52,6 +57,11 @@ def class_parts(cls):
             own.pop(_mangled(cls, name), None)
     if _needs_keywords(cls):
         namespace["__init_subclass__"] = False
+    for name in _BEFORE_IT_IS_MADE:
+        value = vars(cls).get(name)
+        if value is not None and type(value) is not types.GetSetDescriptorType:
+            own.pop(name, None)
+            namespace[name] = value
     doc = own.pop("__doc__", None)
     if doc is not None:
         namespace["__doc__"] = doc
@@ -162,14 +172,18 @@ def _needs_keywords(cls):
     """Whether a base's __init_subclass__ wants keywords: a class does not keep them."""
     for base in cls.__mro__[1:]:
         hook = vars(base).get("__init_subclass__")
-        code = getattr(getattr(hook, "__func__", None), "__code__", None)
-        if code is None:
-            continue
-        names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
-        given = hook.__func__.__kwdefaults__ or {}
-        required = code.co_argcount - 1 - len(hook.__func__.__defaults__ or ())
-        return required > 0 or any(name not in given for name in names)
+        if hasattr(getattr(hook, "__func__", None), "__code__"):
+            return _needs_more(hook.__func__, 1)
     return False
+
+
+def _needs_more(function, count):
+    """Whether a function needs other arguments than its first ones."""
+    code = function.__code__
+    names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+    given = function.__kwdefaults__ or {}
+    required = code.co_argcount - count - len(function.__defaults__ or ())
+    return required > 0 or any(name not in given for name in names)
 
 
 def _registered_in(cls):
@@ -213,7 +227,7 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
         # What its own way of making a class computes is among the attributes.
         return type.__new__(metaclass, name, tuple(bases), namespace)
     is_hooked = namespace.pop("__init_subclass__", True) and not is_base_open
-    keywords = {"metaclass": metaclass}
+    keywords = {"metaclass": _maker(metaclass)}
     if "_boundary_" in namespace:
         keywords["boundary"] = namespace.pop("_boundary_")
     members = None
@@ -227,13 +241,45 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
             scope[key] = value
 
     bases = tuple(bases)
-    if is_hooked or not _is_hooked(bases):
-        made = types.new_class(name, bases, keywords, body)
-    else:
-        made = _make_shielded(name, bases, keywords, body)
+    made = _make_by_hooks(name, bases, keywords, body, is_hooked)
     if members:
         _enumerations.finish_members(made)
     return made
+
+
+def _make_by_hooks(name, bases, keywords, body, is_hooked):
+    if not _is_hooked(bases):
+        return types.new_class(name, bases, keywords, body)
+    if is_hooked:
+        try:
+            return types.new_class(name, bases, dict(keywords), body)
+        except Exception:
+            pass  # The hook looks for attributes, which are set later.
+    return _make_shielded(name, bases, keywords, body)
+
+
+def _maker(metaclass):
+    """What makes classes of a metaclass.
+
+    That is the metaclass, or what the nearest base would do that needs no keywords.
+    """
+    for base in metaclass.__mro__:
+        own = [vars(base).get(name) for name in ("__new__", "__init__")]
+        made = [getattr(hook, "__func__", hook) for hook in own]
+        if not any(
+            isinstance(m, types.FunctionType) and _needs_more(m, 4) for m in made
+        ):
+            break
+    if base is metaclass:
+        return metaclass
+
+    def make(name, bases, namespace, **keywords):
+        made = base.__new__(metaclass, name, bases, namespace, **keywords)
+        base.__init__(made, name, bases, namespace, **keywords)
+        return made
+
+    make.__prepare__ = base.__prepare__
+    return make
 
 
 def _is_hooked(bases):
@@ -272,8 +318,20 @@ def set_class_attribute(cls, name, value):
         _enumerations.set_enumeration_attribute(cls, name, value)
     elif name == "__mapper__" and _declarative.is_declarative(cls):
         _declarative.finish_mapping(cls, value)
-    else:
+    elif type(cls) is type or _declarative.is_declarative(cls):
         setattr(cls, name, value)
+    else:
+        _plain_setter(type(cls))(cls, name, value)
+
+
+def _plain_setter(metaclass):
+    """How a metaclass sets attributes, but for what is written in Python: that ran when
+    the attribute was set at the sender."""
+    for base in metaclass.__mro__:
+        setter = vars(base).get("__setattr__")
+        if setter is not None and not isinstance(setter, types.FunctionType):
+            return setter
+    return type.__setattr__
 
 
 def finish_class(cls):

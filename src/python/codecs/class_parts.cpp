@@ -83,11 +83,13 @@ bool has_hooked_base(const State& state, PyTypeObject* type) {
 
 bool has_special_attribute(const State& state, PyObject* dict) {
   const Names& names = state.names;
-  for (const Ref* name : {&names.slots, &names.annotate_func, &names.annotations_cache,
-                          &names.abc_impl, &names.orig_bases}) {
+  for (const Ref* name :
+       {&names.slots, &names.annotate_func, &names.annotations_cache, &names.abc_impl,
+        &names.orig_bases, &names.name, &names.class_}) {
     if (raw_get(dict, name->get()) != nullptr) return true;
   }
-  return false;
+  PyObject* own_dict = raw_get(dict, names.dict.get());
+  return own_dict != nullptr && !Py_IS_TYPE(own_dict, &PyGetSetDescr_Type);
 }
 
 // When an attribute is set, as _turn() in _classes.py says it: an instance of the class
