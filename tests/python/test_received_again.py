@@ -225,6 +225,24 @@ answer = first, load(0).m()
     assert receive([payload], program) == ((0.0, 0.0, 0), "replaced")
 
 
+def test_what_a_call_makes_for_a_method_is_made_each_time():
+    import colorsys
+
+    class Setting:
+        def __reduce__(self):
+            return getattr, (colorsys, "SETTING", 1)
+
+    scope = define("class K:\n def m(self): return X", X=Setting())
+    program = """
+import colorsys
+answer = []
+for colorsys.SETTING in (1, 1, 1, 1, 2, 2):
+    answer.append(load(0).m())
+"""
+
+    assert receive([waybill.dumps(scope.K())], program) == [1, 1, 1, 1, 2, 2]
+
+
 def test_two_that_closed_over_one_cell_do_so_again():
     source = """
     def make():
