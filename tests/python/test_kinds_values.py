@@ -1,5 +1,6 @@
 """Objects of the standard library that are what a few values say."""
 
+import contextvars
 import pathlib
 import sys
 import zoneinfo
@@ -7,7 +8,7 @@ import zoneinfo
 import fresh_process
 import pytest
 import waybill
-from sources import define
+from sources import define, imported
 
 IMPORTS = """
 import argparse, contextvars, datetime, decimal, enum, fractions, functools
@@ -190,6 +191,16 @@ def test_context_variable_of_a_module_is_found_there():
 
         sent = module.__dict__.get("_current_context_var")
         assert waybill.loads(waybill.dumps(sent)) is sent
+
+
+def test_bytes_of_a_context_variable_do_not_depend_on_the_order_of_imports():
+    variable = contextvars.ContextVar("v")
+    payloads = set()
+    for first, second in ("cv_a", "cv_b"), ("cv_b", "cv_a"):
+        with imported(first, x=variable), imported(second, x=variable):
+            payloads.add(waybill.dumps(variable))
+
+    assert len(payloads) == 1
 
 
 def test_function_with_a_context_variable_works():

@@ -18,17 +18,30 @@ def reduce_context_variable(obj, by_value=frozenset()):
 
 
 def _find_in_modules(variable, by_value):
-    """An importable module and the name that it has a variable under."""
+    """An importable module and the name that it has a variable under.
+
+    Of several those that sort first: the order of imports is that of this process.
+    """
+    found = [
+        (own_name, name, module)
+        for own_name, module in _modules_to_search(by_value)
+        for name, value in list(vars(module).items())
+        if value is variable and isinstance(name, str)
+    ]
+    if not found:
+        return None
+    _, name, module = min(found, key=lambda place: place[:2])
+    return module, name
+
+
+def _modules_to_search(by_value):
     for own_name, module in list(sys.modules.items()):
         if any(f"{own_name}.".startswith(f"{name}.") for name in by_value):
             continue
-        scope = getattr(module, "__dict__", None)
-        if type(scope) is not dict or not _reducers._is_importable(module):
+        if type(getattr(module, "__dict__", None)) is not dict:
             continue
-        for name, value in list(scope.items()):
-            if value is variable:
-                return module, name
-    return None
+        if _reducers._is_importable(module):
+            yield own_name, module
 
 
 def make_context_variable(name, *default):
