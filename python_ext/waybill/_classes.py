@@ -253,6 +253,8 @@ def _make_by_hooks(name, bases, keywords, body, is_hooked):
     if is_hooked:
         try:
             return types.new_class(name, bases, dict(keywords), body)
+        except (MemoryError, RecursionError):
+            raise
         except Exception:
             pass  # The hook looks for attributes, which are set later.
     return _make_shielded(name, bases, keywords, body)
@@ -297,11 +299,12 @@ def _make_shielded(name, bases, keywords, body):
     for shield in (_Shield, _SlottedShield):
         try:
             made = types.new_class(name, (shield, *bases), dict(keywords), body)
-            made.__bases__ = own
+            set_plainly = _plain_setter(type(made))
+            set_plainly(made, "__bases__", own)
         except TypeError:  # The layouts of shield and bases do not go together.
             continue
         if own is not bases:
-            made.__orig_bases__ = bases
+            set_plainly(made, "__orig_bases__", bases)
         return made
     return types.new_class(name, bases, keywords, body)
 

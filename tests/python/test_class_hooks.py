@@ -66,6 +66,16 @@ SOURCES = {
         """,
         "value.MAX == 5 and value().f() == 5",
     ),
+    "metaclass that refuses attributes, and a base that wants a keyword": (
+        """
+        class Meta(type):
+            def __setattr__(c, name, value): raise TypeError('constant')
+        class Base(metaclass=Meta):
+            def __init_subclass__(cls, *, tag): type.__setattr__(cls, 'tag', tag)
+        class C(Base, tag='t'): pass
+        """,
+        "value.tag == 't' and value.__base__.__name__ == 'Base'",
+    ),
     "metaclass that counts attributes": (
         """
         class Meta(type):
@@ -126,3 +136,19 @@ def test_a_class_arrives_whatever_has_a_say_in_making_it(name):
     source, holds = SOURCES[name]
 
     assert fresh_process.send(define(source).C, holds)
+
+
+@pytest.mark.parametrize("error", ["MemoryError", "RecursionError"])
+def test_a_hook_that_ran_out_of_memory_or_stack_is_not_passed_over(error):
+    source = f"""
+    import sys
+    class Base:
+        def __init_subclass__(cls):
+            if sys.flags.isolated: raise {error}
+    class C(Base): pass
+    """
+
+    with pytest.raises(fresh_process.FreshProcessError) as caught:
+        fresh_process.send(define(source).C, "value.__name__")
+
+    assert caught.value.kind == error
