@@ -111,28 +111,33 @@ TEST(KnownNodes, AreNotThoseThatMeanWhatOnlyTheProgramKnows) {
   }
 }
 
+using Write = std::function<void(Writer&)>;
+
+// The function that is the first body of code, with one global.
+void write_function(Writer& out, const Write& write_global_value) {
+  out.node(NodeTag::kFunction, 4);
+  out.unsigned_integer(0);
+  samples::write_namespace(out);
+  out.array(0);
+  out.map(1);
+  out.unsigned_integer(0);
+  out.map(1);
+  out.text("name");
+  write_global_value(out);
+}
+
 // [function, what follows it].
 struct FunctionDraft : Draft {
-  using Write = std::function<void(Writer&)>;
-
   FunctionDraft(const Write& write_global_value, const Write& write_last) {
     code.push_back(BodyDraft().body());
     payload.array(2);
     shared.push_back(payload.size());
-    payload.node(NodeTag::kFunction, 4);
-    payload.unsigned_integer(0);
-    samples::write_namespace(payload);
-    payload.array(0);
-    payload.map(1);
-    payload.unsigned_integer(0);
-    payload.map(1);
-    payload.text("name");
-    write_global_value(payload);
+    write_function(payload, write_global_value);
     write_last(payload);
   }
 };
 
-void write_call(Writer& out, const std::function<void(Writer&)>& write_argument) {
+void write_call(Writer& out, const Write& write_argument) {
   out.node(NodeTag::kObject, 5);
   write_global(out, "len");
   out.array(1);
@@ -175,8 +180,6 @@ TEST(KnownNodes, AreNotFunctionsWhoseCodeIsUsedElsewhere) {
 
 // A class whose only attribute is a function, whose only global it is told to write.
 struct MethodDraft : Draft {
-  using Write = std::function<void(Writer&)>;
-
   explicit MethodDraft(const Write& write_global_value, bool is_wrapped = false) {
     code.push_back(BodyDraft().body());
     payload.node(NodeTag::kClass, 6);
@@ -188,15 +191,7 @@ struct MethodDraft : Draft {
     payload.map(1);
     payload.text("method");
     const auto write_method = [&](Writer& out) {
-      out.node(NodeTag::kFunction, 4);
-      out.unsigned_integer(0);
-      samples::write_namespace(out);
-      out.array(0);
-      out.map(1);
-      out.unsigned_integer(0);
-      out.map(1);
-      out.text("name");
-      write_global_value(out);
+      write_function(out, write_global_value);
     };
     is_wrapped ? write_call(payload, write_method) : write_method(payload);
   }
