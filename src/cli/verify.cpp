@@ -45,8 +45,10 @@ Exit run(const Arguments& arguments) {
   if (arguments.json) {
     std::printf("{\n  \"ok\": true,\n  \"size\": %zu", envelope->size);
   } else {
-    std::printf("sound: %zu bytes, %zu imports, %zu code bodies", envelope->size,
-                envelope->manifest.imports.size(), envelope->code.size());
+    const std::size_t imports = envelope->manifest.imports.size();
+    const std::size_t bodies = envelope->code.size();
+    std::printf("sound: %zu bytes, %zu import%s, %zu code bod%s", envelope->size,
+                imports, imports == 1 ? "" : "s", bodies, bodies == 1 ? "y" : "ies");
   }
   if (checks_signature) print_key(*envelope, arguments.json);
   std::puts(arguments.json ? "\n}" : "");

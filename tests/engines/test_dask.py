@@ -3,11 +3,13 @@
 import os
 import pickle
 import re
+import shlex
 import subprocess
 import sys
 import time
 
 import pytest
+from pages import ROOT, blocks
 from programs import lines, run
 
 pytest.importorskip("distributed")
@@ -201,25 +203,17 @@ print([name for name in sys.modules if name.startswith(("dask", "distributed"))]
 class Cluster:
     """A scheduler and a worker as people start them: by their commands."""
 
-    def __init__(self, folder, *, python=sys.executable, preload=()):
+    def __init__(self, folder, scheduler="dask scheduler", worker="dask worker"):
         self.file = folder / "scheduler.json"
         self._folder = folder
         self._processes = []
-        options = [word for module in preload for word in ("--preload", module)]
-        self._start(
-            [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0"],
-            ["--scheduler-file", self.file, "--no-dashboard", "--host", "127.0.0.1"],
-            options,
-        )
+        file = f"--no-dashboard --scheduler-file {shlex.quote(str(self.file))}"
+        self._start(f"{scheduler} {file} --host 127.0.0.1 --port 0")
         self._wait_for(self.file)
-        self._start(
-            [python, "-m", "distributed.cli.dask_worker", "--nthreads", "1"],
-            ["--scheduler-file", self.file, "--no-nanny", "--no-dashboard"],
-            options,
-        )
+        self._start(f"{worker} {file} --nthreads 1 --no-nanny")
 
-    def _start(self, *words):
-        command = [str(word) for group in words for word in group]
+    def _start(self, line):
+        command = [sys.executable, "-m", *shlex.split(line)]
         with open(self._folder / f"log-{len(self._processes)}", "w") as log:
             self._processes.append(
                 subprocess.Popen(command, stdout=log, stderr=log, cwd=self._folder)
@@ -260,7 +254,10 @@ with distributed.Client(scheduler_file=sys.argv[1]) as client:
     client.wait_for_workers(1)
     print({*client.run(packer).values(), client.run_on_scheduler(packer)})
 """
-    with Cluster(tmp_path, preload=["waybill.integrations.dask"]) as cluster:
+    (block,) = blocks(ROOT / "docs/integrations/dask.md", "sh")
+    commands = [re.sub(r" tcp://\S+", "", line) for line in block.lines]
+
+    with Cluster(tmp_path, *commands) as cluster:
         assert lines(tmp_path, source, str(cluster.file)) == [
             "{'waybill.integrations.dask'}"
         ]
