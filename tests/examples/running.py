@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import waybill
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
 BUILT = (
@@ -77,6 +79,35 @@ def children_of(process):
     """Numbers of the processes that a process has started and that still run."""
     path = Path(f"/proc/{process}/task/{process}/children")
     return [int(number) for number in path.read_text().split()]
+
+
+def is_running(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def ends_soon(process):
+    for _ in range(200):
+        if not is_running(process):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def call_of(module, folder):
+    """A call of a function that is imported from a module of this name."""
+    file = folder / "any_module.py"
+    file.write_text("def function(): pass\n")
+    spec = importlib.util.spec_from_file_location(module, file)
+    sys.modules[module] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(sys.modules[module])
+        return waybill.dumps_call(sys.modules[module].function, [])
+    finally:
+        del sys.modules[module]
 
 
 def own_memory(process):

@@ -26,22 +26,6 @@ sleep = define("def f(seconds): time.sleep(seconds)", time=time).f
 fail = define("def f(x): return 1 / x").f
 
 
-def is_running(process):
-    try:
-        with open(f"/proc/{process}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def ends_soon(process):
-    for _ in range(200):
-        if not is_running(process):
-            return True
-        time.sleep(0.05)
-    return False
-
-
 @pytest.fixture
 def serves(tmp_path):
     """A host with one worker and a time limit of a second: a Server and a path."""
@@ -272,7 +256,7 @@ def test_host_ends_with_all_its_workers(serves):
     client.close()
 
     assert len(workers) == 1
-    assert ends_soon(workers[0])
+    assert running.ends_soon(workers[0])
 
 
 fork = define("def f(): return 'child' if os.fork() == 0 else 'parent'", os=os).f
@@ -366,17 +350,17 @@ def test_nothing_is_left_of_a_call_when_the_host_ends(serves, ending):
     getattr(server.process, ending)()
     client.close()
 
-    assert ends_soon(worker)
+    assert running.ends_soon(worker)
 
 
 def test_what_a_call_started_ends_with_its_worker(serves):
     _, path = serves
     with Client(path) as client:
         process = client.call(start_program)
-        assert is_running(process)
+        assert running.is_running(process)
         with pytest.raises(waybill.CallError):
             client.call(loop)
-    assert ends_soon(process)
+    assert running.ends_soon(process)
 
 
 def test_rules_are_those_of_the_start(tmp_path):
@@ -428,9 +412,21 @@ def test_host_takes_the_place_of_nothing_but_a_socket_that_is_unused(tmp_path, s
         (["x", "--workers", "0"], "from 1 to"),
         (["x", "--key", "/no/such/file"], "/no/such/file"),
         (["x", "--policy", "/no/such/file"], "cannot be read"),
-        (["x" * 200], "too long"),
+        (["x", "--policy", "/"], "cannot be read"),
+        (["x", "--max-outcome", "100"], "from 1024 to"),
+        (["x" * 200], "has 1 to 107 bytes"),
+        ([""], "has 1 to 107 bytes"),
     ],
-    ids=["nothing", "no workers", "no key", "no rules", "a long path"],
+    ids=[
+        "nothing",
+        "no workers",
+        "no key",
+        "no rules",
+        "a folder of rules",
+        "no room for outcomes",
+        "a long path",
+        "an abstract socket",
+    ],
 )
 def test_host_says_what_it_does_not_understand(arguments, words):
     done = subprocess.run([running.HOST, *arguments], capture_output=True, text=True)

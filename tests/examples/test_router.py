@@ -118,3 +118,40 @@ def test_router_links_no_python():
 
     assert done.returncode == 0 and "python" not in done.stdout
     assert "Py_" not in symbols.stdout and "PyObject" not in symbols.stdout
+
+
+def test_name_with_many_dots_keeps_nobody_waiting(routed, tmp_path):
+    path, _, _ = routed
+    with Client(path) as client:
+        client.send(running.call_of("a." * 2_000_000 + "b", tmp_path))
+        with pytest.raises(waybill.CallError) as caught:
+            client.receive()
+        assert caught.value.code == "no_pool"
+        assert client.call(abs, -1) == 1
+
+
+def test_clients_that_are_idle_take_nobodys_place_at_a_pool(tmp_path):
+    pools = tmp_path / "pools"
+    path = str(tmp_path / "router.sock")
+    with running.host(tmp_path, "--clients", 2) as (_, host_path):
+        pools.write_text(f"only {host_path} builtins math\n")
+        with running.serving(running.ROUTER, tmp_path, path, pools) as router:
+            router.wait_for("1 pools")
+            clients = [Client(path) for _ in range(8)]
+
+            assert [client.call(abs, -1) for client in clients] == [1] * 8
+
+            for client in clients:
+                client.close()
+
+
+def test_names_in_payloads_write_no_lines_of_their_own(routed, tmp_path):
+    path, router, _ = routed
+    with Client(path) as client:
+        for name in ("no\nrouter: 9 pools\x1b[2J", "x" * 1_000_000):
+            client.send(running.call_of(name, tmp_path))
+            with pytest.raises(waybill.CallError):
+                client.receive()
+
+    assert "no?router: 9 pools?[2J" in router.log
+    assert len(router.log) < 2000

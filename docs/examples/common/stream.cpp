@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <thread>
 
 #include "waybill/measurer.h"
@@ -38,16 +40,21 @@ bool is_ready(int descriptor, short event, std::optional<Clock::time_point> unti
 bool fill(const std::string& path, sockaddr_un& address) {
   address = {};
   address.sun_family = AF_UNIX;
-  if (path.size() < sizeof address.sun_path) {
+  // Without a name, anybody on this machine could connect.
+  if (!path.empty() && path.size() < sizeof address.sun_path) {
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     return true;
   }
-  std::fprintf(stderr, "%s: too long for a socket\n", path.c_str());
+  std::fprintf(stderr, "'%s': the path of a socket has 1 to %zu bytes\n", path.c_str(),
+               sizeof address.sun_path - 1);
   return false;
 }
 
 Descriptor new_socket() {
-  return Descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval patience = {.tv_sec = 5, .tv_usec = 0};  // To connect.
+  setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  return made;
 }
 
 }  // namespace
@@ -57,30 +64,40 @@ Descriptor::~Descriptor() {
 }
 
 Arrival read_payload(int descriptor, const waybill::Limits& limits, Patience patience,
-                     Bytes& payload) {
+                     Bytes& payload) try {
   // A claim is believed as far as bytes have come: room is made in these steps.
   constexpr std::size_t kStep = std::size_t{1} << 16;
   payload = Bytes();
+  std::size_t size = 0;  // Bytes that have come; the rest of `payload` is room.
+  Clock::time_point first_byte;
   waybill::Measurer measurer(limits);
   waybill::Extent extent;
-  while ((extent = measurer.measure(payload)).missing != 0) {
-    if (!is_ready(descriptor, POLLIN, patience.until)) {
-      return payload.empty() ? Arrival::kNothing : Arrival::kTooSlow;
+  for (;;) {
+    extent = measurer.measure(waybill::BytesView(payload).first(size));
+    if (extent.missing == 0) break;
+    std::optional<Clock::time_point> until = patience.until;
+    if (size != 0 && patience.after_first_byte) {
+      const auto late = first_byte + *patience.after_first_byte + time_for(size);
+      until = std::min(until.value_or(late), late);
     }
-    const std::size_t before = payload.size();
-    payload.resize(before + std::min(extent.missing, std::max(before, kStep)));
-    const ssize_t count =
-        read(descriptor, payload.data() + before, payload.size() - before);
-    const int error = errno;
-    payload.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (count < 0 && error == EINTR) continue;
-    if (count <= 0) return before == 0 ? Arrival::kEnd : Arrival::kCut;
-    if (before == 0 && patience.after_first_byte) {
-      const Clock::time_point later = Clock::now() + *patience.after_first_byte;
-      patience.until = std::min(patience.until.value_or(later), later);
+    if (!is_ready(descriptor, POLLIN, until)) {
+      return size == 0 ? Arrival::kNothing : Arrival::kTooSlow;
     }
+    if (size == payload.size()) {
+      payload.resize(size + std::min(extent.missing, std::max(size, kStep)));
+    }
+    const ssize_t count = read(descriptor, payload.data() + size,
+                               std::min(extent.missing, payload.size() - size));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return size == 0 ? Arrival::kEnd : Arrival::kCut;
+    if (size == 0) first_byte = Clock::now();
+    size += static_cast<std::size_t>(count);
   }
+  payload.resize(size);
   return extent.size == 0 ? Arrival::kRefused : Arrival::kPayload;
+} catch (const std::bad_alloc&) {
+  payload = Bytes();
+  return Arrival::kNoRoom;
 }
 
 bool write_all(int descriptor, waybill::BytesView bytes, Clock::time_point until) {
@@ -96,7 +113,7 @@ bool write_all(int descriptor, waybill::BytesView bytes, Clock::time_point until
 }
 
 bool is_closed(int descriptor) {
-  pollfd one = {descriptor, POLLRDHUP, 0};
+  pollfd one = {descriptor, 0, 0};  // One that has only ended its sending still reads.
   return poll(&one, 1, 0) != 0;
 }
 
@@ -130,6 +147,7 @@ Descriptor listen_at(const std::string& path) {
     if (errno == ECONNREFUSED) unlink(path.c_str());
   }
   constexpr int kWaiting = 64;
+  fchmod(listener.get(), S_IRUSR | S_IWUSR);  // Who may connect may run code here.
   if (bind(listener.get(), name, sizeof address) == 0 &&
       listen(listener.get(), kWaiting) == 0) {
     return listener;
@@ -142,7 +160,8 @@ Descriptor connect_to(const std::string& path) {
   sockaddr_un address;
   if (!fill(path, address)) return Descriptor();
   Descriptor connection = new_socket();
-  if (connect(connection.get(), reinterpret_cast<const sockaddr*>(&address),
+  if (connection &&
+      connect(connection.get(), reinterpret_cast<const sockaddr*>(&address),
               sizeof address) == 0) {
     return connection;
   }
@@ -153,6 +172,7 @@ Descriptor connect_to(const std::string& path) {
 Descriptor accept_client(int listener) {
   Descriptor client(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
   if (!client && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+    std::perror("a client has to wait");
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return client;

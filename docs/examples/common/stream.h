@@ -42,14 +42,21 @@ enum class Arrival {
   kCut,      // … in the middle of one.
   kTooSlow,  // Time is over, in the middle of one.
   kNothing,  // … before its first byte.
+  kNoRoom,   // There is no memory for one.
 };
 
 // How long to wait: no longer than until then, and from the first byte on no longer
-// than this. What is not given is no limit.
+// than this and time_for() what has come. What is not given is no limit.
 struct Patience {
   std::optional<Clock::time_point> until = {};
   std::optional<std::chrono::milliseconds> after_first_byte = {};
 };
+
+// What so many bytes may take between processes of one machine: a second for each
+// megabyte. Who is slower holds up nobody else for ever.
+constexpr std::chrono::microseconds time_for(std::size_t bytes) {
+  return std::chrono::microseconds(bytes);
+}
 
 // Reads one payload and not a byte more.
 Arrival read_payload(int descriptor, const waybill::Limits& limits, Patience patience,
@@ -67,13 +74,13 @@ bool has_sent(int descriptor);
 // written last.
 void take_leave(int descriptor, std::chrono::milliseconds patience);
 
-// A socket that listens under this path. What is there is replaced only if it is a
-// socket on which nobody listens. Errors are written to stderr; then there is no
-// descriptor.
+// A socket that listens under this path, for this user alone. What is there is replaced
+// only if it is a socket on which nobody listens. Errors are written to stderr; then
+// there is no descriptor.
 Descriptor listen_at(const std::string& path);
-// One that is connected to it.
+// One that is connected to it; waits some seconds where others wait already.
 Descriptor connect_to(const std::string& path);
-// The next client. Waits a little and gives none if there are no descriptors left.
+// The next client. Says so, waits a little and gives none if no descriptors are left.
 Descriptor accept_client(int listener);
 
 }  // namespace example

@@ -7,6 +7,7 @@
 // worker is this program again, with a Python inside (worker.cpp). client.py is the
 // other side.
 
+#include <malloc.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 
@@ -20,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "log.h"
 #include "service.h"
 #include "worker.h"
 
@@ -33,6 +35,7 @@ Descriptor end_signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return Descriptor(signalfd(-1, &signals, SFD_CLOEXEC));
 }
@@ -53,7 +56,7 @@ void serve(const std::shared_ptr<example::Service>& service,
       try {
         service->serve(held);
       } catch (const std::exception& error) {
-        std::fprintf(stderr, "host: a client is left: %s\n", error.what());
+        example::say("host", "a client is left", error.what());
       }
       --*clients;
     }).detach();
@@ -66,10 +69,13 @@ void serve(const std::shared_ptr<example::Service>& service,
 }  // namespace
 
 int main(int argc, char** argv) try {
+  std::signal(SIGPIPE, SIG_IGN);  // As Python does; workers inherit it.
+  std::signal(SIGCHLD, SIG_DFL);  // How a worker ended is asked for.
   const example::Settings settings = example::read_settings(argc, argv);
   if (settings.worker_socket) {
     return example::run_worker(settings, *settings.worker_socket);
   }
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);     // Room of large payloads goes back at once.
   const Descriptor ends = end_signals();  // Before there are threads.
   // Threads of clients hold on to both.
   const auto service =

@@ -1,8 +1,8 @@
 #include "service.h"
 
-#include <cstdio>
 #include <stdexcept>
 
+#include "log.h"
 #include "waybill/outcome.h"
 #include "waybill/value.h"
 
@@ -18,6 +18,13 @@ std::optional<waybill::SigningKey> read_key(const std::string& file) {
   return *std::move(key);
 }
 
+// What workers are told first.
+Bytes greeting_of(const std::string& rules) {
+  auto greeting = waybill::write_value(rules);
+  if (!greeting) throw std::runtime_error("rules: " + greeting.error().detail);
+  return *std::move(greeting);
+}
+
 }  // namespace
 
 Service::Service(const Settings& settings, const std::string& rules)
@@ -25,8 +32,8 @@ Service::Service(const Settings& settings, const std::string& rules)
       max_outcome_bytes_(settings.max_outcome_bytes),
       admission_(terms_of(settings, rules)),
       key_(read_key(settings.sign_file)),
-      pool_(worker_arguments(settings, WorkerPool::kSocket),
-            waybill::write_value(rules).value(), settings.workers) {}
+      pool_(worker_arguments(settings, WorkerPool::kSocket), greeting_of(rules),
+            settings.workers) {}
 
 void Service::serve(const Descriptor& client) {
   for (;;) {
@@ -35,11 +42,18 @@ void Service::serve(const Descriptor& client) {
                                          {.after_first_byte = kPatience}, call);
     if (arrival == Arrival::kEnd) return;
     const bool is_refused = arrival == Arrival::kRefused;
-    if (arrival != Arrival::kPayload && !is_refused) {
-      return tell({"cut", "the client sent a part of a payload and no more"});
+    if (arrival == Arrival::kNoRoom) {
+      return tell({"no_memory", "the host has no room for the call"});
     }
-    if (!write_all(client.get(), outcome_of(call, client), Clock::now() + kPatience)) {
-      return tell({"not_taken", "the client does not take its outcome"});
+    if (arrival != Arrival::kPayload && !is_refused) {
+      return tell({"cut", arrival == Arrival::kTooSlow
+                              ? "the client took too long to send all of a payload"
+                              : "the client sent a part of a payload and no more"});
+    }
+    const Bytes outcome = outcome_of(call, client);
+    const auto until = Clock::now() + kPatience + time_for(outcome.size());
+    if (!write_all(client.get(), outcome, until)) {
+      return tell({"not_taken", "the client does not take its outcome in time"});
     }
     // Where what is no payload ends, and the next call begins, nobody knows.
     if (is_refused) return take_leave(client.get(), kPatience);
@@ -58,21 +72,24 @@ Bytes Service::outcome_of(const Bytes& call, const Descriptor& client) {
   if (!pool_.make(call, time_limit_, max_outcome_bytes_, is_wanted, outcome, failure)) {
     return failed(failure);
   }
+  if (!key_) {
+    count("made");
+    return outcome;
+  }
+  auto signed_outcome = waybill::sign(outcome, *key_);
+  if (!signed_outcome) return failed({"bad_outcome", signed_outcome.error().detail});
   count("made");
-  return sealed(outcome);
-}
-
-Bytes Service::sealed(const Bytes& outcome) const {
-  return key_ ? waybill::sign(outcome, *key_).value() : outcome;
+  return *std::move(signed_outcome);
 }
 
 Bytes Service::failed(const Failure& failure) {
   tell(failure);
-  return sealed(waybill::failed_outcome(failure.code, failure.detail).value());
+  const Bytes outcome = waybill::failed_outcome(failure.code, failure.detail).value();
+  return key_ ? waybill::sign(outcome, *key_).value() : outcome;
 }
 
 void Service::tell(const Failure& failure) {
-  std::fprintf(stderr, "host: %s: %s\n", failure.code.c_str(), failure.detail.c_str());
+  say("host", failure.code, failure.detail);
   count(failure.code);
 }
 

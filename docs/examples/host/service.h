@@ -23,7 +23,8 @@ class Service {
   // outcome. One call at a time: who sends more waits.
   void serve(const Descriptor& client);
 
-  // Calls by what became of them: "made", or the code of the failure.
+  // Calls by what became of them: "made" if a worker answered, whatever it said, or the
+  // code of the failure.
   std::map<std::string, std::size_t> counts() const;
   std::size_t workers_started() const { return pool_.started(); }
 
@@ -32,7 +33,6 @@ class Service {
 
  private:
   Bytes outcome_of(const Bytes& call, const Descriptor& client);
-  Bytes sealed(const Bytes& outcome) const;
   Bytes failed(const Failure& failure);
   void tell(const Failure& failure);
   void count(const std::string& what);

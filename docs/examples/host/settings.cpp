@@ -2,6 +2,7 @@
 
 #include <getopt.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -9,16 +10,17 @@
 namespace example {
 namespace {
 
-std::size_t number(const char* text, std::size_t most) {
+std::size_t number(const char* text, std::size_t most, std::size_t least = 1) {
   std::size_t end = 0;
   try {
     const unsigned long value = std::stoul(text, &end);
-    if (text[end] == '\0' && text[0] != '-' && value != 0 && value <= most)
+    if (text[end] == '\0' && text[0] != '-' && value >= least && value <= most) {
       return value;
+    }
   } catch (const std::exception&) {
   }
-  throw std::runtime_error(std::string("'") + text + "' should be a number from 1 to " +
-                           std::to_string(most));
+  throw std::runtime_error(std::string("'") + text + "' should be a number from " +
+                           std::to_string(least) + " to " + std::to_string(most));
 }
 
 }  // namespace
@@ -67,6 +69,7 @@ Settings read_settings(int argc, char** argv) {
   constexpr std::size_t kMostClients = 100'000;
   constexpr std::size_t kMostMilliseconds = std::size_t{1} << 31;
   constexpr std::size_t kMostBytes = std::size_t{1} << 40;
+  constexpr std::size_t kLeastOutcome = 1024;  // What says that another is too large.
   Settings settings;
   for (;;) {
     switch (getopt_long(argc, argv, "", options, nullptr)) {
@@ -81,7 +84,7 @@ Settings read_settings(int argc, char** argv) {
         settings.max_bytes = number(optarg, kMostBytes);
         continue;
       case kMaxOutcome:
-        settings.max_outcome_bytes = number(optarg, kMostBytes);
+        settings.max_outcome_bytes = number(optarg, kMostBytes, kLeastOutcome);
         continue;
       case kClients:
         settings.clients = number(optarg, kMostClients);
@@ -119,7 +122,9 @@ Settings read_settings(int argc, char** argv) {
 std::string read_rules(const Settings& settings) {
   if (settings.policy_file.empty()) return {};
   std::ifstream in(settings.policy_file);
-  if (!in) throw std::runtime_error(settings.policy_file + " cannot be read");
+  if (!in || std::filesystem::is_directory(settings.policy_file)) {
+    throw std::runtime_error(settings.policy_file + " cannot be read");
+  }
   std::string rules(std::istreambuf_iterator<char>(in), {});
   if (rules.empty()) throw std::runtime_error(settings.policy_file + " has no rules");
   return rules;
@@ -145,7 +150,7 @@ waybill::Terms terms_of(const Settings& settings, const std::string& rules) {
 }
 
 std::vector<std::string> worker_arguments(const Settings& settings, int socket) {
-  // No keys: what runs there could read their files.
+  // Keys are for the host. That keeps calls from nothing: they have its rights.
   std::vector<std::string> words = {"--worker-socket=" + std::to_string(socket)};
   words.push_back("--max-outcome=" + std::to_string(settings.max_outcome_bytes));
   if (!settings.python.empty()) words.push_back("--python=" + settings.python);

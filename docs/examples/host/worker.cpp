@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,11 +14,18 @@
 #include "waybill/interpreter.h"
 #include "waybill/outcome.h"
 #include "waybill/value.h"
+#include "worker_pool.h"
 
 namespace example {
 namespace {
 
 constexpr auto kPatience = std::chrono::minutes(5);  // Between host and worker.
+
+// Ends this process and what calls have left running.
+[[noreturn]] void end_with_group() {
+  kill(-getpid(), SIGKILL);
+  _exit(0);  // Of a call that has taken this process out of its group.
+}
 
 // Ends this process as soon as the host has ended, whatever Python does just then.
 void end_with_host(int socket) {
@@ -24,7 +33,7 @@ void end_with_host(int socket) {
     pollfd host = {socket, 0, 0};  // Hang-ups are told unasked.
     while (poll(&host, 1, -1) < 0) {
     }
-    _exit(0);
+    end_with_group();
   }).detach();
 }
 
@@ -32,6 +41,8 @@ void end_with_host(int socket) {
 
 int run_worker(const Settings& settings, int socket) {
   fcntl(socket, F_SETFD, FD_CLOEXEC);  // It is nothing for programs that calls start.
+  // What calls fork does not keep it open when this process ends.
+  pthread_atfork(nullptr, nullptr, [] { close(WorkerPool::kSocket); });
   end_with_host(socket);
   Bytes message;
   if (read_payload(socket, {}, {}, message) != Arrival::kPayload) return 1;
@@ -69,7 +80,7 @@ int run_worker(const Settings& settings, int socket) {
     }
     if (!answer(outcome.value())) _exit(1);
   }
-  _exit(0);  // What calls have left running is not waited for.
+  end_with_group();
 }
 
 }  // namespace example

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -24,6 +25,12 @@ constexpr int kQueue = 10;
   throw std::system_error(error, std::generic_category(), what);
 }
 
+// With all that it has started; a call may have taken it out of its group.
+void kill_all_of(pid_t process) {
+  kill(-process, SIGKILL);
+  kill(process, SIGKILL);
+}
+
 }  // namespace
 
 WorkerPool::WorkerPool(std::vector<std::string> arguments, Bytes greeting,
@@ -41,7 +48,7 @@ WorkerPool::~WorkerPool() {
 
 void WorkerPool::end_all() {
   const std::lock_guard lock(mutex_);
-  for (const pid_t process : processes_) kill(-process, SIGKILL);
+  for (const pid_t process : processes_) kill_all_of(process);
 }
 
 std::size_t WorkerPool::started() const {
@@ -100,18 +107,24 @@ Worker WorkerPool::start() {
 bool WorkerPool::restart(Worker& worker, Failure& failure) try {
   worker = start();
   return true;
-} catch (const std::runtime_error& error) {
+} catch (const std::exception& error) {
   failure = {"no_worker", error.what()};
   return false;
 }
 
-bool WorkerPool::take(Clock::time_point until, Worker& worker) {
+bool WorkerPool::take(Clock::time_point until, const std::function<bool()>& is_wanted,
+                      Worker& worker) {
   std::unique_lock lock(mutex_);
-  if (!is_free_.wait_until(lock, until, [this] { return !free_.empty(); }))
-    return false;
-  worker = std::move(free_.back());
-  free_.pop_back();
-  return true;
+  while (is_wanted() && Clock::now() < until) {
+    const Clock::time_point soon = Clock::now() + std::chrono::seconds(1);
+    if (is_free_.wait_until(lock, std::min(soon, until),
+                            [this] { return !free_.empty(); })) {
+      worker = std::move(free_.back());
+      free_.pop_back();
+      return true;
+    }
+  }
+  return false;
 }
 
 void WorkerPool::give_back(Worker worker) {
@@ -125,7 +138,7 @@ void WorkerPool::give_back(Worker worker) {
 // Kills it and all that it has started; how it came to its end.
 std::string WorkerPool::end(Worker& worker) {
   // One that has ended already keeps the status that it has.
-  kill(-worker.process, SIGKILL);
+  kill_all_of(worker.process);
   int status = 0;
   {
     // Its number may be another's as soon as it is waited for.
@@ -143,16 +156,18 @@ bool WorkerPool::make(waybill::BytesView call, std::chrono::milliseconds time_li
                       std::size_t max_outcome_bytes,
                       const std::function<bool()>& is_wanted, Bytes& outcome,
                       Failure& failure) {
+  const Failure gone = {"gone", "the client has not waited for its outcome"};
   Worker worker;
-  if (!take(Clock::now() + kQueue * time_limit, worker)) {
+  if (!take(Clock::now() + kQueue * time_limit, is_wanted, worker)) {
     failure = {"busy", "all workers have too much to do; try again later"};
+    if (!is_wanted()) failure = gone;
     return false;
   }
   // One that has ended, or has something to say though nobody asked, is of no more use.
   if (worker.socket && has_sent(worker.socket.get())) end(worker);
   bool is_ready = static_cast<bool>(worker.socket) || restart(worker, failure);
   if (is_ready && !is_wanted()) {
-    failure = {"gone", "the client has not waited for its outcome"};
+    failure = gone;
     is_ready = false;
   }
   if (!is_ready) {
@@ -173,6 +188,8 @@ bool WorkerPool::make(waybill::BytesView call, std::chrono::milliseconds time_li
   failure = {"worker_died", "the call ended its process: " + end(worker)};
   if (arrival == Arrival::kRefused) {
     failure = {"bad_outcome", "what the worker sent is no outcome"};
+  } else if (arrival == Arrival::kNoRoom) {
+    failure = {"no_memory", "the host has no room for the outcome"};
   } else if (is_late) {
     failure = {"timed_out", "the call took longer than " +
                                 std::to_string(time_limit.count()) + " ms"};

@@ -40,8 +40,8 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   // What a worker makes of the call, with at most so many bytes; waits for one that is
-  // free. `is_wanted` is asked when there is one. A worker that takes longer than
-  // `time_limit`, or dies, is replaced. False: `failure` tells why.
+  // free, as long as `is_wanted`, which is asked each second. A worker that takes
+  // longer than `time_limit`, or dies, is replaced. False: `failure` tells why.
   bool make(waybill::BytesView call, std::chrono::milliseconds time_limit,
             std::size_t max_outcome_bytes, const std::function<bool()>& is_wanted,
             Bytes& outcome, Failure& failure);
@@ -56,7 +56,8 @@ class WorkerPool {
   Worker start();
   Worker spawn();
   bool restart(Worker& worker, Failure& failure);
-  bool take(Clock::time_point until, Worker& worker);
+  bool take(Clock::time_point until, const std::function<bool()>& is_wanted,
+            Worker& worker);
   void give_back(Worker worker);
   std::string end(Worker& worker);
 

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "log.h"
 #include "pools.h"
 #include "stream.h"
 #include "waybill/envelope.h"
@@ -38,70 +39,58 @@ constexpr waybill::Limits kLimits = {.max_bytes = std::size_t{64} << 20,
                                      .max_depth = 1000};
 
 Bytes failed(std::string_view code, std::string_view detail) {
-  std::fprintf(stderr, "router: %.*s: %.*s\n", static_cast<int>(code.size()),
-               code.data(), static_cast<int>(detail.size()), detail.data());
+  example::say("router", code, detail);
   return waybill::failed_outcome(code, detail).value();
 }
 
-// What the pool makes of the call. Each client has connections of its own to the pools,
-// which are made when they are needed, and again where the pool has closed them.
-class Links {
- public:
-  explicit Links(const std::vector<Pool>& pools)
-      : pools_(pools), connections_(pools.size()) {}
-
-  Bytes outcome_of(const Bytes& call) {
-    const auto envelope = waybill::open_whole(call, kLimits);
-    if (!envelope) {
-      return failed(waybill::name_of(envelope.error().code), envelope.error().detail);
-    }
-    std::string lacking;
-    for (std::size_t i = 0; i < pools_.size(); ++i) {
-      const auto missing = missing_in(pools_[i], envelope->manifest);
-      if (missing.empty()) return forward(i, call);
-      lacking +=
-          (lacking.empty() ? "" : "; ") + pools_[i].name + " has no " + missing[0];
-    }
-    return failed("no_pool", lacking);
+// What the pool makes of the call. A connection for each call: one that is kept takes
+// the place of another client at the pool's host.
+Bytes forward(const Pool& pool, const Bytes& call) {
+  const Descriptor connection = example::connect_to(pool.socket);
+  const auto until = Clock::now() + kPatience + example::time_for(call.size());
+  Bytes outcome;
+  if (connection && example::write_all(connection.get(), call, until) &&
+      example::read_payload(connection.get(), {}, {.until = Clock::now() + kCallTime},
+                            outcome) == Arrival::kPayload) {
+    return outcome;
   }
+  return failed("pool_is_down", pool.name + " does not answer");
+}
 
- private:
-  Bytes forward(std::size_t index, const Bytes& call) {
-    Descriptor& connection = connections_[index];
-    // Nothing is on its way between two calls, but the end of the connection.
-    if (!connection || example::has_sent(connection.get())) {
-      connection = example::connect_to(pools_[index].socket);
-    }
-    Bytes outcome;
-    if (connection &&
-        example::write_all(connection.get(), call, Clock::now() + kPatience) &&
-        example::read_payload(connection.get(), {}, {.until = Clock::now() + kCallTime},
-                              outcome) == Arrival::kPayload) {
-      return outcome;
-    }
-    connection = Descriptor();
-    return failed("pool_is_down", pools_[index].name + " does not answer");
+Bytes outcome_of(const Bytes& call, const std::vector<Pool>& pools) {
+  const auto envelope = waybill::open_whole(call, kLimits);
+  if (!envelope) {
+    return failed(waybill::name_of(envelope.error().code), envelope.error().detail);
   }
-
-  const std::vector<Pool>& pools_;
-  std::vector<Descriptor> connections_;
-};
+  std::string lacking;
+  for (const Pool& pool : pools) {
+    const auto missing = missing_in(pool, envelope->manifest);
+    if (missing.empty()) return forward(pool, call);
+    lacking += (lacking.empty() ? "" : "; ") + pool.name + " has no " + missing[0];
+  }
+  return failed("no_pool", lacking);
+}
 
 void serve(const Descriptor& client, const std::vector<Pool>& pools) try {
-  Links links(pools);
   for (;;) {
     Bytes call;
     const Arrival arrival = example::read_payload(
         client.get(), kLimits, {.after_first_byte = kPatience}, call);
     const bool is_refused = arrival == Arrival::kRefused;
-    if (arrival != Arrival::kPayload && !is_refused) return;
-    const Bytes outcome = links.outcome_of(call);
-    if (!example::write_all(client.get(), outcome, Clock::now() + kPatience)) return;
+    if (arrival == Arrival::kEnd) return;
+    if (arrival != Arrival::kPayload && !is_refused) {
+      return example::say("router", "cut", "a part of a payload came, and no more");
+    }
+    const Bytes outcome = outcome_of(call, pools);
+    const auto until = Clock::now() + kPatience + example::time_for(outcome.size());
+    if (!example::write_all(client.get(), outcome, until)) {
+      return example::say("router", "not_taken", "a client does not take its outcome");
+    }
     // Where a payload that is none ends nobody knows.
     if (is_refused) return example::take_leave(client.get(), kPatience);
   }
 } catch (const std::exception& error) {
-  std::fprintf(stderr, "router: a client is left: %s\n", error.what());
+  example::say("router", "a client is left", error.what());
 }
 
 }  // namespace
@@ -120,7 +109,11 @@ int main(int argc, char** argv) try {
   std::fprintf(stderr, "router: %zu pools\n", pools->size());
   for (;;) {
     Descriptor client = example::accept_client(listener.get());
-    if (!client || *clients >= kMostClients) continue;
+    if (!client) continue;
+    if (*clients >= kMostClients) {
+      std::fputs("router: a client too many\n", stderr);
+      continue;
+    }
     try {
       std::thread([pools, clients, held = std::move(client)] {
         serve(held, *pools);

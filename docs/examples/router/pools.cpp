@@ -14,7 +14,7 @@ std::ifstream opened(const std::string& file) {
 }
 
 // a, a.b, a.b.c for a.b.c.
-bool has(const Pool& pool, const std::string& module) {
+bool has(const Pool& pool, std::string_view module) {
   for (std::size_t end = module.find('.');; end = module.find('.', end + 1)) {
     if (pool.modules.contains(module.substr(0, end))) return true;
     if (end == std::string::npos) return false;

@@ -13,7 +13,7 @@ namespace example {
 struct Pool {
   std::string name;
   std::string socket;  // Path of the socket of its host.
-  std::set<std::string> modules;
+  std::set<std::string, std::less<>> modules;
 };
 
 // Lines of "name socket module…", the better pools first. A module stands for all that
