@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
 WIDTH = 24  # Of the bar.
 SECONDS = 0.1  # Between two paintings.
+
+
+def columns() -> int:
+    """Of the terminal that stderr is; what is longer would wrap, and stay there."""
+    try:
+        # A terminal that was never told its size has 0.
+        return os.get_terminal_size(sys.__stderr__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (OSError, ValueError):
+        return 80
 
 
 class Progress:
@@ -16,7 +26,11 @@ class Progress:
         self._total = max(total, 1)
         self._done = 0
         self._next = 0.0
-        self._paints = sys.stderr is not None and sys.stderr.isatty()
+        self._paints = (
+            sys.stderr is not None
+            and sys.stderr.isatty()
+            and os.environ.get("TERM") != "dumb"
+        )
 
     def __enter__(self) -> Progress:
         return self
@@ -35,7 +49,8 @@ class Progress:
         full = WIDTH * self._done // self._total
         bar = "#" * full + "." * (WIDTH - full)
         shown = name if name.isprintable() else ascii(name)
-        self._write(f"\r[{bar}] {self._done}/{self._total} {shown[:40]}\033[K")
+        line = f"[{bar}] {self._done}/{self._total} {shown}"
+        self._write(f"\r{line[: columns() - 1]}\033[K")
 
     def _write(self, text: str) -> None:
         try:
