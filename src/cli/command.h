@@ -49,6 +49,7 @@ struct Arguments {
   int indent = 2;
   bool code = false;
   bool is_static = false;
+  bool imports = false;
   std::size_t depth = 12;
   std::size_t items = 40;
   // The command line itself, for what describes it.

@@ -15,6 +15,8 @@ void declare(Options& options, Arguments& arguments) {
       "Python source");
   options.text("--package", arguments.package, "All modules of an installed package");
   options.flag("--static", arguments.is_static, "Compile modules, and import none");
+  options.flag("--import", arguments.imports,
+               "Import the modules of a folder or file too");
   options.texts("--skip", arguments.skip,
                 "Modules to leave out: a name in their path, or a pattern");
   options.count("--items", arguments.items, "Rows to show");
@@ -27,6 +29,7 @@ Exit run(const Arguments& arguments) {
   std::vector<std::string> words = {"discover"};
   if (arguments.json) words.push_back("--json");
   if (arguments.is_static) words.push_back("--static");
+  if (arguments.imports) words.push_back("--import");
   if (arguments.package) words.push_back("--package=" + *arguments.package);
   for (const std::string& pattern : arguments.skip)
     words.push_back("--skip=" + pattern);

@@ -10,6 +10,7 @@ import pytest
 from command import BINARY, discover, needs_binary
 
 MODULE = """\
+import functools
 import os
 import xml.etree.ElementTree
 
@@ -22,6 +23,11 @@ def parse(text):
 
 def plain(x):
     return x + 1
+
+
+@functools.lru_cache
+def cached():
+    return os.path.join("a", "b")
 
 
 class Reader:
@@ -46,7 +52,7 @@ def test_table_names_module_time_chain_function_and_place(folder):
     assert run.returncode == 0, run.stderr
     head, *rows = [line.split() for line in run.stdout.splitlines()]
     assert head == ["module", "when", "chain", "function", "where"]
-    place = f"{folder / 'sample_module.py'}:8"
+    place = f"{folder / 'sample_module.py'}:9"
     chain = "xml.etree.ElementTree"
     assert [chain, "load", chain, "parse", place] in rows
 
@@ -79,6 +85,20 @@ def test_class_method_is_looked_into(folder):
     records = json.loads(discover(folder, "sample_module:Reader.join", "--json").stdout)
 
     assert "os.path" in {record["module"] for record in records}
+
+
+def test_rows_of_the_table_can_be_fewer(folder):
+    lines = discover(folder, "sample_module:parse", "--items", "1").stdout.splitlines()
+
+    every = discover(folder, "sample_module:parse").stdout.splitlines()
+    assert lines[1].split() == every[1].split()
+    assert lines[2:] == [f"… and {len(every) - 2} more"]
+
+
+def test_function_behind_a_wrapper_of_c_is_looked_into(folder):
+    records = json.loads(discover(folder, "sample_module:cached", "--json").stdout)
+
+    assert {r["module"] for r in records} == {"os", "os.path"}
 
 
 def test_function_without_imports_says_so(folder):

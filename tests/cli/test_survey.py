@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 
 import pytest
 from command import discover
@@ -45,8 +46,6 @@ PACKAGE = {
 @pytest.fixture
 def folder(tmp_path):
     """A working directory with a package, as `python -m` would find it."""
-    import textwrap
-
     (tmp_path / "sample" / "tests").mkdir(parents=True)
     for name, text in PACKAGE.items():
         (tmp_path / "sample" / name).write_text(textwrap.dedent(text), "utf-8")
@@ -103,7 +102,7 @@ def test_folder_is_compiled_and_nothing_is_imported(folder):
 
     assert found["how"] == "compiled"
     assert [row["module"] for row in found["failures"]] == ["sample.wrong"]
-    assert found["functions"] == 5  # Bodies of classes are code of their own.
+    assert found["functions"] == 3
     assert needs(found)["csv", "call"] == 1
     assert needs(found)["absent_everywhere", "call"] == 1
     assert {when for _, when in needs(found)} == {"call"}
@@ -117,7 +116,89 @@ def test_static_compiles_what_is_named(folder):
 def test_file_is_a_module(folder):
     found = survey(folder, "sample/good.py")
 
-    assert (found["modules"], found["functions"]) == (1, 4)
+    assert (found["modules"], found["functions"]) == (1, 3)
+
+
+FUNCTIONS = """\
+    import functools
+    import os
+
+    @functools.lru_cache
+    def cached():
+        return os.path
+
+    @functools.singledispatch
+    def dispatched(x):
+        return os.path
+
+    def decorate(function):
+        @functools.wraps(function)
+        def wrapped():
+            return function()
+        return wrapped
+
+    @decorate
+    def decorated():
+        return os.path
+
+    class Proxy:
+        @property
+        def __class__(self):
+            raise RuntimeError("nothing of a module is run")
+
+    proxy = Proxy()
+
+    class Lazy:
+        @functools.cached_property
+        def place(self):
+            return os.path
+
+        @functools.lru_cache(maxsize=3)
+        def method(self):
+            return os.path
+
+        @functools.partialmethod
+        def half(self):
+            return os.path
+
+        @property
+        def both(self):
+            return os.path
+
+        @both.setter
+        def both(self, value):
+            self.value = os.path
+
+    part = functools.partial(lambda x: os.path, 1)
+"""
+
+
+def test_wrapped_functions_are_asked(folder):
+    (folder / "wrapped.py").write_text(textwrap.dedent(FUNCTIONS), "utf-8")
+
+    found = survey(folder, "wrapped")
+
+    # What the decorated ones need is found behind their wrappers.
+    assert found["failures"] == []
+    assert needs(found)["os.path", "load"] == 9
+
+
+def test_only_def_and_lambda_are_functions(folder):
+    text = """\
+        class A:
+            x = [i for i in "ab"]
+            def f(self, y: int):
+                pass
+        def g():
+            class B:
+                pass
+            return {i: B for i in "ab"}, (i for i in "cd")
+        async def h():
+            return lambda: {i for i in "de"}
+    """
+    (folder / "shapes.py").write_text(textwrap.dedent(text), "utf-8")
+
+    assert survey(folder, "./shapes.py")["functions"] == 4
 
 
 def test_text_ends_in_a_table_of_figures(folder):
@@ -155,8 +236,9 @@ def painted_on_terminal(folder, columns, *arguments, **environment):
     return painted.removesuffix("END")
 
 
-def test_progress_is_one_line_that_goes_away(folder):
-    painted = painted_on_terminal(folder, 80, "./sample")
+@pytest.mark.parametrize("options", [(), ("--import", "--skip", "loud")])
+def test_progress_is_one_line_that_goes_away(folder, options):
+    painted = painted_on_terminal(folder, 80, "./sample", *options)
 
     assert painted.startswith("\r[") and "sample" in painted
     assert painted.endswith("\r\033[K") and "\n" not in painted
@@ -179,6 +261,11 @@ def test_progress_is_not_for_terminals_that_cannot_clear_a_line(folder):
 @pytest.mark.parametrize(
     "arguments",
     [
+        ("sample.good:join", "--static"),
+        ("sample.good:join", "--import"),
+        ("sample.good:join", "--skip", "tests"),
+        ("sample.good:join.<locals>.f",),
+        ("./sample", "--static", "--import"),
         ("sample.good", "--package", "sample"),
         ("--package",),
         ("sample.good", "--items", "-1"),
@@ -190,7 +277,7 @@ def test_misunderstanding_ends_with_1(folder, arguments):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("absent_here",), ("./absent",), ("--package", "a.b"), ("sys",)]
+    "arguments", [("absent_here",), ("--package", "a.b"), ("sys",)]
 )
 def test_nothing_to_look_into_ends_with_5_or_finds_nothing(folder, arguments):
     ended = discover(folder, *arguments)

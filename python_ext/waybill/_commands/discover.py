@@ -7,20 +7,22 @@ import importlib
 import json
 import os
 import sys
-import types
 from collections.abc import Sequence
 
 import waybill
 from waybill._commands import (
     FINE,
     RAISED_IN_PYTHON,
+    UNREADABLE,
     bold,
     describe,
     find_modules_beside,
+    sources,
     stdout_is_ours,
     tell_failure,
 )
 from waybill._commands import survey as surveys
+from waybill._commands.functions import function_behind
 
 SUMMARY = "show which modules code needs, and why"
 
@@ -40,6 +42,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--static", action="store_true", help="compile modules, and import none"
+    )
+    parser.add_argument(
+        "--import",
+        action="store_true",
+        dest="imports",
+        help="import the modules of a folder or file too",
     )
     parser.add_argument(
         "--skip",
@@ -63,12 +71,23 @@ def misunderstanding(options: argparse.Namespace) -> str | None:
         return "--package needs a name"
     if options.items < 0:
         return "--items should not be negative"
+    if options.static and options.imports:
+        return "--static and --import exclude each other"
     if target is None or is_path(target):
         return None
     module, colon, path = target.partition(":")
     if not module or module.startswith(".") or (colon and not path):
         return f"{target!r} is neither MODULE:QUALNAME nor a module, folder or file"
+    if is_one_function(options) and (options.static or options.imports or options.skip):
+        return "--static, --import and --skip are for modules, not for one function"
+    if "<locals>" in path:
+        return f"{target!r} is there while it runs; name the function around it"
     return None
+
+
+def is_one_function(options: argparse.Namespace) -> bool:
+    target: str | None = options.target
+    return target is not None and ":" in target and not is_path(target)
 
 
 def is_path(target: str) -> bool:
@@ -83,8 +102,7 @@ def find(target: str) -> object:
     found: object = importlib.import_module(module)
     for name in path.split("."):
         found = getattr(found, name)
-    # A method taken from its class or instance: the function is what has code.
-    return found.__func__ if isinstance(found, types.MethodType) else found
+    return function_behind(found)
 
 
 def as_dict(record: waybill.ImportRecord) -> dict[str, object]:
@@ -107,14 +125,17 @@ def as_table(rows: Sequence[Sequence[str]]) -> list[str]:
     return [bold(head), *lines]
 
 
-def print_records(records: tuple[waybill.ImportRecord, ...], target: str) -> None:
+def print_records(
+    records: Sequence[waybill.ImportRecord], target: str, items: int
+) -> None:
     if not records:
         print(f"{target} needs no imports")
         return
     rows = [RECORD_COLUMNS]
-    for r in records:
+    for r in records[:items]:
         rows.append((r.module, r.time, r.chain, r.function or "-", place_of(r)))
     print(*as_table(rows), sep="\n")
+    print_more(len(records) - items)
 
 
 def print_more(count: int) -> None:
@@ -137,10 +158,11 @@ def print_survey(survey: surveys.Survey, items: int) -> None:
         print_more(len(survey.failures) - items)
     print("\n" + bold(f"{survey.target}, {survey.how}"))
     for name, value in figures(survey).items():
-        print(f"  {name:<12}{value:>10}")
+        print(f"  {name:<12}{'-' if value is None else value:>10}")
 
 
-def figures(survey: surveys.Survey) -> dict[str, int | float]:
+def figures(survey: surveys.Survey) -> dict[str, int | float | None]:
+    """None is what cannot be told by compiling."""
     return {
         "modules": survey.modules,
         "functions": survey.functions,
@@ -170,22 +192,30 @@ def survey_as_json(survey: surveys.Survey) -> str:
 
 def make_survey(options: argparse.Namespace) -> surveys.Survey:
     target: str = options.package or options.target
-    how = surveys.COMPILED if options.static else surveys.IMPORTED
-    if options.package is not None:
-        sources = surveys.sources_of_package(target)
-    elif is_path(target):
-        how = surveys.COMPILED
-        sources = surveys.sources_of_path(target)
-        if not sources:
-            raise FileNotFoundError(f"no Python source at {target}")
+    is_folder = options.package is None and is_path(target)
+    imports = options.imports or not (options.static or is_folder)
+    if is_folder:
+        found = sources.of_path(target)
+        if imports:
+            sys.path.insert(0, sources.home_of(target))
+    elif options.package is not None:
+        found = sources.of_package(target, imports)
     else:
-        sources = [s for s in surveys.sources_of_package(target) if s.name == target]
-    return surveys.run_survey(target, how, sources, options.skip)
+        found = sources.of_module(target, imports)
+    found = sources.without_skipped(found, options.skip)
+    how = surveys.IMPORTED if imports else surveys.COMPILED
+    return surveys.run_survey(target, how, found)
+
+
+def no_source(error: sources.NoSourceError, target: str) -> str:
+    """What to say, also to those who forgot that a name alone is a module."""
+    if is_path(target) or not os.path.isdir(target):
+        return str(error)
+    return f"{error}; for the folder, say {os.path.join(os.curdir, target)}"
 
 
 def run(options: argparse.Namespace) -> int:
-    is_function = options.package is None and ":" in options.target
-    is_function = is_function and not is_path(options.target)
+    is_function = is_one_function(options)
     # Names in other alphabets, where stdout has no words for them.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     if options.package is not None or not is_path(options.target):
@@ -199,6 +229,10 @@ def run(options: argparse.Namespace) -> int:
             survey = make_survey(options)
     except KeyboardInterrupt:
         raise
+    except sources.NoSourceError as error:
+        target = options.package or options.target
+        tell_failure("unreadable", no_source(error, target), options.json)
+        return UNREADABLE
     except BaseException as error:
         tell_failure("raised", describe(error), options.json)
         return RAISED_IN_PYTHON
@@ -212,5 +246,5 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([as_dict(record) for record in records], indent=2))
     else:
-        print_records(records, options.target)
+        print_records(records, options.target, options.items)
     return FINE

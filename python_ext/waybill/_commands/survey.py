@@ -9,29 +9,22 @@ name in one shows when numpy is there.
 
 from __future__ import annotations
 
-import fnmatch
 import importlib
-import importlib.machinery
 import importlib.util
 import os
 import time
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import waybill
 from waybill._commands import describe, stdout_is_ours
+from waybill._commands.functions import alone, codes_of, functions_of, is_function
 from waybill._commands.progress import Progress
+from waybill._commands.sources import Source
 
 IMPORTED, COMPILED = "imported", "compiled"
-
-
-class Source(NamedTuple):
-    """A module that is to be surveyed."""
-
-    name: str
-    path: str
 
 
 class Failure(NamedTuple):
@@ -39,6 +32,14 @@ class Failure(NamedTuple):
 
     module: str
     error: str
+
+
+def absolute(name: str, package: str) -> str:
+    """What a relative import means; its own text where it leads above the top."""
+    try:
+        return importlib.util.resolve_name(name, package)
+    except ImportError:
+        return name
 
 
 class Survey:
@@ -49,7 +50,8 @@ class Survey:
         self.how = how
         self.modules = 0
         self.functions = 0
-        self.chains = 0
+        #: None where only import statements can be told.
+        self.chains: int | None = 0 if how == IMPORTED else None
         self.failures: list[Failure] = []
         self.seconds = 0.0
         #: The first record of each module and time, and in how many functions it is.
@@ -58,17 +60,21 @@ class Survey:
     @property
     def submodules(self) -> list[str]:
         """Dotted names among what is needed; those of import statements too."""
-        return sorted({name for name, _ in self.needs if "." in name.strip(".")})
+        return sorted(
+            {name for name, _ in self.needs if "." in name and name[0] != "."}
+        )
 
-    def add(self, record: waybill.ImportRecord) -> None:
+    def add(self, record: waybill.ImportRecord, source: Source) -> None:
+        record = record._replace(module=absolute(record.module, source.package))
         key = record.module, record.time
         first, count = self.needs.get(key, (record, 0))
         self.needs[key] = first, count + 1
-        self.chains += record.time == "load"
+        if self.chains is not None:
+            self.chains += record.time == "load"
 
-    def add_function(self, function: object) -> None:
+    def add_function(self, function: types.FunctionType, source: Source) -> None:
         """Asks one function; what it raises is a failure."""
-        self.functions += 1
+        self.functions += is_function(function.__code__)
         try:
             records = waybill.imports(function, by_value=True)
         except Exception as error:
@@ -79,48 +85,7 @@ class Survey:
             # What `os.path` in a module's own body is depends on what this process has
             # imported, which says nothing of source that is only compiled.
             if self.how == IMPORTED or record.time != "load":
-                self.add(record)
-
-
-def functions_of(module: types.ModuleType) -> Iterator[types.FunctionType]:
-    """Functions and methods that the module defines, each once; nothing is run."""
-    name = module.__name__
-    seen: set[int] = set()
-    todo: list[object] = list(vars(module).values())
-    while todo:
-        value = todo.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if isinstance(value, types.FunctionType):
-            if value.__module__ == name:
-                yield value
-        elif isinstance(value, (staticmethod, classmethod)):
-            todo.append(value.__func__)
-        elif isinstance(value, property):
-            todo += [value.fget, value.fset, value.fdel]
-        elif isinstance(value, type):
-            # By the type's own slot: a metaclass may run code for both.
-            members = type.__dict__["__dict__"].__get__(value)
-            if members.get("__module__") == name:
-                todo += members.values()
-
-
-def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A code object and all that are nested in it."""
-    todo = [code]
-    while todo:
-        code = todo.pop()
-        yield code
-        todo += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-
-
-def alone(code: types.CodeType, names: dict[str, Any]) -> types.FunctionType:
-    """A function of this code without what is nested in it; never to be called."""
-    constants = (None if isinstance(c, types.CodeType) else c for c in code.co_consts)
-    code = code.replace(co_consts=tuple(constants))
-    cells = tuple(types.CellType() for _ in code.co_freevars)
-    return types.FunctionType(code, names, closure=cells)
+                self.add(record, source)
 
 
 def survey_imported(survey: Survey, source: Source) -> None:
@@ -129,6 +94,7 @@ def survey_imported(survey: Survey, source: Source) -> None:
         with warnings.catch_warnings(), stdout_is_ours():
             warnings.simplefilter("ignore")
             module = importlib.import_module(source.name)
+            demand_source(module, source)
     except KeyboardInterrupt:  # The user's.
         raise
     except BaseException as error:  # As pytest's Skipped.
@@ -138,7 +104,18 @@ def survey_imported(survey: Survey, source: Source) -> None:
     if not isinstance(module, types.ModuleType):
         return  # A module that put something else in its place.
     for function in functions_of(module):
-        survey.add_function(function)
+        survey.add_function(function, source)
+
+
+def demand_source(module: object, source: Source) -> None:
+    """Raises if this is another module of that name, imported before or found first."""
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str) or not os.path.isfile(source.path):
+        return
+    # One folder may hold a module as source and compiled.
+    found, wanted = os.path.dirname(file), os.path.dirname(source.path)
+    if os.path.isdir(found) and not os.path.samefile(found, wanted):
+        raise ImportError(f"imports of this name give {file}")
 
 
 def survey_compiled(survey: Survey, source: Source) -> None:
@@ -151,84 +128,19 @@ def survey_compiled(survey: Survey, source: Source) -> None:
         return
     survey.modules += 1
     # Each by itself: with no globals to look names up in, that loses nothing.
-    names = {"__name__": source.name, "__package__": source.name.rpartition(".")[0]}
+    names = {"__name__": source.name, "__package__": source.package}
     for nested in codes_of(code):
-        survey.add_function(alone(nested, names))
-    survey.functions -= 1  # The module's own code is none.
+        survey.add_function(alone(nested, names), source)
 
 
-def is_skipped(name: str, patterns: list[str]) -> bool:
-    """`__main__` starts programs; the rest is the caller's choice."""
-    parts = name.split(".")
-    if parts[-1] == "__main__":
-        return True
-    return any(
-        fnmatch.fnmatchcase(name, pattern) or pattern in parts for pattern in patterns
-    )
-
-
-def sources_below(folder: str, prefix: str) -> Iterator[Source]:
-    """The modules of Python source in and below a folder, in order of names."""
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(
-            f for f in folders if f.isidentifier() and f != "__pycache__"
-        )
-        below = os.path.relpath(place, folder)
-        parts = [] if below == os.curdir else below.split(os.sep)
-        package = ".".join([*([prefix] if prefix else []), *parts])
-        for file in sorted(files):
-            stem, ending = os.path.splitext(file)
-            is_module = ending == ".py" and stem.isidentifier()
-            if not is_module or not os.path.isfile(os.path.join(place, file)):
-                continue
-            name = package if stem == "__init__" else f"{package}.{stem}".strip(".")
-            if name:
-                yield Source(name, os.path.join(place, file))
-
-
-def sources_of_package(name: str) -> list[Source]:
-    """The modules of an installed package; ModuleNotFoundError if there is none.
-
-    Finding ``a.b`` imports ``a``; a name without dots imports nothing.
-    """
-    with stdout_is_ours():
-        spec = importlib.util.find_spec(name)
-    if spec is None:
-        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-    if spec.submodule_search_locations is None:
-        return [Source(name, spec.origin or "")]
-    return [
-        source
-        for folder in spec.submodule_search_locations
-        for source in sources_below(folder, name)
-    ]
-
-
-def sources_of_path(path: str) -> list[Source]:
-    """A file, or the files below a folder; a package's folder gives its name."""
-    path = os.path.abspath(path)
-    stem, ending = os.path.splitext(os.path.basename(path))
-    if not os.path.isdir(path):
-        is_other = os.path.exists(path) and not os.path.isfile(path)  # As a pipe.
-        return [Source(stem, path)] if ending == ".py" and not is_other else []
-    is_package = os.path.exists(os.path.join(path, "__init__.py"))
-    return list(sources_below(path, stem if is_package else ""))
-
-
-def run_survey(
-    target: str,
-    how: str,
-    sources: list[Source],
-    skip: list[str],
-) -> Survey:
+def run_survey(target: str, how: str, sources: list[Source]) -> Survey:
     """Looks into all of them; what fails is counted, and nothing ends it early."""
     survey = Survey(target, how)
     one: Callable[[Survey, Source], Any]
     one = survey_imported if how == IMPORTED else survey_compiled
-    chosen = [source for source in sources if not is_skipped(source.name, skip)]
     start = time.monotonic()
-    with Progress(len(chosen)) as progress:
-        for source in chosen:
+    with Progress(len(sources)) as progress:
+        for source in sources:
             progress.step(source.name)
             one(survey, source)
     survey.seconds = time.monotonic() - start

@@ -1,0 +1,149 @@
+"""Which modules a survey looks into: those of a name, a package, a folder or a file."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib.util
+import os
+import pkgutil
+from collections.abc import Iterable, Iterator
+from importlib.machinery import ModuleSpec
+from typing import NamedTuple
+
+from waybill._commands import stdout_is_ours
+
+
+class Source(NamedTuple):
+    """A module that is to be surveyed."""
+
+    name: str
+    path: str
+
+    @property
+    def package(self) -> str:
+        """What relative imports in it start from."""
+        is_package = os.path.basename(self.path).startswith("__init__.")
+        return self.name if is_package else self.name.rpartition(".")[0]
+
+
+class NoSourceError(Exception):
+    """There is nothing to look into."""
+
+
+def of_module(name: str, imports: bool) -> list[Source]:
+    """The module itself, without those below it."""
+    origin = spec_of(name, imports).origin
+    if origin is None:
+        raise NoSourceError(f"{name} is a folder without a module of its own")
+    return [Source(name, origin)]
+
+
+def of_package(name: str, imports: bool) -> list[Source]:
+    """The modules of an installed package; ModuleNotFoundError if there is none."""
+    spec = spec_of(name, imports)
+    if spec.submodule_search_locations is None:
+        return [Source(name, spec.origin or "")]
+    folders = list(spec.submodule_search_locations)
+    found = [source for folder in folders for source in sources_below(folder, name)]
+    if not found:
+        raise NoSourceError(f"no Python source in {', '.join(folders)}")
+    return found
+
+
+def of_path(path: str) -> list[Source]:
+    """A file, or the files below a folder, by the names that imports know them by."""
+    if not os.path.exists(path):
+        raise NoSourceError(f"{path}: No such file or directory")
+    place = os.path.abspath(path)
+    folder, file = (place, "") if os.path.isdir(place) else os.path.split(place)
+    inside = os.path.relpath(folder, home_of(place))
+    package = "" if inside == os.curdir else inside.replace(os.sep, ".")
+    if not file:
+        found = list(sources_below(folder, package))
+    else:
+        name = os.path.isfile(place) and module_name(package, file)
+        found = [Source(name, place)] if name else []
+    if not found:
+        raise NoSourceError(f"no Python source at {path}")
+    return found
+
+
+def home_of(path: str) -> str:
+    """The folder to import a folder or file from: above the packages around it."""
+    path = os.path.abspath(path)
+    home = path if os.path.isdir(path) else os.path.dirname(path)
+    while os.path.isfile(os.path.join(home, "__init__.py")):
+        above = os.path.dirname(home)
+        if above == home:
+            break
+        home = above
+    return home
+
+
+def module_name(package: str, file: str) -> str:
+    """The name of a file in a package; empty if it is no module."""
+    stem, ending = os.path.splitext(file)
+    if ending != ".py" or not stem.isidentifier():
+        return ""
+    return package if stem == "__init__" else f"{package}.{stem}".strip(".")
+
+
+def sources_below(folder: str, prefix: str) -> Iterator[Source]:
+    """The modules of Python source in and below a folder, in order of names."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            f for f in folders if f.isidentifier() and f != "__pycache__"
+        )
+        below = os.path.relpath(place, folder)
+        parts = [] if below == os.curdir else below.split(os.sep)
+        package = ".".join([*([prefix] if prefix else []), *parts])
+        for file in sorted(files):
+            name = module_name(package, file)
+            if name and os.path.isfile(os.path.join(place, file)):
+                yield Source(name, os.path.join(place, file))
+
+
+def spec_of(name: str, imports: bool) -> ModuleSpec:
+    """Where a module is; ``imports`` allows to import the packages above it."""
+    top, *below = [name] if imports else name.split(".")
+    with stdout_is_ours():
+        spec = importlib.util.find_spec(top)
+    for part in below:
+        if spec is not None:
+            top = f"{top}.{part}"
+            spec = spec_in(spec.submodule_search_locations or [], top)
+    if spec is None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    return spec
+
+
+def spec_in(folders: Iterable[str], name: str) -> ModuleSpec | None:
+    """As PathFinder has it, which for a namespace asks for the module above."""
+    namespace = ModuleSpec(name, None, is_package=True)
+    portions: list[str] = []
+    for folder in folders:
+        finder = pkgutil.get_importer(folder)
+        spec = finder.find_spec(name) if finder is not None else None
+        if spec is not None and spec.loader is not None:
+            return spec
+        if spec is not None:
+            portions += spec.submodule_search_locations or []
+    namespace.submodule_search_locations = portions
+    return namespace if portions else None
+
+
+def without_skipped(sources: list[Source], patterns: list[str]) -> list[Source]:
+    """`__main__` starts programs; the rest is the caller's choice."""
+    chosen = [source for source in sources if not is_skipped(source.name, patterns)]
+    if not chosen:
+        raise NoSourceError("nothing is left but `__main__` and what --skip names")
+    return chosen
+
+
+def is_skipped(name: str, patterns: list[str]) -> bool:
+    parts = name.split(".")
+    if parts[-1] == "__main__":
+        return True
+    return any(
+        fnmatch.fnmatchcase(name, pattern) or pattern in parts for pattern in patterns
+    )
