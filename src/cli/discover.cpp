@@ -21,6 +21,7 @@ void declare(Options& options, Arguments& arguments) {
                 "Modules to leave out: a name in their path, or a pattern");
   options.count("--items", arguments.items, "Rows to show");
   options.flag("--json", arguments.json, "Write JSON");
+  options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
   options.text("--python", arguments.python,
                "The interpreter; else $WAYBILL_PYTHON, else python3");
 }
@@ -28,6 +29,7 @@ void declare(Options& options, Arguments& arguments) {
 Exit run(const Arguments& arguments) {
   std::vector<std::string> words = {"discover"};
   if (arguments.json) words.push_back("--json");
+  if (arguments.no_colours) words.push_back("--no-colours");
   if (arguments.is_static) words.push_back("--static");
   if (arguments.imports) words.push_back("--import");
   if (arguments.package) words.push_back("--package=" + *arguments.package);

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import BINARY, discover, needs_binary
+from terminals import open_terminal
 
 MODULE = """\
 import functools
@@ -106,6 +107,29 @@ def test_function_without_imports_says_so(folder):
         "sample_module:plain needs no imports\n"
     )
     assert json.loads(discover(folder, "sample_module:plain", "--json").stdout) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "colours"), [((), True), (("--no-colours",), False)]
+)
+def test_colours_of_terminals_can_be_left_out(folder, options, colours):
+    ours, theirs = open_terminal()
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    command = [sys.executable, "-m", "waybill", "discover", "sample_module:parse"]
+
+    subprocess.run(
+        [*command, *options],
+        cwd=folder,
+        stdout=theirs,
+        env={**environment, "TERM": "xterm"},
+        check=True,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+
+    assert "csv" in shown
+    assert ("\033[1m" in shown) == colours
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--items", metavar="N", type=int, default=40, help="rows to show; default 40"
     )
     parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.add_argument(
+        "--no-colours", action="store_true", help="no colours, on terminals too"
+    )
 
 
 def misunderstanding(options: argparse.Namespace) -> str | None:
@@ -216,6 +219,8 @@ def no_source(error: sources.NoSourceError, target: str) -> str:
 
 def run(options: argparse.Namespace) -> int:
     is_function = is_one_function(options)
+    if options.no_colours:
+        os.environ["NO_COLOR"] = "1"  # For modules that are imported too.
     # Names in other alphabets, where stdout has no words for them.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     if options.package is not None or not is_path(options.target):
