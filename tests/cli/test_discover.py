@@ -31,6 +31,14 @@ def cached():
     return os.path.join("a", "b")
 
 
+class Around:
+    pass
+
+
+around = Around()
+around.__wrapped__ = around
+
+
 class Reader:
     @classmethod
     def join(cls, *parts):
@@ -100,6 +108,12 @@ def test_function_behind_a_wrapper_of_c_is_looked_into(folder):
     records = json.loads(discover(folder, "sample_module:cached", "--json").stdout)
 
     assert {r["module"] for r in records} == {"os", "os.path"}
+
+
+def test_wrapper_that_wraps_itself_is_looked_at_as_it_is(folder):
+    records = json.loads(discover(folder, "sample_module:around", "--json").stdout)
+
+    assert {r["module"] for r in records} == {"sample_module"}
 
 
 def test_function_without_imports_says_so(folder):

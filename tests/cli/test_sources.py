@@ -126,6 +126,9 @@ class TestCompiled:
         assert json.loads(ended.stdout)["functions"] >= 1
         assert "IMPORTED" not in ended.stderr
 
+    def test_module_that_python_has_frozen_has_source(self, folder):
+        assert survey(folder, "os", "--static")["functions"] > 10
+
     def test_module_in_nested_namespaces_is_found(self, folder):
         make(folder, {"top/middle/low/m.py": "def f(): pass\n"})
 

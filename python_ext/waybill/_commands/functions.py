@@ -57,12 +57,14 @@ def function_behind(value: object) -> object:
     if isinstance(value, types.MethodType):
         value = value.__func__
     # As lru_cache's; functions have what they wrap in their closure.
-    while not isinstance(value, (types.FunctionType, type)):
-        wrapped = held_by(value, "__wrapped__")
-        if wrapped is None:
-            break
-        value = wrapped
-    return value
+    seen: set[int] = set()
+    wrapped: object = value
+    while not isinstance(wrapped, (types.FunctionType, type)):
+        seen.add(id(wrapped))
+        wrapped = held_by(wrapped, "__wrapped__")
+        if wrapped is None or id(wrapped) in seen:
+            return value
+    return wrapped if isinstance(wrapped, types.FunctionType) else value
 
 
 def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -7,7 +7,7 @@ import importlib.util
 import os
 import pkgutil
 from collections.abc import Iterable, Iterator
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from typing import NamedTuple
 
 from waybill._commands import stdout_is_ours
@@ -106,8 +106,11 @@ def sources_below(folder: str, prefix: str) -> Iterator[Source]:
 def spec_of(name: str, imports: bool) -> ModuleSpec:
     """Where a module is; ``imports`` allows to import the packages above it."""
     top, *below = [name] if imports else name.split(".")
-    with stdout_is_ours():
-        spec = importlib.util.find_spec(top)
+    # Frozen modules, as os, have source that PathFinder knows; it knows no hooks.
+    spec = None if imports else PathFinder.find_spec(top)
+    if spec is None:
+        with stdout_is_ours():
+            spec = importlib.util.find_spec(top)
     for part in below:
         if spec is not None:
             top = f"{top}.{part}"
