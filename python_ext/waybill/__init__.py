@@ -8,6 +8,16 @@
 ``loads`` runs code that the sender chose: load only what you trust.
 """
 
+try:
+    from waybill._core import dumps, loads
+except ModuleNotFoundError as missing_extension:
+    import sys
+
+    raise ImportError(
+        f"waybill in {__path__[0]} was not built for this Python, "
+        f"{sys.implementation.cache_tag}; install it for this one",
+        name="waybill._core",
+    ) from missing_extension
 from waybill._admission import (
     DATA_ONLY,
     INSTALLED_CODE,
@@ -19,7 +29,6 @@ from waybill._admission import (
     restrict,
 )
 from waybill._calls import dumps_call, loads_outcome, result_of, run_call
-from waybill._core import dumps, loads
 from waybill._errors import (
     CallError,
     DecodeError,

@@ -6,10 +6,13 @@ describes both.
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from typing import NoReturn
 
 from waybill import __version__
-from waybill._commands import Parser, discover, run
+from waybill._commands import UNREADABLE, Parser, answer, complain, discover, run
 
 COMMANDS = {"discover": discover, "run": run}
 
@@ -26,15 +29,38 @@ def parser() -> Parser:
     return result
 
 
-def main(arguments: list[str] | None = None) -> int:
+def carry_out() -> int:
     options_parser = parser()
-    options = options_parser.parse_args(arguments)
+    options = options_parser.parse_args()
     if options.command == "discover":
         wrong = discover.misunderstanding(options)
         if wrong is not None:
             options_parser.error(wrong)
+    sys.argv = [""]  # These words are not for the code that is to run.
     code: int = COMMANDS[options.command].run(options)
+    answer.flush()
     return code
+
+
+def end_by(number: int) -> NoReturn:
+    """As programs end that do not mind the signal: shells and pipes ask for that."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    raise AssertionError(f"signal {number} is blocked")
+
+
+def main() -> int:
+    answer.open_streams(alone="--json" in sys.argv)
+    try:
+        return carry_out()
+    except KeyboardInterrupt:
+        end_by(signal.SIGINT)
+    except BrokenPipeError:  # As of `| head`.
+        end_by(signal.SIGPIPE)
+    except OSError as error:  # Of our own writing: the rest is caught before.
+        answer.give_up()
+        complain(f"stdout: {error.strerror}")
+        return UNREADABLE
 
 
 if __name__ == "__main__":

@@ -14,14 +14,27 @@
 namespace waybill::cli {
 namespace {
 
-// What the interpreter runs. One without waybill has failed, as one that cannot be
-// started; by itself, Python would end with what is a misunderstanding here.
+// What the interpreter runs; any Python can read it, and those before 3.11 have no -P.
+// Modules of the current folder would come before those of Python: then looking at a
+// stranger's folder would run what is in it. A Python without waybill has failed, as
+// one that cannot be started.
 constexpr const char* kStart =
     "import sys\n"
+    "if sys.path[:1] == ['']:\n"
+    "    del sys.path[0]\n"
     "try:\n"
+    "    if sys.version_info < (3, 11):\n"
+    "        raise ImportError('this is Python %d.%d; waybill needs 3.11 or newer'\n"
+    "                          % sys.version_info[:2])\n"
     "    from waybill.__main__ import main\n"
     "except (ImportError, SyntaxError) as error:\n"
-    "    sys.exit(sys.stderr.write(f'waybill: {sys.executable}: {error}\\n') and 5)\n"
+    "    detail = '%s: %s' % (sys.executable, error)\n"
+    "    sys.stderr.write('waybill: %s\\n' % detail)\n"
+    "    if '--json' in sys.argv:\n"
+    "        import json\n"
+    "        told = {'code': 'no_python', 'detail': detail}\n"
+    "        print(json.dumps({'ok': False, 'error': told}, indent=2))\n"
+    "    sys.exit(5)\n"
     "sys.exit(main())\n";
 
 std::string interpreter(const Arguments& arguments) {
@@ -33,16 +46,16 @@ std::string interpreter(const Arguments& arguments) {
 }  // namespace
 
 Exit become_python(const Arguments& arguments, std::vector<std::string> words) {
-  // Without -P, modules of the current folder would come before those of Python: then
-  // looking at a stranger's folder would run what is in it.
-  words.insert(words.begin(), {interpreter(arguments), "-P", "-c", kStart});
+  words.insert(words.begin(), {interpreter(arguments), "-c", kStart});
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 
   execvp(pointers[0], pointers.data());
-  std::fprintf(stderr, "waybill: cannot start %s: %s; try --python\n", pointers[0],
-               std::strerror(errno));
+  const std::string detail = std::string("cannot start ") + pointers[0] + ": " +
+                             std::strerror(errno) + "; try --python";
+  std::fprintf(stderr, "waybill: %s\n", detail.c_str());
+  if (arguments.json) std::puts(failure_json("no_python", detail).c_str());
   return Exit::kRaisedInPython;
 }
 

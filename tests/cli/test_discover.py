@@ -155,7 +155,7 @@ def test_misunderstanding_ends_with_1(folder, arguments):
 
     assert run.returncode == 1
     assert run.stdout == ""
-    assert "usage:" in run.stderr
+    assert run.stderr.startswith("waybill: ") and run.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -115,14 +115,22 @@ def test_result_that_json_has_no_word_for_is_told(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("inspect", "a", "b"),
-        ("diff", "-"),
         ("run", "-", "[1,"),
         ("discover", ""),
+        ("discover", "json", "--package", "json"),
     ],
 )
-def test_command_line_that_is_not_understood_is_told_on_stderr_alone(arguments):
-    ended, told = run(*arguments)
+def test_command_line_that_python_does_not_understand_is_told(arguments):
+    ended, error = error_of(*arguments)
 
-    assert (ended.returncode, told) == (1, None)
-    assert ended.stderr
+    assert (ended.returncode, error["code"]) == (1, "usage")
+    assert ended.stderr == f"waybill: {error['detail']}\n"
+
+
+@pytest.mark.parametrize("command", ["run", "discover"])
+@pytest.mark.parametrize("python", ["/no/such/python", "/bin/false-python"])
+def test_python_that_cannot_be_started_is_told(command, python):
+    ended, error = error_of(command, "x", "--python", python)
+
+    assert (ended.returncode, error["code"]) == (5, "no_python")
+    assert python in error["detail"]

@@ -13,6 +13,8 @@ import traceback
 from collections.abc import Iterator
 from typing import NoReturn
 
+from waybill._commands import answer
+
 # The exit codes of docs/cli.md that Python has a say in.
 FINE, USAGE, UNREADABLE, REFUSED, BAD_SIGNATURE, RAISED_IN_PYTHON = range(6)
 
@@ -21,8 +23,8 @@ class Parser(argparse.ArgumentParser):
     """Ends with the exit code that docs/cli.md gives to a misunderstanding."""
 
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(USAGE, f"{self.prog}: {message}\n")
+        tell_failure("usage", f"{message}; try --help", "--json" in sys.argv)
+        sys.exit(USAGE)
 
 
 def printable(text: str) -> str:
@@ -42,7 +44,7 @@ def print_failure(**told: object) -> None:
     """What went wrong as JSON, in the shape that all commands give it."""
     import json
 
-    print(json.dumps({"ok": False, "error": told}, indent=2), file=sys.__stdout__)
+    answer.write(json.dumps({"ok": False, "error": told}, indent=2))
 
 
 def tell_failure(code: str, detail: str, as_json_too: bool) -> None:
@@ -52,13 +54,17 @@ def tell_failure(code: str, detail: str, as_json_too: bool) -> None:
         print_failure(code=code, detail=detail)
 
 
+def message_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:  # Of a class that somebody else wrote.
+        return "<no message: its __str__ raised>"
+
+
 def describe(error: BaseException) -> str:
     """The type and message of an error, in one line, escaped."""
     name = printable(type(error).__name__)
-    try:
-        text = str(error)
-    except BaseException:  # Of a class that somebody else wrote.
-        text = "<no message: its __str__ raised>"
+    text = message_of(error)
     return f"{name}: {printable(' '.join(text.split()))}" if text else name
 
 
@@ -77,24 +83,26 @@ def format_traceback(error: BaseException) -> str:
 def find_modules_beside() -> None:
     """Lets modules of the current folder be found, behind all others.
 
-    The ``waybill`` command starts Python without that folder (-P): what lies there
-    should not take the place of a module of waybill's or Python's. For code that the
-    user asked to import or call alone; who sets PYTHONSAFEPATH wants none of it.
+    The ``waybill`` command starts Python without that folder: what lies there should
+    not take the place of a module of waybill's or Python's. For code that the user
+    asked to import or call alone; who sets PYTHONSAFEPATH wants none of it.
     """
-    if not sys.flags.safe_path or os.environ.get("PYTHONSAFEPATH"):
+    if os.environ.get("PYTHONSAFEPATH"):
         return
     with contextlib.suppress(OSError):  # A folder that is gone.
-        sys.path.append(os.getcwd())
+        if os.getcwd() not in sys.path:
+            sys.path.append(os.getcwd())
 
 
 def bold(line: str) -> str:
     """For terminals that want colours (no-color.org)."""
-    wants = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    asked = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    wants = answer.is_terminal() and not asked
     return f"\033[1m{line}\033[0m" if wants else line
 
 
 @contextlib.contextmanager
 def stdout_is_ours() -> Iterator[None]:
-    """What foreign code prints goes to stderr: stdout holds the answer alone."""
+    """What foreign code prints goes to stderr: stdout is for the answer."""
     with contextlib.redirect_stdout(sys.stderr):
         yield

@@ -14,6 +14,7 @@ from waybill._commands import (
     FINE,
     RAISED_IN_PYTHON,
     UNREADABLE,
+    answer,
     bold,
     describe,
     find_modules_beside,
@@ -132,18 +133,18 @@ def print_records(
     records: Sequence[waybill.ImportRecord], target: str, items: int
 ) -> None:
     if not records:
-        print(f"{target} needs no imports")
+        answer.write(f"{target} needs no imports")
         return
     rows = [RECORD_COLUMNS]
     for r in records[:items]:
         rows.append((r.module, r.time, r.chain, r.function or "-", place_of(r)))
-    print(*as_table(rows), sep="\n")
+    answer.write("\n".join(as_table(rows)))
     print_more(len(records) - items)
 
 
 def print_more(count: int) -> None:
     if count > 0:
-        print(f"… and {count} more")
+        answer.write(f"… and {count} more")
 
 
 def print_survey(survey: surveys.Survey, items: int) -> None:
@@ -152,16 +153,16 @@ def print_survey(survey: surveys.Survey, items: int) -> None:
     for (module, when), (first, count) in needs[:items]:
         where = f"{first.function or '-'} {place_of(first)}"
         rows.append((module, when, str(count), where))
-    print(*as_table(rows), sep="\n")
+    answer.write("\n".join(as_table(rows)))
     print_more(len(needs) - items)
     if survey.failures:
-        print("\n" + bold(f"failures ({len(survey.failures)})"))
+        answer.write("\n" + bold(f"failures ({len(survey.failures)})"))
         for failure in survey.failures[:items]:
-            print(f"  {failure.module}: {failure.error:.200}")
+            answer.write(f"  {failure.module}: {failure.error:.200}")
         print_more(len(survey.failures) - items)
-    print("\n" + bold(f"{survey.target}, {survey.how}"))
+    answer.write("\n" + bold(f"{survey.target}, {survey.how}"))
     for name, value in figures(survey).items():
-        print(f"  {name:<12}{'-' if value is None else value:>10}")
+        answer.write(f"  {name:<12}{'-' if value is None else value:>10}")
 
 
 def figures(survey: surveys.Survey) -> dict[str, int | float | None]:
@@ -221,8 +222,6 @@ def run(options: argparse.Namespace) -> int:
     is_function = is_one_function(options)
     if options.no_colours:
         os.environ["NO_COLOR"] = "1"  # For modules that are imported too.
-    # Names in other alphabets, where stdout has no words for them.
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     if options.package is not None or not is_path(options.target):
         find_modules_beside()
     try:  # Importing a module can do anything.
@@ -243,13 +242,13 @@ def run(options: argparse.Namespace) -> int:
         return RAISED_IN_PYTHON
     if not is_function:
         if options.json:
-            print(survey_as_json(survey))
+            answer.write(survey_as_json(survey))
         else:
             print_survey(survey, options.items)
         # Where nothing at all could be looked into, that is the answer.
         return FINE if survey.modules or not survey.failures else RAISED_IN_PYTHON
     if options.json:
-        print(json.dumps([as_dict(record) for record in records], indent=2))
+        answer.write(json.dumps([as_dict(record) for record in records], indent=2))
     else:
         print_records(records, options.target, options.items)
     return FINE

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import sys
+import types
 from typing import Any, NamedTuple
 
 import waybill
@@ -17,13 +17,13 @@ from waybill._commands import (
     REFUSED,
     UNREADABLE,
     USAGE,
+    answer,
     complain,
-    describe,
     find_modules_beside,
     format_traceback,
+    message_of,
     print_failure,
     printable,
-    stdout_is_ours,
     tell_failure,
 )
 
@@ -150,8 +150,9 @@ def as_json(result: object) -> str:
 
 def fail(error: BaseException, as_json_too: bool, code: int) -> int:
     """Tells the error as its kind asks for; returns `code`."""
+    answer.flush()  # What the payload printed comes before what it raised.
     if isinstance(error, Misunderstanding):
-        complain(str(error))
+        tell_failure("usage", str(error), as_json_too)
         return code
     if isinstance(error, NotJson):
         tell_failure("not_json", f"the result is not for JSON: {error}", as_json_too)
@@ -164,8 +165,11 @@ def fail(error: BaseException, as_json_too: bool, code: int) -> int:
         complain(str(error))
     else:
         trace = format_traceback(error)
-        message = describe(error).partition(": ")[2]
-        told = {"type": type(error).__name__, "message": message, "traceback": trace}
+        told = {
+            "type": type(error).__name__,
+            "message": message_of(error),
+            "traceback": trace,
+        }
         sys.stderr.write(trace)
     if as_json_too:
         print_failure(**told)
@@ -185,9 +189,21 @@ def code_of(error: BaseException) -> int:
     return RAISED_IN_PYTHON
 
 
+def interrupted(error: KeyboardInterrupt) -> KeyboardInterrupt:
+    """The same, after it is shown where in the payload that was."""
+    sys.stderr.write(format_traceback(error))
+    return error
+
+
 def call_it(loaded: object, call: Call | None) -> object:
+    """What it returns; of a coroutine, what that returns in the end."""
     if callable(loaded):
-        return loaded(*call.args, **call.kwargs) if call else loaded()
+        result = loaded(*call.args, **call.kwargs) if call else loaded()
+        if not isinstance(result, types.CoroutineType):
+            return result
+        import asyncio  # Slow to import.
+
+        return asyncio.run(result)
     if call is not None:
         kind = type(loaded).__name__
         raise Misunderstanding(f"ARGS for what cannot be called: the payload is {kind}")
@@ -202,28 +218,27 @@ def run(options: argparse.Namespace) -> int:
         data = read_payload(options.file)
     except (Misunderstanding, waybill.SignatureError) as error:
         return fail(error, options.json, code_of(error))
-    except OSError as error:
-        detail = f"{printable(options.file)}: {error.strerror}"
+    except (OSError, MemoryError) as error:
+        reason = getattr(error, "strerror", None) or "there is no memory for it"
+        detail = f"{printable(options.file)}: {reason}"
         tell_failure("unreadable", detail, options.json)
         return UNREADABLE
-    with stdout_is_ours() if options.json else contextlib.nullcontext():
-        # SystemExit and the like count as raised, too: what ends is the payload, not
-        # the command. Only the user's own Ctrl-C ends that.
-        find_modules_beside()
-        try:
-            loaded = waybill.loads(data, policy=policy, keys=keys)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            return fail(error, options.json, code_of(error))
-        try:
-            result = call_it(loaded, call)
-            text = as_json(result) if options.json else repr(result)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            code = USAGE if isinstance(error, Misunderstanding) else RAISED_IN_PYTHON
-            return fail(error, options.json, code)
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    print(text)
+    # SystemExit and the like count as raised, too: what ends is the payload, not the
+    # command. Only the user's own Ctrl-C ends that.
+    find_modules_beside()
+    try:
+        loaded = waybill.loads(data, policy=policy, keys=keys)
+    except KeyboardInterrupt as error:
+        raise interrupted(error) from None
+    except BaseException as error:
+        return fail(error, options.json, code_of(error))
+    try:
+        result = call_it(loaded, call)
+        text = as_json(result) if options.json else repr(result)
+    except KeyboardInterrupt as error:
+        raise interrupted(error) from None
+    except BaseException as error:
+        code = USAGE if isinstance(error, Misunderstanding) else RAISED_IN_PYTHON
+        return fail(error, options.json, code)
+    answer.write(text)
     return FINE
