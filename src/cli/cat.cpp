@@ -15,7 +15,7 @@ void declare(Options& options, Arguments& arguments) {
   options.flag("--json", arguments.json, "No colours, and errors as JSON too");
   options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
   options.number("--indent", arguments.indent, -1, 16,
-                 "Spaces for each level; -1: all in one line");
+                 "Spaces for each level, or -1 for all in one line");
   options.flag("--loose", arguments.is_loose,
                "Write what JSON has no word for as what is nearest");
   declare_known_keys(options, arguments);
@@ -38,7 +38,11 @@ Exit run(const Arguments& arguments) {
     terms.keys = std::make_shared<const KeyRing>(std::move(*keys));
   }
   const Result<data::Value> value = read_value(bytes, Admission(terms));
-  if (!value) return refuse(value.error(), arguments.json);
+  if (!value) {
+    const bool is_unsigned = value.error().code == ErrorCode::kBadSignature;
+    return refuse(is_unsigned ? with_extent(value.error(), bytes) : value.error(),
+                  arguments.json);
+  }
 
   JsonOptions options;
   options.indent = arguments.indent;

@@ -4,8 +4,10 @@
 // them.
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/options.h"
@@ -34,6 +36,7 @@ struct Arguments {
   std::optional<std::string> package;
   std::optional<std::string> policy_file;
   std::string shell;
+  std::optional<std::string> asked_command;
   std::vector<std::string> skip;
   std::optional<std::string> target;
   std::optional<std::string> python;
@@ -72,6 +75,7 @@ extern const Command kCat;
 extern const Command kRun;
 extern const Command kDiff;
 extern const Command kCompletion;
+extern const Command kHelp;
 extern const Command kMan;
 
 // The bytes of a file, or of stdin for "-". False if they cannot be read, which is told
@@ -87,8 +91,28 @@ bool write_output(const std::string& file, bool json,
 // on stdout too. Returns what to exit with: kBadSignature, kRefused or kUnreadable.
 Exit refuse(const Error& error, bool json);
 
+// "waybill: …" on stderr; with `json`, as JSON with the code "unreadable" on stdout
+// too.
+Exit fail(const std::string& detail, bool json);
+
+// An error about a signature, which also says so if the bytes are no whole envelope.
+Error with_extent(Error error, BytesView bytes);
+
 // {"ok": false, "error": {"code": "…", "detail": "…"}}, for what is no Error.
 std::string failure_json(const std::string& code, const std::string& detail);
+
+// {"ok": true, …} with these numbers, and with the signature if there is one.
+std::string success_json(
+    std::initializer_list<std::pair<const char*, std::size_t>> numbers,
+    const std::optional<SignatureInfo>& signature);
+
+// "waybill: …" on stderr, for a command line that was not understood; with `json`, as
+// JSON with the code "usage" on stdout too.
+Exit misunderstand(const std::string& detail, bool json);
+
+// Tells which of the names come near to a word that is none of them.
+std::string unknown_command(const std::string& word,
+                            const std::vector<std::string>& names);
 
 // Writes a text to stdout; with `json`, as {"ok": true, "text": "…"}.
 Exit print_text(const std::string& text, bool json);

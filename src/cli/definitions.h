@@ -1,6 +1,7 @@
 #pragma once
 
-// The command line as data, for what describes it: completions and the manual page.
+// The command line as data, for what describes it: help, completions and the manual
+// page.
 
 #include <string>
 #include <vector>
@@ -14,7 +15,8 @@ struct OptionInfo {
   std::string description;
   bool is_positional = false;
   bool is_required = false;
-  bool takes_value = false;
+  bool is_repeatable = false;        // More than one value helps.
+  std::string value;                 // What it takes: "FILE"; of a flag nothing.
   std::vector<std::string> choices;  // What a positional one may be, if that is few.
 };
 
@@ -26,6 +28,12 @@ struct CommandInfo {
 
 // All commands, in the order of their declaration.
 std::vector<CommandInfo> definitions(const CLI::App& app);
+
+// What is understood before any command: --help and --version.
+std::vector<OptionInfo> top_options(const CLI::App& app);
+
+// The help of a command, which there has to be, or with "" of the whole.
+std::string help_text(const CLI::App& app, const std::string& command);
 
 // The shells that there are completions for.
 inline constexpr const char* kShells[] = {"bash", "zsh", "fish"};

@@ -20,8 +20,7 @@ void declare(Options& options, Arguments& arguments) {
 
 Exit run(const Arguments& arguments) {
   if (arguments.file == "-" && arguments.other_file == "-") {
-    std::fputs("waybill: only one of both can be stdin\n", stderr);
-    return Exit::kUsage;
+    return misunderstand("only one of both can be stdin", arguments.json);
   }
   std::vector<std::uint8_t> old_bytes;
   std::vector<std::uint8_t> new_bytes;

@@ -10,11 +10,14 @@
 namespace waybill::cli {
 namespace {
 
+constexpr std::size_t kDeepest = 64;  // As ReportOptions has it.
+
 void declare(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
   options.flag("--json", arguments.json, "Write one JSON object");
   options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
-  options.count("--depth", arguments.depth, "Containers inside containers to show");
+  options.count("--depth", arguments.depth, "Containers inside containers to show",
+                kDeepest);
   options.count("--items", arguments.items, "Items of each container to show");
   options.flag("--code,--disassemble", arguments.code, "Show the instructions of code");
 }

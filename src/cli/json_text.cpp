@@ -27,6 +27,19 @@ std::string failure_json(const std::string& code, const std::string& detail) {
   return to_text(model);
 }
 
+std::string success_json(
+    std::initializer_list<std::pair<const char*, std::size_t>> numbers,
+    const std::optional<SignatureInfo>& signature) {
+  Json model;
+  model["ok"] = true;
+  for (const auto& [name, number] : numbers) model[name] = number;
+  if (signature) {
+    model["signature"]["algorithm"] = name_of(signature->algorithm);
+    model["signature"]["key"] = to_string(signature->key);
+  }
+  return to_text(model);
+}
+
 Exit print_text(const std::string& text, bool json) {
   if (json) {
     Json model;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const Command* kCommands[] = {&kInspect,    &kVerify, &kCat,      &kDiff,
                                         &kKeygen,     &kSign,   &kDiscover, &kRun,
-                                        &kCompletion, &kMan};
+                                        &kCompletion, &kMan,    &kHelp};
 
 // A key in the place of a file's name. It would be told in errors, and the list of
 // processes tells it already.
@@ -25,48 +25,79 @@ bool is_secret(std::string_view argument) {
          argument.find("waybill-ed25519-private:") != argument.npos;
 }
 
-Exit run(int argc, char** argv) {
+// CLI11 would say first what is missing, and what is too much only then.
+std::string mistake(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> extras = app.remaining(true);
+  std::string text = error.what();
+  if (!extras.empty()) {
+    const bool is_option = extras[0].starts_with('-') && extras[0] != "-";
+    text = (is_option ? "unknown option " : "unexpected argument ") + extras[0];
+  }
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const std::string name = chosen.empty() ? "" : chosen[0]->get_name() + " ";
+  return text + "; see waybill " + name + "--help";
+}
+
+// A disk may be full, a reader gone.
+Exit after_output(Exit code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::perror("waybill: stdout");
+  return Exit::kUnreadable;
+}
+
+Exit run(const std::vector<std::string>& words, bool json) {
   CLI::App app("Says what serialized Python callables are and what they need.",
                "waybill");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "waybill " WAYBILL_VERSION);
-  if (std::any_of(argv + 1, argv + argc, is_secret)) {
-    std::fputs(
-        "waybill: a key is no argument, since others can see those; give the name of "
-        "its file (--key) or of an environment variable (--key-env)\n",
-        stderr);
-    return Exit::kUsage;
+  app.set_version_flag("--version", "waybill " WAYBILL_VERSION, "Print the version");
+  if (std::any_of(words.begin(), words.end(), is_secret)) {
+    return misunderstand(
+        "a key is no argument, since others can see those; give the name of its file "
+        "(--key) or of an environment variable (--key-env)",
+        json);
   }
   Arguments arguments;
   arguments.app = &app;
   const Command* chosen = nullptr;
+  std::vector<std::string> names;
   for (const Command* command : kCommands) {
     CLI::App* sub = app.add_subcommand(command->name, command->summary);
     Options options(*sub);
     command->declare(options, arguments);
     sub->callback([&chosen, command] { chosen = command; });
+    names.emplace_back(command->name);
+  }
+  if (words.empty()) {
+    return misunderstand("a command is missing; see waybill --help", json);
+  }
+  const bool is_option = words[0].starts_with('-');
+  if (!is_option && std::ranges::find(names, words[0]) == names.end()) {
+    return misunderstand(unknown_command(words[0], names), json);
   }
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
     // Asking for help is fine; CLI11 has a number of its own for each mistake.
-    return app.exit(error) == 0 ? Exit::kFine : Exit::kUsage;
+    if (error.get_exit_code() != 0) return misunderstand(mistake(app, error), json);
+    app.exit(error);
+    return after_output(Exit::kFine);
   }
   const Exit code = chosen->run(arguments);
   const bool is_told = code != Exit::kFine && code != Exit::kDifferent;
-  if (is_told || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return code;
-  std::perror("waybill: stdout");  // A disk that is full.
-  return Exit::kUnreadable;
+  return is_told ? code : after_output(code);
 }
 
 }  // namespace
 }  // namespace waybill::cli
 
 int main(int argc, char** argv) {
+  using namespace waybill::cli;
+  const bool json = std::any_of(argv, argv + argc,
+                                [](std::string_view word) { return word == "--json"; });
   try {
-    return static_cast<int>(waybill::cli::run(argc, argv));
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    return static_cast<int>(run(words, json));
   } catch (const std::exception& error) {  // Of the libraries: no memory, mostly.
-    std::fprintf(stderr, "waybill: %s\n", error.what());
-    return static_cast<int>(waybill::cli::Exit::kUnreadable);
+    return static_cast<int>(fail(error.what(), json));
   }
 }

@@ -49,8 +49,8 @@ std::string names_of(const OptionInfo& option) {
     if (!names.empty()) names += ", ";
     names += roff(name);
   }
-  const bool has_value = option.takes_value && !option.is_positional;
-  return names + (has_value ? " VALUE" : "");
+  const bool has_value = !option.value.empty() && !option.is_positional;
+  return names + (has_value ? " " + option.value : "");
 }
 
 std::string page(const std::vector<CommandInfo>& commands) {

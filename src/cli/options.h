@@ -4,6 +4,7 @@
 // does takes seconds to compile.
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,9 +41,10 @@ class Options {
   void choice(const char* name, std::string& into, std::span<const char* const> choices,
               const char* description);
 
-  // A number that is not negative.
-  void count(const char* name, std::size_t& into, const char* description);
-  // A number from `lowest` to `highest`.
+  // A number from 0 to `highest`. Bounds and default become part of the description.
+  void count(const char* name, std::size_t& into, const char* description,
+             std::size_t highest = std::numeric_limits<std::size_t>::max());
+  // A number from `lowest` to `highest`, likewise.
   void number(const char* name, int& into, int lowest, int highest,
               const char* description);
 

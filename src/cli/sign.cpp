@@ -1,6 +1,10 @@
 // waybill sign --key FILE IN: signs an envelope. Runs no Python.
 // Tested by tests/cli/test_sign.py.
 
+#include <unistd.h>
+
+#include <cstdio>
+
 #include "cli/command.h"
 #include "waybill/signature.h"
 
@@ -15,11 +19,17 @@ void declare(Options& options, Arguments& arguments) {
             "The name of an environment variable with that key");
   options.text("--application", arguments.application,
                "Text for the application field, which the signature covers");
-  options.text("-o,--out", arguments.output, "Where to; else stdout");
-  options.flag("--json", arguments.json, "Write errors as JSON too");
+  options.text("-o,--out", arguments.output,
+               "Where to; else stdout, - even if that is a terminal");
+  options.flag("--json", arguments.json,
+               "Write one JSON object; without --out, errors alone");
 }
 
 Exit run(const Arguments& arguments) {
+  if (!arguments.output && isatty(STDOUT_FILENO) != 0) {
+    return misunderstand("an envelope is nothing for a terminal; give --out",
+                         arguments.json);
+  }
   const Result<SigningKey> key =
       arguments.key_file ? SigningKey::from_file(*arguments.key_file)
                          : SigningKey::from_environment(*arguments.key_variable);
@@ -34,9 +44,13 @@ Exit run(const Arguments& arguments) {
   }
   if (envelope) envelope = sign(*envelope, *key);
   if (!envelope) return refuse(envelope.error(), arguments.json);
-  const bool is_written =
-      write_output(arguments.output.value_or("-"), arguments.json, *envelope);
-  return is_written ? Exit::kFine : Exit::kUnreadable;
+  const std::string output = arguments.output.value_or("-");
+  if (!write_output(output, arguments.json, *envelope)) return Exit::kUnreadable;
+  if (arguments.json && output != "-") {
+    const SignatureInfo signature{key->algorithm(), key->id()};
+    std::puts(success_json({{"size", envelope->size()}}, signature).c_str());
+  }
+  return Exit::kFine;
 }
 
 }  // namespace

@@ -17,16 +17,6 @@ void declare(Options& options, Arguments& arguments) {
   declare_known_keys(options, arguments);
 }
 
-// The key that signed it, as words for a person and as JSON.
-void print_key(const Envelope& envelope, bool json) {
-  const auto info = signature_info(envelope);
-  const std::string algorithm(name_of(info->algorithm));
-  std::printf(json ? ",\n  \"signature\": {\n    \"algorithm\": \"%s\",\n    \"key\": "
-                     "\"%s\"\n  }"
-                   : ", signed by the %s key %s",
-              algorithm.c_str(), to_string(info->key).c_str());
-}
-
 Exit run(const Arguments& arguments) {
   const Result<KeyRing> keys = known_keys(arguments);
   if (!keys) return refuse(keys.error(), arguments.json);
@@ -35,23 +25,33 @@ Exit run(const Arguments& arguments) {
   const bool checks_signature = keys->size() != 0;
   if (checks_signature) {  // Before anything is parsed.
     const Result<void> signed_by_one = keys->check(bytes);
-    if (!signed_by_one) return refuse(signed_by_one.error(), arguments.json);
+    if (!signed_by_one) {
+      return refuse(with_extent(signed_by_one.error(), bytes), arguments.json);
+    }
   }
   const Result<Envelope> envelope = open_whole(bytes);
   if (!envelope) return refuse(envelope.error(), arguments.json);
   const Result<void> verdict = verify(*envelope);
   if (!verdict) return refuse(verdict.error(), arguments.json);
 
+  const std::size_t imports = envelope->manifest.imports.size();
+  const std::size_t bodies = envelope->code.size();
+  const auto signature = checks_signature ? signature_info(*envelope) : std::nullopt;
   if (arguments.json) {
-    std::printf("{\n  \"ok\": true,\n  \"size\": %zu", envelope->size);
-  } else {
-    const std::size_t imports = envelope->manifest.imports.size();
-    const std::size_t bodies = envelope->code.size();
-    std::printf("sound: %zu bytes, %zu import%s, %zu code bod%s", envelope->size,
-                imports, imports == 1 ? "" : "s", bodies, bodies == 1 ? "y" : "ies");
+    std::puts(
+        success_json({{"size", envelope->size}, {"imports", imports}, {"code", bodies}},
+                     signature)
+            .c_str());
+    return Exit::kFine;
   }
-  if (checks_signature) print_key(*envelope, arguments.json);
-  std::puts(arguments.json ? "\n}" : "");
+  std::printf("sound: %zu bytes, %zu import%s, %zu code bod%s", envelope->size, imports,
+              imports == 1 ? "" : "s", bodies, bodies == 1 ? "y" : "ies");
+  if (signature) {
+    std::printf(", signed by the %s key %s",
+                std::string(name_of(signature->algorithm)).c_str(),
+                to_string(signature->key).c_str());
+  }
+  std::puts("");
   return Exit::kFine;
 }
 

@@ -1,16 +1,15 @@
-"""`waybill completion`: scripts that complete what the command declares."""
+"""`waybill completion`: scripts that complete what the command declares, as the shells
+themselves tell."""
 
 import json
-import os
-import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from command import BINARY, needs_binary
+from shells import SHELLS, script_for
 
 COMMANDS = {"inspect", "verify", "cat", "diff", "keygen", "sign", "discover", "run"}
-COMMANDS |= {"completion", "man"}
+COMMANDS |= {"completion", "man", "help"}
 
 pytestmark = needs_binary
 
@@ -19,50 +18,122 @@ def run(*arguments):
     return subprocess.run([BINARY, *arguments], capture_output=True, text=True)
 
 
-def complete(*words):
-    """What bash offers for the last of the words."""
-    script = run("completion", "bash").stdout
-    line = " ".join(f"'{word}'" for word in ("waybill", *words))
-    script += f"\nCOMP_WORDS=({line}); COMP_CWORD={len(words)}; _waybill\n"
-    script += 'printf "%s\\n" "${COMPREPLY[@]}"\n'
-    ended = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
-    return set(ended.stdout.split())
+@pytest.fixture(params=SHELLS)
+def offers(request, tmp_path):
+    """Asks one of the shells, in a folder with a file and a folder."""
+    scripts, folder = tmp_path / "scripts", tmp_path / "folder"
+    scripts.mkdir()
+    folder.mkdir()
+    (folder / "x y.key").write_text("")
+    (folder / "inspect").mkdir()
+    ask = SHELLS[request.param]
+
+    def offered(line):
+        """Without quotes, ends of folders, and words that were there before."""
+        words = {word.replace("\\", "") for word in ask(line, scripts, folder)}
+        return {word.rstrip("/") for word in words} - {line.rpartition(" ")[2]}
+
+    return offered
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
-class TestBash:
-    def test_commands_are_offered(self):
-        assert complete("") >= COMMANDS
-        assert complete("ins") == {"inspect"}
-
-    def test_options_are_those_of_the_command(self):
-        assert complete("verify", "--k") == {"--key", "--key-env"}
-        assert complete("inspect", "--code") == {"--code"}
-
-    def test_values_are_files(self, tmp_path, monkeypatch):
-        (tmp_path / "a-file").write_text("")
-        monkeypatch.chdir(tmp_path)
-
-        assert complete("inspect", "") == {"a-file"}
-        assert complete("verify", "--key", "a") == {"a-file"}
-
-    def test_shells_are_offered_for_completion(self):
-        assert complete("completion", "") >= {"bash", "zsh", "fish"}
+def test_commands_are_offered(offers):
+    assert offers("waybill ") == COMMANDS
+    assert offers("waybill ver") == {"verify"}
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_script_names_each_command_and_is_understood(shell, tmp_path):
+def test_folder_of_a_commands_name_changes_nothing(offers):
+    assert offers("waybill ins") == {"inspect"}
+
+
+def test_options_before_the_command_are_offered(offers):
+    assert offers("waybill --") == {"--help", "--version"}
+
+
+def test_options_are_those_of_the_command(offers):
+    assert {word.rstrip("=") for word in offers("waybill verify --k")} == {
+        "--key",
+        "--key-env",
+    }
+    assert offers("waybill inspect --cod") == {"--code"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "waybill inspect ",
+        "waybill inspect --code ",
+        "waybill inspect --depth 3 ",
+        "waybill diff a ",
+        "waybill discover ",
+        "waybill keygen --out ",
+        "waybill run --policy ",
+        "waybill verify --key ",
+        "waybill sign a -o ",
+    ],
+)
+def test_files_are_offered_where_there_are_files(offers, line):
+    assert offers(line) == {"x y.key", "inspect"}
+
+
+def test_value_after_an_equals_sign_is_a_file(offers):
+    offered = offers("waybill verify --key=x")
+
+    assert {word.removeprefix("--key=") for word in offered} == {"x y.key"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "waybill man ",
+        "waybill keygen ",
+        "waybill completion bash ",
+        "waybill inspect a ",
+        "waybill diff a b ",
+        "waybill run a ",
+        "waybill inspect --depth ",
+        "waybill inspect --items ",
+        "waybill cat --indent ",
+        "waybill discover --package ",
+        "waybill discover --skip ",
+        "waybill sign --application ",
+        "waybill insp a ",
+    ],
+)
+def test_only_options_are_offered_where_no_file_is_meant(offers, line):
+    assert not {word for word in offers(line) if not word.startswith("-")}
+
+
+def test_variables_are_offered_for_the_name_of_one(offers):
+    assert offers("waybill verify --key-env WAYBILL_SAM") == {"WAYBILL_SAMPLE"}
+
+
+def test_programs_are_offered_for_the_interpreter(offers):
+    assert "mktemp" in offers("waybill run --python mktem")
+
+
+def test_shells_are_offered_for_completion(offers):
+    assert offers("waybill completion ") == {"bash", "zsh", "fish"}
+
+
+def test_commands_are_offered_for_help(offers):
+    assert offers("waybill help ") == COMMANDS
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_script_is_understood(shell, tmp_path):
+    script = script_for(shell, tmp_path)
+
+    subprocess.run([shell, "-n", script], check=True)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_script_names_each_command(shell):
     script = run("completion", shell).stdout
-    (tmp_path / "script").write_text(script)
 
     assert all(command in script for command in COMMANDS)
-    assert script.count("--policy" if shell == "zsh" else "-l policy") == 1
-    if shutil.which(shell):
-        subprocess.run([shell, "-n", tmp_path / "script"], check=True)
 
 
-@pytest.mark.parametrize("command", ["completion", "man"])
+@pytest.mark.parametrize("command", ["completion", "man", "help"])
 def test_json_holds_the_text(command):
     words = [command, "bash"] if command == "completion" else [command]
 

@@ -1,0 +1,33 @@
+// waybill help [COMMAND]: what --help prints.
+// Tested by tests/cli/test_usage.py.
+
+#include <algorithm>
+
+#include "cli/definitions.h"
+
+namespace waybill::cli {
+namespace {
+
+void declare(Options& options, Arguments& arguments) {
+  options.text("COMMAND", arguments.asked_command, "One of the commands; else all");
+  options.flag("--json", arguments.json, "Write one JSON object");
+}
+
+Exit run(const Arguments& arguments) {
+  const std::string asked = arguments.asked_command.value_or("");
+  std::vector<std::string> names;
+  for (const CommandInfo& command : definitions(*arguments.app)) {
+    names.push_back(command.name);
+  }
+  const bool is_known = std::ranges::find(names, asked) != names.end();
+  if (arguments.asked_command && !is_known) {
+    return misunderstand(unknown_command(asked, names), arguments.json);
+  }
+  return print_text(help_text(*arguments.app, asked), arguments.json);
+}
+
+}  // namespace
+
+const Command kHelp = {"help", "Print the help of a command", declare, run};
+
+}  // namespace waybill::cli
