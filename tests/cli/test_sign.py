@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import waybill
 from command import BINARY, needs_binary
+from terminals import open_terminal
 
 pytestmark = needs_binary
 
@@ -78,6 +79,8 @@ def test_what_is_signed_is_verified(key_files, tmp_path):
     assert json.loads(as_json.stdout) == {
         "ok": True,
         "size": len(data),
+        "imports": 0,
+        "code": 0,
         "signature": {"algorithm": key.algorithm, "key": key.id},
     }
 
@@ -247,3 +250,45 @@ def test_key_as_an_argument_is_refused_and_not_told(command, option):
         result = run(command, *arguments, data=b"")
         assert result.returncode == 1
         assert b"kkk" not in result.stdout + result.stderr
+
+
+def test_signing_into_a_file_tells_size_and_key_as_json(key_files, tmp_path):
+    secret, _ = key_files
+    key = waybill.SigningKey.from_file(secret)
+
+    signed = run(
+        *("sign", "--key", secret, "-", "-o", tmp_path / "out", "--json"), data=PAYLOAD
+    )
+
+    assert json.loads(signed.stdout) == {
+        "ok": True,
+        "size": (tmp_path / "out").stat().st_size,
+        "signature": {"algorithm": key.algorithm, "key": key.id},
+    }
+
+
+def test_envelope_is_not_written_to_a_terminal_unasked(key_files, tmp_path):
+    (tmp_path / "in").write_bytes(PAYLOAD)
+    ours, theirs = open_terminal()
+
+    words = [BINARY, "sign", "--key", key_files[0], tmp_path / "in"]
+    unasked = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE)
+    asked = subprocess.run([*words, "-o", "-"], stdout=theirs)
+
+    os.close(theirs)
+    os.close(ours)
+    assert (unasked.returncode, asked.returncode) == (1, 0)
+    assert b"give --out" in unasked.stderr
+
+
+@pytest.mark.parametrize(
+    "data, words", [(PAYLOAD[:-3], "was cut off"), (b"text", "nor is it an envelope")]
+)
+@pytest.mark.parametrize("command", ["verify", "cat"])
+def test_what_is_no_whole_envelope_is_not_only_unsigned(
+    key_files, command, data, words
+):
+    result = run(command, "--key", key_files[1], "-", data=data)
+
+    assert result.returncode == 4
+    assert words in result.stderr.decode()
