@@ -37,6 +37,9 @@ Result<void> save_public(const std::string& path, const std::string& line) {
 }
 
 Exit run(const Arguments& arguments) {
+  if (arguments.output->empty()) {
+    return misunderstand("--out: a name is missing", arguments.json);
+  }
   const std::string secret_file = *arguments.output + ".key";
   const SigningKey key = SigningKey::generate(
       arguments.mac ? SignatureAlgorithm::kMac : SignatureAlgorithm::kEd25519);

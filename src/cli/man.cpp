@@ -53,14 +53,38 @@ std::string names_of(const OptionInfo& option) {
   return names + (has_value ? " " + option.value : "");
 }
 
-std::string page(const std::vector<CommandInfo>& commands) {
+std::string list_of(const std::vector<OptionInfo>& options) {
+  std::string out;
+  for (const OptionInfo& option : options) {
+    out += ".TP\n.B " + names_of(option) + "\n" + roff(option.description) + "\n";
+  }
+  return out;
+}
+
+constexpr const char* kDescription =
+    ".SH DESCRIPTION\n"
+    "Says what an envelope is and what it needs: the bytes that waybill.dumps gives.\n"
+    "All but discover and run run no Python.\n";
+
+constexpr const char* kEnd =
+    ".SH EXAMPLES\n"
+    ".nf\n"
+    "waybill inspect task.waybill\n"
+    "waybill verify \\-\\-key sender.pub task.waybill\n"
+    "waybill run task.waybill \\(aq[1, 2]\\(aq\n"
+    ".fi\n"
+    ".SH SEE ALSO\n"
+    ".BR python3 (1)\n";
+
+std::string page(const std::vector<OptionInfo>& top,
+                 const std::vector<CommandInfo>& commands) {
   std::string out =
       ".TH WAYBILL 1 \"\" \"waybill " WAYBILL_VERSION
       "\"\n"
       ".SH NAME\nwaybill \\- says what serialized Python callables are and what they "
       "need\n"
-      ".SH SYNOPSIS\n.B waybill\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n"
-      ".SH COMMANDS\n";
+      ".SH SYNOPSIS\n.B waybill\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n" +
+      std::string(kDescription) + ".SH OPTIONS\n" + list_of(top) + ".SH COMMANDS\n";
   for (const CommandInfo& command : commands) {
     std::string line = "\\fBwaybill " + command.name + "\\fR";
     for (const OptionInfo& option : command.options) {
@@ -69,9 +93,7 @@ std::string page(const std::vector<CommandInfo>& commands) {
                                  : " [\\fI" + option.names[0] + "\\fR]";
     }
     out += ".SS " + line + "\n" + roff(command.summary) + ".\n";
-    for (const OptionInfo& option : command.options) {
-      out += ".TP\n.B " + names_of(option) + "\n" + roff(option.description) + "\n";
-    }
+    out += list_of(command.options);
   }
   out += ".SH EXIT STATUS\n";
   for (const ExitRow& row : kExits) {
@@ -80,11 +102,13 @@ std::string page(const std::vector<CommandInfo>& commands) {
   return out +
          ".SH ENVIRONMENT\n"
          ".TP\n.B WAYBILL_PYTHON\nThe interpreter for commands that run Python.\n"
-         ".TP\n.B NO_COLOR\nNo colours on terminals.\n";
+         ".TP\n.B NO_COLOR\nNo colours on terminals.\n" +
+         kEnd;
 }
 
 Exit run(const Arguments& arguments) {
-  return print_text(page(definitions(*arguments.app)), arguments.json);
+  return print_text(page(top_options(*arguments.app), definitions(*arguments.app)),
+                    arguments.json);
 }
 
 }  // namespace

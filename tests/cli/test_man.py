@@ -79,3 +79,16 @@ def test_manual_page_is_sound_roff():
 
 def test_version_is_that_of_the_package():
     assert run("--version") == f"waybill {waybill.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "section", ["DESCRIPTION", "OPTIONS", "EXAMPLES", "SEE ALSO", "EXIT STATUS"]
+)
+def test_manual_page_has_the_usual_sections(section):
+    assert f".SH {section}\n" in run("man")
+
+
+@pytest.mark.parametrize("fact", ["from 0 to 64, default 12", "FILE", "VARIABLE", "N"])
+def test_manual_page_and_help_tell_values_and_bounds(fact):
+    assert fact in run("man")
+    assert any(fact in text.replace("\n", " ") for text in commands().values())

@@ -292,3 +292,10 @@ def test_what_is_no_whole_envelope_is_not_only_unsigned(
 
     assert result.returncode == 4
     assert words in result.stderr.decode()
+
+
+def test_key_without_a_name_is_a_misunderstanding(tmp_path):
+    made = subprocess.run([BINARY, "keygen", "--out", ""], cwd=tmp_path)
+
+    assert made.returncode == 1
+    assert not list(tmp_path.iterdir())
