@@ -10,8 +10,10 @@
 
 #include "envelope/code_diff.h"
 #include "envelope/diff_model.h"
+#include "envelope/format_text.h"
 #include "envelope/json_paint.h"
 #include "envelope/payload_diff.h"
+#include "waybill/signature.h"
 
 namespace waybill {
 namespace envelope {
@@ -142,10 +144,11 @@ void add_payload(const PayloadDiff& diff, std::size_t max_items, Json& model) {
   constexpr const char* kChanges[] = {"changed", "added", "removed", "order"};
   List list(model, "payload", diff.count, max_items);
   for (const ValueDifference& difference : diff.shown) {
-    Json* row = list.next(4);
+    Json* row = list.next(5);
     if (row == nullptr) break;
     (*row)["change"] = kChanges[static_cast<std::size_t>(difference.kind)];
     (*row)["path"] = difference.path;
+    if (difference.index) (*row)["index"] = *difference.index;
     if (!difference.before.empty()) (*row)["old"] = difference.before;
     if (!difference.after.empty()) (*row)["new"] = difference.after;
   }
@@ -167,11 +170,26 @@ void add_places(const CodeDiff& diff, const DiffOptions& options, Json& model) {
   }
 }
 
+std::string signature_text(const Envelope& envelope) {
+  if (envelope.signature.empty()) return "not signed";
+  const auto info = signature_info(envelope);
+  if (!info) return "signed in an unknown way";
+  return format_text("{} key {}", name_of(info->algorithm), to_string(info->key));
+}
+
+// Whose signatures they are, if they differ.
+void add_signatures(const Envelope& a, const Envelope& b, Json& model) {
+  if (!model["signature"].get<bool>()) return;
+  Json& signatures = begin_object(model["signatures"], 2);
+  signatures["old"] = signature_text(a);
+  signatures["new"] = signature_text(b);
+}
+
 }  // namespace
 
 void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
                Json& model) {
-  begin_object(model, 9);
+  begin_object(model, 10);
   const bool is_equal = std::ranges::equal(a.bytes, b.bytes);
   model["equal"] = is_equal;
   model["summary"] = "";  // Its place; told when all is known.
@@ -192,6 +210,7 @@ void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
               options.max_items, model);
   add_places(code, options, model);
   model["signature"] = !std::ranges::equal(a.signature, b.signature);
+  add_signatures(a, b, model);
   model["summary"] = is_equal ? "equal" : summary_of(model, files_differ, lines_differ);
 }
 

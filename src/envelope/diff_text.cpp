@@ -105,10 +105,22 @@ class Text {
     add_section(model_, "code", paint_, [&](const Json& row) { code(row); }, out_);
     add_section(model_, "payload", paint_, [&](const Json& row) { value(row); }, out_);
     add_section(model_, "places", paint_, [&](const Json& row) { place(row); }, out_);
+    if (model_.contains("signatures")) signatures(model_["signatures"]);
     return std::move(out_);
   }
 
  private:
+  void signatures(const Json& row) {
+    out_ += "\n" + paint_.title("signature") + "\n";
+    const std::string before = text_of(row, "old");
+    const std::string after = text_of(row, "new");
+    if (before == after) {
+      out_ += "  ~ both: " + before + "\n";
+    } else {
+      sides(before, after);
+    }
+  }
+
   void sides(const std::string& before, const std::string& after) {
     if (!before.empty()) out_ += paint_.bad("      - " + before) + "\n";
     if (!after.empty()) out_ += paint_.good("      + " + after) + "\n";
@@ -147,6 +159,9 @@ class Text {
     const std::string path = text_of(row, "path");
     out_ += margin(row) + paint_.name(path.empty() ? "the object itself" : path);
     if (text_of(row, "change") == "order") out_ += "  the keys have another order";
+    if (row.contains("index")) {
+      out_ += format_text("  from index {} on", number_of(row, "index"));
+    }
     out_ += "\n";
     sides(text_of(row, "old"), text_of(row, "new"));
   }

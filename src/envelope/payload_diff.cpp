@@ -12,6 +12,7 @@
 
 #include "envelope/code_body.h"
 #include "envelope/format_text.h"
+#include "envelope/leaf_diff.h"
 #include "envelope/payload_tree.h"
 
 namespace waybill::envelope {
@@ -146,8 +147,18 @@ class Walk {
   }
   void changed(const Pair& pair) {
     if (is_full()) return;
-    add({Kind::kChanged, path_text(pair.path), text(0, pair.before),
-         text(1, pair.after)});
+    ValueDifference told{Kind::kChanged, path_text(pair.path), text(0, pair.before),
+                         text(1, pair.after)};
+    const auto leaf = leaf_difference(trees_[0].at(pair.before),
+                                      trees_[1].at(pair.after), options_.max_text);
+    if (leaf && (leaf->index >= options_.max_text || told.before == told.after)) {
+      told.index = leaf->index;
+      told.before = leaf->before;
+      told.after = leaf->after;
+    } else if (told.before == told.after) {
+      told.after += " (differs beyond what is shown)";
+    }
+    add(std::move(told));
   }
   void added(Index after, std::uint32_t path, const std::string& label) {
     if (is_full()) return;

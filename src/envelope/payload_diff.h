@@ -3,6 +3,7 @@
 // Which values of two payloads differ, and where they hang.
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct ValueDifference {
   std::string path;
   std::string before;
   std::string after;
+  // kChanged, of texts or bytes that begin alike: the first character or byte that
+  // differs, around which both are shown.
+  std::optional<std::size_t> index = {};
 };
 
 struct PayloadDiff {

@@ -25,29 +25,12 @@ using wire::TokenType;
 
 constexpr std::size_t kMostOpen = 32;
 
-void add_escaped(std::string_view text, bool is_binary, std::string& out) {
-  for (const char c : text) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    if (c == '\\' || c == '\'') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f || (is_binary && byte > 0x7e)) {
-      out += format_text("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-}
-
 std::string binary(BytesView bytes, std::size_t max_text) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
                               bytes.size());
   const std::size_t end = std::min(text.size(), max_text);
-  std::string out = "b'";
-  add_escaped(text.substr(0, end), true, out);
-  return out + (end < text.size() ? format_text("…' ({} bytes)", text.size()) : "'");
+  return "b'" + escaped(text.substr(0, end), true) +
+         (end < text.size() ? format_text("…' ({} bytes)", text.size()) : "'");
 }
 
 // 1.0, 1e+300, nan: a float is told from an int.
@@ -325,11 +308,28 @@ std::string end_of(std::string_view text, std::size_t max_text) {
   return "…" + std::string(text);
 }
 
+std::string escaped(std::string_view text, bool is_binary) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    if (c == '\\' || c == '\'') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f || (is_binary && byte > 0x7e)) {
+      out += format_text("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 std::string quoted(std::string_view text, std::size_t max_text) {
   const std::size_t end = wire::size_of_start(text, max_text);
-  std::string out = "'";
-  add_escaped(text.substr(0, end), false, out);
-  return out + (end < text.size() ? "…'" : "'");
+  return "'" + escaped(text.substr(0, end), false) +
+         (end < text.size() ? "…'" : "'");
 }
 
 }  // namespace waybill::envelope

@@ -38,6 +38,9 @@ std::string value_text(wire::Reader reader, const ValueNames& names,
 std::string start_of(std::string_view text, std::size_t max_text);
 std::string end_of(std::string_view text, std::size_t max_text);
 
+// Without quotes, with what Python's repr escapes; of bytes also what is no ASCII.
+std::string escaped(std::string_view text, bool is_binary);
+
 // 'text', as Python would write it, cut likewise.
 std::string quoted(std::string_view text, std::size_t max_text);
 

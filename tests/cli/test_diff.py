@@ -100,6 +100,75 @@ def test_values_are_told_by_path(diff, one, other, expected):
     assert changes(diff(one, other)) == expected
 
 
+BEGIN = "x" * 40
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "index", "old", "new"),
+    [
+        (
+            "x" * 200 + "a",
+            "x" * 200 + "b",
+            200,
+            f"'…{BEGIN}a' (201 characters)",
+            f"'…{BEGIN}b' (201 characters)",
+        ),
+        (
+            "ä" * 200 + "ö" + "y" * 99,
+            "ä" * 200 + "ü",
+            200,
+            f"'…{'ä' * 20}ö{'y' * 38}…' (300 characters)",
+            f"'…{'ä' * 20}ü' (201 characters)",
+        ),
+        (
+            "x" * 100,
+            "x" * 101,
+            100,
+            f"'…{BEGIN}' (100 characters)",
+            f"'…{BEGIN}x' (101 characters)",
+        ),
+        (
+            b"x" * 200 + b"'",
+            b"x" * 200 + b"\0" * 2,
+            200,
+            f"b'…{BEGIN}\\'' (201 bytes)",
+            f"b'…{BEGIN}\\x00\\x00' (202 bytes)",
+        ),
+        (
+            bytearray(32) + b"\4",
+            bytearray(32) + b"\t",
+            32,
+            f"bytearray(b'{chr(92)}x00" + r"\x00" * 31 + r"\x04') (33 bytes)",
+            f"bytearray(b'{chr(92)}x00" + r"\x00" * 31 + r"\x09') (33 bytes)",
+        ),
+    ],
+    ids=["text", "no ASCII", "longer", "bytes", "bytearray"],
+)
+def test_long_values_are_shown_where_they_differ(diff, one, other, index, old, new):
+    [row] = diff([one], [other])["payload"]["items"]
+
+    assert (row["index"], row["old"], row["new"]) == (index, old, new)
+
+
+def test_index_of_a_difference_is_told(tmp_path):
+    ended = run(tmp_path, waybill.dumps("x" * 90 + "a"), waybill.dumps("x" * 90 + "b"))
+
+    assert "  ~ the object itself  from index 90 on\n" in ended.stdout
+
+
+def test_values_that_would_look_the_same_are_said_to_differ(diff):
+    [row] = diff([2**1000], [2**1000 + 1])["payload"]["items"]
+
+    assert row["old"] == "<int of 126 bytes>"
+    assert row["new"] == "<int of 126 bytes> (differs beyond what is shown)"
+
+
+def test_short_values_are_shown_whole(diff):
+    [row] = diff(["x" * 70 + "a"], ["x" * 70 + "b"])["payload"]["items"]
+
+    assert "index" not in row and row["new"] == repr("x" * 70 + "b")
+
+
 def test_value_of_a_closure_has_its_name(diff):
     def make(seed, other):
         def grow(x):
@@ -222,6 +291,35 @@ def test_signature_and_application_field_are_compared(diff):
     assert summary(diff([1], waybill.dumps([1], application=b"x"))) == (
         "the application field"
     )
+
+
+def test_signature_tells_the_keys(diff):
+    one, other = waybill.SigningKey.generate(), waybill.SigningKey.generate("mac")
+    payloads = [waybill.dumps([1]), *(waybill.dumps([1], key=k) for k in (one, other))]
+
+    found = [diff(payloads[0], payloads[1]), diff(payloads[1], payloads[2])]
+
+    keys = [f"ed25519 key {one.id}", f"mac key {other.id}"]
+    assert [each["signatures"] for each in found] == [
+        {"old": "not signed", "new": keys[0]},
+        {"old": keys[0], "new": keys[1]},
+    ]
+
+
+def test_signatures_of_one_key_are_told_once(tmp_path):
+    key = waybill.SigningKey.generate()
+
+    ended = run(tmp_path, *(waybill.dumps(i, key=key) for i in range(2)))
+
+    assert f"\nsignature\n  ~ both: ed25519 key {key.id}\n" in ended.stdout
+
+
+def test_no_signatures_are_told_where_they_are_equal(diff):
+    key = waybill.SigningKey.generate()
+    payload = waybill.dumps([1], key=key)
+
+    assert "signatures" not in diff(payload, payload)
+    assert "signatures" not in diff([1], [2])
 
 
 def test_what_is_not_shown_is_counted(diff):
