@@ -59,8 +59,8 @@ bool continues_character(char c) {
 }
 
 std::size_t characters_in(std::string_view text) {
-  return text.size() - static_cast<std::size_t>(
-                           std::count_if(text.begin(), text.end(), continues_character));
+  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(),
+                                                              continues_character));
 }
 
 std::size_t size_of(const Leaf& leaf) {
@@ -71,8 +71,8 @@ std::size_t size_of(const Leaf& leaf) {
 std::string around(const Leaf& leaf, std::size_t start, std::size_t max_text) {
   const bool is_binary = leaf.kind != Kind::kText;
   const std::string_view rest = leaf.content.substr(start);
-  const std::size_t shown = is_binary ? std::min(rest.size(), max_text)
-                                      : wire::size_of_start(rest, max_text);
+  const std::size_t shown =
+      is_binary ? std::min(rest.size(), max_text) : wire::size_of_start(rest, max_text);
   const Spelling& spelling = kSpellings[static_cast<std::size_t>(leaf.kind)];
   const std::size_t size = size_of(leaf);
   return format_text("{}{}{}{}{} ({} {}{})", spelling.open, start == 0 ? "" : "…",
@@ -98,8 +98,7 @@ std::optional<LeafDifference> leaf_difference(Reader before, Reader after,
     return at;
   };
   const auto [end, _] = std::ranges::mismatch(one.content, other.content);
-  const std::size_t first =
-      whole(static_cast<std::size_t>(end - one.content.begin()));
+  const std::size_t first = whole(static_cast<std::size_t>(end - one.content.begin()));
   const std::size_t start = whole(first - std::min(first, max_text / 2));
   const std::string_view same = one.content.substr(0, first);
   return LeafDifference{is_text ? characters_in(same) : first,

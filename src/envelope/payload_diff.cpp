@@ -5,7 +5,6 @@
 #include "envelope/payload_diff.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "envelope/code_body.h"
 #include "envelope/format_text.h"
 #include "envelope/leaf_diff.h"
+#include "envelope/part_names.h"
 #include "envelope/payload_tree.h"
 
 namespace waybill::envelope {
@@ -34,25 +34,9 @@ enum class Role : std::uint8_t {
   kCells,           // The content of a function's own cells.
 };
 
-// The values of nodes with parts of their own, in order.
-constexpr const char* kFunctionParts[] = {"", ".namespace", ".closure"};
-constexpr const char* kObjectParts[] = {".callable", ".args",  ".state",
-                                        ".items",    ".pairs", ".setter"};
-constexpr const char* kNewObjectParts[] = {".class", ".args",  ".kwargs",
-                                           ".state", ".items", ".pairs"};
-constexpr const char* kClassParts[] = {".id",    ".metaclass", ".name",
-                                       ".bases", ".namespace", ".attributes"};
-constexpr const char* kModuleParts[] = {".namespace", ".dict"};
-constexpr const char* kIdentifiedParts[] = {".id", ""};
-constexpr const char* kCellParts[] = {".content"};
-// Of a function, by wire::FunctionField.
-constexpr const char* kFields[] = {
-    ".globals",     ".closure", ".defaults", ".kwdefaults", ".annotations", ".annotate",
-    ".type_params", ".dict",    ".name",     ".qualname",   ".module_name", ".doc"};
-
-template <std::size_t kSize>
-std::string part(const char* const (&names)[kSize], std::size_t position) {
-  return position < kSize ? names[position] : format_text(".{}", position);
+// A part in a path: by its name, or by its number.
+std::string step_to(std::string_view name, std::uint64_t number) {
+  return name.empty() ? format_text(".{}", number) : format_text(".{}", name);
 }
 
 class Walk {
@@ -190,17 +174,13 @@ class Walk {
       case NodeTag::kCode:
         return visit_code(pair.before, pair.after, pair);
       case NodeTag::kObject:
-        return visit_parts(pair, kObjectParts);
       case NodeTag::kNewObject:
-        return visit_parts(pair, kNewObjectParts);
       case NodeTag::kClass:
-        return visit_identified(pair, kClassParts);
       case NodeTag::kIdentified:
-        return visit_identified(pair, kIdentifiedParts);
+        return visit_identified(pair);
       case NodeTag::kModule:
-        return visit_parts(pair, kModuleParts);
       case NodeTag::kCell:
-        return visit_parts(pair, kCellParts);
+        return visit_parts(pair);
       case NodeTag::kTuple:
         return visit_sequence(pair);
       default:
@@ -209,20 +189,19 @@ class Walk {
     }
   }
 
-  template <std::size_t kSize>
-  void visit_parts(const Pair& pair, const char* const (&names)[kSize]) {
+  void visit_parts(const Pair& pair) {
+    const std::uint8_t tag = trees_[0][pair.before].tag;
     const auto before = trees_[0].children(pair.before);
     const auto after = trees_[1].children(pair.after);
     if (before.size() != after.size()) return changed(pair);
     for (std::size_t i = 0; i < before.size(); ++i) {
-      push(before[i], after[i], pair.path, part(names, i), Role::kValue);
+      push(before[i], after[i], pair.path, step_to(part_name(tag, i), i), Role::kValue);
     }
   }
 
   // The id follows from content, so it is told only where nothing else differs.
-  template <std::size_t kSize>
-  void visit_identified(const Pair& pair, const char* const (&names)[kSize]) {
-    visit_parts(pair, names);
+  void visit_identified(const Pair& pair) {
+    visit_parts(pair);
     if (children_.size() > 1 && children_.front().before == pair.before + 1) {
       children_.erase(children_.begin());
     }
@@ -233,8 +212,10 @@ class Walk {
     const auto after = trees_[1].children(pair.after);
     if (before.size() != 4 || after.size() != 4) return changed(pair);
     visit_code(pair.before, pair.after, pair);
-    push(before[1], after[1], pair.path, kFunctionParts[1], Role::kValue);
-    push(before[2], after[2], pair.path, kFunctionParts[2], Role::kValue);
+    const std::uint8_t tag = trees_[0][pair.before].tag;
+    for (const std::size_t i : {1, 2}) {
+      push(before[i], after[i], pair.path, step_to(part_name(tag, i), i), Role::kValue);
+    }
     push(before[3], after[3], pair.path, "", Role::kFunctionFields, pair.before);
   }
 
@@ -408,7 +389,7 @@ class Walk {
   std::string label_of_key(int side, Index key, Role role) const {
     if (role != Role::kFunctionFields) return "[" + text(side, key) + "]";
     const std::uint64_t number = field(side, key);
-    return number < std::size(kFields) ? kFields[number] : format_text(".{}", number);
+    return step_to(function_field_name(number), number);
   }
 
   Role role_of_field(Index key, Role role) const {

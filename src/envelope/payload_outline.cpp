@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "envelope/part_names.h"
 #include "envelope/report_model.h"
 #include "envelope/shapes.h"
 #include "envelope/value_text.h"
@@ -28,7 +29,7 @@ using wire::TokenType;
 
 constexpr std::size_t kDeepest = 64;  // Bounds the recursion of the JSON writer.
 constexpr std::size_t kShownBytes = 16;
-constexpr std::size_t kMostKeys = 9;  // Of one value in the outline.
+constexpr std::size_t kMostKeys = 10;  // Of one value in the outline.
 
 class Outline {
  public:
@@ -49,7 +50,7 @@ class Outline {
   void run(Json& model) {
     Tree top;
     top.root = Json::array();
-    stack_.push_back({.left = 1, .items = &top.root});
+    stack_.push_back({.left = 1, .items = &top.root, .count = 1});
     bool sound = true;
     while (sound && !stack_.empty()) {
       Frame& frame = stack_.back();
@@ -81,7 +82,18 @@ class Outline {
     Json* shown = nullptr;  // The container itself; likewise.
     std::size_t offset = 0;
     bool is_map = false;
+    std::uint64_t count = 0;
+    std::uint8_t tag = 0;     // Of a node.
+    bool has_fields = false;  // A map by wire::FunctionField.
+
+    // Of the value that was taken last.
+    std::uint64_t position() const { return count - left - 1; }
+    bool is_key() const { return is_map && left % 2 != 0; }
   };
+
+  static bool is_function(std::uint8_t tag) {
+    return tag == static_cast<std::uint8_t>(NodeTag::kFunction);
+  }
 
   // What stands there, if references mean it; else null. Who made the envelope chose
   // the offsets, so they are in order and not hashed.
@@ -93,7 +105,7 @@ class Outline {
   // The place of the frame's next value in the outline, or null.
   Json* slot_in(Frame& frame) {
     if (frame.items == nullptr) return nullptr;
-    const bool is_second = frame.is_map && frame.left % 2 == 0;
+    const bool is_second = frame.is_map && !frame.is_key();
     if (!is_second && frame.items->size() == options_.max_items) {
       frame.items = nullptr;
       return nullptr;
@@ -101,7 +113,10 @@ class Outline {
     Json* into = frame.items;
     if (frame.is_map && !is_second) into->push_back(Json::array());
     if (frame.is_map) into = &into->back();
-    return &begin_object(into->emplace_back(), kMostKeys);
+    Json& slot = begin_object(into->emplace_back(), kMostKeys);
+    const std::string_view name = part_name(frame.tag, frame.position());
+    if (!name.empty()) slot["field"] = name;
+    return &slot;
   }
 
   bool value(Json* slot) {
@@ -109,6 +124,7 @@ class Outline {
     Token token;
     if (!reader_.next(token)) return false;
     ++values_;
+    if (slot != nullptr) add_field(stack_.back(), token, *slot);
     if (token.type == TokenType::kArray) {
       array(token, slot);
     } else if (token.type == TokenType::kMap) {
@@ -122,6 +138,14 @@ class Outline {
     return true;
   }
 
+  // Which field of a function the value behind this key is.
+  static void add_field(const Frame& frame, const Token& key, Json& slot) {
+    if (!frame.has_fields || !frame.is_key() || key.type != TokenType::kInteger) return;
+    const std::string_view name =
+        function_field_name(static_cast<std::uint64_t>(key.integer));
+    if (!name.empty()) slot["field"] = name;
+  }
+
   void array(const Token& token, Json* slot) {
     std::uint8_t tag = 0;
     if (token.count == 0 || !reader_.take_node_tag(tag)) {
@@ -132,10 +156,10 @@ class Outline {
     const std::string kind =
         shape != nullptr ? std::string(shape->name) : "unknown_" + std::to_string(tag);
     ++nodes_[kind];
-    const bool has_code = tag == static_cast<std::uint8_t>(NodeTag::kFunction) ||
-                          tag == static_cast<std::uint8_t>(NodeTag::kCode);
+    const bool has_code =
+        is_function(tag) || tag == static_cast<std::uint8_t>(NodeTag::kCode);
     if (slot != nullptr && has_code) add_code(*slot, kind);
-    open(kind, token, slot, token.count - 1, false);
+    open(kind, token, slot, token.count - 1, false, tag);
   }
 
   // Which code a function or code node uses, before its items.
@@ -153,11 +177,15 @@ class Outline {
   }
 
   void open(const std::string& kind, const Token& token, Json* slot,
-            std::uint64_t items, bool is_map) {
+            std::uint64_t items, bool is_map, std::uint8_t tag = 0) {
+    const Frame& around = stack_.back();
     Frame frame;
-    frame.left = is_map ? items * 2 : items;
+    frame.count = is_map ? items * 2 : items;
+    frame.left = frame.count;
     frame.offset = token.offset;
     frame.is_map = is_map;
+    frame.tag = tag;
+    frame.has_fields = is_map && is_function(around.tag) && around.left == 0;
     if (slot != nullptr) {
       frame.shown = slot;
       const bool has_room = stack_.size() <= max_depth_;

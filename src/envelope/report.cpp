@@ -8,8 +8,10 @@
 
 #include "envelope/code_body.h"
 #include "envelope/code_listing.h"
+#include "envelope/control_characters.h"
 #include "envelope/json_paint.h"
 #include "envelope/report_model.h"
+#include "envelope/value_text.h"
 #include "waybill/signature.h"
 #include "wire/reader.h"
 
@@ -26,6 +28,16 @@ void set_text_or_null(Json& into, const std::string& text) {
   if (!text.empty()) into = text;
 }
 
+bool is_printable(std::string_view text) {
+  while (!text.empty()) {
+    std::size_t length = 0;
+    const char32_t point = first_character(text, length);
+    if (length == 0 || is_control(point)) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 // What an envelope may have beside all others: keys that are there if it has it.
 void add_extras(const Envelope& envelope, std::size_t max_text, Json& model) {
   if (const auto info = signature_info(envelope)) {
@@ -35,9 +47,13 @@ void add_extras(const Envelope& envelope, std::size_t max_text, Json& model) {
   }
   if (!envelope.application.empty()) {
     const std::size_t shown = std::min(envelope.application.size(), max_text / 2);
-    Json& application = begin_object(model["application"], 2);
+    Json& application = begin_object(model["application"], 3);
     application["size"] = envelope.application.size();
     application["start"] = hex(envelope.application.first(shown));
+    const std::string_view text(
+        reinterpret_cast<const char*>(envelope.application.data()),
+        envelope.application.size());
+    if (is_printable(text)) application["text"] = start_of(text, max_text);
   }
 }
 

@@ -33,11 +33,12 @@ void add_summary(const Json& model, const Paint& paint, std::string& out) {
   out += paint.faint("digest " + text_of(model, "digest")) + "\n";
   if (!model.contains("application")) return;
   const Json& application = model["application"];
-  const std::string start = text_of(application, "start");
   const std::uint64_t size = number_of(application, "size");
-  out +=
-      format_text("application {}{}  {}\n", start, size * 2 > start.size() ? "…" : "",
-                  paint.faint(plural(size, "byte")));
+  const std::string start = text_of(application, "start");
+  const std::string told = application.contains("text")
+                               ? "'" + text_of(application, "text") + "'"
+                               : start + (size * 2 > start.size() ? "…" : "");
+  out += format_text("application {}  {}\n", told, paint.faint(plural(size, "byte")));
 }
 
 void add_substitutions(const Json& substitutions, const Paint& paint,
@@ -114,7 +115,9 @@ void add_outline(const Json& outline, const Paint& paint, std::string& out) {
       out += margin + paint.faint(line.prefix) + "\n";
       continue;
     }
-    out += margin + line.prefix + headline(*line.value, paint) + "\n";
+    const std::string field = text_of(*line.value, "field");
+    out += margin + line.prefix + (field.empty() ? "" : field + ": ") +
+           headline(*line.value, paint) + "\n";
     const std::uint64_t more = number_of(*line.value, "more");
     if (more != 0) {
       stack.push_back({nullptr, line.indent + 1, format_text("… and {} more", more)});
@@ -125,6 +128,12 @@ void add_outline(const Json& outline, const Paint& paint, std::string& out) {
       const Json& item = (*items)[i];
       if (!item.is_array()) {
         stack.push_back({&item, line.indent + 1, ""});
+        continue;
+      }
+      // A key that is a field's number says nothing that its name does not.
+      const std::string meant = item.empty() ? "" : text_of(item[0], "field");
+      if (item.size() > 1 && !meant.empty()) {
+        stack.push_back({&item[1], line.indent + 1, meant + ": "});
         continue;
       }
       if (item.size() > 1) stack.push_back({&item[1], line.indent + 2, "→ "});

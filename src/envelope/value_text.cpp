@@ -328,8 +328,7 @@ std::string escaped(std::string_view text, bool is_binary) {
 
 std::string quoted(std::string_view text, std::size_t max_text) {
   const std::size_t end = wire::size_of_start(text, max_text);
-  return "'" + escaped(text.substr(0, end), false) +
-         (end < text.size() ? "…'" : "'");
+  return "'" + escaped(text.substr(0, end), false) + (end < text.size() ? "…'" : "'");
 }
 
 }  // namespace waybill::envelope

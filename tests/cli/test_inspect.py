@@ -68,6 +68,42 @@ def test_text_names_each_import(payload):
     assert "\033" not in text
 
 
+def test_parts_of_nodes_have_names():
+    payload = waybill.dumps([lambda x=slice(1, 2): x, range(3)])
+
+    shown = run("inspect", "-", data=payload).stdout.decode()
+    model = json.loads(run("inspect", "-", "--json", data=payload).stdout)
+    [function, numbers] = model["payload"]["outline"]["items"]
+
+    lines = [line.strip() for line in shown.splitlines()]
+    assert {"is_package: bool false", "start: int 1", "stop: int 3"} <= {*lines}
+    assert any(line.startswith("defaults: tuple of 1") for line in lines)
+    assert [part["field"] for part in function["items"]] == [
+        "code",
+        "namespace",
+        "closure",
+        "fields",
+    ]
+    assert [part["field"] for part in numbers["items"]] == ["start", "stop", "step"]
+
+
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        (b"job 17", "application 'job 17'  6 bytes"),
+        ("Größe".encode(), "application 'Größe'  7 bytes"),
+        (b"\x1b[31m", "application 1b5b33316d  5 bytes"),
+        (b"\xff", "application ff  1 byte"),
+        (b"x" * 100, f"application '{'x' * 80}…'  100 bytes"),
+        (b"\0" * 41, f"application {'00' * 40}…  41 bytes"),
+    ],
+)
+def test_application_field_is_shown_as_text_where_it_is_text(field, told):
+    payload = waybill.dumps(1, application=field)
+
+    assert told in run("inspect", "-", data=payload).stdout.decode().splitlines()
+
+
 def test_verify_accepts_what_dumps_makes(payload):
     plain = run("verify", "-", data=payload)
     as_json = run("verify", "-", "--json", data=payload)

@@ -78,6 +78,15 @@ TEST(Report, OutlinesThePayload) {
   EXPECT_EQ(payload["statistics"]["modules"], 2);
 }
 
+TEST(Report, NamesThePartsOfNodes) {
+  const json function =
+      report_on(samples::function_envelope())["payload"]["outline"]["items"][0];
+
+  EXPECT_EQ(function["items"][1]["field"], "namespace");
+  EXPECT_EQ(function["items"][3]["field"], "fields");
+  EXPECT_FALSE(function.contains("field"));
+}
+
 TEST(Report, TellsSharedValuesWhateverTheOrderOfTheirNumbers) {
   Draft draft;
   draft.payload.array(4);

@@ -142,7 +142,11 @@ def test_application_field_is_read_without_loading(key):
     assert waybill.application(data) == b"task 7"
     assert waybill.application(data, ring_of(key)) == b"task 7"
     assert waybill.loads(data) == [1]
-    assert waybill.inspect(data)["application"] == {"size": 6, "start": b"task 7".hex()}
+    assert waybill.inspect(data)["application"] == {
+        "size": 6,
+        "start": b"task 7".hex(),
+        "text": "task 7",
+    }
     assert waybill.application(waybill.dumps([1])) is None
     assert waybill.dumps([1], application=b"") == waybill.dumps([1])
 
