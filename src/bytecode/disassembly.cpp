@@ -3,7 +3,8 @@
 
 #include "bytecode/disassembly.h"
 
-#include <iterator>
+#include <span>
+#include <string>
 
 #include "bytecode/unit_walk.h"
 
@@ -13,12 +14,84 @@ namespace {
 // dis.HAVE_ARGUMENT, in effect: opcodes below take none. 3.11 first.
 constexpr std::uint8_t kFirstWithArgument[] = {90, 90, 45, 44, 42};
 
-// The same numbers in each version; the last one is new in 3.14.
+// Numbers mean the same in each version that knows them: new ones are put at the end.
 constexpr std::string_view kBinaryOperators[] = {
     "+",  "&",  "//", "<<",  "@",   "*",  "%",   "|",   "**",
     ">>", "-",  "/",  "^",   "+=",  "&=", "//=", "<<=", "@=",
     "*=", "%=", "|=", "**=", ">>=", "-=", "/=",  "^=",  "[]"};
 constexpr std::string_view kComparisons[] = {"<", "<=", "==", "!=", ">", ">="};
+constexpr std::string_view kIdentity[] = {"is", "is not"};
+constexpr std::string_view kMembership[] = {"in", "not in"};
+constexpr std::string_view kIntrinsics1[] = {
+    "INTRINSIC_1_INVALID",         "INTRINSIC_PRINT",
+    "INTRINSIC_IMPORT_STAR",       "INTRINSIC_STOPITERATION_ERROR",
+    "INTRINSIC_ASYNC_GEN_WRAP",    "INTRINSIC_UNARY_POSITIVE",
+    "INTRINSIC_LIST_TO_TUPLE",     "INTRINSIC_TYPEVAR",
+    "INTRINSIC_PARAMSPEC",         "INTRINSIC_TYPEVARTUPLE",
+    "INTRINSIC_SUBSCRIPT_GENERIC", "INTRINSIC_TYPEALIAS"};
+constexpr std::string_view kIntrinsics2[] = {"INTRINSIC_2_INVALID",
+                                             "INTRINSIC_PREP_RERAISE_STAR",
+                                             "INTRINSIC_TYPEVAR_WITH_BOUND",
+                                             "INTRINSIC_TYPEVAR_WITH_CONSTRAINTS",
+                                             "INTRINSIC_SET_FUNCTION_TYPE_PARAMS",
+                                             "INTRINSIC_SET_TYPEPARAM_DEFAULT"};
+constexpr std::string_view kCommonConstants[] = {"AssertionError",
+                                                 "NotImplementedError",
+                                                 "tuple",
+                                                 "all",
+                                                 "any",
+                                                 "list",
+                                                 "set",
+                                                 "None",
+                                                 "''",
+                                                 "True",
+                                                 "False",
+                                                 "-1"};
+constexpr std::string_view kSpecialMethods[] = {"__enter__", "__exit__", "__aenter__",
+                                                "__aexit__"};
+constexpr std::string_view kConversions[] = {"", "str", "repr", "ascii"};
+constexpr std::string_view kFormats[] = {"",
+                                         "str",
+                                         "repr",
+                                         "ascii",
+                                         "with format",
+                                         "str, with format",
+                                         "repr, with format",
+                                         "ascii, with format"};
+constexpr std::string_view kFunctionParts[] = {"defaults", "kwdefaults", "annotations",
+                                               "closure", "annotate"};
+
+// What the number of an opcode chooses: one of these, or a set of them by its bits.
+struct Words {
+  std::string_view opcode;
+  std::span<const std::string_view> words;
+  bool are_flags = false;
+};
+constexpr Words kWords[] = {
+    {"BINARY_OP", kBinaryOperators},
+    {"COMPARE_OP", kComparisons},
+    {"IS_OP", kIdentity},
+    {"CONTAINS_OP", kMembership},
+    {"CALL_INTRINSIC_1", kIntrinsics1},
+    {"CALL_INTRINSIC_2", kIntrinsics2},
+    {"LOAD_COMMON_CONSTANT", kCommonConstants},
+    {"LOAD_SPECIAL", kSpecialMethods},
+    {"CONVERT_VALUE", kConversions},
+    {"FORMAT_VALUE", kFormats},
+    {"MAKE_FUNCTION", kFunctionParts, true},
+    {"SET_FUNCTION_ATTRIBUTE", kFunctionParts, true},
+};
+
+// "defaults, closure".
+std::string joined(std::span<const std::string_view> words, std::uint32_t bits) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if ((bits >> i & 1) == 0) continue;
+    if (!out.empty()) out += ", ";
+    out += words[i];
+  }
+  return out;
+}
 
 class Lister {
  public:
@@ -68,12 +141,15 @@ Result<void> disassemble(int version, BytesView code,
   return {};
 }
 
-std::string_view choice_name(const ListedInstruction& instruction) {
-  const auto pick = [&](const auto& names) -> std::string_view {
-    return instruction.index < std::size(names) ? names[instruction.index] : "";
-  };
-  if (instruction.opcode == "BINARY_OP") return pick(kBinaryOperators);
-  if (instruction.opcode == "COMPARE_OP") return pick(kComparisons);
+std::string choice_words(const ListedInstruction& instruction) {
+  const std::uint32_t index = instruction.index;
+  for (const Words& row : kWords) {
+    if (row.opcode != instruction.opcode) continue;
+    if (row.are_flags) {
+      return index >> row.words.size() == 0 ? joined(row.words, index) : "";
+    }
+    return std::string(index < row.words.size() ? row.words[index] : "");
+  }
   return {};
 }
 

@@ -4,6 +4,7 @@
 // stand in the code, where jumps lead. What analyses code reads instruction.h instead.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,9 @@ struct ListedInstruction {
   Operand operand = Operand::kAny;
   bool has_argument = false;
   bool is_jump = false;
-  bool pushes_null = false;  // For a call: a flag of some loads.
+  // For a call, a flag of some loads: NULL above what is loaded, or of an attribute,
+  // `self` if it is a method.
+  bool pushes_null = false;
   // What the opcode is given, EXTENDED_ARG included.
   std::uint32_t argument = 0;
   // The same without flags: what counts names, constants, locals or operators.
@@ -39,8 +42,9 @@ struct ListedInstruction {
 Result<void> disassemble(int version, BytesView code,
                          std::vector<ListedInstruction>& out);
 
-// What the index of an instruction that chooses from a few stands for, as in source
-// ("+", "<="); empty where it is a number to us too.
-std::string_view choice_name(const ListedInstruction& instruction);
+// What the index of an instruction that chooses from a few stands for: as in source
+// ("+", "not in", "AssertionError") or, where source has no word, as `dis` says it
+// ("defaults, closure", "INTRINSIC_PRINT"). Empty where it is a number to us too.
+std::string choice_words(const ListedInstruction& instruction);
 
 }  // namespace waybill::bytecode

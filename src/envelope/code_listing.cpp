@@ -15,6 +15,12 @@ using bytecode::ListedInstruction;
 using bytecode::Operand;
 using wire::Reader;
 
+// As CPython 3.13 and later say it, of all versions.
+const char* call_part(const ListedInstruction& instruction) {
+  if (!instruction.pushes_null) return "";
+  return instruction.opcode == "LOAD_GLOBAL" ? " + NULL" : " + NULL|self";
+}
+
 std::vector<std::string> constants_of(const CodeFields& fields, const ValueNames& names,
                                       std::size_t max_text) {
   std::vector<std::string> constants;
@@ -105,18 +111,15 @@ std::string CodeListing::meaning(const ListedInstruction& instruction) const {
     case Operand::kConstant:
       return instruction.index < constants_.size() ? constants_[instruction.index] : "";
     case Operand::kName:
-      return name_at(fields_.names, instruction.index) +
-             (instruction.pushes_null ? " + NULL" : "");
+      return name_at(fields_.names, instruction.index) + call_part(instruction);
     case Operand::kLocal:
     case Operand::kCell:
       return name_at(fields_.local_names, instruction.index);
     case Operand::kTwoLocals:
       return name_at(fields_.local_names, instruction.index >> 4) + ", " +
              name_at(fields_.local_names, instruction.index & 15);
-    case Operand::kChoice:
-      return std::string(bytecode::choice_name(instruction));
     default:
-      return {};
+      return bytecode::choice_words(instruction);
   }
 }
 

@@ -61,7 +61,36 @@ TEST(Disassembly, CountsJumpsFromBehindTheCaches) {
 TEST(Disassembly, NamesOperators) {
   const auto found = listed({kCompareOp, 2 << 5, 0, 0});
 
-  EXPECT_EQ(choice_name(found[0]), "==");
+  EXPECT_EQ(choice_words(found[0]), "==");
+}
+
+TEST(Disassembly, NamesFlagsAndChoicesOfEachVersion) {
+  struct Case {
+    int version;
+    Bytes code;
+    std::string_view words;
+  };
+  for (const Case& each : {
+           Case{311, {132, 9}, "defaults, closure"},  // MAKE_FUNCTION
+           Case{312, {155, 6}, "repr, with format"},  // FORMAT_VALUE
+           Case{312, {173, 1}, "INTRINSIC_PRINT"},    // CALL_INTRINSIC_1
+           Case{313, {106, 16}, "annotate"},          // SET_FUNCTION_ATTRIBUTE
+           Case{313, {56, 5}, "INTRINSIC_SET_TYPEPARAM_DEFAULT"},  // CALL_INTRINSIC_2
+           Case{313, {60, 2}, "repr"},                             // CONVERT_VALUE
+           Case{314, {95, 1}, "__exit__"},                         // LOAD_SPECIAL
+           Case{314, {74, 1}, "is not"},                           // IS_OP
+           Case{315, {80, 11}, "-1"},  // LOAD_COMMON_CONSTANT
+       }) {
+    const auto found = listed(each.code, each.version);
+
+    EXPECT_EQ(choice_words(found.at(0)), each.words) << each.version;
+  }
+}
+
+TEST(Disassembly, HasNoWordsForFlagsThatNobodyKnows) {
+  const auto found = listed({132, 0x21}, 311);
+
+  EXPECT_EQ(choice_words(found[0]), "");
 }
 
 TEST(Disassembly, KeepsWhatStandsBeforeAnError) {

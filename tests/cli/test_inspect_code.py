@@ -135,6 +135,47 @@ def test_arguments_are_told_by_what_they_mean():
     assert any(what and "items" in what for _, what in found)
 
 
+# Those that `dis` spells as waybill does.
+NAMED = {"MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE", "CALL_INTRINSIC_1", "FORMAT_VALUE"}
+NAMED |= {"CALL_INTRINSIC_2", "LOAD_SPECIAL", "CONVERT_VALUE"}
+
+
+def test_flags_and_choices_are_named_as_dis_names_them():
+    functions = [f for name in MODULES for f in functions_of(name)]
+    codes = [code for function in functions for code in nested(function.__code__)]
+
+    found = {what for body in bodies(functions) for what in meanings(body)}
+
+    expected = {
+        (i.opname, i.argrepr or None)
+        for code in codes
+        for i in dis.get_instructions(code)
+        if i.opname in NAMED
+    }
+    assert any(what and "closure" in what for _, what in expected)
+    assert {row for row in found if row[0] in NAMED} == expected
+
+
+def test_operators_that_are_words_are_told():
+    def compare(a, b):
+        return a is not b, a not in b
+
+    found = meanings(body_of(compare))
+
+    assert {("IS_OP", "is not"), ("CONTAINS_OP", "not in")} <= found
+
+
+def test_null_of_calls_is_spelled_alike_in_all_versions():
+    seen = set()
+    for file in sorted(GOLDEN.rglob("*.waybill")):
+        report = json.loads(run("--code", "--json", data=file.read_bytes()))
+        for body in report["code"]:
+            seen |= {r["meaning"] for r in body["instructions"] if r.get("meaning")}
+
+    told = {what.partition(" + ")[2] for what in seen if "NULL" in what}
+    assert told == {"NULL", "NULL|self"}
+
+
 def test_jumps_lead_to_instructions():
     body = body_of(sample)
 
