@@ -53,16 +53,20 @@ void add_header(const Envelope& a, const Envelope& b, Json& model) {
     row["new"] = after;
   };
   tell("python", to_string(a.python), to_string(b.python));
-  const auto start = [](const Envelope& envelope) {
-    const BytesView bytes = envelope.application;
-    return hex(bytes.first(std::min(bytes.size(), kShown)));
+  if (std::ranges::equal(a.application, b.application)) return;
+  const auto [end, _] = std::ranges::mismatch(a.application, b.application);
+  const auto index = static_cast<std::size_t>(end - a.application.begin());
+  // The start, unless both have the same.
+  const std::size_t from = index < kShown ? 0 : index - kShown / 2;
+  const auto shown = [&](const Envelope& envelope) {
+    const BytesView rest = envelope.application.subspan(from);
+    return (from == 0 ? "" : "…") + hex(rest.first(std::min(rest.size(), kShown)));
   };
-  if (!std::ranges::equal(a.application, b.application)) {
-    Json& row = begin_object(header.emplace_back(), 3);
-    row["field"] = "application";
-    row["old"] = start(a);
-    row["new"] = start(b);
-  }
+  Json& row = begin_object(header.emplace_back(), 4);
+  row["field"] = "application";
+  if (from != 0) row["index"] = index;
+  row["old"] = shown(a);
+  row["new"] = shown(b);
 }
 
 using ImportKey =

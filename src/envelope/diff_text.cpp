@@ -90,6 +90,12 @@ void add_section(const Json& model, const char* key, const Paint& paint, Line li
     out += paint.faint(format_text("  … and {} more", count - shown)) + "\n";
 }
 
+// Where values that begin alike differ.
+std::string place_of_difference(const Json& row) {
+  if (!row.contains("index")) return "";
+  return format_text("  from index {} on", number_of(row, "index"));
+}
+
 class Text {
  public:
   Text(const Json& model, const Paint& paint) : model_(model), paint_(paint) {}
@@ -98,7 +104,7 @@ class Text {
     out_ = paint_.title(text_of(model_, "summary")) + "\n";
     if (!model_["header"].empty()) out_ += "\n" + paint_.title("header") + "\n";
     for (const Json& row : model_["header"]) {
-      out_ += "  ~ " + text_of(row, "field") + "\n";
+      out_ += "  ~ " + text_of(row, "field") + place_of_difference(row) + "\n";
       sides(text_of(row, "old"), text_of(row, "new"));
     }
     add_section(model_, "imports", paint_, [&](const Json& row) { import(row); }, out_);
@@ -159,10 +165,7 @@ class Text {
     const std::string path = text_of(row, "path");
     out_ += margin(row) + paint_.name(path.empty() ? "the object itself" : path);
     if (text_of(row, "change") == "order") out_ += "  the keys have another order";
-    if (row.contains("index")) {
-      out_ += format_text("  from index {} on", number_of(row, "index"));
-    }
-    out_ += "\n";
+    out_ += place_of_difference(row) + "\n";
     sides(text_of(row, "old"), text_of(row, "new"));
   }
 

@@ -293,6 +293,15 @@ def test_signature_and_application_field_are_compared(diff):
     )
 
 
+def test_application_fields_are_shown_where_they_differ(diff):
+    payloads = [waybill.dumps(1, application=b"\0" * 20 + end) for end in (b"\1", b"")]
+
+    [row] = diff(*payloads)["header"]
+
+    assert (row["index"], row["old"]) == (20, "…" + "00" * 8 + "01")
+    assert row["new"] == "…" + "00" * 8
+
+
 def test_signature_tells_the_keys(diff):
     one, other = waybill.SigningKey.generate(), waybill.SigningKey.generate("mac")
     payloads = [waybill.dumps([1]), *(waybill.dumps([1], key=k) for k in (one, other))]

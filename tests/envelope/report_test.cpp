@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "envelope/part_names.h"
 #include "envelope/samples.h"
+#include "envelope/shapes.h"
 
 namespace waybill {
 namespace {
@@ -76,6 +78,30 @@ TEST(Report, OutlinesThePayload) {
             json({{"cell", 1}, {"function", 1}, {"namespace", 1}}));
   EXPECT_EQ(payload["statistics"]["references"], 1);
   EXPECT_EQ(payload["statistics"]["modules"], 2);
+}
+
+TEST(PartName, IsKnownOfEachPartInTheGrammar) {
+  for (const envelope::Shape& shape : envelope::all_shapes()) {
+    const bool has_parts = shape.most != envelope::kMany;
+    const std::size_t count = has_parts ? shape.most : 0;
+    const auto tag = static_cast<std::uint8_t>(shape.tag);
+
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_FALSE(envelope::part_name(tag, i).empty()) << shape.name << i;
+    }
+    EXPECT_TRUE(envelope::part_name(tag, count).empty()) << shape.name;
+  }
+}
+
+TEST(FunctionFieldName, IsKnownOfEachFieldInTheGrammar) {
+  envelope::Rule rule{};
+  std::uint64_t field = 0;
+
+  for (; envelope::rule_of_field(field, rule); ++field) {
+    EXPECT_FALSE(envelope::function_field_name(field).empty()) << field;
+  }
+
+  EXPECT_TRUE(envelope::function_field_name(field).empty());
 }
 
 TEST(Report, NamesThePartsOfNodes) {
