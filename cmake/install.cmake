@@ -63,7 +63,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/waybill-config-version.cm
   COMPATIBILITY SameMinorVersion)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/waybill-config.cmake.in
   ${PROJECT_BINARY_DIR}/waybill-config.cmake @ONLY)
-install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindSodium.cmake
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/sodium.cmake
   ${PROJECT_BINARY_DIR}/waybill-config.cmake
   ${PROJECT_BINARY_DIR}/waybill-config-version.cmake DESTINATION ${package_dir})
 
@@ -78,6 +78,11 @@ foreach(dir IN ITEMS LIBDIR INCLUDEDIR)
     set(waybill_${dir} "${CMAKE_INSTALL_${dir}}")
   endif()
 endforeach()
+# Where compilers look by themselves, a -I would only change the order.
+set(waybill_expected_flags)
+if(NOT WAYBILL_DIR_OF_tl_expected_hpp IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+  set(waybill_expected_flags " -I${WAYBILL_DIR_OF_tl_expected_hpp}")
+endif()
 set(pkg_configs waybill-core)
 if(WAYBILL_INSTALLS_PYTHON)
   list(APPEND pkg_configs waybill-python)
