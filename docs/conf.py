@@ -1,5 +1,6 @@
 """Sphinx: the pages of this folder, and the reference of the Python package."""
 
+import re
 from pathlib import Path
 
 import waybill
@@ -35,5 +36,20 @@ def add_contents(app, name, source):
         source[0] += "\n".join(["", "```{toctree}", ":hidden:", "", *pages, "```", ""])
 
 
+def link_headers(app, name, source):
+    """The headers are links into their reference, which .ci/docs makes by Doxygen."""
+
+    def link(match):
+        text, header = match.groups()
+        words = re.sub(r"`(.+?)`", r"<code>\1</code>", text)
+        # So Doxygen names its pages.
+        page = f"{header.replace('_', '__')}_8h" if header else "index"
+        return f'<a href="cpp/{page}.html">{words}</a>'
+
+    headers = r"\[([^\[\]]+)\]\(\.\./include/waybill(?:/(\w+)\.h)?\)"
+    source[0] = re.sub(headers, link, source[0])
+
+
 def setup(app):
+    app.connect("source-read", link_headers)
     app.connect("source-read", add_contents)
