@@ -71,6 +71,15 @@ bool has_special_part(std::string_view name) {
   return false;
 }
 
+// A line that begins as rules do, for a message. Other lines may be of another kind of
+// file that was given by mistake, such as one with a private key.
+std::string quoted(std::string_view line) {
+  line.remove_prefix(line.find_first_not_of(kSpace));
+  const std::string_view first = line.substr(0, line.find_first_of(kSpace));
+  if (first != "allow" && first != "deny") return {};
+  return ": \"" + std::string(line) + "\"";
+}
+
 }  // namespace
 
 std::string_view name_of(Request request) {
@@ -138,8 +147,8 @@ Result<Policy> Policy::from_text(std::string_view text) {
         !read_rule(line, policy.rules_.emplace_back())) {
       return tl::unexpected(Error{
           ErrorCode::kMalformed, at,
-          "no rule: \"" + std::string(line) +
-              "\"; one is `allow` or `deny`, then `code`, `import MODULE`, or `lookup` "
+          "no rule" + quoted(line) +
+              "; one is `allow` or `deny`, then `code`, `import MODULE`, or `lookup` "
               "or `call` and MODULE or MODULE:NAME"});
     }
     at = end + 1;

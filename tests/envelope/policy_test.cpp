@@ -153,7 +153,25 @@ TEST(Policy, TextThatIsNoRuleIsRefusedWithItsByte) {
     ASSERT_FALSE(policy) << text;
     EXPECT_EQ(policy.error().code, ErrorCode::kMalformed);
     EXPECT_EQ(policy.error().offset, 11u);
-    EXPECT_NE(policy.error().detail.find(text), std::string::npos);
+    EXPECT_TRUE(policy.error().detail.starts_with("no rule")) << text;
+  }
+}
+
+TEST(Policy, TextThatBeginsAsARuleIsQuotedInItsRefusal) {
+  const auto policy = Policy::from_text("  deny eat json");
+
+  ASSERT_FALSE(policy);
+  EXPECT_NE(policy.error().detail.find("\"deny eat json\""), std::string::npos);
+}
+
+TEST(Policy, TextOfAnotherKindOfFileIsNotQuotedInItsRefusal) {
+  constexpr std::string_view kOthers[] = {"waybill-private-key: c2VjcmV0", "c2VjcmV0",
+                                          "allowance c2VjcmV0", "key c2VjcmV0"};
+  for (const std::string_view text : kOthers) {
+    const auto policy = Policy::from_text(text);
+
+    ASSERT_FALSE(policy) << text;
+    EXPECT_EQ(policy.error().detail.find("c2VjcmV0"), std::string::npos) << text;
   }
 }
 
