@@ -90,7 +90,7 @@ def _parts_of(call: object) -> tuple[Callable[..., object], Sequence[Any], Any]:
 
 
 def _malformed(message: str) -> DecodeError:
-    error = DecodeError(f"malformed: {message}")
+    error = DecodeError(f"malformed at byte 0: {message}")
     error.code = "malformed"
     return error
 
