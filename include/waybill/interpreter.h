@@ -64,7 +64,8 @@ class Interpreter {
   // daemons, and frees all objects. To be called in the thread that called start(),
   // with no GilScope open anywhere and every Object gone. Another may be started
   // afterwards, but many packages, numpy among them, cannot be imported a second time
-  // in one process. Does nothing the second time. Error: kRaised if buffers of files
+  // in one process; daemon threads must have ended before that, for Python itself crashes
+  // when one goes on in the next. Does nothing the second time. Error: kRaised if buffers of files
   // could not be flushed.
   [[nodiscard]] Result<void> finish();
 
