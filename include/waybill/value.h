@@ -134,10 +134,11 @@ struct Map {
 template <typename T, typename... Ts>
 inline constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
 
-// Not characters, which look like numbers to C++.
+// Not characters, which look like numbers to C++, nor __int128, which is integral where
+// extensions of the compiler are on and would lose its upper half.
 template <typename T>
-concept Number =
-    std::integral<T> && !is_one_of<T, bool, char, wchar_t, char8_t, char16_t, char32_t>;
+concept Number = std::integral<T> && sizeof(T) <= sizeof(std::int64_t) &&
+                 !is_one_of<T, bool, char, wchar_t, char8_t, char16_t, char32_t>;
 
 // One value. A tree: it owns all that is in it, and no two share anything.
 //
@@ -159,7 +160,9 @@ class Value {
       content_ = static_cast<std::uint64_t>(value);
     }
   }
-  template <std::floating_point T>
+  // Not long double, which may be beyond a double.
+  template <typename T>
+    requires is_one_of<T, float, double>
   Value(T value) : content_(static_cast<double>(value)) {}
   template <std::same_as<std::complex<double>> T>
   Value(T value) : content_(value) {}

@@ -33,6 +33,10 @@ Value nested(std::size_t depth, Value leaf) {
   return value;
 }
 
+// What a double or 64 bits may not hold is not narrowed in silence.
+static_assert(std::is_constructible_v<Value, float>);
+static_assert(!std::is_constructible_v<Value, long double>);
+
 TEST(Value, IsOfTheKindOfWhatItIsMadeFrom) {
   EXPECT_EQ(Value().kind(), Kind::kNil);
   EXPECT_EQ(Value(true).kind(), Kind::kBoolean);
