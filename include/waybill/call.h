@@ -23,7 +23,8 @@ struct CallOptions {
 };
 
 // Makes the call in `payload`, and gives its outcome: the result, or what was raised,
-// SystemExit included. There must be an interpreter. Takes the GIL; calls from several
+// SystemExit included. There must be an interpreter, and no exception set in it that
+// the caller still wants: it would be lost. Takes the GIL; calls from several
 // threads take turns as threads of Python do. Nothing limits how long it runs or what
 // it does: run it in a process that can be given up.
 //

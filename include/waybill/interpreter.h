@@ -12,6 +12,7 @@
 // installed for it.
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "waybill/error.h"
@@ -64,15 +65,18 @@ class Interpreter {
   // daemons, and frees all objects. To be called in the thread that called start(),
   // with no GilScope open anywhere and every Object gone. Another may be started
   // afterwards, but many packages, numpy among them, cannot be imported a second time
-  // in one process; daemon threads must have ended before that, for Python itself crashes
-  // when one goes on in the next. Does nothing the second time. Error: kRaised if buffers of files
-  // could not be flushed.
+  // in one process; daemon threads must have ended before that, for Python itself
+  // crashes when one goes on in the next. Does nothing the second time. Errors, all
+  // kRaised: buffers of files could not be flushed; and, with Python going on, in
+  // another thread or in a GilScope.
   [[nodiscard]] Result<void> finish();
 
  private:
-  explicit Interpreter(void* thread) : thread_(thread) {}
+  explicit Interpreter(void* state)
+      : state_(state), starter_(std::this_thread::get_id()) {}
 
-  void* thread_ = nullptr;  // PyThreadState of the thread that started it.
+  void* state_ = nullptr;  // PyThreadState of the thread that started it.
+  std::thread::id starter_;
 };
 
 // For a Python that somebody else has started: makes `import waybill` give what is

@@ -55,7 +55,8 @@ struct EncodeOptions {
 // The object and all it needs, as an envelope. With the GIL.
 //
 // Errors: kRaised; the detail is Python's message, which tells the path to what cannot
-// travel.
+// travel. For null, as calls of Python that fail give it, it is the message of the
+// exception that is set, which is cleared.
 [[nodiscard]] Result<std::vector<std::uint8_t>> encode(
     PyObject* object, const EncodeOptions& options = {});
 

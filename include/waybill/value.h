@@ -118,6 +118,7 @@ using Range = Items<Kind::kRange>;
 
 // Pairs in the order in which they were put there. Keys may be what Python can hash:
 // numbers but NaN, text, binary, the constants, and tuples and frozensets of these.
+// Ranges are the exception: Python takes them as keys, here they are kRefused.
 struct Map {
   std::vector<std::pair<Value, Value>> pairs;
 

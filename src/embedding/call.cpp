@@ -31,8 +31,7 @@ Result<std::vector<std::uint8_t>> carry_out(const Object& call) {
 
 Result<std::vector<std::uint8_t>> call(BytesView payload, const CallOptions& options) {
   if (Py_IsInitialized() == 0) {
-    return tl::unexpected(Error{ErrorCode::kRaised, 0,
-                                "no Python runs; start one with waybill::Interpreter"});
+    return tl::unexpected(embedding::no_interpreter());
   }
   Result<std::vector<std::uint8_t>> outcome;
   {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "embedding/python_error.h"
+#include "python/compat.h"
 #include "python/ref.h"
 
 namespace waybill {
@@ -166,6 +167,14 @@ Result<void> set_up(const InterpreterOptions& options) {
   });
 }
 
+// The library of another build may lack what is part of this one, and the other way.
+Error with_program(Error error, const std::string& program) {
+  error.detail = "with the library of " + program +
+                 ", which should be that of the Python " + PY_VERSION +
+                 " that is linked in: " + error.detail;
+  return error;
+}
+
 }  // namespace
 
 Result<Interpreter> Interpreter::start(const InterpreterOptions& options) {
@@ -188,26 +197,36 @@ Result<Interpreter> Interpreter::start(const InterpreterOptions& options) {
   if (PyStatus_Exception(status)) return tl::unexpected(failure(status));
   const Result<void> done = set_up(options);
   Interpreter interpreter(PyEval_SaveThread());
-  if (!done) return tl::unexpected(done.error());
+  if (!done && options.program.empty()) return tl::unexpected(done.error());
+  if (!done) return tl::unexpected(with_program(done.error(), options.program));
   return interpreter;
 }
 
 Interpreter::Interpreter(Interpreter&& other) noexcept
-    : thread_(std::exchange(other.thread_, nullptr)) {}
+    : state_(std::exchange(other.state_, nullptr)), starter_(other.starter_) {}
 
 Interpreter& Interpreter::operator=(Interpreter&& other) noexcept {
-  void* thread = std::exchange(other.thread_, nullptr);
+  void* state = std::exchange(other.state_, nullptr);
   static_cast<void>(finish());
-  thread_ = thread;
+  state_ = state;
+  starter_ = other.starter_;
   return *this;
 }
 
 Interpreter::~Interpreter() { static_cast<void>(finish()); }
 
 Result<void> Interpreter::finish() {
-  void* thread = std::exchange(thread_, nullptr);
-  if (thread == nullptr) return {};
-  PyEval_RestoreThread(static_cast<PyThreadState*>(thread));
+  if (state_ == nullptr) return {};
+  // Python would wait for ever.
+  if (std::this_thread::get_id() != starter_) {
+    return tl::unexpected(
+        Error{ErrorCode::kRaised, 0, "only the thread that started Python can end it"});
+  }
+  if (py::current_thread_state() == state_) {
+    return tl::unexpected(
+        Error{ErrorCode::kRaised, 0, "Python cannot be ended in a GilScope"});
+  }
+  PyEval_RestoreThread(static_cast<PyThreadState*>(std::exchange(state_, nullptr)));
   if (Py_FinalizeEx() == 0) return {};
   return tl::unexpected(
       Error{ErrorCode::kRaised, 0, "buffers of files could not be flushed at the end"});

@@ -22,6 +22,10 @@ Object::~Object() {
 Result<std::vector<std::uint8_t>> encode(PyObject* object,
                                          const EncodeOptions& options) {
   return guarded([&]() -> Result<std::vector<std::uint8_t>> {
+    if (object == nullptr) {
+      if (PyErr_Occurred() != nullptr) throw py::PyError();
+      return tl::unexpected(Error{ErrorCode::kRaised, 0, "there is no object"});
+    }
     py::State& state = linked_state();
     py::EncodeHooks hooks;
     hooks.application = options.application;

@@ -81,6 +81,10 @@ bool is_decode_error(PyObject* exception) {
 
 }  // namespace
 
+Error no_interpreter() {
+  return {ErrorCode::kRaised, 0, "no Python runs; start one with waybill::Interpreter"};
+}
+
 Error take_python_error() {
   const Ref exception = py::take_error();
   if (!exception) return {ErrorCode::kRaised, 0, "a call failed and raised nothing"};

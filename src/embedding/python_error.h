@@ -16,9 +16,14 @@ namespace waybill::embedding {
 // a DecodeError of this library, else kRaised with type and message.
 Error take_python_error();
 
-// What `function` returns, a Result; an error for what it throws.
+// For what needs an interpreter and finds none.
+Error no_interpreter();
+
+// What `function` returns, a Result; an error for what it throws, and without an
+// interpreter.
 template <typename Function>
 auto guarded(Function function) -> decltype(function()) {
+  if (Py_IsInitialized() == 0) return tl::unexpected(no_interpreter());
   try {
     return function();
   } catch (const py::PyError&) {

@@ -71,13 +71,23 @@ bool has_special_part(std::string_view name) {
   return false;
 }
 
-// A line that begins as rules do, for a message. Other lines may be of another kind of
-// file that was given by mistake, such as one with a private key.
+// A line, for a message. It may be of another kind of file that was given by mistake,
+// such as one with a secret key: then long words are cut, and keys left out.
 std::string quoted(std::string_view line) {
-  line.remove_prefix(line.find_first_not_of(kSpace));
-  const std::string_view first = line.substr(0, line.find_first_of(kSpace));
-  if (first != "allow" && first != "deny") return {};
-  return ": \"" + std::string(line) + "\"";
+  constexpr std::size_t kLongestWord = 16;
+  std::string text(take_word(line));
+  if (text.starts_with("waybill-")) return ", but a key";
+  if (text == "allow" || text == "deny")
+    return ": \"" + text + std::string(line) + "\"";
+  std::string_view word = text;
+  std::string cut;
+  do {
+    if (!cut.empty()) cut += ' ';
+    cut += word.substr(0, kLongestWord);
+    if (word.size() > kLongestWord) cut += "...";
+    word = take_word(line);
+  } while (!word.empty());
+  return ": \"" + cut + "\"";
 }
 
 }  // namespace

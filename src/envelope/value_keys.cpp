@@ -68,9 +68,12 @@ class KeyWriter {
       case Kind::kSet:
       case Kind::kMap:
       case Kind::kSlice:
-      case Kind::kRange:
         objection_ = {ErrorCode::kMalformed,
                       "a " + std::string(name_of(key.kind())) + " cannot be a key"};
+        return false;
+      case Kind::kRange:
+        objection_ = {ErrorCode::kRefused,
+                      "a range as a key: which ones are equal only Python tells"};
         return false;
       case Kind::kReal:
         return number(*key.get_if<double>(), out);

@@ -21,6 +21,16 @@ namespace waybill::py {
 inline constexpr int kPythonVersion = PY_MAJOR_VERSION * 100 + PY_MINOR_VERSION;
 inline constexpr bool kHasLazyImports = PY_VERSION_HEX >= 0x030F0000;
 
+// The state with which this thread holds the GIL, or another one: null if nobody does.
+// From 3.12 on, that of this thread alone.
+inline PyThreadState* current_thread_state() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return PyThreadState_GetUnchecked();
+#else
+  return _PyThreadState_UncheckedGet();
+#endif
+}
+
 // ---- Extra data on code objects --------------------------------------------------
 
 inline Py_ssize_t request_code_extra_index(freefunc free) {

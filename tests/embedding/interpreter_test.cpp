@@ -47,6 +47,31 @@ TEST(Interpreter, StartsAgainAfterItsEnd) {
   }
 }
 
+TEST(Interpreter, GoesOnIfAnotherThreadWantsToEndIt) {
+  Interpreter python = started();
+  Result<void> ended;
+
+  std::thread([&] { ended = python.finish(); }).join();
+
+  ASSERT_FALSE(ended);
+  EXPECT_NE(ended.error().detail.find("thread that started"), std::string::npos);
+  EXPECT_EQ(text_of("1"), "1");
+  EXPECT_TRUE(python.finish());
+}
+
+TEST(Interpreter, GoesOnIfItIsToEndInAGilScope) {
+  Interpreter python = started();
+  {
+    const GilScope gil;
+    const Result<void> ended = python.finish();
+
+    ASSERT_FALSE(ended);
+    EXPECT_NE(ended.error().detail.find("GilScope"), std::string::npos);
+  }
+  EXPECT_EQ(text_of("1"), "1");
+  EXPECT_TRUE(python.finish());
+}
+
 TEST(Interpreter, IsOneAtATime) {
   const Interpreter python = started();
 

@@ -35,6 +35,29 @@ TEST(Encode, GivesTheBytesOfDumps) {
   }
 }
 
+TEST(Encode, TellsWhyThereIsNoObject) {
+  const Interpreter python = started();
+  const GilScope gil;
+  PyErr_SetString(PyExc_KeyError, "lost");
+
+  const Result<Bytes> failed = encode(nullptr);
+  const Result<Bytes> nothing = encode(nullptr);
+
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().detail, "KeyError: 'lost'");
+  EXPECT_EQ(PyErr_Occurred(), nullptr);
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().detail, "there is no object");
+}
+
+TEST(Encode, AndDecodeNeedAnInterpreter) {
+  for (const Error& error :
+       {encode(nullptr).error(), decode({}).error(), link_package().error()}) {
+    EXPECT_EQ(error.code, ErrorCode::kRaised);
+    EXPECT_NE(error.detail.find("no Python runs"), std::string::npos);
+  }
+}
+
 TEST(Encode, TellsThePathToWhatCannotTravel) {
   const Interpreter python = started();
   const GilScope gil;

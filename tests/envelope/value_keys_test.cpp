@@ -2,6 +2,7 @@
 
 #include "envelope/value_keys.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -74,6 +75,12 @@ TEST(ValueKeys, WhatPythonCannotHashIsNoKey) {
   EXPECT_EQ(objection_to({Map{}}), "0: a dict cannot be a key");
   EXPECT_EQ(objection_to({Tuple{Set{}}}), "0: a set cannot be a key");
   EXPECT_EQ(objection_to({ByteArray{}}), "0: a bytearray cannot be a key");
+}
+
+TEST(ValueKeys, RangesAreForPythonToCompare) {
+  EXPECT_THAT(objection_to({Range{0, 3, 1}}), testing::HasSubstr("only Python tells"));
+  EXPECT_THAT(objection_to({Tuple{Range{0, 3, 1}}}),
+              testing::HasSubstr("only Python tells"));
 }
 
 TEST(ValueKeys, NanIsNoKey) {
