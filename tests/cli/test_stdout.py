@@ -138,6 +138,36 @@ def test_closed_stderr_takes_no_answer_away(tmp_path):
     assert json.loads(ended.stdout)["error"]["type"] == "ValueError"
 
 
+SPOILERS = {
+    "its descriptor closed": define("def f(): os.close(2); 1 / 0", os=os).f,
+    "closed": define("def f(): sys.stderr.close(); 1 / 0", sys=sys).f,
+    "none": define("def f(): sys.stderr = None; 1 / 0", sys=sys).f,
+}
+
+
+@pytest.mark.parametrize("spoiler", SPOILERS)
+class TestPayloadThatSpoilsStderr:
+    def test_has_raised_all_the_same(self, tmp_path, spoiler):
+        ended = end("run", sent(tmp_path, SPOILERS[spoiler]))
+
+        assert (ended.returncode, ended.stdout, ended.stderr) == (5, b"", b"")
+
+    def test_takes_no_json_away(self, tmp_path, spoiler):
+        ended = end("run", sent(tmp_path, SPOILERS[spoiler]), "--json")
+
+        assert ended.returncode == 5
+        assert json.loads(ended.stdout)["error"]["type"] == "ZeroDivisionError"
+
+
+def test_full_disk_of_stderr_takes_no_answer_away(tmp_path):
+    fail = define("def f(): raise ValueError('raised')").f
+    with open("/dev/full", "wb") as full:
+        ended = end("run", sent(tmp_path, fail), "--json", stderr=full)
+
+    assert ended.returncode == 5
+    assert json.loads(ended.stdout)["error"]["type"] == "ValueError"
+
+
 def test_interrupt_shows_where_in_the_payload_that_was(tmp_path):
     wait = define(
         "def f():\n    print('waits', flush=True)\n    time.sleep(60)", time=time

@@ -37,7 +37,7 @@ def printable(text: str) -> str:
 
 
 def complain(message: str) -> None:
-    print(f"waybill: {printable(message)}", file=sys.stderr)
+    answer.remark(f"waybill: {printable(message)}\n")
 
 
 def print_failure(**told: object) -> None:

@@ -57,6 +57,19 @@ def write(text: str) -> None:
     _stream.flush()
 
 
+def remark(text: str) -> None:
+    """On stderr. Who closes that or has no room there wants no remarks."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):
+        # Else Python fails at exit, on what is left in the buffer.
+        nowhere = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+        if sys.stdout is sys.stderr:
+            sys.stdout = nowhere
+        sys.stderr = nowhere
+
+
 def is_terminal() -> bool:
     return _stream is not None and _stream.isatty()
 

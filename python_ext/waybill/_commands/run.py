@@ -170,7 +170,7 @@ def fail(error: BaseException, as_json_too: bool, code: int) -> int:
             "message": message_of(error),
             "traceback": trace,
         }
-        sys.stderr.write(trace)
+        answer.remark(trace)
     if as_json_too:
         print_failure(**told)
     return code
@@ -191,7 +191,7 @@ def code_of(error: BaseException) -> int:
 
 def interrupted(error: KeyboardInterrupt) -> KeyboardInterrupt:
     """The same, after it is shown where in the payload that was."""
-    sys.stderr.write(format_traceback(error))
+    answer.remark(format_traceback(error))
     return error
 
 
