@@ -21,17 +21,22 @@ def parser() -> Parser:
     result = Parser(
         prog="python -m waybill",
         description="Says what Python functions need, and runs payloads.",
+        allow_abbrev=False,  # Whether there is a --json is asked by its name.
     )
     result.add_argument("--version", action="version", version=f"waybill {__version__}")
     commands = result.add_subparsers(dest="command", required=True)
     for name, module in COMMANDS.items():
-        module.declare(commands.add_parser(name, help=module.SUMMARY))
+        command = commands.add_parser(name, help=module.SUMMARY, allow_abbrev=False)
+        module.declare(command)
     return result
 
 
 def carry_out() -> int:
     options_parser = parser()
-    options = options_parser.parse_args()
+    try:
+        options = options_parser.parse_args()
+    finally:
+        answer.flush()  # What --help and --version print.
     if options.command == "discover":
         wrong = discover.misunderstanding(options)
         if wrong is not None:

@@ -168,6 +168,25 @@ def test_full_disk_of_stderr_takes_no_answer_away(tmp_path):
     assert json.loads(ended.stdout)["error"]["type"] == "ValueError"
 
 
+def test_help_of_the_module_on_a_full_disk_is_told_in_one_line():
+    words = [sys.executable, "-m", "waybill", "run", "--help"]
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(words, env=PLAIN, stdout=full, stderr=subprocess.PIPE)
+
+    assert ended.returncode == 2
+    assert ended.stderr == b"waybill: stdout: No space left on device\n"
+
+
+@pytest.mark.parametrize("words", [("run", "x", "--js"), ("--vers",)])
+def test_module_takes_no_part_of_an_option_for_it(words):
+    ended = subprocess.run(
+        [sys.executable, "-m", "waybill", *words], env=PLAIN, capture_output=True
+    )
+
+    assert (ended.returncode, ended.stdout) == (1, b"")
+    assert ended.stderr.startswith(b"waybill: ")
+
+
 def test_interrupt_shows_where_in_the_payload_that_was(tmp_path):
     wait = define(
         "def f():\n    print('waits', flush=True)\n    time.sleep(60)", time=time
