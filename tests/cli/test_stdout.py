@@ -193,7 +193,12 @@ def test_interrupt_shows_where_in_the_payload_that_was(tmp_path):
     ).f
     words = command("run", sent(tmp_path, wait))
     with subprocess.Popen(
-        words, env=PLAIN, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        words,
+        env=PLAIN,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # Whoever runs these tests in the background ignores it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         process.stdout.readline()
 
