@@ -133,13 +133,14 @@ def test_name_with_many_dots_keeps_nobody_waiting(routed, tmp_path):
 def test_clients_that_are_idle_take_nobodys_place_at_a_pool(tmp_path):
     pools = tmp_path / "pools"
     path = str(tmp_path / "router.sock")
-    with running.host(tmp_path, "--clients", 2) as (_, host_path):
+    # The host takes a moment to see that a connection has ended.
+    with running.host(tmp_path, "--clients", 16) as (_, host_path):
         pools.write_text(f"only {host_path} builtins math\n")
         with running.serving(running.ROUTER, tmp_path, path, pools) as router:
             router.wait_for("1 pools")
-            clients = [Client(path) for _ in range(8)]
+            clients = [Client(path) for _ in range(64)]
 
-            assert [client.call(abs, -1) for client in clients] == [1] * 8
+            assert [client.call(abs, -1) for client in clients] == [1] * 64
 
             for client in clients:
                 client.close()
