@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -47,7 +48,12 @@ class Server:
 def serving(program, folder, socket, *arguments):
     log = folder / f"{Path(socket).name}.log"
     with open(log, "wb") as stderr:
-        process = subprocess.Popen([program, socket, *arguments], stderr=stderr)
+        process = subprocess.Popen(
+            [program, socket, *arguments],
+            stderr=stderr,
+            # Whoever runs these tests with nohup ignores it.
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+        )
     server = Server(process, log)
     try:
         yield server
