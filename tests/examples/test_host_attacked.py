@@ -25,7 +25,6 @@ sanitized = pytest.mark.skipif(
 Client = running.module("host/client.py").Client
 
 add = define("def f(*args): return sum(args)").f
-loop = define("def f():\n    while True: pass").f
 big = define("def f(size): return bytes(size)").f
 
 
@@ -183,9 +182,13 @@ def test_client_that_sends_no_more_still_gets_its_outcome(serves):
 
 
 def test_clients_that_have_left_make_room_for_others(tmp_path):
+    mark = tmp_path / "mark"
+    stay = define("def f(path):\n    open(path, 'w').close()\n    while True: pass").f
     options = "--workers", 1, "--clients", 2, "--time-limit", 60_000
     with running.host(tmp_path, *options) as (server, path):
-        with sent(path, waybill.dumps_call(loop)):
+        with sent(path, waybill.dumps_call(stay, [str(mark)])):
+            while not mark.exists():
+                time.sleep(0.01)
             sent(path, waybill.dumps_call(add, [1])).close()
 
             server.wait_for("host: gone")
