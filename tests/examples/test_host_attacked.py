@@ -233,5 +233,10 @@ def test_large_outcomes_of_many_clients_arrive_and_leave_nothing(tmp_path):
             thread.join()
 
         assert wrong == []
-        assert running.own_memory(server.process.pid) < 64 << 20
+        for _ in range(200):  # Its threads may be about to let go of theirs.
+            kept = running.own_memory(server.process.pid)
+            if kept < 32 << 20:
+                break
+            time.sleep(0.05)
+        assert kept < 32 << 20
         assert "host: made 16\n" in server.end()
