@@ -81,6 +81,12 @@ def module(name):
     return made
 
 
+def still_works(path):
+    """Whether the host or router at this socket has a call made."""
+    with module("host/client.py").Client(path) as client:
+        return client.call(divmod, 85, 2) == (42, 1)
+
+
 def children_of(process):
     """Numbers of the processes that a process has started and that still run."""
     path = Path(f"/proc/{process}/task/{process}/children")

@@ -45,11 +45,6 @@ def refused_by(path, data):
     return caught.value.code
 
 
-def still_works(path):
-    with Client(path) as client:
-        return client.call(add, 20, 22) == 42
-
-
 def test_calls_return_and_raise_in_another_process(serves):
     _, path = serves
     with Client(path) as client:
@@ -118,7 +113,7 @@ def test_client_that_sends_something_else_is_told_and_left(serves, data, code):
 
     assert refused_by(path, data) == code
     assert f"host: {code}: " in server.log
-    assert still_works(path)
+    assert running.still_works(path)
 
 
 def test_payload_that_was_altered_is_refused(serves):
@@ -132,7 +127,7 @@ def test_payload_that_was_altered_is_refused(serves):
             client.receive()
 
     assert caught.value.code in {"digest_mismatch", "malformed", "truncated"}
-    assert still_works(path)
+    assert running.still_works(path)
 
 
 def test_payload_that_is_no_call_is_refused_and_the_next_is_made(serves):
@@ -153,7 +148,7 @@ def test_client_that_goes_in_the_middle_of_a_message_is_forgotten(serves):
         half.sendall(data[: len(data) // 2])
 
     server.wait_for("host: cut")
-    assert still_works(path)
+    assert running.still_works(path)
 
 
 def test_client_that_stops_in_the_middle_of_a_message_holds_up_nobody(serves):
@@ -163,7 +158,7 @@ def test_client_that_stops_in_the_middle_of_a_message_holds_up_nobody(serves):
         half.connect(path)
         half.sendall(data[: len(data) // 2])
 
-        assert still_works(path)
+        assert running.still_works(path)
         server.wait_for("host: cut")
         assert half.recv(1) == b""
 
@@ -175,7 +170,7 @@ def test_client_that_does_not_wait_for_its_outcome_harms_nobody(serves):
         client.send(waybill.dumps_call(add, [1]))
         client.close()
 
-    assert still_works(path)
+    assert running.still_works(path)
 
 
 def test_call_that_loops_for_ever_is_ended(serves):
@@ -334,7 +329,7 @@ def test_calls_of_clients_that_have_gone_are_not_made(serves, tmp_path):
         gone.send(waybill.dumps_call(define("def f(p): open(p, 'w')").f, [str(mark)]))
         gone.close()
         busy.receive()
-    assert still_works(path)
+    assert running.still_works(path)
     server.wait_for("host: gone")
     assert not mark.exists()
 
@@ -402,7 +397,7 @@ def test_host_takes_the_place_of_nothing_but_a_socket_that_is_unused(tmp_path, s
             timeout=60,
         )
         assert done.returncode == 1 and words in done.stderr
-    assert file.read_text() == "mine" and still_works(path)
+    assert file.read_text() == "mine" and running.still_works(path)
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,6 @@ def serves(tmp_path):
         yield server, path
 
 
-def still_works(path):
-    with Client(path) as client:
-        return client.call(add, 20, 22) == 42
-
-
 def sent(path, data):
     """A socket on which this was sent."""
     connection = socket.socket(socket.AF_UNIX)
@@ -63,7 +58,7 @@ def f():
         client.call(flee)
 
     assert caught.value.code == "timed_out"
-    assert still_works(path)
+    assert running.still_works(path)
 
 
 def test_writing_to_who_has_gone_raises_in_a_call(serves):
@@ -96,7 +91,7 @@ def test_host_lives_on_when_nobody_reads_what_it_says(tmp_path):
             host.stderr.close()
             with sent(path, b"nonsense") as client:
                 assert client.recv(1)
-            assert still_works(path)
+            assert running.still_works(path)
         finally:
             host.kill()
 
@@ -209,7 +204,7 @@ def test_outcome_that_the_host_has_no_room_for_is_told(serves):
         resource.prlimit(server.process.pid, resource.RLIMIT_AS, limits)
 
     assert caught.value.code == "no_memory"
-    assert still_works(path)
+    assert running.still_works(path)
 
 
 @pytest.mark.slow
