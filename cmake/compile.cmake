@@ -32,6 +32,16 @@ function(waybill_headers target scope)
   endforeach()
 endfunction()
 
+# waybill_precompile(<target> <header>): parses cmake/precompiled/<header> once for all
+# sources of `target`. Only in builds that nobody ships (WAYBILL_PRECOMPILED), so that
+# the others tell when a source does not include what it uses.
+function(waybill_precompile target header)
+  if(WAYBILL_PRECOMPILED)
+    target_precompile_headers(${target} PRIVATE
+      ${PROJECT_SOURCE_DIR}/cmake/precompiled/${header})
+  endif()
+endfunction()
+
 # waybill_library(<target> <layer>...): a static library of src/<layer>/**.cpp, with
 # the alias waybill::<last word of target>.
 function(waybill_library target)
@@ -64,7 +74,8 @@ function(waybill_executable target library)
   waybill_build_quickly(${target})
 endfunction()
 
-# Compiles and links `target` without LTO, unless waybill_link_for_people has it.
+# Compiles and links `target` without LTO, unless waybill_link_for_people has it: a link
+# with LTO takes most of a minute.
 function(waybill_build_quickly target)
   set_target_properties(${target} PROPERTIES WAYBILL_QUICK ON)
   if(WAYBILL_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -74,23 +85,29 @@ function(waybill_build_quickly target)
 endfunction()
 
 # waybill_test_program(<target> <library> <source>...): one that sees private headers too.
-# What it tests is in libraries, which are optimised; it is not, and so compiles in
-# little more than half the time.
+# What it tests is in libraries, which are optimised and instrumented; it is neither but
+# for addresses, and so compiles in little more than half the time.
 function(waybill_test_program target library)
   waybill_executable(${target} ${library} ${ARGN})
   target_include_directories(${target} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   waybill_headers(${target} PRIVATE msgpack.hpp xxhash.h)
-  target_compile_options(${target} PRIVATE -O0)
+  target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
 endfunction()
 
-# Links `target` as people get it: with LTO and a libstdc++ of its own, if asked for.
+# Puts libstdc++ into `target`, if asked for.
+function(waybill_link_runtime target)
+  if(WAYBILL_STATIC_RUNTIME)
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+endfunction()
+
+# Links `target` as people get it: with LTO, if asked for, and the runtime that a wheel
+# holds.
 function(waybill_link_for_people target)
   set_target_properties(${target} PROPERTIES WAYBILL_QUICK OFF)
   if(WAYBILL_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_link_options(${target} PRIVATE -flto=auto -O3)
   endif()
-  if(WAYBILL_STATIC_RUNTIME)
-    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
-  endif()
+  waybill_link_runtime(${target})
 endfunction()

@@ -11,6 +11,7 @@ endif()
 set(WAYBILL_CAN_EMBED ON)
 
 waybill_library(waybill_python embedding)
+waybill_precompile(waybill_python objects.h)
 waybill_headers(waybill_python PRIVATE msgpack.hpp xxhash.h)
 target_link_libraries(waybill_python PUBLIC waybill_objects Python::Python)
 target_compile_definitions(waybill_python PRIVATE
@@ -18,9 +19,7 @@ target_compile_definitions(waybill_python PRIVATE
 # Modules that Python loads look for its functions in the executable.
 target_link_options(waybill_python INTERFACE $<$<PLATFORM_ID:Linux>:-rdynamic>)
 
-file(GLOB linked_extension CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python_ext/*.cpp)
-list(FILTER linked_extension EXCLUDE REGEX thread_exit)  # The linker has to know of that.
-target_sources(waybill_python PRIVATE ${linked_extension})
+target_sources(waybill_python PRIVATE $<TARGET_OBJECTS:waybill_extension>)
 target_include_directories(waybill_python PRIVATE ${PROJECT_SOURCE_DIR}/python_ext)
 
 file(GLOB_RECURSE package CONFIGURE_DEPENDS

@@ -6,15 +6,23 @@ if(NOT module_sources)
   return()
 endif()
 
-if(NOT UNIX OR APPLE)
-  list(REMOVE_ITEM module_sources ${PROJECT_SOURCE_DIR}/python_ext/thread_exit.cpp)
+# Compiled once for `_core` and for all that link the extension (embedding.cmake). What
+# makes the linker wrap a name is for `_core` alone.
+list(FILTER module_sources EXCLUDE REGEX thread_exit)
+add_library(waybill_extension OBJECT ${module_sources})
+target_link_libraries(waybill_extension PRIVATE waybill_objects waybill_options)
+target_include_directories(waybill_extension PRIVATE ${PROJECT_SOURCE_DIR}/src)
+waybill_headers(waybill_extension PRIVATE msgpack.hpp xxhash.h)
+waybill_precompile(waybill_extension objects.h)
+
+python_add_library(_core MODULE WITH_SOABI $<TARGET_OBJECTS:waybill_extension>)
+if(UNIX AND NOT APPLE)
+  target_sources(_core PRIVATE ${PROJECT_SOURCE_DIR}/python_ext/thread_exit.cpp)
 endif()
-python_add_library(_core MODULE WITH_SOABI ${module_sources})
 set(site ${PROJECT_BINARY_DIR}/site)
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${site}/waybill)
 target_include_directories(_core PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(_core PRIVATE waybill_objects waybill_options)
-waybill_headers(_core PRIVATE msgpack.hpp xxhash.h)
 waybill_link_for_people(_core)
 if(UNIX AND NOT APPLE)
   target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections

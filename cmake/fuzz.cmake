@@ -40,7 +40,7 @@ endif()
 # linked in: an instrumented interpreter is not needed for an instrumented waybill.
 function(waybill_embedded_harness name)
   waybill_harness(${name} waybill_objects ${ARGN} ${fuzz}/embedded/python.cpp
-    ${fuzz}/embedded/memory.cpp ${linked_extension})
+    ${fuzz}/embedded/memory.cpp $<TARGET_OBJECTS:waybill_extension>)
   waybill_embed(${target})
   target_compile_definitions(${target} PRIVATE
     WAYBILL_FUZZ_FOLDER="${fuzz}/embedded"

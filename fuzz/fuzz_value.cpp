@@ -1,6 +1,7 @@
 // Any payload as plain data: an error lies inside; what is read is written, reads the
 // same again and gives the same bytes again; keys that were read can be written; there
-// is JSON, unless it is too long.
+// is JSON, unless it is too long. The same with objects of the standard library, which
+// are only read.
 //
 // Input: a byte that says how many shared positions follow, two bytes each; the rest is
 // the payload.
@@ -9,10 +10,20 @@
 #include <vector>
 
 #include "require.h"
+#include "waybill/admission.h"
 #include "waybill/value_json.h"
 
 using waybill::BytesView;
 using waybill::fuzz::require;
+
+namespace {
+
+void require_json(const waybill::data::Value& value) {
+  const auto json = waybill::value_json(value);
+  require(json || json.error().code == waybill::ErrorCode::kLimitExceeded);
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0 || size < 1 + 2 * std::size_t{data[0]}) return 0;
@@ -28,6 +39,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   waybill::Limits limits = waybill::kStrictLimits;
   limits.max_memory = std::size_t{1} << 24;
+  waybill::Terms terms;
+  terms.limits = limits;
+  const auto standard = waybill::read_value(sealed, waybill::Admission(terms),
+                                            waybill::Objects::kStandard);
+  if (standard) require_json(*standard);
   const auto value = waybill::read_value(sealed, limits);
   if (!value) {
     require(value.error().offset <= sealed.size());
@@ -38,7 +54,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto again = waybill::read_value(*written, waybill::Limits{});
   require(again.has_value());
   require(*waybill::write_value(*again) == *written);
-  const auto json = waybill::value_json(*value);
-  require(json || json.error().code == waybill::ErrorCode::kLimitExceeded);
+  require_json(*value);
   return 0;
 }

@@ -17,6 +17,17 @@ PyObject* policy(PyObject*, PyObject* rules) {
   return guarded([&] { return py::new_policy(rules); });
 }
 
+// A list of sentences.
+PyObject* doubts(PyObject*, PyObject* policy) {
+  return guarded([&] {
+    Ref sentences = Ref::steal(PyList_New(0));
+    for (const std::string& doubt : py::policy_of(policy).doubts()) {
+      check(PyList_Append(sentences.get(), text(doubt).get()));
+    }
+    return sentences;
+  });
+}
+
 // Tells whether, and the rule that decided or None.
 PyObject* ask(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
@@ -67,6 +78,7 @@ void add(PyObject* module, const char* name, const Ref& value) {
 
 PyMethodDef kAdmissionMethods[] = {
     {"policy", policy, METH_O, "policy(rules, /) -> capsule"},
+    {"doubts", doubts, METH_O, "doubts(policy, /) -> list"},
     {"ask", fast(ask), METH_FASTCALL,
      "ask(policy, request, module, name, /) -> (allowed, rule)"},
     {"restrict_process", restrict_process, METH_O, "restrict_process(terms, /)"},

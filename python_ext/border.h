@@ -10,6 +10,7 @@
 #include "python/py_error.h"
 #include "python/ref.h"
 #include "python/state.h"
+#include "thread_start.h"
 
 namespace waybill::extension {
 
@@ -25,6 +26,7 @@ inline State& state_of(PyObject* module) {
 // The one place where C++ exceptions become Python ones.
 template <typename Function>
 PyObject* guarded(Function function) {
+  if (!can_throw()) return PyErr_NoMemory();
   try {
     return function().release();
   } catch (const PyError&) {

@@ -6,7 +6,7 @@
 namespace waybill::extension {
 
 inline constexpr char kDumpsDoc[] =
-    R"(dumps($module, obj, protocol=None, *, fix_imports=True, buffer_callback=None, by_value=(), policies=None, key=None, application=b'')
+    R"(dumps($module, obj, protocol=None, *, fix_imports=True, buffer_callback=None, by_value=None, replace=None, key=None, application=None)
 --
 
 The object and all it needs, as bytes.
@@ -14,7 +14,7 @@ The object and all it needs, as bytes.
 by_value
     Modules and packages, or their names, that the receiver does not have: what
     they define goes along, as do local modules that they import.
-policies
+replace
     What stands for locks, sockets and what else belongs to one process: "error"
     (as if not given), "fresh" or "drop", for all or by type.
 key
@@ -27,11 +27,13 @@ protocol, fix_imports
     Accepted for callers of pickle; there is one format. A buffer_callback needs
     protocol 5 or more, or none.
 
+None, for the first four, is what waybill.configure() has set, or nothing.
+
 Raises EncodeError, with the path to the culprit, for what cannot travel, and what
 reducers of the objects raise.)";
 
 inline constexpr char kLoadsDoc[] =
-    R"(loads($module, data, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=False, policy=None, keys=None, limits=None)
+    R"(loads($module, data, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=None, class_state=None, missing=None, policy=None, keys=None, limits=None)
 --
 
 The object that dumps() was given. Runs code that the sender chose, unless told not to.
@@ -49,8 +51,16 @@ buffers
     What buffer_callback kept, in that order.
 reset_classes
     Whether a class by value that is here already gets its state anew.
+class_state
+    Whose word alone counts for such classes: "sender" or "worker"; None: what the
+    sender changed is set, all else stays.
+missing
+    "error": a module that cannot be imported is an error before anything is built.
+    "later": it is one when code uses the module. "error", if nothing is set.
 fix_imports, encoding, errors
     Accepted for callers of pickle; without effect.
+
+None, for all but buffers, is what waybill.configure() has set.
 
 Raises DecodeError for what is no payload, and as PolicyError, SignatureError or
 PythonMismatchError for one that is not let in; MissingModuleError; and what code of

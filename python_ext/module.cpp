@@ -5,6 +5,7 @@
 
 #include "admission_methods.h"
 #include "border.h"
+#include "class_methods.h"
 #include "documentation.h"
 #include "key_methods.h"
 #include "python/keys.h"
@@ -44,8 +45,9 @@ PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                 PyObject* keywords) {
   return guarded([&] {
     State& state = state_of(module);
-    // Nothing but an object, and no module is registered: the common case.
+    // Nothing but an object, and nothing is set for the process: the common case.
     if (count == 1 && keywords == nullptr &&
+        PyDict_GET_SIZE(state.options.get()) == 0 &&
         PySet_GET_SIZE(state.registered.get()) == 0) {
       return waybill::py::encode(state, arguments[0], {});
     }
@@ -58,7 +60,8 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                 PyObject* keywords) {
   return guarded([&] {
     State& state = state_of(module);
-    if (count != 1 || keywords != nullptr) {
+    if (count != 1 || keywords != nullptr ||
+        PyDict_GET_SIZE(state.options.get()) != 0) {
       return call_with_options(python_half(state.loads_with, "loads_with"), arguments,
                                count, keywords);
     }
@@ -76,7 +79,7 @@ PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
     hooks.dispatch_table = given(arguments[3]);
     hooks.buffer_callback = given(arguments[4]);
     hooks.by_value = given(arguments[5]);
-    hooks.policies = given(arguments[6]);
+    hooks.replace = given(arguments[6]);
     hooks.memo = given(arguments[7]);
     hooks.payload = PyLong_AsUnsignedLongLong(arguments[8]);
     check(PyErr_Occurred() ? -1 : 0);
@@ -91,7 +94,7 @@ PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
 
 PyObject* decode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    demand_count("decode", count, 7);
+    demand_count("decode", count, 9);
     waybill::py::DecodeHooks hooks;
     hooks.persistent_load = given(arguments[1]);
     hooks.find_class = given(arguments[2]);
@@ -100,11 +103,15 @@ PyObject* decode(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
     const int resets_classes = PyObject_IsTrue(arguments[5]);
     check(resets_classes);
     hooks.resets_classes = resets_classes != 0;
+    hooks.class_state = given(arguments[6]);
+    const int leaves_missing = PyObject_IsTrue(arguments[7]);
+    check(leaves_missing);
+    hooks.leaves_missing = leaves_missing != 0;
     const Input input(arguments[0]);
-    if (arguments[6] == Py_None) {
+    if (arguments[8] == Py_None) {
       return waybill::py::decode(state_of(module), input.bytes(), hooks);
     }
-    const waybill::Terms terms = waybill::py::terms_of(arguments[6]);
+    const waybill::Terms terms = waybill::py::terms_of(arguments[8]);
     return waybill::py::decode(state_of(module), input.bytes(), hooks, &terms);
   });
 }
@@ -118,6 +125,7 @@ PyObject* imports(PyObject* module, PyObject* arguments) {
         waybill::py::discover(state_of(module), object, by_value != 0);
     Ref records = Ref::steal(PyList_New(0));
     for (const waybill::ImportRecord& record : manifest.imports) {
+      if (record.is_brought()) continue;
       const Ref parts[] = {text(record.module), text(waybill::name_of(record.time)),
                            text(record.chain), text(record.function),
                            text(record.file)};
@@ -132,12 +140,30 @@ PyObject* imports(PyObject* module, PyObject* arguments) {
 
 PyObject* content_hash(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    demand_count("content_hash", count, 2);
+    demand_count("content_hash", count, 3);
     const int passes_over = PyObject_IsTrue(arguments[1]);
     check(passes_over);
-    const waybill::ContentHash hash =
-        waybill::py::content_hash(state_of(module), arguments[0], passes_over != 0);
+    const int names_classes = PyObject_IsTrue(arguments[2]);
+    check(names_classes);
+    const waybill::ContentHash hash = waybill::py::content_hash(
+        state_of(module), arguments[0], passes_over != 0, names_classes != 0);
     return to_bytes(hash);
+  });
+}
+
+PyObject* use_caches(PyObject* module, PyObject* are_used) {
+  return guarded([&] {
+    const int answer = PyObject_IsTrue(are_used);
+    check(answer);
+    waybill::py::use_caches(state_of(module), answer != 0);
+    return Ref::share(Py_None);
+  });
+}
+
+PyObject* clear_caches(PyObject* module, PyObject*) {
+  return guarded([&] {
+    waybill::py::clear_caches(state_of(module));
+    return Ref::share(Py_None);
   });
 }
 
@@ -150,10 +176,10 @@ PyObject* inspect(PyObject* module, PyObject* data) {
 
 constexpr char kEncodeDoc[] =
     "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
-    "by_value, policies, memo, payload, key, application, /) -> bytes";
+    "by_value, replace, memo, payload, key, application, /) -> bytes";
 constexpr char kDecodeDoc[] =
-    "decode(data, persistent_load, find_class, buffers, history, reset_classes, terms,"
-    " /) -> object";
+    "decode(data, persistent_load, find_class, buffers, history, reset_classes, "
+    "class_state, leaves_missing, terms, /) -> object";
 
 PyMethodDef kMethods[] = {
     {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},
@@ -162,14 +188,34 @@ PyMethodDef kMethods[] = {
     {"decode", fast(decode), METH_FASTCALL, kDecodeDoc},
     {"imports", imports, METH_VARARGS, "imports(obj, by_value, /) -> list of tuples"},
     {"content_hash", fast(content_hash), METH_FASTCALL,
-     "content_hash(obj, passes_over, /) -> bytes"},
+     "content_hash(obj, passes_over, names_classes, /) -> bytes"},
+    {"use_caches", use_caches, METH_O, "use_caches(are_used, /) -> None"},
+    {"clear_caches", clear_caches, METH_NOARGS, "clear_caches() -> None"},
     {"inspect", inspect, METH_O, "inspect(data, /) -> JSON as str"},
     {nullptr, nullptr, 0, nullptr},
 };
 
+// A free-threaded Python turns the GIL on for this module, unless it was forbidden to.
+void demand_gil() {
+  PyObject* is_enabled = PySys_GetObject("_is_gil_enabled");
+  if (is_enabled == nullptr) return;  // Before 3.13 there is no other way.
+  const Ref answer = Ref::steal(PyObject_CallNoArgs(is_enabled));
+  const int has_gil = PyObject_IsTrue(answer.get());
+  check(has_gil);
+  if (has_gil != 0) return;
+  PyErr_SetString(PyExc_ImportError,
+                  "waybill needs the GIL, and this Python runs with the GIL off; leave "
+                  "out -X gil=0 and PYTHON_GIL=0, or use a build that is not "
+                  "free-threaded");
+  throw PyError();
+}
+
 int execute(PyObject* module) {
   State* state = new (PyModule_GetState(module)) State;
   PyObject* done = guarded([&] {
+    demand_gil();
+    // Python's half takes these when it is imported.
+    check(PyModule_AddFunctions(module, kClassMethods));
     waybill::py::init_state(*state);
     check(PyModule_AddFunctions(module, kAdmissionMethods));
     check(PyModule_AddFunctions(module, kKeyMethods));
@@ -205,6 +251,9 @@ PyModuleDef_Slot kSlots[] = {
     {Py_mod_exec, reinterpret_cast<void*>(execute)},
 #if PY_VERSION_HEX >= 0x030C0000
     {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    {Py_mod_gil, Py_MOD_GIL_USED},
 #endif
     {0, nullptr},
 };

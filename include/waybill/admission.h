@@ -67,6 +67,11 @@ class Admission {
                                                      std::string_view module,
                                                      std::string_view name) const;
 
+  // Those of the terms and of the process, in the order in which they are asked.
+  const std::vector<std::shared_ptr<const Policy>>& policies() const {
+    return policies_;
+  }
+
   const Limits& limits() const { return limits_; }
 
  private:

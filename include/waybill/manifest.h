@@ -37,6 +37,13 @@ struct ImportRecord {
   // Where that code stands; empty and 0 when unknown.
   std::string file;
   std::uint32_t line = 0;
+
+  // Whether it is waybill or a part of it, which is there wherever payloads are loaded:
+  // nothing that a worker has to have besides.
+  bool is_own() const;
+
+  // Whether waybill brings it to make objects, as opposed to code that names waybill.
+  bool is_brought() const { return is_own() && function.empty(); }
 };
 
 // Something that did not travel as it is, because the sender asked for that.

@@ -103,6 +103,10 @@ class Policy {
 
   const std::vector<Rule>& rules() const { return rules_; }
 
+  // What is wrong with it, in a sentence each: rules that deny by name what a later one
+  // allows by a wildcard. Most things have more names than one.
+  [[nodiscard]] std::vector<std::string> doubts() const;
+
  private:
   std::vector<Rule> rules_;
 };

@@ -55,6 +55,7 @@ enum class Kind : std::uint8_t {
   kRange,           // Range: start, stop, step
   kEllipsis,        // Ellipsis
   kNotImplemented,  // NotImplemented
+  kStandard,        // Standard: a date, a decimal, a path, …
 };
 
 // As reports and errors spell it: "none", "bool", "int", …, "dict". Static storage.
@@ -75,6 +76,17 @@ struct Ellipsis {
 
 struct NotImplemented {
   friend bool operator==(const NotImplemented&, const NotImplemented&) = default;
+};
+
+// An object of the standard library, as docs/cli.md writes it: of a type "date",
+// "time", "datetime", "timedelta", "timezone", "decimal" or "path". Only read, and only
+// where Objects::kStandard asks for it. As keys, two are equal if they are written
+// alike.
+struct Standard {
+  std::string type;
+  std::string text;
+
+  friend bool operator==(const Standard&, const Standard&) = default;
 };
 
 // An int beyond 64 bits.
@@ -181,6 +193,7 @@ class Value {
   Value(Ellipsis value) : content_(value) {}
   Value(NotImplemented value) : content_(value) {}
   Value(BigInteger value) : content_(std::move(value)) {}
+  Value(Standard value) : content_(std::move(value)) {}
   // An int of any length, from big-endian two's complement; of the kind that its size
   // asks for. No bytes are 0.
   static Value integer(BytesView twos_complement);
@@ -213,10 +226,10 @@ class Value {
   friend struct ValueAccess;
 
   // In the order of Kind.
-  using Content =
-      std::variant<Nil, bool, std::int64_t, std::uint64_t, BigInteger, double,
-                   std::complex<double>, std::string, Binary, ByteArray, List, Tuple,
-                   Set, FrozenSet, Map, Slice, Range, Ellipsis, NotImplemented>;
+  using Content = std::variant<Nil, bool, std::int64_t, std::uint64_t, BigInteger,
+                               double, std::complex<double>, std::string, Binary,
+                               ByteArray, List, Tuple, Set, FrozenSet, Map, Slice,
+                               Range, Ellipsis, NotImplemented, Standard>;
 
   bool holds_values() const { return kind() >= Kind::kList && kind() <= Kind::kRange; }
   void dismantle() noexcept;
@@ -237,21 +250,30 @@ Items<kKind>::Items(std::vector<Value> values) : items(std::move(values)) {}
 // deeper than max_depth. Holds to the ceiling of the process too (restrict_process).
 //
 // Errors: those of open_whole() and verify(); kRefused for what is no plain data
-// (modules, functions, objects, …), with its byte and the kind of its node, for
-// containers that hold themselves, and for imports and code that come along; kMalformed
-// for keys that are equal or that cannot be keys; kLimitExceeded.
+// (modules, functions, objects, …), with its byte, the kind of its node, its name and
+// its path, for containers that hold themselves, and for imports and code that come
+// along; kMalformed for keys that are equal or that cannot be keys; kLimitExceeded.
 // Cost: two passes over the payload, and keys of maps are sorted aside.
 [[nodiscard]] Result<data::Value> read_value(BytesView bytes,
                                              const Limits& limits = kStrictLimits);
 
+// What read_value() does with objects: what they are made by is a name in the payload,
+// of which nothing is imported or called.
+enum class Objects : std::uint8_t {
+  kRefused,
+  kStandard,  // Those that data::Standard tells are values; others are refused.
+};
+
 // The same on terms of the caller's, such as keys that have to have signed. What is no
 // plain data is refused, whatever they allow. Errors: those of Admission::admit() too.
 [[nodiscard]] Result<data::Value> read_value(BytesView bytes,
-                                             const Admission& admission);
+                                             const Admission& admission,
+                                             Objects objects = Objects::kRefused);
 
 // The same for an envelope that has passed verify(), on these limits.
 [[nodiscard]] Result<data::Value> read_value(const Envelope& envelope,
-                                             const Limits& limits = kStrictLimits);
+                                             const Limits& limits = kStrictLimits,
+                                             Objects objects = Objects::kRefused);
 
 struct WriteOptions {
   // What the header says. Nobody asks that of plain data; with the version of a Python,
@@ -269,9 +291,9 @@ struct WriteOptions {
 //
 // Errors, with the path to the culprit in the words, and offset 0: kMalformed for text
 // that is no UTF-8, keys that are equal or cannot be keys (Map), slices and ranges that
-// are none; kLimitExceeded for what has 2^32 bytes or items, and for keys nested more
-// than 15 deep.
-// Cost: one pass over the value, two copies of the bytes, and keys are sorted aside.
+// are none; kRefused for Standard; kLimitExceeded for what has 2^32 bytes or items, and
+// for keys nested more than 15 deep. Cost: one pass over the value, two copies of the
+// bytes, and keys are sorted aside.
 [[nodiscard]] Result<std::vector<std::uint8_t>> write_value(
     const data::Value& value, const WriteOptions& options = {});
 

@@ -28,7 +28,9 @@ from waybill._admission import (
     Verdict,
     restrict,
 )
+from waybill._baselines import ClassChange, forget_classes
 from waybill._calls import dumps_call, loads_outcome, result_of, run_call
+from waybill._configuration import configure
 from waybill._errors import (
     CallError,
     DecodeError,
@@ -65,6 +67,7 @@ __all__ = [
     "STANDARD_TYPES",
     "STRICT_LIMITS",
     "CallError",
+    "ClassChange",
     "CloudPickler",
     "DecodeError",
     "EncodeError",
@@ -86,10 +89,12 @@ __all__ = [
     "UnpicklingError",
     "Verdict",
     "application",
+    "configure",
     "dump",
     "dumps",
     "dumps_call",
     "fingerprint",
+    "forget_classes",
     "imports",
     "inspect",
     "list_registry_pickle_by_value",

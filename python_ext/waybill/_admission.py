@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple, NoReturn
 
 from waybill import _core
-from waybill._signatures import KeyRing, handle_of_keys
+from waybill._configuration import TABLE, chosen
+from waybill._signatures import KeyRing
 
 _LIMITS = _core.LIMITS
 
@@ -63,7 +65,8 @@ class Policy:
 
     A pattern is a dotted name, a name with ``.*`` for it and all below it, or ``*``.
     Who may call a thing may look it up and import its module; where an import is
-    denied, so is the rest. A seat belt, no sandbox: see docs/security.md.
+    denied, so is the rest. A UserWarning says where rules deny by name what a later one
+    allows by a wildcard. A seat belt, no sandbox: see docs/security.md.
     """
 
     __slots__ = ("_handle", "rules")
@@ -73,8 +76,11 @@ class Policy:
     rules: str
 
     def __init__(self, rules: str = "") -> None:
-        object.__setattr__(self, "_handle", _core.policy(rules))
+        handle = _core.policy(rules)
+        object.__setattr__(self, "_handle", handle)
         object.__setattr__(self, "rules", rules)
+        for doubt in _core.doubts(handle):
+            warnings.warn(f"waybill.Policy: {doubt}", UserWarning, stacklevel=2)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a policy cannot be changed")
@@ -105,16 +111,17 @@ Terms = tuple[object, object, tuple[int | None, ...] | None]
 def terms_of(
     policy: Policy | None, keys: KeyRing | None, limits: Limits | None
 ) -> Terms | None:
-    """What the extension takes; None if nothing was given."""
-    if policy is None and keys is None and limits is None:
-        return None
-    if not isinstance(policy, (Policy, type(None))):
+    """What the extension takes for a call: what it was given, and what the process has
+    configured; None if that is nothing."""
+    terms = chosen("policy", policy), chosen("keys", keys), chosen("limits", limits)
+    return None if terms == (None, None, None) else terms
+
+
+def handle_of_policy(policy: Policy) -> object:
+    """What the extension takes for a policy. TypeError for anything else."""
+    if not isinstance(policy, Policy):
         raise TypeError(f"a policy should be a waybill.Policy, not {policy!r:.80}")
-    return (
-        None if policy is None else policy._handle,
-        None if keys is None else handle_of_keys(keys),
-        limits,
-    )
+    return policy._handle
 
 
 def restrict(
@@ -130,7 +137,12 @@ def restrict(
     interpreter, and not by importing the module anew; further calls add to it.
     Processes that are forked inherit it, others do not.
     """
-    terms = terms_of(policy, keys, limits)
-    if terms is None:
+    given = {"policy": policy, "keys": keys, "limits": limits}
+    if not any(value is not None for value in given.values()):
         raise TypeError("restrict() needs a policy, keys or limits")
-    _core.restrict_process(terms)
+    # Only what is given: what is configured can be taken back.
+    handle, ring, ceilings = (
+        None if value is None else TABLE[name].ready(value)
+        for name, value in given.items()
+    )
+    _core.restrict_process((handle, ring, ceilings))

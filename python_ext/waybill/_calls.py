@@ -103,25 +103,32 @@ def _without_first(error: BaseException) -> Any:
 def _described(error: BaseException) -> dict[str, object]:
     """An exception as plain data, with itself in a payload of its own: who lets in data
     only can read the rest."""
-    import traceback
-
-    kind = type(error)
-    told: dict[str, object] = {"type": f"{kind.__module__}.{kind.__qualname__}"}
-    # All of these run code of the exception's class, which may raise anything.
-    try:
-        told["message"] = str(error)
-    except BaseException as failure:
-        told["message"] = f"<no message: {type(failure).__name__}>"
-    try:
-        told["traceback"] = "".join(traceback.format_exception(error))
-    except BaseException as failure:
-        told["traceback"] = f"<no traceback: {type(failure).__name__}>"
+    told: dict[str, object] = dict(
+        zip(("type", "message", "traceback"), words_of(error), strict=True)
+    )
     try:
         told["exception"] = dumps(error)
     except BaseException as failure:  # Something that hangs on it cannot travel.
         told["exception"] = None
         told["why"] = f"{type(failure).__name__}: {failure}"
     return told
+
+
+def words_of(error: BaseException) -> tuple[str, str, str]:
+    """The name of an exception's type, its message and its traceback."""
+    import traceback
+
+    kind = type(error)
+    # All of these run code of the exception's class, which may raise anything.
+    try:
+        message = str(error)
+    except BaseException as failure:
+        message = f"<no message: {type(failure).__name__}>"
+    try:
+        text = "".join(traceback.format_exception(error))
+    except BaseException as failure:
+        text = f"<no traceback: {type(failure).__name__}>"
+    return f"{kind.__module__}.{kind.__qualname__}", message, text
 
 
 def _exception_of(told: Mapping[str, Any], options: Mapping[str, Any]) -> Exception:

@@ -5,8 +5,12 @@ The extension fetches these functions once.
 
 import sys
 import types
+from collections.abc import KeysView
+from typing import Any
 
 from waybill import _declarative, _enumerations
+from waybill._identity import TRACKER
+from waybill._shields import make_by_hooks, plain_method
 
 #: What a class gets from type(), its metaclass or copyreg, and not from its author.
 GIVEN = frozenset(
@@ -27,13 +31,16 @@ GIVEN = frozenset(
 #: class would take for those.
 _BEFORE_IT_IS_MADE = "__name__", "__class__", "__dict__"
 
+#: What type() itself puts there, for ``__slots__`` and for instance dicts.
+_MADE_OF_SLOTS = types.GetSetDescriptorType, types.MemberDescriptorType
 
-def class_parts(cls):
+
+def class_parts(cls: Any) -> Any:
     """What describes a class: metaclass, name, bases, namespace, attributes.
 
     The namespace is what the class is made with; the attributes are set on it once it
-    is there, so that they may refer to it. A str is the name under which the class's
-    module has it, where that is another than its own.
+    is there, so that they may refer to it. Two str are a module and the name under
+    which that has the class, where the class does not say so.
 
     Of ordinary classes the extension tells the same by itself.
     """
@@ -42,24 +49,16 @@ def class_parts(cls):
 
         own = {k: v for k, v in vars(cls).items() if k not in GIVEN}
         return foreign.ctypes_class_parts(cls, own)
-    if _is_made_in_c(cls):
-        module = sys.modules.get(cls.__module__)
-        for name, value in vars(module).items() if module is not None else ():
-            if value is cls:
-                return name
-        raise TypeError(f"{cls!r} is made in C and no module has it under a name")
+    if is_made_in_c(cls):
+        return _place_of(cls)
     own = {k: v for k, v in vars(cls).items() if k not in GIVEN}
-    namespace = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
-    slots = own.pop("__slots__", None)
-    if slots is not None:
-        namespace["__slots__"] = slots
-        for name in (slots,) if isinstance(slots, str) else slots:
-            own.pop(_mangled(cls, name), None)
+    namespace = {"__module__": _module_of(cls), "__qualname__": cls.__qualname__}
+    own = _without_slots(cls, own, namespace)
     if _needs_keywords(cls):
         namespace["__init_subclass__"] = False
     for name in _BEFORE_IT_IS_MADE:
         value = vars(cls).get(name)
-        if value is not None and type(value) is not types.GetSetDescriptorType:
+        if value is not None and type(value) not in _MADE_OF_SLOTS:
             own.pop(name, None)
             namespace[name] = value
     doc = own.pop("__doc__", None)
@@ -81,7 +80,7 @@ def class_parts(cls):
     if registered:
         own["_abc_impl"] = registered
     generic = getattr(sys.modules.get("typing"), "Generic", None)
-    is_generic = generic in cls.__mro__
+    is_generic = any(base is generic for base in cls.__mro__)
 
     def place(item):
         # What typing puts there comes last of its kind: it does so before there is
@@ -92,7 +91,7 @@ def class_parts(cls):
 
     own = dict(sorted(own.items(), key=place))
     bases = cls.__bases__
-    if generic in bases:
+    if any(base is generic for base in bases):
         # As they were written: Generic[T] is more than Generic.
         written = own.pop("__orig_bases__", bases)
         if types.resolve_bases(written) == bases:
@@ -101,6 +100,28 @@ def class_parts(cls):
             namespace["__orig_bases__"] = written
     return type(cls), cls.__name__, list(bases), namespace, own
 
+
+def _module_of(cls):
+    # What is made where no global __name__ is has none, and None tells as little.
+    return getattr(cls, "__module__", None)
+
+
+def _place_of(cls):
+    """The module and the name by which a class made in C is had.
+
+    Types of views and of iterators do not say where they are, and most are nowhere.
+    """
+    for home in (_module_of(cls), "_collections_abc", _UNNAMED):
+        if home is _UNNAMED:
+            __import__(home)
+        module = sys.modules.get(home)
+        for name, value in vars(module).items() if module is not None else ():
+            if value is cls:
+                return home, name
+    raise TypeError(f"{cls!r} is made in C and no module has it under a name")
+
+
+_UNNAMED = "waybill._kinds.unnamed_types"
 
 _FEW = 100
 _LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
@@ -135,8 +156,11 @@ def _is_leaf(value):
 
 def _is_of_typing(name, value):
     """Whether typing puts an attribute into generic classes and protocols itself."""
-    if type(value) in (types.FunctionType, classmethod):
-        return value.__module__ == "typing"
+    # A classmethod that type() made of a function has no copy of its __module__, and
+    # other callables need have none at all.
+    function = value.__func__ if type(value) is classmethod else value
+    if type(function) is types.FunctionType:
+        return function.__module__ == "typing"
     return name in _FROM_TYPING
 
 
@@ -159,7 +183,7 @@ def _is_of_ctypes(cls):
     return len(metaclasses) > 2 and any(m.__module__ == "_ctypes" for m in metaclasses)
 
 
-def _is_made_in_c(cls):
+def is_made_in_c(cls: type) -> bool:
     kinds = (
         types.MethodDescriptorType,
         types.WrapperDescriptorType,
@@ -194,7 +218,54 @@ def _registered_in(cls):
 
     found = [reference() for reference in _get_dump(cls)[0]]
     alive = [found_class for found_class in found if found_class is not None]
-    return sorted(alive, key=lambda c: (c.__module__, c.__qualname__))
+    return sorted(alive, key=lambda c: (str(_module_of(c)), c.__qualname__))
+
+
+def _without_slots(cls, own, namespace):
+    """The attributes that a class has beside its slots; those go into the namespace.
+
+    What it was made with is told by the room that its instances have: __slots__ may
+    have been set or deleted since, and is an attribute as any other then.
+    """
+    slots = sorted(name for name, value in own.items() if _is_slot(cls, name, value))
+    if "__slots__" not in own and not slots:
+        return own
+    own = {name: value for name, value in own.items() if name not in slots}
+    # A slot that is another value now comes after it here, and before it elsewhere.
+    made = "__static_attributes__"
+    if made in own:
+        own = {made: own[made], **own}
+    said = own.pop("__slots__", None)
+    names = _names_in(cls, said)
+    added = [place for place, offset in _PLACES.items() if _adds(cls, offset)]
+    count = len(added) + _count_slots(cls)
+    is_whole = names is not None and len(names) == count
+    if is_whole and names.issuperset((*slots, *added)):
+        namespace["__slots__"] = said
+        return own
+    has_places = cls.__dictoffset__ and (cls.__weakrefoffset__ or cls.__itemsize__)
+    if slots or not has_places:  # A class without __slots__ has both if it can.
+        namespace["__slots__"] = (*slots, *added)
+    # First, as if it had been there when the class was made.
+    return own if said is None else {"__slots__": said, **own}
+
+
+_PLACES = {"__dict__": "__dictoffset__", "__weakref__": "__weakrefoffset__"}
+
+
+def _is_slot(cls, name, value):
+    kind = types.MemberDescriptorType
+    return type(value) is kind and (value.__objclass__, value.__name__) == (cls, name)
+
+
+def _names_in(cls, slots):
+    """The attributes that a __slots__ names; None if it is none or was used up."""
+    if not isinstance(slots, str | tuple | list | dict | set | frozenset | KeysView):
+        return None
+    names = [slots] if isinstance(slots, str) else list(slots)
+    if not all(isinstance(name, str) for name in names):
+        return None
+    return {_mangled(cls, name) for name in names}
 
 
 def _mangled(cls, name):
@@ -202,16 +273,22 @@ def _mangled(cls, name):
     return f"_{cls.__name__.lstrip('_')}{name}" if private else name
 
 
-class _Shield:
-    """In front of bases whose __init_subclass__ must not run."""
+def _adds(cls, offset):
+    """Whether instances have a dict, or weak references, and those of no base have."""
+    return bool(getattr(cls, offset)) and not any(
+        getattr(base, offset) for base in cls.__bases__
+    )
 
-    def __init_subclass__(cls, **keywords):
-        pass
 
-
-class _SlottedShield:
-    __slots__ = ()
-    __init_subclass__ = _Shield.__init_subclass__
+def _count_slots(cls):
+    """How many slots instances have besides those of the bases."""
+    base = cls.__base__
+    size = tuple.__itemsize__
+    room = cls.__basicsize__ - base.__basicsize__
+    # Before 3.12 weak references are among the slots, and the dict of what has items.
+    room -= size * (cls.__weakrefoffset__ > 0 == base.__weakrefoffset__)
+    room -= size * (cls.__dictoffset__ == -size != base.__dictoffset__)
+    return room // size
 
 
 def make_class(metaclass, name, bases, namespace, is_base_open):
@@ -241,35 +318,25 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
             scope[key] = value
 
     bases = tuple(bases)
-    made = _make_by_hooks(name, bases, keywords, body, is_hooked)
+    made = make_by_hooks(name, bases, keywords, body, is_hooked)
     if members:
         _enumerations.finish_members(made)
     return made
 
 
-def _make_by_hooks(name, bases, keywords, body, is_hooked):
-    if not _is_hooked(bases):
-        return types.new_class(name, bases, keywords, body)
-    if is_hooked:
-        try:
-            return types.new_class(name, bases, dict(keywords), body)
-        except (MemoryError, RecursionError):
-            raise
-        except Exception:
-            pass  # The hook looks for attributes, which are set later.
-    return _make_shielded(name, bases, keywords, body)
-
-
 def _maker(metaclass):
     """What makes classes of a metaclass.
 
-    That is the metaclass, or what the nearest base would do that needs no keywords.
+    That is the metaclass, or what the nearest base would do that did not come by value
+    and needs no keywords: what the others did travels as attributes.
     """
     for base in metaclass.__mro__:
         own = [vars(base).get(name) for name in ("__new__", "__init__")]
         made = [getattr(hook, "__func__", hook) for hook in own]
         if not any(
-            isinstance(m, types.FunctionType) and _needs_more(m, 4) for m in made
+            isinstance(m, types.FunctionType)
+            and (TRACKER.has_id(base) or _needs_more(m, 4))
+            for m in made
         ):
             break
     if base is metaclass:
@@ -284,32 +351,7 @@ def _maker(metaclass):
     return make
 
 
-def _is_hooked(bases):
-    for base in types.resolve_bases(bases):
-        hook = base.__init_subclass__
-        if getattr(hook, "__objclass__", object) is not object or hasattr(
-            hook, "__func__"
-        ):
-            return True
-    return False
-
-
-def _make_shielded(name, bases, keywords, body):
-    own = types.resolve_bases(bases)
-    for shield in (_Shield, _SlottedShield):
-        try:
-            made = types.new_class(name, (shield, *bases), dict(keywords), body)
-            set_plainly = _plain_setter(type(made))
-            set_plainly(made, "__bases__", own)
-        except TypeError:  # The layouts of shield and bases do not go together.
-            continue
-        if own is not bases:
-            set_plainly(made, "__orig_bases__", bases)
-        return made
-    return types.new_class(name, bases, keywords, body)
-
-
-def set_class_attribute(cls, name, value):
+def set_class_attribute(cls: Any, name: str, value: Any) -> None:
     """Sets one of the attributes that class_parts told."""
     if name == "_abc_impl":
         for registered in value:
@@ -324,20 +366,15 @@ def set_class_attribute(cls, name, value):
     elif type(cls) is type or _declarative.is_declarative(cls):
         setattr(cls, name, value)
     else:
-        _plain_setter(type(cls))(cls, name, value)
+        plain_method(type(cls), "__setattr__")(cls, name, value)
 
 
-def _plain_setter(metaclass):
-    """How a metaclass sets attributes, but for what is written in Python: that ran when
-    the attribute was set at the sender."""
-    for base in metaclass.__mro__:
-        setter = vars(base).get("__setattr__")
-        if setter is not None and not isinstance(setter, types.FunctionType):
-            return setter
-    return type.__setattr__
+def delete_class_attribute(cls: Any, name: str) -> None:
+    """Deletes an attribute, as set_class_attribute sets it."""
+    plain_method(type(cls), "__delattr__")(cls, name)
 
 
-def finish_class(cls):
+def finish_class(cls: Any) -> None:
     """Does what follows from the attributes once all of them are set."""
     update = getattr(sys.modules.get("abc"), "update_abstractmethods", None)
     if update is not None:

@@ -2,12 +2,12 @@
 # package; dumps and loads, whose docstrings tell the options, are what it exports.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import ModuleType
 from typing import Any
 
 from typing_extensions import Buffer
 
 from waybill._admission import Limits, Policy, Terms
+from waybill._modules import ByValue
 from waybill._signatures import KeyRing, SigningKey
 
 def dumps(
@@ -16,10 +16,10 @@ def dumps(
     *,
     fix_imports: bool = True,
     buffer_callback: Callable[[Any], object] | None = None,
-    by_value: Iterable[ModuleType | str] = (),
-    policies: str | Mapping[type, str] | None = None,
+    by_value: ByValue | None = None,
+    replace: str | Mapping[type, str] | None = None,
     key: SigningKey | None = None,
-    application: Buffer = b"",
+    application: Buffer | None = None,
 ) -> bytes: ...
 def loads(
     data: Buffer,
@@ -28,7 +28,9 @@ def loads(
     encoding: str = "ASCII",
     errors: str = "strict",
     buffers: Iterable[Buffer] | None = None,
-    reset_classes: bool = False,
+    reset_classes: bool | None = None,
+    class_state: str | None = None,
+    missing: str | None = None,
     policy: Policy | None = None,
     keys: KeyRing | None = None,
     limits: Limits | None = None,
@@ -43,7 +45,7 @@ def encode(
     dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
     buffer_callback: Callable[[Any], object] | None,
     by_value: set[str] | None,
-    policies: Callable[[object], tuple[str, Any] | None] | None,
+    replace: Callable[[object], tuple[str, Any] | None] | None,
     memo: dict[int, tuple[int, int, object]] | None,
     payload: int,
     key: object,
@@ -59,6 +61,8 @@ def decode(
     buffers: Iterator[Buffer] | None,
     history: list[dict[int, object]] | None,
     reset_classes: bool,
+    class_state: str | None,
+    leaves_missing: bool,
     terms: Terms | None,
     /,
 ) -> Any: ...
@@ -69,8 +73,23 @@ def imports(
 ) -> list[tuple[str, str, str, str, str, int]]: ...
 
 #: The hash of an object's content, 16 bytes. With `passes_over`, what cannot travel is
-#: left out and no error.
-def content_hash(obj: object, passes_over: bool, /) -> bytes: ...
+#: left out and no error. With `names_classes`, classes by value count as their ids.
+def content_hash(obj: object, passes_over: bool, names_classes: bool, /) -> bytes: ...
+
+#: Whether an attribute of a class is a function, or a classmethod and the like around
+#: functions alone; whether two of these run different code.
+def is_method(attribute: object, /) -> bool: ...
+def has_other_code(own: object, value: object, /) -> bool: ...
+
+#: Whether a module that can be imported holds a class under its name.
+def is_importable(cls: type, /) -> bool: ...
+
+#: Makes a dict equal to another, in its order, in one step.
+def replace_items(target: dict[Any, Any], source: dict[Any, Any], /) -> None: ...
+
+#: Whether what speeds up objects that come again is in use; what is kept is forgotten.
+def use_caches(are_used: bool, /) -> None: ...
+def clear_caches() -> None: ...
 
 #: The report of `waybill inspect --json`, as text.
 def inspect(data: Buffer, /) -> str: ...
@@ -90,6 +109,10 @@ STANDARD_TYPES: str
 
 #: A handle of a policy. Raises ValueError for text that is none.
 def policy(rules: str, /) -> object: ...
+
+#: What is wrong with a policy: a sentence for each rule that denies by name what a
+#: later one allows by a wildcard.
+def doubts(policy: object, /) -> list[str]: ...
 
 #: Whether a policy allows a request, and the rule that decided.
 def ask(

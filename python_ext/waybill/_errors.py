@@ -52,8 +52,10 @@ class MissingModuleError(Error, ModuleNotFoundError):
 
     The message says which, what needs it and where that stands. The ``__cause__`` is
     the error of the import, and ``name`` what is missing by its word: that module, a
-    package around it, or another that it imports.
+    package around it, or another that it imports. ``code`` is ``"missing_module"``.
     """
+
+    code = "missing_module"
 
 
 class CallError(Error):
@@ -87,6 +89,13 @@ class RemoteError(Error):
 
     def __str__(self) -> str:
         return f"{self.type_name}: {self.message}"
+
+
+def remedy(obj: object) -> str:
+    """What the sender can do about an object that refused to travel."""
+    from waybill import _replacements
+
+    return _replacements.remedy(obj)
 
 
 def make_encode_error(message: str, cause: BaseException | None) -> EncodeError:

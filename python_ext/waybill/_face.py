@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from waybill import _core
 from waybill._admission import Limits, Policy, terms_of
-from waybill._modules import names_by_value
+from waybill._configuration import chosen
+from waybill._modules import ByValue, with_registered
 from waybill._pickler import demand_protocol
-from waybill._policies import Policies
-from waybill._signatures import handle_of_key
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from waybill._policies import Policy as ObjectPolicy
+    from waybill._replacements import Replacement
     from waybill._signatures import KeyRing, SigningKey
 
 
@@ -40,6 +38,7 @@ class ImportRecord(NamedTuple):
 def imports(obj: object, *, by_value: bool = False) -> tuple[ImportRecord, ...]:
     """The imports that ``dumps(obj)`` would list, as a tuple of ImportRecord.
 
+    Without those of waybill's own that make objects, which every receiver has.
     Nothing is imported and no payload is made; objects that could not travel are no
     error. With ``by_value``, a function that could be imported where it goes is looked
     into all the same.
@@ -68,7 +67,7 @@ def fingerprint(obj: object) -> str:
     hold different values: such items are taken in the set's own order, which may change
     from process to process. Raises EncodeError for what cannot travel.
     """
-    return _core.content_hash(obj, False).hex()
+    return _core.content_hash(obj, False, False).hex()
 
 
 def dumps_with(
@@ -77,10 +76,10 @@ def dumps_with(
     *,
     fix_imports: bool = True,
     buffer_callback: Callable[[Any], object] | None = None,
-    by_value: Iterable[ModuleType | str] = (),
-    policies: ObjectPolicy | Mapping[type, ObjectPolicy] | None = None,
+    by_value: ByValue | None = None,
+    replace: Replacement | Mapping[type, Replacement] | None = None,
     key: SigningKey | None = None,
-    application: Buffer = b"",
+    application: Buffer | None = None,
 ) -> bytes:
     """``dumps`` with options; the extension calls it where there are any."""
     demand_protocol(protocol, buffer_callback)
@@ -90,12 +89,12 @@ def dumps_with(
         None,
         None,
         buffer_callback,
-        names_by_value(by_value),
-        None if policies is None else Policies(policies),
+        with_registered(chosen("by_value", by_value)),
+        chosen("replace", replace),
         None,
         0,
-        None if key is None else handle_of_key(key),
-        application,
+        chosen("key", key),
+        chosen("application", application) or b"",
     )
 
 
@@ -106,12 +105,22 @@ def loads_with(
     encoding: str = "ASCII",
     errors: str = "strict",
     buffers: Iterable[Buffer] | None = None,
-    reset_classes: bool = False,
+    reset_classes: bool | None = None,
+    class_state: str | None = None,
+    missing: str | None = None,
     policy: Policy | None = None,
     keys: KeyRing | None = None,
     limits: Limits | None = None,
 ) -> Any:
     """``loads`` with options; the extension calls it where there are any."""
-    iterator = None if buffers is None else iter(buffers)
-    terms = terms_of(policy, keys, limits)
-    return _core.decode(data, None, None, iterator, None, reset_classes, terms)
+    return _core.decode(
+        data,
+        None,
+        None,
+        None if buffers is None else iter(buffers),
+        None,
+        bool(chosen("reset_classes", reset_classes)),
+        chosen("class_state", class_state),
+        bool(chosen("missing", missing)),
+        terms_of(policy, keys, limits),
+    )

@@ -42,7 +42,8 @@ def load(file: BinaryIO | str | os.PathLike[str], **options: Any) -> Any:
     file is at its end. From a path, the file is one payload and nothing else, or a
     DecodeError tells where it is not. Options are those of ``loads``.
     """
-    arriving = Arriving(terms_of(options.get("policy"), None, options.get("limits")))
+    given = (options.get(name) for name in ("policy", "keys", "limits"))
+    arriving = Arriving(terms_of(*given))
     if isinstance(file, (str, os.PathLike)):
         return _core.loads(_whole_file(file, arriving), **options)
     return _core.loads(arriving.read(file.read), **options)
@@ -165,13 +166,18 @@ def _blocks(verb: str, done: int) -> BlockingIOError:
     return BlockingIOError(errno.EAGAIN, f"the file cannot be {verb} now", done)
 
 
+def only_payload(read: Callable[[int], Buffer | None], arriving: Arriving) -> bytearray:
+    """What a file's ``read`` gives of a payload that should be alone in it."""
+    try:
+        data = arriving.read(read)
+    except EOFError:
+        return bytearray()  # Which `loads` has an error for.
+    return data + (read(1) or b"")  # And for what follows.
+
+
 def _whole_file(path: str | os.PathLike[str], arriving: Arriving) -> bytearray:
     with open(path, "rb") as file:
-        try:
-            data = arriving.read(file.read)
-        except EOFError:
-            return bytearray()  # Which `loads` has an error for.
-        return data + file.read(1)  # And for what follows.
+        return only_payload(file.read, arriving)
 
 
 def _mode_of(target: str) -> int | None:

@@ -1,27 +1,36 @@
 """Which classes were sent or received: each stays one, and comes home as itself.
 
 A class that travels by value has an id: the hash of its content when it was first sent.
-Nothing is kept alive here.
+Nothing is kept alive here; what keeps received classes alive is in ``_baselines.py``.
 """
 
 from __future__ import annotations
 
+import gc
+import os
 import weakref
+from typing import Any
+
+#: More than there are twins of one class.
+_MOST_TWINS = 1 << 20
 
 
 class Tracker:
     """Ids of objects, and objects of ids, for one interpreter.
 
-    Two classes that are equal in all their content have one id; it means the one that
-    was sent last. Each method is short enough to be one step under the interpreter's
-    lock, but for ``claim``, whose step is ``dict.setdefault``.
+    Two live classes never share an id: the second of those that are equal in all their
+    content has the next one. Each method is short enough to be one step under the
+    interpreter's lock, but for ``claim``, whose step is ``dict.setdefault``.
     """
 
     def __init__(self) -> None:
-        # With a reference, the id, and whether the program itself made the object.
-        self._ids: dict[int, tuple[weakref.ref[object], bytes, bool]] = {}
+        # With a reference, the id, whether the program of this process made the object,
+        # and how far the id is from its content. The extension looks into these dicts.
+        self._ids: dict[int, tuple[weakref.ref[object], bytes, bool, int]] = {}
         self._objects: dict[bytes, weakref.ref[object]] = {}
         self._open: dict[bytes, object] = {}
+        #: Of a forked child: the classes that were there when it was forked.
+        self._inherited: dict[int, weakref.ref[type]] = {}
 
     def id_of(self, obj: object) -> bytes:
         """The id of an object; a new one by its content if it has none."""
@@ -30,14 +39,40 @@ class Tracker:
             return entry[1]
         from waybill._core import content_hash
 
-        found = content_hash(obj, True)
-        self._remember(obj, found, True)
+        found, number = content_hash(obj, True, False), 0
+        if isinstance(obj, type):
+            number = self._number_of(obj)
+            if self._is_of_another(_add(found, number), obj):
+                gc.collect(1)  # Classes are in cycles; most twins are gone already.
+            while self._is_of_another(_add(found, number), obj):
+                number += 1
+            found = _add(found, number)
+            self._objects[found] = self._reference(obj, found)
+        inherited = self._inherited.get(id(obj))
+        is_home = inherited is None or inherited() is not obj
+        self._remember(obj, found, is_home, number)
         return found
 
-    def is_home(self, obj: object) -> bool:
-        """Whether the program itself made the object; else it came with a payload."""
-        entry = self._ids.get(id(obj))
-        return entry is None or entry[0]() is not obj or entry[2]
+    def _is_of_another(self, identity: bytes, obj: object) -> bool:
+        known = self._known(identity)
+        return known is not None and known is not obj
+
+    def _number_of(self, cls: type) -> int:
+        """What sets the id of a class apart from its content: the classes that it is
+        made from, where these are twins of others.
+
+        Who has a class of this content must not take one with other bases for it.
+        """
+        from waybill._classes import is_made_in_c
+        from waybill._core import is_importable
+
+        number = 0
+        metaclass: Any = type(cls)
+        for base in (*metaclass.__mro__, *cls.__mro__[1:]):
+            if not is_importable(base) and not is_made_in_c(base):
+                self.id_of(base)
+                number += _MOST_TWINS * self._ids[id(base)][3]
+        return number
 
     def sent(self, identity: bytes, obj: object) -> None:
         """Notes that an id that travels means this object."""
@@ -53,6 +88,34 @@ class Tracker:
         known = self._known(identity)
         return known if identity not in self._open else None
 
+    def has_id(self, obj: object) -> bool:
+        """Whether an object travels, or came, by value under an id."""
+        entry = self._ids.get(id(obj))
+        return entry is not None and entry[0]() is obj
+
+    def is_home(self, obj: object) -> bool:
+        """Whether the program of this process made the object; else a payload did, or
+        the process that this one was forked from."""
+        entry = self._ids.get(id(obj))
+        return entry is None or entry[0]() is not obj or entry[2]
+
+    def is_as_first_sent(self, identity: bytes, obj: object) -> bool:
+        """Whether the content of an object is still what its id was taken of."""
+        from waybill._core import content_hash
+
+        number = self._ids[id(obj)][3]
+        return _add(content_hash(obj, True, False), number) == identity
+
+    def leave_home(self) -> None:
+        """In a forked child: what there is was made by another process."""
+        from waybill._core import clear_caches
+
+        clear_caches()  # They take a class at home for one that nothing changes.
+        for address in list(self._ids):
+            reference, identity, _, number = self._ids[address]
+            self._ids[address] = reference, identity, False, number
+        self._inherited = _all_classes()
+
     def claim(self, identity: bytes, obj: object) -> tuple[object, bool]:
         """The one object of this id, and whether that was there, and complete, before.
 
@@ -65,7 +128,7 @@ class Tracker:
             if known is None:
                 # By each thread that gets it: the first to end must find it noted.
                 self._objects[identity] = self._reference(opened, identity)
-                self._remember(opened, identity, False)
+                self._remember(opened, identity, False, 0)
                 return opened, False
             # Another thread has claimed and closed it between the two looks.
             if opened is obj:
@@ -87,7 +150,9 @@ class Tracker:
         reference = self._objects.get(identity)
         return reference() if reference is not None else None
 
-    def _remember(self, obj: object, identity: bytes, is_home: bool) -> None:
+    def _remember(
+        self, obj: object, identity: bytes, is_home: bool, number: int
+    ) -> None:
         address = id(obj)
 
         def remove(reference: weakref.ref[object]) -> None:
@@ -95,7 +160,7 @@ class Tracker:
             if entry is not None and entry[0] is reference:
                 del self._ids[address]
 
-        self._ids[address] = weakref.ref(obj, remove), identity, is_home
+        self._ids[address] = weakref.ref(obj, remove), identity, is_home, number
 
     def _reference(self, obj: object, identity: bytes) -> weakref.ref[object]:
         def remove(reference: weakref.ref[object]) -> None:
@@ -103,3 +168,28 @@ class Tracker:
                 del self._objects[identity]
 
         return weakref.ref(obj, remove)
+
+
+def _all_classes() -> dict[int, weakref.ref[type]]:
+    """All there are, by address. Takes some milliseconds for thousands."""
+    found: dict[int, weakref.ref[type]] = {}
+    left: list[type] = [object]
+    while left:
+        derived: list[type] = type.__subclasses__(left.pop())
+        for cls in derived:
+            if id(cls) not in found:
+                found[id(cls)] = weakref.ref(cls)
+                left.append(cls)
+    return found
+
+
+def _add(identity: bytes, number: int) -> bytes:
+    total = int.from_bytes(identity, "big") + number
+    return (total % (1 << 8 * len(identity))).to_bytes(len(identity), "big")
+
+
+#: That of this interpreter.
+TRACKER = Tracker()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=TRACKER.leave_home)

@@ -82,7 +82,8 @@ def _records(
     report: Mapping[str, Sequence[Mapping[str, object]]],
 ) -> list[ImportRecord]:
     """The manifest, but for relative imports: these are where their package is."""
-    records = [ImportRecord(**entry) for entry in report["imports"]]  # type: ignore[arg-type]
+    listed = [*report["imports"], *report.get("own_imports", ())]
+    records = [ImportRecord(**entry) for entry in listed]  # type: ignore[arg-type]
     return [record for record in records if not record.module.startswith(".")]
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+#: What ``by_value`` may be: one module or package, or several; objects or names.
+ByValue: TypeAlias = ModuleType | str | Iterable[ModuleType | str]
+
+#: No name of a module in ``by_value``: kept for "all that is not installed".
+RESERVED = "local"
 
 #: Names of the modules and packages that register_pickle_by_value named.
 REGISTERED: set[str] = set()
@@ -46,15 +53,28 @@ def list_registry_pickle_by_value() -> set[str]:
     return set(REGISTERED)
 
 
-def names_by_value(modules: Iterable[ModuleType | str]) -> set[str] | None:
-    """A new set of what is registered and ``modules``; None if that is nothing."""
-    names = set(REGISTERED)
-    for module in modules:
+def modules_of(by_value: ByValue) -> tuple[ModuleType | str, ...]:
+    """The modules that an option ``by_value`` names; one may stand by itself."""
+    return (by_value,) if isinstance(by_value, (str, ModuleType)) else tuple(by_value)
+
+
+def with_registered(names: Iterable[str] | None) -> set[str] | None:
+    """A new set of what is registered and these; None if that is nothing."""
+    return {*REGISTERED, *(names or ())} or None
+
+
+def names_of(by_value: ByValue) -> Iterator[str]:
+    """The modules' names. ValueError for what is no imported module."""
+    for module in modules_of(by_value):
+        if isinstance(module, str) and module == RESERVED:
+            raise ValueError(
+                f'by_value: "{RESERVED}" is a reserved word; for a module of that '
+                "name, give the module itself"
+            )
         name = module if isinstance(module, str) else getattr(module, "__name__", None)
         if not isinstance(name, str) or name not in sys.modules:
             raise ValueError(f"by_value: {module!r} is no imported module")
-        names.add(name)
-    return names or None
+        yield name
 
 
 def is_local(module: ModuleType) -> bool:
@@ -78,8 +98,9 @@ class _Finder:
         self, name: str, path: object = None, target: object = None
     ) -> Any | None:
         module = self.modules.get(name)
-        if module is None:
-            return None
+        return None if module is None else self.spec_of(name, module)
+
+    def spec_of(self, name: str, module: ModuleType) -> Any:
         from importlib.machinery import ModuleSpec
 
         return ModuleSpec(name, self, is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
@@ -88,23 +109,81 @@ class _Finder:
         return self.modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
-        """It came as it is."""
+        """It came as it is. pkgutil wants to know the file before it asks get_data."""
+        if "__path__" in vars(module):
+            file = f"<{module.__name__} by value>/__init__.py"
+            vars(module).setdefault("__file__", file)
+
+    def get_resource_reader(self, name: str) -> NoReturn:
+        """What importlib.resources asks for; a loader without it has no files."""
+        raise _no_data(f"the data of the package {name!r}")
+
+    def get_data(self, path: str) -> NoReturn:
+        """What pkgutil.get_data asks for."""
+        raise _no_data(repr(path))
+
+
+def _no_data(what: str) -> FileNotFoundError:
+    return FileNotFoundError(
+        errno.ENOENT,
+        f"{what} did not travel: the package came by value, which is its code and no "
+        "files; install it here, or send the content as bytes",
+    )
 
 
 _finder = _Finder()
 
 
-def receive(obj: object, chain: list[Any]) -> object:
-    """The object of a payload, once the modules that came with it can be imported.
+class Service(NamedTuple):
+    """A module that imports find since a payload brought it."""
 
-    ``chain`` is ``[name, module, chain]``, or ``[]``. A module of this name that can be
-    imported without it goes first; one that came earlier is replaced.
+    name: str
+    module: ModuleType
+    #: What was there by this name before, and got what it had not.
+    before: ModuleType | None
+    lent: list[str]
+
+
+def serve(name: str, module: ModuleType) -> Service:
+    """Lets imports find a module while its payload is built.
+
+    One that came earlier stays, since other threads may be running its code; what it
+    has not, it gets.
     """
-    while chain:
-        name, module, chain = chain
-        if sys.modules.get(name) is _finder.modules.get(name, _finder):
-            sys.modules[name] = module
-        _finder.modules[name] = module
-        if _finder not in sys.meta_path:
-            sys.meta_path.append(_finder)
-    return obj
+    before = _finder.modules.setdefault(name, module)
+    if _finder not in sys.meta_path:
+        sys.meta_path.append(_finder)
+    if before is module:
+        return Service(name, module, None, [])
+    lent = []
+    for key, value in vars(module).items():
+        if key not in vars(before):
+            vars(before)[key] = value
+            lent.append(key)
+    return Service(name, module, before, lent)
+
+
+def take_back(service: Service) -> None:
+    """Undoes ``serve`` for a payload that failed."""
+    if service.before is not None:
+        for key in service.lent:
+            vars(service.before).pop(key, None)
+    elif _finder.modules.get(service.name) is service.module:
+        del _finder.modules[service.name]
+        if sys.modules.get(service.name) is service.module:
+            del sys.modules[service.name]
+
+
+def settle(service: Service) -> None:
+    """Puts a module in the place of what came earlier by its name.
+
+    A module of this name that can be imported without it goes first.
+    """
+    name, module = service.name, service.module
+    if sys.modules.get(name) is _finder.modules.get(name, _finder):
+        sys.modules[name] = module
+    _finder.modules[name] = module
+    if "__path__" in vars(module) and vars(module).get("__spec__") is None:
+        # importlib.resources asks the package itself, which nobody has imported yet.
+        _finder.exec_module(module)
+        module.__spec__ = _finder.spec_of(name, module)

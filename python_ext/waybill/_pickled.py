@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from waybill._baselines import TABLE
 from waybill._core import dumps, loads, restrictions
 
 if TYPE_CHECKING:
@@ -32,6 +33,17 @@ def load(payload: Buffer, buffers: Iterable[Buffer] | None = None) -> Any:
     return loads(payload) if buffers is None else loads(payload, buffers=buffers)
 
 
+def load_or(
+    payload: Buffer, instead: tuple[Any, ...], buffers: Iterable[Buffer] | None = None
+) -> Any:
+    """``load``, or what a function makes of the error and some values of its own."""
+    try:
+        return load(payload, buffers)
+    except (Exception, SystemExit) as error:  # A module may raise the second.
+        make, *values = instead
+        return make(error, *values)
+
+
 def load_shared(payload: bytes) -> Any:
     """``load`` once for each content: what equal payloads hold is one object here, as
     what is imported from a module is."""
@@ -42,7 +54,8 @@ class SharedObjects:
     """Objects by the bytes they came in, those used last. For any number of threads."""
 
     def __init__(self) -> None:
-        self._objects: OrderedDict[tuple[int, bytes], Any] = OrderedDict()
+        # Each with the generation of class state that it was loaded in.
+        self._objects: OrderedDict[tuple[int, bytes], tuple[Any, int]] = OrderedDict()
         self._make_lock()
 
     def _make_lock(self) -> None:
@@ -53,13 +66,18 @@ class SharedObjects:
         # What was let in on earlier terms has to be let in on today's.
         key = restrictions(), payload
         with self._lock:
-            if key in self._objects:
+            known = self._objects.get(key)
+            if known is not None:
                 self._objects.move_to_end(key)
-                return self._objects[key]
+                if known[1] == TABLE.generation:
+                    return known[0]
+        # Another payload has said something else of a class since: then the object is
+        # the one that it was, but what this payload says of classes counts again.
         value = loads(payload)
         with self._lock:
             # Another thread may have been first; then its object is the one.
-            value = self._objects.setdefault(key, value)
+            value = self._objects.get(key, (value, 0))[0]
+            self._objects[key] = value, TABLE.generation
             dropped = []
             while self._is_beyond_its_bounds():
                 dropped.append(self._objects.popitem(last=False))
@@ -75,6 +93,23 @@ class SharedObjects:
     def _is_beyond_its_bounds(self) -> bool:
         size = sum(len(payload) for _, payload in self._objects)
         return len(self._objects) > MAX_SHARED or size > MAX_SHARED_BYTES
+
+
+def __getattr__(name: str) -> Any:
+    """What pickles of another version may name, which all begin so. Others are told as
+    ever: there are programs that ask all modules for some name."""
+    if not name.startswith("load_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from waybill import __version__
+    from waybill._errors import DecodeError
+
+    error = DecodeError(
+        f"unknown_format at byte 0: no {name} in {__name__}: another version of "
+        f"waybill wrote it, and this is waybill {__version__}; install the same "
+        "version on both sides"
+    )
+    error.code = "unknown_format"
+    raise error
 
 
 _shared = SharedObjects()

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from waybill import _core
 from waybill._admission import Limits, Policy, terms_of
+from waybill._configuration import chosen
 from waybill._errors import DecodeError, EncodeError
 from waybill._files import Arriving, write_all
-from waybill._modules import names_by_value
-from waybill._policies import Policies
-from waybill._signatures import handle_of_key
+from waybill._modules import ByValue, with_registered
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from waybill._policies import Policy as ObjectPolicy
+    from waybill._replacements import Replacement
     from waybill._signatures import KeyRing, SigningKey
 
 
@@ -37,10 +35,10 @@ class Pickler:
         *,
         fix_imports: bool = True,
         buffer_callback: Callable[[Any], object] | None = None,
-        by_value: Iterable[ModuleType | str] = (),
-        policies: ObjectPolicy | Mapping[type, ObjectPolicy] | None = None,
+        by_value: ByValue | None = None,
+        replace: Replacement | Mapping[type, Replacement] | None = None,
         key: SigningKey | None = None,
-        application: Buffer = b"",
+        application: Buffer | None = None,
     ) -> None:
         try:
             self._write = file.write
@@ -48,11 +46,11 @@ class Pickler:
             raise TypeError("file must have a 'write' attribute") from None
         demand_protocol(protocol, buffer_callback)
         self._buffer_callback = buffer_callback
-        self._by_value = tuple(by_value)
-        self._policies = None if policies is None else Policies(policies)
-        self._key = None if key is None else handle_of_key(key)
+        self._by_value = chosen("by_value", by_value)
+        self._replacements = chosen("replace", replace)
+        self._key = chosen("key", key)
         #: What goes into the header of the payloads from now on.
-        self.application = application
+        self.application = chosen("application", application) or b""
         #: What earlier payloads hold; may be handed to another Pickler.
         self.memo = PicklerMemo()
 
@@ -78,8 +76,8 @@ class Pickler:
                 getattr(self, "reducer_override", None),
                 getattr(self, "dispatch_table", None),
                 self._buffer_callback,
-                names_by_value(self._by_value),
-                self._policies,
+                with_registered(self._by_value),
+                self._replacements,
                 objects,
                 number,
                 self._key,
@@ -158,6 +156,7 @@ class Unpickler:
         encoding: str = "ASCII",
         errors: str = "strict",
         buffers: Iterable[Buffer] | None = None,
+        missing: str | None = None,
         policy: Policy | None = None,
         keys: KeyRing | None = None,
         limits: Limits | None = None,
@@ -165,6 +164,7 @@ class Unpickler:
         # The first is not needed; who has it not has no file that pickle takes.
         _, self._read = file.readline, file.read
         self._buffers = None if buffers is None else iter(buffers)
+        self._leaves_missing = bool(chosen("missing", missing))
         self._terms = terms_of(policy, keys, limits)
         #: Objects of the payloads so far, by position, and notes on some of them; may
         #: be handed to another Unpickler.
@@ -198,7 +198,9 @@ class Unpickler:
                 find_class,
                 self._buffers,
                 memo,
-                False,
+                bool(chosen("reset_classes")),
+                chosen("class_state"),
+                self._leaves_missing,
                 self._terms,
             )
         except BaseException:

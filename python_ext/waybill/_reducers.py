@@ -19,11 +19,18 @@ def _reduce_property(obj):
         return obj.__reduce_ex__(5)
     # Instances of subclasses may have a doc in their dict, which property puts there.
     doc = _DOC_OF_PROPERTY.__get__(obj)
-    return (
-        type(obj),
-        (obj.fget, obj.fset, obj.fdel, doc),
-        getattr(obj, "__dict__", None),
-    )
+    parts = obj.fget, obj.fset, obj.fdel, doc
+    state = getattr(obj, "__dict__", None)
+    if type(obj).__init__ is not property.__init__:
+        return make_property, (type(obj), *parts), state
+    return type(obj), parts, state
+
+
+def make_property(cls, *parts):
+    """A property whose class has an ``__init__`` that takes something else."""
+    made = property.__new__(cls)
+    property.__init__(made, *parts)
+    return made
 
 
 _DOC_OF_PROPERTY = vars(property)["__doc__"]
@@ -204,36 +211,6 @@ def _in_contextvars(name):
     return {"_contextvars": reduce, "contextvars": reduce}
 
 
-_MODULES_OF_UFUNCS = (
-    "numpy",
-    "scipy.special",
-    "numpy._core.umath",
-    "numpy.core.umath",
-    "scipy.special._ufuncs",
-)
-
-
-def _reduce_ufunc(obj):
-    # It knows its name and not its module, which is one of few.
-    for name in _MODULES_OF_UFUNCS:
-        module = sys.modules.get(name)
-        if module is not None and vars(module).get(obj.__name__) is obj:
-            return getattr, (module, obj.__name__)
-    functions = [f for f in gc.get_referents(obj) if callable(f)]
-    if len(functions) != 1:
-        raise TypeError(f"{obj!r} is in no module")
-    identity = {} if obj.identity is None else {"identity": obj.identity}
-    counts = (obj.nin, obj.nout)  # codespell:ignore nin
-    return make_ufunc, (functions[0], *counts, identity)
-
-
-def make_ufunc(function, count_in, count_out, identity):
-    """What numpy.frompyfunc made of a function."""
-    import numpy
-
-    return numpy.frompyfunc(function, count_in, count_out, **identity)
-
-
 #: Names of types whose instances know module and name: they are found again by them
 #: where that module can be imported, before a reducer is asked.
 SELF_NAMED = frozenset(
@@ -257,6 +234,16 @@ def make_global(name, cls, base, content):
 #: such modules: as no import finds the object so, answers what it is made of.
 take_global_apart = _later("by_value", "take_global_apart")
 
+#: Asked with an object that refuses to travel and is a global of such a module: the
+#: reducer's answer that makes a new one of a thread-local, None for all else.
+fresh_global = _later("by_value", "fresh_global")
+
+#: Asked with what tells a class, as proxies and mocks do; its type is what counts.
+reduce_by_type = _later("proxies", "reduce_by_type")
+
+#: Asked with the name of a module that cannot be imported, and the error.
+stand_in_for = _later("missing_modules", "stand_in_for")
+
 #: Callables of reducers: what they make has an id, by which a receiver knows it again.
 IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable, make_global})
 
@@ -267,13 +254,14 @@ NAMED_REDUCERS = {
     "_KW_ONLY_TYPE": {"dataclasses": _reduce_dataclass_sentinel},
     "_HAS_DEFAULT_FACTORY_CLASS": {"dataclasses": _reduce_dataclass_sentinel},
     "_lru_cache_wrapper": {"functools": _reduce_lru_cache},
-    "ufunc": {"numpy": _reduce_ufunc},
+    "ufunc": {"numpy": _later("ufuncs", "reduce_ufunc")},
     "TypeVar": {"typing": _reduce_type_variable},
     "ParamSpec": {"typing": _reduce_type_variable},
     "TypeVarTuple": {"typing": _reduce_type_variable},
     **_declarative.NAMED_REDUCERS,
     "NewType": {"typing": _later("annotations", "reduce_new_type")},
     "TypeAliasType": {"typing": _later("annotations", "reduce_type_alias")},
+    "_GenericAlias": {"typing": _later("annotations", "reduce_generic_alias")},
     "partial": {"functools": _reduce_partial},
     "partialmethod": {"functools": _later("callables", "reduce_partial_method")},
     "cached_property": {"functools": _later("callables", "reduce_cached_property")},
@@ -300,6 +288,8 @@ NAMED_REDUCERS = {
     "ContextVar": _in_contextvars("reduce_context_variable"),
     "Context": _in_contextvars("reduce_context"),
     "Struct": {"_struct": _reduce_struct},
+    "Scanner": {"_json": _later("json_parts", "reduce_scanner")},
+    "Encoder": {"_json": _later("json_parts", "reduce_encoder")},
     "TextIOWrapper": {"_io": _reduce_file},
     "BufferedReader": {"_io": _reduce_file},
     "BufferedWriter": {"_io": _reduce_file},

@@ -88,13 +88,16 @@ class KeyRing:
     """The keys by which payloads are accepted: public keys and MAC keys.
 
     Several may be known at a time, so that senders can change theirs one by one. A
-    private key is refused: who only checks should hold nothing that signs.
+    private key is refused: who only checks should hold nothing that signs. ``keys``
+    are what ``add`` takes.
     """
 
     __slots__ = ("_handle",)
 
-    def __init__(self) -> None:
+    def __init__(self, *keys: str | SigningKey) -> None:
         self._handle = _core.key_ring()
+        for key in keys:
+            self.add(key)
 
     @classmethod
     def from_file(cls, *paths: StrPath) -> KeyRing:
@@ -114,9 +117,7 @@ class KeyRing:
     @classmethod
     def from_text(cls, text: str) -> KeyRing:
         """The keys in a text, one in each line."""
-        ring = cls()
-        ring.add(text)
-        return ring
+        return cls(text)
 
     def add(self, key: str | SigningKey) -> None:
         """Adds the keys of a text, or what checks the signatures of a SigningKey."""

@@ -43,8 +43,11 @@ std::string_view name_of(ErrorCode code) {
 
 std::string to_string(const Error& error) {
   std::string text(name_of(error.code));
-  text += " at byte ";
-  text += std::to_string(error.offset);
+  // A key stands in no envelope: its detail names file and line.
+  if (error.code != ErrorCode::kBadKey) {
+    text += " at byte ";
+    text += std::to_string(error.offset);
+  }
   if (!error.detail.empty()) {
     text += ": ";
     text += error.detail;

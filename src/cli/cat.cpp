@@ -18,6 +18,8 @@ void declare(Options& options, Arguments& arguments) {
                  "Spaces for each level, or -1 for all in one line");
   options.flag("--loose", arguments.is_loose,
                "Write what JSON has no word for as what is nearest");
+  options.flag("--standard", arguments.is_standard,
+               "Write dates, times, decimals and paths too");
   declare_known_keys(options, arguments);
 }
 
@@ -37,7 +39,9 @@ Exit run(const Arguments& arguments) {
   if (keys->size() != 0) {
     terms.keys = std::make_shared<const KeyRing>(std::move(*keys));
   }
-  const Result<data::Value> value = read_value(bytes, Admission(terms));
+  const Objects objects =
+      arguments.is_standard ? Objects::kStandard : Objects::kRefused;
+  const Result<data::Value> value = read_value(bytes, Admission(terms), objects);
   if (!value) {
     const bool is_unsigned = value.error().code == ErrorCode::kBadSignature;
     return refuse(is_unsigned ? with_extent(value.error(), bytes) : value.error(),

@@ -49,6 +49,7 @@ struct Arguments {
   bool json = false;
   bool no_colours = false;
   bool is_loose = false;
+  bool is_standard = false;
   int indent = 2;
   bool code = false;
   bool is_static = false;
@@ -121,7 +122,8 @@ Exit print_text(const std::string& text, bool json);
 void declare_known_keys(Options& options, Arguments& arguments);
 Result<KeyRing> known_keys(const Arguments& arguments);
 // Becomes `python3 -m waybill` with these words, which is what runs on; returns where
-// that cannot be started. The interpreter is --python, $WAYBILL_PYTHON or python3.
+// that cannot be started. The interpreter is --python, $WAYBILL_PYTHON, the python3 in
+// this program's folder or that of PATH.
 Exit become_python(const Arguments& arguments, std::vector<std::string> words);
 
 // Whether stdout is a terminal that wants colours (NO_COLOR, see no-color.org).

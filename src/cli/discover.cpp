@@ -23,7 +23,8 @@ void declare(Options& options, Arguments& arguments) {
   options.flag("--json", arguments.json, "Write JSON");
   options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
   options.text("--python", arguments.python,
-               "The interpreter; else $WAYBILL_PYTHON, else python3");
+               "The interpreter; else $WAYBILL_PYTHON, else python3 beside the "
+               "command, else that of PATH");
 }
 
 Exit run(const Arguments& arguments) {

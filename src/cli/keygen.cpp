@@ -36,6 +36,14 @@ Result<void> save_public(const std::string& path, const std::string& line) {
                                   std::string(std::strerror(errno))});
 }
 
+// `line` is empty for a key without a public half.
+std::string description(const std::string& id, const std::string& line, bool json) {
+  if (!json) return id + "\n" + line + (line.empty() ? "" : "\n");
+  const std::string quoted = line.empty() ? "null" : "\"" + line + "\"";
+  return "{\n  \"ok\": true,\n  \"key\": \"" + id + "\",\n  \"public\": " + quoted +
+         "\n}\n";
+}
+
 Exit run(const Arguments& arguments) {
   if (arguments.output->empty()) {
     return misunderstand("--out: a name is missing", arguments.json);
@@ -53,15 +61,12 @@ Exit run(const Arguments& arguments) {
       return refuse(published.error(), arguments.json);
     }
   }
-  const std::string id = to_string(key.id());
-  if (arguments.json) {
-    const std::string quoted = line.empty() ? "null" : "\"" + line + "\"";
-    std::printf("{\n  \"ok\": true,\n  \"key\": \"%s\",\n  \"public\": %s\n}\n",
-                id.c_str(), quoted.c_str());
-  } else {
-    std::printf("%s\n%s%s", id.c_str(), line.c_str(), line.empty() ? "" : "\n");
-  }
-  return Exit::kFine;
+  const std::string told = description(to_string(key.id()), line, arguments.json);
+  if (write_output("-", arguments.json, {told.begin(), told.end()})) return Exit::kFine;
+  // A key that nobody was told of would be in the way of the next attempt.
+  std::remove(secret_file.c_str());
+  if (!arguments.mac) std::remove((*arguments.output + ".pub").c_str());
+  return Exit::kUnreadable;
 }
 
 }  // namespace

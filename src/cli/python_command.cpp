@@ -1,6 +1,6 @@
 // Commands that need Python become what `python3 -m waybill …` is. This program links
 // no libpython, which would tie it to one version. Tested by
-// tests/cli/test_discover.py.
+// tests/cli/test_discover.py and tests/cli/test_interpreter.py.
 
 #include <unistd.h>
 
@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "cli/command.h"
 
@@ -17,7 +18,7 @@ namespace {
 // What the interpreter runs; any Python can read it, and those before 3.11 have no -P.
 // Modules of the current folder would come before those of Python: then looking at a
 // stranger's folder would run what is in it. A Python without waybill has failed, as
-// one that cannot be started.
+// one that cannot be started. Before it stands `origin = '…'`.
 constexpr const char* kStart =
     "import sys\n"
     "if sys.path[:1] == ['']:\n"
@@ -28,7 +29,7 @@ constexpr const char* kStart =
     "                          % sys.version_info[:2])\n"
     "    from waybill.__main__ import main\n"
     "except (ImportError, SyntaxError) as error:\n"
-    "    detail = '%s: %s' % (sys.executable, error)\n"
+    "    detail = '%s (%s): %s' % (sys.executable, origin, error)\n"
     "    sys.stderr.write('waybill: %s\\n' % detail)\n"
     "    if '--json' in sys.argv:\n"
     "        import json\n"
@@ -37,23 +38,45 @@ constexpr const char* kStart =
     "    sys.exit(5)\n"
     "sys.exit(main())\n";
 
-std::string interpreter(const Arguments& arguments) {
-  if (arguments.python) return *arguments.python;
+// A Python, and why it is that one: words without quotes.
+struct Interpreter {
+  std::string program;
+  std::string origin;
+};
+
+// The Python in the folder of this program, as a venv has both; links to the program
+// are followed. Empty if there is none, or nobody tells where the program is.
+std::string python_beside() {
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error)
+                                   .replace_filename("python3");
+  if (error || access(path.c_str(), X_OK) != 0) return {};
+  return path;
+}
+
+Interpreter interpreter(const Arguments& arguments) {
+  if (arguments.python) return {*arguments.python, "named by --python"};
   const char* chosen = std::getenv("WAYBILL_PYTHON");
-  return chosen != nullptr && *chosen != '\0' ? chosen : "python3";
+  if (chosen != nullptr && *chosen != '\0') {
+    return {chosen, "named by WAYBILL_PYTHON"};
+  }
+  const std::string beside = python_beside();
+  if (!beside.empty()) return {beside, "beside the command"};
+  return {"python3", "of PATH"};
 }
 
 }  // namespace
 
 Exit become_python(const Arguments& arguments, std::vector<std::string> words) {
-  words.insert(words.begin(), {interpreter(arguments), "-c", kStart});
+  const auto [program, origin] = interpreter(arguments);
+  words.insert(words.begin(), {program, "-c", "origin = '" + origin + "'\n" + kStart});
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 
   execvp(pointers[0], pointers.data());
-  const std::string detail = std::string("cannot start ") + pointers[0] + ": " +
-                             std::strerror(errno) + "; try --python";
+  const std::string detail = "cannot start " + program + " (" + origin +
+                             "): " + std::strerror(errno) + "; try --python";
   std::fprintf(stderr, "waybill: %s\n", detail.c_str());
   if (arguments.json) std::puts(failure_json("no_python", detail).c_str());
   return Exit::kRaisedInPython;

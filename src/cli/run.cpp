@@ -16,7 +16,8 @@ void declare(Options& options, Arguments& arguments) {
                "A file with the rules of a policy, which must allow it");
   options.flag("--json", arguments.json, "Write one JSON object");
   options.text("--python", arguments.python,
-               "The interpreter; else $WAYBILL_PYTHON, else python3");
+               "The interpreter; else $WAYBILL_PYTHON, else python3 beside the "
+               "command, else that of PATH");
 }
 
 Exit run(const Arguments& arguments) {

@@ -2,6 +2,7 @@
 // Python.
 // Tested by tests/cli/test_inspect.py and test_sign.py.
 
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/command.h"
@@ -34,7 +35,9 @@ Exit run(const Arguments& arguments) {
   const Result<void> verdict = verify(*envelope);
   if (!verdict) return refuse(verdict.error(), arguments.json);
 
-  const std::size_t imports = envelope->manifest.imports.size();
+  const auto imports = static_cast<std::size_t>(std::ranges::count_if(
+      envelope->manifest.imports,
+      [](const ImportRecord& record) { return !record.is_own(); }));
   const std::size_t bodies = envelope->code.size();
   const auto signature = checks_signature ? signature_info(*envelope) : std::nullopt;
   if (arguments.json) {

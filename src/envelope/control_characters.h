@@ -1,7 +1,7 @@
 #pragma once
 
 // What text must not bring to a terminal: characters that move its cursor, change it,
-// or turn the direction of the text around them.
+// turn the direction of the text around them, or are not seen at all.
 
 #include <cstddef>
 #include <string_view>

@@ -42,7 +42,7 @@ std::string escaped(std::string_view text) {
     if (length == 0) {
       out += text.front();
     } else {
-      out += format_text("\\u{:04x}", static_cast<std::uint32_t>(point));
+      out += json_escape(point);
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }
@@ -57,6 +57,15 @@ std::size_t string_length(std::string_view json) {
 }
 
 }  // namespace
+
+std::string json_escape(char32_t point) {
+  constexpr char32_t kBeyond = 0x10000;
+  const auto number = static_cast<std::uint32_t>(point);
+  if (point < kBeyond) return format_text("\\u{:04x}", number);
+  const std::uint32_t rest = number - kBeyond;
+  return format_text("\\u{:04x}\\u{:04x}", 0xd800 + (rest >> 10),
+                     0xdc00 + (rest & 0x3ff));
+}
 
 std::string painted(std::string text, bool colours) {
   if (!colours) return has_control(text) ? escaped(text) : std::move(text);

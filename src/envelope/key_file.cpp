@@ -75,12 +75,6 @@ tl::unexpected<Error> failed(const std::string& path, const char* deed) {
   return bad_file(path, (std::string(deed) + ": " + reason).c_str());
 }
 
-Result<std::vector<KeyLine>> of_place(Result<std::vector<KeyLine>> keys,
-                                      const std::string& place) {
-  if (!keys) keys.error().detail = place + ": " + keys.error().detail;
-  return keys;
-}
-
 Result<SecretText> read_all(int file, const std::string& path) {
   SecretText text{make_secret(kMaxFile + 1)};
   while (text.size <= kMaxFile) {
@@ -115,7 +109,7 @@ Result<std::vector<KeyLine>> read_key_file(const std::string& path) {
   const Result<SecretText> text = read_all(file.get(), path);
   if (!text) return tl::unexpected(text.error());
   Result<std::vector<KeyLine>> keys =
-      of_place(parse_keys(text->view()), "the key file " + told(path));
+      parse_keys(text->view(), "the key file " + told(path));
   if (!keys) return keys;
   const bool has_secret = std::ranges::any_of(
       *keys, [](const KeyLine& key) { return key.form->is_secret(); });
@@ -130,7 +124,7 @@ Result<std::vector<KeyLine>> read_key_variable(const std::string& name) {
   if (text == nullptr) {
     return bad_key("there is no environment variable " + told(name));
   }
-  return of_place(parse_keys(text), "the environment variable " + told(name));
+  return parse_keys(text, "the environment variable " + told(name));
 }
 
 Result<void> write_key_file(const std::string& path, std::string_view text) {

@@ -48,8 +48,9 @@ Result<void> KeyRing::add_lines(const Result<std::vector<KeyLine>>& lines) {
   for (const KeyLine& line : *lines) {
     if (line.form->verifies) continue;
     return tl::unexpected(Error{ErrorCode::kBadKey, line.offset,
-                                "a private key is there to sign; those who check get "
-                                "the public one"});
+                                line.where +
+                                    ": a private key is there to sign; those who "
+                                    "check get the public one"});
   }
   for (const KeyLine& line : *lines) {
     add_key(line.form->algorithm, {line.bytes.get(), envelope::kKeySize});

@@ -21,11 +21,13 @@ constexpr const KeyForm* kForms[] = {&kPrivateKeyForm, &kPublicKeyForm, &kMacKey
 // Of all variants the one that needs no quoting anywhere.
 constexpr int kBase64 = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
 
-tl::unexpected<Error> bad_line(std::size_t number, std::size_t offset,
-                               const char* complaint) {
+// How lines of keys start.
+constexpr const char* kPrefixes =
+    "waybill-ed25519-private:, waybill-ed25519-public: or waybill-mac:";
+
+tl::unexpected<Error> bad_line(const KeyLine& line, const std::string& complaint) {
   return tl::unexpected(
-      Error{ErrorCode::kBadKey, offset,
-            "line " + std::to_string(number) + " of the keys: " + complaint});
+      Error{ErrorCode::kBadKey, line.offset, line.where + ": " + complaint});
 }
 
 std::string_view without_end(std::string_view line) {
@@ -33,29 +35,28 @@ std::string_view without_end(std::string_view line) {
   return line.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
-Result<KeyLine> parse_line(std::string_view line, std::size_t number,
-                           std::size_t offset) {
+// `key` has its place already.
+Result<KeyLine> parse_line(std::string_view line, KeyLine key) {
   const auto* const found = std::ranges::find_if(
       kForms, [&](const KeyForm* form) { return line.starts_with(form->prefix); });
   if (found == std::end(kForms)) {
-    return bad_line(number, offset,
-                    "a key starts with waybill-ed25519-private:, "
-                    "waybill-ed25519-public: or waybill-mac:");
+    return bad_line(key, std::string("a key starts with ") + kPrefixes);
   }
-  KeyLine key{*found, make_secret(kKeySize), offset};
+  key.form = *found;
+  key.bytes = make_secret(kKeySize);
   line.remove_prefix(key.form->prefix.size());
   std::size_t size = 0;
   if (sodium_base642bin(key.bytes.get(), kKeySize, line.data(), line.size(), nullptr,
                         &size, nullptr, kBase64) != 0 ||
       size != kKeySize) {
-    return bad_line(number, offset,
+    return bad_line(key,
                     "after the colon stand 43 characters, 32 bytes in base64 "
                     "(url-safe, not padded)");
   }
   close_secret(key.bytes);
   if (key.form == &kPublicKeyForm &&
       crypto_core_ed25519_is_valid_point(key.bytes.get()) == 0) {
-    return bad_line(number, offset, "these bytes are no public key");
+    return bad_line(key, "these bytes are no public key");
   }
   return key;
 }
@@ -81,7 +82,8 @@ KeyId id_of(SignatureAlgorithm algorithm, BytesView key) {
   return id;
 }
 
-Result<std::vector<KeyLine>> parse_keys(std::string_view text) {
+Result<std::vector<KeyLine>> parse_keys(std::string_view text,
+                                        const std::string& place) {
   std::vector<KeyLine> keys;
   std::size_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -89,14 +91,17 @@ Result<std::vector<KeyLine>> parse_keys(std::string_view text) {
     const std::string_view line = without_end(text.substr(at, end - at));
     ++number;
     if (!line.empty() && line[0] != '#') {
-      Result<KeyLine> key = parse_line(line, number, at);
+      Result<KeyLine> key = parse_line(
+          line, {nullptr, {}, at, "line " + std::to_string(number) + " of " + place});
       if (!key) return tl::unexpected(std::move(key.error()));
       keys.push_back(std::move(*key));
     }
     at = end + 1;
   }
   if (keys.empty()) {
-    return tl::unexpected(Error{ErrorCode::kBadKey, 0, "there is no key in it"});
+    return tl::unexpected(Error{
+        ErrorCode::kBadKey, 0,
+        "there is no key in " + place + "; a line with one starts with " + kPrefixes});
   }
   return keys;
 }

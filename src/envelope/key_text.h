@@ -40,10 +40,13 @@ struct KeyLine {
   const KeyForm* form;
   SecretBytes bytes;       // kKeySize, closed.
   std::size_t offset = 0;  // Of the line in its text.
+  std::string where;       // "line 3 of the key file a.key".
 };
 
-// All keys of the text, at least one. kBadKey for a line that is none.
-Result<std::vector<KeyLine>> parse_keys(std::string_view text);
+// All keys of the text, at least one. kBadKey for a line that is none. `place` says in
+// errors what the text is: "the key file a.key".
+Result<std::vector<KeyLine>> parse_keys(std::string_view text,
+                                        const std::string& place = "the text");
 
 // The line of a key, with its end.
 SecretText key_line(const KeyForm& form, const std::uint8_t* bytes);

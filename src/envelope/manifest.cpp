@@ -14,6 +14,10 @@
 
 namespace waybill {
 
+bool ImportRecord::is_own() const {
+  return module == "waybill" || module.starts_with("waybill.");
+}
+
 std::string_view name_of(ImportTime time) {
   switch (time) {
     case ImportTime::kLoad:

@@ -14,7 +14,7 @@ using wire::NodeTag;
 
 struct Row {
   NodeTag tag;
-  std::array<std::string_view, 6> parts;
+  std::array<std::string_view, 7> parts;
 };
 
 constexpr Row kRows[] = {
@@ -30,19 +30,21 @@ constexpr Row kRows[] = {
     {NodeTag::kClassDict, {"class"}},
     {NodeTag::kObject, {"callable", "args", "state", "items", "pairs", "setter"}},
     {NodeTag::kNewObject, {"class", "args", "kwargs", "state", "items", "pairs"}},
-    {NodeTag::kClass, {"id", "metaclass", "name", "bases", "namespace", "attributes"}},
+    {NodeTag::kClass,
+     {"id", "metaclass", "name", "bases", "namespace", "attributes", "word"}},
     {NodeTag::kPersistent, {"id"}},
     {NodeTag::kBuffer, {"number", "is_readonly"}},
     {NodeTag::kIdentified, {"id", "value"}},
-    {NodeTag::kModule, {"namespace", "dict"}},
+    {NodeTag::kModule, {"namespace", "dict", "is_part"}},
     {NodeTag::kEarlier, {"payload", "position"}},
     {NodeTag::kInstead, {"object"}},
 };
 
 // By wire::FunctionField.
 constexpr std::string_view kFields[] = {
-    "globals",     "closure", "defaults", "kwdefaults", "annotations", "annotate",
-    "type_params", "dict",    "name",     "qualname",   "module_name", "doc"};
+    "globals",     "closure",     "defaults", "kwdefaults", "annotations",
+    "annotate",    "type_params", "dict",     "name",       "qualname",
+    "module_name", "doc",         "imports"};
 
 }  // namespace
 

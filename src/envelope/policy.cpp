@@ -71,6 +71,18 @@ bool has_special_part(std::string_view name) {
   return false;
 }
 
+// Whether a rule allows all names of many modules, among them those of a pattern.
+bool is_leave_for_others(const Rule& rule, const NamePattern& denied) {
+  if (!rule.allows || rule.request < Request::kLookup ||
+      rule.request > Request::kCall) {
+    return false;
+  }
+  const std::string modules = rule.module.text(), names = denied.text();
+  const bool is_wildcard = modules.ends_with('*') && rule.name == NamePattern();
+  return is_wildcard && denied != NamePattern() &&
+         rule.module.matches(std::string_view(names).substr(0, names.find(".*")));
+}
+
 // A line, for a message. It may be of another kind of file that was given by mistake,
 // such as one with a secret key: then long words are cut, and keys left out.
 std::string quoted(std::string_view line) {
@@ -172,6 +184,21 @@ Verdict Policy::ask(Request request, std::string_view module,
     if (rule.decides(request, module, name)) return {rule.allows, &rule};
   }
   return {};
+}
+
+std::vector<std::string> Policy::doubts() const {
+  std::vector<std::string> doubts;
+  for (auto denial = rules_.begin(); denial != rules_.end(); ++denial) {
+    if (denial->allows || denial->request == Request::kCode) continue;
+    const auto leave = std::find_if(denial, rules_.end(), [&](const Rule& rule) {
+      return is_leave_for_others(rule, denial->module);
+    });
+    if (leave == rules_.end()) continue;
+    doubts.push_back("`" + denial->text() + "` denies by name what `" + leave->text() +
+                     "` allows by a wildcard: what has other names too, or does the "
+                     "same, is let in; allow by name what is needed instead");
+  }
+  return doubts;
 }
 
 bool Policy::is_data_only() const {

@@ -57,17 +57,26 @@ void add_extras(const Envelope& envelope, std::size_t max_text, Json& model) {
   }
 }
 
-void add_imports(const Manifest& manifest, Json& imports) {
-  imports = Json::array();
+void add_import(const ImportRecord& record, Json& imports) {
+  Json& import = begin_object(imports.emplace_back(), 6);
+  import["module"] = record.module;
+  import["time"] = name_of(record.time);
+  set_text_or_null(import["chain"], record.chain);
+  set_text_or_null(import["function"], record.function);
+  set_text_or_null(import["file"], record.file);
+  Json& line = import["line"];
+  if (record.line != 0) line = record.line;
+}
+
+// What waybill itself brings to make objects stands apart from what code and values
+// need.
+void add_imports(const Manifest& manifest, Json& model) {
+  Json& imports = model["imports"] = Json::array();
   for (const ImportRecord& record : manifest.imports) {
-    Json& import = begin_object(imports.emplace_back(), 6);
-    import["module"] = record.module;
-    import["time"] = name_of(record.time);
-    set_text_or_null(import["chain"], record.chain);
-    set_text_or_null(import["function"], record.function);
-    set_text_or_null(import["file"], record.file);
-    Json& line = import["line"];
-    if (record.line != 0) line = record.line;
+    if (!record.is_brought()) add_import(record, imports);
+  }
+  for (const ImportRecord& record : manifest.imports) {
+    if (record.is_brought()) add_import(record, model["own_imports"]);
   }
 }
 
@@ -178,12 +187,12 @@ Json& begin_object(Json& into, std::size_t keys) {
 void set_error(Json& into, const Error& error) {
   begin_object(into, 3);
   into["code"] = name_of(error.code);
-  into["offset"] = error.offset;
+  if (error.code != ErrorCode::kBadKey) into["offset"] = error.offset;
   into["detail"] = error.detail;
 }
 
 void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model) {
-  begin_object(model, 12);
+  begin_object(model, 13);
   model["format_version"] = envelope.format_version;
   Json& python = begin_object(model["python"], 3);
   python["major"] = envelope.python.major;
@@ -192,7 +201,7 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json& m
   model["size"] = envelope.size;
   model["digest"] = hex(envelope.digest);
   model["signed"] = !envelope.signature.empty();
-  add_imports(envelope.manifest, model["imports"]);
+  add_imports(envelope.manifest, model);
   add_substitutions(envelope.manifest, model["substitutions"]);
   std::vector<std::string> names;
   Json& code = model["code"] = Json::array();

@@ -53,7 +53,8 @@ void add_substitutions(const Json& substitutions, const Paint& paint,
   }
 }
 
-void add_imports(const Json& imports, const Paint& paint, std::string& out) {
+void add_imports(const Json& model, const Paint& paint, std::string& out) {
+  const Json& imports = model["imports"];
   out += "\n" + paint.title(format_text("imports ({})", imports.size())) + "\n";
   std::size_t width = 0;
   for (const Json& record : imports) {
@@ -73,6 +74,11 @@ void add_imports(const Json& imports, const Paint& paint, std::string& out) {
     }
     out += "\n";
   }
+  const auto own_imports = model.find("own_imports");
+  if (own_imports == model.end()) return;
+  std::string names;
+  for (const Json& record : *own_imports) names += " " + text_of(record, "module");
+  out += paint.faint("  of waybill itself:" + names) + "\n";
 }
 
 // What a value is, without what is in it.
@@ -179,8 +185,9 @@ std::string printable(std::string_view text) {
       length = 1;
     } else if (envelope::is_control(point)) {
       const auto number = static_cast<std::uint32_t>(point);
-      out += point < 0x100 ? format_text("\\x{:02x}", number)
-                           : format_text("\\u{:04x}", number);
+      out += point < 0x100     ? format_text("\\x{:02x}", number)
+             : point < 0x10000 ? format_text("\\u{:04x}", number)
+                               : format_text("\\U{:08x}", number);
     } else {
       out += text.substr(at, length);
     }
@@ -196,7 +203,7 @@ std::string report_text(const Envelope& envelope, const ReportOptions& options) 
   const envelope::Paint paint(options.colours);
   std::string out;
   envelope::add_summary(model, paint, out);
-  envelope::add_imports(model["imports"], paint, out);
+  envelope::add_imports(model, paint, out);
   envelope::add_substitutions(model["substitutions"], paint, out);
   envelope::add_code(model["code"], paint, out);
   envelope::add_payload(model["payload"], paint, out);

@@ -60,8 +60,8 @@ constexpr Shape kShapes[] = {
     {NodeTag::kClass,
      "class",
      6,
-     6,
-     {kIdOrNil, kObject, kObject, kObjects, kPairs, kPairs},
+     7,
+     {kIdOrNil, kObject, kObject, kObjects, kPairs, kPairs, kObject},
      false,
      Request::kCode},
     {NodeTag::kPersistent, "persistent", 1, 1, {kObject}},
@@ -75,9 +75,9 @@ constexpr Shape kShapes[] = {
      Request::kCode},
     {NodeTag::kModule,
      "module",
-     2,
-     2,
-     {kNamespace, kNamedObjects},
+     3,
+     3,
+     {kNamespace, kNamedObjects, kBoolean},
      false,
      Request::kCode},
     {NodeTag::kEarlier, "earlier", 2, 2, {kUnsigned, kUnsigned}},
@@ -102,10 +102,11 @@ const Shape* shape_of(std::uint8_t tag) {
 }
 
 bool rule_of_field(std::uint64_t field, Rule& rule) {
-  constexpr auto kLast = static_cast<std::uint64_t>(FunctionField::kDoc);
+  constexpr auto kLast = static_cast<std::uint64_t>(FunctionField::kImports);
   if (field > kLast) return false;
   switch (static_cast<FunctionField>(field)) {
     case FunctionField::kGlobals:
+    case FunctionField::kImports:
       rule = kNamedObjects;
       return true;
     case FunctionField::kCells:

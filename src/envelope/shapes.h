@@ -60,7 +60,7 @@ struct Shape {
   // How many values follow the tag.
   std::uint8_t least;
   std::uint8_t most;  // Or kMany: any number, each by the first rule.
-  std::array<Rule, 6> rules;
+  std::array<Rule, 7> rules;
   bool is_constant = false;  // May stand among the constants of code.
   // What the node asks of a policy; nothing if it is data, or what the program itself
   // hands out (persistent ids, buffers, earlier payloads).

@@ -44,7 +44,8 @@ Result<SigningKey> SigningKey::from_lines(const Result<std::vector<KeyLine>>& li
       : !line.form->signs ? "a public key signs nothing; give the private one"
                           : nullptr;
   if (complaint != nullptr) {
-    return tl::unexpected(Error{ErrorCode::kBadKey, line.offset, complaint});
+    return tl::unexpected(
+        Error{ErrorCode::kBadKey, line.offset, line.where + ": " + complaint});
   }
   return from_secret(line.form->algorithm, line.bytes);
 }

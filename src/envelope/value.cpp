@@ -165,7 +165,8 @@ std::string_view name_of(Kind kind) {
                                          "slice",
                                          "range",
                                          "ellipsis",
-                                         "not_implemented"};
+                                         "not_implemented",
+                                         "standard"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

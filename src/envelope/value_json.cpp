@@ -112,6 +112,8 @@ class Conversion {
       case Kind::kEllipsis:
       case Kind::kNotImplemented:
         return word("$constant", name_of(value.kind()), into, place);
+      case Kind::kStandard:
+        return standard(*value.get_if<data::Standard>(), into, place);
       default:
         return items(value, into, place);
     }
@@ -136,13 +138,13 @@ class Conversion {
 
   // With its quotes, as nlohmann-json and painted() escape it.
   static std::size_t size_of(std::string_view text) {
-    constexpr std::size_t kEscape = 6;
     std::size_t size = 2;
     while (!text.empty()) {
       std::size_t length = 0;
       const char32_t point = envelope::first_character(text, length);
       length = std::max<std::size_t>(length, 1);
-      size += envelope::is_control(point) ? kEscape : length;
+      size +=
+          envelope::is_control(point) ? envelope::json_escape(point).size() : length;
       if (point == '"' || point == '\\') ++size;
       text.remove_prefix(length);
     }
@@ -233,6 +235,12 @@ class Conversion {
     if (!spend(size_of(text))) return false;
     into = with_replacements(text);
     return true;
+  }
+
+  bool standard(const data::Standard& value, Json& into, Place place) {
+    const std::string tag = "$" + value.type;
+    Json* content = tagged(tag.c_str(), into, place);
+    return content != nullptr && text(value.text, *content, place);
   }
 
   // Each surrogate, which has three bytes, as U+FFFD.

@@ -79,6 +79,12 @@ class KeyWriter {
         return number(*key.get_if<double>(), out);
       case Kind::kComplex:
         return complex_number(*key.get_if<std::complex<double>>(), out);
+      case Kind::kStandard:
+        if (form_ == Form::kCanonical) break;
+        out.array(2);
+        out.text(key.get_if<data::Standard>()->type);
+        out.text(key.get_if<data::Standard>()->text);
+        return true;
       case Kind::kBoolean:
         if (form_ == Form::kCanonical) break;
         out.integer(*key.get_if<bool>() ? 1 : 0);

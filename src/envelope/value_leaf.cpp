@@ -136,6 +136,11 @@ bool write_leaf(const data::Value& leaf, wire::Writer& out, Objection& objection
     case Kind::kNotImplemented:
       out.singleton(Singleton::kNotImplemented);
       return true;
+    case Kind::kStandard:
+      objection = {ErrorCode::kRefused,
+                   "a " + leaf.get_if<data::Standard>()->type +
+                       ": objects of the standard library are read and not written"};
+      return false;
     default:
       out.nil();
       return true;

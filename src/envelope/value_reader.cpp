@@ -7,10 +7,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "envelope/node_words.h"
 #include "envelope/shapes.h"
+#include "envelope/standard_values.h"
 #include "envelope/value_keys.h"
 #include "waybill/policy.h"
 #include "waybill/value.h"
@@ -37,8 +41,10 @@ struct Cost {
 
 class ValueBuilder {
  public:
-  ValueBuilder(const Envelope& envelope, const Limits& limits)
-      : limits_(limits),
+  ValueBuilder(const Envelope& envelope, const Limits& limits, Objects objects)
+      : envelope_(envelope),
+        limits_(limits),
+        takes_standard_(objects == Objects::kStandard),
         start_(envelope.payload.offset),
         reader_(envelope.payload.bytes, limits, start_),
         targets_(envelope.shared.size()) {
@@ -75,6 +81,7 @@ class ValueBuilder {
     Cost before;             // What all came to when it was opened.
     std::size_t height = 0;  // Of the highest value in it.
     std::size_t next = 0;
+    bool is_object = false;  // The parts of an object, of which one value is made.
 
     Value& place() {
       const std::size_t at = next++;
@@ -96,8 +103,40 @@ class ValueBuilder {
     return reader_.fail(code, offset, std::move(detail));
   }
   bool refuse(std::size_t offset, std::string_view what) {
-    return fail(ErrorCode::kRefused, offset,
-                std::string(what) + ", which is no plain data");
+    std::string words(what);
+    const std::string name = envelope::name_at(envelope_, offset);
+    if (!name.empty()) words += " (" + name + ")";
+    const std::string where = path();
+    if (!where.empty()) words += " at " + where;
+    return fail(ErrorCode::kRefused, offset, words + ", which is no plain data");
+  }
+  bool refuse_node(std::size_t offset, std::uint8_t tag) {
+    return refuse(offset, "a node " + std::string(envelope::shape_of(tag)->name));
+  }
+
+  // Where the value stands that is read: ['runs'][3]; "" for the outermost.
+  std::string path() const {
+    constexpr std::size_t kMostSteps = 64;
+    std::string text;
+    for (std::size_t i = 0; i < stack_.size(); ++i) {
+      if (i == kMostSteps) return text + "…";
+      if (stack_[i].is_object) return text;
+      text += step(stack_[i]);
+    }
+    return text;
+  }
+
+  static std::string step(const Frame& frame) {
+    constexpr std::size_t kMostText = 64;
+    const Kind kind = frame.into->kind();
+    if (kind == Kind::kSet || kind == Kind::kFrozenSet) return "{}";
+    const std::size_t place = frame.next - 1;
+    if (frame.pairs == nullptr) return "[" + std::to_string(place) + "]";
+    if (place % 2 == 0) return ".keys()[" + std::to_string(place / 2) + "]";
+    const auto* key = frame.pairs[place / 2].first.get_if<std::string>();
+    return key != nullptr && key->size() < kMostText
+               ? "['" + *key + "']"
+               : ".values()[" + std::to_string(place / 2) + "]";
   }
 
   bool take(std::size_t offset, std::uint64_t values, std::uint64_t memory) {
@@ -208,6 +247,10 @@ class ValueBuilder {
       return fail(ErrorCode::kRefused, token.offset,
                   "a cycle: a container that holds itself, which is no tree");
     }
+    const auto* global = target.value->get_if<data::Standard>();
+    if (global != nullptr && global->type.empty() && !is_callable()) {
+      return refuse(token.offset, "a node global");
+    }
     if (stack_.size() + target.cost.height > limits_.max_depth) {
       return fail(ErrorCode::kLimitExceeded, token.offset,
                   "more than the " + std::to_string(limits_.max_depth) +
@@ -239,10 +282,72 @@ class ValueBuilder {
         return open_items<Kind::kRange>(token, place, target, count);
       case NodeTag::kByteArray:
         return byte_array(token, place, target);
+      case NodeTag::kGlobal:
+        // The names that objects are made by; elsewhere they are no data.
+        return is_callable() ? global(token, place, target)
+                             : refuse_node(token.offset, tag);
+      case NodeTag::kObject:
+        if (!takes_standard_ || !open_items<Kind::kTuple>(token, place, target, count))
+          return refuse_node(token.offset, tag);
+        stack_.back().is_object = true;
+        return true;
       default:
-        return refuse(token.offset,
-                      "a node " + std::string(envelope::shape_of(tag)->name));
+        return refuse_node(token.offset, tag);
     }
+  }
+
+  bool is_callable() const {
+    return !stack_.empty() && stack_.back().is_object && stack_.back().next == 1;
+  }
+
+  // A Standard without a type, which no other place has.
+  bool global(const Token& token, Value& place, std::size_t target) {
+    const Cost before = spent_;
+    std::string name = envelope::name_at(envelope_, token.offset);
+    if (!take(token.offset, 1 + name.size() / kBytesPerValue, name.size()))
+      return false;
+    for (std::size_t i = 1; i < token.count; ++i) {
+      if (!reader_.skip()) return false;
+    }
+    pass_references();
+    place = data::Standard{"", std::move(name)};
+    complete(target, place, before, 0);
+    return true;
+  }
+
+  // Skipped values may be shared as well: nothing refers to what is in a name.
+  void pass_references() {
+    while (passed_ != order_.size() &&
+           order_[passed_].position < reader_.offset() - start_) {
+      ++passed_;
+    }
+  }
+
+  // Makes one value of the parts of an object.
+  bool fold(const Frame& frame) {
+    // References may mean what stands in them, so they stay until all is built.
+    const Value& object = folded_.emplace_back(std::move(*frame.into));
+    const std::vector<Value>& parts = *object.items();
+    const auto* callable = parts[0].get_if<data::Standard>();
+    std::optional<data::Standard> made;
+    constexpr std::size_t kParts = 5;
+    if (parts.size() != kParts || parts[1].kind() != Kind::kList ||
+        parts[3].kind() != Kind::kList || parts[4].kind() != Kind::kMap) {
+      return refuse_node(frame.offset, static_cast<std::uint8_t>(NodeTag::kObject));
+    }
+    const bool is_bare = parts[2].is_nil() && parts[3].items()->empty() &&
+                         parts[4].get_if<data::Map>()->pairs.empty();
+    if (callable != nullptr && callable->type.empty() && is_bare) {
+      made = envelope::standard_value(callable->text, *parts[1].items());
+    }
+    if (!made)
+      return refuse_node(frame.offset, static_cast<std::uint8_t>(NodeTag::kObject));
+    if (!take(frame.offset, 1 + made->text.size() / kBytesPerValue,
+              made->text.size())) {
+      return false;
+    }
+    *frame.into = std::move(*made);
+    return true;
   }
 
   bool byte_array(const Token& token, Value& place, std::size_t target) {
@@ -284,7 +389,9 @@ class ValueBuilder {
   bool close() {
     const Frame frame = stack_.back();
     stack_.pop_back();
-    if (!is_sound(*frame.into, frame.offset)) return false;
+    if (frame.is_object ? !fold(frame) : !is_sound(*frame.into, frame.offset)) {
+      return false;
+    }
     const std::size_t height = frame.height + 1;
     complete(frame.target, *frame.into, frame.before, height);
     raise(height);
@@ -320,32 +427,38 @@ class ValueBuilder {
         &value, {spent_.values - before.values, spent_.memory - before.memory, height}};
   }
 
+  const Envelope& envelope_;
   const Limits limits_;
+  const bool takes_standard_;
   std::size_t start_;
   Reader reader_;
   std::vector<Place> order_;  // By position; passed one by one.
   std::size_t passed_ = 0;
   std::vector<Target> targets_;  // By number.
+  std::deque<Value> folded_;
   std::vector<Frame> stack_;
   Cost spent_;
 };
 
 }  // namespace
 
-Result<Value> read_value(const Envelope& envelope, const Limits& limits) {
+Result<Value> read_value(const Envelope& envelope, const Limits& limits,
+                         Objects objects) {
   Value value;
-  ValueBuilder builder(envelope, limits);
+  ValueBuilder builder(envelope, limits, objects);
   if (!builder.build(value)) return tl::unexpected(builder.error());
+  // Nothing is imported, and an object that was taken is no reason to refuse.
+  if (objects == Objects::kStandard && envelope.code.empty()) return value;
   // Imports and code that nothing in the payload asks for are refused too.
   Result<void> is_data = check_policy(envelope, Policy());
   if (!is_data) return tl::unexpected(std::move(is_data.error()));
   return value;
 }
 
-Result<Value> read_value(BytesView bytes, const Admission& admission) {
+Result<Value> read_value(BytesView bytes, const Admission& admission, Objects objects) {
   const Result<Envelope> envelope = admission.admit(bytes);
   if (!envelope) return tl::unexpected(envelope.error());
-  return read_value(*envelope, admission.limits());
+  return read_value(*envelope, admission.limits(), objects);
 }
 
 Result<Value> read_value(BytesView bytes, const Limits& limits) {

@@ -1,8 +1,8 @@
 // Modules whose functions and classes travel by value although they could be imported:
 // those that the caller named, their submodules, and local modules that code of theirs
-// uses. What import statements in their bodies name comes along as modules, after the
-// object itself; waybill._modules serves them where the payload arrives.
-// Tested by tests/python/test_by_value.py.
+// uses. Of modules that a body imports or names, that comes along with the function
+// which its code can ask for: what the bytecode tells, or all. waybill._modules serves
+// such modules where the payload arrives. Tested by tests/python/test_by_value.py.
 
 #include "python/attribute.h"
 #include "python/compat.h"
@@ -47,34 +47,29 @@ void GraphEncoder::add_companion(PyObject* object) {
   if (is_local.get() == Py_True) check(PySet_Add(options_.hooks.by_value, name.get()));
 }
 
-void GraphEncoder::ship(PyObject* name) {
-  const Ref module = Ref::share(find_module(state_, name));
-  if (!module) return;
-  add_companion(module.get());
-  if (!is_by_value(module.get())) return;
-  const Ref own_name = Ref::share(module_name(state_, module.get()));
-  // A package has to be there for what is in it to be found.
-  if (const Ref package = parent_of(name)) ship(package.get());
-  for (const auto& [known, known_name] : shipped_) {
-    if (known.get() == module.get()) return;
+// An import statement of a module by value may name a local one.
+void GraphEncoder::add_imported(PyObject* name) {
+  for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {
+    if (const Ref module = Ref::share(find_module(state_, part.get()))) {
+      add_companion(module.get());
+    }
   }
-  shipped_.emplace_back(module, own_name);
 }
 
-void GraphEncoder::ship_imports(PyObject* function, const CodeInfo& info) {
+void GraphEncoder::add_imported(PyObject* function, const CodeInfo& info) {
   for (const BodyImport& statement : info.summary.imports) {
     const Ref name = absolute_name(state_, function, info, statement);
     if (!name) continue;
-    ship(name.get());
+    add_imported(name.get());
     if (statement.from_names == kNoIndex) continue;
     PyObject* items = info.constant_at(statement.from_names);
     for (Py_ssize_t i = 0; PyTuple_Check(items) && i < PyTuple_GET_SIZE(items); ++i) {
       const Ref part = Ref::steal(
           PyUnicode_FromFormat("%U.%S", name.get(), PyTuple_GET_ITEM(items, i)));
-      ship(part.get());
+      add_imported(part.get());
     }
   }
-  for (const CodeInfo* nested : info.nested) ship_imports(function, *nested);
+  for (const CodeInfo* nested : info.nested) add_imported(function, *nested);
 }
 
 void GraphEncoder::bring_companions(PyObject* function, const CodeInfo& info) {
@@ -87,29 +82,55 @@ void GraphEncoder::bring_companions(PyObject* function, const CodeInfo& info) {
       add_companion(value.get());
     }
   }
-  ship_imports(function, info);
+  add_imported(function, info);
 }
 
-void GraphEncoder::encode_with_modules(PyObject* root) {
-  const Ref receive = Ref::steal(PyUnicode_FromString("receive"));
-  out_.node(wire::NodeTag::kObject, 5);
-  global({state_.modules, receive});
-  out_.array(2);
-  value(root);
-  run();
-  // Each may bring further ones.
-  for (std::size_t i = 0; i < shipped_.size(); ++i) {
-    const auto [module, name] = shipped_[i];
-    root_ = module.get();
-    out_.array(3);
-    write_text(name.get(), out_);
-    value(module.get());
-    run();
+GraphEncoder::OwnModule& GraphEncoder::own_module_entry(PyObject* module) {
+  OwnModule& own = own_modules_[module];
+  if (!own.module) own.module = Ref::share(module);
+  return own;
+}
+
+void GraphEncoder::want(OwnModule& own, PyObject* name) {
+  if (!PyUnicode_CheckExact(name)) return;
+  PyObject* dict = PyModule_GetDict(own.module.get());
+  // A module's __getattr__ may have what its dict has not.
+  if (raw_get(dict, name) == nullptr) name = state_.names.getattr_hook.get();
+  if (own.wanted.add(name)) own.waiting.push_back(Ref::share(name));
+}
+
+std::vector<Ref> GraphEncoder::modules_to_bring() {
+  std::vector<Ref> brought;
+  for (const ModuleNeed& need : imports_.take_needs()) {
+    OwnModule& own = own_module_entry(need.module.get());
+    own.is_whole = own.is_whole || need.is_whole;
+    for (const Ref& name : need.names) want(own, name.get());
+    const bool is_complete = own.is_found && unwritten(need.module.get()).empty();
+    own.is_found = true;
+    if (!is_complete) brought.push_back(need.module);
   }
-  out_.array(0);
-  out_.nil();
-  out_.array(0);
-  out_.map(0);
+  return brought;
+}
+
+bool GraphEncoder::own_module(PyObject* module) {
+  const std::uintptr_t key = key_of(module);
+  if (memo_.find(key) == nullptr || unwritten(module).empty()) {
+    return !known(key) && other(module);
+  }
+  return other(module);
+}
+
+bool GraphEncoder::part_of_module(PyObject* module) {
+  current_ = module;
+  if (options_.hooks.persistent_id != nullptr && persistent(module)) return true;
+  return own_module(module);
+}
+
+void GraphEncoder::begin_global(const Frame& frame, PyObject* name) {
+  PyObject* owner = frame.object.get();
+  written_globals(PyModule_Check(owner) ? PyModule_GetDict(owner)
+                                        : PyFunction_GET_GLOBALS(owner))
+      .add(name);
 }
 
 }  // namespace waybill::py

@@ -138,7 +138,7 @@ void note_kinds(CodeInfo& info) {
 }
 
 bool keeps_extras(const State& state) {
-  return state.code_extra_index >= 0 && code_extra_is_safe();
+  return state.uses_caches && state.code_extra_index >= 0 && code_extra_is_safe();
 }
 
 CodeInfo* info_on(PyObject* code, Py_ssize_t index) {

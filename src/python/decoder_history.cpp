@@ -9,7 +9,7 @@ namespace waybill::py {
 namespace {
 
 // Of an object that nothing is noted about.
-constexpr HashCost kAssumed = {16, 256, 256};
+constexpr HashCost kAssumed = {16, 256};
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void GraphDecoder::remember(std::size_t offset, PyObject* object,
 
 HashCost GraphDecoder::cost_of_earlier(const Frame& earlier) const {
   // What comparing it takes is not noted, so where that counts it is no key.
-  if (keys_.is_strict()) return {kMaxHashDepth + 1, 1, 1};
+  if (keys_.is_strict()) return {kMaxHashDepth + 1, 1};
   HashCost cost = kAssumed;
   const Py_ssize_t payload = PyLong_AsSsize_t(earlier.children[0].get());
   PyErr_Clear();  // Beyond any list.

@@ -102,7 +102,8 @@ bool GraphDecoder::is_ordinary(PyTypeObject* type) {
 bool GraphDecoder::open_instance(Frame& frame) {
   const Start start = start_of(reader_.rest());
   const std::size_t state = reader_.offset() + start.size - start_;
-  if (start.size == 0 || history_ || start.type >= slots_.size() ||
+  // Without code each name of the state is looked at; see demand_no_shadow().
+  if (start.size == 0 || history_ || lets_no_code_in_ || start.type >= slots_.size() ||
       !positions_.are_none_before(state + 1)) {
     return false;
   }

@@ -7,10 +7,12 @@
 #include "python/attribute.h"
 #include "python/compat.h"
 #include "python/graph_decoder.h"
-#include "python/methods.h"
 #include "python/modules.h"
 
 namespace waybill::py {
+
+using wire::ExtType;
+using wire::NodeTag;
 
 GraphDecoder::~GraphDecoder() {
   // What was not finished may be part of cycles, or in the hands of others.
@@ -19,9 +21,14 @@ GraphDecoder::~GraphDecoder() {
     fill_holes(frame);
     PyObject_GC_Track(frame.object.get());
   }
-  if (open_claims_.empty()) return;
+  const bool is_abandoned = merge_ && !is_merged_;
+  if (open_claims_.empty() && !is_abandoned) return;
   const CollectorPause::Break others(collector_);
   const PendingError pending;
+  if (is_abandoned && !Ref::steal_or_null(PyObject_CallMethodNoArgs(
+                          merge_.get(), state_.names.abandon.get()))) {
+    PyErr_Clear();
+  }
   for (const Ref& id : open_claims_) {
     if (!Ref::steal_or_null(PyObject_CallMethodOneArg(
             state_.tracker.get(), state_.names.forget.get(), id.get()))) {
@@ -102,28 +109,113 @@ Ref GraphDecoder::new_without_attributes(PyTypeObject* type) const {
   return {};
 }
 
-// A class that was there before keeps its state. Attributes that it has not are set,
-// and methods: with them come the globals, cells and defaults that they share with the
-// other functions of this payload. At home methods are the program's own, and only
-// those whose code the sender has changed are set.
-bool GraphDecoder::keeps_known(const Frame& frame, PyObject* name, PyObject* value) {
-  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(frame.object.get()));
-  const Ref own = Ref::share(PyDict_GetItemWithError(dict.get(), name));
-  if (!own) {
-    if (PyErr_Occurred()) throw PyError();
-    return false;
+Ref GraphDecoder::decode() {
+  if (envelope_ != nullptr && !envelope_->shared.empty() && meets_known_class()) {
+    attribute_targets_ = envelope::find_attribute_targets(*envelope_);
   }
-  const bool is_sender_s =
-      frame.is_home ? has_other_code(state_, own.get(), value)
-                    : is_method(state_, own.get()) && is_method(state_, value);
-  if (is_sender_s) return false;
-  // What else in the payload refers to the attribute means the one that is there.
-  const bool is_shared =
-      last_slot_ != kNoSlot && slots_[last_slot_].object.get() == value;
-  if (is_shared && Py_TYPE(own.get()) == Py_TYPE(value)) {
-    slots_[last_slot_].object = own;
+  try {
+    Ref object = build();
+    merge_classes();
+    return object;
+  } catch (const PyError&) {
+    describe_failure();
+    throw;
   }
-  return true;
+}
+
+// Whether a class that is here already may stand in the payload, beside what is passed
+// over: only such a one can have another object in an attribute's place.
+bool GraphDecoder::meets_known_class() const {
+  constexpr char kTag[] = {static_cast<char>(0xd4), static_cast<char>(ExtType::kNode),
+                           static_cast<char>(NodeTag::kClass)};
+  constexpr std::size_t kIdHead = 2, kIdSize = 16;
+  const BytesView bytes = envelope_->payload.bytes;
+  const std::string_view payload(reinterpret_cast<const char*>(bytes.data()),
+                                 bytes.size());
+  const std::string_view tag(kTag, sizeof kTag);
+  std::size_t at = payload.find(tag);
+  for (; at != std::string_view::npos; at = payload.find(tag, at + 1)) {
+    const auto made = std::ranges::upper_bound(made_, at, {}, &MadeNode::start);
+    if (made != made_.begin() && at < std::prev(made)->end) continue;
+    const std::size_t id = at + tag.size() + kIdHead;
+    if (id + kIdSize > payload.size()) break;
+    const Ref key = Ref::steal(PyBytes_FromStringAndSize(&payload[id], kIdSize));
+    if (raw_get(state_.known_objects.get(), key.get()) != nullptr) return true;
+  }
+  return false;
+}
+
+void GraphDecoder::add_class(const Frame& frame) {
+  const Ref size = Ref::steal(PyLong_FromSize_t(reader_.offset() - frame.offset));
+  PyObject* word = frame.children.size() > 6 ? frame.children[6].get() : Py_Ellipsis;
+  Ref::steal(PyObject_CallMethodObjArgs(
+      merge(), state_.names.add.get(), frame.children[0].get(), frame.object.get(),
+      frame.is_known ? Py_True : Py_False, frame.children[2].get(),
+      frame.children[3].get(), frame.children[4].get(), frame.children[5].get(), word,
+      size.get(), nullptr));
+}
+
+void GraphDecoder::add_module(PyObject* module, PyObject* is_part) {
+  Ref::steal(PyObject_CallMethodObjArgs(merge(), state_.names.add_module.get(), module,
+                                        is_part, nullptr));
+}
+
+void GraphDecoder::add_imports(PyObject* modules) {
+  Py_ssize_t position = 0;
+  PyObject *name, *module;
+  while (PyDict_Next(modules, &position, &name, &module)) {
+    if (PyModule_Check(module) && module_with(PyModule_GetDict(module)) == module) {
+      continue;
+    }
+    fail(ErrorCode::kMalformed, "an import of what is no module of the payload");
+  }
+  outside([&] {
+    return Ref::steal(
+        PyObject_CallMethodOneArg(merge(), state_.names.add_imports.get(), modules));
+  });
+}
+
+PyObject* GraphDecoder::merge() {
+  if (!merge_) {
+    merge_ = Ref::steal(PyObject_CallFunctionObjArgs(
+        state_.make_merge.get(), hooks_.resets_classes ? Py_True : Py_False,
+        hooks_.class_state != nullptr ? hooks_.class_state : Py_None, nullptr));
+  }
+  return merge_.get();
+}
+
+Ref GraphDecoder::settle(Ref value) {
+  if (!value || attribute_targets_.empty() || last_slot_ == kNoSlot) return value;
+  const auto target = std::ranges::lower_bound(attribute_targets_, last_slot_, {},
+                                               &envelope::AttributeTarget::number);
+  if (target == attribute_targets_.end() || target->number != last_slot_) return value;
+  return outside([&] {
+    const auto text = [](std::string_view view) {
+      return Ref::steal(PyUnicode_FromStringAndSize(
+          view.data(), static_cast<Py_ssize_t>(view.size())));
+    };
+    const BytesView id = target->class_id;
+    const Ref its_id = Ref::steal(PyBytes_FromStringAndSize(
+        reinterpret_cast<const char*>(id.data()), static_cast<Py_ssize_t>(id.size())));
+    const Ref name = text(target->name);
+    const Ref key = target->is_entry ? text(target->key) : Ref::share(Py_None);
+    Ref own = Ref::steal(PyObject_CallMethodObjArgs(merge(), state_.names.settle.get(),
+                                                    its_id.get(), name.get(), key.get(),
+                                                    value.get(), nullptr));
+    if (own.get() != value.get()) set_slot(target->number, own.get(), 0);
+    return own;
+  });
+}
+
+void GraphDecoder::merge_classes() {
+  if (merge_) {
+    const CollectorPause::Break others(collector_);
+    Ref::steal(PyObject_CallMethodNoArgs(merge_.get(), state_.names.apply.get()));
+    is_merged_ = true;
+  }
+  for (const Shown& shown : std::exchange(shown_, {})) {
+    outside([&] { watcher_->built(shown.number, shown.type.get(), shown.was_there); });
+  }
 }
 
 }  // namespace waybill::py

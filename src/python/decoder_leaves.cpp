@@ -56,7 +56,6 @@ void GraphDecoder::fill_holes(Frame& frame) {
 
 Ref GraphDecoder::leaf(const Token& token, bool is_name) {
   if (Ref scalar = scalar_of(token)) return scalar;
-  cost_ = HashCost::of_bytes(token.bytes.size());
   switch (token.type) {
     case TokenType::kText: {
       Ref value = texts_.make(token.bytes.data(), token.bytes.size(),
@@ -90,12 +89,21 @@ Ref GraphDecoder::extension(const Token& token) {
           stack_.back().codec->tag == NodeTag::kGlobal) {
         return Ref::steal(PyLong_FromUnsignedLongLong(index));  // See look_up_global.
       }
-      return outside([&] { return modules_->get(index); });
+      return outside([&] {
+        Ref module = modules_->get(index);
+        const Admission* admission = hooks_.admission;
+        if (admission != nullptr) {
+          const Ref name = modules_->name(index);
+          LookupCheck(state_, admission, denied_names_, token.offset, name.get(),
+                      nullptr)
+              .found(module.get());
+        }
+        return module;
+      });
     }
     case ExtType::kInteger:
       if (token.bytes.empty()) break;
       cost_.steps = token.bytes.size() / 8;  // No int keeps its hash.
-      cost_.comparison = cost_.steps;
       return integer_from_bytes(token.bytes.data(), token.bytes.size());
     case ExtType::kComplex:
       if (token.bytes.size() != 16) break;

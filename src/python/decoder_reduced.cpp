@@ -5,6 +5,7 @@
 #include <array>
 
 #include "python/graph_decoder.h"
+#include "python/standard_types.h"
 
 namespace waybill::py {
 
@@ -102,6 +103,9 @@ Ref GraphDecoder::read_reduced(const Frame& frame) {
   }
   reader_.take(passed, 3);
   offset_ = frame.offset;
+  if (const StandardType* type = standard_type(*this, callable.get())) {
+    demand_arguments(*this, *type, {vector.data(), call.count});
+  }
   const CollectorPause::Break others(collector_);
   Ref object = Ref::steal(
       PyObject_Vectorcall(callable.get(), vector.data(), call.count, nullptr));

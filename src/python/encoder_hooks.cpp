@@ -1,6 +1,6 @@
 // What a caller has a say in while an object is written: persistent ids, reducers of a
-// Pickler's own, the memo of a stream, policies, ids of classes.
-// Tested by tests/python/test_pickler.py and tests/python/test_policies.py.
+// Pickler's own, the memo of a stream, replacements, ids of classes.
+// Tested by tests/python/test_pickler.py and tests/python/test_replacements.py.
 
 #include "python/code_view.h"
 #include "python/compat.h"
@@ -77,43 +77,36 @@ void GraphEncoder::note_substitution(PyObject* object, std::string policy) {
   imports_.substitute({std::move(policy), Py_TYPE(object)->tp_name, where});
 }
 
-namespace {
-
 // What the tracker says, without asking it where it knows.
-Ref own_id(const State& state, PyObject* object) {
-  const Ref address = Ref::steal(PyLong_FromVoidPtr(object));
-  PyObject* entry = raw_get(state.known_ids.get(), address.get());
-  if (entry != nullptr &&
-      weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == object) {
+Ref GraphEncoder::own_id(PyObject* object) {
+  if (PyObject* entry = tracked_entry(state_, object)) {
     return Ref::share(PyTuple_GET_ITEM(entry, 1));
   }
-  return Ref::steal(
-      PyObject_CallMethodOneArg(state.tracker.get(), state.names.id_of.get(), object));
+  return Ref::steal(PyObject_CallMethodOneArg(state_.tracker.get(),
+                                              state_.names.id_of.get(), object));
 }
 
-}  // namespace
-
-Ref GraphEncoder::id_of(PyObject* object) {
-  if (options_.names_no_ids) return Ref::share(Py_None);
-  Ref id = own_id(state_, object);
-  // Twins, equal in all their content, stay two within a payload: the second gets the
-  // next number.
+// Objects that are equal in all their content stay two within a payload: the second
+// gets the next number. Classes have ids of their own.
+Ref GraphEncoder::id_among_twins(Ref id, PyObject* object) {
   const BytesView view = bytes_of(id.get());
   std::string bytes(view.begin(), view.end());
-  bool is_twin = false;
   for (;;) {
     const auto [found, is_new] = written_ids_.emplace(bytes, object);
     if (is_new || found->second == object) break;
-    is_twin = true;
     for (auto digit = bytes.rbegin(); digit != bytes.rend(); ++digit) {
       *digit = static_cast<char>(*digit + 1);
       if (*digit != 0) break;
     }
   }
-  if (is_twin) {
-    id = Ref::steal(
-        PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
-  }
+  return Ref::steal(
+      PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+}
+
+Ref GraphEncoder::id_of(PyObject* object) {
+  if (options_.names_no_ids) return Ref::share(Py_None);
+  Ref id = own_id(object);
+  if (!PyType_Check(object)) id = id_among_twins(std::move(id), object);
   if (object_with_id(state_, id.get()).get() != object) {
     Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(), state_.names.sent.get(),
                                           id.get(), object, nullptr));

@@ -65,8 +65,9 @@ void GraphEncoder::begin_again(PyObject* object) {
 
 void GraphEncoder::close_early(const Frame& frame, MemoEntry& entry) {
   const Plan::Early how = frame.plan->early();
-  if (how == Plan::Early::kClass) {
+  if (how == Plan::Early::kClass || how == Plan::Early::kClassWithWord) {
     out_.map(0);  // A reader knows the class by its id.
+    if (how == Plan::Early::kClassWithWord) out_.boolean(false);
     return;
   }
   out_.node(NodeTag::kInstead, 1);
@@ -82,17 +83,6 @@ void GraphEncoder::reference(MemoEntry& entry) {
     entry.reference = static_cast<std::uint32_t>(shared_.size());
   }
   out_.index(ExtType::kReference, entry.reference - 1);
-}
-
-Memo& GraphEncoder::written_globals(PyObject* globals) {
-  return written_globals_[globals];
-}
-
-std::uintptr_t GraphEncoder::key_of_name(PyObject* name) {
-  PyObject* interned = Ref::share(name).release();
-  PyUnicode_InternInPlace(&interned);
-  names_.push_back(Ref::steal(interned));
-  return key_of(interned);
 }
 
 void GraphEncoder::note_class(PyObject* type) {

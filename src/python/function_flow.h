@@ -58,6 +58,7 @@ class FunctionFlow {
 
   void add_scopes(const CodeInfo& info);
   void note_body_imports(const Scope& scope);
+  void need(PyObject* module_name, PyObject* name);
   bool pass();
   bool evaluate(Scope& scope, ValueId id);
 

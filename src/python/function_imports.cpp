@@ -49,6 +49,12 @@ Ref absolute_name(const State& state, PyObject* function, const CodeInfo& info,
   return base ? join(base.get(), name) : Ref();
 }
 
+// An import statement finds a module of this name, and in it what has that one.
+void FunctionFlow::need(PyObject* module_name, PyObject* name) {
+  PyObject* module = find_module(state_, module_name);
+  if (module != nullptr) imports_.need(module, name);
+}
+
 void FunctionFlow::note_body_imports(const Scope& scope) {
   for (const BodyImport& statement : scope.info->summary.imports) {
     imports_.note_other();
@@ -62,14 +68,17 @@ void FunctionFlow::note_body_imports(const Scope& scope) {
                               *scope.info, statement);
     for (Ref part = whole; part; part = parent_of(part.get())) {
       imports_.note_body_import(text_of(part.get()));
+      need(part.get(), nullptr);
     }
     if (statement.from_names == kNoIndex || !whole) continue;
     PyObject* names = scope.info->constant_at(statement.from_names);
     for (Py_ssize_t i = 0; PyTuple_Check(names) && i < PyTuple_GET_SIZE(names); ++i) {
       PyObject* item = PyTuple_GET_ITEM(names, i);
       if (!PyUnicode_Check(item)) continue;
+      need(whole.get(), item);
       Ref submodule = join(whole.get(), item);
       if (find_module(state_, submodule.get()) == nullptr) continue;
+      need(submodule.get(), nullptr);
       imports_.note_body_import(text_of(submodule.get()));
       const bool ends_in_dot = PyUnicode_GET_LENGTH(name) == 0;
       Ref from = Ref::steal(

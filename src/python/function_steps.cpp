@@ -26,6 +26,18 @@ bool is_pending(const State& state, PyObject* name) {
   return check(PySet_Contains(pending, name)) == 1;
 }
 
+// The name of what a lazy import binds, if that is a module: `import a.b` binds a,
+// `from a import b` binds b. Null if the placeholder does not tell.
+Ref lazy_module_name(const State& state, PyObject* placeholder) {
+  const LazyTarget target = lazy_target(state, placeholder);
+  if (!target.module) return {};
+  PyObject* name = target.module.get();
+  if (target.attribute) return dotted(name, target.attribute.get());
+  const Py_ssize_t dot =
+      PyUnicode_FindChar(name, '.', 0, PyUnicode_GET_LENGTH(name), 1);
+  return dot > 0 ? Ref::steal(PyUnicode_Substring(name, 0, dot)) : target.module;
+}
+
 // Whether reading this attribute of a class from an instance runs nobody's code: slots,
 // and the fields of named tuples, whose type has a name only.
 bool is_read_in_c(PyObject* attribute) {
@@ -101,6 +113,7 @@ void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from
   if (PyModule_Check(object)) {
     if (name == state_.names.dict.get()) {
       imports_.note_other();
+      imports_.need_whole(object);
       add_object(result, PyModule_GetDict(object), from.imported);
     } else if (name == state_.names.getattribute.get()) {
       imports_.note_other();
@@ -112,16 +125,8 @@ void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from
   }
   if (!is_simple(object)) imports_.note_other();
   if (is_lazy_import(state_, object)) {
-    const LazyTarget target = lazy_target(state_, object);
-    if (!target.module) return;
-    // `import a.b` binds a; `from a import b` binds b.
-    Ref whole = target.attribute ? dotted(target.module.get(), target.attribute.get())
-                                 : target.module;
-    if (!target.attribute) {
-      const Py_ssize_t length = PyUnicode_GET_LENGTH(whole.get());
-      const Py_ssize_t dot = PyUnicode_FindChar(whole.get(), '.', 0, length, 1);
-      if (dot > 0) whole = Ref::steal(PyUnicode_Substring(whole.get(), 0, dot));
-    }
+    const Ref whole = lazy_module_name(state_, object);
+    if (!whole) return;
     if (PyObject* module = find_module(state_, whole.get())) {
       step(scope, id, {Ref::share(module), from.imported}, name, result);
       return;
@@ -155,6 +160,7 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Fact& from,
   PyObject* package = module_name(state_, module);
   PyObject* dict = PyModule_GetDict(module);
   PyObject* found = raw_get(dict, name);
+  imports_.need(module, name);
   if (package == nullptr) {
     imports_.note_other();
     // A module that sys.modules does not know has no submodules to import.
@@ -163,8 +169,20 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Fact& from,
     }
     return;
   }
+  const Ref whole = dotted(package, name);
   if (found != nullptr && is_lazy_import(state_, found)) {
     imports_.note_other();
+    // What the receiver's package finds by itself is not listed, but the chain goes on.
+    const Ref target = lazy_module_name(state_, found);
+    if (target && PyUnicode_Compare(target.get(), whole.get()) != 0) {
+      PyObject* loaded = find_module(state_, target.get());
+      add_object(result, loaded != nullptr ? loaded : found, from.imported);
+      result.unknown = true;
+      return;
+    }
+    if (target && find_module(state_, whole.get()) == nullptr) {
+      add_object(result, found, from.imported);
+    }
     found = nullptr;
   }
   if (found != nullptr && !PyModule_Check(found)) {
@@ -178,7 +196,6 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Fact& from,
     }
     return;
   }
-  const Ref whole = dotted(package, name);
   if (found == nullptr) {
     if (kHasLazyImports) imports_.note_other();  // It may be pending.
     found = find_module(state_, whole.get());

@@ -51,11 +51,15 @@ GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
                            const DecodeHooks& hooks, const Limits& limits)
     : state_(state),
       limits_(limits),
+      envelope_(&envelope),
       reader_(envelope.payload.bytes, limits, envelope.payload.offset),
       code_(&code),
       modules_(&modules),
       hooks_(hooks),
       is_data_only_(hooks.admission != nullptr && hooks.admission->is_data_only()),
+      lets_no_code_in_(hooks.admission != nullptr &&
+                       hooks.admission->objection(Request::kCode, {}, {})),
+      denied_names_(state, hooks.admission),
       start_(envelope.payload.offset),
       positions_(envelope.shared),
       slots_(envelope.shared.size()),
@@ -73,12 +77,13 @@ GraphDecoder::GraphDecoder(const State& state, const Section& constants,
     : state_(state),
       limits_(limits),
       reader_(constants.bytes, limits, constants.offset),
+      denied_names_(state, nullptr),
       nested_(&nested),
       start_(constants.offset),
       positions_({}),
       keys_(limits) {}
 
-Ref GraphDecoder::decode() {
+Ref GraphDecoder::build() {
   Ref value = read();
   for (;;) {
     if (value) {
@@ -86,7 +91,7 @@ Ref GraphDecoder::decode() {
       deliver(std::move(value));
     }
     while (stack_.back().left == 0) {
-      value = finish();
+      value = settle(finish());
       if (!value) break;  // There is more to it.
       if (stack_.empty()) return value;
       deliver(std::move(value));
@@ -109,8 +114,8 @@ Ref GraphDecoder::read() {
   Token token;
   if (!reader_.next(token)) raise(state_, reader_.error());
   offset_ = token.offset;
-  if (token.type == TokenType::kArray) return open_array(token);
-  if (token.type == TokenType::kMap) return open_map(token);
+  if (token.type == TokenType::kArray) return settle(open_array(token));
+  if (token.type == TokenType::kMap) return settle(open_map(token));
   const std::size_t slot = slot_at(token.offset);
   cost_ = {};
   const bool is_attribute = !stack_.empty() &&
@@ -183,8 +188,8 @@ Ref GraphDecoder::open_map(const Token& token) {
     } else if (tag == NodeTag::kClass && top.children.size() == 5) {
       frame.kind = FrameKind::kAttributes;
       frame.object = top.object;
-      frame.is_known = top.is_known && !hooks_.resets_classes;
-      frame.is_home = top.is_home;
+      frame.is_known = top.is_known;
+      frame.said = Ref::steal(PyDict_New());
     } else if (tag == NodeTag::kModule && top.children.size() == 1) {
       frame.object = Ref::share(PyModule_GetDict(top.object.get()));
     } else if ((tag == NodeTag::kObject && top.children.size() == 4) ||
@@ -202,7 +207,9 @@ Ref GraphDecoder::open_map(const Token& token) {
     frame.object = new_dict(static_cast<Py_ssize_t>(token.count));
     frame.is_whole = true;
   }
-  if (token.count == 0) return empty(frame.object, frame.offset, frame.slot);
+  if (token.count == 0) {
+    return empty(frame.said ? frame.said : frame.object, frame.offset, frame.slot);
+  }
   return push(std::move(frame));
 }
 
@@ -267,6 +274,10 @@ void GraphDecoder::show(const Frame& frame, PyObject* object) {
   const auto found = std::ranges::lower_bound(starts, frame.offset - start_);
   if (found == starts.end() || *found != frame.offset - start_) return;
   const auto number = static_cast<std::size_t>(found - starts.begin());
+  if (PyType_Check(object)) {
+    shown_.push_back({number, Ref::share(object), frame.is_known});
+    return;
+  }
   outside([&] { watcher_->built(number, object, frame.is_known); });
 }
 
@@ -340,10 +351,9 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     const std::vector<Ref>& cells = stack_[stack_.size() - 2].cells;
     set_function_field(*this, frame.object.get(), cells,
                        PyLong_AsUnsignedLong(key.get()), value.get());
-  } else if (frame.kind == FrameKind::kAttributes && frame.is_known &&
-             outside([&] { return keeps_known(frame, key.get(), value.get()); })) {
-    return;
   } else if (frame.kind == FrameKind::kAttributes) {
+    hashed(PyDict_SetItem(frame.said.get(), key.get(), value.get()));
+    if (frame.is_known) return;  // Until the payload is complete.
     outside([&] {
       return Ref::steal(PyObject_CallFunctionObjArgs(state_.set_class_attribute.get(),
                                                      frame.object.get(), key.get(),
@@ -365,9 +375,12 @@ void GraphDecoder::demand_hashable(PyObject* key, Frame& frame) {
   const bool is_set =
       frame.kind == FrameKind::kSet || frame.kind == FrameKind::kFrozenSet;
   const auto kind = is_set ? KeyProbes::Kind::kSet : KeyProbes::Kind::kDict;
-  const std::uint64_t values = frame.position + frame.left;
+  // What gets its entries one by one has no room for them from the start.
+  const bool has_room = !is_set && frame.kind != FrameKind::kPairs;
+  const std::uint64_t announced = has_room ? (frame.position + frame.left) / 2 : 0;
+  const std::uint64_t before = is_set ? frame.position - 1 : frame.position / 2;
   const auto look = [&] {
-    return keys_.look_at(key, cost_, kind, is_set ? values : values / 2, frame.probes);
+    return keys_.look_at(key, cost_, kind, announced, before, frame.probes);
   };
   if (keys_.is_strict() && must_wait() && !is_simple(key)) {
     fail(ErrorCode::kBadReference, "a key or set item inside a tuple in a cycle");
@@ -400,10 +413,6 @@ Ref GraphDecoder::finish() {
                                  tag == NodeTag::kSlice || tag == NodeTag::kRange;
   HashCost cost;
   if (is_hashed_through) cost = frame.cost.around(frame.position);
-  if (frame.kind == FrameKind::kFrozenSet) {
-    const std::uint64_t probing = frame.probes ? frame.probes->steps() : 0;
-    cost = frame.cost.of_frozen_set(frame.position, probing);
-  }
   if (tag == NodeTag::kEarlier) cost = cost_of_earlier(frame);
   if (tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
     // Python drops them on the C stack, one inside the other.
@@ -446,6 +455,7 @@ Ref GraphDecoder::finish() {
   }
   if (depth == late_depth_) insert_late();
   if (frame.kind == FrameKind::kInstance) return finish_instance(std::move(frame));
+  if (frame.kind == FrameKind::kAttributes) frame.object = frame.said;
   if (history_) remember(frame.offset, frame.object.get(), cost);
   cost_ = cost;
   return std::move(frame.object);

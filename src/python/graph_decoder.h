@@ -11,11 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "envelope/attribute_targets.h"
 #include "python/code_builder.h"
 #include "python/compat.h"
 #include "python/hooks.h"
 #include "python/key_guard.h"
 #include "python/leaves.h"
+#include "python/lookup_check.h"
 #include "python/module_importer.h"
 #include "python/ref.h"
 #include "python/shared_positions.h"
@@ -50,6 +52,7 @@ class NodeWatcher {
 
 class GraphDecoder {
  public:
+  struct Frame;
   // Everything must outlive the decoder, and the envelope must have passed verify().
   GraphDecoder(const State& state, const Envelope& envelope, CodeBuilder& code,
                ModuleImporter& modules, const DecodeHooks& hooks, const Limits& limits);
@@ -84,6 +87,21 @@ class GraphDecoder {
   bool is_empty(PyObject* object) const { return object == state_.empty.get(); }
   const DecodeHooks& hooks() const { return hooks_; }
   const Limits& limits() const { return limits_; }
+  // What the terms deny by name.
+  DeniedNames& denied_names() { return denied_names_; }
+  // Whether calls of standard types are held to their rows; see standard_types.h.
+  bool holds_calls_to_table() const {
+    return hooks_.admission != nullptr && keys_.is_strict();
+  }
+  // Whether payloads may not bring what is called later, too.
+  bool lets_no_code_in() const { return lets_no_code_in_; }
+  // Counts memory that calls take beside what is in the payload.
+  void take_memory(std::uint64_t bytes) {
+    taken_memory_ += bytes;
+    if (taken_memory_ > limits_.max_memory) {
+      fail(ErrorCode::kLimitExceeded, "calls that take more memory than max_memory");
+    }
+  }
   // Whether a call of this makes a dict, whose keys max_key_steps is about.
   bool counts_keys_of(PyObject* callable) const {
     return keys_.is_strict() && PyType_Check(callable) &&
@@ -92,12 +110,20 @@ class GraphDecoder {
   // The number of the next buffer out of band.
   std::uint64_t next_buffer() { return buffer_count_++; }
   // The module whose dict a namespace is; null if none has it.
-  void add_module(Ref module) { own_modules_.push_back(std::move(module)); }
+  void note_module(Ref module) { own_modules_.push_back(std::move(module)); }
   PyObject* module_with(PyObject* dict) const;
   // What an id that was seen before means, or else `object`, which has it from now on.
   // An object that is not closed when the decoder goes is forgotten.
   Ref claim(PyObject* id, PyObject* object, bool& is_known);
   void close_claim(PyObject* id, PyObject* object);
+  // What a class is now and what the payload says of it; see Merge.add() in _merge.py.
+  // `frame`: its node, with all children.
+  void add_class(const Frame& frame);
+  // The same of a module that came by value, with all that it holds or, if `is_part` is
+  // True, a part of that.
+  void add_module(PyObject* module, PyObject* is_part);
+  // {name: module by value} that imports have to find from now on.
+  void add_imports(PyObject* modules);
   // Whether one of these is, or is derived from, a class that has not got its
   // attributes yet.
   bool has_open_base(PyObject* bases) const;
@@ -134,13 +160,13 @@ class GraphDecoder {
     Ref key;       // kDict, kFields, kAttributes: the key that waits for its value.
     Ref instead;   // What the node means in place of what it made.
     Ref instance;  // kInstance: whose dict `object` is.
+    Ref said;      // kAttributes: a dict of what the payload says.
     // How many frames up to this one, without a break, are tuples, frozensets or
     // slices.
     std::size_t direct = 0;
     bool has_late = false;      // kDict: an entry waits, so all that follow do.
     bool is_whole = false;      // kDict: its length is checked at the end.
-    bool is_known = false;      // A class that was there before: its state stays.
-    bool is_home = false;       // One of these that the program itself made.
+    bool is_known = false;      // A class that was there before.
     bool has_no_holes = false;  // kList, kTuple: each place has at least a stand-in.
 
     // Whether it was made with all its places, which are filled one by one.
@@ -162,6 +188,19 @@ class GraphDecoder {
   struct Late {
     Ref container, key, value;
   };
+
+  Ref build();
+  // Where in the payload the value at hand is, as a path.
+  std::string path() const;
+  // Notes that path in an exception that code of others raised.
+  void describe_failure();
+  bool meets_known_class() const;
+  // The object that a class will have where the payload has `value`, which is complete
+  // and was noted last.
+  Ref settle(Ref value);
+  PyObject* merge();
+  // Changes the classes that were here before, and takes note of all that came.
+  void merge_classes();
 
   // Reads one value; a leaf is returned, a container pushed.
   Ref read();
@@ -217,7 +256,6 @@ class GraphDecoder {
   void deliver(Ref value);
   void deliver_to_node(Frame& frame, Ref value);
   void deliver_to_dict(Frame& frame, Ref value);
-  bool keeps_known(const Frame& frame, PyObject* name, PyObject* value);
   Ref finish();
 
   std::size_t slot_at(std::size_t offset) {
@@ -242,12 +280,16 @@ class GraphDecoder {
 
   const State& state_;
   const Limits& limits_;
+  const Envelope* envelope_ = nullptr;  // Null for constants.
   CollectorPause collector_;
   wire::Reader reader_;
   CodeBuilder* code_ = nullptr;
   ModuleImporter* modules_ = nullptr;
   DecodeHooks hooks_;
   bool is_data_only_ = false;
+  bool lets_no_code_in_ = false;
+  std::uint64_t taken_memory_ = 0;
+  DeniedNames denied_names_;
   const std::vector<Ref>* nested_ = nullptr;  // Code among constants.
   std::size_t next_nested_ = 0;
   std::size_t start_ = 0;
@@ -282,6 +324,17 @@ class GraphDecoder {
   std::vector<Ref> open_claims_;       // Ids of objects that are not complete.
   Ref history_;                      // Positions and objects of this payload, or null.
   std::size_t last_slot_ = kNoSlot;  // Of the value that was finished last.
+  // What is the value of a class's attribute and is referred to from elsewhere.
+  std::vector<envelope::AttributeTarget> attribute_targets_;  // By number.
+  Ref merge_;  // A waybill._merge.Merge; null until there is something for it.
+  bool is_merged_ = false;
+  // Classes to be shown to the watcher once they are what they will be.
+  struct Shown {
+    std::size_t number;
+    Ref type;
+    bool was_there;
+  };
+  std::vector<Shown> shown_;
 };
 
 // The tuple of constants of a code body, with the code objects nested in it in order.

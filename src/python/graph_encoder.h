@@ -19,6 +19,7 @@
 #include "python/plain_writer.h"
 #include "python/plan.h"
 #include "python/state.h"
+#include "python/written_names.h"
 #include "wire/writer.h"
 
 namespace waybill::py {
@@ -30,6 +31,8 @@ struct EncodeOptions {
   bool passes_over = false;
   // Classes are known by their content alone.
   bool names_no_ids = false;
+  // Of a class by value only its id is written: for hashes of what refers to classes.
+  bool only_names_classes = false;
   EncodeHooks hooks;
 };
 
@@ -62,11 +65,8 @@ class GraphEncoder {
   // it is written here and answers false.
   bool known(std::uintptr_t key);
 
-  // The names of a globals dict that functions of this payload have written, by
-  // address: the compiler interns them.
-  Memo& written_globals(PyObject* globals);
-  // The key there of a name that stands in a dict, and need not be interned.
-  std::uintptr_t key_of_name(PyObject* name);
+  // The names of a globals dict whose values this payload has, or begins with.
+  WrittenNames& written_globals(PyObject* globals) { return written_globals_[globals]; }
 
   // A class that travels by value, and the class whose own dict this is among those
   // that were noted: methods may hold the dict itself (the __classdict__ cell). Null if
@@ -100,12 +100,24 @@ class GraphEncoder {
 
   // 16 bytes by which a class or the like is known to whoever gets it.
   Ref id_of(PyObject* object);
+  // The same, without noting that it travels.
+  Ref own_id(PyObject* object);
+  Ref id_among_twins(Ref id, PyObject* object);
+  bool names_no_ids() const { return options_.names_no_ids; }
+  bool only_names_classes() const { return options_.only_names_classes; }
 
   // Whether functions, classes and objects of this module travel by value.
   bool is_by_value(PyObject* module);
 
   // Sees to it that local modules that a function of such a module uses come along.
   void bring_companions(PyObject* function, const CodeInfo& info);
+  // Modules by value that the function noted last needs, of which a reader has not all
+  // yet, in an order in which packages come first.
+  std::vector<Ref> modules_to_bring();
+  // Whether all of a module is needed; what is needed of it and not written: names,
+  // with their values.
+  bool is_needed_whole(PyObject* module) { return own_module_entry(module).is_whole; }
+  std::vector<std::pair<Ref, Ref>> unwritten(PyObject* module);
   // The same for what such a module holds: a local module, or what comes from one. It
   // may run code of others, so the caller holds `object` itself.
   void add_companion(PyObject* object);
@@ -155,7 +167,10 @@ class GraphEncoder {
   }
   // known() for what is there already, without a call and without noting what is not.
   bool met(PyObject* object) {
-    if (Py_REFCNT(object) == 1 || options_.hooks.persistent_id != nullptr) return false;
+    if (Py_REFCNT(object) == 1 || options_.hooks.persistent_id != nullptr ||
+        options_.hooks.by_value != nullptr) {
+      return false;
+    }
     MemoEntry* entry = memo_.find(key_of(object));
     if (entry == nullptr || !entry->is_created) return false;
     reference(*entry);
@@ -192,6 +207,8 @@ class GraphEncoder {
   // that is being written and that function's module can be imported.
   bool write_as_global_of_function(PyObject* object);
   bool write_as_global_in(PyObject* module, PyObject* object);
+  // Writes what makes a thread-local anew, if it is a global of a module by value.
+  bool write_fresh(PyObject* object);
   // Where the module of the innermost function that is being written has a class under
   // the class's own name.
   GlobalName class_beside_function(PyObject* type) const;
@@ -208,9 +225,13 @@ class GraphEncoder {
   void end_dict();
   void step_plan();
 
-  void encode_with_modules(PyObject* root);
-  void ship(PyObject* name);
-  void ship_imports(PyObject* function, const CodeInfo& info);
+  // Writes a module by value, or what a reader has not of it.
+  bool own_module(PyObject* module);
+  // The same, of a module of which code needs what was noted.
+  bool part_of_module(PyObject* module);
+  void add_imported(PyObject* function, const CodeInfo& info);
+  void add_imported(PyObject* name);
+  void begin_global(const Frame& frame, PyObject* name);
 
   // For the payloads that follow in the same stream.
   void remember();
@@ -236,14 +257,22 @@ class GraphEncoder {
   std::vector<Frame> stack_;
   std::vector<std::unique_ptr<Plan>> spare_plans_;
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
-  std::map<PyObject*, Memo> written_globals_;
-  std::vector<Ref> names_;               // Of key_of_name().
+  std::map<PyObject*, WrittenNames> written_globals_;
   std::vector<PyObject*> namespaces_;    // Globals dicts that were written as such.
   std::vector<PyObject*> module_dicts_;  // Of modules that travel by value.
   Memo class_dicts_;                     // The offset is the address of the class.
-  // Modules that come along for import statements, and their names.
-  std::vector<std::pair<Ref, Ref>> shipped_;
-  std::map<std::string, PyObject*> written_ids_;
+  // Modules by value: what code needs of each.
+  struct OwnModule {
+    Ref module;
+    WrittenNames wanted;
+    std::vector<Ref> waiting;  // Those of `wanted` that may be unwritten yet.
+    bool is_whole = false;     // Code may ask for anything in it.
+    bool is_found = false;     // Imports find it at a reader.
+  };
+  std::map<PyObject*, OwnModule> own_modules_;
+  OwnModule& own_module_entry(PyObject* module);
+  void want(OwnModule& own, PyObject* name);
+  std::map<std::string, PyObject*> written_ids_;  // Of what is no class.
   std::uint64_t buffer_count_ = 0;
   Ref unreduced_type_;                  // Last type for which there is no own reducer.
   PyTypeObject* plain_type_ = nullptr;  // Last type that passed; until other code runs.

@@ -23,8 +23,8 @@ struct EncodeHooks {
   PyObject* dispatch_table = nullptr;    // mapping type -> reducer, for copyreg's
   PyObject* buffer_callback = nullptr;   // callable(PickleBuffer) -> false: out of band
   PyObject* by_value = nullptr;          // set of str: modules and packages
-  PyObject* policies = nullptr;          // callable(obj) -> what stands for it; see
-                                         // waybill._policies.Policies
+  PyObject* replace = nullptr;           // callable(obj) -> what stands for it; see
+                                         // waybill._replacements.Replacements
   // {address: (payload, position, object)}: what earlier payloads of the same stream
   // hold; this one's objects are added. `payload` is this one's number.
   PyObject* memo = nullptr;
@@ -37,7 +37,7 @@ struct EncodeHooks {
   bool are_none() const {
     return persistent_id == nullptr && reducer_override == nullptr &&
            dispatch_table == nullptr && buffer_callback == nullptr &&
-           by_value == nullptr && policies == nullptr && memo == nullptr &&
+           by_value == nullptr && replace == nullptr && memo == nullptr &&
            application.empty() && key == nullptr;
   }
 };
@@ -48,14 +48,17 @@ struct DecodeHooks {
   PyObject* buffers = nullptr;          // iterator of bytes-like objects
   // [{position: object}] of the earlier payloads of a stream; this one's is added.
   PyObject* history = nullptr;
-  bool resets_classes = false;  // A class that is known gets its state anew.
+  bool resets_classes = false;      // A class that is known gets its state anew.
+  PyObject* class_state = nullptr;  // A str: whose word alone counts.
+  bool leaves_missing = false;      // Modules that are not here are no error yet.
   // On what terms payloads are let in; null: what is sound is.
   const Admission* admission = nullptr;
 
   // Whether there are none, and so the bytes alone decide what they become.
   bool are_none() const {
     return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
-           history == nullptr && !resets_classes && admission == nullptr;
+           history == nullptr && !resets_classes && class_state == nullptr &&
+           admission == nullptr;
   }
 };
 

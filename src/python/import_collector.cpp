@@ -12,6 +12,7 @@
 #include "python/import_collector.h"
 
 #include "python/function_flow.h"
+#include "python/py_error.h"
 #include "python/text.h"
 
 namespace waybill::py {
@@ -43,6 +44,14 @@ std::uint32_t ImportCollector::add(PyObject* module, ImportTime time,
   if (by_value_ != nullptr && time == ImportTime::kLoad &&
       has_name_or_parent(by_value_, module)) {
     return kNoIndex;
+  }
+  // No manifest lists it; Python refuses it as well, when it comes to that.
+  if (PyUnicode_GET_LENGTH(module) == 0) {
+    const std::string where =
+        spot.info == nullptr
+            ? std::string("<payload>")
+            : std::string(PrintableText(spot.info->code->co_qualname).view());
+    raise_encode(state_, where, "it imports a module whose name is empty", nullptr);
   }
   const Py_hash_t hash = PyObject_Hash(module);
   check(hash == -1 ? -1 : 0);
@@ -97,7 +106,27 @@ void ImportCollector::lazy(const LazyTarget& target) {
   add(target.import.get(), ImportTime::kLazy, {}, {});
 }
 
+// Null for a module that does not travel by value.
+ModuleNeed* ImportCollector::need_of(PyObject* module) {
+  PyObject* name = by_value_ == nullptr ? nullptr : module_name(state_, module);
+  if (name == nullptr || !has_name_or_parent(by_value_, name)) return nullptr;
+  for (ModuleNeed& need : needs_) {
+    if (need.module.get() == module) return &need;
+  }
+  return &needs_.emplace_back(ModuleNeed{Ref::share(module), {}, false});
+}
+
+void ImportCollector::need(PyObject* module, PyObject* name) {
+  ModuleNeed* need = need_of(module);
+  if (need != nullptr && name != nullptr) need->names.push_back(Ref::share(name));
+}
+
+void ImportCollector::need_whole(PyObject* module) {
+  if (ModuleNeed* need = need_of(module)) need->is_whole = true;
+}
+
 void ImportCollector::escape(PyObject* module, bool imported) {
+  need_whole(module);
   for (const Fact& fact : escaped_) {
     if (fact.object.get() == module && fact.imported == imported) return;
   }
@@ -124,11 +153,44 @@ void ImportCollector::note_step(PyObject* package, PyObject* name, PyObject* fou
   steps_.push_back({Ref::share(package), Ref::share(name), whole, Ref::share(found)});
 }
 
+void ImportCollector::need_package(PyObject* name) {
+  if (name == nullptr || !PyUnicode_CheckExact(name)) return;
+  for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {
+    if (!has_name_or_parent(by_value_, part.get())) return;
+    PyObject* module = find_module(state_, part.get());
+    const bool is_package =
+        module != nullptr && PyModule_Check(module) &&
+        raw_get(PyModule_GetDict(module), state_.names.path.get()) != nullptr;
+    if (!is_package) return;
+    need(module, nullptr);
+  }
+}
+
+// Code asks for the files of a package by its name: pkgutil.get_data(__package__, …).
+// Where the payload arrives that name has to be known, to say that they did not travel.
+void ImportCollector::need_named_packages(PyObject* function, const CodeInfo& info) {
+  const Names& names = state_.names;
+  PyObject* globals = PyFunction_GET_GLOBALS(function);
+  for (const GlobalUse& use : info.globals) {
+    for (PyObject* name : {names.name.get(), names.package.get()}) {
+      if (PyUnicode_Compare(use.name, name) == 0) need_package(raw_get(globals, name));
+    }
+  }
+  const Ref constants = Ref::share(info.code->co_consts);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants.get()); ++i) {
+    need_package(PyTuple_GET_ITEM(constants.get(), i));
+  }
+  for (const CodeInfo* nested : info.nested) need_named_packages(function, *nested);
+}
+
 void ImportCollector::function(PyObject* function, const CodeInfo& info) {
+  if (by_value_ != nullptr) need_named_packages(function, info);
   // Code without a step from a value to another, an import or an escape can be told
   // from its summary: there is nothing in it to follow.
   if (!info.has_steps && !info.has_escapes) return;
   flows_.push_back(std::make_unique<FunctionFlow>(state_, *this, function, info));
+  // What it needs of modules by value travels with it.
+  if (by_value_ != nullptr) flows_.back()->follow();
 }
 
 void ImportCollector::finish() {

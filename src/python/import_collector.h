@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "envelope/manifest_builder.h"
@@ -37,6 +38,13 @@ struct Fact {
   bool imported = false;
 };
 
+// A module that travels by value, and what code needs of it.
+struct ModuleNeed {
+  Ref module;
+  std::vector<Ref> names;  // Each as often as it was met.
+  bool is_whole = false;   // Code may ask for anything in it.
+};
+
 class ImportCollector {
  public:
   // `by_value`: the modules that travel themselves, and need no import; or null.
@@ -56,6 +64,9 @@ class ImportCollector {
 
   // A function that travels by value: what its code does is followed in finish().
   void function(PyObject* function, const CodeInfo& info);
+
+  // What the functions that came since the last call need of modules by value.
+  std::vector<ModuleNeed> take_needs() { return std::exchange(needs_, {}); }
 
   // Follows the code. Call once, when all values are known.
   void finish();
@@ -87,6 +98,11 @@ class ImportCollector {
   // Adds a record unless module and time are there already; answers its index.
   std::uint32_t add(PyObject* module, ImportTime time, std::string_view chain,
                     CodeSpot spot);
+  // Code needs a module, and what it has under a name or, if that is null, nothing
+  // more. Only modules by value are noted.
+  void need(PyObject* module, PyObject* name);
+  // Code may ask for anything in it.
+  void need_whole(PyObject* module);
   // A module that code hands to something that is not followed.
   void escape(PyObject* module, bool imported);
   const std::vector<Fact>& escaped() const { return escaped_; }
@@ -103,6 +119,10 @@ class ImportCollector {
   }
 
  private:
+  ModuleNeed* need_of(PyObject* module);
+  // A package of this name and those around it, if they travel by value.
+  void need_package(PyObject* name);
+  void need_named_packages(PyObject* function, const CodeInfo& info);
   // The index of a record; kNoIndex if there is none.
   std::uint32_t find(PyObject* module, ImportTime time, std::uintptr_t key);
 
@@ -117,6 +137,7 @@ class ImportCollector {
   std::vector<Known> known_;
   Memo index_of_;  // By hash of the name, and the time; see find().
   std::vector<Fact> escaped_;
+  std::vector<ModuleNeed> needs_;
   std::unordered_set<std::string> body_imports_;
   std::unordered_set<PyObject*> stored_;
   std::vector<std::unique_ptr<FunctionFlow>> flows_;

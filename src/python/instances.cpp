@@ -72,7 +72,7 @@ bool GraphEncoder::is_taken_apart_by_object(PyTypeObject* type) {
 bool GraphEncoder::instance(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   const EncodeHooks& hooks = options_.hooks;
-  if (hooks.reducer_override != nullptr || hooks.policies != nullptr ||
+  if (hooks.reducer_override != nullptr || hooks.replace != nullptr ||
       hooks.memo != nullptr || hooks.persistent_id != nullptr) {
     return false;
   }

@@ -1,11 +1,14 @@
-// Tested by tests/python/test_bombs.py.
+// Tested by tests/python/test_bombs.py and test_key_steps.py.
 
 #include "python/key_guard.h"
 
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
+#include "python/attribute.h"
+#include "python/key_comparison.h"
 #include "python/py_error.h"
 
 namespace waybill::py {
@@ -14,9 +17,6 @@ namespace {
 
 constexpr std::size_t kSmallest = 8;
 constexpr std::size_t kMostPresized = std::size_t{1} << 17;
-constexpr std::size_t kLinearProbes = 9;  // Of a set, before it jumps.
-constexpr int kPerturbShift = 5;
-constexpr std::uint64_t kComparison = 8;  // Of keys, in steps from place to place.
 
 std::size_t first_size(KeyProbes::Kind kind, std::uint64_t announced) {
   if (kind == KeyProbes::Kind::kSet) return kSmallest;
@@ -31,80 +31,79 @@ std::size_t first_size(KeyProbes::Kind kind, std::uint64_t announced) {
 KeyProbes::KeyProbes(Kind kind, std::uint64_t announced)
     : kind_(kind), table_(first_size(kind, announced), kFree) {}
 
-template <typename IsDone>
-void KeyProbes::probe(Py_hash_t hash, const IsDone& is_done) const {
-  const std::size_t mask = table_.size() - 1;
-  auto perturb = static_cast<std::size_t>(hash);
-  for (std::size_t start = perturb & mask;;) {
-    const bool has_run = kind_ == Kind::kSet && start + kLinearProbes <= mask;
-    const std::size_t end = start + (has_run ? kLinearProbes : 0);
-    for (std::size_t at = start; at <= end; ++at) {
-      if (is_done(at)) return;
-    }
-    perturb >>= kPerturbShift;
-    start = (start * 5 + 1 + perturb) & mask;
-  }
+std::uint64_t KeyProbes::compare(const Entry& there, PyObject* key, std::uint64_t most,
+                                 bool& is_equal) const {
+  is_equal = there.key.get() == key;
+  if (is_equal) return 0;
+  const std::uint64_t steps =
+      kComparison + comparison_steps(there.key.get(), key, most);
+  if (steps > most) return steps;
+  const int result = PyObject_RichCompareBool(there.key.get(), key, Py_EQ);
+  // Who puts the key into its container meets that too.
+  if (result < 0) forgive(PyExc_RecursionError);
+  is_equal = result > 0;
+  return steps * meetings_;
 }
 
-void KeyProbes::put(std::size_t at, Py_hash_t hash, std::uint32_t comparison) {
-  table_[at] = hash;
-  if (comparison != 0 && comparisons_.empty()) comparisons_.resize(table_.size());
-  if (!comparisons_.empty()) comparisons_[at] = comparison;
-}
-
-std::uint64_t KeyProbes::place(Py_hash_t hash, std::uint32_t comparison) {
+std::uint64_t KeyProbes::place(PyObject* key, Py_hash_t hash, std::uint64_t most) {
   std::uint64_t steps = 0;
-  probe(hash, [&](std::size_t at) {
+  for_each_place(table_.size() - 1, hash, kind_ == Kind::kSet, [&](std::size_t at) {
     if (table_[at] == kFree) {
-      put(at, hash, comparison);
+      table_[at] = static_cast<std::uint32_t>(entries_.size());
+      entries_.push_back({Ref::share(key), hash});
       return true;
     }
-    const std::uint32_t other = comparisons_.empty() ? 0 : comparisons_[at];
-    steps += table_[at] == hash ? kComparison + std::max(comparison, other) : 1;
-    return false;
+    const Entry& there = entries_[table_[at]];
+    ++steps;
+    if (there.hash != hash) return false;
+    bool is_equal = false;
+    steps += compare(there, key, most, is_equal);
+    return is_equal || steps > most;
   });
   return steps;
 }
 
 std::uint64_t KeyProbes::grow() {
   constexpr std::size_t kLarge = 50000;
-  const std::size_t wanted = kind_ == Kind::kDict ? used_ * 3
-                             : used_ > kLarge     ? used_ * 2
-                                                  : used_ * 4;
-  const std::vector<Py_hash_t> hashes =
-      std::exchange(table_, std::vector<Py_hash_t>(std::bit_ceil(wanted + 1), kFree));
-  const std::vector<std::uint32_t> comparisons = std::exchange(comparisons_, {});
+  const std::size_t used = entries_.size();
+  const std::size_t wanted = kind_ == Kind::kDict ? used * 3
+                             : used > kLarge      ? used * 2
+                                                  : used * 4;
+  std::vector<std::uint32_t> order = std::exchange(
+      table_, std::vector<std::uint32_t>(std::bit_ceil(wanted + 1), kFree));
+  if (kind_ == Kind::kSet) {
+    std::erase(order, kFree);
+  } else {  // In the order in which they came.
+    order.resize(used);
+    std::iota(order.begin(), order.end(), 0);
+  }
   std::uint64_t steps = 0;
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    if (hashes[i] == kFree) continue;
+  for (const std::uint32_t number : order) {
     std::uint64_t taken = 0;  // No keys are compared: all are known to differ.
-    probe(hashes[i], [&](std::size_t at) {
-      if (table_[at] != kFree) {
-        ++taken;
-        return false;
-      }
-      put(at, hashes[i], comparisons.empty() ? 0 : comparisons[i]);
-      return true;
-    });
+    for_each_place(table_.size() - 1, entries_[number].hash, kind_ == Kind::kSet,
+                   [&](std::size_t at) {
+                     if (table_[at] != kFree) return ++taken == 0;
+                     table_[at] = number;
+                     return true;
+                   });
     steps += beyond_usual(taken);
   }
   return steps;
 }
 
-std::uint64_t KeyProbes::add(Py_hash_t hash, std::uint64_t comparison) {
+std::uint64_t KeyProbes::add(PyObject* key, Py_hash_t hash, std::uint64_t before,
+                             std::uint64_t most) {
   std::uint64_t steps = 0;
-  const bool is_full = kind_ == Kind::kDict ? used_ >= table_.size() * 2 / 3
-                                            : used_ * 5 >= (table_.size() - 1) * 3;
+  const std::size_t used = entries_.size();
+  const bool is_full = kind_ == Kind::kDict ? used >= table_.size() * 2 / 3
+                                            : used * 5 >= (table_.size() - 1) * 3;
   if (is_full) steps = grow();
-  ++used_;
-  const std::uint64_t placing =
-      place(hash, static_cast<std::uint32_t>(std::min(comparison, kMostNoted)));
-  steps_ = std::min(steps_ + placing, HashCost::kMost);
-  return steps + beyond_usual(placing);
+  if (before > asked_++) meetings_ = kMostMeetings;
+  return steps + beyond_usual(place(key, hash, most + kUsualSteps));
 }
 
-KeyGuard::Finding KeyGuard::look_closely(PyObject* key, const HashCost& cost,
-                                         KeyProbes::Kind kind, std::uint64_t announced,
+KeyGuard::Finding KeyGuard::look_closely(PyObject* key, KeyProbes::Kind kind,
+                                         std::uint64_t announced, std::uint64_t before,
                                          std::unique_ptr<KeyProbes>& probes) {
   if (PyFloat_CheckExact(key) && std::isnan(PyFloat_AS_DOUBLE(key))) {
     return Finding::kNan;
@@ -117,8 +116,8 @@ KeyGuard::Finding KeyGuard::look_closely(PyObject* key, const HashCost& cost,
     return Finding::kUnhashable;
   }
   if (!probes) probes = std::make_unique<KeyProbes>(kind, announced);
-  return take(probes->add(hash, cost.comparison)) ? Finding::kFine
-                                                  : Finding::kTooManySteps;
+  return take(probes->add(key, hash, before, left_)) ? Finding::kFine
+                                                     : Finding::kTooManySteps;
 }
 
 const char* describe(KeyGuard::Finding finding) {

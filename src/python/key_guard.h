@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "python/ref.h"
 #include "waybill/limits.h"
 
 namespace waybill::py {
@@ -21,51 +22,36 @@ namespace waybill::py {
 // knows the hashes of its items.)
 inline constexpr std::uint32_t kMaxHashDepth = 1000;
 
-// What a value takes as a key. All that counts steps saturates.
+// What hashing a value takes, if it does not know its hash: a tuple, slice or big
+// integer. (A frozenset does.) What costs nothing here costs nothing else. Saturates.
 struct HashCost {
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
 
-  // To be hashed, if it does not know its hash: a tuple, slice or big integer.
   std::uint32_t depth = 0;
   std::uint64_t steps = 0;
-  // To be compared with a value that has the same hash. What knows its hash, as a
-  // frozenset does, is looked through for that all the same. What costs nothing here
-  // costs nothing else.
-  std::uint64_t comparison = 0;
-
-  static HashCost of_bytes(std::size_t size) {
-    constexpr std::size_t kBytesInAStep = 64;
-    return {0, 0, size / kBytesInAStep};
-  }
 
   // For what holds others: takes the cost of one of them. Most have none.
   void add(const HashCost& item) {
-    if (item.comparison == 0) return;
+    if (item.depth == 0 && item.steps == 0) return;
     depth = std::max(depth, item.depth);
     steps = std::min(steps + item.steps, kMost);
-    comparison = std::min(comparison + item.comparison, kMost);
   }
   // For what is hashed through its items, of which this is the cost of all.
   HashCost around(std::uint64_t count) const {
-    return {depth + 1, std::min(steps + count, kMost),
-            std::min(comparison + count + 1, kMost)};
-  }
-  // For a frozenset of such items: each is looked up in the other one, which takes as
-  // many steps as it took to put it there.
-  HashCost of_frozen_set(std::uint64_t count, std::uint64_t probing) const {
-    return {0, 0, std::min(comparison + count + probing + 1, kMost)};
+    return {depth + 1, std::min(steps + count, kMost)};
   }
 };
 
 // Steps that count: what keys take that nobody has chosen does not. In a set, multiples
 // of large powers of two take the most, about 200.
+inline constexpr std::uint64_t kUsualSteps = 256;
 inline std::uint64_t beyond_usual(std::uint64_t steps) {
-  constexpr std::uint64_t kUsual = 256;
-  return steps - std::min(steps, kUsual);
+  return steps - std::min(steps, kUsualSteps);
 }
 
-// The hashes in one dict or set, in a table that is laid out and probed as CPython does
-// it (Objects/dictobject.c, Objects/setobject.c; the same from 3.11 to 3.15).
+// The keys of one dict or set, in a table that is laid out and probed as CPython does
+// it, and what putting them there takes. Text and bytes are not among them: nobody can
+// choose their hashes.
 class KeyProbes {
  public:
   enum class Kind : std::uint8_t { kDict, kSet };
@@ -73,33 +59,34 @@ class KeyProbes {
   // `announced`: how many there will be, which a dict has room for from the start.
   KeyProbes(Kind kind, std::uint64_t announced);
 
-  // Puts a hash in its place, and others in new ones if the table has to grow. Gives
-  // the number of places that were taken on the way, as far as they count. One of an
-  // equal hash counts more: the keys themselves are compared, which takes a constant
-  // and the greater of both `comparison`s.
-  std::uint64_t add(Py_hash_t hash, std::uint64_t comparison);
-
-  // Steps of all that were added, those too that do not count. Saturates.
-  std::uint64_t steps() const { return steps_; }
+  // Puts a key in its place, and others in new ones if the table has to grow; one that
+  // equals one that is there stays out. Gives the number of places that were taken on
+  // the way, as far as they count. One of an equal hash counts more: the keys
+  // themselves are compared (comparison_steps). Nothing is compared that takes more
+  // than `most`. `before`: how many keys were put into the dict or set, text and bytes
+  // too. Throws PyError for what __eq__ raises.
+  std::uint64_t add(PyObject* key, Py_hash_t hash, std::uint64_t before,
+                    std::uint64_t most);
 
  private:
-  static constexpr Py_hash_t kFree = -1;  // No hash of Python's is.
-  // Limits below the default count keys, and all of them are below this.
-  static constexpr std::uint64_t kMostNoted = std::uint32_t(-1);
+  struct Entry {
+    Ref key;
+    Py_hash_t hash;
+  };
+  static constexpr std::uint32_t kFree = std::uint32_t(-1);
 
-  // Asks `is_done` about each place that this hash may have, in turn, until it is.
-  template <typename IsDone>
-  void probe(Py_hash_t hash, const IsDone& is_done) const;
-  void put(std::size_t at, Py_hash_t hash, std::uint32_t comparison);
-  std::uint64_t place(Py_hash_t hash, std::uint32_t comparison);
+  std::uint64_t compare(const Entry& there, PyObject* key, std::uint64_t most,
+                        bool& is_equal) const;
+  std::uint64_t place(PyObject* key, Py_hash_t hash, std::uint64_t most);
   std::uint64_t grow();
 
   Kind kind_;
-  std::vector<Py_hash_t> table_;
-  // Beside each hash what comparing its key takes; empty while that is nothing.
-  std::vector<std::uint32_t> comparisons_;
-  std::size_t used_ = 0;
-  std::uint64_t steps_ = 0;
+  std::vector<std::uint32_t> table_;  // Numbers of entries.
+  std::vector<Entry> entries_;
+  std::uint64_t asked_ = 0;
+  // What one meeting counts as. Where text takes places too, the table may be larger
+  // than this one, and meetings in it may be as many as there can be.
+  std::uint64_t meetings_ = 1;
 };
 
 // Keeps count for one payload.
@@ -119,21 +106,23 @@ class KeyGuard {
   // Whether keys are hashed ahead of their time, to count collisions.
   bool is_strict() const { return is_strict_; }
 
-  // Looks at a key before it is put into a container. `probes`: that container's, made
-  // here when it is needed. Throws PyError for what __hash__ raises but TypeError.
-  // Cost: nothing for text and bytes, whose hashes nobody can choose.
+  // Looks at a key before it is put into a container, behind so many others. `probes`:
+  // that container's, made here when it is needed. Throws PyError for what __eq__
+  // raises, and __hash__ but TypeError. Cost: nothing for text and bytes, whose hashes
+  // nobody can choose.
   Finding look_at(PyObject* key, const HashCost& cost, KeyProbes::Kind kind,
-                  std::uint64_t announced, std::unique_ptr<KeyProbes>& probes) {
+                  std::uint64_t announced, std::uint64_t before,
+                  std::unique_ptr<KeyProbes>& probes) {
     if (PyUnicode_CheckExact(key)) return Finding::kFine;
     if (cost.depth > kMaxHashDepth) return Finding::kTooDeep;
     if (!take(beyond_usual(cost.steps))) return Finding::kTooManySteps;
-    return is_strict_ ? look_closely(key, cost, kind, announced, probes)
+    return is_strict_ ? look_closely(key, kind, announced, before, probes)
                       : Finding::kFine;
   }
 
  private:
-  Finding look_closely(PyObject* key, const HashCost& cost, KeyProbes::Kind kind,
-                       std::uint64_t announced, std::unique_ptr<KeyProbes>& probes);
+  Finding look_closely(PyObject* key, KeyProbes::Kind kind, std::uint64_t announced,
+                       std::uint64_t before, std::unique_ptr<KeyProbes>& probes);
   bool take(std::uint64_t steps) {
     const bool is_within = steps <= left_;
     left_ -= std::min<std::uint64_t>(steps, left_);

@@ -18,21 +18,26 @@ Ref object_with_id(const State& state, PyObject* id) {
 
 Ref identified_object(const State& state, PyObject* id) {
   Ref object = object_with_id(state, id);
-  if (object && raw_get(state.open_objects.get(), id) != nullptr) return {};
+  PyObject* open = state.open_objects.get();
+  if (object && PyDict_GET_SIZE(open) != 0 && raw_get(open, id) != nullptr) return {};
   return object;
 }
 
-bool has_id(const State& state, PyObject* object) {
+PyObject* tracked_entry(const State& state, PyObject* object) {
   const Ref address = Ref::steal(PyLong_FromVoidPtr(object));
   PyObject* entry = raw_get(state.known_ids.get(), address.get());
-  return entry != nullptr &&
-         weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == object;
+  const bool is_its_own =
+      entry != nullptr && weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == object;
+  return is_its_own ? entry : nullptr;
+}
+
+bool has_id(const State& state, PyObject* object) {
+  return tracked_entry(state, object) != nullptr;
 }
 
 bool is_home(const State& state, PyObject* type) {
-  const Ref answer = Ref::steal(
-      PyObject_CallMethodOneArg(state.tracker.get(), state.names.is_home.get(), type));
-  return answer.get() == Py_True;
+  PyObject* entry = tracked_entry(state, type);
+  return entry == nullptr || PyTuple_GET_ITEM(entry, 2) == Py_True;
 }
 
 bool KnownClass::note(const State& state, PyObject* type) {
@@ -44,8 +49,14 @@ bool KnownClass::note(const State& state, PyObject* type) {
   auto* cls = reinterpret_cast<PyTypeObject*>(type);
   const std::uint32_t version = assigned_version(cls, state.names.reduce_ex.get());
   if (version == 0) return false;
+  is_home_ = is_home(state, type);
+  serial_ = Ref::share(raw_get(state.class_serials.get(), id_.get()));
+  // What a worker changes in it is to be set back each time.
+  const Ref own_dict = type_dict(cls);
+  if (raw_get(own_dict.get(), state.names.waybill_state.get()) != nullptr) return false;
+  if (!is_home_ && !serial_) return false;
   type_ = Ref::steal(PyWeakref_NewRef(type, nullptr));
-  const bool reaches = !is_home(state, type);
+  const bool reaches = !is_home_;
   // Looking at what methods reach may run code.
   const Ref dict = type_dict(cls);
   const Ref attributes = Ref::steal(PyDict_Values(dict.get()));
@@ -77,8 +88,14 @@ Ref KnownClass::find(const State& state) const {
   Ref type = weakly_referenced(type_.get());
   if (!type || type_version(reinterpret_cast<PyTypeObject*>(type.get())) != version_ ||
       identified_object(state, id_.get()).get() != type.get() ||
+      // A class leaves its home by a fork alone, which empties the caches.
+      (!is_home_ && raw_get(state.class_serials.get(), id_.get()) != serial_.get()) ||
       !methods_.are_same(state)) {
     return {};
+  }
+  // Now and then is enough to tell those that are used from those that are not.
+  if (serial_ && finds_++ % 4 == 0) {
+    check(PyDict_SetItem(state.class_uses.get(), id_.get(), Py_None));
   }
   return type;
 }

@@ -19,6 +19,10 @@ Ref object_with_id(const State& state, PyObject* id);
 // The same if it is complete, else null.
 Ref identified_object(const State& state, PyObject* id);
 
+// What the tracker notes of an object: reference, id, whether it is at home, and how
+// far the id is from its content. Borrowed; null if it notes nothing.
+PyObject* tracked_entry(const State& state, PyObject* object);
+
 // Whether it was sent or received under an id of its own.
 bool has_id(const State& state, PyObject* object);
 
@@ -35,8 +39,9 @@ class KnownClass {
   // changes can be seen.
   bool note(const State& state, PyObject* type);
 
-  // The class; null if it is gone, is not what its id means, or if it, a class it is
-  // derived from, the code of a method or, unless it is at home, what a method reaches
+  // The class; null if it is gone, is not what its id means, if a payload has said
+  // something else of it since, or if it, a class it is derived from, the code of a
+  // method or, unless it is at home, what a method reaches
   // has changed.
   Ref find(const State& state) const;
 
@@ -50,6 +55,9 @@ class KnownClass {
   Ref id_;
   Ref type_;  // A weak reference.
   std::uint32_t version_ = 0;
+  Ref serial_;  // Of what the last payload said; null at home.
+  bool is_home_ = false;
+  mutable std::uint32_t finds_ = 0;
   KnownFunctions methods_;
 };
 

@@ -22,11 +22,13 @@ std::size_t KnownCodes::slot_of(const CodeKey& key) {
 }
 
 Ref KnownCodes::find(const CodeKey& key) const {
+  if (!is_used_) return {};
   const Entry& entry = entries_[slot_of(key)];
   return entry.code && entry.key == key ? weakly_referenced(entry.code.get()) : Ref();
 }
 
 void KnownCodes::note(const CodeKey& key, PyObject* code) {
+  if (!is_used_) return;
   Entry& entry = entries_[slot_of(key)];
   // The interpreter gives the same reference again.
   entry.code = Ref::steal(PyWeakref_NewRef(code, nullptr));

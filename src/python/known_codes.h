@@ -33,6 +33,9 @@ class KnownCodes {
   // Null if there is none.
   Ref find(const CodeKey& key) const;
   void note(const CodeKey& key, PyObject* code);
+  void clear() { entries_ = {}; }
+  // If it is not used, it finds and notes nothing.
+  void use(bool is_used) { is_used_ = is_used; }
 
  private:
   struct Entry {
@@ -42,6 +45,7 @@ class KnownCodes {
   static std::size_t slot_of(const CodeKey& key);
 
   std::array<Entry, 1024> entries_;
+  bool is_used_ = true;
 };
 
 }  // namespace waybill::py

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "python/attribute.h"
 #include "python/compat.h"
 #include "python/modules.h"
 #include "python/py_error.h"
@@ -25,20 +26,8 @@ struct OwnName {
   Ref module, name;
 };
 
-// Of a type: "module.name" is in the type itself if it is a static one.
 OwnName own_name(const State& state, PyTypeObject* type) {
-  const Ref name = Ref::steal(PyType_GetQualName(type));
-  const Ref dict = type_dict(type);
-  Ref module = Ref::share(raw_get(dict.get(), state.names.module.get()));
-  if (!module || !PyUnicode_Check(module.get())) {
-    const std::string_view whole(type->tp_name);
-    const std::size_t dot = whole.rfind('.');
-    const std::string_view head =
-        dot == std::string_view::npos ? "builtins" : whole.substr(0, dot);
-    module = Ref::steal(
-        PyUnicode_FromStringAndSize(head.data(), static_cast<Py_ssize_t>(head.size())));
-  }
-  return {module, name};
+  return {module_of_type(state, type), Ref::steal(PyType_GetQualName(type))};
 }
 
 // The name of a method, behind that of a type.
@@ -73,10 +62,86 @@ OwnName own_name(const State& state, PyObject* object) {
 
 }  // namespace
 
+const std::vector<DeniedNames::Name>& DeniedNames::of(PyObject* object) {
+  static const std::vector<Name> kNone;
+  if (admission_ == nullptr) return kNone;
+  PyObject* loaded = sys_modules(state_);
+  if (loaded == nullptr) return kNone;
+  if (PyDict_GET_SIZE(loaded) != modules_seen_) {
+    modules_seen_ = PyDict_GET_SIZE(loaded);
+    find_all(loaded);
+  }
+  const auto found = names_.find(object);
+  return found == names_.end() ? kNone : found->second;
+}
+
+void DeniedNames::find_all(PyObject* loaded) {
+  names_.clear();
+  held_.clear();
+  for (const auto& policy : admission_->policies()) {
+    for (const Rule& rule : policy->rules()) {
+      if (rule.allows || rule.request == Request::kCode) continue;
+      const std::string module = rule.module.text();
+      if (!module.ends_with('*')) {
+        add_module(loaded, new_text(module).get(), rule);
+      } else if (rule.module != NamePattern()) {
+        Py_ssize_t position = 0;
+        PyObject *name, *value;
+        while (PyDict_Next(loaded, &position, &name, &value)) {
+          if (PyUnicode_Check(name) && rule.module.matches(text_of(name))) {
+            add_module(loaded, name, rule);
+          }
+        }
+      }
+    }
+  }
+}
+
+void DeniedNames::add_module(PyObject* loaded, PyObject* module_name,
+                             const Rule& rule) {
+  PyObject* module = module_in(loaded, module_name);
+  if (module == nullptr) return;
+  if (rule.name != NamePattern()) {
+    std::string path = rule.name.text();
+    path = path.substr(0, path.find(".*"));
+    const Ref name = new_text(path);
+    const Ref object = find_by_path(state_, module_name, name.get());
+    if (object) add(object.get(), module_name, name.get());
+    return;
+  }
+  add(module, module_name, nullptr);
+  PyObject* members = PyModule_GetDict(module);
+  const Ref exported = Ref::share(raw_get(members, new_text("__all__").get()));
+  const bool has_list =
+      exported && (PyList_Check(exported.get()) || PyTuple_Check(exported.get()));
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(members, &position, &name, &value)) {
+    if (!PyUnicode_CheckExact(name) || PyModule_Check(value)) continue;
+    const Ref own = own_name(state_, value).module;
+    if (!own || !PyUnicode_Check(own.get())) continue;
+    const bool is_own = PyUnicode_Compare(own.get(), module_name) == 0;
+    const bool is_builtin =
+        PyUnicode_CompareWithASCIIString(own.get(), "builtins") == 0;
+    const int is_listed =
+        has_list && !is_builtin ? PySequence_Contains(exported.get(), name) : 0;
+    check(is_listed);
+    if (is_own || is_listed > 0) add(value, module_name, name);
+  }
+}
+
+void DeniedNames::add(PyObject* object, PyObject* module, PyObject* name) {
+  if (PyCallable_Check(object) == 0 && !PyModule_Check(object)) return;
+  held_.push_back(Ref::share(object));
+  names_[object].push_back({Ref::share(module), Ref::share(name)});
+}
+
 LookupCheck::LookupCheck(const State& state, const Admission* admission,
-                         std::size_t offset, PyObject* module, PyObject* name)
+                         DeniedNames& denied, std::size_t offset, PyObject* module,
+                         PyObject* name)
     : state_(state),
       admission_(admission),
+      denied_(denied),
       offset_(offset),
       module_(module),
       name_(name) {}
@@ -87,7 +152,8 @@ void LookupCheck::demand(Request request, PyObject* module, PyObject* name) cons
   if (!objection) return;
   raise_decode(state_, ErrorCode::kRefused, offset_,
                *std::move(objection) + "; the payload calls it " +
-                   text_or_nothing(module_) + ":" + text_or_nothing(name_));
+                   text_or_nothing(module_) + (name_ == nullptr ? "" : ":") +
+                   text_or_nothing(name_));
 }
 
 // All that the name may be used for.
@@ -101,15 +167,25 @@ void LookupCheck::entered(PyObject* module) const {
   if (admission_ == nullptr) return;
   PyObject* own = module_name(state_, module);
   if (own != nullptr && PyUnicode_Compare(own, module_) != 0) demand(use(), own, name_);
+  for (const DeniedNames::Name& denied : denied_.of(module)) {
+    demand(use(), denied.module.get(), name_);
+  }
 }
 
 void LookupCheck::passed(PyObject* object, PyObject* rest) const {
   if (admission_ == nullptr || !PyModule_Check(object)) return;
   demand(use(), module_name(state_, object), rest);
+  for (const DeniedNames::Name& denied : denied_.of(object)) {
+    demand(use(), denied.module.get(), rest);
+  }
 }
 
 void LookupCheck::found(PyObject* object) const {
   if (admission_ == nullptr) return;
+  for (const DeniedNames::Name& denied : denied_.of(object)) {
+    demand(denied.name ? use() : Request::kImport, denied.module.get(),
+           denied.name.get());
+  }
   if (PyModule_Check(object)) {
     demand(Request::kImport, module_name(state_, object), nullptr);
     if (PyCallable_Check(object) == 0) return;

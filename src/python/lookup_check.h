@@ -8,20 +8,54 @@
 
 #include <cstddef>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
+#include "python/ref.h"
 #include "waybill/admission.h"
 
 namespace waybill::py {
 
 struct State;
 
+// What the rules that deny something mean by their names, as far as sys.modules tells
+// without an import: functions, classes and modules. Of a module that is denied as a
+// whole it is what the module exports (`__all__`, or else what says that it is from
+// there), but for what is builtin: os.error is OSError.
+class DeniedNames {
+ public:
+  struct Name {
+    Ref module, name;  // `name` null: the module itself.
+  };
+
+  // Both must outlive this. `admission` null: nothing is denied.
+  DeniedNames(const State& state, const Admission* admission)
+      : state_(state), admission_(admission) {}
+
+  // The names under which this object is denied, unless an earlier rule allows it.
+  // Cost: a look-up; where modules were loaded since the last call, one by the number
+  // of rules that deny and of the names in the modules that they deny.
+  const std::vector<Name>& of(PyObject* object);
+
+ private:
+  void find_all(PyObject* loaded);
+  void add_module(PyObject* loaded, PyObject* module_name, const Rule& rule);
+  void add(PyObject* object, PyObject* module, PyObject* name);
+
+  const State& state_;
+  const Admission* admission_;
+  Py_ssize_t modules_seen_ = -1;
+  std::vector<Ref> held_;
+  std::unordered_map<PyObject*, std::vector<Name>> names_;
+};
+
 class LookupCheck {
  public:
   // Everything must outlive the check. `admission` null: all is allowed, and `module`
   // may be null. `offset`: of the node, for errors. `module`: the name in the manifest,
   // which check_policy() has asked about; what may be called was decided under it.
-  LookupCheck(const State& state, const Admission* admission, std::size_t offset,
-              PyObject* module, PyObject* name);
+  LookupCheck(const State& state, const Admission* admission, DeniedNames& denied,
+              std::size_t offset, PyObject* module, PyObject* name);
 
   // `module` is what the manifest's name turned out to be. One that has another name of
   // its own is asked about under that one too. Throws PyError: PolicyError.
@@ -41,6 +75,7 @@ class LookupCheck {
 
   const State& state_;
   const Admission* admission_;
+  DeniedNames& denied_;
   std::size_t offset_;
   PyObject* module_;
   PyObject* name_;

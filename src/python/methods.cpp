@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bytecode/instruction.h"
+#include "python/attribute.h"
 #include "python/code_view.h"
 #include "python/compat.h"
 #include "python/modules.h"
@@ -87,6 +88,21 @@ bool has_other_code(const State& state, PyObject* own, PyObject* value) {
     return (one.get() == Py_None) != (other.get() == Py_None) ||
            has_other_code(state, one.get(), other.get());
   });
+}
+
+void replace_items(PyObject* target, PyObject* source) {
+  if (PyDict_CheckExact(target) && PyDict_CheckExact(source)) {
+    const Ref old = Ref::steal(PyDict_Copy(target));
+    PyDict_Clear(target);
+    if (PyDict_Update(target, source) == 0) return;
+    const PendingError pending;
+    PyDict_Clear(target);
+    if (PyDict_Update(target, old.get()) != 0) PyErr_Clear();
+    pending.restore();
+    throw PyError();
+  }
+  PyErr_SetString(PyExc_TypeError, "replace_items() takes two dicts");
+  throw PyError();
 }
 
 bool may_write_globals(PyObject* code) {

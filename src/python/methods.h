@@ -22,6 +22,11 @@ bool is_method(const State& state, PyObject* attribute);
 // Whether two methods of one kind run different code.
 bool has_other_code(const State& state, PyObject* own, PyObject* value);
 
+// Makes a dict or set equal to another of its kind, in its order, in one step for
+// whoever has the interpreter's lock: hashes are taken over, and what goes is dropped
+// last. Keys that are equal must be equal without code of their own.
+void replace_items(PyObject* target, PyObject* source);
+
 // Whether code, or code in it, may change the globals it runs with: by a statement, or
 // by one of the names that lead to them.
 bool may_write_globals(PyObject* code);

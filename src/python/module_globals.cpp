@@ -78,11 +78,29 @@ bool GraphEncoder::write_as_global(PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
   const PendingError refusal;
   if (write_as_global_of_function(object) ||
-      write_as_global_in(module_of_type(state_, object), object)) {
+      write_as_global_in(module_of_type(state_, object), object) ||
+      write_fresh(object)) {
     return true;
   }
   refusal.restore();
   return false;
+}
+
+bool GraphEncoder::write_fresh(PyObject* object) {
+  if (options_.hooks.by_value == nullptr || stack_.empty()) return false;
+  PyObject* owner = stack_.back().object.get();
+  Ref module;
+  if (PyModule_Check(owner)) {
+    module = Ref::share(owner);
+  } else if (PyFunction_Check(owner)) {
+    module = Ref::share(module_of_dict(state_, PyFunction_GET_GLOBALS(owner)));
+  }
+  if (!module || !is_by_value(module.get()) ||
+      name_in(PyModule_GetDict(module.get()), object) == nullptr) {
+    return false;
+  }
+  const Ref answer = Ref::steal(PyObject_CallOneArg(state_.fresh_global.get(), object));
+  return answer.get() != Py_None && planned(object, answer.get());
 }
 
 }  // namespace waybill::py

@@ -1,9 +1,10 @@
-// Tested by tests/python/test_imports.py and tests/python/test_pickler.py.
+// Tested by tests/python/test_imports.py, test_missing_later.py and test_pickler.py.
 
 #include "python/module_importer.h"
 
 #include <string>
 
+#include "python/attribute.h"
 #include "python/compat.h"
 #include "python/modules.h"
 #include "python/py_error.h"
@@ -28,6 +29,16 @@ Ref import_now(const State& state, const ImportRecord& record) {
     why += " (" + record.file + ":" + std::to_string(record.line) + ")";
   }
   raise_missing(state, name.get(), why);
+}
+
+// What stands for the module that MissingModuleError, which is set, is about. Throws
+// what else is set.
+Ref stand_in(const State& state, const ImportRecord& record) {
+  if (!PyErr_ExceptionMatches(state.missing_module_error.get())) throw PyError();
+  const Ref error = take_error();
+  const Ref name = state.name_table.get(record.module);
+  return Ref::steal(PyObject_CallFunctionObjArgs(state.stand_in_for.get(), name.get(),
+                                                 error.get(), nullptr));
 }
 
 // Registers a pending submodule again, where Python can (3.15); the binding itself
@@ -61,7 +72,14 @@ void ModuleImporter::import_all() {
 
 Ref ModuleImporter::get(std::size_t index) {
   Ref& module = modules_[index];
-  if (!module) module = import_now(state_, manifest_.imports[index]);
+  if (module) return module;
+  const ImportRecord& record = manifest_.imports[index];
+  try {
+    module = import_now(state_, record);
+  } catch (const PyError&) {
+    if (!leaves_missing_) throw;
+    module = stand_in(state_, record);
+  }
   return module;
 }
 

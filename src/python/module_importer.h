@@ -20,9 +20,14 @@ Ref imported_module(const State& state, PyObject* loaded, PyObject* name);
 
 class ModuleImporter {
  public:
-  // The manifest must outlive the importer.
-  ModuleImporter(const State& state, const Manifest& manifest)
-      : state_(state), manifest_(manifest), modules_(manifest.imports.size()) {}
+  // The manifest must outlive the importer. If it `leaves_missing`, something stands
+  // for modules that cannot be imported, and raises the error when it is used.
+  ModuleImporter(const State& state, const Manifest& manifest,
+                 bool leaves_missing = false)
+      : state_(state),
+        manifest_(manifest),
+        leaves_missing_(leaves_missing),
+        modules_(manifest.imports.size()) {}
 
   // Takes the module of a record from a caller that has looked it up.
   void have(std::size_t index, Ref module) { modules_[index] = std::move(module); }
@@ -43,6 +48,7 @@ class ModuleImporter {
  private:
   const State& state_;
   const Manifest& manifest_;
+  bool leaves_missing_ = false;
   std::vector<Ref> modules_;
 };
 

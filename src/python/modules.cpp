@@ -3,11 +3,13 @@
 
 #include "python/modules.h"
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "python/attribute.h"
 #include "python/compat.h"
+#include "python/text.h"
 
 namespace waybill::py {
 
@@ -117,6 +119,15 @@ PyObject* module_of_dict(const State& state, PyObject* dict) {
     if (module != nullptr && PyModule_GetDict(module) == dict) return module;
   }
   return nullptr;
+}
+
+Ref module_of_type(const State& state, PyTypeObject* type) {
+  const Ref dict = type_dict(type);
+  PyObject* module = raw_get(dict.get(), state.names.module.get());
+  if (module != nullptr && PyUnicode_Check(module)) return Ref::share(module);
+  const std::string_view whole(type->tp_name);
+  const std::size_t dot = whole.rfind('.');
+  return new_text(dot == std::string_view::npos ? "builtins" : whole.substr(0, dot));
 }
 
 PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded) {

@@ -62,6 +62,10 @@ inline PyObject* importable_name(const State& state, PyObject* module) {
 // The module whose dict this is, by the name or the __spec__ in it; null if none.
 PyObject* module_of_dict(const State& state, PyObject* dict);
 
+// The name of the module that a type says it is from, without running a metaclass's
+// code: `__module__` of its dict or, as types in C have none, the head of its own name.
+Ref module_of_type(const State& state, PyTypeObject* type);
+
 // Whether these are the globals of a module that a program made up and that no import
 // finds; not those of __main__.
 bool is_of_made_up_module(const State& state, PyObject* globals);

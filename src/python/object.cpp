@@ -150,10 +150,12 @@ Manifest discover(State& state, PyObject* object, bool by_value) {
   return manifest;
 }
 
-ContentHash content_hash(State& state, PyObject* object, bool passes_over) {
+ContentHash content_hash(State& state, PyObject* object, bool passes_over,
+                         bool names_classes) {
   EncodeOptions options;
   options.names_no_ids = true;
   options.passes_over = passes_over;
+  options.only_names_classes = names_classes;
   Encoding encoding(state, options);
   encoding.encode(object);
   // Modules by name, since the payload has only their numbers; code without places.
@@ -202,7 +204,7 @@ Ref decode_bare(State& state, BytesView bytes, ReceivedEnvelopes::Visit& visit) 
 Ref build(State& state, const Result<Envelope>& opened, const DecodeHooks& hooks,
           const Limits& limits, ReceivedEnvelopes::Visit* visit) {
   const Envelope& envelope = *opened;
-  ModuleImporter modules(state, envelope.manifest);
+  ModuleImporter modules(state, envelope.manifest, hooks.leaves_missing);
   // Who decides what a name means decides what is imported for it, too.
   if (hooks.find_class == nullptr) modules.import_all();
   CodeBuilder code(state, envelope, limits);
@@ -238,6 +240,17 @@ Ref decode_admitted(State& state, BytesView bytes, DecodeHooks hooks,
 
 }  // namespace
 
+void use_caches(State& state, bool are_used) {
+  state.uses_caches = are_used;
+  state.known_codes.use(are_used);
+  clear_caches(state);
+}
+
+void clear_caches(State& state) {
+  state.known_codes.clear();
+  state.received = std::make_shared<ReceivedEnvelopes>();
+}
+
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
            const Terms* terms) {
   if (terms != nullptr || is_process_restricted()) {
@@ -245,9 +258,11 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
     if (!admission.is_free()) return decode_admitted(state, bytes, hooks, admission);
   }
   const Limits limits;
+  std::shared_ptr<ReceivedEnvelopes> received;
   std::optional<ReceivedEnvelopes::Visit> visit;
-  if (hooks.are_none()) {
-    visit.emplace(*state.received, bytes);
+  if (hooks.are_none() && state.uses_caches) {
+    received = state.received;  // It may be emptied meanwhile.
+    visit.emplace(*received, bytes);
     if (Ref object = visit->decode(state)) return object;
   }
   if (hooks.history == nullptr) {

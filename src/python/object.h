@@ -21,13 +21,21 @@ Ref encode(State& state, PyObject* object, const EncodeHooks& hooks);
 Manifest discover(State& state, PyObject* object, bool by_value);
 
 // A key for caches: equal for equal objects, whatever the file names and line numbers
-// of their code. With `passes_over`, what cannot travel is left out and no error.
-ContentHash content_hash(State& state, PyObject* object, bool passes_over);
+// of their code. With `passes_over`, what cannot travel is left out and no error. With
+// `names_classes`, a class by value counts as its id and not as its content.
+ContentHash content_hash(State& state, PyObject* object, bool passes_over,
+                         bool names_classes);
 
 // The object in the envelope that `bytes` are. Checks all of it before anything is
 // imported or built. `bytes` must not change meanwhile. `terms`: null for whatever the
 // process allows. Throws PyError.
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
            const Terms* terms = nullptr);
+
+// Whether dumps and loads keep what speeds up what comes again; what they have kept is
+// forgotten. Results are the same.
+void use_caches(State& state, bool are_used);
+// Forgets what they have kept.
+void clear_caches(State& state);
 
 }  // namespace waybill::py

@@ -6,33 +6,11 @@
 
 #include "python/attribute.h"
 #include "python/graph_encoder.h"
-#include "python/leaves.h"
 #include "python/text.h"
-#include "wire/utf8.h"
 
 namespace waybill::py {
 
 namespace {
-
-constexpr std::size_t kMaxKey = 100;  // Bytes of a key that are shown.
-
-// repr() of a dict key; keys of types whose repr is code of the user's are not asked.
-std::string repr_of(PyObject* key) {
-  if (PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) <= 8) {
-    std::string text = "(";
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
-      PyObject* item = PyTuple_GET_ITEM(key, i);
-      if (i > 0) text += ", ";
-      text += PyTuple_CheckExact(item) ? "(…)" : repr_of(item);
-    }
-    return text + (PyTuple_GET_SIZE(key) == 1 ? ",)" : ")");
-  }
-  if (!is_simple(key)) return "<" + std::string(Py_TYPE(key)->tp_name) + ">";
-  Ref repr = Ref::steal(PyObject_Repr(key));
-  std::string text = text_of(repr.get());
-  if (text.size() <= kMaxKey) return text;
-  return text.substr(0, wire::size_of_start(text, kMaxKey)) + "…";
-}
 
 std::string render(const Label& label) {
   std::string text = label.text;
@@ -43,7 +21,7 @@ std::string render(const Label& label) {
     case Label::Style::kAttribute:
       return "." + text_of(label.name.get());
     case Label::Style::kKey:
-      return text + "[" + repr_of(label.name.get()) + "]";
+      return text + "[" + shown_key(label.name.get()) + "]";
     case Label::Style::kIndex:
       return text + "[" + std::to_string(label.index) + "]";
   }
@@ -76,7 +54,7 @@ std::string GraphEncoder::path() const {
       const bool is_attribute =
           (is_state || frame.is_state) && PyUnicode_CheckExact(frame.key.get());
       path += is_attribute ? "." + text_of(frame.key.get())
-                           : "[" + repr_of(frame.key.get()) + "]";
+                           : "[" + shown_key(frame.key.get()) + "]";
       is_state = false;
     } else {
       if (frame.position == 0) break;
@@ -108,7 +86,14 @@ void GraphEncoder::describe_failure() {
   const Ref text = Ref::steal_or_null(PyObject_Str(raised.get()));
   if (!text) forgive(PyExc_Exception);
   const std::string where = path();
-  const std::string why = text ? text_of(text.get()) : "cannot be written";
+  std::string why = text ? text_of(text.get()) : "cannot be written";
+  // What pickle says of objects that belong to one process, and much else.
+  if (current_ != nullptr && why.starts_with("cannot pickle '")) {
+    const Ref remedy =
+        Ref::steal_or_null(PyObject_CallOneArg(state_.remedy.get(), current_));
+    if (remedy) why += "; " + text_of(remedy.get());
+    if (!remedy) forgive(PyExc_Exception);
+  }
   raise_encode(state_, where, why, raised.get());
 }
 

@@ -248,7 +248,8 @@ void PlainDecoder::put(Frame& frame, Ref value) {
   const std::uint64_t count = frame.position + frame.left;
   const KeyGuard::Finding finding = keys_.look_at(
       key, cost_, is_dict ? KeyProbes::Kind::kDict : KeyProbes::Kind::kSet,
-      is_dict ? count / 2 : count, frame.probes);
+      is_dict ? count / 2 : count, is_dict ? frame.position / 2 : frame.position - 1,
+      frame.probes);
   if (finding != KeyGuard::Finding::kFine) give_up();
 }
 
@@ -272,10 +273,6 @@ Ref PlainDecoder::close() {
   }
   cost_ = {};
   if (frame.kind == Kind::kTuple) cost_ = frame.cost.around(frame.position);
-  if (frame.kind == Kind::kFrozenSet) {
-    const std::uint64_t probing = frame.probes ? frame.probes->steps() : 0;
-    cost_ = frame.cost.of_frozen_set(frame.position, probing);
-  }
   note(frame.slot, frame.object.get());
   return std::move(frame.object);
 }
@@ -340,7 +337,6 @@ bool PlainDecoder::read_bytes(Ref& value) {
   const std::uint8_t* bytes = at_ + lead.head;
   if (size > static_cast<std::uint64_t>(end_ - bytes)) return give_up();
   at_ = bytes + size;
-  cost_ = HashCost::of_bytes(size);
   switch (wire::bytes_type(first)) {
     case wire::TokenType::kText:
       value = texts_.make(bytes, size, static_cast<std::size_t>(end_ - bytes));

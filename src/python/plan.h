@@ -47,6 +47,10 @@ class Plan {
     Ref child;            // Null in the last step.
     Label label;
     bool creates;  // Once this step's bytes are out, a reader has the object.
+    // The child is the value of a global that the label names.
+    bool is_global = false;
+    // The child is a module, of which code needs a part.
+    bool is_part = false;
   };
 
   // What is written next.
@@ -56,6 +60,10 @@ class Plan {
     steps_.push_back({raw_.size(), std::move(object), std::move(label), creates_});
     creates_ = false;
   }
+  // The child that was planned last is the value of a global under the label's name.
+  void last_is_global() { steps_.back().is_global = true; }
+  // The child that was planned last is a module, of which code needs a part.
+  void last_is_part() { steps_.back().is_part = true; }
 
   // From here on the reader has the object, so children may refer to it. A plan that
   // never says so has its object from the start.
@@ -68,7 +76,13 @@ class Plan {
 
   // What closes the node early if children have built the object themselves, which
   // takes a cycle through another object that its creation needs.
-  enum class Early : std::uint8_t { kNone, kClass, kReduced, kReducedWithSetter };
+  enum class Early : std::uint8_t {
+    kNone,
+    kClass,
+    kClassWithWord,
+    kReduced,
+    kReducedWithSetter
+  };
   void may_close_early(Early how) { early_ = how; }
   Early early() const { return early_; }
 

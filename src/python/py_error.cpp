@@ -7,6 +7,7 @@
 
 #include "python/attribute.h"
 #include "python/compat.h"
+#include "python/own_names.h"
 #include "python/state.h"
 #include "python/text.h"
 
@@ -76,13 +77,26 @@ void raise_encode(const State& state, std::string_view path, std::string_view de
              Ref::share(cause), {{"path", where.get()}});
 }
 
+std::string advice_on_versions(PyObject* module_name) {
+  const PrintableText name(module_name);
+  if (!name.view().starts_with("waybill.")) return {};
+  const Ref waybill = Ref::steal(PyImport_ImportModule("waybill"));
+  const Ref version = Ref::steal(PyObject_GetAttrString(waybill.get(), "__version__"));
+  std::string advice = "another version of waybill wrote it, and this is waybill ";
+  advice += PrintableText(version.get()).view();
+  return advice + "; install the same version on both sides";
+}
+
 void raise_missing(const State& state, PyObject* module_name,
                    std::string_view needed_by) {
   const Ref cause = take_error();
   std::string sentence = "the payload needs a module that cannot be imported here: ";
   sentence += PrintableText(module_name).view();
   sentence += needed_by;
-  sentence += "; install it, or send from where it is not needed";
+  sentence += "; ";
+  const std::string advice = advice_on_versions(module_name);
+  sentence +=
+      advice.empty() ? "install it, or send from where it is not needed" : advice;
   Ref message = text(sentence);
   // What is really missing may be a package around the module, or one that it needs.
   // Python 3.15 cannot print the error of a module whose package is not there.

@@ -49,6 +49,7 @@ constexpr NameRow kNames[] = {
     {&Names::builtins_plain, "builtins"},
     {&Names::types, "types"},
     {&Names::getattr, "getattr"},
+    {&Names::getattr_hook, "__getattr__"},
     {&Names::getattribute, "__getattribute__"},
     {&Names::extend, "extend"},
     {&Names::modules, "modules"},
@@ -62,7 +63,15 @@ constexpr NameRow kNames[] = {
     {&Names::fset, "fset"},
     {&Names::fdel, "fdel"},
     {&Names::func, "__func__"},
-    {&Names::is_home, "is_home"},
+    {&Names::add, "add"},
+    {&Names::add_module, "add_module"},
+    {&Names::add_imports, "add_imports"},
+    {&Names::abandon, "abandon"},
+    {&Names::settle, "settle"},
+    {&Names::apply, "apply"},
+    {&Names::waybill_state, "__waybill_state__"},
+    {&Names::wrapped, "__wrapped__"},
+    {&Names::args, "__args__"},
     {&Names::claim, "claim"},
     {&Names::close, "close"},
     {&Names::forget, "forget"},
@@ -82,15 +91,26 @@ constexpr HelperRow kHelpers[] = {
     {&State::self_named, "waybill._reducers", "SELF_NAMED"},
     {&State::make_lazy_import, "waybill._reducers", "make_lazy_import"},
     {&State::take_global_apart, "waybill._reducers", "take_global_apart"},
+    {&State::fresh_global, "waybill._reducers", "fresh_global"},
+    {&State::annotation_codes, "waybill._annotations", "CODES"},
+    {&State::code_of_annotation, "waybill._annotations", "code_of_annotation"},
+    {&State::stand_in_for, "waybill._reducers", "stand_in_for"},
+    {&State::reduce_by_type, "waybill._reducers", "reduce_by_type"},
     {&State::class_parts, "waybill._classes", "class_parts"},
     {&State::class_given, "waybill._classes", "GIVEN"},
     {&State::make_class, "waybill._classes", "make_class"},
     {&State::set_class_attribute, "waybill._classes", "set_class_attribute"},
     {&State::finish_class, "waybill._classes", "finish_class"},
-    {&State::tracker, "waybill._identity", "Tracker"},
+    {&State::tracker, "waybill._identity", "TRACKER"},
+    {&State::word_of, "waybill._relay", "word_of"},
+    {&State::make_merge, "waybill._merge", "Merge"},
+    {&State::options, "waybill._configuration", "OPTIONS"},
+    {&State::class_serials, "waybill._baselines", "SERIALS"},
+    {&State::class_uses, "waybill._baselines", "USES"},
     {&State::is_local, "waybill._modules", "is_local"},
     {&State::registered, "waybill._modules", "REGISTERED"},
     {&State::make_encode_error, "waybill._errors", "make_encode_error"},
+    {&State::remedy, "waybill._errors", "remedy"},
     {&State::error, "waybill._errors", "Error"},
     {&State::encode_error, "waybill._errors", "EncodeError"},
     {&State::decode_error, "waybill._errors", "DecodeError"},
@@ -133,13 +153,12 @@ void init_state(State& state) {
   state.dispatch_table = attribute(copyreg.get(), "dispatch_table");
   state.newobj = attribute(copyreg.get(), "__newobj__");
   state.newobj_ex = attribute(copyreg.get(), "__newobj_ex__");
+  state.reconstructor = attribute(copyreg.get(), "_reconstructor");
   for (const HelperRow& row : kHelpers) {
     const Ref module = Ref::steal(PyImport_ImportModule(row.module));
     state.*row.field = attribute(module.get(), row.name);
   }
   state.modules = Ref::steal(PyImport_ImportModule("waybill._modules"));
-  const Ref make_tracker = std::move(state.tracker);
-  state.tracker = Ref::steal(PyObject_CallNoArgs(make_tracker.get()));
   state.known_ids = attribute(state.tracker.get(), "_ids");
   state.known_objects = attribute(state.tracker.get(), "_objects");
   state.open_objects = attribute(state.tracker.get(), "_open");
@@ -161,9 +180,9 @@ template <typename Function>
 int for_each(State& state, Function function) {
   for (Ref* ref :
        {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
-        &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.modules,
-        &state.known_ids, &state.known_objects, &state.open_objects, &state.dumps_with,
-        &state.loads_with, &state.empty}) {
+        &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.reconstructor,
+        &state.modules, &state.known_ids, &state.known_objects, &state.open_objects,
+        &state.dumps_with, &state.loads_with, &state.empty}) {
     if (int result = function(*ref)) return result;
   }
   for (const HelperRow& row : kHelpers) {

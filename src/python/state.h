@@ -22,11 +22,13 @@ struct Names {
   Ref class_, new_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
       slotnames;
   Ref doc, slots, init_subclass, abc_impl, orig_bases, annotate_func, annotations_cache;
-  Ref classdict, main, getattr, getattribute, extend;
+  Ref classdict, main, getattr, getattr_hook, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
-  Ref fget, fset, fdel, func;                      // What methods wrap.
-  Ref id_of, is_home, sent, claim, close, forget;  // Of the tracker.
+  Ref fget, fset, fdel, func;                                // What methods wrap.
+  Ref id_of, sent, claim, close, forget;                     // Of the tracker.
+  Ref add, add_module, add_imports, settle, apply, abandon;  // Of a merge.
+  Ref waybill_state, wrapped, args;
 };
 
 struct State {
@@ -42,15 +44,24 @@ struct State {
   Ref lazy_import_type;
   // {type: name in `types`} for builtin types that `builtins` does not hold.
   Ref named_types;
-  // copyreg's dispatch_table, __newobj__ and __newobj_ex__.
-  Ref dispatch_table, newobj, newobj_ex;
+  // copyreg's dispatch_table, __newobj__, __newobj_ex__ and _reconstructor.
+  Ref dispatch_table, newobj, newobj_ex, reconstructor;
   // Python's half of the codecs, from waybill._reducers and waybill._classes.
   Ref reducers, named_reducers, class_parts;
   Ref class_given;  // Attributes that classes do not have from their authors.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
   Ref take_global_apart;  // What is found by name in a module that travels by value.
-  Ref self_named;         // Names of types whose instances know module and name.
-  Ref identified;         // Callables of reducers: what they make has an id.
+  Ref fresh_global;       // What makes anew what such a module has of a thread's own.
+  Ref reduce_by_type;     // What tells another class than its own.
+  Ref remedy;             // What to do about an object that refused to travel.
+  Ref stand_in_for;       // What stands for a module that is not here.
+  // waybill._annotations: code of annotations that are text, and what makes it.
+  Ref annotation_codes, code_of_annotation;
+  Ref self_named;  // Names of types whose instances know module and name.
+  Ref identified;  // Callables of reducers: what they make has an id.
+  // waybill._relay.word_of, waybill._merge.Merge. waybill._baselines, by id of class:
+  // what changes whenever a baseline does, and which baselines were used of late.
+  Ref word_of, make_merge, class_serials, class_uses;
   // waybill._identity.Tracker, and its dicts: ids by address, each with a weak
   // reference to what stands there; objects by id, as weak references; those that are
   // not complete.
@@ -58,6 +69,8 @@ struct State {
   // The module waybill._modules and its is_local(), the set of modules that are
   // registered to travel by value.
   Ref modules, is_local, registered;
+  // waybill._configuration.OPTIONS: a dict of the process's own options.
+  Ref options;
   // waybill._face: dumps and loads with options. waybill._errors.make_encode_error.
   Ref dumps_with, loads_with, make_encode_error;
   // The running Python: what payloads are stamped with and checked against.
@@ -66,6 +79,8 @@ struct State {
   Ref empty;
   // Where CodeInfo hangs on code objects; -1 if there is no place (see code_info.h).
   Py_ssize_t code_extra_index = -1;
+  // Whether what speeds up what comes again is in use.
+  bool uses_caches = true;
   // What speeds up what comes again; none of it changes what anything means.
   std::shared_ptr<ReceivedEnvelopes> received;
   mutable NameTable name_table;

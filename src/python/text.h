@@ -25,6 +25,10 @@ std::string_view utf8_of(PyObject* text, Ref& storage);
 // The same as a copy.
 std::string text_of(PyObject* text);
 
+// repr() of a dict key for an error's path, cut after 100 bytes; of keys whose repr is
+// code of the user's, the type.
+std::string shown_key(PyObject* key);
+
 // A str of UTF-8, in which lone surrogates pass; throws PyError for all else.
 Ref new_text(std::string_view utf8);
 

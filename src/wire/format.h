@@ -45,11 +45,12 @@ enum class NodeTag : std::uint8_t {
   kObject = 14,     // [callable, [arguments…], state, [items…], {pairs…}, setter]
   kNewObject = 15,  // [class, [arguments…], {keywords…}, state, [items…], {pairs…}]
   // By value; a class with the same id may be there already.
-  kClass = 16,  // [id or nil, metaclass, name, [bases…], {namespace}, {attributes}]
+  // [id or nil, metaclass, name, [bases…], {namespace}, {attributes}, word?]
+  kClass = 16,
   kPersistent = 17,  // [id]: what the receiver has under that id
   kBuffer = 18,      // [number, is it read-only]: a buffer out of band
   kIdentified = 19,  // [id, value]: as a class, it may be there already
-  kModule = 20,      // [namespace, {name: value}]: a module by value
+  kModule = 20,      // [namespace, {name: value}, is it a part]: a module by value
   kEarlier = 21,     // [payload, position]: an object of an earlier payload of a stream
   kInstead = 22,     // [object], as a state: the node around it is that object
 };
@@ -68,6 +69,7 @@ enum class FunctionField : std::uint8_t {
   kQualifiedName = 9,
   kModule = 10,  // __module__
   kDoc = 11,
+  kImports = 12,  // {name: module by value} of what its import statements find
 };
 
 // Positions in the array that is an envelope.

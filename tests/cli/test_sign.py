@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,61 @@ def test_keygen_overwrites_nothing_and_leaves_no_half(tmp_path, there):
     assert made.returncode == 4
     assert [path.name for path in tmp_path.iterdir()] == [there]
     assert (tmp_path / there).read_text() == "precious"
+
+
+@pytest.mark.parametrize("options", [(), ("--mac",), ("--json",)])
+def test_keygen_that_cannot_tell_of_the_key_leaves_none(tmp_path, options):
+    with open("/dev/full", "wb") as full:
+        made = subprocess.run(
+            [BINARY, "keygen", *options, "--out", tmp_path / "a"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    assert made.returncode == 2
+    assert made.stderr == "waybill: stdout: No space left on device\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["verify", "cat", "run"])
+def test_bad_key_file_is_told_with_its_line_and_without_a_byte(tmp_path, command):
+    file = tmp_path / "known.pub"
+    file.write_text("# a comment\n\nnonsense\n")
+    expected = (
+        f"line 3 of the key file {file}: a key starts with waybill-ed25519-private:, "
+        "waybill-ed25519-public: or waybill-mac:"
+    )
+
+    ended = run(
+        *(command, "--key", file, "-", "--json"),
+        data=PAYLOAD,
+        env={"WAYBILL_PYTHON": sys.executable},
+    )
+
+    error = json.loads(ended.stdout)["error"]
+    assert ended.returncode == 4
+    assert error == {"code": "bad_key", "detail": expected}
+    assert ended.stderr.decode() == f"waybill: bad_key: {expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda key: "", "there is no key in the key file"),
+        (lambda key: key.replace("private", "public"), "line 1 of the key file"),
+        (lambda key: "\n" + key + key, "line 3 of the key file"),
+    ],
+)
+def test_file_that_has_no_key_to_sign_with_is_named(tmp_path, spoil, words):
+    run("keygen", "--out", tmp_path / "a")
+    file = tmp_path / "a.key"
+    file.write_text(spoil(file.read_text()))
+
+    ended = run("sign", "--key", file, "-", data=PAYLOAD)
+
+    assert ended.returncode == 4
+    assert f"bad_key: {words} {file}" in ended.stderr.decode()
 
 
 def test_what_is_signed_is_verified(key_files, tmp_path):

@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import subprocess
+import sys
 import threading
 
 import pytest
@@ -93,6 +94,26 @@ def test_stream_without_an_end_is_no_envelope(command):
 
     assert ended.returncode == 2
     assert json.loads(ended.stdout)["error"]["code"] == "not_an_envelope"
+
+
+def test_payload_without_an_end_is_none_to_run_either():
+    ended = run("run", "/dev/zero", "--json", "--python", sys.executable, timeout=60)
+
+    assert ended.returncode == 2
+    assert json.loads(ended.stdout)["error"]["code"] == "not_an_envelope"
+
+
+def test_rules_without_an_end_are_no_policy(tmp_path):
+    (tmp_path / "a").write_bytes(waybill.dumps([1]))
+
+    ended = run(
+        *("run", tmp_path / "a", "--policy", "/dev/zero", "--json"),
+        *("--python", sys.executable),
+        timeout=60,
+    )
+
+    assert ended.returncode == 1
+    assert "more than" in json.loads(ended.stdout)["error"]["detail"]
 
 
 def test_envelope_before_a_stream_without_an_end_has_trailing_bytes(tmp_path):

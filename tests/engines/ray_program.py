@@ -125,6 +125,75 @@ def claim_actors_keep_their_state_and_inherit():
     assert ray.get(twice.add.remote(2)).x == 9
 
 
+class Conf:
+    lr = 0.1
+
+
+class Plugin:
+    kinds = {}
+
+    def __init_subclass__(cls):
+        Plugin.kinds[cls.__name__] = cls
+
+
+class Csv(Plugin):
+    pass
+
+
+class Calls:
+    made = 0
+
+
+@ray.remote
+class Runner:
+    def run(self, task):
+        return task()
+
+
+def get():
+    return Conf.lr
+
+
+def kinds():
+    return list(Plugin.kinds)
+
+
+def add_own():
+    class Own(Plugin):
+        pass
+
+
+def count():
+    Calls.made += 1
+    return Calls.made
+
+
+def claim_changes_of_classes_arrive_and_what_a_worker_changed_stays():
+    runner = Runner.remote()
+
+    def send(task):
+        return ray.get(runner.run.remote(task))
+
+    Conf.lr = 0.1
+    assert (send(get), send(kinds), send(count)) == (0.1, ["Csv"], 1)
+    send(add_own)
+    Conf.lr = 0.5
+
+    class Json(Plugin):
+        pass
+
+    assert (send(get), send(kinds), send(count)) == (0.5, ["Csv", "Json", "Own"], 2)
+    del Plugin.kinds["Json"]
+    assert (send(get), send(kinds), send(count)) == (0.5, ["Csv", "Own"], 3)
+    assert (Conf.lr, kinds(), Calls.made) == (0.5, ["Csv"], 0)
+
+
+def claim_tasks_see_changes_of_classes_whichever_worker_runs_them():
+    for Conf.lr in (0.1, 0.5, 0.1):
+        tasks = [ray.remote(get).remote() for _ in range(20)]
+        assert set(ray.get(tasks)) == {Conf.lr}
+
+
 def claim_actors_show_their_own_name():
     @ray.remote
     class Named:

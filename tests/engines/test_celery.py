@@ -25,7 +25,7 @@ import os, pathlib, tempfile
 import celery, waybill
 from celery.backends.filesystem import FilesystemBackend
 from kombu.transport.filesystem import Channel
-import waybill.integrations.celery, waybill.integrations.pickle
+import waybill.integrations.celery
 
 folder = pathlib.Path(__file__).parent
 for name in ("queue", "control", "results"):
@@ -46,16 +46,18 @@ def set_whole(backend, key, value):
 
 Channel._put, FilesystemBackend.set = put_whole, set_whole
 app = celery.Celery("project", broker="filesystem://", backend=f"file://{folder}/results")
+app.conf.worker_lost_wait = 0.5
 app.conf.broker_transport_options = {
     "data_folder_in": f"{folder}/queue",
     "data_folder_out": f"{folder}/queue",
     "control_folder": f"{folder}/control",
     "polling_interval": 0.02,
 }
-waybill.integrations.celery.install(app)
+policy = waybill.Policy(os.environ["POLICY"]) if "POLICY" in os.environ else None
+waybill.integrations.celery.install(app, policy=policy)
 if "SIGNING_KEY" in os.environ:
     key = waybill.SigningKey.from_file(os.environ["SIGNING_KEY"])
-    waybill.integrations.pickle.configure(key=key)
+    waybill.configure(key=key)
 if "PUBLIC_KEY" in os.environ:
     waybill.restrict(keys=waybill.KeyRing.from_file(os.environ["PUBLIC_KEY"]))
 
@@ -482,7 +484,8 @@ def test_ten_thousand_tasks(tmp_path):
     def call(function, *args):
         return function(*args)
 
-    app.conf.broker_transport_options = {"polling_interval": 0.0001}
+    app.conf.worker_lost_wait = 0.5
+app.conf.broker_transport_options = {"polling_interval": 0.0001}
     app.conf.worker_prefetch_multiplier = 0
     integration.install(app)
     with start_worker(app, pool="solo", perform_ping_check=False, loglevel="ERROR"):

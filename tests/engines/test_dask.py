@@ -317,9 +317,9 @@ class TestWhatIsPacked:
         from waybill.integrations import pickle as envelope
 
         calls = []
-        original = envelope.dumps
+        original = envelope.dumps_or
         monkeypatch.setattr(
-            envelope, "dumps", lambda *a, **k: calls.append(a) or original(*a, **k)
+            envelope, "dumps_or", lambda *a, **k: calls.append(a) or original(*a, **k)
         )
 
         serialize({"name": "__main__", "f": lambda: 1}, serializers=["pickle"])
@@ -353,11 +353,11 @@ class TestWhatIsPacked:
         from waybill.integrations import pickle as envelope
 
         key = waybill.SigningKey.generate()
-        envelope.configure(key=key)
+        waybill.configure(key=key)
         try:
             _, frames = serialize({"a": 1}, serializers=["waybill"])
         finally:
-            envelope.configure()
+            waybill.configure(key=None)
 
         waybill.verify(frames[0], waybill.KeyRing.from_text(key.public_text))
 

@@ -194,7 +194,7 @@ integration.uninstall()
 print(state() == before)
 """
     assert lines(tmp_path, source) == [
-        "waybill.integrations.pickle [True, True, True]",
+        "waybill.integrations.loky [True, True, True]",
         "True",
     ]
 

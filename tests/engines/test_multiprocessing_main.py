@@ -198,9 +198,9 @@ def test_typed_in_functions_travel_as_configured(tmp_path):
     source = """
 import multiprocessing, threading
 import waybill.integrations.multiprocessing
-import waybill.integrations.pickle
+import waybill
 waybill.integrations.multiprocessing.install()
-waybill.integrations.pickle.configure(policies="fresh")
+waybill.configure(replace="fresh")
 pool = multiprocessing.get_context("fork").Pool(1)
 lock = threading.Lock()
 def late(x):

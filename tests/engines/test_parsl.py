@@ -174,7 +174,10 @@ def test_module_that_the_worker_lacks_is_named(told):
 
 @pytest.mark.slow
 def test_what_no_method_can_send_is_named_with_its_path(told):
-    message = "(generator): cannot pickle 'generator' object"
+    message = (
+        "(generator): cannot pickle 'generator' object; pass "
+        'replace={types.GeneratorType: "drop"}, or make it inside of the task'
+    )
     assert told["cannot return"] == f"obj['b'] {message}"
     assert told["cannot send"] == f"obj[1] {message}"
 

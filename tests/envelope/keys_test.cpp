@@ -128,7 +128,7 @@ TEST(Keys, ErrorsTellNothingOfThem) {
 
 TEST(Keys, ErrorsNameTheLine) {
   EXPECT_EQ(complaint_about(KeyRing::from_text(kPublic + "\n\nsomething")),
-            "line 3 of the keys: a key starts with waybill-ed25519-private:, "
+            "line 3 of the text: a key starts with waybill-ed25519-private:, "
             "waybill-ed25519-public: or waybill-mac:");
   EXPECT_EQ(KeyRing::from_text(kPublic + "\n\nsomething").error().offset,
             kPublic.size() + 2);
@@ -136,11 +136,12 @@ TEST(Keys, ErrorsNameTheLine) {
 
 TEST(Keys, ThatSignAreOneAndNotPublic) {
   EXPECT_EQ(complaint_about(SigningKey::from_text(kPublic)),
-            "a public key signs nothing; give the private one");
+            "line 1 of the text: a public key signs nothing; give the private one");
   EXPECT_EQ(complaint_about(SigningKey::from_text(kPrivate + "\n" + kPrivate)),
-            "there are several keys, and one of them should sign");
+            "line 2 of the text: there are several keys, and one of them should sign");
   EXPECT_EQ(complaint_about(SigningKey::from_text("# nothing\n")),
-            "there is no key in it");
+            "there is no key in the text; a line with one starts with "
+            "waybill-ed25519-private:, waybill-ed25519-public: or waybill-mac:");
 }
 
 TEST(Keys, ThatArePrivateDoNotGoIntoARingAndNothingWithThem) {
@@ -148,8 +149,10 @@ TEST(Keys, ThatArePrivateDoNotGoIntoARingAndNothingWithThem) {
 
   const Result<void> added = ring.add_text(kPublic + "\n" + kPrivate);
 
-  EXPECT_EQ(complaint_about(added),
-            "a private key is there to sign; those who check get the public one");
+  EXPECT_EQ(
+      complaint_about(added),
+      "line 2 of the text: a private key is there to sign; those who check get the "
+      "public one");
   EXPECT_EQ(ring.size(), 0u);
 }
 
@@ -161,7 +164,7 @@ TEST(Keys, ThatArePointsOfSmallOrderAreRefused) {
     const std::string words = complaint_about(
         KeyRing::from_text("waybill-ed25519-public:" + samples::base64_of(point)));
 
-    EXPECT_EQ(words, "line 1 of the keys: these bytes are no public key");
+    EXPECT_EQ(words, "line 1 of the text: these bytes are no public key");
   }
 }
 
@@ -254,7 +257,8 @@ TEST(KeyVariable, IsReadByItsName) {
 
   EXPECT_EQ(KeyRing::from_environment("WAYBILL_TEST_KEYS")->size(), 2u);
   EXPECT_EQ(complaint_about(SigningKey::from_environment("WAYBILL_TEST_KEYS")),
-            "there are several keys, and one of them should sign");
+            "line 2 of the environment variable WAYBILL_TEST_KEYS: there are several "
+            "keys, and one of them should sign");
   ::unsetenv("WAYBILL_TEST_KEYS");
   EXPECT_EQ(complaint_about(SigningKey::from_environment("WAYBILL_TEST_KEYS")),
             "there is no environment variable WAYBILL_TEST_KEYS");

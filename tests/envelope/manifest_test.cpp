@@ -69,6 +69,19 @@ TEST(Manifest, ComesBackAsItWas) {
   }
 }
 
+TEST(Manifest, KnowsWhatWaybillBringsItself) {
+  for (const char* own : {"waybill", "waybill._reducers", "waybill._kinds.errors"}) {
+    ImportRecord record;
+    record.module = own;
+    EXPECT_TRUE(record.is_own()) << own;
+  }
+  for (const char* other : {"waybills", "waybill_extra.a", "my.waybill", ".waybill"}) {
+    ImportRecord record;
+    record.module = other;
+    EXPECT_FALSE(record.is_own()) << other;
+  }
+}
+
 TEST(Manifest, SubstitutionsComeBackAsTheyWere) {
   Manifest manifest;
   manifest.substitutions = {{"fresh", "_thread.lock", "f.__globals__['x']._lock"},

@@ -299,6 +299,17 @@ TEST(Policy, LazyImportOfANameIsALookup) {
             std::string::npos);
 }
 
+TEST(Policy, DenialByNameBesideALaterWildcardIsInDoubt) {
+  const std::vector<std::string> doubts =
+      policy_of("deny call os:getpid\nallow call *").doubts();
+  ASSERT_EQ(doubts.size(), 1U);
+  EXPECT_NE(doubts[0].find("`deny call os:getpid`"), std::string::npos);
+  EXPECT_NE(doubts[0].find("`allow call *`"), std::string::npos);
+  EXPECT_TRUE(policy_of("allow call *\ndeny call os").doubts().empty());
+  EXPECT_TRUE(policy_of("deny call os\nallow call json.*").doubts().empty());
+  EXPECT_TRUE(policy_of("deny import a.b\nallow import a.*").doubts().empty());
+}
+
 TEST(Policy, StandardTypesIsAPolicy) {
   const Policy policy = policy_of(standard_types_policy());
   EXPECT_TRUE(allows(policy, Request::kCall, "datetime", "datetime"));

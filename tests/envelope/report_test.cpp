@@ -304,6 +304,8 @@ TEST(Printable, KeepsLettersAndEscapesControls) {
   EXPECT_EQ(printable("\x7f\xc2\x9b"), "\\x7f\\x9b");
   EXPECT_EQ(printable("\xe2\x80\xae"), "\\u202e");
   EXPECT_EQ(printable("\xff"), "\\xff");
+  EXPECT_EQ(printable("a\xe2\x80\x8b"), "a\\u200b");
+  EXPECT_EQ(printable("\xf3\xa0\x80\x81z"), "\\U000e0001z");
 }
 
 TEST(Report, WritesErrorsAsJson) {

@@ -35,7 +35,7 @@ TEST(ValueRefusals, FunctionsAreNoPlainData) {
 
   ASSERT_FALSE(value);
   EXPECT_EQ(value.error().code, ErrorCode::kRefused);
-  EXPECT_EQ(value.error().detail, "a node function, which is no plain data");
+  EXPECT_EQ(value.error().detail, "a node function (f) at [0], which is no plain data");
   EXPECT_EQ(value.error().offset, open(bytes)->payload.offset + 1);
 }
 
@@ -61,7 +61,31 @@ TEST(ValueRefusals, ObjectsAreNamedByKindAndByte) {
   draft.payload.map(0);
 
   EXPECT_EQ(refusal(draft), "refused " + std::to_string(kPayload + 2) +
-                                " a node object, which is no plain data");
+                                " a node object (builtins.print) at [1], which is no "
+                                "plain data");
+}
+
+TEST(ValueRefusals, ObjectsOfTheStandardLibraryAreReadOnRequestAndNeverWritten) {
+  Draft draft;
+  draft.manifest.imports = {{"decimal", ImportTime::kLoad, "decimal", "", "", 0}};
+  draft.payload.node(NodeTag::kObject, 5);
+  draft.payload.node(NodeTag::kGlobal, 2);
+  draft.payload.index(ExtType::kModule, 0);
+  draft.payload.text("Decimal");
+  draft.payload.array(1);
+  draft.payload.text("1.50");
+  draft.payload.nil();
+  draft.payload.array(0);
+  draft.payload.map(0);
+  const Bytes bytes = draft.sealed();
+
+  EXPECT_EQ(read_value(bytes).error().code, ErrorCode::kRefused);
+  const Result<Value> value =
+      read_value(*open(bytes), kStrictLimits, Objects::kStandard);
+  ASSERT_TRUE(value) << value.error().detail;
+  EXPECT_EQ(*value, Value(data::Standard{"decimal", "1.50"}));
+  EXPECT_EQ(write_value(*value).error().code, ErrorCode::kRefused);
+  EXPECT_EQ(write_value(data::Map{{*value, 1}}).error().code, ErrorCode::kRefused);
 }
 
 TEST(ValueRefusals, SoAreBuffersAndPersistentIds) {
@@ -85,7 +109,8 @@ TEST(ValueRefusals, SoAreModulesAndImportsThatNothingUses) {
   unused.manifest.imports = {{"json", ImportTime::kLoad, "json", "", "", 0}};
   unused.payload.integer(1);
 
-  EXPECT_THAT(refusal(module), testing::HasSubstr("a module, which is no plain data"));
+  EXPECT_THAT(refusal(module), testing::HasSubstr("a module (json), which is no "
+                                                  "plain data"));
   EXPECT_THAT(refusal(unused), testing::StartsWith("refused 0 import of json"));
 }
 

@@ -115,10 +115,11 @@ TEST(Verify, NumbersOfBuffersAndPayloadsAreNotNegative) {
 TEST(Verify, LetsAnEarlierPayloadHaveTheNamespaceOfAModule) {
   for (const NodeTag tag : {NodeTag::kEarlier, NodeTag::kPersistent}) {
     const std::string verdict = verdict_on_payload([&](Writer& out) {
-      out.node(NodeTag::kModule, 2);
+      out.node(NodeTag::kModule, 3);
       out.node(tag, tag == NodeTag::kEarlier ? 2 : 1);
       for (int i = 0; i < (tag == NodeTag::kEarlier ? 2 : 1); ++i) out.integer(0);
       out.map(0);
+      out.boolean(false);
     });
     EXPECT_EQ(verdict, tag == NodeTag::kEarlier ? "sound" : "malformed");
   }
@@ -344,7 +345,7 @@ TEST(Verify, RefusesFunctionFieldsTwiceOrUnknown) {
   };
   EXPECT_EQ(verdict_on_fields(2, 3), "sound");
   EXPECT_EQ(verdict_on_fields(2, 2), "malformed");
-  EXPECT_EQ(verdict_on_fields(2, 12), "unknown_tag");
+  EXPECT_EQ(verdict_on_fields(2, 13), "unknown_tag");
   EXPECT_EQ(verdict_on_fields(0, 2), "malformed");  // Globals are a map.
 }
 

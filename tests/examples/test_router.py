@@ -1,5 +1,6 @@
 """docs/examples/router sends calls where the modules are, and links no Python."""
 
+import functools
 import subprocess
 import sys
 
@@ -60,6 +61,19 @@ def test_call_that_needs_nothing_special_goes_to_the_first(routed):
     with Client(path) as client:
         for number in range(20):
             assert client.call(abs, -number) == number
+
+
+@functools.lru_cache
+def cached(number):
+    return -number
+
+
+def test_what_waybill_brings_itself_no_pool_has_to_list(routed):
+    path, _, _ = routed
+    cached.__wrapped__.__module__ = cached.__module__ = "__main__"
+    with Client(path) as client:
+        assert client.call(cached, 5) == -5
+        assert client.call(str, ValueError("x")) == "x"
 
 
 def test_call_that_no_pool_can_make_is_told_what_is_missing(

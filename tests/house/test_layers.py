@@ -28,14 +28,19 @@ LAW = {
 }
 # The extension: public headers, the pipelines, the state that hangs on the module, what
 # converts arguments, and the border where errors become exceptions.
-# unwind.h: of the C++ ABI, for threads that Python ends.
-MODULE_MAY_INCLUDE = {"waybill/", "Python.h", "unwind.h"}
+# Of the C++ ABI, for threads that Python ends, and for those that come in.
+MODULE_MAY_INCLUDE = {"waybill/", "Python.h", "unwind.h", "cxxabi.h"}
 MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
-    for name in ("object", "terms", "keys", "state", "ref", "py_error", "text")
+    for name in (
+        *("object", "terms", "keys", "state"),
+        *("ref", "py_error", "text", "methods", "modules"),
+    )
 }
-MODULE_MAY_INCLUDE |= {"border.h", "documentation.h"}
-MODULE_MAY_INCLUDE |= {f"{name}_methods.h" for name in ("admission", "key", "stream")}
+MODULE_MAY_INCLUDE |= {"border.h", "documentation.h", "thread_start.h"}
+MODULE_MAY_INCLUDE |= {
+    f"{name}_methods.h" for name in ("admission", "class", "key", "stream")
+}
 
 # Public headers that do not belong to the layer envelope.
 LAYER_OF_PUBLIC_HEADER = {

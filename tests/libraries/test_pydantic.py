@@ -158,10 +158,6 @@ value = Names(["a"]), Point, Point("3")
     assert send(script, expression) == (["a"], 4, 3)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="__setstate__ is looked for on an instance whose __getattr__ needs the state",
-)
 def test_a_function_that_validates_its_arguments_works():
     script = """
 from pydantic import BaseModel, validate_call

@@ -219,3 +219,69 @@ def equal_frozen_sets(levels):
             out.extend(b"\x92" + NODE + b"\x01" + part)
     out.extend(b"\x93" + NODE + b"\x02" + refer((0, levels)) + refer((1, levels)))
     return envelope(bytes(out), list(shared))
+
+
+MASK = 2**64 - 1
+SCATTER = 3644798167  # Of the hash of a frozenset, as the two below.
+SPREAD, PAIR = 69069, 1927868237
+
+
+def _scattered(hashed):
+    hashed &= MASK
+    return ((hashed ^ 89869747) ^ (hashed << 16 & MASK)) * SCATTER & MASK
+
+
+def _hash_of_partner(inner, wanted):
+    """The hash that an item has to have so that its frozenset with one of the hash
+    `inner` has the hash `wanted`; None if no int has it."""
+    mixed = hashed = (wanted - 907133923) * pow(SPREAD, -1, MASK + 1) & MASK
+    for _ in range(8):
+        hashed = mixed ^ hashed >> 11 ^ hashed >> 25
+    item = hashed ^ (3 * PAIR & MASK) ^ _scattered(inner)
+    whole = partner = (item * pow(SCATTER, -1, MASK + 1) & MASK) ^ 89869747
+    for _ in range(4):
+        partner = whole ^ (partner << 16 & MASK)
+    partner -= (partner >> 63) << 64
+    return partner if -P < partner < P and partner != -1 else None
+
+
+def _met_again(slot, rest):
+    """A hash whose probe comes back to this slot of eight twelve times, as long as the
+    hash has bits left. `rest`: which of all these hashes."""
+    hashed = slot
+    for jump in range(1, 13):
+        hashed |= (-4 * slot - 1 & 7) << 5 * jump
+    for bit, place in enumerate(p for p in range(3, 60) if p % 5 > 2):
+        hashed |= (rest >> bit & 1) << place
+    return hashed
+
+
+def _partner(inner, seen):
+    """An int beside something of the hash `inner`, so that the frozenset of both has a
+    hash that meets one slot again and again; its slot is not that of `inner`."""
+    for rest in range(seen, seen + 10_000):
+        for slot in range(8):
+            partner = _hash_of_partner(inner, _met_again(slot, rest))
+            if partner is not None and partner & 7 != inner & 7:
+                return partner
+    raise AssertionError("no int")
+
+
+def frozen_sets_met_again(levels, *, in_tuples=False, beside=()):
+    """Behind what is `beside` them, two frozensets of frozensets of … in a set, unequal
+    and of one hash. Each has one frozenset and one int. Looking the inner one up in the
+    other meets what is there thirteen times and compares it as often."""
+    pair, seen = (5, 5 + P), 0
+    bodies = [msgpack.packb(item) for item in pair]
+    objects = list(pair)
+    for _ in range(levels):
+        partner = _partner(hash(objects[0]), seen)
+        frozen = b"\x93" + NODE + b"\x03"
+        bodies = [frozen + body + msgpack.packb(partner) for body in bodies]
+        # Of the hash that this has, whatever is in it.
+        objects = [frozenset([_Hashed(hash(objects[0])), partner])] * 2
+    if in_tuples:
+        bodies = [b"\x93" + NODE + b"\x01" + body + b"\x07" for body in bodies]
+        return sealed(b"\x82" + b"\x01".join(bodies) + b"\x01")
+    items = [*map(msgpack.packb, beside), *bodies]
+    return sealed(bytes([0x91 + len(items)]) + NODE + b"\x02" + b"".join(items))

@@ -75,6 +75,8 @@ EXPRESSIONS = {
     "cells": "types.CellType([1]), types.CellType()",
     "context managers": "[contextlib.nullcontext([3]), contextlib.suppress(KeyError),"
                         " contextlib.contextmanager(lambda x: (yield x))(1)]",
+    "types of views and iterators": "[type({}.values()), type(iter([])),"
+                                    " type(reversed({})), type(sys.flags)]",
     # Iterators.
     "iterators": "[iter([1, [2]]), reversed([1]), iter((1,)), iter({1: 2}),"
                  " iter({1}), iter(range(3)), iter('ab'), iter(b'ab')]",
@@ -107,6 +109,8 @@ EXPRESSIONS = {
     "addresses": "ipaddress.ip_address('::1'), ipaddress.ip_network('10.0.0.0/8')",
     "templates": "string.Template('$a'), struct.Struct('<hI'), textwrap.TextWrapper()",
     "streams in memory": "io.StringIO('ab'), io.BytesIO(b'ab')",
+    "parts of json": "[json.JSONDecoder(), json.encoder.c_make_encoder("
+                     "None, str, repr, None, ':', ',', False, False, True)]",
     "random generator": "random.Random(3)",
     "signature": "inspect.signature(lambda a, /, b=[1], *c, d, **e: 0)",
     "context variable": "contextvars.ContextVar('v', default=[5])",
@@ -136,6 +140,19 @@ PROGRAMS = {
         value[0].append(value)
         value[1]["f"] = lambda: value
         value[1]["self"] = value[1]
+    """,
+    "object that tells another class": """
+        class Proxy:
+            __slots__ = ("target",)
+            __class__ = property(lambda self: int)
+            def __getattr__(self, name): return getattr(self.target, name)
+            def __setattr__(self, name, value): setattr(self.target, name, value)
+        value = Proxy()
+        object.__setattr__(value, "target", [1])
+    """,
+    "annotations that are text": """
+        def f(a: "list['C']", b: "xml.dom.Node", c: List["C"], d: "no expression"): pass
+        value = f
     """,
     "functions that share a cell": """
         def make():
@@ -201,6 +218,16 @@ PROGRAMS = {
             def m(self): return Color.RED
         value = {Color.RED: Color, "x": Color.BLUE}
     """,
+    "slots that were set later": """
+        class S: __slots__ = ("a", "b")
+        S.__slots__ = ("a",)
+        class D: pass
+        D.__slots__ = ("x",)
+        class E: __slots__ = ("a",)
+        del E.__slots__
+        value = [S, D(), E]
+        value[1].x = [1]
+    """,
     "dataclasses": """
         @dataclasses.dataclass(frozen=True, slots=True)
         class Point:
@@ -233,6 +260,14 @@ PROGRAMS = {
             def m(self, x: T) -> T: return x
         class H(G[int]): pass
         value = G, H(), G[str], T
+    """,
+    "generic classes with hooks": """
+        T = TypeVar("T")
+        class G(Generic[T]):
+            def __init_subclass__(cls, *, tag, **kw): cls.tag = tag
+            def __class_getitem__(cls, key): return super().__class_getitem__(key)
+        class H(G[int], tag=1): pass
+        value = G, H(), G[str]
     """,
     "named tuples and typed dicts": """
         class P(NamedTuple):
@@ -350,12 +385,12 @@ PROGRAMS = {
         value = [threading.Lock(), threading.RLock(), threading.Event(),
                  threading.Condition(), threading.Semaphore(2), threading.local(),
                  threading.Barrier(2)]
-        def dumps(value): return waybill.dumps(value, policies="fresh")
+        def dumps(value): return waybill.dumps(value, replace="fresh")
     """,
     "drop": """
         generator = (x for x in [C()])
         value = [threading.Lock(), generator, sys._getframe(), lambda: generator]
-        def dumps(value): return waybill.dumps(value, policies="drop")
+        def dumps(value): return waybill.dumps(value, replace="drop")
     """,
     "reset classes": """
         value = [C(1), C]

@@ -1,5 +1,8 @@
 """Payloads for policies, as friends and as hostile senders write them."""
 
+import subprocess
+import sys
+
 import pytest
 import waybill
 from mutation_worker import DIGEST_SIZE, resealed
@@ -61,3 +64,24 @@ def payload_of_call(module_name, path, *arguments):
     return payload_of(
         lambda tag, found: [tag(14), found, arguments, None, [], {}], module_name, path
     )
+
+
+SECONDS = 60  # No time is asserted: what explodes takes years.
+
+
+def words_of_loading(data, policy="waybill.DATA_ONLY"):
+    """What a process of its own says of a payload, which must not keep it busy."""
+    program = (
+        "import sys, waybill\n"
+        "data = sys.stdin.buffer.read()\n"
+        f"try: print(len(waybill.loads(data, policy={policy})))\n"
+        "except waybill.DecodeError as error: print(error.code, error)\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        input=data,
+        capture_output=True,
+        check=True,
+        timeout=SECONDS,
+    )
+    return result.stdout.decode()

@@ -1,6 +1,7 @@
 """Modules by value: the receiver has none of the files."""
 
 import contextvars
+import io
 import os
 import subprocess
 import sys
@@ -254,6 +255,39 @@ def test_by_value_of_what_is_no_imported_module_is_a_value_error(module):
         waybill.dumps(1, by_value=[module])
 
 
+@pytest.mark.parametrize("by_value", ["fresh_process", fresh_process], ids=repr)
+def test_one_module_may_stand_by_itself(by_value):
+    alone = waybill.dumps(fresh_process.execute, by_value=by_value)
+    buffer = io.BytesIO()
+    waybill.Pickler(buffer, by_value=by_value).dump(fresh_process.execute)
+
+    assert alone == waybill.dumps(fresh_process.execute, by_value=[fresh_process])
+    assert alone == buffer.getvalue() != waybill.dumps(fresh_process.execute)
+
+
+def test_integrations_take_one_module_by_itself():
+    from waybill.integrations import pickle
+
+    waybill.configure(by_value="fresh_process")
+    try:
+        data = pickle.payload(fresh_process.execute)
+    finally:
+        waybill.configure(by_value=None)
+
+    assert data == waybill.dumps(fresh_process.execute, by_value=fresh_process)
+
+
+@pytest.mark.parametrize("by_value", ["local", ["local"], ("json", "local")])
+def test_word_local_is_reserved(by_value, monkeypatch):
+    module = types.ModuleType("local")
+    monkeypatch.setitem(sys.modules, "local", module)
+
+    with pytest.raises(ValueError, match="reserved word.*give the module itself"):
+        waybill.dumps(1, by_value=by_value)
+
+    assert waybill.loads(waybill.dumps(1, by_value=module)) == 1
+
+
 # ---- What only a name in such a module tells
 
 
@@ -274,14 +308,6 @@ def made_by_value(source):
             def value(): return lock
             """,
             "value.__globals__['lock'] (_thread.lock)",
-        ),
-        (
-            """
-            import threading
-            local = threading.local()
-            def value(): return local
-            """,
-            "value.__globals__['local'] (_thread._local)",
         ),
         (
             """

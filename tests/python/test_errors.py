@@ -157,6 +157,11 @@ def test_path_with_a_key_whose_repr_fails():
     assert path_of({Key(): LOCK}).endswith("(_thread.lock)")
 
 
+def test_path_with_a_key_that_has_no_repr_names_its_type():
+    with pytest.raises(waybill.EncodeError, match=r"obj\[<int>\] \(_thread.lock\)"):
+        waybill.dumps({10**5000: threading.Lock()})
+
+
 def test_path_with_a_key_that_is_long_stays_short():
     assert len(path_of({"k" * 100_000: LOCK})) < 10_000
 
@@ -369,7 +374,7 @@ def test_missing_module_names_module_chain_and_place(tmp_path):
         waybill.loads(data)
 
     error = caught.value
-    assert error.name == "absent_module"
+    assert (error.code, error.name) == ("missing_module", "absent_module")
     assert isinstance(error, ModuleNotFoundError)
     assert isinstance(error.__cause__, ModuleNotFoundError)
     for part in ("absent_module", "alias", "f", str(file), "4"):
@@ -387,6 +392,16 @@ def test_missing_module_of_a_missing_package_can_be_printed():
 
     assert got.value.name == "absent_package"
     assert traceback.format_exception(got.value)
+
+
+def test_missing_module_has_its_code_also_when_it_is_missed_later():
+    with imported("absent_module") as module:
+        data = waybill.dumps(define("def f(): return alias.x", alias=module).f)
+
+    with pytest.raises(waybill.MissingModuleError) as caught:
+        waybill.loads(data, missing="later")()
+
+    assert caught.value.code == "missing_module"
 
 
 def test_missing_module_stops_before_anything_is_called():

@@ -168,11 +168,11 @@ WORKS = {
             waybill.dumps(local.g, by_value=["module_of_nobody"])
             waybill.loads(data)
         """,
-    "policies": """
+    "replace": """
         value = [threading.Lock(), C(threading.RLock()), (n for n in ())]
         def work():
             waybill.loads(waybill.dumps(
-                value, policies={threading.Lock: "fresh", type(value[2]): "drop",
+                value, replace={threading.Lock: "fresh", type(value[2]): "drop",
                                  type(threading.RLock()): "fresh"}))
         """,
     "a class and its instances, again": """

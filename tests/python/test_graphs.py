@@ -1,5 +1,6 @@
 """Graphs of any form arrive with the same form, and equal ones have equal bytes."""
 
+import gc
 import marshal
 import os
 from pathlib import Path
@@ -11,6 +12,16 @@ import waybill
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sources import define
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_collector():
+    """Keeps what was there before out of the many collections."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
 
 SHARED, FUNCTION = [1], define("def f(): return [x]\nx = []").f
 
@@ -66,7 +77,9 @@ def test_graph_arrives_in_its_form(recipe):
 @repeated(600)
 @given(RECIPES)
 def test_equal_graphs_have_equal_bytes(recipe):
+    gc.collect()  # Classes that are equal and both alive have ids of their own.
     data = waybill.dumps(graphs.build(recipe))
+    gc.collect()
 
     assert waybill.dumps(graphs.build(recipe)) == data
 
@@ -83,15 +96,18 @@ for recipe, data in pairs:
     try:
         if waybill.dumps(arrived) != data:
             raise graphs.Different("other bytes of what was received")
+        # Classes that are equal and both alive have ids of their own.
+        arrived = waybill.forget_classes()
+        gc.collect()
         made = graphs.build(recipe)
         # Before the comparison: looking at a partial's dict makes one.
         if waybill.dumps(made) != data:
             raise graphs.Different("other bytes of what was built here")
-        graphs.demand_same_form(made, arrived)
+        graphs.demand_same_form(made, waybill.loads(data))
     except Exception as error:
         print(recipe, repr(error))
     # Classes of the next recipe may be equal to these.
-    arrived = made = None
+    arrived = made = waybill.forget_classes()
     gc.collect()
 """
 
@@ -102,6 +118,7 @@ def test_graphs_arrive_in_their_form_in_another_process(tmp_path):
     @repeated(600)
     @given(RECIPES)
     def send(recipe):
+        gc.collect()  # Classes that are equal and both alive have ids of their own.
         pairs.append((recipe, waybill.dumps(graphs.build(recipe))))
 
     send()

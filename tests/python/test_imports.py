@@ -1,5 +1,7 @@
 """imports() and loads(): what a function needs, why, and nothing else."""
 
+import functools
+import re
 import subprocess
 import sys
 import textwrap
@@ -200,6 +202,28 @@ def test_records_are_those_of_the_payload():
     assert [(r["module"], r["time"]) for r in listed] == [
         (r.module, r.time) for r in waybill.imports(sent)
     ]
+
+
+def test_what_waybill_brings_itself_is_no_need():
+    @functools.lru_cache
+    def cached(x):
+        return x
+
+    sent = [cached, ValueError("x"), re.compile("a").match]
+    report = waybill.inspect(waybill.dumps(sent))
+
+    assert [r.module for r in waybill.imports(sent)] == ["re"]
+    assert [r["module"] for r in report["imports"]] == ["re"]
+    assert report["own_imports"]
+    assert all(r["module"].startswith("waybill._") for r in report["own_imports"])
+    assert waybill.missing(waybill.dumps(sent)) == ()
+
+
+def test_what_code_needs_of_waybill_is_listed():
+    sent = define("def f(x): return waybill.dumps(x)", waybill=waybill).f
+
+    assert modules_of(sent) == ["waybill"]
+    assert "own_imports" not in waybill.inspect(waybill.dumps(sent))
 
 
 def test_object_that_cannot_travel_is_no_error_for_imports():

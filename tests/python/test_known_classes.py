@@ -10,6 +10,7 @@ import threading
 import types
 import weakref
 
+import fresh_process
 import pytest
 import waybill
 from known_scope import SOURCE, long_way, seen, warm
@@ -181,21 +182,64 @@ CHANGES = {
 }
 
 
+def answer_of(call):
+    try:
+        return call()
+    except (AttributeError, TypeError) as error:
+        return type(error), str(error)
+
+
+def seen_in(scope):
+    made = scope.C(1)
+    calls = [lambda: made.m(), lambda: made.inherited(), lambda: made.p]
+    calls += [lambda: made.s(), lambda: made.c(), lambda: scope.C.Inner().i()]
+    return [*map(answer_of, calls), answer_of(lambda: scope.C.count)]
+
+
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("value", ["C", "C(1)", "(f, C, 1)"])
-def test_a_class_that_has_changed_is_what_the_payload_says(scope, change, value):
+def test_a_class_that_has_changed_at_home_stays_so(scope, change, value):
     payload = waybill.dumps(eval(value, vars(scope)))
     warm(payload)
+    before = seen_in(scope)
 
     CHANGES[change](scope)
-    waybill.loads(payload)
+    changed = seen_in(scope)
+    loaded = waybill.loads(payload)
 
-    made = scope.C(1)
-    assert made.m() == ("m", 1, 1)
-    assert made.inherited() == ("inherited", 2)
-    assert (made.p, made.s(), made.c()) == ("p", "s", ("c", scope.C))
-    assert scope.C.Inner().i() == "i"
-    assert scope.C.count == 0
+    assert seen_in(scope) == changed != before
+    assert seen(loaded) == seen(long_way(payload))
+
+
+IN_A_WORKER = """
+payload, change = waybill.loads(data)
+classes = [type(waybill.loads(payload)) for _ in range(4)]
+cls = classes[-1]
+del cls.count
+cls.m = lambda self: 'of the worker'
+waybill.loads(payload)
+answer = [hasattr(cls, 'count'), cls(1).m()]
+waybill.loads(change)
+answer += [hasattr(cls, 'count'), cls(1).m(), cls.count]
+"""
+
+
+def test_a_class_that_a_worker_has_changed_stays_so_until_the_sender_changes_it():
+    source = """
+    class C:
+        count = 0
+        def __init__(self, x=None): self.x = x
+        def m(self): return 'm'
+    """
+    scope = define(source)
+    first = waybill.dumps(scope.C(1))
+    scope.C.count = 1
+    scope.C.m = define("def m(self): return 'changed'").m
+    second = waybill.dumps(scope.C(1))
+
+    answer = fresh_process.execute(IN_A_WORKER, waybill.dumps([first, second]))
+
+    assert answer == [False, "of the worker", True, "changed", 1]
 
 
 def test_a_class_dies_with_its_last_instance():
@@ -210,13 +254,27 @@ def test_a_class_dies_with_its_last_instance():
     assert waybill.loads(payload).m() == 1
 
 
-def test_an_id_means_the_class_that_was_sent_last():
+def test_two_live_classes_of_equal_content_have_ids_of_their_own():
     first, second = (define("class C:\n x = 1").C for _ in range(2))
-    payload = waybill.dumps(first)
-    assert warm(payload) is first
-    assert waybill.dumps(second) == payload
+    payload, other = waybill.dumps(first), waybill.dumps(second)
 
-    assert waybill.loads(payload) is second is long_way(payload)
+    assert payload != other
+    assert warm(payload) is first is long_way(payload)
+    assert warm(other) is second is long_way(other)
+
+
+def test_classes_derived_from_twins_are_no_twins():
+    scopes = [define("class A: pass\nclass B(A): pass") for _ in range(2)]
+    payloads = [waybill.dumps(scope.B) for scope in scopes]
+    # The id of a class is free once the class is gone; what is derived from the other
+    # twin must not take it.
+    sent = waybill.dumps([*payloads, waybill.dumps([scope.A for scope in scopes])])
+    program = """
+*derived, bases = map(waybill.loads, waybill.loads(data))
+answer = [b.__bases__[0] is a for b, a in zip(derived, bases)], bases[0] is bases[1]
+"""
+
+    assert fresh_process.execute(program, sent) == ([True, True], False)
 
 
 def test_an_object_may_load_the_like_while_it_is_made():

@@ -221,3 +221,120 @@ def test_find_class_is_asked_only_for_what_the_policy_allows(module):
     with pytest.raises(waybill.PolicyError, match="lookup of json:loads"):
         Unpickler(io.BytesIO(data), policy=Policy(f"allow lookup {name}")).load()
     assert asked == ["anything"]
+
+
+ALIASES = [
+    # What is denied, and the name by which a payload asks for it.
+    ("call os:getpid", "posix", "getpid"),
+    ("lookup os:getpid", "posix", "getpid"),
+    ("call os", "posix", "getpid"),
+    ("import os", "posix", "system"),
+    ("import os.*", "posix", "system"),
+    ("call builtins:open", "_io", "open"),
+    ("call io:open", "_io", "open"),
+    ("call io:open", "builtins", "open"),
+    ("import io", "builtins", "open"),
+    ("call posix:system", "os", "system"),
+    ("call os.path:join", "posixpath", "join"),
+    ("import os.path", "posixpath", "join"),
+    ("call json.decoder:JSONDecoder", "json", "JSONDecoder"),
+    ("call waybill_test_aliases:Holder", "waybill_test_elsewhere", "Other"),
+    ("import waybill_test_aliases", "waybill_test_elsewhere", "Other"),
+]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names of POSIX")
+@pytest.mark.parametrize(("denied", "name", "path"), ALIASES)
+@pytest.mark.filterwarnings("ignore:waybill.Policy")
+def test_what_is_denied_by_one_name_is_denied_by_all(module, denied, name, path):
+    elsewhere = types.ModuleType("waybill_test_elsewhere")
+    elsewhere.__spec__ = types.SimpleNamespace(
+        name=elsewhere.__name__, _initializing=False
+    )
+    elsewhere.Other = module.Holder
+    sys.modules[elsewhere.__name__] = elsewhere
+    try:
+        data = payload_of_global(name, path)
+        policy = Policy(f"deny {denied}\nallow call *")
+        with pytest.raises(
+            waybill.PolicyError, match=f"the policy denies: deny {denied}"
+        ):
+            waybill.loads(data, policy=policy)
+        assert waybill.loads(data, policy=Policy("allow call *")) is not None
+    finally:
+        del sys.modules[elsewhere.__name__]
+
+
+@pytest.mark.filterwarnings("ignore:waybill.Policy")
+def test_what_an_earlier_rule_allows_is_not_denied_by_another_name():
+    data = payload_of_global("posix", "getcwd")
+    policy = Policy("allow call os:getcwd\ndeny call os\nallow call *")
+
+    assert waybill.loads(data, policy=policy) is os.getcwd
+
+
+@pytest.mark.filterwarnings("ignore:waybill.Policy")
+@pytest.mark.parametrize(
+    ("module_name", "path"),
+    [("builtins", "OSError"), ("collections.abc", "MutableMapping"), ("json", "loads")],
+)
+def test_what_a_denied_module_only_uses_is_not_denied(module_name, path):
+    data = payload_of_global(module_name, path)
+
+    waybill.loads(data, policy=Policy("deny import os\nallow call *"))
+
+
+@pytest.mark.filterwarnings("ignore:waybill.Policy")
+def test_module_is_denied_by_all_its_names():
+    data = waybill.dumps(os.path)
+    other = "os.path" if os.path.__name__ != "os.path" else "posixpath"
+
+    with pytest.raises(waybill.PolicyError, match=f"deny import {other}"):
+        waybill.loads(data, policy=Policy(f"deny import {other}\nallow call *"))
+
+
+@pytest.mark.filterwarnings("ignore:waybill.Policy")
+def test_nothing_is_imported_to_find_what_is_denied():
+    program = """
+import warnings
+warnings.simplefilter("ignore")
+policy = waybill.Policy("deny call wave:open\\ndeny import turtle\\nallow call *")
+waybill.loads(data, policy=policy)
+answer = [name for name in ("wave", "turtle") if name in sys.modules]
+"""
+
+    assert fresh_process.execute(program, payload_of_global("posix", "getpid")) == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "rule"),
+    [
+        ("deny call os:getpid\nallow call *", "deny call os:getpid"),
+        ("deny import os\nallow call *\nallow code", "deny import os"),
+        ("deny import os.*\nallow lookup *", "deny import os.*"),
+        ("deny lookup a.b:c\nallow call a.*", "deny lookup a.b:c"),
+    ],
+)
+def test_policy_that_denies_by_name_and_allows_by_wildcard_warns(rules, rule):
+    with pytest.warns(UserWarning, match="by a wildcard") as caught:
+        Policy(rules)
+
+    assert f"`{rule}`" in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "allow call *",
+        "allow call *\ndeny import os",
+        "deny import numpy.ctypeslib\nallow import numpy.*\nallow lookup numpy.*:array",
+        "deny import os.*\nallow lookup json.*\nallow call collections:deque",
+        "deny call *\nallow call *",
+        "deny code\nallow call *",
+        waybill.STANDARD_TYPES.rules,
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_policy_without_such_rules_does_not_warn(rules):
+    Policy(rules)

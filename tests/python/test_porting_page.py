@@ -28,7 +28,7 @@ if True:
         "pickle": pickle.dumps,
         "cloudpickle": cloudpickle.dumps,
         "waybill": waybill.dumps,
-        "policy": lambda obj: waybill.dumps(obj, policies="fresh"),
+        "policy": lambda obj: waybill.dumps(obj, replace="fresh"),
     }[library]
     sent = []
     for code in pickle.loads(bytes.fromhex(codes)):

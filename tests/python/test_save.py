@@ -34,7 +34,7 @@ def test_options_are_those_of_dumps_and_loads(tmp_path):
     buffers = []
     held = [threading.Lock(), pickle.PickleBuffer(b"abc")]
 
-    waybill.save(held, tmp_path / "a", policies="fresh", buffer_callback=buffers.append)
+    waybill.save(held, tmp_path / "a", replace="fresh", buffer_callback=buffers.append)
     lock, arrived = waybill.load(tmp_path / "a", buffers=buffers)
 
     assert lock.acquire(blocking=False)

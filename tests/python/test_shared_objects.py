@@ -6,9 +6,11 @@ import subprocess
 import sys
 import threading
 
+import fresh_process
 import pytest
 import test_subinterpreters
 import waybill
+from sources import define
 from waybill import _pickled
 
 
@@ -32,6 +34,29 @@ def test_those_used_last_are_kept(monkeypatch):
 
     assert shared.load(payloads[0]) is first
     assert shared.load(payloads[1]) is not second
+
+
+def test_what_a_payload_says_of_a_class_counts_though_its_object_is_kept():
+    source = """
+    class Conf: lr = 1
+    def get(): return Conf.lr
+    """
+    scope = define(source)
+    payloads = [pickle.dumps(waybill.pickled(scope.get))]
+    scope.Conf.lr = 2
+    payloads.append(pickle.dumps(waybill.pickled(scope.get)))
+    program = """
+import pickle
+loaded = [pickle.loads(payload) for payload in waybill.loads(data)]
+answer = []
+for payload in waybill.loads(data) * 2 + waybill.loads(data)[:1]:
+    function = pickle.loads(payload)
+    answer.append((function in loaded, function()))
+"""
+
+    answer = fresh_process.execute(program, waybill.dumps(payloads))
+
+    assert answer == [(True, 1), (True, 2), (True, 1), (True, 2), (True, 1)]
 
 
 def test_no_more_bytes_are_kept_than_allowed(monkeypatch):

@@ -30,6 +30,18 @@ def ring_of(*keys):
     return ring
 
 
+def test_key_ring_takes_its_keys_at_once(key):
+    text = key.public_text if key.algorithm == "ed25519" else MAC
+
+    assert KeyRing(key).ids == (key.id,)
+    assert KeyRing(text).ids == KeyRing.from_text(text).ids
+    assert KeyRing(key, text).ids == ring_of(key, text).ids
+    with pytest.raises(TypeError):
+        KeyRing(5)
+    with pytest.raises(waybill.SignatureError):
+        KeyRing(PRIVATE)
+
+
 def test_payload_that_was_signed_is_verified_and_loads(key):
     data = waybill.dumps({"answer": [42]}, key=key)
 

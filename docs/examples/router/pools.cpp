@@ -51,8 +51,10 @@ std::vector<std::string> missing_in(const Pool& pool,
                                     const waybill::Manifest& manifest) {
   std::vector<std::string> missing;
   for (const waybill::ImportRecord& record : manifest.imports) {
-    // Relative imports are of a package that is listed too.
-    if (record.module.starts_with('.') || has(pool, record.module)) continue;
+    // Relative imports are of a package that is listed too, and a pool without waybill
+    // loads nothing.
+    const bool is_there = record.is_own() || record.module.starts_with('.');
+    if (is_there || has(pool, record.module)) continue;
     missing.push_back(record.module);
   }
   return missing;

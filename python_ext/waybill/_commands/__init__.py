@@ -27,12 +27,30 @@ class Parser(argparse.ArgumentParser):
         sys.exit(USAGE)
 
 
+#: What Unicode's Default_Ignorable_Code_Point adds to what str.isprintable() knows.
+_UNSEEN = frozenset(
+    map(
+        chr,
+        [
+            *(0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0),
+            *range(0x180B, 0x1810),
+            *range(0xFE00, 0xFE10),
+            *range(0xE0000, 0xE1000),
+        ],
+    )
+)
+
+
 def printable(text: str) -> str:
-    """Text that strangers wrote, with what would steer a terminal escaped."""
-    if text.isprintable():
+    """Text that strangers wrote, with what would steer a terminal, or is not seen,
+    escaped."""
+    if text.isprintable() and _UNSEEN.isdisjoint(text):
         return text
     return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+        c
+        if c.isprintable() and c not in _UNSEEN
+        else c.encode("unicode_escape").decode()
+        for c in text
     )
 
 

@@ -26,6 +26,10 @@ from waybill._commands import (
     printable,
     tell_failure,
 )
+from waybill._files import Arriving, only_payload
+
+#: Characters of a file with rules; a longer one may have no end.
+MOST_RULES = 1 << 20
 
 SUMMARY = "load a payload and call what is in it"
 
@@ -91,7 +95,11 @@ def read_policy(path: str | None) -> waybill.Policy | None:
         return None
     try:
         with open(path, encoding="utf-8") as file:
-            rules = file.read()
+            rules = file.read(MOST_RULES + 1)
+        if len(rules) > MOST_RULES:
+            raise Misunderstanding(
+                f"--policy {path}: more than {MOST_RULES} characters are no rules"
+            )
         if not any(line.partition("#")[0].strip() for line in rules.splitlines()):
             raise Misunderstanding(f"--policy {path}: there are no rules in it")
         return waybill.Policy(rules)
@@ -113,11 +121,12 @@ def read_keys(options: argparse.Namespace) -> waybill.KeyRing | None:
     return ring
 
 
-def read_payload(path: str) -> bytes:
+def read_payload(path: str) -> bytearray:
+    """One payload, or so much that it is clearly none: /dev/zero has no end."""
     if path == "-":
-        return sys.stdin.buffer.read()
+        return only_payload(sys.stdin.buffer.read, Arriving(None))
     with open(path, "rb") as file:
-        return file.read()
+        return only_payload(file.read, Arriving(None))
 
 
 def check_json(result: object) -> None:
@@ -159,9 +168,12 @@ def fail(error: BaseException, as_json_too: bool, code: int) -> int:
         return code
     told: dict[str, object]
     if isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
-        start = f"{error.code} at byte {error.offset}: "
-        detail = str(error).removeprefix(start)
-        told = {"code": error.code, "offset": error.offset, "detail": detail}
+        told = {"code": error.code}
+        start = error.code
+        if error.code != "bad_key":  # Which stands in no payload.
+            told["offset"] = error.offset
+            start += f" at byte {error.offset}"
+        told["detail"] = str(error).removeprefix(f"{start}: ")
         complain(str(error))
     else:
         trace = format_traceback(error)

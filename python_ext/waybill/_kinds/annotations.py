@@ -13,6 +13,30 @@ def reduce_new_type(obj):
     return copyreg.__newobj__, (typing.NewType,), dict(vars(obj))
 
 
+def reduce_generic_alias(obj):
+    origin = obj.__origin__
+    # What has a name is an alias of typing's own, such as typing.Mapping[str, int].
+    is_own = isinstance(origin, type) and getattr(obj, "_name", None) is None
+    if not is_own or _is_subscribed_by_typing(origin):
+        return obj.__reduce__()
+    # The author's __class_getitem__ made it, and may make another of the same
+    # arguments. It may also ask for globals that it does not have yet.
+    return make_generic_alias, (origin, obj.__args__)
+
+
+def _is_subscribed_by_typing(cls):
+    """Whether no function but one of typing makes ``cls[...]``."""
+    found = [vars(c).get("__class_getitem__") for c in cls.__mro__]
+    hook = next(filter(None, found), None)
+    function = getattr(hook, "__func__", None)
+    return getattr(function, "__module__", "typing") == "typing"
+
+
+def make_generic_alias(origin, arguments):
+    """What ``Generic.__class_getitem__`` makes."""
+    return typing._GenericAlias(origin, arguments)
+
+
 def reduce_type_alias(obj):
     if _is_eager(obj):
         options = {"type_params": obj.__type_params__}

@@ -1,8 +1,11 @@
 """Globals of modules that travel by value, which no import finds by their names."""
 
+import _thread
 import contextvars
 import copyreg
 import enum
+import functools
+import gc
 
 from waybill import _reducers
 from waybill._kinds import context_variables
@@ -22,4 +25,35 @@ def take_global_apart(obj, name, by_value):
     _, arguments, *state = copyreg._reduce_ex(obj, 1)
     if not cls.__weakrefoffset__:
         raise TypeError("its module travels by value, and nothing can refer to it")
-    return _reducers.make_global, (name, *arguments), *state
+    # What refers to more may lead back to itself, and has its state of this payload.
+    if all(map(_is_plain, state)):
+        return _reducers.make_global, (name, *arguments), *state
+    return copyreg._reconstructor, arguments, *state
+
+
+def _is_plain(state):
+    values = state.values() if type(state) is dict else (state,)
+    return all(type(value) in _PLAIN for value in values)
+
+
+_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
+
+
+def fresh_global(obj):
+    """A reducer's answer that makes a thread-local anew; None for what is none.
+
+    What threads have put there is theirs, and new threads begin with nothing.
+    """
+    cls = type(obj)
+    if not issubclass(cls, _thread._local):
+        return None
+    # What it was made with, which it keeps for each new thread: a tuple and a dict. Its
+    # other dict is that of the threads.
+    referents = gc.get_referents(obj)
+    arguments = next((r for r in referents if type(r) is tuple), ())
+    dicts = [r for r in referents if type(r) is dict]
+    texts = [d for d in dicts if d and all(type(key) is str for key in d)]
+    keywords = texts[0] if texts else {}
+    if keywords:
+        return functools.partial(cls, *arguments, **keywords), ()
+    return cls, arguments

@@ -6,14 +6,18 @@ from typing import Any
 
 from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 
-from waybill.integrations import dask
+from waybill.integrations import _following, dask
 
 
 class OnScheduler(SchedulerPlugin):  # type: ignore[misc]
     name = "waybill-scheduler"
-    idempotent = True
+
+    def __init__(self, told: bytes = b"") -> None:
+        self._told = told
+        self.idempotent = not told  # Who says more is to be heard again.
 
     async def start(self, scheduler: Any) -> None:
+        _following.follow(self._told)
         dask._install_here()
 
 
@@ -23,5 +27,9 @@ class OnWorkers(WorkerPlugin):  # type: ignore[misc]
 
     name = "waybill-worker"
 
+    def __init__(self, told: bytes = b"") -> None:
+        self._told = told
+
     def setup(self, worker: Any) -> None:
+        _following.follow(self._told)
         dask._install_here()

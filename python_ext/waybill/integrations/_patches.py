@@ -18,8 +18,10 @@ class Patches:
     def set(self, owner: object, name: str, value: object) -> Any:
         """Replaces an attribute; gives what it was."""
         before = getattr(owner, name)
+        # A static method comes out of its class as a function.
+        kept = vars(owner).get(name, before)
         setattr(owner, name, value)
-        self._before.append((owner, name, before))
+        self._before.append((owner, name, kept))
         return before
 
     def undo(self) -> None:

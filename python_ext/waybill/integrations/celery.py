@@ -11,10 +11,17 @@ import traceback
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from waybill._configuration import configure
 from waybill._core import loads
-from waybill._errors import MissingModuleError, PolicyError, PythonMismatchError
-from waybill._pickled import pickled
+from waybill._errors import (
+    MissingModuleError,
+    PolicyError,
+    PythonMismatchError,
+    RemoteError,
+)
+from waybill._pickled import load_or
 from waybill.integrations import pickle
+from waybill.integrations._failures import Instead, of_raised, unwrapped
 from waybill.integrations._patches import Patches
 
 #: Why a worker may be unable to load a payload that it trusts.
@@ -41,14 +48,16 @@ _patches, _patches_of_worker = Patches(), Patches()
 _registered = False
 
 
-def install(app: Any = None) -> None:
+def install(app: Any = None, **options: Any) -> None:
     """Registers the serializer; an ``app`` uses it for its tasks and their results.
+    Options are those of ``waybill.configure``, in each process that calls this.
 
     To be called in the module that makes the app, which clients and workers import,
     after the app was configured and before it is used. What the app accepted before,
     json for example, it still accepts.
     """
     global _registered
+    configure(**options)
     from celery import signals
     from celery.backends.base import Backend
     from kombu.serialization import registry
@@ -224,7 +233,24 @@ def _also_what_waybill_carries(original: Any) -> Any:
 def _reduce_failure(failure: Any) -> tuple[Any, ...]:
     """How a process of a worker tells what a task raised."""
     state = dict(vars(failure))
-    error = state["exception"]
+    error: Any = state["exception"]
     if _also_what_waybill_carries(lambda error: None)(error) is error:
-        state["exception"] = pickled(error, **pickle.options())
+        words = of_raised(unwrapped(error))
+        state["exception"] = _Whole(error, words)
+        state["type"] = _Whole(state["type"], (_type_of_raised,))
     return copyreg.__newobj__, (type(failure),), state  # type: ignore[attr-defined]
+
+
+class _Whole:
+    """An object as a payload; arrives as itself, or as what is made of the error: the
+    main process of a worker need not have all that its others have."""
+
+    def __init__(self, obj: object, instead: Instead) -> None:
+        self._parts = pickle.payload(obj), instead
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load_or, self._parts
+
+
+def _type_of_raised(_: BaseException) -> type:
+    return RemoteError

@@ -21,29 +21,39 @@ from typing import Any
 
 from waybill import _core
 from waybill._face import dumps_with
-from waybill.integrations import pickle
+from waybill.integrations import _following, pickle
+from waybill.integrations._failures import Instead, Raising, of_raised
 
 #: Distributed's own `dumps`, while it is replaced.
 _original: Callable[..., bytes] | None = None
 #: Where Dask's configuration lists modules that schedulers and workers start with.
 _PRELOADS = "distributed.scheduler.preload", "distributed.worker.preload"
+#: Where it hands on what workers are told that this process starts.
+_TOLD = "waybill.options"
 #: What is told apart from all else by its type, and gains nothing.
 _PLAIN = (str, bytes, int, float, bool, NoneType)
 
 
-def install(client: Any = None) -> None:
+def install(client: Any = None, **options: Any) -> None:
     """From now on, this process packs with waybill what it sends with Dask, and so do
     the scheduler and the workers of the client, or those this process starts later.
 
-    Waybill has to be installed there; who lacks it raises ModuleNotFoundError.
+    Options are those of ``waybill.configure``, for all of these. Waybill has to be
+    installed there; who lacks it raises ModuleNotFoundError.
     """
+    _following.take(options)
     _install_here()
     _set_preloads(lambda modules: [*modules, __name__])
+    told = _following.packed()
+    if told:
+        import dask.config
+
+        dask.config.set({_TOLD: told.hex()})
     if client is not None:
         from waybill.integrations import _dask_plugins
 
-        client.register_plugin(_dask_plugins.OnScheduler())
-        client.register_plugin(_dask_plugins.OnWorkers())
+        client.register_plugin(_dask_plugins.OnScheduler(told))
+        client.register_plugin(_dask_plugins.OnWorkers(told))
 
 
 def uninstall(client: Any = None) -> None:
@@ -65,6 +75,9 @@ def uninstall(client: Any = None) -> None:
 
 def dask_setup(service: object) -> None:
     """What Dask calls where this module is preloaded."""
+    import dask.config
+
+    _following.follow(bytes.fromhex(dask.config.get(_TOLD, "")))
     _install_here()
 
 
@@ -81,15 +94,16 @@ def dumps(
     """
     if type(x) in _PLAIN:
         return standard.dumps(x, protocol=standard.HIGHEST_PROTOCOL)
+    instead = _instead_of(x, buffer_callback is None)
     if buffer_callback is not None and protocol is not None and protocol < 5:
         buffer_callback = None
     buffers: list[standard.PickleBuffer] = []
     keep = None if buffer_callback is None else buffers.append
     try:
-        result = pickle.dumps(x, buffer_callback=keep)
+        result = pickle.dumps_or(x, instead, keep)
     except Exception:
         buffers.clear()
-        result = _dumps_by_type(x, keep)
+        result = _dumps_by_type(x, instead, keep)
     if buffer_callback is not None:
         for buffer in buffers:
             buffer_callback(buffer)
@@ -120,10 +134,33 @@ def family_loads(header: dict[str, Any], frames: list[Any]) -> Any:
     return _core.loads(payload, buffers=buffers)
 
 
-def _dumps_by_type(x: object, keep: Callable[[Any], object] | None) -> bytes:
+def _instead_of(x: Any, is_alone: bool) -> Instead | None:
+    """What workers and clients make of a task or an error that they cannot load: a
+    message that cannot be loaded would close the connection, again and again."""
+    from dask._task_spec import GraphNode
+
+    if isinstance(x, GraphNode):
+        return _failing_task, x.key
+    if is_alone and isinstance(x, BaseException):  # It is no data, then.
+        return of_raised(x)
+    return None
+
+
+def _failing_task(error: BaseException, key: Any) -> Any:
+    from dask._task_spec import Task
+
+    return Task(key, Raising(error))
+
+
+def _dumps_by_type(
+    x: object, instead: Instead | None, keep: Callable[[Any], object] | None
+) -> bytes:
     from distributed.protocol.pickle import _DaskPickler
 
     class ByType(pickle.Pickler):
+        def instead_of(self, obj: Any) -> Instead | None:
+            return instead
+
         def reducer_override(self, obj: Any) -> Any:
             return _DaskPickler.reducer_override(self, obj)
 

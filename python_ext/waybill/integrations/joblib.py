@@ -16,24 +16,27 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, BinaryIO
 
+from waybill.integrations import _following, _pools, loky
 from waybill.integrations._patches import Patches
-from waybill.integrations.multiprocessing import ChildrenPickler, note_forks
+from waybill.integrations.multiprocessing import note_forks
+from waybill.integrations.pickle import FirstCall
 
-_PICKLER = "waybill.integrations.pickle"
-#: Where each loky keeps its pickler: that within joblib, the one that stands by itself.
-_LOKY = "joblib.externals.loky.backend.reduction", "loky.backend.reduction"
+#: Where each loky keeps its pickler.
+_LOKY = tuple(f"{package}.backend.reduction" for package in loky.PACKAGES)
 
 _patches = Patches()
 #: What each loky pickled with before.
 _before: dict[str, str] = {}
 
 
-def install() -> None:
+def install(**options: Any) -> None:
     """From now on, joblib and loky pack with waybill: those that are imported already;
     joblib if none is, or loky if there is no joblib.
 
-    Raises ModuleNotFoundError if neither is installed.
+    Options are those of ``waybill.configure``, for workers too. Raises
+    ModuleNotFoundError if neither is installed.
     """
+    _following.take(options)
     note_forks()
     # Both are not imported for this: each takes the other's workers away.
     if not any(name in sys.modules for name in _LOKY):
@@ -44,9 +47,15 @@ def install() -> None:
     for name in _LOKY:
         if name in sys.modules and name not in _before:
             _before[name] = sys.modules[name].get_loky_pickler_name()
-            sys.modules[name].set_loky_pickler(_PICKLER)
+            import_module(name.replace("backend.reduction", "process_executor"))
+            sys.modules[name].set_loky_pickler(loky.__name__)
+    loky.note_messages()
     if "joblib" in sys.modules and not _patches:
-        _patches.set(import_module("joblib.pool"), "CustomizablePickler", PoolPickler)
+        pools: Any = import_module("joblib.pool")
+        _patches.set(pools, "CustomizablePickler", PoolPickler)
+        set_up = _setting_up(pools.PicklingPool._setup_queues)
+        _patches.set(pools.PicklingPool, "_setup_queues", set_up)
+        _pools.watch_workers(_patches)
 
 
 def uninstall() -> None:
@@ -57,7 +66,18 @@ def uninstall() -> None:
     _patches.undo()
 
 
-class PoolPickler(ChildrenPickler):
+def _setting_up(set_up_queues: Callable[[Any], None]) -> Callable[[Any], None]:
+    """``PicklingPool._setup_queues``, for workers that may end with a task."""
+
+    def set_up(pool: Any) -> None:
+        set_up_queues(pool)
+        _pools.watch(pool, pool._inqueue._send)
+        pool._inqueue = _pools.Tasks(pool._inqueue)
+
+    return set_up
+
+
+class PoolPickler(_pools.TuplePickler):
     """In the place of ``joblib.pool.CustomizablePickler``, of the multiprocessing
     backend."""
 
@@ -70,23 +90,17 @@ class PoolPickler(ChildrenPickler):
         super().__init__(writer, protocol)
         self.dispatch_table = {**copyreg.dispatch_table, **(reducers or {})}
 
-    def dump(self, obj: object) -> None:
-        super().dump(_Followed(obj))
+    def called_first(self) -> FirstCall:
+        return _answer_so, (_following.packed(), self._note)
 
 
-class _Followed:
-    """What makes a worker that gets it answer by waybill; arrives as the object."""
-
-    def __init__(self, obj: object) -> None:
-        self._object = obj
-
-    def __reduce__(self) -> tuple[Callable[..., object], tuple[object]]:
-        return _followed, (self._object,)
-
-
-def _followed(obj: object) -> object:
+def _answer_so(first: tuple[bytes, _pools.Note | None]) -> None:
+    """What makes a worker answer by waybill."""
     from multiprocessing import parent_process
 
+    told, note = first
+    if note is not None:
+        _pools.take(note)
     if parent_process() is not None:
+        _following.follow(told)
         install()  # Forked ones have it from their parent, others do not.
-    return obj

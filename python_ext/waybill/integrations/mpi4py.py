@@ -15,15 +15,18 @@ from collections.abc import Callable
 from pickle import PickleBuffer
 from typing import Any
 
+from waybill._configuration import configure
 from waybill.integrations.multiprocessing import MainByNamePickler
 
 #: Protocol and threshold of mpi4py's Pickle objects, as they were before.
 _before: list[tuple[Any, int | None, int]] = []
 
 
-def install() -> None:
+def install(**options: Any) -> None:
     """From now on, this process sends by waybill. Imports ``mpi4py.MPI``, which
-    initializes MPI unless ``mpi4py.rc`` says otherwise."""
+    initializes MPI unless ``mpi4py.rc`` says otherwise. Options are those of
+    ``waybill.configure``, for this rank."""
+    configure(**options)
     from mpi4py import MPI
     from mpi4py.util import pkl5
 

@@ -25,18 +25,22 @@ from typing import Any, BinaryIO
 
 from waybill._errors import EncodeError
 from waybill._pickled import load_shared
-from waybill.integrations import pickle
+from waybill.integrations import _following, pickle
+from waybill.integrations._failures import MESSAGES, of_call, of_result
 from waybill.integrations._patches import Patches
 
 _patches = Patches()
 
 
-def install() -> None:
+def install(**options: Any) -> None:
     """From now on, processes of this one, pools, queues, pipes and managers use
-    waybill; and so do ProcessPoolExecutors."""
+    waybill; and so do ProcessPoolExecutors. Options are those of ``waybill.configure``,
+    for children too."""
+    _following.take(options)
     if _patches:
         return
-    from multiprocessing import connection, queues, reduction
+    from concurrent.futures import process
+    from multiprocessing import connection, pool, queues, reduction
 
     note_forks()
     # Who registers a reducer with either class, as sharedctypes does, means both.
@@ -47,6 +51,12 @@ def install() -> None:
     _patches.set(queues, "_ForkingPickler", ForkingPickler)
     _patches.set(reduction, "ForkingPickler", ForkingPickler)
     _patches.set(reduction, "dump", _dump)
+    from waybill.integrations import _pools
+
+    _patches.set(pool.Pool, "_setup_queues", _pools.set_up_queues)
+    _pools.watch_workers(_patches)
+    MESSAGES[process._CallItem] = of_call
+    MESSAGES[process._ResultItem] = of_result
 
 
 def uninstall() -> None:
@@ -168,7 +178,9 @@ def _dump(obj: object, file: BinaryIO, protocol: int | None = None) -> None:
     if isinstance(obj, BaseProcess):
         global _forked
         _forked = {}
-        ForkingPickler(file, protocol).dump(_Starting(obj))
+        data = ForkingPickler.dumps(obj, protocol)
+        first = _start, _following.packed()
+        file.write(pickle.calling_first(first, bytes(data)))
     else:
         # What comes before: only after this has the child the path to find waybill on.
         import pickle as standard
@@ -176,19 +188,10 @@ def _dump(obj: object, file: BinaryIO, protocol: int | None = None) -> None:
         standard.dump(obj, file, protocol)
 
 
-class _Starting:
-    """A process that installs waybill where it is started."""
-
-    def __init__(self, process: object) -> None:
-        self._process = process
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _started, (self._process,)
-
-
-def _started(process: object) -> object:
+def _start(told: bytes) -> None:
+    """What a child calls first that was not forked."""
+    _following.follow(told)
     install()
-    return process
 
 
 def _of_main(name: str, advice: str = "") -> object:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copyreg
 import functools
+import pickle as standard
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,14 +27,14 @@ from pickle import (
 from typing import Any, BinaryIO
 
 from waybill import _core
+from waybill._configuration import chosen
 from waybill._errors import EncodeError
 from waybill._face import dumps_with
 from waybill._files import write_all
-from waybill._modules import names_by_value
+from waybill._modules import with_registered
 from waybill._pickled import pickled
 from waybill._pickler import demand_protocol
-from waybill._policies import Policies
-from waybill._signatures import handle_of_key
+from waybill.integrations._failures import Instead, instead_of
 
 __all__ = [
     "DEFAULT_PROTOCOL",
@@ -44,7 +45,6 @@ __all__ = [
     "PicklingError",
     "Unpickler",
     "UnpicklingError",
-    "configure",
     "dump",
     "dumps",
     "load",
@@ -57,42 +57,36 @@ __all__ = [
 #: cloudpickle, and the copies within engines.
 _CLOUDPICKLES = "cloudpickle", "ray.cloudpickle", "pyspark.cloudpickle"
 
+#: A function of a module, and a plain value that it is given.
+FirstCall = tuple[Callable[[Any], object], object]
+
 #: Bytes of a payload from which on a Pickler writes it by itself, as pickle does.
 _LARGE = 64 * 1024
 
-#: What configure() was given.
-_options: dict[str, Any] = {}
-
-
-def configure(**options: Any) -> None:
-    """What all integrations pickle with from now on: ``by_value``, ``policies`` and
-    ``key``, as for ``waybill.dumps``. Those not given are as if never given.
-
-    Only for this process. Raises TypeError or ValueError for what dumps() refuses.
-    """
-    unknown = options.keys() - {"by_value", "policies", "key"}
-    if unknown:
-        raise TypeError(f"configure() takes no {', '.join(sorted(unknown))}")
-    if "by_value" in options:
-        options["by_value"] = tuple(options["by_value"])
-    dumps_with(None, **options)
-    global _options
-    _options = options
-
 
 def options() -> dict[str, Any]:
-    """What ``waybill.dumps`` is given here: the options of configure(), and the modules
-    that the program has registered with a cloudpickle to go by value."""
-    registered = [name for name in _registered() if name in sys.modules]
+    """What ``waybill.dumps`` is given here, beside what the process has configured: the
+    modules that the program has registered with a cloudpickle to go by value."""
+    registered = _registered_here()
     if not registered:
-        return _options
-    return {**_options, "by_value": [*_options.get("by_value", ()), *registered]}
+        return {}
+    names = *(chosen("by_value") or ()), *registered
+    return {"by_value": [sys.modules.get(name, name) for name in names]}
+
+
+def by_value_here() -> set[str] | None:
+    """A new set of the modules that go by value; None if there are none."""
+    return with_registered([*(chosen("by_value") or ()), *_registered_here()])
+
+
+def _registered_here() -> list[str]:
+    return [name for name in _registered() if name in sys.modules]
 
 
 def payload(obj: object) -> bytes:
     """``waybill.dumps`` with options(), for engines that load with waybill."""
-    chosen = options()
-    return dumps_with(obj, **chosen) if chosen else _core.dumps(obj)
+    given = options()
+    return dumps_with(obj, **given) if given else _core.dumps(obj)
 
 
 def _registered() -> Iterator[str]:
@@ -115,13 +109,23 @@ def dumps(
     is what is written.
     """
     demand_protocol(protocol, buffer_callback)
+    return dumps_or(obj, instead_of(obj), buffer_callback)
+
+
+def dumps_or(
+    obj: object,
+    instead: Instead | None,
+    buffer_callback: Callable[[PickleBuffer], object] | None,
+) -> bytes:
+    """``dumps`` of what is replaced where it cannot be loaded."""
     if buffer_callback is None and not options():
         try:
-            return stream(_core.dumps(obj))
+            return b"".join(_parts(_core.dumps(obj), None, instead))
         except EncodeError as error:
             if not _hangs_on_a_cause(error):
                 raise
-    return dumps_with_hooks(obj, None, None, buffer_callback)
+    parts = _parts_with_hooks(obj, None, None, buffer_callback, instead)
+    return b"".join(parts)
 
 
 def dump(
@@ -170,12 +174,23 @@ class Pickler:
             getattr(self, "reducer_override", None),
             getattr(self, "dispatch_table", None),
             self._buffer_callback,
+            self.instead_of(obj),
         )
+        if (first := self.called_first()) is not None:
+            parts = calling_first(first, parts[0]), *parts[1:]
         # What is large is not copied to be in one piece; what is small is written once.
         if len(parts[1]) < _LARGE:
             parts = (b"".join(parts),)
         for part in parts:
             write_all(self._write, part)
+
+    def instead_of(self, obj: Any) -> Instead | None:
+        """What is to be made of the error where an object cannot be loaded."""
+        return instead_of(obj)
+
+    def called_first(self) -> FirstCall | None:
+        """What is called where it arrives, before all else."""
+        return None
 
     def clear_memo(self) -> None:
         """Does nothing: no pickle refers to an earlier one."""
@@ -197,6 +212,7 @@ def _parts_with_hooks(
     reducer_override: Callable[[Any], Any] | None,
     dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
     buffer_callback: Callable[[PickleBuffer], object] | None,
+    instead: Instead | None = None,
 ) -> tuple[bytes, ...]:
     """The parts of the pickle.
 
@@ -204,8 +220,6 @@ def _parts_with_hooks(
     leaves them out always, and a worker has to be able to say what was raised.
     """
     kept = OutOfBand(buffer_callback)
-    chosen = options()
-    policies, key = chosen.get("policies"), chosen.get("key")
 
     def encode(override: Callable[[Any], Any] | None) -> bytes:
         return _core.encode(
@@ -214,12 +228,12 @@ def _parts_with_hooks(
             override,
             dispatch_table,
             kept.take,
-            names_by_value(chosen.get("by_value", ())),
-            None if policies is None else Policies(policies),
+            by_value_here(),
+            chosen("replace"),
             None,
             0,
-            None if key is None else handle_of_key(key),
-            b"",
+            chosen("key"),
+            chosen("application") or b"",
         )
 
     try:
@@ -229,7 +243,7 @@ def _parts_with_hooks(
         if kept.read_only or not _hangs_on_a_cause(error, dispatch_table or ()):
             raise
         payload = encode(_without_causes(reducer_override, dispatch_table))
-    return _parts(payload, kept)
+    return _parts(payload, kept, instead)
 
 
 def _hangs_on_a_cause(error: EncodeError, registered: Iterable[type] = ()) -> bool:
@@ -294,21 +308,28 @@ class OutOfBand:
 _PROTOCOL = b"\x80\x05"
 _START = _PROTOCOL + b"\x8c\x10waybill._pickled\x8c\x04load\x93"
 _NEXT_BUFFER, _READONLY_BUFFER = b"\x97", b"\x98"
-# Tuples of one and of two, the call, the end.
-_CALL_WITH_ONE, _CALL_WITH_TWO = b"\x85R.", b"\x86R."
+# With what is made of an error, in place of `load`.
+_START_OR = _PROTOCOL + b"\x8c\x10waybill._pickled\x8c\x07load_or\x93"
+# Tuples of one, two and three, the call, the end.
+_TUPLES, _CALL_AND_STOP = (b"\x85", b"\x86", b"\x87"), b"R."
 
 
-def calling_first(module: str, function: str, data: bytes) -> bytes:
-    """The pickle ``data``, and before it a call without arguments, whose answer is
-    dropped: how an engine's workers get to know of waybill."""
-    return _call(module, function) + data[len(_PROTOCOL) :]
+def calling_first(first: FirstCall, data: bytes) -> bytes:
+    """The pickle ``data``, and before it a call whose answer is dropped: how an
+    engine's workers get to know of waybill, first of all."""
+    function, argument = first
+    pushed = _name(function), _plain(argument), _TUPLES[0]
+    return b"".join((_PROTOCOL, *pushed, b"R0", data[len(_PROTOCOL) :]))
 
 
 @functools.cache
-def _call(module: str, function: str) -> bytes:
-    names = (name.encode("ascii") for name in (module, function))
-    pushed = (b"\x8c" + struct.pack("<B", len(name)) + name for name in names)
-    return b"".join((_PROTOCOL, *pushed, b"\x93)R0"))
+def _name(function: Callable[[Any], object]) -> bytes:
+    return _plain(function)
+
+
+def _plain(value: object) -> bytes:
+    """What pushes a plain value, or what is named by its module."""
+    return standard.dumps(value, 3)[len(_PROTOCOL) : -1]
 
 
 def stream(payload: bytes, kept: OutOfBand | None = None) -> bytes:
@@ -316,16 +337,20 @@ def stream(payload: bytes, kept: OutOfBand | None = None) -> bytes:
     return b"".join(_parts(payload, kept))
 
 
-def _parts(payload: bytes, kept: OutOfBand | None) -> tuple[bytes, bytes, bytes]:
+def _parts(
+    payload: bytes, kept: OutOfBand | None, instead: Instead | None = None
+) -> tuple[bytes, bytes, bytes]:
     """What comes before the payload, the payload, and what comes after it."""
     size = len(payload)
+    start = _START if instead is None else _START_OR
     if size < 1 << 8:
-        start = _START + b"C" + struct.pack("<B", size)
+        start += b"C" + struct.pack("<B", size)
     elif size < 1 << 32:
-        start = _START + b"B" + struct.pack("<I", size)
+        start += b"B" + struct.pack("<I", size)
     else:
-        start = _START + b"\x8e" + struct.pack("<Q", size)
-    if kept is None or not kept.read_only:
-        return start, payload, _CALL_WITH_ONE
-    marks = (_NEXT_BUFFER + _READONLY_BUFFER * is_set for is_set in kept.read_only)
-    return start, payload, b"".join((b"(", *marks, b"t", _CALL_WITH_TWO))
+        start += b"\x8e" + struct.pack("<Q", size)
+    more = [] if instead is None else [_plain(instead)]
+    if kept is not None and kept.read_only:
+        marks = (_NEXT_BUFFER + _READONLY_BUFFER * is_set for is_set in kept.read_only)
+        more.append(b"".join((b"(", *marks, b"t")))
+    return start, payload, b"".join((*more, _TUPLES[len(more)], _CALL_AND_STOP))

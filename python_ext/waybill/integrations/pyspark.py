@@ -20,17 +20,22 @@ from typing import Any, BinaryIO
 
 from waybill._errors import EncodeError
 from waybill._files import write_all
-from waybill._modules import names_by_value
 from waybill._pickler import demand_protocol
+from waybill.integrations import _following
 from waybill.integrations._patches import Patches
-from waybill.integrations.pickle import calling_first, dumps_with_hooks, options
+from waybill.integrations.pickle import (
+    by_value_here,
+    calling_first,
+    dumps_with_hooks,
+)
 
 _patches = Patches()
 
 
-def install() -> None:
+def install(**options: Any) -> None:
     """From now on, PySpark pickles with waybill in this process, and in the workers
-    that load what it has pickled."""
+    that load what it has pickled. Options are those of ``waybill.configure``."""
+    _following.take(options)
     if _patches:
         return
     from pyspark import cloudpickle
@@ -60,7 +65,7 @@ def dumps(
             # Something in it goes by value, or waybill says better what is wrong.
             pass
     data = dumps_with_hooks(obj, None, None, buffer_callback)
-    return calling_first(__name__, "follow", data)
+    return calling_first((follow, _following.packed()), data)
 
 
 def dump(
@@ -73,9 +78,10 @@ def dump(
     write_all(file.write, dumps(obj, protocol, buffer_callback))
 
 
-def follow() -> None:
+def follow(told: bytes) -> None:
     """What waybill's pickles call first: installs in workers."""
     if os.environ.get("SPARK_PYTHON_RUNTIME") == "PYTHON_WORKER":
+        _following.follow(told)
         install()
 
 
@@ -84,7 +90,7 @@ def _dumps_plain(obj: object, protocol: int | None) -> bytes:
     exception if there is none."""
     file = io.BytesIO()
     pickler = _plain_pickler()(file, protocol)
-    pickler.by_value = names_by_value(options().get("by_value", ())) or set()
+    pickler.by_value = by_value_here() or set()
     pickler.dump(obj)
     return file.getvalue()
 

@@ -17,15 +17,17 @@ from typing import Any, BinaryIO, NamedTuple
 
 from waybill._files import write_all
 from waybill._pickler import demand_protocol
+from waybill.integrations import _following
 from waybill.integrations._patches import Patches
 from waybill.integrations.pickle import calling_first, dumps_with_hooks
 
 _patches = Patches()
 
 
-def install() -> None:
+def install(**options: Any) -> None:
     """From now on, Ray pickles with waybill in this process, and in the workers that
-    load what it has pickled."""
+    load what it has pickled. Options are those of ``waybill.configure``."""
+    _following.take(options)
     if _patches:
         return
     import ray.actor
@@ -55,7 +57,7 @@ def dumps(
     # the function or class that is called with it.
     if buffer_callback is not None:
         return data
-    return calling_first(__name__, "follow", data)
+    return calling_first((follow, _following.packed()), data)
 
 
 def dump(
@@ -68,12 +70,13 @@ def dump(
     write_all(file.write, dumps(obj, protocol, buffer_callback))
 
 
-def follow() -> None:
+def follow(told: bytes) -> None:
     """What pickles of functions and classes call first: installs in workers."""
     import ray
 
     worker = ray._private.worker
     if worker.global_worker.mode == worker.WORKER_MODE:
+        _following.follow(told)
         install()
 
 

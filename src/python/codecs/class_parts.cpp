@@ -67,7 +67,7 @@ bool is_plain_method(PyObject* value) {
 bool is_made_in_c(PyObject* value) {
   PyTypeObject* type = Py_TYPE(value);
   return type == &PyMethodDescr_Type || type == &PyWrapperDescr_Type ||
-         type == &PyClassMethodDescr_Type;
+         type == &PyClassMethodDescr_Type || type == &PyMemberDescr_Type;
 }
 
 // Whether a base may have a hook that wants keywords.

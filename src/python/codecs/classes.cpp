@@ -4,22 +4,41 @@
 
 #include "python/codec.h"
 #include "python/compat.h"
+#include "python/known_class.h"
 #include "python/modules.h"
 #include "python/plain_writer.h"
 
 namespace waybill::py {
 
+namespace {
+
+// What the home of a received class last said of it, where that is not what the class
+// is now. Null at home, and where both are the same.
+Ref word_of(GraphEncoder& encoder, PyObject* type, PyObject* attributes) {
+  if (encoder.names_no_ids() || is_home(encoder.state(), type)) return {};
+  Ref word = Ref::steal(PyObject_CallFunctionObjArgs(encoder.state().word_of.get(),
+                                                     type, attributes, nullptr));
+  return word.get() == Py_None ? Ref() : word;
+}
+
+}  // namespace
+
 void describe_class(GraphEncoder& encoder, PyObject* type, Plan& plan) {
   const char* const kLabels[] = {".__class__", ".__name__", ".__bases__", "", ""};
+  if (encoder.only_names_classes()) {
+    encoder.out().node(wire::NodeTag::kClass, 1);
+    write_leaf(encoder.own_id(type).get(), encoder.out());
+    return;
+  }
   Ref parts = ordinary_class_parts(encoder.state(), type);
   if (!parts) {
     parts = Ref::steal(PyObject_CallOneArg(encoder.state().class_parts.get(), type));
   }
-  if (PyUnicode_Check(parts.get())) {
-    // A name other than its own, under which its module has it.
-    Ref module = Ref::steal(PyObject_GetAttr(type, encoder.state().names.module.get()));
+  if (PyTuple_Check(parts.get()) && PyTuple_GET_SIZE(parts.get()) == 2) {
+    // A module and a name under which that has it, other than its own.
     const GlobalName name =
-        find_global(encoder.state(), type, module.get(), parts.get());
+        find_global(encoder.state(), type, PyTuple_GET_ITEM(parts.get(), 0),
+                    PyTuple_GET_ITEM(parts.get(), 1));
     if (!name.module) encoder.fail("is a class that its module does not have");
     encoder.global(name);
     return;
@@ -29,8 +48,9 @@ void describe_class(GraphEncoder& encoder, PyObject* type, Plan& plan) {
   }
   encoder.note_class(type);
   const Ref id = encoder.id_of(type);
-  encoder.out().node(wire::NodeTag::kClass, 6);
-  plan.may_close_early(Plan::Early::kClass);
+  const Ref word = word_of(encoder, type, PyTuple_GET_ITEM(parts.get(), 4));
+  encoder.out().node(wire::NodeTag::kClass, word ? 7 : 6);
+  plan.may_close_early(word ? Plan::Early::kClassWithWord : Plan::Early::kClass);
   write_leaf(id.get(), encoder.out());
   for (Py_ssize_t i = 0; i < 5; ++i) {
     // The class is there once its namespace is; its attributes may refer to it.
@@ -39,6 +59,7 @@ void describe_class(GraphEncoder& encoder, PyObject* type, Plan& plan) {
     const bool is_dict = i >= 3;
     plan.child(Ref::share(part), is_dict ? Label{} : Label::of_text(kLabels[i]));
   }
+  if (word) plan.child(word, Label{});
 }
 
 }  // namespace waybill::py

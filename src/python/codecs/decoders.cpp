@@ -3,8 +3,10 @@
 // Tested by tests/python/test_functions.py, test_reduce.py, test_untrusted_input.py.
 
 #include <algorithm>
+#include <span>
 #include <string>
 
+#include "python/attribute.h"
 #include "python/codecs/state_setter.h"
 #include "python/compat.h"
 #include "python/graph_decoder.h"
@@ -12,6 +14,9 @@
 #include "python/lookup_check.h"
 #include "python/modules.h"
 #include "python/namespaces.h"
+#include "python/own_names.h"
+#include "python/standard_types.h"
+#include "python/text.h"
 
 namespace waybill::py {
 
@@ -79,6 +84,20 @@ Ref follow(Ref object, PyObject* path, const LookupCheck& check) {
   return object;
 }
 
+// Raises DecodeError if the error that is set says that waybill itself has no `path` in
+// its module: its own helpers differ between versions.
+void refuse_other_waybill(GraphDecoder& decoder, const Ref& module, PyObject* path) {
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return;
+  const PendingError error;
+  const std::string advice = advice_on_versions(module.get());
+  if (advice.empty()) return error.restore();
+  std::string detail = "no ";
+  detail += PrintableText(path).view();
+  detail += " in ";
+  detail += PrintableText(module.get()).view();
+  decoder.fail(ErrorCode::kUnknownFormat, detail + ": " + advice);
+}
+
 // The module came as its number: find_class() imports as it sees fit, and terms are
 // about the name that the manifest gives it, whatever it calls itself.
 Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
@@ -93,7 +112,8 @@ Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
   if (admission != nullptr || find_class != nullptr) {
     name = is_builtin ? state.names.builtins_plain : modules.name(index);
   }
-  const LookupCheck check(state, admission, frame.offset, name.get(), path);
+  const LookupCheck check(state, admission, decoder.denied_names(), frame.offset,
+                          name.get(), path);
   Ref object;
   if (find_class != nullptr) {
     object =
@@ -101,7 +121,13 @@ Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
   } else {
     Ref module = is_builtin ? builtins_module(state) : modules.get(index);
     check.entered(module.get());
-    object = follow(std::move(module), path, check);
+    try {
+      object = follow(std::move(module), path, check);
+    } catch (const PyError&) {
+      if (is_builtin) throw;
+      refuse_other_waybill(decoder, modules.name(index), path);
+      throw;
+    }
   }
   check.found(object.get());
   return object;
@@ -114,7 +140,7 @@ Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
     Ref module = Ref::steal(
         PyModule_NewObject(name == Py_None ? decoder.state().names.empty.get() : name));
     globals = Ref::share(PyModule_GetDict(module.get()));
-    decoder.add_module(std::move(module));
+    decoder.note_module(std::move(module));
   } else {
     globals = Ref::steal(PyDict_New());
   }
@@ -133,6 +159,11 @@ Ref own_module(GraphDecoder& decoder, Frame& frame) {
     decoder.fail(ErrorCode::kBadReference, "a module whose namespace is no module's");
   }
   return Ref::share(module);
+}
+
+Ref finish_module(GraphDecoder& decoder, Frame& frame) {
+  decoder.add_module(frame.object.get(), frame.children[2].get());
+  return {};
 }
 
 Ref load_persistent(GraphDecoder& decoder, Frame& frame) {
@@ -266,19 +297,32 @@ bool has_unseen_keys(PyObject* argument) {
 
 // A dict that is called into being puts its keys in their places by itself.
 void demand_counted_keys(GraphDecoder& decoder, PyObject* callable,
-                         PyObject* arguments) {
+                         std::span<PyObject* const> arguments) {
   if (!decoder.counts_keys_of(callable)) return;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i) {
-    if (!has_unseen_keys(PyTuple_GET_ITEM(arguments, i))) continue;
+  for (PyObject* argument : arguments) {
+    if (!has_unseen_keys(argument)) continue;
     decoder.fail(ErrorCode::kLimitExceeded,
                  "a dict that is made of something else than a dict, so that "
                  "max_key_steps cannot count what its keys take");
   }
 }
 
+// Refuses arguments, which are in a list, that the terms do not let the callable have.
+void demand_fitting(GraphDecoder& decoder, PyObject* callable, PyObject* list) {
+  if (!PyList_CheckExact(list)) {
+    decoder.fail(ErrorCode::kMalformed, "arguments that are no array");
+  }
+  const std::span<PyObject* const> arguments(
+      PySequence_Fast_ITEMS(list), static_cast<std::size_t>(PyList_GET_SIZE(list)));
+  demand_counted_keys(decoder, callable, arguments);
+  if (const StandardType* type = standard_type(decoder, callable)) {
+    demand_arguments(decoder, *type, arguments);
+  }
+}
+
 Ref call_reducer(GraphDecoder& decoder, Frame& frame) {
+  demand_fitting(decoder, frame.children[0].get(), frame.children[1].get());
   Ref arguments = Ref::steal(PySequence_Tuple(frame.children[1].get()));
-  demand_counted_keys(decoder, frame.children[0].get(), arguments.get());
   return Ref::steal(PyObject_Call(frame.children[0].get(), arguments.get(), nullptr));
 }
 
@@ -294,8 +338,12 @@ Ref call_new(GraphDecoder& decoder, Frame& frame) {
     PyErr_Format(PyExc_TypeError, "cannot create '%.200s' instances", cls->tp_name);
     throw PyError();
   }
+  demand_fitting(decoder, type, frame.children[1].get());
   const Ref arguments = Ref::steal(PyList_AsTuple(frame.children[1].get()));
   PyObject* keywords = frame.children[2].get();
+  if (PyDict_GET_SIZE(keywords) != 0 && standard_type(decoder, type) != nullptr) {
+    decoder.fail(ErrorCode::kLimitExceeded, "keywords that this type does not write");
+  }
   // What takes arguments means something by them.
   if (PyTuple_GET_SIZE(arguments.get()) == 0 && PyDict_GET_SIZE(keywords) == 0) {
     if (const Ref inherited = decoder.new_without_attributes(cls)) {
@@ -312,7 +360,6 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
   if (id != Py_None) {
     if (Ref known = identified_object(state, id); known && PyType_Check(known.get())) {
       frame.is_known = true;
-      frame.is_home = is_home(state, known.get());
       return known;
     }
   }
@@ -324,10 +371,13 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref finish_class(GraphDecoder& decoder, Frame& frame) {
-  if (frame.is_known && !decoder.hooks().resets_classes) return {};
-  Ref::steal(
-      PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
-  decoder.close_claim(frame.children[0].get(), frame.object.get());
+  PyObject* id = frame.children[0].get();
+  if (!frame.is_known) {
+    Ref::steal(
+        PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
+    decoder.close_claim(id, frame.object.get());
+  }
+  if (id != Py_None && PyType_Check(frame.object.get())) decoder.add_class(frame);
   return {};
 }
 
@@ -349,7 +399,7 @@ constexpr NodeCodec kCodecs[] = {
     {NodeTag::kPersistent, 0, nullptr, load_persistent},
     {NodeTag::kBuffer, 0, nullptr, take_buffer},
     {NodeTag::kIdentified, 0, nullptr, keep_identified},
-    {NodeTag::kModule, 1, own_module, nullptr},
+    {NodeTag::kModule, 1, own_module, finish_module},
     {NodeTag::kEarlier, 0, nullptr, find_earlier},
     {NodeTag::kInstead, 0, nullptr, stand_in},
 };
@@ -370,6 +420,8 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
   switch (static_cast<FunctionField>(field)) {
     case FunctionField::kGlobals:
       return;  // Went into the namespace as it was read.
+    case FunctionField::kImports:
+      return decoder.add_imports(value);
     case FunctionField::kCells:
       if (!PyList_CheckExact(value) ||
           static_cast<std::size_t>(PyList_GET_SIZE(value)) != cells.size()) {

@@ -3,9 +3,13 @@
 // that everything there may refer back to the function.
 // Tested by tests/python/test_functions.py.
 
+#include <algorithm>
+#include <string_view>
+
 #include "python/code_view.h"
 #include "python/codec.h"
 #include "python/compat.h"
+#include "python/leaves.h"
 #include "python/modules.h"
 #include "python/plain_writer.h"
 
@@ -97,6 +101,7 @@ void plan_named(GraphEncoder& encoder, PyObject* value, PyObject* name, CodeSpot
     encoder.module_index(index, plan.raw());
   } else {
     plan.child(Ref::share(value), std::move(label));
+    if (PyModule_Check(value) && encoder.is_by_value(value)) plan.last_is_part();
   }
 }
 
@@ -174,15 +179,34 @@ constexpr std::size_t kUsualFields = 4;
 struct Global {
   const GlobalUse* use;
   Ref value;
+  int turn;
 };
 
-// Those that no function before wrote.
+// When a global is written. To build what comes late, a reader may have to run
+// functions that read what comes early.
+int turn_of(GraphEncoder& encoder, PyObject* value) {
+  if (PyModule_Check(value)) return encoder.is_by_value(value) ? 3 : 0;
+  if (is_simple(value)) return 0;
+  if (PyFunction_Check(value) || PyCFunction_Check(value) ||
+      Py_IS_TYPE(value, &PyWrapperDescr_Type) ||
+      Py_IS_TYPE(value, &PyMethodDescr_Type)) {
+    return 1;
+  }
+  return PyType_Check(value) ? 2 : 3;
+}
+
+void in_turns(std::vector<Global>& globals) {
+  if (std::ranges::is_sorted(globals, {}, &Global::turn)) return;
+  std::ranges::stable_sort(globals, {}, &Global::turn);
+}
+
+// Those that no function before wrote, or began to write.
 std::vector<Global> new_globals(GraphEncoder& encoder, PyFunctionObject* function,
                                 const CodeInfo& info) {
   std::vector<Global> found;
   found.reserve(info.globals.size());
   const Names& names = encoder.state().names;
-  Memo& written = encoder.written_globals(function->func_globals);
+  WrittenNames& written = encoder.written_globals(function->func_globals);
   for (const GlobalUse& use : info.globals) {
     // These three belong to every namespace.
     if (use.name == names.name.get() || use.name == names.package.get() ||
@@ -190,20 +214,111 @@ std::vector<Global> new_globals(GraphEncoder& encoder, PyFunctionObject* functio
       continue;
     }
     PyObject* value = raw_get(function->func_globals, use.name);
-    if (value == nullptr || written.find(key_of(use.name)) != nullptr) continue;
-    written.insert(key_of(use.name), 0);
-    found.push_back({&use, Ref::share(value)});
+    if (value == nullptr || written.has(use.name)) continue;
+    const int turn = turn_of(encoder, value);
+    if (turn == 0) written.add(use.name);
+    found.push_back({&use, Ref::share(value), turn});
   }
+  in_turns(found);
   return found;
+}
+
+// The types of what is made of several classes: `list[int]`, `int | None`.
+constexpr std::string_view kGenericTypes[] = {"types.GenericAlias", "types.UnionType",
+                                              "typing.Union", "_GenericAlias",
+                                              "_UnionGenericAlias"};
+
+// Whether an annotation is a class, or made of classes alone: there is no text in it.
+bool is_without_text(const State& state, PyObject* annotation) {
+  if (PyType_Check(annotation) || annotation == Py_None) return true;
+  const auto is_it = [&](std::string_view name) {
+    return name == Py_TYPE(annotation)->tp_name;
+  };
+  if (!std::ranges::any_of(kGenericTypes, is_it)) return false;
+  const Ref given = attribute_or_null(annotation, state.names.args);
+  if (!given || !PyTuple_CheckExact(given.get())) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given.get()); ++i) {
+    if (!PyType_Check(PyTuple_GET_ITEM(given.get(), i))) return false;
+  }
+  return true;
+}
+
+// What the code of an annotation names; null if it names nothing.
+const CodeInfo* annotation_info(GraphEncoder& encoder, PyObject* annotation) {
+  const State& state = encoder.state();
+  Ref code;
+  if (PyUnicode_CheckExact(annotation)) {
+    code = Ref::share(raw_get(state.annotation_codes.get(), annotation));
+  }
+  if (!code) {
+    code = Ref::steal(PyObject_CallOneArg(state.code_of_annotation.get(), annotation));
+  }
+  return code.get() == Py_None ? nullptr : &encoder.infos().get(code.get());
+}
+
+// Adds the globals that code of annotations names.
+void add_globals(GraphEncoder& encoder, PyFunctionObject* function,
+                 const CodeInfo& info, std::vector<Global>& globals) {
+  auto* object = reinterpret_cast<PyObject*>(function);
+  encoder.imports().function(object, info);
+  encoder.bring_companions(object, info);
+  for (Global& global : new_globals(encoder, function, info)) {
+    const auto is_it = [&](const Global& other) {
+      return other.use->name == global.use->name;
+    };
+    if (std::ranges::none_of(globals, is_it)) globals.push_back(std::move(global));
+  }
+}
+
+// Adds what annotations name by text, for typing.get_type_hints(). It looks into the
+// globals of the function that another one wraps, and so not into those of the latter.
+// `annotate`: the function that gives them when they are asked for (3.14), or null.
+void add_annotated_globals(GraphEncoder& encoder, PyFunctionObject* function,
+                           PyObject* annotate, PyObject* annotations,
+                           std::vector<Global>& globals) {
+  PyObject* attributes = function->func_dict;
+  if (attributes != nullptr &&
+      raw_get(attributes, encoder.state().names.wrapped.get()) != nullptr) {
+    return;
+  }
+  if (annotate != nullptr) {
+    const Ref code = Ref::steal(
+        PyObject_CallFunctionObjArgs(encoder.state().code_of_annotation.get(), annotate,
+                                     reinterpret_cast<PyObject*>(function), nullptr));
+    if (code.get() == Py_None) return;
+    add_globals(encoder, function, encoder.infos().get(code.get()), globals);
+    return in_turns(globals);
+  }
+  // Compiling may run code that changes the dict: filters of warnings.
+  const Ref values = Ref::steal(PyDict_Values(annotations));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values.get()); ++i) {
+    PyObject* annotation = PyList_GET_ITEM(values.get(), i);
+    if (is_without_text(encoder.state(), annotation)) continue;
+    const CodeInfo* info = annotation_info(encoder, annotation);
+    if (info != nullptr) add_globals(encoder, function, *info, globals);
+  }
+  in_turns(globals);
 }
 
 void plan_globals(GraphEncoder& encoder, const std::vector<Global>& globals,
                   Plan& plan) {
   plan.raw().map(globals.size());
-  for (const auto& [use, value] : globals) {
+  for (const auto& [use, value, turn] : globals) {
     write_text(use->name, plan.raw());
     plan_named(encoder, value.get(), use->name, {use->info, use->offset},
                Label::of_key(".__globals__", use->name), plan);
+    if (turn != 0) plan.last_is_global();
+  }
+}
+
+// Modules by value that the function's code needs more of than a reader has.
+void plan_imports(GraphEncoder& encoder, const std::vector<Ref>& modules, Plan& plan) {
+  plan.raw().map(modules.size());
+  for (const Ref& module : modules) {
+    PyObject* name = module_name(encoder.state(), module.get());
+    write_text(name, plan.raw());
+    plan.child(module, Label::of_key(".__import__", name));
+    plan.last_is_part();
   }
 }
 
@@ -214,9 +329,8 @@ void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
   // The info holds the code, whatever becomes of the function's.
   CodeInfo& info = encoder.infos().get(function->func_code);
   PyCodeObject* code = info.code;
-  encoder.imports().function(object, info);
   encoder.bring_companions(object, info);
-
+  encoder.imports().function(object, info);
   const std::uint32_t body = encoder.code().use(reinterpret_cast<PyObject*>(code));
   encoder.out().node(NodeTag::kFunction, 4);
   encoder.out().unsigned_integer(body);
@@ -251,8 +365,16 @@ void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
   PyObject* doc = function->func_doc != nullptr ? function->func_doc : Py_None;
   if (!equal_text(doc, default_doc(code))) add(FunctionField::kDoc, doc, ".__doc__");
 
-  const std::vector<Global> globals = new_globals(encoder, function, info);
+  PyObject* const annotate = deferred_annotate(object);
+  Ref annotations = annotate == nullptr ? evaluated_annotations(object) : Ref();
+  if (annotations && PyDict_GET_SIZE(annotations.get()) == 0) annotations = Ref();
+  std::vector<Global> globals = new_globals(encoder, function, info);
+  if (annotate != nullptr || annotations) {
+    add_annotated_globals(encoder, function, annotate, annotations.get(), globals);
+  }
+  const std::vector<Ref> modules = encoder.modules_to_bring();
   if (!globals.empty()) add(FunctionField::kGlobals, nullptr, "");
+  if (!modules.empty()) add(FunctionField::kImports, nullptr, "");
   if (!cells.empty()) add(FunctionField::kCells, nullptr, "");
   if (function->func_defaults != nullptr) {
     add(FunctionField::kDefaults, function->func_defaults, ".__defaults__");
@@ -260,10 +382,9 @@ void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
   if (function->func_kwdefaults != nullptr) {
     add(FunctionField::kKeywordDefaults, function->func_kwdefaults, ".__kwdefaults__");
   }
-  if (PyObject* annotate = deferred_annotate(object)) {
+  if (annotate != nullptr) {
     add(FunctionField::kAnnotate, annotate, ".__annotate__");
-  } else if (Ref annotations = evaluated_annotations(object);
-             annotations && PyDict_GET_SIZE(annotations.get()) > 0) {
+  } else if (annotations) {
     add(FunctionField::kAnnotations, annotations.get(), ".__annotations__");
   }
   if (PyObject* parameters = type_parameters(object)) {
@@ -279,6 +400,8 @@ void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
     plan.raw().unsigned_integer(static_cast<std::uint64_t>(field.field));
     if (field.field == FunctionField::kGlobals) {
       plan_globals(encoder, globals, plan);
+    } else if (field.field == FunctionField::kImports) {
+      plan_imports(encoder, modules, plan);
     } else if (field.field == FunctionField::kCells) {
       plan_cells(encoder, function, info, cells, plan);
     } else if (field.field == FunctionField::kDefaults) {

@@ -43,39 +43,61 @@ bool GraphEncoder::has_plain_namespace(PyObject* globals) {
          module_dicts_.end();
 }
 
+std::vector<std::pair<Ref, Ref>> GraphEncoder::unwritten(PyObject* module) {
+  PyObject* dict = PyModule_GetDict(module);
+  const Names& names = state_.names;
+  // What a module has without its code.
+  const Ref* const given[] = {&names.name,     &names.package, &names.path,
+                              &names.builtins, &names.spec,    &names.loader,
+                              &names.cached};
+  WrittenNames& written = written_globals(dict);
+  std::vector<std::pair<Ref, Ref>> found;
+  const auto look_at = [&](PyObject* name, PyObject* value) {
+    const auto is_name = [&](const Ref* other) {
+      return PyUnicode_Compare(name, other->get()) == 0;
+    };
+    if (!written.has(name) && std::ranges::none_of(given, is_name)) {
+      found.emplace_back(Ref::share(name), Ref::share(value));
+    }
+  };
+  OwnModule& own = own_module_entry(module);
+  if (own.is_whole) {
+    Py_ssize_t position = 0;
+    PyObject *name, *value;
+    while (PyDict_Next(dict, &position, &name, &value)) {
+      if (PyUnicode_CheckExact(name)) look_at(name, value);
+    }
+    return found;
+  }
+  std::erase_if(own.waiting, [&](const Ref& name) { return written.has(name.get()); });
+  for (const Ref& name : own.waiting) {
+    if (PyObject* value = raw_get(dict, name.get())) look_at(name.get(), value);
+  }
+  return found;
+}
+
 void describe_module(GraphEncoder& encoder, PyObject* module, Plan& plan) {
   PyObject* dict = PyModule_GetDict(module);
-  const Names& names = encoder.state().names;
   // Functions of it came first, when nothing told that a module has their namespace.
   if (encoder.has_plain_namespace(dict)) return describe_reduced(encoder, module, plan);
-  encoder.out().node(wire::NodeTag::kModule, 2);
+  encoder.out().node(wire::NodeTag::kModule, 3);
   encoder.write_namespace(dict, true);
-  PyObject* const given[] = {
-      names.name.get(), names.package.get(), names.path.get(),  names.builtins.get(),
-      names.spec.get(), names.loader.get(),  names.cached.get()};
-  Memo& written = encoder.written_globals(dict);
-  std::vector<std::pair<Ref, Ref>> found;
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(dict, &position, &name, &value)) {
-    const auto is_same = [name = name](PyObject* other) {
-      return PyUnicode_Compare(name, other) == 0;
-    };
-    if (!PyUnicode_CheckExact(name)) continue;
-    if (std::any_of(std::begin(given), std::end(given), is_same)) continue;
-    const std::uintptr_t key = encoder.key_of_name(name);
-    if (written.find(key) != nullptr) continue;
-    written.insert(key, 0);
-    found.emplace_back(Ref::share(name), Ref::share(value));
-  }
-  if (encoder.is_by_value(module)) {
+  const bool is_by_value = encoder.is_by_value(module);
+  const bool is_part = !encoder.is_needed_whole(module);
+  std::vector<std::pair<Ref, Ref>> found = encoder.unwritten(module);
+  if (is_by_value) {
     for (const auto& [key, held] : found) encoder.add_companion(held.get());
   }
   plan.raw().map(found.size());
   for (auto& [key, held] : found) {
     write_text(key.get(), plan.raw());
+    const bool is_module =
+        is_part && PyModule_Check(held.get()) && encoder.is_by_value(held.get());
     plan.child(std::move(held), Label::of_attribute(key.get()));
+    plan.last_is_global();
+    if (is_module) plan.last_is_part();
   }
+  plan.raw().boolean(is_part);
 }
 
 }  // namespace waybill::py

@@ -116,10 +116,9 @@ bool is_of_library(const State& state, PyObject* object, PyObject* reducer) {
 
 Ref reduce(GraphEncoder& encoder, PyObject* object) {
   const State& state = encoder.state();
-  if (encoder.hooks().policies != nullptr) {
+  if (encoder.hooks().replace != nullptr) {
     // (policy, answer) for what must not travel as it is; None for all else.
-    const Ref choice =
-        Ref::steal(PyObject_CallOneArg(encoder.hooks().policies, object));
+    const Ref choice = Ref::steal(PyObject_CallOneArg(encoder.hooks().replace, object));
     if (choice.get() != Py_None) {
       encoder.note_substitution(object, text_of(PyTuple_GET_ITEM(choice.get(), 0)));
       return Ref::share(PyTuple_GET_ITEM(choice.get(), 1));
@@ -201,12 +200,30 @@ void demand_class_first(GraphEncoder& encoder, PyObject* object, const Reduced& 
     encoder.fail("first argument to " + name + "() must be a class, not " +
                  name_of_type(type));
   }
-  // A proxy has the class of what it stands for.
-  const Ref own =
+  if (type == reinterpret_cast<PyObject*>(Py_TYPE(object))) return;
+  // A proxy may travel as what it stands for, whose class it has.
+  const Ref told =
       Ref::steal(PyObject_GetAttr(object, encoder.state().names.class_.get()));
-  if (own.get() != type) {
+  if (told.get() != type) {
     encoder.fail("first argument to " + name + "() must be the object's own class");
   }
+}
+
+// Whether a class's own __new__ needs more than these arguments, and whoever makes an
+// instance can do without it. Pickle's protocols 0 and 1 do; later ones fail at load.
+bool needs_more_arguments(const State& state, PyObject* arguments) {
+  PyObject* cls = PyTuple_GET_ITEM(arguments, 0);
+  auto* type = reinterpret_cast<PyTypeObject*>(cls);
+  if (type->tp_new == PyBaseObject_Type.tp_new) return false;
+  const Ref made = attribute_or_null(cls, state.names.new_);
+  if (!made || !PyFunction_Check(made.get())) return false;
+  const auto* function = reinterpret_cast<PyFunctionObject*>(made.get());
+  const auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  PyObject* defaults = function->func_defaults;
+  const Py_ssize_t optional = defaults == nullptr ? 0 : PyTuple_GET_SIZE(defaults);
+  if (code->co_argcount - optional <= PyTuple_GET_SIZE(arguments)) return false;
+  while (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) type = type->tp_base;
+  return type == &PyBaseObject_Type;
 }
 
 void plan_array(PyObject* tuple, Py_ssize_t first, const char* label, Plan& plan) {
@@ -256,6 +273,18 @@ void plan_pairs(const Reduced& parts, Plan& plan) {
   }
 }
 
+// An instance that object makes, whatever its class would do.
+void plan_reconstruction(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
+  encoder.out().node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
+  plan.child(encoder.state().reconstructor, Label::of_text(".__reduce_ex__()[0]"));
+  plan.raw().array(3);
+  plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
+             Label::of_text(".__class__"));
+  plan.child(Ref::share(reinterpret_cast<PyObject*>(&PyBaseObject_Type)),
+             Label::of_text(".__class__"));
+  plan.raw().nil();
+}
+
 // `callable` applied to `arguments`: the node up to where a reader has the object.
 void plan_creation(GraphEncoder& encoder, PyObject* object, const Reduced& parts,
                    Plan& plan) {
@@ -265,6 +294,10 @@ void plan_creation(GraphEncoder& encoder, PyObject* object, const Reduced& parts
   const bool is_ex = callable == state.newobj_ex.get();
   if (callable == state.newobj.get() || is_ex) {
     demand_class_first(encoder, object, parts, is_ex ? "__newobj_ex__" : "__newobj__");
+    if (!is_ex && PyTuple_GET_SIZE(parts.arguments) == 1 &&
+        needs_more_arguments(state, parts.arguments)) {
+      return plan_reconstruction(encoder, parts, plan);
+    }
     encoder.out().node(NodeTag::kNewObject, 6);
     plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
                Label::of_text(".__class__"));
@@ -292,6 +325,13 @@ void plan_creation(GraphEncoder& encoder, PyObject* object, const Reduced& parts
       plan.child(Ref::share(value), Label::of_key(label, key));
     }
     return;
+  }
+  if (PyType_Check(callable) &&
+      reinterpret_cast<PyTypeObject*>(callable)->tp_new == nullptr) {
+    // As of sys.version_info, which a module has.
+    PyErr_Format(PyExc_TypeError, "cannot pickle '%.200s' object: nobody can make it",
+                 reinterpret_cast<PyTypeObject*>(callable)->tp_name);
+    throw PyError();
   }
   encoder.out().node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
   plan.child(Ref::share(callable), Label::of_text(".__reduce_ex__()[0]"));
@@ -361,10 +401,25 @@ GlobalName found_by_name(GraphEncoder& encoder, PyObject* object, PyObject* answ
   return {Ref::share(module), Ref::share(path)};
 }
 
+// Whether a class of Python says what the __class__ of its instances is, as those of
+// proxies and mocks do.
+bool tells_a_class(const State& state, PyTypeObject* type) {
+  if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || type->tp_mro == nullptr) {
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    if (!PyType_HasFeature(base, Py_TPFLAGS_HEAPTYPE)) continue;
+    if (raw_get(type_dict(base).get(), state.names.class_.get()) != nullptr)
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 // Our reducer for the exact type, by type or by the type's name; that of BaseException
-// for any exception. Null if none.
+// for any exception; that of proxies. Null if none.
 Ref own_reducer(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (PyExceptionInstance_Check(object)) {
@@ -387,7 +442,7 @@ Ref own_reducer(const State& state, PyObject* object) {
     if (!PyType_IsSubtype(type, base)) continue;
     return Ref::share(raw_get(state.reducers.get(), reinterpret_cast<PyObject*>(base)));
   }
-  return {};
+  return tells_a_class(state, type) ? state.reduce_by_type : Ref();
 }
 
 Ref GraphEncoder::reducer_of(PyObject* object) {
@@ -418,7 +473,7 @@ void describe_reduced(GraphEncoder& encoder, PyObject* object, Plan& plan) {
 
 void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
                      Plan& plan) {
-  if (answer == Py_None && encoder.hooks().policies != nullptr) {
+  if (answer == Py_None && encoder.hooks().replace != nullptr) {
     return encoder.out().nil();  // Dropped.
   }
   const GlobalName name = found_by_name(encoder, object, answer);

@@ -5,6 +5,7 @@
 
 #include "python/attribute.h"
 #include "python/compat.h"
+#include "python/standard_types.h"
 
 namespace waybill::py {
 
@@ -34,20 +35,35 @@ void add_pairs(PyObject* object, PyObject* pairs) {
   }
 }
 
-void set_attributes(PyObject* object, PyObject* attributes) {
+// Whether the classes of an object say what all of its attributes are, as proxies do:
+// until its state is there, asking or setting one would ask the state.
+bool is_proxy(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) && !PyType_Check(object) &&
+         type->tp_getattro != PyObject_GenericGetAttr &&
+         type->tp_setattro != PyObject_GenericSetAttr;
+}
+
+void set_attributes(GraphDecoder& decoder, PyObject* object, PyObject* attributes) {
   if (!PyDict_Check(attributes)) return;
+  const setattrofunc set =
+      is_proxy(object) ? PyObject_GenericSetAttr : PyObject_SetAttr;
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(attributes, &position, &name, &value)) {
     const Ref keep[] = {Ref::share(name), Ref::share(value)};
-    check(PyObject_SetAttr(object, name, value));
+    demand_no_shadow(decoder, object, name, value, true);
+    check(set(object, name, value));
   }
 }
 
 // The instance's dict takes the entries as they are: no __setattr__ runs.
-void update_dict(const State& state, PyObject* object, PyObject* entries) {
+void update_dict(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
   if (!PyDict_Check(entries) || PyDict_GET_SIZE(entries) == 0) return;
-  const Ref dict = Ref::steal(PyObject_GetAttr(object, state.names.dict.get()));
+  const Names& names = decoder.state().names;
+  const Ref dict = is_proxy(object)
+                       ? Ref::steal(PyObject_GenericGetDict(object, nullptr))
+                       : Ref::steal(PyObject_GetAttr(object, names.dict.get()));
   const bool is_dict = PyDict_CheckExact(dict.get());
   Py_ssize_t position = 0;
   PyObject *name, *value;
@@ -56,35 +72,57 @@ void update_dict(const State& state, PyObject* object, PyObject* entries) {
     if (PyUnicode_CheckExact(key)) PyUnicode_InternInPlace(&key);
     const Ref interned = Ref::steal(key);
     const Ref held = Ref::share(value);
+    demand_no_shadow(decoder, object, name, value, false);
     check(is_dict ? PyDict_SetItem(dict.get(), interned.get(), value)
                   : PyObject_SetItem(dict.get(), interned.get(), value));
   }
 }
 
-void set_state(const State& state, PyObject* object, PyObject* value) {
+// The object's __setstate__; null if it has none. A __getattr__ is not asked: it may
+// answer for every name, by what is not there yet.
+Ref setter_of(const State& state, PyObject* object) {
+  if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) ||
+      PyType_Check(object)) {
+    return attribute_or_null(object, state.names.setstate);
+  }
+  Ref setter =
+      Ref::steal_or_null(PyObject_GenericGetAttr(object, state.names.setstate.get()));
+  if (!setter) forgive(PyExc_AttributeError);
+  return setter;
+}
+
+void set_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
   if (value == Py_None) return;
-  if (Ref setter = attribute_or_null(object, state.names.setstate)) {
+  if (Ref setter = setter_of(decoder.state(), object)) {
     Ref::steal(PyObject_CallOneArg(setter.get(), value));
     return;
   }
   if (PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == 2) {
-    update_dict(state, object, PyTuple_GET_ITEM(value, 0));
-    set_attributes(object, PyTuple_GET_ITEM(value, 1));
+    update_dict(decoder, object, PyTuple_GET_ITEM(value, 0));
+    set_attributes(decoder, object, PyTuple_GET_ITEM(value, 1));
   } else {
-    update_dict(state, object, value);
+    update_dict(decoder, object, value);
   }
 }
 
 void finish(GraphDecoder& decoder, Frame& frame, std::size_t first) {
   PyObject* object = frame.object.get();
-  add_items(decoder.state(), object, frame.children[first + 1].get());
-  add_pairs(object, frame.children[first + 2].get());
   PyObject* value = frame.children[first].get();
-  if (frame.children.size() > first + 3) {
+  PyObject* items = frame.children[first + 1].get();
+  PyObject* pairs = frame.children[first + 2].get();
+  const bool has_setter = frame.children.size() > first + 3;
+  PyObject* callable = frame.children[0].get();  // Null of an instance that was there.
+  if (const StandardType* type =
+          callable == nullptr ? nullptr : standard_type(decoder, callable)) {
+    demand_contents(decoder, *type, value, items, pairs, has_setter);
+  }
+  add_items(decoder.state(), object, items);
+  add_pairs(object, pairs);
+  if (has_setter) {
     Ref::steal(PyObject_CallFunctionObjArgs(frame.children[first + 3].get(), object,
                                             value, nullptr));
   } else {
-    set_state(decoder.state(), object, value);
+    set_state(decoder, object, value);
   }
 }
 

@@ -250,6 +250,13 @@ def source_files(version):
         files["pkglazy/__init__.py"] = _LAZY
         files["pkglazy/one.py"] = plain("pkglazy.one")
         files["pkglazy/two.py"] = plain("pkglazy.two")
+        files["pkglazy/deep/__init__.py"] = (
+            "lazy from . import er\nlazy from .. import er as other\n"
+        )
+        for place in "pkglazy", "pkglazy.deep":
+            folder = f"{place.replace('.', '/')}/er"
+            files[f"{folder}/__init__.py"] = plain(f"{place}.er")
+            files[f"{folder}/most.py"] = plain(f"{place}.er.most")
     return files
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-#: What a policy may be. "error": the object cannot travel. "fresh": the receiver gets a
+#: What may be chosen. "error": the object cannot travel. "fresh": the receiver gets a
 #: new one, in its first state. "drop": the receiver gets None.
-POLICIES = ("error", "fresh", "drop")
+REPLACEMENTS = ("error", "fresh", "drop")
 
-Policy = str
+Replacement = str
 Choice = tuple[str, Any]
 
 
@@ -47,42 +47,63 @@ def _table() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
     }
 
 
-class Policies:
+class Replacements:
     """One call's choice, as the extension asks for it.
 
-    Called with an object, answers None if it travels as it is, else the policy and
+    Called with an object, answers None if it travels as it is, else the choice and
     either a reducer's answer or, for "drop", None.
     """
 
-    def __init__(self, choice: Policy | Mapping[type, Policy]) -> None:
+    def __init__(self, choice: Replacement | Mapping[type, Replacement]) -> None:
         self._makers = _table()
         if isinstance(choice, str):
             _check(choice)
-            self._policies = dict.fromkeys(self._makers, choice)
+            self._chosen = dict.fromkeys(self._makers, choice)
             return
-        self._policies = {}
-        for kind, policy in choice.items():
-            _check(policy)
+        self._chosen = {}
+        for kind, replacement in choice.items():
+            _check(replacement)
             if not isinstance(kind, type):
                 # threading.Lock and RLock are functions in some versions.
                 kind = type(kind())
-            self._policies[kind] = policy
+            self._chosen[kind] = replacement
 
     def __call__(self, obj: object) -> Choice | None:
         kind = type(obj)
-        policy = self._policies.get(kind, "error")
-        if policy == "error":
+        chosen = self._chosen.get(kind, "error")
+        if chosen == "error":
             return None
-        if policy == "drop":
-            return policy, None
+        if chosen == "drop":
+            return chosen, None
         if kind not in self._makers:
-            return policy, (kind, ())
+            return chosen, (kind, ())
         maker = self._makers[kind]
         if maker is None:
             raise TypeError(f"there is no fresh {kind.__name__!r}; it can be dropped")
-        return policy, maker(obj)
+        return chosen, maker(obj)
 
 
-def _check(policy: object) -> None:
-    if policy not in POLICIES:
-        raise ValueError(f"{policy!r} is no policy: choose from {', '.join(POLICIES)}")
+def _check(choice: object) -> None:
+    if choice not in REPLACEMENTS:
+        raise ValueError(f"replace: {choice!r} is none of {', '.join(REPLACEMENTS)}")
+
+
+def remedy(obj: object) -> str:
+    """What the sender can do about an object that refused to travel."""
+    kind = type(obj)
+    makers = _table()
+    how = "fresh" if makers.get(kind) is not None else "drop"
+    name = _NAMES.get(kind.__name__, f"{kind.__module__}.{kind.__qualname__}")
+    return f'pass replace={{{name}: "{how}"}}, or make it inside of the task'
+
+
+#: Types that are not spelled as they call themselves, before 3.13 at least.
+_NAMES = {
+    "lock": "threading.Lock",
+    "RLock": "threading.RLock",
+    "_local": "threading.local",
+    "generator": "types.GeneratorType",
+    "coroutine": "types.CoroutineType",
+    "async_generator": "types.AsyncGeneratorType",
+    "frame": "types.FrameType",
+}

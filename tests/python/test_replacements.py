@@ -9,7 +9,7 @@ import fresh_process
 import pytest
 import waybill
 
-FRESH = {"policies": "fresh"}
+FRESH = {"replace": "fresh"}
 
 
 class Session:
@@ -18,17 +18,17 @@ class Session:
         self.name = "s"
 
 
-def round_trip(value, policies):
-    return waybill.loads(waybill.dumps(value, policies=policies))
+def round_trip(value, replace):
+    return waybill.loads(waybill.dumps(value, replace=replace))
 
 
 # ---- error
 
 
-@pytest.mark.parametrize("policies", [None, "error", {threading.Lock: "error"}, {}])
-def test_lock_is_refused_unless_told_otherwise(policies):
+@pytest.mark.parametrize("replace", [None, "error", {threading.Lock: "error"}, {}])
+def test_lock_is_refused_unless_told_otherwise(replace):
     with pytest.raises(waybill.EncodeError) as caught:
-        waybill.dumps({"session": [Session()]}, policies=policies)
+        waybill.dumps({"session": [Session()]}, replace=replace)
 
     assert caught.value.path == "obj['session'][0].lock (_thread.lock)"
 
@@ -115,7 +115,7 @@ def test_lock_in_a_closure_is_fresh():
 )
 def test_there_is_no_fresh_generator(value):
     with pytest.raises(waybill.EncodeError, match="no fresh 'generator'") as caught:
-        waybill.dumps({"steps": value}, policies="fresh")
+        waybill.dumps({"steps": value}, replace="fresh")
 
     assert caught.value.path == "obj['steps'] (generator)"
 
@@ -156,7 +156,7 @@ def test_type_that_is_not_named_is_refused():
     mixed = [threading.Lock(), threading.local()]
 
     with pytest.raises(waybill.EncodeError, match=r"obj\[1\]"):
-        waybill.dumps(mixed, policies={threading.Lock: "fresh"})
+        waybill.dumps(mixed, replace={threading.Lock: "fresh"})
 
 
 def test_event_keeps_its_state_where_only_its_lock_is_fresh():
@@ -179,10 +179,10 @@ def test_policy_of_a_type_of_ones_own_calls_it():
     assert type(arrived[0]) is Connection
 
 
-def test_pickler_has_policies():
+def test_pickler_replaces():
     file = io.BytesIO()
 
-    waybill.Pickler(file, policies="drop").dump([threading.Lock()])
+    waybill.Pickler(file, replace="drop").dump([threading.Lock()])
 
     assert waybill.loads(file.getvalue()) == [None]
 
@@ -190,13 +190,13 @@ def test_pickler_has_policies():
 # ---- The choice itself
 
 
-@pytest.mark.parametrize("policies", ["new", {threading.Lock: "new"}, {int: None}])
-def test_unknown_policy_is_a_value_error(policies):
-    with pytest.raises(ValueError, match="is no policy"):
-        waybill.dumps(1, policies=policies)
+@pytest.mark.parametrize("replace", ["new", {threading.Lock: "new"}, {int: None}])
+def test_unknown_policy_is_a_value_error(replace):
+    with pytest.raises(ValueError, match="is none of error, fresh, drop"):
+        waybill.dumps(1, replace=replace)
 
 
 def test_report_names_what_was_replaced():
-    data = waybill.dumps({"a": Session()}, policies="fresh")
+    data = waybill.dumps({"a": Session()}, replace="fresh")
 
     assert "fresh" in str(waybill.inspect(data))

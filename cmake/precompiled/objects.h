@@ -1,0 +1,12 @@
+// What most sources that use the C API include.
+
+#include <Python.h>
+
+#include "core.h"
+
+#include "python/graph_decoder.h"
+#include "python/graph_encoder.h"
+#include "python/state.h"
+#include "wire/format.h"
+#include "wire/reader.h"
+#include "wire/writer.h"

@@ -1,0 +1,37 @@
+// Allocates what C++ needs for the first exception of a thread before anything throws.
+//
+// The C++ runtime keeps a counter of exceptions in each thread. Python loads the
+// runtime late, so glibc allocates the counter when a thread first uses it, that is, at
+// its first throw; without memory for it glibc ends the process. So each thread touches
+// the counter when it first calls waybill, after malloc has shown that there is more
+// memory than that; if there is not, the call is a MemoryError.
+//
+// Tested by tests/python/test_thread_memory.py.
+
+#include "thread_start.h"
+
+#if defined(__GLIBC__)
+
+#include <cxxabi.h>
+
+namespace waybill::extension {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool thread_can_throw = false;
+
+bool prepare_thread() {
+  // More than the counter and glibc's table of such memory take, and more than malloc
+  // puts aside for requests of equal size: what is given back can be taken apart.
+  constexpr std::size_t kRoom = 16 << 10;
+  void* volatile room = std::malloc(kRoom);  // volatile: it is not left out.
+  if (room == nullptr) return false;
+  std::free(room);
+  // It is declared to have no effect: only its answer keeps the call.
+  void* volatile counter = abi::__cxa_get_globals();
+  static_cast<void>(counter);
+  thread_can_throw = true;
+  return true;
+}
+
+}  // namespace waybill::extension
+
+#endif

@@ -1,0 +1,144 @@
+"""Names in annotations that are text.
+
+``from __future__ import annotations`` makes text of all; what such text names is found
+in the globals of the function, by code that is compiled from it and never run.
+
+Tested by tests/python/test_annotations.py.
+"""
+
+from __future__ import annotations
+
+import _ast
+import sys
+from types import CodeType
+from typing import Any
+
+_MAX_TEXTS = 2048
+_MAX_LENGTH = 1024
+
+#: Modules of the types of generic types.
+_GENERIC = ("types", "typing", "collections.abc")
+
+#: Code of texts that came before, by text; None where there is nothing to find.
+CODES: dict[str, CodeType | None] = {}
+
+
+def code_of_annotation(annotation: object, owner: Any = None) -> CodeType | None:
+    """Code that names what an annotation names by text; the extension asks CODES first.
+
+    ``owner``: the function whose annotations the first argument, a function, gives
+    (3.14). None if it names nothing, or is no expression.
+    """
+    if owner is not None:
+        annotation = _values_of(annotation, owner)
+    texts = [annotation] if type(annotation) is str else _texts_in(annotation)
+    text = ", ".join(texts)
+    if not text:
+        return None
+    if text in CODES:
+        return CODES[text]
+    code = _code_of_expressions(texts)
+    if len(text) <= _MAX_LENGTH:
+        if len(CODES) >= _MAX_TEXTS:
+            CODES.clear()
+        CODES[text] = code
+    return code
+
+
+def _values_of(annotate: Any, owner: Any) -> list[object]:
+    """The annotations of a function, if there is text among them.
+
+    Whoever asks for them runs the same code. Text that is called like a parameter is
+    taken for that.
+    """
+    names = {*owner.__code__.co_varnames, "return"}
+    constants = getattr(getattr(annotate, "__code__", None), "co_consts", ())
+    has_text = any(type(c) is str and c not in names for c in constants)
+    # Those of a dataclass's methods are those of its fields.
+    if not has_text and not hasattr(annotate, "__generated_by_dataclasses__"):
+        return []
+    try:
+        return list(annotate(1).values())
+    except (MemoryError, RecursionError):
+        raise
+    except Exception:  # A name that is not there yet.
+        return []
+
+
+def _texts_in(annotation: object) -> list[str]:
+    """Text inside of generic types: ``list["Name"]``."""
+    typing: Any = sys.modules.get("typing")
+    forward = getattr(sys.modules.get("annotationlib", typing), "ForwardRef", None)
+    found: list[str] = []
+    todo: list[Any] = [annotation]
+    seen: set[int] = set()  # A list may be in itself; the annotation holds all of them.
+    while todo:
+        part = todo.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if type(part) is forward:
+            part = part.__forward_arg__
+        if type(part) is str:
+            found.append(part)
+        elif type(part).__module__ in _GENERIC:
+            origin = getattr(part, "__origin__", None)
+            if typing is None or origin is not typing.Literal:
+                arguments = getattr(part, "__args__", ())
+                todo += arguments if type(arguments) is tuple else ()
+        elif type(part) is list:  # Of the parameters of a Callable.
+            todo += part
+    return found
+
+
+def _code_of_expressions(texts: list[str]) -> CodeType | None:
+    expressions = []
+    todo = texts[::-1]
+    while todo:
+        text = todo.pop().strip()
+        if len(text) > _MAX_LENGTH:  # The compiler recurses, and may run out of stack.
+            continue
+        try:
+            tree: Any = compile(
+                text, "<annotation>", "eval", _ast.PyCF_ONLY_AST, dont_inherit=True
+            )
+            expression = f"({text}\n)"
+            compile(expression, "<annotation>", "eval", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        except SystemError as error:  # As compile() says that there is no memory.
+            raise MemoryError from error
+        expressions.append(expression)
+        if "'" in text or '"' in text:
+            todo += _texts_of_tree(tree)
+    if not expressions:
+        return None
+    # A body whose values go nowhere: nothing of it escapes.
+    body = "".join(f"\n {expression}" for expression in expressions)
+    module = compile(f"def annotation():{body}\n", "<annotation>", "exec", 0, True)
+    codes = [c for c in module.co_consts if type(c) is CodeType]
+    return codes[0] if len(codes) == 1 and codes[0].co_names else None
+
+
+def _texts_of_tree(tree: Any) -> list[str]:
+    """Text that is an annotation again: not what Literal and Annotated hold."""
+    found: list[str] = []
+    todo = [tree.body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, _ast.Constant):
+            if type(node.value) is str:
+                found.append(node.value)
+        elif isinstance(node, _ast.Subscript):
+            name = getattr(node.value, "attr", getattr(node.value, "id", ""))
+            if name == "Literal":
+                continue
+            index = node.slice
+            if name == "Annotated" and isinstance(index, _ast.Tuple):
+                index = index.elts[0]
+            todo.append(index)
+        elif isinstance(node, (_ast.BinOp, _ast.Tuple, _ast.List)):
+            todo += (
+                [node.left, node.right] if isinstance(node, _ast.BinOp) else node.elts
+            )
+    return found

@@ -1,0 +1,183 @@
+"""Options that a process sets once for all of its calls.
+
+One table says which there are. Tested by tests/python/test_configure.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from waybill import _core
+from waybill._baselines import MAX_CLASS_BYTES, MAX_CLASSES
+from waybill._baselines import TABLE as CLASSES
+from waybill._modules import ByValue, names_of
+from waybill._replacements import Replacements
+from waybill._signatures import handle_of_key, handle_of_keys
+
+#: What was set, by name, as ``Option.ready`` made it. What is as at the start is not in
+#: it: the extension asks only whether there is anything.
+OPTIONS: dict[str, Any] = {}
+
+#: Whose word alone may count, as ``class_state`` names it.
+SIDES = ("sender", "worker")
+
+
+def chosen(name: str, given: Any = None) -> Any:
+    """What holds for a call: its own argument, unless it is None, or else the process's
+    option. Raises what the option does of a value that it does not take."""
+    return OPTIONS.get(name) if given is None else TABLE[name].ready(given)
+
+
+class Option(NamedTuple):
+    """A row of the table."""
+
+    #: Checks a value, and makes of it what calls need.
+    ready: Callable[[Any], Any]
+    #: Whether engines hand it on to their workers. Secrets stay, and what only this
+    #: process has.
+    travels: bool = True
+    #: Carries it out, for what no call takes; None is what holds at the start.
+    apply: Callable[[Any], object] | None = None
+
+
+def _by_value(modules: ByValue) -> tuple[str, ...]:
+    return tuple(names_of(modules))
+
+
+def _application(application: Any) -> bytes:
+    return bytes(memoryview(application))
+
+
+def _class_state(side: Any) -> Any:
+    if side not in SIDES:
+        raise ValueError(f'class_state should be "sender" or "worker", got {side!r}')
+    return side
+
+
+def _missing(missing: Any) -> bool:
+    """Whether modules that are missing are left out."""
+    if missing not in ("error", "later"):
+        raise ValueError(f'missing should be "error" or "later", got {missing!r}')
+    return bool(missing == "later")
+
+
+def _policy(policy: Any) -> object:
+    # Not before: it needs an extension that is complete, and that needs this module.
+    from waybill._admission import handle_of_policy
+
+    return handle_of_policy(policy)
+
+
+def _limits(limits: Any) -> Any:
+    _core.measurer((None, None, limits))  # It raises what loads would.
+    return limits
+
+
+def _bound(bound: Any) -> int:
+    if type(bound) is not int or bound < 1:
+        raise ValueError("max_classes and max_class_bytes should be ints of at least 1")
+    return bound
+
+
+def _trace(trace: Any) -> Any:
+    if not callable(trace):
+        raise TypeError("trace should be callable, or None")
+    return trace
+
+
+def _set_max_classes(count: int | None) -> None:
+    CLASSES.bound(count or MAX_CLASSES, None)
+
+
+def _set_max_class_bytes(size: int | None) -> None:
+    CLASSES.bound(None, size or MAX_CLASS_BYTES)
+
+
+def _set_trace(trace: Any) -> None:
+    CLASSES.trace = trace
+
+
+def _use_caches(are_used: bool | None) -> None:
+    _core.use_caches(are_used is None or are_used)
+
+
+#: All options. Those of ``dumps`` and ``loads`` that are missing here say something of
+#: one object (``buffer_callback``, ``buffers``), or nothing at all (what pickle takes).
+TABLE: Mapping[str, Option] = {
+    # Of dumps.
+    "by_value": Option(_by_value, travels=False),
+    "replace": Option(Replacements),
+    "key": Option(handle_of_key, travels=False),
+    "application": Option(_application),
+    # Of loads.
+    "reset_classes": Option(bool),
+    "class_state": Option(_class_state),
+    "missing": Option(_missing),
+    "policy": Option(_policy),
+    "keys": Option(handle_of_keys, travels=False),
+    "limits": Option(_limits),
+    # Of the process.
+    "max_classes": Option(_bound, apply=_set_max_classes),
+    "max_class_bytes": Option(_bound, apply=_set_max_class_bytes),
+    "caches": Option(bool, apply=_use_caches),
+    "trace": Option(_trace, apply=_set_trace),
+}
+
+
+def configure(**options: Any) -> None:
+    """Sets options for all calls of this process, and of those forked from it later.
+
+    What is not given stays as it is; None is what holds at the start. An argument of a
+    call goes before what is set here, unless it is None. Nothing that is set here, or
+    given to a call, loosens what ``restrict`` demands.
+
+    by_value, replace, key, application
+        As ``dumps`` takes them.
+    reset_classes, class_state, missing, policy, keys, limits
+        As ``loads`` takes them.
+    max_classes, max_class_bytes
+        How many received classes are kept alive, and what their payloads may come to in
+        bytes, each at least 1. At the start 1 024 and 256 MiB.
+    caches
+        False empties what speeds up objects that come again, and keeps it empty.
+        Results are the same.
+    trace
+        Is called with a ClassChange for each change that a payload makes of a class
+        that was here before, in the thread that loads it; what it raises, ``loads``
+        raises after the change.
+
+    Raises ValueError or TypeError for a value that an option does not take, and
+    TypeError for what is no option; then nothing is set.
+    """
+    _demand_known(options)
+    ready = {
+        name: None if value is None else TABLE[name].ready(value)
+        for name, value in options.items()
+    }
+    for name, value in ready.items():
+        apply = TABLE[name].apply
+        if apply is not None:
+            apply(value)
+            continue
+        OPTIONS.pop(name, None)
+        if value is not None and value is not False:
+            OPTIONS[name] = value
+    # What was loaded on other terms, and is kept, is to be asked for again.
+    CLASSES.generation += 1
+
+
+def travelling(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of these options that engines hand on to their workers. TypeError for what
+    is no option."""
+    _demand_known(options)
+    return {name: value for name, value in options.items() if TABLE[name].travels}
+
+
+def _demand_known(options: Mapping[str, Any]) -> None:
+    unknown = options.keys() - TABLE.keys()
+    if unknown:
+        raise TypeError(
+            f"there is no option {', '.join(sorted(unknown))}; there are "
+            f"{', '.join(TABLE)}"
+        )

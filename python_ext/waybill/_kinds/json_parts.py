@@ -1,0 +1,48 @@
+"""What json makes in C of a decoder or an encoder; see ``_reducers.py``."""
+
+import types
+
+
+def reduce_scanner(obj):
+    return make_scanner, (_members_of(obj),)
+
+
+def make_scanner(options):
+    """What scans text for a decoder of these options."""
+    from json import scanner
+
+    return scanner.make_scanner(types.SimpleNamespace(**options))
+
+
+_OF_AN_ENCODER = (
+    *("markers", "default", "encoder", "indent"),
+    *("key_separator", "item_separator", "sort_keys", "skipkeys"),
+)
+
+
+def reduce_encoder(obj):
+    members = _members_of(obj)
+    options = [members[name] for name in _OF_AN_ENCODER]
+    return make_encoder, (*options, _allows_nan(obj))
+
+
+def _allows_nan(encoder):
+    # It is no member of it.
+    try:
+        encoder(float("nan"), 0)
+    except ValueError:
+        return False
+    return True
+
+
+def make_encoder(*options):
+    """What encodes values with these options."""
+    import _json
+
+    return _json.make_encoder(*options)
+
+
+def _members_of(obj):
+    kind = types.MemberDescriptorType
+    members = [n for n, v in vars(type(obj)).items() if type(v) is kind]
+    return {name: getattr(obj, name) for name in sorted(members)}

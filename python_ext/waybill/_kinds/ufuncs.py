@@ -1,0 +1,63 @@
+"""Universal functions of NumPy and of what is built on it; see ``_reducers.py``."""
+
+import gc
+import sys
+import types
+from importlib.machinery import ExtensionFileLoader
+
+#: Looked into first: a search takes longer. Before NumPy 2.2 no ufunc knows its module.
+_HOMES = "numpy", "scipy.special", "numpy._core.umath", "numpy.core.umath"
+
+
+def reduce_ufunc(obj):
+    name = obj.__name__
+    if name.endswith(" (vectorized)"):
+        return _reduce_made_of_function(obj)
+    if getattr(obj, "__module__", None) is not None:
+        return name
+    for home in _HOMES:
+        module = sys.modules.get(home)
+        if module is not None and _raw(module).get(name) is obj:
+            return getattr, (module, name)
+    module = _module_in_c(name, obj)
+    # Else in any module that has it, also under a dotted name.
+    return (getattr, (module, name)) if module else name
+
+
+def _module_in_c(name, obj):
+    """The module in C that has a ufunc, or the outermost package of it that has it too.
+
+    What other modules have imported does not count: which of them are loaded differs
+    from process to process.
+    """
+    loaded = list(sys.modules.items())
+    found = {key: module for key, module in loaded if _raw(module).get(name) is obj}
+    for key in sorted(found):
+        loader = getattr(_raw(found[key]).get("__spec__"), "loader", None)
+        if isinstance(loader, ExtensionFileLoader):
+            return found[min(k for k in found if f"{key}.".startswith(f"{k}."))]
+    return None
+
+
+def _raw(module):
+    # No module is asked: one that loads itself lazily would do so.
+    return _DICT(module) if isinstance(module, types.ModuleType) else {}
+
+
+_DICT = vars(types.ModuleType)["__dict__"].__get__
+
+
+def _reduce_made_of_function(obj):
+    functions = [f for f in gc.get_referents(obj) if callable(f)]
+    if len(functions) != 1:
+        raise TypeError(f"{obj!r} is not made of one function")
+    identity = {} if obj.identity is None else {"identity": obj.identity}
+    counts = (obj.nin, obj.nout)  # codespell:ignore nin
+    return make_ufunc, (functions[0], *counts, identity)
+
+
+def make_ufunc(function, count_in, count_out, identity):
+    """What numpy.frompyfunc made of a function."""
+    import numpy
+
+    return numpy.frompyfunc(function, count_in, count_out, **identity)

@@ -1,0 +1,36 @@
+"""What loky pickles with, in this process and in its workers.
+
+A worker gets the name of this module with each task, and answers by it.
+``waybill.integrations.joblib`` installs it; LOKY_PICKLER can name it.
+Tested by tests/engines/test_joblib.py.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from waybill.integrations import _following, pickle
+from waybill.integrations._failures import MESSAGES, of_call, of_result
+
+#: Where a loky is: that within joblib, the one that stands by itself.
+PACKAGES = "joblib.externals.loky", "loky"
+
+
+class Pickler(pickle.Pickler):
+    """Tells workers of the options that ``install`` was given."""
+
+    def called_first(self) -> pickle.FirstCall | None:
+        told = _following.packed()
+        return (_following.follow, told) if told else None
+
+
+def note_messages() -> None:
+    """From now on, calls and results that cannot be loaded are failed ones."""
+    for name in PACKAGES:
+        executor = sys.modules.get(f"{name}.process_executor")
+        if executor is not None:
+            MESSAGES[executor._CallItem] = of_call
+            MESSAGES[executor._ResultItem] = of_result
+
+
+note_messages()  # In a worker, where this is imported with the first task.

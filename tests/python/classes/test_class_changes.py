@@ -1,0 +1,304 @@
+"""What becomes of changes of a class, in whatever form the class is sent."""
+
+import pytest
+from class_state_worker import several
+
+
+@pytest.fixture(params=[False, True], ids=["caches off", "caches on"])
+def places(request):
+    with several(2) as (home, worker):
+        for place in (home, worker):
+            place.do(f"waybill.configure(caches={request.param})")
+        yield home, worker
+
+
+# ---- The two programs that gave stale results
+
+
+def test_a_function_sees_the_attribute_that_the_sender_has_changed(places):
+    home, worker = places
+    home.do("""
+    class Conf: lr = 0.1
+    def get(): return Conf.lr
+    """)
+    worker.load(home.dumps("{'get': get}"))
+    assert worker.get("get()") == 0.1
+    home.do("Conf.lr = 0.5")
+
+    worker.load(home.dumps("{'get': get}"))
+
+    assert worker.get("get()") == 0.5
+
+
+def test_a_registry_knows_the_class_that_the_sender_has_added(places):
+    home, worker = places
+    home.do("""
+    class Plugin:
+        kinds = {}
+        def __init_subclass__(cls): Plugin.kinds[cls.__name__] = cls
+    class Csv(Plugin): pass
+    """)
+    worker.load(home.dumps("{'get': lambda: sorted(Plugin.kinds)}"))
+    assert worker.get("get()") == ["Csv"]
+    home.do("class Json(Plugin): pass")
+
+    payload = home.dumps("{'get': lambda: (Json.__name__, sorted(Plugin.kinds))}")
+    worker.load(payload)
+
+    assert worker.get("get()") == ("Json", ["Csv", "Json"])
+
+
+def test_the_registry_of_the_worker_keeps_the_classes_of_the_worker(places):
+    home, worker = places
+    home.do("""
+    class Plugin:
+        kinds = {}
+        def __init_subclass__(cls): Plugin.kinds[cls.__name__] = cls
+    class Csv(Plugin): pass
+    """)
+    worker.load(home.dumps("{'Plugin': Plugin}"))
+    worker.do("class Own(Plugin): pass")
+    home.do("class Json(Plugin): pass")
+
+    worker.load(home.dumps("{'Plugin': Plugin}"))
+
+    names = worker.get("[(k, v.__name__) for k, v in Plugin.kinds.items()]")
+    assert names == [(name, name) for name in ("Csv", "Json", "Own")]
+    assert worker.get("Plugin.kinds['Own'] is Own")
+
+
+# ---- Whatever is sent that needs the class
+
+SOURCE = """
+import functools
+class Base:
+    def of_base(self): return self.x
+class K(Base):
+    x = 1
+    table = {'a': 1}
+    extra = 'there'
+    def __init__(self, own=0): self.own = own
+    def look(self): return self.x, dict(self.table), getattr(self, 'extra', 'gone')
+class Sub(K): pass
+class Holder: it = K
+def get(n=0): return K(n).look()
+def task(k, *rest): return k.look()
+def outer():
+    def inner(): return K().look()
+    return inner
+"""
+
+#: What is sent at the n-th time, and how the state is read.
+FORMS = {
+    "class": ("K", "value().look()"),
+    "instance": ("K(n)", "value.look()"),
+    "instances": ("[K(n), K(n), {'k': K([n])}]", "value[2]['k'].look()"),
+    "subclass": ("Sub", "value().look()"),
+    "instance of a subclass": ("Sub(n)", "value.look()"),
+    "bound method": ("K(n).look", "value()"),
+    "function": ("get", "value()"),
+    "closure": ("outer()", "value()"),
+    "task": ("(get, (n,), {})", "value[0](*value[1])"),
+    "task with an instance": ("(task, (K(n), n), {})", "value[0](*value[1])"),
+    "task with a class": ("(lambda k: k(1).look(), (K,), {})", "value[0](*value[1])"),
+    "partial": ("functools.partial(get, n)", "value()"),
+    "class in another": ("Holder", "value.it().look()"),
+    "instance in an instance": ("K([K(n)])", "value.own[0].look()"),
+    "function that makes instances": ("lambda: K(n)", "value().look()"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("times", [1, 4])
+def test_a_change_arrives_with_whatever_needs_the_class(places, form, times):
+    home, worker = places
+    home.do(SOURCE)
+    sent, read = FORMS[form]
+    answers = []
+    changes = [
+        "pass",
+        "K.x = 2",
+        "K.table['b'] = 2",
+        "del K.extra",
+        "K.x = 1; K.extra = 'back'; del K.table['b']",
+    ]
+    for number, change in enumerate(changes):
+        home.do(change)
+        for _ in range(times):
+            home.do(f"n = {number}")
+            worker.load(home.dumps("{'value': %s}" % sent))
+            answers.append(worker.get(read))
+
+    expected = [
+        (1, {"a": 1}, "there"),
+        (2, {"a": 1}, "there"),
+        (2, {"a": 1, "b": 2}, "there"),
+        (2, {"a": 1, "b": 2}, "gone"),
+        (1, {"a": 1}, "back"),
+    ]
+    assert answers == [state for state in expected for _ in range(times)]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_the_worker_has_changed_stays_whatever_is_sent(places, form):
+    home, worker = places
+    home.do(SOURCE)
+    sent, read = FORMS[form]
+    payload = "{'value': %s, 'K': K}" % sent
+    home.do("n = 0")
+    worker.load(home.dumps(payload))
+    worker.do("K.x = 3; K.table['w'] = 0; del K.extra; K.own_name = 1")
+
+    for _ in range(4):
+        worker.load(home.dumps(payload))
+        assert worker.get(read) == (3, {"a": 1, "w": 0}, "gone")
+        assert worker.get("K.own_name") == 1
+
+
+def test_a_payload_that_is_older_is_what_was_said_last(places):
+    home, worker = places
+    home.do("class K: x = 1")
+    old = home.dumps("{'K': K}")
+    home.do("K.x = 2; K.y = 2")
+    new = home.dumps("{'K': K}")
+    answers = []
+    for payload in (old, new, old, new, new, old):
+        worker.load(payload)
+        answers.append(worker.get("K.x, hasattr(K, 'y')"))
+
+    one, two = (1, False), (2, True)
+    assert answers == [one, two, one, two, two, one]
+
+
+def test_a_change_arrives_in_pickles_for_engines(places):
+    home, worker = places
+    home.do("""
+    from waybill.integrations import pickle as engine
+    class K: x = 1
+    """)
+    program = "import pickle; K = pickle.loads(data)"
+    worker.do(program, data=home.get("engine.dumps(K)"))
+    worker.do("K.own = 1")
+    home.do("K.x = 2")
+
+    worker.do(program, data=home.get("engine.dumps(K)"))
+
+    assert worker.get("K.x, K.own") == (2, 1)
+
+
+def test_a_change_arrives_through_an_unpickler(places):
+    home, worker = places
+    home.do("class K: x = 1")
+    program = "import io; K = waybill.Unpickler(io.BytesIO(data)).load()"
+    worker.do(program, data=home.dumps("K"))
+    worker.do("K.own = 1")
+    home.do("K.x = 2")
+
+    worker.do(program, data=home.dumps("K"))
+
+    assert worker.get("K.x, K.own") == (2, 1)
+
+
+# ---- One change at a time
+
+
+def test_what_the_sender_deleted_is_gone(places):
+    home, worker = places
+    home.do("class K: x, y = 1, 1")
+    worker.load(home.dumps("{'K': K}"))
+    home.do("del K.x")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("hasattr(K, 'x'), K.y") == (False, 1)
+
+
+def test_what_the_sender_deleted_is_gone_also_if_the_worker_had_changed_it(places):
+    home, worker = places
+    home.do("class K: x = 1")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("K.x = 3")
+    home.do("del K.x")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert not worker.get("hasattr(K, 'x')")
+
+
+def test_what_both_have_deleted_is_gone_without_an_error(places):
+    home, worker = places
+    home.do("class K: x, table = 1, {'a': 1}")
+    worker.load(home.dumps("{'K': K}"))
+    for place in (home, worker):
+        place.do("del K.x; del K.table['a']")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("hasattr(K, 'x'), K.table") == (False, {})
+
+
+def test_an_attribute_of_the_workers_own_stays(places):
+    home, worker = places
+    home.do("class K: x = 1")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("K.own = [1]; held = K.own")
+    home.do("K.x = 2")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("K.x, K.own, K.own is held") == (2, [1], True)
+
+
+def test_an_attribute_of_the_workers_own_is_the_senders_once_it_has_sent_it(places):
+    home, worker = places
+    home.do("class K: pass")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("K.x = 'of the worker'")
+    home.do("K.x = 'of the sender'")
+    worker.load(home.dumps("{'K': K}"))
+    assert worker.get("K.x") == "of the sender"
+
+    home.do("del K.x")
+    worker.load(home.dumps("{'K': K}"))
+
+    assert not worker.get("hasattr(K, 'x')")
+
+
+def test_what_the_worker_has_deleted_returns_only_when_the_sender_changes_it(places):
+    home, worker = places
+    home.do("class K: x = 1")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("del K.x")
+    for _ in range(3):
+        worker.load(home.dumps("{'K': K}"))
+        assert not worker.get("hasattr(K, 'x')")
+    home.do("K.x = 2")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("K.x") == 2
+
+
+def test_an_unchanged_attribute_stays_the_same_object(places):
+    home, worker = places
+    home.do("class K: x, y, z = [1], {'a': [1]}, object()")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("held = K.x, K.y, K.y['a'], K.z")
+    home.do("K.new = 1")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get(
+        "all(a is b for a, b in zip(held, (K.x, K.y, K.y['a'], K.z), strict=True))"
+    )
+
+
+def test_instances_that_are_there_see_the_change(places):
+    home, worker = places
+    home.do("class K: x = 1")
+    worker.load(home.dumps("{'one': K()}"))
+    home.do("K.x = 2")
+
+    worker.load(home.dumps("{'other': K()}"))
+
+    assert worker.get("one.x, other.x, type(one) is type(other)") == (2, 2, True)

@@ -1,0 +1,333 @@
+"""One side alone, classes set anew, and what tells what a merge has changed."""
+
+import pytest
+from class_state_worker import PlaceError, several
+
+SOURCE = """
+class K:
+    x = 1
+    gone = 1
+    table = {'a': 1}
+    def run(self): return 'old'
+"""
+SENT = "{'K': K}"
+CHANGE = """
+K.x = 2
+K.new = 2
+K.table['b'] = 2
+K.run = lambda self: 'new'
+del K.gone
+"""
+READ = (
+    "K.x, getattr(K, 'new', 0), K.table, K().run(), hasattr(K, 'gone'),"
+    " getattr(K, 'own', 0), K.y"
+)
+#: What is read by what has been asked for: both have changed the class.
+MERGED = (2, 2, {"a": 1, "b": 2, "w": 3}, "new", False, 3, 3)
+SENDER = (2, 2, {"a": 1, "b": 2}, "new", False, 0, 1)
+WORKER = (3, 2, {"a": 1, "w": 3}, "new", True, 3, 3)
+RESET = (2, 2, {"a": 1, "b": 2}, "new", True, 3, 1)
+
+
+@pytest.fixture(params=[False, True], ids=["caches off", "caches on"])
+def places(request):
+    with several(2) as (home, worker):
+        for place in (home, worker):
+            place.do(f"waybill.configure(caches={request.param})")
+        yield home, worker
+
+
+def change_both(home, worker, more=""):
+    home.do(SOURCE + more)
+    home.do("K.y = 1")
+    worker.load(home.dumps(SENT))
+    worker.do("K.x = K.y = K.own = 3; K.table['w'] = 3")
+    home.do(CHANGE)
+
+
+def test_without_a_word_both_sides_count(places):
+    home, worker = places
+    change_both(home, worker)
+
+    worker.load(home.dumps(SENT))
+
+    assert worker.get(READ) == MERGED
+
+
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ({"class_state": "sender"}, SENDER),
+        ({"class_state": "worker"}, WORKER),
+        ({"reset_classes": True}, RESET),
+        ({"class_state": None}, MERGED),
+        ({"reset_classes": False}, MERGED),
+    ],
+    ids=str,
+)
+def test_what_loads_is_told_holds_for_its_classes(places, options, expected):
+    home, worker = places
+    change_both(home, worker)
+
+    for _ in range(3):
+        worker.load(home.dumps(SENT), **options)
+        assert worker.get(READ) == expected
+
+
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ("class_state='sender'", SENDER),
+        ("class_state='worker'", WORKER),
+        ("reset_classes=True", RESET),
+    ],
+)
+def test_what_the_process_is_told_holds_for_calls_that_say_nothing(
+    places, options, expected
+):
+    home, worker = places
+    change_both(home, worker)
+    worker.do(f"answer = waybill.configure({options})")
+
+    worker.load(home.dumps(SENT))
+
+    assert worker.get("answer") is None
+    assert worker.get(READ) == expected
+
+
+@pytest.mark.parametrize(
+    "configured, options, expected",
+    [
+        ("class_state='sender'", {"class_state": "worker"}, WORKER),
+        ("class_state='worker'", {"class_state": "sender"}, SENDER),
+        ("reset_classes=True", {"reset_classes": False}, MERGED),
+    ],
+)
+def test_what_a_call_says_goes_before_what_the_process_was_told(
+    places, configured, options, expected
+):
+    home, worker = places
+    change_both(home, worker)
+    worker.do(f"waybill.configure({configured})")
+
+    worker.load(home.dumps(SENT), **options)
+
+    assert worker.get(READ) == expected
+
+
+def test_what_is_configured_holds_for_children(places):
+    home, worker = places
+    change_both(home, worker)
+    worker.do("waybill.configure(class_state='sender')")
+    child = worker.fork()
+
+    child.load(home.dumps(SENT))
+
+    assert child.get(READ) == SENDER
+
+
+def test_only_what_is_given_is_configured(places):
+    home, worker = places
+    change_both(home, worker)
+    worker.do("waybill.configure(class_state='sender')")
+    worker.do("waybill.configure(); waybill.configure(caches=True)")
+
+    worker.load(home.dumps(SENT))
+
+    assert worker.get(READ) == SENDER
+
+
+@pytest.mark.parametrize("word, expected", [("sender", SENDER), ("worker", WORKER)])
+def test_a_class_says_itself_whose_state_counts(places, word, expected):
+    home, worker = places
+    change_both(home, worker, f"    __waybill_state__ = '{word}'\n")
+
+    for _ in range(3):
+        worker.load(home.dumps(SENT))
+        assert worker.get(READ) == expected
+
+
+@pytest.mark.parametrize(
+    "word, called, expected",
+    [("sender", "worker", WORKER), ("worker", "sender", SENDER)],
+)
+def test_what_a_call_says_goes_before_the_class(places, word, called, expected):
+    home, worker = places
+    change_both(home, worker, f"    __waybill_state__ = '{word}'\n")
+
+    worker.load(home.dumps(SENT), class_state=called)
+
+    assert worker.get(READ) == expected
+
+
+def test_only_the_class_that_says_so_is_left_to_one_side(places):
+    home, worker = places
+    home.do("""
+    class K: x, __waybill_state__ = 1, 'sender'
+    class L: x, __waybill_state__ = 1, 'worker'
+    class M: x = 1
+    """)
+    payload = "{'K': K, 'L': L, 'M': M}"
+    worker.load(home.dumps(payload))
+    worker.do("K.x = L.x = M.x = 3")
+    worker.load(home.dumps(payload))
+    assert worker.get("K.x, L.x, M.x") == (1, 3, 3)
+
+    home.do("K.x = L.x = M.x = 2")
+    worker.load(home.dumps(payload))
+
+    assert worker.get("K.x, L.x, M.x") == (2, 3, 2)
+
+
+def test_what_a_worker_has_deleted_does_not_return_where_its_state_counts(places):
+    home, worker = places
+    home.do("class K: x = 1")
+    worker.load(home.dumps(SENT))
+    worker.do("del K.x")
+    home.do("K.x = 2; K.new = 2")
+
+    worker.load(home.dumps(SENT), class_state="worker")
+
+    assert worker.get("hasattr(K, 'x'), K.new") == (False, 2)
+
+
+def test_after_a_payload_for_one_side_others_are_merged(places):
+    home, worker = places
+    home.do("class K: x, y = 1, 1")
+    worker.load(home.dumps(SENT))
+    worker.do("K.x = 3")
+    worker.load(home.dumps(SENT), class_state="sender")
+    assert worker.get("K.x") == 1
+    worker.do("K.x = 3")
+    home.do("K.y = 2")
+
+    worker.load(home.dumps(SENT))
+
+    assert worker.get("K.x, K.y") == (3, 2)
+
+
+@pytest.mark.parametrize("word", ["both", "", 1])
+def test_another_word_for_a_side_is_an_error(places, word):
+    home, worker = places
+    home.do("class K: x = 1")
+
+    with pytest.raises(PlaceError) as caught:
+        worker.load(home.dumps(SENT), class_state=word)
+    with pytest.raises(PlaceError) as configured:
+        worker.do(f"waybill.configure(class_state={word!r})")
+
+    assert {caught.value.kind, configured.value.kind} <= {"ValueError", "TypeError"}
+
+
+# ---- The trace
+
+TRACED = """
+changes = []
+def note(change):
+    assert type(change) is waybill.ClassChange
+    cls, attribute, action = change
+    assert (cls, attribute, action) == (change.cls, change.attribute, change.action)
+    changes.append((cls.__name__, attribute, action))
+waybill.configure(trace=note)
+"""
+
+
+def test_the_trace_tells_each_change_of_a_merge(places):
+    home, worker = places
+    home.do("""
+    class K:
+        x, gone, table, items, same = 1, 1, {'a': 1}, [1], 'same'
+    class L: y = 1
+    """)
+    payload = "{'K': K, 'L': L}"
+    worker.load(home.dumps(payload))
+    worker.do("K.own = 1")
+    worker.do(TRACED)
+    home.do("K.x = 2; del K.gone; K.table['b'] = 2; K.items.append(2); K.new = 2")
+    home.do("L.y = 2")
+
+    worker.load(home.dumps(payload))
+
+    assert worker.get("sorted(changes)") == [
+        ("K", "gone", "deleted"),
+        ("K", "items", "set"),
+        ("K", "new", "set"),
+        ("K", "table", "patched"),
+        ("K", "x", "set"),
+        ("L", "y", "set"),
+    ]
+
+
+def test_the_trace_is_silent_where_nothing_has_changed(places):
+    home, worker = places
+    home.do("class K: x, table = 1, {'a': 1}")
+    worker.load(home.dumps(SENT))
+    worker.do("K.x = 3; K.table['w'] = 3")
+    worker.do(TRACED)
+
+    for _ in range(3):
+        worker.load(home.dumps(SENT))
+
+    assert worker.get("changes") == []
+
+
+def test_the_trace_tells_of_a_method_that_has_changed(places):
+    home, worker = places
+    home.do(SOURCE)
+    worker.load(home.dumps(SENT))
+    worker.do(TRACED)
+    home.do("K.run = lambda self: 'new'")
+
+    worker.load(home.dumps(SENT))
+
+    assert worker.get("changes") == [("K", "run", "set")]
+
+
+def test_the_trace_is_called_when_the_change_is_made(places):
+    home, worker = places
+    home.do("class K: x = 1")
+    worker.load(home.dumps(SENT))
+    worker.do("""
+    seen = []
+    waybill.configure(trace=lambda change: seen.append(change.cls.x))
+    """)
+    home.do("K.x = 2")
+
+    worker.load(home.dumps(SENT))
+
+    assert worker.get("seen") == [2]
+
+
+def test_the_trace_ends_with_none(places):
+    home, worker = places
+    home.do("class K: x = 1")
+    worker.load(home.dumps(SENT))
+    worker.do(TRACED)
+    worker.do("waybill.configure(trace=None)")
+    home.do("K.x = 2")
+
+    worker.load(home.dumps(SENT))
+
+    assert worker.get("changes, K.x") == ([], 2)
+
+
+def test_the_trace_may_load_and_send(places):
+    home, worker = places
+    home.do("class K: x = 1")
+    worker.load(home.dumps(SENT))
+    home.do("class L: x = 1")
+    worker.do(
+        """
+        other, inside = payload, []
+        def note(change):
+            inside.append(waybill.loads(waybill.dumps(change.cls)) is change.cls)
+            inside.append(waybill.loads(other).x)
+        waybill.configure(trace=note)
+        """,
+        payload=home.dumps("L"),
+    )
+    home.do("K.x = 2")
+
+    worker.load(home.dumps(SENT))
+
+    assert worker.get("inside, K.x") == ([True, 1], 2)

@@ -1,0 +1,280 @@
+"""Dicts and sets: who changed, which keys, which arrival, which worker.
+
+Of a dict or set in a class, the sender's changes take effect by key; the worker's own
+keys stay, after the sender's.
+"""
+
+import pytest
+from class_state_matrix import (
+    IMPORTS,
+    Row,
+    by_who,
+    check,
+    every_who,
+    every_worker,
+    keyed,
+    members,
+    stage,
+)
+from class_state_worker import several
+
+DICTS = {"dict": "{0}", "ordered dict": "OrderedDict({0})"}
+DICTS["default dict"] = "defaultdict(int, {0})"
+
+_E = "class E(enum.Enum): A, B, C, W = 'abcw'"
+_CLASSES = "\n".join(f"class {name}: pass" for name in "ABCW")
+
+#: What is defined before K, the keys a, b, c and w, how keys are read, and as what.
+KEYS = {
+    "text": ("", "'a' 'b' 'c' 'w'", "key", "abcw"),
+    "bytes": ("", "b'a' b'b' b'c' b'w'", "key", (b"a", b"b", b"c", b"w")),
+    "numbers": ("", "1 2.5 -3 4j", "key", (1, 2.5, -3, 4j)),
+    "None and bool": ("", "None True False 2", "key", (None, True, False, 2)),
+    "members": (_E, "E.A E.B E.C E.W", "key.name", "ABCW"),
+    "classes": (_CLASSES, "A B C W", "key.__name__", "ABCW"),
+    "builtin classes": (
+        "",
+        "int str dict set",
+        "key.__name__",
+        ("int", "str", "dict", "set"),
+    ),
+    "tuples": (
+        "",
+        "(1,'a') (1,'b') () ((None,),)",
+        "key",
+        ((1, "a"), (1, "b"), (), ((None,),)),
+    ),
+    "frozensets": (
+        "",
+        "frozenset({1}) frozenset({2}) frozenset() frozenset({(1,)})",
+        "key",
+        (frozenset({1}), frozenset({2}), frozenset(), frozenset({(1,)})),
+    ),
+    "tuples of members and classes": (
+        f"{_E}\n{_CLASSES}",
+        "(E.A,A) (E.A,B) (E.C,C) (E.W,frozenset({W}))",
+        "repr(key[0].name)",
+        ("'A'", "'A'", "'C'", "'W'"),
+    ),
+}
+
+
+def row_of_dicts(kind, keys):
+    define, written, read, expected = KEYS[keys]
+    a, b, c, w = written.split()
+    first = DICTS[kind].format(f"{{{a}: 1, {b}: 2}}")
+    helpers = [line.split()[1].partition("(")[0] for line in define.splitlines()]
+    return Row(
+        define=f"{define}\nclass K:\n    x = {first}",
+        sender=f"K.x[{a}] = 10; K.x[{c}] = 3; del K.x[{b}]",
+        worker=f"K.x[{a}] = 100; K.x[{w}] = 0",
+        undo=f"K.x.clear(); K.x[{a}] = 1; K.x[{b}] = 2",
+        read=f"[({read}, value) for key, value in K.x.items()]",
+        expected=keyed(*expected),
+        sends=(*(name.rstrip(":") for name in helpers), "K"),
+    )
+
+
+PAIRS = [("dict", keys) for keys in KEYS]
+PAIRS += [(kind, keys) for kind in DICTS for keys in ("text", "members")][2:]
+
+
+@pytest.mark.parametrize("kind, keys", PAIRS)
+@every_who
+@every_worker
+def test_a_dict_is_patched_by_key(stage, kind, keys, who, worker):
+    check(stage, row_of_dicts(kind, keys), who, worker)
+
+
+#: What is defined before K, elements a, b, c and w, how they are read, and as what.
+ELEMENTS = {
+    "text": ("", "'a' 'b' 'c' 'w'", "one", "abcw"),
+    "numbers": ("", "1 2 3 4.5", "one", (1, 2, 3, 4.5)),
+    "members": (_E, "E.A E.B E.C E.W", "one.name", "ABCW"),
+    "classes": (_CLASSES, "A B C W", "one.__name__", "ABCW"),
+    "tuples": ("", "(1,) (2,) (2,'c') (3,)", "one", ((1,), (2,), (2, "c"), (3,))),
+}
+
+
+@pytest.mark.parametrize("kind", ELEMENTS)
+@every_who
+@every_worker
+def test_a_set_is_patched_by_element(stage, kind, who, worker):
+    define, written, read, expected = ELEMENTS[kind]
+    a, b, c, w = written.split()
+    helpers = [line.split()[1].partition("(")[0] for line in define.splitlines()]
+    row = Row(
+        define=f"{define}\nclass K:\n    x = {{{a}, {b}}}",
+        sender=f"K.x.add({c}); K.x.discard({b})",
+        worker=f"K.x.add({w}); K.x.discard({a})",
+        undo=f"K.x.clear(); K.x.update(({a}, {b}))",
+        read=f"sorted({read} for one in K.x)",
+        expected=members(*expected),
+        sends=(*(name.rstrip(":") for name in helpers), "K"),
+    )
+
+    check(stage, row, who, worker)
+
+
+# ---- What lies inside of a key's value is whole
+
+NESTED = Row(
+    define="class K: x = {'a': {'p': 1}, 'b': [1]}",
+    sender="K.x['a']['q'] = 2",
+    worker="K.x['a']['w'] = 3; K.x['b'].append(2)",
+    undo="del K.x['a']['q']",
+    read="K.x",
+    expected=by_who(
+        {"a": {"p": 1}, "b": [1]},
+        nobody=({"a": {"p": 1}, "b": [1]}, {"a": {"p": 1, "w": 3}, "b": [1, 2]}),
+        sender=(
+            {"a": {"p": 1, "q": 2}, "b": [1]},
+            {"a": {"p": 1, "q": 2, "w": 3}, "b": [1, 2]},
+        ),
+        worker=(
+            {"a": {"p": 1, "w": 3}, "b": [1, 2]},
+            {"a": {"p": 1, "q": 2}, "b": [1, 2]},
+        ),
+        same=({"a": {"p": 1, "q": 2}, "b": [1]}, {"a": {"p": 1}, "b": [1]}),
+        different=(
+            {"a": {"p": 1, "q": 2}, "b": [1, 2]},
+            {"a": {"p": 1}, "b": [1, 2]},
+        ),
+    ),
+)
+
+
+@every_who
+@every_worker
+def test_what_a_key_holds_is_replaced_whole(stage, who, worker):
+    check(stage, NESTED, who, worker)
+
+
+# ---- The container stays the same object, with its type and order
+
+CONTAINERS = {
+    "dict": ("{'a': 1}", "K.x['b'] = 2"),
+    "ordered dict": ("OrderedDict(a=1)", "K.x['b'] = 2"),
+    "default dict": ("defaultdict(list, a=1)", "K.x['b'] = 2"),
+    "set": ("{'a'}", "K.x.add('b')"),
+}
+
+
+@pytest.fixture
+def places():
+    with several(2) as (home, worker):
+        home.do(IMPORTS)
+        worker.do(IMPORTS)
+        yield home, worker
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+def test_a_container_that_is_patched_stays_the_same_object(places, kind):
+    home, worker = places
+    first, change = CONTAINERS[kind]
+    home.do(f"class K: x = {first}")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("held = K.x")
+    home.do(change)
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("held is K.x, sorted(held)") == (True, ["a", "b"])
+    assert worker.get("type(K.x).__name__") == home.get("type(K.x).__name__")
+
+
+def test_the_senders_keys_stand_in_the_senders_order_before_the_workers(places):
+    home, worker = places
+    home.do("class K: x = {'b': 2, 'd': 4}")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("K.x['w'] = 0; K.x['v'] = 0")
+    home.do("K.x = {'a': 1, 'b': 2, 'c': 3, 'd': 4}")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("list(K.x)") == ["a", "b", "c", "d", "w", "v"]
+
+
+@pytest.mark.parametrize("kind", ["dict", "OrderedDict"])
+def test_an_order_that_the_sender_has_changed_arrives(places, kind):
+    home, worker = places
+    home.do(f"class K: x = {kind}(a=1, b=2)")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("K.x['w'] = 0")
+    home.do("K.x['a'] = K.x.pop('a')")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("list(K.x)") == ["b", "a", "w"]
+
+
+def test_a_key_of_the_worker_that_the_sender_adds_is_the_senders(places):
+    home, worker = places
+    home.do("class K: x = {'a': 1}")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("K.x['b'] = 'of the worker'")
+    home.do("K.x['b'] = 'of the sender'")
+    worker.load(home.dumps("{'K': K}"))
+    assert worker.get("K.x") == {"a": 1, "b": "of the sender"}
+
+    home.do("del K.x['b']")
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("K.x") == {"a": 1}
+
+
+def test_a_key_that_the_worker_has_deleted_returns_when_the_sender_changes_it(places):
+    home, worker = places
+    home.do("class K: x = {'a': 1, 'b': 2}")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("del K.x['a']")
+    worker.load(home.dumps("{'K': K}"))
+    assert worker.get("K.x") == {"b": 2}
+
+    home.do("K.x['a'] = 5")
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("list(K.x.items())") == [("a", 5), ("b", 2)]
+
+
+def test_a_factory_that_the_sender_has_changed_arrives(places):
+    home, worker = places
+    home.do("class K: x = defaultdict(int, a=1)")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("K.x['w']")
+    home.do("K.x.default_factory = list")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("K.x['new'], sorted(K.x)") == ([], ["a", "new", "w"])
+
+
+def test_a_dict_that_the_worker_has_replaced_stays_until_it_changes(places):
+    home, worker = places
+    home.do("class K: x = {'a': 1}")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("K.x = None")
+    worker.load(home.dumps("{'K': K}"))
+    assert worker.get("K.x") is None
+
+    home.do("K.x['b'] = 2")
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("K.x") == {"a": 1, "b": 2}
+
+
+def test_a_large_dict_is_patched_too(places):
+    home, worker = places
+    home.do("class K: x = {f'key {n}': n for n in range(3000)}")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do("K.x['own'] = 1; K.x['key 7'] = 'mine'")
+    home.do("K.x['key 5'] = 'changed'; del K.x['key 6']")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("len(K.x), K.x['key 5'], K.x['key 7'], 'key 6' in K.x") == (
+        3000,
+        "changed",
+        "mine",
+        False,
+    )

@@ -1,0 +1,161 @@
+"""Classes that have a say in what they are: enumerations, metaclasses, hooks, bases."""
+
+import pytest
+from class_state_matrix import IMPORTS
+from class_state_worker import PlaceError, several
+
+
+@pytest.fixture
+def places():
+    with several(2) as (home, worker):
+        home.do(IMPORTS)
+        worker.do(IMPORTS)
+        yield home, worker
+
+
+def test_members_stay_the_same_objects_when_their_class_has_changed(places):
+    home, worker = places
+    home.do("class K(enum.Enum): A, B = 1, 2\nkeyed = {K.A: 1}")
+    worker.load(home.dumps("{'K': K, 'keyed': keyed}"))
+    worker.do("first, held = list(K), keyed")
+    home.do("K.note = 1")
+
+    worker.load(home.dumps("{'K': K, 'again': keyed, 'b': K.B}"))
+
+    assert worker.get("[*map(id, K)] == [*map(id, first)], b is K.B") == (True, True)
+    assert worker.get("held[K.A], again[K.A], K.note") == (1, 1, 1)
+
+
+NAMES_OF_COMPILERS = [
+    "__static_attributes__", "__firstlineno__", "__annotations_cache__"
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES_OF_COMPILERS)
+def test_a_name_that_only_some_compilers_make_is_no_state(places, name):
+    home, worker = places
+    home.do(f"class K: x = 1\nsetattr(K, '{name}', ('a',))")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do(f"type.__setattr__(K, '{name}', ('b',))")
+    home.do(f"if '{name}' in vars(K): delattr(K, '{name}')\nK.x = 2")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get(f"K.x, vars(K)['{name}']") == (2, ("b",))
+
+
+METACLASS = """
+class Meta(type):
+    def __setattr__(cls, name, value): raise TypeError('constant')
+    def __delattr__(cls, name): raise TypeError('constant')
+class K(metaclass=Meta):
+    x = 1
+    gone = 1
+    table = {'a': 1}
+    def run(self): return 1
+"""
+
+
+def test_what_a_metaclass_does_when_attributes_are_set_is_not_done(places):
+    home, worker = places
+    home.do(METACLASS)
+    worker.load(home.dumps("{'K': K}"))
+    home.do("""
+    type.__setattr__(K, 'x', 2)
+    type.__setattr__(K, 'new', 2)
+    type.__setattr__(K, 'run', lambda self: 2)
+    type.__delattr__(K, 'gone')
+    K.table['b'] = 2
+    """)
+
+    worker.load(home.dumps("{'K': K}"))
+
+    assert worker.get("K.x, K.new, K().run(), hasattr(K, 'gone'), K.table") == (
+        2,
+        2,
+        2,
+        False,
+        {"a": 1, "b": 2},
+    )
+
+
+HOOKED = """
+import sys
+class Base:
+    kinds = {}
+    def __init_subclass__(cls, **options):
+        sys.hook_has_run = True
+        cls.mark = 'set by the hook'
+        Base.kinds[cls.__name__] = cls
+class K(Base): pass
+del K.mark
+Base.kinds.clear()
+"""
+
+
+def test_the_hook_of_a_base_does_not_show(places):
+    home, worker = places
+    home.do(HOOKED)
+    for _ in range(3):
+        worker.load(home.dumps("{'K': K, 'Base': Base}"))
+
+        assert worker.get("hasattr(K, 'mark'), Base.kinds") == (False, {})
+    assert not worker.get("hasattr(__import__('sys'), 'hook_has_run')")
+
+
+def test_the_hook_of_a_base_runs_for_classes_of_the_worker(places):
+    home, worker = places
+    home.do(HOOKED)
+    worker.load(home.dumps("{'K': K, 'Base': Base}"))
+    worker.do("class Own(K): pass")
+    home.do("class Later(Base): pass")
+
+    worker.load(home.dumps("{'K': K, 'Base': Base, 'Later': Later}"))
+
+    # By key: the sender's, then the worker's own.
+    assert worker.get("list(Base.kinds), Own.mark") == (
+        ["Later", "Own"],
+        "set by the hook",
+    )
+
+
+#: How a class of a module of that name makes the bases of K impossible there.
+CONFLICTS = {
+    "layout": "class B: __slots__ = ('s',)\nclass A: __slots__ = ('t',)",
+    "order": "class A: pass\nclass B(A): pass",
+    "no base": "class A: pass\nB = bool",
+}
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS)
+@pytest.mark.parametrize("order", ["{'other': Other, 'K': K}", "{'K': K, 'o': Other}"])
+def test_bases_that_are_impossible_are_an_error_that_changes_nothing(
+    places, conflict, order
+):
+    home, worker = places
+    module = """
+    import importlib.machinery, sys, types
+    module = sys.modules['its_bases'] = types.ModuleType('its_bases')
+    module.__spec__ = importlib.machinery.ModuleSpec('its_bases', None)
+    exec(text, vars(module))
+    """
+    home.do(module, text="class A: pass\nclass B: pass")
+    worker.do(module, text=CONFLICTS[conflict])
+    home.do("""
+    from its_bases import A, B
+    class K(A): x = 1
+    class Other: x = 1
+    """)
+    worker.load(home.dumps("{'K': K, 'Other': Other}"))
+    home.do("K.x = Other.x = 2; K.__bases__ = (A, B)")
+
+    with pytest.raises(PlaceError) as caught:
+        worker.load(home.dumps(order))
+
+    assert (caught.value.kind, caught.value.code) == ("DecodeError", "class_conflict")
+    assert "__bases__" in caught.value.message and "K" in caught.value.message
+    assert worker.get("K.x, Other.x, len(K.__bases__)") == (1, 1, 1)
+
+    home.do("K.__bases__ = (A,)")
+    worker.load(home.dumps("{'K': K, 'Other': Other}"))
+    assert worker.get("K.x, Other.x") == (2, 2)

@@ -1,0 +1,153 @@
+"""What code needs that runs while a payload is built is there before."""
+
+import subprocess
+import sys
+import textwrap
+
+import fresh_process
+import pytest
+import waybill
+from sources import define
+
+FILES = {
+    "on_pack/__init__.py": "",
+    "on_pack/b.py": """
+        OFFSET = 10
+        def f(x): return x + OFFSET
+        """,
+    "on_pack/a.py": """
+        class Item:
+            def __init__(self, x):
+                from .b import f
+                self.x = f(x)
+                self.raw = x
+            def __reduce__(self): return Item, (self.raw,)
+        ITEM = Item(1)
+        def get(): return ITEM.x
+        """,
+}
+
+
+@pytest.fixture
+def package(tmp_path):
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+    program = """
+        import sys
+        sys.path.insert(0, sys.argv[1])
+        import waybill, on_pack.a, on_pack.b
+        data = waybill.dumps(on_pack.a.get, by_value=[on_pack])
+        sys.stdout.buffer.write(data)
+    """
+    command = [sys.executable, "-I", "-c", textwrap.dedent(program), str(tmp_path)]
+    return subprocess.run(command, capture_output=True, check=True).stdout
+
+
+def test_import_that_runs_while_a_payload_is_built_finds_its_modules(package):
+    assert fresh_process.load(package, "value()") == 11
+
+
+def test_import_that_runs_while_a_second_payload_is_built_finds_its_modules(package):
+    program = (
+        "first, second = waybill.loads(data), waybill.loads(data)\n"
+        "answer = first(), second(), first()"
+    )
+
+    assert fresh_process.execute(program, package) == (11, 11, 11)
+
+
+SCOPES = {
+    "setstate reads a global that an outer function names": """
+        set_it = object.__setattr__
+        class K:
+            def __getstate__(self): return {"x": self.x}
+            def __setstate__(self, state):
+                for key in state: set_it(self, key, state[key])
+        default = K()
+        default.x = 5
+        class Holder:
+            kept = default
+            def get(self): return self.kept.x
+        def value():
+            return set_it is not None and default.x + Holder().get()
+    """,
+    "reducer calls a helper of a helper": """
+        REGISTRY = {"five": 5}
+        def look(name): return REGISTRY[name]
+        def make(name): return Made(look(name))
+        class Made:
+            def __init__(self, x): self.x = x
+            def __reduce__(self): return make, ("five",)
+        made = Made(5)
+        def value():
+            return made.x + len(REGISTRY) + make("five").x - look("five") + 4
+    """,
+    "class attribute whose class has an own state": """
+        marker = ["m"]
+        class Param:
+            def __setstate__(self, state): self.state = (state, marker[0])
+            def __getstate__(self): return self.state[0]
+            def __init__(self): self.state = (10, "m")
+        class Command:
+            default = Param()
+        def value():
+            return Command.default.state[0] + len(marker) - len(marker[0])
+    """,
+}
+
+
+@pytest.mark.parametrize("source", SCOPES.values(), ids=SCOPES)
+def test_globals_are_filled_before_code_that_reads_them_runs(source):
+    function = define(source).value
+
+    assert fresh_process.send(function, "value()") == 10
+
+
+def test_error_of_code_that_runs_while_loading_says_where():
+    scope = define(
+        """
+        class Broken:
+            def __reduce__(self): return broken, (1,)
+        def broken(x): raise KeyError("no such thing")
+        table = {"first": [Broken()]}
+        def value(): return table
+        """
+    )
+    with pytest.raises(KeyError) as caught:
+        waybill.loads(waybill.dumps(scope.value))
+
+    path = "obj.__globals__['table']['first'][0]"
+    assert path in caught.value.__notes__[0]
+
+
+def test_instance_whose_class_wants_arguments_is_made_without_them():
+    scope = define(
+        """
+        class Point:
+            __slots__ = ("x", "y")
+            def __new__(cls, x, y):
+                self = object.__new__(cls)
+                self.x, self.y = x, y
+                return self
+        point = Point(3, 4)
+        """
+    )
+
+    assert fresh_process.send(scope.point, "value.x, value.y") == (3, 4)
+
+
+def test_equal_functions_have_equal_bytes_however_globals_are_used():
+    source = """
+        import json
+        class K: pass
+        item = K()
+        item.x = 1
+        def helper(): return json, item
+        def value(): return item, helper, K, 5
+    """
+
+    first, second = (waybill.fingerprint(define(source).value) for _ in range(2))
+
+    assert first == second

@@ -1,0 +1,230 @@
+"""Of a module by value arrives what code asks of it, where its bytecode tells."""
+
+import subprocess
+import sys
+import textwrap
+
+import fresh_process
+import pytest
+import waybill
+
+FILES = {
+    "pm_pack/__init__.py": """
+        from . import deep, heavy
+        NAME = "pack"
+        """,
+    "pm_pack/heavy.py": """
+        import threading
+        from .other import later
+        BLOB = "x" * 100_000
+        LOCK = threading.Lock()
+        FACTOR = 2
+        TABLE = {}
+        def double(x): return FACTOR * x
+        def triple(x): return 3 * x
+        def put(x):
+            TABLE[x] = x
+            return sorted(TABLE)
+        def __getattr__(name): return name.upper()
+        """,
+    "pm_pack/other.py": """
+        def later(x): return x
+        """,
+    "pm_pack/deep/__init__.py": "",
+    "pm_pack/deep/inner.py": """
+        VALUE = 7
+        OTHER = "y" * 100_000
+        """,
+    "pm_pack/locals.py": """
+        import threading
+        class Stack(threading.local):
+            def __init__(self, first, *, second=0):
+                self.items = [first, second]
+        plain = threading.local()
+        plain.seen = 1
+        stack = Stack(1, second=2)
+        stack.items.append(3)
+        def use():
+            return hasattr(plain, "seen"), stack.items, type(stack).__name__
+        """,
+    "pm_pack/work.py": """
+        import pm_pack
+        import pm_pack.deep.inner
+        from . import heavy
+        def by_from(x):
+            from .heavy import double
+            return double(x)
+        def by_import(x):
+            import pm_pack.heavy
+            return pm_pack.heavy.triple(x)
+        def by_import_as(x):
+            import pm_pack.heavy as name
+            return name.triple(x)
+        def by_global(x): return heavy.double(x)
+        def by_chain(): return pm_pack.deep.inner.VALUE
+        def by_getattr(x): return getattr(heavy, "double")(x)
+        def by_hook(): return heavy.computed
+        def whole(): return sorted(n for n in vars(heavy) if n.isupper())
+        def escapes(): return len(str(heavy)) > 0, heavy
+        def never_used():
+            from .heavy import double, triple
+            return 5
+        def put(x): return heavy.put(x)
+        def both(x):
+            from .heavy import double
+            import pm_pack.heavy
+            return double(x) + pm_pack.heavy.triple(x)
+        """,
+}
+
+_SENDER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import waybill, pm_pack, pm_pack.work as work, pm_pack.locals
+{program}
+with open(sys.argv[2], "wb") as file: file.write(data)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sender")
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def made(folder, tmp_path):
+    """The payload that a fresh process with the files makes."""
+
+    def made(program):
+        if "data =" not in program:
+            program = f"data = waybill.dumps({program}, by_value=[pm_pack])"
+        file = tmp_path / "payload"
+        command = [sys.executable, "-I", "-c", _SENDER.format(program=program)]
+        done = subprocess.run(
+            [*command, str(folder), str(file)], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return file.read_bytes()
+
+    return made
+
+
+@pytest.mark.parametrize(
+    "expression, answer",
+    [
+        ("by_from", 4),
+        ("by_import", 6),
+        ("by_import_as", 6),
+        ("by_global", 4),
+        ("by_getattr", 4),
+        ("both", 10),
+    ],
+)
+def test_function_brings_what_it_asks_of_a_module_and_nothing_else(
+    made, expression, answer
+):
+    data = made(f"work.{expression}")
+
+    assert len(data) < 10_000
+    assert fresh_process.load(data, "value(2)") == answer
+
+
+def test_chain_through_packages_brings_their_parts(made):
+    data = made("work.by_chain")
+
+    assert len(data) < 10_000
+    assert fresh_process.load(data, "value()") == 7
+
+
+def test_name_that_a_module_computes_brings_what_computes_it(made):
+    assert fresh_process.load(made("work.by_hook"), "value()") == "COMPUTED"
+
+
+def test_names_that_an_import_statement_takes_are_there_although_unused(made):
+    assert fresh_process.load(made("work.never_used"), "value()") == 5
+
+
+def test_module_whose_dict_is_asked_for_comes_whole_and_says_what_cannot(made):
+    with pytest.raises(AssertionError, match=r"heavy'\].LOCK|\.LOCK \(_thread.lock\)"):
+        made("work.whole")
+
+
+def test_module_that_escapes_comes_whole(made):
+    with pytest.raises(AssertionError, match="cannot pickle '_thread.lock' object"):
+        made("work.escapes")
+
+
+def test_functions_of_one_payload_add_up_to_one_module(made):
+    program = """
+        import sys
+        value[0](1), value[1](1)
+        first = sys.modules["pm_pack.heavy"]
+        answer = value[0](2), value[1](2), sorted(n for n in vars(first) if n[0] != "_")
+    """
+    data = made("[work.by_from, work.by_import]")
+
+    found = fresh_process.execute(
+        "value = waybill.loads(data)\n" + textwrap.dedent(program), data
+    )
+
+    assert found == (4, 6, ["FACTOR", "double", "triple"])
+
+
+def test_module_as_a_value_beside_a_part_of_it_is_whole(made):
+    program = (
+        "import pm_pack.deep.inner\n"
+        "data = waybill.dumps([work.by_chain, pm_pack.deep.inner], by_value=[pm_pack])"
+    )
+    expression = "value[0](), len(value[1].OTHER), value[1].VALUE"
+
+    assert fresh_process.load(made(program), expression) == (7, 100_000, 7)
+
+
+def test_later_payload_leaves_what_earlier_functions_import(made):
+    first, second = made("work.by_from"), made("work.by_import")
+    program = (
+        f"first = waybill.loads(data[:{len(first)}])\n"
+        f"second = waybill.loads(data[{len(first)}:])\n"
+        "answer = first(2), second(2), first(3)"
+    )
+
+    assert fresh_process.execute(program, first + second) == (4, 6, 6)
+
+
+def test_payload_that_fails_leaves_no_module_behind(made):
+    program = (
+        "class Fails:\n"
+        "    def __reduce__(self): return int, ('no number',)\n"
+        "data = waybill.dumps([work.by_import, Fails()], by_value=[pm_pack])"
+    )
+    check = (
+        "import importlib\n"
+        "try: waybill.loads(data)\n"
+        "except ValueError: pass\n"
+        "try: importlib.import_module('pm_pack.heavy')\n"
+        "except ModuleNotFoundError: answer = 'missing'\n"
+        "else: answer = 'there'"
+    )
+
+    assert fresh_process.execute(check, made(program)) == "missing"
+
+
+def test_thread_locals_of_modules_by_value_begin_anew(made):
+    data = made("pm_pack.locals.use")
+
+    assert fresh_process.load(data, "value()") == (False, [1, 2], "Stack")
+
+
+def test_equal_payloads_have_equal_bytes(made):
+    assert made("[work.both, work.by_chain]") == made("[work.both, work.by_chain]")
+
+
+def test_payload_names_no_module_of_waybill(made):
+    imports = waybill.inspect(made("work.both"))["imports"]
+
+    assert not [i for i in imports if i["module"].startswith("waybill")]
