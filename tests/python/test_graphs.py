@@ -8,6 +8,7 @@ from pathlib import Path
 import fresh_process
 import graphs
 import pytest
+import repeats
 import waybill
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -58,7 +59,7 @@ RECIPES = st.lists(NODES, min_size=1, max_size=12)
 
 def repeated(examples):
     return settings(
-        max_examples=examples,
+        max_examples=repeats.times(examples),
         derandomize=True,
         database=None,
         deadline=None,

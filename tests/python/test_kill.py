@@ -77,6 +77,7 @@ answer = status, seen, shape, state_of("thing"), leftovers() in ([], ["payload"]
 )
 
 
+@pytest.mark.once
 def test_process_killed_between_any_two_calls_leaves_the_old_file_or_the_new_one():
     status, seen, shape, last, is_clean = fresh_process.execute(KILLED)
 
@@ -158,6 +159,7 @@ answer = True
 )
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("seed", [b"1", b"2"])
 def test_process_killed_at_any_time_leaves_the_old_file_or_the_new_one(seed):
     assert fresh_process.execute(KILLED_ANY_TIME, seed)

@@ -126,6 +126,7 @@ lock in globals,failing reducer,generator,in a set,fails at load
 )
 
 
+@pytest.mark.once
 @LINUX
 @pytest.mark.parametrize("name", NAMES)
 def test_memory_stays_flat(name):
@@ -154,6 +155,7 @@ def test_memory_stays_flat_for_long(name):
     assert growth <= 500, f"grew by {growth} KiB"
 
 
+@pytest.mark.once
 @LINUX
 def test_memory_stays_flat_over_200_000_dumps_and_loads_of_a_function():
     program = MEMORY.replace(": once(thing)", ": waybill.loads(waybill.dumps(thing))")

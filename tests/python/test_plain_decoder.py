@@ -171,6 +171,7 @@ def test_keys_that_cannot_be_hashed_safely_are_refused(make, load):
         assert caught.value.code == "limit_exceeded"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("load", [waybill.loads, generally])
 @pytest.mark.parametrize("around", [b"\x81", b"\x92\xd4\x00\x02", b"\x92\xd4\x00\x03"])
 def test_keys_that_would_exhaust_any_stack_are_refused(around, load):

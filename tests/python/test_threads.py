@@ -5,6 +5,7 @@ import threading
 
 import fresh_process
 import pytest
+import repeats
 import waybill
 from sources import define
 
@@ -305,7 +306,7 @@ CASES = {
 def test_change_by_another_thread_is_no_crash(name):
     setup, disturb, thing = CASES[name]
     # Each slow value gives the other thread a turn, so a round does more there.
-    rounds = 300 if "slow" in name else 1500
+    rounds = repeats.times(300 if "slow" in name else 1500)
     script = MUTATION.format(setup=setup, disturb=disturb, thing=thing, rounds=rounds)
 
     outcomes = fresh_process.run_script(script)

@@ -5,6 +5,7 @@ import struct
 
 import fresh_process
 import pytest
+import repeats
 import waybill
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -164,13 +165,13 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=repeats.times(500), deadline=None)
 @given(VALUES)
 def test_any_value_arrives(value):
     assert image(round_trip(value)) == image(value)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=repeats.times(200), deadline=None)
 @given(VALUES)
 def test_any_value_gives_the_same_bytes_after_a_round_trip(value):
     data = waybill.dumps(value)
