@@ -67,6 +67,17 @@ function(waybill_library target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:waybill_options>)
 endfunction()
 
+# waybill_imported_core(<file>): waybill::core that another build has made.
+function(waybill_imported_core file)
+  add_library(waybill_core STATIC IMPORTED GLOBAL)
+  set_target_properties(waybill_core PROPERTIES IMPORTED_LOCATION ${file})
+  add_library(waybill::core ALIAS waybill_core)
+  target_compile_features(waybill_core INTERFACE cxx_std_20)
+  target_include_directories(waybill_core INTERFACE ${PROJECT_SOURCE_DIR}/include)
+  waybill_headers(waybill_core INTERFACE tl/expected.hpp)
+  target_link_libraries(waybill_core INTERFACE waybill::sodium)
+endfunction()
+
 # waybill_executable(<target> <library> <source>...): one that sees only public headers.
 function(waybill_executable target library)
   add_executable(${target} ${ARGN})
