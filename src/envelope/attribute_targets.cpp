@@ -81,6 +81,8 @@ class Walk {
     bool is_key = true;            // Of maps: what comes next.
     bool is_key_text = false;      // The last key was text.
     std::uint64_t number = kNone;  // Of the references to it.
+    bool is_function = false;
+    bool is_closure = false;  // An array of cells: those of a function.
     bool is_code = false;
     std::uint32_t inside =
         0;  // How many classes and functions it is in, as Use has it.
@@ -132,9 +134,14 @@ class Walk {
       tag = static_cast<NodeTag>(number_of_tag);
     }
     if (tag == NodeTag::kClass) frame.kind = Kind::kClass;
+    const Open& around = stack_.back();
+    frame.is_function = tag == NodeTag::kFunction;
+    frame.is_closure = tag == NodeTag{} && around.is_function;
+    // A cell that is no function's is data.
     frame.is_code = tag == NodeTag::kClass || tag == NodeTag::kFunction ||
-                    tag == NodeTag::kGlobal || tag == NodeTag::kCell ||
-                    tag == NodeTag::kNamespace || tag == NodeTag::kModule;
+                    tag == NodeTag::kGlobal || tag == NodeTag::kNamespace ||
+                    tag == NodeTag::kModule ||
+                    (tag == NodeTag::kCell && around.is_closure);
     push(frame, number);
   }
 

@@ -110,6 +110,22 @@ TEST(AttributeTargets, AreNotWhatSharesItsPartsWithOthers) {
   check(ClassDraft(nothing, value, both), 0);
 }
 
+TEST(AttributeTargets, AreNotWhatSharesACellWithOthers) {
+  const auto value = [](Draft& draft) {
+    draft.shared.push_back(draft.payload.size());
+    draft.payload.map(1);
+    draft.payload.integer(-1);
+    draft.shared.push_back(draft.payload.size());
+    draft.payload.node(NodeTag::kCell, 0);
+  };
+  const auto both = [](Writer& out) {
+    out.array(2);
+    out.index(ExtType::kReference, 0);
+    out.index(ExtType::kReference, 1);
+  };
+  check(ClassDraft(nothing, value, both), 0);
+}
+
 TEST(AttributeTargets, AreNotWhatRefersToObjectsOutsideOfIt) {
   const auto value = [](Draft& draft) {
     draft.shared = {1, draft.payload.size()};

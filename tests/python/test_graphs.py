@@ -1,6 +1,5 @@
 """Graphs of any form arrive with the same form, and equal ones have equal bytes."""
 
-import gc
 import marshal
 import os
 from pathlib import Path
@@ -13,16 +12,6 @@ import waybill
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sources import define
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_collector():
-    """Keeps what was there before out of the many collections."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
 
 SHARED, FUNCTION = [1], define("def f(): return [x]\nx = []").f
 
@@ -59,7 +48,7 @@ RECIPES = st.lists(NODES, min_size=1, max_size=12)
 
 def repeated(examples):
     return settings(
-        max_examples=repeats.times(examples),
+        max_examples=examples,
         derandomize=True,
         database=None,
         deadline=None,
@@ -75,62 +64,82 @@ def test_graph_arrives_in_its_form(recipe):
     graphs.demand_same_form(sent, waybill.loads(waybill.dumps(sent)))
 
 
-@repeated(600)
-@given(RECIPES)
-def test_equal_graphs_have_equal_bytes(recipe):
-    gc.collect()  # Classes that are equal and both alive have ids of their own.
+# In processes of their own: classes that are equal and both alive have ids of their
+# own, so what was made is collected each time, which is quick where there is little else.
+SENDER = """
+import gc, marshal, sys
+file, path = sys.argv[1:]
+sys.path.append(path)
+import graphs, waybill
+with open(file, "rb") as opened:
+    recipes = marshal.load(opened)
+gc.freeze()
+
+def sent(recipe):
     data = waybill.dumps(graphs.build(recipe))
     gc.collect()
+    return data
 
-    assert waybill.dumps(graphs.build(recipe)) == data
+pairs = []
+for recipe in recipes:
+    pairs.append((recipe, sent(recipe)))
+    if sent(recipe) != pairs[-1][1]: print(recipe)
+with open(file, "wb") as opened:
+    marshal.dump(pairs, opened)
+"""
 
-
-ELSEWHERE = """
+RECEIVER = """
 import gc, marshal, sys
 file, path = sys.argv[1:]
 sys.path.append(path)
 import graphs, waybill
 with open(file, "rb") as opened:
     pairs = marshal.load(opened)
+gc.freeze()
 for recipe, data in pairs:
-    arrived = waybill.loads(data)
     try:
+        arrived = waybill.loads(data)
+        # Before the comparison: looking at a partial's dict makes one.
         if waybill.dumps(arrived) != data:
             raise graphs.Different("other bytes of what was received")
-        # Classes that are equal and both alive have ids of their own.
+        graphs.demand_same_form(graphs.build(recipe), arrived)
         arrived = waybill.forget_classes()
         gc.collect()
-        made = graphs.build(recipe)
-        # Before the comparison: looking at a partial's dict makes one.
-        if waybill.dumps(made) != data:
+        if waybill.dumps(graphs.build(recipe)) != data:
             raise graphs.Different("other bytes of what was built here")
-        graphs.demand_same_form(made, waybill.loads(data))
     except Exception as error:
         print(recipe, repr(error))
     # Classes of the next recipe may be equal to these.
-    arrived = made = waybill.forget_classes()
+    arrived = waybill.forget_classes()
     gc.collect()
 """
 
 
-def test_graphs_arrive_in_their_form_in_another_process(tmp_path):
-    pairs = []
+def recipes(examples):
+    """The same ones in each run."""
+    collected = []
 
-    @repeated(600)
+    @repeated(examples)
     @given(RECIPES)
-    def send(recipe):
-        gc.collect()  # Classes that are equal and both alive have ids of their own.
-        pairs.append((recipe, waybill.dumps(graphs.build(recipe))))
+    def collect(recipe):
+        collected.append(recipe)
 
-    send()
-    file = tmp_path / "pairs"
-    file.write_bytes(marshal.dumps(pairs))
+    collect()
+    return collected
 
-    output = fresh_process.run_script(
-        ELSEWHERE,
-        file,
-        Path(__file__).parent,
-        env={**os.environ, "PYTHONHASHSEED": "4711"},
+
+def run(script, file, **environment):
+    return fresh_process.run_script(
+        script, file, Path(__file__).parent, env={**os.environ, **environment}
     )
 
-    assert output == ""
+
+def test_graphs_have_one_form_and_one_text_of_bytes_in_all_processes(tmp_path):
+    file = tmp_path / "recipes"
+    file.write_bytes(marshal.dumps(recipes(repeats.times(600))))
+
+    of_other_bytes = run(SENDER, file)
+    of_other_form = run(RECEIVER, file, PYTHONHASHSEED="4711")
+
+    assert of_other_bytes == ""
+    assert of_other_form == ""
