@@ -1,6 +1,6 @@
 # Every verb is a script in .ci/, so that people, hooks and CI do the same.
 
-.PHONY: help build test test-all demo bench bench-newest fuzz install-test wheel docs \
+.PHONY: help build test test-all test-slow demo bench bench-newest fuzz install-test wheel docs \
   lint format clean
 .DEFAULT_GOAL := help
 
@@ -15,6 +15,9 @@ test:  ## all tests of this machine's Python
 
 test-all:  ## tests on every CPython that can be had, sanitizers, short fuzzing
 	@.ci/test-all
+
+test-slow:  ## tests that take minutes each
+	@.ci/test-slow
 
 demo:  ## the main job on real input
 	@.ci/demo

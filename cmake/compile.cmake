@@ -11,8 +11,10 @@ target_compile_options(waybill_options INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
   -Wnon-virtual-dtor -Woverloaded-virtual
   $<$<BOOL:${WAYBILL_WERROR}>:-Werror>
-  # GCC 12 sees impossible sizes in std::string (bug 105651).
+  # GCC 12 sees impossible sizes in std::string (bug 105651), and says so of precompiled
+  # headers as if they were not the system's.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-stringop-overread>
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>,$<BOOL:${WAYBILL_PRECOMPILED}>>:-Wno-array-bounds;-Wno-stringop-overflow>
   # Fat objects serve both ways: the extension is linked with LTO, tests without.
   $<$<AND:$<BOOL:${WAYBILL_LTO}>,$<CXX_COMPILER_ID:GNU>,$<NOT:$<BOOL:$<TARGET_PROPERTY:WAYBILL_QUICK>>>>:-flto=auto;-ffat-lto-objects>)
 target_compile_definitions(waybill_options INTERFACE
@@ -33,8 +35,8 @@ function(waybill_headers target scope)
 endfunction()
 
 # waybill_precompile(<target> <header>): parses cmake/precompiled/<header> once for all
-# sources of `target`. Only in builds that nobody ships (WAYBILL_PRECOMPILED), so that
-# the others tell when a source does not include what it uses.
+# sources of `target`. Only in builds of a checkout (WAYBILL_PRECOMPILED), so that a wheel
+# tells when a source does not include what it uses.
 function(waybill_precompile target header)
   if(WAYBILL_PRECOMPILED)
     target_precompile_headers(${target} PRIVATE

@@ -149,11 +149,9 @@ TEST(Interpreter, DoesNotStartAsAProgramThatIsNone) {
 class Program {
  public:
   explicit Program(const std::string& name)
-      : place_(std::filesystem::path(testing::TempDir()) / ("waybill_" + name)),
-        path_(place_ / "bin" / name) {
+      : place_(own_folder()), path_(place_ / "bin" / name) {
     namespace fs = std::filesystem;
     const fs::path library = fs::path(WAYBILL_PYTHON_LIBRARY).parent_path();
-    fs::remove_all(place_);
     fs::create_directories(place_ / "bin");
     fs::create_directory_symlink(library, place_ / library.filename());
     std::ofstream(path_) << "#!/bin/false\n";
@@ -166,6 +164,13 @@ class Program {
   const std::string& path() const { return path_; }
 
  private:
+  // Tests of several Pythons run at once, in one folder for what is temporary.
+  static std::string own_folder() {
+    std::string path = testing::TempDir() + "waybill_XXXXXX";
+    EXPECT_NE(::mkdtemp(path.data()), nullptr) << path;
+    return path;
+  }
+
   std::filesystem::path place_;
   std::string path_;
 };

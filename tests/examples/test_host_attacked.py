@@ -207,7 +207,7 @@ def test_outcome_that_the_host_has_no_room_for_is_told(serves):
     assert running.still_works(path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @sanitized
 def test_large_outcomes_of_many_clients_arrive_and_leave_nothing(tmp_path):
     with running.host(tmp_path, "--workers", 2) as (server, path):

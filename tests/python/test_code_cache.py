@@ -342,7 +342,7 @@ def test_memory_stays_flat_over_100_000_different_functions():
     assert growth < GROWTH_LIMIT
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @LINUX
 def test_memory_stays_flat_over_1_000_000_different_functions():
     growth = int(fresh_process.run_script(GROWTH, 1_000_000, seconds=1200))

@@ -78,7 +78,7 @@ def test_mutations_import_and_call_nothing_and_stay_within_memory(tmp_path):
 
 
 @unwatched
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_million_mutations_import_and_call_nothing(tmp_path):
     answer = run(1_000_000, 2, tmp_path)
 

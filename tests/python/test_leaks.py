@@ -147,7 +147,7 @@ def test_no_object_and_no_block_is_left(name):
 
 
 @LINUX
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_memory_stays_flat_for_long(name):
     growth = int(fresh_process.run_script(MEMORY, name, ROUNDS, seconds=900))

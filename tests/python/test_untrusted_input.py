@@ -56,7 +56,7 @@ def test_changed_payload_with_a_digest_that_fits_does_not_crash(path, tmp_path):
     assert sum(answer["tally"].values()) > path.stat().st_size
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("path", OWN, ids=lambda path: path.stem)
 def test_no_value_of_any_byte_crashes_behind_the_digest(path, tmp_path):
     pytest.importorskip("xxhash")
@@ -66,7 +66,7 @@ def test_no_value_of_any_byte_crashes_behind_the_digest(path, tmp_path):
     assert answer["wrong"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("path", OWN, ids=lambda path: path.stem)
 def test_no_spliced_payload_crashes_behind_the_digest(path, tmp_path):
     pytest.importorskip("xxhash")
