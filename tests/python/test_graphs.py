@@ -65,7 +65,7 @@ def test_graph_arrives_in_its_form(recipe):
 
 
 # In processes of their own: classes that are equal and both alive have ids of their
-# own, so what was made is collected each time, which is quick where there is little else.
+# own, so what was made is collected each time: quick where there is little else.
 SENDER = """
 import gc, marshal, sys
 file, path = sys.argv[1:]
