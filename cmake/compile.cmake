@@ -78,6 +78,10 @@ function(waybill_imported_core file)
   target_include_directories(waybill_core INTERFACE ${PROJECT_SOURCE_DIR}/include)
   waybill_headers(waybill_core INTERFACE tl/expected.hpp)
   target_link_libraries(waybill_core INTERFACE waybill::sodium)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # It may be another release's, which this one cannot link with LTO.
+    target_link_options(waybill_core INTERFACE -fno-lto)
+  endif()
 endfunction()
 
 # waybill_executable(<target> <library> <source>...): one that sees only public headers.
