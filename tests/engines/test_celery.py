@@ -484,8 +484,7 @@ def test_ten_thousand_tasks(tmp_path):
     def call(function, *args):
         return function(*args)
 
-    app.conf.worker_lost_wait = 0.5
-app.conf.broker_transport_options = {"polling_interval": 0.0001}
+    app.conf.broker_transport_options = {"polling_interval": 0.0001}
     app.conf.worker_prefetch_multiplier = 0
     integration.install(app)
     with start_worker(app, pool="solo", perform_ping_check=False, loglevel="ERROR"):
