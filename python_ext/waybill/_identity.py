@@ -126,12 +126,14 @@ class Tracker:
             opened = self._open.setdefault(identity, obj)
             known = self._known(identity)
             if known is None:
-                # By each thread that gets it: the first to end must find it noted.
-                self._objects[identity] = self._reference(opened, identity)
+                # By each thread that gets it: the first to end must find it noted. It
+                # is no class of this process from the moment on at which it is found.
                 self._remember(opened, identity, False, 0)
+                self._objects[identity] = self._reference(opened, identity)
                 return opened, False
-            # Another thread has claimed and closed it between the two looks.
-            if opened is obj:
+            # Another thread has closed its own between the two looks; or it has
+            # taken this one, and is still at it.
+            if opened is obj and known is not obj:
                 self._open.pop(identity, None)
         return known, identity not in self._open
 
