@@ -22,12 +22,14 @@ import rows_data
 import rows_functions
 import rows_growth
 import rows_process
+import rows_programs
 import show
 import tables
 import waybill
 from bench import Bench
 
 GROUPS = {
+    rows_programs.GROUP: rows_programs.rows,
     rows_functions.GROUP: rows_functions.late,
     rows_callables.GROUP: rows_callables.rows,
     rows_data.GROUP: rows_data.rows,

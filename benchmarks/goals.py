@@ -10,6 +10,14 @@ LOADS_OF_DATA = DUMPS_OF_DATA.replace("dumps", "loads")
 
 #: The first pattern that fits "group: work" counts.
 GOALS = (
+    (r"programs: tasks over .*: dumps", {"cloudpickle": 50}),
+    (r"programs: tasks with .*: dumps", {"cloudpickle": 40}),
+    (r"programs: functions .*: dumps", {"cloudpickle": 60}),
+    (r"programs: a bare .*: dumps", {"cloudpickle": 45}),
+    (r"programs: instances .*: dumps", {"cloudpickle": 30}),
+    (r"programs: tasks .*: loads", {"cloudpickle": 8}),
+    (r"programs: .*function.*: loads", {"cloudpickle": 15}),
+    (r"programs: instances .*: loads", {"cloudpickle": 20}),
     (r"functions: dumps, names 3 modules", {"cloudpickle": 60, "marshal": 1 / 0.6}),
     (r"functions: .*, \d{3} loaded", {"cloudpickle": 200}),
     (r"functions: .*, 3 188 loaded", {"cloudpickle": 2_000}),

@@ -15,6 +15,7 @@ writes the new ones and keeps the reasons.
 """
 
 import argparse
+import functools
 import json
 import os
 import platform
@@ -29,15 +30,25 @@ HERE = Path(__file__).parent
 RECORD = HERE / "instructions.json"
 TOLERANCE = 0.10
 
-#: What is repeated, and how often; MAKE makes what it names.
+#: Payloads of functions whose code is gone, each unlike the others.
+NEW = """
+for number in range(100):
+    exec(f"def new(x): return json.dumps(x), collections.abc.Mapping, {number}", scope)
+    new_data.append(dumps(scope.pop("new")))
+"""
+
+#: What is repeated, how often, and what is done before; MAKE makes what it names.
 PATHS = {
     "a function sent again": ("dumps(bare)", 200),
+    "a function of a script sent again": ("dumps(in_script)", 200),
     "a closure sent again": ("dumps(closure)", 200),
     "a task": ("dumps((bare, (1, 'part'), {'retries': 3}))", 200),
-    "a function received": ("loads(data_of_gone)", 200),
+    "a function received": ("loads(new_data.pop())", 100, NEW),
     "a function received again": ("loads(data_of_held)", 200),
+    "a function received again, dropped": ("loads(data_of_gone)", 200),
     "a closure received": ("loads(data_of_closure)", 200),
     "a task received": ("loads(data_of_task)", 200),
+    "a task received and dropped": ("task = loads(data_of_dropped); del task", 200),
     "a class": ("dumps(cls)", 100),
     "a class received": ("loads(data_of_class)", 100),
     "an instance": ("dumps(instances)", 20),
@@ -62,6 +73,11 @@ scope = {"__name__": "__main__", "json": json, "collections": collections}
 exec("def bare(x): return json.dumps(x), collections.abc.Mapping", scope)
 exec("def outer(n):\\n def inner(x): return json, x * n\\n return inner", scope)
 bare, closure = scope["bare"], scope["outer"](3)
+script = {**scope, "__package__": None, "__spec__": None}
+exec("def in_script(x): return json.dumps(x), collections.abc.Mapping", script)
+in_script = script["in_script"]
+exec("def clean(row, *, keep=('x', 'y')): return [row[k] for k in keep]", script)
+data_of_dropped = dumps((script.pop("clean"), ({"x": 1, "y": 2},), {}))
 exec("def held(x): return json.loads(x)", scope)
 exec("class C:\\n a = 1\\n def f(self): return json, self.a\\n g = property(f)", scope)
 cls = scope["C"]
@@ -78,8 +94,11 @@ data_of_task = dumps((scope["held"], (1, "part"), {"retries": 3}))
 numbers = [f(i * 2**(i % 50)) for i in range(500) for f in (int, float)]
 data_of_numbers = dumps(numbers)
 for _ in range(5): dumps(bare), dumps(closure), dumps(cls), loads(data_of_gone)
+for _ in range(5): dumps(in_script), loads(data_of_dropped)
 for _ in range(5): held = loads(data_of_held)
 for _ in range(5): task = loads(data_of_task)
+new_data = []
+{before}
 for _ in range(int(sys.argv[1])): {call}
 """
 
@@ -95,11 +114,12 @@ def environment():
     return f"{sysconfig.get_platform()}, gcc {version}, Python {python}"
 
 
-def instructions_of(call, times):
+@functools.cache
+def instructions_of(call, times, before):
     """Instructions of the extension in a process that makes the call so many times."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "out")
-        program = MAKE.replace("{call}", call)
+        program = MAKE.replace("{before}", before).replace("{call}", call)
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
         command += ["--quiet", sys.executable, "-c", program, str(times)]
         variables = {**os.environ, "PYTHONHASHSEED": "0"}
@@ -130,10 +150,12 @@ def own_cost(profile):
     return total
 
 
-def measured(name, start):
-    """Instructions of one call; `start`: those of a process that makes none."""
-    call, times = PATHS[name]
-    return round((instructions_of(call, times) - start) / times)
+def measured(name):
+    """Instructions of one call, without those of a process that makes none."""
+    call, times, *before = PATHS[name]
+    before = "".join(before)
+    made = instructions_of(call, times, before)
+    return round((made - instructions_of("pass", 0, before)) / times)
 
 
 def main():
@@ -147,17 +169,16 @@ def main():
     comparable = here == record["environment"]
     if not comparable and not chosen.record:
         print(f"on record for {record['environment']}, and this is {here}")
-    start = instructions_of("pass", 0)
     failed = False
     for name in chosen.names or PATHS:
-        count = measured(name, start)
+        count = measured(name)
         row = record["paths"].setdefault(name, {"instructions": 0, "reason": ""})
         known = row["instructions"]
         change = count / known - 1 if known else 0
         is_off = comparable and abs(change) > TOLERANCE and not chosen.record
         failed = failed or is_off
         mark = "OFF" if is_off else "" if comparable else "?"
-        print(f"{name:28} {count:10,} {change:+8.1%} {mark}".rstrip(), flush=True)
+        print(f"{name:36} {count:10,} {change:+8.1%} {mark}".rstrip(), flush=True)
         if chosen.record:
             row["instructions"] = count
     if chosen.record:

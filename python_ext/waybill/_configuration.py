@@ -141,7 +141,8 @@ def configure(**options: Any) -> None:
         bytes, each at least 1. At the start 1 024 and 256 MiB.
     caches
         False empties what speeds up objects that come again, and keeps it empty.
-        Results are the same.
+        Results are the same. What it holds is bounded, at most 16 MiB of code that was
+        received.
     trace
         Is called with a ClassChange for each change that a payload makes of a class
         that was here before, in the thread that loads it; what it raises, ``loads``

@@ -122,8 +122,9 @@ Ref CodeBuilder::next_use(std::size_t body) {
     keep(body, place, known);  // Another may take its place there.
     return known;
   }
+  const std::size_t built_before = built_bytes_;
   Ref code = build(body, place);
-  state_.known_codes.note(key, code.get());
+  state_.known_codes.hold(key, code.get(), built_bytes_ - built_before);
   return code;
 }
 
@@ -224,6 +225,7 @@ Ref CodeBuilder::build(std::size_t body, std::size_t place) {
 
 Ref CodeBuilder::make(std::size_t body, const Place& place, std::vector<Ref> nested) {
   const CodeBody& entry = envelope_.code[body];
+  built_bytes_ += entry.bytes.size();
   const envelope::CodeFields& fields = body_at(body).fields;
   const Ref constants = decode_constants(state_, fields.constants, limits_, nested);
   return make_code(state_, {entry.offset, entry.bytes}, fields, constants, place.where);

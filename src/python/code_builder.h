@@ -65,6 +65,7 @@ class CodeBuilder {
   std::vector<Place> places_;
   std::vector<std::size_t> place_of_use_;
   std::size_t uses_ = 0;
+  std::size_t built_bytes_ = 0;  // Of bodies that code was built from.
   std::string_view file_;  // Of the place before, or the first that the manifest names.
   std::vector<Body> bodies_;  // Empty before the first use.
   // Indices of bodies in the order of their hashes; of many, once one is looked up.

@@ -49,9 +49,11 @@ Ref code_of(const State& state, const BareFunction& function) {
   const CodeKey key = code_key(base::content_hash_of(function.body.bytes),
                                function.file, function.place);
   if (Ref known = state.known_codes.find(key)) return known;
-  return make_code(
+  Ref code = make_code(
       state, function.body, function.code, constants_of(state, function),
       {state.name_table.get(function.file), function.line, function.line_table});
+  state.known_codes.hold(key, code.get(), function.body.bytes.size());
+  return code;
 }
 
 // What it needs, by the numbers of its imports; false if any of it is not imported.

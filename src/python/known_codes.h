@@ -25,15 +25,24 @@ struct CodeKey {
 // `file`: in UTF-8; `lines`: the rest of its place in the notes.
 CodeKey code_key(const ContentHash& body, std::string_view file, BytesView lines);
 
-// Code objects that were sent or received of late, while they live: what comes again
-// need not be built again, and what comes home is the same. Holds weak references;
-// bounded; needs the GIL.
+// Code objects that were sent or received lately: what comes again need not be built
+// again, and code that returns to its sender is the original object. Received code is
+// held, since a worker drops each task when it is done; code of this program is found
+// while it lives. Code holds constants alone: no module, no globals. Bounded by entries
+// and by bytes of code bodies. Needs the GIL.
 class KnownCodes {
  public:
+  static constexpr std::size_t kMaxEntries = 1024;
+  static constexpr std::size_t kMaxHeldBytes = 16 << 20;
+  static constexpr std::size_t kMaxBytesOfOne = kMaxHeldBytes / 16;
+
   // Null if there is none.
   Ref find(const CodeKey& key) const;
+  // Code of this program, by a weak reference.
   void note(const CodeKey& key, PyObject* code);
-  void clear() { entries_ = {}; }
+  // Code that was received; `size`: the bytes of the bodies that it was built from.
+  void hold(const CodeKey& key, PyObject* code, std::size_t size);
+  void clear();
   // If it is not used, it finds and notes nothing.
   void use(bool is_used) { is_used_ = is_used; }
 
@@ -41,10 +50,17 @@ class KnownCodes {
   struct Entry {
     CodeKey key;
     Ref code;  // A weak reference.
+    Ref held;  // The same code; null if it is only noted.
+    std::size_t held_bytes = 0;
   };
-  static std::size_t slot_of(const CodeKey& key);
+  using Entries = std::array<Entry, kMaxEntries>;
 
-  std::array<Entry, 1024> entries_;
+  static std::size_t slot_of(const CodeKey& key);
+  void put(Entry entry);
+
+  Entries entries_;
+  std::size_t held_bytes_ = 0;
+  std::size_t next_to_drop_ = 0;
   bool is_used_ = true;
 };
 

@@ -30,9 +30,9 @@ bool is_empty_dict(PyObject* dict) {
   return dict == nullptr || (PyDict_CheckExact(dict) && PyDict_GET_SIZE(dict) == 0);
 }
 
-// Text that a namespace says of itself, or nothing.
-bool is_text_or_null(PyObject* object) {
-  return object == nullptr || PyUnicode_CheckExact(object);
+// What a namespace says of itself: text, None, as a script's __package__, or nothing.
+bool is_text_or_none(PyObject* object) {
+  return object == nullptr || object == Py_None || PyUnicode_CheckExact(object);
 }
 
 // Whether the step shows what it showed. `found`: see SeenStep.
@@ -70,7 +70,7 @@ std::unique_ptr<SentFunction> SentFunction::look(const State& state, PyObject* f
   PyObject* dict = PyFunction_GET_GLOBALS(function);
   PyObject* own_name = raw_get(dict, state.names.name.get());
   PyObject* package = raw_get(dict, state.names.package.get());
-  if (!is_bare(function) || !is_text_or_null(own_name) || !is_text_or_null(package)) {
+  if (!is_bare(function) || !is_text_or_none(own_name) || !is_text_or_none(package)) {
     return nullptr;
   }
   auto sent = std::make_unique<SentFunction>();

@@ -48,10 +48,11 @@ def test_quick_benchmark_writes_its_report(tmp_path):
     assert bench.returncode == 0, bench.stderr
     rows = json.loads((tmp_path / "bench.json").read_text("utf-8"))["rows"]
     assert {row["group"] for row in rows} >= {
+        "programs",
         "functions",
         "callables",
         "data",
         "growth",
     }
     assert all(row["figures"]["waybill"] is not None for row in rows)
-    assert (tmp_path / "bench.md").read_text("utf-8").count("###") == 5
+    assert (tmp_path / "bench.md").read_text("utf-8").count("###") == 6

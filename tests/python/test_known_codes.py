@@ -9,6 +9,10 @@ import fresh_process
 import pytest
 import waybill
 from sources import define
+from waybill._core import clear_caches
+
+#: The bounds in src/python/known_codes.h.
+MAX_ENTRIES, MAX_BYTES = 1024, 16 << 20
 
 CLOSURE = """
     def outer(n):
@@ -69,7 +73,21 @@ def test_code_that_was_received_and_lives_is_shared():
     assert again.__defaults__[0] is not held.__defaults__[0]
 
 
-def test_code_is_not_kept():
+def received(number, constant="1"):
+    """A weak reference to the code of a function that came, and is gone again."""
+    code = loads_new(f"lambda: ({number}, {constant})").__code__
+    return weakref.ref(code)
+
+
+def loads_new(source):
+    return waybill.loads(waybill.dumps(eval(source, {"__name__": "nowhere"})))
+
+
+def alive(references):
+    return sum(reference() is not None for reference in references)
+
+
+def test_received_code_is_held_until_caches_are_cleared():
     payload = without_original(CLOSURE)
     received = waybill.loads(payload)
     watched = [weakref.ref(code) for code in all_codes(received.__code__)]
@@ -78,8 +96,76 @@ def test_code_is_not_kept():
     del received
     gc.collect()
 
-    assert [code() for code in watched] == [None] * len(watched)
+    assert alive(watched) == len(watched)
+    assert waybill.loads(payload).__code__ is watched[0]()
+    clear_caches()
+    gc.collect()
+    assert alive(watched) == 0
     assert waybill.loads(payload)()[0] == [6]
+
+
+@pytest.mark.parametrize("wrapped", [lambda value: value, lambda value: (value, 1)])
+def test_code_is_built_once_for_tasks_that_are_dropped(wrapped):
+    function = define(CLOSURE).f
+    payload = waybill.dumps(wrapped(function))
+    del function
+    gc.collect()
+
+    codes = set()
+    for _ in range(10):
+        task = waybill.loads(payload)
+        codes.add(id((task if callable(task) else task[0]).__code__))
+        del task
+
+    assert len(codes) == 1
+
+
+def test_code_that_is_held_is_bounded_by_number():
+    watched = [received(number) for number in range(3000)]
+
+    assert 500 < alive(watched) <= MAX_ENTRIES
+
+
+def test_code_that_is_held_is_bounded_by_bytes():
+    size = 500_000
+    watched = [received(number, f"b'{number:{size}}'") for number in range(100)]
+
+    assert MAX_BYTES // size - 2 <= alive(watched) <= MAX_BYTES // size
+
+
+def test_large_code_is_not_held():
+    assert received(1, f"b'{1:{MAX_BYTES // 16}}'")() is None
+
+
+def test_what_happens_when_code_gives_way_may_load_and_clear():
+    turns = []
+
+    def gone(_):
+        turns.append(loads_new(f"lambda: ({len(turns)}, 'gone')")()[0])
+        if len(turns) % 5 == 0:
+            clear_caches()
+
+    watched = []
+    for number in range(2000):
+        code = loads_new(f"lambda: ({number}, 'callback')").__code__
+        watched.append(weakref.ref(code, gone))
+        del code
+    clear_caches()
+
+    assert len(turns) == len(watched)
+    assert alive(watched) == 0
+
+
+def test_code_that_this_process_sends_is_not_held_but_received_code_stays_so():
+    payload = without_original(CLOSURE)
+    received = waybill.loads(payload)
+    watched = weakref.ref(received.__code__)
+    waybill.dumps([received])
+
+    del received
+    gc.collect()
+
+    assert watched() is not None
 
 
 @pytest.mark.parametrize(

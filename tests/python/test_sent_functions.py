@@ -83,9 +83,20 @@ BODIES = [
 ]
 
 
+#: What namespaces say of themselves beside their name: of a module that says nothing,
+#: of a script or a cell of a notebook, of a module at the top, and of one in a package.
+NAMESPACES = {
+    "silent": {},
+    "script": {"__package__": None, "__spec__": None},
+    "module": {"__package__": ""},
+    "submodule": {"__package__": "package"},
+}
+
+
+@pytest.mark.parametrize("scope", NAMESPACES.values(), ids=NAMESPACES)
 @pytest.mark.parametrize("body", BODIES)
-def test_bytes_are_those_of_a_function_that_was_never_sent(body):
-    warm(function(body))
+def test_bytes_are_those_of_a_function_that_was_never_sent(body, scope):
+    warm(function(body, **scope))
 
 
 def set_global(name, make):
@@ -131,7 +142,9 @@ CHANGES = {
     "builtin hidden": set_global("len", lambda: 7),
     "builtin hidden by a module": set_global("len", lambda: sys.modules["module_two"]),
     "name of the namespace": set_global("__name__", lambda: "elsewhere"),
-    "package of the namespace": set_global("__package__", lambda: "package"),
+    "package of the namespace": set_global("__package__", lambda: "another"),
+    "no package of the namespace": set_global("__package__", lambda: None),
+    "silence about the package": lambda f: f.__globals__.pop("__package__", None),
     "path of the namespace": set_global("__path__", list),
     "spec of the namespace": set_global("__spec__", lambda: None),
     "attribute becomes a module": set_in_module(
@@ -169,9 +182,10 @@ CHANGES = {
 }
 
 
+@pytest.mark.parametrize("scope", NAMESPACES.values(), ids=NAMESPACES)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_change_shows_at_once(change):
-    f = warm(function())
+def test_change_shows_at_once(change, scope):
+    f = warm(function(**scope))
 
     try:
         change(f)

@@ -1,0 +1,117 @@
+"""A script that sends tasks, as users write it:
+
+    python sender.py SERIALIZER WORK FILE COUNT RUNS
+
+Prints the seconds that one `dumps` takes: the minimum of many runs over COUNT objects
+of a work. Writes the payloads to FILE, for worker.py.
+"""
+
+import collections
+import gc
+import importlib
+import json
+import math
+import os.path
+import pickle
+import sys
+import time
+from math import floor
+from os.path import join
+
+SCALE = 2.5
+
+
+def clean(row, *, keep=("x", "y"), scale=1.0):
+    return {name: row[name] * scale for name in keep if name in row}
+
+
+def total(rows, start: float = 0.0) -> float:
+    return start + sum(math.sqrt(row * row) for row in rows)
+
+
+def counted(words, most=3):
+    return collections.Counter(words).most_common(most)
+
+
+def scaled(value):
+    return floor(value * SCALE)
+
+
+def summary(rows, digits=2):
+    """Calls helpers of this script, and names that it imports."""
+    values = [scaled(row["x"]) for row in rows]
+    return {"path": join("out", "part"), "sum": round(sum(values), digits)}
+
+
+def report(rows, indent=None):
+    return json.dumps([summary(rows)], indent=indent)
+
+
+def bare(path):
+    return os.path.basename(path), collections.abc.Mapping
+
+
+class Point:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def norm(self):
+        return math.hypot(self.x, self.y)
+
+
+ROWS = [{"x": number, "y": 2 * number} for number in range(3)]
+
+
+def tasks(count):
+    """Calls of three functions in turn, each with arguments of its own."""
+    kinds = (
+        lambda n: (clean, ({"x": n, "y": 1},), {"scale": 2.0}),
+        lambda n: (total, ([n, 2, 3],), {}),
+        lambda n: (counted, (["a", "b", str(n)],), {"most": 2}),
+    )
+    return [kinds[n % 3](n) for n in range(count)]
+
+
+def tasks_with_helpers(count):
+    kinds = (
+        lambda n: (summary, (ROWS,), {"digits": n % 5}),
+        lambda n: (report, (ROWS,), {"indent": n % 3}),
+    )
+    return [kinds[n % 2](n) for n in range(count)]
+
+
+def functions(count):
+    return [(total, report, counted)[n % 3] for n in range(count)]
+
+
+def bare_functions(count):
+    return [bare] * count
+
+
+def instances(count):
+    return [Point(n, n + 1) for n in range(count)]
+
+
+WORKS = {
+    work.__name__: work
+    for work in (tasks, tasks_with_helpers, functions, bare_functions, instances)
+}
+
+
+def main(serializer, work, file, count, runs):
+    dumps = importlib.import_module(serializer).dumps
+    objects = WORKS[work](count)
+    best = math.inf
+    for _ in range(runs):
+        gc.collect()
+        started = time.perf_counter()
+        for item in objects:
+            dumps(item)
+        best = min(best, time.perf_counter() - started)
+    print(best / count)
+    with open(file, "wb") as out:
+        pickle.dump([dumps(item) for item in objects], out)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:4], *map(int, sys.argv[4:]))

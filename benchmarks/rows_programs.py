@@ -1,0 +1,51 @@
+"""Rows about programs as users write them: a script that sends, and a worker, which is
+another process that loads, calls and drops each task."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+GROUP = "programs"
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+#: What programs/sender.py calls each work, and what the tables call it.
+WORKS = {
+    "tasks": "tasks over functions of the script",
+    "tasks_with_helpers": "tasks with helpers and imported names",
+    "functions": "functions of the script",
+    "bare_functions": "a bare function, 2 chains",
+    "instances": "instances of a class of the script",
+}
+
+
+def rows(bench, sides):
+    names = [side for side in ("waybill", "cloudpickle") if side in sides]
+    for work, title in WORKS.items():
+        figures = {step: {} for step in ("dumps", "loads, dropped", "loads, kept")}
+        for _ in range(bench.count(5, quick=1)):
+            for side in names:
+                for step, seconds in one_turn(bench, side, work).items():
+                    best = figures[step].get(side, seconds)
+                    figures[step][side] = min(best, seconds)
+        for step, found in figures.items():
+            bench.add(GROUP, f"{title}: {step}", "s", found)
+
+
+def one_turn(bench, side, work):
+    """Seconds of one `dumps` or `loads`, in a new process for each."""
+    sizes = [str(bench.count(1_000, quick=60)), str(bench.count(10, quick=3))]
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(Path(folder, "payloads"))
+        return {
+            "dumps": run("sender.py", side, work, file, *sizes),
+            "loads, dropped": run("worker.py", side, file, "drop", sizes[1]),
+            "loads, kept": run("worker.py", side, file, "keep", sizes[1]),
+        }
+
+
+def run(program, *arguments):
+    command = [sys.executable, str(PROGRAMS / program), *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return float(done.stdout)
