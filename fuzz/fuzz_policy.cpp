@@ -16,10 +16,10 @@
 namespace {
 
 using waybill::BytesView;
-using waybill::Envelope;
 using waybill::Policy;
 using waybill::Request;
 using waybill::Verdict;
+using waybill::VerifiedEnvelope;
 using waybill::fuzz::require;
 
 constexpr Request kRequests[] = {Request::kImport, Request::kLookup, Request::kCall,
@@ -74,11 +74,11 @@ void check_verdicts(const Policy& policy) {
   }
 }
 
-void check_envelope(const Envelope& envelope, const Policy& policy) {
+void check_envelope(const VerifiedEnvelope& envelope, const Policy& policy) {
   const std::string text = text_of(policy);
   const auto verdict = waybill::check_policy(envelope, policy);
   require(verdict || verdict.error().code == waybill::ErrorCode::kRefused);
-  require(verdict || verdict.error().offset < envelope.size);
+  require(verdict || verdict.error().offset < envelope->size);
   const bool is_data = waybill::check_policy(envelope, Policy()).has_value();
   require(!is_data || verdict);
   require(is_data || !policy.is_data_only() || !verdict);
@@ -103,7 +103,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (end == data + size) return 0;
   const auto envelope = waybill::open(BytesView(end + 1, data + size));
-  if (!envelope || !waybill::verify(*envelope)) return 0;
-  check_envelope(*envelope, policy ? *policy : Policy());
+  if (!envelope) return 0;
+  const auto verified = waybill::verify(*envelope);
+  if (verified) check_envelope(*verified, policy ? *policy : Policy());
   return 0;
 }

@@ -60,7 +60,9 @@ class Admission {
   // passed. What code needs a certain Python is not looked at (check_python).
   //
   // Errors: those of the four.
-  [[nodiscard]] Result<Envelope> admit(BytesView bytes) const;
+  [[nodiscard]] Result<VerifiedEnvelope> admit(BytesView bytes) const;
+  template <TemporaryBytes Bytes>
+  Result<VerifiedEnvelope> admit(Bytes&& bytes) const = delete;
 
   // The first policy that denies it, in words (see refusal()); nothing if all allow it.
   [[nodiscard]] std::optional<std::string> objection(Request request,

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "waybill/error.h"
@@ -92,24 +93,54 @@ struct Envelope {
 // kLimitExceeded.
 // Cost: one pass over `bytes`; allocates for manifest and tables only.
 [[nodiscard]] Result<Envelope> open(BytesView bytes, const Limits& limits = {});
+template <TemporaryBytes Bytes>
+Result<Envelope> open(Bytes&& bytes, const Limits& limits = {}) = delete;
 
 // open(), for input that should be one envelope and nothing else.
 //
 // Errors: those of open(), kTrailingBytes.
 [[nodiscard]] Result<Envelope> open_whole(BytesView bytes, const Limits& limits = {});
+template <TemporaryBytes Bytes>
+Result<Envelope> open_whole(Bytes&& bytes, const Limits& limits = {}) = delete;
 
 // Whether the code in an envelope can run on `python`: kPythonMismatch unless the
 // versions are equal or there is no code.
 [[nodiscard]] Result<void> check_python(const Envelope& envelope,
                                         const PythonVersion& python);
 
+namespace envelope {
+class CheckedHead;
+}
+
+// An envelope that verify() has accepted: nodes have their shapes, references and
+// indices lead somewhere, code is sound. Only a verified envelope can be built from or
+// asked about; verify() makes it, within the limits that it was given. Views the same
+// bytes as the Envelope. Thread-safe for concurrent reads.
+class VerifiedEnvelope {
+ public:
+  const Envelope& operator*() const { return envelope_; }
+  const Envelope* operator->() const { return &envelope_; }
+  operator const Envelope&() const { return envelope_; }  // NOLINT: it is one.
+
+ private:
+  friend Result<VerifiedEnvelope> verify(Envelope envelope, const Limits& limits);
+  // Checks what follows a part that was verified before.
+  friend class envelope::CheckedHead;
+
+  explicit VerifiedEnvelope(Envelope envelope) : envelope_(std::move(envelope)) {}
+
+  Envelope envelope_;
+};
+
 // Checks what open() does not: every node tag and its shape, every back-reference,
 // every index into manifest and code section, in the payload and in each code body.
 //
 // Errors: those of open(), kUnknownTag, kBadReference, kUndeclared. The offset counts
 // from the start of the envelope.
-// Cost: one pass over the payload and the code; no recursion, memory by depth.
-[[nodiscard]] Result<void> verify(const Envelope& envelope, const Limits& limits = {});
+// Cost: one pass over the payload and the code; no recursion, memory by depth. Moving
+// the envelope in spares a copy of its manifest and tables.
+[[nodiscard]] Result<VerifiedEnvelope> verify(Envelope envelope,
+                                              const Limits& limits = {});
 
 // The envelope with this application field (less than 4 GiB) in place of the one it
 // has; without one, if that is empty. It is not signed: a signature that it had covered

@@ -116,14 +116,15 @@ class Policy {
 std::string_view standard_types_policy();
 
 // Asks a policy about all that an envelope would do: each import of its manifest, each
-// name its payload looks up, each call, and code if there is any. The envelope must
-// have passed verify(). Names are those in the payload; what they turn out to be is
-// asked again while it is built (see waybill::py).
+// name its payload looks up, each call, and code if there is any. Names are those in
+// the payload; what they turn out to be is asked again while it is built (see
+// waybill::py).
 //
 // Errors: kRefused, with the byte where the payload asks (of an import: that of the
 // first section) and words that name what was asked and the rule that decided.
 // Cost: one pass over the payload, as far as that is allowed.
-[[nodiscard]] Result<void> check_policy(const Envelope& envelope, const Policy& policy);
+[[nodiscard]] Result<void> check_policy(const VerifiedEnvelope& envelope,
+                                        const Policy& policy);
 
 // What kRefused says: "call of os:system, which the policy denies: deny call os".
 std::string refusal(Request request, std::string_view module, std::string_view name,

@@ -270,8 +270,8 @@ enum class Objects : std::uint8_t {
                                              const Admission& admission,
                                              Objects objects = Objects::kRefused);
 
-// The same for an envelope that has passed verify(), on these limits.
-[[nodiscard]] Result<data::Value> read_value(const Envelope& envelope,
+// The same for an envelope that was verified on these limits.
+[[nodiscard]] Result<data::Value> read_value(const VerifiedEnvelope& envelope,
                                              const Limits& limits = kStrictLimits,
                                              Objects objects = Objects::kRefused);
 

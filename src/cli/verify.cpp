@@ -32,7 +32,7 @@ Exit run(const Arguments& arguments) {
   }
   const Result<Envelope> envelope = open_whole(bytes);
   if (!envelope) return refuse(envelope.error(), arguments.json);
-  const Result<void> verdict = verify(*envelope);
+  const Result<VerifiedEnvelope> verdict = verify(*envelope);
   if (!verdict) return refuse(verdict.error(), arguments.json);
 
   const auto imports = static_cast<std::size_t>(std::ranges::count_if(

@@ -79,18 +79,19 @@ bool Admission::is_data_only() const {
                              [](const auto& policy) { return policy->is_data_only(); });
 }
 
-Result<Envelope> Admission::admit(BytesView bytes) const {
+Result<VerifiedEnvelope> Admission::admit(BytesView bytes) const {
   for (const auto& ring : keys_) {
     Result<void> signed_by_one = ring->check(bytes);
     if (!signed_by_one) return tl::unexpected(std::move(signed_by_one.error()));
   }
-  Result<Envelope> envelope = open_whole(bytes, limits_);
+  Result<Envelope> opened = open_whole(bytes, limits_);
+  if (!opened) return tl::unexpected(std::move(opened.error()));
+  Result<VerifiedEnvelope> envelope = verify(*std::move(opened), limits_);
   if (!envelope) return envelope;
-  Result<void> checked = verify(*envelope, limits_);
   for (const auto& policy : policies_) {
-    if (checked) checked = check_policy(*envelope, *policy);
+    Result<void> allowed = check_policy(*envelope, *policy);
+    if (!allowed) return tl::unexpected(std::move(allowed.error()));
   }
-  if (!checked) return tl::unexpected(std::move(checked.error()));
   return envelope;
 }
 

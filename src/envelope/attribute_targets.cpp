@@ -236,9 +236,9 @@ class Walk {
 
 }  // namespace
 
-std::vector<AttributeTarget> find_attribute_targets(const Envelope& envelope) {
-  return envelope.shared.empty() ? std::vector<AttributeTarget>()
-                                 : Walk(envelope).run();
+std::vector<AttributeTarget> find_attribute_targets(const VerifiedEnvelope& envelope) {
+  return envelope->shared.empty() ? std::vector<AttributeTarget>()
+                                  : Walk(envelope).run();
 }
 
 }  // namespace waybill::envelope

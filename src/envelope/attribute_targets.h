@@ -23,10 +23,10 @@ struct AttributeTarget {
   std::string_view key{};  // under this key.
 };
 
-// The targets of an envelope that has passed verify(), by number, each once at most.
+// The targets of an envelope, by number, each once at most.
 // Left out is what shares objects with the payload outside of it, but for what keeps
 // its identity by itself, as classes do: another object in its place would not have the
 // same parts. Cost: a pass over the payload, and time by references.
-std::vector<AttributeTarget> find_attribute_targets(const Envelope& envelope);
+std::vector<AttributeTarget> find_attribute_targets(const VerifiedEnvelope& envelope);
 
 }  // namespace waybill::envelope

@@ -36,7 +36,8 @@ std::size_t end_of_code(const Envelope& envelope) {
 
 }  // namespace
 
-std::unique_ptr<CheckedHead> CheckedHead::make(const Envelope& envelope) {
+std::unique_ptr<CheckedHead> CheckedHead::make(const VerifiedEnvelope& verified) {
+  const Envelope& envelope = verified;
   auto head = std::make_unique<CheckedHead>();
   const std::size_t size = end_of_code(envelope);
   if (size == 0 || !envelope.signature.empty() ||
@@ -48,7 +49,7 @@ std::unique_ptr<CheckedHead> CheckedHead::make(const Envelope& envelope) {
   if (!check.check_payload(payload)) return nullptr;
   head->code_uses_ = check.code_uses();
   if (envelope.payload.bytes.size() <= kMaxPayload) {
-    head->known_ = find_known_nodes(envelope);
+    head->known_ = find_known_nodes(verified);
   }
   std::size_t known_size = 0;
   for (const KnownNode& node : head->known_) known_size += node.bytes.size();
@@ -59,17 +60,18 @@ std::unique_ptr<CheckedHead> CheckedHead::make(const Envelope& envelope) {
     head->whole_.assign(envelope.bytes.begin(), envelope.bytes.end());
   }
   head->notes_.assign(envelope.notes.bytes.begin(), envelope.notes.bytes.end());
-  head->envelope_ = envelope;
+  head->envelope_ = verified;
   // Until it goes on with an envelope whose bytes are there.
-  head->envelope_.payload = head->envelope_.notes = {};
-  head->envelope_.bytes = {};
+  Envelope& kept = head->envelope_.envelope_;
+  kept.payload = kept.notes = {};
+  kept.bytes = {};
   if (!envelope.application.empty()) {
     const auto at = envelope.application.data() - envelope.bytes.data();
-    head->envelope_.application =
+    kept.application =
         BytesView(head->head_)
             .subspan(static_cast<std::size_t>(at), envelope.application.size());
   }
-  for (CodeBody& body : head->envelope_.code) {
+  for (CodeBody& body : kept.code) {
     body.bytes = BytesView(head->head_).subspan(body.offset, body.bytes.size());
   }
   return head;
@@ -89,7 +91,8 @@ void CheckedHead::forget_known_nodes() {
 }
 
 bool CheckedHead::is_known_node_alone() const {
-  return known_.size() == 1 && known_[0].bytes.size() == envelope_.payload.bytes.size();
+  return known_.size() == 1 &&
+         known_[0].bytes.size() == envelope_->payload.bytes.size();
 }
 
 bool CheckedHead::continue_with(BytesView bytes) {
@@ -101,10 +104,11 @@ bool CheckedHead::continue_with(BytesView bytes) {
   const std::size_t notes = bytes.size() - tail;
   if (!starts(bytes.subspan(notes), notes_) || !has_unsigned_end(bytes)) return false;
   Reader reader(bytes.subspan(head_.size(), notes - head_.size()), {}, head_.size());
-  envelope_.shared.clear();
-  if (!read_shared(reader, envelope_.shared)) return false;
-  set_rest(envelope_, bytes, reader.offset(), notes);
-  PayloadCheck check(envelope_, limits, nullptr, known_);
+  Envelope& envelope = envelope_.envelope_;
+  envelope.shared.clear();
+  if (!read_shared(reader, envelope.shared)) return false;
+  set_rest(envelope, bytes, reader.offset(), notes);
+  PayloadCheck check(envelope, limits, nullptr, known_);
   if (!check.check_payload(reader) || check.code_uses() != code_uses_) return false;
   if (is_known_node_alone()) whole_.assign(bytes.begin(), bytes.end());
   return true;

@@ -15,9 +15,9 @@ namespace waybill::envelope {
 
 class CheckedHead {
  public:
-  // From an envelope that has passed verify(); it is copied as far as it is needed.
-  // Null if it is signed, or larger than is worth keeping.
-  static std::unique_ptr<CheckedHead> make(const Envelope& envelope);
+  // Copies the envelope as far as it is needed. Null if it is signed, or larger than is
+  // worth keeping.
+  static std::unique_ptr<CheckedHead> make(const VerifiedEnvelope& envelope);
 
   // Whether an envelope has the same header, manifest and code.
   bool is_start_of(BytesView bytes) const;
@@ -39,7 +39,7 @@ class CheckedHead {
   // pass over what is not known.
   bool continue_with(BytesView bytes);
 
-  const Envelope& envelope() const { return envelope_; }
+  const VerifiedEnvelope& envelope() const { return envelope_; }
   std::span<const KnownNode> known_nodes() const { return known_; }
   // From then on there are none.
   void forget_known_nodes();
@@ -50,7 +50,7 @@ class CheckedHead {
   std::vector<std::uint8_t> notes_;
   std::vector<std::uint32_t> code_uses_;  // In the payload, in order.
   std::vector<KnownNode> known_;
-  Envelope envelope_;
+  VerifiedEnvelope envelope_{Envelope()};
 };
 
 }  // namespace waybill::envelope

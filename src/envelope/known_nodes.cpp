@@ -309,7 +309,7 @@ class Walk {
 
 }  // namespace
 
-std::vector<KnownNode> find_known_nodes(const Envelope& envelope) {
+std::vector<KnownNode> find_known_nodes(const VerifiedEnvelope& envelope) {
   Walk walk(envelope);
   if (!walk.run()) return {};
   return walk.known();

@@ -47,11 +47,10 @@ struct KnownNode {
   std::size_t end() const { return start + bytes.size(); }
 };
 
-// The known nodes of a payload that has passed verify(), in order, none inside another.
-// None refers to anything outside of them, and nothing outside refers into them; no
-// function is among what others are made from, who may do anything with it. None at all
-// if there are very many.
-// Cost: one pass over the payload; memory by references.
-std::vector<KnownNode> find_known_nodes(const Envelope& envelope);
+// The known nodes of a payload, in order, none inside another. None refers to anything
+// outside of them, and nothing outside refers into them; no function is among what
+// others are made from, who may do anything with it. None at all if there are very
+// many. Cost: one pass over the payload; memory by references.
+std::vector<KnownNode> find_known_nodes(const VerifiedEnvelope& envelope);
 
 }  // namespace waybill::envelope

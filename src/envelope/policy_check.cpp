@@ -197,7 +197,7 @@ class PolicyCheck {
 
 }  // namespace
 
-Result<void> check_policy(const Envelope& envelope, const Policy& policy) {
+Result<void> check_policy(const VerifiedEnvelope& envelope, const Policy& policy) {
   return PolicyCheck(envelope, policy).run();
 }
 

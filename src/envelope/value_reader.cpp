@@ -442,13 +442,13 @@ class ValueBuilder {
 
 }  // namespace
 
-Result<Value> read_value(const Envelope& envelope, const Limits& limits,
+Result<Value> read_value(const VerifiedEnvelope& envelope, const Limits& limits,
                          Objects objects) {
   Value value;
   ValueBuilder builder(envelope, limits, objects);
   if (!builder.build(value)) return tl::unexpected(builder.error());
   // Nothing is imported, and an object that was taken is no reason to refuse.
-  if (objects == Objects::kStandard && envelope.code.empty()) return value;
+  if (objects == Objects::kStandard && envelope->code.empty()) return value;
   // Imports and code that nothing in the payload asks for are refused too.
   Result<void> is_data = check_policy(envelope, Policy());
   if (!is_data) return tl::unexpected(std::move(is_data.error()));
@@ -456,7 +456,7 @@ Result<Value> read_value(const Envelope& envelope, const Limits& limits,
 }
 
 Result<Value> read_value(BytesView bytes, const Admission& admission, Objects objects) {
-  const Result<Envelope> envelope = admission.admit(bytes);
+  const Result<VerifiedEnvelope> envelope = admission.admit(bytes);
   if (!envelope) return tl::unexpected(envelope.error());
   return read_value(*envelope, admission.limits(), objects);
 }

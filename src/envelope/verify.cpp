@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "envelope/code_body.h"
 #include "envelope/code_soundness.h"
@@ -80,7 +81,7 @@ class CodeCheck {
 
 }  // namespace
 
-Result<void> verify(const Envelope& envelope, const Limits& limits) {
+Result<VerifiedEnvelope> verify(Envelope envelope, const Limits& limits) {
   // Of code and payload together.
   std::optional<envelope::Weigher> weigher;
   if (envelope::Weigher::is_needed(limits)) {
@@ -88,7 +89,9 @@ Result<void> verify(const Envelope& envelope, const Limits& limits) {
   }
   envelope::Weigher* const weigher_or_null = weigher ? &*weigher : nullptr;
   CodeCheck code(envelope, limits, weigher_or_null);
-  if (Result<void> result = code.run(); !result) return result;
+  if (Result<void> result = code.run(); !result) {
+    return tl::unexpected(std::move(result.error()));
+  }
 
   Reader payload(envelope.payload.bytes, limits, envelope.payload.offset);
   envelope::PayloadCheck values(envelope, limits, weigher_or_null);
@@ -99,7 +102,7 @@ Result<void> verify(const Envelope& envelope, const Limits& limits) {
   const envelope::CodeUses uses{envelope.python, values.code_uses(), code.nested(),
                                 code.sizes(), has_file};
   if (!envelope::check_notes(notes, uses)) return tl::unexpected(notes.error());
-  return {};
+  return VerifiedEnvelope(std::move(envelope));
 }
 
 }  // namespace waybill

@@ -26,7 +26,7 @@ constexpr std::size_t kFewBodies = 16;
 
 }  // namespace
 
-CodeBuilder::CodeBuilder(const State& state, const Envelope& envelope,
+CodeBuilder::CodeBuilder(const State& state, const VerifiedEnvelope& envelope,
                          const Limits& limits)
     : state_(state), envelope_(envelope), limits_(limits) {}
 

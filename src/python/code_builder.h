@@ -18,8 +18,9 @@ namespace waybill::py {
 
 class CodeBuilder {
  public:
-  // The envelope must outlive this and must have passed verify().
-  CodeBuilder(const State& state, const Envelope& envelope, const Limits& limits);
+  // The envelope must outlive this.
+  CodeBuilder(const State& state, const VerifiedEnvelope& envelope,
+              const Limits& limits);
 
   // The code object of the next use in the payload, whose body has this index. Uses
   // that share a place share the code object. Throws PyError.

@@ -110,7 +110,7 @@ Ref GraphDecoder::new_without_attributes(PyTypeObject* type) const {
 }
 
 Ref GraphDecoder::decode() {
-  if (envelope_ != nullptr && !envelope_->shared.empty() && meets_known_class()) {
+  if (envelope_ != nullptr && !(*envelope_)->shared.empty() && meets_known_class()) {
     attribute_targets_ = envelope::find_attribute_targets(*envelope_);
   }
   try {
@@ -129,7 +129,7 @@ bool GraphDecoder::meets_known_class() const {
   constexpr char kTag[] = {static_cast<char>(0xd4), static_cast<char>(ExtType::kNode),
                            static_cast<char>(NodeTag::kClass)};
   constexpr std::size_t kIdHead = 2, kIdSize = 16;
-  const BytesView bytes = envelope_->payload.bytes;
+  const BytesView bytes = (*envelope_)->payload.bytes;
   const std::string_view payload(reinterpret_cast<const char*>(bytes.data()),
                                  bytes.size());
   const std::string_view tag(kTag, sizeof kTag);

@@ -46,13 +46,13 @@ void put_tuple_item(PyObject* tuple, Py_ssize_t index, Ref item) {
 
 }  // namespace
 
-GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
+GraphDecoder::GraphDecoder(const State& state, const VerifiedEnvelope& envelope,
                            CodeBuilder& code, ModuleImporter& modules,
                            const DecodeHooks& hooks, const Limits& limits)
     : state_(state),
       limits_(limits),
       envelope_(&envelope),
-      reader_(envelope.payload.bytes, limits, envelope.payload.offset),
+      reader_(envelope->payload.bytes, limits, envelope->payload.offset),
       code_(&code),
       modules_(&modules),
       hooks_(hooks),
@@ -60,12 +60,12 @@ GraphDecoder::GraphDecoder(const State& state, const Envelope& envelope,
       lets_no_code_in_(hooks.admission != nullptr &&
                        hooks.admission->objection(Request::kCode, {}, {})),
       denied_names_(state, hooks.admission),
-      start_(envelope.payload.offset),
-      positions_(envelope.shared),
-      slots_(envelope.shared.size()),
+      start_(envelope->payload.offset),
+      positions_(envelope->shared),
+      slots_(envelope->shared.size()),
       keys_(limits) {
   stack_.reserve(first_frames_.size() / sizeof(Frame));
-  if (envelope.payload.bytes.size() >= kWorthRemembering) texts_.remember();
+  if (envelope->payload.bytes.size() >= kWorthRemembering) texts_.remember();
   if (hooks.history != nullptr) {
     history_ = Ref::steal(PyDict_New());
     check(PyList_Append(hooks.history, history_.get()));

@@ -53,8 +53,8 @@ class NodeWatcher {
 class GraphDecoder {
  public:
   struct Frame;
-  // Everything must outlive the decoder, and the envelope must have passed verify().
-  GraphDecoder(const State& state, const Envelope& envelope, CodeBuilder& code,
+  // Everything must outlive the decoder.
+  GraphDecoder(const State& state, const VerifiedEnvelope& envelope, CodeBuilder& code,
                ModuleImporter& modules, const DecodeHooks& hooks, const Limits& limits);
   ~GraphDecoder();
 
@@ -280,7 +280,7 @@ class GraphDecoder {
 
   const State& state_;
   const Limits& limits_;
-  const Envelope* envelope_ = nullptr;  // Null for constants.
+  const VerifiedEnvelope* envelope_ = nullptr;  // Null for constants.
   CollectorPause collector_;
   wire::Reader reader_;
   CodeBuilder* code_ = nullptr;

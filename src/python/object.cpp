@@ -171,17 +171,17 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over,
 
 namespace {
 
-Result<Envelope> open_and_verify(const State& state, BytesView bytes,
-                                 const Limits& limits) {
+Result<VerifiedEnvelope> open_and_verify(const State& state, BytesView bytes,
+                                         const Limits& limits) {
   if (auto envelope = envelope::open_unmeasured(bytes, limits)) {
-    if (verify(*envelope, limits)) return *std::move(envelope);
+    Result<VerifiedEnvelope> verified = verify(*std::move(envelope), limits);
+    if (verified) return verified;
   }
   Result<Envelope> envelope = open_whole(bytes, limits);
-  if (!envelope) return envelope;
-  Result<void> checked = check_python(*envelope, state.python);
-  if (checked) checked = verify(*envelope, limits);
-  if (!checked) return tl::unexpected(checked.error());
-  return envelope;
+  if (!envelope) return tl::unexpected(std::move(envelope.error()));
+  Result<void> runs = check_python(*envelope, state.python);
+  if (!runs) return tl::unexpected(std::move(runs.error()));
+  return verify(*std::move(envelope), limits);
 }
 
 // A bare function, which the next may be made from; null if the envelope holds
@@ -190,8 +190,9 @@ Ref decode_bare(State& state, BytesView bytes, ReceivedEnvelopes::Visit& visit) 
   std::size_t head_size = 0;
   Ref function = decode_function(state, bytes, head_size);
   if (!function) return {};
-  ReceivedEnvelope* known =
-      visit.take_up(state, bytes.first(head_size), [&] { return open_whole(bytes); });
+  ReceivedEnvelope* known = visit.take_up(state, bytes.first(head_size), [&] {
+    return open_and_verify(state, bytes, Limits{});
+  });
   if (known == nullptr) return function;
   for (std::size_t i = 0; i < known->starts().size(); ++i) {
     known->built(i, function.get(), true);
@@ -200,21 +201,22 @@ Ref decode_bare(State& state, BytesView bytes, ReceivedEnvelopes::Visit& visit) 
   return function;
 }
 
-// Builds what is in an envelope that was opened and has passed all checks.
-Ref build(State& state, const Result<Envelope>& opened, const DecodeHooks& hooks,
-          const Limits& limits, ReceivedEnvelopes::Visit* visit) {
-  const Envelope& envelope = *opened;
-  ModuleImporter modules(state, envelope.manifest, hooks.leaves_missing);
+// Builds what is in an envelope.
+Ref build(State& state, const Result<VerifiedEnvelope>& verified,
+          const DecodeHooks& hooks, const Limits& limits,
+          ReceivedEnvelopes::Visit* visit) {
+  const VerifiedEnvelope& envelope = *verified;
+  ModuleImporter modules(state, envelope->manifest, hooks.leaves_missing);
   // Who decides what a name means decides what is imported for it, too.
   if (hooks.find_class == nullptr) modules.import_all();
   CodeBuilder code(state, envelope, limits);
   GraphDecoder decoder(state, envelope, code, modules, hooks, limits);
   ReceivedEnvelope* watcher = nullptr;
-  if (visit != nullptr && !envelope.code.empty()) {
-    const CodeBody& last = envelope.code.back();
+  if (visit != nullptr && !envelope->code.empty()) {
+    const CodeBody& last = envelope->code.back();
     const std::size_t head = last.offset + last.bytes.size();
-    watcher = visit->take_up(state, envelope.bytes.first(head),
-                             [&]() -> const auto& { return opened; });
+    watcher = visit->take_up(state, envelope->bytes.first(head),
+                             [&]() -> const auto& { return verified; });
   }
   if (watcher != nullptr) decoder.watch(*watcher);
   Ref object = decoder.decode();
@@ -227,7 +229,7 @@ Ref build(State& state, const Result<Envelope>& opened, const DecodeHooks& hooks
 // data, and that only once it is known to be allowed.
 Ref decode_admitted(State& state, BytesView bytes, DecodeHooks hooks,
                     const Admission& admission) {
-  const Result<Envelope> envelope = admission.admit(bytes);
+  const Result<VerifiedEnvelope> envelope = admission.admit(bytes);
   if (!envelope) raise(state, envelope.error());
   if (hooks.history == nullptr) {
     if (Ref object = decode_plain(bytes, admission.limits())) return object;
@@ -271,7 +273,7 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   if (visit) {
     if (Ref function = decode_bare(state, bytes, *visit)) return function;
   }
-  const Result<Envelope> envelope = open_and_verify(state, bytes, limits);
+  const Result<VerifiedEnvelope> envelope = open_and_verify(state, bytes, limits);
   if (!envelope) raise(state, envelope.error());
   return build(state, envelope, hooks, limits, visit ? &*visit : nullptr);
 }

@@ -73,10 +73,9 @@ Ref KnownGlobals::make(const Ref* modules) const {
   return globals;
 }
 
-std::unique_ptr<ReceivedEnvelope> ReceivedEnvelope::make(const State& state,
-                                                         const Envelope& envelope,
-                                                         std::uint32_t times) {
-  const std::vector<ImportRecord>& imports = envelope.manifest.imports;
+std::unique_ptr<ReceivedEnvelope> ReceivedEnvelope::make(
+    const State& state, const VerifiedEnvelope& envelope, std::uint32_t times) {
+  const std::vector<ImportRecord>& imports = envelope->manifest.imports;
   const bool is_lazy = std::ranges::any_of(imports, [](const ImportRecord& import) {
     return import.time == ImportTime::kLazy;
   });
@@ -147,8 +146,8 @@ Ref ReceivedEnvelope::decode(State& state, BytesView bytes) {
         {known.start, known.end(), known.code_uses.size(), std::move(object)});
   }
   const Limits limits;
-  const Envelope& envelope = head_->envelope();
-  ModuleImporter importer(state, envelope.manifest);
+  const VerifiedEnvelope& envelope = head_->envelope();
+  ModuleImporter importer(state, envelope->manifest);
   for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, around.modules[i]);
   CodeBuilder code(state, envelope, limits);
   GraphDecoder decoder(state, envelope, code, importer, DecodeHooks{}, limits);

@@ -45,10 +45,10 @@ class KnownGlobals {
 // function.
 class ReceivedEnvelope final : public NodeWatcher {
  public:
-  // From an envelope that has passed verify(). Null for one that is not worth keeping.
+  // Null for an envelope that is not worth keeping.
   // `times`: how many took each other's place before.
   static std::unique_ptr<ReceivedEnvelope> make(const State& state,
-                                                const Envelope& envelope,
+                                                const VerifiedEnvelope& envelope,
                                                 std::uint32_t times);
   explicit ReceivedEnvelope(const State& state) : state_(state) {}
 
@@ -150,8 +150,8 @@ class ReceivedEnvelopes {
 
     // What is to watch while the envelope is read in full, and is to be finished then.
     // Null if it is not worth it: most come once. `head`: the start of the envelope up
-    // to the end of its last code body. `open` gives the envelope, which has passed
-    // verify(), as a Result; it is asked for one at most.
+    // to the end of its last code body. `open` gives the envelope as a
+    // Result<VerifiedEnvelope>; it is asked for one at most.
     template <typename Open>
     ReceivedEnvelope* take_up(const State& state, BytesView head, Open open) {
       if (head.size() < kKeyBytes) return nullptr;  // It would not be found again.

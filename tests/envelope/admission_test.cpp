@@ -17,7 +17,8 @@ std::shared_ptr<const Policy> policy_of(std::string_view text) {
 TEST(Admission, WithoutTermsIsFree) {
   EXPECT_TRUE(Admission().is_free());
   EXPECT_FALSE(Admission().is_data_only());
-  EXPECT_TRUE(Admission().admit(samples::function_envelope()));
+  const samples::Bytes function = samples::function_envelope();
+  EXPECT_TRUE(Admission().admit(function));
 }
 
 TEST(Admission, LimitsAreStrictWhereNothingButDataIsLetIn) {
@@ -31,10 +32,12 @@ TEST(Admission, LimitsAreStrictWhereNothingButDataIsLetIn) {
 
 TEST(Admission, LetsDataInAndNothingElse) {
   const Admission data({.policy = policy_of("")});
-  const auto envelope = data.admit(samples::data_envelope());
+  const samples::Bytes bytes = samples::data_envelope();
+  const auto envelope = data.admit(bytes);
   ASSERT_TRUE(envelope);
-  EXPECT_EQ(envelope->payload.bytes.size(), 9u);
-  const auto refused = data.admit(samples::function_envelope());
+  EXPECT_EQ((*envelope)->payload.bytes.size(), 9u);
+  const samples::Bytes function = samples::function_envelope();
+  const auto refused = data.admit(function);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kRefused);
 }
@@ -43,7 +46,8 @@ TEST(Admission, RefusesWhatIsUnsoundBeforeItAsksThePolicy) {
   samples::Draft draft;
   samples::fill_with_function(draft);
   draft.shared.push_back(1);
-  const auto refused = Admission({.policy = policy_of("")}).admit(draft.sealed());
+  const samples::Bytes bytes = draft.sealed();
+  const auto refused = Admission({.policy = policy_of("")}).admit(bytes);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kBadReference);
 }

@@ -50,7 +50,7 @@ void first_reference(Writer& out) { out.index(ExtType::kReference, 0); }
 void check(const Draft& draft, std::size_t count,
            const std::function<void(const std::vector<AttributeTarget>&)>& look = {}) {
   const Bytes bytes = draft.sealed();
-  const Envelope envelope = sound_envelope(bytes);
+  const VerifiedEnvelope envelope = sound_envelope(bytes);
   const std::vector<AttributeTarget> targets =
       envelope::find_attribute_targets(envelope);
   ASSERT_EQ(targets.size(), count);

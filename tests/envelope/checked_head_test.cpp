@@ -48,7 +48,7 @@ TEST(CheckedHead, KeepsTheApplicationFieldWithoutTheBytesItCameFrom) {
 
   std::ranges::fill(bytes, 0);
 
-  EXPECT_TRUE(std::ranges::equal(head->envelope().application, application));
+  EXPECT_TRUE(std::ranges::equal(head->envelope()->application, application));
 }
 
 TEST(CheckedHead, GoesOnWithOtherValues) {
@@ -187,10 +187,10 @@ TEST(CheckedHead, DoesNotGoOnWithOtherUsesOfCode) {
 
 TEST(CheckedHead, IsNotKeptOfWhatIsSignedOrLarge) {
   Bytes bytes = TaskDraft().sealed();
-  Envelope envelope = sound_envelope(bytes);
+  Envelope envelope = *sound_envelope(bytes);
   const Bytes signature(64);
   envelope.signature = signature;
-  EXPECT_FALSE(CheckedHead::make(envelope));
+  EXPECT_FALSE(CheckedHead::make(*verify(envelope)));
 
   TaskDraft large;
   BodyDraft body;

@@ -58,7 +58,7 @@ TEST_P(Corruption, EveryByteMayBeAnythingWithoutACrash) {
         continue;
       }
 
-      const Result<void> verdict = verify(*envelope);
+      const Result<VerifiedEnvelope> verdict = verify(*envelope);
 
       if (!verdict) {
         EXPECT_LE(verdict.error().offset, bytes.size());

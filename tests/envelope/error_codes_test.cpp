@@ -32,7 +32,8 @@ TEST(ErrorCodes, NotAnEnvelope) {
   const Bytes pickle = {0x80, 0x05, 'K', 0x01, '.'};
   EXPECT_EQ(open(pickle).error().code, ErrorCode::kNotAnEnvelope);
   EXPECT_EQ(open(pickle).error().offset, 0u);
-  EXPECT_EQ(open(Bytes{0xc1}).error().code, ErrorCode::kNotAnEnvelope);
+  const Bytes never_used = {0xc1};
+  EXPECT_EQ(open(never_used).error().code, ErrorCode::kNotAnEnvelope);
 }
 
 TEST(ErrorCodes, UnknownFormat) {

@@ -27,8 +27,9 @@ bool allows(const Policy& policy, Request request, std::string_view module,
 }
 
 std::string told(const Policy& policy, const Bytes& bytes) {
-  const auto envelope = open(bytes);
-  if (!envelope || !verify(*envelope)) return "unsound";
+  const auto opened = open(bytes);
+  const auto envelope = opened.and_then([](auto& each) { return verify(each); });
+  if (!envelope) return "unsound";
   const auto allowed = check_policy(*envelope, policy);
   return allowed ? "allowed" : to_string(allowed.error());
 }
@@ -227,7 +228,7 @@ TEST(Policy, CallByReferenceIsAskedAboutByTheSameName) {
   Draft draft;
   fill_with_calls(draft);
   const Bytes bytes = draft.sealed();
-  const auto envelope = open(bytes);
+  const auto envelope = verify(*open(bytes));
   // Only the second call is left to be denied: the first one is a lookup by now.
   const Policy policy =
       policy_of("allow lookup collections\ndeny call collections:OrderedDict");

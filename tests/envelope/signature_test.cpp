@@ -274,8 +274,8 @@ TEST(Application, IsToldByReports) {
             nlohmann::json({{"size", 6}, {"start", "7461736b0007"}}));
   EXPECT_NE(report_text(*open(bytes)).find("application 7461736b0007  6 bytes"),
             std::string::npos);
-  EXPECT_NE(report_text(*open(sealed(nullptr, Bytes(41, 1)))).find("01…  41 bytes"),
-            std::string::npos);
+  const Bytes longer = sealed(nullptr, Bytes(41, 1));
+  EXPECT_NE(report_text(*open(longer)).find("01…  41 bytes"), std::string::npos);
 }
 
 TEST(Application, IsAbsentWhereSomethingElseThanBinaryStands) {

@@ -92,10 +92,8 @@ struct TaskDraft : Draft {
 };
 
 // Of which the views point into `bytes`.
-inline Envelope sound_envelope(const Bytes& bytes) {
-  Result<Envelope> envelope = open_whole(bytes);
-  EXPECT_TRUE(envelope && verify(*envelope));
-  return envelope ? *envelope : Envelope{};
+inline VerifiedEnvelope sound_envelope(const Bytes& bytes) {
+  return verify(open_whole(bytes).value()).value();
 }
 
 }  // namespace waybill::samples

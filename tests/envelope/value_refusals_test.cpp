@@ -81,7 +81,7 @@ TEST(ValueRefusals, ObjectsOfTheStandardLibraryAreReadOnRequestAndNeverWritten) 
 
   EXPECT_EQ(read_value(bytes).error().code, ErrorCode::kRefused);
   const Result<Value> value =
-      read_value(*open(bytes), kStrictLimits, Objects::kStandard);
+      read_value(*verify(*open(bytes)), kStrictLimits, Objects::kStandard);
   ASSERT_TRUE(value) << value.error().detail;
   EXPECT_EQ(*value, Value(data::Standard{"decimal", "1.50"}));
   EXPECT_EQ(write_value(*value).error().code, ErrorCode::kRefused);

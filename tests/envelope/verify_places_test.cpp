@@ -35,7 +35,7 @@ std::string verdict_on_places(const std::function<void(Writer&)>& write,
   const Bytes bytes = draft.sealed();
   const Result<Envelope> envelope = open(bytes);
   if (!envelope) return "not opened";
-  const Result<void> verdict = verify(*envelope);
+  const Result<VerifiedEnvelope> verdict = verify(*envelope);
   return verdict ? "sound" : std::string(name_of(verdict.error().code));
 }
 

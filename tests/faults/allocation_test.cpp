@@ -198,8 +198,8 @@ TEST(FailingAllocation, InManifestIsBadAlloc) {
 
 TEST(FailingAllocation, OfWhatIsKnownIsBadAlloc) {
   const Bytes bytes = samples::function_envelope();
-  const Result<Envelope> envelope = open(bytes);
-  ASSERT_TRUE(envelope && verify(*envelope));
+  const Result<VerifiedEnvelope> envelope = verify(*open(bytes));
+  ASSERT_TRUE(envelope);
   survives([&] {
     const auto head = envelope::CheckedHead::make(*envelope);
     return head && head->is_start_of(bytes) && head->continue_with(bytes);

@@ -8,7 +8,9 @@ HEADERS = sorted((Path(__file__).parents[2] / "include" / "waybill").glob("*.h")
 # What could be done, or what is denied, or how much is missing.
 ANSWERS = r"Result|std::optional|Verdict|Extent"
 DECLARATION = re.compile(
-    rf"^ *(\[\[nodiscard\]\] )?(?:static )?(?:{ANSWERS})\b(?:<[^()=]*>)? (\w+)\(", re.M
+    rf"^ *(\[\[nodiscard\]\] )?(?:static )?(?:{ANSWERS})\b(?:<[^()=]*>)? (\w+)\("
+    r"(?![^;]*= delete;)",
+    re.M,
 )
 
 

@@ -198,6 +198,8 @@ WORKS = {
         cls = make()
         data = waybill.dumps([cls(), cls])
         del cls
+        import gc
+        gc.collect()  # It would come home.
         def work():
             arrived = waybill.loads(data)
             assert type(arrived[0]) is arrived[1]

@@ -64,8 +64,9 @@ def check(name, rounds):
     if max(growth) > rounds // 5: print(name, "dumps", *growth)
     growth = grows(lambda: loads(data), rounds)
     if max(growth) > rounds // 5: print(name, "loads where it is", *growth)
-    # From here on classes that are received are new.
+    # From here on classes that are received are new, and code is that of payloads.
     del value
+    gc.collect()
     growth = grows(lambda: (loads(data), waybill.forget_classes()), rounds)
     if max(growth) > rounds // 5: print(name, "loads", *growth)
     growth = grows(lambda: loads(data), rounds)

@@ -82,13 +82,15 @@ TEST(Threads, ReadOneEnvelope) {
   const std::string json = report_json(*envelope, options);
   const std::string difference = diff(*envelope, *other).report;
   const auto policy = policy_of("allow code\nallow import *\n");
-  const bool allows = check_policy(*envelope, *policy).has_value();
+  const auto verified = verify(*envelope);
+  ASSERT_TRUE(verified);
+  const bool allows = check_policy(*verified, *policy).has_value();
 
   EXPECT_EQ(count_at_once([&] {
               return verify(*envelope) && report_text(*envelope, options) == text &&
                      report_json(*envelope, options) == json &&
                      diff(*envelope, *other).report == difference &&
-                     check_policy(*envelope, *policy).has_value() == allows;
+                     check_policy(*verified, *policy).has_value() == allows;
             }),
             kAll);
 }
