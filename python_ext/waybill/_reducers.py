@@ -239,7 +239,10 @@ take_global_apart = _later("by_value", "take_global_apart")
 fresh_global = _later("by_value", "fresh_global")
 
 #: Asked with what tells a class, as proxies and mocks do; its type is what counts.
-reduce_by_type = _later("proxies", "reduce_by_type")
+reduce_by_type = _later("instances", "reduce_by_type")
+
+#: Asked with an object that object.__reduce_ex__ cannot take apart.
+reduce_by_members = _later("instances", "reduce_by_members")
 
 #: Asked with the name of a module that cannot be imported, and the error.
 stand_in_for = _later("missing_modules", "stand_in_for")

@@ -96,6 +96,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::code_of_annotation, "waybill._annotations", "code_of_annotation"},
     {&State::stand_in_for, "waybill._reducers", "stand_in_for"},
     {&State::reduce_by_type, "waybill._reducers", "reduce_by_type"},
+    {&State::reduce_by_members, "waybill._reducers", "reduce_by_members"},
     {&State::class_parts, "waybill._classes", "class_parts"},
     {&State::class_given, "waybill._classes", "GIVEN"},
     {&State::make_class, "waybill._classes", "make_class"},

@@ -53,6 +53,7 @@ struct State {
   Ref take_global_apart;  // What is found by name in a module that travels by value.
   Ref fresh_global;       // What makes anew what such a module has of a thread's own.
   Ref reduce_by_type;     // What tells another class than its own.
+  Ref reduce_by_members;  // Instances whose class's __slots__ does not name the slots.
   Ref remedy;             // What to do about an object that refused to travel.
   Ref stand_in_for;       // What stands for a module that is not here.
   // waybill._annotations: code of annotations that are text, and what makes it.

@@ -105,3 +105,89 @@ value = [C(), C()]
     there = fresh_process.send(define(source).value, "[vars(v) for v in value]")
 
     assert there == [{"x": 1, "z": [2]}] * 2
+
+
+# Where __slots__ names the slots no more, pickle refuses; the slots are still there.
+UNNAMED = {
+    "a function, of none": (
+        "class C:\n def __init__(self): self.x = 1\n"
+        "C.__slots__ = lambda self: 5\nvalue = C()",
+        "vars(value) == {'x': 1} and value.__slots__() == 5",
+    ),
+    "a function, of some": (
+        "class C:\n"
+        " __slots__ = ('a', '__b', 'unset', '__dict__')\n"
+        " def __init__(self): self.a, self.__b, self.x = 1, [2], 3\n"
+        "C.__slots__ = lambda self: 5\nvalue = C()",
+        "(value.a, value._C__b, vars(value), hasattr(value, 'unset'))"
+        " == (1, [2], {'x': 3}, False)",
+    ),
+    "a function, in a base": (
+        "class B: __slots__ = ('a',)\nB.__slots__ = len\n"
+        "class C(B):\n __slots__ = ('c',)\n def __init__(self): self.a, self.c = 1, 2\n"
+        "value = C()",
+        "(value.a, value.c) == (1, 2) and not hasattr(value, '__dict__')",
+    ),
+    "deleted": (
+        "class C:\n __slots__ = ('a',)\n def __init__(self): self.a = [self]\n"
+        "del C.__slots__\nvalue = C()",
+        "value.a[0] is value",
+    ),
+    "an iterator that was used up": (
+        "class C:\n __slots__ = iter(['a'])\n def __init__(self): self.a = 1\n"
+        "value = C()",
+        "value.a == 1",
+    ),
+    "a function, of a list": (
+        "class C(list): __slots__ = ('a',)\nC.__slots__ = len\n"
+        "value = C([1, 2])\nvalue.append(value)\nvalue.a = 3",
+        "value[:2] == [1, 2] and value[2] is value and value.a == 3",
+    ),
+    "a function, of a dict": (
+        "class C(dict): pass\nC.__slots__ = len\n"
+        "value = C(k=1)\nvalue['self'] = value\nvalue.a = 3",
+        "value['k'] == 1 and value['self'] is value and value.a == 3",
+    ),
+    "a function, where a class says how it is made": (
+        "class C(tuple):\n def __new__(cls, a, b): return tuple.__new__(cls, (a, b))\n"
+        " def __getnewargs__(self): return tuple(self)\n"
+        "C.__slots__ = len\nvalue = C(1, 2)\nvalue.c = 3",
+        "value == (1, 2) and value.c == 3",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNNAMED)
+def test_an_instance_arrives_whatever_slots_says(name):
+    source, holds = UNNAMED[name]
+    sent = define(source).value
+    assert eval(holds, {"value": sent})
+
+    check = f"(lambda value, twin: {holds} and value is twin)(*value)"
+    assert fresh_process.send([sent, sent], check)
+
+
+REFUSED = {
+    "an attribute that cannot travel": (
+        "import _thread\nclass C: pass\nC.__slots__ = len\n"
+        "value = C()\nvalue.x = _thread.allocate_lock()",
+        "lock' object",
+    ),
+    "a type in C that keeps what Python cannot see": (
+        "import _socket\nclass C(_socket.socket): pass\nC.__slots__ = len\nvalue = C()",
+        "'function' object is not iterable|'builtin_function_or_method'",
+    ),
+    "arguments that nobody can have": (
+        "class C:\n def __getnewargs__(self): raise TypeError('not of ours')\n"
+        "value = C()",
+        "not of ours",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_taken_apart_says_what_it_said(name):
+    source, words = REFUSED[name]
+
+    with pytest.raises((waybill.PicklingError, TypeError), match=words):
+        waybill.dumps(define(source).value)

@@ -114,6 +114,20 @@ bool is_of_library(const State& state, PyObject* object, PyObject* reducer) {
   return !package.empty() && package == package_of(state, type);
 }
 
+// What object.__reduce_ex__ would answer if a class's __slots__ still named its slots:
+// anything may have been set there since. Throws the error that is set where that is
+// not what it failed of.
+Ref answer_by_members(const State& state, PyObject* object) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
+  const PendingError failed;
+  PyObject* helper = state.reduce_by_members.get();
+  Ref answer = Ref::steal_or_null(PyObject_CallOneArg(helper, object));
+  if (!answer) forgive(PyExc_TypeError);
+  if (answer && answer.get() != Py_None) return answer;
+  failed.restore();
+  throw PyError();
+}
+
 Ref reduce(GraphEncoder& encoder, PyObject* object) {
   const State& state = encoder.state();
   if (encoder.hooks().replace != nullptr) {
@@ -135,8 +149,9 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
   if (!reducer) reducer = registered;
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
-  Ref answer = Ref::steal(
+  Ref answer = Ref::steal_or_null(
       PyObject_CallMethodOneArg(object, state.names.reduce_ex.get(), protocol.get()));
+  if (!answer) answer = answer_by_members(state, object);
   return lists_elements(state, object) ? with_sorted_elements(encoder, object, answer)
                                        : answer;
 }

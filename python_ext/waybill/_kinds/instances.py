@@ -1,0 +1,93 @@
+"""Instances that ``object.__reduce_ex__`` does not describe; see ``_reducers.py``."""
+
+import copyreg
+import types
+
+
+def reduce_by_type(obj):
+    """What ``object.__reduce_ex__`` answers where ``__class__`` is the type."""
+    cls = type(obj)
+    if not _is_reduced_by_object(cls):
+        return obj.__reduce_ex__(5)
+    made, arguments = _creation(cls, obj)
+    if not _has_content(cls, arguments) and _has_state_of_object(cls):
+        _demand_plain_layout(cls, copyreg._slotnames(cls))
+    return made, arguments, cls.__getstate__(obj), *_items(cls, obj)
+
+
+def reduce_by_members(obj):
+    """What ``object.__reduce_ex__`` answers where ``__slots__`` names the slots.
+
+    The slots are the descriptors that the type made of them, whatever ``__slots__`` is
+    now. None where a class says itself how its instances are taken apart.
+    """
+    cls = type(obj)
+    if not (_is_reduced_by_object(cls) and _has_state_of_object(cls)):
+        return None
+    made, arguments = _creation(cls, obj)
+    slots = _slots(cls)
+    if not _has_content(cls, arguments):
+        _demand_plain_layout(cls, slots)
+    values = {}
+    for name, slot in slots.items():
+        try:
+            values[name] = slot.__get__(obj, cls)
+        except AttributeError:  # Not set.
+            pass
+    state = getattr(obj, "__dict__", None) or None
+    if values:
+        state = state, values
+    return made, arguments, state, *_items(cls, obj)
+
+
+def _is_reduced_by_object(cls):
+    own = cls.__reduce_ex__, cls.__reduce__
+    return own == (object.__reduce_ex__, object.__reduce__)
+
+
+def _has_state_of_object(cls):
+    return cls.__getstate__ is object.__getstate__
+
+
+def _creation(cls, obj):
+    if hasattr(cls, "__getnewargs_ex__"):
+        arguments, keywords = cls.__getnewargs_ex__(obj)
+        return copyreg.__newobj_ex__, (cls, arguments, keywords)
+    arguments = cls.__getnewargs__(obj) if hasattr(cls, "__getnewargs__") else ()
+    return copyreg.__newobj__, (cls, *arguments)
+
+
+def _has_content(cls, arguments):
+    """Whether more than the state tells what an instance holds."""
+    return len(arguments) > 1 or issubclass(cls, (list, dict))
+
+
+def _items(cls, obj):
+    items = iter(obj) if issubclass(cls, list) else None
+    pairs = iter(cls.items(obj)) if issubclass(cls, dict) else None
+    return items, pairs
+
+
+def _slots(cls):
+    """The descriptors of slots, by the names that they set."""
+    slots = {}
+    for base in reversed(cls.__mro__):
+        if not base.__flags__ & _IS_MADE_BY_PYTHON:
+            continue
+        for name, slot in vars(base).items():
+            if type(slot) is types.MemberDescriptorType and slot.__objclass__ is base:
+                slots[name] = slot
+    return slots
+
+
+#: Py_TPFLAGS_HEAPTYPE.
+_IS_MADE_BY_PYTHON = 1 << 9
+
+
+def _demand_plain_layout(cls, slots):
+    """Raises TypeError for what has more than a dict and slots, and does not say it."""
+    pointer = tuple.__itemsize__
+    fields = [cls.__dictoffset__ > 0, cls.__weakrefoffset__ > 0]
+    size = object.__basicsize__ + pointer * (sum(fields) + len(slots))
+    if cls.__basicsize__ > size:
+        raise TypeError(f"cannot pickle {cls.__name__!r} object")
