@@ -18,16 +18,6 @@ namespace {
 
 using namespace waybill::extension;
 
-// A function of waybill._face, fetched when it is first needed: that module imports
-// this one.
-PyObject* python_half(Ref& function, const char* name) {
-  if (!function) {
-    const Ref face = Ref::steal(PyImport_ImportModule("waybill._face"));
-    function = Ref::steal(PyObject_GetAttrString(face.get(), name));
-  }
-  return function.get();
-}
-
 waybill::Envelope open_or_raise(State& state, waybill::BytesView bytes) {
   waybill::Result<waybill::Envelope> envelope = waybill::open(bytes);
   if (!envelope) waybill::py::raise(state, envelope.error());
@@ -51,8 +41,8 @@ PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
         PySet_GET_SIZE(state.registered.get()) == 0) {
       return waybill::py::encode(state, arguments[0], {});
     }
-    return call_with_options(python_half(state.dumps_with, "dumps_with"), arguments,
-                             count, keywords);
+    return call_with_options(late(state, &waybill::py::LateHelpers::dumps_with),
+                             arguments, count, keywords);
   });
 }
 
@@ -62,8 +52,8 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
     State& state = state_of(module);
     if (count != 1 || keywords != nullptr ||
         PyDict_GET_SIZE(state.options.get()) != 0) {
-      return call_with_options(python_half(state.loads_with, "loads_with"), arguments,
-                               count, keywords);
+      return call_with_options(late(state, &waybill::py::LateHelpers::loads_with),
+                               arguments, count, keywords);
     }
     const Input input(arguments[0]);
     return waybill::py::decode(state, input.bytes(), {});

@@ -18,6 +18,7 @@ except ModuleNotFoundError as missing_extension:
         f"{sys.implementation.cache_tag}; install it for this one",
         name="waybill._core",
     ) from missing_extension
+from waybill import _late
 from waybill._admission import (
     DATA_ONLY,
     INSTALLED_CODE,
@@ -31,17 +32,6 @@ from waybill._admission import (
 from waybill._baselines import ClassChange, forget_classes
 from waybill._calls import dumps_call, loads_outcome, result_of, run_call
 from waybill._configuration import configure
-from waybill._errors import (
-    CallError,
-    DecodeError,
-    EncodeError,
-    Error,
-    MissingModuleError,
-    PolicyError,
-    PythonMismatchError,
-    RemoteError,
-    SignatureError,
-)
 from waybill._face import ImportRecord, fingerprint, imports, inspect
 from waybill._files import dump, load, save
 from waybill._missing import MissingImport, missing, versions
@@ -50,7 +40,6 @@ from waybill._modules import (
     register_pickle_by_value,
     unregister_pickle_by_value,
 )
-from waybill._pickled import pickled
 from waybill._pickler import Pickler, Unpickler
 from waybill._signatures import KeyRing, SigningKey, application, sign, verify
 
@@ -58,8 +47,35 @@ __version__ = "0.1.0"
 
 #: Under the names that code written for pickle or cloudpickle asks for.
 CloudPickler = Pickler
-PicklingError = EncodeError
-UnpicklingError = DecodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from waybill._errors import (
+        CallError,
+        DecodeError,
+        EncodeError,
+        Error,
+        MissingModuleError,
+        PolicyError,
+        PythonMismatchError,
+        RemoteError,
+        SignatureError,
+    )
+    from waybill._errors import DecodeError as UnpicklingError
+    from waybill._errors import EncodeError as PicklingError
+    from waybill._pickled import pickled
+else:
+
+    def __getattr__(name):
+        """What is made when it is first asked for; the same from then on."""
+        found = globals()[name] = _late.find(name)
+        return found
+
+    def __dir__():
+        return sorted({*globals(), *_late.NAMES})
+
+
+del TYPE_CHECKING
 
 __all__ = [
     "DATA_ONLY",

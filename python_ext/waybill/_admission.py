@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import NamedTuple, NoReturn
-
 from waybill import _core
 from waybill._configuration import TABLE, chosen
 from waybill._signatures import KeyRing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple, NoReturn
+else:
+    from waybill._records import NamedTuple
 
 _LIMITS = _core.LIMITS
 
@@ -80,6 +83,8 @@ class Policy:
         object.__setattr__(self, "_handle", handle)
         object.__setattr__(self, "rules", rules)
         for doubt in _core.doubts(handle):
+            import warnings
+
             warnings.warn(f"waybill.Policy: {doubt}", UserWarning, stacklevel=2)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

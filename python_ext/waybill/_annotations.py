@@ -8,10 +8,12 @@ Tested by tests/python/test_annotations.py.
 
 from __future__ import annotations
 
-import _ast
 import sys
 from types import CodeType
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MAX_TEXTS = 2048
 _MAX_LENGTH = 1024
@@ -92,6 +94,8 @@ def _texts_in(annotation: object) -> list[str]:
 
 
 def _code_of_expressions(texts: list[str]) -> CodeType | None:
+    import _ast
+
     expressions = []
     todo = texts[::-1]
     while todo:
@@ -122,6 +126,8 @@ def _code_of_expressions(texts: list[str]) -> CodeType | None:
 
 def _texts_of_tree(tree: Any) -> list[str]:
     """Text that is an annotation again: not what Literal and Annotated hold."""
+    import _ast
+
     found: list[str] = []
     todo = [tree.body]
     while todo:

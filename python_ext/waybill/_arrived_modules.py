@@ -7,12 +7,17 @@ tests/python/test_parts_of_modules.py and tests/python/classes/test_module_state
 from __future__ import annotations
 
 import types
-from typing import Any
 
 from waybill import _modules, _words
 from waybill._baselines import TABLE, ClassChange
-from waybill._rules import LEFT, SET, Undo, decide
+from waybill._rules import LEFT, SET, decide
 from waybill._words import ABSENT, Kind, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from waybill._rules import Undo
 
 
 class _Arrived:

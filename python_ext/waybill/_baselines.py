@@ -11,14 +11,19 @@ from __future__ import annotations
 import itertools
 import os
 from _thread import RLock
-from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NamedTuple, TypeVar
+
     from waybill._words import Word
 
-_T = TypeVar("_T")
+    _T = TypeVar("_T")
+else:
+    from waybill._records import NamedTuple
+
 
 #: A number that changes whenever a payload says something else of a class, by id. The
 #: extension compares it.

@@ -6,14 +6,16 @@ docs/calls.md says what is in them. Tested by tests/python/test_calls.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
 from waybill._core import dumps, loads
-from waybill._errors import CallError, DecodeError, RemoteError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
     from typing_extensions import Buffer
+
+    from waybill._errors import DecodeError
 
 
 def dumps_call(
@@ -74,6 +76,8 @@ def result_of(outcome: object, **options: Any) -> Any:
         case {"raised": {"type": str(), "message": str(), "traceback": str()} as told}:
             raise _exception_of(told, options)
         case {"failed": {"code": str(code), "detail": str(detail)}}:
+            from waybill._errors import CallError
+
             raise CallError(code, detail)
     raise _malformed("the payload is no outcome of a call")
 
@@ -90,6 +94,8 @@ def _parts_of(call: object) -> tuple[Callable[..., object], Sequence[Any], Any]:
 
 
 def _malformed(message: str) -> DecodeError:
+    from waybill._errors import DecodeError
+
     error = DecodeError(f"malformed at byte 0: {message}")
     error.code = "malformed"
     return error
@@ -133,6 +139,8 @@ def words_of(error: BaseException) -> tuple[str, str, str]:
 
 def _exception_of(told: Mapping[str, Any], options: Mapping[str, Any]) -> Exception:
     terms = {name: options[name] for name in ("policy", "limits") if name in options}
+    from waybill._errors import RemoteError
+
     remote = RemoteError(told["type"], told["message"], told["traceback"])
     if told.get("exception") is None:
         remote.add_note(f"It could not travel: {told.get('why', 'nobody says why')}")

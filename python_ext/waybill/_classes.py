@@ -3,14 +3,19 @@
 The extension fetches these functions once.
 """
 
+from __future__ import annotations
+
 import sys
 import types
-from collections.abc import KeysView
-from typing import Any
+from _collections_abc import KeysView
 
 from waybill import _declarative, _enumerations
 from waybill._identity import TRACKER
 from waybill._shields import make_by_hooks, plain_method
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 #: What a class gets from type(), its metaclass or copyreg, and not from its author.
 GIVEN = frozenset(

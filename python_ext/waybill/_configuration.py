@@ -5,15 +5,21 @@ One table says which there are. Tested by tests/python/test_configure.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
-
 from waybill import _core
 from waybill._baselines import MAX_CLASS_BYTES, MAX_CLASSES
 from waybill._baselines import TABLE as CLASSES
-from waybill._modules import ByValue, names_of
+from waybill._modules import names_of
 from waybill._replacements import Replacements
 from waybill._signatures import handle_of_key, handle_of_keys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, NamedTuple
+
+    from waybill._modules import ByValue
+else:
+    from waybill._records import NamedTuple
 
 #: What was set, by name, as ``Option.ready`` made it. What is as at the start is not in
 #: it: the extension asks only whether there is anything.

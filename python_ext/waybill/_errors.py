@@ -1,8 +1,16 @@
-"""The exceptions of waybill. The extension raises them; nothing else is in here."""
+"""The exceptions of waybill. The extension raises them; nothing else is in here.
+
+Loaded when one is needed, by ``_late.py``: what they derive from takes long to import.
+"""
+
+from __future__ import annotations
 
 # From the extension, which is there without the weight of the module `pickle`.
 from _pickle import PicklingError, UnpicklingError
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Error(Exception):

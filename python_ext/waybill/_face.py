@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from waybill import _core
 from waybill._admission import Limits, Policy, terms_of
 from waybill._configuration import chosen
-from waybill._modules import ByValue, with_registered
+from waybill._modules import with_registered
 from waybill._pickler import demand_protocol
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, NamedTuple
+
     from typing_extensions import Buffer
 
+    from waybill._modules import ByValue
     from waybill._replacements import Replacement
     from waybill._signatures import KeyRing, SigningKey
+else:
+    from waybill._records import NamedTuple
 
 
 class ImportRecord(NamedTuple):

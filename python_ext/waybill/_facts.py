@@ -5,9 +5,11 @@ Tested by tests/python/classes/test_class_values.py.
 
 from __future__ import annotations
 
-from typing import Any
-
 from waybill._words import ABSENT, Kind, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 #: What the compiler puts into a class: absence is no deletion.
 COMPILER_MADE = frozenset(

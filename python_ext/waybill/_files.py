@@ -10,13 +10,15 @@ import errno
 import io
 import os
 import stat
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, BinaryIO
 
 from waybill import _core
 from waybill._admission import terms_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, BinaryIO
+
     from typing_extensions import Buffer
 
     from waybill._admission import Terms

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import gc
 import os
-import weakref
-from typing import Any
+from _weakref import ref
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 #: More than there are twins of one class.
 _MOST_TWINS = 1 << 20
@@ -26,11 +29,11 @@ class Tracker:
     def __init__(self) -> None:
         # With a reference, the id, whether the program of this process made the object,
         # and how far the id is from its content. The extension looks into these dicts.
-        self._ids: dict[int, tuple[weakref.ref[object], bytes, bool, int]] = {}
-        self._objects: dict[bytes, weakref.ref[object]] = {}
+        self._ids: dict[int, tuple[ref[object], bytes, bool, int]] = {}
+        self._objects: dict[bytes, ref[object]] = {}
         self._open: dict[bytes, object] = {}
         #: Of a forked child: the classes that were there when it was forked.
-        self._inherited: dict[int, weakref.ref[type]] = {}
+        self._inherited: dict[int, ref[type]] = {}
 
     def id_of(self, obj: object) -> bytes:
         """The id of an object; a new one by its content if it has none."""
@@ -157,30 +160,30 @@ class Tracker:
     ) -> None:
         address = id(obj)
 
-        def remove(reference: weakref.ref[object]) -> None:
+        def remove(reference: ref[object]) -> None:
             entry = self._ids.get(address)
             if entry is not None and entry[0] is reference:
                 del self._ids[address]
 
-        self._ids[address] = weakref.ref(obj, remove), identity, is_home, number
+        self._ids[address] = ref(obj, remove), identity, is_home, number
 
-    def _reference(self, obj: object, identity: bytes) -> weakref.ref[object]:
-        def remove(reference: weakref.ref[object]) -> None:
+    def _reference(self, obj: object, identity: bytes) -> ref[object]:
+        def remove(reference: ref[object]) -> None:
             if self._objects.get(identity) is reference:
                 del self._objects[identity]
 
-        return weakref.ref(obj, remove)
+        return ref(obj, remove)
 
 
-def _all_classes() -> dict[int, weakref.ref[type]]:
+def _all_classes() -> dict[int, ref[type]]:
     """All there are, by address. Takes some milliseconds for thousands."""
-    found: dict[int, weakref.ref[type]] = {}
+    found: dict[int, ref[type]] = {}
     left: list[type] = [object]
     while left:
         derived: list[type] = type.__subclasses__(left.pop())
         for cls in derived:
             if id(cls) not in found:
-                found[id(cls)] = weakref.ref(cls)
+                found[id(cls)] = ref(cls)
                 left.append(cls)
     return found
 

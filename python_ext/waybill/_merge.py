@@ -15,7 +15,6 @@ Tested by tests/python/classes/test_class_state.py and its neighbours.
 from __future__ import annotations
 
 import types
-from typing import Any, NamedTuple
 
 from waybill import _classes, _words
 from waybill._arrived_modules import ArrivedModules
@@ -29,8 +28,16 @@ from waybill._facts import (
     own_attribute,
 )
 from waybill._identity import TRACKER
-from waybill._rules import LEFT, SET, Undo, decide
+from waybill._rules import LEFT, SET, decide
 from waybill._words import ABSENT, LOST, Kind, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+
+    from waybill._rules import Undo
+else:
+    from waybill._records import NamedTuple
 
 #: Attributes that are set once, when a class of ctypes or SQLAlchemy is made.
 _MADE_WITH = frozenset({"_fields_", "_anonymous_", "_pack_", "_align_", "__mapper__"})

@@ -6,13 +6,17 @@ Tested by tests/python/test_missing.py.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from waybill._face import ImportRecord, inspect
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import NamedTuple
+
     from typing_extensions import Buffer
+else:
+    from waybill._records import NamedTuple
 
 
 class MissingImport(NamedTuple):

@@ -5,12 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterable, Iterator
 from types import ModuleType
-from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-#: What ``by_value`` may be: one module or package, or several; objects or names.
-ByValue: TypeAlias = ModuleType | str | Iterable[ModuleType | str]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+    #: What ``by_value`` may be: one module or package, or several; objects or names.
+    ByValue: TypeAlias = ModuleType | str | Iterable[ModuleType | str]
+else:
+    from waybill._records import NamedTuple
 
 #: No name of a module in ``by_value``: kept for "all that is not installed".
 RESERVED = "local"

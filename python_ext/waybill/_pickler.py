@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO
-
 from waybill import _core
 from waybill._admission import Limits, Policy, terms_of
 from waybill._configuration import chosen
-from waybill._errors import DecodeError, EncodeError
 from waybill._files import Arriving, write_all
-from waybill._modules import ByValue, with_registered
+from waybill._modules import with_registered
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, BinaryIO
+
     from typing_extensions import Buffer
 
+    from waybill._modules import ByValue
     from waybill._replacements import Replacement
     from waybill._signatures import KeyRing, SigningKey
 
@@ -63,6 +64,8 @@ class Pickler:
         try:
             write, memo = self._write, self.memo
         except AttributeError:
+            from waybill._errors import EncodeError
+
             raise EncodeError(
                 f"Pickler.__init__() was not called by {type(self).__name__}.__init__()"
             ) from None
@@ -182,6 +185,8 @@ class Unpickler:
         try:
             read, memo, arriving = self._read, self.memo, self._arriving
         except AttributeError:
+            from waybill._errors import DecodeError
+
             raise DecodeError(
                 "Unpickler.__init__() was not called by "
                 f"{type(self).__name__}.__init__()"

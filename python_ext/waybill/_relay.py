@@ -7,12 +7,14 @@ Tested by tests/python/classes/test_class_relay.py.
 
 from __future__ import annotations
 
-from typing import Any
-
 from waybill._baselines import TABLE
 from waybill._facts import COMPILER_MADE, fact, is_same_fact
 from waybill._identity import TRACKER
 from waybill._words import LOST, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def word_of(cls: type, attributes: dict[str, Any]) -> Any:

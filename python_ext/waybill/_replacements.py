@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    Choice = tuple[str, Any]
 
 #: What may be chosen. "error": the object cannot travel. "fresh": the receiver gets a
 #: new one, in its first state. "drop": the receiver gets None.
 REPLACEMENTS = ("error", "fresh", "drop")
 
 Replacement = str
-Choice = tuple[str, Any]
 
 
 def _plain(kind: type) -> Callable[[Any], tuple[Any, ...]]:

@@ -5,13 +5,15 @@ Tested by tests/python/classes/test_class_state.py and its neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from waybill._words import ABSENT, LOST, Kind, Word
 
-#: Calls that take back what was done, in the order in which it was done.
-Undo = list[tuple[Callable[..., object], tuple[Any, ...]]]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    #: Calls that take back what was done, in the order in which it was done.
+    Undo = list[tuple[Callable[..., object], tuple[Any, ...]]]
 
 LEFT, SET = object(), object()
 

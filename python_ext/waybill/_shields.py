@@ -4,12 +4,16 @@ What an ``__init_subclass__`` or a metaclass in Python did at the sender travels
 attributes. Tested by tests/python/test_class_hooks.py.
 """
 
+from __future__ import annotations
+
 import types
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from typing import Any
 
 from waybill._identity import TRACKER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
 
 def make_by_hooks(
@@ -136,8 +140,10 @@ def _fitting(shields: tuple[type, type], base: Any) -> Iterator[Any]:
     try:
         yield made
     finally:  # The base does not list it as a subclass any longer.
-        with suppress(TypeError):  # On 3.15 it lists it until it is collected.
+        try:
             _set_bases(made, (_SlottedShield,))
+        except TypeError:  # On 3.15 it lists it until it is collected.
+            pass
 
 
 def _layout(cls: type) -> tuple[int, int, int]:

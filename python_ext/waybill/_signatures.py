@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NoReturn
 
 from waybill import _core
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
     from typing_extensions import Buffer
 
     StrPath = str | os.PathLike[str]

@@ -11,10 +11,13 @@ from __future__ import annotations
 import sys
 import types
 from _collections import OrderedDict, defaultdict
-from collections.abc import Callable
-from typing import Any
 
 from waybill import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 class Kind:

@@ -46,6 +46,13 @@ inline Ref take_error() {
   return Ref::steal_or_null(raised);
 }
 
+// Sets again what take_error() gave, as it was.
+inline void put_back_error(Ref raised) {
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(raised.get()));
+  PyObject* traceback = PyException_GetTraceback(raised.get());
+  PyErr_Restore(Ref::share(type).release(), raised.release(), traceback);
+}
+
 // The instance's own dict; null if it has none.
 inline Ref instance_dict(PyObject* object) {
   Ref dict = Ref::steal_or_null(PyObject_GenericGetDict(object, nullptr));

@@ -62,13 +62,17 @@ std::string GraphDecoder::path() const {
 }
 
 void GraphDecoder::describe_failure() {
-  // Waybill's own errors say where they are; running out of memory is nobody's fault.
-  if (PyErr_ExceptionMatches(state_.error.get()) ||
-      PyErr_ExceptionMatches(PyExc_MemoryError) ||
+  // Running out of memory is nobody's fault.
+  if (PyErr_ExceptionMatches(PyExc_MemoryError) ||
       !PyErr_ExceptionMatches(PyExc_Exception) || stack_.empty()) {
     return;
   }
   const Ref raised = take_error();
+  // Waybill's own errors say where they are.
+  if (is_of(state_, raised.get(), &LateHelpers::error)) {
+    put_back_error(raised);
+    return;
+  }
   const std::string note = "waybill: raised while " + path() + " was being built";
   if (!Ref::steal_or_null(
           PyObject_CallMethod(raised.get(), "add_note", "s", note.c_str()))) {

@@ -34,8 +34,12 @@ Ref import_now(const State& state, const ImportRecord& record) {
 // What stands for the module that MissingModuleError, which is set, is about. Throws
 // what else is set.
 Ref stand_in(const State& state, const ImportRecord& record) {
-  if (!PyErr_ExceptionMatches(state.missing_module_error.get())) throw PyError();
+  if (!PyErr_ExceptionMatches(PyExc_ImportError)) throw PyError();
   const Ref error = take_error();
+  if (!is_of(state, error.get(), &LateHelpers::missing_module_error)) {
+    put_back_error(error);
+    throw PyError();
+  }
   const Ref name = state.name_table.get(record.module);
   return Ref::steal(PyObject_CallFunctionObjArgs(state.stand_in_for.get(), name.get(),
                                                  error.get(), nullptr));

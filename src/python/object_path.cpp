@@ -78,19 +78,22 @@ std::string GraphEncoder::path() const {
 }
 
 void GraphEncoder::describe_failure() {
-  if (PyErr_ExceptionMatches(state_.encode_error.get())) return;
   // Running out of memory, or being interrupted, is nobody's fault on the path.
   if (PyErr_ExceptionMatches(PyExc_MemoryError)) return;
   if (!PyErr_ExceptionMatches(PyExc_Exception)) return;
   const Ref raised = take_error();
+  if (is_of(state_, raised.get(), &LateHelpers::encode_error)) {
+    put_back_error(raised);
+    return;
+  }
   const Ref text = Ref::steal_or_null(PyObject_Str(raised.get()));
   if (!text) forgive(PyExc_Exception);
   const std::string where = path();
   std::string why = text ? text_of(text.get()) : "cannot be written";
   // What pickle says of objects that belong to one process, and much else.
   if (current_ != nullptr && why.starts_with("cannot pickle '")) {
-    const Ref remedy =
-        Ref::steal_or_null(PyObject_CallOneArg(state_.remedy.get(), current_));
+    const Ref remedy = Ref::steal_or_null(
+        PyObject_CallOneArg(late(state_, &LateHelpers::remedy), current_));
     if (remedy) why += "; " + text_of(remedy.get());
     if (!remedy) forgive(PyExc_Exception);
   }

@@ -20,17 +20,17 @@ Ref text(std::string_view view) {
       view.data(), static_cast<Py_ssize_t>(view.size()), "backslashreplace"));
 }
 
-const Ref& exception_of(const State& state, ErrorCode code) {
+Ref LateHelpers::* exception_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::kPythonMismatch:
-      return state.python_mismatch_error;
+      return &LateHelpers::python_mismatch_error;
     case ErrorCode::kRefused:
-      return state.policy_error;
+      return &LateHelpers::policy_error;
     case ErrorCode::kBadSignature:
     case ErrorCode::kBadKey:
-      return state.signature_error;
+      return &LateHelpers::signature_error;
     default:
-      return state.decode_error;
+      return &LateHelpers::decode_error;
   }
 }
 
@@ -56,7 +56,7 @@ void raise(const State& state, const Error& error) {
 void raise_decode(const State& state, ErrorCode code, std::size_t offset,
                   std::string detail) {
   const Ref cause = take_error();
-  PyObject* type = exception_of(state, code).get();
+  PyObject* type = late(state, exception_of(code));
   Ref message = text(to_string(Error{code, offset, std::move(detail)}));
   Ref name = text(name_of(code));
   Ref position = Ref::steal(PyLong_FromSize_t(offset));
@@ -72,7 +72,7 @@ void raise_encode(const State& state, std::string_view path, std::string_view de
   Ref message = text(sentence);
   Ref where = text(path);
   raise_with(Ref::steal(PyObject_CallFunctionObjArgs(
-                 state.make_encode_error.get(), message.get(),
+                 late(state, &LateHelpers::make_encode_error), message.get(),
                  cause == nullptr ? Py_None : cause, nullptr)),
              Ref::share(cause), {{"path", where.get()}});
 }
@@ -102,9 +102,9 @@ void raise_missing(const State& state, PyObject* module_name,
   // Python 3.15 cannot print the error of a module whose package is not there.
   const Ref missing = attribute_or_null(cause.get(), state.names.name_plain);
   const bool is_told = missing && PyUnicode_Check(missing.get());
-  raise_with(
-      Ref::steal(PyObject_CallOneArg(state.missing_module_error.get(), message.get())),
-      cause, {{"name", is_told ? missing.get() : module_name}});
+  raise_with(Ref::steal(PyObject_CallOneArg(
+                 late(state, &LateHelpers::missing_module_error), message.get())),
+             cause, {{"name", is_told ? missing.get() : module_name}});
 }
 
 }  // namespace waybill::py

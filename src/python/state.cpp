@@ -2,6 +2,8 @@
 
 #include "python/state.h"
 
+#include <utility>
+
 #include "python/code_info.h"
 #include "python/compat.h"
 #include "python/received_envelope.h"
@@ -110,15 +112,27 @@ constexpr HelperRow kHelpers[] = {
     {&State::class_uses, "waybill._baselines", "USES"},
     {&State::is_local, "waybill._modules", "is_local"},
     {&State::registered, "waybill._modules", "REGISTERED"},
-    {&State::make_encode_error, "waybill._errors", "make_encode_error"},
-    {&State::remedy, "waybill._errors", "remedy"},
-    {&State::error, "waybill._errors", "Error"},
-    {&State::encode_error, "waybill._errors", "EncodeError"},
-    {&State::decode_error, "waybill._errors", "DecodeError"},
-    {&State::python_mismatch_error, "waybill._errors", "PythonMismatchError"},
-    {&State::missing_module_error, "waybill._errors", "MissingModuleError"},
-    {&State::policy_error, "waybill._errors", "PolicyError"},
-    {&State::signature_error, "waybill._errors", "SignatureError"},
+    {&State::load_late, "waybill._late", "load"},
+};
+
+struct LateRow {
+  Ref LateHelpers::* field;
+  const char* module;
+  const char* name;
+};
+
+constexpr LateRow kLateHelpers[] = {
+    {&LateHelpers::error, "_errors", "Error"},
+    {&LateHelpers::encode_error, "_errors", "EncodeError"},
+    {&LateHelpers::decode_error, "_errors", "DecodeError"},
+    {&LateHelpers::python_mismatch_error, "_errors", "PythonMismatchError"},
+    {&LateHelpers::missing_module_error, "_errors", "MissingModuleError"},
+    {&LateHelpers::policy_error, "_errors", "PolicyError"},
+    {&LateHelpers::signature_error, "_errors", "SignatureError"},
+    {&LateHelpers::make_encode_error, "_errors", "make_encode_error"},
+    {&LateHelpers::remedy, "_errors", "remedy"},
+    {&LateHelpers::dumps_with, "_face", "dumps_with"},
+    {&LateHelpers::loads_with, "_face", "loads_with"},
 };
 
 Ref attribute(PyObject* object, const char* name) {
@@ -174,6 +188,24 @@ void init_state(State& state) {
   state.received = std::make_shared<ReceivedEnvelopes>();
 }
 
+PyObject* late(const State& state, Ref LateHelpers::* helper) {
+  Ref& field = state.late.*helper;
+  if (field) return field.get();
+  for (const LateRow& row : kLateHelpers) {
+    if (row.field != helper) continue;
+    const Ref module =
+        Ref::steal(PyObject_CallFunction(state.load_late.get(), "s", row.module));
+    Ref found = attribute(module.get(), row.name);
+    // Another thread may have been first, while this one imported.
+    if (!field) field = std::move(found);
+  }
+  return field.get();
+}
+
+bool is_of(const State& state, PyObject* exception, Ref LateHelpers::* type) {
+  return PyErr_GivenExceptionMatches(exception, late(state, type)) != 0;
+}
+
 namespace {
 
 // Every reference of the state, for the collector's slots.
@@ -183,11 +215,14 @@ int for_each(State& state, Function function) {
        {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
         &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.reconstructor,
         &state.modules, &state.known_ids, &state.known_objects, &state.open_objects,
-        &state.dumps_with, &state.loads_with, &state.empty}) {
+        &state.empty}) {
     if (int result = function(*ref)) return result;
   }
   for (const HelperRow& row : kHelpers) {
     if (int result = function(state.*row.field)) return result;
+  }
+  for (const LateRow& row : kLateHelpers) {
+    if (int result = function(state.late.*row.field)) return result;
   }
   for (const NameRow& row : kNames) {
     if (int result = function(state.names.*row.field)) return result;

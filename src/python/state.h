@@ -31,11 +31,22 @@ struct Names {
   Ref waybill_state, wrapped, args;
 };
 
-struct State {
+// What is fetched from Python's half when it is first needed, by late(): it needs what
+// takes long to import, as exceptions need pickle, or needs this module itself.
+struct LateHelpers {
   // Exception classes of the Python face.
   Ref error, encode_error, decode_error, python_mismatch_error, missing_module_error,
       policy_error, signature_error;
+  Ref make_encode_error;
+  Ref remedy;                  // What to do about an object that refused to travel.
+  Ref dumps_with, loads_with;  // With options.
+};
+
+struct State {
   Names names;
+  // waybill._late.load, and what was taken from the modules that it gave.
+  Ref load_late;
+  mutable LateHelpers late;
   // The dict of `sys`: where sys.modules is looked up anew each time.
   Ref sys_dict;
   // The module `builtins`, for when sys.modules has none.
@@ -54,7 +65,6 @@ struct State {
   Ref fresh_global;       // What makes anew what such a module has of a thread's own.
   Ref reduce_by_type;     // What tells another class than its own.
   Ref reduce_by_members;  // Instances whose class's __slots__ does not name the slots.
-  Ref remedy;             // What to do about an object that refused to travel.
   Ref stand_in_for;       // What stands for a module that is not here.
   // waybill._annotations: code of annotations that are text, and what makes it.
   Ref annotation_codes, code_of_annotation;
@@ -72,8 +82,6 @@ struct State {
   Ref modules, is_local, registered;
   // waybill._configuration.OPTIONS: a dict of the process's own options.
   Ref options;
-  // waybill._face: dumps and loads with options. waybill._errors.make_encode_error.
-  Ref dumps_with, loads_with, make_encode_error;
   // The running Python: what payloads are stamped with and checked against.
   PythonVersion python;
   // Stands for the content of an empty cell while a payload is read.
@@ -88,8 +96,15 @@ struct State {
   mutable KnownCodes known_codes;
 };
 
-// Fills all but the exception classes. Throws PyError.
+// Fills all but `late`. Throws PyError.
 void init_state(State& state);
+
+// One of the late helpers, borrowed from the state, which keeps it from then on. May
+// import modules: no error may be set, and other threads may run.
+PyObject* late(const State& state, Ref LateHelpers::* helper);
+
+// Whether an exception, which must not be set, is of a class of these.
+bool is_of(const State& state, PyObject* exception, Ref LateHelpers::* type);
 
 // For the module's garbage collector slots.
 int traverse_state(State& state, visitproc visit, void* arg);

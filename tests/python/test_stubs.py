@@ -21,7 +21,7 @@ CONSTANTS = {node.target.id for node in STATEMENTS if isinstance(node, ast.AnnAs
 
 
 def names_of(module):
-    return {name for name in vars(module) if not name.startswith("_")}
+    return {name for name in dir(module) if not name.startswith("_")}
 
 
 def test_stub_names_all_that_is_in_the_extension():

@@ -1,0 +1,73 @@
+"""Modules of this package that are loaded when something of them is first needed.
+
+They need modules of Python that take longer to load than the rest of the package: the
+exceptions are also those of pickle. Tested by tests/python/test_import_time.py.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+#: What the package has of such a module, and its name there.
+NAMES = {
+    "CallError": ("_errors", "CallError"),
+    "DecodeError": ("_errors", "DecodeError"),
+    "EncodeError": ("_errors", "EncodeError"),
+    "Error": ("_errors", "Error"),
+    "MissingModuleError": ("_errors", "MissingModuleError"),
+    "PicklingError": ("_errors", "EncodeError"),
+    "PolicyError": ("_errors", "PolicyError"),
+    "PythonMismatchError": ("_errors", "PythonMismatchError"),
+    "RemoteError": ("_errors", "RemoteError"),
+    "SignatureError": ("_errors", "SignatureError"),
+    "UnpicklingError": ("_errors", "DecodeError"),
+    "pickled": ("_pickled", "pickled"),
+}
+
+#: The package that this module is of. Who takes that out of sys.modules may go on using
+#: what he has of it.
+_package = sys.modules[__name__.rpartition(".")[0]]
+_loaded: dict[str, ModuleType] = {}
+
+
+def load(topic: str) -> ModuleType:
+    """A module of this package: one and the same, whatever sys.modules holds by now, in
+    all threads. The extension calls it, too."""
+    module = _loaded.get(topic)
+    if module is None:
+        # Of two threads at once the import lock lets one load it.
+        module = _loaded.setdefault(topic, _import(topic))
+    return module
+
+
+def find(name: str) -> Any:
+    """What the package has under a name. AttributeError if it is none of NAMES."""
+    if name not in NAMES:
+        raise AttributeError(
+            f"module {_package.__name__!r} has no attribute {name!r}",
+            name=name,
+            obj=_package,
+        )
+    topic, name_there = NAMES[name]
+    return getattr(load(topic), name_there)
+
+
+def _import(topic: str) -> ModuleType:
+    name = f"{_package.__name__}.{topic}"
+    if sys.modules.get(_package.__name__) is _package:
+        return __import__(name, fromlist=[topic])
+    # An import would begin with the package, and be of another one or of none.
+    from importlib.util import module_from_spec
+
+    specs = (finder.find_spec(name, _package.__path__) for finder in sys.meta_path)
+    spec = next(filter(None, specs), None)
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
