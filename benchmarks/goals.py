@@ -31,7 +31,7 @@ GOALS = (
     (f"data: {DUMPS_OF_DATA}", {"pickle": 1.5}),
     (f"data: {LOADS_OF_DATA}", {"pickle": 1.2}),
     (r"data: .*: size", {"pickle": 1}),
-    (r"process: import", {"cloudpickle": 1}),
+    (r"process: import", {"cloudpickle": 2.5}),
 )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import waybill
+import waybill._errors  # What is loaded at the first error could not be by then.
 import waybill._kinds
 import waybill._modules
 

@@ -69,7 +69,8 @@ def main():
     count, seed, *paths = sys.argv[1:]
     sources = [Path(path).read_bytes() for path in paths]
     chance, tally = random.Random(int(seed)), collections.Counter()
-    for data in sources:  # What is set up once is set up now.
+    # What is set up once is set up now: the classes of errors are made by the first.
+    for data in (*sources, b""):
         attempt(data, tally)
     tally.clear()
     worst = 0

@@ -3,6 +3,8 @@
 The programs run in processes that have loaded nothing else, not even `site`.
 """
 
+from __future__ import annotations
+
 import sys
 import typing
 from pathlib import Path
