@@ -17,7 +17,7 @@ from waybill import _late, _records
 SITE = Path(waybill.__file__).parents[1]
 #: What takes longer than all of waybill, or loads what does.
 HEAVY = {
-    *("argparse", "ast", "collections", "contextlib", "dataclasses", "enum"),
+    *("argparse", "ast", "_ast", "collections", "contextlib", "dataclasses", "enum"),
     *("functools", "inspect", "json", "logging", "pickle", "_pickle", "re"),
     *("tokenize", "typing", "weakref"),
 }
