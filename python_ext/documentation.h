@@ -66,4 +66,24 @@ Raises DecodeError for what is no payload, and as PolicyError, SignatureError or
 PythonMismatchError for one that is not let in; MissingModuleError; and what code of
 the payload raises while it is built.)";
 
+inline constexpr char kClearCachesDoc[] = R"(clear_caches($module, /)
+--
+
+Forgets what dumps and loads keep to be quick with what comes again.
+
+Results are the same with caches full, empty and off (waybill.configure(caches=False)).
+The state of received classes is no cache: forget_classes() forgets that.)";
+
+inline constexpr char kCacheInfoDoc[] = R"(cache_info($module, /)
+--
+
+What the caches hold and how often they served: a dict of dicts of int.
+
+functions
+    Functions by value that were sent again: "hits" went as they were kept, "misses" had
+    changed. What is kept dies with the code object, and is 32 KiB at most for each.
+code
+    Code objects that were received: "entries" and "bytes" are held, of "max_entries" and
+    "max_bytes".)";
+
 }  // namespace waybill::extension

@@ -157,6 +157,10 @@ PyObject* clear_caches(PyObject* module, PyObject*) {
   });
 }
 
+PyObject* cache_info(PyObject* module, PyObject*) {
+  return guarded([&] { return waybill::py::cache_info(state_of(module)); });
+}
+
 PyObject* inspect(PyObject* module, PyObject* data) {
   return guarded([&] {
     const Input input(data);
@@ -180,7 +184,8 @@ PyMethodDef kMethods[] = {
     {"content_hash", fast(content_hash), METH_FASTCALL,
      "content_hash(obj, passes_over, names_classes, /) -> bytes"},
     {"use_caches", use_caches, METH_O, "use_caches(are_used, /) -> None"},
-    {"clear_caches", clear_caches, METH_NOARGS, "clear_caches() -> None"},
+    {"clear_caches", clear_caches, METH_NOARGS, kClearCachesDoc},
+    {"cache_info", cache_info, METH_NOARGS, kCacheInfoDoc},
     {"inspect", inspect, METH_O, "inspect(data, /) -> JSON as str"},
     {nullptr, nullptr, 0, nullptr},
 };

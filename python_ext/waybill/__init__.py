@@ -9,7 +9,7 @@
 """
 
 try:
-    from waybill._core import dumps, loads
+    from waybill._core import cache_info, clear_caches, dumps, loads
 except ModuleNotFoundError as missing_extension:
     import sys
 
@@ -105,6 +105,8 @@ __all__ = [
     "UnpicklingError",
     "Verdict",
     "application",
+    "cache_info",
+    "clear_caches",
     "configure",
     "dump",
     "dumps",

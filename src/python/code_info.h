@@ -3,7 +3,7 @@
 // What depends on a code object alone: the analysis of its bytecode and its encoded
 // form. Computed once, kept on the code object itself (co_extra: by identity), freed
 // with it. Code objects never change, so nothing here is ever invalidated; only what
-// was made of a function (SentFunction) depends on more, and is compared before it is
+// was made of a function (KeptFunction) depends on more, and is compared before it is
 // used.
 
 #include <Python.h>
@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "python/ref.h"
-#include "python/sent_function.h"
 #include "python/state.h"
 #include "waybill/bytecode.h"
 #include "waybill/envelope.h"
@@ -21,6 +20,7 @@
 namespace waybill::py {
 
 struct CodeInfo;
+class KeptFunction;  // Of the encoder.
 
 // A global name that a code object, or code nested in it, uses.
 struct GlobalUse {
@@ -60,10 +60,9 @@ struct CodeInfo {
   // First line, line table and places of nested code, without the leading file.
   std::vector<std::uint8_t> place;
 
-  // A function with this code that was sent before, to be sent again; how often one
-  // was, and how often the next was another.
-  std::unique_ptr<SentFunction> sent;
-  std::uint32_t times_sent = 0;
+  // What a function with this code became, to be sent again, and how often the next was
+  // another or could not be kept.
+  std::shared_ptr<const KeptFunction> kept;
   std::uint32_t misses = 0;
 
   PyObject* name_at(std::uint32_t index) const {

@@ -123,7 +123,7 @@ void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from
     }
     return;
   }
-  if (!is_simple(object)) imports_.note_other();
+  imports_.note_look(object);
   if (is_lazy_import(state_, object)) {
     const Ref whole = lazy_module_name(state_, object);
     if (!whole) return;
@@ -305,7 +305,7 @@ Py_ssize_t FunctionFlow::index_of(const Facts& keys, std::size_t count) {
 void FunctionFlow::item_of(const Scope& scope, ValueId id, const Fact& from,
                            const Facts& keys, Facts& result) {
   PyObject* object = from.object.get();
-  if (!is_simple(object)) imports_.note_other();
+  imports_.note_look(object);
   if (PyDict_CheckExact(object)) {
     PyObject* owner = module_of_dict(state_, object);
     bool has_key = false;
@@ -357,7 +357,7 @@ FunctionFlow::Facts FunctionFlow::element(const Scope& scope,
   result.unknown = parent.unknown;
   for (const Fact& fact : parent.objects) {
     PyObject* object = fact.object.get();
-    if (!is_simple(object)) imports_.note_other();
+    imports_.note_look(object);
     const bool is_sequence = PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
                              PyDict_CheckExact(object) || PyAnySet_CheckExact(object);
     if (!is_sequence) {

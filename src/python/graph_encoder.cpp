@@ -10,6 +10,7 @@
 #include "python/code_view.h"
 #include "python/codec.h"
 #include "python/compat.h"
+#include "python/leaves.h"
 #include "python/plain_writer.h"
 
 namespace waybill::py {
@@ -22,19 +23,9 @@ constexpr std::size_t kUsualDepth = 8;
 using wire::ExtType;
 using wire::NodeTag;
 
-// Shorter text and bytes are written each time they occur: a reference saves little.
-constexpr Py_ssize_t kSharedLength = 64;
-
 // So many objects may be made by reducers out of each other, none held by anything but
 // the walk; data that is really there is held, and has no such limit.
 constexpr std::uint32_t kMaxMadeUp = 10'000;
-
-// Whether a leaf is long enough to be shared by identity.
-bool is_long(PyObject* object) {
-  if (PyUnicode_CheckExact(object))
-    return PyUnicode_GET_LENGTH(object) >= kSharedLength;
-  return PyBytes_CheckExact(object) && PyBytes_GET_SIZE(object) >= kSharedLength;
-}
 
 // The types whose instances cannot be met again unless something refers to them twice;
 // a reducer of any other type may hand out its object once more.
@@ -49,6 +40,10 @@ GraphEncoder::GraphEncoder(State& state, CodeInfos& infos, CodeSection& code,
                            ImportCollector& imports, const EncodeOptions& options)
     : state_(state), infos_(infos), code_(code), imports_(imports), options_(options) {
   stack_.reserve(kUsualDepth);
+  const bool keeps = options.hooks.leave_graph_alone() && !options.root_by_value &&
+                     !options.passes_over && !options.names_no_ids &&
+                     !options.only_names_classes;
+  if (keeps) kept_.phase = KeptUse::Phase::kOpen;
 }
 
 void GraphEncoder::encode(PyObject* root) {
@@ -116,7 +111,7 @@ bool GraphEncoder::value(PyObject* object) {
 
 bool GraphEncoder::content(PyObject* object) {
   current_ = object;
-  if (is_long(object) && may_be_met_again(object) && known(key_of(object)))
+  if (is_long_leaf(object) && may_be_met_again(object) && known(key_of(object)))
     return false;
   if (PyBytes_CheckExact(object)) return binary(object), false;
   // Reducers of a Pickler's own come before what is a leaf to us, but not to pickle.
@@ -177,6 +172,7 @@ bool GraphEncoder::set(PyObject* object, NodeTag tag) {
 }
 
 bool GraphEncoder::module(PyObject* object) {
+  if (kept_.phase != KeptUse::Phase::kClosed) meet_kept(object);
   PyObject* name = importable_name(state_, object);
   if (name == nullptr || is_by_value(object)) return false;
   module_index(imports_.module_value(object, name), out_);
@@ -185,6 +181,7 @@ bool GraphEncoder::module(PyObject* object) {
 
 bool GraphEncoder::other(PyObject* object) {
   freeze();
+  if (kept_.phase != KeptUse::Phase::kClosed && meet_kept(object)) return true;
   if (options_.hooks.reducer_override != nullptr && overridden(object)) return true;
   const bool by_value = options_.root_by_value && object == root_;
   if (options_.hooks.by_value == nullptr && !by_value && builtin_type(object)) {
@@ -198,7 +195,9 @@ bool GraphEncoder::other(PyObject* object) {
     if (!name.module) name = class_beside_function(object);
   }
   if (name.module && !is_by_value(name.module.get())) return global(name), true;
-  return planned(object, nullptr);
+  planned(object, nullptr);
+  end_kept_node();
+  return true;
 }
 
 // Its head says how long it is. Only a finalizer can have changed it: containers are
@@ -308,8 +307,8 @@ void GraphEncoder::pop() {
 
 // A function of its own: within its only caller, the loops over numbers take a seventh
 // more instructions.
-[[gnu::noinline]] void GraphEncoder::run() {
-  while (!stack_.empty()) {
+[[gnu::noinline]] void GraphEncoder::run(std::size_t depth) {
+  while (stack_.size() > depth) {
     switch (stack_.back().kind) {
       case Frame::Kind::kList:
       case Frame::Kind::kTuple:
@@ -427,6 +426,7 @@ void GraphEncoder::step_plan() {
     if (is_other) return;
   }
   pop();
+  end_kept_node();
 }
 
 }  // namespace waybill::py

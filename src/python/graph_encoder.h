@@ -14,6 +14,7 @@
 #include "python/code_encoder.h"
 #include "python/hooks.h"
 #include "python/import_collector.h"
+#include "python/kept_function.h"
 #include "python/large_binaries.h"
 #include "python/memo.h"
 #include "python/plain_writer.h"
@@ -51,6 +52,16 @@ class GraphEncoder {
   BytesView payload() const { return out_.view(); }
   const std::vector<Insertion>& insertions() const { return out_.insertions(); }
   const std::vector<std::uint64_t>& shared() const { return shared_; }
+
+  // A function that was kept and is all of the payload that is no plain data: it has
+  // the other sections. Null if there is none, and the payload was encoded.
+  const KeptFunction* taken() const {
+    return kept_.phase == KeptUse::Phase::kTaken ? kept_.taken.get() : nullptr;
+  }
+  // Whether a function was written that seems worth to be kept; its sections are those
+  // of the payload.
+  bool is_to_be_kept() const { return kept_.phase == KeptUse::Phase::kWritten; }
+  void keep(KeptFunction::Sections sections);
 
   // ---- For codecs ----------------------------------------------------------------
 
@@ -217,7 +228,8 @@ class GraphEncoder {
   std::unique_ptr<Plan> new_plan();
   void push_plan(PyObject* object, std::unique_ptr<Plan> plan);
   void pop();
-  void run();
+  // Carries out what is on the stack above this depth.
+  void run(std::size_t depth = 0);
   // Each carries its frame on until it pushes another, or ends.
   void step_sequence();
   void step_dict();
@@ -235,6 +247,37 @@ class GraphEncoder {
 
   // For the payloads that follow in the same stream.
   void remember();
+
+  // The encode cache. A function is kept, and taken, where it is the first object of a
+  // payload that is no plain data: so it begins the manifest and the code section.
+  struct KeptUse {
+    enum class Phase : std::uint8_t {
+      kOpen,     // There was plain data alone.
+      kWriting,  // A function is written that is to be kept.
+      kWritten,  // It was, and all else is plain data.
+      kTaken,    // What was kept was taken, and all else is plain data.
+      kClosed,   // Nothing of a cache is in this payload.
+    };
+    Phase phase = Phase::kClosed;
+    Ref function, code;
+    CodeInfo* info = nullptr;             // Of the code.
+    std::unique_ptr<KeptFunction> notes;  // kWriting, kWritten.
+    std::shared_ptr<const KeptFunction> taken;
+    std::size_t base = 0;   // Where the node begins,
+    std::size_t depth = 0;  // and the size of the stack below it.
+  };
+  // Told of each object that is no plain data. True if it was written.
+  bool meet_kept(PyObject* object);
+  bool begin_kept(PyObject* object);
+  bool take(std::shared_ptr<const KeptFunction> kept, PyObject* function);
+  void encode_taken();
+  // Told whenever an object may be complete.
+  void end_kept_node() {
+    if (kept_.phase == KeptUse::Phase::kWriting && stack_.size() == kept_.depth) {
+      set_kept_node();
+    }
+  }
+  void set_kept_node();
 
   // Takes copies of what open lists and dicts still hold. Called before code that is
   // not ours runs, since that may change them while they are written.
@@ -274,6 +317,7 @@ class GraphEncoder {
   void want(OwnModule& own, PyObject* name);
   std::map<std::string, PyObject*> written_ids_;  // Of what is no class.
   std::uint64_t buffer_count_ = 0;
+  KeptUse kept_;
   Ref unreduced_type_;                  // Last type for which there is no own reducer.
   PyTypeObject* plain_type_ = nullptr;  // Last type that passed; until other code runs.
   PyObject* root_ = nullptr;

@@ -33,12 +33,11 @@ struct EncodeHooks {
   BytesView application;
   const SigningKey* key = nullptr;
 
-  // Whether there are none, and so the object alone decides what it becomes.
-  bool are_none() const {
+  // Whether none has a say in the graph, and so the object alone decides what it becomes.
+  bool leave_graph_alone() const {
     return persistent_id == nullptr && reducer_override == nullptr &&
            dispatch_table == nullptr && buffer_callback == nullptr &&
-           by_value == nullptr && replace == nullptr && memo == nullptr &&
-           application.empty() && key == nullptr;
+           by_value == nullptr && replace == nullptr && memo == nullptr;
   }
 };
 

@@ -11,11 +11,20 @@
 
 #include "python/import_collector.h"
 
+#include "python/attribute.h"
 #include "python/function_flow.h"
+#include "python/leaves.h"
 #include "python/py_error.h"
 #include "python/text.h"
 
 namespace waybill::py {
+
+namespace {
+
+// So many looks of a kind are noted of a function that is to be kept.
+constexpr std::size_t kMaxSeen = 64;
+
+}  // namespace
 
 ImportCollector::ImportCollector(const State& state, PyObject* by_value)
     : state_(state), by_value_(by_value) {}
@@ -134,7 +143,6 @@ void ImportCollector::escape(PyObject* module, bool imported) {
 }
 
 void ImportCollector::note_step(PyObject* package, PyObject* name, PyObject* found) {
-  constexpr std::size_t kMaxSteps = 64;
   if (!traces_ || !can_be_repeated_) return;
   // Subclasses may do anything when they are compared, or die.
   if (!PyUnicode_CheckExact(package) ||
@@ -143,14 +151,26 @@ void ImportCollector::note_step(PyObject* package, PyObject* name, PyObject* fou
   }
   const Ref whole = dotted(package, name);
   // Once a pass.
-  for (const SeenStep& step : steps_) {
+  for (const SeenStep& step : seen_.steps) {
     if (step.name.get() == name &&
         PyUnicode_Compare(step.whole.get(), whole.get()) == 0) {
       return;
     }
   }
-  if (steps_.size() == kMaxSteps) return note_other();
-  steps_.push_back({Ref::share(package), Ref::share(name), whole, Ref::share(found)});
+  if (seen_.steps.size() == kMaxSeen) return note_other();
+  seen_.steps.push_back({Ref::share(package), Ref::share(name), whole, Ref::share(found)});
+}
+
+// A constant and a tuple are what they are, and a class tells that it has changed.
+void ImportCollector::note_look(PyObject* object) {
+  if (!traces_ || !can_be_repeated_ || is_simple(object) || PyTuple_CheckExact(object)) {
+    return;
+  }
+  if (!PyType_Check(object) || seen_.types.size() == kMaxSeen) return note_other();
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
+  if (version == 0) return note_other();
+  seen_.types.push_back({Ref::steal(PyWeakref_NewRef(object, nullptr)), version});
 }
 
 void ImportCollector::need_package(PyObject* name) {

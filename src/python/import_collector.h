@@ -16,7 +16,6 @@
 #include "python/code_info.h"
 #include "python/memo.h"
 #include "python/modules.h"
-#include "python/sent_function.h"
 #include "python/state.h"
 #include "waybill/manifest.h"
 
@@ -43,6 +42,26 @@ struct ModuleNeed {
   Ref module;
   std::vector<Ref> names;  // Each as often as it was met.
   bool is_whole = false;   // Code may ask for anything in it.
+};
+
+// A look at an attribute of a module that decided over an import.
+struct SeenStep {
+  Ref package;  // The module's name,
+  Ref name;     // the attribute's,
+  Ref whole;    // and both, with a dot.
+  Ref found;    // The name of the module that was there; null if it was none.
+};
+
+// A class whose attributes were looked at.
+struct SeenType {
+  Ref type;  // A weak reference.
+  std::uint32_t version = 0;
+};
+
+// All that was looked up besides the values that a function names.
+struct SeenWorld {
+  std::vector<SeenStep> steps;
+  std::vector<SeenType> types;
 };
 
 class ImportCollector {
@@ -83,15 +102,17 @@ class ImportCollector {
   // Names of all modules with their times, which is what a fingerprint covers.
   void write_names(wire::Writer& out) const;
 
-  // What was looked up besides globals, for SentFunction; noted from the call of
-  // trace() on. `can_be_repeated`: it was nothing but these steps.
+  // What was looked up besides the values that functions name, for KeptFunction; noted
+  // from the call of trace() on. `can_be_repeated`: it was nothing but seen().
   void trace() { traces_ = true; }
   bool can_be_repeated() const { return traces_ && can_be_repeated_; }
-  const std::vector<SeenStep>& steps() const { return steps_; }
+  const SeenWorld& seen() const { return seen_; }
 
   // ---- For FunctionFlow ----------------------------------------------------------
 
   void note_step(PyObject* package, PyObject* name, PyObject* found);
+  // A look into a value: at an attribute, an item or all elements.
+  void note_look(PyObject* object);
   // Something was looked up that is not noted.
   void note_other() { can_be_repeated_ = false; }
 
@@ -143,7 +164,7 @@ class ImportCollector {
   std::vector<std::unique_ptr<FunctionFlow>> flows_;
   bool traces_ = false;
   bool can_be_repeated_ = true;
-  std::vector<SeenStep> steps_;
+  SeenWorld seen_;
 };
 
 }  // namespace waybill::py

@@ -2,6 +2,7 @@
 
 #include "python/known_codes.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <memory>
@@ -58,6 +59,11 @@ void KnownCodes::put(Entry entry) {
     held_bytes_ -= std::exchange(next.held_bytes, 0);
     const Ref dropped = std::move(next.held);
   }
+}
+
+std::size_t KnownCodes::held_count() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      entries_, [](const Entry& entry) { return static_cast<bool>(entry.held); }));
 }
 
 void KnownCodes::clear() {

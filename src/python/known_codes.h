@@ -43,6 +43,9 @@ class KnownCodes {
   // Code that was received; `size`: the bytes of the bodies that it was built from.
   void hold(const CodeKey& key, PyObject* code, std::size_t size);
   void clear();
+  // How many code objects are held, and the bytes of their bodies.
+  std::size_t held_count() const;
+  std::size_t held_bytes() const { return held_bytes_; }
   // If it is not used, it finds and notes nothing.
   void use(bool is_used) { is_used_ = is_used; }
 

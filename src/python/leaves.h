@@ -17,6 +17,16 @@ inline bool is_simple(PyObject* object) {
          PyBool_Check(object) || object == Py_None;
 }
 
+// Shorter text and bytes are written each time they occur: a reference saves little.
+inline constexpr Py_ssize_t kSharedLength = 64;
+
+// Whether a leaf is long enough to be shared by identity.
+inline bool is_long_leaf(PyObject* object) {
+  if (PyUnicode_CheckExact(object))
+    return PyUnicode_GET_LENGTH(object) >= kSharedLength;
+  return PyBytes_CheckExact(object) && PyBytes_GET_SIZE(object) >= kSharedLength;
+}
+
 // None, a bool or a number; null without an error for any other token.
 inline Ref scalar_of(const wire::Token& token) {
   switch (token.type) {

@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -31,8 +32,17 @@ inline std::uintptr_t key_of_namespace(PyObject* globals) {
 class Memo {
  public:
   MemoEntry* find(std::uintptr_t key);
+  const MemoEntry* find(std::uintptr_t key) const {
+    return const_cast<Memo*>(this)->find(key);
+  }
   // Adds a key that is not there.
   MemoEntry& insert(std::uintptr_t key, std::uint64_t offset);
+  // How many entries have this offset or a later one. Cost: a look at each.
+  std::size_t count_from(std::uint64_t offset) const {
+    return static_cast<std::size_t>(std::ranges::count_if(slots_, [&](const auto& slot) {
+      return slot.key != 0 && slot.offset >= offset;
+    }));
+  }
 
  private:
   std::size_t slot_of(std::uintptr_t key) const;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/hash.h"
 #include "envelope/frame.h"
@@ -19,6 +20,7 @@
 #include "python/compat.h"
 #include "python/function_decoder.h"
 #include "python/graph_decoder.h"
+#include "python/kept_function.h"
 #include "python/module_importer.h"
 #include "python/plain_decoder.h"
 #include "python/received_envelope.h"
@@ -50,28 +52,8 @@ struct Encoding {
 
 namespace {
 
-Ref new_bytes(BytesView bytes) {
-  return Ref::steal(
-      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
-                                static_cast<Py_ssize_t>(bytes.size())));
-}
-
-Ref sealed(const State& state, const Encoding& encoding, const EncodeHooks& hooks) {
-  wire::Writer manifest;
-  encoding.imports.encode(manifest);
-  wire::Writer places;
-  encoding.code.write_places(places, encoding.imports.first_file(), state.known_codes);
-  Parts parts;
-  parts.python = state.python;
-  parts.application = hooks.application;
-  parts.key = hooks.key;
-  parts.encoded_manifest = manifest.view();
-  parts.code = encoding.code.bodies();
-  parts.shared = encoding.graph.shared();
-  parts.payload = encoding.graph.payload();
-  parts.payload_insertions = encoding.graph.insertions();
-  parts.places = places.view();
-  // Sealed in place: the bytes object is the only copy.
+// Writes the sections around the payload in place: the bytes object is the only copy.
+Ref seal_in_place(const Parts& parts) {
   const std::size_t bound = sealed_bound(parts);
   Ref bytes =
       Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
@@ -82,27 +64,57 @@ Ref sealed(const State& state, const Encoding& encoding, const EncodeHooks& hook
   return Ref::steal(resized);
 }
 
-// What a function became before; null if it was not sent before, or has changed.
-Ref sent_before(const State& state, PyObject* function, CodeInfo& info) {
-  if (!info.sent) return {};
-  // Looking may run code, in dicts with strange keys; that may send the function too.
-  std::unique_ptr<SentFunction> sent = std::move(info.sent);
-  if (sent->fits(state, function)) {
-    Ref bytes = new_bytes(sent->envelope());
-    info.sent = std::move(sent);
-    return bytes;
+// The bodies of code that was kept.
+std::vector<BytesView> bodies_of(const KeptFunction::Sections& sections) {
+  std::vector<BytesView> bodies;
+  bodies.reserve(sections.code_ends.size());
+  std::size_t begin = 0;
+  for (const std::size_t end : sections.code_ends) {
+    bodies.push_back(BytesView(sections.code).subspan(begin, end - begin));
+    begin = end;
   }
-  ++info.misses;
-  return {};
+  return bodies;
 }
 
-// What is to be kept of a function that seems to be sent again and again, and not each
-// time with other globals; null if nothing is.
-std::unique_ptr<SentFunction> look_at(const State& state, PyObject* function,
-                                      const CodeInfo& info) {
-  constexpr std::uint32_t kMaxMisses = 8;
-  if (info.times_sent == 0 || info.misses >= kMaxMisses) return nullptr;
-  return SentFunction::look(state, function, info);
+KeptFunction::Sections sections_of(const Parts& parts) {
+  KeptFunction::Sections sections;
+  const auto copy = [](BytesView from, std::vector<std::uint8_t>& to) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  copy(parts.encoded_manifest, sections.manifest);
+  copy(parts.places, sections.places);
+  for (const BytesView body : parts.code) {
+    copy(body, sections.code);
+    sections.code_ends.push_back(sections.code.size());
+  }
+  return sections;
+}
+
+Ref sealed(const State& state, Encoding& encoding, const EncodeHooks& hooks) {
+  Parts parts;
+  parts.python = state.python;
+  parts.application = hooks.application;
+  parts.key = hooks.key;
+  parts.shared = encoding.graph.shared();
+  parts.payload = encoding.graph.payload();
+  parts.payload_insertions = encoding.graph.insertions();
+  if (const KeptFunction* kept = encoding.graph.taken()) {
+    const std::vector<BytesView> bodies = bodies_of(kept->sections());
+    parts.encoded_manifest = kept->sections().manifest;
+    parts.code = bodies;
+    parts.places = kept->sections().places;
+    return seal_in_place(parts);
+  }
+  wire::Writer manifest;
+  encoding.imports.encode(manifest);
+  wire::Writer places;
+  encoding.code.write_places(places, encoding.imports.first_file(), state.known_codes);
+  parts.encoded_manifest = manifest.view();
+  parts.code = encoding.code.bodies();
+  parts.places = places.view();
+  Ref bytes = seal_in_place(parts);
+  if (encoding.graph.is_to_be_kept()) encoding.graph.keep(sections_of(parts));
+  return bytes;
 }
 
 }  // namespace
@@ -110,29 +122,9 @@ std::unique_ptr<SentFunction> look_at(const State& state, PyObject* function,
 Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
   EncodeOptions options;
   options.hooks = hooks;
-  // The code holds its info, and what runs meanwhile may take it from the function.
-  Ref code;
-  if (PyFunction_Check(object) && hooks.are_none()) {
-    code = Ref::share(PyFunction_GET_CODE(object));
-  }
-  CodeInfo* info = code ? kept_info(state, code.get()) : nullptr;
-  if (info != nullptr) {
-    if (Ref bytes = sent_before(state, object, *info)) return bytes;
-  }
   Encoding encoding(state, options);
-  std::unique_ptr<SentFunction> sent =
-      info != nullptr ? look_at(state, object, *info) : nullptr;
-  if (sent) encoding.imports.trace();
   encoding.encode(object);
-  Ref bytes = sealed(state, encoding, hooks);
-  if (info == nullptr) return bytes;
-  ++info->times_sent;
-  if (sent && sent->complete(state, object, encoding.imports, bytes_of(bytes.get()))) {
-    info->sent = std::move(sent);
-  } else if (sent) {
-    ++info->misses;
-  }
-  return bytes;
+  return sealed(state, encoding, hooks);
 }
 
 Manifest discover(State& state, PyObject* object, bool by_value) {
@@ -249,8 +241,21 @@ void use_caches(State& state, bool are_used) {
 }
 
 void clear_caches(State& state) {
+  ++state.cache_generation;
   state.known_codes.clear();
   state.received = std::make_shared<ReceivedEnvelopes>();
+}
+
+Ref cache_info(const State& state) {
+  const auto number = [](std::uint64_t value) {
+    return static_cast<unsigned long long>(value);
+  };
+  const KnownCodes& codes = state.known_codes;
+  return Ref::steal(Py_BuildValue(
+      "{s{sKsK}s{sKsKsKsK}}", "functions", "hits", number(state.kept_hits), "misses",
+      number(state.kept_misses), "code", "entries", number(codes.held_count()), "bytes",
+      number(codes.held_bytes()), "max_entries", number(KnownCodes::kMaxEntries),
+      "max_bytes", number(KnownCodes::kMaxHeldBytes)));
 }
 
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,

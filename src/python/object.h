@@ -37,5 +37,8 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
 void use_caches(State& state, bool are_used);
 // Forgets what they have kept.
 void clear_caches(State& state);
+// What the caches hold and how often they served, as a dict of dicts of int; see
+// waybill.cache_info().
+Ref cache_info(const State& state);
 
 }  // namespace waybill::py

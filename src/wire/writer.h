@@ -70,6 +70,7 @@ class Buffer {
     if (size > capacity_ - size_) grow(size);
   }
   void clear() { size_ = 0; }
+  void truncate(std::size_t size) { size_ = size; }
 
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
@@ -205,6 +206,8 @@ class Writer final : public BasicWriter<Buffer> {
   std::size_t capacity() const { return target_.capacity(); }
   // Without insertions. Valid until the next write.
   BytesView view() const { return target_.view(); }
+  // Forgets all that was written since the size was this; there are no insertions.
+  void truncate(std::size_t size) { target_.truncate(size); }
   // Forgets the bytes and keeps the memory.
   void clear() {
     target_.clear();
