@@ -2,10 +2,10 @@
 // kept is taken.
 //
 // A kept node has the numbers of modules, code and references that it has where nothing
-// came before it. So it is taken only where there was plain data alone, and the manifest
-// and the code section are its own then. When anything else follows, the function is
-// encoded once more the general way, to nowhere: then manifest and code section are what
-// they would be, and the bytes that were taken are right.
+// came before it. So it is taken only where there was plain data alone, and the
+// manifest and the code section are its own then. When anything else follows, the
+// function is encoded once more the general way, to nowhere: then manifest and code
+// section are what they would be, and the bytes that were taken are right.
 //
 // Tested by tests/python/test_kept_functions.py.
 
@@ -120,9 +120,9 @@ void GraphEncoder::encode_taken() {
 }
 
 void GraphEncoder::set_kept_node() {
-  const bool is_kept =
-      out_.insertions().empty() &&
-      kept_.notes->set_node(out_.view().subspan(kept_.base), kept_.base, memo_, shared_);
+  const bool is_kept = out_.insertions().empty() &&
+                       kept_.notes->set_node(out_.view().subspan(kept_.base),
+                                             kept_.base, memo_, shared_);
   if (!is_kept) ++kept_.info->misses;
   kept_.phase = is_kept ? KeptUse::Phase::kWritten : KeptUse::Phase::kClosed;
 }

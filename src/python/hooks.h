@@ -33,7 +33,8 @@ struct EncodeHooks {
   BytesView application;
   const SigningKey* key = nullptr;
 
-  // Whether none has a say in the graph, and so the object alone decides what it becomes.
+  // Whether none has a say in the graph, and so the object alone decides what it
+  // becomes.
   bool leave_graph_alone() const {
     return persistent_id == nullptr && reducer_override == nullptr &&
            dispatch_table == nullptr && buffer_callback == nullptr &&

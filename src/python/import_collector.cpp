@@ -158,12 +158,14 @@ void ImportCollector::note_step(PyObject* package, PyObject* name, PyObject* fou
     }
   }
   if (seen_.steps.size() == kMaxSeen) return note_other();
-  seen_.steps.push_back({Ref::share(package), Ref::share(name), whole, Ref::share(found)});
+  seen_.steps.push_back(
+      {Ref::share(package), Ref::share(name), whole, Ref::share(found)});
 }
 
 // A constant and a tuple are what they are, and a class tells that it has changed.
 void ImportCollector::note_look(PyObject* object) {
-  if (!traces_ || !can_be_repeated_ || is_simple(object) || PyTuple_CheckExact(object)) {
+  if (!traces_ || !can_be_repeated_ || is_simple(object) ||
+      PyTuple_CheckExact(object)) {
     return;
   }
   if (!PyType_Check(object) || seen_.types.size() == kMaxSeen) return note_other();

@@ -1,6 +1,6 @@
 // Guards of the encode cache. One walk over what a function reaches serves both: the
-// first time it notes what is there, later it compares. What the walk cannot compare, it
-// refuses, and the function is encoded each time.
+// first time it notes what is there, later it compares. What the walk cannot compare,
+// it refuses, and the function is encoded each time.
 //
 // Globals, module dicts and sys.modules are looked into each time and must show the
 // same. Objects are compared by weak references, so none is held, and none that took
@@ -102,8 +102,8 @@ GlobalName place_of(const State& state, PyObject* object) {
   return find_global(state, object, function->m_module, path.get());
 }
 
-// Whether an object still says that it is found there. What is written in C has its name
-// for ever, but for the name of a function's module.
+// Whether an object still says that it is found there. What is written in C has its
+// name for ever, but for the name of a function's module.
 bool names_place(const State& state, PyObject* object, PyObject* module,
                  PyObject* name) {
   if (PyFunction_Check(object)) {
@@ -145,8 +145,8 @@ bool is_still(const State& state, const SeenStep& step, PyObject* loaded) {
 
 bool is_unchanged(const SeenType& seen) {
   const Ref type = weakly_referenced(seen.type.get());
-  return type && type_version(reinterpret_cast<PyTypeObject*>(type.get())) ==
-                     seen.version;
+  return type &&
+         type_version(reinterpret_cast<PyTypeObject*>(type.get())) == seen.version;
 }
 
 // What the two uses of the walk share: the objects that were met, and the functions
@@ -327,8 +327,7 @@ class KeptFunction::Comparing : public Visited {
     return guard->kind == Guard::Kind::kNamespace && is_new(key) &&
            is_same_text(raw_get(globals, names.name.get()), guard->module.get()) &&
            is_same_text(raw_get(globals, names.package.get()), guard->name.get()) &&
-           namespace_bits(state_, globals) == guard->number &&
-           meet(key, globals);
+           namespace_bits(state_, globals) == guard->number && meet(key, globals);
   }
 
   bool count(std::size_t count) {
@@ -579,8 +578,8 @@ bool KeptFunction::set_node(BytesView node, std::size_t base, const Memo& memo,
   return true;
 }
 
-bool KeptFunction::complete(const State& state, PyObject* function,
-                            SeenWorld seen, Sections sections) {
+bool KeptFunction::complete(const State& state, PyObject* function, SeenWorld seen,
+                            Sections sections) {
   const std::size_t size =
       sections.manifest.size() + sections.code.size() + sections.places.size();
   if (node_.empty() || size > kMaxNode) return false;

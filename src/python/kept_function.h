@@ -48,17 +48,19 @@ class KeptFunction {
   bool fits(const State& state, PyObject* function, std::vector<MetObject>& met) const;
 
   // The node, as it was written at `base`; the objects that the memo of the encoder
-  // noted in it must be those that look() found, but for tuples that had one owner. `shared`: where the payload's
-  // references lead, all into the node. False if the node cannot be kept.
+  // noted in it must be those that look() found, but for tuples that had one owner.
+  // `shared`: where the payload's references lead, all into the node. False if the node
+  // cannot be kept.
   bool set_node(BytesView node, std::size_t base, const Memo& memo,
                 const std::vector<std::uint64_t>& shared);
-  // The end of what is to be kept. False if it is too much, or has changed since look().
+  // The end of what is to be kept. False if it is too much, or has changed since
+  // look().
   bool complete(const State& state, PyObject* function, SeenWorld seen,
                 Sections sections);
 
   BytesView node() const { return node_; }
-  // Where each object of the node stands in it; kNowhere for a tuple that nothing but its
-  // owner had, which the rest of the payload cannot refer to.
+  // Where each object of the node stands in it; kNowhere for a tuple that nothing but
+  // its owner had, which the rest of the payload cannot refer to.
   static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
   const std::vector<std::uint64_t>& offsets() const { return offsets_; }
   // The objects that references within the node mean, by their numbers in offsets().

@@ -39,9 +39,9 @@ class Memo {
   MemoEntry& insert(std::uintptr_t key, std::uint64_t offset);
   // How many entries have this offset or a later one. Cost: a look at each.
   std::size_t count_from(std::uint64_t offset) const {
-    return static_cast<std::size_t>(std::ranges::count_if(slots_, [&](const auto& slot) {
-      return slot.key != 0 && slot.offset >= offset;
-    }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        slots_,
+        [&](const auto& slot) { return slot.key != 0 && slot.offset >= offset; }));
   }
 
  private:

@@ -90,7 +90,8 @@ struct State {
   Py_ssize_t code_extra_index = -1;
   // Whether what speeds up what comes again is in use.
   bool uses_caches = true;
-  // Functions that were sent as they were kept, and those that were kept and had changed.
+  // Functions that were sent as they were kept, and those that were kept and had
+  // changed.
   std::uint64_t kept_hits = 0, kept_misses = 0;
   // Raised when the caches are emptied: what was kept on code objects is of one.
   std::uint64_t cache_generation = 0;

@@ -450,7 +450,12 @@ PLACES = {
     "alone": lambda f, w: f,
     "in a task": lambda f, w: (f, (1, "two"), {"three": 3.0}),
     "behind its arguments": lambda f, w: [("one", 2), f],
-    "with what it refers to": lambda f, w: (f, w["LONG"], w.get("PAIR"), f.__defaults__),
+    "with what it refers to": lambda f, w: (
+        f,
+        w["LONG"],
+        w.get("PAIR"),
+        f.__defaults__,
+    ),
     "behind what it refers to": lambda f, w: (w["LONG"], w.get("PAIR"), f),
     "twice": lambda f, w: [f, f],
     "before its helper": lambda f, w: (f, w["helper"]),
@@ -458,7 +463,10 @@ PLACES = {
     "before a module": lambda f, w: (f, sys),
     "before an instance": lambda f, w: (f, w["Held"]()),
     "behind an instance": lambda f, w: (w["Held"](), f),
-    "before a class of a library": lambda f, w: [f, [gc.collect, dict, types.ModuleType]],
+    "before a class of a library": lambda f, w: [
+        f,
+        [gc.collect, dict, types.ModuleType],
+    ],
     "before a set of functions": lambda f, w: (f, {f, len}),
 }
 
