@@ -116,6 +116,10 @@ def _place_of(cls):
 
     Types of views and of iterators do not say where they are, and most are nowhere.
     """
+    # The interpreter makes them for syntax (PEP 695) before anybody has loaded typing,
+    # which has each under its own name.
+    if _module_of(cls) == "typing" and "typing" not in sys.modules:
+        return "typing", cls.__name__
     for home in (_module_of(cls), "_collections_abc", _UNNAMED):
         if home is _UNNAMED:
             __import__(home)

@@ -85,7 +85,7 @@ void GraphEncoder::module_index(std::uint32_t index, wire::Writer& out) {
 
 void GraphEncoder::global(const GlobalName& name) {
   out_.node(NodeTag::kGlobal, 2);
-  PyObject* module = module_name(state_, name.module.get());
+  PyObject* module = module_name(state_, name);
   if (PyUnicode_Compare(module, state_.names.builtins_plain.get()) == 0) {
     out_.nil();
   } else {

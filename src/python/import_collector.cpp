@@ -94,7 +94,7 @@ void ImportCollector::write_names(wire::Writer& out) const {
 }
 
 std::uint32_t ImportCollector::reference(const GlobalName& name) {
-  PyObject* module = module_name(state_, name.module.get());
+  PyObject* module = module_name(state_, name);
   std::string chain(PrintableText(module).view());
   chain += '.';
   chain += PrintableText(name.path.get()).view();

@@ -103,6 +103,11 @@ PyObject* module_name(const State& state, PyObject* module, PyObject* loaded) {
   return found ? name : nullptr;
 }
 
+PyObject* module_name(const State& state, const GlobalName& name) {
+  PyObject* module = name.module.get();
+  return PyUnicode_Check(module) ? module : module_name(state, module);
+}
+
 bool has_spec(const State& state, PyObject* module) {
   return spec_of(state, module) != nullptr;
 }

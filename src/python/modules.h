@@ -72,9 +72,12 @@ bool is_of_made_up_module(const State& state, PyObject* globals);
 
 // A way to find an object again: an attribute path from a module.
 struct GlobalName {
-  Ref module;  // The module object.
+  Ref module;  // The module object; the name of one that nobody has loaded.
   Ref path;    // str, dotted.
 };
+
+// The name of the module.
+PyObject* module_name(const State& state, const GlobalName& name);
 
 // The place from which `object` can be had by importing `module_name` and following
 // `path`, if it is really there and is that very object. Null parts if not.

@@ -259,3 +259,27 @@ def test_record_refuses_what_a_named_tuple_refuses(wrong):
     with pytest.raises(expected.type) as raised:
         wrong(Made)
     assert str(raised.value).replace("Made", "Expected") == str(expected.value)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters are 3.12's")
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f[T](x: T = 1) -> T: return x",
+        "def f[T, **P, *Ts](): return 1",
+        "def f[T: int](): return 1",
+        "class f[T]: pass",
+        "type f[T] = list[T]",
+    ],
+)
+def test_type_parameters_travel_where_nobody_has_imported_typing(source):
+    received = run(f"""
+scope = {{"__name__": "__main__"}}
+exec({source!r}, scope)
+arrived = waybill.loads(waybill.dumps(scope["f"]))
+print(arrived.__name__, *arrived.__type_params__)
+""")
+
+    exec(source, scope := {})
+    expected = scope["f"]
+    assert received.split() == ["f", *map(str, expected.__type_params__)]

@@ -36,9 +36,11 @@ void describe_class(GraphEncoder& encoder, PyObject* type, Plan& plan) {
   }
   if (PyTuple_Check(parts.get()) && PyTuple_GET_SIZE(parts.get()) == 2) {
     // A module and a name under which that has it, other than its own.
-    const GlobalName name =
-        find_global(encoder.state(), type, PyTuple_GET_ITEM(parts.get(), 0),
-                    PyTuple_GET_ITEM(parts.get(), 1));
+    PyObject* home = PyTuple_GET_ITEM(parts.get(), 0);
+    PyObject* path = PyTuple_GET_ITEM(parts.get(), 1);
+    GlobalName name = find_global(encoder.state(), type, home, path);
+    const bool is_loaded = find_module(encoder.state(), home) != nullptr;
+    if (!is_loaded) name = {Ref::share(home), Ref::share(path)};
     if (!name.module) encoder.fail("is a class that its module does not have");
     encoder.global(name);
     return;
