@@ -22,18 +22,27 @@ autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 
 
+def table_of_contents(pages, caption=None):
+    """Lines that put pages into the side bar and nothing into the page."""
+    caption = [f":caption: {caption}"] if caption else []
+    return "\n".join(
+        ["", "", "```{toctree}", ":hidden:", *caption, "", *pages, "```", ""]
+    )
+
+
 def add_contents(app, name, source):
-    """The list of pages for the side bar, which index.md has as a table for people."""
+    """The side bar has the groups and the order of index.md. Engines have a page each,
+    below that of all."""
     if name == "index":
-        folder = Path(__file__).parent
-        pages = [
-            str(path.relative_to(folder).with_suffix(""))
-            for path in sorted(
-                [*folder.glob("*.md"), *folder.glob("integrations/*.md")]
-            )
-            if path.stem != name
-        ]
-        source[0] += "\n".join(["", "```{toctree}", ":hidden:", "", *pages, "```", ""])
+        for group in re.split(r"^## ", source[0], flags=re.M)[1:]:
+            title, _, table = group.partition("\n")
+            pages = re.findall(r"^\| \[[^\]]+\]\((\w+)\.md\)", table, re.M)
+            if pages:
+                source[0] += table_of_contents(pages, title)
+    elif name == "integrations":
+        folder = Path(__file__).parent / name
+        pages = sorted(f"{name}/{page.stem}" for page in folder.glob("*.md"))
+        source[0] += table_of_contents(pages)
 
 
 def link_headers(app, name, source):
