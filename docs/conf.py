@@ -1,7 +1,6 @@
 """Sphinx: the pages of this folder, and the reference of the Python package."""
 
 import re
-from pathlib import Path
 
 import waybill
 
@@ -10,6 +9,8 @@ copyright = "the authors of waybill"
 version = release = waybill.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["examples", "plots"]
+html_static_path = ["static"]
+html_css_files = ["narrow.css"]
 html_theme = "furo"
 html_title = f"waybill {release}"
 
@@ -31,8 +32,8 @@ def table_of_contents(pages, caption=None):
 
 
 def add_contents(app, name, source):
-    """The side bar has the groups and the order of index.md. Engines have a page each,
-    below that of all."""
+    """The side bar has the groups and the order of index.md. The page about engines has
+    a page for each below it, in the order of its table."""
     if name == "index":
         for group in re.split(r"^## ", source[0], flags=re.M)[1:]:
             title, _, table = group.partition("\n")
@@ -40,9 +41,8 @@ def add_contents(app, name, source):
             if pages:
                 source[0] += table_of_contents(pages, title)
     elif name == "integrations":
-        folder = Path(__file__).parent / name
-        pages = sorted(f"{name}/{page.stem}" for page in folder.glob("*.md"))
-        source[0] += table_of_contents(pages)
+        pages = re.findall(r"\((integrations/\w+)\.md\)", source[0])
+        source[0] += table_of_contents(dict.fromkeys(pages))
 
 
 def link_headers(app, name, source):
