@@ -57,16 +57,16 @@ def seconds_of(call):
 
 
 def show_times(algorithm):
-    key = waybill.SigningKey.generate(algorithm)
-    keys = waybill.KeyRing()
+    key = waybill.security.SigningKey.generate(algorithm)
+    keys = waybill.security.KeyRing()
     keys.add(key)
     for size, name in ((100, "small"), (16 << 20, "16 MiB")):
         data = waybill.dumps(os.urandom(size))
-        signed = waybill.sign(data, key)
-        plain = seconds_of(lambda data=data: waybill.application(data))
+        signed = waybill.security.sign(data, key)
+        plain = seconds_of(lambda data=data: waybill.security.application(data))
         for verb, call in (
-            ("sign", lambda data=data: waybill.sign(data, key)),
-            ("check", lambda data=signed: waybill.application(data, keys)),
+            ("sign", lambda data=data: waybill.security.sign(data, key)),
+            ("check", lambda data=signed: waybill.security.application(data, keys)),
         ):
             spent = seconds_of(call) - plain
             rate = f"{size / spent / 1e6:,.0f} MB/s" if size > 1000 else ""

@@ -1,7 +1,6 @@
 """Sphinx: the pages of this folder, and the reference of the Python package."""
 
 import re
-from pathlib import Path
 
 import waybill
 
@@ -10,6 +9,8 @@ copyright = "the authors of waybill"
 version = release = waybill.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["examples", "plots"]
+html_static_path = ["static"]
+html_css_files = ["narrow.css"]
 html_theme = "furo"
 html_title = f"waybill {release}"
 
@@ -22,18 +23,26 @@ autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 
 
+def table_of_contents(pages, caption=None):
+    """Lines that put pages into the side bar and nothing into the page."""
+    caption = [f":caption: {caption}"] if caption else []
+    return "\n".join(
+        ["", "", "```{toctree}", ":hidden:", *caption, "", *pages, "```", ""]
+    )
+
+
 def add_contents(app, name, source):
-    """The list of pages for the side bar, which index.md has as a table for people."""
+    """The side bar has the groups and the order of index.md. The page about engines has
+    a page for each below it, in the order of its table."""
     if name == "index":
-        folder = Path(__file__).parent
-        pages = [
-            str(path.relative_to(folder).with_suffix(""))
-            for path in sorted(
-                [*folder.glob("*.md"), *folder.glob("integrations/*.md")]
-            )
-            if path.stem != name
-        ]
-        source[0] += "\n".join(["", "```{toctree}", ":hidden:", "", *pages, "```", ""])
+        for group in re.split(r"^## ", source[0], flags=re.M)[1:]:
+            title, _, table = group.partition("\n")
+            pages = re.findall(r"^\| \[[^\]]+\]\((\w+)\.md\)", table, re.M)
+            if pages:
+                source[0] += table_of_contents(pages, title)
+    elif name == "integrations":
+        pages = re.findall(r"\((integrations/\w+)\.md\)", source[0])
+        source[0] += table_of_contents(dict.fromkeys(pages))
 
 
 def link_headers(app, name, source):

@@ -127,7 +127,7 @@ def policies() -> Iterator[tuple[str, bytes]]:
         "allow call json.*:loads\nallow code",
         "deny import os.*\nallow call *\nallow code",
         "allow lookup json:JSONDecoder.*\n# all\nallow import *",
-        waybill.STANDARD_TYPES.rules,
+        waybill.security.STANDARD_TYPES.rules,
         "",
     ]
     files = [pair for pair in golden() if pair[0].endswith("3.11")]

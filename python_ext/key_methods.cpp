@@ -1,4 +1,4 @@
-// Keys and signatures for waybill._signatures, which has the classes around them.
+// Keys and signatures for waybill.security, which has the classes around them.
 
 #include "key_methods.h"
 

@@ -4,7 +4,7 @@
 
 namespace waybill::extension {
 
-// The functions of the extension that have to do with keys; waybill._signatures calls
+// The functions of the extension that have to do with keys; waybill.security calls
 // them. Ends with a row of nulls.
 extern PyMethodDef kKeyMethods[];
 

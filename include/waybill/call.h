@@ -1,8 +1,8 @@
 #pragma once
 
-// Calls that arrive as payloads, and their outcomes, which are payloads again. What is
-// in them tells docs/calls.md; in Python, waybill.dumps_call and waybill.loads_outcome
-// are the other end.
+// Calls that arrive as payloads, and their outcomes, which are payloads again:
+// docs/calls.md. In Python, dumps_call and loads_outcome of waybill.calls are the other
+// end.
 
 #include <cstdint>
 #include <vector>

@@ -5,7 +5,10 @@
 >>> waybill.loads(data)(41)
 42
 
-``loads`` runs code that the sender chose: load only what you trust.
+``loads`` runs code that the sender chose: load only what you trust. Policies, limits
+and signatures are in ``waybill.security``, calls and their results in
+``waybill.calls``, what a process lacks in ``waybill.environment``, and what switches
+engines to waybill in ``waybill.integrations``.
 """
 
 try:
@@ -19,29 +22,17 @@ except ModuleNotFoundError as missing_extension:
         name="waybill._core",
     ) from missing_extension
 from waybill import _late
-from waybill._admission import (
-    DATA_ONLY,
-    INSTALLED_CODE,
-    STANDARD_TYPES,
-    STRICT_LIMITS,
-    Limits,
-    Policy,
-    Verdict,
-    restrict,
-)
+from waybill._admission import DATA_ONLY, restrict
 from waybill._baselines import ClassChange, forget_classes
-from waybill._calls import dumps_call, loads_outcome, result_of, run_call
 from waybill._configuration import configure
 from waybill._face import ImportRecord, fingerprint, imports, inspect
 from waybill._files import dump, load, save
-from waybill._missing import MissingImport, missing, versions
 from waybill._modules import (
     list_registry_pickle_by_value,
     register_pickle_by_value,
     unregister_pickle_by_value,
 )
 from waybill._pickler import Pickler, Unpickler
-from waybill._signatures import KeyRing, SigningKey, application, sign, verify
 
 __version__ = "0.1.0"
 
@@ -50,15 +41,16 @@ CloudPickler = Pickler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from waybill import calls as calls
+    from waybill import environment as environment
+    from waybill import security as security
     from waybill._errors import (
-        CallError,
         DecodeError,
         EncodeError,
         Error,
         MissingModuleError,
         PolicyError,
         PythonMismatchError,
-        RemoteError,
         SignatureError,
     )
     from waybill._errors import DecodeError as UnpicklingError
@@ -79,38 +71,25 @@ del TYPE_CHECKING
 
 __all__ = [
     "DATA_ONLY",
-    "INSTALLED_CODE",
-    "STANDARD_TYPES",
-    "STRICT_LIMITS",
-    "CallError",
     "ClassChange",
     "CloudPickler",
     "DecodeError",
     "EncodeError",
     "Error",
     "ImportRecord",
-    "KeyRing",
-    "Limits",
-    "MissingImport",
     "MissingModuleError",
     "Pickler",
     "PicklingError",
-    "Policy",
     "PolicyError",
     "PythonMismatchError",
-    "RemoteError",
     "SignatureError",
-    "SigningKey",
     "Unpickler",
     "UnpicklingError",
-    "Verdict",
-    "application",
     "cache_info",
     "clear_caches",
     "configure",
     "dump",
     "dumps",
-    "dumps_call",
     "fingerprint",
     "forget_classes",
     "imports",
@@ -118,16 +97,9 @@ __all__ = [
     "list_registry_pickle_by_value",
     "load",
     "loads",
-    "loads_outcome",
-    "missing",
     "pickled",
     "register_pickle_by_value",
     "restrict",
-    "result_of",
-    "run_call",
     "save",
-    "sign",
     "unregister_pickle_by_value",
-    "verify",
-    "versions",
 ]

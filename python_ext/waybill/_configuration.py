@@ -10,7 +10,6 @@ from waybill._baselines import MAX_CLASS_BYTES, MAX_CLASSES
 from waybill._baselines import TABLE as CLASSES
 from waybill._modules import names_of
 from waybill._replacements import Replacements
-from waybill._signatures import handle_of_key, handle_of_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,11 +67,24 @@ def _missing(missing: Any) -> bool:
     return bool(missing == "later")
 
 
+# security.py is not imported before: it needs an extension that is complete, and that
+# needs this module.
 def _policy(policy: Any) -> object:
-    # Not before: it needs an extension that is complete, and that needs this module.
-    from waybill._admission import handle_of_policy
+    from waybill.security import _handle_of_policy
 
-    return handle_of_policy(policy)
+    return _handle_of_policy(policy)
+
+
+def _key(key: Any) -> object:
+    from waybill.security import _handle_of_key
+
+    return _handle_of_key(key)
+
+
+def _keys(keys: Any) -> object:
+    from waybill.security import _handle_of_keys
+
+    return _handle_of_keys(keys)
 
 
 def _limits(limits: Any) -> Any:
@@ -114,14 +126,14 @@ TABLE: Mapping[str, Option] = {
     # Of dumps.
     "by_value": Option(_by_value, travels=False),
     "replace": Option(Replacements),
-    "key": Option(handle_of_key, travels=False),
+    "key": Option(_key, travels=False),
     "application": Option(_application),
     # Of loads.
     "reset_classes": Option(bool),
     "class_state": Option(_class_state),
     "missing": Option(_missing),
     "policy": Option(_policy),
-    "keys": Option(handle_of_keys, travels=False),
+    "keys": Option(_keys, travels=False),
     "limits": Option(_limits),
     # Of the process.
     "max_classes": Option(_bound, apply=_set_max_classes),

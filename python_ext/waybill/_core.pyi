@@ -6,9 +6,9 @@ from typing import Any
 
 from typing_extensions import Buffer
 
-from waybill._admission import Limits, Policy, Terms
+from waybill._admission import Terms
 from waybill._modules import ByValue
-from waybill._signatures import KeyRing, SigningKey
+from waybill.security import KeyRing, Limits, Policy, SigningKey
 
 def dumps(
     obj: object,
@@ -37,7 +37,7 @@ def loads(
 ) -> Any: ...
 
 #: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo,
-#: `key` is what waybill._signatures.handle_of_key gives.
+#: `key` is the handle of a SigningKey.
 def encode(
     obj: object,
     persistent_id: Callable[[Any], Any] | None,
@@ -128,7 +128,7 @@ def restrict_process(terms: Terms, /) -> None: ...
 #: How often that was called in this process, by whichever interpreter or C++ program.
 def restrictions() -> int: ...
 
-# For waybill._signatures. A `key` or `ring` is a capsule; `source` is "text", "file" or
+# For waybill.security. A `key` or `ring` is a capsule; `source` is "text", "file" or
 # "environment". All but the first and key_ring() raise SignatureError.
 
 def generate_key(algorithm: str, /) -> object: ...

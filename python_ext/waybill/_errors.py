@@ -1,4 +1,4 @@
-"""The exceptions of waybill. The extension raises them; nothing else is in here.
+"""The exceptions of waybill that the extension raises; nothing else is in here.
 
 Loaded when one is needed, by ``_late.py``: what they derive from takes long to import.
 """
@@ -64,39 +64,6 @@ class MissingModuleError(Error, ModuleNotFoundError):
     """
 
     code = "missing_module"
-
-
-class CallError(Error):
-    """A call was not made where it was sent, or has not come to an end: who sends it
-    again may have it run twice.
-
-    ``code`` names why in one word, ``timed_out`` or ``bad_signature`` for example, and
-    ``detail`` in a sentence. Whoever makes the calls chooses both.
-    """
-
-    def __init__(self, code: str, detail: str) -> None:
-        super().__init__(code, detail)
-        self.code, self.detail = code, detail
-
-    def __str__(self) -> str:
-        return f"{self.code}: {self.detail}"
-
-
-class RemoteError(Error):
-    """A call raised something that is not raised here: it could not travel, cannot be
-    loaded or is not let in, or it would end this process.
-
-    ``type_name`` and ``message`` tell what it was; ``traceback``, which is a note too,
-    is its text. The ``__cause__`` is what went wrong when it was loaded.
-    """
-
-    def __init__(self, type_name: str, message: str, traceback: str) -> None:
-        super().__init__(type_name, message, traceback)
-        self.type_name, self.message, self.traceback = type_name, message, traceback
-        self.add_note("It was raised there:\n" + traceback.rstrip())
-
-    def __str__(self) -> str:
-        return f"{self.type_name}: {self.message}"
 
 
 def remedy(obj: object) -> str:

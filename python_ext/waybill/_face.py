@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from waybill import _core
-from waybill._admission import Limits, Policy, terms_of
+from waybill._admission import terms_of
 from waybill._configuration import chosen
 from waybill._modules import with_registered
 from waybill._pickler import demand_protocol
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
-    from waybill._signatures import KeyRing, SigningKey
+    from waybill.security import KeyRing, Limits, Policy, SigningKey
 else:
     from waybill._records import NamedTuple
 

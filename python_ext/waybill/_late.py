@@ -1,7 +1,8 @@
 """Modules of this package that are loaded when something of them is first needed.
 
-They need modules of Python that take longer to load than the rest of the package: the
-exceptions are also those of pickle. Tested by tests/python/test_import_time.py.
+Some need modules of Python that take longer to load than the rest of the package: the
+exceptions are also those of pickle. Others are for few programs. Tested by
+tests/python/test_import_time.py.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-#: What the package has of such a module, and its name there.
+#: What the package has of such a module, and its name there; "" for the module itself.
 NAMES = {
-    "CallError": ("_errors", "CallError"),
     "DecodeError": ("_errors", "DecodeError"),
     "EncodeError": ("_errors", "EncodeError"),
     "Error": ("_errors", "Error"),
@@ -23,9 +23,10 @@ NAMES = {
     "PicklingError": ("_errors", "EncodeError"),
     "PolicyError": ("_errors", "PolicyError"),
     "PythonMismatchError": ("_errors", "PythonMismatchError"),
-    "RemoteError": ("_errors", "RemoteError"),
     "SignatureError": ("_errors", "SignatureError"),
     "UnpicklingError": ("_errors", "DecodeError"),
+    "calls": ("calls", ""),
+    "environment": ("environment", ""),
     "pickled": ("_pickled", "pickled"),
 }
 
@@ -54,7 +55,8 @@ def find(name: str) -> Any:
             obj=_package,
         )
     topic, name_there = NAMES[name]
-    return getattr(load(topic), name_there)
+    module = load(topic)
+    return getattr(module, name_there) if name_there else module
 
 
 def _import(topic: str) -> ModuleType:

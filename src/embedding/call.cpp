@@ -17,8 +17,8 @@ using py::Ref;
 
 Result<std::vector<std::uint8_t>> carry_out(const Object& call) {
   return embedding::guarded([&]() -> Result<std::vector<std::uint8_t>> {
-    const Ref module = Ref::steal(PyImport_ImportModule("waybill._calls"));
-    const Ref function = Ref::steal(PyObject_GetAttrString(module.get(), "carry_out"));
+    const Ref module = Ref::steal(PyImport_ImportModule("waybill.calls"));
+    const Ref function = Ref::steal(PyObject_GetAttrString(module.get(), "_carry_out"));
     const Ref outcome = Ref::steal(PyObject_CallOneArg(function.get(), call.get()));
     char* start = nullptr;
     Py_ssize_t size = 0;

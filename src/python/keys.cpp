@@ -13,9 +13,9 @@ namespace {
 template <typename T>
 constexpr const char* kCapsule = nullptr;
 template <>
-constexpr const char* kCapsule<SigningKey> = "waybill.SigningKey";
+constexpr const char* kCapsule<SigningKey> = "waybill.security.SigningKey";
 template <>
-constexpr const char* kCapsule<KeyRing> = "waybill.KeyRing";
+constexpr const char* kCapsule<KeyRing> = "waybill.security.KeyRing";
 
 template <typename T>
 Ref new_capsule(T value) {

@@ -14,7 +14,7 @@ namespace waybill::py {
 
 namespace {
 
-constexpr char kPolicyCapsule[] = "waybill.Policy";
+constexpr char kPolicyCapsule[] = "waybill.security.Policy";
 
 using PolicyPointer = std::shared_ptr<const Policy>;
 
@@ -23,7 +23,7 @@ const PolicyPointer& pointer_of(PyObject* capsule) {
                       ? PyCapsule_GetPointer(capsule, kPolicyCapsule)
                       : nullptr;
   if (pointer != nullptr) return *static_cast<PolicyPointer*>(pointer);
-  PyErr_SetString(PyExc_TypeError, "a policy should be a waybill.Policy");
+  PyErr_SetString(PyExc_TypeError, "a policy should be a waybill.security.Policy");
   throw PyError();
 }
 
@@ -42,7 +42,7 @@ Limits limits_of(PyObject* tuple) {
   Limits limits;
   if (!PyTuple_Check(tuple) ||
       PyTuple_GET_SIZE(tuple) != static_cast<Py_ssize_t>(std::size(kCeilings))) {
-    PyErr_SetString(PyExc_TypeError, "limits should be a waybill.Limits");
+    PyErr_SetString(PyExc_TypeError, "limits should be a waybill.security.Limits");
     throw PyError();
   }
   Py_ssize_t index = 0;

@@ -203,7 +203,7 @@ def test_full_disk_is_told():
 
 
 def test_signature_is_demanded_where_keys_are_given(tmp_path):
-    key = waybill.SigningKey.generate()
+    key = waybill.security.SigningKey.generate()
     public = tmp_path / "sender.pub"
     public.write_text(key.public_text)
     data = waybill.dumps([1], key=key)

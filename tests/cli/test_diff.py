@@ -285,7 +285,7 @@ def test_imports_are_compared(diff):
 
 
 def test_signature_and_application_field_are_compared(diff):
-    key = waybill.SigningKey.generate()
+    key = waybill.security.SigningKey.generate()
 
     assert summary(diff([1], waybill.dumps([1], key=key))) == "the signature"
     assert summary(diff([1], waybill.dumps([1], application=b"x"))) == (
@@ -303,7 +303,10 @@ def test_application_fields_are_shown_where_they_differ(diff):
 
 
 def test_signature_tells_the_keys(diff):
-    one, other = waybill.SigningKey.generate(), waybill.SigningKey.generate("mac")
+    one, other = (
+        waybill.security.SigningKey.generate(),
+        waybill.security.SigningKey.generate("mac"),
+    )
     payloads = [waybill.dumps([1]), *(waybill.dumps([1], key=k) for k in (one, other))]
 
     found = [diff(payloads[0], payloads[1]), diff(payloads[1], payloads[2])]
@@ -316,7 +319,7 @@ def test_signature_tells_the_keys(diff):
 
 
 def test_signatures_of_one_key_are_told_once(tmp_path):
-    key = waybill.SigningKey.generate()
+    key = waybill.security.SigningKey.generate()
 
     ended = run(tmp_path, *(waybill.dumps(i, key=key) for i in range(2)))
 
@@ -324,7 +327,7 @@ def test_signatures_of_one_key_are_told_once(tmp_path):
 
 
 def test_no_signatures_are_told_where_they_are_equal(diff):
-    key = waybill.SigningKey.generate()
+    key = waybill.security.SigningKey.generate()
     payload = waybill.dumps([1], key=key)
 
     assert "signatures" not in diff(payload, payload)

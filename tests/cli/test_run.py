@@ -130,7 +130,7 @@ def test_policy_that_is_none_ends_with_1(tmp_path, rules):
 
 
 def test_signature_is_demanded_with_4(tmp_path):
-    key = waybill.SigningKey.generate()
+    key = waybill.security.SigningKey.generate()
     (tmp_path / "a.pub").write_text(key.public_text)
     options = ("--key", tmp_path / "a.pub")
 

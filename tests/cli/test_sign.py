@@ -38,7 +38,7 @@ def key_files(request, tmp_path):
 def test_keygen_writes_a_pair_and_prints_nothing_secret(tmp_path):
     made = run("keygen", "--out", tmp_path / "a")
 
-    key = waybill.SigningKey.from_file(tmp_path / "a.key")
+    key = waybill.security.SigningKey.from_file(tmp_path / "a.key")
     assert made.stdout.decode() == f"{key.id}\n{key.public_text}\n"
     assert (tmp_path / "a.pub").read_text() == key.public_text + "\n"
     assert (tmp_path / "a.key").stat().st_mode & 0o777 == 0o600
@@ -47,7 +47,7 @@ def test_keygen_writes_a_pair_and_prints_nothing_secret(tmp_path):
 def test_keygen_of_a_mac_prints_its_id_alone(tmp_path):
     made = run("keygen", "--mac", "--out", tmp_path / "a", "--json")
 
-    key = waybill.SigningKey.from_file(tmp_path / "a.key")
+    key = waybill.security.SigningKey.from_file(tmp_path / "a.key")
     assert key.algorithm == "mac"
     assert json.loads(made.stdout) == {"ok": True, "key": key.id, "public": None}
     assert not (tmp_path / "a.pub").exists()
@@ -121,7 +121,7 @@ def test_file_that_has_no_key_to_sign_with_is_named(tmp_path, spoil, words):
 
 def test_what_is_signed_is_verified(key_files, tmp_path):
     secret, known = key_files
-    key = waybill.SigningKey.from_file(secret)
+    key = waybill.security.SigningKey.from_file(secret)
     (tmp_path / "in").write_bytes(waybill.dumps([1]))
 
     signed = run("sign", "--key", secret, tmp_path / "in", "-o", tmp_path / "out")
@@ -144,7 +144,7 @@ def test_what_is_signed_is_verified(key_files, tmp_path):
 @pytest.mark.parametrize("field", ["task 7 ☂", ""])
 def test_application_field_is_put_in(key_files, field):
     secret, _ = key_files
-    key = waybill.SigningKey.from_file(secret)
+    key = waybill.security.SigningKey.from_file(secret)
     data = waybill.dumps([1], application=b"what was there")
 
     signed = run("sign", "--key", secret, "--application", field, "-", data=data)
@@ -163,7 +163,7 @@ def test_signing_in_place_keeps_permissions_and_links(key_files, tmp_path):
 
     signed = run("sign", "--key", secret, tmp_path / "link", "-o", tmp_path / "link")
 
-    key = waybill.SigningKey.from_file(secret)
+    key = waybill.security.SigningKey.from_file(secret)
     assert signed.returncode == 0, signed.stderr
     assert (tmp_path / "link").is_symlink()
     assert (folder / "file").read_bytes() == waybill.dumps([1], key=key)
@@ -241,7 +241,7 @@ def test_keys_of_the_environment_and_stdin_and_stdout(key_files):
 def test_one_of_several_keys_is_enough(key_files, tmp_path):
     secret, known = key_files
     run("keygen", "--out", tmp_path / "other")
-    data = waybill.dumps([1], key=waybill.SigningKey.from_file(secret))
+    data = waybill.dumps([1], key=waybill.security.SigningKey.from_file(secret))
 
     both = run(
         "verify", "--key", tmp_path / "other.pub", "--key", known, "-", data=data
@@ -257,7 +257,7 @@ def test_one_of_several_keys_is_enough(key_files, tmp_path):
 )
 def test_signature_is_checked_before_the_form(key_files, spoil):
     secret, known = key_files
-    data = spoil(waybill.dumps([1], key=waybill.SigningKey.from_file(secret)))
+    data = spoil(waybill.dumps([1], key=waybill.security.SigningKey.from_file(secret)))
 
     result = run("verify", "--key", known, "-", "--json", data=data)
 
@@ -310,7 +310,7 @@ def test_key_as_an_argument_is_refused_and_not_told(command, option):
 
 def test_signing_into_a_file_tells_size_and_key_as_json(key_files, tmp_path):
     secret, _ = key_files
-    key = waybill.SigningKey.from_file(secret)
+    key = waybill.security.SigningKey.from_file(secret)
 
     signed = run(
         *("sign", "--key", secret, "-", "-o", tmp_path / "out", "--json"), data=PAYLOAD

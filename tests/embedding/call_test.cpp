@@ -14,10 +14,10 @@
 namespace waybill::embedding {
 namespace {
 
-constexpr char kLoad[] = "waybill.loads_outcome(data)";
+constexpr char kLoad[] = "waybill.calls.loads_outcome(data)";
 
 Bytes call_of(const std::string& body, const std::string& arguments = "[]") {
-  return bytes_of("waybill.dumps_call(f, " + arguments + ")",
+  return bytes_of("waybill.calls.dumps_call(f, " + arguments + ")",
                   "def f(*args):\n    import time\n    " + body);
 }
 

@@ -36,12 +36,13 @@ TEST(Interpreter, PrefersItToOneThatIsInstalled) {
 TEST(Interpreter, StartsAgainAfterItsEnd) {
   for (int round = 0; round < 3; ++round) {
     Interpreter python = started();
-    const Bytes call_bytes =
-        bytes_of("waybill.dumps_call(f, [20])", "def f(x): return x + sys.maxsize");
+    const Bytes call_bytes = bytes_of("waybill.calls.dumps_call(f, [20])",
+                                      "def f(x): return x + sys.maxsize");
     const Result<Bytes> outcome = call(call_bytes);
 
     ASSERT_TRUE(outcome);
-    EXPECT_EQ(text_of(*outcome, "waybill.loads_outcome(data) - sys.maxsize"), "20");
+    EXPECT_EQ(text_of(*outcome, "waybill.calls.loads_outcome(data) - sys.maxsize"),
+              "20");
     EXPECT_TRUE(python.finish());
     EXPECT_TRUE(python.finish());
   }

@@ -20,7 +20,7 @@ import waybill
 #: How long a client waits before it is taken to wait for ever.
 TIMEOUT = int(os.environ.get("TIMEOUT", "60"))
 #: Let all in but one harmless thing.
-POLICY = waybill.Policy("deny lookup posix:getppid\nallow code\nallow call *")
+POLICY = waybill.security.Policy("deny lookup posix:getppid\nallow code\nallow call *")
 CLIENT = os.getpid()
 
 

@@ -53,13 +53,15 @@ app.conf.broker_transport_options = {
     "control_folder": f"{folder}/control",
     "polling_interval": 0.02,
 }
-policy = waybill.Policy(os.environ["POLICY"]) if "POLICY" in os.environ else None
+policy = None
+if "POLICY" in os.environ:
+    policy = waybill.security.Policy(os.environ["POLICY"])
 waybill.integrations.celery.install(app, policy=policy)
 if "SIGNING_KEY" in os.environ:
-    key = waybill.SigningKey.from_file(os.environ["SIGNING_KEY"])
+    key = waybill.security.SigningKey.from_file(os.environ["SIGNING_KEY"])
     waybill.configure(key=key)
 if "PUBLIC_KEY" in os.environ:
-    waybill.restrict(keys=waybill.KeyRing.from_file(os.environ["PUBLIC_KEY"]))
+    waybill.restrict(keys=waybill.security.KeyRing.from_file(os.environ["PUBLIC_KEY"]))
 
 @app.task
 def call(function, *args, **kwargs):
@@ -328,7 +330,7 @@ def test_signatures_are_made_and_demanded(tmp_path):
     import waybill
 
     key, public = tmp_path / "key", tmp_path / "public"
-    made = waybill.SigningKey.generate()
+    made = waybill.security.SigningKey.generate()
     made.save(key)
     public.write_text(made.public_text)
     keys = {"SIGNING_KEY": str(key), "PUBLIC_KEY": str(public)}

@@ -352,14 +352,16 @@ class TestWhatIsPacked:
         from distributed.protocol import serialize
         from waybill.integrations import pickle as envelope
 
-        key = waybill.SigningKey.generate()
+        key = waybill.security.SigningKey.generate()
         waybill.configure(key=key)
         try:
             _, frames = serialize({"a": 1}, serializers=["waybill"])
         finally:
             waybill.configure(key=None)
 
-        waybill.verify(frames[0], waybill.KeyRing.from_text(key.public_text))
+        waybill.security.verify(
+            frames[0], waybill.security.KeyRing.from_text(key.public_text)
+        )
 
     def test_what_only_dask_can_send_goes_by_what_it_registers(self, installed):
         import distributed.protocol.pickle

@@ -16,7 +16,7 @@ options = dict(
     missing="later",
     application=b"a",
     replace="fresh",
-    limits=waybill.Limits(),
+    limits=waybill.security.Limits(),
     by_value=["json"],
 )
 import json
@@ -106,6 +106,7 @@ for options in {"colour": 1}, {"missing": "never"}:
         integration.install(application=b"a", **options)
     except (TypeError, ValueError) as error:
         print(type(error).__name__)
-print(pools.Pool._setup_queues is before, waybill.application(waybill.dumps(1)))
+print(pools.Pool._setup_queues is before)
+print(waybill.security.application(waybill.dumps(1)))
 """
-    assert lines(tmp_path, source) == ["TypeError", "ValueError", "True None"]
+    assert lines(tmp_path, source) == ["TypeError", "ValueError", "True", "None"]

@@ -117,7 +117,7 @@ def call_of(module, folder):
     sys.modules[module] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(sys.modules[module])
-        return waybill.dumps_call(sys.modules[module].function, [])
+        return waybill.calls.dumps_call(sys.modules[module].function, [])
     finally:
         del sys.modules[module]
 

@@ -38,7 +38,7 @@ def refused_by(path, data):
     """The code of the error that bytes are answered with, after which nothing comes."""
     with Client(path) as client:
         client.send(data)
-        with pytest.raises(waybill.CallError) as caught:
+        with pytest.raises(waybill.calls.CallError) as caught:
             client.receive()
         with pytest.raises(EOFError):
             client.receive()
@@ -118,12 +118,12 @@ def test_client_that_sends_something_else_is_told_and_left(serves, data, code):
 
 def test_payload_that_was_altered_is_refused(serves):
     _, path = serves
-    data = bytearray(waybill.dumps_call(add, [1, 2]))
+    data = bytearray(waybill.calls.dumps_call(add, [1, 2]))
     data[len(data) // 2] ^= 1
 
     with Client(path) as client:
         client.send(bytes(data))
-        with pytest.raises(waybill.CallError) as caught:
+        with pytest.raises(waybill.calls.CallError) as caught:
             client.receive()
 
     assert caught.value.code in {"digest_mismatch", "malformed", "truncated"}
@@ -134,7 +134,7 @@ def test_payload_that_is_no_call_is_refused_and_the_next_is_made(serves):
     _, path = serves
     with Client(path) as client:
         client.send(waybill.dumps([1, 2]))
-        with pytest.raises(waybill.CallError, match="no call") as caught:
+        with pytest.raises(waybill.calls.CallError, match="no call") as caught:
             client.receive()
         assert caught.value.code == "malformed"
         assert client.call(add, 1) == 1
@@ -142,7 +142,7 @@ def test_payload_that_is_no_call_is_refused_and_the_next_is_made(serves):
 
 def test_client_that_goes_in_the_middle_of_a_message_is_forgotten(serves):
     server, path = serves
-    data = waybill.dumps_call(add, [1, 2])
+    data = waybill.calls.dumps_call(add, [1, 2])
     with socket.socket(socket.AF_UNIX) as half:
         half.connect(path)
         half.sendall(data[: len(data) // 2])
@@ -153,7 +153,7 @@ def test_client_that_goes_in_the_middle_of_a_message_is_forgotten(serves):
 
 def test_client_that_stops_in_the_middle_of_a_message_holds_up_nobody(serves):
     server, path = serves
-    data = waybill.dumps_call(add, [1, 2])
+    data = waybill.calls.dumps_call(add, [1, 2])
     with socket.socket(socket.AF_UNIX) as half:
         half.connect(path)
         half.sendall(data[: len(data) // 2])
@@ -167,7 +167,7 @@ def test_client_that_does_not_wait_for_its_outcome_harms_nobody(serves):
     _, path = serves
     for _ in range(3):
         client = Client(path)
-        client.send(waybill.dumps_call(add, [1]))
+        client.send(waybill.calls.dumps_call(add, [1]))
         client.close()
 
     assert running.still_works(path)
@@ -176,7 +176,9 @@ def test_client_that_does_not_wait_for_its_outcome_harms_nobody(serves):
 def test_call_that_loops_for_ever_is_ended(serves):
     server, path = serves
     with Client(path) as client:
-        with pytest.raises(waybill.CallError, match="longer than 1000 ms") as caught:
+        with pytest.raises(
+            waybill.calls.CallError, match="longer than 1000 ms"
+        ) as caught:
             client.call(loop)
         assert caught.value.code == "timed_out"
         assert client.call(add, 1) == 1
@@ -191,7 +193,7 @@ def test_call_that_loops_for_ever_is_ended(serves):
 def test_call_that_ends_its_process_is_told(serves, call, words):
     server, path = serves
     with Client(path) as client:
-        with pytest.raises(waybill.CallError, match=words) as caught:
+        with pytest.raises(waybill.calls.CallError, match=words) as caught:
             client.call(*call)
         assert caught.value.code == "worker_died"
         assert client.call(add, 1) == 1
@@ -202,27 +204,27 @@ def test_call_that_ends_its_process_is_told(serves, call, words):
 def keys(tmp_path):
     """Files with a key for clients, one for the host, and one that nobody knows."""
     for name in ("client", "host", "stranger"):
-        key = waybill.SigningKey.generate()
+        key = waybill.security.SigningKey.generate()
         key.save(tmp_path / f"{name}.key")
         (tmp_path / f"{name}.pub").write_text(key.public_text)
     return {
-        name: waybill.SigningKey.from_file(tmp_path / f"{name}.key")
+        name: waybill.security.SigningKey.from_file(tmp_path / f"{name}.key")
         for name in ("client", "host", "stranger")
     }
 
 
 def test_only_those_who_sign_are_let_in_and_outcomes_are_signed(tmp_path, keys):
     options = ("--key", tmp_path / "client.pub", "--sign", tmp_path / "host.key")
-    known = waybill.KeyRing.from_file(tmp_path / "host.pub")
+    known = waybill.security.KeyRing.from_file(tmp_path / "host.pub")
     with running.host(tmp_path, "--workers", 1, *options) as (_, path):
         for key in (None, keys["stranger"]):
             with Client(path, key=key, keys=known) as client:
-                with pytest.raises(waybill.CallError) as caught:
+                with pytest.raises(waybill.calls.CallError) as caught:
                     client.call(add, 1)
                 assert caught.value.code == "bad_signature"
         with Client(path, key=keys["client"], keys=known) as client:
             assert client.call(add, 1, 2) == 3
-        others = waybill.KeyRing.from_file(tmp_path / "stranger.pub")
+        others = waybill.security.KeyRing.from_file(tmp_path / "stranger.pub")
         with Client(path, key=keys["client"], keys=others) as client:
             with pytest.raises(waybill.SignatureError):
                 client.call(add, 1, 2)
@@ -235,7 +237,7 @@ def test_rules_are_held_to(tmp_path):
     with running.host(tmp_path, "--policy", rules) as (_, path):
         with Client(path) as client:
             assert client.call(root, 4) == 2
-            with pytest.raises(waybill.CallError, match="os") as caught:
+            with pytest.raises(waybill.calls.CallError, match="os") as caught:
                 client.call(leave, 0)
             assert caught.value.code == "refused"
 
@@ -244,7 +246,7 @@ def test_host_ends_with_all_its_workers(serves):
     server, path = serves
     workers = running.children_of(server.process.pid)
     client = Client(path)
-    client.send(waybill.dumps_call(sleep, [60]))
+    client.send(waybill.calls.dumps_call(sleep, [60]))
     time.sleep(0.2)
 
     server.end()
@@ -291,7 +293,7 @@ def test_what_a_call_sends_unasked_reaches_nobody(serves):
     _, path = serves
     stray = waybill.dumps({"result": "stray"})
     with Client(path) as first, Client(path) as second:
-        first.send(waybill.dumps_call(speak, [stray * 2]))
+        first.send(waybill.calls.dumps_call(speak, [stray * 2]))
         first.receive()
         for number in range(5):
             assert second.call(add, number) == number
@@ -302,7 +304,7 @@ def test_outcome_beyond_the_limit_is_told_and_the_worker_lives(tmp_path):
     with running.host(tmp_path, *options) as (server, path):
         with Client(path) as client:
             assert len(client.call(big, 900_000)) == 900_000
-            with pytest.raises(waybill.CallError, match="1000000 are") as caught:
+            with pytest.raises(waybill.calls.CallError, match="1000000 are") as caught:
                 client.call(big, 2_000_000)
             assert caught.value.code == "outcome_too_large"
             assert client.call(add, 1) == 1
@@ -323,10 +325,12 @@ def test_calls_of_clients_that_have_gone_are_not_made(serves, tmp_path):
     server, path = serves
     mark = tmp_path / "mark"
     with Client(path) as busy:
-        busy.send(waybill.dumps_call(sleep, [0.5]))
+        busy.send(waybill.calls.dumps_call(sleep, [0.5]))
         time.sleep(0.1)
         gone = Client(path)
-        gone.send(waybill.dumps_call(define("def f(p): open(p, 'w')").f, [str(mark)]))
+        gone.send(
+            waybill.calls.dumps_call(define("def f(p): open(p, 'w')").f, [str(mark)])
+        )
         gone.close()
         busy.receive()
     assert running.still_works(path)
@@ -339,7 +343,7 @@ def test_nothing_is_left_of_a_call_when_the_host_ends(serves, ending):
     server, path = serves
     (worker,) = running.children_of(server.process.pid)
     client = Client(path)
-    client.send(waybill.dumps_call(loop))
+    client.send(waybill.calls.dumps_call(loop))
     time.sleep(0.2)
 
     getattr(server.process, ending)()
@@ -353,7 +357,7 @@ def test_what_a_call_started_ends_with_its_worker(serves):
     with Client(path) as client:
         process = client.call(start_program)
         assert running.is_running(process)
-        with pytest.raises(waybill.CallError):
+        with pytest.raises(waybill.calls.CallError):
             client.call(loop)
     assert running.ends_soon(process)
 
@@ -366,7 +370,7 @@ def test_rules_are_those_of_the_start(tmp_path):
     with running.host(tmp_path, "--workers", 1, "--policy", rules) as (_, path):
         rules.unlink()
         with Client(path) as client:
-            with pytest.raises(waybill.CallError) as caught:
+            with pytest.raises(waybill.calls.CallError) as caught:
                 client.call(leave, 3)
             assert caught.value.code == "worker_died"
             assert client.call(define("def f(): return 1").f) == 1

@@ -54,7 +54,7 @@ def f():
         os=os,
     ).f
 
-    with Client(path) as client, pytest.raises(waybill.CallError) as caught:
+    with Client(path) as client, pytest.raises(waybill.calls.CallError) as caught:
         client.call(flee)
 
     assert caught.value.code == "timed_out"
@@ -149,7 +149,7 @@ def test_names_in_payloads_write_no_lines_of_their_own(tmp_path):
     with running.host(tmp_path, *options) as (server, path), Client(path) as client:
         for name in ("no\nhost: ready\x1b[2J\u202e", "x" * 1_000_000):
             client.send(running.call_of(name, tmp_path))
-            with pytest.raises(waybill.CallError) as caught:
+            with pytest.raises(waybill.calls.CallError) as caught:
                 client.receive()
             assert caught.value.code == "refused"
 
@@ -170,10 +170,10 @@ def test_socket_is_for_its_user_alone(tmp_path):
 
 def test_client_that_sends_no_more_still_gets_its_outcome(serves):
     _, path = serves
-    with sent(path, waybill.dumps_call(add, [1, 2])) as client:
+    with sent(path, waybill.calls.dumps_call(add, [1, 2])) as client:
         client.shutdown(socket.SHUT_WR)
         with client.makefile("rb") as stream:
-            assert waybill.result_of(waybill.load(stream)) == 3
+            assert waybill.calls.result_of(waybill.load(stream)) == 3
 
 
 def test_clients_that_have_left_make_room_for_others(tmp_path):
@@ -181,10 +181,10 @@ def test_clients_that_have_left_make_room_for_others(tmp_path):
     stay = define("def f(path):\n    open(path, 'w').close()\n    while True: pass").f
     options = "--workers", 1, "--clients", 2, "--time-limit", 60_000
     with running.host(tmp_path, *options) as (server, path):
-        with sent(path, waybill.dumps_call(stay, [str(mark)])):
+        with sent(path, waybill.calls.dumps_call(stay, [str(mark)])):
             while not mark.exists():
                 time.sleep(0.01)
-            sent(path, waybill.dumps_call(add, [1])).close()
+            sent(path, waybill.calls.dumps_call(add, [1])).close()
 
             server.wait_for("host: gone")
 
@@ -199,7 +199,7 @@ def test_outcome_that_the_host_has_no_room_for_is_told(serves):
         limits = resource.prlimit(server.process.pid, resource.RLIMIT_AS)
         tight = size + (24 << 20), limits[1]
         resource.prlimit(server.process.pid, resource.RLIMIT_AS, tight)
-        with pytest.raises(waybill.CallError) as caught:
+        with pytest.raises(waybill.calls.CallError) as caught:
             client.call(big, 60 << 20)
         resource.prlimit(server.process.pid, resource.RLIMIT_AS, limits)
 

@@ -30,7 +30,7 @@ def read(*arguments):
 
 @pytest.fixture
 def key(tmp_path):
-    made = waybill.SigningKey.generate()
+    made = waybill.security.SigningKey.generate()
     made.save(tmp_path / "sender.key")
     (tmp_path / "sender.pub").write_text(made.public_text)
     return tmp_path / "sender.key", tmp_path / "sender.pub"

@@ -83,7 +83,7 @@ def test_call_that_no_pool_can_make_is_told_what_is_missing(
     (tmp_path / "third").mkdir()
     (tmp_path / "third" / "router_third.py").write_text("def where(): pass")
     with Client(path) as client:
-        with pytest.raises(waybill.CallError, match="router_third") as caught:
+        with pytest.raises(waybill.calls.CallError, match="router_third") as caught:
             client.call(asks("router_third", monkeypatch, tmp_path))
         assert caught.value.code == "no_pool"
         assert client.call(abs, -1) == 1
@@ -94,7 +94,7 @@ def test_pool_that_is_down_is_told(routed, monkeypatch, tmp_path):
     path, _, second = routed
     second.end()
     with Client(path) as client:
-        with pytest.raises(waybill.CallError) as caught:
+        with pytest.raises(waybill.calls.CallError) as caught:
             client.call(asks("router_second", monkeypatch, tmp_path))
         assert caught.value.code == "pool_is_down"
         assert client.call(abs, -1) == 1
@@ -117,7 +117,7 @@ def test_what_is_no_payload_ends_the_connection(routed):
     path, _, _ = routed
     with Client(path) as client:
         client.send(b"hello")
-        with pytest.raises(waybill.CallError) as caught:
+        with pytest.raises(waybill.calls.CallError) as caught:
             client.receive()
         assert caught.value.code == "not_an_envelope"
         with pytest.raises(EOFError):
@@ -138,7 +138,7 @@ def test_name_with_many_dots_keeps_nobody_waiting(routed, tmp_path):
     path, _, _ = routed
     with Client(path) as client:
         client.send(running.call_of("a." * 2_000_000 + "b", tmp_path))
-        with pytest.raises(waybill.CallError) as caught:
+        with pytest.raises(waybill.calls.CallError) as caught:
             client.receive()
         assert caught.value.code == "no_pool"
         assert client.call(abs, -1) == 1
@@ -165,7 +165,7 @@ def test_names_in_payloads_write_no_lines_of_their_own(routed, tmp_path):
     with Client(path) as client:
         for name in ("no\nrouter: 9 pools\x1b[2J", "x" * 1_000_000):
             client.send(running.call_of(name, tmp_path))
-            with pytest.raises(waybill.CallError):
+            with pytest.raises(waybill.calls.CallError):
                 client.receive()
 
     assert "no?router: 9 pools?[2J" in router.log

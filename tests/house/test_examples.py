@@ -129,9 +129,9 @@ def test_cmake_blocks_are_lines_of_what_is_built(page):
 
 
 def is_step_of_ci(line):
-    """Whether `make demo  # comment` is what .ci/run or test-all calls."""
+    """Whether `make demo  # comment` is what .ci/run, test-all or test calls."""
     verb = line.split("#")[0].strip().removeprefix("make ")
-    scripts = ROOT / ".ci/run", ROOT / ".ci/test-all"
+    scripts = [ROOT / ".ci" / name for name in ("run", "test-all", "test")]
     words = {word for script in scripts for word in script.read_text().split()}
     return f".ci/{verb}" in words or (verb == "test" and "test" in words)
 

@@ -24,3 +24,7 @@ def test_no_source_file_is_longer_than_the_cap():
     too_long = {place: lines for place, lines in source_files() if lines > CAP}
 
     assert not too_long
+
+
+def test_readme_is_read_in_a_few_minutes():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120

@@ -12,7 +12,7 @@ import waybill
 from mutation_worker import sealed
 
 NODE = b"\xd4\x00"
-LENIENT = waybill.STRICT_LIMITS._replace(max_depth=1 << 20, max_unfolded=None)
+LENIENT = waybill.security.STRICT_LIMITS._replace(max_depth=1 << 20, max_unfolded=None)
 
 
 def array(count):

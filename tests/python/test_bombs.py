@@ -10,7 +10,8 @@ import tracemalloc
 
 import pytest
 import waybill
-from waybill import DATA_ONLY, STANDARD_TYPES, STRICT_LIMITS, Limits
+from waybill import DATA_ONLY
+from waybill.security import STANDARD_TYPES, STRICT_LIMITS, Limits
 
 pytest.importorskip("xxhash")
 pytest.importorskip("msgpack")
@@ -201,7 +202,7 @@ import io, sys
 import waybill
 data = sys.stdin.buffer.read()
 unpickler = waybill.Unpickler(
-    io.BytesIO(data), policy=waybill.DATA_ONLY, limits=waybill.Limits()
+    io.BytesIO(data), policy=waybill.DATA_ONLY, limits=waybill.security.Limits()
 )
 try:
     while True:

@@ -11,30 +11,30 @@ import pytest
 import waybill
 from sources import define
 
-KEY = waybill.SigningKey.generate()
+KEY = waybill.security.SigningKey.generate()
 
 
 def outcome_of(function, *args, **kwargs):
-    return waybill.run_call(waybill.dumps_call(function, args, kwargs))
+    return waybill.calls.run_call(waybill.calls.dumps_call(function, args, kwargs))
 
 
 def test_result_comes_back():
     function = define("def f(a, *, b): return [a, b, os.sep]", os=os).f
 
-    assert waybill.loads_outcome(outcome_of(function, 1, b=2)) == [1, 2, os.sep]
+    assert waybill.calls.loads_outcome(outcome_of(function, 1, b=2)) == [1, 2, os.sep]
 
 
 def test_call_is_the_same_payload_as_the_tuple():
-    assert waybill.dumps_call(len, [[1]]) == waybill.dumps((len, ([1],), {}))
+    assert waybill.calls.dumps_call(len, [[1]]) == waybill.dumps((len, ([1],), {}))
 
 
 def test_call_runs_in_a_process_that_has_imported_nothing():
     function = define("def f(x): return json.dumps([x])", json=json).f
-    data = waybill.dumps_call(function, ["x"])
+    data = waybill.calls.dumps_call(function, ["x"])
 
-    outcome = fresh_process.execute("answer = waybill.run_call(data)", data)
+    outcome = fresh_process.execute("answer = waybill.calls.run_call(data)", data)
 
-    assert waybill.loads_outcome(outcome) == '["x"]'
+    assert waybill.calls.loads_outcome(outcome) == '["x"]'
 
 
 def test_exception_comes_back_with_its_traceback_and_cause():
@@ -50,7 +50,7 @@ def f(x): inner(x)
     ).f
 
     with pytest.raises(ValueError, match="^no$") as caught:
-        waybill.loads_outcome(outcome_of(function, 0))
+        waybill.calls.loads_outcome(outcome_of(function, 0))
 
     frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
     assert frames[-2:] == ["f", "inner"] and "carry_out" not in frames
@@ -68,8 +68,8 @@ def f():
         threading=threading,
     ).f
 
-    with pytest.raises(waybill.RemoteError) as caught:
-        waybill.loads_outcome(outcome_of(function))
+    with pytest.raises(waybill.calls.RemoteError) as caught:
+        waybill.calls.loads_outcome(outcome_of(function))
 
     assert str(caught.value) == "builtins.ValueError: held"
     assert "in f" in caught.value.traceback
@@ -87,8 +87,8 @@ def test_exception_that_raises_when_it_is_told_is_told_all_the_same(method, kind
     error = type("Odd", (Exception,), {method: fail})
     function = define("def f(): raise error('odd')", error=error).f
 
-    with pytest.raises(waybill.RemoteError, match="Odd"):
-        waybill.loads_outcome(outcome_of(function), policy=waybill.DATA_ONLY)
+    with pytest.raises(waybill.calls.RemoteError, match="Odd"):
+        waybill.calls.loads_outcome(outcome_of(function), policy=waybill.DATA_ONLY)
 
 
 def test_result_that_cannot_travel_is_an_error_with_its_path():
@@ -97,7 +97,7 @@ def test_result_that_cannot_travel_is_an_error_with_its_path():
     ).f
 
     with pytest.raises(waybill.EncodeError, match="_thread.lock") as caught:
-        waybill.loads_outcome(outcome_of(function))
+        waybill.calls.loads_outcome(outcome_of(function))
 
     assert "['a'][0]" in str(caught.value)
 
@@ -106,8 +106,8 @@ def test_result_that_cannot_travel_is_an_error_with_its_path():
 def test_what_would_end_this_process_is_told_and_not_raised(raised):
     function = define(f"def f(): raise {raised}").f
 
-    with pytest.raises(waybill.RemoteError, match=raised.partition("(")[0]):
-        waybill.loads_outcome(outcome_of(function))
+    with pytest.raises(waybill.calls.RemoteError, match=raised.partition("(")[0]):
+        waybill.calls.loads_outcome(outcome_of(function))
 
 
 def test_keyboard_interrupt_is_for_the_process_that_runs():
@@ -118,25 +118,25 @@ def test_keyboard_interrupt_is_for_the_process_that_runs():
 def test_who_lets_in_data_only_reads_results_and_what_was_raised():
     terms = {"policy": waybill.DATA_ONLY}
 
-    assert waybill.loads_outcome(outcome_of(sorted, [2, 1]), **terms) == [1, 2]
-    with pytest.raises(waybill.RemoteError) as caught:
-        waybill.loads_outcome(outcome_of(int, "x"), **terms)
+    assert waybill.calls.loads_outcome(outcome_of(sorted, [2, 1]), **terms) == [1, 2]
+    with pytest.raises(waybill.calls.RemoteError) as caught:
+        waybill.calls.loads_outcome(outcome_of(int, "x"), **terms)
     assert caught.value.type_name == "builtins.ValueError"
     assert isinstance(caught.value.__cause__, waybill.PolicyError)
 
 
 def test_call_is_admitted_on_terms():
-    ring = waybill.KeyRing()
+    ring = waybill.security.KeyRing()
     ring.add(KEY)
-    signed = waybill.dumps_call(len, [[1]], key=KEY)
+    signed = waybill.calls.dumps_call(len, [[1]], key=KEY)
 
-    outcome = waybill.run_call(signed, keys=ring, key=KEY)
+    outcome = waybill.calls.run_call(signed, keys=ring, key=KEY)
 
-    assert waybill.loads_outcome(outcome, keys=ring) == 1
+    assert waybill.calls.loads_outcome(outcome, keys=ring) == 1
     with pytest.raises(waybill.SignatureError):
-        waybill.run_call(waybill.dumps_call(len, [[1]]), keys=ring)
+        waybill.calls.run_call(waybill.calls.dumps_call(len, [[1]]), keys=ring)
     with pytest.raises(waybill.PolicyError):
-        waybill.run_call(signed, policy=waybill.DATA_ONLY)
+        waybill.calls.run_call(signed, policy=waybill.DATA_ONLY)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_call_is_admitted_on_terms():
 )
 def test_payload_that_is_no_call_is_malformed(thing):
     with pytest.raises(waybill.DecodeError, match="no call") as caught:
-        waybill.run_call(waybill.dumps(thing))
+        waybill.calls.run_call(waybill.dumps(thing))
 
     assert caught.value.code == "malformed"
 
@@ -164,7 +164,7 @@ def test_payload_that_is_no_call_is_malformed(thing):
 )
 def test_payload_that_is_no_outcome_is_malformed(thing):
     with pytest.raises(waybill.DecodeError, match="no outcome") as caught:
-        waybill.loads_outcome(waybill.dumps(thing))
+        waybill.calls.loads_outcome(waybill.dumps(thing))
 
     assert caught.value.code == "malformed"
 
@@ -172,24 +172,29 @@ def test_payload_that_is_no_outcome_is_malformed(thing):
 def test_outcomes_follow_each_other_in_a_file():
     file = io.BytesIO(outcome_of(len, [1]) + outcome_of(int, "x") + outcome_of(len, []))
 
-    assert waybill.result_of(waybill.load(file)) == 1
+    assert waybill.calls.result_of(waybill.load(file)) == 1
     with pytest.raises(ValueError):
-        waybill.result_of(waybill.load(file))
-    assert waybill.result_of(waybill.load(file)) == 0
+        waybill.calls.result_of(waybill.load(file))
+    assert waybill.calls.result_of(waybill.load(file)) == 0
 
 
 def test_call_that_was_not_made_is_a_call_error():
     failed = {"failed": {"code": "timed_out", "detail": "after 2 s"}}
 
-    with pytest.raises(waybill.CallError, match="^timed_out: after 2 s$") as caught:
-        waybill.loads_outcome(waybill.dumps(failed))
+    with pytest.raises(
+        waybill.calls.CallError, match="^timed_out: after 2 s$"
+    ) as caught:
+        waybill.calls.loads_outcome(waybill.dumps(failed))
 
     assert caught.value.code == "timed_out"
 
 
 @pytest.mark.parametrize(
     "error",
-    [waybill.CallError("a", "b"), waybill.RemoteError("a.B", "m", "Traceback …")],
+    [
+        waybill.calls.CallError("a", "b"),
+        waybill.calls.RemoteError("a.B", "m", "Traceback …"),
+    ],
     ids=lambda error: type(error).__name__,
 )
 def test_errors_of_calls_travel(error):

@@ -14,7 +14,10 @@ import waybill
 from waybill import _configuration
 from waybill.integrations import pickle as envelope
 
-KEY, OTHER_KEY = waybill.SigningKey.generate(), waybill.SigningKey.generate()
+KEY, OTHER_KEY = (
+    waybill.security.SigningKey.generate(),
+    waybill.security.SigningKey.generate(),
+)
 #: What says something of one object, or nothing at all.
 OF_ONE_CALL = {
     *("obj", "data", "buffer_callback", "buffers"),
@@ -23,7 +26,7 @@ OF_ONE_CALL = {
 
 
 def ring(key):
-    keys = waybill.KeyRing()
+    keys = waybill.security.KeyRing()
     keys.add(key)
     return keys
 
@@ -91,7 +94,7 @@ LOADERS = [loaded, loaded_from_a_file, unpickled_from_a_file]
 
 def is_signed_by(data, key):
     try:
-        waybill.verify(data, ring(key))
+        waybill.security.verify(data, ring(key))
     except waybill.SignatureError:
         return False
     return True
@@ -122,7 +125,7 @@ OF_DUMPS = {
     "application": (
         b"a",
         b"",
-        lambda send: waybill.application(send(1)) == b"a",
+        lambda send: waybill.security.application(send(1)) == b"a",
     ),
 }
 
@@ -162,14 +165,14 @@ def test_what_a_call_of_dumps_says_goes_first(option, send):
     assert shows(lambda obj: send(obj, **{option: value}))
 
 
-ANYTHING = waybill.Policy("allow code\nallow call *")
+ANYTHING = waybill.security.Policy("allow code\nallow call *")
 ADD = waybill.dumps(lambda x: x + 1, key=KEY)
 
 #: For each option of loads: a value that refuses a payload, one that does not.
 OF_LOADS = {
     "policy": (waybill.DATA_ONLY, ANYTHING),
     "keys": (ring(OTHER_KEY), ring(KEY)),
-    "limits": (waybill.Limits(max_bytes=10), waybill.Limits()),
+    "limits": (waybill.security.Limits(max_bytes=10), waybill.security.Limits()),
 }
 
 
@@ -228,11 +231,11 @@ def test_what_is_restricted_cannot_be_loosened(loosened):
     code = f"""
 import waybill
 from waybill.integrations import pickle as envelope
-anything = waybill.Policy("allow code\\nallow call *")
+anything = waybill.security.Policy("allow code\\nallow call *")
 payload = waybill.dumps(lambda: 1)
 waybill.restrict(policy=waybill.DATA_ONLY)
 if {loosened!r} != "called":
-    waybill.configure(policy=anything, limits=waybill.Limits())
+    waybill.configure(policy=anything, limits=waybill.security.Limits())
 policy = anything if {loosened!r} != "configured" else None
 for load in (
     lambda: waybill.loads(payload, policy=policy),
@@ -257,15 +260,15 @@ def test_a_configured_policy_is_no_restriction():
 def test_forked_children_inherit_what_is_configured():
     code = """
 import os, sys, waybill
-key = waybill.SigningKey.generate()
-ring = waybill.KeyRing()
+key = waybill.security.SigningKey.generate()
+ring = waybill.security.KeyRing()
 ring.add(key)
 waybill.configure(key=key, policy=waybill.DATA_ONLY, replace="fresh")
 child = os.fork()
 if child:
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 import threading
-waybill.verify(waybill.dumps(threading.Lock()), ring)
+waybill.security.verify(waybill.dumps(threading.Lock()), ring)
 try:
     waybill.loads(waybill.dumps(lambda: 1))
 except waybill.PolicyError:
@@ -326,7 +329,7 @@ def test_what_no_call_would_take_is_refused_and_nothing_is_set(options, error):
     with pytest.raises(error):
         waybill.configure(**{"application": b"a", **options})
 
-    assert waybill.application(waybill.dumps(1)) is None
+    assert waybill.security.application(waybill.dumps(1)) is None
 
 
 def test_what_there_is_to_configure_is_told_who_asks_for_something_else():

@@ -216,7 +216,7 @@ def test_what_waybill_brings_itself_is_no_need():
     assert [r["module"] for r in report["imports"]] == ["re"]
     assert report["own_imports"]
     assert all(r["module"].startswith("waybill._") for r in report["own_imports"])
-    assert waybill.missing(waybill.dumps(sent)) == ()
+    assert waybill.environment.missing(waybill.dumps(sent)) == ()
 
 
 def test_what_code_needs_of_waybill_is_listed():

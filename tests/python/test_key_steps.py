@@ -5,7 +5,8 @@ import struct
 
 import pytest
 import waybill
-from waybill import DATA_ONLY, STRICT_LIMITS
+from waybill import DATA_ONLY
+from waybill.security import STRICT_LIMITS
 
 pytest.importorskip("xxhash")
 pytest.importorskip("msgpack")

@@ -1,4 +1,4 @@
-"""waybill.missing and waybill.versions: what a payload needs and a process lacks."""
+"""waybill.environment: what a payload needs and a process lacks."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def told_elsewhere(data, path=(), versions=None, after=""):
 import json, sys, waybill
 {after}
 loaded = set(sys.modules)
-found = waybill.missing(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
+found = waybill.environment.missing(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
 assert not {{"shop", "tool", "colorsys"}} & (set(sys.modules) - loaded), "imported"
 print(json.dumps([[*entry, str(entry)] for entry in found]))
 """
@@ -174,7 +174,7 @@ sys.meta_path.insert(0, Blocker)
 
 
 def test_plain_data_lacks_nothing():
-    assert waybill.missing(waybill.dumps({"a": [1, 2]})) == ()
+    assert waybill.environment.missing(waybill.dumps({"a": [1, 2]})) == ()
 
 
 def test_code_of_another_python_is_told():
@@ -183,7 +183,7 @@ def test_code_of_another_python_is_told():
     assert len(sent) > 1
 
     for path in set(sent) - set(golden_files.own()):
-        (entry,) = waybill.missing(path.read_bytes())
+        (entry,) = waybill.environment.missing(path.read_bytes())
 
         assert entry.module == "python"
         assert f"Python {golden_files.version_of(path)}," in entry.reason
@@ -192,9 +192,9 @@ def test_code_of_another_python_is_told():
 
 def test_bytes_that_are_no_payload_are_refused():
     with pytest.raises(waybill.DecodeError):
-        waybill.missing(b"no payload")
+        waybill.environment.missing(b"no payload")
     with pytest.raises(waybill.DecodeError):
-        waybill.versions(b"no payload")
+        waybill.environment.versions(b"no payload")
 
 
 class TestVersions:
@@ -208,14 +208,14 @@ class TestVersions:
         return sender
 
     def test_those_of_installed_packages_are_told(self, installed):
-        assert waybill.versions(payload()) == {"tool": "2.5"}
+        assert waybill.environment.versions(payload()) == {"tool": "2.5"}
 
     def test_backports_are_not_those_of_the_standard_library(self, installed):
         info = installed / "sent" / "colorsys-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text("Name: colorsys\nVersion: 1.0\n")
 
-        assert waybill.versions(payload()) == {"tool": "2.5"}
+        assert waybill.environment.versions(payload()) == {"tool": "2.5"}
 
     def test_a_package_that_is_named_like_its_module_is_found_by_that(self):
         pytest.importorskip("pytest")
@@ -223,7 +223,9 @@ class TestVersions:
         def use():
             return pytest.mark
 
-        assert waybill.versions(waybill.dumps(use)) == {"pytest": pytest.__version__}
+        assert waybill.environment.versions(waybill.dumps(use)) == {
+            "pytest": pytest.__version__
+        }
 
     def test_those_that_differ_are_named(self, installed):
         path = [installed / "sent"]

@@ -321,7 +321,7 @@ class TestPickler:
 
 class TestConfigure:
     def test_keys_sign_what_is_pickled(self):
-        key = waybill.SigningKey.generate()
+        key = waybill.security.SigningKey.generate()
         waybill.configure(key=key)
         file = io.BytesIO()
         envelope.Pickler(file).dump(scaled)
@@ -329,7 +329,7 @@ class TestConfigure:
         for stream in envelope.dumps(scaled), file.getvalue():
             code = (
                 "import waybill, pickle, sys;"
-                f"ring = waybill.KeyRing.from_text({key.public_text!r});"
+                f"ring = waybill.security.KeyRing.from_text({key.public_text!r});"
                 "waybill.restrict(keys=ring);"
                 "print(pickle.loads(sys.stdin.buffer.read())(2))"
             )
@@ -369,7 +369,7 @@ class TestConfigure:
 def test_terms_of_the_process_count():
     code = (
         "import waybill, pickle, sys;"
-        "waybill.restrict(policy=waybill.INSTALLED_CODE);"
+        "waybill.restrict(policy=waybill.security.INSTALLED_CODE);"
         "pickle.loads(sys.stdin.buffer.read())"
     )
     for stream in envelope.dumps(scaled), pickle.dumps(waybill.pickled(scaled)):

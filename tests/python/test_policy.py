@@ -17,7 +17,8 @@ import pytest
 import waybill
 from mutation_worker import sealed
 from policy_payloads import Reduced, arrives, refused
-from waybill import DATA_ONLY, INSTALLED_CODE, STANDARD_TYPES, Policy
+from waybill import DATA_ONLY
+from waybill.security import INSTALLED_CODE, STANDARD_TYPES, Policy
 
 
 def test_data_only_lets_in_all_builtin_data():
@@ -215,7 +216,9 @@ def test_verdict_carries_the_rule():
     policy = Policy("# mine\nallow call json.*\ndeny import os")
 
     assert policy.ask("call", "json", "loads") == (True, "allow call json.*")
-    assert policy.ask("import", "os") == waybill.Verdict(False, "deny import os")
+    assert policy.ask("import", "os") == waybill.security.Verdict(
+        False, "deny import os"
+    )
     assert policy.ask("code") == (False, None)
 
 

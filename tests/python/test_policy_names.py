@@ -12,7 +12,8 @@ import fresh_process
 import pytest
 import waybill
 from policy_payloads import payload_of_call, payload_of_global
-from waybill import DATA_ONLY, Policy
+from waybill import DATA_ONLY
+from waybill.security import Policy
 
 
 @pytest.fixture
@@ -191,9 +192,9 @@ def test_module_that_can_be_called_is_asked_about_by_its_type(module):
 
 def test_terms_of_the_process_see_through_another_name_too():
     program = """
-waybill.restrict(policy=waybill.Policy("allow call os.path\\nallow lookup *"))
+waybill.restrict(policy=waybill.security.Policy("allow call os.path\\nallow lookup *"))
 try:
-    answer = waybill.loads(data, policy=waybill.Policy("allow call *"))
+    answer = waybill.loads(data, policy=waybill.security.Policy("allow call *"))
 except waybill.PolicyError as error:
     answer = str(error)
 """
@@ -245,7 +246,7 @@ ALIASES = [
 
 @pytest.mark.skipif(sys.platform == "win32", reason="names of POSIX")
 @pytest.mark.parametrize(("denied", "name", "path"), ALIASES)
-@pytest.mark.filterwarnings("ignore:waybill.Policy")
+@pytest.mark.filterwarnings("ignore:waybill.security.Policy")
 def test_what_is_denied_by_one_name_is_denied_by_all(module, denied, name, path):
     elsewhere = types.ModuleType("waybill_test_elsewhere")
     elsewhere.__spec__ = types.SimpleNamespace(
@@ -265,7 +266,7 @@ def test_what_is_denied_by_one_name_is_denied_by_all(module, denied, name, path)
         del sys.modules[elsewhere.__name__]
 
 
-@pytest.mark.filterwarnings("ignore:waybill.Policy")
+@pytest.mark.filterwarnings("ignore:waybill.security.Policy")
 def test_what_an_earlier_rule_allows_is_not_denied_by_another_name():
     data = payload_of_global("posix", "getcwd")
     policy = Policy("allow call os:getcwd\ndeny call os\nallow call *")
@@ -273,7 +274,7 @@ def test_what_an_earlier_rule_allows_is_not_denied_by_another_name():
     assert waybill.loads(data, policy=policy) is os.getcwd
 
 
-@pytest.mark.filterwarnings("ignore:waybill.Policy")
+@pytest.mark.filterwarnings("ignore:waybill.security.Policy")
 @pytest.mark.parametrize(
     ("module_name", "path"),
     [("builtins", "OSError"), ("collections.abc", "MutableMapping"), ("json", "loads")],
@@ -284,7 +285,7 @@ def test_what_a_denied_module_only_uses_is_not_denied(module_name, path):
     waybill.loads(data, policy=Policy("deny import os\nallow call *"))
 
 
-@pytest.mark.filterwarnings("ignore:waybill.Policy")
+@pytest.mark.filterwarnings("ignore:waybill.security.Policy")
 def test_module_is_denied_by_all_its_names():
     data = waybill.dumps(os.path)
     other = "os.path" if os.path.__name__ != "os.path" else "posixpath"
@@ -293,12 +294,13 @@ def test_module_is_denied_by_all_its_names():
         waybill.loads(data, policy=Policy(f"deny import {other}\nallow call *"))
 
 
-@pytest.mark.filterwarnings("ignore:waybill.Policy")
+@pytest.mark.filterwarnings("ignore:waybill.security.Policy")
 def test_nothing_is_imported_to_find_what_is_denied():
     program = """
 import warnings
 warnings.simplefilter("ignore")
-policy = waybill.Policy("deny call wave:open\\ndeny import turtle\\nallow call *")
+rules = "deny call wave:open\\ndeny import turtle\\nallow call *"
+policy = waybill.security.Policy(rules)
 waybill.loads(data, policy=policy)
 answer = [name for name in ("wave", "turtle") if name in sys.modules]
 """
@@ -332,7 +334,7 @@ def test_policy_that_denies_by_name_and_allows_by_wildcard_warns(rules, rule):
         "deny import os.*\nallow lookup json.*\nallow call collections:deque",
         "deny call *\nallow call *",
         "deny code\nallow call *",
-        waybill.STANDARD_TYPES.rules,
+        waybill.security.STANDARD_TYPES.rules,
     ],
 )
 @pytest.mark.filterwarnings("error")

@@ -25,9 +25,10 @@ except waybill.PolicyError as error:
 @pytest.mark.parametrize(
     "attempt",
     [
-        "waybill.loads(data, policy=waybill.Policy('allow code'))",
-        "waybill.restrict(policy=waybill.Policy('allow code')); waybill.loads(data)",
-        "waybill.restrict(limits=waybill.Limits()); waybill.loads(data)",
+        "waybill.loads(data, policy=waybill.security.Policy('allow code'))",
+        """waybill.restrict(policy=waybill.security.Policy('allow code'))
+    waybill.loads(data)""",
+        "waybill.restrict(limits=waybill.security.Limits()); waybill.loads(data)",
         "import io; waybill.load(io.BytesIO(data))",
         "import io; waybill.Unpickler(io.BytesIO(data)).load()",
         "waybill._core.decode(data, None, None, None, None, False, None, False, None)",
@@ -54,9 +55,9 @@ except Exception as error:  # The class may be of another copy.
 
 def test_later_call_narrows_further():
     program = """
-waybill.restrict(policy=waybill.Policy("allow import json\\nallow code"))
+waybill.restrict(policy=waybill.security.Policy("allow import json\\nallow code"))
 answer = [waybill.loads(data)()]
-waybill.restrict(policy=waybill.Policy("allow import json"))
+waybill.restrict(policy=waybill.security.Policy("allow import json"))
 try:
     waybill.loads(data)
 except waybill.PolicyError as error:
@@ -71,9 +72,9 @@ except waybill.PolicyError as error:
 
 def test_limits_of_the_process_hold_for_all():
     program = """
-waybill.restrict(limits=waybill.Limits(max_items=2))
+waybill.restrict(limits=waybill.security.Limits(max_items=2))
 answer = [waybill.loads(data)]
-for limits in None, waybill.Limits(), waybill.Limits(max_items=1):
+for limits in None, waybill.security.Limits(), waybill.security.Limits(max_items=1):
     try:
         waybill.loads(waybill.dumps([1, 2, 3]), limits=limits)
     except waybill.DecodeError as error:
@@ -92,7 +93,7 @@ deep = []
 for _ in range(600):
     deep = [deep]
 try:
-    waybill.loads(waybill.dumps(deep), limits=waybill.Limits())
+    waybill.loads(waybill.dumps(deep), limits=waybill.security.Limits())
 except waybill.DecodeError as error:
     answer = str(error)
 """

@@ -22,11 +22,11 @@ import sys, waybill
 def wait(word):
     print(word, flush=True)
     sys.stdin.readline()
-key = waybill.SigningKey.from_file(sys.argv[1])
-ring = waybill.KeyRing()
+key = waybill.security.SigningKey.from_file(sys.argv[1])
+ring = waybill.security.KeyRing()
 ring.add(key)
 data = waybill.dumps([1, 2], key=key)
-waybill.verify(data, ring)
+waybill.security.verify(data, ring)
 try:
     waybill.dumps(key)
 except waybill.EncodeError:
@@ -59,7 +59,7 @@ def test_secret_is_in_locked_memory_while_its_key_lives_and_nowhere_after(
     tmp_path, algorithm
 ):
     file = tmp_path / "key"
-    waybill.SigningKey.generate(algorithm).save(file)
+    waybill.security.SigningKey.generate(algorithm).save(file)
     text = file.read_bytes().partition(b":")[2].strip()
     secret = base64.urlsafe_b64decode(text + b"=")
     child = subprocess.Popen(

@@ -132,7 +132,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert ended.stdout == b"1\n"
 
 
-RESTRICT = "import waybill; waybill.restrict(policy=waybill.INSTALLED_CODE)"
+RESTRICT = "import waybill; waybill.restrict(policy=waybill.security.INSTALLED_CODE)"
 
 
 @pytest.mark.parametrize(

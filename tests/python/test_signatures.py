@@ -11,7 +11,7 @@ import traceback
 import fresh_process
 import pytest
 import waybill
-from waybill import KeyRing, SigningKey
+from waybill.security import KeyRing, SigningKey
 
 PRIVATE = "waybill-ed25519-private:nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"
 PUBLIC = "waybill-ed25519-public:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
@@ -45,7 +45,7 @@ def test_key_ring_takes_its_keys_at_once(key):
 def test_payload_that_was_signed_is_verified_and_loads(key):
     data = waybill.dumps({"answer": [42]}, key=key)
 
-    assert waybill.verify(data, ring_of(key)) is None
+    assert waybill.security.verify(data, ring_of(key)) is None
     assert waybill.loads(data) == {"answer": [42]}
     assert waybill.inspect(data)["signature"] == {
         "algorithm": key.algorithm,
@@ -61,16 +61,16 @@ def test_function_that_was_sent_before_is_signed_too(key):
 
     data = waybill.dumps(function, key=key)
 
-    waybill.verify(data, ring_of(key))
-    assert data == waybill.sign(plain, key)
+    waybill.security.verify(data, ring_of(key))
+    assert data == waybill.security.sign(plain, key)
     assert waybill.dumps(function) == plain
 
 
 def test_signing_again_changes_nothing(key):
     data = waybill.dumps([1, 2], key=key)
 
-    assert waybill.sign(data, key) == data
-    assert waybill.sign(bytearray(waybill.dumps([1, 2])), key) == data
+    assert waybill.security.sign(data, key) == data
+    assert waybill.security.sign(bytearray(waybill.dumps([1, 2])), key) == data
 
 
 def test_large_payload_is_signed_in_place(key):
@@ -78,7 +78,7 @@ def test_large_payload_is_signed_in_place(key):
 
     data = waybill.dumps([large, large], key=key, application=b"x" * 300)
 
-    waybill.verify(data, ring_of(key))
+    waybill.security.verify(data, ring_of(key))
     assert waybill.loads(data) == [large, large]
 
 
@@ -89,22 +89,22 @@ def test_each_byte_counts(key):
     for i in range(len(data)):
         data[i] ^= 1
         with pytest.raises(waybill.SignatureError) as caught:
-            waybill.verify(data, ring)
+            waybill.security.verify(data, ring)
         assert caught.value.code == "bad_signature"
         data[i] ^= 1
-    waybill.verify(data, ring)
+    waybill.security.verify(data, ring)
 
 
 def test_payload_without_signature_is_refused(key):
     with pytest.raises(waybill.SignatureError, match="not signed"):
-        waybill.verify(waybill.dumps(1), ring_of(key))
+        waybill.security.verify(waybill.dumps(1), ring_of(key))
 
 
 def test_payload_of_an_unknown_key_names_that_key_and_the_known_ones(key):
     known = SigningKey.generate(), SigningKey.generate("mac")
 
     with pytest.raises(waybill.SignatureError) as caught:
-        waybill.verify(waybill.dumps(1, key=key), ring_of(*known))
+        waybill.security.verify(waybill.dumps(1, key=key), ring_of(*known))
 
     assert all(each.id in str(caught.value) for each in [key, *known])
 
@@ -114,16 +114,16 @@ def test_old_and_new_key_are_accepted_while_both_are_known(key):
     ring = ring_of(key, new)
 
     assert len(ring) == 2 and ring.ids == (key.id, new.id)
-    waybill.verify(waybill.dumps(1, key=key), ring)
-    waybill.verify(waybill.dumps(1, key=new), ring)
+    waybill.security.verify(waybill.dumps(1, key=key), ring)
+    waybill.security.verify(waybill.dumps(1, key=new), ring)
 
 
 def test_form_is_checked_after_the_signature(key):
-    data = waybill.sign(waybill.dumps([waybill]), key)
-    waybill.verify(data, ring_of(key))
+    data = waybill.security.sign(waybill.dumps([waybill]), key)
+    waybill.security.verify(data, ring_of(key))
 
     with pytest.raises(waybill.DecodeError) as caught:
-        waybill.sign(b"\x80\x04N.", key)
+        waybill.security.sign(b"\x80\x04N.", key)
 
     assert caught.value.code == "not_an_envelope"
 
@@ -151,35 +151,35 @@ def test_id_of_a_pair_is_the_hash_of_its_public_key():
 def test_application_field_is_read_without_loading(key):
     data = waybill.dumps([1], key=key, application=bytearray(b"task 7"))
 
-    assert waybill.application(data) == b"task 7"
-    assert waybill.application(data, ring_of(key)) == b"task 7"
+    assert waybill.security.application(data) == b"task 7"
+    assert waybill.security.application(data, ring_of(key)) == b"task 7"
     assert waybill.loads(data) == [1]
     assert waybill.inspect(data)["application"] == {
         "size": 6,
         "start": b"task 7".hex(),
         "text": "task 7",
     }
-    assert waybill.application(waybill.dumps([1])) is None
+    assert waybill.security.application(waybill.dumps([1])) is None
     assert waybill.dumps([1], application=b"") == waybill.dumps([1])
 
 
 def test_application_field_is_put_in_when_others_sign(key):
     data = waybill.dumps(len, key=SigningKey.generate())
 
-    signed = waybill.sign(data, key, application=b"task 7")
+    signed = waybill.security.sign(data, key, application=b"task 7")
 
     assert signed == waybill.dumps(len, key=key, application=b"task 7")
-    assert waybill.sign(signed, key) == signed
-    assert waybill.sign(signed, key, b"") == waybill.dumps(len, key=key)
+    assert waybill.security.sign(signed, key) == signed
+    assert waybill.security.sign(signed, key, b"") == waybill.dumps(len, key=key)
     with pytest.raises(TypeError):
-        waybill.sign(data, key, "task 7")
+        waybill.security.sign(data, key, "task 7")
 
 
 def test_application_field_of_others_is_not_told(key):
     data = waybill.dumps([1], key=SigningKey.generate(), application=b"x")
 
     with pytest.raises(waybill.SignatureError):
-        waybill.application(data, ring_of(key))
+        waybill.security.application(data, ring_of(key))
 
 
 def test_functions_with_an_application_field_load(key):
@@ -201,8 +201,8 @@ def test_pickler_and_dump_sign(key):
     pickler.dump([shared])
     first, second = file.getvalue()[:start], file.getvalue()[start:]
 
-    assert waybill.application(first, ring_of(key)) == b"first"
-    assert waybill.application(second, ring_of(key)) == b"second"
+    assert waybill.security.application(first, ring_of(key)) == b"first"
+    assert waybill.security.application(second, ring_of(key)) == b"second"
     other = io.BytesIO()
     waybill.dump(shared, other, key=key, application=b"first")
     assert other.getvalue() == first
@@ -219,10 +219,10 @@ def test_other_process_reads_its_keys_from_file_and_environment(tmp_path, key):
 
     told = fresh_process.execute(
         f"""
-ring = waybill.KeyRing.from_file({str(tmp_path / source)!r})
-waybill.verify(data, ring)
-key = waybill.SigningKey.from_file({str(tmp_path / "key")!r})
-more = waybill.KeyRing.from_environment("KEYS").ids
+ring = waybill.security.KeyRing.from_file({str(tmp_path / source)!r})
+waybill.security.verify(data, ring)
+key = waybill.security.SigningKey.from_file({str(tmp_path / "key")!r})
+more = waybill.security.KeyRing.from_environment("KEYS").ids
 answer = (ring.ids, more, key.id, waybill.dumps(waybill.loads(data), key=key) == data)
 """,
         data,
@@ -273,9 +273,9 @@ def test_keys_are_made_by_what_makes_them(make):
     "use",
     [
         lambda: waybill.dumps(1, key=PRIVATE),
-        lambda: waybill.sign(waybill.dumps(1), b"x"),
-        lambda: waybill.verify(waybill.dumps(1), SigningKey.from_text(MAC)),
-        lambda: waybill.application(waybill.dumps(1), MAC),
+        lambda: waybill.security.sign(waybill.dumps(1), b"x"),
+        lambda: waybill.security.verify(waybill.dumps(1), SigningKey.from_text(MAC)),
+        lambda: waybill.security.application(waybill.dumps(1), MAC),
         lambda: waybill.Pickler(io.BytesIO(), key=MAC),
         lambda: waybill._core.encode(*[None] * 8, 0, waybill._core.key_ring(), b""),
         lambda: waybill._core.key_ids(waybill._core.generate_key("mac")),

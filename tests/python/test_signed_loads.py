@@ -5,7 +5,8 @@ import io
 import fresh_process
 import pytest
 import waybill
-from waybill import DATA_ONLY, KeyRing, SigningKey
+from waybill import DATA_ONLY
+from waybill.security import KeyRing, SigningKey
 
 KEY, OTHER = SigningKey.generate(), SigningKey.generate()
 MAC = SigningKey.generate("mac")
@@ -69,9 +70,13 @@ def test_what_is_no_payload_at_all_is_refused_for_its_signature():
 def test_signature_is_checked_before_policy_and_limits():
     data = waybill.dumps(lambda: 1)
 
-    refused(data, ring(KEY), policy=DATA_ONLY, limits=waybill.Limits(max_bytes=1))
+    refused(
+        data, ring(KEY), policy=DATA_ONLY, limits=waybill.security.Limits(max_bytes=1)
+    )
     with pytest.raises(waybill.PolicyError):
-        waybill.loads(waybill.sign(data, KEY), keys=ring(KEY), policy=DATA_ONLY)
+        waybill.loads(
+            waybill.security.sign(data, KEY), keys=ring(KEY), policy=DATA_ONLY
+        )
 
 
 def test_ring_without_keys_lets_nothing_in():
@@ -108,8 +113,8 @@ def test_load_and_save_take_keys(tmp_path):
 
 def test_process_that_demands_a_signature_demands_it_of_all():
     program = f"""
-ring = waybill.KeyRing.from_text({KEY.public_text!r})
-other = waybill.KeyRing.from_text({OTHER.public_text!r})
+ring = waybill.security.KeyRing.from_text({KEY.public_text!r})
+other = waybill.security.KeyRing.from_text({OTHER.public_text!r})
 waybill.restrict(keys=ring)
 ring.add({OTHER.public_text!r})  # Comes too late.
 answer = []
@@ -130,7 +135,7 @@ for options in {{}}, {{"keys": ring}}, {{"keys": other}}:
 
 def test_keys_of_the_process_are_those_it_had_when_it_was_restricted():
     program = f"""
-ring = waybill.KeyRing.from_text({KEY.public_text!r})
+ring = waybill.security.KeyRing.from_text({KEY.public_text!r})
 waybill.restrict(keys=ring)
 ring.add({OTHER.public_text!r})
 try:

@@ -14,7 +14,13 @@ import uuid
 import pytest
 import waybill
 from policy_payloads import Reduced, refused, words_of_loading
-from waybill import INSTALLED_CODE, STANDARD_TYPES, STRICT_LIMITS, Limits, Policy
+from waybill.security import (
+    INSTALLED_CODE,
+    STANDARD_TYPES,
+    STRICT_LIMITS,
+    Limits,
+    Policy,
+)
 
 pytest.importorskip("xxhash")
 pytest.importorskip("msgpack")
@@ -98,7 +104,7 @@ def payload(name):
 @pytest.mark.parametrize("name", ATTACKS)
 @pytest.mark.parametrize("policy", ["STANDARD_TYPES", "INSTALLED_CODE"])
 def test_what_a_type_does_not_write_itself_is_refused(name, policy):
-    words = words_of_loading(payload(name), f"waybill.{policy}")
+    words = words_of_loading(payload(name), f"waybill.security.{policy}")
 
     assert words.startswith(("limit_exceeded", "refused")), words
 

@@ -53,7 +53,9 @@ def test_containers_that_never_end_are_refused_at_the_depth_that_is_allowed(load
 
     assert caught.value.code == "limit_exceeded"
     assert "max_depth" in str(caught.value)
-    assert sender.given < len(sender.head) + waybill.STRICT_LIMITS.max_depth + 10
+    assert (
+        sender.given < len(sender.head) + waybill.security.STRICT_LIMITS.max_depth + 10
+    )
 
 
 @READERS
@@ -75,7 +77,7 @@ def test_claim_beyond_max_bytes_is_refused_at_max_bytes(load):
     sender = Endless(head_of_payload() + b"\xdd\xff\xff\xff\xff", b"\x00")
 
     with pytest.raises(waybill.DecodeError) as caught:
-        load(sender.read, limits=waybill.Limits(max_bytes=100_000))
+        load(sender.read, limits=waybill.security.Limits(max_bytes=100_000))
 
     assert caught.value.code == "limit_exceeded"
     assert "max_bytes" in str(caught.value)

@@ -30,8 +30,8 @@ def refuse(): waybill.loads(b"x")
 LOCK = threading.Lock()
 def send(): waybill.dumps(LOCK)
 def stream(): waybill.load(io.BytesIO(b"x"))
-def key(): waybill.KeyRing.from_text("x")
-def policy(): waybill.Policy("x")
+def key(): waybill.security.KeyRing.from_text("x")
+def policy(): waybill.security.Policy("x")
 def inspect(): waybill.inspect(b"x")
 
 work = {"refuse": refuse, "send": send, "stream": stream, "key": key,

@@ -27,8 +27,8 @@ class Client:
         self,
         path: str,
         *,
-        key: waybill.SigningKey | None = None,
-        keys: waybill.KeyRing | None = None,
+        key: waybill.security.SigningKey | None = None,
+        keys: waybill.security.KeyRing | None = None,
     ) -> None:
         """``key`` signs calls; ``keys`` are those that have to sign outcomes."""
         self._key, self._keys = key, keys
@@ -47,9 +47,9 @@ class Client:
         self._socket.close()
 
     def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """What it returns there; or raises what it raised. waybill.CallError says that
-        the host did not make the call, or gave it up: it may have run."""
-        data = waybill.dumps_call(function, args, kwargs, key=self._key)
+        """What it returns there; or raises what it raised. A CallError of waybill.calls
+        says that the host did not make the call, or gave it up: it may have run."""
+        data = waybill.calls.dumps_call(function, args, kwargs, key=self._key)
         try:
             self.send(data)
             outcome = waybill.load(self._incoming, keys=self._keys)
@@ -57,14 +57,14 @@ class Client:
             # Its outcome may come later, and would be taken for that of the next call.
             self.close()
             raise
-        return waybill.result_of(outcome)
+        return waybill.calls.result_of(outcome)
 
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 
     def receive(self) -> Any:
         # One payload, and no byte of the next.
-        return waybill.result_of(waybill.load(self._incoming, keys=self._keys))
+        return waybill.calls.result_of(waybill.load(self._incoming, keys=self._keys))
 
 
 def main(path: str) -> None:
@@ -83,7 +83,7 @@ def main(path: str) -> None:
             print(f"raised there: {error}")
         try:
             client.call(leave)
-        except waybill.CallError as error:
+        except waybill.calls.CallError as error:
             print(f"not made: {error}")
 
 

@@ -14,14 +14,14 @@ import waybill
 
 
 def show(file, key_file):
-    keys = waybill.KeyRing.from_file(key_file) if key_file else None
+    keys = waybill.security.KeyRing.from_file(key_file) if key_file else None
     results = waybill.loads(file.read_bytes(), policy=waybill.DATA_ONLY, keys=keys)
     results["trace"] = list(results["trace"][:5])
     print(json.dumps(results, indent=2))
 
 
 def write(file, key_file):
-    key = waybill.SigningKey.from_file(key_file) if key_file else None
+    key = waybill.security.SigningKey.from_file(key_file) if key_file else None
     results = {
         "run": "by hand",
         "parameters": {"range": (-1.0, 1.0)},

@@ -10,6 +10,7 @@ import types
 from typing import Any, NamedTuple
 
 import waybill
+from waybill import security
 from waybill._commands import (
     BAD_SIGNATURE,
     FINE,
@@ -90,7 +91,7 @@ def parse_call(text: str | None) -> Call:
     return call
 
 
-def read_policy(path: str | None) -> waybill.Policy | None:
+def read_policy(path: str | None) -> security.Policy | None:
     if path is None:
         return None
     try:
@@ -102,20 +103,20 @@ def read_policy(path: str | None) -> waybill.Policy | None:
             )
         if not any(line.partition("#")[0].strip() for line in rules.splitlines()):
             raise Misunderstanding(f"--policy {path}: there are no rules in it")
-        return waybill.Policy(rules)
+        return security.Policy(rules)
     except OSError as error:
         raise Misunderstanding(f"--policy {path}: {error.strerror}") from None
     except ValueError as error:
         raise Misunderstanding(f"--policy {path}: {error}") from None
 
 
-def read_keys(options: argparse.Namespace) -> waybill.KeyRing | None:
+def read_keys(options: argparse.Namespace) -> security.KeyRing | None:
     """The keys of all files and of the variable; SignatureError where one is none."""
     from waybill import _core
 
     if not options.key and options.key_env is None:
         return None
-    ring = waybill.KeyRing.from_file(*options.key)
+    ring = security.KeyRing.from_file(*options.key)
     if options.key_env is not None:
         _core.add_keys(ring._handle, "environment", os.fsencode(options.key_env))
     return ring

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from waybill._errors import RemoteError
+from waybill.calls import RemoteError, _words_of
 
 #: A function that gets the error and what follows here: plain values, and classes that
 #: an engine has.
@@ -39,9 +39,7 @@ class Raising:
 
 def of_raised(error: BaseException) -> Instead:
     """Beside an exception that a task has raised."""
-    from waybill._calls import words_of
-
-    return raised, *words_of(error)
+    return raised, *_words_of(error)
 
 
 def unwrapped(error: Any) -> Any:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from waybill._admission import Policy
 from waybill._configuration import configure, travelling
 from waybill._core import dumps, loads
+from waybill.security import Policy
 
 #: A client that sends options can send anything; what is restricted stays so.
 _ANYTHING = Policy("allow code\nallow call *")

@@ -19,7 +19,7 @@ from multiprocessing import pool, queues
 from pickle import loads
 from typing import Any, NamedTuple
 
-from waybill._errors import CallError
+from waybill.calls import CallError
 from waybill.integrations._failures import (
     Instead,
     Raising,

@@ -13,13 +13,9 @@ from weakref import WeakKeyDictionary
 
 from waybill._configuration import configure
 from waybill._core import loads
-from waybill._errors import (
-    MissingModuleError,
-    PolicyError,
-    PythonMismatchError,
-    RemoteError,
-)
+from waybill._errors import MissingModuleError, PolicyError, PythonMismatchError
 from waybill._pickled import load_or
+from waybill.calls import RemoteError
 from waybill.integrations import pickle
 from waybill.integrations._failures import Instead, of_raised, unwrapped
 from waybill.integrations._patches import Patches

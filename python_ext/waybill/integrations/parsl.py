@@ -13,9 +13,9 @@ import logging
 import struct
 from typing import Any
 
-from waybill._calls import words_of
 from waybill._core import dumps, loads
 from waybill._errors import Error
+from waybill.calls import _words_of
 from waybill.integrations import _following
 from waybill.integrations._failures import raised
 from waybill.integrations.pickle import payload
@@ -105,7 +105,7 @@ def _body(data: Any) -> bytes:
 
     words = b""
     if isinstance(data, RemoteExceptionWrapper):
-        words = dumps(words_of(data.get_exception()))
+        words = dumps(_words_of(data.get_exception()))
     told = _following.packed()
     return b"".join(
         (_LENGTH.pack(len(told)), told, _LENGTH.pack(len(words)), words, payload(data))

@@ -119,7 +119,7 @@ def test_a_payload_that_a_policy_refuses_changes_no_class(places, rule):
     program = """
     ALLOWED = '\\nallow code\\nallow import *\\nallow lookup *\\nallow call *'
     try:
-        waybill.loads(data, policy=waybill.Policy(rule + ALLOWED))
+        waybill.loads(data, policy=waybill.security.Policy(rule + ALLOWED))
     except waybill.PolicyError as error:
         refused = True
     else:

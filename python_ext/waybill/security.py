@@ -1,4 +1,7 @@
-"""Keys, and signatures of payloads. docs/signatures.md tells how to use them."""
+"""Who may send what to this process: policies, limits, keys and signatures of payloads.
+
+docs/security.md and docs/signatures.md tell how to use them.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,124 @@ from waybill import _core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import Any, NamedTuple, NoReturn
 
     from typing_extensions import Buffer
 
     StrPath = str | os.PathLike[str]
+else:
+    from waybill._records import NamedTuple
+
+__all__ = [
+    "INSTALLED_CODE",
+    "STANDARD_TYPES",
+    "STRICT_LIMITS",
+    "KeyRing",
+    "Limits",
+    "Policy",
+    "SigningKey",
+    "Verdict",
+    "application",
+    "sign",
+    "verify",
+]
+
+_DEFAULTS = _core.LIMITS
+
+
+class Limits(NamedTuple):
+    """Ceilings for what a payload may come to; None is no ceiling.
+
+    What is beyond one is refused with a DecodeError whose code is "limit_exceeded",
+    before anything is imported or built. ``STRICT_LIMITS`` are those for strangers.
+    """
+
+    #: Bytes of the payload.
+    max_bytes: int | None = _DEFAULTS[0]
+    #: Values in it, each key and item counted.
+    max_values: int | None = _DEFAULTS[1]
+    #: Containers inside containers.
+    max_depth: int | None = _DEFAULTS[2]
+    #: Bytes of one str or bytes.
+    max_text: int | None = _DEFAULTS[3]
+    #: Bytes of one int.
+    max_integer: int | None = _DEFAULTS[4]
+    #: Items of one container.
+    max_items: int | None = _DEFAULTS[5]
+    #: Bytes of memory that its data takes, as estimated from above.
+    max_memory: int | None = _DEFAULTS[6]
+    #: Values when what is referred to counts each time ("billion laughs").
+    max_unfolded: int | None = _DEFAULTS[7]
+    #: Steps that keys may take beyond 256 each, to be hashed and, where this is
+    #: below the default, to be put in their place; then NaN is refused as a key, too.
+    max_key_steps: int | None = _DEFAULTS[8]
+
+
+#: For payloads from strangers; what policies that let no code in go with, unless others
+#: are given.
+STRICT_LIMITS = Limits(*_core.STRICT_LIMITS)
+
+
+class Verdict(NamedTuple):
+    """A policy's answer, with the rule that decided; None if no rule has an answer."""
+
+    allowed: bool
+    rule: str | None
+
+
+class Policy:
+    """What payloads may do while they are loaded: rules, of which the first decides.
+
+    One rule on each line; what no rule allows is denied::
+
+        deny import numpy.ctypeslib           # exceptions come first
+        allow import numpy.*                  # modules
+        allow lookup numpy.*:ndarray          # names in modules
+        allow call collections:OrderedDict    # calls while objects are built
+        allow code                            # functions and classes by value
+
+    A pattern is a dotted name, a name with ``.*`` for it and all below it, or ``*``.
+    Who may call a thing may look it up and import its module; where an import is
+    denied, so is the rest. A UserWarning says where rules deny by name what a later one
+    allows by a wildcard. A seat belt, no sandbox: see docs/security.md.
+    """
+
+    __slots__ = ("_handle", "rules")
+
+    _handle: object
+    #: The text that it was made from.
+    rules: str
+
+    def __init__(self, rules: str = "") -> None:
+        handle = _core.policy(rules)
+        object.__setattr__(self, "_handle", handle)
+        object.__setattr__(self, "rules", rules)
+        for doubt in _core.doubts(handle):
+            import warnings
+
+            warnings.warn(
+                f"waybill.security.Policy: {doubt}", UserWarning, stacklevel=2
+            )
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("a policy cannot be changed")
+
+    def __repr__(self) -> str:
+        return f"waybill.security.Policy({self.rules!r})"
+
+    def __reduce__(self) -> tuple[type[Policy], tuple[str]]:
+        return Policy, (self.rules,)
+
+    def ask(self, request: str, module: str = "", name: str = "") -> Verdict:
+        """Whether it allows a request: "import", "lookup", "call" or "code"."""
+        return Verdict(*_core.ask(self._handle, request, module, name))
+
+
+#: Data, and what the standard library makes of it: dates, decimals, UUIDs, paths,
+#: deques, counters, ordered dicts.
+STANDARD_TYPES = Policy(_core.STANDARD_TYPES)
+#: No code by value; whatever is installed may be called.
+INSTALLED_CODE = Policy("allow call *")
 
 
 class SigningKey:
@@ -77,7 +193,7 @@ class SigningKey:
         _core.save_key(self._handle, os.fsencode(path))
 
     def __repr__(self) -> str:
-        return f"<waybill.SigningKey {self.algorithm} {self.id}>"
+        return f"<waybill.security.SigningKey {self.algorithm} {self.id}>"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(
@@ -137,27 +253,13 @@ class KeyRing:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        return f"<waybill.KeyRing {' '.join(self.ids) or 'without keys'}>"
+        return f"<waybill.security.KeyRing {' '.join(self.ids) or 'without keys'}>"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(
             "a KeyRing may hold secrets, and is neither copied nor sent; let each "
             "process read its own, by from_file() or from_environment()"
         )
-
-
-def handle_of_key(key: SigningKey) -> object:
-    """What the extension takes for a key. TypeError for anything else."""
-    if not isinstance(key, SigningKey):
-        raise TypeError(f"key must be a waybill.SigningKey, not {type(key).__name__}")
-    return key._handle
-
-
-def handle_of_keys(keys: KeyRing) -> object:
-    """What the extension takes for a ring. TypeError for anything else."""
-    if not isinstance(keys, KeyRing):
-        raise TypeError(f"keys must be a waybill.KeyRing, not {type(keys).__name__}")
-    return keys._handle
 
 
 def sign(data: Buffer, key: SigningKey, application: Buffer | None = None) -> bytes:
@@ -169,7 +271,7 @@ def sign(data: Buffer, key: SigningKey, application: Buffer | None = None) -> by
     """
     if application is not None:
         data = _core.with_application(data, application)
-    return _core.sign(data, handle_of_key(key))
+    return _core.sign(data, _handle_of_key(key))
 
 
 def verify(data: Buffer, keys: KeyRing) -> None:
@@ -179,7 +281,7 @@ def verify(data: Buffer, keys: KeyRing) -> None:
     parsed before the signature has proven right, and nothing built at all. To load what
     was verified, load these same bytes: what is read twice may have changed.
     """
-    _core.verify(data, handle_of_keys(keys))
+    _core.verify(data, _handle_of_keys(keys))
 
 
 def application(data: Buffer, keys: KeyRing | None = None) -> bytes | None:
@@ -188,4 +290,31 @@ def application(data: Buffer, keys: KeyRing | None = None) -> bytes | None:
     A nonce, a task's id, an expiry: known before anything is loaded. With ``keys`` the
     signature is checked first. Without, anybody may have written it.
     """
-    return _core.application(data, None if keys is None else handle_of_keys(keys))
+    return _core.application(data, None if keys is None else _handle_of_keys(keys))
+
+
+def _handle_of_policy(policy: Policy) -> object:
+    """What the extension takes for a policy. TypeError for anything else."""
+    if not isinstance(policy, Policy):
+        raise TypeError(
+            f"a policy should be a waybill.security.Policy, not {policy!r:.80}"
+        )
+    return policy._handle
+
+
+def _handle_of_key(key: SigningKey) -> object:
+    """What the extension takes for a key. TypeError for anything else."""
+    if not isinstance(key, SigningKey):
+        raise TypeError(
+            f"key must be a waybill.security.SigningKey, not {type(key).__name__}"
+        )
+    return key._handle
+
+
+def _handle_of_keys(keys: KeyRing) -> object:
+    """What the extension takes for a ring. TypeError for anything else."""
+    if not isinstance(keys, KeyRing):
+        raise TypeError(
+            f"keys must be a waybill.security.KeyRing, not {type(keys).__name__}"
+        )
+    return keys._handle

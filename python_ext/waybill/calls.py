@@ -7,6 +7,7 @@ docs/calls.md says what is in them. Tested by tests/python/test_calls.py.
 from __future__ import annotations
 
 from waybill._core import dumps, loads
+from waybill._errors import DecodeError, Error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,47 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._errors import DecodeError
+__all__ = [
+    "CallError",
+    "RemoteError",
+    "dumps_call",
+    "loads_outcome",
+    "result_of",
+    "run_call",
+]
+
+
+class CallError(Error):
+    """A call was not made where it was sent, or has not come to an end: who sends it
+    again may have it run twice.
+
+    ``code`` names why in one word, ``timed_out`` or ``bad_signature`` for example, and
+    ``detail`` in a sentence. Whoever makes the calls chooses both.
+    """
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(code, detail)
+        self.code, self.detail = code, detail
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.detail}"
+
+
+class RemoteError(Error):
+    """A call raised something that is not raised here: it could not travel, cannot be
+    loaded or is not let in, or it would end this process.
+
+    ``type_name`` and ``message`` tell what it was; ``traceback``, which is a note too,
+    is its text. The ``__cause__`` is what went wrong when it was loaded.
+    """
+
+    def __init__(self, type_name: str, message: str, traceback: str) -> None:
+        super().__init__(type_name, message, traceback)
+        self.type_name, self.message, self.traceback = type_name, message, traceback
+        self.add_note("It was raised there:\n" + traceback.rstrip())
+
+    def __str__(self) -> str:
+        return f"{self.type_name}: {self.message}"
 
 
 def dumps_call(
@@ -36,10 +77,10 @@ def run_call(data: Buffer, *, key: Any = None, **options: Any) -> bytes:
     other options are those of ``loads``. Raises what ``loads`` raises, and DecodeError
     for a payload that is no call.
     """
-    return carry_out(loads(data, **options), key=key)
+    return _carry_out(loads(data, **options), key=key)
 
 
-def carry_out(call: object, *, key: Any = None) -> bytes:
+def _carry_out(call: object, *, key: Any = None) -> bytes:
     """``run_call`` with what is in the payload."""
     function, args, kwargs = _parts_of(call)
     try:
@@ -76,8 +117,6 @@ def result_of(outcome: object, **options: Any) -> Any:
         case {"raised": {"type": str(), "message": str(), "traceback": str()} as told}:
             raise _exception_of(told, options)
         case {"failed": {"code": str(code), "detail": str(detail)}}:
-            from waybill._errors import CallError
-
             raise CallError(code, detail)
     raise _malformed("the payload is no outcome of a call")
 
@@ -94,8 +133,6 @@ def _parts_of(call: object) -> tuple[Callable[..., object], Sequence[Any], Any]:
 
 
 def _malformed(message: str) -> DecodeError:
-    from waybill._errors import DecodeError
-
     error = DecodeError(f"malformed at byte 0: {message}")
     error.code = "malformed"
     return error
@@ -110,7 +147,7 @@ def _described(error: BaseException) -> dict[str, object]:
     """An exception as plain data, with itself in a payload of its own: who lets in data
     only can read the rest."""
     told: dict[str, object] = dict(
-        zip(("type", "message", "traceback"), words_of(error), strict=True)
+        zip(("type", "message", "traceback"), _words_of(error), strict=True)
     )
     try:
         told["exception"] = dumps(error)
@@ -120,7 +157,7 @@ def _described(error: BaseException) -> dict[str, object]:
     return told
 
 
-def words_of(error: BaseException) -> tuple[str, str, str]:
+def _words_of(error: BaseException) -> tuple[str, str, str]:
     """The name of an exception's type, its message and its traceback."""
     import traceback
 
@@ -139,8 +176,6 @@ def words_of(error: BaseException) -> tuple[str, str, str]:
 
 def _exception_of(told: Mapping[str, Any], options: Mapping[str, Any]) -> Exception:
     terms = {name: options[name] for name in ("policy", "limits") if name in options}
-    from waybill._errors import RemoteError
-
     remote = RemoteError(told["type"], told["message"], told["traceback"])
     if told.get("exception") is None:
         remote.add_note(f"It could not travel: {told.get('why', 'nobody says why')}")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 else:
     from waybill._records import NamedTuple
 
+__all__ = ["MissingImport", "missing", "versions"]
+
 
 class MissingImport(NamedTuple):
     """A module that a payload needs, and why it cannot be had here as it is there."""
