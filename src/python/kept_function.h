@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "python/import_collector.h"
+#include "python/function_guards.h"
 #include "python/memo.h"
 #include "python/ref.h"
 #include "python/state.h"
@@ -20,14 +20,7 @@
 
 namespace waybill::py {
 
-// An object that the rest of a payload may refer to, and its key in the memo.
-struct MetObject {
-  std::uintptr_t key = 0;
-  Ref object;
-};
-
-// Holds text, numbers, names and weak references: no module, class, function or dict is
-// kept alive. Immutable once it is complete.
+// Keeps no module, class, function or dict alive. Immutable once it is complete.
 class KeptFunction {
  public:
   // The sections of an envelope that holds this function and plain data besides.
@@ -36,16 +29,14 @@ class KeptFunction {
     std::vector<std::size_t> code_ends;  // Of each body in `code`.
   };
 
-  // Notes what the function reaches: its defaults, cells, annotations, globals, and the
-  // same of functions by value among these. Null if something there cannot be compared
-  // later, or if it is more than kMaxGuards.
+  // Notes what the function reaches; see FunctionGuards. Null if it cannot be kept.
   static std::unique_ptr<KeptFunction> look(const State& state, PyObject* function);
 
-  // Whether this function, which has the same code, would become the same node: every
-  // look-up is made again, and nothing from the time before is trusted. `met` gets the
-  // objects of the node in the order of offsets(). Cost: a few dict look-ups for each
-  // global. May run code of others, in dicts whose keys are no exact text.
-  bool fits(const State& state, PyObject* function, std::vector<MetObject>& met) const;
+  // Whether this function would become the same node; `met` gets the objects of the
+  // node in the order of offsets(). See FunctionGuards::hold().
+  bool fits(const State& state, PyObject* function, std::vector<MetObject>& met) const {
+    return guards_->hold(state, function, met);
+  }
 
   // The node, as it was written at `base`; the objects that the memo of the encoder
   // noted in it must be those that look() found, but for tuples that had one owner.
@@ -68,41 +59,7 @@ class KeptFunction {
   const Sections& sections() const { return sections_; }
 
  private:
-  class Noting;
-  class Comparing;
-
-  // What one look at the program showed.
-  struct Guard {
-    enum class Kind : std::uint8_t {
-      kAbsent,     // Nothing.
-      kConstant,   // Text, a number or a singleton.
-      kSeen,       // An object that came before: its number.
-      kTuple,      // A tuple of so many items, whose guards follow.
-      kCount,      // So many cells, or names of a dict.
-      kModule,     // A module that can be imported, by its name.
-      kGlobal,     // A class or function that is found in a module.
-      kFunction,   // A function by value; its own guards come later.
-      kNamespace,  // What a globals dict says of itself.
-      kObject,     // An object without guards of its own: a cell, a dict.
-    };
-    Kind kind = Kind::kAbsent;
-    bool is_shared = false;    // kConstant: it is long enough to be referred to.
-    std::uint32_t number = 0;  // kSeen, kTuple, kCount; kNamespace: two bits.
-    Ref held{};                // kConstant: itself. kGlobal: a weak reference.
-    // Of a module or global; kNamespace: __name__ and __package__.
-    Ref module{}, name{};
-  };
-
-  template <typename Visitor>
-  static bool walk(const State& state, PyObject* root, Visitor& visitor);
-  template <typename Visitor>
-  static bool walk_annotations(const State& state, PyObject* function,
-                               Visitor& visitor);
-
-  std::uint64_t generation_ = 0;  // Of the caches, see State.
-  std::vector<Guard> guards_;
-  std::vector<Ref> codes_;  // Weak references, of functions but the root.
-  SeenWorld seen_;
+  std::unique_ptr<FunctionGuards> guards_;
   struct Key {
     std::uintptr_t key;
     bool is_tuple;
