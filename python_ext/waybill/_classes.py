@@ -45,7 +45,8 @@ def class_parts(cls: Any) -> Any:
 
     The namespace is what the class is made with; the attributes are set on it once it
     is there, so that they may refer to it. Two str are a module and the name under
-    which that has the class, where the class does not say so.
+    which that has the class, where the class does not say so; a callable and its
+    arguments are what a reducer answers.
 
     Of ordinary classes the extension tells the same by itself.
     """
@@ -56,6 +57,12 @@ def class_parts(cls: Any) -> Any:
         return foreign.ctypes_class_parts(cls, own)
     if is_made_in_c(cls):
         return _place_of(cls)
+    if "_ctxdata" in vars(cls):
+        from waybill._kinds import mpmath_contexts
+
+        found = mpmath_contexts.place_of(cls)
+        if found is not None:
+            return found
     own = {k: v for k, v in vars(cls).items() if k not in GIVEN}
     namespace = {"__module__": _module_of(cls), "__qualname__": cls.__qualname__}
     own = _without_slots(cls, own, namespace)

@@ -102,6 +102,7 @@ void GraphEncoder::want(OwnModule& own, PyObject* name) {
 std::vector<Ref> GraphEncoder::modules_to_bring() {
   std::vector<Ref> brought;
   for (const ModuleNeed& need : imports_.take_needs()) {
+    if (is_extension_by_value(need.module.get())) continue;
     OwnModule& own = own_module_entry(need.module.get());
     own.is_whole = own.is_whole || need.is_whole;
     for (const Ref& name : need.names) want(own, name.get());
@@ -113,6 +114,7 @@ std::vector<Ref> GraphEncoder::modules_to_bring() {
 }
 
 bool GraphEncoder::own_module(PyObject* module) {
+  if (is_extension_by_value(module)) return !known(key_of(module)) && other(module);
   const std::uintptr_t key = key_of(module);
   if (memo_.find(key) == nullptr || unwritten(module).empty()) {
     return !known(key) && other(module);

@@ -44,6 +44,9 @@ FILES = {
         plain.seen = 1
         stack = Stack(1, second=2)
         stack.items.append(3)
+        class Guarded:
+            lock = threading.Lock()
+            again = threading.RLock()
         def use():
             return hasattr(plain, "seen"), stack.items, type(stack).__name__
         """,
@@ -218,6 +221,18 @@ def test_thread_locals_of_modules_by_value_begin_anew(made):
     data = made("pm_pack.locals.use")
 
     assert fresh_process.load(data, "value()") == (False, [1, 2], "Stack")
+
+
+def test_lock_of_a_class_of_a_module_by_value_begins_anew(made):
+    data = made("pm_pack.locals.Guarded")
+    program = "[k.acquire(False) for k in (value.lock, value.again, value.again)]"
+
+    assert fresh_process.load(data, program) == [True, True, True]
+
+
+def test_lock_of_a_class_that_somebody_holds_is_refused(made):
+    with pytest.raises(AssertionError, match=r"obj\.lock \(_thread\.lock\)"):
+        made("pm_pack.locals.Guarded.lock.acquire() and pm_pack.locals.Guarded")
 
 
 def test_equal_payloads_have_equal_bytes(made):

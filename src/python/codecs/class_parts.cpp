@@ -85,7 +85,7 @@ bool has_special_attribute(const State& state, PyObject* dict) {
   const Names& names = state.names;
   for (const Ref* name :
        {&names.slots, &names.annotate_func, &names.annotations_cache, &names.abc_impl,
-        &names.orig_bases, &names.name, &names.class_}) {
+        &names.orig_bases, &names.name, &names.class_, &names.context_data}) {
     if (raw_get(dict, name->get()) != nullptr) return true;
   }
   PyObject* own_dict = raw_get(dict, names.dict.get());
