@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import types
 from _collections_abc import KeysView
+from _thread import LockType, RLock
 
 from waybill import _declarative, _enumerations
 from waybill._identity import TRACKER
@@ -136,6 +137,7 @@ def _place_of(cls):
 _UNNAMED = "waybill._kinds.unnamed_types"
 
 _FEW = 100
+_LOCKS = LockType, RLock
 _LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
@@ -144,7 +146,7 @@ def _turn(value):
     of the class may be among the attributes, or be what a method reaches, and its
     methods need what is set before to build it.
     """
-    if _is_plain(value):
+    if _is_plain(value) or type(value) in _LOCKS:
         return 0
     methods = types.FunctionType, classmethod, staticmethod, property
     return 1 if isinstance(value, methods) else 2

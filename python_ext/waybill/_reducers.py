@@ -236,9 +236,9 @@ def make_global(name, cls, base, content):
 #: such modules: as no import finds the object so, answers what it is made of.
 take_global_apart = _later("by_value", "take_global_apart")
 
-#: Asked with an object that refuses to travel and is a global of such a module, or, as
-#: is said then, an attribute of a class of it: the reducer's answer that makes a new one
-#: of a thread-local, or of a lock of a class; None for all else.
+#: Asked with an object that refuses to travel and is a global of such a module, or an
+#: attribute of a class of it, as is said then: the reducer's answer that makes a new
+#: thread-local, or a new lock of a class; None for all else.
 fresh_global = _later("by_value", "fresh_global")
 
 #: Asked with what tells a class, as proxies and mocks do; its type is what counts.

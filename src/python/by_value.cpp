@@ -8,6 +8,7 @@
 #include "python/compat.h"
 #include "python/function_flow.h"
 #include "python/graph_encoder.h"
+#include "python/leaves.h"
 #include "python/modules.h"
 #include "python/plain_writer.h"
 
@@ -83,6 +84,26 @@ void GraphEncoder::bring_companions(PyObject* function, const CodeInfo& info) {
     }
   }
   add_imported(function, info);
+}
+
+// What annotations name may reach a whole package, and matters to nobody but who asks
+// for type hints.
+bool GraphEncoder::is_known_to_receiver(PyObject* globals, PyObject* value) {
+  if (options_.hooks.by_value == nullptr) return true;
+  PyObject* owner = module_of_dict(state_, globals);
+  if (owner == nullptr || !is_by_value(owner)) return true;
+  if (is_simple(value) || memo_.find(key_of(value)) != nullptr) return true;
+  GlobalName name;
+  if (PyModule_Check(value)) return !is_by_value(value);
+  if (PyType_Check(value)) {
+    name = find_type(state_, reinterpret_cast<PyTypeObject*>(value));
+  } else if (PyFunction_Check(value)) {
+    name = find_function(state_, value);
+  } else {
+    PyObject* typing = find_module(state_, state_.names.typing.get());
+    return typing != nullptr && name_in(PyModule_GetDict(typing), value) != nullptr;
+  }
+  return name.module && !is_by_value(name.module.get());
 }
 
 GraphEncoder::OwnModule& GraphEncoder::own_module_entry(PyObject* module) {

@@ -178,7 +178,12 @@ bool GraphEncoder::set(PyObject* object, NodeTag tag) {
 
 bool GraphEncoder::module(PyObject* object) {
   PyObject* name = importable_name(state_, object);
-  if (name == nullptr || is_by_value(object)) return false;
+  if (name == nullptr) {
+    const GlobalName place = find_inner_module(state_, object);
+    if (!place.module || is_by_value(place.module.get())) return false;
+    return global(place), true;
+  }
+  if (is_by_value(object)) return false;
   module_index(imports_.module_value(object, name), out_);
   return true;
 }

@@ -137,6 +137,10 @@ class GraphEncoder {
   // may run code of others, so the caller holds `object` itself.
   void add_companion(PyObject* object);
 
+  // Whether a value that only annotations of a function with these globals name is sent
+  // for them. Of a module by value is sent what a receiver has anyhow.
+  bool is_known_to_receiver(PyObject* globals, PyObject* value);
+
   // Whether a module that travels by value has this dict.
   bool is_of_module_by_value(PyObject* globals);
 

@@ -44,6 +44,7 @@ constexpr NameRow kNames[] = {
     {&Names::orig_bases, "__orig_bases__"},
     {&Names::context_data, "_ctxdata"},
     {&Names::file, "__file__"},
+    {&Names::typing, "typing"},
     {&Names::annotate_func, "__annotate_func__"},
     {&Names::annotations_cache, "__annotations_cache__"},
     {&Names::classdict, "__classdict__"},

@@ -22,7 +22,7 @@ struct Names {
   Ref class_, new_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
       slotnames;
   Ref doc, slots, init_subclass, abc_impl, orig_bases, annotate_func, annotations_cache;
-  Ref context_data, file;
+  Ref context_data, file, typing;
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
