@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import types
 from _collections_abc import KeysView
+from _thread import LockType, RLock
 
 from waybill import _declarative, _enumerations
 from waybill._identity import TRACKER
@@ -45,7 +46,8 @@ def class_parts(cls: Any) -> Any:
 
     The namespace is what the class is made with; the attributes are set on it once it
     is there, so that they may refer to it. Two str are a module and the name under
-    which that has the class, where the class does not say so.
+    which that has the class, where the class does not say so; a callable and its
+    arguments are what a reducer answers.
 
     Of ordinary classes the extension tells the same by itself.
     """
@@ -56,6 +58,12 @@ def class_parts(cls: Any) -> Any:
         return foreign.ctypes_class_parts(cls, own)
     if is_made_in_c(cls):
         return _place_of(cls)
+    if "_ctxdata" in vars(cls):
+        from waybill._kinds import mpmath_contexts
+
+        found = mpmath_contexts.place_of(cls)
+        if found is not None:
+            return found
     own = {k: v for k, v in vars(cls).items() if k not in GIVEN}
     namespace = {"__module__": _module_of(cls), "__qualname__": cls.__qualname__}
     own = _without_slots(cls, own, namespace)
@@ -133,6 +141,7 @@ def _place_of(cls):
 _UNNAMED = "waybill._kinds.unnamed_types"
 
 _FEW = 100
+_LOCKS = LockType, RLock
 _LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
@@ -141,7 +150,7 @@ def _turn(value):
     of the class may be among the attributes, or be what a method reaches, and its
     methods need what is set before to build it.
     """
-    if _is_plain(value):
+    if _is_plain(value) or type(value) in _LOCKS:
         return 0
     methods = types.FunctionType, classmethod, staticmethod, property
     return 1 if isinstance(value, methods) else 2

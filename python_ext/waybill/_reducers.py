@@ -195,6 +195,8 @@ def set_lru_cache(cache, state):
     cache.__wrapped__ = function
 
 
+_reduce_context = _later("mpmath_contexts", "reduce_context")
+_reduce_constant = _later("mpmath_contexts", "reduce_constant")
 _reduce_handler = _later("logs", "reduce_handler")
 _reduce_ordered_view = _later("collections", "reduce_ordered_view")
 _reduce_file = _later("files", "reduce_file")
@@ -234,8 +236,9 @@ def make_global(name, cls, base, content):
 #: such modules: as no import finds the object so, answers what it is made of.
 take_global_apart = _later("by_value", "take_global_apart")
 
-#: Asked with an object that refuses to travel and is a global of such a module: the
-#: reducer's answer that makes a new one of a thread-local, None for all else.
+#: Asked with an object that refuses to travel and is a global of such a module, or an
+#: attribute of a class of it, as is said then: the reducer's answer that makes a new
+#: thread-local, or a new lock of a class; None for all else.
 fresh_global = _later("by_value", "fresh_global")
 
 #: Asked with what tells a class, as proxies and mocks do; its type is what counts.
@@ -243,6 +246,13 @@ reduce_by_type = _later("instances", "reduce_by_type")
 
 #: Asked with an object that object.__reduce_ex__ cannot take apart.
 reduce_by_members = _later("instances", "reduce_by_members")
+
+#: Asked with what an extension module of a package by value made, with the name of that
+#: module, and where the object is found: the reducer's answer that makes a stand-in.
+stand_in_answer = _later("missing_modules", "stand_in_answer")
+
+#: Asked with an object that is met before its class can make it.
+reduce_without_class = _later("instances", "reduce_without_class")
 
 #: Asked with the name of a module that cannot be imported, and the error.
 stand_in_for = _later("missing_modules", "stand_in_for")
@@ -258,6 +268,11 @@ NAMED_REDUCERS = {
     "_HAS_DEFAULT_FACTORY_CLASS": {"dataclasses": _reduce_dataclass_sentinel},
     "_lru_cache_wrapper": {"functools": _reduce_lru_cache},
     "ufunc": {"numpy": _later("ufuncs", "reduce_ufunc")},
+    "MPContext": {"mpmath.ctx_mp": _reduce_context},
+    "MPIntervalContext": {"mpmath.ctx_iv": _reduce_context},
+    "FPContext": {"mpmath.ctx_fp": _reduce_context},
+    "constant": {"mpmath.ctx_mp_python": _reduce_constant},
+    "ivmpf_constant": {"mpmath.ctx_iv": _reduce_constant},
     "TypeVar": {"typing": _reduce_type_variable},
     "ParamSpec": {"typing": _reduce_type_variable},
     "TypeVarTuple": {"typing": _reduce_type_variable},

@@ -8,6 +8,7 @@
 #include "python/compat.h"
 #include "python/function_flow.h"
 #include "python/graph_encoder.h"
+#include "python/leaves.h"
 #include "python/modules.h"
 #include "python/plain_writer.h"
 
@@ -85,6 +86,26 @@ void GraphEncoder::bring_companions(PyObject* function, const CodeInfo& info) {
   add_imported(function, info);
 }
 
+// What annotations name may reach a whole package, and matters to nobody but who asks
+// for type hints.
+bool GraphEncoder::is_known_to_receiver(PyObject* globals, PyObject* value) {
+  if (options_.hooks.by_value == nullptr) return true;
+  PyObject* owner = module_of_dict(state_, globals);
+  if (owner == nullptr || !is_by_value(owner)) return true;
+  if (is_simple(value) || memo_.find(key_of(value)) != nullptr) return true;
+  GlobalName name;
+  if (PyModule_Check(value)) return !is_by_value(value);
+  if (PyType_Check(value)) {
+    name = find_type(state_, reinterpret_cast<PyTypeObject*>(value));
+  } else if (PyFunction_Check(value)) {
+    name = find_function(state_, value);
+  } else {
+    PyObject* typing = find_module(state_, state_.names.typing.get());
+    return typing != nullptr && name_in(PyModule_GetDict(typing), value) != nullptr;
+  }
+  return name.module && !is_by_value(name.module.get());
+}
+
 GraphEncoder::OwnModule& GraphEncoder::own_module_entry(PyObject* module) {
   OwnModule& own = own_modules_[module];
   if (!own.module) own.module = Ref::share(module);
@@ -102,6 +123,7 @@ void GraphEncoder::want(OwnModule& own, PyObject* name) {
 std::vector<Ref> GraphEncoder::modules_to_bring() {
   std::vector<Ref> brought;
   for (const ModuleNeed& need : imports_.take_needs()) {
+    if (is_extension_by_value(need.module.get())) continue;
     OwnModule& own = own_module_entry(need.module.get());
     own.is_whole = own.is_whole || need.is_whole;
     for (const Ref& name : need.names) want(own, name.get());
@@ -113,6 +135,7 @@ std::vector<Ref> GraphEncoder::modules_to_bring() {
 }
 
 bool GraphEncoder::own_module(PyObject* module) {
+  if (is_extension_by_value(module)) return !known(key_of(module)) && other(module);
   const std::uintptr_t key = key_of(module);
   if (memo_.find(key) == nullptr || unwritten(module).empty()) {
     return !known(key) && other(module);

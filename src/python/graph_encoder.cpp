@@ -174,7 +174,12 @@ bool GraphEncoder::set(PyObject* object, NodeTag tag) {
 bool GraphEncoder::module(PyObject* object) {
   if (kept_.phase != KeptUse::Phase::kClosed) meet_kept(object);
   PyObject* name = importable_name(state_, object);
-  if (name == nullptr || is_by_value(object)) return false;
+  if (name == nullptr) {
+    const GlobalName place = find_inner_module(state_, object);
+    if (!place.module || is_by_value(place.module.get())) return false;
+    return global(place), true;
+  }
+  if (is_by_value(object)) return false;
   module_index(imports_.module_value(object, name), out_);
   return true;
 }
@@ -183,6 +188,7 @@ bool GraphEncoder::other(PyObject* object) {
   freeze();
   if (kept_.phase != KeptUse::Phase::kClosed && meet_kept(object)) return true;
   if (options_.hooks.reducer_override != nullptr && overridden(object)) return true;
+  if (write_stand_in(object)) return true;
   const bool by_value = options_.root_by_value && object == root_;
   if (options_.hooks.by_value == nullptr && !by_value && builtin_type(object)) {
     return true;
@@ -280,6 +286,7 @@ void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
   const bool is_made_up = !stack_.empty() && stack_.back().kind == Frame::Kind::kPlan &&
                           Py_REFCNT(object) <= 3;
   if (is_made_up) frame.made_up = stack_.back().made_up + 1;
+  if (PyType_Check(object)) open_classes_.push_back(stack_.size());
   stack_.push_back(std::move(frame));
   if (stack_.back().made_up > kMaxMadeUp) {
     fail("is made by reducers out of each other without end");
@@ -297,6 +304,9 @@ std::unique_ptr<Plan> GraphEncoder::new_plan() {
 void GraphEncoder::pop() {
   std::unique_ptr<Plan> plan = std::move(stack_.back().plan);
   stack_.pop_back();
+  if (!open_classes_.empty() && open_classes_.back() == stack_.size()) {
+    open_classes_.pop_back();
+  }
   if (plan) {
     plan->clear();
     spare_plans_.push_back(std::move(plan));

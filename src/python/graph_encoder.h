@@ -86,6 +86,9 @@ class GraphEncoder {
   PyObject* class_of(PyObject* dict);
   // The innermost class that is being written; null if none.
   PyObject* class_around() const;
+  // Whether a method is being written of this class or of a base of it: a reader has
+  // not all of its methods yet, where it comes to what that method reaches.
+  bool is_within_method_of(PyTypeObject* type) const;
 
   // Writes the namespace of functions with these globals, or a reference to it.
   void write_namespace(PyObject* globals, bool is_of_module);
@@ -120,6 +123,18 @@ class GraphEncoder {
   // Whether functions, classes and objects of this module travel by value.
   bool is_by_value(PyObject* module);
 
+  // Whether a module is an extension inside of a package that travels by value. It does
+  // not travel.
+  bool is_extension_by_value(PyObject* module);
+  // The extension that has a class on the way of a type's, or of its metaclass's; null
+  // if none has.
+  PyObject* extension_of(PyTypeObject* type);
+  // Whether a function, class or module is being written.
+  bool is_within_code() const;
+  // The reducer's answer that makes a stand-in for what an extension made. `name`:
+  // where it is found, if it is.
+  Ref stand_in_answer(PyObject* object, PyObject* extension, const GlobalName& name);
+
   // Sees to it that local modules that a function of such a module uses come along.
   void bring_companions(PyObject* function, const CodeInfo& info);
   // Modules by value that the function noted last needs, of which a reader has not all
@@ -132,6 +147,10 @@ class GraphEncoder {
   // The same for what such a module holds: a local module, or what comes from one. It
   // may run code of others, so the caller holds `object` itself.
   void add_companion(PyObject* object);
+
+  // Whether a value that only annotations of a function with these globals name is sent
+  // for them. Of a module by value is sent what a receiver has anyhow.
+  bool is_known_to_receiver(PyObject* globals, PyObject* value);
 
   // Whether a module that travels by value has this dict.
   bool is_of_module_by_value(PyObject* globals);
@@ -208,6 +227,8 @@ class GraphEncoder {
   // dict, without asking that; false if it is none, or if its class comes first.
   bool instance(PyObject* object);
   bool is_taken_apart_by_object(PyTypeObject* type);
+  // Writes a stand-in for what an extension made, if code refers to it.
+  bool write_stand_in(PyObject* object);
   // `answer`: what a hook gave in place of the object's own reducer, or null.
   bool planned(PyObject* object, PyObject* answer);
   // For an object that refused to travel: writes it by reference if it is a global of
@@ -218,8 +239,11 @@ class GraphEncoder {
   // that is being written and that function's module can be imported.
   bool write_as_global_of_function(PyObject* object);
   bool write_as_global_in(PyObject* module, PyObject* object);
-  // Writes what makes a thread-local anew, if it is a global of a module by value.
+  // Writes what makes a thread-local anew, if it is a global of a module by value, or a
+  // lock that nobody holds, if a class of such a module has it.
   bool write_fresh(PyObject* object);
+  bool write_fresh(PyObject* object, bool is_of_class);
+  bool is_attribute_by_value(PyObject* object) const;
   // Where the module of the innermost function that is being written has a class under
   // the class's own name.
   GlobalName class_beside_function(PyObject* type) const;
@@ -299,6 +323,7 @@ class GraphEncoder {
   std::vector<std::uint64_t> shared_;
   std::vector<Frame> stack_;
   std::vector<std::unique_ptr<Plan>> spare_plans_;
+  std::vector<std::size_t> open_classes_;  // Places in the stack.
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
   std::map<PyObject*, WrittenNames> written_globals_;
   std::vector<PyObject*> namespaces_;    // Globals dicts that were written as such.
@@ -313,6 +338,7 @@ class GraphEncoder {
     bool is_found = false;     // Imports find it at a reader.
   };
   std::map<PyObject*, OwnModule> own_modules_;
+  std::map<PyObject*, std::pair<Ref, Ref>> extensions_;  // Of types; extension_of().
   OwnModule& own_module_entry(PyObject* module);
   void want(OwnModule& own, PyObject* name);
   std::map<std::string, PyObject*> written_ids_;  // Of what is no class.

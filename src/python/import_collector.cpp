@@ -215,6 +215,12 @@ void ImportCollector::function(PyObject* function, const CodeInfo& info) {
   if (by_value_ != nullptr) flows_.back()->follow();
 }
 
+void ImportCollector::annotation(PyObject* owner, const CodeInfo& info) {
+  std::vector<ModuleNeed> before = needs_;
+  function(owner, info);
+  needs_ = std::move(before);
+}
+
 void ImportCollector::finish() {
   bool is_asked = false;
   std::vector<FunctionFlow*> rest;

@@ -83,6 +83,8 @@ class ImportCollector {
 
   // A function that travels by value: what its code does is followed in finish().
   void function(PyObject* function, const CodeInfo& info);
+  // The same for what its annotations name, which brings nothing of modules by value.
+  void annotation(PyObject* function, const CodeInfo& info);
 
   // What the functions that came since the last call need of modules by value.
   std::vector<ModuleNeed> take_needs() { return std::exchange(needs_, {}); }

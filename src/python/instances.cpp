@@ -51,7 +51,30 @@ bool has_only_a_dict(PyTypeObject* type) {
   return type->tp_itemsize == 0 && static_cast<std::size_t>(type->tp_basicsize) <= size;
 }
 
+// What is set on a class before all that is no method.
+bool is_method(PyObject* value) {
+  if (PyFunction_Check(value)) return true;
+  for (PyTypeObject* type :
+       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
+    if (PyObject_TypeCheck(value, type)) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool GraphEncoder::is_within_method_of(PyTypeObject* type) const {
+  for (const std::size_t place : open_classes_) {
+    auto* open = reinterpret_cast<PyTypeObject*>(stack_[place].object.get());
+    if (place + 1 >= stack_.size() || !PyType_IsSubtype(type, open)) continue;
+    const Frame& attributes = stack_[place + 1];
+    if (!attributes.key) continue;
+    const Ref dict = type_dict(open);
+    PyObject* value = raw_get(dict.get(), attributes.key.get());
+    if (value != nullptr && is_method(value)) return true;
+  }
+  return false;
+}
 
 bool GraphEncoder::is_taken_apart_by_object(PyTypeObject* type) {
   if (type == plain_type_) return true;
@@ -79,6 +102,7 @@ bool GraphEncoder::instance(PyObject* object) {
   MemoEntry* written_type = memo_.find(key_of(reinterpret_cast<PyObject*>(type)));
   if (written_type == nullptr || !written_type->is_created) return false;
   if (!is_taken_apart_by_object(type)) return false;
+  if (hooks.by_value != nullptr && extension_of(type) != nullptr) return false;
   // Somebody may register a reducer at any time.
   if (reducer_of(object) || user_reducer(*this, type)) return false;
   const Ref dict = instance_dict(object);

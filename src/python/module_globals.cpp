@@ -88,6 +88,7 @@ bool GraphEncoder::write_as_global(PyObject* object) {
 
 bool GraphEncoder::write_fresh(PyObject* object) {
   if (options_.hooks.by_value == nullptr || stack_.empty()) return false;
+  if (is_attribute_by_value(object)) return write_fresh(object, true);
   PyObject* owner = stack_.back().object.get();
   Ref module;
   if (PyModule_Check(owner)) {
@@ -99,8 +100,26 @@ bool GraphEncoder::write_fresh(PyObject* object) {
       name_in(PyModule_GetDict(module.get()), object) == nullptr) {
     return false;
   }
-  const Ref answer = Ref::steal(PyObject_CallOneArg(state_.fresh_global.get(), object));
+  return write_fresh(object, false);
+}
+
+bool GraphEncoder::write_fresh(PyObject* object, bool is_of_class) {
+  const Ref answer = Ref::steal(PyObject_CallFunctionObjArgs(
+      state_.fresh_global.get(), object, is_of_class ? Py_True : Py_False, nullptr));
   return answer.get() != Py_None && planned(object, answer.get());
+}
+
+// Whether it is an attribute of a class of a module by value: the attributes of a class
+// are on the stack above it.
+bool GraphEncoder::is_attribute_by_value(PyObject* object) const {
+  if (stack_.size() < 2 || !stack_.back().key) return false;
+  PyObject* type = stack_[stack_.size() - 2].object.get();
+  if (!PyType_Check(type)) return false;
+  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+  if (raw_get(dict.get(), stack_.back().key.get()) != object) return false;
+  PyObject* name = raw_get(dict.get(), state_.names.module.get());
+  return name != nullptr && PyUnicode_Check(name) &&
+         has_name_or_parent(options_.hooks.by_value, name);
 }
 
 }  // namespace waybill::py

@@ -223,6 +223,27 @@ PyObject* name_in(PyObject* dict, PyObject* object) {
   return nullptr;
 }
 
+GlobalName find_inner_module(const State& state, PyObject* module) {
+  PyObject* dict = PyModule_GetDict(module);
+  if (raw_get(dict, state.names.file.get()) != nullptr || has_spec(state, module)) {
+    return {};
+  }
+  Py_ssize_t position = 0;
+  PyObject *key, *value;
+  while (PyDict_Next(dict, &position, &key, &value)) {
+    if (!PyType_Check(value)) continue;
+    const Ref told = module_of_type(state, reinterpret_cast<PyTypeObject*>(value));
+    const Ref outer = parent_of(told.get());
+    if (!outer) continue;
+    const Py_ssize_t start = PyUnicode_GET_LENGTH(outer.get()) + 1;
+    const Ref name = Ref::steal(
+        PyUnicode_Substring(told.get(), start, PyUnicode_GET_LENGTH(told.get())));
+    GlobalName found = find_global(state, module, outer.get(), name.get());
+    if (found.module) return found;
+  }
+  return {};
+}
+
 GlobalName find_function(const State& state, PyObject* function) {
   auto* f = reinterpret_cast<PyFunctionObject*>(function);
   // "<lambda>", "f.<locals>.g": no path leads there.

@@ -97,6 +97,10 @@ PyObject* name_in(PyObject* dict, PyObject* object);
 
 // find_global for a function or class, by its own __module__ and __qualname__. A class
 // may also stand in its module under another name, as typing._TypedDict does.
+// A module that an extension made within itself, and no import finds: where the
+// extension has it, as the classes in it tell.
+GlobalName find_inner_module(const State& state, PyObject* module);
+
 GlobalName find_function(const State& state, PyObject* function);
 GlobalName find_type(const State& state, PyTypeObject* type);
 

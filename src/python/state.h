@@ -22,6 +22,7 @@ struct Names {
   Ref class_, new_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
       slotnames;
   Ref doc, slots, init_subclass, abc_impl, orig_bases, annotate_func, annotations_cache;
+  Ref context_data, file, typing;
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
@@ -64,6 +65,8 @@ struct State {
   Ref take_global_apart;  // What is found by name in a module that travels by value.
   Ref fresh_global;       // What makes anew what such a module has of a thread's own.
   Ref reduce_by_type;     // What tells another class than its own.
+  Ref stand_in_answer;    // For what an extension of a package by value made.
+  Ref reduce_without_class;  // Those that are met before their class is there.
   Ref reduce_by_members;  // Instances whose class's __slots__ does not name the slots.
   Ref stand_in_for;       // What stands for a module that is not here.
   // waybill._annotations: code of annotations that are text, and what makes it.

@@ -1,5 +1,7 @@
 """Modules that no import finds travel as what they hold."""
 
+import importlib.machinery
+import sys
 import types
 
 import fresh_process
@@ -116,3 +118,15 @@ def test_module_with_a_lock_names_its_path():
         waybill.dumps([module])
 
     assert caught.value.path == "obj[0].lock (_thread.lock)"
+
+
+def test_module_inside_of_an_extension_is_found_there(monkeypatch):
+    outer, inner = types.ModuleType("bv_outer"), types.ModuleType("_inner")
+    outer.__spec__ = importlib.machinery.ModuleSpec("bv_outer", None)
+    inner.Error = type("Error", (Exception,), {"__module__": "bv_outer._inner"})
+    outer._inner = inner
+    monkeypatch.setitem(sys.modules, "bv_outer", outer)
+    scope = {"__name__": "__main__", "inner": inner}
+    exec("def value(): return inner", scope)
+
+    assert waybill.loads(waybill.dumps(scope["value"]))() is inner

@@ -151,3 +151,39 @@ def test_equal_functions_have_equal_bytes_however_globals_are_used():
     first, second = (waybill.fingerprint(define(source).value) for _ in range(2))
 
     assert first == second
+
+
+#: Each is met in a method of its class, before that has all its methods.
+MET_EARLY = {
+    "its class makes it with arguments, by a method that comes later": """
+        class Poly:
+            __slots__ = ("rep",)
+            def first(self): return SEVEN.rep
+            def __new__(cls, rep): return cls.new(rep)
+            def __getnewargs__(self): return (self.rep,)
+            @classmethod
+            def new(cls, rep):
+                self = object.__new__(cls)
+                self.rep = rep
+                return self
+        SEVEN = Poly(7)
+        def value(): return Poly(3).rep + SEVEN.first()
+    """,
+    "__new__ itself holds it, and that of a base wants arguments": """
+        class Base:
+            def __new__(cls, x, y): return object.__new__(cls)
+        class Only(Base): pass
+        only = object.__new__(Only)
+        only.x = 10
+        Only.__new__ = lambda cls: only
+        Only.__getstate__ = lambda self: None
+        def value(): return Only().x if Only() is Only() else 0
+    """,
+}
+
+
+@pytest.mark.parametrize("source", MET_EARLY.values(), ids=MET_EARLY)
+def test_instance_met_before_its_class_can_make_it_arrives(source):
+    function = define(source).value
+
+    assert fresh_process.send(function, "value()") == 10

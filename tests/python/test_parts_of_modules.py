@@ -44,8 +44,34 @@ FILES = {
         plain.seen = 1
         stack = Stack(1, second=2)
         stack.items.append(3)
+        class Guarded:
+            lock = threading.Lock()
+            again = threading.RLock()
         def use():
             return hasattr(plain, "seen"), stack.items, type(stack).__name__
+        """,
+    "pm_pack/hints.py": """
+        from __future__ import annotations
+        import decimal
+        from typing import Any
+        from . import heavy
+        from .hinted import Heavy, Light
+        def plain(x: Heavy, y: Any = None) -> heavy.Unknown: return x
+        def imported(x: decimal.Decimal, y: Any) -> Any: return x
+        class Own:
+            def same(self) -> Own: return self
+        """,
+    "pm_pack/hinted.py": """
+        class Heavy:
+            BLOB = "x" * 100_000
+        class Light: pass
+        """,
+    "pm_pack/holder.py": """
+        from . import heavy, hinted
+        VALUE = 1
+        def itself():
+            from . import holder
+            return holder
         """,
     "pm_pack/work.py": """
         import pm_pack
@@ -81,6 +107,7 @@ _SENDER = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import waybill, pm_pack, pm_pack.work as work, pm_pack.locals
+import pm_pack.hints, pm_pack.holder
 {program}
 with open(sys.argv[2], "wb") as file: file.write(data)
 """
@@ -159,6 +186,38 @@ def test_module_that_escapes_comes_whole(made):
         made("work.escapes")
 
 
+def test_modules_that_a_whole_module_imports_come_in_parts(made):
+    data = made("pm_pack.holder.itself")
+    program = (
+        "[m := value(), m.VALUE, sorted(n for n in vars(m.hinted) if n[0] != '_')][1:]"
+    )
+
+    assert len(data) < 10_000
+    assert fresh_process.load(data, program) == [1, []]
+
+
+def test_classes_that_only_text_annotations_name_stay_behind(made):
+    data = made("pm_pack.hints.plain")
+
+    assert len(data) < 1_000
+    assert fresh_process.load(data, "value(3)") == 3
+
+
+def test_text_annotations_mean_what_the_receiver_has(made):
+    program = (
+        "{k: v.__name__ for k, v in __import__('typing').get_type_hints(value).items()}"
+    )
+    hints = {"x": "Decimal", "y": "Any", "return": "Any"}
+
+    assert fresh_process.load(made("pm_pack.hints.imported"), program) == hints
+
+
+def test_text_annotations_mean_what_the_payload_brings(made):
+    program = "__import__('typing').get_type_hints(value.same)['return'] is value"
+
+    assert fresh_process.load(made("pm_pack.hints.Own"), program) is True
+
+
 def test_functions_of_one_payload_add_up_to_one_module(made):
     program = """
         import sys
@@ -218,6 +277,18 @@ def test_thread_locals_of_modules_by_value_begin_anew(made):
     data = made("pm_pack.locals.use")
 
     assert fresh_process.load(data, "value()") == (False, [1, 2], "Stack")
+
+
+def test_lock_of_a_class_of_a_module_by_value_begins_anew(made):
+    data = made("pm_pack.locals.Guarded")
+    program = "[k.acquire(False) for k in (value.lock, value.again, value.again)]"
+
+    assert fresh_process.load(data, program) == [True, True, True]
+
+
+def test_lock_of_a_class_that_somebody_holds_is_refused(made):
+    with pytest.raises(AssertionError, match=r"obj\.lock \(_thread\.lock\)"):
+        made("pm_pack.locals.Guarded.lock.acquire() and pm_pack.locals.Guarded")
 
 
 def test_equal_payloads_have_equal_bytes(made):

@@ -39,12 +39,22 @@ def _is_plain(state):
 _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
-def fresh_global(obj):
-    """A reducer's answer that makes a thread-local anew; None for what is none.
+def _is_free_lock(obj):
+    if type(obj) is _thread.LockType:
+        return not obj.locked()
+    return type(obj) is _thread.RLock and "count=0 " in repr(obj)
 
-    What threads have put there is theirs, and new threads begin with nothing.
+
+def fresh_global(obj, is_of_class):
+    """A reducer's answer that makes a thread-local, or the lock of a class, anew; None
+    for what is none.
+
+    What threads have put there is theirs, and new threads begin with nothing. A lock
+    that nobody holds is as good as one that the receiver's own class would have made.
     """
     cls = type(obj)
+    if is_of_class and _is_free_lock(obj):
+        return _thread.RLock if cls is _thread.RLock else _thread.allocate_lock, ()
     if not issubclass(cls, _thread._local):
         return None
     # What it was made with, which it keeps for each new thread: a tuple and a dict. Its

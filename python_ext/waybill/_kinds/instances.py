@@ -28,16 +28,44 @@ def reduce_by_members(obj):
     slots = _slots(cls)
     if not _has_content(cls, arguments):
         _demand_plain_layout(cls, slots)
-    values = {}
-    for name, slot in slots.items():
-        try:
-            values[name] = slot.__get__(obj, cls)
-        except AttributeError:  # Not set.
-            pass
     state = getattr(obj, "__dict__", None) or None
+    values = _values(obj, slots)
     if values:
         state = state, values
     return made, arguments, state, *_items(cls, obj)
+
+
+def reduce_without_class(obj):
+    """What an object holds, for one that is made before its class is there as a whole.
+
+    No code of the class runs then, neither to take it apart nor to make it.
+    """
+    cls = type(obj)
+    slots = _slots(cls)
+    _demand_plain_layout(cls, slots)
+    members = getattr(obj, "__dict__", None) or None, _values(obj, slots)
+    made = copyreg._reconstructor, (cls, object, None)
+    return *made, members, None, None, set_members
+
+
+def set_members(obj, members):
+    """Gives an object what reduce_without_class told, without code of its class."""
+    attributes, values = members
+    if attributes:
+        obj.__dict__.update(attributes)
+    slots = _slots(type(obj))
+    for name, value in values.items():
+        slots[name].__set__(obj, value)
+
+
+def _values(obj, slots):
+    values = {}
+    for name, slot in slots.items():
+        try:
+            values[name] = slot.__get__(obj, type(obj))
+        except AttributeError:  # Not set.
+            pass
+    return values
 
 
 def _is_reduced_by_object(cls):

@@ -1,6 +1,9 @@
-"""What ``loads(data, missing="later")`` puts where a module is missing.
+"""What stands for modules that are missing and for what they have, until it is used.
 
-Tested by tests/python/test_missing_later.py.
+``loads(data, missing="later")`` puts it where a module is missing; packages by value
+have it for their extension modules, which do not travel.
+
+Tested by tests/python/test_missing_later.py and test_extensions_by_value.py.
 """
 
 import importlib
@@ -58,6 +61,86 @@ class StandIn(types.ModuleType):
 
     def _import(self):
         return _import(self.__name__, self._told)
+
+
+def stand_in_answer(obj, missing, module, path):
+    """A reducer's answer for what the module ``missing``, made in C, is or has made.
+
+    ``module`` has it under ``path``; that is None for what is found nowhere.
+    """
+    if isinstance(obj, types.ModuleType):
+        told = f"No module named {missing!r}{_WHY}"
+        return make_stand_in, (missing, told)
+    return StandInObject, (missing, module, path)
+
+
+_WHY = "; it is made in C and does not travel, as its package, by value"
+
+
+class StandInObject:
+    """Stands for what a module in C made; whoever uses it finds it or fails."""
+
+    __slots__ = "__weakref__", "_place"
+
+    def __init__(self, missing, module, path):
+        self._place = missing, module, path
+
+    def __reduce__(self):
+        return StandInObject, self._place
+
+    def __eq__(self, other):
+        return type(other) is StandInObject and self._place == other._place
+
+    def __hash__(self):
+        return hash(self._place)
+
+    def __repr__(self):
+        _, module, path = self._place
+        return f"<{f'{module}.{path}' if path else f'object of {module}'} (missing)>"
+
+    def __getattr__(self, name):
+        # As of modules; typing asks such of all that it gets.
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(f"{self!r} has no attribute {name!r}")
+        return getattr(self._find(), name)
+
+    def __call__(self, *arguments, **keywords):
+        return self._find()(*arguments, **keywords)
+
+    def __mro_entries__(self, bases):
+        return (self._find(),)
+
+    def __instancecheck__(self, obj):
+        return isinstance(obj, self._find())
+
+    def __subclasscheck__(self, cls):
+        return issubclass(cls, self._find())
+
+    def __iter__(self):
+        return iter(self._find())
+
+    def __len__(self):
+        return len(self._find())
+
+    def __contains__(self, item):
+        return item in self._find()
+
+    def __getitem__(self, key):
+        return self._find()[key]
+
+    def __bool__(self):
+        return bool(self._find())
+
+    def _find(self):
+        missing, module, path = self._place
+        found = _import(missing, f"No module named {missing!r}{_WHY}")
+        if path is not None:
+            found = importlib.import_module(module)
+            for part in path.split("."):
+                found = getattr(found, part)
+            if not isinstance(found, StandInObject):
+                return found
+        raise MissingModuleError(f"{self!r} did not travel{_WHY}", name=missing)
 
 
 class _Attributes:

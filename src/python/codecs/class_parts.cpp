@@ -4,6 +4,7 @@
 // Tested by tests/python/test_class_parts.py.
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "python/codec.h"
@@ -85,7 +86,7 @@ bool has_special_attribute(const State& state, PyObject* dict) {
   const Names& names = state.names;
   for (const Ref* name :
        {&names.slots, &names.annotate_func, &names.annotations_cache, &names.abc_impl,
-        &names.orig_bases, &names.name, &names.class_}) {
+        &names.orig_bases, &names.name, &names.class_, &names.context_data}) {
     if (raw_get(dict, name->get()) != nullptr) return true;
   }
   PyObject* own_dict = raw_get(dict, names.dict.get());
@@ -96,6 +97,8 @@ bool has_special_attribute(const State& state, PyObject* dict) {
 // may be among the attributes, or be what a method reaches, and its methods need what
 // is set before to build it.
 int turn_of(PyObject* value) {
+  const std::string_view type = Py_TYPE(value)->tp_name;
+  if (type == "_thread.lock" || type == "_thread.RLock") return 0;
   return is_plain(value) ? 0 : is_plain_method(value) ? 1 : 2;
 }
 

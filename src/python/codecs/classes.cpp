@@ -34,7 +34,14 @@ void describe_class(GraphEncoder& encoder, PyObject* type, Plan& plan) {
   if (!parts) {
     parts = Ref::steal(PyObject_CallOneArg(encoder.state().class_parts.get(), type));
   }
+  if (encoder.extension_of(reinterpret_cast<PyTypeObject*>(type)) != nullptr) {
+    encoder.fail("needs a class in C of a module that travels by value");
+  }
   if (PyTuple_Check(parts.get()) && PyTuple_GET_SIZE(parts.get()) == 2) {
+    // What makes it, or has it: it is none of those that are known by an id.
+    if (PyCallable_Check(PyTuple_GET_ITEM(parts.get(), 0))) {
+      return describe_answer(encoder, type, parts.get(), plan);
+    }
     // A module and a name under which that has it, other than its own.
     PyObject* home = PyTuple_GET_ITEM(parts.get(), 0);
     PyObject* path = PyTuple_GET_ITEM(parts.get(), 1);

@@ -260,9 +260,12 @@ const CodeInfo* annotation_info(GraphEncoder& encoder, PyObject* annotation) {
 void add_globals(GraphEncoder& encoder, PyFunctionObject* function,
                  const CodeInfo& info, std::vector<Global>& globals) {
   auto* object = reinterpret_cast<PyObject*>(function);
-  encoder.imports().function(object, info);
+  encoder.imports().annotation(object, info);
   encoder.bring_companions(object, info);
   for (Global& global : new_globals(encoder, function, info)) {
+    if (!encoder.is_known_to_receiver(function->func_globals, global.value.get())) {
+      continue;
+    }
     const auto is_it = [&](const Global& other) {
       return other.use->name == global.use->name;
     };

@@ -21,6 +21,16 @@ void write_text_or_nil(PyObject* text, wire::Writer& out) {
   }
 }
 
+// A module that is needed whole has its submodules whole; of others that it imports
+// comes what code asks of them.
+bool is_submodule(const State& state, PyObject* package, PyObject* module) {
+  PyObject* outer = module_name(state, package);
+  PyObject* inner = module_name(state, module);
+  if (outer == nullptr || inner == nullptr) return true;
+  const Ref start = Ref::steal(PyUnicode_FromFormat("%U.", outer));
+  return PyUnicode_Tailmatch(inner, start.get(), 0, PY_SSIZE_T_MAX, -1) == 1;
+}
+
 }  // namespace
 
 // Functions that share a globals dict share a namespace.
@@ -92,7 +102,8 @@ void describe_module(GraphEncoder& encoder, PyObject* module, Plan& plan) {
   for (auto& [key, held] : found) {
     write_text(key.get(), plan.raw());
     const bool is_module =
-        is_part && PyModule_Check(held.get()) && encoder.is_by_value(held.get());
+        PyModule_Check(held.get()) && encoder.is_by_value(held.get()) &&
+        (is_part || !is_submodule(encoder.state(), module, held.get()));
     plan.child(std::move(held), Label::of_attribute(key.get()));
     plan.last_is_global();
     if (is_module) plan.last_is_part();

@@ -224,6 +224,22 @@ void demand_class_first(GraphEncoder& encoder, PyObject* object, const Reduced& 
   }
 }
 
+// Whether object can make an instance of it.
+bool is_laid_out_by_object(PyTypeObject* type) {
+  while (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) type = type->tp_base;
+  return type == &PyBaseObject_Type;
+}
+
+// Whether a function needs more arguments than so many.
+bool needs_more_than(PyObject* made, Py_ssize_t count) {
+  if (!PyFunction_Check(made)) return false;
+  const auto* function = reinterpret_cast<PyFunctionObject*>(made);
+  const auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  PyObject* defaults = function->func_defaults;
+  const Py_ssize_t optional = defaults == nullptr ? 0 : PyTuple_GET_SIZE(defaults);
+  return code->co_argcount - optional > count;
+}
+
 // Whether a class's own __new__ needs more than these arguments, and whoever makes an
 // instance can do without it. Pickle's protocols 0 and 1 do; later ones fail at load.
 bool needs_more_arguments(const State& state, PyObject* arguments) {
@@ -231,14 +247,46 @@ bool needs_more_arguments(const State& state, PyObject* arguments) {
   auto* type = reinterpret_cast<PyTypeObject*>(cls);
   if (type->tp_new == PyBaseObject_Type.tp_new) return false;
   const Ref made = attribute_or_null(cls, state.names.new_);
-  if (!made || !PyFunction_Check(made.get())) return false;
-  const auto* function = reinterpret_cast<PyFunctionObject*>(made.get());
-  const auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
-  PyObject* defaults = function->func_defaults;
-  const Py_ssize_t optional = defaults == nullptr ? 0 : PyTuple_GET_SIZE(defaults);
-  if (code->co_argcount - optional <= PyTuple_GET_SIZE(arguments)) return false;
-  while (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) type = type->tp_base;
-  return type == &PyBaseObject_Type;
+  return made && needs_more_than(made.get(), PyTuple_GET_SIZE(arguments)) &&
+         is_laid_out_by_object(type);
+}
+
+// Whether the __new__ that some class on the way of a type's has needs more arguments
+// than the class: one of them is what a reader finds while the type gets its own.
+bool has_demanding_base(const State& state, PyTypeObject* type) {
+  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    const Ref dict = type_dict(base);
+    PyObject* made = raw_get(dict.get(), state.names.new_.get());
+    if (made == nullptr) continue;
+    if (!PyObject_TypeCheck(made, &PyStaticMethod_Type)) {
+      return needs_more_than(made, 1);
+    }
+    const Ref function = Ref::steal(PyObject_GetAttrString(made, "__func__"));
+    return needs_more_than(function.get(), 1);
+  }
+  return false;
+}
+
+// What is made by a __new__ of Python and met in a method of its class, before a reader
+// has all that this __new__ may need: it travels as its members, and no code of its
+// class runs. Null for all else.
+Ref answer_without_class(GraphEncoder& encoder, PyObject* object, PyObject* answer) {
+  const State& state = encoder.state();
+  PyTypeObject* type = Py_TYPE(object);
+  if (type->tp_new == PyBaseObject_Type.tp_new || !PyTuple_Check(answer) ||
+      PyTuple_GET_SIZE(answer) < 2 || !PyTuple_Check(PyTuple_GET_ITEM(answer, 1))) {
+    return {};
+  }
+  PyObject* callable = PyTuple_GET_ITEM(answer, 0);
+  const bool is_ex = callable == state.newobj_ex.get();
+  if ((callable != state.newobj.get() && !is_ex) ||
+      !encoder.is_within_method_of(type) || !is_laid_out_by_object(type)) {
+    return {};
+  }
+  const bool has_arguments = is_ex || PyTuple_GET_SIZE(PyTuple_GET_ITEM(answer, 1)) > 1;
+  if (!has_arguments && !has_demanding_base(state, type)) return {};
+  return Ref::steal(PyObject_CallOneArg(state.reduce_without_class.get(), object));
 }
 
 void plan_array(PyObject* tuple, Py_ssize_t first, const char* label, Plan& plan) {
@@ -429,6 +477,11 @@ void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
     return encoder.out().nil();  // Dropped.
   }
   const GlobalName name = found_by_name(encoder, object, answer);
+  if (name.module && encoder.is_extension_by_value(name.module.get()) &&
+      encoder.is_within_code()) {
+    const Ref later = encoder.stand_in_answer(object, name.module.get(), name);
+    return describe_parts(encoder, object, later.get(), plan);
+  }
   if (name.module && encoder.is_by_value(name.module.get())) {
     const Ref apart = Ref::steal(PyObject_CallFunctionObjArgs(
         encoder.state().take_global_apart.get(), object, name.path.get(),
@@ -436,7 +489,8 @@ void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
     return describe_parts(encoder, object, apart.get(), plan);
   }
   if (PyUnicode_Check(answer)) return encoder.global(name);
-  describe_parts(encoder, object, answer, plan);
+  const Ref members = answer_without_class(encoder, object, answer);
+  describe_parts(encoder, object, members ? members.get() : answer, plan);
 }
 
 }  // namespace waybill::py
