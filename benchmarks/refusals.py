@@ -1,4 +1,5 @@
-"""How long each bomb of tests/python/bombs.py takes to be refused, and how much memory.
+"""How long each bomb of tests/python/helpers/bombs.py takes to be refused, and how much
+memory.
 
 Prints the table of docs/security.md. The payloads are under a megabyte; memory is what
 Python and the extension allocate beside them at most (see peak_memory.py there).
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import waybill
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "python"))
+sys.path.append(
+    str(Path(__file__).resolve().parents[1] / "tests" / "python" / "helpers")
+)
 
 import bombs
 import peak_memory

@@ -4,7 +4,7 @@
 
 What a check does should not depend on what is secret. Instructions are counted, by
 valgrind's callgrind, of a program that checks one envelope of 4 KiB (build/
-check_signature, of tests/envelope/check_signature.cpp), all of it with the C library. A
+check_signature, of tests/trust/check_signature.cpp), all of it with the C library. A
 MAC must need equally many for all content, and equally many for all wrong signatures;
 else this fails. An Ed25519 check has public values only, so its spread is printed and
 not judged. Then the time of signing and checking, as Python sees it.

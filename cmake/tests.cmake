@@ -1,8 +1,8 @@
-# One GoogleTest executable of tests/{base,wire,envelope,bytecode}/*.cpp; a file there
-# with a main() of its own is a tool for people, with the helpers beside it.
+# One GoogleTest executable of tests/<room of the core>/*.cpp; a file there with a
+# main() of its own is a tool for people, with the helpers beside it.
 
 set(test_sources)
-foreach(layer base wire envelope bytecode)
+foreach(layer base wire bytecode format verify trust values report diff)
   file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${layer}/*.cpp)
   set(tools)
   set(helpers)

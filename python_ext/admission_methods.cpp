@@ -6,8 +6,8 @@
 
 #include "admission_methods.h"
 #include "border.h"
+#include "python/runtime/text.h"
 #include "python/terms.h"
-#include "python/text.h"
 
 namespace waybill::extension {
 

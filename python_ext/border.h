@@ -7,9 +7,9 @@
 #include <new>
 #include <string_view>
 
-#include "python/py_error.h"
-#include "python/ref.h"
-#include "python/state.h"
+#include "python/runtime/py_error.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
 #include "thread_start.h"
 
 namespace waybill::extension {

@@ -3,8 +3,8 @@
 #include "class_methods.h"
 
 #include "border.h"
-#include "python/methods.h"
-#include "python/modules.h"
+#include "python/cache/methods.h"
+#include "python/runtime/modules.h"
 
 namespace waybill::extension {
 

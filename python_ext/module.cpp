@@ -9,7 +9,7 @@
 #include "documentation.h"
 #include "key_methods.h"
 #include "python/keys.h"
-#include "python/object.h"
+#include "python/serializer.h"
 #include "python/terms.h"
 #include "stream_methods.h"
 #include "waybill/report.h"

@@ -1,5 +1,5 @@
 // Functions about payloads of which not all has arrived.
-// Tested by tests/python/test_streams.py.
+// Tested by tests/python/streams/test_streams.py.
 
 #include "stream_methods.h"
 

@@ -9,7 +9,7 @@
 // The linker puts this function in the place of the one that runs destructors and
 // handlers (`--wrap` in cmake/extension.cmake). Exceptions of C++ go on as always.
 //
-// Tested by tests/python/test_shutdown.py.
+// Tested by tests/python/process/test_shutdown.py.
 
 #include <unwind.h>
 

@@ -6,7 +6,7 @@
 // the counter when it first calls waybill, after malloc has shown that there is more
 // memory than that; if there is not, the call is a MemoryError.
 //
-// Tested by tests/python/test_thread_memory.py.
+// Tested by tests/python/process/test_thread_memory.py.
 
 #include "thread_start.h"
 

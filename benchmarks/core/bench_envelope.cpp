@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/records.h"
-#include "envelope/samples.h"
+#include "format/samples.h"
 #include "waybill/report.h"
 
 namespace waybill {

@@ -4,7 +4,7 @@
 
 #include "embedded/cases.h"
 #include "embedded/python.h"
-#include "python/object.h"
+#include "python/serializer.h"
 
 namespace waybill {
 namespace {

@@ -4,10 +4,10 @@
 #include <benchmark/benchmark.h>
 
 #include "embedded/python.h"
-#include "python/import_collector.h"
-#include "python/module_importer.h"
-#include "python/modules.h"
-#include "python/object.h"
+#include "python/decode/module_importer.h"
+#include "python/discovery/import_collector.h"
+#include "python/runtime/modules.h"
+#include "python/serializer.h"
 
 namespace waybill {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <Python.h>
 
-#include "python/ref.h"
-#include "python/state.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
 
 namespace waybill::bench {
 

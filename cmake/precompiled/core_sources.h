@@ -2,7 +2,7 @@
 
 #include "core.h"
 
-#include "envelope/code_body.h"
+#include "format/code_body.h"
 #include "wire/format.h"
 #include "wire/reader.h"
 #include "wire/writer.h"

@@ -4,9 +4,9 @@
 
 #include "core.h"
 
-#include "python/graph_decoder.h"
-#include "python/graph_encoder.h"
-#include "python/state.h"
+#include "python/decode/graph_decoder.h"
+#include "python/encode/graph_encoder.h"
+#include "python/runtime/state.h"
 #include "wire/format.h"
 #include "wire/reader.h"
 #include "wire/writer.h"

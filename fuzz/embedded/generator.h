@@ -1,11 +1,11 @@
 #pragma once
 
-// New values, made by the table of shapes (envelope/shapes.h).
+// New values, made by the table of shapes (format/shapes.h).
 
 #include <random>
 
 #include "embedded/value_tree.h"
-#include "envelope/shapes.h"
+#include "format/shapes.h"
 
 namespace waybill::fuzz {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "embedded/memory.h"
-#include "python/py_error.h"
+#include "python/runtime/py_error.h"
 
 extern "C" PyObject* PyInit__core();
 

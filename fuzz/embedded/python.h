@@ -6,7 +6,7 @@
 
 #include <Python.h>
 
-#include "python/ref.h"
+#include "python/runtime/ref.h"
 
 namespace waybill::fuzz {
 

@@ -1,7 +1,7 @@
 #include "embedded/sections.h"
 
 #include "base/hash.h"
-#include "envelope/frame.h"
+#include "format/frame.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
 

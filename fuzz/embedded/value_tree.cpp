@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "envelope/shapes.h"
+#include "format/shapes.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
 

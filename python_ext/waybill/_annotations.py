@@ -3,7 +3,7 @@
 ``from __future__ import annotations`` makes text of all; what such text names is found
 in the globals of the function, by code that is compiled from it and never run.
 
-Tested by tests/python/test_annotations.py.
+Tested by tests/python/functions/test_annotations.py.
 """
 
 from __future__ import annotations

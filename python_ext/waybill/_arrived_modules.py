@@ -1,7 +1,8 @@
 """Modules by value of one payload: what they change, and how imports find them.
 
-Walked as _merge.py says. Tested by tests/python/test_by_value.py,
-tests/python/test_parts_of_modules.py and tests/python/classes/test_module_state.py.
+Walked as _merge.py says. Tested by tests/python/modules/test_by_value.py,
+tests/python/modules/test_parts_of_modules.py and
+tests/python/classes/test_module_state.py.
 """
 
 from __future__ import annotations

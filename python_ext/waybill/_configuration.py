@@ -1,6 +1,6 @@
 """Options that a process sets once for all of its calls.
 
-One table says which there are. Tested by tests/python/test_configure.py.
+One table says which there are. Tested by tests/python/api/test_configure.py.
 """
 
 from __future__ import annotations

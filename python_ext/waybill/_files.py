@@ -1,7 +1,7 @@
 """Payloads in files: streams that take and give less than asked, and files that change
 as a whole.
 
-Tested by tests/python/test_streams.py, test_save.py and test_kill.py.
+Tested by tests/python/streams/test_streams.py, test_save.py and test_kill.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Some need modules of Python that take longer to load than the rest of the package: the
 exceptions are also those of pickle. Others are for few programs. Tested by
-tests/python/test_import_time.py.
+tests/python/api/test_import_time.py.
 """
 
 from __future__ import annotations

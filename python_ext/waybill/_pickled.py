@@ -2,7 +2,7 @@
 
 The stream is what pickle would write for an object that is reduced to a call of
 ``load`` or ``load_shared`` with the payload. Its form is in docs/integrations.md.
-Tested by tests/python/test_pickled.py and test_shared_objects.py.
+Tested by tests/python/streams/test_pickled.py and test_shared_objects.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 ``typing`` and ``collections``, with what these load, took most of the time of ``import
 waybill``. What is here does the same for the classes of this package, whose fields have
 names that are no keywords and do not begin with an underscore. For a type checker they
-are NamedTuples. Tested by tests/python/test_import_time.py.
+are NamedTuples. Tested by tests/python/api/test_import_time.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Makes classes in whose making the code of their bases has no say.
 
 What an ``__init_subclass__`` or a metaclass in Python did at the sender travels as
-attributes. Tested by tests/python/test_class_hooks.py.
+attributes. Tested by tests/python/classes/test_class_hooks.py.
 """
 
 from __future__ import annotations

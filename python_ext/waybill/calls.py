@@ -1,7 +1,7 @@
 """Calls that travel: a payload with a function and its arguments goes out, one with the
 outcome comes back.
 
-docs/calls.md says what is in them. Tested by tests/python/test_calls.py.
+docs/calls.md says what is in them. Tested by tests/python/api/test_calls.py.
 """
 
 from __future__ import annotations

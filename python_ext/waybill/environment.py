@@ -1,6 +1,6 @@
 """What a payload needs and this process does not have, found out without importing.
 
-Tested by tests/python/test_missing.py.
+Tested by tests/python/imports/test_missing.py.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // The names of error codes, and errors as text.
-// Tested by tests/envelope/error_codes_test.cpp.
+// Tested by tests/base/error_codes_test.cpp.
 
 #include "waybill/error.h"
 

@@ -1,4 +1,4 @@
-// Tested by tests/envelope/limits_test.cpp.
+// Tested by tests/verify/limits_test.cpp.
 
 #include "waybill/limits.h"
 

@@ -2,7 +2,7 @@
 // notes as bits where instructions start and where jumps lead. What leads elsewhere is
 // found when all starts are known.
 // Tested by tests/bytecode/soundness_test.cpp, and on the code of the standard library
-// by tests/python/test_stdlib_soundness.py.
+// by tests/python/functions/test_stdlib_soundness.py.
 
 #include "bytecode/soundness.h"
 

@@ -5,7 +5,7 @@
 #include <Python.h>
 
 #include "embedding/python_error.h"
-#include "python/ref.h"
+#include "python/runtime/ref.h"
 #include "waybill/gil.h"
 #include "waybill/object.h"
 #include "waybill/signature.h"

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "embedding/python_error.h"
-#include "python/compat.h"
-#include "python/ref.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/ref.h"
 
 namespace waybill {
 namespace {

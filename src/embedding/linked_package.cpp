@@ -6,7 +6,7 @@
 #include "embedding/linked_package.h"
 
 #include "embedding/python_error.h"
-#include "python/ref.h"
+#include "python/runtime/ref.h"
 #include "waybill/interpreter.h"
 
 extern "C" PyObject* PyInit__core();

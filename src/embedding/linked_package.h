@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "python/state.h"
+#include "python/runtime/state.h"
 
 namespace waybill::embedding {
 

@@ -6,8 +6,8 @@
 
 #include "embedding/linked_package.h"
 #include "embedding/python_error.h"
-#include "python/object.h"
-#include "python/ref.h"
+#include "python/runtime/ref.h"
+#include "python/serializer.h"
 
 namespace waybill {
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "python/attribute.h"
-#include "python/ref.h"
-#include "python/text.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/text.h"
 
 namespace waybill::embedding {
 namespace {

@@ -7,7 +7,7 @@
 #include <exception>
 #include <new>
 
-#include "python/py_error.h"
+#include "python/runtime/py_error.h"
 #include "waybill/error.h"
 
 namespace waybill::embedding {

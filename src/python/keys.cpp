@@ -1,11 +1,11 @@
-// Tested by tests/python/test_signatures.py and test_secrets.py.
+// Tested by tests/python/untrusted/test_signatures.py and test_secrets.py.
 
 #include "python/keys.h"
 
 #include <algorithm>
 #include <memory>
 
-#include "envelope/signature_tail.h"
+#include "trust/signature_tail.h"
 
 namespace waybill::py {
 namespace {

@@ -1,4 +1,5 @@
-// Tested by tests/python/test_policy.py and tests/python/test_bombs.py.
+// Tested by tests/python/untrusted/test_policy.py and
+// tests/python/untrusted/test_bombs.py.
 
 #include "python/terms.h"
 
@@ -7,8 +8,8 @@
 #include <string>
 
 #include "python/keys.h"
-#include "python/py_error.h"
-#include "python/text.h"
+#include "python/runtime/py_error.h"
+#include "python/runtime/text.h"
 
 namespace waybill::py {
 

@@ -4,7 +4,7 @@
 
 #include <Python.h>
 
-#include "python/ref.h"
+#include "python/runtime/ref.h"
 #include "waybill/admission.h"
 
 namespace waybill::py {

@@ -1,5 +1,5 @@
 // Each rule that code must keep, broken once. What real compilers write is checked by
-// summarize_codes and tests/python/test_stdlib_soundness.py.
+// summarize_codes and tests/python/functions/test_stdlib_soundness.py.
 
 #include "bytecode/soundness.h"
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "embedding/python_error.h"
-#include "python/ref.h"
+#include "python/runtime/ref.h"
 #include "waybill/gil.h"
 
 // The interpreter leaks by design. GCC's runtime is a library, which has to see this.

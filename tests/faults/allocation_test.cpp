@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "bytecode/code_file.h"
-#include "envelope/checked_head.h"
-#include "envelope/samples.h"
 #include "faults/failing_memory.h"
+#include "format/samples.h"
+#include "verify/checked_head.h"
 #include "waybill/bytecode.h"
 #include "waybill/envelope.h"
 #include "waybill/measurer.h"

@@ -57,10 +57,10 @@ LAYER_OF_PUBLIC_HEADER = {
 
 # Words that only these files may use.
 CONFINED = {
-    r"PY_VERSION_HEX": {"src/python/compat.h", "python_ext/module.cpp"},
-    r"Py_(X?DECREF|CLEAR|XSETREF|SETREF)": {"src/python/ref.h"},
+    r"PY_VERSION_HEX": {"src/python/runtime/compat.h", "python_ext/module.cpp"},
+    r"Py_(X?DECREF|CLEAR|XSETREF|SETREF)": {"src/python/runtime/ref.h"},
     # Both take seconds of the compiler in each file that calls them.
-    r"fmt::": {f"src/envelope/format_text.{end}" for end in ("h", "cpp")}
+    r"fmt::": {f"src/text/format_text.{end}" for end in ("h", "cpp")}
     | {f"src/cli/{name}.cpp" for name in ("completion", "man")},
     r"<CLI/": {f"src/cli/{name}.cpp" for name in ("main", "options", "definitions")},
 }
@@ -186,7 +186,7 @@ def test_harnesses_of_the_core_see_no_python_in_any_way():
 def test_layers_that_read_bytes_look_nothing_up_by_hash():
     """Who chooses the keys of a hash table can make all of them collide."""
     # Numbers the files of what this process sends.
-    may_hash = {"src/envelope/manifest.cpp"}
+    may_hash = {"src/format/manifest.cpp"}
 
     used = {
         path.relative_to(ROOT).as_posix()

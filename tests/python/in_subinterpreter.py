@@ -69,7 +69,7 @@ def pytest_arguments(kind, options):
         "not slow and not long and not cross",
     ]
     arguments += ["-k", " and ".join(f"not {part}" for part in DESELECTED)]
-    files = [str(HERE / f"test_{name}.py") for name in names]
+    files = [str(next(HERE.rglob(f"test_{name}.py"))) for name in names]
     return [*arguments, "--rootdir", str(HERE.parents[1]), *(options or files)]
 
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "envelope/key_samples.h"
-#include "envelope/samples.h"
+#include "format/samples.h"
 #include "threads/at_once.h"
+#include "trust/key_samples.h"
 #include "waybill/admission.h"
 #include "waybill/bytecode.h"
 #include "waybill/diff.h"

@@ -3,7 +3,8 @@
 ``loads(data, missing="later")`` puts it where a module is missing; packages by value
 have it for their extension modules, which do not travel.
 
-Tested by tests/python/test_missing_later.py and test_extensions_by_value.py.
+Tested by tests/python/imports/test_missing_later.py and
+tests/python/modules/test_extensions_by_value.py.
 """
 
 import importlib

@@ -2,7 +2,7 @@
 
 For engines that ask for a module to pickle with, or for a Pickler class. What is
 written is a pickle, which ``pickle.loads`` reads wherever waybill is installed.
-Tested by tests/python/test_pickled.py.
+Tested by tests/python/streams/test_pickled.py.
 """
 
 from __future__ import annotations

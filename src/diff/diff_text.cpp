@@ -1,0 +1,233 @@
+// A diff in one line, and in lines.
+// Tested by tests/diff/diff_test.cpp and tests/cli/test_diff.py.
+
+#include <vector>
+
+#include "diff/diff_model.h"
+#include "report/report_lines.h"
+#include "text/format_text.h"
+#include "waybill/report.h"
+
+namespace waybill::envelope {
+namespace {
+
+// Entries of one kind that the summary names; the rest is counted.
+constexpr std::size_t kNamed = 2;
+
+std::string joined(const Json& words) {
+  std::string out;
+  for (const Json& word : words) {
+    if (!out.empty()) out += ", ";
+    out += printable(word.get_ref<const std::string&>());
+  }
+  return out;
+}
+
+bool is_nested_only(const Json& row) {
+  return row.contains("parts") && row["parts"].size() == 1 &&
+         row["parts"][0] == "nested code";
+}
+
+std::string phrase_of_code(const Json& row) {
+  const std::string name = text_of(row, "name");
+  const std::string change = text_of(row, "change");
+  if (change == "added") return "new code " + name;
+  if (change == "removed") return "code " + name + " that is gone";
+  return format_text("code of {}: {}", name, joined(row["parts"]));
+}
+
+std::string phrase_of_value(const Json& row) {
+  const std::string path = text_of(row, "path");
+  const std::string at = path.empty() ? "the object itself" : path;
+  const std::string change = text_of(row, "change");
+  if (change == "order") {
+    return path.empty() ? "the order of keys" : "the order of keys at " + path;
+  }
+  if (change == "changed") return path.empty() ? "the value" : "the value at " + path;
+  return format_text("what was {} at {}", change, at);
+}
+
+// Names the first ones of a section and counts the others.
+template <typename Phrase>
+void add_phrases(const Json& section, std::string_view noun, Phrase phrase,
+                 std::vector<std::string>& out) {
+  std::size_t told = 0;
+  for (const Json& row : section["items"]) {
+    if (told == kNamed) break;
+    // What holds changed code has changed; the code itself has an entry too.
+    if (is_nested_only(row)) continue;
+    out.push_back(phrase(row));
+    ++told;
+  }
+  std::size_t left_out = 0;
+  for (const Json& row : section["items"]) left_out += is_nested_only(row);
+  const std::uint64_t count = number_of(section, "count") - left_out;
+  // Where nothing else tells of a difference, that is what there is.
+  if (count == 0 && left_out != 0) out.push_back(phrase(section["items"][0]));
+  if (count > told) {
+    const std::uint64_t left = count - told;
+    out.push_back(format_text("{}{} {}{}", left, told == 0 ? "" : " more", noun,
+                              left == 1 ? "" : "s"));
+  }
+}
+
+std::string margin(const Json& row) {
+  const std::string change = text_of(row, "change");
+  return change == "added" ? "  + " : change == "removed" ? "  - " : "  ~ ";
+}
+
+// The rows of a section; `line` writes one of them.
+template <typename Line>
+void add_section(const Json& model, const char* key, const Paint& paint, Line line,
+                 std::string& out) {
+  const Json& section = model[key];
+  const std::uint64_t count = number_of(section, "count");
+  if (count == 0) return;
+  out += "\n" + paint.title(format_text("{} ({})", key, count)) + "\n";
+  for (const Json& row : section["items"]) line(row);
+  const std::size_t shown = section["items"].size();
+  if (count > shown)
+    out += paint.faint(format_text("  … and {} more", count - shown)) + "\n";
+}
+
+// Where values that begin alike differ.
+std::string place_of_difference(const Json& row) {
+  if (!row.contains("index")) return "";
+  return format_text("  from index {} on", number_of(row, "index"));
+}
+
+class Text {
+ public:
+  Text(const Json& model, const Paint& paint) : model_(model), paint_(paint) {}
+
+  std::string run() {
+    out_ = paint_.title(text_of(model_, "summary")) + "\n";
+    if (!model_["header"].empty()) out_ += "\n" + paint_.title("header") + "\n";
+    for (const Json& row : model_["header"]) {
+      out_ += "  ~ " + text_of(row, "field") + place_of_difference(row) + "\n";
+      sides(text_of(row, "old"), text_of(row, "new"));
+    }
+    add_section(model_, "imports", paint_, [&](const Json& row) { import(row); }, out_);
+    add_section(model_, "code", paint_, [&](const Json& row) { code(row); }, out_);
+    add_section(model_, "payload", paint_, [&](const Json& row) { value(row); }, out_);
+    add_section(model_, "places", paint_, [&](const Json& row) { place(row); }, out_);
+    if (model_.contains("signatures")) signatures(model_["signatures"]);
+    return std::move(out_);
+  }
+
+ private:
+  void signatures(const Json& row) {
+    out_ += "\n" + paint_.title("signature") + "\n";
+    const std::string before = text_of(row, "old");
+    const std::string after = text_of(row, "new");
+    if (before == after) {
+      out_ += "  ~ both: " + before + "\n";
+    } else {
+      sides(before, after);
+    }
+  }
+
+  void sides(const std::string& before, const std::string& after) {
+    if (!before.empty()) out_ += paint_.bad("      - " + before) + "\n";
+    if (!after.empty()) out_ += paint_.good("      + " + after) + "\n";
+  }
+
+  void import(const Json& row) {
+    out_ += format_text("{}{} {}", margin(row), paint_.name(text_of(row, "module")),
+                        text_of(row, "time"));
+    if (row.contains("chain")) out_ += "  " + text_of(row, "chain");
+    if (row.contains("function")) out_ += "  in " + text_of(row, "function");
+    const std::string change = text_of(row, "change");
+    if (change != "added" && change != "removed") out_ += paint_.faint("  " + change);
+    out_ += "\n";
+  }
+
+  void code(const Json& row) {
+    out_ += margin(row) + paint_.name(text_of(row, "name"));
+    if (row.contains("parts")) out_ += "  " + joined(row["parts"]);
+    out_ += "\n";
+    if (row.contains("details")) {
+      for (const Json& detail : row["details"]) {
+        out_ += "      " + printable(detail.get_ref<const std::string&>()) + "\n";
+      }
+    }
+    if (!row.contains("old_instruction")) return;
+    sides(instruction(row["old_instruction"]), instruction(row["new_instruction"]));
+  }
+
+  static std::string instruction(const Json& side) {
+    const std::string text = text_of(side, "text");
+    return format_text("{:>4}  {}", number_of(side, "offset"),
+                       text.empty() ? "(the end)" : text);
+  }
+
+  void value(const Json& row) {
+    const std::string path = text_of(row, "path");
+    out_ += margin(row) + paint_.name(path.empty() ? "the object itself" : path);
+    if (text_of(row, "change") == "order") out_ += "  the keys have another order";
+    out_ += place_of_difference(row) + "\n";
+    sides(text_of(row, "old"), text_of(row, "new"));
+  }
+
+  void place(const Json& row) {
+    out_ += "  ~ " + paint_.name(text_of(row, "name"));
+    const auto line = [&](const char* key) { return row[key].get<std::int64_t>(); };
+    if (row.contains("old_file")) {
+      out_ += "\n";
+      sides(format_text("{}:{}", text_of(row, "old_file"), line("old_line")),
+            format_text("{}:{}", text_of(row, "new_file"), line("new_line")));
+      return;
+    }
+    out_ += line("old_line") != line("new_line")
+                ? format_text("  line {} -> {}", line("old_line"), line("new_line"))
+                : "  the lines inside";
+    out_ += "\n";
+  }
+
+  const Json& model_;
+  const Paint& paint_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string summary_of(const Json& model, bool files_differ, bool lines_differ) {
+  std::vector<std::string> phrases;
+  for (const Json& row : model["header"]) {
+    phrases.push_back(row["field"] == "python"
+                          ? format_text("the Python that sealed it: {} and {}",
+                                        text_of(row, "old"), text_of(row, "new"))
+                          : "the application field");
+  }
+  add_phrases(
+      model["imports"], "import",
+      [](const Json& row) {
+        return format_text("import {} ({})", text_of(row, "module"),
+                           text_of(row, "change"));
+      },
+      phrases);
+  add_phrases(model["code"], "code object", phrase_of_code, phrases);
+  add_phrases(model["payload"], "value", phrase_of_value, phrases);
+  if (files_differ) phrases.push_back("file names");
+  if (lines_differ) phrases.push_back("line numbers");
+  if (model["signature"].get<bool>()) phrases.push_back("the signature");
+  const bool is_places_only =
+      number_of(model["code"], "count") == 0 &&
+      number_of(model["payload"], "count") == 0 &&
+      phrases.size() == static_cast<std::size_t>(files_differ + lines_differ);
+  if (phrases.empty()) {
+    return "differ in: how the same values are written, or which equal one is meant";
+  }
+  std::string out = "differ in: " + phrases[0];
+  for (std::size_t i = 1; i < phrases.size(); ++i) {
+    out += (is_places_only ? " and " : "; ") + phrases[i];
+  }
+  return is_places_only ? out + " only" : out;
+}
+
+std::string diff_text(const Json& model, bool colours) {
+  const Paint paint(colours);
+  return Text(model, paint).run();
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,422 @@
+// Walks both trees at once, with a stack of pairs that differ; subtrees with equal
+// hashes are never looked into. Tested by tests/diff/diff_test.cpp and
+// tests/cli/test_diff.py.
+
+#include "diff/payload_diff.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "diff/leaf_diff.h"
+#include "diff/payload_tree.h"
+#include "format/code_body.h"
+#include "format/part_names.h"
+#include "text/format_text.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::NodeTag;
+using wire::Reader;
+using wire::TokenType;
+using Index = std::uint32_t;
+using Kind = ValueDifference::Kind;
+
+constexpr std::size_t kMostSteps = 32;  // Of a path that are shown: the last ones.
+constexpr std::uint8_t kIsFree = 0x80;  // Of co_localspluskinds.
+
+// What the parts of a container are called.
+enum class Role : std::uint8_t {
+  kValue,           // By what the container is.
+  kFunctionFields,  // The map of wire::FunctionField.
+  kCells,           // The content of a function's own cells.
+};
+
+// A part in a path: by its name, or by its number.
+std::string step_to(std::string_view name, std::uint64_t number) {
+  return name.empty() ? format_text(".{}", number) : format_text(".{}", name);
+}
+
+class Walk {
+ public:
+  Walk(const Envelope& old_one, const Envelope& new_one, const CodeDiff& code,
+       const ValueNames& old_names, const ValueNames& new_names,
+       const DiffOptions& options)
+      : envelopes_{&old_one, &new_one},
+        code_(code),
+        names_{&old_names, &new_names},
+        trees_{PayloadTree(old_one), PayloadTree(new_one)},
+        options_(options) {}
+
+  PayloadDiff run() {
+    if (trees_[0].empty() || trees_[1].empty()) {
+      compare_bytes();
+      return std::move(result_);
+    }
+    if (trees_[0][0].hash == trees_[1][0].hash) return std::move(result_);
+    stack_.push_back({{{0, 0, 0, Role::kValue, 0}}, 0});
+    while (!stack_.empty()) {
+      Level& level = stack_.back();
+      if (level.next == level.pairs.size()) {
+        stack_.pop_back();
+        continue;
+      }
+      const Pair pair = level.pairs[level.next++];
+      visit(pair);
+      if (!children_.empty()) stack_.push_back({std::exchange(children_, {}), 0});
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Pair {
+    Index before;
+    Index after;
+    std::uint32_t path;
+    Role role;
+    std::uint32_t function;  // kFunctionFields, kCells: the function in the old tree.
+  };
+  // What one container has that differs, and how much of it was visited.
+  struct Level {
+    std::vector<Pair> pairs;
+    std::size_t next;
+  };
+  struct Step {
+    std::uint32_t parent;
+    std::string label;
+  };
+
+  void compare_bytes() {
+    if (std::ranges::equal(envelopes_[0]->payload.bytes,
+                           envelopes_[1]->payload.bytes)) {
+      return;
+    }
+    add({Kind::kChanged, "", "<unreadable>", "<unreadable>"});
+  }
+
+  // Asks for a pair to be visited if it differs.
+  void push(Index before, Index after, std::uint32_t parent, std::string label,
+            Role role, Index function = 0) {
+    if (trees_[0][before].hash == trees_[1][after].hash) return;
+    std::uint32_t path = parent;
+    // Nobody asks for the path of what is counted only.
+    if (!label.empty() && result_.shown.size() < options_.max_items) {
+      steps_.push_back({parent, std::move(label)});
+      path = static_cast<std::uint32_t>(steps_.size());
+    }
+    children_.push_back({before, after, path, role, function});
+  }
+
+  std::string text(int side, Index index) const {
+    return value_text(trees_[side].at(index), *names_[side], options_.max_text);
+  }
+
+  std::string path_text(std::uint32_t path) const {
+    std::vector<const std::string*> labels;
+    for (; path != 0 && labels.size() < kMostSteps; path = steps_[path - 1].parent) {
+      labels.push_back(&steps_[path - 1].label);
+    }
+    std::string out = path != 0 ? "…" : "";
+    for (std::size_t i = labels.size(); i-- != 0;) out += *labels[i];
+    return out;
+  }
+
+  void add(ValueDifference difference) {
+    ++result_.count;
+    if (result_.shown.size() < options_.max_items) {
+      result_.shown.push_back(std::move(difference));
+    }
+  }
+  void changed(const Pair& pair) {
+    if (is_full()) return;
+    ValueDifference told{Kind::kChanged, path_text(pair.path), text(0, pair.before),
+                         text(1, pair.after)};
+    const auto leaf = leaf_difference(trees_[0].at(pair.before),
+                                      trees_[1].at(pair.after), options_.max_text);
+    if (leaf && (leaf->index >= options_.max_text || told.before == told.after)) {
+      told.index = leaf->index;
+      told.before = leaf->before;
+      told.after = leaf->after;
+    } else if (told.before == told.after) {
+      told.after += " (differs beyond what is shown)";
+    }
+    add(std::move(told));
+  }
+  void added(Index after, std::uint32_t path, const std::string& label) {
+    if (is_full()) return;
+    add({Kind::kAdded, path_text(path) + label, "", text(1, after)});
+  }
+  void removed(Index before, std::uint32_t path, const std::string& label) {
+    if (is_full()) return;
+    add({Kind::kRemoved, path_text(path) + label, text(0, before), ""});
+  }
+  // Counts what nobody will see, without its words.
+  bool is_full() {
+    if (result_.shown.size() < options_.max_items) return false;
+    ++result_.count;
+    return true;
+  }
+
+  void visit(const Pair& pair) {
+    const PayloadTree::Node& before = trees_[0][pair.before];
+    const PayloadTree::Node& after = trees_[1][pair.after];
+    if (before.type != after.type || before.tag != after.tag) return changed(pair);
+    if (before.type == TokenType::kMap) return visit_map(pair);
+    if (before.type != TokenType::kArray) return changed(pair);
+    switch (static_cast<NodeTag>(before.tag)) {
+      case NodeTag::kSet:
+      case NodeTag::kFrozenSet:
+        return visit_set(pair);
+      case NodeTag::kFunction:
+        return visit_function(pair);
+      case NodeTag::kCode:
+        return visit_code(pair.before, pair.after, pair);
+      case NodeTag::kObject:
+      case NodeTag::kNewObject:
+      case NodeTag::kClass:
+      case NodeTag::kIdentified:
+        return visit_identified(pair);
+      case NodeTag::kModule:
+      case NodeTag::kCell:
+        return visit_parts(pair);
+      case NodeTag::kTuple:
+        return visit_sequence(pair);
+      default:
+        // A list, or a node that is told as a whole.
+        return before.tag == 0 ? visit_sequence(pair) : changed(pair);
+    }
+  }
+
+  void visit_parts(const Pair& pair) {
+    const std::uint8_t tag = trees_[0][pair.before].tag;
+    const auto before = trees_[0].children(pair.before);
+    const auto after = trees_[1].children(pair.after);
+    if (before.size() != after.size()) return changed(pair);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      push(before[i], after[i], pair.path, step_to(part_name(tag, i), i), Role::kValue);
+    }
+  }
+
+  // The id follows from content, so it is told only where nothing else differs.
+  void visit_identified(const Pair& pair) {
+    visit_parts(pair);
+    if (children_.size() > 1 && children_.front().before == pair.before + 1) {
+      children_.erase(children_.begin());
+    }
+  }
+
+  void visit_function(const Pair& pair) {
+    const auto before = trees_[0].children(pair.before);
+    const auto after = trees_[1].children(pair.after);
+    if (before.size() != 4 || after.size() != 4) return changed(pair);
+    visit_code(pair.before, pair.after, pair);
+    const std::uint8_t tag = trees_[0][pair.before].tag;
+    for (const std::size_t i : {1, 2}) {
+      push(before[i], after[i], pair.path, step_to(part_name(tag, i), i), Role::kValue);
+    }
+    push(before[3], after[3], pair.path, "", Role::kFunctionFields, pair.before);
+  }
+
+  // Code that changed is told with the code. What both have may have traded places,
+  // under the same name too.
+  void visit_code(Index before, Index after, const Pair& pair) {
+    const std::size_t old_index = code_index(0, before);
+    const std::size_t new_index = code_index(1, after);
+    const auto& old_code = envelopes_[0]->code;
+    const auto& new_code = envelopes_[1]->code;
+    if (old_index >= old_code.size() && new_index >= new_code.size()) return;
+    if (old_index < old_code.size() && new_index < new_code.size() &&
+        old_code[old_index].hash == new_code[new_index].hash) {
+      return;
+    }
+    if (code_.changed.contains({old_index, new_index}) || is_full()) return;
+    const std::string_view old_name = code_name(0, before);
+    const std::string_view new_name = code_name(1, after);
+    const char* remark = old_name == new_name ? " (other code of the same name)" : "";
+    const auto told = [&](std::string_view name) {
+      return format_text("<function {}>", start_of(name, options_.max_text));
+    };
+    add({Kind::kChanged, path_text(pair.path), told(old_name),
+         told(new_name) + remark});
+  }
+
+  // The index in the code section of a function or code node; its size where it has
+  // none.
+  std::size_t code_index(int side, Index node) const {
+    const std::size_t count = envelopes_[side]->code.size();
+    if (trees_[side][node].end == node + 1) return count;  // An empty node.
+    Reader reader = trees_[side].at(node + 1);
+    std::uint64_t index = 0;
+    if (!reader.read_unsigned(index, UINT32_MAX, "a code index")) return count;
+    return std::min<std::size_t>(index, count);
+  }
+
+  std::string_view code_name(int side, Index node) const {
+    const std::size_t index = code_index(side, node);
+    return index < names_[side]->code.size() ? names_[side]->code[index]
+                                             : std::string_view();
+  }
+
+  void visit_sequence(const Pair& pair) {
+    const auto before = trees_[0].children(pair.before);
+    const auto after = trees_[1].children(pair.after);
+    const bool has_names =
+        pair.role == Role::kCells && result_.shown.size() < options_.max_items;
+    const std::vector<std::string> names =
+        has_names ? cell_names(pair.function) : std::vector<std::string>();
+    const auto label = [&](std::size_t i) {
+      return i < names.size() ? "[" + quoted(names[i], options_.max_text) + "]"
+                              : format_text("[{}]", i);
+    };
+    // What was put in or taken out in the middle should not move all behind it.
+    const std::size_t shorter = std::min(before.size(), after.size());
+    std::size_t tail = 0;
+    if (before.size() != after.size()) {
+      while (tail < shorter && trees_[0][before[before.size() - 1 - tail]].hash ==
+                                   trees_[1][after[after.size() - 1 - tail]].hash) {
+        ++tail;
+      }
+    }
+    std::size_t head = 0;
+    while (head < shorter - tail &&
+           trees_[0][before[head]].hash == trees_[1][after[head]].hash) {
+      ++head;
+    }
+    const std::size_t both = shorter - tail;
+    for (std::size_t i = head; i < both; ++i) {
+      push(before[i], after[i], pair.path, label(i), Role::kValue);
+    }
+    for (std::size_t i = both; i + tail < before.size(); ++i) {
+      removed(before[i], pair.path, label(i));
+    }
+    for (std::size_t i = both; i + tail < after.size(); ++i) {
+      added(after[i], pair.path, label(i));
+    }
+  }
+
+  // The free variables of a body, which is read once however many functions have it.
+  const std::vector<std::string>& free_names(std::size_t index) {
+    const auto [known, is_new] = free_names_.try_emplace(index);
+    std::vector<std::string>& names = known->second;
+    if (!is_new || index >= envelopes_[0]->code.size()) return names;
+    const CodeBody& body = envelopes_[0]->code[index];
+    Reader reader(body.bytes, Limits{}, body.offset);
+    CodeFields fields;
+    if (!read_code_body(reader, body.bytes, fields)) return names;
+    for (std::size_t i = 0; i < fields.local_names.size(); ++i) {
+      if ((fields.local_kinds[i] & kIsFree) == 0) continue;
+      names.emplace_back(fields.local_names[i]);
+    }
+    return names;
+  }
+
+  // The variables whose cells the function introduces.
+  std::vector<std::string> cell_names(Index function) {
+    std::vector<std::string> names;
+    const std::vector<std::string>& free = free_names(code_index(0, function));
+    const auto cells = trees_[0].children(trees_[0].children(function)[2]);
+    for (std::size_t i = 0; i < cells.size() && i < free.size(); ++i) {
+      const bool is_own =
+          trees_[0][cells[i]].tag == static_cast<std::uint8_t>(NodeTag::kCell);
+      if (is_own) names.emplace_back(free[i]);
+    }
+    return names;
+  }
+
+  void visit_set(const Pair& pair) {
+    const auto before = trees_[0].children(pair.before);
+    const auto after = trees_[1].children(pair.after);
+    std::map<std::uint64_t, std::size_t> left;
+    for (const Index item : after) ++left[trees_[1][item].hash];
+    for (const Index item : before) {
+      const auto found = left.find(trees_[0][item].hash);
+      if (found != left.end() && found->second != 0) {
+        --found->second;
+      } else {
+        removed(item, pair.path, "{}");
+      }
+    }
+    for (const Index item : after) {
+      std::size_t& count = left[trees_[1][item].hash];
+      if (count == 0) continue;
+      --count;
+      added(item, pair.path, "{}");
+    }
+  }
+
+  void visit_map(const Pair& pair) {
+    const auto before = trees_[0].children(pair.before);
+    const auto after = trees_[1].children(pair.after);
+    std::map<std::uint64_t, std::size_t> place;
+    for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
+      place.emplace(trees_[1][after[i]].hash, i);
+    }
+    std::vector<bool> is_paired(after.size());
+    bool is_ordered = true;
+    std::size_t last = 0;
+    for (std::size_t i = 0; i + 1 < before.size(); i += 2) {
+      const auto found = place.find(trees_[0][before[i]].hash);
+      if (found == place.end() || is_paired[found->second]) {
+        removed(before[i + 1], pair.path, label_of_key(0, before[i], pair.role));
+        continue;
+      }
+      const std::size_t at = found->second;
+      is_paired[at] = true;
+      is_ordered = is_ordered && at >= last;
+      last = at;
+      if (trees_[0][before[i + 1]].hash == trees_[1][after[at + 1]].hash) continue;
+      push(before[i + 1], after[at + 1], pair.path,
+           label_of_key(0, before[i], pair.role), role_of_field(before[i], pair.role),
+           pair.function);
+    }
+    for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
+      if (is_paired[i]) continue;
+      added(after[i + 1], pair.path, label_of_key(1, after[i], pair.role));
+    }
+    if (!is_ordered && !is_full()) {
+      add({Kind::kOrder, path_text(pair.path), "", ""});
+    }
+  }
+
+  std::uint64_t field(int side, Index key) const {
+    Reader reader = trees_[side].at(key);
+    std::uint64_t number = 0;
+    return reader.read_unsigned(number, UINT32_MAX, "a field") ? number : UINT64_MAX;
+  }
+
+  std::string label_of_key(int side, Index key, Role role) const {
+    if (role != Role::kFunctionFields) return "[" + text(side, key) + "]";
+    const std::uint64_t number = field(side, key);
+    return step_to(function_field_name(number), number);
+  }
+
+  Role role_of_field(Index key, Role role) const {
+    const bool is_cells =
+        role == Role::kFunctionFields &&
+        field(0, key) == static_cast<std::uint64_t>(wire::FunctionField::kCells);
+    return is_cells ? Role::kCells : Role::kValue;
+  }
+
+  const Envelope* envelopes_[2];
+  const CodeDiff& code_;
+  const ValueNames* names_[2];
+  PayloadTree trees_[2];
+  const DiffOptions& options_;
+  std::vector<Level> stack_;
+  std::vector<Pair> children_;
+  std::vector<Step> steps_;
+  std::map<std::size_t, std::vector<std::string>> free_names_;
+  PayloadDiff result_;
+};
+
+}  // namespace
+
+PayloadDiff diff_payloads(const Envelope& old_one, const Envelope& new_one,
+                          const CodeDiff& code, const ValueNames& old_names,
+                          const ValueNames& new_names, const DiffOptions& options) {
+  return Walk(old_one, new_one, code, old_names, new_names, options).run();
+}
+
+}  // namespace waybill::envelope

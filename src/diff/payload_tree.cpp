@@ -1,0 +1,143 @@
+// Tested by tests/diff/diff_test.cpp.
+
+#include "diff/payload_tree.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/hash.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+// Different for each kind of what is hashed.
+enum class Salt : std::uint64_t { kModule = 1, kReference, kOpenReference, kCode };
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t more) {
+  const std::uint64_t both[] = {hash, more};
+  return base::hash_of({reinterpret_cast<const std::uint8_t*>(both), sizeof both});
+}
+
+std::uint64_t salted(Salt salt, std::uint64_t hash) {
+  return mixed(static_cast<std::uint64_t>(salt), hash);
+}
+
+}  // namespace
+
+PayloadTree::PayloadTree(const Envelope& envelope) : envelope_(envelope) {
+  if (!build()) nodes_.clear();
+}
+
+bool PayloadTree::build() {
+  std::vector<Frame> open;
+  Reader reader(envelope_.payload.bytes, Limits{}, envelope_.payload.offset);
+  do {
+    if (nodes_.size() == UINT32_MAX) return false;
+    bool is_code = false;
+    if (!open.empty()) {
+      is_code = std::exchange(open.back().is_code, false);
+      --open.back().left;
+    }
+    Token token;
+    if (!reader.next(token)) return false;
+    const auto index = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back({0, token.offset, 0, token.type, 0});
+    if (token.type == TokenType::kArray || token.type == TokenType::kMap) {
+      Node& node = nodes_.back();
+      std::uint64_t left =
+          token.type == TokenType::kMap ? token.count * 2 : token.count;
+      if (token.type == TokenType::kArray && left != 0 &&
+          reader.take_node_tag(node.tag)) {
+        --left;
+      }
+      const bool has_code = node.tag == static_cast<std::uint8_t>(NodeTag::kFunction) ||
+                            node.tag == static_cast<std::uint8_t>(NodeTag::kCode);
+      const auto type = static_cast<std::uint64_t>(node.type);
+      node.hash = mixed(type << 8 | node.tag, left);
+      open.push_back({index, left, has_code});
+    } else {
+      nodes_[index].end = index + 1;
+      nodes_[index].hash = leaf_hash(token, reader.offset(), is_code, open);
+      if (!open.empty()) {
+        Node& around = nodes_[open.back().node];
+        around.hash = mixed(around.hash, nodes_[index].hash);
+      }
+    }
+    while (!open.empty() && open.back().left == 0) {
+      Node& done = nodes_[open.back().node];
+      done.end = static_cast<std::uint32_t>(nodes_.size());
+      open.pop_back();
+      if (open.empty()) break;
+      Node& around = nodes_[open.back().node];
+      around.hash = mixed(around.hash, done.hash);
+    }
+  } while (!open.empty());
+  return true;
+}
+
+std::uint64_t PayloadTree::leaf_hash(const Token& token, std::size_t end, bool is_code,
+                                     const std::vector<Frame>& open) const {
+  if (is_code && token.type == TokenType::kInteger && token.integer >= 0 &&
+      static_cast<std::uint64_t>(token.integer) < envelope_.code.size()) {
+    const CodeBody& body = envelope_.code[static_cast<std::size_t>(token.integer)];
+    return salted(Salt::kCode, base::hash_of(body.hash));
+  }
+  if (token.type == TokenType::kExtension) {
+    std::uint64_t index = 0;
+    const auto type = static_cast<ExtType>(token.ext_type);
+    if (type == ExtType::kReference) return reference_hash(token, open);
+    const auto& imports = envelope_.manifest.imports;
+    if (type == ExtType::kModule && wire::index_of(token.bytes, index) &&
+        index < imports.size()) {
+      const std::string& name = imports[index].module;
+      const auto* start = reinterpret_cast<const std::uint8_t*>(name.data());
+      return salted(Salt::kModule, base::hash_of({start, name.size()}));
+    }
+  }
+  const std::size_t start = token.offset - envelope_.payload.offset;
+  return base::hash_of(envelope_.payload.bytes.subspan(start, end - token.offset));
+}
+
+std::uint64_t PayloadTree::reference_hash(const Token& token,
+                                          const std::vector<Frame>& open) const {
+  std::uint64_t number = 0;
+  if (!wire::index_of(token.bytes, number) || number >= envelope_.shared.size()) {
+    return base::hash_of(token.bytes);
+  }
+  const std::size_t offset = envelope_.payload.offset + envelope_.shared[number];
+  const auto target = std::lower_bound(
+      nodes_.begin(), nodes_.end(), offset,
+      [](const Node& node, std::size_t value) { return node.offset < value; });
+  if (target == nodes_.end() || target->offset != offset) {
+    return salted(Salt::kReference, number);
+  }
+  if (target->end != 0) return salted(Salt::kReference, target->hash);
+  // What is still open has no hash yet: a cycle. Its number depends on what else is
+  // shared; how far up it is does not.
+  const auto node = static_cast<std::uint32_t>(target - nodes_.begin());
+  const auto frame = std::ranges::lower_bound(open, node, {}, &Frame::node);
+  return salted(Salt::kOpenReference, static_cast<std::uint64_t>(open.end() - frame));
+}
+
+std::vector<std::uint32_t> PayloadTree::children(std::uint32_t index) const {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t at = index + 1; at < nodes_[index].end; at = nodes_[at].end) {
+    found.push_back(at);
+  }
+  return found;
+}
+
+wire::Reader PayloadTree::at(std::uint32_t index) const {
+  const std::size_t offset = nodes_[index].offset;
+  return Reader(envelope_.payload.bytes.subspan(offset - envelope_.payload.offset),
+                Limits{}, offset);
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,352 @@
+// The manifest's section: a map of two arrays, the records and the file names that
+// they share. Records may be longer one day, and the map may have other keys; a reader
+// passes over both.
+// Tested by tests/format/manifest_test.cpp.
+
+#include "waybill/manifest.h"
+
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+
+#include "format/manifest_codec.h"
+#include "wire/utf8.h"
+
+namespace waybill {
+
+bool ImportRecord::is_own() const {
+  return module == "waybill" || module.starts_with("waybill.");
+}
+
+std::string_view name_of(ImportTime time) {
+  switch (time) {
+    case ImportTime::kLoad:
+      return "load";
+    case ImportTime::kCall:
+      return "call";
+    case ImportTime::kLazy:
+      return "lazy";
+  }
+  return "unknown";
+}
+
+void encode_manifest(const Manifest& manifest, std::vector<std::uint8_t>& out) {
+  const std::size_t start = out.size();
+  out.resize(start + envelope::manifest_bound(manifest));
+  wire::CursorWriter writer(out.data() + start);
+  envelope::write_manifest(writer, manifest);
+  out.resize(static_cast<std::size_t>(writer.at() - out.data()));
+}
+
+namespace envelope {
+namespace {
+
+using wire::ManifestKey;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+constexpr std::uint64_t kRecordLength = 6;
+constexpr std::uint64_t kSubstitutionLength = 3;
+constexpr std::uint64_t kLastTime = static_cast<std::uint64_t>(ImportTime::kLazy);
+
+// Text that is UTF-8, or nil; false with an error for all else.
+bool read_optional(Reader& reader, std::string_view& value, std::string_view what) {
+  if (reader.read_nil()) return true;
+  Token token;
+  if (!reader.next(token)) return false;
+  if (token.type != TokenType::kText || !wire::is_utf8(token.text())) {
+    return reader.fail(ErrorCode::kMalformed, token.offset,
+                       std::string(what) + " should be UTF-8 text or nil");
+  }
+  value = token.text();
+  return true;
+}
+
+bool read_required(Reader& reader, std::string_view& value, std::string_view what) {
+  const std::size_t offset = reader.offset();
+  if (!reader.read_text(value, what)) return false;
+  return wire::is_utf8(value) || reader.fail(ErrorCode::kMalformed, offset,
+                                             std::string(what) + " is not UTF-8");
+}
+
+bool read_file_index(Reader& reader, std::uint64_t& index) {
+  index = ManifestView::kNoFile;
+  if (reader.read_nil()) return true;
+  Token token;
+  if (!reader.next(token)) return false;
+  if (token.type != TokenType::kInteger || token.integer < 0) {
+    return reader.fail(ErrorCode::kMalformed, token.offset,
+                       "the file of an import should be an index or nil");
+  }
+  index = static_cast<std::uint64_t>(token.integer);
+  return true;
+}
+
+bool skip_rest(Reader& reader, std::uint64_t count) {
+  while (count-- != 0) {
+    if (!reader.skip()) return false;
+  }
+  return true;
+}
+
+bool read_record(Reader& reader, ManifestView::Import& record) {
+  const std::size_t offset = reader.offset();
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "an import")) return false;
+  if (count < kRecordLength) {
+    return reader.fail(ErrorCode::kMalformed, offset, "an import has six fields");
+  }
+  std::uint64_t time = 0;
+  std::uint64_t line = 0;
+  if (!read_required(reader, record.module, "the module of an import") ||
+      !reader.read_unsigned(time, kLastTime, "the time of an import") ||
+      !read_optional(reader, record.chain, "the chain of an import") ||
+      !read_optional(reader, record.function, "the function of an import") ||
+      !read_file_index(reader, record.file) ||
+      !reader.read_unsigned(line, UINT32_MAX, "the line of an import")) {
+    return false;
+  }
+  if (record.module.empty()) {
+    return reader.fail(ErrorCode::kMalformed, offset, "an import of no module");
+  }
+  record.time = static_cast<ImportTime>(time);
+  record.line = static_cast<std::uint32_t>(line);
+  return skip_rest(reader, count - kRecordLength);
+}
+
+bool read_imports(Reader& reader, std::vector<ManifestView::Import>& imports) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the imports")) return false;
+  // Of what may be hostile, no more is reserved than the bytes left can hold.
+  const std::uint64_t most = reader.left() / (kRecordLength + 1);
+  imports.reserve(count < most ? count : most);
+  for (; count != 0; --count) {
+    if (!read_record(reader, imports.emplace_back())) return false;
+  }
+  return true;
+}
+
+bool read_files(Reader& reader, std::vector<std::string_view>& files) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the files")) return false;
+  for (; count != 0; --count) {
+    std::string_view file;
+    if (!read_required(reader, file, "a file name")) return false;
+    files.push_back(file);
+  }
+  return true;
+}
+
+bool read_substitutions(Reader& reader,
+                        std::vector<ManifestView::Substitution>& substitutions) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the substitutions")) return false;
+  for (; count != 0; --count) {
+    const std::size_t offset = reader.offset();
+    std::uint64_t fields = 0;
+    if (!reader.read_array(fields, "a substitution")) return false;
+    if (fields < kSubstitutionLength) {
+      return reader.fail(ErrorCode::kMalformed, offset,
+                         "a substitution has three fields");
+    }
+    ManifestView::Substitution& each = substitutions.emplace_back();
+    if (!read_required(reader, each.policy, "the policy of a substitution") ||
+        !read_required(reader, each.type, "the type of a substitution") ||
+        !read_required(reader, each.path, "the path of a substitution") ||
+        !skip_rest(reader, fields - kSubstitutionLength)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// File names by number, in order of first use. Nearly every manifest has one or two,
+// so the last one is tried first and a table is made only for many.
+class FileNumbers {
+ public:
+  std::size_t number_of(std::string_view file) {
+    if (!files_.empty() && files_[last_] == file) return last_;
+    last_ = files_.size() < kFew ? scan(file) : look_up(file);
+    if (last_ == files_.size()) files_.push_back(file);
+    return last_;
+  }
+  std::span<const std::string_view> files() const { return files_; }
+
+ private:
+  static constexpr std::size_t kFew = 16;
+
+  std::size_t scan(std::string_view file) const {
+    std::size_t i = 0;
+    while (i < files_.size() && files_[i] != file) ++i;
+    return i;
+  }
+  std::size_t look_up(std::string_view file) {
+    while (table_.size() < files_.size()) {
+      const std::size_t number = table_.size();
+      table_.emplace(files_[number], number);
+    }
+    const auto found = table_.find(file);
+    return found == table_.end() ? files_.size() : found->second;
+  }
+
+  std::vector<std::string_view> files_;
+  std::unordered_map<std::string_view, std::size_t> table_;
+  std::size_t last_ = 0;
+};
+
+void write_optional(wire::CursorWriter& writer, std::string_view value, bool is_nil) {
+  if (is_nil) {
+    writer.nil();
+  } else {
+    writer.text(value);
+  }
+}
+
+void write_imports(wire::CursorWriter& writer, const Manifest& manifest,
+                   FileNumbers& numbers) {
+  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kImports));
+  writer.array(manifest.imports.size());
+  for (const ImportRecord& record : manifest.imports) {
+    writer.array(kRecordLength);
+    writer.text(record.module);
+    writer.unsigned_integer(static_cast<std::uint64_t>(record.time));
+    write_optional(writer, record.chain,
+                   record.chain.empty() || record.chain == record.module);
+    write_optional(writer, record.function, record.function.empty());
+    if (record.file.empty()) {
+      writer.nil();
+    } else {
+      writer.unsigned_integer(numbers.number_of(record.file));
+    }
+    writer.unsigned_integer(record.line);
+  }
+}
+
+}  // namespace
+
+bool read_manifest(Reader& reader, ManifestView& manifest) {
+  std::uint64_t count = 0;
+  if (!reader.read_map(count, "the manifest")) return false;
+  std::uint64_t next_key = 0;
+  const std::size_t offset = reader.offset();
+  for (; count != 0; --count) {
+    const std::size_t key_offset = reader.offset();
+    std::uint64_t key = 0;
+    if (!reader.read_unsigned(key, UINT32_MAX, "a key of the manifest")) return false;
+    if (key < next_key) {
+      return reader.fail(ErrorCode::kMalformed, key_offset,
+                         "the keys of the manifest should ascend");
+    }
+    next_key = key + 1;
+    const bool read = key == static_cast<std::uint64_t>(ManifestKey::kImports)
+                          ? read_imports(reader, manifest.imports)
+                      : key == static_cast<std::uint64_t>(ManifestKey::kFiles)
+                          ? read_files(reader, manifest.files)
+                      : key == static_cast<std::uint64_t>(ManifestKey::kSubstitutions)
+                          ? read_substitutions(reader, manifest.substitutions)
+                          : reader.skip();
+    if (!read) return false;
+  }
+  // The files may stand behind the imports.
+  for (const ManifestView::Import& record : manifest.imports) {
+    if (record.file == ManifestView::kNoFile || record.file < manifest.files.size()) {
+      continue;
+    }
+    return reader.fail(ErrorCode::kMalformed, offset,
+                       "an import names file " + std::to_string(record.file) + " of " +
+                           std::to_string(manifest.files.size()));
+  }
+  return true;
+}
+
+std::string_view ManifestView::first_file() const {
+  for (const Import& import : imports) {
+    if (import.file != kNoFile && !files[import.file].empty())
+      return files[import.file];
+  }
+  return {};
+}
+
+std::string_view first_file(const Manifest& manifest) {
+  const auto found = std::ranges::find_if(
+      manifest.imports,
+      [](const ImportRecord& record) { return !record.file.empty(); });
+  return found == manifest.imports.end() ? std::string_view() : found->file;
+}
+
+bool read_manifest(Reader& reader, Manifest& manifest) {
+  const std::size_t start = reader.offset();
+  ManifestView view;
+  if (!read_manifest(reader, view)) return false;
+  manifest.imports.reserve(view.imports.size());
+  // A file's name stands once, and is copied to each import: of honest senders, to a
+  // few dozens.
+  constexpr std::size_t kMostCopied = 64;
+  const std::size_t most = 4096 + kMostCopied * (reader.offset() - start);
+  std::size_t copied = 0;
+  for (const ManifestView::Import& from : view.imports) {
+    ImportRecord& record = manifest.imports.emplace_back();
+    record.module = from.module;
+    record.time = from.time;
+    record.chain = from.chain.data() == nullptr ? from.module : from.chain;
+    record.function = from.function;
+    if (from.file != ManifestView::kNoFile) record.file = view.files[from.file];
+    copied += record.file.size();
+    if (copied > most) {
+      return reader.fail(ErrorCode::kLimitExceeded, start,
+                         "file names that are much longer than the manifest when each "
+                         "import has its own");
+    }
+    record.line = from.line;
+  }
+  for (const ManifestView::Substitution& from : view.substitutions) {
+    manifest.substitutions.push_back(
+        {std::string(from.policy), std::string(from.type), std::string(from.path)});
+  }
+  return true;
+}
+
+std::size_t manifest_bound(const Manifest& manifest) {
+  constexpr std::size_t kMap = 1 + 3 * (1 + 5);
+  constexpr std::size_t kRecord = 1 + 1 + 4 * 5 + 2 * 5;
+  std::size_t bound = kMap;
+  for (const ImportRecord& record : manifest.imports) {
+    bound += kRecord + record.module.size() + record.chain.size() +
+             record.function.size() + record.file.size();
+  }
+  for (const Substitution& substitution : manifest.substitutions) {
+    bound += 1 + 3 * 5 + substitution.policy.size() + substitution.type.size() +
+             substitution.path.size();
+  }
+  return bound;
+}
+
+void write_manifest(wire::CursorWriter& writer, const Manifest& manifest) {
+  const std::size_t has_imports = manifest.imports.empty() ? 0 : 1;
+  const std::size_t has_substitutions = manifest.substitutions.empty() ? 0 : 1;
+  FileNumbers numbers;
+  for (const ImportRecord& record : manifest.imports) {
+    if (!record.file.empty()) numbers.number_of(record.file);
+  }
+  const std::size_t has_files = numbers.files().empty() ? 0 : 1;
+  writer.map(has_imports + has_files + has_substitutions);
+  if (has_imports != 0) write_imports(writer, manifest, numbers);
+  if (has_files != 0) {
+    writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kFiles));
+    writer.array(numbers.files().size());
+    for (std::string_view file : numbers.files()) writer.text(file);
+  }
+  if (has_substitutions == 0) return;
+  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kSubstitutions));
+  writer.array(manifest.substitutions.size());
+  for (const Substitution& substitution : manifest.substitutions) {
+    writer.array(kSubstitutionLength);
+    writer.text(substitution.policy);
+    writer.text(substitution.type);
+    writer.text(substitution.path);
+  }
+}
+
+}  // namespace envelope
+}  // namespace waybill

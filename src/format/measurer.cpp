@@ -1,0 +1,79 @@
+// Every value that is still to come takes a byte at least, so what is missing is known
+// before it is there.
+// Tested by tests/format/measurer_test.cpp.
+
+#include "waybill/measurer.h"
+
+#include <algorithm>
+
+#include "wire/format.h"
+#include "wire/lead.h"
+
+namespace waybill {
+namespace {
+
+using wire::Counts;
+using wire::Lead;
+
+// An envelope starts with [["wb", …: three values, and the mark is the last of them.
+constexpr unsigned kMarkIndex = 2;
+
+// Containers around those that max_depth is about: at most the envelope, its code
+// section, and an entry of that.
+constexpr std::size_t kFrameDepth = 3;
+
+}  // namespace
+
+Measurer::Measurer(const Limits& limits)
+    : max_bytes_(limits.max_bytes), max_depth_(limits.max_depth) {}
+
+Extent Measurer::measure(BytesView bytes) {
+  std::uint64_t rest_of_head = 0;
+  while (pending_ != 0 && position_ < bytes.size()) {
+    const Lead& lead = wire::kLeads[bytes[position_]];
+    if (lead.head > bytes.size() - position_) {
+      rest_of_head = lead.head - 1U;
+      break;
+    }
+    if (!take(lead, bytes)) return {};
+  }
+  const std::uint64_t end = position_ + rest_of_head + pending_;
+  if (end <= bytes.size()) return {static_cast<std::size_t>(end), 0};
+  if (bytes.size() > max_bytes_) return {};
+  // One byte more than is allowed tells open() that it is too many.
+  const std::uint64_t wanted = std::min<std::uint64_t>(end - 1, max_bytes_) + 1;
+  return {0, static_cast<std::size_t>(wanted - bytes.size())};
+}
+
+// Changes nothing if there is no memory: the next call finds the same value again.
+bool Measurer::take(const Lead& lead, BytesView bytes) {
+  const std::uint64_t count = wire::length_of(lead, bytes.data() + position_);
+  if (!is_start(lead, count, bytes)) return false;
+  while (!open_.empty() && open_.back() == 0) open_.pop_back();
+  std::uint64_t items = 0;
+  if (lead.counts == Counts::kItems) items = count;
+  if (lead.counts == Counts::kPairs) items = 2 * count;
+  const std::size_t depth = open_.size();
+  if (items != 0) {
+    if (depth >= kFrameDepth && depth - kFrameDepth >= max_depth_) return false;
+    open_.push_back(items);
+  }
+  if (depth != 0) --open_[depth - 1];
+  pending_ += items;
+  --pending_;
+  seen_ = std::min(seen_ + 1, kMarkIndex + 2);
+  position_ += lead.head;
+  if (lead.counts == Counts::kBytes) position_ += count;
+  return true;
+}
+
+bool Measurer::is_start(const Lead& lead, std::uint64_t count, BytesView bytes) const {
+  constexpr std::size_t kLength = sizeof wire::kMark;
+  if (seen_ < kMarkIndex) return lead.counts == Counts::kItems;
+  if (seen_ == kMarkIndex) return lead.counts == Counts::kBytes && count == kLength;
+  // The mark's own bytes are there once the value after it is.
+  return seen_ != kMarkIndex + 1 ||
+         std::ranges::equal(bytes.subspan(position_ - kLength, kLength), wire::kMark);
+}
+
+}  // namespace waybill

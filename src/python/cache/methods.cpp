@@ -1,0 +1,134 @@
+// Tested by tests/python/classes/test_received_again.py, test_class_identity.py.
+
+#include "python/cache/methods.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "bytecode/instruction.h"
+#include "python/discovery/code_view.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Wrappers inside each other are looked through so far.
+constexpr int kDeepest = 8;
+
+// A type of functools, if that is what this is an instance of.
+bool is_of_functools(const State& state, PyObject* object, const char* name) {
+  if (std::string_view(Py_TYPE(object)->tp_name) != name) return false;
+  PyObject* module = find_module(state, state.name_table.get("functools").get());
+  if (module == nullptr) return false;
+  PyObject* type = raw_get(PyModule_GetDict(module), state.name_table.get(name).get());
+  return type == reinterpret_cast<PyObject*>(Py_TYPE(object));
+}
+
+bool is_method(const State& state, PyObject* attribute, int depth) {
+  if (PyFunction_Check(attribute)) return true;
+  const std::span<const char* const> names = wrapped_in(state, attribute);
+  if (names.empty()) {
+    PyTypeObject* type = Py_TYPE(attribute);
+    return PyType_IsSubtype(type, &PyProperty_Type) ||
+           PyType_IsSubtype(type, &PyClassMethod_Type) ||
+           PyType_IsSubtype(type, &PyStaticMethod_Type);
+  }
+  return depth < kDeepest &&
+         std::ranges::all_of(
+             names,
+             [&](const char* name) {
+               const Ref wrapped = Ref::steal(PyObject_GetAttrString(attribute, name));
+               return wrapped.get() == Py_None ||
+                      is_method(state, wrapped.get(), depth + 1);
+             });
+}
+
+// What leads to the globals of a function without a statement.
+bool leads_to_globals(std::string_view name) {
+  return name == "globals" || name == "__globals__" || name == "exec" || name == "eval";
+}
+
+}  // namespace
+
+std::span<const char* const> wrapped_in(const State& state, PyObject* attribute) {
+  static constexpr const char* kWrapped[] = {"__func__"};
+  static constexpr const char* kAccessors[] = {"fget", "fset", "fdel"};
+  static constexpr const char* kCalled[] = {"func"};
+  if (Py_IS_TYPE(attribute, &PyClassMethod_Type) ||
+      Py_IS_TYPE(attribute, &PyStaticMethod_Type)) {
+    return kWrapped;
+  }
+  if (Py_IS_TYPE(attribute, &PyProperty_Type)) return kAccessors;
+  if (is_of_functools(state, attribute, "cached_property") ||
+      is_of_functools(state, attribute, "partialmethod")) {
+    return kCalled;
+  }
+  return {};
+}
+
+bool is_method(const State& state, PyObject* attribute) {
+  return is_method(state, attribute, 0);
+}
+
+bool has_other_code(const State& state, PyObject* own, PyObject* value) {
+  if (own == value || Py_TYPE(own) != Py_TYPE(value)) return false;
+  if (PyFunction_Check(own)) {
+    const int is_same = PyObject_RichCompareBool(PyFunction_GET_CODE(own),
+                                                 PyFunction_GET_CODE(value), Py_EQ);
+    check(is_same);
+    return is_same == 0;
+  }
+  return std::ranges::any_of(wrapped_in(state, own), [&](const char* name) {
+    const Ref one = Ref::steal(PyObject_GetAttrString(own, name));
+    const Ref other = Ref::steal(PyObject_GetAttrString(value, name));
+    return (one.get() == Py_None) != (other.get() == Py_None) ||
+           has_other_code(state, one.get(), other.get());
+  });
+}
+
+void replace_items(PyObject* target, PyObject* source) {
+  if (PyDict_CheckExact(target) && PyDict_CheckExact(source)) {
+    const Ref old = Ref::steal(PyDict_Copy(target));
+    PyDict_Clear(target);
+    if (PyDict_Update(target, source) == 0) return;
+    const PendingError pending;
+    PyDict_Clear(target);
+    if (PyDict_Update(target, old.get()) != 0) PyErr_Clear();
+    pending.restore();
+    throw PyError();
+  }
+  PyErr_SetString(PyExc_TypeError, "replace_items() takes two dicts");
+  throw PyError();
+}
+
+bool may_write_globals(PyObject* code) {
+  std::vector<Ref> left = {Ref::share(code)};
+  while (!left.empty()) {
+    const Ref next = std::move(left.back());
+    left.pop_back();
+    auto* object = reinterpret_cast<PyCodeObject*>(next.get());
+    const CodeTables tables(object);
+    const auto instructions =
+        bytecode::read_instructions(kPythonVersion, tables.view().instructions);
+    if (!instructions) return true;
+    const auto is_write = [](const bytecode::Instruction& instruction) {
+      return instruction.operation == bytecode::Operation::kStoreGlobal ||
+             instruction.operation == bytecode::Operation::kDeleteGlobal;
+    };
+    if (std::ranges::any_of(*instructions, is_write) ||
+        std::ranges::any_of(tables.view().names, leads_to_globals)) {
+      return true;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object->co_consts); ++i) {
+      PyObject* constant = PyTuple_GET_ITEM(object->co_consts, i);
+      if (PyCode_Check(constant)) left.push_back(Ref::share(constant));
+    }
+  }
+  return false;
+}
+
+}  // namespace waybill::py

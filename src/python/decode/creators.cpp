@@ -1,0 +1,474 @@
+// How each kind of node is built. Shapes were checked by verify(); types of what
+// children turn out to be are checked here.
+// Tested by tests/python/functions/test_functions.py,
+// tests/python/kinds/test_reduce.py, tests/python/untrusted/test_untrusted_input.py.
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "python/cache/known_class.h"
+#include "python/decode/graph_decoder.h"
+#include "python/decode/lookup_check.h"
+#include "python/decode/standard_types.h"
+#include "python/decode/state_setter.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+#include "python/runtime/namespaces.h"
+#include "python/runtime/own_names.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::FunctionField;
+using wire::NodeTag;
+using Frame = GraphDecoder::Frame;
+
+Ref make_byte_array(GraphDecoder&, Frame& frame) {
+  return frame.children[0];  // It was read as one.
+}
+
+Ref make_slice(GraphDecoder&, Frame& frame) {
+  return Ref::steal(PySlice_New(frame.children[0].get(), frame.children[1].get(),
+                                frame.children[2].get()));
+}
+
+// A range holds ints, whatever it was made from. Where values are counted as a program
+// meets them, it counts as all that are in it.
+Ref make_range(GraphDecoder& decoder, Frame& frame) {
+  const bool are_ints = std::ranges::all_of(
+      frame.children, [](const Ref& child) { return PyLong_Check(child.get()); });
+  if (!are_ints || PyObject_IsTrue(frame.children[2].get()) == 0) {
+    decoder.fail(ErrorCode::kMalformed,
+                 "a range has three ints, of which the step is not 0");
+  }
+  Ref range = Ref::steal(PyObject_CallFunctionObjArgs(
+      reinterpret_cast<PyObject*>(&PyRange_Type), frame.children[0].get(),
+      frame.children[1].get(), frame.children[2].get(), nullptr));
+  const std::size_t most = decoder.limits().max_unfolded;
+  if (most == Limits::kNone) return range;
+  const Py_ssize_t length = PyObject_Size(range.get());
+  if (length >= 0 && static_cast<std::size_t>(length) <= most) return range;
+  PyErr_Clear();  // Of a length beyond any list's.
+  decoder.fail(ErrorCode::kLimitExceeded, "a range of more ints than the " +
+                                              std::to_string(most) +
+                                              " values that max_unfolded allows");
+}
+
+// Where the first name of a dotted path ends; its length if it has no dot.
+Py_ssize_t end_of_name(PyObject* path, Py_ssize_t start) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
+  const Py_ssize_t dot = PyUnicode_FindChar(path, '.', start, length, 1);
+  if (dot == -2) throw PyError();
+  return dot < 0 ? length : dot;
+}
+
+// Follows the path by getattr, as pickle's find_class does: the module has been
+// imported by now, and what it provides lazily counts too.
+Ref follow(Ref object, PyObject* path, const LookupCheck& check) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
+  if (end_of_name(path, 0) == length) {
+    return Ref::steal(PyObject_GetAttr(object.get(), path));
+  }
+  for (Py_ssize_t start = 0; start <= length;) {
+    const Py_ssize_t end = end_of_name(path, start);
+    const Ref name = Ref::steal(PyUnicode_Substring(path, start, end));
+    object = Ref::steal(PyObject_GetAttr(object.get(), name.get()));
+    start = end + 1;
+    if (start > length) break;
+    const Ref rest = Ref::steal(PyUnicode_Substring(path, start, length));
+    check.passed(object.get(), rest.get());
+  }
+  return object;
+}
+
+// Raises DecodeError if the error that is set says that waybill itself has no `path` in
+// its module: its own helpers differ between versions.
+void refuse_other_waybill(GraphDecoder& decoder, const Ref& module, PyObject* path) {
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return;
+  const PendingError error;
+  const std::string advice = advice_on_versions(module.get());
+  if (advice.empty()) return error.restore();
+  std::string detail = "no ";
+  detail += PrintableText(path).view();
+  detail += " in ";
+  detail += PrintableText(module.get()).view();
+  decoder.fail(ErrorCode::kUnknownFormat, detail + ": " + advice);
+}
+
+// The module came as its number: find_class() imports as it sees fit, and terms are
+// about the name that the manifest gives it, whatever it calls itself.
+Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
+  const State& state = decoder.state();
+  ModuleImporter& modules = decoder.modules();
+  const bool is_builtin = frame.children[0].get() == Py_None;
+  const std::size_t index = is_builtin ? 0 : PyLong_AsSize_t(frame.children[0].get());
+  PyObject* path = frame.children[1].get();
+  const Admission* admission = decoder.hooks().admission;
+  PyObject* find_class = decoder.hooks().find_class;
+  Ref name;
+  if (admission != nullptr || find_class != nullptr) {
+    name = is_builtin ? state.names.builtins_plain : modules.name(index);
+  }
+  const LookupCheck check(state, admission, decoder.denied_names(), frame.offset,
+                          name.get(), path);
+  Ref object;
+  if (find_class != nullptr) {
+    object =
+        Ref::steal(PyObject_CallFunctionObjArgs(find_class, name.get(), path, nullptr));
+  } else {
+    Ref module = is_builtin ? builtins_module(state) : modules.get(index);
+    check.entered(module.get());
+    try {
+      object = follow(std::move(module), path, check);
+    } catch (const PyError&) {
+      if (is_builtin) throw;
+      refuse_other_waybill(decoder, modules.name(index), path);
+      throw;
+    }
+  }
+  check.found(object.get());
+  return object;
+}
+
+Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
+  Ref globals;
+  if (frame.children[3].get() == Py_True) {
+    PyObject* name = frame.children[0].get();
+    Ref module = Ref::steal(
+        PyModule_NewObject(name == Py_None ? decoder.state().names.empty.get() : name));
+    globals = Ref::share(PyModule_GetDict(module.get()));
+    decoder.note_module(std::move(module));
+  } else {
+    globals = Ref::steal(PyDict_New());
+  }
+  const auto text_or_null = [&](std::size_t index) {
+    PyObject* text = frame.children[index].get();
+    return text == Py_None ? nullptr : text;
+  };
+  describe_namespace(decoder.state(), globals.get(), text_or_null(0), text_or_null(1),
+                     frame.children[2].get() == Py_True);
+  return globals;
+}
+
+Ref own_module(GraphDecoder& decoder, Frame& frame) {
+  PyObject* module = decoder.module_with(frame.children[0].get());
+  if (module == nullptr) {
+    decoder.fail(ErrorCode::kBadReference, "a module whose namespace is no module's");
+  }
+  return Ref::share(module);
+}
+
+Ref finish_module(GraphDecoder& decoder, Frame& frame) {
+  decoder.add_module(frame.object.get(), frame.children[2].get());
+  return {};
+}
+
+Ref load_persistent(GraphDecoder& decoder, Frame& frame) {
+  PyObject* load = decoder.hooks().persistent_load;
+  if (load == nullptr) {
+    decoder.fail(ErrorCode::kUndeclared,
+                 "an object with a persistent id, which only an Unpickler with "
+                 "persistent_load() can find");
+  }
+  return Ref::steal(PyObject_CallOneArg(load, frame.children[0].get()));
+}
+
+Ref take_buffer(GraphDecoder& decoder, Frame& frame) {
+  PyObject* buffers = decoder.hooks().buffers;
+  Ref buffer = buffers == nullptr ? Ref() : Ref::steal_or_null(PyIter_Next(buffers));
+  if (!buffer) {
+    if (PyErr_Occurred()) throw PyError();
+    decoder.fail(ErrorCode::kUndeclared, "a buffer that was not given in `buffers`");
+  }
+  if (PyLong_AsUnsignedLongLong(frame.children[0].get()) != decoder.next_buffer()) {
+    decoder.fail(ErrorCode::kMalformed, "a buffer whose number is not the next");
+  }
+  if (frame.children[1].get() == Py_False) return buffer;
+  Ref view = Ref::steal(PyMemoryView_FromObject(buffer.get()));
+  if (PyMemoryView_GET_BUFFER(view.get())->readonly != 0) return buffer;
+  return Ref::steal(PyObject_CallMethod(view.get(), "toreadonly", nullptr));
+}
+
+// What came with this id before, or what came now.
+Ref keep_identified(GraphDecoder& decoder, Frame& frame) {
+  PyObject* id = frame.children[0].get();
+  bool is_known = false;
+  Ref object = decoder.claim(id, frame.children[1].get(), is_known);
+  decoder.close_claim(id, object.get());
+  return object;
+}
+
+Ref stand_in(GraphDecoder& decoder, Frame& frame) {
+  decoder.put_instead(frame.children[0].get());
+  return Ref::share(Py_None);
+}
+
+Ref find_earlier(GraphDecoder& decoder, Frame& frame) {
+  PyObject* history = decoder.hooks().history;
+  const Py_ssize_t payload = PyLong_AsSsize_t(frame.children[0].get());
+  PyErr_Clear();  // Beyond any list.
+  PyObject* object = nullptr;
+  if (history != nullptr && payload >= 0 && payload < PyList_GET_SIZE(history)) {
+    object = PyDict_GetItemWithError(PyList_GET_ITEM(history, payload),
+                                     frame.children[1].get());
+  }
+  if (object == nullptr) {
+    if (PyErr_Occurred()) throw PyError();
+    decoder.fail(ErrorCode::kBadReference,
+                 "an object of an earlier payload of the stream, which only the "
+                 "Unpickler that read that one has");
+  }
+  return Ref::share(object);
+}
+
+Ref make_cell(GraphDecoder& decoder, Frame& frame) {
+  Ref cell = Ref::steal(PyCell_New(nullptr));
+  if (frame.left == 0) decoder.add_fresh_cell(cell);
+  return cell;
+}
+
+Ref fill_cell(GraphDecoder& decoder, Frame& frame) {
+  if (!frame.children.empty() && !decoder.is_empty(frame.children[0].get())) {
+    check(PyCell_Set(frame.object.get(), frame.children[0].get()));
+  }
+  return {};
+}
+
+Ref make_function(GraphDecoder& decoder, Frame& frame) {
+  const std::size_t body = PyLong_AsSize_t(frame.children[0].get());
+  Ref code = decoder.code().next_use(body);
+  PyObject* globals = frame.children[1].get();
+  PyObject* cells = frame.children[2].get();
+  if (!PyDict_CheckExact(globals) || !PyList_CheckExact(cells)) {
+    decoder.fail(ErrorCode::kMalformed, "a function without namespace or cells");
+  }
+  Ref closure = Ref::steal(PyList_AsTuple(cells));
+  const Py_ssize_t count = PyTuple_GET_SIZE(closure.get());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (PyCell_Check(PyTuple_GET_ITEM(closure.get(), i))) continue;
+    decoder.fail(ErrorCode::kMalformed,
+                 "a closure that holds something else than cells");
+  }
+  auto* code_object = reinterpret_cast<PyCodeObject*>(code.get());
+  if (count != PyCode_GetNumFree(code_object)) {
+    decoder.fail(ErrorCode::kMalformed, "a closure of another length than the code's");
+  }
+  Ref function = Ref::steal(PyFunction_New(code.get(), globals));
+  if (count != 0) check(PyFunction_SetClosure(function.get(), closure.get()));
+  frame.cells = decoder.take_fresh_cells();
+  return function;
+}
+
+Ref make_code(GraphDecoder& decoder, Frame& frame) {
+  return decoder.code().next_use(PyLong_AsSize_t(frame.children[0].get()));
+}
+
+Ref make_lazy_import(GraphDecoder& decoder, Frame& frame) {
+  // What it will turn out to be could not be asked about.
+  if (decoder.hooks().admission != nullptr || decoder.hooks().find_class != nullptr) {
+    decoder.fail(
+        ErrorCode::kRefused,
+        "a lazy import, which neither a policy nor find_class() can look into");
+  }
+  return Ref::steal(PyObject_CallFunctionObjArgs(decoder.state().make_lazy_import.get(),
+                                                 frame.children[0].get(),
+                                                 frame.children[1].get(), nullptr));
+}
+
+Ref class_dict(GraphDecoder& decoder, Frame& frame) {
+  PyObject* type = frame.children[0].get();
+  if (!PyType_Check(type)) {
+    decoder.fail(ErrorCode::kMalformed, "the dict of a class that is no class");
+  }
+  return type_dict(reinterpret_cast<PyTypeObject*>(type));
+}
+
+// Whether a dict that is made of it has keys that nobody has looked at: of a range, or
+// of a list of pairs.
+bool has_unseen_keys(PyObject* argument) {
+  if (PyDict_Check(argument) || PyUnicode_Check(argument) || PyBytes_Check(argument)) {
+    return false;
+  }
+  return Py_TYPE(argument)->tp_iter != nullptr || PySequence_Check(argument) != 0;
+}
+
+// A dict that is called into being puts its keys in their places by itself.
+void demand_counted_keys(GraphDecoder& decoder, PyObject* callable,
+                         std::span<PyObject* const> arguments) {
+  if (!decoder.counts_keys_of(callable)) return;
+  for (PyObject* argument : arguments) {
+    if (!has_unseen_keys(argument)) continue;
+    decoder.fail(ErrorCode::kLimitExceeded,
+                 "a dict that is made of something else than a dict, so that "
+                 "max_key_steps cannot count what its keys take");
+  }
+}
+
+// Refuses arguments, which are in a list, that the terms do not let the callable have.
+void demand_fitting(GraphDecoder& decoder, PyObject* callable, PyObject* list) {
+  if (!PyList_CheckExact(list)) {
+    decoder.fail(ErrorCode::kMalformed, "arguments that are no array");
+  }
+  const std::span<PyObject* const> arguments(
+      PySequence_Fast_ITEMS(list), static_cast<std::size_t>(PyList_GET_SIZE(list)));
+  demand_counted_keys(decoder, callable, arguments);
+  if (const StandardType* type = standard_type(decoder, callable)) {
+    demand_arguments(decoder, *type, arguments);
+  }
+}
+
+Ref call_reducer(GraphDecoder& decoder, Frame& frame) {
+  demand_fitting(decoder, frame.children[0].get(), frame.children[1].get());
+  Ref arguments = Ref::steal(PySequence_Tuple(frame.children[1].get()));
+  return Ref::steal(PyObject_Call(frame.children[0].get(), arguments.get(), nullptr));
+}
+
+Ref call_new(GraphDecoder& decoder, Frame& frame) {
+  PyObject* type = frame.children[0].get();
+  if (!PyType_Check(type) || !PyDict_CheckExact(frame.children[2].get()) ||
+      !PyList_CheckExact(frame.children[1].get())) {
+    decoder.fail(ErrorCode::kMalformed, "an instance of something that is no class");
+  }
+  // The slot, as pickle calls it: looking __new__ up would make a method of it.
+  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  if (cls->tp_new == nullptr) {
+    PyErr_Format(PyExc_TypeError, "cannot create '%.200s' instances", cls->tp_name);
+    throw PyError();
+  }
+  demand_fitting(decoder, type, frame.children[1].get());
+  const Ref arguments = Ref::steal(PyList_AsTuple(frame.children[1].get()));
+  PyObject* keywords = frame.children[2].get();
+  if (PyDict_GET_SIZE(keywords) != 0 && standard_type(decoder, type) != nullptr) {
+    decoder.fail(ErrorCode::kLimitExceeded, "keywords that this type does not write");
+  }
+  // What takes arguments means something by them.
+  if (PyTuple_GET_SIZE(arguments.get()) == 0 && PyDict_GET_SIZE(keywords) == 0) {
+    if (const Ref inherited = decoder.new_without_attributes(cls)) {
+      return Ref::steal(PyObject_CallOneArg(inherited.get(), type));
+    }
+  }
+  return Ref::steal(cls->tp_new(cls, arguments.get(),
+                                PyDict_GET_SIZE(keywords) == 0 ? nullptr : keywords));
+}
+
+Ref make_class(GraphDecoder& decoder, Frame& frame) {
+  const State& state = decoder.state();
+  PyObject* id = frame.children[0].get();
+  if (id != Py_None) {
+    if (Ref known = identified_object(state, id); known && PyType_Check(known.get())) {
+      frame.is_known = true;
+      return known;
+    }
+  }
+  Ref made = Ref::steal(PyObject_CallFunctionObjArgs(
+      state.make_class.get(), frame.children[1].get(), frame.children[2].get(),
+      frame.children[3].get(), frame.children[4].get(),
+      decoder.has_open_base(frame.children[3].get()) ? Py_True : Py_False, nullptr));
+  return id == Py_None ? made : decoder.claim(id, made.get(), frame.is_known);
+}
+
+Ref finish_class(GraphDecoder& decoder, Frame& frame) {
+  PyObject* id = frame.children[0].get();
+  if (!frame.is_known) {
+    Ref::steal(
+        PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
+    decoder.close_claim(id, frame.object.get());
+  }
+  if (id != Py_None && PyType_Check(frame.object.get())) decoder.add_class(frame);
+  return {};
+}
+
+// In order of the tags; lists, tuples, sets and dicts are the decoder's own.
+constexpr NodeCodec kCodecs[] = {
+    {NodeTag::kByteArray, 0, nullptr, make_byte_array},
+    {NodeTag::kSlice, 0, nullptr, make_slice},
+    {NodeTag::kRange, 0, nullptr, make_range},
+    {NodeTag::kGlobal, 0, nullptr, look_up_global},
+    {NodeTag::kNamespace, 4, make_namespace, nullptr},
+    {NodeTag::kCell, 0, make_cell, fill_cell},
+    {NodeTag::kFunction, 3, make_function, nullptr},
+    {NodeTag::kCode, 0, nullptr, make_code},
+    {NodeTag::kLazyImport, 0, nullptr, make_lazy_import},
+    {NodeTag::kClassDict, 0, nullptr, class_dict},
+    {NodeTag::kObject, 2, call_reducer, finish_reduced},
+    {NodeTag::kNewObject, 3, call_new, finish_new},
+    {NodeTag::kClass, 5, make_class, finish_class},
+    {NodeTag::kPersistent, 0, nullptr, load_persistent},
+    {NodeTag::kBuffer, 0, nullptr, take_buffer},
+    {NodeTag::kIdentified, 0, nullptr, keep_identified},
+    {NodeTag::kModule, 1, own_module, finish_module},
+    {NodeTag::kEarlier, 0, nullptr, find_earlier},
+    {NodeTag::kInstead, 0, nullptr, stand_in},
+};
+
+}  // namespace
+
+const NodeCodec* node_codec(std::uint8_t tag) {
+  for (const NodeCodec& codec : kCodecs) {
+    if (static_cast<std::uint8_t>(codec.tag) == tag) return &codec;
+  }
+  return nullptr;
+}
+
+void set_function_field(GraphDecoder& decoder, PyObject* function,
+                        const std::vector<Ref>& cells, std::uint64_t field,
+                        PyObject* value) {
+  const char* attribute = nullptr;
+  switch (static_cast<FunctionField>(field)) {
+    case FunctionField::kGlobals:
+      return;  // Went into the namespace as it was read.
+    case FunctionField::kImports:
+      return decoder.add_imports(value);
+    case FunctionField::kCells:
+      if (!PyList_CheckExact(value) ||
+          static_cast<std::size_t>(PyList_GET_SIZE(value)) != cells.size()) {
+        decoder.fail(ErrorCode::kMalformed, "contents for another number of cells");
+      }
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        PyObject* content = PyList_GET_ITEM(value, static_cast<Py_ssize_t>(i));
+        if (!decoder.is_empty(content)) check(PyCell_Set(cells[i].get(), content));
+      }
+      return;
+    case FunctionField::kDefaults:
+      attribute = "__defaults__";
+      break;
+    case FunctionField::kKeywordDefaults:
+      attribute = "__kwdefaults__";
+      break;
+    case FunctionField::kAnnotations:
+      attribute = "__annotations__";
+      break;
+    case FunctionField::kAnnotate:
+      attribute = "__annotate__";
+      break;
+    case FunctionField::kTypeParameters:
+      attribute = "__type_params__";
+      break;
+    case FunctionField::kAttributes:
+      attribute = "__dict__";
+      break;
+    case FunctionField::kName:
+      attribute = "__name__";
+      break;
+    case FunctionField::kQualifiedName:
+      attribute = "__qualname__";
+      break;
+    case FunctionField::kModule:
+      attribute = "__module__";
+      break;
+    case FunctionField::kDoc:
+      attribute = "__doc__";
+      break;
+  }
+  if (attribute == nullptr) {
+    decoder.fail(ErrorCode::kUnknownTag,
+                 "field " + std::to_string(field) + " of a function is not known");
+  }
+  check(PyObject_SetAttrString(function, attribute, value));
+}
+
+}  // namespace waybill::py

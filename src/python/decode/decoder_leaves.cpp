@@ -1,0 +1,162 @@
+// Values without values in them: scalars, text, and what extension types mean.
+// Tested by tests/python/kinds/test_values.py and
+// tests/python/untrusted/test_untrusted_input.py.
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "python/decode/graph_decoder.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/leaves.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Token;
+using wire::TokenType;
+
+using Frame = GraphDecoder::Frame;
+using FrameKind = GraphDecoder::FrameKind;
+
+double double_at(const std::uint8_t* bytes) {
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 8; ++i) bits = bits << 8 | bytes[i];
+  return std::bit_cast<double>(bits);
+}
+
+Ref text(BytesView bytes, const char* errors) {
+  return Ref::steal(PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(bytes.data()),
+                                         static_cast<Py_ssize_t>(bytes.size()),
+                                         errors));
+}
+
+}  // namespace
+
+// Code that gets hold of an open list or tuple must not find holes in it.
+void GraphDecoder::fill_holes(Frame& frame) {
+  if (std::exchange(frame.has_no_holes, true)) return;
+  PyObject* object = frame.object.get();
+  if (frame.kind == FrameKind::kList) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object); ++i) {
+      if (PyList_GET_ITEM(object, i) == nullptr) {
+        PyList_SET_ITEM(object, i, Ref::share(Py_None).release());
+      }
+    }
+  } else if (frame.kind == FrameKind::kTuple) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
+      if (PyTuple_GET_ITEM(object, i) == nullptr) {
+        PyTuple_SET_ITEM(object, i, Ref::share(Py_None).release());
+      }
+    }
+  }
+}
+
+Ref GraphDecoder::leaf(const Token& token, bool is_name) {
+  if (Ref scalar = scalar_of(token)) return scalar;
+  switch (token.type) {
+    case TokenType::kText: {
+      Ref value = texts_.make(token.bytes.data(), token.bytes.size(),
+                              token.bytes.size() + reader_.left(), is_name);
+      if (value) return value;
+      fail(ErrorCode::kMalformed, "text that is not UTF-8");
+    }
+    case TokenType::kBinary:
+      if (!stack_.empty() && stack_.back().codec != nullptr &&
+          stack_.back().codec->tag == NodeTag::kByteArray) {
+        return Ref::steal(PyByteArray_FromStringAndSize(
+            token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
+      }
+      return Ref::steal(PyBytes_FromStringAndSize(
+          token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
+    default:
+      return extension(token);
+  }
+}
+
+Ref GraphDecoder::extension(const Token& token) {
+  switch (static_cast<ExtType>(token.ext_type)) {
+    case ExtType::kReference:
+      return reference(token);
+    case ExtType::kModule: {
+      std::uint64_t index = 0;
+      const bool is_known = wire::index_of(token.bytes, index) && modules_ != nullptr &&
+                            index < modules_->size();
+      if (!is_known) fail(ErrorCode::kUndeclared, "a module that is not listed");
+      if (!stack_.empty() && stack_.back().codec != nullptr &&
+          stack_.back().codec->tag == NodeTag::kGlobal) {
+        return Ref::steal(PyLong_FromUnsignedLongLong(index));  // See look_up_global.
+      }
+      return outside([&] {
+        Ref module = modules_->get(index);
+        const Admission* admission = hooks_.admission;
+        if (admission != nullptr) {
+          const Ref name = modules_->name(index);
+          LookupCheck(state_, admission, denied_names_, token.offset, name.get(),
+                      nullptr)
+              .found(module.get());
+        }
+        return module;
+      });
+    }
+    case ExtType::kInteger:
+      if (token.bytes.empty()) break;
+      cost_.steps = token.bytes.size() / 8;  // No int keeps its hash.
+      return integer_from_bytes(token.bytes.data(), token.bytes.size());
+    case ExtType::kComplex:
+      if (token.bytes.size() != 16) break;
+      return Ref::steal(PyComplex_FromDoubles(double_at(token.bytes.data()),
+                                              double_at(token.bytes.data() + 8)));
+    case ExtType::kText:
+      return text(token.bytes, "surrogatepass");
+    case ExtType::kSingleton:
+      if (token.bytes.size() != 1) break;
+      switch (static_cast<wire::Singleton>(token.bytes[0])) {
+        case wire::Singleton::kEllipsis:
+          return Ref::share(Py_Ellipsis);
+        case wire::Singleton::kNotImplemented:
+          return Ref::share(Py_NotImplemented);
+        case wire::Singleton::kEmpty:
+          if (nested_ == nullptr) return state_.empty;
+          break;
+      }
+      break;
+    case ExtType::kCode:
+      if (nested_ == nullptr || next_nested_ >= nested_->size()) break;
+      return (*nested_)[next_nested_++];
+    default:
+      break;
+  }
+  fail(ErrorCode::kUnknownTag, "an extension that has no meaning here");
+}
+
+// Python code cannot make a tuple that holds itself but through something that is no
+// tuple; hashing one would not end.
+void GraphDecoder::demand_detour(std::size_t depth) {
+  if (stack_.back().direct < stack_.size() - depth) return;
+  fail(ErrorCode::kBadReference, "a tuple or frozenset that holds itself");
+}
+
+Ref GraphDecoder::reference(const Token& token) {
+  std::uint64_t index = 0;
+  if (!wire::index_of(token.bytes, index) || index >= slots_.size() ||
+      !slots_[index].object) {
+    fail(ErrorCode::kBadReference, "a reference to an object that is not there yet");
+  }
+  const Slot& slot = slots_[index];
+  if (slot.depth != 0) {
+    Frame& frame = stack_[slot.depth - 1];
+    fill_holes(frame);
+    if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
+      demand_detour(slot.depth);
+      late_depth_ = std::min(late_depth_, slot.depth);
+    }
+  }
+  cost_ = slot.cost;
+  return slot.object;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,84 @@
+// The path from the root of a payload to what was being built when code of the
+// payload's or of a library raised: it stands in a note of the exception. Tested by
+// tests/python/imports/test_order_of_need.py.
+
+#include <string>
+
+#include "format/part_names.h"
+#include "python/decode/graph_decoder.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::NodeTag;
+
+constexpr std::size_t kMaxFrames = 256;  // The innermost ones.
+
+std::string in_brackets(PyObject* key) { return "[" + shown_key(key) + "]"; }
+
+std::string attribute(PyObject* name) {
+  return PyUnicode_CheckExact(name) ? "." + text_of(name) : in_brackets(name);
+}
+
+// The attribute of a function that one of its fields becomes.
+std::string attribute_of_field(PyObject* field) {
+  const auto number = static_cast<std::uint64_t>(PyLong_AsLong(field));
+  return ".__" + std::string(envelope::function_field_name(number)) + "__";
+}
+
+}  // namespace
+
+std::string GraphDecoder::path() const {
+  std::string path = "obj";
+  const std::size_t first = stack_.size() > kMaxFrames ? stack_.size() - kMaxFrames : 0;
+  if (first != 0) path += " … ";
+  for (std::size_t i = first; i < stack_.size(); ++i) {
+    const Frame& frame = stack_[i];
+    const bool is_state = i > 0 && stack_[i - 1].kind == FrameKind::kNode &&
+                          (stack_[i - 1].codec->tag == NodeTag::kObject ||
+                           stack_[i - 1].codec->tag == NodeTag::kNewObject);
+    switch (frame.kind) {
+      case FrameKind::kFields:
+        if (frame.key) path += attribute_of_field(frame.key.get());
+        break;
+      case FrameKind::kAttributes:
+      case FrameKind::kInstance:
+        if (frame.key) path += attribute(frame.key.get());
+        break;
+      case FrameKind::kDict:
+        if (!frame.key) break;
+        path += is_state ? attribute(frame.key.get()) : in_brackets(frame.key.get());
+        break;
+      case FrameKind::kNode:
+        break;  // What is in it says where it is.
+      default:
+        path += "[" + std::to_string(frame.position) + "]";
+    }
+  }
+  return path;
+}
+
+void GraphDecoder::describe_failure() {
+  // Running out of memory is nobody's fault.
+  if (PyErr_ExceptionMatches(PyExc_MemoryError) ||
+      !PyErr_ExceptionMatches(PyExc_Exception) || stack_.empty()) {
+    return;
+  }
+  const Ref raised = take_error();
+  // Waybill's own errors say where they are.
+  if (is_of(state_, raised.get(), &LateHelpers::error)) {
+    put_back_error(raised);
+    return;
+  }
+  const std::string note = "waybill: raised while " + path() + " was being built";
+  if (!Ref::steal_or_null(
+          PyObject_CallMethod(raised.get(), "add_note", "s", note.c_str()))) {
+    PyErr_Clear();
+  }
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.get())), raised.get());
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,236 @@
+// The rows. Each type's code is bounded by what the row lets in, on any Python: numbers
+// of 128 bits, text of a length that is read in microseconds, containers that are read
+// once. Tested by tests/python/untrusted/test_standard_types.py.
+
+#include "python/decode/standard_types.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+#include "python/runtime/state.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+enum class Takes : std::uint8_t {
+  kNothing,
+  kSmall,       // Up to 64 bytes of text or binary, an int of up to 128 bits, None.
+  kText,        // Up to 4096 characters, or what is small.
+  kPart,        // A path or a part of one; all of them have 32768 characters at most.
+  kObject,      // What is no plain data, or what is small: what the type looks at.
+  kEmpty,       // An empty list or tuple.
+  kOwnDict,     // A dict that nothing else refers to.
+  kAttributes,  // Of state: None or a dict, of what shadows nothing.
+  kUuid,        // Of state: None or a dict of what a UUID has, all small.
+};
+
+constexpr std::size_t kMostSmallBytes = 64;
+constexpr std::size_t kMostIntegerBytes = 17;
+constexpr Py_ssize_t kMostText = 4096;
+constexpr Py_ssize_t kMostParts = 1024;
+constexpr Py_ssize_t kMostPartsText = 32768;
+constexpr Py_ssize_t kMany = PY_SSIZE_T_MAX;
+
+// Bytes of memory of an item and a pair of what the type makes of them.
+constexpr std::uint64_t kItem = 16;
+constexpr std::uint64_t kPair = 192;
+constexpr std::uint64_t kCharacter = 8;
+
+}  // namespace
+
+struct StandardType {
+  std::string_view module, name;
+  Py_ssize_t most;             // Arguments.
+  std::array<Takes, 2> takes;  // The first, and all others.
+  Takes state = Takes::kNothing;
+  bool has_items = false;
+  bool has_pairs = false;
+};
+
+namespace {
+
+using enum Takes;
+
+// `module` is where the type says that it is from, or the package of that.
+constexpr StandardType kTypes[] = {
+    {"collections", "Counter", 1, {kOwnDict}},
+    {"collections", "OrderedDict", 0, {}, kAttributes, false, true},
+    {"collections", "defaultdict", 1, {kObject}, kNothing, false, true},
+    {"collections", "deque", 2, {kEmpty, kSmall}, kNothing, true, false},
+    {"datetime", "date", 3, {kSmall, kSmall}},
+    {"datetime", "datetime", 8, {kSmall, kObject}},
+    {"datetime", "time", 5, {kSmall, kObject}},
+    {"datetime", "timedelta", 7, {kSmall, kSmall}},
+    {"datetime", "timezone", 2, {kObject, kText}},
+    {"decimal", "Decimal", 1, {kText}},
+    {"ipaddress", "IPv4Address", 1, {kSmall}},
+    {"ipaddress", "IPv6Address", 1, {kSmall}},
+    {"pathlib", "PosixPath", kMany, {kPart, kPart}},
+    {"pathlib", "PurePosixPath", kMany, {kPart, kPart}},
+    {"pathlib", "PureWindowsPath", kMany, {kPart, kPart}},
+    {"pathlib", "WindowsPath", kMany, {kPart, kPart}},
+    {"uuid", "UUID", 1, {kSmall}, kUuid},
+};
+
+bool is_small(PyObject* value) {
+  if (value == Py_None || PyBool_Check(value)) return true;
+  if (PyLong_CheckExact(value)) return integer_size(value) <= kMostIntegerBytes;
+  if (PyBytes_CheckExact(value)) {
+    return static_cast<std::size_t>(PyBytes_GET_SIZE(value)) <= kMostSmallBytes;
+  }
+  return PyUnicode_CheckExact(value) &&
+         static_cast<std::size_t>(PyUnicode_GET_LENGTH(value)) <= kMostSmallBytes;
+}
+
+bool is_text_of(PyObject* value, Py_ssize_t most) {
+  return PyUnicode_CheckExact(value) && PyUnicode_GET_LENGTH(value) <= most;
+}
+
+bool is_plain_data(PyObject* value) {
+  return PyUnicode_Check(value) || PyBytes_Check(value) || PyByteArray_Check(value) ||
+         PyLong_Check(value) || PyTuple_Check(value) || PyList_Check(value) ||
+         PyDict_Check(value) || PyAnySet_Check(value) || PyRange_Check(value) ||
+         PySlice_Check(value);
+}
+
+bool is_uuid_state(PyObject* state) {
+  if (state == Py_None) return true;
+  if (!PyDict_CheckExact(state)) return false;
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(state, &position, &name, &value)) {
+    const bool is_known = PyUnicode_CheckExact(name) &&
+                          (PyUnicode_CompareWithASCIIString(name, "int") == 0 ||
+                           PyUnicode_CompareWithASCIIString(name, "is_safe") == 0);
+    if (!is_known || !is_small(value) || PyUnicode_Check(value)) return false;
+  }
+  return true;
+}
+
+bool takes(const GraphDecoder& decoder, Takes what, PyObject* value) {
+  switch (what) {
+    case kNothing:
+      return false;
+    case kSmall:
+      return is_small(value);
+    case kText:
+      return is_small(value) || is_text_of(value, kMostText);
+    case kPart:
+      return is_small(value) || is_text_of(value, kMostPartsText);
+    case kObject:
+      return is_small(value) || !is_plain_data(value);
+    case kEmpty:
+      return (PyTuple_CheckExact(value) || PyList_CheckExact(value)) &&
+             Py_SIZE(value) == 0;
+    case kOwnDict: {
+      // Held by the list of arguments, and by what later payloads may refer to.
+      const Py_ssize_t holders = decoder.hooks().history == nullptr ? 1 : 2;
+      return PyDict_CheckExact(value) && Py_REFCNT(value) <= holders;
+    }
+    case kAttributes:
+      return value == Py_None || PyDict_CheckExact(value);
+    case kUuid:
+      return is_uuid_state(value);
+  }
+  return false;
+}
+
+std::uint64_t memory_of(PyObject* argument) {
+  if (PyDict_Check(argument)) {
+    return static_cast<std::uint64_t>(PyDict_GET_SIZE(argument)) * kPair;
+  }
+  if (!PyUnicode_Check(argument)) return 0;
+  return static_cast<std::uint64_t>(PyUnicode_GET_LENGTH(argument)) * kCharacter;
+}
+
+[[noreturn]] void refuse(GraphDecoder& decoder, const StandardType& type,
+                         const std::string& what) {
+  decoder.fail(
+      ErrorCode::kLimitExceeded,
+      what + " that " + std::string(type.module) + "." + std::string(type.name) +
+          " does not write itself, whose cost limits with max_key_steps "
+          "cannot bound; give limits=waybill.security.Limits() if the sender is "
+          "trusted");
+}
+
+bool is_in(std::string_view module, std::string_view package) {
+  return module.starts_with(package) &&
+         (module.size() == package.size() || module[package.size()] == '.');
+}
+
+}  // namespace
+
+const StandardType* standard_type(const GraphDecoder& decoder, PyObject* callable) {
+  if (!decoder.holds_calls_to_table() || !PyType_Check(callable)) return nullptr;
+  auto* type = reinterpret_cast<PyTypeObject*>(callable);
+  const std::string_view whole(type->tp_name);
+  const std::string_view name = whole.substr(whole.rfind('.') + 1);
+  const auto* found = std::ranges::find(kTypes, name, &StandardType::name);
+  if (found == std::end(kTypes)) return nullptr;
+  const Ref module = module_of_type(decoder.state(), type);
+  return is_in(text_of(module.get()), found->module) ? found : nullptr;
+}
+
+void demand_arguments(GraphDecoder& decoder, const StandardType& type,
+                      std::span<PyObject* const> arguments) {
+  const auto count = static_cast<Py_ssize_t>(arguments.size());
+  bool fits = count <= type.most && count <= kMostParts;
+  Py_ssize_t characters = 0;
+  for (Py_ssize_t i = 0; fits && i < count; ++i) {
+    PyObject* argument = arguments[static_cast<std::size_t>(i)];
+    const Takes what = type.takes[i == 0 ? 0 : 1];
+    fits = takes(decoder, what, argument);
+    if (PyUnicode_Check(argument)) characters += PyUnicode_GET_LENGTH(argument);
+    if (fits) decoder.take_memory(memory_of(argument));
+  }
+  if (!fits || characters > kMostPartsText) refuse(decoder, type, "arguments");
+}
+
+void demand_contents(GraphDecoder& decoder, const StandardType& type, PyObject* state,
+                     PyObject* items, PyObject* pairs, bool has_setter) {
+  const Py_ssize_t item_count = PyList_GET_SIZE(items);
+  const Py_ssize_t pair_count = PyList_GET_SIZE(pairs) / 2;
+  if ((state != Py_None && !takes(decoder, type.state, state)) || has_setter) {
+    refuse(decoder, type, "state");
+  }
+  if ((item_count != 0 && !type.has_items) || (pair_count != 0 && !type.has_pairs)) {
+    refuse(decoder, type, "contents");
+  }
+  decoder.take_memory(static_cast<std::uint64_t>(item_count) * kItem +
+                      static_cast<std::uint64_t>(pair_count) * kPair);
+}
+
+void demand_no_shadow(GraphDecoder& decoder, PyObject* object, PyObject* name,
+                      PyObject* value, bool is_set) {
+  if (!decoder.lets_no_code_in() || !PyUnicode_Check(name)) return;
+  PyObject* mro = Py_TYPE(object)->tp_mro;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(mro, i));
+    PyObject* found = raw_get(type_dict(base).get(), name);
+    if (found == nullptr) continue;
+    const PyTypeObject* kind = Py_TYPE(found);
+    const bool is_data = kind->tp_descr_set != nullptr;
+    const bool is_method = (kind->tp_descr_get != nullptr && !is_data) ||
+                           PyCFunction_Check(found) ||
+                           Py_IS_TYPE(found, &PyStaticMethod_Type);
+    const bool replaces_all =
+        is_set && is_data && Py_IS_TYPE(found, &PyGetSetDescr_Type);
+    if (replaces_all || (is_method && PyCallable_Check(value) != 0)) {
+      decoder.fail(ErrorCode::kRefused,
+                   "state that puts something in the place of " +
+                       std::string(Py_TYPE(object)->tp_name) + "." +
+                       std::string(text_of(name)) +
+                       ", which a policy without `allow code` lets nobody do");
+    }
+    return;
+  }
+}
+
+}  // namespace waybill::py

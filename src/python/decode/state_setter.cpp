@@ -1,0 +1,141 @@
+// Items, then pairs, then state: pickle's order.
+// Tested by tests/python/kinds/test_reduce.py.
+
+#include "python/decode/state_setter.h"
+
+#include "python/decode/standard_types.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+
+namespace waybill::py {
+
+namespace {
+
+using Frame = GraphDecoder::Frame;
+
+void add_items(const State& state, PyObject* object, PyObject* items) {
+  const Py_ssize_t count = PyList_GET_SIZE(items);
+  if (count == 0) return;
+  // As pickle does it: who overrides append() to watch items does not see these.
+  if (Ref extend = attribute_or_null(object, state.names.extend)) {
+    Ref::steal(PyObject_CallOneArg(extend.get(), items));
+    return;
+  }
+  const Ref append = Ref::steal(PyObject_GetAttrString(object, "append"));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    Ref::steal(PyObject_CallOneArg(append.get(), PyList_GET_ITEM(items, i)));
+  }
+}
+
+void add_pairs(PyObject* object, PyObject* pairs) {
+  const Py_ssize_t count = PyList_GET_SIZE(pairs);
+  for (Py_ssize_t i = 0; i + 1 < count; i += 2) {
+    check(PyObject_SetItem(object, PyList_GET_ITEM(pairs, i),
+                           PyList_GET_ITEM(pairs, i + 1)));
+  }
+}
+
+// Whether the classes of an object say what all of its attributes are, as proxies do:
+// until its state is there, asking or setting one would ask the state.
+bool is_proxy(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) && !PyType_Check(object) &&
+         type->tp_getattro != PyObject_GenericGetAttr &&
+         type->tp_setattro != PyObject_GenericSetAttr;
+}
+
+void set_attributes(GraphDecoder& decoder, PyObject* object, PyObject* attributes) {
+  if (!PyDict_Check(attributes)) return;
+  const setattrofunc set =
+      is_proxy(object) ? PyObject_GenericSetAttr : PyObject_SetAttr;
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(attributes, &position, &name, &value)) {
+    const Ref keep[] = {Ref::share(name), Ref::share(value)};
+    demand_no_shadow(decoder, object, name, value, true);
+    check(set(object, name, value));
+  }
+}
+
+// The instance's dict takes the entries as they are: no __setattr__ runs.
+void update_dict(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
+  if (!PyDict_Check(entries) || PyDict_GET_SIZE(entries) == 0) return;
+  const Names& names = decoder.state().names;
+  const Ref dict = is_proxy(object)
+                       ? Ref::steal(PyObject_GenericGetDict(object, nullptr))
+                       : Ref::steal(PyObject_GetAttr(object, names.dict.get()));
+  const bool is_dict = PyDict_CheckExact(dict.get());
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(entries, &position, &name, &value)) {
+    PyObject* key = Ref::share(name).release();
+    if (PyUnicode_CheckExact(key)) PyUnicode_InternInPlace(&key);
+    const Ref interned = Ref::steal(key);
+    const Ref held = Ref::share(value);
+    demand_no_shadow(decoder, object, name, value, false);
+    check(is_dict ? PyDict_SetItem(dict.get(), interned.get(), value)
+                  : PyObject_SetItem(dict.get(), interned.get(), value));
+  }
+}
+
+// The object's __setstate__; null if it has none. A __getattr__ is not asked: it may
+// answer for every name, by what is not there yet.
+Ref setter_of(const State& state, PyObject* object) {
+  if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) ||
+      PyType_Check(object)) {
+    return attribute_or_null(object, state.names.setstate);
+  }
+  Ref setter =
+      Ref::steal_or_null(PyObject_GenericGetAttr(object, state.names.setstate.get()));
+  if (!setter) forgive(PyExc_AttributeError);
+  return setter;
+}
+
+void set_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
+  if (value == Py_None) return;
+  if (Ref setter = setter_of(decoder.state(), object)) {
+    Ref::steal(PyObject_CallOneArg(setter.get(), value));
+    return;
+  }
+  if (PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == 2) {
+    update_dict(decoder, object, PyTuple_GET_ITEM(value, 0));
+    set_attributes(decoder, object, PyTuple_GET_ITEM(value, 1));
+  } else {
+    update_dict(decoder, object, value);
+  }
+}
+
+void finish(GraphDecoder& decoder, Frame& frame, std::size_t first) {
+  PyObject* object = frame.object.get();
+  PyObject* value = frame.children[first].get();
+  PyObject* items = frame.children[first + 1].get();
+  PyObject* pairs = frame.children[first + 2].get();
+  const bool has_setter = frame.children.size() > first + 3;
+  PyObject* callable = frame.children[0].get();  // Null of an instance that was there.
+  if (const StandardType* type =
+          callable == nullptr ? nullptr : standard_type(decoder, callable)) {
+    demand_contents(decoder, *type, value, items, pairs, has_setter);
+  }
+  add_items(decoder.state(), object, items);
+  add_pairs(object, pairs);
+  if (has_setter) {
+    Ref::steal(PyObject_CallFunctionObjArgs(frame.children[first + 3].get(), object,
+                                            value, nullptr));
+  } else {
+    set_state(decoder, object, value);
+  }
+}
+
+}  // namespace
+
+Ref finish_reduced(GraphDecoder& decoder, Frame& frame) {
+  finish(decoder, frame, 2);
+  return {};
+}
+
+Ref finish_new(GraphDecoder& decoder, Frame& frame) {
+  finish(decoder, frame, 3);
+  return {};
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,102 @@
+#pragma once
+
+// Makes str objects out of UTF-8.
+
+#include <Python.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "python/runtime/ref.h"
+
+namespace waybill::py {
+
+// Up to 16 bytes of text as two words, the same for no other text.
+struct ShortText {
+  static constexpr std::size_t kLongest = 16;
+  static constexpr std::size_t kRead = 8;  // Bytes that are read, whatever the size.
+
+  ShortText() = default;
+  ShortText(const std::uint8_t* bytes, std::size_t size_) : size(size_) {
+    std::memcpy(&first, bytes, 8);
+    if (size >= 8) {
+      std::memcpy(&last, bytes + size - 8, 8);
+    } else if (size == 0) {
+      first = 0;
+    } else if (std::endian::native == std::endian::little) {
+      first &= (std::uint64_t{1} << (8 * size)) - 1;
+    } else {
+      first >>= 64 - 8 * size;
+    }
+  }
+  bool is_ascii() const { return ((first | last) & 0x8080808080808080) == 0; }
+  bool operator==(const ShortText&) const = default;
+
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::size_t size = 0;
+};
+
+// For the texts of one payload.
+class TextMaker {
+ public:
+  // `room`: how many bytes from `bytes` on may be read, at least `size`; `is_name`:
+  // whether the str should be interned. Null without an error if they are no UTF-8.
+  // Throws PyError.
+  Ref make(const std::uint8_t* bytes, std::size_t size, std::size_t room,
+           bool is_name = false) {
+    if (is_name) return make_name(bytes, size, room);
+    if (size == 1 && bytes[0] < 0x80) {
+      return Ref::steal(PyUnicode_FromOrdinal(bytes[0]));  // There already.
+    }
+    if (size > ShortText::kLongest || size < 2 || room < ShortText::kRead) {
+      return make_long(bytes, size);
+    }
+    const ShortText text(bytes, size);
+    if (!text.is_ascii()) return make_long(bytes, size);
+    if (entries_.empty()) return make_ascii(bytes, size);
+    Entry& entry = entry_for(text);
+    if (entry.text != text) entry = {text, make_ascii(bytes, size)};
+    return entry.object;
+  }
+
+  // From now on short texts that came lately are shared: most keys of dicts and many
+  // values come again and again, and a str that is there need not be made. Costs 10
+  // KiB.
+  void remember() {
+    if (entries_.empty()) entries_.resize(kEntries);
+  }
+
+ private:
+  struct Entry {
+    ShortText text;
+    Ref object;
+  };
+  static constexpr std::size_t kEntries = 256;
+
+  static Ref make_ascii(const std::uint8_t* bytes, std::size_t size) {
+    Ref text = Ref::steal(PyUnicode_New(static_cast<Py_ssize_t>(size), 0x7f));
+    std::memcpy(PyUnicode_1BYTE_DATA(text.get()), bytes, size);
+    return text;
+  }
+  static Ref make_long(const std::uint8_t* bytes, std::size_t size);
+  Ref make_name(const std::uint8_t* bytes, std::size_t size, std::size_t room);
+
+  // That of the text, or one to put it into: the older of the two that may have it. Of
+  // few texts that come again and again, two often want one place.
+  Entry& entry_for(const ShortText& text) {
+    const std::uint64_t mixed =
+        (text.first ^ std::rotl(text.last, 23) ^ text.size) * 0x9e3779b97f4a7c15;
+    Entry* pair = &entries_[(mixed >> 57) * 2];
+    static_assert(kEntries == std::size_t{2} << 7);
+    if (pair[0].text != text) std::swap(pair[0], pair[1]);
+    return pair[0];
+  }
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace waybill::py

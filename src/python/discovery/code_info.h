@@ -1,0 +1,109 @@
+#pragma once
+
+// What depends on a code object alone: the analysis of its bytecode and its encoded
+// form. Computed once, kept on the code object itself (co_extra: by identity), freed
+// with it. Code objects never change, so nothing here is ever invalidated; only what
+// was made of a function (KeptFunction) depends on more, and is compared before it is
+// used.
+
+#include <Python.h>
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+#include "waybill/bytecode.h"
+#include "waybill/envelope.h"
+
+namespace waybill::py {
+
+struct CodeInfo;
+class KeptFunction;  // Of the encoder.
+
+// A global name that a code object, or code nested in it, uses.
+struct GlobalUse {
+  PyObject* name;        // Interned str of co_names; borrowed from the code.
+  const CodeInfo* info;  // Whose code uses it first,
+  std::uint32_t offset;  // and at which byte; kNoIndex if no instruction loads it.
+};
+
+// One line that was looked up; a code object is asked for few, again and again.
+struct KnownLine {
+  std::uint32_t offset;
+  std::uint32_t line;
+};
+
+struct CodeInfo {
+  PyCodeObject* code = nullptr;  // Borrowed: the code object owns this.
+  CodeSummary summary;
+  // The code objects in co_consts, in the order of summary.nested. They live as long
+  // as this does: co_extra is freed before the constants.
+  std::vector<CodeInfo*> nested;
+  // Global names of this code and all nested code, each once, by first use.
+  std::vector<GlobalUse> globals;
+
+  // Whether this code or nested code gets from one value to another (by attribute, item
+  // or import statement); whether values leave it by a way that is not followed.
+  bool has_steps = false;
+  bool has_escapes = false;
+  // Whether a global or an attribute in this code or nested code is called like what
+  // reads attributes whose names are data: getattr, vars and the like.
+  bool names_readers = false;
+
+  // Filled by encode_code(), at the first dumps that needs it.
+  bool is_encoded = false;
+  std::vector<std::uint8_t> body;
+  ContentHash hash{};
+  bool is_known = false;  // To KnownCodes, or it was.
+  // First line, line table and places of nested code, without the leading file.
+  std::vector<std::uint8_t> place;
+
+  // What a function with this code became, to be sent again, and how often the next was
+  // another or could not be kept.
+  std::shared_ptr<const KeptFunction> kept;
+  std::uint32_t misses = 0;
+
+  PyObject* name_at(std::uint32_t index) const {
+    return PyTuple_GET_ITEM(code->co_names, index);
+  }
+  PyObject* constant_at(std::uint32_t index) const {
+    return PyTuple_GET_ITEM(code->co_consts, index);
+  }
+  // The source line of a byte offset in co_code; 0 if unknown.
+  std::uint32_t line_of(std::uint32_t offset) const;
+
+ private:
+  mutable std::vector<KnownLine> lines_;
+};
+
+// Hands out CodeInfo. Where code objects may not carry extras (no index left, or see
+// code_extra_is_safe) it keeps them itself, and they die with it: use one per call.
+class CodeInfos {
+ public:
+  explicit CodeInfos(const State& state);
+
+  // The info of `code` and of everything nested in it, which lives as long as this: the
+  // code is held, since code that runs meanwhile may take it from its function. Throws
+  // PyError.
+  CodeInfo& get(PyObject* code);
+
+ private:
+  CodeInfo* find(PyObject* code) const;
+  void hold(PyObject* code);
+  CodeInfo& build(PyObject* code);
+
+  Py_ssize_t index_;
+  bool keeps_extras_;
+  std::unordered_map<PyObject*, std::unique_ptr<CodeInfo>> own_;
+  std::vector<Ref> held_;
+};
+
+// The info of a code object that has one and keeps it; null if not.
+CodeInfo* kept_info(const State& state, PyObject* code);
+
+// For State::code_extra_index; -1 if the interpreter has none left.
+Py_ssize_t code_info_index();
+
+}  // namespace waybill::py

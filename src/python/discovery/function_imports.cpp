@@ -1,0 +1,105 @@
+// Import statements in bodies: listed as needed when called, and values that the body
+// goes on with. Nothing is imported here; a module that nobody has loaded has no value.
+// Tested by tests/python/imports/discovery.
+
+#include <algorithm>
+
+#include "python/discovery/function_flow.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Everything up to the first dot.
+Ref first_part(PyObject* name) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
+  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, 1);
+  return dot < 0 ? Ref::share(name) : Ref::steal(PyUnicode_Substring(name, 0, dot));
+}
+
+Ref join(PyObject* package, PyObject* name) {
+  if (PyUnicode_GET_LENGTH(name) == 0) return Ref::share(package);
+  if (PyUnicode_GET_LENGTH(package) == 0) return Ref::share(name);
+  return dotted(package, name);
+}
+
+}  // namespace
+
+Ref absolute_name(const State& state, PyObject* function, const CodeInfo& info,
+                  const BodyImport& statement) {
+  PyObject* name = info.name_at(statement.name);
+  if (statement.level == 0) return Ref::share(name);
+  PyObject* globals = PyFunction_GET_GLOBALS(function);
+  PyObject* package = raw_get(globals, state.names.package.get());
+  Ref base;
+  if (package != nullptr && PyUnicode_Check(package)) {
+    base = Ref::share(package);
+  } else {
+    PyObject* own = raw_get(globals, state.names.name.get());
+    if (own == nullptr || !PyUnicode_Check(own)) return {};
+    const bool is_package = raw_get(globals, state.names.path.get()) != nullptr;
+    base = is_package ? Ref::share(own) : parent_of(own);
+  }
+  for (std::uint32_t up = 1; up < statement.level && base; ++up) {
+    base = parent_of(base.get());
+  }
+  return base ? join(base.get(), name) : Ref();
+}
+
+// An import statement finds a module of this name, and in it what has that one.
+void FunctionFlow::need(PyObject* module_name, PyObject* name) {
+  PyObject* module = find_module(state_, module_name);
+  if (module != nullptr) imports_.need(module, name);
+}
+
+void FunctionFlow::note_body_imports(const Scope& scope) {
+  for (const BodyImport& statement : scope.info->summary.imports) {
+    imports_.note_other();
+    PyObject* name = scope.info->name_at(statement.name);
+    const CodeSpot spot{scope.info, statement.offset};
+    const std::string dots(std::min<std::uint32_t>(statement.level, 64), '.');
+    Ref written = Ref::steal(PyUnicode_FromFormat("%s%U", dots.c_str(), name));
+    imports_.add(written.get(), ImportTime::kCall, "import " + text_of(written.get()),
+                 spot);
+    Ref whole = absolute_name(state_, reinterpret_cast<PyObject*>(function_),
+                              *scope.info, statement);
+    for (Ref part = whole; part; part = parent_of(part.get())) {
+      imports_.note_body_import(text_of(part.get()));
+      need(part.get(), nullptr);
+    }
+    if (statement.from_names == kNoIndex || !whole) continue;
+    PyObject* names = scope.info->constant_at(statement.from_names);
+    for (Py_ssize_t i = 0; PyTuple_Check(names) && i < PyTuple_GET_SIZE(names); ++i) {
+      PyObject* item = PyTuple_GET_ITEM(names, i);
+      if (!PyUnicode_Check(item)) continue;
+      need(whole.get(), item);
+      Ref submodule = join(whole.get(), item);
+      if (find_module(state_, submodule.get()) == nullptr) continue;
+      need(submodule.get(), nullptr);
+      imports_.note_body_import(text_of(submodule.get()));
+      const bool ends_in_dot = PyUnicode_GET_LENGTH(name) == 0;
+      Ref from = Ref::steal(
+          PyUnicode_FromFormat(ends_in_dot ? "%U%U" : "%U.%U", written.get(), item));
+      imports_.add(from.get(), ImportTime::kCall,
+                   "from " + text_of(written.get()) + " import " + text_of(item), spot);
+    }
+  }
+}
+
+FunctionFlow::Facts FunctionFlow::body_import(const Scope& scope,
+                                              const Value& value) const {
+  Facts facts;
+  const BodyImport& statement = scope.info->summary.imports[value.index];
+  Ref name = absolute_name(state_, reinterpret_cast<PyObject*>(function_), *scope.info,
+                           statement);
+  if (!name) return facts;
+  if (statement.from_names == kNoIndex) name = first_part(name.get());
+  if (PyObject* module = find_module(state_, name.get()))
+    add_object(facts, module, true);
+  return facts;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,170 @@
+#pragma once
+
+// What a function by value reaches, walked in one order for who notes it and for who
+// compares it later. What the walk does not know, it refuses.
+
+#include <Python.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "python/discovery/code_info.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/memo.h"
+#include "python/runtime/modules.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+
+namespace waybill::py {
+
+// An object that the rest of a payload may refer to, and its key in the memo.
+struct MetObject {
+  std::uintptr_t key = 0;
+  Ref object;
+};
+
+// What the two uses of the walk share: the objects that were met, and the functions
+// whose own parts are still to be walked.
+class ReachVisitor {
+ public:
+  static constexpr std::size_t kMaxObjects = 64;
+
+  explicit ReachVisitor(std::vector<MetObject>& met) : met_(met) {}
+
+  // The number of an object that was met; kNoIndex if it was not.
+  std::uint32_t number_of(std::uintptr_t key) const {
+    for (std::size_t i = 0; i < met_.size(); ++i) {
+      if (met_[i].key == key) return static_cast<std::uint32_t>(i);
+    }
+    return kNoIndex;
+  }
+  bool meet(std::uintptr_t key, PyObject* holder) {
+    if (met_.size() == kMaxObjects) return false;
+    met_.push_back({key, Ref::share(holder)});
+    return true;
+  }
+  void walk_later(PyObject* function) { functions_.push_back(function); }
+  // The next function; null if there is none. Held by the objects that were met.
+  PyObject* next_function() {
+    return next_ == functions_.size() ? nullptr : functions_[next_++];
+  }
+
+ private:
+  std::vector<MetObject>& met_;
+  std::vector<PyObject*> functions_;
+  std::size_t next_ = 0;
+};
+
+bool is_same_text(PyObject* a, PyObject* b);
+bool is_empty_dict(PyObject* dict);
+// Whether the function calls itself what its code does, and has nothing that the walk
+// does not show.
+bool is_ordinary(const State& state, PyFunctionObject* function);
+// Whether code of deferred annotations may give text, which names more than the code.
+bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner);
+
+// The globals that code names, but for those that every namespace has.
+template <typename Visitor>
+bool walk_globals(const State& state, PyObject* globals, const CodeInfo& info,
+                  Visitor& visitor) {
+  const Names& names = state.names;
+  for (const GlobalUse& use : info.globals) {
+    if (use.name == names.name.get() || use.name == names.package.get() ||
+        use.name == names.builtins.get()) {
+      continue;
+    }
+    if (!visitor.value(raw_get(globals, use.name), true)) return false;
+  }
+  return true;
+}
+
+template <typename Visitor>
+bool walk_dict(PyObject* dict, Visitor& visitor) {
+  const auto count = static_cast<std::size_t>(PyDict_GET_SIZE(dict));
+  if (!PyDict_CheckExact(dict) || !visitor.count(count)) return false;
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(dict, &position, &name, &value)) {
+    if (!visitor.value(name, false) || !visitor.value(value, true)) return false;
+  }
+  return true;
+}
+
+template <typename Visitor>
+bool walk_annotations(const State& state, PyObject* object, Visitor& visitor) {
+  auto* f = reinterpret_cast<PyFunctionObject*>(object);
+  if (PyObject* annotate = deferred_annotate(object)) {
+    if (!PyFunction_Check(annotate)) return false;
+    auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(annotate));
+    return !may_give_text(code, reinterpret_cast<PyCodeObject*>(f->func_code)) &&
+           visitor.value(annotate, false);
+  }
+  const Ref annotations = evaluated_annotations(object);
+  if (!annotations || is_empty_dict(annotations.get())) return visitor.count(0);
+  if (!visitor.object(annotations.get()) || !walk_dict(annotations.get(), visitor)) {
+    return false;
+  }
+  const Ref values = Ref::steal(PyDict_Values(annotations.get()));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values.get()); ++i) {
+    PyObject* text = PyList_GET_ITEM(values.get(), i);
+    if (!PyUnicode_CheckExact(text)) continue;
+    const Ref code = Ref::share(raw_get(state.annotation_codes.get(), text));
+    if (!code) return false;
+    if (code.get() == Py_None) continue;
+    const CodeInfo* info = kept_info(state, code.get());
+    if (info == nullptr || !walk_globals(state, f->func_globals, *info, visitor)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Shows the visitor all that the function reaches, and the same of the functions by
+// value among that. A visitor is a ReachVisitor with these, each of which answers
+// whether to go on:
+//
+//   code(code)              of a function
+//   name_space(globals)     the dict of its globals
+//   count(number)           so many cells or pairs follow
+//   object(object)          a cell, or a dict of annotations
+//   value(value, is_named)  whatever a name means; null where it means nothing
+//
+// False if the visitor or the walk refuses. The walk may run code of others.
+template <typename Visitor>
+bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
+  visitor.walk_later(root);
+  if (find_function(state, root).module || !visitor.meet(key_of(root), root)) {
+    return false;
+  }
+  while (PyObject* object = visitor.next_function()) {
+    auto* f = reinterpret_cast<PyFunctionObject*>(object);
+    const Ref code = Ref::share(f->func_code);
+    const CodeInfo* info = kept_info(state, code.get());
+    if (info == nullptr || !is_ordinary(state, f) || !visitor.code(code.get()) ||
+        !visitor.name_space(f->func_globals)) {
+      return false;
+    }
+    const Py_ssize_t cells = f->func_closure ? PyTuple_GET_SIZE(f->func_closure) : 0;
+    if (!visitor.count(static_cast<std::size_t>(cells))) return false;
+    for (Py_ssize_t i = 0; i < cells; ++i) {
+      PyObject* cell = PyTuple_GET_ITEM(f->func_closure, i);
+      if (!PyCell_Check(cell) || !visitor.object(cell) ||
+          !visitor.value(PyCell_GET(cell), true)) {
+        return false;
+      }
+    }
+    if (!visitor.value(f->func_defaults, false)) return false;
+    if (f->func_kwdefaults == nullptr ? !visitor.count(0)
+                                      : !walk_dict(f->func_kwdefaults, visitor)) {
+      return false;
+    }
+    if (!walk_annotations(state, object, visitor) ||
+        !walk_globals(state, f->func_globals, *info, visitor)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,435 @@
+// Single steps from an object: attributes, items, elements; and what they report.
+// Tested by tests/python/imports/discovery.
+
+#include <algorithm>
+
+#include "python/discovery/function_flow.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/leaves.h"
+#include "python/runtime/modules.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+using Kind = Value::Kind;
+
+constexpr std::size_t kMaxElements = 256;
+constexpr int kMaxChain = 16;  // Steps of a chain that are spelled out.
+
+bool is_pending(const State& state, PyObject* name) {
+  if (!kHasLazyImports) return false;
+  PyObject* pending = raw_get(state.sys_dict.get(), state.names.lazy_modules.get());
+  if (pending == nullptr || !PyAnySet_Check(pending)) return false;
+  return check(PySet_Contains(pending, name)) == 1;
+}
+
+// The name of what a lazy import binds, if that is a module: `import a.b` binds a,
+// `from a import b` binds b. Null if the placeholder does not tell.
+Ref lazy_module_name(const State& state, PyObject* placeholder) {
+  const LazyTarget target = lazy_target(state, placeholder);
+  if (!target.module) return {};
+  PyObject* name = target.module.get();
+  if (target.attribute) return dotted(name, target.attribute.get());
+  const Py_ssize_t dot =
+      PyUnicode_FindChar(name, '.', 0, PyUnicode_GET_LENGTH(name), 1);
+  return dot > 0 ? Ref::steal(PyUnicode_Substring(name, 0, dot)) : target.module;
+}
+
+// Whether reading this attribute of a class from an instance runs nobody's code: slots,
+// and the fields of named tuples, whose type has a name only.
+bool is_read_in_c(PyObject* attribute) {
+  PyTypeObject* type = Py_TYPE(attribute);
+  if (type == &PyMemberDescr_Type) return true;
+  return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) &&
+         std::string_view(type->tp_name).ends_with("._tuplegetter");
+}
+
+// The attribute as the instance, or a class on its type's way, has it; slots and fields
+// of named tuples are read.
+Ref raw_attribute(PyObject* object, PyObject* name) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (PyFunction_Check(object)) {
+    PyObject* dict = reinterpret_cast<PyFunctionObject*>(object)->func_dict;
+    return dict == nullptr ? Ref() : Ref::share(raw_get(dict, name));
+  }
+  if (PyType_Check(object)) {
+    type = reinterpret_cast<PyTypeObject*>(object);
+  } else if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
+    const Ref dict = instance_dict(object);
+    if (dict && PyDict_Check(dict.get())) {
+      if (PyObject* value = raw_get(dict.get(), name)) return Ref::share(value);
+    }
+  } else {
+    return {};
+  }
+  PyObject* order = type->tp_mro;
+  for (Py_ssize_t i = 0; order != nullptr && i < PyTuple_GET_SIZE(order); ++i) {
+    PyObject* base = PyTuple_GET_ITEM(order, i);
+    if (!PyType_Check(base)) continue;
+    Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(base));
+    PyObject* value = dict ? raw_get(dict.get(), name) : nullptr;
+    if (value == nullptr) continue;
+    if (PyType_Check(object) || !is_read_in_c(value)) return Ref::share(value);
+    Ref held = Ref::steal_or_null(Py_TYPE(value)->tp_descr_get(
+        value, object, reinterpret_cast<PyObject*>(Py_TYPE(object))));
+    // A slot may be empty, a tuple shorter than its class says.
+    if (!held) forgive(PyExc_Exception);
+    return held;
+  }
+  return {};
+}
+
+}  // namespace
+
+FunctionFlow::Facts FunctionFlow::attribute(const Scope& scope, ValueId id,
+                                            const Value& value) {
+  Facts result;
+  const Facts& parent = scope.facts[value.parent];
+  PyObject* name = scope.info->name_at(value.index);
+  for (const Fact& fact : parent.objects) attribute_of(scope, id, fact, name, result);
+  if (!parent.packs.empty()) {
+    // A method of a display (mods.pop()): what it gives may be any of the operands.
+    escape(parent);
+    result.unknown = true;
+  }
+  if (parent.unknown) {
+    asks_unknown_ = true;
+    result.unknown = true;
+    // By index: recording may let further modules escape.
+    for (std::size_t i = 0; i < imports_.escaped().size(); ++i) {
+      const Fact fact = imports_.escaped()[i];
+      step(scope, id, fact, name, result);
+    }
+  }
+  return result;
+}
+
+void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from,
+                                PyObject* name, Facts& result) {
+  PyObject* object = from.object.get();
+  if (PyModule_Check(object)) {
+    if (name == state_.names.dict.get()) {
+      imports_.note_other();
+      imports_.need_whole(object);
+      add_object(result, PyModule_GetDict(object), from.imported);
+    } else if (name == state_.names.getattribute.get()) {
+      imports_.note_other();
+      escape_to_names(scope, id, from);
+    } else {
+      step(scope, id, from, name, result);
+    }
+    return;
+  }
+  imports_.note_look(object);
+  if (is_lazy_import(state_, object)) {
+    const Ref whole = lazy_module_name(state_, object);
+    if (!whole) return;
+    if (PyObject* module = find_module(state_, whole.get())) {
+      step(scope, id, {Ref::share(module), from.imported}, name, result);
+      return;
+    }
+    Ref further = dotted(whole.get(), name);
+    if (is_pending(state_, further.get())) {
+      imports_.add(further.get(), ImportTime::kLazy, chain(scope, id),
+                   {scope.info, scope.info->summary.values[id].offset});
+    }
+    return;
+  }
+  if (PyDict_CheckExact(object)) {
+    // A method of a module's dict: get, items, …
+    if (PyObject* owner = module_of_dict(state_, object)) {
+      escape_to_names(scope, id, {Ref::share(owner), from.imported});
+    }
+    result.unknown = true;
+    return;
+  }
+  Ref found = raw_attribute(object, name);
+  if (found) {
+    add_object(result, found.get(), from.imported);
+  } else {
+    result.unknown = true;
+  }
+}
+
+void FunctionFlow::step(const Scope& scope, ValueId id, const Fact& from,
+                        PyObject* name, Facts& result) {
+  PyObject* module = from.object.get();
+  PyObject* package = module_name(state_, module);
+  PyObject* dict = PyModule_GetDict(module);
+  PyObject* found = raw_get(dict, name);
+  imports_.need(module, name);
+  if (package == nullptr) {
+    imports_.note_other();
+    // A module that sys.modules does not know has no submodules to import.
+    if (found != nullptr && PyModule_Check(found)) {
+      add_object(result, found, from.imported);
+    }
+    return;
+  }
+  const Ref whole = dotted(package, name);
+  if (found != nullptr && is_lazy_import(state_, found)) {
+    imports_.note_other();
+    // What the receiver's package finds by itself is not listed, but the chain goes on.
+    const Ref target = lazy_module_name(state_, found);
+    if (target && PyUnicode_Compare(target.get(), whole.get()) != 0) {
+      PyObject* loaded = find_module(state_, target.get());
+      add_object(result, loaded != nullptr ? loaded : found, from.imported);
+      result.unknown = true;
+      return;
+    }
+    if (target && find_module(state_, whole.get()) == nullptr) {
+      add_object(result, found, from.imported);
+    }
+    found = nullptr;
+  }
+  if (found != nullptr && !PyModule_Check(found)) {
+    // Only one attribute of a module that is no module leads on to modules by name.
+    if (found == sys_modules(state_)) {
+      imports_.note_other();
+      add_object(result, found, from.imported);
+    } else {
+      imports_.note_step(package, name, nullptr);
+      result.unknown = true;
+    }
+    return;
+  }
+  if (found == nullptr) {
+    if (kHasLazyImports) imports_.note_other();  // It may be pending.
+    found = find_module(state_, whole.get());
+    if (found == nullptr && is_pending(state_, whole.get())) {
+      imports_.add(whole.get(), ImportTime::kLazy, chain(scope, id),
+                   {scope.info, scope.info->summary.values[id].offset});
+    }
+    if (found == nullptr) {
+      imports_.note_step(package, name, nullptr);
+      result.unknown = true;
+      return;
+    }
+  }
+  PyObject* listed = find_module(state_, whole.get());
+  PyObject* own_name = listed == found ? module_name(state_, found) : nullptr;
+  if (own_name == nullptr) {
+    imports_.note_other();
+  } else {
+    imports_.note_step(package, name, own_name);
+  }
+  if (listed == found) {
+    record(scope, id, whole.get(), from.imported);
+  } else if (module_name(state_, found) != nullptr) {
+    PyObject* real = importable_name(state_, found);
+    if (real != nullptr) record(scope, id, real, from.imported);
+  } else if (has_spec(state_, found)) {
+    // Bound, but no longer (or not by this name) in sys.modules.
+    record(scope, id, whole.get(), from.imported);
+  }
+  add_object(result, found, from.imported);
+}
+
+void FunctionFlow::record(const Scope& scope, ValueId id, PyObject* module,
+                          bool imported) {
+  if (imported && imports_.is_body_import(text_of(module))) return;
+  imports_.add(module, ImportTime::kLoad, chain(scope, id),
+               {scope.info, scope.info->summary.values[id].offset});
+}
+
+FunctionFlow::Facts FunctionFlow::getattr(const Scope& scope, ValueId id,
+                                          const Value& value) {
+  imports_.note_other();
+  Facts result;
+  const Facts& parent = scope.facts[value.parent];
+  const ValueId operand = scope.info->summary.operands[value.first_operand];
+  PyObject* shadow = raw_get(function_->func_globals, state_.names.getattr.get());
+  if (shadow != nullptr && !PyCFunction_Check(shadow)) {
+    // A function of another meaning: what it gets, it may do anything with.
+    result.unknown = true;
+    escape(parent);
+    return result;
+  }
+  std::vector<Ref> names;
+  for (const Fact& fact : scope.facts[operand].objects) {
+    if (PyUnicode_CheckExact(fact.object.get())) names.push_back(fact.object);
+  }
+  // A name that is not known may be any text of the code.
+  if (scope.facts[operand].unknown || names.empty()) {
+    names.insert(names.end(), texts().begin(), texts().end());
+  }
+  for (const Ref& name : names) {
+    for (const Fact& fact : parent.objects) {
+      attribute_of(scope, id, fact, name.get(), result);
+    }
+    if (!parent.unknown) continue;
+    asks_unknown_ = true;
+    for (std::size_t i = 0; i < imports_.escaped().size(); ++i) {
+      const Fact fact = imports_.escaped()[i];
+      step(scope, id, fact, name.get(), result);
+    }
+  }
+  if (parent.unknown || value.operand_count > 1) result.unknown = true;
+  return result;
+}
+
+FunctionFlow::Facts FunctionFlow::item(const Scope& scope, ValueId id,
+                                       const Value& value) {
+  Facts result;
+  const Facts& parent = scope.facts[value.parent];
+  const Facts& keys = scope.facts[scope.info->summary.operands[value.first_operand]];
+  result.unknown = parent.unknown;
+  for (const Fact& fact : parent.objects) item_of(scope, id, fact, keys, result);
+  for (const Pack& pack : parent.packs) {
+    const CodeSummary& summary = pack.scope->info->summary;
+    const Value& display = summary.values[pack.value];
+    // An index into a tuple means one operand; else it may be any.
+    const Py_ssize_t only =
+        display.index == 0 ? index_of(keys, display.operand_count) : -1;
+    for (std::uint32_t i = 0; i < display.operand_count; ++i) {
+      if (only >= 0 && static_cast<Py_ssize_t>(i) != only) continue;
+      merge(result, pack.scope->facts[summary.operands[display.first_operand + i]]);
+    }
+  }
+  return result;
+}
+
+// The one index that the keys may be, counted from the start; -1 if it is not known.
+Py_ssize_t FunctionFlow::index_of(const Facts& keys, std::size_t count) {
+  if (keys.objects.size() != 1 || keys.unknown) return -1;
+  if (!PyLong_CheckExact(keys.objects[0].object.get())) return -1;
+  Py_ssize_t index = PyLong_AsSsize_t(keys.objects[0].object.get());
+  forgive(PyExc_OverflowError);
+  if (index < 0) index += static_cast<Py_ssize_t>(count);
+  return index >= 0 && index < static_cast<Py_ssize_t>(count) ? index : -1;
+}
+
+void FunctionFlow::item_of(const Scope& scope, ValueId id, const Fact& from,
+                           const Facts& keys, Facts& result) {
+  PyObject* object = from.object.get();
+  imports_.note_look(object);
+  if (PyDict_CheckExact(object)) {
+    PyObject* owner = module_of_dict(state_, object);
+    bool has_key = false;
+    for (const Fact& key : keys.objects) {
+      if (!PyUnicode_CheckExact(key.object.get()) &&
+          !PyLong_CheckExact(key.object.get())) {
+        continue;
+      }
+      has_key = true;
+      if (owner != nullptr && PyUnicode_CheckExact(key.object.get())) {
+        step(scope, id, {Ref::share(owner), from.imported}, key.object.get(), result);
+      } else if (PyObject* found = raw_get(object, key.object.get())) {
+        const bool is_registry = object == sys_modules(state_) && PyModule_Check(found);
+        if (is_registry && importable_name(state_, found) != nullptr) {
+          record(scope, id, key.object.get(), from.imported);
+        }
+        add_object(result, found, from.imported);
+      }
+    }
+    if (has_key || owner != nullptr || object == sys_modules(state_)) return;
+    Py_ssize_t position = 0;
+    PyObject *key, *found;
+    while (PyDict_Next(object, &position, &key, &found)) {
+      if (result.objects.size() >= kMaxElements) return;
+      add_object(result, found, from.imported);
+    }
+    return;
+  }
+  if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) {
+    result.unknown = true;
+    return;
+  }
+  Ref items = Ref::steal(PySequence_Tuple(object));
+  const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
+  const Py_ssize_t index = index_of(keys, static_cast<std::size_t>(count));
+  if (index >= 0) {
+    add_object(result, PyTuple_GET_ITEM(items.get(), index), from.imported);
+    return;
+  }
+  for (Py_ssize_t i = 0; i < count && result.objects.size() < kMaxElements; ++i) {
+    add_object(result, PyTuple_GET_ITEM(items.get(), i), from.imported);
+  }
+}
+
+FunctionFlow::Facts FunctionFlow::element(const Scope& scope,
+                                          const Value& value) const {
+  Facts result;
+  const Facts& parent = scope.facts[value.parent];
+  result.unknown = parent.unknown;
+  for (const Fact& fact : parent.objects) {
+    PyObject* object = fact.object.get();
+    imports_.note_look(object);
+    const bool is_sequence = PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
+                             PyDict_CheckExact(object) || PyAnySet_CheckExact(object);
+    if (!is_sequence) {
+      result.unknown = result.unknown || !PyUnicode_CheckExact(object);
+      continue;
+    }
+    Ref items = Ref::steal(PySequence_Tuple(object));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
+      if (result.objects.size() >= kMaxElements) break;
+      add_object(result, PyTuple_GET_ITEM(items.get(), i), fact.imported);
+    }
+  }
+  for (const Pack& pack : parent.packs) {
+    const CodeSummary& summary = pack.scope->info->summary;
+    const Value& display = summary.values[pack.value];
+    for (std::uint32_t i = 0; i < display.operand_count; ++i) {
+      merge(result, pack.scope->facts[summary.operands[display.first_operand + i]]);
+    }
+  }
+  return result;
+}
+
+std::string FunctionFlow::chain(const Scope& scope, ValueId id) const {
+  const CodeSummary& summary = scope.info->summary;
+  std::string text;
+  for (int steps = 0; steps < kMaxChain; ++steps) {
+    const Value& value = summary.values[id];
+    switch (value.kind) {
+      case Kind::kGlobal:
+        return text_of(scope.info->name_at(value.index)) + text;
+      case Kind::kParameter:
+      case Kind::kVariable:
+        return text_of(PyTuple_GET_ITEM(scope.info->code->co_localsplusnames,
+                                        value.index)) +
+               text;
+      case Kind::kImport: {
+        const BodyImport& statement = summary.imports[value.index];
+        std::string name = text_of(scope.info->name_at(statement.name));
+        // Without names to take from it, `import a.b` gives a.
+        if (statement.from_names == kNoIndex) name = name.substr(0, name.find('.'));
+        return name + text;
+      }
+      case Kind::kAttribute:
+      case Kind::kImportFrom:
+        text = "." + text_of(scope.info->name_at(value.index)) + text;
+        id = value.parent;
+        continue;
+      case Kind::kGetattr:
+      case Kind::kItem: {
+        const Value& key = summary.values[summary.operands[value.first_operand]];
+        std::string name = "…";
+        if (key.kind == Kind::kConstant) {
+          Ref repr = Ref::steal(PyObject_Repr(scope.info->constant_at(key.index)));
+          name = text_of(repr.get());
+        }
+        if (value.kind == Kind::kItem) {
+          text = "[" + name + "]" + text;
+        } else {
+          text = ".getattr(" + name + ")" + text;
+        }
+        id = value.parent;
+        continue;
+      }
+      case Kind::kUnion:
+        if (value.operand_count == 0) return "…" + text;
+        id = summary.operands[value.first_operand];
+        continue;
+      default:
+        return "…" + text;
+    }
+  }
+  return "…" + text;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,247 @@
+// The list of imports, and the order in which code is followed.
+//
+// First every function is followed by itself: globals, cells and defaults hold known
+// values, parameters and results of calls are unknown. Modules that leave a function
+// by a call, by return or in a container, and modules found in data, may come back as
+// any unknown value of the payload's code; so the functions that ask attributes of
+// unknown values are followed again with those modules in their place, until nothing
+// changes.
+//
+// Tested by tests/python/imports/discovery and tests/python/imports/test_imports.py.
+
+#include "python/discovery/import_collector.h"
+
+#include "python/discovery/function_flow.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/leaves.h"
+#include "python/runtime/py_error.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+// So many looks of a kind are noted of a function that is to be kept.
+constexpr std::size_t kMaxSeen = 64;
+
+}  // namespace
+
+ImportCollector::ImportCollector(const State& state, PyObject* by_value)
+    : state_(state), by_value_(by_value) {}
+
+ImportCollector::~ImportCollector() = default;
+
+std::uint32_t ImportCollector::find(PyObject* module, ImportTime time,
+                                    std::uintptr_t key) {
+  const MemoEntry* entry = index_of_.find(key);
+  if (entry == nullptr) return kNoIndex;
+  const auto is_same = [&](std::size_t index) {
+    return known_[index].time == time &&
+           PyUnicode_Compare(known_[index].module.get(), module) == 0;
+  };
+  const auto index = static_cast<std::uint32_t>(entry->offset);
+  if (is_same(index)) return index;
+  // Two names of one hash.
+  for (std::uint32_t i = 0; i < known_.size(); ++i) {
+    if (is_same(i)) return i;
+  }
+  return kNoIndex;
+}
+
+std::uint32_t ImportCollector::add(PyObject* module, ImportTime time,
+                                   std::string_view chain, CodeSpot spot) {
+  if (by_value_ != nullptr && time == ImportTime::kLoad &&
+      has_name_or_parent(by_value_, module)) {
+    return kNoIndex;
+  }
+  // No manifest lists it; Python refuses it as well, when it comes to that.
+  if (PyUnicode_GET_LENGTH(module) == 0) {
+    const std::string where =
+        spot.info == nullptr
+            ? std::string("<payload>")
+            : std::string(PrintableText(spot.info->code->co_qualname).view());
+    raise_encode(state_, where, "it imports a module whose name is empty", nullptr);
+  }
+  const Py_hash_t hash = PyObject_Hash(module);
+  check(hash == -1 ? -1 : 0);
+  // Zero would mean an empty slot.
+  const std::uintptr_t key = (static_cast<std::uintptr_t>(hash) << 3 |
+                              static_cast<std::uintptr_t>(time) << 1) |
+                             1;
+  const std::uint32_t known = find(module, time, key);
+  if (known != kNoIndex) return known;
+  if (index_of_.find(key) == nullptr) index_of_.insert(key, known_.size());
+  known_.push_back({Ref::share(module), time});
+  PrintableText name(module);
+  envelope::ManifestBuilder::Record record;
+  record.module = name.view();
+  record.time = time;
+  record.chain = chain;
+  if (spot.info == nullptr) return manifest_.add(record);
+  PrintableText function(spot.info->code->co_qualname);
+  PrintableText file(spot.info->code->co_filename);
+  record.function = function.view();
+  record.file = file.view();
+  record.line = spot.info->line_of(spot.offset);
+  return manifest_.add(record);
+}
+
+void ImportCollector::write_names(wire::Writer& out) const {
+  for (const Known& record : known_) {
+    out.text(PrintableText(record.module.get()).view());
+    out.unsigned_integer(static_cast<std::uint64_t>(record.time));
+  }
+}
+
+std::uint32_t ImportCollector::reference(const GlobalName& name) {
+  PyObject* module = module_name(state_, name);
+  std::string chain(PrintableText(module).view());
+  chain += '.';
+  chain += PrintableText(name.path.get()).view();
+  return add(module, ImportTime::kLoad, chain, {});
+}
+
+std::uint32_t ImportCollector::module_value(PyObject* module, PyObject* name) {
+  escape(module, false);
+  return add(name, ImportTime::kLoad, {}, {});
+}
+
+std::uint32_t ImportCollector::global_module(PyObject* name, std::string_view chain,
+                                             CodeSpot spot) {
+  return add(name, ImportTime::kLoad, chain, spot);
+}
+
+void ImportCollector::lazy(const LazyTarget& target) {
+  add(target.import.get(), ImportTime::kLazy, {}, {});
+}
+
+// Null for a module that does not travel by value.
+ModuleNeed* ImportCollector::need_of(PyObject* module) {
+  PyObject* name = by_value_ == nullptr ? nullptr : module_name(state_, module);
+  if (name == nullptr || !has_name_or_parent(by_value_, name)) return nullptr;
+  for (ModuleNeed& need : needs_) {
+    if (need.module.get() == module) return &need;
+  }
+  return &needs_.emplace_back(ModuleNeed{Ref::share(module), {}, false});
+}
+
+void ImportCollector::need(PyObject* module, PyObject* name) {
+  ModuleNeed* need = need_of(module);
+  if (need != nullptr && name != nullptr) need->names.push_back(Ref::share(name));
+}
+
+void ImportCollector::need_whole(PyObject* module) {
+  if (ModuleNeed* need = need_of(module)) need->is_whole = true;
+}
+
+void ImportCollector::escape(PyObject* module, bool imported) {
+  need_whole(module);
+  for (const Fact& fact : escaped_) {
+    if (fact.object.get() == module && fact.imported == imported) return;
+  }
+  escaped_.push_back({Ref::share(module), imported});
+}
+
+void ImportCollector::note_step(PyObject* package, PyObject* name, PyObject* found) {
+  if (!traces_ || !can_be_repeated_) return;
+  // Subclasses may do anything when they are compared, or die.
+  if (!PyUnicode_CheckExact(package) ||
+      (found != nullptr && !PyUnicode_CheckExact(found))) {
+    return note_other();
+  }
+  const Ref whole = dotted(package, name);
+  // Once a pass.
+  for (const SeenStep& step : seen_.steps) {
+    if (step.name.get() == name &&
+        PyUnicode_Compare(step.whole.get(), whole.get()) == 0) {
+      return;
+    }
+  }
+  if (seen_.steps.size() == kMaxSeen) return note_other();
+  seen_.steps.push_back(
+      {Ref::share(package), Ref::share(name), whole, Ref::share(found)});
+}
+
+// A constant and a tuple are what they are, and a class tells that it has changed.
+void ImportCollector::note_look(PyObject* object) {
+  if (!traces_ || !can_be_repeated_ || is_simple(object) ||
+      PyTuple_CheckExact(object)) {
+    return;
+  }
+  if (!PyType_Check(object) || seen_.types.size() == kMaxSeen) return note_other();
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
+  if (version == 0) return note_other();
+  seen_.types.push_back({Ref::steal(PyWeakref_NewRef(object, nullptr)), version});
+}
+
+void ImportCollector::need_package(PyObject* name) {
+  if (name == nullptr || !PyUnicode_CheckExact(name)) return;
+  for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {
+    if (!has_name_or_parent(by_value_, part.get())) return;
+    PyObject* module = find_module(state_, part.get());
+    const bool is_package =
+        module != nullptr && PyModule_Check(module) &&
+        raw_get(PyModule_GetDict(module), state_.names.path.get()) != nullptr;
+    if (!is_package) return;
+    need(module, nullptr);
+  }
+}
+
+// Code asks for the files of a package by its name: pkgutil.get_data(__package__, …).
+// Where the payload arrives that name has to be known, to say that they did not travel.
+void ImportCollector::need_named_packages(PyObject* function, const CodeInfo& info) {
+  const Names& names = state_.names;
+  PyObject* globals = PyFunction_GET_GLOBALS(function);
+  for (const GlobalUse& use : info.globals) {
+    for (PyObject* name : {names.name.get(), names.package.get()}) {
+      if (PyUnicode_Compare(use.name, name) == 0) need_package(raw_get(globals, name));
+    }
+  }
+  const Ref constants = Ref::share(info.code->co_consts);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants.get()); ++i) {
+    need_package(PyTuple_GET_ITEM(constants.get(), i));
+  }
+  for (const CodeInfo* nested : info.nested) need_named_packages(function, *nested);
+}
+
+void ImportCollector::function(PyObject* function, const CodeInfo& info) {
+  if (by_value_ != nullptr) need_named_packages(function, info);
+  // Code without a step from a value to another, an import or an escape can be told
+  // from its summary: there is nothing in it to follow.
+  if (!info.has_steps && !info.has_escapes) return;
+  flows_.push_back(std::make_unique<FunctionFlow>(state_, *this, function, info));
+  // What it needs of modules by value travels with it.
+  if (by_value_ != nullptr) flows_.back()->follow();
+}
+
+void ImportCollector::annotation(PyObject* owner, const CodeInfo& info) {
+  std::vector<ModuleNeed> before = needs_;
+  function(owner, info);
+  needs_ = std::move(before);
+}
+
+void ImportCollector::finish() {
+  bool is_asked = false;
+  std::vector<FunctionFlow*> rest;
+  for (const auto& flow : flows_) {
+    if (!flow->has_steps() && !flow->reads_names()) {
+      rest.push_back(flow.get());
+      continue;
+    }
+    flow->follow();
+    is_asked = is_asked || flow->asks_unknown();
+  }
+  if (!is_asked) return;
+  // What merely escapes matters only where somebody might come by it.
+  for (FunctionFlow* flow : rest) flow->follow();
+  std::size_t seen = 0;
+  while (seen != escaped_.size()) {
+    seen = escaped_.size();
+    for (const auto& flow : flows_) {
+      if (flow->asks_unknown()) flow->follow();
+    }
+  }
+}
+
+}  // namespace waybill::py

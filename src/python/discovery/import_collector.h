@@ -1,0 +1,172 @@
+#pragma once
+
+// Gathers the imports that a payload needs: the modules its values refer to, and the
+// submodules that its code reaches through modules. Nothing is imported, no attribute
+// of a module is asked for, and sys.modules is only ever looked into by name.
+
+#include <Python.h>
+
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "format/manifest_builder.h"
+#include "python/discovery/code_info.h"
+#include "python/runtime/memo.h"
+#include "python/runtime/modules.h"
+#include "python/runtime/state.h"
+#include "waybill/manifest.h"
+
+namespace waybill::py {
+
+class FunctionFlow;
+
+// Where a need shows in code; a null info means that it does not.
+struct CodeSpot {
+  const CodeInfo* info = nullptr;
+  std::uint32_t offset = kNoIndex;
+};
+
+// An object that a value may be.
+struct Fact {
+  Ref object;
+  // Reached from an import statement of a body: what such statements import is there
+  // when the body goes on, and must not be imported before.
+  bool imported = false;
+};
+
+// A module that travels by value, and what code needs of it.
+struct ModuleNeed {
+  Ref module;
+  std::vector<Ref> names;  // Each as often as it was met.
+  bool is_whole = false;   // Code may ask for anything in it.
+};
+
+// A look at an attribute of a module that decided over an import.
+struct SeenStep {
+  Ref package;  // The module's name,
+  Ref name;     // the attribute's,
+  Ref whole;    // and both, with a dot.
+  Ref found;    // The name of the module that was there; null if it was none.
+};
+
+// A class whose attributes were looked at.
+struct SeenType {
+  Ref type;  // A weak reference.
+  std::uint32_t version = 0;
+};
+
+// All that was looked up besides the values that a function names.
+struct SeenWorld {
+  std::vector<SeenStep> steps;
+  std::vector<SeenType> types;
+};
+
+class ImportCollector {
+ public:
+  // `by_value`: the modules that travel themselves, and need no import; or null.
+  ImportCollector(const State& state, PyObject* by_value);
+  ~ImportCollector();
+
+  // Each notes a need, and answers the index of the module's record where the payload
+  // refers to it. Throws PyError.
+
+  // A global that is found again by import.
+  std::uint32_t reference(const GlobalName& name);
+  // A module among the values: any code of the payload may get hold of it.
+  std::uint32_t module_value(PyObject* module, PyObject* name);
+  // A module that one name of a function means: only what the code does with it counts.
+  std::uint32_t global_module(PyObject* name, std::string_view chain, CodeSpot spot);
+  void lazy(const LazyTarget& target);
+
+  // A function that travels by value: what its code does is followed in finish().
+  void function(PyObject* function, const CodeInfo& info);
+  // The same for what its annotations name, which brings nothing of modules by value.
+  void annotation(PyObject* function, const CodeInfo& info);
+
+  // What the functions that came since the last call need of modules by value.
+  std::vector<ModuleNeed> take_needs() { return std::exchange(needs_, {}); }
+
+  // Follows the code. Call once, when all values are known.
+  void finish();
+
+  // Notes that something does not travel as it is.
+  void substitute(const Substitution& substitution) { manifest_.add(substitution); }
+
+  // The first file that the manifest names; null if it names none. Valid until more is
+  // added.
+  std::string_view first_file() const { return manifest_.first_file(); }
+
+  // The manifest's section.
+  void encode(wire::Writer& out) const { manifest_.encode(out); }
+  // Names of all modules with their times, which is what a fingerprint covers.
+  void write_names(wire::Writer& out) const;
+
+  // What was looked up besides the values that functions name, for KeptFunction; noted
+  // from the call of trace() on. `can_be_repeated`: it was nothing but seen().
+  void trace() { traces_ = true; }
+  bool can_be_repeated() const { return traces_ && can_be_repeated_; }
+  const SeenWorld& seen() const { return seen_; }
+
+  // ---- For FunctionFlow ----------------------------------------------------------
+
+  void note_step(PyObject* package, PyObject* name, PyObject* found);
+  // A look into a value: at an attribute, an item or all elements.
+  void note_look(PyObject* object);
+  // Something was looked up that is not noted.
+  void note_other() { can_be_repeated_ = false; }
+
+  // Adds a record unless module and time are there already; answers its index.
+  std::uint32_t add(PyObject* module, ImportTime time, std::string_view chain,
+                    CodeSpot spot);
+  // Code needs a module, and what it has under a name or, if that is null, nothing
+  // more. Only modules by value are noted.
+  void need(PyObject* module, PyObject* name);
+  // Code may ask for anything in it.
+  void need_whole(PyObject* module);
+  // A module that code hands to something that is not followed.
+  void escape(PyObject* module, bool imported);
+  const std::vector<Fact>& escaped() const { return escaped_; }
+  // An import statement of any body names this module.
+  void note_body_import(std::string module) { body_imports_.insert(std::move(module)); }
+  bool is_body_import(const std::string& module) const {
+    return body_imports_.count(module) != 0;
+  }
+  // Code of the payload stores into a global of this name, or into this cell: it may
+  // hold what escaped by the time other code reads it.
+  void note_store(PyObject* name_or_cell) { stored_.insert(name_or_cell); }
+  bool is_stored(PyObject* name_or_cell) const {
+    return stored_.count(name_or_cell) != 0;
+  }
+
+ private:
+  ModuleNeed* need_of(PyObject* module);
+  // A package of this name and those around it, if they travel by value.
+  void need_package(PyObject* name);
+  void need_named_packages(PyObject* function, const CodeInfo& info);
+  // The index of a record; kNoIndex if there is none.
+  std::uint32_t find(PyObject* module, ImportTime time, std::uintptr_t key);
+
+  const State& state_;
+  PyObject* by_value_;
+  // A record that was written: 1 + its index is the memo's number.
+  struct Known {
+    Ref module;
+    ImportTime time;
+  };
+  envelope::ManifestBuilder manifest_;
+  std::vector<Known> known_;
+  Memo index_of_;  // By hash of the name, and the time; see find().
+  std::vector<Fact> escaped_;
+  std::vector<ModuleNeed> needs_;
+  std::unordered_set<std::string> body_imports_;
+  std::unordered_set<PyObject*> stored_;
+  std::vector<std::unique_ptr<FunctionFlow>> flows_;
+  bool traces_ = false;
+  bool can_be_repeated_ = true;
+  SeenWorld seen_;
+};
+
+}  // namespace waybill::py

@@ -1,0 +1,190 @@
+// Writes code objects. What is in a body decides what the code does and is hashed;
+// where it came from (file, lines) goes into the notes, so equal code has equal
+// content. Tested by tests/python/functions/test_foreign_code.py.
+
+#include "python/encode/code_encoder.h"
+
+#include <cstring>
+#include <unordered_map>
+
+#include "base/hash.h"
+#include "python/discovery/code_view.h"
+#include "python/encode/plain_writer.h"
+#include "python/runtime/compat.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::Writer;
+
+void write_names(PyObject* names, Writer& out) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(names);
+  out.array(static_cast<std::size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) write_text(PyTuple_GET_ITEM(names, i), out);
+}
+
+void write_constants(PyObject* constants, CodeInfos& infos, Writer& out) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(constants);
+  out.array(static_cast<std::size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* constant = PyTuple_GET_ITEM(constants, i);
+    if (write_plain(constant, out, &infos)) continue;
+    PyErr_Format(PyExc_TypeError, "co_consts[%zd] is a %s, which no compiler writes", i,
+                 Py_TYPE(constant)->tp_name);
+    throw PyError();
+  }
+}
+
+std::vector<std::uint8_t> body_of(PyCodeObject* code, CodeInfos& infos) {
+  Writer out;
+  Ref instructions = Ref::steal(PyCode_GetCode(code));
+  out.array(wire::kCodeFieldCount);
+  out.integer(code->co_argcount);
+  out.integer(code->co_posonlyargcount);
+  out.integer(code->co_kwonlyargcount);
+  out.integer(code->co_stacksize);
+  out.integer(code->co_flags);
+  write_text(code->co_name, out);
+  write_text(code->co_qualname, out);
+  out.binary(bytes_of(instructions.get()));
+  write_constants(code->co_consts, infos, out);
+  write_names(code->co_names, out);
+  write_names(code->co_localsplusnames, out);
+  out.binary(bytes_of(code->co_localspluskinds));
+  out.binary(bytes_of(code->co_exceptiontable));
+  return out.take();
+}
+
+// Starts a place with its file; nil if it is the file of the code around it.
+void write_file(const CodeInfo& info, PyObject* outer_file, Writer& out) {
+  PyObject* file = info.code->co_filename;
+  out.array(4);
+  if (outer_file != nullptr && PyUnicode_Compare(file, outer_file) == 0) {
+    out.nil();
+  } else {
+    write_text(file, out);
+  }
+}
+
+std::vector<std::uint8_t> place_of(const CodeInfo& info) {
+  Writer out;
+  out.integer(info.code->co_firstlineno);
+  out.binary(bytes_of(info.code->co_linetable));
+  out.array(info.nested.size());
+  for (const CodeInfo* nested : info.nested) {
+    write_file(*nested, info.code->co_filename, out);
+    out.append(nested->place);
+  }
+  return out.take();
+}
+
+std::uint64_t key_of_place(const CodeInfo& info) {
+  std::uint64_t body = 0;
+  std::memcpy(&body, info.hash.data(), sizeof body);
+  return body ^ base::hash_of(info.place);
+}
+
+// Whether two code objects are equal, and stand in the same place of the same file.
+bool stands_like(const CodeInfo& a, const CodeInfo& b) {
+  return &a == &b || (a.hash == b.hash && a.place == b.place &&
+                      PyUnicode_Compare(a.code->co_filename, b.code->co_filename) == 0);
+}
+
+// `info` and all code nested in it, inner ones first, each once.
+std::vector<CodeInfo*> inner_first(CodeInfo& info) {
+  std::vector<CodeInfo*> order;
+  std::vector<std::pair<CodeInfo*, std::size_t>> stack{{&info, 0}};
+  std::unordered_map<CodeInfo*, bool> seen{{&info, true}};
+  while (!stack.empty()) {
+    auto& [top, next] = stack.back();
+    if (next == top->nested.size()) {
+      order.push_back(top);
+      stack.pop_back();
+      continue;
+    }
+    CodeInfo* nested = top->nested[next++];
+    if (seen.emplace(nested, true).second) stack.emplace_back(nested, 0);
+  }
+  return order;
+}
+
+}  // namespace
+
+void encode_code(CodeInfos& infos, CodeInfo& info) {
+  if (info.is_encoded) return;
+  for (CodeInfo* part : inner_first(info)) {
+    if (part->is_encoded) continue;
+    part->body = body_of(part->code, infos);
+    part->hash = base::content_hash_of(part->body);
+    part->place = place_of(*part);
+    part->is_encoded = true;
+  }
+}
+
+std::uint32_t CodeSection::add(const CodeInfo& info) {
+  std::uintptr_t key;
+  std::memcpy(&key, info.hash.data(), sizeof(key));
+  key |= 1;  // Zero would mean an empty slot.
+  const auto index = static_cast<std::uint32_t>(bodies_.size());
+  if (const MemoEntry* entry = index_of_.find(key)) {
+    if (*hashes_[entry->offset] == info.hash) {
+      return static_cast<std::uint32_t>(entry->offset);
+    }
+    // Two hashes that begin alike.
+    for (std::uint32_t i = 0; i < index; ++i) {
+      if (*hashes_[i] == info.hash) return i;
+    }
+  } else {
+    index_of_.insert(key, index);
+  }
+  bodies_.push_back(info.body);
+  hashes_.push_back(&info.hash);
+  return index;
+}
+
+std::uint32_t CodeSection::use(PyObject* code) {
+  CodeInfo& info = infos_.get(code);
+  encode_code(infos_, info);
+  uses_.push_back(&info);
+  if (info.nested.empty()) return add(info);
+  std::uint32_t index = 0;
+  for (const CodeInfo* part : inner_first(info)) index = add(*part);
+  return index;
+}
+
+void CodeSection::write_places(Writer& out, std::string_view file,
+                               KnownCodes& known) const {
+  if (uses_.empty()) return;
+  out.array(uses_.size());
+  Memo first_use;
+  Ref storage[2];  // Of this file and the last, where they are not ASCII.
+  std::size_t written = 0;
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    CodeInfo& info = *uses_[i];
+    // By content: who gets it may have one code object for two that are equal.
+    const auto key = static_cast<std::uintptr_t>(key_of_place(info)) | 1;
+    const MemoEntry* first = uses_.size() > 1 ? first_use.find(key) : nullptr;
+    if (first != nullptr && stands_like(info, *uses_[first->offset])) {
+      out.unsigned_integer(first->offset);
+      continue;
+    }
+    if (uses_.size() > 1 && first == nullptr) first_use.insert(key, i);
+    out.array(4);
+    const std::string_view own =
+        utf8_of(info.code->co_filename, storage[written++ % 2]);
+    if (file.data() != nullptr && own == file) {
+      out.unsigned_integer(wire::kSameFile);
+    } else {
+      write_text(info.code->co_filename, out);
+    }
+    file = own;
+    out.append(info.place);
+    if (info.is_known) continue;
+    known.note(code_key(info.hash, own, info.place),
+               reinterpret_cast<PyObject*>(info.code));
+    info.is_known = true;
+  }
+}
+
+}  // namespace waybill::py

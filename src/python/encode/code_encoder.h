@@ -1,0 +1,47 @@
+#pragma once
+
+// Code objects, field by field, as the code section and the notes hold them.
+
+#include <Python.h>
+
+#include <string_view>
+#include <vector>
+
+#include "python/discovery/code_info.h"
+#include "python/runtime/known_codes.h"
+#include "python/runtime/memo.h"
+#include "wire/writer.h"
+
+namespace waybill::py {
+
+// Fills body, hash and place of `info` and of all nested code. Cheap when done before.
+// Throws PyError: TypeError if a constant is of a type that the compiler never writes
+// (bytecode tools do).
+void encode_code(CodeInfos& infos, CodeInfo& info);
+
+// The code section and the places of one envelope, as they grow.
+class CodeSection {
+ public:
+  explicit CodeSection(CodeInfos& infos) : infos_(infos) {}
+
+  // Adds the code, and nested code before it, unless a body of equal content is there;
+  // notes one use of it. Returns the index of its body. Throws PyError.
+  std::uint32_t use(PyObject* code);
+
+  const std::vector<BytesView>& bodies() const { return bodies_; }
+  // Writes the places as one msgpack value; nothing if there is no code. From then on
+  // the code objects are among those that are known. `file`: the first that the
+  // manifest names; null if it names none. Throws PyError.
+  void write_places(wire::Writer& out, std::string_view file, KnownCodes& known) const;
+
+ private:
+  std::uint32_t add(const CodeInfo& info);
+
+  CodeInfos& infos_;
+  std::vector<BytesView> bodies_;  // Point into CodeInfos.
+  std::vector<const ContentHash*> hashes_;
+  Memo index_of_;  // By the first bytes of the hash.
+  std::vector<CodeInfo*> uses_;
+};
+
+}  // namespace waybill::py

@@ -1,0 +1,169 @@
+// What ordinary classes are taken apart into. It is what waybill._classes.class_parts
+// tells of all classes, and for these it is told here: those made by type itself, with
+// no slots, no hook of a base, and nothing in them that C made.
+// Tested by tests/python/classes/test_class_parts.py.
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "python/encode/codec.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+bool is_leaf(PyObject* value) {
+  return value == Py_None || PyBool_Check(value) || PyLong_CheckExact(value) ||
+         PyFloat_CheckExact(value) || PyComplex_CheckExact(value) ||
+         PyUnicode_CheckExact(value) || PyBytes_CheckExact(value);
+}
+
+// Text and numbers, and containers of nothing else that are not large, as caches are.
+bool is_plain(PyObject* value) {
+  constexpr Py_ssize_t kFew = 100;
+  Py_ssize_t position = 0;
+  PyObject *key, *item;
+  if (PyDict_CheckExact(value)) {
+    if (PyDict_GET_SIZE(value) > kFew) return false;
+    while (PyDict_Next(value, &position, &key, &item)) {
+      if (!is_leaf(key) || !is_leaf(item)) return false;
+    }
+    return true;
+  }
+  if (PyAnySet_CheckExact(value)) {
+    if (PySet_GET_SIZE(value) > kFew) return false;
+    const Ref items = Ref::steal(PyObject_GetIter(value));
+    while (const Ref next = Ref::steal_or_null(PyIter_Next(items.get()))) {
+      if (!is_leaf(next.get())) return false;
+    }
+    check(PyErr_Occurred() ? -1 : 0);
+    return true;
+  }
+  if (!PyList_CheckExact(value) && !PyTuple_CheckExact(value)) return is_leaf(value);
+  if (PySequence_Fast_GET_SIZE(value) > kFew) return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
+    if (!is_leaf(PySequence_Fast_GET_ITEM(value, i))) return false;
+  }
+  return true;
+}
+
+bool is_plain_method(PyObject* value) {
+  PyTypeObject* type = Py_TYPE(value);
+  if (type == &PyFunction_Type || type == &PyProperty_Type) return true;
+  // As of most values; what is derived from these has one of them for its layout.
+  const bool is_next_to_object =
+      type->tp_base == &PyBaseObject_Type || type->tp_base == nullptr;
+  if (is_next_to_object && type != &PyClassMethod_Type &&
+      type != &PyStaticMethod_Type) {
+    return false;
+  }
+  return PyType_IsSubtype(type, &PyProperty_Type) ||
+         PyType_IsSubtype(type, &PyClassMethod_Type) ||
+         PyType_IsSubtype(type, &PyStaticMethod_Type);
+}
+
+bool is_made_in_c(PyObject* value) {
+  PyTypeObject* type = Py_TYPE(value);
+  return type == &PyMethodDescr_Type || type == &PyWrapperDescr_Type ||
+         type == &PyClassMethodDescr_Type || type == &PyMemberDescr_Type;
+}
+
+// Whether a base may have a hook that wants keywords.
+bool has_hooked_base(const State& state, PyTypeObject* type) {
+  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    if (base == &PyBaseObject_Type) continue;
+    const Ref dict = type_dict(base);
+    if (raw_get(dict.get(), state.names.init_subclass.get()) != nullptr) return true;
+  }
+  return false;
+}
+
+bool has_special_attribute(const State& state, PyObject* dict) {
+  const Names& names = state.names;
+  for (const Ref* name :
+       {&names.slots, &names.annotate_func, &names.annotations_cache, &names.abc_impl,
+        &names.orig_bases, &names.name, &names.class_, &names.context_data}) {
+    if (raw_get(dict, name->get()) != nullptr) return true;
+  }
+  PyObject* own_dict = raw_get(dict, names.dict.get());
+  return own_dict != nullptr && !Py_IS_TYPE(own_dict, &PyGetSetDescr_Type);
+}
+
+// When an attribute is set, as _turn() in _classes.py says it: an instance of the class
+// may be among the attributes, or be what a method reaches, and its methods need what
+// is set before to build it.
+int turn_of(PyObject* value) {
+  const std::string_view type = Py_TYPE(value)->tp_name;
+  if (type == "_thread.lock" || type == "_thread.RLock") return 0;
+  return is_plain(value) ? 0 : is_plain_method(value) ? 1 : 2;
+}
+
+// The attributes that the author of the class gave it, in their turns. Null if one of
+// them is for Python to look at.
+Ref own_attributes(const State& state, PyObject* dict) {
+  struct Attribute {
+    Ref name, value;
+    int turn;
+  };
+  std::vector<Attribute> attributes;
+  attributes.reserve(static_cast<std::size_t>(PyDict_GET_SIZE(dict)));
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(dict, &position, &name, &value)) {
+    if (!PyUnicode_CheckExact(name) || is_made_in_c(value)) return {};
+    const bool may_be_given =
+        PyUnicode_GET_LENGTH(name) != 0 && PyUnicode_READ_CHAR(name, 0) == '_';
+    const int is_given =
+        may_be_given ? PySet_Contains(state.class_given.get(), name) : 0;
+    check(is_given);
+    if (is_given == 0) attributes.push_back({Ref::share(name), Ref::share(value), 0});
+  }
+  for (Attribute& attribute : attributes) {
+    attribute.turn = turn_of(attribute.value.get());
+  }
+  std::ranges::stable_sort(attributes, {}, &Attribute::turn);
+  Ref own = Ref::steal(PyDict_New());
+  for (const Attribute& attribute : attributes) {
+    check(PyDict_SetItem(own.get(), attribute.name.get(), attribute.value.get()));
+  }
+  const int has_doc = PyDict_Contains(own.get(), state.names.doc.get());
+  check(has_doc);
+  if (has_doc == 1) check(PyDict_DelItem(own.get(), state.names.doc.get()));
+  return own;
+}
+
+}  // namespace
+
+Ref ordinary_class_parts(const State& state, PyObject* type) {
+  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  if (Py_TYPE(type) != &PyType_Type || cls->tp_mro == nullptr ||
+      has_hooked_base(state, cls)) {
+    return {};
+  }
+  const Ref dict = type_dict(cls);
+  const Names& names = state.names;
+  // Making a container may run finalizers, and those may change the class.
+  const Ref module = Ref::share(raw_get(dict.get(), names.module.get()));
+  const Ref doc = Ref::share(raw_get(dict.get(), names.doc.get()));
+  const Ref own_bases = Ref::share(cls->tp_bases);
+  if (!module || has_special_attribute(state, dict.get())) return {};
+  const Ref own = own_attributes(state, dict.get());
+  if (!own) return {};
+  const Ref qualified = Ref::steal(PyType_GetQualName(cls));
+  const Ref name = Ref::steal(PyType_GetName(cls));
+  const Ref bases = Ref::steal(PySequence_List(own_bases.get()));
+  const Ref made_with = Ref::steal(PyDict_New());
+  check(PyDict_SetItem(made_with.get(), names.module.get(), module.get()));
+  check(PyDict_SetItem(made_with.get(), names.qualname.get(), qualified.get()));
+  if (doc && doc.get() != Py_None) {
+    check(PyDict_SetItem(made_with.get(), names.doc.get(), doc.get()));
+  }
+  return Ref::steal(PyTuple_Pack(5, reinterpret_cast<PyObject*>(&PyType_Type),
+                                 name.get(), bases.get(), made_with.get(), own.get()));
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,74 @@
+// Classes by value: what is needed to make the class, then what is set on it. The parts
+// are told by waybill._classes, in Python.
+// Tested by tests/python/classes/test_classes.py.
+
+#include "python/cache/known_class.h"
+#include "python/encode/codec.h"
+#include "python/encode/plain_writer.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+// What the home of a received class last said of it, where that is not what the class
+// is now. Null at home, and where both are the same.
+Ref word_of(GraphEncoder& encoder, PyObject* type, PyObject* attributes) {
+  if (encoder.names_no_ids() || is_home(encoder.state(), type)) return {};
+  Ref word = Ref::steal(PyObject_CallFunctionObjArgs(encoder.state().word_of.get(),
+                                                     type, attributes, nullptr));
+  return word.get() == Py_None ? Ref() : word;
+}
+
+}  // namespace
+
+void describe_class(GraphEncoder& encoder, PyObject* type, Plan& plan) {
+  const char* const kLabels[] = {".__class__", ".__name__", ".__bases__", "", ""};
+  if (encoder.only_names_classes()) {
+    encoder.out().node(wire::NodeTag::kClass, 1);
+    write_leaf(encoder.own_id(type).get(), encoder.out());
+    return;
+  }
+  Ref parts = ordinary_class_parts(encoder.state(), type);
+  if (!parts) {
+    parts = Ref::steal(PyObject_CallOneArg(encoder.state().class_parts.get(), type));
+  }
+  if (encoder.extension_of(reinterpret_cast<PyTypeObject*>(type)) != nullptr) {
+    encoder.fail("needs a class in C of a module that travels by value");
+  }
+  if (PyTuple_Check(parts.get()) && PyTuple_GET_SIZE(parts.get()) == 2) {
+    // What makes it, or has it: it is none of those that are known by an id.
+    if (PyCallable_Check(PyTuple_GET_ITEM(parts.get(), 0))) {
+      return describe_answer(encoder, type, parts.get(), plan);
+    }
+    // A module and a name under which that has it, other than its own.
+    PyObject* home = PyTuple_GET_ITEM(parts.get(), 0);
+    PyObject* path = PyTuple_GET_ITEM(parts.get(), 1);
+    GlobalName name = find_global(encoder.state(), type, home, path);
+    const bool is_loaded = find_module(encoder.state(), home) != nullptr;
+    if (!is_loaded) name = {Ref::share(home), Ref::share(path)};
+    if (!name.module) encoder.fail("is a class that its module does not have");
+    encoder.global(name);
+    return;
+  }
+  if (!PyTuple_Check(parts.get()) || PyTuple_GET_SIZE(parts.get()) != 5) {
+    encoder.fail("is a class whose parts cannot be told");
+  }
+  encoder.note_class(type);
+  const Ref id = encoder.id_of(type);
+  const Ref word = word_of(encoder, type, PyTuple_GET_ITEM(parts.get(), 4));
+  encoder.out().node(wire::NodeTag::kClass, word ? 7 : 6);
+  plan.may_close_early(word ? Plan::Early::kClassWithWord : Plan::Early::kClass);
+  write_leaf(id.get(), encoder.out());
+  for (Py_ssize_t i = 0; i < 5; ++i) {
+    // The class is there once its namespace is; its attributes may refer to it.
+    if (i == 4) plan.creates();
+    PyObject* part = PyTuple_GET_ITEM(parts.get(), i);
+    const bool is_dict = i >= 3;
+    plan.child(Ref::share(part), is_dict ? Label{} : Label::of_text(kLabels[i]));
+  }
+  if (word) plan.child(word, Label{});
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,77 @@
+// Which reducer takes an object apart: one of ours, or one that users have registered.
+// Tested by tests/python/kinds/test_reduce.py.
+
+#include "python/encode/codec.h"
+#include "python/encode/plain_writer.h"
+#include "python/runtime/attribute.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Whether a class of Python says what the __class__ of its instances is, as those of
+// proxies and mocks do.
+bool tells_a_class(const State& state, PyTypeObject* type) {
+  if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || type->tp_mro == nullptr) {
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    if (!PyType_HasFeature(base, Py_TPFLAGS_HEAPTYPE)) continue;
+    if (raw_get(type_dict(base).get(), state.names.class_.get()) != nullptr)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// Our reducer for the exact type, by type or by the type's name; that of BaseException
+// for any exception; that of proxies. Null if none.
+Ref own_reducer(const State& state, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (PyExceptionInstance_Check(object)) {
+    return Ref::share(raw_get(state.reducers.get(), PyExc_BaseException));
+  }
+  auto* key = reinterpret_cast<PyObject*>(type);
+  // A metaclass may make its classes unhashable; none of ours has such.
+  if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
+  if (PyObject* reducer = raw_get(state.reducers.get(), key)) {
+    return Ref::share(reducer);
+  }
+  Ref name = Ref::steal(PyType_GetName(type));
+  if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
+    Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
+    if (PyObject* reducer = raw_get(row, module.get())) return Ref::share(reducer);
+  }
+  // Descriptors are subclassed, as by abc and by frameworks.
+  for (PyTypeObject* base :
+       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
+    if (!PyType_IsSubtype(type, base)) continue;
+    return Ref::share(raw_get(state.reducers.get(), reinterpret_cast<PyObject*>(base)));
+  }
+  return tells_a_class(state, type) ? state.reduce_by_type : Ref();
+}
+
+Ref GraphEncoder::reducer_of(PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  if (type == unreduced_type_.get()) return {};
+  Ref reducer = own_reducer(state_, object);
+  if (!reducer) unreduced_type_ = Ref::share(type);
+  return reducer;
+}
+
+Ref user_reducer(GraphEncoder& encoder, PyTypeObject* type) {
+  auto* key = reinterpret_cast<PyObject*>(type);
+  PyObject* table = encoder.hooks().dispatch_table;
+  if (table == nullptr) {
+    return Ref::share(raw_get(encoder.state().dispatch_table.get(), key));
+  }
+  // Asked for each object: a KeyError would cost more than the object.
+  if (PyDict_CheckExact(table)) return Ref::share(raw_get(table, key));
+  Ref reducer = Ref::steal_or_null(PyObject_GetItem(table, key));
+  if (!reducer) forgive(PyExc_KeyError);
+  return reducer;
+}
+
+}  // namespace waybill::py

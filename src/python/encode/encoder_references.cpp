@@ -1,0 +1,107 @@
+// What was written before, and is referred to when it is met again.
+//
+// Every object that might be met twice is noted with the offset of its
+// node; when it is met again a reference is written, and the first time that happens
+// the object gets the next number among the shared ones. A container with one reference
+// in the process cannot be met twice by walking, so it is not noted.
+//
+// A reducer may still hand such a container out a second time; then there are two.
+//
+// Tested by tests/python/kinds/test_sharing.py,
+// tests/python/classes/test_class_identity.py.
+
+#include "python/encode/graph_encoder.h"
+#include "python/runtime/compat.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Room for so many objects is made at once.
+constexpr std::size_t kUsualObjects = 16;
+
+// So often one object may be begun before it is there.
+constexpr std::size_t kMaxOpen = 50;
+
+}  // namespace
+
+using wire::ExtType;
+using wire::NodeTag;
+
+bool GraphEncoder::known(std::uintptr_t key) {
+  MemoEntry* entry = memo_.find(key);
+  if (entry == nullptr) {
+    if (options_.hooks.memo != nullptr && earlier(key)) return true;
+    memo_.insert(key, out_.size());
+    // Tagged keys stand for objects that their functions keep alive.
+    if ((key & 1) == 0) {
+      if (keep_.empty()) keep_.reserve(kUsualObjects);
+      keep_.push_back(Ref::share(reinterpret_cast<PyObject*>(key)));
+    }
+    return false;
+  }
+  if (!entry->is_created) {
+    begin_again(reinterpret_cast<PyObject*>(key));
+    entry->offset = out_.size();
+    return false;
+  }
+  reference(*entry);
+  return true;
+}
+
+// Its arguments hold something that refers back to it. What is built by now need not be
+// built again, so this time its creation may get by without itself; pickle does the
+// same. The node around is closed early then.
+void GraphEncoder::begin_again(PyObject* object) {
+  begun_again_ = object;
+  std::size_t open = 0;
+  for (const Frame& frame : stack_) {
+    if (frame.kind != Frame::Kind::kPlan || frame.object.get() != object) continue;
+    ++open;
+    if (frame.plan->early() == Plan::Early::kNone) open = kMaxOpen;
+  }
+  if (open < kMaxOpen) return;
+  fail("needs itself to be built: it is among the arguments of its own reducer");
+}
+
+void GraphEncoder::close_early(const Frame& frame, MemoEntry& entry) {
+  const Plan::Early how = frame.plan->early();
+  if (how == Plan::Early::kClass || how == Plan::Early::kClassWithWord) {
+    out_.map(0);  // A reader knows the class by its id.
+    if (how == Plan::Early::kClassWithWord) out_.boolean(false);
+    return;
+  }
+  out_.node(NodeTag::kInstead, 1);
+  reference(entry);
+  out_.array(0);
+  out_.map(0);
+  if (how == Plan::Early::kReducedWithSetter) out_.nil();
+}
+
+void GraphEncoder::reference(MemoEntry& entry) {
+  if (entry.reference == 0) {
+    shared_.push_back(entry.offset);
+    entry.reference = static_cast<std::uint32_t>(shared_.size());
+  }
+  out_.index(ExtType::kReference, entry.reference - 1);
+}
+
+void GraphEncoder::note_class(PyObject* type) {
+  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+  if (class_dicts_.find(key_of(dict.get())) != nullptr) return;
+  class_dicts_.insert(key_of(dict.get()), key_of(type));
+}
+
+PyObject* GraphEncoder::class_of(PyObject* dict) {
+  const MemoEntry* entry = class_dicts_.find(key_of(dict));
+  return entry == nullptr ? nullptr : reinterpret_cast<PyObject*>(entry->offset);
+}
+
+PyObject* GraphEncoder::class_around() const {
+  for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
+    if (PyType_Check(frame->object.get())) return frame->object.get();
+  }
+  return nullptr;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,442 @@
+// The walk over an object graph: what is written at once, and what is put on the stack.
+// What was written before: encoder_references.cpp.
+//
+// Tested by tests/python/kinds/test_values.py, test_sharing.py, test_determinism.py.
+
+#include "python/encode/graph_encoder.h"
+
+#include <algorithm>
+
+#include "python/discovery/code_view.h"
+#include "python/encode/codec.h"
+#include "python/encode/plain_writer.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/leaves.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Room for so many frames is there from the start.
+constexpr std::size_t kUsualDepth = 8;
+
+using wire::ExtType;
+using wire::NodeTag;
+
+// So many objects may be made by reducers out of each other, none held by anything but
+// the walk; data that is really there is held, and has no such limit.
+constexpr std::uint32_t kMaxMadeUp = 10'000;
+
+// The types whose instances cannot be met again unless something refers to them twice;
+// a reducer of any other type may hand out its object once more.
+bool is_container(PyTypeObject* type) {
+  return type == &PyDict_Type || type == &PyList_Type || type == &PyTuple_Type ||
+         type == &PySet_Type || type == &PyFrozenSet_Type;
+}
+
+}  // namespace
+
+GraphEncoder::GraphEncoder(State& state, CodeInfos& infos, CodeSection& code,
+                           ImportCollector& imports, const EncodeOptions& options)
+    : state_(state), infos_(infos), code_(code), imports_(imports), options_(options) {
+  stack_.reserve(kUsualDepth);
+  const bool keeps = options.hooks.leave_graph_alone() && !options.root_by_value &&
+                     !options.passes_over && !options.names_no_ids &&
+                     !options.only_names_classes;
+  if (keeps) kept_.phase = KeptUse::Phase::kOpen;
+}
+
+void GraphEncoder::encode(PyObject* root) {
+  root_ = root;
+  try {
+    value(root);
+    run();
+    if (options_.hooks.memo != nullptr) remember();
+  } catch (const PyError&) {
+    describe_failure();
+    throw;
+  }
+}
+
+void GraphEncoder::binary(PyObject* bytes) {
+  const BytesView view = bytes_of(bytes);
+  if (view.size() > wire::kMaxCount) fail("is longer than 4 GiB");
+  if (view.size() >= LargeBinaries::kLeast) {
+    large_.write(bytes, out_);
+  } else {
+    out_.binary(view);
+  }
+}
+
+void GraphEncoder::binary(std::unique_ptr<BufferView> view, bool is_lent) {
+  const BytesView bytes = view->bytes();
+  if (bytes.size() > wire::kMaxCount) fail("is longer than 4 GiB");
+  if (bytes.size() >= LargeBinaries::kLeast) {
+    large_.write(std::move(view), is_lent, out_);
+  } else {
+    out_.binary(bytes);
+  }
+}
+
+void GraphEncoder::module_index(std::uint32_t index, wire::Writer& out) {
+  if (index == kNoIndex) fail("is found by name in a module that travels by value");
+  out.index(ExtType::kModule, index);
+}
+
+void GraphEncoder::global(const GlobalName& name) {
+  out_.node(NodeTag::kGlobal, 2);
+  PyObject* module = module_name(state_, name);
+  if (PyUnicode_Compare(module, state_.names.builtins_plain.get()) == 0) {
+    out_.nil();
+  } else {
+    module_index(imports_.reference(name), out_);
+  }
+  write_text(name.path.get(), out_);
+}
+
+void GraphEncoder::push(Frame::Kind kind, PyObject* object, Py_ssize_t count) {
+  Frame frame;
+  frame.kind = kind;
+  frame.object = Ref::share(object);
+  frame.count = count;
+  stack_.push_back(std::move(frame));
+}
+
+bool GraphEncoder::value(PyObject* object) {
+  current_ = object;
+  if (options_.hooks.persistent_id == nullptr) return content(object);
+  if (!persistent(object)) content(object);
+  return true;  // Frozen, at least.
+}
+
+bool GraphEncoder::content(PyObject* object) {
+  current_ = object;
+  if (is_long_leaf(object) && may_be_met_again(object) && known(key_of(object)))
+    return false;
+  if (PyBytes_CheckExact(object)) return binary(object), false;
+  // Reducers of a Pickler's own come before what is a leaf to us, but not to pickle.
+  const bool may_be_reduced =
+      PyComplex_CheckExact(object) && (options_.hooks.dispatch_table != nullptr ||
+                                       options_.hooks.reducer_override != nullptr);
+  if (!may_be_reduced && write_leaf(object, out_)) return false;
+  PyTypeObject* type = Py_TYPE(object);
+  if (type == &PyTuple_Type && PyTuple_GET_SIZE(object) == 0) {
+    out_.node(NodeTag::kTuple, 0);
+    return false;
+  }
+  if (is_container(type)) {
+    return !(may_be_met_again(object) && known(key_of(object))) && container(object);
+  }
+  if (PyModule_Check(object)) {
+    if (module(object)) return false;
+    own_module_entry(object).is_whole = true;
+    return own_module(object);
+  }
+  return !known(key_of(object)) && (instance(object) || other(object));
+}
+
+bool GraphEncoder::container(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type == &PyDict_Type) {
+    out_.map(countable(PyDict_GET_SIZE(object)));
+    push(Frame::Kind::kDict, object, PyDict_GET_SIZE(object));
+    return true;
+  }
+  if (type == &PyList_Type) {
+    out_.array(countable(PyList_GET_SIZE(object)));
+    push(Frame::Kind::kList, object, PyList_GET_SIZE(object));
+    return true;
+  }
+  if (type == &PyTuple_Type) {
+    out_.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(object)));
+    push(Frame::Kind::kTuple, object, PyTuple_GET_SIZE(object));
+    return true;
+  }
+  return set(object, type == &PySet_Type ? NodeTag::kSet : NodeTag::kFrozenSet);
+}
+
+bool GraphEncoder::set(PyObject* object, NodeTag tag) {
+  const Ref items = elements_of(object);
+  out_.node(tag, static_cast<std::size_t>(PyTuple_GET_SIZE(items.get())));
+  std::vector<std::string> elements;
+  if (sorted_plain(items.get(), elements, nullptr, kElementDepth)) {
+    for (const std::string& element : elements) out_.append(bytes_of(element));
+    return false;
+  }
+  // Errors name it, whatever becomes of the container that it is in.
+  keep_.push_back(Ref::share(object));
+  freeze();
+  Ref ordered = sorted_elements(state_, infos_, items);
+  push(Frame::Kind::kTuple, ordered.get(), PyTuple_GET_SIZE(ordered.get()));
+  return true;
+}
+
+bool GraphEncoder::module(PyObject* object) {
+  if (kept_.phase != KeptUse::Phase::kClosed) meet_kept(object);
+  PyObject* name = importable_name(state_, object);
+  if (name == nullptr) {
+    const GlobalName place = find_inner_module(state_, object);
+    if (!place.module || is_by_value(place.module.get())) return false;
+    return global(place), true;
+  }
+  if (is_by_value(object)) return false;
+  module_index(imports_.module_value(object, name), out_);
+  return true;
+}
+
+bool GraphEncoder::other(PyObject* object) {
+  freeze();
+  if (kept_.phase != KeptUse::Phase::kClosed && meet_kept(object)) return true;
+  if (options_.hooks.reducer_override != nullptr && overridden(object)) return true;
+  if (write_stand_in(object)) return true;
+  const bool by_value = options_.root_by_value && object == root_;
+  if (options_.hooks.by_value == nullptr && !by_value && builtin_type(object)) {
+    return true;
+  }
+  GlobalName name;
+  if (PyFunction_Check(object) && !by_value) name = find_function(state_, object);
+  if (PyType_Check(object) && !is_reduced_by_metaclass(*this, object)) {
+    name = find_type(state_, reinterpret_cast<PyTypeObject*>(object));
+    // A class may say that it lives elsewhere, as those of _pydatetime do.
+    if (!name.module) name = class_beside_function(object);
+  }
+  if (name.module && !is_by_value(name.module.get())) return global(name), true;
+  planned(object, nullptr);
+  end_kept_node();
+  return true;
+}
+
+// Its head says how long it is. Only a finalizer can have changed it: containers are
+// frozen before any other code runs.
+void GraphEncoder::demand_length(const Frame& frame) {
+  PyObject* object = frame.object.get();
+  const bool is_changed =
+      (frame.kind == Frame::Kind::kList && PyList_GET_SIZE(object) != frame.count) ||
+      (frame.kind == Frame::Kind::kDict && PyDict_GET_SIZE(object) != frame.count);
+  if (!is_changed) return;
+  current_ = object;
+  fail("changed its length while it was written");
+}
+
+void GraphEncoder::freeze() {
+  plain_type_ = nullptr;
+  large_.settle(out_);
+  for (; frozen_ < stack_.size(); ++frozen_) {
+    Frame& frame = stack_[frozen_];
+    demand_length(frame);
+    if (frame.kind == Frame::Kind::kList) {
+      const CollectorPause pause;  // Until the copy is whole.
+      frame.object = Ref::steal(PyList_AsTuple(frame.object.get()));
+      frame.kind = Frame::Kind::kTuple;
+    } else if (frame.kind == Frame::Kind::kDict) {
+      const CollectorPause pause;
+      Ref items = Ref::steal(PyList_New(0));
+      PyObject* key = nullptr;
+      PyObject* item = nullptr;
+      while (PyDict_Next(frame.object.get(), &frame.position, &key, &item)) {
+        check(PyList_Append(items.get(), key));
+        check(PyList_Append(items.get(), item));
+      }
+      frame.frozen = Ref::steal(PyList_AsTuple(items.get()));
+      frame.position = 0;
+      frame.kind = Frame::Kind::kFrozenDict;
+    }
+  }
+}
+
+bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
+  std::unique_ptr<Plan> plan = new_plan();
+  const std::size_t start = out_.size();
+  try {
+    if (answer != nullptr) {
+      describe_answer(*this, object, answer, *plan);
+    } else {
+      codec_for(*this, object)(*this, object, *plan);
+    }
+  } catch (const PyError&) {
+    if (out_.size() != start) throw;
+    if (write_as_global(object)) return true;
+    if (!options_.passes_over) throw;
+    if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
+    PyErr_Clear();
+    out_.nil();
+    return true;
+  }
+  if (plan->has_no_child()) {
+    out_.append(plan->raw().view());
+    plan->clear();
+    spare_plans_.push_back(std::move(plan));
+    return true;
+  }
+  plan->finish();
+  if (plan->creates_late()) {
+    if (MemoEntry* entry = memo_.find(key_of(object))) entry->is_created = false;
+  }
+  push_plan(object, std::move(plan));
+  return true;
+}
+
+void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
+  Frame frame;
+  frame.kind = Frame::Kind::kPlan;
+  frame.object = Ref::share(object);
+  frame.plan = std::move(plan);
+  // Held by the plan above, the memo and this frame.
+  const bool is_made_up = !stack_.empty() && stack_.back().kind == Frame::Kind::kPlan &&
+                          Py_REFCNT(object) <= 3;
+  if (is_made_up) frame.made_up = stack_.back().made_up + 1;
+  if (PyType_Check(object)) open_classes_.push_back(stack_.size());
+  stack_.push_back(std::move(frame));
+  if (stack_.back().made_up > kMaxMadeUp) {
+    fail("is made by reducers out of each other without end");
+  }
+}
+
+// One that has done its work has room for the next.
+std::unique_ptr<Plan> GraphEncoder::new_plan() {
+  if (spare_plans_.empty()) return std::make_unique<Plan>();
+  std::unique_ptr<Plan> plan = std::move(spare_plans_.back());
+  spare_plans_.pop_back();
+  return plan;
+}
+
+void GraphEncoder::pop() {
+  std::unique_ptr<Plan> plan = std::move(stack_.back().plan);
+  stack_.pop_back();
+  if (!open_classes_.empty() && open_classes_.back() == stack_.size()) {
+    open_classes_.pop_back();
+  }
+  if (plan) {
+    plan->clear();
+    spare_plans_.push_back(std::move(plan));
+  }
+  current_ = nullptr;  // It may be gone with what the frame held.
+  frozen_ = std::min(frozen_, stack_.size());
+}
+
+// A function of its own: within its only caller, the loops over numbers take a seventh
+// more instructions.
+[[gnu::noinline]] void GraphEncoder::run(std::size_t depth) {
+  while (stack_.size() > depth) {
+    switch (stack_.back().kind) {
+      case Frame::Kind::kList:
+      case Frame::Kind::kTuple:
+        step_sequence();
+        break;
+      case Frame::Kind::kDict:
+        step_dict();
+        break;
+      case Frame::Kind::kFrozenDict:
+        step_frozen_dict();
+        break;
+      case Frame::Kind::kPlan:
+        step_plan();
+        break;
+    }
+  }
+}
+
+void GraphEncoder::step_sequence() {
+  // From so many on a call of its own is worth it.
+  constexpr Py_ssize_t kManyNumbers = 8;
+  Frame& frame = stack_.back();
+  PyObject* sequence = frame.object.get();
+  const bool is_list = frame.kind == Frame::Kind::kList;
+  while (frame.position < frame.count) {
+    demand_length(frame);
+    PyObject* const* items = is_list
+                                 ? reinterpret_cast<PyListObject*>(sequence)->ob_item
+                                 : reinterpret_cast<PyTupleObject*>(sequence)->ob_item;
+    PyObject* item = items[frame.position];
+    const Py_ssize_t left = frame.count - frame.position;
+    if (left >= kManyNumbers && is_number(item) &&
+        is_number(items[frame.position + 1]) &&
+        options_.hooks.persistent_id == nullptr) {
+      const Py_ssize_t count = write_numbers(items + frame.position, left, out_);
+      frame.position += count;
+      if (count != 0) continue;
+    }
+    ++frame.position;
+    if (!common(item) && !met(item) && value(item)) return;
+  }
+  pop();
+}
+
+void GraphEncoder::step_dict() {
+  Frame& frame = stack_.back();
+  for (;;) {
+    if (frame.pending) {
+      const Ref pending = std::move(frame.pending);
+      if (value(pending.get())) return;
+    }
+    demand_length(frame);
+    PyObject* key = nullptr;
+    PyObject* item = nullptr;
+    if (!PyDict_Next(frame.object.get(), &frame.position, &key, &item)) break;
+    frame.key = Ref::share(key);
+    if (common(key)) {
+      // Nothing has run that could take the value away.
+      if (!common(item) && value(item)) return;
+    } else {
+      frame.pending = Ref::share(item);
+      if (value(key)) return;
+    }
+  }
+  end_dict();
+}
+
+// An instance has no items and pairs besides.
+void GraphEncoder::end_dict() {
+  if (stack_.back().is_state) {
+    out_.array(0);
+    out_.map(0);
+  }
+  pop();
+}
+
+void GraphEncoder::step_frozen_dict() {
+  Frame& frame = stack_.back();
+  if (frame.pending) {
+    const Ref pending = std::move(frame.pending);
+    if (value(pending.get())) return;
+  }
+  while (frame.position < PyTuple_GET_SIZE(frame.frozen.get())) {
+    PyObject* item = PyTuple_GET_ITEM(frame.frozen.get(), frame.position);
+    const bool is_key = frame.position++ % 2 == 0;
+    if (is_key) frame.key = Ref::share(item);
+    if (value(item)) return;
+  }
+  end_dict();
+}
+
+void GraphEncoder::step_plan() {
+  Frame& frame = stack_.back();
+  Plan& plan = *frame.plan;
+  for (;;) {
+    Plan::Step& step = plan.steps()[static_cast<std::size_t>(frame.position)];
+    if (step.creates) {
+      MemoEntry* entry = memo_.find(key_of(frame.object.get()));
+      if (entry != nullptr && entry->is_created) {
+        out_.append(plan.raw_between(frame.raw_begin, plan.created_at()));
+        close_early(frame, *entry);
+        break;
+      }
+      if (entry != nullptr) entry->is_created = true;
+    }
+    out_.append(plan.raw_between(frame.raw_begin, step.raw_end));
+    frame.raw_begin = step.raw_end;
+    if (!step.child) break;
+    ++frame.position;
+    PyObject* child = step.child.get();
+    if (step.is_global) begin_global(frame, step.label.name.get());
+    const bool is_other = plan.is_child_id() ? content(child)
+                          : step.is_part     ? part_of_module(child)
+                                             : value(child);
+    if (is_other) return;
+  }
+  pop();
+  end_kept_node();
+}
+
+}  // namespace waybill::py

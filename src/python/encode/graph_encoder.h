@@ -1,0 +1,354 @@
+#pragma once
+
+// Walks an object graph and writes the payload. Keeps its own stack, so depth costs
+// heap and never the C++ stack.
+
+#include <Python.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "python/discovery/import_collector.h"
+#include "python/encode/code_encoder.h"
+#include "python/encode/hooks.h"
+#include "python/encode/large_binaries.h"
+#include "python/encode/plain_writer.h"
+#include "python/encode/plan.h"
+#include "python/encode/written_names.h"
+#include "python/encode/kept_function.h"
+#include "python/runtime/memo.h"
+#include "python/runtime/state.h"
+#include "wire/writer.h"
+
+namespace waybill::py {
+
+struct EncodeOptions {
+  // Write the root function by value even if it could be imported.
+  bool root_by_value = false;
+  // An object that cannot travel is passed over: there will be no payload.
+  bool passes_over = false;
+  // Classes are known by their content alone.
+  bool names_no_ids = false;
+  // Of a class by value only its id is written: for hashes of what refers to classes.
+  bool only_names_classes = false;
+  EncodeHooks hooks;
+};
+
+// The elements of a set, given and returned as a tuple, in canonical order.
+Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements);
+
+class GraphEncoder {
+ public:
+  GraphEncoder(State& state, CodeInfos& infos, CodeSection& code,
+               ImportCollector& imports, const EncodeOptions& options);
+
+  // Writes `root`. Throws PyError: EncodeError with the path to what cannot travel, or
+  // MemoryError. Call once.
+  void encode(PyObject* root);
+
+  BytesView payload() const { return out_.view(); }
+  const std::vector<Insertion>& insertions() const { return out_.insertions(); }
+  const std::vector<std::uint64_t>& shared() const { return shared_; }
+
+  // A function that was kept and is all of the payload that is no plain data: it has
+  // the other sections. Null if there is none, and the payload was encoded.
+  const KeptFunction* taken() const {
+    return kept_.phase == KeptUse::Phase::kTaken ? kept_.taken.get() : nullptr;
+  }
+  // Whether a function was written that seems worth to be kept; its sections are those
+  // of the payload.
+  bool is_to_be_kept() const { return kept_.phase == KeptUse::Phase::kWritten; }
+  void keep(KeptFunction::Sections sections);
+
+  // ---- For codecs ----------------------------------------------------------------
+
+  State& state() { return state_; }
+  CodeInfos& infos() { return infos_; }
+  CodeSection& code() { return code_; }
+  ImportCollector& imports() { return imports_; }
+  wire::Writer& out() { return out_; }
+  const EncodeHooks& hooks() const { return options_.hooks; }
+
+  // If an object with this key was written, writes a reference to it. Else notes that
+  // it is written here and answers false.
+  bool known(std::uintptr_t key);
+
+  // The names of a globals dict whose values this payload has, or begins with.
+  WrittenNames& written_globals(PyObject* globals) { return written_globals_[globals]; }
+
+  // A class that travels by value, and the class whose own dict this is among those
+  // that were noted: methods may hold the dict itself (the __classdict__ cell). Null if
+  // none.
+  void note_class(PyObject* type);
+  PyObject* class_of(PyObject* dict);
+  // The innermost class that is being written; null if none.
+  PyObject* class_around() const;
+  // Whether a method is being written of this class or of a base of it: a reader has
+  // not all of its methods yet, where it comes to what that method reaches.
+  bool is_within_method_of(PyTypeObject* type) const;
+
+  // Writes the namespace of functions with these globals, or a reference to it.
+  void write_namespace(PyObject* globals, bool is_of_module);
+  // Whether it was written as that of no module, or in an earlier payload.
+  bool has_plain_namespace(PyObject* globals);
+
+  // Writes a bytes object, or what is behind a view, as binary. `is_lent`: see
+  // LargeBinaries::settle().
+  void binary(PyObject* bytes);
+  void binary(std::unique_ptr<BufferView> view, bool is_lent);
+
+  // Writes a node that finds a global again.
+  void global(const GlobalName& name);
+  // Writes to `out` which module of the manifest is meant. Nobody else writes that, so
+  // that none is named which the manifest does not list.
+  void module_index(std::uint32_t index, wire::Writer& out);
+
+  // own_reducer(), asked once in a row for a type that has none.
+  Ref reducer_of(PyObject* object);
+
+  // Notes in the manifest that an object does not travel as it is.
+  void note_substitution(PyObject* object, std::string policy);
+
+  // 16 bytes by which a class or the like is known to whoever gets it.
+  Ref id_of(PyObject* object);
+  // The same, without noting that it travels.
+  Ref own_id(PyObject* object);
+  Ref id_among_twins(Ref id, PyObject* object);
+  bool names_no_ids() const { return options_.names_no_ids; }
+  bool only_names_classes() const { return options_.only_names_classes; }
+
+  // Whether functions, classes and objects of this module travel by value.
+  bool is_by_value(PyObject* module);
+
+  // Whether a module is an extension inside of a package that travels by value. It does
+  // not travel.
+  bool is_extension_by_value(PyObject* module);
+  // The extension that has a class on the way of a type's, or of its metaclass's; null
+  // if none has.
+  PyObject* extension_of(PyTypeObject* type);
+  // Whether a function, class or module is being written.
+  bool is_within_code() const;
+  // The reducer's answer that makes a stand-in for what an extension made. `name`:
+  // where it is found, if it is.
+  Ref stand_in_answer(PyObject* object, PyObject* extension, const GlobalName& name);
+
+  // Sees to it that local modules that a function of such a module uses come along.
+  void bring_companions(PyObject* function, const CodeInfo& info);
+  // Modules by value that the function noted last needs, of which a reader has not all
+  // yet, in an order in which packages come first.
+  std::vector<Ref> modules_to_bring();
+  // Whether all of a module is needed; what is needed of it and not written: names,
+  // with their values.
+  bool is_needed_whole(PyObject* module) { return own_module_entry(module).is_whole; }
+  std::vector<std::pair<Ref, Ref>> unwritten(PyObject* module);
+  // The same for what such a module holds: a local module, or what comes from one. It
+  // may run code of others, so the caller holds `object` itself.
+  void add_companion(PyObject* object);
+
+  // Whether a value that only annotations of a function with these globals name is sent
+  // for them. Of a module by value is sent what a receiver has anyhow.
+  bool is_known_to_receiver(PyObject* globals, PyObject* value);
+
+  // Whether a module that travels by value has this dict.
+  bool is_of_module_by_value(PyObject* globals);
+
+  // The elements of a set in canonical order, as a tuple.
+  Ref sorted(PyObject* set) {
+    return sorted_elements(state_, infos_, elements_of(set));
+  }
+
+  // The number of the next buffer that travels out of band.
+  std::uint64_t next_buffer() { return buffer_count_++; }
+
+  // Sets EncodeError for the object that is being written, and throws.
+  [[noreturn]] void fail(std::string_view detail);
+
+ private:
+  struct Frame {
+    enum class Kind : std::uint8_t { kList, kTuple, kDict, kFrozenDict, kPlan };
+    Kind kind;
+    Ref object;  // What is walked; kept alive while others might let go of it.
+    Py_ssize_t position = 0;  // Next item, step, or PyDict_Next's cursor.
+    Py_ssize_t count = 0;
+    Ref key, pending;  // kDict: the last key, and its value until that is written.
+    Ref frozen;        // kFrozenDict: keys and values in turn; position counts there.
+    std::unique_ptr<Plan> plan;
+    bool is_state = false;  // kDict, kFrozenDict: an instance's, and ends its node.
+    std::size_t raw_begin = 0;
+    std::uint32_t made_up = 0;  // Frames from here up whose object only reducers made.
+  };
+
+  // Each writes `object`, or its head, and answers whether the stack is another than
+  // before: frames were pushed, or frozen.
+  bool value(PyObject* object);
+  // value() without asking for a persistent id.
+  bool content(PyObject* object);
+  // Later payloads of a stream may hold any object of this one.
+  bool may_be_met_again(PyObject* object) const {
+    return Py_REFCNT(object) > 1 || options_.hooks.memo != nullptr;
+  }
+  void reference(MemoEntry& entry);
+  // value() for what no hook has a say in, without a call.
+  bool common(PyObject* object) {
+    return options_.hooks.persistent_id == nullptr && write_common(object, out_);
+  }
+  // known() for what is there already, without a call and without noting what is not.
+  bool met(PyObject* object) {
+    if (Py_REFCNT(object) == 1 || options_.hooks.persistent_id != nullptr ||
+        options_.hooks.by_value != nullptr) {
+      return false;
+    }
+    MemoEntry* entry = memo_.find(key_of(object));
+    if (entry == nullptr || !entry->is_created) return false;
+    reference(*entry);
+    return true;
+  }
+  // Fails if an object that is not built yet cannot be begun once more.
+  void begin_again(PyObject* object);
+  void close_early(const Frame& frame, MemoEntry& entry);
+
+  // Each writes `object` if a hook takes it on, or answers false.
+  bool persistent(PyObject* object);
+  bool earlier(std::uintptr_t key);
+  // Where an earlier payload of the stream has an object or, by its tagged key, a
+  // namespace: (payload, position, object), borrowed; null if none has.
+  PyObject* place_in_stream(std::uintptr_t key) const;
+  bool overridden(PyObject* object);
+  bool container(PyObject* object);
+  bool set(PyObject* object, wire::NodeTag tag);
+  // Writes a module by reference; false if no import would find it.
+  bool module(PyObject* object);
+  bool other(PyObject* object);
+  bool builtin_type(PyObject* object);
+  // Writes an instance that object.__reduce_ex__ would take apart as its class and its
+  // dict, without asking that; false if it is none, or if its class comes first.
+  bool instance(PyObject* object);
+  bool is_taken_apart_by_object(PyTypeObject* type);
+  // Writes a stand-in for what an extension made, if code refers to it.
+  bool write_stand_in(PyObject* object);
+  // `answer`: what a hook gave in place of the object's own reducer, or null.
+  bool planned(PyObject* object, PyObject* answer);
+  // For an object that refused to travel: writes it by reference if it is a global of
+  // an importable module, and forgets the refusal. False, with the error still set, if
+  // not.
+  bool write_as_global(PyObject* object);
+  // Writes an object by reference if it is a global, under any name, of the function
+  // that is being written and that function's module can be imported.
+  bool write_as_global_of_function(PyObject* object);
+  bool write_as_global_in(PyObject* module, PyObject* object);
+  // Writes what makes a thread-local anew, if it is a global of a module by value, or a
+  // lock that nobody holds, if a class of such a module has it.
+  bool write_fresh(PyObject* object);
+  bool write_fresh(PyObject* object, bool is_of_class);
+  bool is_attribute_by_value(PyObject* object) const;
+  // Where the module of the innermost function that is being written has a class under
+  // the class's own name.
+  GlobalName class_beside_function(PyObject* type) const;
+
+  void push(Frame::Kind kind, PyObject* object, Py_ssize_t count);
+  std::unique_ptr<Plan> new_plan();
+  void push_plan(PyObject* object, std::unique_ptr<Plan> plan);
+  void pop();
+  // Carries out what is on the stack above this depth.
+  void run(std::size_t depth = 0);
+  // Each carries its frame on until it pushes another, or ends.
+  void step_sequence();
+  void step_dict();
+  void step_frozen_dict();
+  void end_dict();
+  void step_plan();
+
+  // Writes a module by value, or what a reader has not of it.
+  bool own_module(PyObject* module);
+  // The same, of a module of which code needs what was noted.
+  bool part_of_module(PyObject* module);
+  void add_imported(PyObject* function, const CodeInfo& info);
+  void add_imported(PyObject* name);
+  void begin_global(const Frame& frame, PyObject* name);
+
+  // For the payloads that follow in the same stream.
+  void remember();
+
+  // The encode cache. A function is kept, and taken, where it is the first object of a
+  // payload that is no plain data: so it begins the manifest and the code section.
+  struct KeptUse {
+    enum class Phase : std::uint8_t {
+      kOpen,     // There was plain data alone.
+      kWriting,  // A function is written that is to be kept.
+      kWritten,  // It was, and all else is plain data.
+      kTaken,    // What was kept was taken, and all else is plain data.
+      kClosed,   // Nothing of a cache is in this payload.
+    };
+    Phase phase = Phase::kClosed;
+    Ref function, code;
+    CodeInfo* info = nullptr;             // Of the code.
+    std::unique_ptr<KeptFunction> notes;  // kWriting, kWritten.
+    std::shared_ptr<const KeptFunction> taken;
+    std::size_t base = 0;   // Where the node begins,
+    std::size_t depth = 0;  // and the size of the stack below it.
+  };
+  // Told of each object that is no plain data. True if it was written.
+  bool meet_kept(PyObject* object);
+  bool begin_kept(PyObject* object);
+  bool take(std::shared_ptr<const KeptFunction> kept, PyObject* function);
+  void encode_taken();
+  // Told whenever an object may be complete.
+  void end_kept_node() {
+    if (kept_.phase == KeptUse::Phase::kWriting && stack_.size() == kept_.depth) {
+      set_kept_node();
+    }
+  }
+  void set_kept_node();
+
+  // Takes copies of what open lists and dicts still hold. Called before code that is
+  // not ours runs, since that may change them while they are written.
+  void freeze();
+  void demand_length(const Frame& frame);
+
+  std::string path() const;
+  void describe_failure();
+
+  State& state_;
+  CodeInfos& infos_;
+  CodeSection& code_;
+  ImportCollector& imports_;
+  EncodeOptions options_;
+  wire::Writer out_;
+  LargeBinaries large_;
+  Memo memo_;
+  std::vector<Ref> keep_;  // Memo keys must not be freed and reused.
+  std::vector<std::uint64_t> shared_;
+  std::vector<Frame> stack_;
+  std::vector<std::unique_ptr<Plan>> spare_plans_;
+  std::vector<std::size_t> open_classes_;  // Places in the stack.
+  std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
+  std::map<PyObject*, WrittenNames> written_globals_;
+  std::vector<PyObject*> namespaces_;    // Globals dicts that were written as such.
+  std::vector<PyObject*> module_dicts_;  // Of modules that travel by value.
+  Memo class_dicts_;                     // The offset is the address of the class.
+  // Modules by value: what code needs of each.
+  struct OwnModule {
+    Ref module;
+    WrittenNames wanted;
+    std::vector<Ref> waiting;  // Those of `wanted` that may be unwritten yet.
+    bool is_whole = false;     // Code may ask for anything in it.
+    bool is_found = false;     // Imports find it at a reader.
+  };
+  std::map<PyObject*, OwnModule> own_modules_;
+  std::map<PyObject*, std::pair<Ref, Ref>> extensions_;  // Of types; extension_of().
+  OwnModule& own_module_entry(PyObject* module);
+  void want(OwnModule& own, PyObject* name);
+  std::map<std::string, PyObject*> written_ids_;  // Of what is no class.
+  std::uint64_t buffer_count_ = 0;
+  KeptUse kept_;
+  Ref unreduced_type_;                  // Last type for which there is no own reducer.
+  PyTypeObject* plain_type_ = nullptr;  // Last type that passed; until other code runs.
+  PyObject* root_ = nullptr;
+  PyObject* current_ = nullptr;      // What value() was last asked to write.
+  PyObject* begun_again_ = nullptr;  // The last; an address alone.
+};
+
+}  // namespace waybill::py

@@ -1,0 +1,134 @@
+// Instances of ordinary classes, which most objects of a program are. What
+// object.__reduce_ex__ would say of them is known without calling it: their class, and
+// their dict. The bytes are the same.
+// Tested by tests/python/kinds/test_instances.py.
+
+#include "python/encode/codec.h"
+#include "python/encode/plain_writer.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::NodeTag;
+
+// What makes a class say itself how it is taken apart.
+bool has_own_say(const Names& names, PyObject* dict) {
+  for (const Ref* name : {&names.reduce_ex, &names.reduce, &names.getstate,
+                          &names.getnewargs_ex, &names.getnewargs, &names.class_}) {
+    if (raw_get(dict, name->get()) != nullptr) return true;
+  }
+  // copyreg keeps a list there, empty for such classes; what others put there it takes.
+  PyObject* slots = raw_get(dict, names.slotnames.get());
+  return slots != nullptr && (!PyList_CheckExact(slots) || PyList_GET_SIZE(slots) != 0);
+}
+
+// Whether a type's own classes have a say, or its metaclass, which is asked first.
+bool has_own_say(const Names& names, PyTypeObject* type) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    if (base == &PyBaseObject_Type || base == &PyType_Type) continue;
+    const Ref dict = type_dict(base);
+    if (!dict || has_own_say(names, dict.get())) return true;
+  }
+  return false;
+}
+
+bool is_like_type(PyTypeObject* metaclass) {
+  return metaclass->tp_getattro == PyType_Type.tp_getattro &&
+         metaclass->tp_hash == PyType_Type.tp_hash && metaclass->tp_mro != nullptr;
+}
+
+// Whether instances have nothing but a dict and a list of weak references: no slots, no
+// fields of an extension.
+bool has_only_a_dict(PyTypeObject* type) {
+  auto size = static_cast<std::size_t>(PyBaseObject_Type.tp_basicsize);
+  if (type->tp_dictoffset > 0) size += sizeof(PyObject*);
+  if (type->tp_weaklistoffset > 0) size += sizeof(PyObject*);
+  return type->tp_itemsize == 0 && static_cast<std::size_t>(type->tp_basicsize) <= size;
+}
+
+// What is set on a class before all that is no method.
+bool is_method(PyObject* value) {
+  if (PyFunction_Check(value)) return true;
+  for (PyTypeObject* type :
+       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
+    if (PyObject_TypeCheck(value, type)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool GraphEncoder::is_within_method_of(PyTypeObject* type) const {
+  for (const std::size_t place : open_classes_) {
+    auto* open = reinterpret_cast<PyTypeObject*>(stack_[place].object.get());
+    if (place + 1 >= stack_.size() || !PyType_IsSubtype(type, open)) continue;
+    const Frame& attributes = stack_[place + 1];
+    if (!attributes.key) continue;
+    const Ref dict = type_dict(open);
+    PyObject* value = raw_get(dict.get(), attributes.key.get());
+    if (value != nullptr && is_method(value)) return true;
+  }
+  return false;
+}
+
+bool GraphEncoder::is_taken_apart_by_object(PyTypeObject* type) {
+  if (type == plain_type_) return true;
+  if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || !has_only_a_dict(type) ||
+      type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr) {
+    return false;
+  }
+  PyTypeObject* metaclass = Py_TYPE(type);
+  if (has_own_say(state_.names, type)) return false;
+  if (metaclass != &PyType_Type &&
+      (!is_like_type(metaclass) || has_own_say(state_.names, metaclass))) {
+    return false;
+  }
+  plain_type_ = type;
+  return true;
+}
+
+bool GraphEncoder::instance(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  const EncodeHooks& hooks = options_.hooks;
+  if (hooks.reducer_override != nullptr || hooks.replace != nullptr ||
+      hooks.memo != nullptr || hooks.persistent_id != nullptr) {
+    return false;
+  }
+  MemoEntry* written_type = memo_.find(key_of(reinterpret_cast<PyObject*>(type)));
+  if (written_type == nullptr || !written_type->is_created) return false;
+  if (!is_taken_apart_by_object(type)) return false;
+  if (hooks.by_value != nullptr && extension_of(type) != nullptr) return false;
+  // Somebody may register a reducer at any time.
+  if (reducer_of(object) || user_reducer(*this, type)) return false;
+  const Ref dict = instance_dict(object);
+  if (!dict || !PyDict_CheckExact(dict.get())) return false;
+  // An attribute of the instance hides that of the class. The dict is the instance's
+  // and ours; whoever else has it may have sent it already.
+  if (has_own_say(state_.names, dict.get()) || Py_REFCNT(dict.get()) > 2) return false;
+
+  out_.node(NodeTag::kNewObject, 6);
+  reference(*written_type);
+  out_.array(0);
+  out_.map(0);
+  if (object == begun_again_) {
+    if (auto* entry = memo_.find(key_of(object))) entry->is_created = true;
+  }
+  const Py_ssize_t count = PyDict_GET_SIZE(dict.get());
+  if (count == 0) {
+    out_.nil();
+    out_.array(0);
+    out_.map(0);
+    return true;
+  }
+  out_.map(countable(count));
+  push(Frame::Kind::kDict, dict.get(), count);
+  stack_.back().is_state = true;
+  return true;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,125 @@
+// The last resort for objects that refuse to travel, such as locks: those that a module
+// holds are found again by importing it, and then they are the receiver's own, which is
+// what a lock or a cache of a module is for.
+// Tested by tests/python/modules/test_module_globals.py.
+
+#include "python/encode/graph_encoder.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+// The module that defines the object's type, where its instances often sit.
+PyObject* module_of_type(const State& state, PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  const Ref name = attribute_or_null(type, state.names.module);
+  if (!name || !PyUnicode_Check(name.get())) return nullptr;
+  PyObject* module = find_module(state, name.get());
+  return module != nullptr && importable_name(state, module) != nullptr ? module
+                                                                        : nullptr;
+}
+
+}  // namespace
+
+bool GraphEncoder::write_as_global_in(PyObject* module, PyObject* object) {
+  if (module == nullptr || is_by_value(module)) return false;
+  PyObject* name = name_in(PyModule_GetDict(module), object);
+  if (name == nullptr) return false;
+  global({Ref::share(module), Ref::share(name)});
+  return true;
+}
+
+bool GraphEncoder::write_as_global_of_function(PyObject* object) {
+  if (stack_.empty() || !PyFunction_Check(stack_.back().object.get())) return false;
+  PyObject* module =
+      module_of_dict(state_, PyFunction_GET_GLOBALS(stack_.back().object.get()));
+  return module != nullptr && importable_name(state_, module) != nullptr &&
+         write_as_global_in(module, object);
+}
+
+GlobalName GraphEncoder::class_beside_function(PyObject* type) const {
+  for (std::size_t i = stack_.size(); i > 0; --i) {
+    PyObject* function = stack_[i - 1].object.get();
+    if (!PyFunction_Check(function)) continue;
+    PyObject* module = module_of_dict(state_, PyFunction_GET_GLOBALS(function));
+    if (module == nullptr) return {};
+    const Ref path =
+        Ref::steal(PyType_GetQualName(reinterpret_cast<PyTypeObject*>(type)));
+    return find_global(state_, type, module_name(state_, module), path.get());
+  }
+  return {};
+}
+
+// Writes a type of `builtins` that is there under its name, as `object` and `property`
+// are, which all classes have.
+bool GraphEncoder::builtin_type(PyObject* object) {
+  if (!PyType_CheckExact(object)) return false;
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  const std::string_view name = type->tp_name;
+  if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || name.find('.') != name.npos) {
+    return false;
+  }
+  PyObject* builtins = find_module(state_, state_.names.builtins_plain.get());
+  const Ref text = state_.name_table.get(name);
+  if (builtins == nullptr ||
+      raw_get(PyModule_GetDict(builtins), text.get()) != object) {
+    return false;
+  }
+  out_.node(wire::NodeTag::kGlobal, 2);
+  out_.nil();
+  write_text(text.get(), out_);
+  return true;
+}
+
+bool GraphEncoder::write_as_global(PyObject* object) {
+  // What "cannot pickle" says; any other error is the object's own decision.
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  const PendingError refusal;
+  if (write_as_global_of_function(object) ||
+      write_as_global_in(module_of_type(state_, object), object) ||
+      write_fresh(object)) {
+    return true;
+  }
+  refusal.restore();
+  return false;
+}
+
+bool GraphEncoder::write_fresh(PyObject* object) {
+  if (options_.hooks.by_value == nullptr || stack_.empty()) return false;
+  if (is_attribute_by_value(object)) return write_fresh(object, true);
+  PyObject* owner = stack_.back().object.get();
+  Ref module;
+  if (PyModule_Check(owner)) {
+    module = Ref::share(owner);
+  } else if (PyFunction_Check(owner)) {
+    module = Ref::share(module_of_dict(state_, PyFunction_GET_GLOBALS(owner)));
+  }
+  if (!module || !is_by_value(module.get()) ||
+      name_in(PyModule_GetDict(module.get()), object) == nullptr) {
+    return false;
+  }
+  return write_fresh(object, false);
+}
+
+bool GraphEncoder::write_fresh(PyObject* object, bool is_of_class) {
+  const Ref answer = Ref::steal(PyObject_CallFunctionObjArgs(
+      state_.fresh_global.get(), object, is_of_class ? Py_True : Py_False, nullptr));
+  return answer.get() != Py_None && planned(object, answer.get());
+}
+
+// Whether it is an attribute of a class of a module by value: the attributes of a class
+// are on the stack above it.
+bool GraphEncoder::is_attribute_by_value(PyObject* object) const {
+  if (stack_.size() < 2 || !stack_.back().key) return false;
+  PyObject* type = stack_[stack_.size() - 2].object.get();
+  if (!PyType_Check(type)) return false;
+  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+  if (raw_get(dict.get(), stack_.back().key.get()) != object) return false;
+  PyObject* name = raw_get(dict.get(), state_.names.module.get());
+  return name != nullptr && PyUnicode_Check(name) &&
+         has_name_or_parent(options_.hooks.by_value, name);
+}
+
+}  // namespace waybill::py

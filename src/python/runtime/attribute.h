@@ -1,0 +1,74 @@
+#pragma once
+
+#include <Python.h>
+
+#include "python/runtime/compat.h"
+#include "python/runtime/ref.h"
+
+namespace waybill::py {
+
+// Forgets the error that is set if it is of this kind; any other goes on. For C
+// functions that fail where there is nothing to find.
+inline void forgive(PyObject* kind) {
+  if (!PyErr_Occurred()) return;
+  if (!PyErr_ExceptionMatches(kind)) throw PyError();
+  PyErr_Clear();
+}
+
+// Takes the error that is set away, so that other things can be tried; it is forgotten
+// unless it is put back.
+class PendingError {
+ public:
+  PendingError() {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    type_ = Ref::steal_or_null(type);
+    value_ = Ref::steal_or_null(value);
+    traceback_ = Ref::steal_or_null(traceback);
+  }
+  void restore() const {
+    PyErr_Restore(Ref(type_).release(), Ref(value_).release(),
+                  Ref(traceback_).release());
+  }
+
+ private:
+  Ref type_, value_, traceback_;
+};
+
+// The error that is set, taken away as an exception; null if there is none.
+inline Ref take_error() {
+  PyObject *type, *raised, *traceback;
+  PyErr_Fetch(&type, &raised, &traceback);
+  if (type == nullptr) return {};
+  PyErr_NormalizeException(&type, &raised, &traceback);
+  if (traceback != nullptr) PyException_SetTraceback(raised, traceback);
+  const Ref owned[] = {Ref::steal_or_null(type), Ref::steal_or_null(traceback)};
+  return Ref::steal_or_null(raised);
+}
+
+// Sets again what take_error() gave, as it was.
+inline void put_back_error(Ref raised) {
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(raised.get()));
+  PyObject* traceback = PyException_GetTraceback(raised.get());
+  PyErr_Restore(Ref::share(type).release(), raised.release(), traceback);
+}
+
+// The instance's own dict; null if it has none.
+inline Ref instance_dict(PyObject* object) {
+  Ref dict = Ref::steal_or_null(PyObject_GenericGetDict(object, nullptr));
+  if (!dict) forgive(PyExc_AttributeError);
+  return dict;
+}
+
+// The version of a type, which gets one when a name is looked up in it; 0 if it gets
+// none. Not by getattr: that would ask the metaclass.
+inline std::uint32_t assigned_version(PyTypeObject* type, PyObject* name) {
+  if (const std::uint32_t version = type_version(type)) return version;
+  auto* object = reinterpret_cast<PyObject*>(type);
+  if (!Ref::steal_or_null(PyType_Type.tp_getattro(object, name))) {
+    forgive(PyExc_Exception);
+  }
+  return type_version(type);
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,75 @@
+// Tested by tests/python/cache/test_known_codes.py.
+
+#include "python/runtime/known_codes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/hash.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+CodeKey code_key(const ContentHash& body, std::string_view file, BytesView lines) {
+  return {body, base::hash_of(lines) ^ std::rotl(base::hash_of(bytes_of(file)), 1)};
+}
+
+std::size_t KnownCodes::slot_of(const CodeKey& key) {
+  std::uint64_t body = 0;
+  std::memcpy(&body, key.body.data(), sizeof body);
+  return (body ^ key.place) % kMaxEntries;
+}
+
+Ref KnownCodes::find(const CodeKey& key) const {
+  if (!is_used_) return {};
+  const Entry& entry = entries_[slot_of(key)];
+  return entry.code && entry.key == key ? weakly_referenced(entry.code.get()) : Ref();
+}
+
+void KnownCodes::note(const CodeKey& key, PyObject* code) {
+  if (!is_used_) return;
+  // What was received and is sent on stays held.
+  const Entry& known = entries_[slot_of(key)];
+  if (known.held.get() == code && known.key == key) return;
+  // The interpreter gives the same reference again.
+  put({key, Ref::steal(PyWeakref_NewRef(code, nullptr)), Ref(), 0});
+}
+
+void KnownCodes::hold(const CodeKey& key, PyObject* code, std::size_t size) {
+  if (!is_used_) return;
+  const bool is_held = size <= kMaxBytesOfOne;
+  put({key, Ref::steal(PyWeakref_NewRef(code, nullptr)),
+       is_held ? Ref::share(code) : Ref(), is_held ? size : 0});
+}
+
+// What gives way is destroyed when the table is whole: callbacks of weak references to
+// code may run anything.
+void KnownCodes::put(Entry entry) {
+  Entry& place = entries_[slot_of(entry.key)];
+  held_bytes_ += entry.held_bytes;
+  held_bytes_ -= place.held_bytes;
+  const Entry old = std::exchange(place, std::move(entry));
+  while (held_bytes_ > kMaxHeldBytes) {
+    Entry& next = entries_[next_to_drop_];
+    next_to_drop_ = (next_to_drop_ + 1) % kMaxEntries;
+    held_bytes_ -= std::exchange(next.held_bytes, 0);
+    const Ref dropped = std::move(next.held);
+  }
+}
+
+std::size_t KnownCodes::held_count() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      entries_, [](const Entry& entry) { return static_cast<bool>(entry.held); }));
+}
+
+void KnownCodes::clear() {
+  held_bytes_ = 0;
+  const auto old = std::make_unique<Entries>();
+  std::swap(*old, entries_);
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,329 @@
+// Raw look-ups in sys.modules and module dicts.
+// Tested by test_classes.py, test_reduce_protocol.py and the discovery corpus.
+
+#include "python/runtime/modules.h"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+// The attribute of a plain object as its instance dict has it. ModuleSpec is such.
+PyObject* instance_get(PyObject* object, PyObject* name) {
+  const Ref dict = instance_dict(object);
+  // The dict belongs to the object, which outlives this call.
+  return dict ? raw_get(dict.get(), name) : nullptr;
+}
+
+PyObject* spec_of(const State& state, PyObject* module) {
+  PyObject* spec = raw_get(PyModule_GetDict(module), state.names.spec.get());
+  return spec == Py_None ? nullptr : spec;
+}
+
+// One step of a qualified name, looked up raw: a module's dict or a class's own.
+Ref raw_step(PyObject* owner, PyObject* name) {
+  if (PyModule_Check(owner)) return Ref::share(raw_get(PyModule_GetDict(owner), name));
+  if (!PyType_Check(owner)) {
+    // Neither module nor class, so asking it is what everybody does.
+    Ref value = Ref::steal_or_null(PyObject_GetAttr(owner, name));
+    if (!value) forgive(PyExc_AttributeError);
+    return value;
+  }
+  Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(owner));
+  if (!dict) return {};
+  Ref value = Ref::share(raw_get(dict.get(), name));
+  if (value && Py_IS_TYPE(value.get(), &PyStaticMethod_Type)) {
+    return Ref::steal(PyObject_GetAttrString(value.get(), "__func__"));
+  }
+  return value;
+}
+
+}  // namespace
+
+bool is_main(const State& state, PyObject* name) {
+  PyObject* main = state.names.main.get();
+  return name == main || (PyUnicode_GET_LENGTH(name) == PyUnicode_GET_LENGTH(main) &&
+                          PyUnicode_Compare(name, main) == 0);
+}
+
+Ref dotted(PyObject* package, PyObject* name) {
+  return Ref::steal(PyUnicode_FromFormat("%U.%U", package, name));
+}
+
+Ref parent_of(PyObject* name) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
+  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, -1);
+  if (dot < 0) return {};
+  return Ref::steal(PyUnicode_Substring(name, 0, dot));
+}
+
+bool has_name_or_parent(PyObject* names, PyObject* name) {
+  for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {
+    const int found = PySet_Contains(names, part.get());
+    check(found);
+    if (found == 1) return true;
+  }
+  return false;
+}
+
+PyObject* raw_get(PyObject* dict, PyObject* name) {
+  if (dict == nullptr || !PyDict_Check(dict)) return nullptr;
+  PyObject* value = PyDict_GetItemWithError(dict, name);
+  if (value == nullptr && PyErr_Occurred()) throw PyError();
+  return value;
+}
+
+PyObject* sys_modules(const State& state) {
+  PyObject* modules = raw_get(state.sys_dict.get(), state.names.modules.get());
+  return modules != nullptr && PyDict_Check(modules) ? modules : nullptr;
+}
+
+PyObject* module_in(PyObject* loaded, PyObject* name) {
+  PyObject* module = raw_get(loaded, name);
+  return module != nullptr && PyModule_Check(module) ? module : nullptr;
+}
+
+PyObject* module_name(const State& state, PyObject* module, PyObject* loaded) {
+  PyObject* name = raw_get(PyModule_GetDict(module), state.names.name.get());
+  if (name != nullptr && PyUnicode_Check(name) && module_in(loaded, name) == module) {
+    return name;
+  }
+  PyObject* spec = spec_of(state, module);
+  if (spec == nullptr) return nullptr;
+  name = instance_get(spec, state.names.name_plain.get());
+  const bool found =
+      name != nullptr && PyUnicode_Check(name) && module_in(loaded, name) == module;
+  return found ? name : nullptr;
+}
+
+PyObject* module_name(const State& state, const GlobalName& name) {
+  PyObject* module = name.module.get();
+  return PyUnicode_Check(module) ? module : module_name(state, module);
+}
+
+bool has_spec(const State& state, PyObject* module) {
+  return spec_of(state, module) != nullptr;
+}
+
+PyObject* module_of_dict(const State& state, PyObject* dict) {
+  PyObject* spec = raw_get(dict, state.names.spec.get());
+  PyObject* const names[] = {raw_get(dict, state.names.name.get()),
+                             spec == nullptr || spec == Py_None
+                                 ? nullptr
+                                 : instance_get(spec, state.names.name_plain.get())};
+  for (PyObject* name : names) {
+    if (name == nullptr || !PyUnicode_Check(name)) continue;
+    PyObject* module = find_module(state, name);
+    if (module != nullptr && PyModule_GetDict(module) == dict) return module;
+  }
+  return nullptr;
+}
+
+Ref module_of_type(const State& state, PyTypeObject* type) {
+  const Ref dict = type_dict(type);
+  PyObject* module = raw_get(dict.get(), state.names.module.get());
+  if (module != nullptr && PyUnicode_Check(module)) return Ref::share(module);
+  const std::string_view whole(type->tp_name);
+  const std::size_t dot = whole.rfind('.');
+  return new_text(dot == std::string_view::npos ? "builtins" : whole.substr(0, dot));
+}
+
+PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded) {
+  PyObject* name = module_name(state, module, loaded);
+  if (name == nullptr || is_main(state, name)) return nullptr;
+  // Modules that a package puts together, like six.moves, also inside each other:
+  // importing them imports the package first, which puts them there.
+  Ref parent = Ref::share(name);
+  while (module != nullptr && !has_spec(state, module)) {
+    parent = parent_of(parent.get());
+    module = parent ? module_in(loaded, parent.get()) : nullptr;
+  }
+  return module == nullptr ? nullptr : name;
+}
+
+bool is_of_made_up_module(const State& state, PyObject* globals) {
+  // Nearly all are of modules that came from a finder, or of __main__.
+  PyObject* spec = raw_get(globals, state.names.spec.get());
+  if (spec != nullptr && spec != Py_None) return false;
+  PyObject* name = raw_get(globals, state.names.name.get());
+  if (name == state.names.main.get()) return false;
+  PyObject* module = module_of_dict(state, globals);
+  // One that is not in sys.modules shows by what every new module has.
+  if (module == nullptr) return spec == Py_None;
+  return importable_name(state, module) == nullptr &&
+         !is_main(state, module_name(state, module));
+}
+
+Ref find_by_path(const State& state, PyObject* module_name, PyObject* path) {
+  if (module_name == nullptr || !PyUnicode_Check(module_name)) return {};
+  if (is_main(state, module_name)) return {};
+  PyObject* module = find_module(state, module_name);
+  if (module == nullptr || importable_name(state, module) == nullptr) return {};
+  Ref owner = Ref::share(module);
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
+  for (Py_ssize_t start = 0; start <= length && owner;) {
+    Py_ssize_t dot = PyUnicode_FindChar(path, '.', start, length, 1);
+    if (dot < 0) dot = length;
+    if (start == 0 && dot == length) return raw_step(owner.get(), path);
+    Ref part = Ref::steal(PyUnicode_Substring(path, start, dot));
+    owner = raw_step(owner.get(), part.get());
+    start = dot + 1;
+  }
+  return owner;
+}
+
+GlobalName find_global(const State& state, PyObject* object, PyObject* module_name,
+                       PyObject* path) {
+  if (find_by_path(state, module_name, path).get() != object) return {};
+  return {Ref::share(find_module(state, module_name)), Ref::share(path)};
+}
+
+GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  const Ref home = attribute_or_null(type, state.names.module);
+  if (GlobalName found = find_global(state, object, home.get(), path); found.module) {
+    return found;
+  }
+  PyObject* modules = sys_modules(state);
+  if (modules == nullptr) return {};
+  const Ref names = Ref::steal(PyDict_Keys(modules));
+  GlobalName first;
+  PyObject* first_name = nullptr;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(names.get()); ++i) {
+    PyObject* name = PyList_GET_ITEM(names.get(), i);
+    if (!PyUnicode_Check(name)) continue;
+    if (first_name != nullptr && PyUnicode_Compare(name, first_name) > 0) continue;
+    try {
+      GlobalName found = find_global(state, object, name, path);
+      if (!found.module) continue;
+      first = std::move(found);
+      first_name = name;
+    } catch (const PyError&) {
+      // What stands there by that name has nothing to do with the object.
+      if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
+      PyErr_Clear();
+    }
+  }
+  return first;
+}
+
+PyObject* name_in(PyObject* dict, PyObject* object) {
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(dict, &position, &name, &value)) {
+    if (value == object && PyUnicode_CheckExact(name)) return name;
+  }
+  return nullptr;
+}
+
+GlobalName find_inner_module(const State& state, PyObject* module) {
+  PyObject* dict = PyModule_GetDict(module);
+  if (raw_get(dict, state.names.file.get()) != nullptr || has_spec(state, module)) {
+    return {};
+  }
+  Py_ssize_t position = 0;
+  PyObject *key, *value;
+  while (PyDict_Next(dict, &position, &key, &value)) {
+    if (!PyType_Check(value)) continue;
+    const Ref told = module_of_type(state, reinterpret_cast<PyTypeObject*>(value));
+    const Ref outer = parent_of(told.get());
+    if (!outer) continue;
+    const Py_ssize_t start = PyUnicode_GET_LENGTH(outer.get()) + 1;
+    const Ref name = Ref::steal(
+        PyUnicode_Substring(told.get(), start, PyUnicode_GET_LENGTH(told.get())));
+    GlobalName found = find_global(state, module, outer.get(), name.get());
+    if (found.module) return found;
+  }
+  return {};
+}
+
+GlobalName find_function(const State& state, PyObject* function) {
+  auto* f = reinterpret_cast<PyFunctionObject*>(function);
+  // "<lambda>", "f.<locals>.g": no path leads there.
+  if (PyUnicode_FindChar(f->func_qualname, '<', 0,
+                         PyUnicode_GET_LENGTH(f->func_qualname), 1) >= 0) {
+    return {};
+  }
+  return find_global(state, function, f->func_module, f->func_qualname);
+}
+
+namespace {
+
+// A class at the top of its module that is there under another name than its own.
+GlobalName find_renamed(const State& state, PyObject* type, PyObject* module_name,
+                        PyObject* path) {
+  if (!PyUnicode_Check(module_name) || is_main(state, module_name)) return {};
+  if (PyUnicode_FindChar(path, '.', 0, PyUnicode_GET_LENGTH(path), 1) >= 0) return {};
+  PyObject* module = find_module(state, module_name);
+  if (module == nullptr) return {};
+  PyObject* name = name_in(PyModule_GetDict(module), type);
+  return name == nullptr ? GlobalName{} : find_global(state, type, module_name, name);
+}
+
+}  // namespace
+
+GlobalName find_type(const State& state, PyTypeObject* type) {
+  auto* object = reinterpret_cast<PyObject*>(type);
+  const Ref module = attribute_or_null(object, state.names.module);
+  if (!module) return {};
+  Ref path = Ref::steal(PyType_GetQualName(type));
+  GlobalName found = find_global(state, object, module.get(), path.get());
+  if (found.module) return found;
+  if (found = find_renamed(state, object, module.get(), path.get()); found.module) {
+    return found;
+  }
+  // Builtin types without a name in builtins, such as that of functions.
+  // A metaclass may make its classes unhashable; no builtin type has such.
+  if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
+  PyObject* name = PyDict_GetItemWithError(state.named_types.get(), object);
+  if (name == nullptr) {
+    if (PyErr_Occurred()) throw PyError();
+    return {};
+  }
+  return find_global(state, object, state.names.types.get(), name);
+}
+
+LazyTarget lazy_target(const State&, PyObject* placeholder) {
+  // The placeholder tells what it stands for to the garbage collector alone: the name
+  // of a module, and what is taken from it where it is `from name import attribute`;
+  // or another placeholder and the name of an attribute of what that stands for.
+  std::vector<PyObject*> held;
+  auto collect = [](PyObject* object, void* list) {
+    static_cast<std::vector<PyObject*>*>(list)->push_back(object);
+    return 0;
+  };
+  PyTypeObject* type = Py_TYPE(placeholder);
+  if (type->tp_traverse == nullptr) return {};
+  PyObject* attribute = nullptr;
+  for (PyObject* at = placeholder;;) {
+    held.clear();
+    type->tp_traverse(at, collect, &held);
+    PyObject* inner = nullptr;
+    PyObject* text = nullptr;
+    bool has_list = false;
+    for (PyObject* object : held) {
+      if (Py_TYPE(object) == type && inner == nullptr) inner = object;
+      if (PyUnicode_Check(object) && text == nullptr) text = object;
+      has_list = has_list || PyTuple_Check(object);
+    }
+    if (text == nullptr) return {};
+    if (inner != nullptr) {
+      if (attribute == nullptr) attribute = text;
+      at = inner;
+      continue;
+    }
+    if (attribute == nullptr) return {Ref::share(text), {}, Ref::share(text)};
+    if (has_list) return {Ref::share(text), Ref::share(attribute), Ref::share(text)};
+    // `import a.b.c as d`, which binds what `from a.b import c` binds.
+    return {parent_of(text), Ref::share(attribute), Ref::share(text)};
+  }
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,122 @@
+#pragma once
+
+// Looks into modules the way the bytes of a module dict are: no attribute of a module
+// is asked for, so no __getattr__, property or lazy import runs, and nothing is
+// imported. Pointers that are returned are borrowed; null means absent.
+//
+// Cost: a few dict look-ups each, whatever the number of modules in the process; only
+// find_anywhere looks into all of them.
+
+#include <Python.h>
+
+#include <optional>
+#include <string_view>
+
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+
+namespace waybill::py {
+
+// sys.modules as it is now; null if it was replaced by something that is no dict.
+PyObject* sys_modules(const State& state);
+
+// sys.modules[name] if that is a module; with `loaded`, for who asks more than once,
+// sys_modules().
+PyObject* module_in(PyObject* loaded, PyObject* name);
+inline PyObject* find_module(const State& state, PyObject* name) {
+  return module_in(sys_modules(state), name);
+}
+
+// dict[name]; null without an error if absent.
+PyObject* raw_get(PyObject* dict, PyObject* name);
+
+// The name under which sys.modules holds this very module: __name__, or what its
+// __spec__ says when __name__ is missing or lies. Null if neither does.
+PyObject* module_name(const State& state, PyObject* module, PyObject* loaded);
+inline PyObject* module_name(const State& state, PyObject* module) {
+  return module_name(state, module, sys_modules(state));
+}
+
+// The two with a dot between them.
+Ref dotted(PyObject* package, PyObject* name);
+
+// `name` without its last part; null if it has only one.
+Ref parent_of(PyObject* name);
+
+bool is_main(const State& state, PyObject* name);
+
+// Whether a set of str has a module's name or that of a package it is in.
+bool has_name_or_parent(PyObject* names, PyObject* name);
+
+// Whether the module's dict has a __spec__: it came from a finder.
+bool has_spec(const State& state, PyObject* module);
+
+// The module's name if importing it elsewhere can work: it came from a finder (has a
+// __spec__), or a parent package that did is there to provide it. Null for __main__ and
+// for modules that a program made up.
+PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded);
+inline PyObject* importable_name(const State& state, PyObject* module) {
+  return importable_name(state, module, sys_modules(state));
+}
+
+// The module whose dict this is, by the name or the __spec__ in it; null if none.
+PyObject* module_of_dict(const State& state, PyObject* dict);
+
+// The name of the module that a type says it is from, without running a metaclass's
+// code: `__module__` of its dict or, as types in C have none, the head of its own name.
+Ref module_of_type(const State& state, PyTypeObject* type);
+
+// Whether these are the globals of a module that a program made up and that no import
+// finds; not those of __main__.
+bool is_of_made_up_module(const State& state, PyObject* globals);
+
+// A way to find an object again: an attribute path from a module.
+struct GlobalName {
+  Ref module;  // The module object; the name of one that nobody has loaded.
+  Ref path;    // str, dotted.
+};
+
+// The name of the module.
+PyObject* module_name(const State& state, const GlobalName& name);
+
+// The place from which `object` can be had by importing `module_name` and following
+// `path`, if it is really there and is that very object. Null parts if not.
+GlobalName find_global(const State& state, PyObject* object, PyObject* module_name,
+                       PyObject* path);
+
+// The same for an object that names its path but no module, as pickle finds it: in the
+// module of its type, else in any that can be imported, of which the name that sorts
+// first wins, whatever the order of imports was.
+GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path);
+
+// What stands there, whatever it is; null if nothing does.
+Ref find_by_path(const State& state, PyObject* module_name, PyObject* path);
+
+// The name under which a dict holds this very object; null if none.
+PyObject* name_in(PyObject* dict, PyObject* object);
+
+// find_global for a function or class, by its own __module__ and __qualname__. A class
+// may also stand in its module under another name, as typing._TypedDict does.
+// A module that an extension made within itself, and no import finds: where the
+// extension has it, as the classes in it tell.
+GlobalName find_inner_module(const State& state, PyObject* module);
+
+GlobalName find_function(const State& state, PyObject* function);
+GlobalName find_type(const State& state, PyTypeObject* type);
+
+// Whether `object` is a lazy import that nobody has resolved yet (3.15).
+inline bool is_lazy_import(const State& state, PyObject* object) {
+  return state.lazy_import_type && Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(
+                                                          state.lazy_import_type.get());
+}
+
+// What an unresolved lazy import stands for, without resolving it.
+struct LazyTarget {
+  Ref module;     // str: "a.b"
+  Ref attribute;  // str: `from a.b import attribute`, or null
+  Ref import;     // str: the module that the statement names
+};
+// Null module if it cannot be told.
+LazyTarget lazy_target(const State& state, PyObject* placeholder);
+
+}  // namespace waybill::py

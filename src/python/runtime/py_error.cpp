@@ -1,0 +1,110 @@
+// Sets Python exceptions for errors of the core and of the encoder.
+// Tested by tests/python/api/test_errors.py.
+
+#include "python/runtime/py_error.h"
+
+#include <utility>
+
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/own_names.h"
+#include "python/runtime/state.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+Ref text(std::string_view view) {
+  return Ref::steal(PyUnicode_DecodeUTF8(
+      view.data(), static_cast<Py_ssize_t>(view.size()), "backslashreplace"));
+}
+
+Ref LateHelpers::* exception_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kPythonMismatch:
+      return &LateHelpers::python_mismatch_error;
+    case ErrorCode::kRefused:
+      return &LateHelpers::policy_error;
+    case ErrorCode::kBadSignature:
+    case ErrorCode::kBadKey:
+      return &LateHelpers::signature_error;
+    default:
+      return &LateHelpers::decode_error;
+  }
+}
+
+// Raises `type` with a message, attributes, and a cause that may be null.
+[[noreturn]] void raise_with(
+    const Ref& exception, const Ref& cause,
+    std::initializer_list<std::pair<const char*, PyObject*>> attributes) {
+  for (const auto& [name, value] : attributes) {
+    check(PyObject_SetAttrString(exception.get(), name, value));
+  }
+  if (cause) PyException_SetCause(exception.get(), Ref(cause).release());
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.get())),
+                  exception.get());
+  throw PyError();
+}
+
+}  // namespace
+
+void raise(const State& state, const Error& error) {
+  raise_decode(state, error.code, error.offset, error.detail);
+}
+
+void raise_decode(const State& state, ErrorCode code, std::size_t offset,
+                  std::string detail) {
+  const Ref cause = take_error();
+  PyObject* type = late(state, exception_of(code));
+  Ref message = text(to_string(Error{code, offset, std::move(detail)}));
+  Ref name = text(name_of(code));
+  Ref position = Ref::steal(PyLong_FromSize_t(offset));
+  raise_with(Ref::steal(PyObject_CallOneArg(type, message.get())), cause,
+             {{"code", name.get()}, {"offset", position.get()}});
+}
+
+void raise_encode(const State& state, std::string_view path, std::string_view detail,
+                  PyObject* cause) {
+  std::string sentence(path);
+  sentence += ": ";
+  sentence += detail;
+  Ref message = text(sentence);
+  Ref where = text(path);
+  raise_with(Ref::steal(PyObject_CallFunctionObjArgs(
+                 late(state, &LateHelpers::make_encode_error), message.get(),
+                 cause == nullptr ? Py_None : cause, nullptr)),
+             Ref::share(cause), {{"path", where.get()}});
+}
+
+std::string advice_on_versions(PyObject* module_name) {
+  const PrintableText name(module_name);
+  if (!name.view().starts_with("waybill.")) return {};
+  const Ref waybill = Ref::steal(PyImport_ImportModule("waybill"));
+  const Ref version = Ref::steal(PyObject_GetAttrString(waybill.get(), "__version__"));
+  std::string advice = "another version of waybill wrote it, and this is waybill ";
+  advice += PrintableText(version.get()).view();
+  return advice + "; install the same version on both sides";
+}
+
+void raise_missing(const State& state, PyObject* module_name,
+                   std::string_view needed_by) {
+  const Ref cause = take_error();
+  std::string sentence = "the payload needs a module that cannot be imported here: ";
+  sentence += PrintableText(module_name).view();
+  sentence += needed_by;
+  sentence += "; ";
+  const std::string advice = advice_on_versions(module_name);
+  sentence +=
+      advice.empty() ? "install it, or send from where it is not needed" : advice;
+  Ref message = text(sentence);
+  // What is really missing may be a package around the module, or one that it needs.
+  // Python 3.15 cannot print the error of a module whose package is not there.
+  const Ref missing = attribute_or_null(cause.get(), state.names.name_plain);
+  const bool is_told = missing && PyUnicode_Check(missing.get());
+  raise_with(Ref::steal(PyObject_CallOneArg(
+                 late(state, &LateHelpers::missing_module_error), message.get())),
+             cause, {{"name", is_told ? missing.get() : module_name}});
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,252 @@
+// Fills the per-interpreter state.
+
+#include "python/runtime/state.h"
+
+#include <utility>
+
+#include "python/cache/received_envelope.h"
+#include "python/discovery/code_info.h"
+#include "python/runtime/compat.h"
+
+namespace waybill::py {
+
+namespace {
+
+Ref interned(const char* text) { return Ref::steal(PyUnicode_InternFromString(text)); }
+
+struct NameRow {
+  Ref Names::* field;
+  const char* text;
+};
+
+constexpr NameRow kNames[] = {
+    {&Names::dict, "__dict__"},
+    {&Names::name, "__name__"},
+    {&Names::package, "__package__"},
+    {&Names::path, "__path__"},
+    {&Names::spec, "__spec__"},
+    {&Names::builtins, "__builtins__"},
+    {&Names::module, "__module__"},
+    {&Names::qualname, "__qualname__"},
+    {&Names::class_, "__class__"},
+    {&Names::new_, "__new__"},
+    {&Names::reduce, "__reduce__"},
+    {&Names::reduce_ex, "__reduce_ex__"},
+    {&Names::getstate, "__getstate__"},
+    {&Names::setstate, "__setstate__"},
+    {&Names::getnewargs, "__getnewargs__"},
+    {&Names::getnewargs_ex, "__getnewargs_ex__"},
+    {&Names::slotnames, "__slotnames__"},
+    {&Names::doc, "__doc__"},
+    {&Names::slots, "__slots__"},
+    {&Names::init_subclass, "__init_subclass__"},
+    {&Names::abc_impl, "_abc_impl"},
+    {&Names::orig_bases, "__orig_bases__"},
+    {&Names::context_data, "_ctxdata"},
+    {&Names::file, "__file__"},
+    {&Names::typing, "typing"},
+    {&Names::annotate_func, "__annotate_func__"},
+    {&Names::annotations_cache, "__annotations_cache__"},
+    {&Names::classdict, "__classdict__"},
+    {&Names::main, "__main__"},
+    {&Names::initializing, "_initializing"},
+    {&Names::name_plain, "name"},
+    {&Names::builtins_plain, "builtins"},
+    {&Names::types, "types"},
+    {&Names::getattr, "getattr"},
+    {&Names::getattr_hook, "__getattr__"},
+    {&Names::getattribute, "__getattribute__"},
+    {&Names::extend, "extend"},
+    {&Names::modules, "modules"},
+    {&Names::lazy_modules, "lazy_modules"},
+    {&Names::empty, ""},
+    {&Names::loader, "__loader__"},
+    {&Names::cached, "__cached__"},
+    {&Names::id_of, "id_of"},
+    {&Names::sent, "sent"},
+    {&Names::fget, "fget"},
+    {&Names::fset, "fset"},
+    {&Names::fdel, "fdel"},
+    {&Names::func, "__func__"},
+    {&Names::add, "add"},
+    {&Names::add_module, "add_module"},
+    {&Names::add_imports, "add_imports"},
+    {&Names::abandon, "abandon"},
+    {&Names::settle, "settle"},
+    {&Names::apply, "apply"},
+    {&Names::waybill_state, "__waybill_state__"},
+    {&Names::wrapped, "__wrapped__"},
+    {&Names::args, "__args__"},
+    {&Names::claim, "claim"},
+    {&Names::close, "close"},
+    {&Names::forget, "forget"},
+};
+
+// Python's half.
+struct HelperRow {
+  Ref State::* field;
+  const char* module;
+  const char* name;
+};
+
+constexpr HelperRow kHelpers[] = {
+    {&State::reducers, "waybill._reducers", "REDUCERS"},
+    {&State::named_reducers, "waybill._reducers", "NAMED_REDUCERS"},
+    {&State::identified, "waybill._reducers", "IDENTIFIED"},
+    {&State::self_named, "waybill._reducers", "SELF_NAMED"},
+    {&State::make_lazy_import, "waybill._reducers", "make_lazy_import"},
+    {&State::take_global_apart, "waybill._reducers", "take_global_apart"},
+    {&State::fresh_global, "waybill._reducers", "fresh_global"},
+    {&State::annotation_codes, "waybill._annotations", "CODES"},
+    {&State::code_of_annotation, "waybill._annotations", "code_of_annotation"},
+    {&State::stand_in_for, "waybill._reducers", "stand_in_for"},
+    {&State::reduce_by_type, "waybill._reducers", "reduce_by_type"},
+    {&State::reduce_by_members, "waybill._reducers", "reduce_by_members"},
+    {&State::stand_in_answer, "waybill._reducers", "stand_in_answer"},
+    {&State::reduce_without_class, "waybill._reducers", "reduce_without_class"},
+    {&State::class_parts, "waybill._classes", "class_parts"},
+    {&State::class_given, "waybill._classes", "GIVEN"},
+    {&State::make_class, "waybill._classes", "make_class"},
+    {&State::set_class_attribute, "waybill._classes", "set_class_attribute"},
+    {&State::finish_class, "waybill._classes", "finish_class"},
+    {&State::tracker, "waybill._identity", "TRACKER"},
+    {&State::word_of, "waybill._relay", "word_of"},
+    {&State::make_merge, "waybill._merge", "Merge"},
+    {&State::options, "waybill._configuration", "OPTIONS"},
+    {&State::class_serials, "waybill._baselines", "SERIALS"},
+    {&State::class_uses, "waybill._baselines", "USES"},
+    {&State::is_local, "waybill._modules", "is_local"},
+    {&State::registered, "waybill._modules", "REGISTERED"},
+    {&State::load_late, "waybill._late", "load"},
+};
+
+struct LateRow {
+  Ref LateHelpers::* field;
+  const char* module;
+  const char* name;
+};
+
+constexpr LateRow kLateHelpers[] = {
+    {&LateHelpers::error, "_errors", "Error"},
+    {&LateHelpers::encode_error, "_errors", "EncodeError"},
+    {&LateHelpers::decode_error, "_errors", "DecodeError"},
+    {&LateHelpers::python_mismatch_error, "_errors", "PythonMismatchError"},
+    {&LateHelpers::missing_module_error, "_errors", "MissingModuleError"},
+    {&LateHelpers::policy_error, "_errors", "PolicyError"},
+    {&LateHelpers::signature_error, "_errors", "SignatureError"},
+    {&LateHelpers::make_encode_error, "_errors", "make_encode_error"},
+    {&LateHelpers::remedy, "_errors", "remedy"},
+    {&LateHelpers::dumps_with, "_face", "dumps_with"},
+    {&LateHelpers::loads_with, "_face", "loads_with"},
+};
+
+Ref attribute(PyObject* object, const char* name) {
+  return Ref::steal(PyObject_GetAttrString(object, name));
+}
+
+// {type: name} of every type in `types`; the first name counts.
+Ref types_by_identity(PyObject* types) {
+  Ref table = Ref::steal(PyDict_New());
+  PyObject* dict = PyModule_GetDict(types);
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(dict, &position, &name, &value)) {
+    if (!PyType_Check(value)) continue;
+    if (PyDict_SetDefault(table.get(), value, name) == nullptr) throw PyError();
+  }
+  return table;
+}
+
+}  // namespace
+
+void init_state(State& state) {
+  for (const NameRow& row : kNames) state.names.*row.field = interned(row.text);
+  Ref types = Ref::steal(PyImport_ImportModule("types"));
+  state.named_types = types_by_identity(types.get());
+  if (kHasLazyImports) {
+    state.lazy_import_type = attribute(types.get(), "LazyImportType");
+  }
+  Ref sys = Ref::steal(PyImport_ImportModule("sys"));
+  state.sys_dict = Ref::share(PyModule_GetDict(sys.get()));
+  state.builtins = Ref::steal(PyImport_ImportModule("builtins"));
+  Ref copyreg = Ref::steal(PyImport_ImportModule("copyreg"));
+  state.dispatch_table = attribute(copyreg.get(), "dispatch_table");
+  state.newobj = attribute(copyreg.get(), "__newobj__");
+  state.newobj_ex = attribute(copyreg.get(), "__newobj_ex__");
+  state.reconstructor = attribute(copyreg.get(), "_reconstructor");
+  for (const HelperRow& row : kHelpers) {
+    const Ref module = Ref::steal(PyImport_ImportModule(row.module));
+    state.*row.field = attribute(module.get(), row.name);
+  }
+  state.modules = Ref::steal(PyImport_ImportModule("waybill._modules"));
+  state.known_ids = attribute(state.tracker.get(), "_ids");
+  state.known_objects = attribute(state.tracker.get(), "_objects");
+  state.open_objects = attribute(state.tracker.get(), "_open");
+  const long magic = PyImport_GetMagicNumber();
+  check(magic == -1 ? -1 : 0);
+  state.python = {kPythonVersion / 100, kPythonVersion % 100,
+                  static_cast<std::uint32_t>(magic) & 0xffff};
+  state.empty =
+      Ref::steal(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
+  state.code_extra_index = code_info_index();
+  PyErr_Clear();  // No index left is no failure.
+  state.received = std::make_shared<ReceivedEnvelopes>();
+}
+
+PyObject* late(const State& state, Ref LateHelpers::* helper) {
+  Ref& field = state.late.*helper;
+  if (field) return field.get();
+  for (const LateRow& row : kLateHelpers) {
+    if (row.field != helper) continue;
+    const Ref module =
+        Ref::steal(PyObject_CallFunction(state.load_late.get(), "s", row.module));
+    Ref found = attribute(module.get(), row.name);
+    // Another thread may have been first, while this one imported.
+    if (!field) field = std::move(found);
+  }
+  return field.get();
+}
+
+bool is_of(const State& state, PyObject* exception, Ref LateHelpers::* type) {
+  return PyErr_GivenExceptionMatches(exception, late(state, type)) != 0;
+}
+
+namespace {
+
+// Every reference of the state, for the collector's slots.
+template <typename Function>
+int for_each(State& state, Function function) {
+  for (Ref* ref :
+       {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
+        &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.reconstructor,
+        &state.modules, &state.known_ids, &state.known_objects, &state.open_objects,
+        &state.empty}) {
+    if (int result = function(*ref)) return result;
+  }
+  for (const HelperRow& row : kHelpers) {
+    if (int result = function(state.*row.field)) return result;
+  }
+  for (const LateRow& row : kLateHelpers) {
+    if (int result = function(state.late.*row.field)) return result;
+  }
+  for (const NameRow& row : kNames) {
+    if (int result = function(state.names.*row.field)) return result;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int traverse_state(State& state, visitproc visitor, void* arg) {
+  return for_each(state, [&](Ref& ref) { return visit(ref, visitor, arg); });
+}
+
+void clear_state(State& state) {
+  for_each(state, [](Ref& ref) {
+    ref = Ref();
+    return 0;
+  });
+  state.name_table.clear();
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,121 @@
+#pragma once
+
+// What waybill keeps per interpreter: on the extension module, or on the embedding
+// program's value. There is no other state.
+
+#include <Python.h>
+
+#include <memory>
+
+#include "python/runtime/known_codes.h"
+#include "python/runtime/name_table.h"
+#include "python/runtime/ref.h"
+#include "waybill/envelope.h"
+
+namespace waybill::py {
+
+class ReceivedEnvelopes;
+
+// Interned strings that are looked up on every call.
+struct Names {
+  Ref dict, name, package, path, spec, builtins, module, qualname;
+  Ref class_, new_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
+      slotnames;
+  Ref doc, slots, init_subclass, abc_impl, orig_bases, annotate_func, annotations_cache;
+  Ref context_data, file, typing;
+  Ref classdict, main, getattr, getattr_hook, getattribute, extend;
+  Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
+      loader, cached;
+  Ref fget, fset, fdel, func;                                // What methods wrap.
+  Ref id_of, sent, claim, close, forget;                     // Of the tracker.
+  Ref add, add_module, add_imports, settle, apply, abandon;  // Of a merge.
+  Ref waybill_state, wrapped, args;
+};
+
+// What is fetched from Python's half when it is first needed, by late(): it needs what
+// takes long to import, as exceptions need pickle, or needs this module itself.
+struct LateHelpers {
+  // Exception classes of the Python face.
+  Ref error, encode_error, decode_error, python_mismatch_error, missing_module_error,
+      policy_error, signature_error;
+  Ref make_encode_error;
+  Ref remedy;                  // What to do about an object that refused to travel.
+  Ref dumps_with, loads_with;  // With options.
+};
+
+struct State {
+  Names names;
+  // waybill._late.load, and what was taken from the modules that it gave.
+  Ref load_late;
+  mutable LateHelpers late;
+  // The dict of `sys`: where sys.modules is looked up anew each time.
+  Ref sys_dict;
+  // The module `builtins`, for when sys.modules has none.
+  Ref builtins;
+  // types.LazyImportType; null before 3.15.
+  Ref lazy_import_type;
+  // {type: name in `types`} for builtin types that `builtins` does not hold.
+  Ref named_types;
+  // copyreg's dispatch_table, __newobj__, __newobj_ex__ and _reconstructor.
+  Ref dispatch_table, newobj, newobj_ex, reconstructor;
+  // Python's half of the codecs, from waybill._reducers and waybill._classes.
+  Ref reducers, named_reducers, class_parts;
+  Ref class_given;  // Attributes that classes do not have from their authors.
+  Ref make_class, set_class_attribute, finish_class, make_lazy_import;
+  Ref take_global_apart;  // What is found by name in a module that travels by value.
+  Ref fresh_global;       // What makes anew what such a module has of a thread's own.
+  Ref reduce_by_type;     // What tells another class than its own.
+  Ref stand_in_answer;    // For what an extension of a package by value made.
+  Ref reduce_without_class;  // Those that are met before their class is there.
+  Ref reduce_by_members;  // Instances whose class's __slots__ does not name the slots.
+  Ref stand_in_for;       // What stands for a module that is not here.
+  // waybill._annotations: code of annotations that are text, and what makes it.
+  Ref annotation_codes, code_of_annotation;
+  Ref self_named;  // Names of types whose instances know module and name.
+  Ref identified;  // Callables of reducers: what they make has an id.
+  // waybill._relay.word_of, waybill._merge.Merge. waybill._baselines, by id of class:
+  // what changes whenever a baseline does, and which baselines were used of late.
+  Ref word_of, make_merge, class_serials, class_uses;
+  // waybill._identity.Tracker, and its dicts: ids by address, each with a weak
+  // reference to what stands there; objects by id, as weak references; those that are
+  // not complete.
+  Ref tracker, known_ids, known_objects, open_objects;
+  // The module waybill._modules and its is_local(), the set of modules that are
+  // registered to travel by value.
+  Ref modules, is_local, registered;
+  // waybill._configuration.OPTIONS: a dict of the process's own options.
+  Ref options;
+  // The running Python: what payloads are stamped with and checked against.
+  PythonVersion python;
+  // Stands for the content of an empty cell while a payload is read.
+  Ref empty;
+  // Where CodeInfo hangs on code objects; -1 if there is no place (see code_info.h).
+  Py_ssize_t code_extra_index = -1;
+  // Whether what speeds up what comes again is in use.
+  bool uses_caches = true;
+  // Functions that were sent as they were kept, and those that were kept and had
+  // changed.
+  std::uint64_t kept_hits = 0, kept_misses = 0;
+  // Raised when the caches are emptied: what was kept on code objects is of one.
+  std::uint64_t cache_generation = 0;
+  // What speeds up what comes again; none of it changes what anything means.
+  std::shared_ptr<ReceivedEnvelopes> received;
+  mutable NameTable name_table;
+  mutable KnownCodes known_codes;
+};
+
+// Fills all but `late`. Throws PyError.
+void init_state(State& state);
+
+// One of the late helpers, borrowed from the state, which keeps it from then on. May
+// import modules: no error may be set, and other threads may run.
+PyObject* late(const State& state, Ref LateHelpers::* helper);
+
+// Whether an exception, which must not be set, is of a class of these.
+bool is_of(const State& state, PyObject* exception, Ref LateHelpers::* type);
+
+// For the module's garbage collector slots.
+int traverse_state(State& state, visitproc visit, void* arg);
+void clear_state(State& state);
+
+}  // namespace waybill::py

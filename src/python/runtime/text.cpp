@@ -1,0 +1,72 @@
+// Text of str objects, with and without lone surrogates.
+// Tested by tests/python/kinds/test_values.py.
+
+#include "python/runtime/text.h"
+
+#include "python/runtime/leaves.h"
+#include "wire/utf8.h"
+
+namespace waybill::py {
+
+namespace {
+
+constexpr std::size_t kMaxKey = 100;  // Bytes of a key that are shown.
+
+}  // namespace
+
+BytesView bytes_of(PyObject* bytes) {
+  return {reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(bytes)),
+          static_cast<std::size_t>(PyBytes_GET_SIZE(bytes))};
+}
+
+std::string_view utf8_of(PyObject* text, Ref& storage) {
+  if (PyUnicode_IS_COMPACT_ASCII(text)) {
+    return {reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(text)),
+            static_cast<std::size_t>(PyUnicode_GET_LENGTH(text))};
+  }
+  storage = Ref::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
+  return {PyBytes_AS_STRING(storage.get()),
+          static_cast<std::size_t>(PyBytes_GET_SIZE(storage.get()))};
+}
+
+std::string text_of(PyObject* text) {
+  Ref storage;
+  return std::string(utf8_of(text, storage));
+}
+
+PrintableText::PrintableText(PyObject* text) {
+  if (PyUnicode_IS_COMPACT_ASCII(text)) {
+    view_ = utf8_of(text, storage_);
+    return;
+  }
+  storage_ = Ref::steal(PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace"));
+  view_ = {PyBytes_AS_STRING(storage_.get()),
+           static_cast<std::size_t>(PyBytes_GET_SIZE(storage_.get()))};
+}
+
+std::string shown_key(PyObject* key) {
+  if (PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) <= 8) {
+    std::string text = "(";
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
+      PyObject* item = PyTuple_GET_ITEM(key, i);
+      if (i > 0) text += ", ";
+      text += PyTuple_CheckExact(item) ? "(…)" : shown_key(item);
+    }
+    return text + (PyTuple_GET_SIZE(key) == 1 ? ",)" : ")");
+  }
+  const Ref repr = is_simple(key) ? Ref::steal_or_null(PyObject_Repr(key)) : Ref();
+  if (!repr) {
+    PyErr_Clear();  // An int of too many digits has none.
+    return "<" + std::string(Py_TYPE(key)->tp_name) + ">";
+  }
+  const std::string text = text_of(repr.get());
+  if (text.size() <= kMaxKey) return text;
+  return text.substr(0, wire::size_of_start(text, kMaxKey)) + "…";
+}
+
+Ref new_text(std::string_view utf8) {
+  return Ref::steal(PyUnicode_DecodeUTF8(
+      utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "surrogatepass"));
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,286 @@
+// The two pipelines.
+//
+//   object --GraphEncoder--> payload, code, imports --seal--> bytes
+//   bytes --open, verify--> imports --GraphDecoder--> object
+//
+// Tested by tests/python.
+
+#include "python/serializer.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "format/frame.h"
+#include "format/manifest_codec.h"
+#include "python/cache/received_envelope.h"
+#include "python/decode/code_builder.h"
+#include "python/decode/function_decoder.h"
+#include "python/decode/graph_decoder.h"
+#include "python/decode/module_importer.h"
+#include "python/decode/plain_decoder.h"
+#include "python/discovery/code_view.h"
+#include "python/runtime/compat.h"
+#include "python/encode/kept_function.h"
+
+namespace waybill::py {
+
+namespace {
+
+// One object on its way out: what an envelope is made of.
+struct Encoding {
+  CodeInfos infos;
+  CodeSection code;
+  ImportCollector imports;
+  GraphEncoder graph;
+
+  Encoding(State& state, const EncodeOptions& options)
+      : infos(state),
+        code(infos),
+        imports(state, options.hooks.by_value),
+        graph(state, infos, code, imports, options) {}
+
+  void encode(PyObject* object) {
+    graph.encode(object);
+    imports.finish();
+  }
+};
+
+}  // namespace
+
+namespace {
+
+// Writes the sections around the payload in place: the bytes object is the only copy.
+Ref seal_in_place(const Parts& parts) {
+  const std::size_t bound = sealed_bound(parts);
+  Ref bytes =
+      Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
+  auto* begin = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get()));
+  const std::uint8_t* end = seal_at(parts, begin);
+  PyObject* resized = bytes.release();
+  check(_PyBytes_Resize(&resized, end - begin));
+  return Ref::steal(resized);
+}
+
+// The bodies of code that was kept.
+std::vector<BytesView> bodies_of(const KeptFunction::Sections& sections) {
+  std::vector<BytesView> bodies;
+  bodies.reserve(sections.code_ends.size());
+  std::size_t begin = 0;
+  for (const std::size_t end : sections.code_ends) {
+    bodies.push_back(BytesView(sections.code).subspan(begin, end - begin));
+    begin = end;
+  }
+  return bodies;
+}
+
+KeptFunction::Sections sections_of(const Parts& parts) {
+  KeptFunction::Sections sections;
+  const auto copy = [](BytesView from, std::vector<std::uint8_t>& to) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  copy(parts.encoded_manifest, sections.manifest);
+  copy(parts.places, sections.places);
+  for (const BytesView body : parts.code) {
+    copy(body, sections.code);
+    sections.code_ends.push_back(sections.code.size());
+  }
+  return sections;
+}
+
+Ref sealed(const State& state, Encoding& encoding, const EncodeHooks& hooks) {
+  Parts parts;
+  parts.python = state.python;
+  parts.application = hooks.application;
+  parts.key = hooks.key;
+  parts.shared = encoding.graph.shared();
+  parts.payload = encoding.graph.payload();
+  parts.payload_insertions = encoding.graph.insertions();
+  if (const KeptFunction* kept = encoding.graph.taken()) {
+    const std::vector<BytesView> bodies = bodies_of(kept->sections());
+    parts.encoded_manifest = kept->sections().manifest;
+    parts.code = bodies;
+    parts.places = kept->sections().places;
+    return seal_in_place(parts);
+  }
+  wire::Writer manifest;
+  encoding.imports.encode(manifest);
+  wire::Writer places;
+  encoding.code.write_places(places, encoding.imports.first_file(), state.known_codes);
+  parts.encoded_manifest = manifest.view();
+  parts.code = encoding.code.bodies();
+  parts.places = places.view();
+  Ref bytes = seal_in_place(parts);
+  if (encoding.graph.is_to_be_kept()) encoding.graph.keep(sections_of(parts));
+  return bytes;
+}
+
+}  // namespace
+
+Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
+  EncodeOptions options;
+  options.hooks = hooks;
+  Encoding encoding(state, options);
+  encoding.encode(object);
+  return sealed(state, encoding, hooks);
+}
+
+Manifest discover(State& state, PyObject* object, bool by_value) {
+  EncodeOptions options;
+  options.passes_over = true;
+  options.names_no_ids = true;
+  options.root_by_value = by_value;
+  Encoding encoding(state, options);
+  encoding.encode(object);
+  wire::Writer section;
+  encoding.imports.encode(section);
+  wire::Reader reader(section.view());
+  Manifest manifest;
+  if (!envelope::read_manifest(reader, manifest)) raise(state, reader.error());
+  return manifest;
+}
+
+ContentHash content_hash(State& state, PyObject* object, bool passes_over,
+                         bool names_classes) {
+  EncodeOptions options;
+  options.names_no_ids = true;
+  options.passes_over = passes_over;
+  options.only_names_classes = names_classes;
+  Encoding encoding(state, options);
+  encoding.encode(object);
+  // Modules by name, since the payload has only their numbers; code without places.
+  wire::Writer content;
+  encoding.imports.write_names(content);
+  for (const BytesView body : encoding.code.bodies()) content.append(body);
+  for (const std::uint64_t offset : encoding.graph.shared()) {
+    content.unsigned_integer(offset);
+  }
+  content.append(encoding.graph.payload(), encoding.graph.insertions());
+  return base::content_hash_of(content.view());
+}
+
+namespace {
+
+Result<VerifiedEnvelope> open_and_verify(const State& state, BytesView bytes,
+                                         const Limits& limits) {
+  if (auto envelope = envelope::open_unmeasured(bytes, limits)) {
+    Result<VerifiedEnvelope> verified = verify(*std::move(envelope), limits);
+    if (verified) return verified;
+  }
+  Result<Envelope> envelope = open_whole(bytes, limits);
+  if (!envelope) return tl::unexpected(std::move(envelope.error()));
+  Result<void> runs = check_python(*envelope, state.python);
+  if (!runs) return tl::unexpected(std::move(runs.error()));
+  return verify(*std::move(envelope), limits);
+}
+
+// A bare function, which the next may be made from; null if the envelope holds
+// something else.
+Ref decode_bare(State& state, BytesView bytes, ReceivedEnvelopes::Visit& visit) {
+  std::size_t head_size = 0;
+  Ref function = decode_function(state, bytes, head_size);
+  if (!function) return {};
+  ReceivedEnvelope* known = visit.take_up(state, bytes.first(head_size), [&] {
+    return open_and_verify(state, bytes, Limits{});
+  });
+  if (known == nullptr) return function;
+  for (std::size_t i = 0; i < known->starts().size(); ++i) {
+    known->built(i, function.get(), true);
+  }
+  known->finish();
+  return function;
+}
+
+// Builds what is in an envelope.
+Ref build(State& state, const Result<VerifiedEnvelope>& verified,
+          const DecodeHooks& hooks, const Limits& limits,
+          ReceivedEnvelopes::Visit* visit) {
+  const VerifiedEnvelope& envelope = *verified;
+  ModuleImporter modules(state, envelope->manifest, hooks.leaves_missing);
+  // Who decides what a name means decides what is imported for it, too.
+  if (hooks.find_class == nullptr) modules.import_all();
+  CodeBuilder code(state, envelope, limits);
+  GraphDecoder decoder(state, envelope, code, modules, hooks, limits);
+  ReceivedEnvelope* watcher = nullptr;
+  if (visit != nullptr && !envelope->code.empty()) {
+    const CodeBody& last = envelope->code.back();
+    const std::size_t head = last.offset + last.bytes.size();
+    watcher = visit->take_up(state, envelope->bytes.first(head),
+                             [&]() -> const auto& { return verified; });
+  }
+  if (watcher != nullptr) decoder.watch(*watcher);
+  Ref object = decoder.decode();
+  if (hooks.find_class != nullptr) modules.import_all();
+  if (watcher != nullptr) watcher->finish();
+  return object;
+}
+
+// What is let in on any terms that are not the usual ones goes no short way, but for
+// data, and that only once it is known to be allowed.
+Ref decode_admitted(State& state, BytesView bytes, DecodeHooks hooks,
+                    const Admission& admission) {
+  const Result<VerifiedEnvelope> envelope = admission.admit(bytes);
+  if (!envelope) raise(state, envelope.error());
+  if (hooks.history == nullptr) {
+    if (Ref object = decode_plain(bytes, admission.limits())) return object;
+  }
+  const Result<void> runs = check_python(*envelope, state.python);
+  if (!runs) raise(state, runs.error());
+  hooks.admission = &admission;
+  return build(state, envelope, hooks, admission.limits(), nullptr);
+}
+
+}  // namespace
+
+void use_caches(State& state, bool are_used) {
+  state.uses_caches = are_used;
+  state.known_codes.use(are_used);
+  clear_caches(state);
+}
+
+void clear_caches(State& state) {
+  ++state.cache_generation;
+  state.known_codes.clear();
+  state.received = std::make_shared<ReceivedEnvelopes>();
+}
+
+Ref cache_info(const State& state) {
+  const auto number = [](std::uint64_t value) {
+    return static_cast<unsigned long long>(value);
+  };
+  const KnownCodes& codes = state.known_codes;
+  return Ref::steal(Py_BuildValue(
+      "{s{sKsK}s{sKsKsKsK}}", "functions", "hits", number(state.kept_hits), "misses",
+      number(state.kept_misses), "code", "entries", number(codes.held_count()), "bytes",
+      number(codes.held_bytes()), "max_entries", number(KnownCodes::kMaxEntries),
+      "max_bytes", number(KnownCodes::kMaxHeldBytes)));
+}
+
+Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
+           const Terms* terms) {
+  if (terms != nullptr || is_process_restricted()) {
+    const Admission admission(terms != nullptr ? *terms : Terms{});
+    if (!admission.is_free()) return decode_admitted(state, bytes, hooks, admission);
+  }
+  const Limits limits;
+  std::shared_ptr<ReceivedEnvelopes> received;
+  std::optional<ReceivedEnvelopes::Visit> visit;
+  if (hooks.are_none() && state.uses_caches) {
+    received = state.received;  // It may be emptied meanwhile.
+    visit.emplace(*received, bytes);
+    if (Ref object = visit->decode(state)) return object;
+  }
+  if (hooks.history == nullptr) {
+    if (Ref object = decode_plain(bytes, limits)) return object;
+  }
+  if (visit) {
+    if (Ref function = decode_bare(state, bytes, *visit)) return function;
+  }
+  const Result<VerifiedEnvelope> envelope = open_and_verify(state, bytes, limits);
+  if (!envelope) raise(state, envelope.error());
+  return build(state, envelope, hooks, limits, visit ? &*visit : nullptr);
+}
+
+}  // namespace waybill::py

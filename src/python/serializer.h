@@ -1,0 +1,44 @@
+#pragma once
+
+// From a Python object to an envelope and back: the pipelines, end to end.
+
+#include <Python.h>
+
+#include "python/encode/graph_encoder.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+#include "waybill/admission.h"
+#include "waybill/envelope.h"
+
+namespace waybill::py {
+
+// An envelope as bytes. Throws PyError.
+Ref encode(State& state, PyObject* object, const EncodeHooks& hooks);
+
+// What a payload of `object` would need, without making one: no object that cannot
+// travel is an error here. With `by_value`, a function is taken apart even if it could
+// be imported.
+Manifest discover(State& state, PyObject* object, bool by_value);
+
+// A key for caches: equal for equal objects, whatever the file names and line numbers
+// of their code. With `passes_over`, what cannot travel is left out and no error. With
+// `names_classes`, a class by value counts as its id and not as its content.
+ContentHash content_hash(State& state, PyObject* object, bool passes_over,
+                         bool names_classes);
+
+// The object in the envelope that `bytes` are. Checks all of it before anything is
+// imported or built. `bytes` must not change meanwhile. `terms`: null for whatever the
+// process allows. Throws PyError.
+Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
+           const Terms* terms = nullptr);
+
+// Whether dumps and loads keep what speeds up what comes again; what they have kept is
+// forgotten. Results are the same.
+void use_caches(State& state, bool are_used);
+// Forgets what they have kept.
+void clear_caches(State& state);
+// What the caches hold and how often they served, as a dict of dicts of int; see
+// waybill.cache_info().
+Ref cache_info(const State& state);
+
+}  // namespace waybill::py

@@ -1,0 +1,139 @@
+// Tested by tests/cli/test_inspect_code.py, which compares with `dis`, and
+// tests/diff/diff_test.cpp.
+
+#include "report/code_listing.h"
+
+#include "bytecode/exception_entries.h"
+#include "bytecode/line_table.h"
+#include "text/format_text.h"
+#include "verify/code_soundness.h"
+
+namespace waybill::envelope {
+namespace {
+
+using bytecode::ListedInstruction;
+using bytecode::Operand;
+using wire::Reader;
+
+// As CPython 3.13 and later say it, of all versions.
+const char* call_part(const ListedInstruction& instruction) {
+  if (!instruction.pushes_null) return "";
+  return instruction.opcode == "LOAD_GLOBAL" ? " + NULL" : " + NULL|self";
+}
+
+std::vector<std::string> constants_of(const CodeFields& fields, const ValueNames& names,
+                                      std::size_t max_text) {
+  std::vector<std::string> constants;
+  each_constant(fields.constants, [&](const Reader& constant, BytesView) {
+    constants.push_back(value_text(constant, names, max_text));
+  });
+  return constants;
+}
+
+// The line of each instruction, asked for in ascending order of offsets.
+class Lines {
+ public:
+  explicit Lines(const CodePlace& place) : reader_(place.lines, place.first_line) {}
+
+  // 0: none.
+  std::int64_t at(std::size_t offset) {
+    while (end_ * 2 <= offset) {
+      std::size_t units = 0;
+      if (!reader_.next(units, line_)) return 0;
+      end_ += units;
+    }
+    return line_;
+  }
+
+ private:
+  bytecode::LineReader reader_;
+  std::size_t end_ = 0;
+  std::int64_t line_ = 0;
+};
+
+void fill_exceptions(const CodeFields& fields, Json& entries) {
+  entries = Json::array();
+  bytecode::ExceptionReader reader(fields.exception_table, fields.instructions.size());
+  bytecode::ExceptionEntry entry;
+  while (reader.next(entry)) {
+    Json& model = begin_object(entries.emplace_back(), 5);
+    model["start"] = entry.start;
+    model["end"] = entry.end;
+    model["target"] = entry.target;
+    model["depth"] = entry.depth;
+    model["lasti"] = entry.pushes_last;
+  }
+}
+
+void fill_listing(const CodeListing& listing, const CodeFields& fields,
+                  const CodePlace& place, std::size_t max_text, Json& model) {
+  if (place.is_known) {
+    model["file"] = end_of(place.file, max_text);
+    model["first_line"] = place.first_line;
+  }
+  Json& instructions = model["instructions"] = Json::array();
+  Lines lines(place);
+  for (const ListedInstruction& instruction : listing.instructions()) {
+    Json& row = begin_object(instructions.emplace_back(), 6);
+    row["offset"] = instruction.offset;
+    const std::int64_t line = lines.at(instruction.offset);
+    if (place.is_known && line != 0) row["line"] = line;
+    row["opcode"] = instruction.opcode;
+    if (!instruction.has_argument) continue;
+    row["argument"] = instruction.argument;
+    const std::string meaning = listing.meaning(instruction);
+    if (!meaning.empty()) row["meaning"] = meaning;
+    if (instruction.is_jump) row["target"] = instruction.target;
+  }
+  if (!listing.verdict()) set_error(model["unreadable"], listing.verdict().error());
+  fill_exceptions(fields, model["exception_entries"]);
+}
+
+}  // namespace
+
+CodeListing::CodeListing(const CodeFields& fields, const PythonVersion& python,
+                         const ValueNames& names, std::size_t max_text)
+    : fields_(fields),
+      max_text_(max_text),
+      constants_(constants_of(fields, names, max_text)) {
+  verdict_ =
+      bytecode::disassemble(version_of(python), fields.instructions, instructions_);
+}
+
+std::string CodeListing::name_at(const std::vector<std::string_view>& names,
+                                 std::uint32_t index) const {
+  return index < names.size() ? start_of(names[index], max_text_) : "";
+}
+
+std::string CodeListing::meaning(const ListedInstruction& instruction) const {
+  if (instruction.is_jump) return format_text("to {}", instruction.target);
+  switch (instruction.operand) {
+    case Operand::kConstant:
+      return instruction.index < constants_.size() ? constants_[instruction.index] : "";
+    case Operand::kName:
+      return name_at(fields_.names, instruction.index) + call_part(instruction);
+    case Operand::kLocal:
+    case Operand::kCell:
+      return name_at(fields_.local_names, instruction.index);
+    case Operand::kTwoLocals:
+      return name_at(fields_.local_names, instruction.index >> 4) + ", " +
+             name_at(fields_.local_names, instruction.index & 15);
+    default:
+      return bytecode::choice_words(instruction);
+  }
+}
+
+void fill_listings(const Envelope& envelope, const ReportOptions& options, Json& code) {
+  const ValueNames names = names_of(envelope);
+  const std::vector<CodePlace> places = places_of(envelope);
+  for (std::size_t i = 0; i < envelope.code.size(); ++i) {
+    const CodeBody& body = envelope.code[i];
+    Reader reader(body.bytes, Limits{}, body.offset);
+    CodeFields fields;
+    if (!read_code_body(reader, body.bytes, fields)) continue;
+    const CodeListing listing(fields, envelope.python, names, options.max_text);
+    fill_listing(listing, fields, places[i], options.max_text, code[i]);
+  }
+}
+
+}  // namespace waybill::envelope

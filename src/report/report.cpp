@@ -1,0 +1,232 @@
+// The report's tree, and the tree as JSON.
+// Tested by tests/report/report_test.cpp.
+
+#include "waybill/report.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "format/code_body.h"
+#include "report/code_listing.h"
+#include "report/report_model.h"
+#include "report/value_text.h"
+#include "text/control_characters.h"
+#include "text/json_paint.h"
+#include "waybill/signature.h"
+#include "wire/reader.h"
+
+namespace waybill {
+namespace envelope {
+namespace {
+
+using wire::Reader;
+
+constexpr const char* kSectionNames[wire::kSectionCount] = {
+    "header", "manifest", "code", "shared", "payload", "notes", "digest", "signature"};
+
+void set_text_or_null(Json& into, const std::string& text) {
+  if (!text.empty()) into = text;
+}
+
+bool is_printable(std::string_view text) {
+  while (!text.empty()) {
+    std::size_t length = 0;
+    const char32_t point = first_character(text, length);
+    if (length == 0 || is_control(point)) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+// What an envelope may have beside all others: keys that are there if it has it.
+void add_extras(const Envelope& envelope, std::size_t max_text, Json& model) {
+  if (const auto info = signature_info(envelope)) {
+    Json& signature = begin_object(model["signature"], 2);
+    signature["algorithm"] = name_of(info->algorithm);
+    signature["key"] = to_string(info->key);
+  }
+  if (!envelope.application.empty()) {
+    const std::size_t shown = std::min(envelope.application.size(), max_text / 2);
+    Json& application = begin_object(model["application"], 3);
+    application["size"] = envelope.application.size();
+    application["start"] = hex(envelope.application.first(shown));
+    const std::string_view text(
+        reinterpret_cast<const char*>(envelope.application.data()),
+        envelope.application.size());
+    if (is_printable(text)) application["text"] = start_of(text, max_text);
+  }
+}
+
+void add_import(const ImportRecord& record, Json& imports) {
+  Json& import = begin_object(imports.emplace_back(), 6);
+  import["module"] = record.module;
+  import["time"] = name_of(record.time);
+  set_text_or_null(import["chain"], record.chain);
+  set_text_or_null(import["function"], record.function);
+  set_text_or_null(import["file"], record.file);
+  Json& line = import["line"];
+  if (record.line != 0) line = record.line;
+}
+
+// What waybill itself brings to make objects stands apart from what code and values
+// need.
+void add_imports(const Manifest& manifest, Json& model) {
+  Json& imports = model["imports"] = Json::array();
+  for (const ImportRecord& record : manifest.imports) {
+    if (!record.is_brought()) add_import(record, imports);
+  }
+  for (const ImportRecord& record : manifest.imports) {
+    if (record.is_brought()) add_import(record, model["own_imports"]);
+  }
+}
+
+void add_substitutions(const Manifest& manifest, Json& substitutions) {
+  substitutions = Json::array();
+  for (const Substitution& substitution : manifest.substitutions) {
+    Json& model = begin_object(substitutions.emplace_back(), 3);
+    model["policy"] = substitution.policy;
+    model["type"] = substitution.type;
+    model["path"] = substitution.path;
+  }
+}
+
+void add_names(const std::vector<std::string_view>& names, Json& list) {
+  list = Json::array();
+  for (std::string_view name : names) list.push_back(std::string(name));
+}
+
+// Hashes of the code that stands directly among the constants.
+void add_nested(const Section& constants, Json& nested) {
+  nested = Json::array();
+  each_constant(constants, [&](const Reader& constant, BytesView) {
+    if (const auto hash = nested_code(constant)) nested.push_back(hex(*hash));
+  });
+}
+
+void add_body(const CodeBody& body, std::vector<std::string>& names, Json& model) {
+  begin_object(model, 15 + kListingKeys);
+  model["hash"] = hex(body.hash);
+  model["offset"] = body.offset;
+  model["size"] = body.bytes.size();
+  Reader reader(body.bytes, Limits{}, body.offset);
+  CodeFields fields;
+  const bool sound = read_code_body(reader, body.bytes, fields);
+  names.emplace_back(fields.qualified_name);
+  if (!sound) {
+    set_error(model["error"], reader.error());
+    return;
+  }
+  model["name"] = std::string(fields.name);
+  model["qualified_name"] = std::string(fields.qualified_name);
+  model["argument_count"] = fields.argument_count;
+  model["positional_only_count"] = fields.positional_only_count;
+  model["keyword_only_count"] = fields.keyword_only_count;
+  model["flags"] = fields.flags;
+  model["stack_size"] = fields.stack_size;
+  model["instruction_bytes"] = fields.instructions.size();
+  model["constant_count"] = fields.constant_count;
+  add_names(fields.names, model["names"]);
+  add_names(fields.local_names, model["local_names"]);
+  add_nested(fields.constants, model["nested"]);
+}
+
+void add_sections(const Envelope& envelope, Json& sections) {
+  begin_object(sections, wire::kSectionCount);
+  Reader reader(envelope.bytes);
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the envelope")) return;
+  for (const char* name : kSectionNames) {
+    const std::size_t offset = reader.offset();
+    if (!reader.skip()) return;
+    Json& section = begin_object(sections[name], 2);
+    section["offset"] = offset;
+    section["size"] = reader.offset() - offset;
+  }
+}
+
+// Takes a tree apart from its leaves; depth is bounded where the tree is made. What got
+// no memory for its content has a type and a null pointer, which its destructor would
+// follow.
+void take_apart(Json& json) {
+  if (auto* array = json.get_ptr<Json::array_t*>()) {
+    for (Json& child : *array) take_apart(child);
+    array->clear();
+  } else if (auto* object = json.get_ptr<Json::object_t*>()) {
+    for (auto& [key, child] : *object) take_apart(child);
+    object->clear();
+  } else if (json.is_structured()) {
+    std::construct_at(&json);
+  }
+}
+
+// Names may hold bytes that are no UTF-8: they are replaced, not refused.
+std::string dump(const Json& model) {
+  return painted(model.dump(2, ' ', false, Json::error_handler_t::replace), false);
+}
+
+}  // namespace
+
+std::string hex(BytesView bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (std::uint8_t byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+Tree::~Tree() { take_apart(root); }
+
+Json& begin_object(Json& into, std::size_t keys) {
+  into = Json::object();
+  into.get_ref<Json::object_t&>().reserve(keys);
+  return into;
+}
+
+void set_error(Json& into, const Error& error) {
+  begin_object(into, 3);
+  into["code"] = name_of(error.code);
+  if (error.code != ErrorCode::kBadKey) into["offset"] = error.offset;
+  into["detail"] = error.detail;
+}
+
+void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model) {
+  begin_object(model, 13);
+  model["format_version"] = envelope.format_version;
+  Json& python = begin_object(model["python"], 3);
+  python["major"] = envelope.python.major;
+  python["minor"] = envelope.python.minor;
+  python["magic"] = envelope.python.magic;
+  model["size"] = envelope.size;
+  model["digest"] = hex(envelope.digest);
+  model["signed"] = !envelope.signature.empty();
+  add_imports(envelope.manifest, model);
+  add_substitutions(envelope.manifest, model["substitutions"]);
+  std::vector<std::string> names;
+  Json& code = model["code"] = Json::array();
+  for (const CodeBody& body : envelope.code) {
+    add_body(body, names, code.emplace_back());
+  }
+  if (options.instructions) fill_listings(envelope, options, code);
+  fill_payload(envelope, names, options, model["payload"]);
+  add_sections(envelope, model["sections"]);
+  add_extras(envelope, options.max_text, model);
+}
+
+}  // namespace envelope
+
+std::string report_json(const Envelope& envelope, const ReportOptions& options) {
+  envelope::Tree tree;
+  envelope::fill_report(envelope, options, tree.root);
+  return envelope::dump(tree.root);
+}
+
+std::string error_json(const Error& error) {
+  envelope::Tree tree;
+  envelope::begin_object(tree.root, 2)["ok"] = false;
+  envelope::set_error(tree.root["error"], error);
+  return envelope::dump(tree.root);
+}
+
+}  // namespace waybill

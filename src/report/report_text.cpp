@@ -1,0 +1,214 @@
+// Lays a report out as lines of text.
+// Tested by tests/report/report_test.cpp.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "report/report_lines.h"
+#include "text/control_characters.h"
+#include "text/format_text.h"
+#include "waybill/report.h"
+
+namespace waybill {
+namespace envelope {
+namespace {
+
+std::string signature_of(const Json& model) {
+  if (!model["signed"].get<bool>()) return "not signed";
+  if (!model.contains("signature")) return "signed in an unknown way";
+  const Json& signature = model["signature"];
+  return format_text("signed ({} key {}, not checked)", text_of(signature, "algorithm"),
+                     text_of(signature, "key"));
+}
+
+void add_summary(const Json& model, const Paint& paint, std::string& out) {
+  const Json& python = model["python"];
+  out +=
+      paint.title(format_text("waybill format {}", number_of(model, "format_version")));
+  out +=
+      format_text(", Python {}.{} (bytecode {}), {}, {}\n", number_of(python, "major"),
+                  number_of(python, "minor"), number_of(python, "magic"),
+                  plural(number_of(model, "size"), "byte"), signature_of(model));
+  out += paint.faint("digest " + text_of(model, "digest")) + "\n";
+  if (!model.contains("application")) return;
+  const Json& application = model["application"];
+  const std::uint64_t size = number_of(application, "size");
+  const std::string start = text_of(application, "start");
+  const std::string told = application.contains("text")
+                               ? "'" + text_of(application, "text") + "'"
+                               : start + (size * 2 > start.size() ? "…" : "");
+  out += format_text("application {}  {}\n", told, paint.faint(plural(size, "byte")));
+}
+
+void add_substitutions(const Json& substitutions, const Paint& paint,
+                       std::string& out) {
+  if (substitutions.empty()) return;
+  out += "\n" +
+         paint.title(format_text("not sent as they are ({})", substitutions.size())) +
+         "\n";
+  for (const Json& record : substitutions) {
+    out += format_text("  {}  {}  {}\n", text_of(record, "policy"),
+                       text_of(record, "type"), text_of(record, "path"));
+  }
+}
+
+void add_imports(const Json& model, const Paint& paint, std::string& out) {
+  const Json& imports = model["imports"];
+  out += "\n" + paint.title(format_text("imports ({})", imports.size())) + "\n";
+  std::size_t width = 0;
+  for (const Json& record : imports) {
+    width =
+        std::max(width, std::min<std::size_t>(text_of(record, "module").size(), 40));
+  }
+  for (const Json& record : imports) {
+    const std::string module = format_text("{:<{}}", text_of(record, "module"), width);
+    out += format_text("  {} {:<4}", paint.name(module), text_of(record, "time"));
+    const std::string chain = text_of(record, "chain");
+    const std::string function = text_of(record, "function");
+    const std::string file = text_of(record, "file");
+    if (!chain.empty()) out += "  " + chain;
+    if (!function.empty()) out += "  in " + function;
+    if (!file.empty()) {
+      out += "  " + paint.faint(format_text("{}:{}", file, number_of(record, "line")));
+    }
+    out += "\n";
+  }
+  const auto own_imports = model.find("own_imports");
+  if (own_imports == model.end()) return;
+  std::string names;
+  for (const Json& record : *own_imports) names += " " + text_of(record, "module");
+  out += paint.faint("  of waybill itself:" + names) + "\n";
+}
+
+// What a value is, without what is in it.
+std::string headline(const Json& value, const Paint& paint) {
+  std::string line = paint.name(text_of(value, "kind"));
+  const std::string name = text_of(value, "name");
+  if (!name.empty()) line += " " + name;
+  if (const auto found = value.find("value"); found != value.end()) {
+    line += " ";
+    line += found->is_string()
+                ? "'" + text_of(value, "value") + "'"
+                : found->dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  if (value.contains("index")) line += format_text(" {}", number_of(value, "index"));
+  if (value.contains("count")) {
+    line += format_text(" of {}", number_of(value, "count"));
+  }
+  if (value.contains("size")) {
+    line += paint.faint(format_text("  {}", plural(number_of(value, "size"), "byte")));
+  }
+  if (value.contains("shared")) {
+    line += paint.faint(format_text("  = reference {}", number_of(value, "shared")));
+  }
+  return line;
+}
+
+struct Line {
+  const Json* value;
+  std::size_t indent;
+  std::string prefix;
+};
+
+void add_outline(const Json& outline, const Paint& paint, std::string& out) {
+  std::vector<Line> stack{{&outline, 1, ""}};
+  while (!stack.empty()) {
+    const Line line = std::move(stack.back());
+    stack.pop_back();
+    const std::string margin(line.indent * 2, ' ');
+    if (line.value == nullptr) {
+      out += margin + paint.faint(line.prefix) + "\n";
+      continue;
+    }
+    const std::string field = text_of(*line.value, "field");
+    out += margin + line.prefix + (field.empty() ? "" : field + ": ") +
+           headline(*line.value, paint) + "\n";
+    const std::uint64_t more = number_of(*line.value, "more");
+    if (more != 0) {
+      stack.push_back({nullptr, line.indent + 1, format_text("… and {} more", more)});
+    }
+    const auto items = line.value->find("items");
+    if (items == line.value->end()) continue;
+    for (std::size_t i = items->size(); i-- != 0;) {
+      const Json& item = (*items)[i];
+      if (!item.is_array()) {
+        stack.push_back({&item, line.indent + 1, ""});
+        continue;
+      }
+      // A key that is a field's number says nothing that its name does not.
+      const std::string meant = item.empty() ? "" : text_of(item[0], "field");
+      if (item.size() > 1 && !meant.empty()) {
+        stack.push_back({&item[1], line.indent + 1, meant + ": "});
+        continue;
+      }
+      if (item.size() > 1) stack.push_back({&item[1], line.indent + 2, "→ "});
+      if (!item.empty()) stack.push_back({&item[0], line.indent + 1, ""});
+    }
+  }
+}
+
+void add_payload(const Json& payload, const Paint& paint, std::string& out) {
+  const Json& statistics = payload["statistics"];
+  out += "\n" + paint.title("payload");
+  out += format_text(" {}, depth {}, {}, {}\n",
+                     plural(number_of(statistics, "values"), "value"),
+                     number_of(statistics, "depth"),
+                     plural(number_of(statistics, "references"), "reference"),
+                     plural(number_of(statistics, "text_bytes"), "byte") + " of text");
+  if (payload["outline"].is_object()) add_outline(payload["outline"], paint, out);
+  if (payload.contains("error")) {
+    out +=
+        "  " + paint.bad("unreadable: " + text_of(payload["error"], "detail")) + "\n";
+  }
+}
+
+void add_sections(const Json& sections, const Paint& paint, std::string& out) {
+  out += "\n" + paint.title("sections") + "\n";
+  for (const auto& [name, section] : sections.items()) {
+    out += format_text("  {:<10}{:>10} at {}\n", name,
+                       plural(number_of(section, "size"), "byte"),
+                       number_of(section, "offset"));
+  }
+}
+
+}  // namespace
+}  // namespace envelope
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t length = 0;
+    const char32_t point = envelope::first_character(text.substr(at), length);
+    if (length == 0) {
+      out += format_text("\\x{:02x}", static_cast<std::uint8_t>(text[at]));
+      length = 1;
+    } else if (envelope::is_control(point)) {
+      const auto number = static_cast<std::uint32_t>(point);
+      out += point < 0x100     ? format_text("\\x{:02x}", number)
+             : point < 0x10000 ? format_text("\\u{:04x}", number)
+                               : format_text("\\U{:08x}", number);
+    } else {
+      out += text.substr(at, length);
+    }
+    at += length;
+  }
+  return out;
+}
+
+std::string report_text(const Envelope& envelope, const ReportOptions& options) {
+  envelope::Tree tree;
+  envelope::fill_report(envelope, options, tree.root);
+  const envelope::Json& model = tree.root;
+  const envelope::Paint paint(options.colours);
+  std::string out;
+  envelope::add_summary(model, paint, out);
+  envelope::add_imports(model, paint, out);
+  envelope::add_substitutions(model["substitutions"], paint, out);
+  envelope::add_code(model["code"], paint, out);
+  envelope::add_payload(model["payload"], paint, out);
+  envelope::add_sections(model["sections"], paint, out);
+  return out;
+}
+
+}  // namespace waybill

@@ -1,0 +1,334 @@
+// One loop with a stack of the containers that are open; it ends as soon as the line is
+// full.
+// Tested by tests/report/value_text_test.cpp.
+
+#include "report/value_text.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "format/code_body.h"
+#include "format/shapes.h"
+#include "text/format_text.h"
+#include "wire/lead.h"
+#include "wire/utf8.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+constexpr std::size_t kMostOpen = 32;
+
+std::string binary(BytesView bytes, std::size_t max_text) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                              bytes.size());
+  const std::size_t end = std::min(text.size(), max_text);
+  return "b'" + escaped(text.substr(0, end), true) +
+         (end < text.size() ? format_text("…' ({} bytes)", text.size()) : "'");
+}
+
+// 1.0, 1e+300, nan: a float is told from an int.
+std::string real(double value) {
+  std::string text = format_text("{}", value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+// Two's complement of any length, big-endian.
+std::string large_integer(BytesView bytes, std::size_t max_text) {
+  const bool is_negative = !bytes.empty() && (bytes[0] & 0x80) != 0;
+  if (bytes.size() > max_text) return format_text("<int of {} bytes>", bytes.size());
+  std::vector<std::uint8_t> size(bytes.begin(), bytes.end());
+  if (is_negative) {
+    unsigned carry = 1;
+    for (std::size_t i = size.size(); i-- != 0;) {
+      carry += static_cast<std::uint8_t>(~size[i]);
+      size[i] = static_cast<std::uint8_t>(carry);
+      carry >>= 8;
+    }
+  }
+  std::string digits;
+  for (const std::uint8_t byte : size) digits += format_text("{:02x}", byte);
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
+  return format_text("{}0x{}", is_negative ? "-" : "", digits.empty() ? "0" : digits);
+}
+
+// What stands around the values of a container.
+struct Brackets {
+  const char* open;
+  const char* close;
+};
+
+class Writer {
+ public:
+  Writer(Reader reader, const ValueNames& names, std::size_t max_text)
+      : reader_(std::move(reader)), names_(names), max_text_(max_text) {}
+
+  std::string run() {
+    bool sound = value();
+    while (sound && !open_.empty() && out_.size() <= max_text_) {
+      Open& open = open_.back();
+      if (open.left == 0) {
+        // Python writes a tuple of one as (x,).
+        if (open.is_tuple && open.count == 1) out_ += ',';
+        out_ += open.close;
+        open_.pop_back();
+        continue;
+      }
+      if (open.left != open.count) {
+        out_ += open.is_map && open.left % 2 != 0 ? ": " : ", ";
+      }
+      --open.left;
+      sound = value();
+    }
+    if (!open_.empty() || !sound) {
+      out_.resize(wire::size_of_start(out_, max_text_));
+      out_ += "…";
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct Open {
+    std::uint64_t left;
+    std::uint64_t count;
+    const char* close;
+    bool is_map;
+    bool is_tuple;
+  };
+
+  bool value() {
+    Token token;
+    if (!reader_.next(token)) return false;
+    if (token.type == TokenType::kMap) {
+      return open({"{", "}"}, token.count * 2, true);
+    }
+    if (token.type == TokenType::kArray) return array(token);
+    out_ += leaf(token);
+    return true;
+  }
+
+  bool open(Brackets brackets, std::uint64_t count, bool is_map = false,
+            bool is_tuple = false) {
+    if (open_.size() == kMostOpen) return false;
+    out_ += brackets.open;
+    open_.push_back({count, count, brackets.close, is_map, is_tuple});
+    return true;
+  }
+
+  bool array(const Token& token) {
+    std::uint8_t tag = 0;
+    if (token.count == 0 || !reader_.take_node_tag(tag)) {
+      return open({"[", "]"}, token.count);
+    }
+    const std::uint64_t count = token.count - 1;
+    switch (static_cast<NodeTag>(tag)) {
+      case NodeTag::kTuple:
+        return open({"(", ")"}, count, false, true);
+      case NodeTag::kSet:
+        return count == 0 ? open({"set(", ")"}, 0) : open({"{", "}"}, count);
+      case NodeTag::kFrozenSet:
+        return count == 0 ? open({"frozenset(", ")"}, 0)
+                          : open({"frozenset({", "})"}, count);
+      case NodeTag::kGlobal:
+        return headline("", count, &Writer::global);
+      case NodeTag::kFunction:
+      case NodeTag::kCode:
+        return headline(shape_of(tag)->name, count, &Writer::code_name);
+      case NodeTag::kClass:
+        return headline("class", count, &Writer::class_name);
+      case NodeTag::kNamespace:
+        return headline("namespace", count, &Writer::text_of_next);
+      default:
+        break;
+    }
+    const Shape* shape = shape_of(tag);
+    out_ += shape != nullptr ? shape->name : "unknown";
+    return open({"(", ")"}, count);
+  }
+
+  // A node of which only the name is told: <function f>. `name` reads it ahead.
+  bool headline(std::string_view kind, std::uint64_t count,
+                std::string (Writer::*name)(Reader&) const) {
+    Reader ahead = reader_;
+    const std::string told = (this->*name)(ahead);
+    out_ += kind.empty() ? told : format_text("<{} {}>", kind, told);
+    for (; count != 0; --count) {
+      // What is passed over may be long; at the end of the line nobody asks for it.
+      if (open_.empty()) return true;
+      if (!reader_.skip()) return false;
+    }
+    return true;
+  }
+
+  std::string global(Reader& ahead) const {
+    Token module;
+    Token name;
+    if (!ahead.next(module) || !ahead.next(name)) return "?";
+    const std::string of = module.type == TokenType::kExtension
+                               ? module_name(module)
+                               : std::string("builtins");
+    return of + "." + cut(name.text());
+  }
+
+  std::string code_name(Reader& ahead) const {
+    std::uint64_t index = 0;
+    if (!ahead.read_unsigned(index, UINT32_MAX, "a code index")) return "?";
+    return index < names_.code.size() ? cut(names_.code[index]) : "?";
+  }
+
+  std::string class_name(Reader& ahead) const {
+    if (!ahead.skip() || !ahead.skip()) return "?";
+    return text_of_next(ahead);
+  }
+
+  std::string text_of_next(Reader& ahead) const {
+    std::string_view text;
+    return read_any_text(ahead, text, "a name") ? cut(text) : "?";
+  }
+
+  std::string cut(std::string_view text) const {
+    return std::string(text.substr(0, wire::size_of_start(text, max_text_)));
+  }
+
+  std::string module_name(const Token& token) const {
+    std::uint64_t index = 0;
+    const bool is_known = names_.manifest != nullptr &&
+                          wire::index_of(token.bytes, index) &&
+                          index < names_.manifest->imports.size();
+    return is_known ? cut(names_.manifest->imports[index].module) : "?";
+  }
+
+  std::string leaf(const Token& token) const {
+    switch (token.type) {
+      case TokenType::kNil:
+        return "None";
+      case TokenType::kBoolean:
+        return token.integer != 0 ? "True" : "False";
+      case TokenType::kInteger:
+        return format_text("{}", token.integer);
+      case TokenType::kUnsigned:
+        return format_text("{}", token.unsigned_integer);
+      case TokenType::kReal:
+        return real(token.real);
+      case TokenType::kText:
+        return quoted(token.text(), max_text_);
+      case TokenType::kBinary:
+        return binary(token.bytes, max_text_);
+      default:
+        return extension(token);
+    }
+  }
+
+  std::string extension(const Token& token) const {
+    std::uint64_t index = 0;
+    switch (static_cast<ExtType>(token.ext_type)) {
+      case ExtType::kReference:
+        wire::index_of(token.bytes, index);
+        return format_text("<reference {}>", index);
+      case ExtType::kModule:
+        return "<module " + module_name(token) + ">";
+      case ExtType::kInteger:
+        return large_integer(token.bytes, max_text_);
+      case ExtType::kText:
+        return quoted(token.text(), max_text_);
+      case ExtType::kComplex:
+        return complex(token.bytes);
+      case ExtType::kSingleton: {
+        constexpr const char* kNames[] = {"Ellipsis", "NotImplemented", "<empty>"};
+        const bool is_known = token.bytes.size() == 1 && token.bytes[0] < 3;
+        return is_known ? kNames[token.bytes[0]] : "<unknown>";
+      }
+      case ExtType::kCode:
+        return "<code " + nested_name(token.bytes) + ">";
+      default:
+        return format_text("<extension {}>", token.ext_type);
+    }
+  }
+
+  static std::string complex(BytesView bytes) {
+    if (bytes.size() != 16) return "<complex>";
+    const auto part = [&](std::size_t at) {
+      return std::bit_cast<double>(wire::big_endian(bytes.data() + at, 8));
+    };
+    return format_text("({}{:+}j)", part(0), part(8));
+  }
+
+  std::string nested_name(BytesView bytes) const {
+    ContentHash hash{};
+    if (bytes.size() != hash.size()) return "?";
+    std::copy(bytes.begin(), bytes.end(), hash.begin());
+    const auto found = names_.code_by_hash.find(hash);
+    return found != names_.code_by_hash.end() ? cut(names_.code[found->second]) : "?";
+  }
+
+  Reader reader_;
+  const ValueNames& names_;
+  std::size_t max_text_;
+  std::string out_;
+  std::vector<Open> open_;
+};
+
+}  // namespace
+
+ValueNames names_of(const Envelope& envelope) {
+  ValueNames names;
+  names.manifest = &envelope.manifest;
+  for (const CodeBody& body : envelope.code) {
+    Reader reader(body.bytes, Limits{}, body.offset);
+    CodeFields fields;
+    read_code_body(reader, body.bytes, fields);
+    names.code_by_hash.emplace(body.hash, names.code.size());
+    names.code.emplace_back(fields.qualified_name);
+  }
+  return names;
+}
+
+std::string value_text(Reader reader, const ValueNames& names, std::size_t max_text) {
+  return Writer(std::move(reader), names, max_text).run();
+}
+
+std::string start_of(std::string_view text, std::size_t max_text) {
+  const std::size_t end = wire::size_of_start(text, max_text);
+  return std::string(text.substr(0, end)) + (end < text.size() ? "…" : "");
+}
+
+std::string end_of(std::string_view text, std::size_t max_text) {
+  if (text.size() <= max_text) return std::string(text);
+  text.remove_prefix(text.size() - max_text);
+  while (!text.empty() && (static_cast<std::uint8_t>(text.front()) & 0xc0) == 0x80) {
+    text.remove_prefix(1);
+  }
+  return "…" + std::string(text);
+}
+
+std::string escaped(std::string_view text, bool is_binary) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    if (c == '\\' || c == '\'') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f || (is_binary && byte > 0x7e)) {
+      out += format_text("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string quoted(std::string_view text, std::size_t max_text) {
+  const std::size_t end = wire::size_of_start(text, max_text);
+  return "'" + escaped(text.substr(0, end), false) + (end < text.size() ? "…'" : "'");
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,78 @@
+// Tested by tests/report/report_test.cpp and tests/values/value_json_test.cpp.
+
+#include "text/control_characters.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace waybill::envelope {
+namespace {
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+// Of Unicode 15.1: the categories Cc, Cf, Cs, Zl and Zp (UnicodeData.txt), and
+// Default_Ignorable_Code_Point (DerivedCoreProperties.txt), which keeps places for
+// characters to come. tests/cli/test_invisible.py compares them with Python's.
+constexpr Range kControls[] = {
+    {0x00, 0x1f},        // C0
+    {0x7f, 0x9f},        // Delete, C1
+    {0xad, 0xad},        // Soft hyphen
+    {0x34f, 0x34f},      // Combining grapheme joiner
+    {0x600, 0x605},      // Arabic signs around numbers
+    {0x61c, 0x61c},      // Arabic letter mark
+    {0x6dd, 0x6dd},      // Arabic end of ayah
+    {0x70f, 0x70f},      // Syriac abbreviation mark
+    {0x890, 0x891},      // Arabic signs around amounts
+    {0x8e2, 0x8e2},      // Arabic disputed end of ayah
+    {0x115f, 0x1160},    // Fillers of Hangul
+    {0x17b4, 0x17b5},    // Vowels of Khmer that are not shown
+    {0x180b, 0x180f},    // Selectors of variants, Mongolian
+    {0x200b, 0x200f},    // Spaces and joiners of no width, marks of direction
+    {0x2028, 0x202e},    // Separators of lines; embeddings and overrides
+    {0x2060, 0x206f},    // Word joiner, operators that are not shown, isolates
+    {0x3164, 0x3164},    // Filler of Hangul
+    {0xd800, 0xdfff},    // Surrogates
+    {0xfe00, 0xfe0f},    // Selectors of variants
+    {0xfeff, 0xfeff},    // Mark of byte order
+    {0xffa0, 0xffa0},    // Filler of Hangul, narrow
+    {0xfff0, 0xfffb},    // Annotations between lines, and places before them
+    {0x110bd, 0x110bd},  // Kaithi signs around numbers
+    {0x110cd, 0x110cd}, {0x13430, 0x1343f},  // Joiners of hieroglyphs
+    {0x1bca0, 0x1bca3},                      // Controls of shorthand
+    {0x1d173, 0x1d17a},                      // Controls of music
+    {0xe0000, 0xe0fff},                      // Tags, selectors of variants
+};
+
+}  // namespace
+
+char32_t first_character(std::string_view text, std::size_t& length) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  const std::uint8_t first = byte(0);
+  length = first < 0x80   ? 1
+           : first < 0xc2 ? 0
+           : first < 0xe0 ? 2
+           : first < 0xf0 ? 3
+           : first < 0xf5 ? 4
+                          : 0;
+  if (length > text.size()) length = 0;
+  if (length < 2) return first;
+  char32_t point = first & (0x7f >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) length = 0;
+    if (length == 0) return first;
+    point = point << 6 | (byte(i) & 0x3f);
+  }
+  return point;
+}
+
+bool is_control(char32_t point) {
+  if (point >= 0x20 && point < 0x7f) return false;  // As nearly all are.
+  return std::ranges::any_of(kControls, [&](const Range& range) {
+    return range.first <= point && point <= range.last;
+  });
+}
+
+}  // namespace waybill::envelope

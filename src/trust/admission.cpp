@@ -1,0 +1,108 @@
+// The ceiling is the one thing here that belongs to the process and not to a value or
+// an interpreter: it has to hold for code that imports the module anew, or starts
+// another interpreter. Nobody waits for anybody to read or lower it: a fork while other
+// threads do leaves nothing locked. Tested by tests/trust/admission_test.cpp and
+// tests/threads/core_test.cpp.
+
+#include "waybill/admission.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+namespace waybill {
+namespace {
+
+// What one call of restrict_process() added. Never changed, and never freed: threads
+// may go on while the process ends.
+struct Restriction {
+  Terms terms;
+  const Restriction* earlier = nullptr;
+  std::size_t number = 1;  // This one, and all earlier ones.
+};
+
+constinit std::atomic<const Restriction*> last_restriction = nullptr;
+
+Limits usual_limits(const Policy& policy) {
+  return policy.ask(Request::kCode, {}, {}).allows ? Limits{} : kStrictLimits;
+}
+
+// In the order of the calls.
+std::vector<const Terms*> terms_of_process() {
+  std::vector<const Terms*> all;
+  const Restriction* restriction = last_restriction.load(std::memory_order_acquire);
+  for (; restriction != nullptr; restriction = restriction->earlier) {
+    all.push_back(&restriction->terms);
+  }
+  std::ranges::reverse(all);
+  return all;
+}
+
+}  // namespace
+
+void restrict_process(const Terms& terms) {
+  auto added = std::make_unique<Restriction>(Restriction{.terms = terms});
+  // Who loads something later may give limits, and not lift these.
+  if (terms.policy && !terms.limits) added->terms.limits = usual_limits(*terms.policy);
+  const Restriction* last = last_restriction.load(std::memory_order_acquire);
+  do {
+    added->earlier = last;
+    added->number = last == nullptr ? 1 : last->number + 1;
+  } while (!last_restriction.compare_exchange_weak(
+      last, added.get(), std::memory_order_acq_rel, std::memory_order_acquire));
+  static_cast<void>(added.release());
+}
+
+std::size_t process_restrictions() {
+  const Restriction* last = last_restriction.load(std::memory_order_acquire);
+  return last == nullptr ? 0 : last->number;
+}
+
+Admission::Admission(const Terms& terms) {
+  const std::vector<const Terms*> above = terms_of_process();
+  const auto take = [&](const Terms& each) {
+    if (each.policy) policies_.push_back(each.policy);
+    if (each.keys) keys_.push_back(each.keys);
+  };
+  take(terms);
+  for (const Terms* each : above) take(*each);
+  limits_ = terms.limits   ? *terms.limits
+            : terms.policy ? usual_limits(*terms.policy)
+                           : Limits{};
+  for (const Terms* each : above) {
+    if (each->limits) limits_ = stricter(limits_, *each->limits);
+  }
+}
+
+bool Admission::is_data_only() const {
+  return std::ranges::any_of(policies_,
+                             [](const auto& policy) { return policy->is_data_only(); });
+}
+
+Result<VerifiedEnvelope> Admission::admit(BytesView bytes) const {
+  for (const auto& ring : keys_) {
+    Result<void> signed_by_one = ring->check(bytes);
+    if (!signed_by_one) return tl::unexpected(std::move(signed_by_one.error()));
+  }
+  Result<Envelope> opened = open_whole(bytes, limits_);
+  if (!opened) return tl::unexpected(std::move(opened.error()));
+  Result<VerifiedEnvelope> envelope = verify(*std::move(opened), limits_);
+  if (!envelope) return envelope;
+  for (const auto& policy : policies_) {
+    Result<void> allowed = check_policy(*envelope, *policy);
+    if (!allowed) return tl::unexpected(std::move(allowed.error()));
+  }
+  return envelope;
+}
+
+std::optional<std::string> Admission::objection(Request request,
+                                                std::string_view module,
+                                                std::string_view name) const {
+  for (const auto& policy : policies_) {
+    const Verdict verdict = policy->ask(request, module, name);
+    if (!verdict.allows) return refusal(request, module, name, verdict);
+  }
+  return std::nullopt;
+}
+
+}  // namespace waybill

@@ -1,0 +1,139 @@
+// Tested by tests/trust/signature_test.cpp and keys_test.cpp.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <sodium.h>
+
+#include "trust/key_text.h"
+#include "trust/secret.h"
+#include "trust/signature_tail.h"
+#include "waybill/signature.h"
+
+namespace waybill {
+
+using envelope::KeyLine;
+using envelope::SignatureTail;
+
+Result<KeyRing> KeyRing::from_text(std::string_view text) {
+  KeyRing ring;
+  return ring.add_text(text).map([&] { return std::move(ring); });
+}
+
+Result<KeyRing> KeyRing::from_file(const std::string& path) {
+  KeyRing ring;
+  return ring.add_file(path).map([&] { return std::move(ring); });
+}
+
+Result<KeyRing> KeyRing::from_environment(const std::string& name) {
+  KeyRing ring;
+  return ring.add_environment(name).map([&] { return std::move(ring); });
+}
+
+Result<void> KeyRing::add_text(std::string_view text) {
+  return add_lines(envelope::parse_keys(text));
+}
+
+Result<void> KeyRing::add_file(const std::string& path) {
+  return add_lines(envelope::read_key_file(path));
+}
+
+Result<void> KeyRing::add_environment(const std::string& name) {
+  return add_lines(envelope::read_key_variable(name));
+}
+
+Result<void> KeyRing::add_lines(const Result<std::vector<KeyLine>>& lines) {
+  if (!lines) return tl::unexpected(lines.error());
+  for (const KeyLine& line : *lines) {
+    if (line.form->verifies) continue;
+    return tl::unexpected(Error{ErrorCode::kBadKey, line.offset,
+                                line.where +
+                                    ": a private key is there to sign; those who "
+                                    "check get the public one"});
+  }
+  for (const KeyLine& line : *lines) {
+    add_key(line.form->algorithm, {line.bytes.get(), envelope::kKeySize});
+  }
+  return {};
+}
+
+void KeyRing::add(const SigningKey& key) {
+  add_key(key.algorithm(), key.verifying_half());
+}
+
+void KeyRing::add_key(SignatureAlgorithm algorithm, BytesView bytes) {
+  const bool is_here = std::ranges::any_of(keys_, [&](const Key& key) {
+    return key.algorithm == algorithm &&
+           sodium_memcmp(key.bytes.get(), bytes.data(), bytes.size()) == 0;
+  });
+  if (is_here) return;
+  SecretBytes copy = envelope::make_secret(bytes.size());
+  std::memcpy(copy.get(), bytes.data(), bytes.size());
+  envelope::close_secret(copy);
+  keys_.push_back({algorithm, envelope::id_of(algorithm, bytes), std::move(copy)});
+}
+
+KeyRing KeyRing::clone() const {
+  KeyRing ring;
+  for (const Key& key : keys_) {
+    ring.add_key(key.algorithm, {key.bytes.get(), envelope::kKeySize});
+  }
+  return ring;
+}
+
+std::vector<KeyId> KeyRing::ids() const {
+  std::vector<KeyId> ids;
+  for (const Key& key : keys_) ids.push_back(key.id);
+  return ids;
+}
+
+bool KeyRing::knows(SignatureAlgorithm algorithm, const KeyId& id) const {
+  return std::ranges::any_of(keys_, [&](const Key& key) {
+    return key.algorithm == algorithm && key.id == id;
+  });
+}
+
+bool KeyRing::fits(SignatureAlgorithm algorithm, const KeyId& id, BytesView message,
+                   BytesView signature) const {
+  return std::ranges::any_of(keys_, [&](const Key& key) {
+    return key.algorithm == algorithm && key.id == id &&
+           envelope::is_signature(algorithm, key.bytes.get(), message, signature);
+  });
+}
+
+std::string KeyRing::described() const {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(keys_.size(), kMost); ++i) {
+    text += (i == 0 ? "" : ", ") + to_string(keys_[i].id);
+  }
+  if (keys_.size() > kMost) {
+    text += " and " + std::to_string(keys_.size() - kMost) + " more";
+  }
+  return text;
+}
+
+Result<void> KeyRing::check(BytesView envelope) const {
+  Error error{ErrorCode::kBadSignature, envelope.size(),
+              "the envelope is not signed, and the reader demands a signature"};
+  for (const SignatureAlgorithm algorithm :
+       {SignatureAlgorithm::kEd25519, SignatureAlgorithm::kMac}) {
+    const auto tail = envelope::tail_of(envelope, algorithm);
+    if (!tail) continue;
+    if (fits(algorithm, tail->key, tail->message, tail->signature)) return {};
+    error.offset = envelope.size() - envelope::tail_size(algorithm);
+    error.detail = "signed by the " + std::string(name_of(algorithm)) + " key " +
+                   to_string(tail->key);
+    if (knows(algorithm, tail->key)) {
+      error.detail += ", and the bytes are not those that were signed";
+    } else if (keys_.empty()) {
+      error.detail += ", and no key is known here";
+    } else {
+      error.detail += ", and known here are " + described();
+    }
+  }
+  return tl::unexpected(std::move(error));
+}
+
+}  // namespace waybill

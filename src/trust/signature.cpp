@@ -1,0 +1,115 @@
+// Signatures as they stand in an envelope.
+// Tested by tests/trust/signature_test.cpp.
+
+#include "waybill/signature.h"
+
+#include <algorithm>
+
+#include <sodium.h>
+
+#include "report/report_model.h"
+#include "trust/secret.h"
+#include "trust/signature_tail.h"
+#include "wire/reader.h"
+
+namespace waybill {
+
+static_assert(crypto_sign_BYTES == wire::kEd25519Size);
+static_assert(crypto_generichash_BYTES == wire::kMacSize);
+
+namespace envelope {
+namespace {
+
+constexpr std::uint8_t kBin8 = 0xc4;
+
+// Within the section, from the algorithm on.
+constexpr std::size_t kKeyIdAt = 1;
+constexpr std::size_t kSignatureAt = kKeyIdAt + wire::kKeyIdSize;
+
+// The section's content, if it is one of this algorithm.
+std::optional<SignatureInfo> info_of(BytesView section, SignatureAlgorithm algorithm) {
+  if (section.size() != kSignatureAt + signature_size(algorithm) ||
+      section[0] != static_cast<std::uint8_t>(algorithm)) {
+    return std::nullopt;
+  }
+  SignatureInfo info{algorithm, {}};
+  std::ranges::copy(section.subspan(kKeyIdAt, wire::kKeyIdSize), info.key.begin());
+  return info;
+}
+
+}  // namespace
+
+std::optional<SignatureTail> tail_of(BytesView envelope, SignatureAlgorithm algorithm) {
+  const std::size_t size = tail_size(algorithm);
+  if (envelope.size() < size) return std::nullopt;
+  const BytesView tail = envelope.last(size);
+  if (tail[0] != kBin8 || tail[1] != size - 2) return std::nullopt;
+  const auto info = info_of(tail.subspan(2), algorithm);
+  if (!info) return std::nullopt;
+  const std::size_t signed_size = envelope.size() - signature_size(algorithm);
+  return SignatureTail{algorithm, info->key, envelope.first(signed_size),
+                       envelope.subspan(signed_size)};
+}
+
+bool is_signature(SignatureAlgorithm algorithm, const std::uint8_t* key,
+                  BytesView message, BytesView signature) {
+  start_sodium();
+  if (algorithm == SignatureAlgorithm::kEd25519) {
+    return crypto_sign_verify_detached(signature.data(), message.data(), message.size(),
+                                       key) == 0;
+  }
+  std::uint8_t expected[wire::kMacSize];
+  crypto_generichash(expected, sizeof expected, message.data(), message.size(), key,
+                     crypto_generichash_KEYBYTES);
+  return sodium_memcmp(expected, signature.data(), sizeof expected) == 0;
+}
+
+std::uint8_t* write_tail(const SigningKey& key, const std::uint8_t* begin,
+                         std::uint8_t* at) {
+  const std::size_t size = tail_size(key.algorithm());
+  *at++ = kBin8;
+  *at++ = static_cast<std::uint8_t>(size - 2);
+  *at++ = static_cast<std::uint8_t>(key.algorithm());
+  at = std::ranges::copy(key.id(), at).out;
+  key.sign_at({begin, at}, at);
+  return at + signature_size(key.algorithm());
+}
+
+Result<std::size_t> size_before_signature(BytesView envelope) {
+  const Result<Envelope> opened = open_whole(envelope);
+  if (!opened) return tl::unexpected(opened.error());
+  const std::size_t digest = opened->notes.offset + opened->notes.bytes.size();
+  wire::Reader reader(envelope.subspan(digest));
+  reader.skip();  // The digest, which was read before.
+  return digest + reader.offset();
+}
+
+}  // namespace envelope
+
+std::string_view name_of(SignatureAlgorithm algorithm) {
+  return algorithm == SignatureAlgorithm::kMac ? "mac" : "ed25519";
+}
+
+std::size_t signature_size(SignatureAlgorithm algorithm) {
+  return algorithm == SignatureAlgorithm::kMac ? wire::kMacSize : wire::kEd25519Size;
+}
+
+std::string to_string(const KeyId& id) { return envelope::hex(id); }
+
+std::optional<SignatureInfo> signature_info(const Envelope& envelope) {
+  const auto info = envelope::info_of(envelope.signature, SignatureAlgorithm::kEd25519);
+  return info ? info : envelope::info_of(envelope.signature, SignatureAlgorithm::kMac);
+}
+
+Result<std::vector<std::uint8_t>> sign(BytesView envelope, const SigningKey& key) {
+  const Result<std::size_t> size = envelope::size_before_signature(envelope);
+  if (!size) return tl::unexpected(size.error());
+  std::vector<std::uint8_t> out;
+  out.reserve(*size + envelope::tail_size(key.algorithm()));
+  out.assign(envelope.begin(), envelope.begin() + static_cast<std::ptrdiff_t>(*size));
+  out.resize(*size + envelope::tail_size(key.algorithm()));
+  envelope::write_tail(key, out.data(), out.data() + *size);
+  return out;
+}
+
+}  // namespace waybill

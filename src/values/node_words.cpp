@@ -1,0 +1,127 @@
+// Tested by tests/values/value_refusals_test.cpp and tests/cli/test_cat.py.
+
+#include "values/node_words.h"
+
+#include <optional>
+#include <string_view>
+
+#include "format/code_body.h"
+#include "wire/reader.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+// References and what stands around an object, one in the other.
+constexpr int kMostSteps = 8;
+
+class Search {
+ public:
+  Search(const Envelope& envelope, std::size_t offset)
+      : envelope_(envelope), reader_(at(offset)) {}
+
+  std::string name() {
+    for (int step = 0; step < kMostSteps; ++step) {
+      Token token;
+      if (!reader_.next(token)) return {};
+      if (token.type == TokenType::kText) return std::string(token.text());
+      if (token.type == TokenType::kExtension) {
+        if (token.ext_type != static_cast<std::int8_t>(ExtType::kReference)) {
+          return module_of(token);
+        }
+        std::uint64_t number = 0;
+        if (!wire::index_of(token.bytes, number) || number >= envelope_.shared.size()) {
+          return {};
+        }
+        reader_ = at(envelope_.payload.offset + envelope_.shared[number]);
+        continue;
+      }
+      std::uint8_t tag = 0;
+      if (token.type != TokenType::kArray || token.count == 0 ||
+          !reader_.take_node_tag(tag)) {
+        return {};
+      }
+      if (auto found = name_in(static_cast<NodeTag>(tag))) return *found;
+    }
+    return {};
+  }
+
+ private:
+  Reader at(std::size_t offset) const {
+    const std::size_t start = offset - envelope_.payload.offset;
+    return Reader(envelope_.payload.bytes.subspan(start), Limits{}, offset);
+  }
+
+  std::string module_of(const Token& token) const {
+    std::uint64_t index = 0;
+    const bool is_known =
+        token.ext_type == static_cast<std::int8_t>(ExtType::kModule) &&
+        wire::index_of(token.bytes, index) && index < envelope_.manifest.imports.size();
+    return is_known ? envelope_.manifest.imports[index].module : std::string();
+  }
+
+  // What a node of that tag tells by itself; null: what stands next in it tells.
+  std::optional<std::string> name_in(NodeTag tag) {
+    switch (tag) {
+      case NodeTag::kGlobal:
+        return global();
+      case NodeTag::kFunction:
+      case NodeTag::kCode:
+        return code();
+      case NodeTag::kClass:  // After its id and metaclass.
+        return reader_.skip() && reader_.skip() ? std::nullopt
+                                                : std::optional<std::string>("");
+      case NodeTag::kIdentified:  // After its id.
+        return reader_.skip() ? std::nullopt : std::optional<std::string>("");
+      case NodeTag::kObject:
+      case NodeTag::kNewObject:
+      case NodeTag::kInstead:
+      case NodeTag::kNamespace:
+      case NodeTag::kModule:
+      case NodeTag::kClassDict:
+      case NodeTag::kLazyImport:
+        return std::nullopt;
+      default:
+        return "";
+    }
+  }
+
+  std::string global() {
+    Token module;
+    Token name;
+    if (!reader_.next(module) || !reader_.next(name)) return {};
+    const std::string owner =
+        module.type == TokenType::kNil ? "builtins" : module_of(module);
+    return owner + "." + std::string(name.text());
+  }
+
+  std::string code() {
+    std::uint64_t index = 0;
+    if (!reader_.read_unsigned(index, UINT64_MAX, "code") ||
+        index >= envelope_.code.size()) {
+      return {};
+    }
+    const CodeBody& body = envelope_.code[index];
+    Reader reader(body.bytes, Limits{}, body.offset);
+    CodeFields fields;
+    return read_code_body(reader, body.bytes, fields)
+               ? std::string(fields.qualified_name)
+               : std::string();
+  }
+
+  const Envelope& envelope_;
+  Reader reader_;
+};
+
+}  // namespace
+
+std::string name_at(const Envelope& envelope, std::size_t offset) {
+  return Search(envelope, offset).name();
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,349 @@
+// Values as JSON. What JSON has no word for becomes an object of one pair, whose name
+// starts with a dollar; maps with such names, or with keys that are no text, become
+// arrays of pairs. So nothing that is written as an array or object is ambiguous.
+//
+// Depth is bounded here, since the JSON library recurses.
+// Tested by tests/values/value_json_test.cpp and tests/cli/test_cat.py.
+
+#include "waybill/value_json.h"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "report/report_model.h"
+#include "text/control_characters.h"
+#include "text/json_paint.h"
+#include "wire/utf8.h"
+
+namespace waybill {
+namespace {
+
+using data::Kind;
+using data::Value;
+using envelope::Json;
+
+constexpr int kDeepest = 512;
+
+std::string base64_of(BytesView bytes) {
+  constexpr int kVariant = sodium_base64_VARIANT_ORIGINAL;
+  std::string text(sodium_base64_encoded_len(bytes.size(), kVariant), '\0');
+  sodium_bin2base64(text.data(), text.size(), bytes.data(), bytes.size(), kVariant);
+  text.pop_back();  // The terminator.
+  return text;
+}
+
+BytesView bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+const char* word_for(double value) {
+  if (std::isnan(value)) return "nan";
+  return value > 0 ? "inf" : "-inf";
+}
+
+// Charges everything before or as soon as it is made; what is charged is not less than
+// what is written.
+class Conversion {
+ public:
+  explicit Conversion(const JsonOptions& options)
+      : is_loose_(options.is_loose),
+        indent_(options.indent < 0 ? 0 : static_cast<std::size_t>(options.indent)),
+        max_bytes_(options.max_bytes),
+        left_(options.max_bytes) {}
+
+  bool convert(const Value& value, Json& into) { return convert(value, into, {}); }
+
+  const Error& error() const { return error_; }
+
+ private:
+  // Where a value stands: in so many containers, and in so many brackets.
+  struct Place {
+    int depth = 0;
+    std::size_t level = 0;
+
+    Place inside() const { return {depth + 1, level + 1}; }
+    Place in_brackets() const { return {depth, level + 1}; }
+  };
+
+  // Of each value: brackets, a comma, ends of lines, or what short values are.
+  static constexpr std::size_t kLeast = 16;
+  // Brackets, ends of lines and quotes, with the longest name.
+  static constexpr std::size_t kTag = 24;
+  // Digits take time by the square of an int's bytes: two seconds for so many squares.
+  static constexpr std::uint64_t kMostSquares = std::uint64_t{1} << 34;
+
+  bool convert(const Value& value, Json& into, Place place) {
+    if (place.depth > kDeepest) {
+      return fail(ErrorCode::kLimitExceeded,
+                  "more than 512 containers inside each other are not written as JSON");
+    }
+    if (!spend(kLeast + margin(place.level))) return false;
+    switch (value.kind()) {
+      case Kind::kNil:
+        into = nullptr;
+        return true;
+      case Kind::kBoolean:
+        into = *value.get_if<bool>();
+        return true;
+      case Kind::kInteger:
+        into = *value.get_if<std::int64_t>();
+        return number(into);
+      case Kind::kUnsigned:
+        into = *value.get_if<std::uint64_t>();
+        return number(into);
+      case Kind::kBigInteger:
+        return big_integer(*value.get_if<data::BigInteger>(), into, place);
+      case Kind::kReal:
+        return real(*value.get_if<double>(), into, place);
+      case Kind::kComplex:
+        return complex_number(*value.get_if<std::complex<double>>(), into, place);
+      case Kind::kText:
+        return text(*value.get_if<std::string>(), into, place);
+      case Kind::kBinary:
+        return base64("$bytes", *value.get_if<data::Binary>(), into, place);
+      case Kind::kByteArray:
+        return base64("$bytearray", value.get_if<data::ByteArray>()->bytes, into,
+                      place);
+      case Kind::kMap:
+        return map(*value.get_if<data::Map>(), into, place);
+      case Kind::kEllipsis:
+      case Kind::kNotImplemented:
+        return word("$constant", name_of(value.kind()), into, place);
+      case Kind::kStandard:
+        return standard(*value.get_if<data::Standard>(), into, place);
+      default:
+        return items(value, into, place);
+    }
+  }
+
+  std::size_t margin(std::size_t level) const { return indent_ * level; }
+
+  bool spend(std::size_t size) {
+    if (size > left_) {
+      return fail(ErrorCode::kLimitExceeded, "the JSON has more than " +
+                                                 std::to_string(max_bytes_) +
+                                                 " bytes (max_bytes)");
+    }
+    left_ -= size;
+    return true;
+  }
+
+  bool fail(ErrorCode code, std::string detail) {
+    error_ = {code, 0, std::move(detail)};
+    return false;
+  }
+
+  // With its quotes, as nlohmann-json and painted() escape it.
+  static std::size_t size_of(std::string_view text) {
+    std::size_t size = 2;
+    while (!text.empty()) {
+      std::size_t length = 0;
+      const char32_t point = envelope::first_character(text, length);
+      length = std::max<std::size_t>(length, 1);
+      size +=
+          envelope::is_control(point) ? envelope::json_escape(point).size() : length;
+      if (point == '"' || point == '\\') ++size;
+      text.remove_prefix(length);
+    }
+    return size;
+  }
+
+  // Where the content of what has no word of its own is put; `place` becomes that of
+  // the content. Null: there is no room.
+  Json* tagged(const char* tag, Json& into, Place& place) {
+    if (is_loose_) return &into;
+    if (!spend(kTag + margin(place.level) + margin(place.level + 1))) return nullptr;
+    ++place.level;
+    return &envelope::begin_object(into, 1)[tag];
+  }
+
+  bool word(const char* tag, std::string_view text, Json& into, Place place) {
+    Json* content = tagged(tag, into, place);
+    if (content == nullptr || !spend(size_of(text))) return false;
+    *content = std::string(text);
+    return true;
+  }
+
+  bool base64(const char* tag, BytesView bytes, Json& into, Place place) {
+    Json* content = tagged(tag, into, place);
+    if (content == nullptr || !spend((bytes.size() + 2) / 3 * 4 + 2)) return false;
+    *content = base64_of(bytes);
+    return true;
+  }
+
+  // An array of `count` items, empty yet.
+  bool begin_array(std::size_t count, Json& into, Place place) {
+    if (!spend(kLeast + margin(place.level))) return false;  // Its end.
+    into = Json::array();
+    into.get_ref<Json::array_t&>().reserve(count);
+    return true;
+  }
+
+  bool number(const Json& written) {
+    const std::size_t size = written.dump().size() + 2;
+    return size <= kLeast || spend(size - kLeast);
+  }
+
+  bool big_integer(const data::BigInteger& value, Json& into, Place place) {
+    const std::uint64_t size = value.bytes().size();
+    // A byte has 2.41 digits.
+    Json* content = tagged("$int", into, place);
+    if (content == nullptr || !spend(size / 100 * 241 + size % 100 * 3 + 2)) {
+      return false;
+    }
+    if (size > squares_left_ / size) {
+      return fail(
+          ErrorCode::kLimitExceeded,
+          "the ints are too long to be written in digits: more than 128 KiB, or "
+          "as much work together");
+    }
+    squares_left_ -= size * size;
+    *content = value.decimal();
+    return true;
+  }
+
+  bool real(double value, Json& into, Place place) {
+    if (std::isfinite(value)) {
+      into = value;
+      return number(into);
+    }
+    if (!is_loose_) return word("$float", word_for(value), into, place);
+    into = nullptr;
+    return true;
+  }
+
+  bool complex_number(std::complex<double> value, Json& into, Place place) {
+    Json* parts = tagged("$complex", into, place);
+    return parts != nullptr && begin_array(2, *parts, place) &&
+           convert(value.real(), parts->emplace_back(), place.in_brackets()) &&
+           convert(value.imag(), parts->emplace_back(), place.in_brackets());
+  }
+
+  bool text(const std::string& text, Json& into, Place place) {
+    if (wire::is_utf8(text)) {
+      if (!spend(size_of(text))) return false;
+      into = text;
+      return true;
+    }
+    if (!wire::is_utf8(text, wire::Surrogates::kAllowed)) {
+      return fail(ErrorCode::kMalformed, "text is not UTF-8");
+    }
+    if (!is_loose_) return base64("$text", bytes_of(text), into, place);
+    if (!spend(size_of(text))) return false;
+    into = with_replacements(text);
+    return true;
+  }
+
+  bool standard(const data::Standard& value, Json& into, Place place) {
+    const std::string tag = "$" + value.type;
+    Json* content = tagged(tag.c_str(), into, place);
+    return content != nullptr && text(value.text, *content, place);
+  }
+
+  // Each surrogate, which has three bytes, as U+FFFD.
+  static std::string with_replacements(const std::string& text) {
+    std::string replaced;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const bool is_surrogate = text[i] == '\xed' && (text[i + 1] & 0x20) != 0;
+      replaced += is_surrogate ? std::string("\xef\xbf\xbd") : text.substr(i, 1);
+      if (is_surrogate) i += 2;
+    }
+    return replaced;
+  }
+
+  bool items(const Value& value, Json& into, Place place) {
+    const std::string tag = "$" + std::string(name_of(value.kind()));
+    Json* array =
+        value.kind() == Kind::kList ? &into : tagged(tag.c_str(), into, place);
+    if (array == nullptr || !begin_array(value.items()->size(), *array, place)) {
+      return false;
+    }
+    return std::ranges::all_of(*value.items(), [&](const Value& item) {
+      return convert(item, array->emplace_back(), place.inside());
+    });
+  }
+
+  bool map(const data::Map& map, Json& into, Place place) {
+    if (is_loose_) return loose_map(map, into, place);
+    const bool has_names = std::ranges::all_of(map.pairs, [](const auto& pair) {
+      const auto* name = pair.first.template get_if<std::string>();
+      return name != nullptr && !name->starts_with('$') && wire::is_utf8(*name);
+    });
+    if (!has_names) {
+      Json* content = tagged("$dict", into, place);
+      return content != nullptr && pairs(map, *content, place);
+    }
+    if (!spend(kLeast + margin(place.level))) return false;  // Its end.
+    auto& object = begin_pairs(map, into);
+    for (const auto& [key, item] : map.pairs) {
+      const std::string& name = *key.template get_if<std::string>();
+      if (!spend(kLeast + size_of(name))) return false;
+      object.emplace_back(name, Json());
+      if (!convert(item, object.back().second, place.inside())) return false;
+    }
+    return true;
+  }
+
+  // Pairs in a row, without a look at those before: keys differ.
+  static Json::object_t::Container& begin_pairs(const data::Map& map, Json& into) {
+    return envelope::begin_object(into, map.pairs.size()).get_ref<Json::object_t&>();
+  }
+
+  bool pairs(const data::Map& map, Json& into, Place place) {
+    if (!begin_array(map.pairs.size(), into, place)) return false;
+    const Place around = place.in_brackets();
+    return std::ranges::all_of(map.pairs, [&](const auto& pair) {
+      Json& both = into.emplace_back();
+      return spend(kLeast + margin(around.level)) && begin_array(2, both, around) &&
+             convert(pair.first, both.emplace_back(), around.inside()) &&
+             convert(pair.second, both.emplace_back(), around.inside());
+    });
+  }
+
+  // Keys that Python's json takes, as it writes them.
+  bool loose_map(const data::Map& map, Json& into, Place place) {
+    if (!spend(kLeast + margin(place.level))) return false;  // Its end.
+    std::set<std::string> names;
+    auto& object = begin_pairs(map, into);
+    for (const auto& [key, item] : map.pairs) {
+      envelope::Tree tree;
+      const Json& name = tree.root;
+      if (!convert(key, tree.root, place.inside())) return false;
+      if (name.is_structured()) {
+        return fail(ErrorCode::kRefused,
+                    "a key that is a " + std::string(name_of(key.kind())) +
+                        " is no name in JSON; without the loose form it is written");
+      }
+      std::string text = name.is_string() ? name.get<std::string>() : name.dump();
+      if (!names.insert(text).second) {
+        return fail(ErrorCode::kRefused,
+                    "two keys of a dict would both be \"" + text +
+                        "\" in JSON; without the loose form they are told apart");
+      }
+      object.emplace_back(std::move(text), Json());
+      if (!convert(item, object.back().second, place.inside())) return false;
+    }
+    return true;
+  }
+
+  bool is_loose_;
+  std::size_t indent_;
+  std::size_t max_bytes_;
+  std::size_t left_;
+  std::uint64_t squares_left_ = kMostSquares;
+  Error error_{};
+};
+
+}  // namespace
+
+Result<std::string> value_json(const Value& value, const JsonOptions& options) {
+  envelope::Tree tree;
+  Conversion conversion(options);
+  if (!conversion.convert(value, tree.root)) return tl::unexpected(conversion.error());
+  return envelope::painted(tree.root.dump(options.indent), options.colours);
+}
+
+}  // namespace waybill

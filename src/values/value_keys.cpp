@@ -1,0 +1,205 @@
+// Keys are compared by what they are written as, with numbers brought to one form
+// first: a float or complex number that is an integer is written as an int.
+// Tested by tests/values/value_keys_test.cpp.
+
+#include "values/value_keys.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+namespace waybill::envelope {
+namespace {
+
+using data::Kind;
+using data::Value;
+using wire::Writer;
+
+enum class Form : std::uint8_t { kCanonical, kForEquality };
+
+std::string_view view_of(const Writer& writer) {
+  const BytesView bytes = writer.view();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void append(std::string_view bytes, Writer& out) {
+  out.append({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+// A finite float without a fraction, as an int of whatever length that takes.
+Value integer_of(double value) {
+  constexpr double kBeyond64Bits = 9223372036854775808.0;  // 2^63
+  if (std::fabs(value) < kBeyond64Bits) return static_cast<std::int64_t>(value);
+  constexpr int kMantissaBits = 53;
+  int exponent = 0;
+  const double mantissa = std::ldexp(std::frexp(value, &exponent), kMantissaBits);
+  const auto word = static_cast<std::int64_t>(mantissa);
+  const auto shift = static_cast<std::size_t>(exponent - kMantissaBits);
+  // The word, shifted within its bytes so that whole bytes of 0 follow.
+  data::Binary bytes;
+  const std::uint64_t shifted = static_cast<std::uint64_t>(word) << (shift % 8);
+  for (int i = 7; i >= 0; --i) {
+    bytes.push_back(static_cast<std::uint8_t>(shifted >> (8 * i)));
+  }
+  bytes.resize(bytes.size() + shift / 8);
+  return Value::integer(bytes);
+}
+
+class KeyWriter {
+ public:
+  KeyWriter(Form form, Objection& objection) : form_(form), objection_(objection) {}
+
+  bool write(const Value& key, Writer& out, int depth = 0) {
+    if (depth > kMaxKeyDepth) {
+      objection_ = {ErrorCode::kLimitExceeded, "a key with more than " +
+                                                   std::to_string(kMaxKeyDepth) +
+                                                   " containers inside each other"};
+      return false;
+    }
+    switch (key.kind()) {
+      case Kind::kTuple:
+        return items(key, out, depth);
+      case Kind::kFrozenSet:
+        return sorted_items(key, out, depth);
+      case Kind::kByteArray:
+      case Kind::kList:
+      case Kind::kSet:
+      case Kind::kMap:
+      case Kind::kSlice:
+        objection_ = {ErrorCode::kMalformed,
+                      "a " + std::string(name_of(key.kind())) + " cannot be a key"};
+        return false;
+      case Kind::kRange:
+        objection_ = {ErrorCode::kRefused,
+                      "a range as a key: which ones are equal only Python tells"};
+        return false;
+      case Kind::kReal:
+        return number(*key.get_if<double>(), out);
+      case Kind::kComplex:
+        return complex_number(*key.get_if<std::complex<double>>(), out);
+      case Kind::kStandard:
+        if (form_ == Form::kCanonical) break;
+        out.array(2);
+        out.text(key.get_if<data::Standard>()->type);
+        out.text(key.get_if<data::Standard>()->text);
+        return true;
+      case Kind::kBoolean:
+        if (form_ == Form::kCanonical) break;
+        out.integer(*key.get_if<bool>() ? 1 : 0);
+        return true;
+      default:
+        break;
+    }
+    return write_leaf(key, out, objection_);
+  }
+
+ private:
+  bool items(const Value& key, Writer& out, int depth) {
+    const std::vector<Value>& values = *key.items();
+    if (!is_countable(values.size(), key.kind(), objection_)) return false;
+    write_head(key.kind(), values.size(), out);
+    return std::ranges::all_of(
+        values, [&](const Value& value) { return write(value, out, depth + 1); });
+  }
+
+  bool sorted_items(const Value& key, Writer& out, int depth) {
+    const std::vector<Value>& values = *key.items();
+    if (!is_countable(values.size(), key.kind(), objection_)) return false;
+    std::vector<std::string> written;
+    for (const Value& value : values) {
+      Writer scratch;
+      if (!write(value, scratch, depth + 1)) return false;
+      written.emplace_back(view_of(scratch));
+    }
+    std::ranges::sort(written);
+    if (form_ == Form::kForEquality &&
+        std::ranges::adjacent_find(written) != written.end()) {
+      objection_ = {ErrorCode::kMalformed, "a frozenset with two items that are equal"};
+      return false;
+    }
+    write_head(key.kind(), values.size(), out);
+    for (const std::string& bytes : written) append(bytes, out);
+    return true;
+  }
+
+  bool number(double value, Writer& out) {
+    if (std::isnan(value)) {
+      objection_ = {ErrorCode::kMalformed,
+                    "NaN cannot be a key: it equals nothing, itself not either"};
+      return false;
+    }
+    const bool is_integer = std::isfinite(value) && std::trunc(value) == value;
+    if (form_ == Form::kCanonical || !is_integer) {
+      out.real(value);
+      return true;
+    }
+    return write_leaf(integer_of(value), out, objection_);
+  }
+
+  bool complex_number(std::complex<double> value, Writer& out) {
+    if (std::isnan(value.real()) || std::isnan(value.imag())) {
+      return number(std::nan(""), out);
+    }
+    if (form_ == Form::kForEquality) {
+      if (value.imag() == 0) return number(value.real(), out);
+      value = {value.real() + 0.0, value.imag()};  // -0.0 is 0.0.
+    }
+    return write_leaf(value, out, objection_);
+  }
+
+  Form form_;
+  Objection& objection_;
+};
+
+struct Written {
+  std::string_view bytes;
+  std::size_t number;
+};
+
+}  // namespace
+
+bool write_key(const Value& key, Writer& out, Objection& objection) {
+  return KeyWriter(Form::kCanonical, objection).write(key, out);
+}
+
+bool are_keys(std::size_t count, const std::function<const Value&(std::size_t)>& key,
+              std::size_t& culprit, Objection& objection) {
+  KeyWriter writer(Form::kForEquality, objection);
+  Writer out;
+  std::vector<std::size_t> ends;
+  ends.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    culprit = i;
+    if (!writer.write(key(i), out)) return false;
+    ends.push_back(out.size());
+  }
+  std::vector<Written> written;
+  written.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t start = i == 0 ? 0 : ends[i - 1];
+    written.push_back({view_of(out).substr(start, ends[i] - start), i});
+  }
+  std::ranges::stable_sort(written, {}, &Written::bytes);
+  const auto twice = std::ranges::adjacent_find(written, {}, &Written::bytes);
+  if (twice == written.end()) return true;
+  culprit = std::next(twice)->number;
+  objection = {ErrorCode::kMalformed, "keys number " + std::to_string(twice->number) +
+                                          " and " + std::to_string(culprit) +
+                                          " are equal"};
+  return false;
+}
+
+bool are_keys(const data::Map& map, std::size_t& culprit, Objection& objection) {
+  const auto key = [&](std::size_t i) -> const Value& { return map.pairs[i].first; };
+  return are_keys(map.pairs.size(), key, culprit, objection);
+}
+
+bool are_keys(const std::vector<Value>& items, std::size_t& culprit,
+              Objection& objection) {
+  const auto key = [&](std::size_t i) -> const Value& { return items[i]; };
+  return are_keys(items.size(), key, culprit, objection);
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,150 @@
+// Leaves and heads in canonical form, as src/python/encode/plain_writer.cpp writes them
+// too. Tested by tests/values/value_test.cpp and tests/examples/test_plain_data.py.
+
+#include "values/value_leaf.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "wire/number.h"
+#include "wire/utf8.h"
+
+namespace waybill::envelope {
+namespace {
+
+using data::Kind;
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Singleton;
+
+bool write_text(const std::string& text, wire::Writer& out, Objection& objection) {
+  if (!is_countable(text.size(), Kind::kText, objection)) return false;
+  if (wire::is_utf8(text)) {
+    out.text(text);
+    return true;
+  }
+  if (!wire::is_utf8(text, wire::Surrogates::kAllowed)) {
+    objection = {ErrorCode::kMalformed, "text is not UTF-8; bytes are binary"};
+    return false;
+  }
+  out.extension(ExtType::kText,
+                {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  return true;
+}
+
+bool write_binary(const data::Binary& bytes, Kind kind, wire::Writer& out,
+                  Objection& objection) {
+  if (!is_countable(bytes.size(), kind, objection)) return false;
+  if (kind == Kind::kByteArray) out.node(NodeTag::kByteArray, 1);
+  out.binary(bytes);
+  return true;
+}
+
+void write_complex(std::complex<double> value, wire::Writer& out) {
+  std::array<std::uint8_t, 16> bytes{};
+  const double parts[] = {value.real(), value.imag()};
+  for (std::size_t part = 0; part < 2; ++part) {
+    const std::uint64_t word = wire::swapped(std::bit_cast<std::uint64_t>(parts[part]));
+    std::memcpy(bytes.data() + 8 * part, &word, sizeof word);
+  }
+  out.extension(ExtType::kComplex, bytes);
+}
+
+NodeTag tag_of(Kind kind) {
+  switch (kind) {
+    case Kind::kSet:
+      return NodeTag::kSet;
+    case Kind::kFrozenSet:
+      return NodeTag::kFrozenSet;
+    case Kind::kSlice:
+      return NodeTag::kSlice;
+    case Kind::kRange:
+      return NodeTag::kRange;
+    default:
+      return NodeTag::kTuple;
+  }
+}
+
+}  // namespace
+
+bool is_countable(std::size_t count, Kind kind, Objection& objection) {
+  // A node's array has the tag too.
+  if (count < wire::kMaxCount) return true;
+  objection = {ErrorCode::kLimitExceeded,
+               "a " + std::string(name_of(kind)) +
+                   " of 2^32 bytes or items or more; msgpack has no length for that"};
+  return false;
+}
+
+const char* problem_of(const data::Value& value) {
+  const bool is_range = value.kind() == Kind::kRange;
+  if (!is_range && value.kind() != Kind::kSlice) return nullptr;
+  const std::vector<data::Value>& items = *value.items();
+  if (items.size() != 3) return "a slice or range has three items";
+  if (!is_range) return nullptr;
+  const auto is_integer = [](const data::Value& item) {
+    return item.kind() >= Kind::kInteger && item.kind() <= Kind::kBigInteger;
+  };
+  const bool is_sound =
+      std::ranges::all_of(items, is_integer) && items[2] != data::Value(0);
+  return is_sound ? nullptr : "a range has three ints, of which the step is not 0";
+}
+
+void write_head(Kind kind, std::size_t count, wire::Writer& out) {
+  if (kind == Kind::kList) {
+    out.array(count);
+  } else {
+    out.node(tag_of(kind), count);
+  }
+}
+
+bool write_leaf(const data::Value& leaf, wire::Writer& out, Objection& objection) {
+  switch (leaf.kind()) {
+    case Kind::kBoolean:
+      out.boolean(*leaf.get_if<bool>());
+      return true;
+    case Kind::kInteger:
+      out.integer(*leaf.get_if<std::int64_t>());
+      return true;
+    case Kind::kUnsigned:
+      out.unsigned_integer(*leaf.get_if<std::uint64_t>());
+      return true;
+    case Kind::kBigInteger: {
+      const data::Binary& bytes = leaf.get_if<data::BigInteger>()->bytes();
+      if (!is_countable(bytes.size(), leaf.kind(), objection)) return false;
+      out.extension(ExtType::kInteger, bytes);
+      return true;
+    }
+    case Kind::kReal:
+      out.real(*leaf.get_if<double>());
+      return true;
+    case Kind::kComplex:
+      write_complex(*leaf.get_if<std::complex<double>>(), out);
+      return true;
+    case Kind::kText:
+      return write_text(*leaf.get_if<std::string>(), out, objection);
+    case Kind::kBinary:
+      return write_binary(*leaf.get_if<data::Binary>(), leaf.kind(), out, objection);
+    case Kind::kByteArray:
+      return write_binary(leaf.get_if<data::ByteArray>()->bytes, leaf.kind(), out,
+                          objection);
+    case Kind::kEllipsis:
+      out.singleton(Singleton::kEllipsis);
+      return true;
+    case Kind::kNotImplemented:
+      out.singleton(Singleton::kNotImplemented);
+      return true;
+    case Kind::kStandard:
+      objection = {ErrorCode::kRefused,
+                   "a " + leaf.get_if<data::Standard>()->type +
+                       ": objects of the standard library are read and not written"};
+      return false;
+    default:
+      out.nil();
+      return true;
+  }
+}
+
+}  // namespace waybill::envelope

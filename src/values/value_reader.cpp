@@ -1,0 +1,470 @@
+// Builds the value of a payload that has been verified.
+//
+// Each container gets all its places when it is opened, so values stand still while
+// the tree grows, and what references mean is copied from where it stands. What such a
+// value comes to is kept with it, and is asked before it is copied.
+// Tested by tests/values/value_test.cpp and value_refusals_test.cpp.
+
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/shapes.h"
+#include "values/node_words.h"
+#include "values/standard_values.h"
+#include "values/value_keys.h"
+#include "waybill/policy.h"
+#include "waybill/value.h"
+#include "wire/reader.h"
+
+namespace waybill {
+namespace {
+
+using data::Items;
+using data::Kind;
+using data::Value;
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+// What a value comes to, without the place that it stands in.
+struct Cost {
+  std::uint64_t values = 0;  // As max_unfolded counts them.
+  std::uint64_t memory = 0;
+  std::size_t height = 0;  // Containers inside each other.
+};
+
+class ValueBuilder {
+ public:
+  ValueBuilder(const Envelope& envelope, const Limits& limits, Objects objects)
+      : envelope_(envelope),
+        limits_(limits),
+        takes_standard_(objects == Objects::kStandard),
+        start_(envelope.payload.offset),
+        reader_(envelope.payload.bytes, limits, start_),
+        targets_(envelope.shared.size()) {
+    for (std::size_t i = 0; i < envelope.shared.size(); ++i) {
+      order_.push_back({envelope.shared[i], i});
+    }
+    std::ranges::sort(order_, {}, &Place::position);
+  }
+
+  bool build(Value& root) {
+    if (!value(root)) return false;
+    while (!stack_.empty()) {
+      Frame& frame = stack_.back();
+      const bool goes_on = frame.next == frame.count ? close() : value(frame.place());
+      if (!goes_on) return false;
+    }
+    return true;
+  }
+
+  const Error& error() const { return reader_.error(); }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kBytesPerValue = 16;  // Of text; see max_unfolded.
+
+  // A container that is being filled. Of a map, keys and values are in turn.
+  struct Frame {
+    Value* into;
+    Value* items;                    // Null for a map.
+    std::pair<Value, Value>* pairs;  // Null for all else.
+    std::size_t count;
+    std::size_t offset;
+    std::size_t target;      // Number of the references that mean it; or kNone.
+    Cost before;             // What all came to when it was opened.
+    std::size_t height = 0;  // Of the highest value in it.
+    std::size_t next = 0;
+    bool is_object = false;  // The parts of an object, of which one value is made.
+
+    Value& place() {
+      const std::size_t at = next++;
+      if (items != nullptr) return items[at];
+      return at % 2 == 0 ? pairs[at / 2].first : pairs[at / 2].second;
+    }
+  };
+  struct Place {
+    std::uint64_t position;
+    std::size_t number;
+  };
+  // What references mean.
+  struct Target {
+    const Value* value = nullptr;  // Null while it is not complete.
+    Cost cost;
+  };
+
+  bool fail(ErrorCode code, std::size_t offset, std::string detail) {
+    return reader_.fail(code, offset, std::move(detail));
+  }
+  bool refuse(std::size_t offset, std::string_view what) {
+    std::string words(what);
+    const std::string name = envelope::name_at(envelope_, offset);
+    if (!name.empty()) words += " (" + name + ")";
+    const std::string where = path();
+    if (!where.empty()) words += " at " + where;
+    return fail(ErrorCode::kRefused, offset, words + ", which is no plain data");
+  }
+  bool refuse_node(std::size_t offset, std::uint8_t tag) {
+    return refuse(offset, "a node " + std::string(envelope::shape_of(tag)->name));
+  }
+
+  // Where the value stands that is read: ['runs'][3]; "" for the outermost.
+  std::string path() const {
+    constexpr std::size_t kMostSteps = 64;
+    std::string text;
+    for (std::size_t i = 0; i < stack_.size(); ++i) {
+      if (i == kMostSteps) return text + "…";
+      if (stack_[i].is_object) return text;
+      text += step(stack_[i]);
+    }
+    return text;
+  }
+
+  static std::string step(const Frame& frame) {
+    constexpr std::size_t kMostText = 64;
+    const Kind kind = frame.into->kind();
+    if (kind == Kind::kSet || kind == Kind::kFrozenSet) return "{}";
+    const std::size_t place = frame.next - 1;
+    if (frame.pairs == nullptr) return "[" + std::to_string(place) + "]";
+    if (place % 2 == 0) return ".keys()[" + std::to_string(place / 2) + "]";
+    const auto* key = frame.pairs[place / 2].first.get_if<std::string>();
+    return key != nullptr && key->size() < kMostText
+               ? "['" + *key + "']"
+               : ".values()[" + std::to_string(place / 2) + "]";
+  }
+
+  bool take(std::size_t offset, std::uint64_t values, std::uint64_t memory) {
+    if (values > limits_.max_unfolded - spent_.values) {
+      return fail(ErrorCode::kLimitExceeded, offset,
+                  "more than the " + std::to_string(limits_.max_unfolded) +
+                      " values, with what references mean counted each time, that "
+                      "max_unfolded allows");
+    }
+    if (memory > limits_.max_memory - spent_.memory) {
+      return fail(ErrorCode::kLimitExceeded, offset,
+                  "more than the " + std::to_string(limits_.max_memory) +
+                      " bytes of memory that max_memory allows");
+    }
+    spent_.values += values;
+    spent_.memory += memory;
+    return true;
+  }
+
+  bool value(Value& place) {
+    std::size_t target = kNone;
+    if (passed_ != order_.size() &&
+        order_[passed_].position == reader_.offset() - start_) {
+      target = order_[passed_++].number;
+    }
+    const Cost before = spent_;
+    Token token;
+    if (!reader_.next(token)) return false;
+    switch (token.type) {
+      case TokenType::kArray:
+        return array(token, place, target);
+      case TokenType::kMap:
+        return open_map(token, place, target);
+      default:
+        break;
+    }
+    if (!leaf(token, place)) return false;
+    complete(target, place, before, 0);
+    return true;
+  }
+
+  bool leaf(const Token& token, Value& place) {
+    const bool is_reference =
+        token.type == TokenType::kExtension &&
+        token.ext_type == static_cast<std::int8_t>(ExtType::kReference);
+    if (is_reference) return reference(token, place);
+    const std::size_t size = token.type >= TokenType::kText ? token.bytes.size() : 0;
+    if (!take(token.offset, 1 + size / kBytesPerValue, size)) return false;
+    switch (token.type) {
+      case TokenType::kBoolean:
+        place = token.integer != 0;
+        return true;
+      case TokenType::kInteger:
+        place = token.integer;
+        return true;
+      case TokenType::kUnsigned:
+        place = token.unsigned_integer;
+        return true;
+      case TokenType::kReal:
+        place = token.real;
+        return true;
+      case TokenType::kText:
+        place = token.text();
+        return true;
+      case TokenType::kBinary:
+        place = data::Binary(token.bytes.begin(), token.bytes.end());
+        return true;
+      case TokenType::kExtension:
+        return extension(token, place);
+      default:
+        place = Value();
+        return true;
+    }
+  }
+
+  bool extension(const Token& token, Value& place) {
+    switch (static_cast<ExtType>(token.ext_type)) {
+      case ExtType::kInteger:
+        place = Value::integer(token.bytes);
+        return true;
+      case ExtType::kComplex: {
+        const auto part = [&](std::size_t at) {
+          return std::bit_cast<double>(wire::big_endian(token.bytes.data() + at, 8));
+        };
+        place = std::complex<double>(part(0), part(8));
+        return true;
+      }
+      case ExtType::kText:
+        place = token.text();
+        return true;
+      case ExtType::kSingleton:
+        if (token.bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kEllipsis)) {
+          place = data::Ellipsis();
+        } else {
+          place = data::NotImplemented();
+        }
+        return true;
+      default:
+        return refuse(token.offset, "a module");
+    }
+  }
+
+  bool reference(const Token& token, Value& place) {
+    std::uint64_t number = 0;
+    wire::index_of(token.bytes, number);
+    const Target& target = targets_[number];
+    if (target.value == nullptr) {
+      return fail(ErrorCode::kRefused, token.offset,
+                  "a cycle: a container that holds itself, which is no tree");
+    }
+    const auto* global = target.value->get_if<data::Standard>();
+    if (global != nullptr && global->type.empty() && !is_callable()) {
+      return refuse(token.offset, "a node global");
+    }
+    if (stack_.size() + target.cost.height > limits_.max_depth) {
+      return fail(ErrorCode::kLimitExceeded, token.offset,
+                  "more than the " + std::to_string(limits_.max_depth) +
+                      " containers inside each other, with what references mean, that "
+                      "max_depth allows");
+    }
+    if (!take(token.offset, target.cost.values, target.cost.memory)) return false;
+    place = *target.value;
+    raise(target.cost.height);
+    return true;
+  }
+
+  bool array(const Token& token, Value& place, std::size_t target) {
+    std::uint8_t tag = 0;
+    if (token.count == 0 || !reader_.take_node_tag(tag)) {
+      return open_items<Kind::kList>(token, place, target, token.count);
+    }
+    const std::size_t count = token.count - 1;
+    switch (static_cast<NodeTag>(tag)) {
+      case NodeTag::kTuple:
+        return open_items<Kind::kTuple>(token, place, target, count);
+      case NodeTag::kSet:
+        return open_items<Kind::kSet>(token, place, target, count);
+      case NodeTag::kFrozenSet:
+        return open_items<Kind::kFrozenSet>(token, place, target, count);
+      case NodeTag::kSlice:
+        return open_items<Kind::kSlice>(token, place, target, count);
+      case NodeTag::kRange:
+        return open_items<Kind::kRange>(token, place, target, count);
+      case NodeTag::kByteArray:
+        return byte_array(token, place, target);
+      case NodeTag::kGlobal:
+        // The names that objects are made by; elsewhere they are no data.
+        return is_callable() ? global(token, place, target)
+                             : refuse_node(token.offset, tag);
+      case NodeTag::kObject:
+        if (!takes_standard_ || !open_items<Kind::kTuple>(token, place, target, count))
+          return refuse_node(token.offset, tag);
+        stack_.back().is_object = true;
+        return true;
+      default:
+        return refuse_node(token.offset, tag);
+    }
+  }
+
+  bool is_callable() const {
+    return !stack_.empty() && stack_.back().is_object && stack_.back().next == 1;
+  }
+
+  // A Standard without a type, which no other place has.
+  bool global(const Token& token, Value& place, std::size_t target) {
+    const Cost before = spent_;
+    std::string name = envelope::name_at(envelope_, token.offset);
+    if (!take(token.offset, 1 + name.size() / kBytesPerValue, name.size()))
+      return false;
+    for (std::size_t i = 1; i < token.count; ++i) {
+      if (!reader_.skip()) return false;
+    }
+    pass_references();
+    place = data::Standard{"", std::move(name)};
+    complete(target, place, before, 0);
+    return true;
+  }
+
+  // Skipped values may be shared as well: nothing refers to what is in a name.
+  void pass_references() {
+    while (passed_ != order_.size() &&
+           order_[passed_].position < reader_.offset() - start_) {
+      ++passed_;
+    }
+  }
+
+  // Makes one value of the parts of an object.
+  bool fold(const Frame& frame) {
+    // References may mean what stands in them, so they stay until all is built.
+    const Value& object = folded_.emplace_back(std::move(*frame.into));
+    const std::vector<Value>& parts = *object.items();
+    const auto* callable = parts[0].get_if<data::Standard>();
+    std::optional<data::Standard> made;
+    constexpr std::size_t kParts = 5;
+    if (parts.size() != kParts || parts[1].kind() != Kind::kList ||
+        parts[3].kind() != Kind::kList || parts[4].kind() != Kind::kMap) {
+      return refuse_node(frame.offset, static_cast<std::uint8_t>(NodeTag::kObject));
+    }
+    const bool is_bare = parts[2].is_nil() && parts[3].items()->empty() &&
+                         parts[4].get_if<data::Map>()->pairs.empty();
+    if (callable != nullptr && callable->type.empty() && is_bare) {
+      made = envelope::standard_value(callable->text, *parts[1].items());
+    }
+    if (!made)
+      return refuse_node(frame.offset, static_cast<std::uint8_t>(NodeTag::kObject));
+    if (!take(frame.offset, 1 + made->text.size() / kBytesPerValue,
+              made->text.size())) {
+      return false;
+    }
+    *frame.into = std::move(*made);
+    return true;
+  }
+
+  bool byte_array(const Token& token, Value& place, std::size_t target) {
+    const Cost before = spent_;
+    BytesView bytes;
+    if (!reader_.read_binary(bytes, "a bytearray") ||
+        !take(token.offset, 2 + bytes.size() / kBytesPerValue, bytes.size())) {
+      return false;
+    }
+    place = data::ByteArray{data::Binary(bytes.begin(), bytes.end())};
+    complete(target, place, before, 1);
+    raise(1);
+    return true;
+  }
+
+  template <Kind kKind>
+  bool open_items(const Token& token, Value& place, std::size_t target,
+                  std::size_t count) {
+    const Cost before = spent_;
+    if (!take(token.offset, 1, count * sizeof(Value))) return false;
+    std::vector<Value> items(count);
+    Value* first = items.data();
+    place = Items<kKind>(std::move(items));
+    stack_.push_back({&place, first, nullptr, count, token.offset, target, before});
+    return true;
+  }
+
+  bool open_map(const Token& token, Value& place, std::size_t target) {
+    const Cost before = spent_;
+    if (!take(token.offset, 1, token.count * 2 * sizeof(Value))) return false;
+    std::vector<std::pair<Value, Value>> pairs(token.count);
+    auto* first = pairs.data();
+    place = data::Map(std::move(pairs));
+    stack_.push_back(
+        {&place, nullptr, first, token.count * 2, token.offset, target, before});
+    return true;
+  }
+
+  bool close() {
+    const Frame frame = stack_.back();
+    stack_.pop_back();
+    if (frame.is_object ? !fold(frame) : !is_sound(*frame.into, frame.offset)) {
+      return false;
+    }
+    const std::size_t height = frame.height + 1;
+    complete(frame.target, *frame.into, frame.before, height);
+    raise(height);
+    return true;
+  }
+
+  // What verify() does not look at, since it builds nothing.
+  bool is_sound(const Value& value, std::size_t offset) {
+    std::size_t culprit = 0;
+    envelope::Objection objection;
+    if (const auto* map = value.get_if<data::Map>()) {
+      return envelope::are_keys(*map, culprit, objection) ||
+             fail(objection.code, offset, objection.detail);
+    }
+    if (value.kind() == Kind::kSet || value.kind() == Kind::kFrozenSet) {
+      return envelope::are_keys(*value.items(), culprit, objection) ||
+             fail(objection.code, offset, objection.detail);
+    }
+    const char* problem = envelope::problem_of(value);
+    return problem == nullptr || fail(ErrorCode::kMalformed, offset, problem);
+  }
+
+  // The container around has a value of that height.
+  void raise(std::size_t height) {
+    if (stack_.empty()) return;
+    stack_.back().height = std::max(stack_.back().height, height);
+  }
+
+  void complete(std::size_t number, const Value& value, const Cost& before,
+                std::size_t height) {
+    if (number == kNone) return;
+    targets_[number] = {
+        &value, {spent_.values - before.values, spent_.memory - before.memory, height}};
+  }
+
+  const Envelope& envelope_;
+  const Limits limits_;
+  const bool takes_standard_;
+  std::size_t start_;
+  Reader reader_;
+  std::vector<Place> order_;  // By position; passed one by one.
+  std::size_t passed_ = 0;
+  std::vector<Target> targets_;  // By number.
+  std::deque<Value> folded_;
+  std::vector<Frame> stack_;
+  Cost spent_;
+};
+
+}  // namespace
+
+Result<Value> read_value(const VerifiedEnvelope& envelope, const Limits& limits,
+                         Objects objects) {
+  Value value;
+  ValueBuilder builder(envelope, limits, objects);
+  if (!builder.build(value)) return tl::unexpected(builder.error());
+  // Nothing is imported, and an object that was taken is no reason to refuse.
+  if (objects == Objects::kStandard && envelope->code.empty()) return value;
+  // Imports and code that nothing in the payload asks for are refused too.
+  Result<void> is_data = check_policy(envelope, Policy());
+  if (!is_data) return tl::unexpected(std::move(is_data.error()));
+  return value;
+}
+
+Result<Value> read_value(BytesView bytes, const Admission& admission, Objects objects) {
+  const Result<VerifiedEnvelope> envelope = admission.admit(bytes);
+  if (!envelope) return tl::unexpected(envelope.error());
+  return read_value(*envelope, admission.limits(), objects);
+}
+
+Result<Value> read_value(BytesView bytes, const Limits& limits) {
+  Terms terms;
+  terms.limits = limits;
+  return read_value(bytes, Admission(terms));
+}
+
+}  // namespace waybill

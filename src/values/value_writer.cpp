@@ -1,0 +1,176 @@
+// Writes a value as an envelope of plain data. One loop with a stack of its own; the
+// stack is also the path that errors tell.
+// Tested by tests/values/value_test.cpp and tests/examples/test_plain_data.py.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "values/value_keys.h"
+#include "values/value_leaf.h"
+#include "waybill/report.h"
+#include "waybill/value.h"
+#include "wire/writer.h"
+
+namespace waybill {
+namespace {
+
+using data::Kind;
+using data::Map;
+using data::Value;
+using envelope::Objection;
+using wire::Writer;
+
+constexpr std::size_t kMaxPathSteps = 16;
+constexpr std::size_t kMaxPathText = 40;
+
+class ValueWriter {
+ public:
+  bool write(const Value& root) {
+    if (!value(root)) return false;
+    while (!stack_.empty()) {
+      Frame& frame = stack_.back();
+      if (frame.next == frame.count) {
+        stack_.pop_back();
+      } else {
+        const std::size_t place = frame.next++;
+        if (!value(frame.child(place))) return false;
+      }
+    }
+    return true;
+  }
+
+  BytesView payload() const { return out_.view(); }
+
+  Error error() const {
+    return {objection_.code, 0, path() + ": " + objection_.detail};
+  }
+
+ private:
+  // A container that is being written. Of a map, keys and values are in turn.
+  struct Frame {
+    const std::vector<Value>* items;
+    const Map* map;
+    std::size_t count;
+    std::size_t next = 0;
+
+    const Value& child(std::size_t place) const {
+      if (map == nullptr) return (*items)[place];
+      const auto& pair = map->pairs[place / 2];
+      return place % 2 == 0 ? pair.first : pair.second;
+    }
+  };
+
+  bool value(const Value& value) {
+    switch (value.kind()) {
+      case Kind::kMap:
+        return map(*value.get_if<Map>());
+      case Kind::kSet:
+      case Kind::kFrozenSet:
+        return set(value);
+      case Kind::kSlice:
+      case Kind::kRange:
+        return is_slice_or_range(value) && items(value);
+      case Kind::kList:
+      case Kind::kTuple:
+        return items(value);
+      default:
+        return envelope::write_leaf(value, out_, objection_);
+    }
+  }
+
+  bool items(const Value& value) {
+    const std::vector<Value>& values = *value.items();
+    if (!envelope::is_countable(values.size(), value.kind(), objection_)) return false;
+    envelope::write_head(value.kind(), values.size(), out_);
+    stack_.push_back({&values, nullptr, values.size()});
+    return true;
+  }
+
+  bool map(const Map& map) {
+    std::size_t culprit = 0;
+    if (!envelope::is_countable(map.pairs.size(), Kind::kMap, objection_) ||
+        !envelope::are_keys(map, culprit, objection_)) {
+      return false;
+    }
+    out_.map(map.pairs.size());
+    stack_.push_back({nullptr, &map, map.pairs.size() * 2});
+    return true;
+  }
+
+  // Items stand in the order of their bytes.
+  bool set(const Value& value) {
+    const std::vector<Value>& values = *value.items();
+    std::size_t culprit = 0;
+    if (!envelope::is_countable(values.size(), value.kind(), objection_) ||
+        !envelope::are_keys(values, culprit, objection_)) {
+      return false;
+    }
+    std::vector<std::string> written;
+    written.reserve(values.size());
+    for (const Value& item : values) {
+      Writer scratch;
+      if (!envelope::write_key(item, scratch, objection_)) return false;
+      const BytesView bytes = scratch.view();
+      written.emplace_back(bytes.begin(), bytes.end());
+    }
+    std::ranges::sort(written);
+    envelope::write_head(value.kind(), values.size(), out_);
+    for (const std::string& bytes : written) {
+      out_.append({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+    }
+    return true;
+  }
+
+  bool is_slice_or_range(const Value& value) {
+    const char* problem = envelope::problem_of(value);
+    if (problem == nullptr) return true;
+    objection_ = {ErrorCode::kMalformed, problem};
+    return false;
+  }
+
+  // Where the value stands that was written last, as Python would get there:
+  // value['runs'][3].
+  std::string path() const {
+    std::string text = "value";
+    for (std::size_t i = 0; i < stack_.size(); ++i) {
+      if (i == kMaxPathSteps) return text + "…";
+      text += step(stack_[i]);
+    }
+    return text;
+  }
+
+  static std::string step(const Frame& frame) {
+    const std::size_t place = frame.next - 1;
+    if (frame.map == nullptr) return "[" + std::to_string(place) + "]";
+    const Value& key = frame.map->pairs[place / 2].first;
+    if (place % 2 == 0) return ".keys()[" + std::to_string(place / 2) + "]";
+    if (const auto* text = key.get_if<std::string>();
+        text && text->size() < kMaxPathText) {
+      return "['" + printable(*text) + "']";
+    }
+    return ".values()[" + std::to_string(place / 2) + "]";
+  }
+
+  Writer out_;
+  std::vector<Frame> stack_;
+  Objection objection_{};
+};
+
+}  // namespace
+
+Result<std::vector<std::uint8_t>> write_value(const Value& value,
+                                              const WriteOptions& options) {
+  ValueWriter writer;
+  if (!writer.write(value)) return tl::unexpected(writer.error());
+  Parts parts;
+  parts.python = options.python;
+  parts.application = options.application;
+  parts.key = options.key;
+  parts.payload = writer.payload();
+  std::vector<std::uint8_t> bytes;
+  seal(parts, bytes);
+  return bytes;
+}
+
+}  // namespace waybill

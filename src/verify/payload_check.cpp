@@ -1,0 +1,392 @@
+// Walks a value and checks every part of it against what may stand in its place.
+//
+// The stack holds one frame per open container: how many values are left in it and the
+// rule for the next. Positions that references mean are sorted once and compared in
+// passing, one number per value; a position that no value starts at is found when the
+// walk has gone beyond it.
+// Tested by tests/verify/verify_test.cpp.
+
+#include "verify/payload_check.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "verify/range_length.h"
+#include "wire/utf8.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+constexpr std::uint16_t bit(TokenType type) {
+  return static_cast<std::uint16_t>(1u << static_cast<unsigned>(type));
+}
+
+// The types of token that may start what a rule asks for.
+constexpr std::uint16_t accepted(Rule rule) {
+  switch (rule) {
+    case Rule::kObject:
+    case Rule::kContent:
+      return 0xffff;
+    case Rule::kConstant:
+    case Rule::kConstantOrCode:
+      return 0xffff & ~bit(TokenType::kMap);
+    case Rule::kText:
+      return bit(TokenType::kText) | bit(TokenType::kExtension);
+    case Rule::kTextOrNil:
+      return accepted(Rule::kText) | bit(TokenType::kNil);
+    case Rule::kBoolean:
+      return bit(TokenType::kBoolean);
+    case Rule::kBinary:
+      return bit(TokenType::kBinary);
+    case Rule::kIdOrNil:
+      return bit(TokenType::kBinary) | bit(TokenType::kNil);
+    case Rule::kUnsigned:
+    case Rule::kCodeIndex:
+      return bit(TokenType::kInteger);
+    case Rule::kModuleOrNil:
+      return bit(TokenType::kExtension) | bit(TokenType::kNil);
+    case Rule::kNamespace:
+    case Rule::kCell:
+      return bit(TokenType::kArray) | bit(TokenType::kExtension);
+    case Rule::kObjects:
+    case Rule::kCells:
+    case Rule::kContents:
+      return bit(TokenType::kArray);
+    case Rule::kPairs:
+    case Rule::kNamedObjects:
+    case Rule::kFunctionFields:
+      return bit(TokenType::kMap);
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool PayloadCheck::wrong(Reader& reader, const Token& token, Rule rule) {
+  return reader.fail(ErrorCode::kMalformed, token.offset,
+                     "here should be " + std::string(describe(rule)));
+}
+
+bool PayloadCheck::sort_targets(Reader& reader) {
+  const std::vector<std::uint64_t>& shared = envelope_.shared;
+  targets_.reserve(shared.size());
+  for (std::uint64_t position : shared) targets_.push_back({position, targets_.size()});
+  std::sort(targets_.begin(), targets_.end(),
+            [](const Target& a, const Target& b) { return a.position < b.position; });
+  const auto twice = std::adjacent_find(
+      targets_.begin(), targets_.end(),
+      [](const Target& a, const Target& b) { return a.position == b.position; });
+  target_tags_.assign(shared.size(), 0);
+  return twice == targets_.end() ||
+         reader.fail(
+             ErrorCode::kBadReference, start_,
+             "shared position " + std::to_string(twice->position) + " is listed twice");
+}
+
+bool PayloadCheck::check_payload(Reader& reader) {
+  start_ = reader.offset();
+  if (!sort_targets(reader)) return false;
+  if (!run(reader, {1, nullptr})) return false;
+  if (!reader.at_end()) {
+    return reader.fail(ErrorCode::kMalformed, reader.offset(),
+                       "the payload is more than one value");
+  }
+  if (targets_passed_ != targets_.size()) {
+    return reader.fail(ErrorCode::kBadReference, start_,
+                       "shared position " +
+                           std::to_string(targets_[targets_passed_].position) +
+                           " is not the start of an object");
+  }
+  if (!are_known_whole(reader)) return false;
+  return references_seen_ == targets_.size() ||
+         reader.fail(ErrorCode::kBadReference, start_,
+                     "shared position number " + std::to_string(references_seen_) +
+                         " is never referred to");
+}
+
+bool PayloadCheck::check_constants(Reader& reader) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the constants")) return false;
+  return run(reader, {count, nullptr, Rule::kConstantOrCode, Rule::kConstantOrCode});
+}
+
+bool PayloadCheck::run(Reader& reader, const Frame& root) {
+  stack_.reserve(first_frames_.size() / sizeof(Frame));
+  stack_.assign(1, root);
+  while (!stack_.empty()) {
+    Frame& frame = stack_.back();
+    if (frame.left == 0) {
+      stack_.pop_back();
+      continue;
+    }
+    Rule rule;
+    if (!next_rule(reader, frame, rule)) return false;
+    --frame.left;
+    if (!value(reader, rule)) return false;
+  }
+  return true;
+}
+
+bool PayloadCheck::next_rule(Reader& reader, Frame& frame, Rule& rule) {
+  if (frame.script != nullptr) {
+    rule = *frame.script++;
+    return true;
+  }
+  if (!frame.has_fields) {
+    rule = frame.left % 2 == 0 ? frame.even : frame.odd;
+    return true;
+  }
+  const std::size_t offset = reader.offset();
+  std::uint64_t field = 0;
+  if (!reader.read_unsigned(field, UINT64_MAX, "a function field")) return false;
+  if (!rule_of_field(field, rule)) {
+    return reader.fail(ErrorCode::kUnknownTag, offset,
+                       "function field " + std::to_string(field) +
+                           " is unknown; a newer waybill wrote it");
+  }
+  const auto mask = static_cast<std::uint16_t>(1u << field);
+  if ((frame.fields_seen & mask) != 0) {
+    return reader.fail(ErrorCode::kMalformed, offset, "a function field stands twice");
+  }
+  frame.fields_seen |= mask;
+  return true;
+}
+
+bool PayloadCheck::pass_target(Reader& reader, Rule rule) {
+  at_target_ = false;
+  if (targets_passed_ == targets_.size() || is_constant(rule)) return true;
+  const std::uint64_t position = reader.offset() - start_;
+  const std::uint64_t expected = targets_[targets_passed_].position;
+  if (expected > position) return true;
+  if (expected < position || !is_referable(rule)) {
+    return reader.fail(ErrorCode::kBadReference, start_ + expected,
+                       "shared position " + std::to_string(expected) +
+                           " is not the start of an object");
+  }
+  if (weigher_ != nullptr) {
+    weigher_->start_target(targets_[targets_passed_].number, stack_.size());
+  }
+  ++targets_passed_;
+  at_target_ = true;
+  return true;
+}
+
+// Passes over what most values are: leaves, and containers of nothing. False, with
+// nothing read, if this is none, or none that is sound.
+bool PayloadCheck::is_short(Reader& reader, Rule rule) {
+  switch (rule) {
+    case Rule::kObject:
+    case Rule::kContent: {
+      const std::string_view text = reader.short_text();
+      return text.data() != nullptr
+                 ? wire::is_utf8(text) && reader.skip_short_text(text)
+                 : reader.skip_scalar();
+    }
+    case Rule::kText: {
+      const std::string_view text = reader.short_text();
+      return text.data() != nullptr && wire::is_utf8(text) &&
+             reader.skip_short_text(text);
+    }
+    case Rule::kObjects:
+    case Rule::kCells:
+    case Rule::kContents:
+      return reader.skip_byte(wire::kEmptyArray);
+    case Rule::kPairs:
+    case Rule::kNamedObjects:
+    case Rule::kFunctionFields:
+      return reader.skip_byte(wire::kEmptyMap);
+    default:
+      return false;
+  }
+}
+
+bool PayloadCheck::value(Reader& reader, Rule rule) {
+  if (weigher_ != nullptr) weigher_->close(stack_.size());
+  if (!pass_target(reader, rule)) return false;
+  if (weigher_ == nullptr && is_short(reader, rule)) return true;
+  Token token;
+  if (!reader.next(token)) return false;
+  if ((accepted(rule) & bit(token.type)) == 0) return wrong(reader, token, rule);
+  if (weigher_ != nullptr && !weigh(reader, token)) return false;
+  switch (token.type) {
+    case TokenType::kText:
+      return wire::is_utf8(token.text()) ||
+             reader.fail(ErrorCode::kMalformed, token.offset, "text is not UTF-8");
+    case TokenType::kInteger:
+      if (rule == Rule::kUnsigned && token.integer < 0)
+        return wrong(reader, token, rule);
+      return rule != Rule::kCodeIndex || code_index(reader, token);
+    case TokenType::kExtension:
+      return extension(reader, token, rule);
+    case TokenType::kArray:
+      return array(reader, token, rule);
+    case TokenType::kMap: {
+      Frame frame{token.count * 2, nullptr};
+      if (rule == Rule::kNamedObjects) frame.even = Rule::kText;
+      if (rule == Rule::kFunctionFields) {
+        frame.left = token.count;
+        frame.has_fields = true;
+      }
+      return push(reader, token, frame);
+    }
+    default:
+      return true;
+  }
+}
+
+// Nodes and references are weighed where it is known what they are.
+bool PayloadCheck::weigh(Reader& reader, const Token& token) {
+  switch (token.type) {
+    case TokenType::kMap:
+      return weigher_->map(reader, token, stack_.size());
+    case TokenType::kArray:
+      return true;
+    case TokenType::kExtension:
+      if (token.ext_type == static_cast<std::int8_t>(wire::ExtType::kReference)) {
+        return true;
+      }
+      [[fallthrough]];
+    default:
+      return weigher_->leaf(reader, token);
+  }
+}
+
+bool PayloadCheck::code_index(Reader& reader, const Token& token) {
+  if (token.integer < 0) return wrong(reader, token, Rule::kCodeIndex);
+  const auto index = static_cast<std::uint64_t>(token.integer);
+  if (index >= envelope_.code.size()) {
+    return reader.fail(ErrorCode::kUndeclared, token.offset,
+                       "code " + std::to_string(index) + " of " +
+                           std::to_string(envelope_.code.size()) +
+                           " in the code section");
+  }
+  code_uses_.push_back(static_cast<std::uint32_t>(index));
+  return true;
+}
+
+bool PayloadCheck::array(Reader& reader, const Token& token, Rule rule) {
+  const bool may_be_node = is_referable(rule) || is_constant(rule);
+  std::uint8_t tag = 0;
+  if (may_be_node && token.count != 0 && reader.take_node_tag(tag)) {
+    return node(reader, token, rule, tag);
+  }
+  if (weigher_ != nullptr && !weigher_->list(reader, token, stack_.size()))
+    return false;
+  Rule item = Rule::kObject;
+  if (rule == Rule::kCells) item = Rule::kCell;
+  if (rule == Rule::kContents) item = Rule::kContent;
+  if (may_be_node && !is_object(rule)) return wrong(reader, token, rule);
+  return push(reader, token, {token.count, nullptr, item, item});
+}
+
+bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
+                        std::uint8_t tag) {
+  const Shape* shape = shape_of(tag);
+  if (shape == nullptr) {
+    return reader.fail(
+        ErrorCode::kUnknownTag, token.offset,
+        "node tag " + std::to_string(tag) + " is unknown; a newer waybill wrote it");
+  }
+  const std::uint64_t count = token.count - 1;
+  const NodeTag kind = shape->tag;
+  const bool fits = is_object(rule) || (is_constant(rule) && shape->is_constant) ||
+                    (!is_constant(rule) && kind == NodeTag::kEarlier) ||
+                    (rule == Rule::kNamespace && kind == NodeTag::kNamespace) ||
+                    (rule == Rule::kCell && kind == NodeTag::kCell && count == 0);
+  if (!fits) return wrong(reader, token, rule);
+  if (count < shape->least || (shape->most != kMany && count > shape->most)) {
+    return reader.fail(ErrorCode::kMalformed, token.offset,
+                       "a node " + std::string(shape->name) + " with " +
+                           std::to_string(count) + " values");
+  }
+  if (weigher_ != nullptr) {
+    const std::uint64_t more =
+        kind == NodeTag::kRange ? range_length(reader, envelope_) : 0;
+    if (!weigher_->node(reader, token, stack_.size(), kind, count, more)) return false;
+  }
+  if (at_target_) target_tags_[targets_[targets_passed_ - 1].number] = tag;
+  if (known_passed_ != known_.size() && pass_known(reader, token)) return true;
+  if (is_constant(rule)) {
+    // CPython goes through constants on the C stack when it makes a code object.
+    if (count != 0 &&
+        stack_.size() > static_cast<std::size_t>(wire::kMaxConstantDepth)) {
+      return reader.fail(ErrorCode::kLimitExceeded, token.offset,
+                         "a constant of more than " +
+                             std::to_string(wire::kMaxConstantDepth) +
+                             " tuples or frozensets inside each other");
+    }
+    return push(reader, token, {count, nullptr, Rule::kConstant, Rule::kConstant});
+  }
+  const Rule first = shape->rules[0];
+  const Rule* script = shape->most == kMany ? nullptr : shape->rules.data();
+  return push(reader, token, {count, script, first, first});
+}
+
+// Passes over the node at hand if it is the next that is known, and refers to the same.
+bool PayloadCheck::pass_known(Reader& reader, const Token& token) {
+  KnownNode& known = known_[known_passed_];
+  const std::size_t start = token.offset - start_;
+  const BytesView bytes = envelope_.payload.bytes.subspan(start);
+  if (bytes.size() < known.bytes.size() ||
+      std::memcmp(bytes.data(), known.bytes.data(), known.bytes.size()) != 0 ||
+      references_seen_ != known.references_before ||
+      known.references_after > envelope_.shared.size() ||
+      stack_.size() + known.bytes.size() > limits_.max_depth) {
+    return false;
+  }
+  std::size_t passed = targets_passed_;
+  for (const KnownNode::Target& target : known.targets) {
+    if (passed == targets_.size() || targets_[passed].number != target.number ||
+        targets_[passed].position != start + target.offset) {
+      return false;
+    }
+    ++passed;
+  }
+  const std::size_t end = start + known.bytes.size();
+  if (passed != targets_.size() && targets_[passed].position < end) return false;
+  known.start = start;
+  targets_passed_ = passed;
+  references_seen_ = std::max(references_seen_, known.references_after);
+  code_uses_.insert(code_uses_.end(), known.code_uses.begin(), known.code_uses.end());
+  ++known_passed_;
+  return reader.skip_to(start_ + known.end());
+}
+
+// Whether that is an object in a node that was passed over, and not the node itself.
+bool PayloadCheck::is_inside_known(std::uint64_t position) const {
+  return std::ranges::any_of(known_.first(known_passed_), [&](const KnownNode& known) {
+    return known.start < position && position < known.end();
+  });
+}
+
+// Whether all known nodes came, and refer to each other as they should.
+bool PayloadCheck::are_known_whole(Reader& reader) const {
+  const bool are_whole =
+      known_passed_ == known_.size() &&
+      std::ranges::all_of(known_, [&](const KnownNode& known) {
+        return std::ranges::all_of(known.to_starts, [&](const auto& to) {
+          return envelope_.shared[to.number] == known_[to.node].start;
+        });
+      });
+  return are_whole || reader.fail(ErrorCode::kBadReference, start_,
+                                  "what is known stands elsewhere");
+}
+
+bool PayloadCheck::push(Reader& reader, const Token& token, const Frame& frame) {
+  if (frame.left == 0) return true;
+  if (stack_.size() > limits_.max_depth) {
+    return reader.fail(ErrorCode::kLimitExceeded, token.offset,
+                       "more than the " + std::to_string(limits_.max_depth) +
+                           " containers inside each other that max_depth allows");
+  }
+  stack_.push_back(frame);
+  return true;
+}
+
+}  // namespace waybill::envelope

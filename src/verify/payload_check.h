@@ -1,0 +1,100 @@
+#pragma once
+
+// Checks a payload, or the constants of a code body, against the table of shapes. What
+// passes can be built without looking at any of it twice.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <vector>
+
+#include "format/shapes.h"
+#include "verify/known_nodes.h"
+#include "verify/weigher.h"
+#include "waybill/envelope.h"
+#include "wire/reader.h"
+
+namespace waybill::envelope {
+
+// Walks one value with a stack of its own. Not thread-safe; one value per checker.
+class PayloadCheck {
+ public:
+  // `weigher`: of all values of the envelope; null if none of its ceilings is set.
+  // `known`: nodes of a payload with the same manifest and code that was checked. They
+  // have to be in this one too, in the same order, and are passed over; where they
+  // stand is written into them. Envelope, weigher and nodes must outlive the checker.
+  PayloadCheck(const Envelope& envelope, const Limits& limits,
+               Weigher* weigher = nullptr, std::span<KnownNode> known = {})
+      : envelope_(envelope), limits_(limits), weigher_(weigher), known_(known) {}
+
+  // Checks the whole payload. False when the reader has an error.
+  bool check_payload(wire::Reader& reader);
+
+  // Checks the array of constants of a code body, at which the reader stands.
+  bool check_constants(wire::Reader& reader);
+
+  // Indices of the code that functions and code objects in the payload use, in order.
+  const std::vector<std::uint32_t>& code_uses() const { return code_uses_; }
+  // Hashes of the code objects among the constants, in order.
+  const std::vector<ContentHash>& nested() const { return nested_; }
+
+ private:
+  // Values still to come inside a container, and what they may be.
+  struct Frame {
+    std::uint64_t left;
+    const Rule* script;         // One rule for each value; null: even and odd below.
+    Rule even = Rule::kObject;  // Of values with an even number of values left: keys.
+    Rule odd = Rule::kObject;
+    std::uint16_t fields_seen = 0;
+    bool has_fields = false;  // Pairs of a function's fields; `left` counts pairs.
+  };
+  // A position that references mean.
+  struct Target {
+    std::uint64_t position;
+    std::uint64_t number;
+  };
+
+  bool sort_targets(wire::Reader& reader);
+  bool run(wire::Reader& reader, const Frame& root);
+  bool next_rule(wire::Reader& reader, Frame& frame, Rule& rule);
+  bool value(wire::Reader& reader, Rule rule);
+  static bool is_short(wire::Reader& reader, Rule rule);
+  bool pass_target(wire::Reader& reader, Rule rule);
+  bool extension(wire::Reader& reader, const wire::Token& token, Rule rule);
+  bool reference(wire::Reader& reader, const wire::Token& token, Rule rule);
+  bool module(wire::Reader& reader, const wire::Token& token);
+  bool code_index(wire::Reader& reader, const wire::Token& token);
+  bool array(wire::Reader& reader, const wire::Token& token, Rule rule);
+  bool node(wire::Reader& reader, const wire::Token& token, Rule rule,
+            std::uint8_t tag);
+  bool pass_known(wire::Reader& reader, const wire::Token& token);
+  bool is_inside_known(std::uint64_t position) const;
+  bool are_known_whole(wire::Reader& reader) const;
+  static bool wrong(wire::Reader& reader, const wire::Token& token, Rule rule);
+  bool push(wire::Reader& reader, const wire::Token& token, const Frame& frame);
+
+  bool weigh(wire::Reader& reader, const wire::Token& token);
+
+  const Envelope& envelope_;
+  const Limits limits_;
+  Weigher* weigher_;
+  // The frames of all but deep payloads are in the checker itself.
+  alignas(Frame) std::array<std::byte, 16 * sizeof(Frame)> first_frames_;
+  std::pmr::monotonic_buffer_resource frames_memory_{first_frames_.data(),
+                                                     first_frames_.size()};
+  std::pmr::vector<Frame> stack_{&frames_memory_};
+  std::size_t start_ = 0;        // Of the payload, as the reader counts.
+  std::vector<Target> targets_;  // Sorted by position; passed one by one.
+  std::size_t targets_passed_ = 0;
+  std::vector<std::uint8_t> target_tags_;  // By number; 0 where it is no node.
+  bool at_target_ = false;                 // The value at hand is the last one passed.
+  std::uint64_t references_seen_ = 0;      // Distinct numbers.
+  std::span<KnownNode> known_;
+  std::size_t known_passed_ = 0;
+  std::vector<std::uint32_t> code_uses_;
+  std::vector<ContentHash> nested_;
+};
+
+}  // namespace waybill::envelope

@@ -1,0 +1,141 @@
+// What extensions may stand for, and where: the part of PayloadCheck that knows each
+// extension type.
+// Tested by tests/verify/verify_test.cpp.
+
+#include <algorithm>
+#include <string>
+
+#include "verify/payload_check.h"
+#include "wire/utf8.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+
+// Shortest two's complement, and beyond what msgpack's own integers hold.
+bool is_big_integer(BytesView bytes) {
+  if (bytes.size() < 9) return false;
+  const bool sign_only =
+      (bytes[0] == 0x00 && bytes[1] < 0x80) || (bytes[0] == 0xff && bytes[1] >= 0x80);
+  return !sign_only && !(bytes.size() == 9 && bytes[0] == 0x00);
+}
+
+}  // namespace
+
+bool PayloadCheck::extension(Reader& reader, const Token& token, Rule rule) {
+  const auto expect = [&](bool is_sound, const char* detail) {
+    return is_sound || reader.fail(ErrorCode::kMalformed, token.offset, detail);
+  };
+  const bool is_value = is_object(rule) || is_constant(rule);
+  switch (static_cast<ExtType>(token.ext_type)) {
+    case ExtType::kNode:
+      return expect(false, "a node's tag stands outside the start of an array");
+    case ExtType::kReference:
+      return is_referable(rule) ? reference(reader, token, rule)
+                                : wrong(reader, token, rule);
+    case ExtType::kModule:
+      return is_object(rule) || rule == Rule::kModuleOrNil ? module(reader, token)
+                                                           : wrong(reader, token, rule);
+    case ExtType::kInteger:
+      if (!is_value) return wrong(reader, token, rule);
+      return expect(is_big_integer(token.bytes),
+                    "an int extension that is not the shortest form of a number "
+                    "beyond 64 bits");
+    case ExtType::kComplex:
+      if (!is_value) return wrong(reader, token, rule);
+      return expect(token.bytes.size() == 16, "a complex number has 16 bytes");
+    case ExtType::kText:
+      if (!is_value && rule != Rule::kText && rule != Rule::kTextOrNil) {
+        return wrong(reader, token, rule);
+      }
+      return expect(wire::is_utf8(token.text(), wire::Surrogates::kAllowed),
+                    "text is not UTF-8");
+    case ExtType::kSingleton: {
+      if (!is_value) return wrong(reader, token, rule);
+      if (!expect(token.bytes.size() == 1, "a singleton has one byte")) return false;
+      constexpr auto kEmpty = static_cast<std::uint8_t>(wire::Singleton::kEmpty);
+      if (token.bytes[0] > kEmpty) {
+        return reader.fail(ErrorCode::kUnknownTag, token.offset,
+                           "singleton " + std::to_string(token.bytes[0]) +
+                               " is unknown; a newer waybill wrote it");
+      }
+      return expect(token.bytes[0] != kEmpty || rule == Rule::kContent,
+                    "only a cell's content can be empty");
+    }
+    case ExtType::kCode: {
+      if (rule != Rule::kConstantOrCode) return wrong(reader, token, rule);
+      ContentHash hash;
+      if (!expect(token.bytes.size() == hash.size(), "a code hash has 16 bytes")) {
+        return false;
+      }
+      std::copy(token.bytes.begin(), token.bytes.end(), hash.begin());
+      nested_.push_back(hash);
+      return true;
+    }
+  }
+  return reader.fail(ErrorCode::kUnknownTag, token.offset,
+                     "extension type " + std::to_string(token.ext_type) +
+                         " is unknown; a newer waybill wrote it");
+}
+
+bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
+  const auto fail = [&](const std::string& detail) {
+    return reader.fail(ErrorCode::kBadReference, token.offset, detail);
+  };
+  std::uint64_t number = 0;
+  if (!wire::index_of(token.bytes, number)) {
+    return reader.fail(ErrorCode::kMalformed, token.offset,
+                       "a reference has 1, 2, 4 or 8 bytes");
+  }
+  if (number >= envelope_.shared.size()) {
+    return fail("reference " + std::to_string(number) + " of " +
+                std::to_string(envelope_.shared.size()));
+  }
+  if (envelope_.shared[number] >= token.offset - start_) {
+    return fail("reference " + std::to_string(number) +
+                " means an object that has not come yet");
+  }
+  if (is_inside_known(envelope_.shared[number])) {
+    return fail("reference " + std::to_string(number) + " means part of what is known");
+  }
+  if (number > references_seen_) {
+    return fail("references are numbered in order of first use, and " +
+                std::to_string(number) + " is used before " +
+                std::to_string(references_seen_));
+  }
+  if (number == references_seen_) ++references_seen_;
+  if (weigher_ != nullptr && !weigher_->reference(reader, token.offset, number))
+    return false;
+  const std::uint8_t tag = target_tags_[number];
+  const bool fits =
+      is_object(rule) ||
+      (rule == Rule::kNamespace &&
+       tag == static_cast<std::uint8_t>(NodeTag::kNamespace)) ||
+      (rule == Rule::kCell && tag == static_cast<std::uint8_t>(NodeTag::kCell));
+  return fits || fail("reference " + std::to_string(number) + " should mean " +
+                      std::string(describe(rule)));
+}
+
+bool PayloadCheck::module(Reader& reader, const Token& token) {
+  std::uint64_t index = 0;
+  if (!wire::index_of(token.bytes, index)) {
+    return reader.fail(ErrorCode::kMalformed, token.offset,
+                       "a module has an index of 1, 2, 4 or 8 bytes");
+  }
+  const std::vector<ImportRecord>& imports = envelope_.manifest.imports;
+  if (index >= imports.size()) {
+    return reader.fail(ErrorCode::kUndeclared, token.offset,
+                       "module " + std::to_string(index) + " of " +
+                           std::to_string(imports.size()) + " in the manifest");
+  }
+  return imports[index].time == ImportTime::kLoad ||
+         reader.fail(ErrorCode::kUndeclared, token.offset,
+                     "the manifest does not list " + imports[index].module +
+                         " as needed when the payload is loaded");
+}
+
+}  // namespace waybill::envelope

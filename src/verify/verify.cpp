@@ -1,0 +1,108 @@
+// Checks an envelope that has been opened: code first, since the payload and the notes
+// are compared with it, then payload, then notes.
+// Tested by tests/verify/verify_test.cpp.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "format/code_body.h"
+#include "format/manifest_codec.h"
+#include "verify/code_soundness.h"
+#include "verify/notes_check.h"
+#include "verify/payload_check.h"
+#include "verify/weigher.h"
+#include "waybill/envelope.h"
+
+namespace waybill {
+namespace {
+
+using wire::Reader;
+
+// Reads the code section body by body and keeps who nests whom, and how long each is.
+class CodeCheck {
+ public:
+  CodeCheck(const Envelope& envelope, const Limits& limits, envelope::Weigher* weigher)
+      : envelope_(envelope), limits_(limits), weigher_(weigher) {}
+
+  Result<void> run() {
+    for (const CodeBody& body : envelope_.code) {
+      Reader reader(body.bytes, limits_, body.offset);
+      if (!check(reader, body)) return tl::unexpected(reader.error());
+    }
+    return {};
+  }
+
+  const std::vector<std::vector<std::uint32_t>>& nested() const { return nested_; }
+  const std::vector<std::size_t>& sizes() const { return sizes_; }
+
+ private:
+  bool check(Reader& reader, const CodeBody& body) {
+    envelope::CodeFields fields;
+    if (!envelope::read_code_body(reader, body.bytes, fields)) return false;
+    const Section section{body.offset, body.bytes};
+    const auto sound = envelope::check_instructions(section, fields, envelope_.python);
+    if (!sound) {
+      const Error& error = sound.error();
+      return reader.fail(error.code, error.offset, error.detail);
+    }
+    sizes_.push_back(fields.instructions.size());
+    Reader constants(fields.constants.bytes, limits_, fields.constants.offset);
+    envelope::PayloadCheck values(envelope_, limits_, weigher_);
+    if (!values.check_constants(constants)) {
+      return reader.fail(constants.error().code, constants.error().offset,
+                         constants.error().detail);
+    }
+    std::vector<std::uint32_t>& nested = nested_.emplace_back();
+    for (const ContentHash& hash : values.nested()) {
+      const auto found = index_of_.find(hash);
+      if (found == index_of_.end()) {
+        return reader.fail(ErrorCode::kUndeclared, fields.constants.offset,
+                           "nested code stands in the code section before the code "
+                           "around it, and this does not");
+      }
+      nested.push_back(found->second);
+    }
+    const auto index = static_cast<std::uint32_t>(index_of_.size());
+    return index_of_.emplace(body.hash, index).second ||
+           reader.fail(ErrorCode::kMalformed, body.offset,
+                       "the code section holds the same body twice");
+  }
+
+  const Envelope& envelope_;
+  const Limits& limits_;
+  envelope::Weigher* weigher_;
+  // In order: who chooses bodies can choose hashes that start alike.
+  std::map<ContentHash, std::uint32_t> index_of_;
+  std::vector<std::vector<std::uint32_t>> nested_;
+  std::vector<std::size_t> sizes_;  // Of the instructions.
+};
+
+}  // namespace
+
+Result<VerifiedEnvelope> verify(Envelope envelope, const Limits& limits) {
+  // Of code and payload together.
+  std::optional<envelope::Weigher> weigher;
+  if (envelope::Weigher::is_needed(limits)) {
+    weigher.emplace(limits, envelope.shared.size());
+  }
+  envelope::Weigher* const weigher_or_null = weigher ? &*weigher : nullptr;
+  CodeCheck code(envelope, limits, weigher_or_null);
+  if (Result<void> result = code.run(); !result) {
+    return tl::unexpected(std::move(result.error()));
+  }
+
+  Reader payload(envelope.payload.bytes, limits, envelope.payload.offset);
+  envelope::PayloadCheck values(envelope, limits, weigher_or_null);
+  if (!values.check_payload(payload)) return tl::unexpected(payload.error());
+
+  Reader notes(envelope.notes.bytes, limits, envelope.notes.offset);
+  const bool has_file = envelope::first_file(envelope.manifest).data() != nullptr;
+  const envelope::CodeUses uses{envelope.python, values.code_uses(), code.nested(),
+                                code.sizes(), has_file};
+  if (!envelope::check_notes(notes, uses)) return tl::unexpected(notes.error());
+  return VerifiedEnvelope(std::move(envelope));
+}
+
+}  // namespace waybill

@@ -1,0 +1,168 @@
+// The estimates are what CPython 3.11 to 3.15 take on 64-bit machines, with what the
+// allocator rounds up, tables of dicts and sets at their emptiest and while they grow,
+// and what the decoder keeps meanwhile. tests/python/untrusted/test_memory_bound.py
+// compares them with what is taken. Tested by tests/verify/limits_test.cpp.
+
+#include "verify/weigher.h"
+
+#include <algorithm>
+#include <string>
+
+namespace waybill::envelope {
+namespace {
+
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+// Bytes of an object by itself, and of each thing in it.
+struct Weight {
+  std::uint64_t base;
+  std::uint64_t each;
+};
+
+constexpr Weight kNumber = {48, 0};
+// A code point of four bytes makes all others four bytes wide, and text grows while it
+// is decoded.
+constexpr Weight kTextBytes = {96, 8};
+constexpr Weight kBinaryBytes = {80, 1};
+constexpr Weight kExtensionBytes = {96, 8};
+constexpr Weight kList = {96, 8};
+constexpr Weight kTuple = {64, 8};
+constexpr Weight kMap = {288, 112};
+constexpr Weight kSet = {448, 176};
+constexpr Weight kOther = {512,
+                           64};  // What travels by calls and code has more than this.
+
+// Frames of the decoder for one container more inside others; they are kept in arrays
+// that double.
+constexpr std::uint64_t kFrame = 1024;
+// Long text counts as several values to whoever follows references.
+constexpr std::size_t kBytesPerValue = 16;
+// Tables with one row for each value that references mean.
+constexpr std::uint64_t kTarget = 160;
+
+constexpr std::uint64_t of(const Weight& weight, std::uint64_t count) {
+  return weight.base + weight.each * count;
+}
+
+std::uint64_t leaf_memory(const Token& token) {
+  switch (token.type) {
+    case TokenType::kText:
+      return of(kTextBytes, token.bytes.size());
+    case TokenType::kBinary:
+      return of(kBinaryBytes, token.bytes.size());
+    case TokenType::kExtension:
+      return of(kExtensionBytes, token.bytes.size());
+    case TokenType::kInteger:  // The interpreter has the small ones already.
+      return token.integer >= -5 && token.integer <= 256 ? 0 : kNumber.base;
+    case TokenType::kUnsigned:
+    case TokenType::kReal:
+      return kNumber.base;
+    default:
+      return 0;
+  }
+}
+
+const Weight& weight_of(NodeTag tag) {
+  switch (tag) {
+    case NodeTag::kTuple:
+      return kTuple;
+    case NodeTag::kSet:
+    case NodeTag::kFrozenSet:
+      return kSet;
+    default:
+      return kOther;
+  }
+}
+
+bool exceed(Reader& reader, std::size_t offset, const char* ceiling,
+            std::uint64_t maximum, const char* what) {
+  return reader.fail(ErrorCode::kLimitExceeded, offset,
+                     std::string("more than the ") + std::to_string(maximum) + " " +
+                         what + " that " + ceiling + " allows");
+}
+
+}  // namespace
+
+Weigher::Weigher(const Limits& limits, std::size_t targets)
+    : limits_(limits), memory_(targets * kTarget), sizes_(targets, 1) {}
+
+bool Weigher::is_needed(const Limits& limits) {
+  return std::min({limits.max_text, limits.max_integer, limits.max_items,
+                   limits.max_memory, limits.max_unfolded}) != Limits::kNone;
+}
+
+bool Weigher::take(Reader& reader, std::size_t offset, std::uint64_t memory,
+                   std::uint64_t unfolded) {
+  memory_ += memory;  // Far below 2^64: some hundred times the input.
+  if (memory_ > limits_.max_memory) {
+    return exceed(reader, offset, "max_memory", limits_.max_memory,
+                  "bytes of memory that the payload would take");
+  }
+  const std::uint64_t left = limits_.max_unfolded - unfolded_;
+  unfolded_ += std::min(unfolded, left);
+  return unfolded <= left || limits_.max_unfolded == Limits::kNone ||
+         exceed(reader, offset, "max_unfolded", limits_.max_unfolded,
+                "values, with what references mean counted each time,");
+}
+
+bool Weigher::leaf(Reader& reader, const Token& token) {
+  if (token.type >= TokenType::kText && token.bytes.size() > limits_.max_text) {
+    return exceed(reader, token.offset, "max_text", limits_.max_text,
+                  "bytes of one text or binary");
+  }
+  if (token.type == TokenType::kExtension &&
+      token.ext_type == static_cast<std::int8_t>(wire::ExtType::kInteger) &&
+      token.bytes.size() > limits_.max_integer) {
+    return exceed(reader, token.offset, "max_integer", limits_.max_integer,
+                  "bytes of one int");
+  }
+  const bool has_bytes = token.type >= TokenType::kText;
+  return take(reader, token.offset, leaf_memory(token),
+              1 + (has_bytes ? token.bytes.size() / kBytesPerValue : 0));
+}
+
+bool Weigher::container(Reader& reader, const Token& token, std::uint64_t items,
+                        std::size_t depth, std::uint64_t memory, std::uint64_t more) {
+  if (items > limits_.max_items) {
+    return exceed(reader, token.offset, "max_items", limits_.max_items,
+                  "items of one container");
+  }
+  if (depth > deepest_) {
+    memory += kFrame;
+    deepest_ = depth;
+  }
+  const std::uint64_t unfolded = more == UINT64_MAX ? more : 1 + more;
+  return take(reader, token.offset, memory, unfolded);
+}
+
+bool Weigher::list(Reader& reader, const Token& token, std::size_t depth) {
+  return container(reader, token, token.count, depth, of(kList, token.count));
+}
+
+bool Weigher::map(Reader& reader, const Token& token, std::size_t depth) {
+  return container(reader, token, token.count, depth, of(kMap, token.count));
+}
+
+bool Weigher::node(Reader& reader, const Token& token, std::size_t depth, NodeTag tag,
+                   std::uint64_t values, std::uint64_t more) {
+  return container(reader, token, values, depth, of(weight_of(tag), values), more);
+}
+
+void Weigher::start_target(std::uint64_t number, std::size_t depth) {
+  open_.push_back({number, depth, unfolded_});
+}
+
+void Weigher::close_last() {
+  const Open& last = open_.back();
+  sizes_[last.number] = unfolded_ - last.unfolded_before;
+  open_.pop_back();
+}
+
+bool Weigher::reference(Reader& reader, std::size_t offset, std::uint64_t number) {
+  return take(reader, offset, 0, sizes_[number]);
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,166 @@
+#include "waybill/diff.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "format/samples.h"
+#include "waybill/report.h"
+
+namespace waybill {
+namespace {
+
+using nlohmann::json;
+using samples::Bytes;
+using samples::Draft;
+
+json diff_of(const Bytes& before, const Bytes& after, DiffOptions options = {}) {
+  options.json = true;
+  return json::parse(diff(*open(before), *open(after), options).report);
+}
+
+TEST(Diff, OfEqualEnvelopesIsEmpty) {
+  const Bytes bytes = samples::function_envelope();
+
+  const Diff found = diff(*open(bytes), *open(bytes));
+
+  EXPECT_FALSE(found.differs);
+  EXPECT_EQ(found.report, "equal\n");
+}
+
+TEST(Diff, NamesTheValueThatDiffers) {
+  Draft draft;
+  draft.payload.map(1);
+  draft.payload.text("answer");
+  draft.payload.integer(43);
+
+  const json found = diff_of(samples::data_envelope(), draft.sealed());
+
+  EXPECT_EQ(found["summary"], "differ in: the value at ['answer']");
+  EXPECT_EQ(found["payload"]["count"], 1);
+  EXPECT_EQ(found["payload"]["items"][0]["old"], "42");
+  EXPECT_EQ(found["payload"]["items"][0]["new"], "43");
+}
+
+TEST(Diff, NamesThePython) {
+  Draft draft;
+  samples::fill_with_data(draft);
+  draft.python = {3, 12, 3531};
+
+  const json found = diff_of(samples::data_envelope(), draft.sealed());
+
+  EXPECT_EQ(found["summary"],
+            "differ in: the Python that sealed it: 3.11 (bytecode 3495) and 3.12 "
+            "(bytecode 3531)");
+}
+
+TEST(Diff, OfTablesThatMovedIsInThemAlone) {
+  Draft draft;
+  samples::fill_with_function(draft);
+  draft.manifest.imports.push_back({"zlib", ImportTime::kCall, "zlib", "f", "", 9});
+
+  const json found = diff_of(samples::function_envelope(), draft.sealed());
+
+  EXPECT_EQ(found["summary"], "differ in: import zlib (added)");
+  EXPECT_EQ(found["payload"]["count"], 0);
+}
+
+TEST(Diff, OfAnotherKindIsTheWholeValue) {
+  Draft draft;
+  draft.payload.array(0);
+
+  const json found = diff_of(samples::data_envelope(), draft.sealed());
+
+  EXPECT_EQ(found["summary"], "differ in: the value");
+}
+
+TEST(Diff, SurvivesAMillionNestedLists) {
+  const auto nested = [](int value) {
+    Draft draft;
+    for (int i = 0; i < 1000000; ++i) draft.payload.array(1);
+    draft.payload.integer(value);
+    return draft.sealed();
+  };
+
+  const json found = diff_of(nested(1), nested(2));
+
+  EXPECT_EQ(found["payload"]["count"], 1);
+}
+
+TEST(Diff, CountsWhatItDoesNotShow) {
+  const auto list = [](int step) {
+    Draft draft;
+    draft.payload.array(100);
+    for (int i = 0; i < 100; ++i) draft.payload.integer(i * step);
+    return draft.sealed();
+  };
+  DiffOptions options;
+  options.max_items = 3;
+
+  const json found = diff_of(list(1), list(2), options);
+
+  EXPECT_EQ(found["payload"]["count"], 99);
+  EXPECT_EQ(found["payload"]["items"].size(), 3u);
+}
+
+// Code that differs at each of many uses, with one name and from one file.
+Bytes many_uses_of(const std::string& name, std::uint8_t line) {
+  constexpr std::size_t kUses = 50;
+  Draft draft;
+  for (std::size_t i = 0; i <= kUses; ++i) {
+    samples::BodyDraft body;
+    body.name = i == 0 ? name : "f" + std::to_string(i);
+    draft.code.push_back(body.body());
+  }
+  draft.payload.array(2 * kUses);
+  draft.places.array(2 * kUses);
+  for (std::size_t i = 0; i < 2 * kUses; ++i) {
+    draft.payload.node(wire::NodeTag::kCode, 1);
+    draft.payload.unsigned_integer(i < kUses ? i + 1 : line);
+    draft.places.array(4);
+    i == 0 ? draft.places.text("/" + std::to_string(line) + name)
+           : draft.places.unsigned_integer(0);
+    draft.places.integer(line);
+    draft.places.binary({});
+    draft.places.array(0);
+  }
+  return draft.sealed();
+}
+
+TEST(Diff, CutsWhatIsToldAtEachUse) {
+  const std::string name(50000, 'x');
+
+  const json found = diff_of(many_uses_of(name, 0), many_uses_of(name, 1));
+
+  const std::string cut(80, 'x');
+  EXPECT_EQ(found["payload"]["items"][0]["old"], "<function " + cut + "…>");
+  EXPECT_EQ(found["places"]["items"][1]["old_file"], "…" + cut);
+  EXPECT_LT(found.dump().size(), 4 * name.size());
+}
+
+// Whatever open() accepts is compared and disassembled, sound or not.
+TEST(Diff, SurvivesEachSpoiltByte) {
+  const Bytes sound = samples::function_envelope();
+  const Envelope original = *open(sound);
+  ReportOptions report;
+  report.instructions = true;
+  int opened = 0;
+  for (std::size_t at = 0; at + 11 < sound.size(); ++at) {
+    for (const int change : {1, 2, 0x10, 0x40, 0x80}) {
+      Bytes bytes = sound;
+      bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ change);
+      samples::fit_digest(bytes);
+      const Result<Envelope> envelope = open_whole(bytes);
+      if (!envelope) continue;
+      ++opened;
+      EXPECT_TRUE(diff(original, *envelope).differs);
+      EXPECT_TRUE(diff(*envelope, original).differs);
+      EXPECT_FALSE(report_text(*envelope, report).empty());
+    }
+  }
+
+  EXPECT_GT(opened, 100);
+}
+
+}  // namespace
+}  // namespace waybill

@@ -1,0 +1,199 @@
+#include "waybill/envelope.h"
+
+#include <gtest/gtest.h>
+
+#include "base/hash.h"
+#include "format/samples.h"
+#include "wire/reader.h"
+
+namespace waybill {
+namespace {
+
+using samples::Bytes;
+using samples::Draft;
+
+TEST(Envelope, OpensWhatWasSealed) {
+  const Bytes bytes = samples::function_envelope();
+
+  const Result<Envelope> envelope = open(bytes);
+
+  ASSERT_TRUE(envelope) << to_string(envelope.error());
+  EXPECT_EQ(envelope->format_version, 1u);
+  EXPECT_EQ(envelope->python, (PythonVersion{3, 11, 3495}));
+  EXPECT_EQ(envelope->manifest.imports.size(), 3u);
+  EXPECT_EQ(envelope->code.size(), 2u);
+  EXPECT_EQ(envelope->shared, (std::vector<std::uint64_t>{1}));
+  EXPECT_TRUE(envelope->signature.empty());
+  EXPECT_EQ(envelope->size, bytes.size());
+  EXPECT_EQ(envelope->bytes.size(), bytes.size());
+}
+
+TEST(Envelope, PutsInsertionsWhereTheyBelong) {
+  const Bytes first(300, 1);
+  const Bytes second(2, 2);
+  const auto write = [&](Draft& draft, bool in_place) {
+    draft.payload.array(3);
+    for (const Bytes* bytes : {&first, &second}) {
+      in_place ? draft.payload.binary_in_place(*bytes) : draft.payload.binary(*bytes);
+    }
+    draft.payload.text("end");
+    return draft.sealed();
+  };
+  Draft copied, in_place;
+  EXPECT_EQ(write(copied, false), write(in_place, true));
+}
+
+TEST(Envelope, KeepsPayloadAndCodeByteForByte) {
+  Draft draft;
+  samples::fill_with_function(draft);
+  const Bytes bytes = draft.sealed();
+
+  const Result<Envelope> envelope = open(bytes);
+
+  ASSERT_TRUE(envelope);
+  EXPECT_TRUE(std::ranges::equal(envelope->payload.bytes, draft.payload.view()));
+  EXPECT_TRUE(std::ranges::equal(envelope->code[1].bytes, draft.code[1]));
+  EXPECT_EQ(envelope->payload.bytes.data(), bytes.data() + envelope->payload.offset);
+  EXPECT_EQ(envelope->code[1].bytes.data(), bytes.data() + envelope->code[1].offset);
+}
+
+TEST(Envelope, AddressesCodeByTheHashOfItsBody) {
+  Draft draft;
+  samples::fill_with_function(draft);
+  const Bytes bytes = draft.sealed();
+
+  const Result<Envelope> envelope = open(bytes);
+
+  ASSERT_TRUE(envelope);
+  EXPECT_EQ(envelope->code[0].hash, base::content_hash_of(draft.code[0]));
+}
+
+TEST(Envelope, IsOneMsgpackValueOfEightParts) {
+  const Bytes bytes = samples::function_envelope();
+  wire::Reader reader(bytes);
+  std::uint64_t count = 0;
+
+  EXPECT_TRUE(reader.read_array(count, "the envelope"));
+  EXPECT_EQ(count, wire::kSectionCount);
+  while (count-- != 0) EXPECT_TRUE(reader.skip());
+  EXPECT_TRUE(reader.at_end());
+}
+
+TEST(Envelope, SealsEqualPartsToEqualBytes) {
+  EXPECT_EQ(samples::function_envelope(), samples::function_envelope());
+}
+
+TEST(Envelope, SealAppends) {
+  Draft draft;
+  samples::fill_with_data(draft);
+  Parts parts;
+  parts.payload = draft.payload.view();
+  Bytes out = {1, 2, 3};
+
+  seal(parts, out);
+
+  ASSERT_TRUE(open(BytesView(out).subspan(3)));
+  EXPECT_EQ(out[2], 3);
+}
+
+TEST(Envelope, SealedBoundIsABoundAndClose) {
+  Draft draft;
+  samples::fill_with_function(draft);
+  Parts parts;
+  parts.manifest = &draft.manifest;
+  parts.payload = draft.payload.view();
+  const std::size_t bound = sealed_bound(parts);
+  Bytes out;
+
+  seal(parts, out);
+
+  EXPECT_LE(out.size(), bound);
+  EXPECT_LE(bound, out.size() + 250);
+}
+
+TEST(Envelope, TakesAnEncodedManifest) {
+  Draft draft;
+  samples::fill_with_function(draft);
+  Bytes manifest;
+  encode_manifest(draft.manifest, manifest);
+  Parts with_manifest, with_bytes;
+  with_manifest.manifest = &draft.manifest;
+  with_bytes.encoded_manifest = manifest;
+  with_manifest.payload = with_bytes.payload = draft.payload.view();
+  Bytes one, other;
+
+  seal(with_manifest, one);
+  seal(with_bytes, other);
+
+  EXPECT_EQ(one, other);
+}
+
+TEST(Envelope, OpensTheFirstOfAStream) {
+  Bytes stream = samples::data_envelope();
+  const std::size_t first = stream.size();
+  const Bytes second = samples::function_envelope();
+  stream.insert(stream.end(), second.begin(), second.end());
+
+  const Result<Envelope> envelope = open(stream);
+
+  ASSERT_TRUE(envelope);
+  EXPECT_EQ(envelope->size, first);
+  EXPECT_EQ(open(BytesView(stream).subspan(first))->size, second.size());
+}
+
+TEST(Envelope, PassesOverHeaderFieldsOfALaterVersion) {
+  wire::Writer out;
+  out.array(8);
+  out.array(7);
+  out.text("wb");
+  for (const int field : {1, 3, 11, 3495, 99}) out.integer(field);
+  out.text("a later field");
+  out.map(0);
+  out.array(0);
+  out.array(0);
+  out.nil();
+  out.map(0);
+  out.binary(base::digest_of(out.view()));
+  out.nil();
+
+  EXPECT_TRUE(open(out.view()));
+}
+
+TEST(Envelope, KeepsASignature) {
+  Bytes bytes = samples::data_envelope();
+  bytes.pop_back();
+  wire::Writer signature;
+  signature.binary(Bytes(64, 7));
+  bytes.insert(bytes.end(), signature.view().begin(), signature.view().end());
+
+  const Result<Envelope> envelope = open(bytes);
+
+  ASSERT_TRUE(envelope);
+  EXPECT_EQ(envelope->signature.size(), 64u);
+}
+
+TEST(Envelope, CodeRunsOnlyOnThePythonThatMadeIt) {
+  const Bytes code = samples::function_envelope();
+  const Bytes data = samples::data_envelope();
+  const PythonVersion other{3, 12, 3531};
+
+  EXPECT_TRUE(check_python(*open(code), {3, 11, 3495}));
+  EXPECT_FALSE(check_python(*open(code), other));
+  EXPECT_TRUE(check_python(*open(data), other));
+}
+
+TEST(Envelope, LooksAtNoMoreThanTheLimitOfBytes) {
+  const Bytes bytes = samples::function_envelope();
+  Limits limits;
+  limits.max_bytes = bytes.size() - 1;
+
+  const Result<Envelope> envelope = open(bytes, limits);
+
+  ASSERT_FALSE(envelope);
+  EXPECT_EQ(envelope.error().code, ErrorCode::kLimitExceeded);
+  limits.max_bytes = bytes.size();
+  EXPECT_TRUE(open(bytes, limits));
+}
+
+}  // namespace
+}  // namespace waybill

@@ -1,0 +1,229 @@
+#include "waybill/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include "format/manifest_codec.h"
+#include "format/samples.h"
+
+namespace waybill {
+namespace {
+
+using samples::Bytes;
+
+Bytes encode(const Manifest& manifest) {
+  Bytes bytes;
+  encode_manifest(manifest, bytes);
+  return bytes;
+}
+
+Result<Manifest> decode(BytesView bytes) {
+  wire::Reader reader(bytes);
+  Manifest manifest;
+  if (!envelope::read_manifest(reader, manifest)) return tl::unexpected(reader.error());
+  return manifest;
+}
+
+// A record as a newer writer might send it, or a broken one.
+template <typename Write>
+Bytes one_record(std::size_t fields, Write write) {
+  wire::Writer out;
+  out.map(1);
+  out.integer(0);
+  out.array(1);
+  out.array(fields);
+  write(out);
+  return out.take();
+}
+
+void write_sound_record(wire::Writer& out) {
+  out.text("os.path");
+  out.integer(0);
+  out.nil();
+  out.nil();
+  out.nil();
+  out.integer(0);
+}
+
+TEST(Manifest, ComesBackAsItWas) {
+  Manifest manifest;
+  manifest.imports = {
+      {"json", ImportTime::kLoad, "json.dumps", "f", "a.py", 3},
+      {".sibling", ImportTime::kCall, "sibling.x", "C.f", "b.py", 70000},
+      {"numpy", ImportTime::kLazy, "numpy", "", "", 0},
+      {"re", ImportTime::kLoad, "re", "g", "a.py", 9},
+  };
+
+  const Result<Manifest> read = decode(encode(manifest));
+
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->imports.size(), manifest.imports.size());
+  for (std::size_t i = 0; i < manifest.imports.size(); ++i) {
+    const ImportRecord& before = manifest.imports[i];
+    const ImportRecord& after = read->imports[i];
+    EXPECT_EQ(after.module, before.module);
+    EXPECT_EQ(after.time, before.time);
+    EXPECT_EQ(after.chain, before.chain);
+    EXPECT_EQ(after.function, before.function);
+    EXPECT_EQ(after.file, before.file);
+    EXPECT_EQ(after.line, before.line);
+  }
+}
+
+TEST(Manifest, KnowsWhatWaybillBringsItself) {
+  for (const char* own : {"waybill", "waybill._reducers", "waybill._kinds.errors"}) {
+    ImportRecord record;
+    record.module = own;
+    EXPECT_TRUE(record.is_own()) << own;
+  }
+  for (const char* other : {"waybills", "waybill_extra.a", "my.waybill", ".waybill"}) {
+    ImportRecord record;
+    record.module = other;
+    EXPECT_FALSE(record.is_own()) << other;
+  }
+}
+
+TEST(Manifest, SubstitutionsComeBackAsTheyWere) {
+  Manifest manifest;
+  manifest.substitutions = {{"fresh", "_thread.lock", "f.__globals__['x']._lock"},
+                            {"drop", "generator", "obj[0]"}};
+
+  const Result<Manifest> read = decode(encode(manifest));
+
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->imports.empty());
+  ASSERT_EQ(read->substitutions.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(read->substitutions[i].policy, manifest.substitutions[i].policy);
+    EXPECT_EQ(read->substitutions[i].type, manifest.substitutions[i].type);
+    EXPECT_EQ(read->substitutions[i].path, manifest.substitutions[i].path);
+  }
+}
+
+TEST(Manifest, RefusesASubstitutionThatIsTooShort) {
+  wire::Writer out;
+  out.map(1);
+  out.integer(2);
+  out.array(1);
+  out.array(2);
+  out.text("drop");
+  out.text("generator");
+
+  const Result<Manifest> read = decode(out.view());
+
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kMalformed);
+}
+
+TEST(Manifest, TakesOneByteWhenEmpty) { EXPECT_EQ(encode({}), (Bytes{0x80})); }
+
+TEST(Manifest, WritesEachFileOnce) {
+  Manifest manifest;
+  for (int i = 0; i < 100; ++i) {
+    const std::string file = "file" + std::to_string(i % 40) + ".py";
+    manifest.imports.push_back({"m", ImportTime::kLoad, "m", "f", file, 1});
+  }
+  const Bytes bytes = encode(manifest);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                              bytes.size());
+
+  const std::size_t first = text.find("file3.py");
+
+  EXPECT_NE(first, std::string_view::npos);
+  EXPECT_EQ(text.find("file3.py", first + 1), std::string_view::npos);
+  EXPECT_EQ(decode(bytes)->imports[43].file, "file3.py");
+}
+
+TEST(Manifest, PassesOverFieldsOfALaterVersion) {
+  const Bytes bytes = one_record(8, [](wire::Writer& out) {
+    write_sound_record(out);
+    out.text("a later field");
+    out.array(0);
+  });
+
+  const Result<Manifest> manifest = decode(bytes);
+
+  ASSERT_TRUE(manifest);
+  EXPECT_EQ(manifest->imports[0].module, "os.path");
+  EXPECT_EQ(manifest->imports[0].chain, "os.path");
+}
+
+TEST(Manifest, PassesOverKeysOfALaterVersion) {
+  wire::Writer out;
+  out.map(1);
+  out.integer(17);
+  out.array(1);
+  out.text("distributions");
+
+  EXPECT_TRUE(decode(out.view()));
+}
+
+TEST(Manifest, RefusesAFileThatIsNotThere) {
+  const Bytes bytes = one_record(6, [](wire::Writer& out) {
+    out.text("m");
+    out.integer(0);
+    out.nil();
+    out.nil();
+    out.integer(0);
+    out.integer(1);
+  });
+
+  EXPECT_EQ(decode(bytes).error().code, ErrorCode::kMalformed);
+}
+
+TEST(Manifest, RefusesAnUnknownTime) {
+  const Bytes bytes = one_record(6, [](wire::Writer& out) {
+    out.text("m");
+    out.integer(3);
+    for (int i = 0; i < 3; ++i) out.nil();
+    out.integer(1);
+  });
+
+  EXPECT_EQ(decode(bytes).error().code, ErrorCode::kMalformed);
+}
+
+TEST(Manifest, RefusesAnImportOfNoModule) {
+  const Bytes bytes = one_record(6, [](wire::Writer& out) {
+    out.text("");
+    out.integer(0);
+    for (int i = 0; i < 3; ++i) out.nil();
+    out.integer(0);
+  });
+  const Result<Manifest> read = decode(bytes);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(read.error().detail, "an import of no module");
+}
+
+TEST(Manifest, RefusesNamesThatAreNotUtf8) {
+  const Bytes bytes = one_record(6, [](wire::Writer& out) {
+    out.text("\xff");
+    out.integer(0);
+    for (int i = 0; i < 3; ++i) out.nil();
+    out.integer(1);
+  });
+
+  EXPECT_EQ(decode(bytes).error().code, ErrorCode::kMalformed);
+}
+
+TEST(Manifest, RefusesAKeyTwice) {
+  const Bytes bytes = {0x82, 0x00, 0x90, 0x00, 0x90};
+
+  EXPECT_EQ(decode(bytes).error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(decode(bytes).error().offset, 3u);
+}
+
+TEST(Manifest, RefusesARecordThatIsTooShort) {
+  const Bytes bytes =
+      one_record(2, [](wire::Writer& out) { out.text("m"), out.integer(0); });
+
+  EXPECT_EQ(decode(bytes).error().code, ErrorCode::kMalformed);
+}
+
+TEST(Manifest, NamesTheTimes) {
+  EXPECT_EQ(name_of(ImportTime::kLoad), "load");
+  EXPECT_EQ(name_of(ImportTime::kCall), "call");
+  EXPECT_EQ(name_of(ImportTime::kLazy), "lazy");
+}
+
+}  // namespace
+}  // namespace waybill

@@ -1,0 +1,99 @@
+#pragma once
+
+// An envelope of a task: a function, a class, and values around them.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "format/samples.h"
+
+namespace waybill::samples {
+
+// Numbers of a TaskDraft's references.
+constexpr std::uint64_t kNamespace = 0;
+constexpr std::uint64_t kType = 1;
+
+inline void write_place(Writer& out) {
+  out.array(4);
+  out.text("/home/ada/task.py");
+  out.integer(12);
+  out.binary(Bytes{0x80, 0});
+  out.array(0);
+}
+
+inline void write_global(Writer& out, const char* name) {
+  out.node(NodeTag::kGlobal, 2);
+  out.nil();
+  out.text(name);
+}
+
+// A tuple of something, a function, a class whose method has the globals of the
+// function, and something else that refers to the class.
+struct TaskDraft : Draft {
+  using Write = std::function<void(Writer&)>;
+
+  explicit TaskDraft(
+      const Write& write_first = [](Writer& out) { out.integer(1); },
+      const Write& write_last = [](Writer& out) { out.array(0); },
+      const Write& write_second_place = write_place) {
+    manifest.imports = {{"json", ImportTime::kLoad, "json.dumps", "f", "task.py", 3}};
+    code.push_back(BodyDraft().body());
+    BodyDraft method;
+    method.name = "method";
+    code.push_back(method.body());
+    payload.node(NodeTag::kTuple, 5);
+    write_first(payload);
+    write_function();
+    write_class();
+    write_last(payload);
+    payload.index(ExtType::kReference, kType);
+    places.array(2);
+    write_place(places);
+    write_second_place(places);
+  }
+
+  void write_function() {
+    starts[0] = payload.size();
+    payload.node(NodeTag::kFunction, 4);
+    payload.unsigned_integer(0);
+    shared.push_back(payload.size());
+    write_namespace(payload);
+    payload.array(0);
+    payload.map(1);
+    payload.unsigned_integer(0);
+    payload.map(1);
+    payload.text("alias");
+    payload.index(ExtType::kModule, 0);
+  }
+
+  void write_class() {
+    starts[1] = payload.size();
+    shared.push_back(payload.size());
+    payload.node(NodeTag::kClass, 6);
+    payload.binary(Bytes(16, 0xab));
+    write_global(payload, "type");
+    payload.text("C");
+    payload.array(1);
+    write_global(payload, "object");
+    payload.map(1);
+    payload.text("__module__");
+    payload.text("__main__");
+    payload.map(1);
+    payload.text("method");
+    payload.node(NodeTag::kFunction, 4);
+    payload.unsigned_integer(1);
+    payload.index(ExtType::kReference, kNamespace);
+    payload.array(0);
+    payload.map(0);
+  }
+
+  std::size_t starts[2] = {};
+};
+
+// Of which the views point into `bytes`.
+inline VerifiedEnvelope sound_envelope(const Bytes& bytes) {
+  return verify(open_whole(bytes).value()).value();
+}
+
+}  // namespace waybill::samples

@@ -1,0 +1,182 @@
+"""Payloads of other Python versions are read as far as this is safe, or refused.
+
+The golden payloads also stand for older releases of waybill: format version 1 stays
+readable for ever, so they are never edited.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import golden_files
+import pytest
+import waybill
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMAND = Path(os.environ.get("WAYBILL_COMMAND", ROOT / "build" / "waybill"))
+ALL = golden_files.PATHS
+OWN = golden_files.own()
+FOREIGN = [path for path in ALL if path not in OWN]
+WITH_CODE = [path for path in FOREIGN if golden_files.has_code(path)]
+WITHOUT_CODE = [path for path in FOREIGN if path not in WITH_CODE]
+
+
+def named(path):
+    return path.stem
+
+
+def test_there_are_golden_payloads_of_five_versions():
+    versions = {golden_files.version_of(path) for path in ALL}
+
+    assert versions >= {"3.11", "3.12", "3.13", "3.14", "3.15"}
+
+
+def test_each_golden_source_has_a_payload_of_each_version():
+    names = {golden_files.name_of(path) for path in ALL}
+
+    assert len(ALL) == len(names) * len(set(map(golden_files.version_of, ALL)))
+    assert names == set(golden_files.make_golden.SOURCES)
+
+
+@pytest.mark.parametrize("path", OWN, ids=named)
+def test_golden_payload_of_this_python_loads(path):
+    value = waybill.loads(path.read_bytes())
+
+    assert golden_files.check(path, value)
+
+
+@pytest.mark.parametrize("path", OWN, ids=named)
+def test_golden_source_still_gives_what_the_payload_gives(path):
+    scope = golden_files.make_golden.scope_of(golden_files.name_of(path))
+
+    value = waybill.loads(waybill.dumps(scope["made"]))
+
+    assert golden_files.check(path, value)
+
+
+@pytest.mark.parametrize("path", WITH_CODE, ids=named)
+def test_code_of_another_python_is_refused_and_both_are_named(path):
+    with pytest.raises(waybill.PythonMismatchError) as caught:
+        waybill.loads(path.read_bytes())
+
+    theirs = golden_files.version_of(path)
+    assert f"{theirs} (bytecode" in str(caught.value)
+    assert f"{golden_files.VERSION} (bytecode" in str(caught.value)
+    assert caught.value.code == "python_mismatch"
+    assert 0 <= caught.value.offset < path.stat().st_size
+
+
+@pytest.mark.parametrize("path", WITHOUT_CODE, ids=named)
+def test_data_of_another_python_loads(path):
+    value = waybill.loads(path.read_bytes())
+
+    assert golden_files.check(path, value)
+
+
+def test_refused_payload_imports_nothing():
+    paths = [path for path in FOREIGN if golden_files.name_of(path) == "imports"]
+    program = """
+import sys, waybill
+from pathlib import Path
+before = set(sys.modules)
+for path in sys.argv[1:]:
+    try: waybill.loads(Path(path).read_bytes())
+    except waybill.PythonMismatchError: print("refused")
+print(sorted(name for name in set(sys.modules) - before if "xml" in name))
+"""
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, paths)],
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.stdout.split() == ["refused"] * len(paths) + ["[]"], done.stderr
+
+
+@pytest.mark.parametrize("path", ALL, ids=named)
+def test_inspect_reads_payloads_of_every_version(path):
+    assert waybill.inspect(path.read_bytes()) == golden_files.report_of(path)
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built here")
+@pytest.mark.parametrize("path", ALL, ids=named)
+def test_verify_passes_payloads_of_every_version(path):
+    done = subprocess.run([COMMAND, "verify", path], capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
+
+
+# ---- Live: every interpreter that `make test-all` built for, in both roles
+
+SENDER = """
+import sys, waybill
+sources = eval(sys.stdin.read())
+for name, source in sources.items():
+    scope = {"__name__": "golden"}
+    exec(compile(source, name, "exec"), scope)
+    print(name, waybill.dumps(scope["made"]).hex())
+"""
+RECEIVER = """
+import json, sys, waybill
+answers = {}
+for line in sys.stdin.read().splitlines():
+    name, data = line.split()
+    data = bytes.fromhex(data)
+    waybill.inspect(data)
+    try: waybill.loads(data)
+    except waybill.PythonMismatchError as error: answers[name] = str(error)
+    else: answers[name] = ""
+print(json.dumps(answers))
+"""
+
+
+def interpreters():
+    """{version: the start of a command line}."""
+    given = os.environ.get("WAYBILL_OTHER_PYTHONS")
+    path = Path(given) if given else ROOT / "build" / "pythons.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+@pytest.fixture(scope="module")
+def payloads():
+    sources = repr(golden_files.make_golden.SOURCES)
+    return {
+        version: run(command, SENDER, sources)
+        for version, command in interpreters().items()
+    }
+
+
+def run(command, program, given):
+    done = subprocess.run(
+        [*command, "-c", program], input=given, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.cross
+@pytest.mark.parametrize("receiver", sorted(interpreters()))
+@pytest.mark.parametrize("sender", sorted(interpreters()))
+def test_payloads_load_in_their_own_version_alone(payloads, sender, receiver):
+    answers = json.loads(run(interpreters()[receiver], RECEIVER, payloads[sender]))
+
+    refused = {name for name, message in answers.items() if message}
+    codeless = {"data", "shared"}
+    assert refused == (set() if sender == receiver else answers.keys() - codeless)
+    for name in refused:
+        assert f"{sender} (bytecode" in answers[name]
+        assert f"{receiver} (bytecode" in answers[name]
+
+
+@pytest.mark.cross
+def test_data_gives_the_same_bytes_in_every_version_but_for_the_header(payloads):
+    bodies = set()
+    for lines in payloads.values():
+        data = bytes.fromhex(dict(line.split() for line in lines.splitlines())["data"])
+        section = waybill.inspect(data)["sections"]["payload"]
+        bodies.add(data[section["offset"] : section["offset"] + section["size"]])
+
+    assert len(bodies) == (1 if payloads else 0)

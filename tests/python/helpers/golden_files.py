@@ -1,0 +1,39 @@
+"""The golden payloads, and what each must be once it is loaded."""
+
+import json
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[2] / "golden"
+sys.path.append(str(FOLDER))
+
+import make_golden  # noqa: E402
+
+VERSION = make_golden.version()
+PATHS = sorted((FOLDER / "v1").glob("*.waybill"))
+
+
+def name_of(path):
+    return path.stem.rpartition("-")[0]
+
+
+def version_of(path):
+    return path.stem.rpartition("-")[2]
+
+
+def own():
+    """The payloads that this Python made."""
+    return [path for path in PATHS if version_of(path) == VERSION]
+
+
+def check(path, value):
+    """Whether `value` is what the payload's source says."""
+    return make_golden.scope_of(name_of(path))["check"](value)
+
+
+def report_of(path):
+    return json.loads(path.with_suffix(".json").read_text(encoding="ascii"))
+
+
+def has_code(path):
+    return bool(report_of(path)["code"])

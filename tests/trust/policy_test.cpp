@@ -1,0 +1,324 @@
+// Rules, their text, and what they say to envelopes.
+
+#include "waybill/policy.h"
+
+#include <gtest/gtest.h>
+
+#include "format/samples.h"
+#include "format/shapes.h"
+
+namespace waybill {
+namespace {
+
+using samples::Bytes;
+using samples::Draft;
+using wire::ExtType;
+using wire::NodeTag;
+
+Policy policy_of(std::string_view text) {
+  auto policy = Policy::from_text(text);
+  EXPECT_TRUE(policy) << text;
+  return policy.value_or(Policy());
+}
+
+bool allows(const Policy& policy, Request request, std::string_view module,
+            std::string_view name = {}) {
+  return policy.ask(request, module, name).allows;
+}
+
+std::string told(const Policy& policy, const Bytes& bytes) {
+  const auto opened = open(bytes);
+  const auto envelope = opened.and_then([](auto& each) { return verify(each); });
+  if (!envelope) return "unsound";
+  const auto allowed = check_policy(*envelope, policy);
+  return allowed ? "allowed" : to_string(allowed.error());
+}
+
+// [collections:OrderedDict, a call of it, and a call of what the first one means]
+void fill_with_calls(Draft& draft) {
+  draft.manifest.imports = {
+      {"collections", ImportTime::kLoad, "collections.OrderedDict", "", "", 0}};
+  wire::Writer& payload = draft.payload;
+  const auto write_rest = [&] {
+    payload.array(0);
+    payload.nil();
+    payload.array(0);
+    payload.map(0);
+  };
+  payload.array(2);
+  payload.node(NodeTag::kObject, 5);
+  draft.shared = {payload.size()};
+  payload.node(NodeTag::kGlobal, 2);
+  payload.index(ExtType::kModule, 0);
+  payload.text("OrderedDict");
+  write_rest();
+  payload.node(NodeTag::kObject, 5);
+  payload.index(ExtType::kReference, 0);
+  write_rest();
+}
+
+TEST(Policy, WithoutRulesAllowsNothing) {
+  const Policy policy;
+  for (const Request request :
+       {Request::kImport, Request::kLookup, Request::kCall, Request::kCode}) {
+    EXPECT_FALSE(allows(policy, request, "json", "dumps"));
+    EXPECT_EQ(policy.ask(request, "json", "dumps").rule, nullptr);
+  }
+  EXPECT_TRUE(policy.is_data_only());
+}
+
+TEST(Policy, RuleThatAllowsACallAllowsWhatThatTakes) {
+  const Policy policy = policy_of("allow call json:dumps");
+  EXPECT_TRUE(allows(policy, Request::kCall, "json", "dumps"));
+  EXPECT_TRUE(allows(policy, Request::kLookup, "json", "dumps"));
+  EXPECT_TRUE(allows(policy, Request::kImport, "json"));
+  EXPECT_FALSE(allows(policy, Request::kCall, "json", "loads"));
+  EXPECT_FALSE(allows(policy, Request::kCall, "json", "dumps.x"));
+  EXPECT_FALSE(allows(policy, Request::kImport, "json.decoder"));
+  EXPECT_FALSE(allows(policy, Request::kCode, "", ""));
+}
+
+TEST(Policy, RuleThatAllowsALookupAllowsNoCall) {
+  const Policy policy = policy_of("allow lookup json");
+  EXPECT_TRUE(allows(policy, Request::kLookup, "json", "any"));
+  EXPECT_FALSE(allows(policy, Request::kCall, "json", "any"));
+}
+
+TEST(Policy, RuleThatDeniesAnImportDeniesAllThatFollows) {
+  const Policy policy = policy_of("deny import os.*\nallow call *");
+  EXPECT_FALSE(allows(policy, Request::kImport, "os"));
+  EXPECT_FALSE(allows(policy, Request::kCall, "os", "system"));
+  EXPECT_FALSE(allows(policy, Request::kLookup, "os.path", "join"));
+  EXPECT_TRUE(allows(policy, Request::kCall, "ossuary", "system"));
+}
+
+TEST(Policy, RuleThatDeniesACallDeniesNoLookup) {
+  const Policy policy = policy_of("deny call builtins:eval\nallow call *");
+  EXPECT_TRUE(allows(policy, Request::kLookup, "builtins", "eval"));
+  EXPECT_FALSE(allows(policy, Request::kCall, "builtins", "eval"));
+}
+
+TEST(Policy, FirstRuleWithAnAnswerDecides) {
+  const Policy policy = policy_of("allow import a.b\ndeny import a.*\nallow import *");
+  EXPECT_TRUE(allows(policy, Request::kImport, "a.b"));
+  EXPECT_FALSE(allows(policy, Request::kImport, "a.c"));
+  EXPECT_EQ(policy.ask(Request::kImport, "a.c", "").rule, &policy.rules()[1]);
+  EXPECT_TRUE(allows(policy, Request::kImport, "d"));
+}
+
+TEST(Policy, CodeIsDecidedByRulesAboutCodeAlone) {
+  EXPECT_FALSE(allows(policy_of("allow call *"), Request::kCode, ""));
+  EXPECT_TRUE(allows(policy_of("deny import *\nallow code"), Request::kCode, ""));
+}
+
+TEST(Policy, WhatHasNoNameIsMatchedByAStarAlone) {
+  EXPECT_TRUE(allows(policy_of("allow call *"), Request::kCall, "", ""));
+  EXPECT_FALSE(allows(policy_of("allow call json.*"), Request::kCall, "", ""));
+  EXPECT_FALSE(allows(policy_of("allow call *:dumps"), Request::kCall, "", ""));
+}
+
+TEST(Policy, TextOfRulesReadsAsTheSameRules) {
+  constexpr std::string_view kRules[] = {"allow import numpy.*",
+                                         "deny import *",
+                                         "allow lookup json:*",
+                                         "allow call *:dumps.*",
+                                         "allow call collections:Counter",
+                                         "allow code",
+                                         "deny code"};
+  for (const std::string_view text : kRules) {
+    const Policy policy = policy_of(text);
+    ASSERT_EQ(policy.rules().size(), 1u);
+    const Policy again = policy_of(policy.rules()[0].text());
+    EXPECT_EQ(again.rules()[0].text(), policy.rules()[0].text());
+    EXPECT_EQ(again.rules()[0].module, policy.rules()[0].module);
+    EXPECT_EQ(again.rules()[0].name, policy.rules()[0].name);
+  }
+}
+
+TEST(Policy, CommentsAndBlankLinesAreNoRules) {
+  const Policy policy = policy_of("\n  # nothing\n\tallow code # all\r\n\n");
+  ASSERT_EQ(policy.rules().size(), 1u);
+  EXPECT_EQ(policy.rules()[0].text(), "allow code");
+}
+
+TEST(Policy, TextThatIsNoRuleIsRefusedWithItsByte) {
+  constexpr std::string_view kWrong[] = {"permit code",      "allow",
+                                         "allow code json",  "allow import",
+                                         "allow import a:b", "allow call a:",
+                                         "allow call :b",    "allow call a*",
+                                         "allow call a.*.b", "allow call a b",
+                                         "allow eat json",   "allow call a:b:c",
+                                         "allow import .*",  "Allow import json"};
+  for (const std::string_view text : kWrong) {
+    const auto policy = Policy::from_text("allow code\n" + std::string(text));
+    ASSERT_FALSE(policy) << text;
+    EXPECT_EQ(policy.error().code, ErrorCode::kMalformed);
+    EXPECT_EQ(policy.error().offset, 11u);
+    EXPECT_NE(policy.error().detail.find(text), std::string::npos);
+  }
+}
+
+TEST(Policy, SecretsGivenByMistakeAreNotQuoted) {
+  const std::string secret(43, 'S');
+  const std::string short_key = "waybill-mac:short";
+  for (const std::string& text :
+       {"waybill-ed25519-private:" + secret, short_key, "key " + secret, secret}) {
+    const auto policy = Policy::from_text(text);
+
+    ASSERT_FALSE(policy) << text;
+    EXPECT_EQ(policy.error().detail.find(secret), std::string::npos) << text;
+    EXPECT_EQ(policy.error().detail.find("short"), std::string::npos) << text;
+  }
+}
+
+TEST(Policy, DataPassesWithoutARule) {
+  EXPECT_EQ(told(Policy(), samples::data_envelope()), "allowed");
+}
+
+TEST(Policy, EveryNodeThatIsNotDataAsksForSomething) {
+  for (const envelope::Shape& shape : envelope::all_shapes()) {
+    const bool is_data = shape.tag <= NodeTag::kRange;
+    const bool is_handed_out = shape.tag == NodeTag::kPersistent ||
+                               shape.tag == NodeTag::kBuffer ||
+                               shape.tag == NodeTag::kEarlier;
+    EXPECT_EQ(shape.request.has_value(), !is_data && !is_handed_out) << shape.name;
+  }
+}
+
+TEST(Policy, RefusalNamesWhatWasAskedAndTheRule) {
+  const Policy policy = policy_of("deny call os");
+
+  const Verdict verdict = policy.ask(Request::kCall, "os", "system");
+
+  EXPECT_EQ(refusal(Request::kCall, "os", "system", verdict),
+            "call of os:system, which the policy denies: deny call os");
+}
+
+TEST(Policy, ImportIsRefusedWithItsReason) {
+  EXPECT_EQ(told(policy_of("deny import json\nallow call *\nallow code"),
+                 samples::function_envelope()),
+            "refused at byte 0: import of json, which the policy denies: deny import "
+            "json (for json.dumps in f)");
+}
+
+TEST(Policy, ImportOfABodyIsAskedAboutToo) {
+  EXPECT_EQ(told(policy_of("deny import xml.*\nallow call *\nallow code"),
+                 samples::function_envelope())
+                .substr(0, 40),
+            "refused at byte 0: import of xml.dom, wh");
+}
+
+TEST(Policy, CodeIsRefusedWhereItStands) {
+  const std::string text =
+      told(policy_of("allow call *"), samples::function_envelope());
+  EXPECT_NE(text.find("code that comes along, which no rule"), std::string::npos);
+}
+
+TEST(Policy, CallIsAskedAboutByName) {
+  Draft draft;
+  fill_with_calls(draft);
+  const Bytes bytes = draft.sealed();
+  EXPECT_EQ(told(policy_of("allow call collections:OrderedDict"), bytes), "allowed");
+  EXPECT_NE(told(policy_of("allow lookup collections"), bytes)
+                .find("call of collections:OrderedDict, which no rule"),
+            std::string::npos);
+}
+
+TEST(Policy, CallByReferenceIsAskedAboutByTheSameName) {
+  Draft draft;
+  fill_with_calls(draft);
+  const Bytes bytes = draft.sealed();
+  const auto envelope = verify(*open(bytes));
+  // Only the second call is left to be denied: the first one is a lookup by now.
+  const Policy policy =
+      policy_of("allow lookup collections\ndeny call collections:OrderedDict");
+  const auto verdict = check_policy(*envelope, policy);
+  ASSERT_FALSE(verdict);
+  EXPECT_NE(verdict.error().detail.find("OrderedDict"), std::string::npos);
+}
+
+TEST(Policy, CallOfWhatACallGaveHasNoName) {
+  Draft draft;
+  const auto write_call = [&](const auto& write_callable) {
+    draft.payload.node(NodeTag::kObject, 5);
+    write_callable();
+    draft.payload.array(0);
+    draft.payload.nil();
+    draft.payload.array(0);
+    draft.payload.map(0);
+  };
+  write_call([&] {
+    write_call([&] {
+      draft.payload.node(NodeTag::kGlobal, 2);
+      draft.payload.nil();
+      draft.payload.text("dict");
+    });
+  });
+  const Bytes bytes = draft.sealed();
+  EXPECT_EQ(told(policy_of("allow call *"), bytes), "allowed");
+  EXPECT_NE(told(policy_of("allow call builtins:dict"), bytes)
+                .find("call of what has no name"),
+            std::string::npos);
+}
+
+TEST(Policy, SetterOfAStateIsACallToo) {
+  Draft draft;
+  const auto write_global = [&](std::string_view name) {
+    draft.payload.node(NodeTag::kGlobal, 2);
+    draft.payload.nil();
+    draft.payload.text(name);
+  };
+  draft.payload.node(NodeTag::kObject, 6);
+  write_global("dict");
+  draft.payload.array(0);
+  draft.payload.map(0);
+  draft.payload.array(0);
+  draft.payload.map(0);
+  write_global("setattr");
+  const Bytes bytes = draft.sealed();
+  EXPECT_EQ(told(policy_of("allow call builtins"), bytes), "allowed");
+  EXPECT_NE(told(policy_of("allow call builtins:dict\nallow lookup builtins"), bytes)
+                .find("call of builtins:setattr"),
+            std::string::npos);
+}
+
+TEST(Policy, LazyImportOfANameIsALookup) {
+  const auto lazy = [](bool has_name) {
+    Draft draft;
+    draft.payload.node(NodeTag::kLazyImport, 2);
+    draft.payload.text("os");
+    if (has_name) {
+      draft.payload.text("system");
+    } else {
+      draft.payload.nil();
+    }
+    return draft.sealed();
+  };
+  EXPECT_EQ(told(policy_of("allow import os"), lazy(false)), "allowed");
+  EXPECT_EQ(told(policy_of("allow lookup os:system"), lazy(true)), "allowed");
+  EXPECT_NE(told(policy_of("allow import os"), lazy(true)).find("lookup of os:system"),
+            std::string::npos);
+}
+
+TEST(Policy, DenialByNameBesideALaterWildcardIsInDoubt) {
+  const std::vector<std::string> doubts =
+      policy_of("deny call os:getpid\nallow call *").doubts();
+  ASSERT_EQ(doubts.size(), 1U);
+  EXPECT_NE(doubts[0].find("`deny call os:getpid`"), std::string::npos);
+  EXPECT_NE(doubts[0].find("`allow call *`"), std::string::npos);
+  EXPECT_TRUE(policy_of("allow call *\ndeny call os").doubts().empty());
+  EXPECT_TRUE(policy_of("deny call os\nallow call json.*").doubts().empty());
+  EXPECT_TRUE(policy_of("deny import a.b\nallow import a.*").doubts().empty());
+}
+
+TEST(Policy, StandardTypesIsAPolicy) {
+  const Policy policy = policy_of(standard_types_policy());
+  EXPECT_TRUE(allows(policy, Request::kCall, "datetime", "datetime"));
+  EXPECT_TRUE(allows(policy, Request::kCall, "pathlib._local", "PosixPath"));
+  EXPECT_FALSE(allows(policy, Request::kCall, "builtins", "int"));
+  EXPECT_FALSE(allows(policy, Request::kCode, ""));
+  EXPECT_FALSE(policy.is_data_only());
+}
+
+}  // namespace
+}  // namespace waybill

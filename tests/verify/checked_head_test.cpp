@@ -1,0 +1,244 @@
+// What begins like an envelope that was checked needs less checking, and gets all that
+// it needs.
+
+#include "verify/checked_head.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "format/samples.h"
+#include "format/task_draft.h"
+#include "waybill/envelope.h"
+
+namespace waybill {
+namespace {
+
+using envelope::CheckedHead;
+using samples::BodyDraft;
+using samples::Bytes;
+using samples::Draft;
+using samples::fit_digest;
+using samples::kNamespace;
+using samples::kType;
+using samples::sound_envelope;
+using samples::TaskDraft;
+using samples::write_global;
+using samples::write_place;
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Writer;
+
+bool is_sound(const Bytes& bytes) {
+  const Result<Envelope> envelope = open_whole(bytes);
+  return envelope && verify(*envelope);
+}
+
+std::unique_ptr<CheckedHead> head_of(const Draft& draft) {
+  const Bytes bytes = draft.sealed();
+  return CheckedHead::make(sound_envelope(bytes));
+}
+
+TEST(CheckedHead, KeepsTheApplicationFieldWithoutTheBytesItCameFrom) {
+  const Bytes application = {1, 2, 3};
+  Bytes bytes = TaskDraft().sealed(nullptr, application);
+  const auto head = CheckedHead::make(sound_envelope(bytes));
+  ASSERT_TRUE(head);
+
+  std::ranges::fill(bytes, 0);
+
+  EXPECT_TRUE(std::ranges::equal(head->envelope()->application, application));
+}
+
+TEST(CheckedHead, GoesOnWithOtherValues) {
+  const auto head = head_of(TaskDraft());
+  ASSERT_TRUE(head);
+  const TaskDraft other([](Writer& out) { out.text("somewhere else"); },
+                        [](Writer& out) {
+                          out.array(2);
+                          out.integer(70'000);
+                          out.real(0.5);
+                        });
+  const Bytes bytes = other.sealed();
+
+  ASSERT_TRUE(head->is_start_of(bytes));
+  ASSERT_TRUE(head->continue_with(bytes));
+
+  const Envelope expected = sound_envelope(bytes);
+  const Envelope& found = head->envelope();
+  EXPECT_EQ(found.shared, expected.shared);
+  EXPECT_EQ(found.payload.offset, expected.payload.offset);
+  EXPECT_EQ(found.payload.bytes.data(), expected.payload.bytes.data());
+  EXPECT_EQ(found.payload.bytes.size(), expected.payload.bytes.size());
+  EXPECT_EQ(found.notes.offset, expected.notes.offset);
+  EXPECT_EQ(found.notes.bytes.size(), expected.notes.bytes.size());
+  EXPECT_EQ(found.digest, expected.digest);
+  EXPECT_EQ(found.size, expected.size);
+  EXPECT_EQ(found.python, expected.python);
+  ASSERT_EQ(found.code.size(), expected.code.size());
+  for (std::size_t i = 0; i < found.code.size(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(found.code[i].bytes, expected.code[i].bytes));
+    EXPECT_EQ(found.code[i].hash, expected.code[i].hash);
+    EXPECT_EQ(found.code[i].offset, expected.code[i].offset);
+  }
+  ASSERT_EQ(head->known_nodes().size(), 2u);
+  EXPECT_EQ(head->known_nodes()[0].start, other.starts[0]);
+  EXPECT_EQ(head->known_nodes()[1].start, other.starts[1]);
+}
+
+TEST(CheckedHead, GoesOnWithWhatItBeganWith) {
+  const TaskDraft draft;
+  const auto head = head_of(draft);
+  const TaskDraft other([](Writer& out) { out.text("somewhere else"); });
+  const Bytes bytes = draft.sealed();
+
+  ASSERT_TRUE(head->continue_with(other.sealed()));
+  ASSERT_TRUE(head->continue_with(bytes));
+
+  EXPECT_EQ(head->known_nodes()[0].start, draft.starts[0]);
+  EXPECT_FALSE(head->is_all_of(bytes));  // There is more than what is known.
+}
+
+// A function that names nothing, alone or in a list.
+void fill_with_bare_function(Draft& draft, bool is_alone) {
+  draft.code.push_back(BodyDraft().body());
+  if (!is_alone) draft.payload.array(1);
+  draft.payload.node(NodeTag::kFunction, 4);
+  draft.payload.unsigned_integer(0);
+  samples::write_namespace(draft.payload);
+  draft.payload.array(0);
+  draft.payload.map(0);
+  draft.places.array(1);
+  write_place(draft.places);
+}
+
+TEST(CheckedHead, IsAllOfAnEnvelopeOfNothingElse) {
+  Draft draft;
+  fill_with_bare_function(draft, true);
+  const auto head = head_of(draft);
+  Bytes bytes = draft.sealed();
+
+  EXPECT_TRUE(head->is_all_of(bytes));
+  bytes.back() ^= 1;
+  EXPECT_FALSE(head->is_all_of(bytes));
+  head->forget_known_nodes();
+  EXPECT_FALSE(head->is_all_of(draft.sealed()));
+  EXPECT_TRUE(head->continue_with(draft.sealed()));
+}
+
+TEST(CheckedHead, IsAllOfWhatItWentOnWithIfThatIsKnown) {
+  Draft in_list, alone;
+  fill_with_bare_function(in_list, false);
+  fill_with_bare_function(alone, true);
+  const auto head = head_of(in_list);
+  EXPECT_FALSE(head->is_all_of(alone.sealed()));
+
+  const Bytes bytes = alone.sealed();
+  ASSERT_TRUE(head->continue_with(bytes));
+
+  EXPECT_TRUE(head->is_known_node_alone());
+  EXPECT_TRUE(head->is_all_of(bytes));
+  EXPECT_FALSE(head->is_all_of(in_list.sealed()));
+  EXPECT_TRUE(head->continue_with(in_list.sealed()));
+  EXPECT_FALSE(head->is_known_node_alone());
+}
+
+TEST(CheckedHead, DoesNotGoOnWithReferencesIntoWhatIsKnown) {
+  const auto head = head_of(TaskDraft());
+  const TaskDraft other([](Writer& out) { out.integer(1); },
+                        [](Writer& out) {
+                          out.array(1);
+                          out.index(ExtType::kReference, kNamespace);
+                        });
+  const Bytes bytes = other.sealed();
+
+  EXPECT_TRUE(is_sound(bytes));
+  EXPECT_FALSE(head->continue_with(bytes));
+}
+
+TEST(CheckedHead, DoesNotGoOnWithOtherNotes) {
+  const auto head = head_of(TaskDraft());
+  const TaskDraft other([](Writer& out) { out.integer(1); },
+                        [](Writer& out) { out.array(0); },
+                        [](Writer& out) {
+                          out.array(4);
+                          out.text("/home/grace/task.py");
+                          out.integer(12);
+                          out.binary(Bytes{0x80, 0});
+                          out.array(0);
+                        });
+  const Bytes bytes = other.sealed();
+
+  EXPECT_TRUE(is_sound(bytes));
+  EXPECT_TRUE(head->is_start_of(bytes));
+  EXPECT_FALSE(head->continue_with(bytes));
+}
+
+TEST(CheckedHead, DoesNotGoOnWithOtherUsesOfCode) {
+  const auto head = head_of(TaskDraft());
+  const TaskDraft other([](Writer& out) {
+    out.node(NodeTag::kCode, 1);
+    out.unsigned_integer(0);
+  });
+
+  EXPECT_FALSE(head->continue_with(other.sealed()));
+}
+
+TEST(CheckedHead, IsNotKeptOfWhatIsSignedOrLarge) {
+  Bytes bytes = TaskDraft().sealed();
+  Envelope envelope = *sound_envelope(bytes);
+  const Bytes signature(64);
+  envelope.signature = signature;
+  EXPECT_FALSE(CheckedHead::make(*verify(envelope)));
+
+  TaskDraft large;
+  BodyDraft body;
+  body.name.assign(10'000, 'f');
+  large.code[0] = body.body();
+  EXPECT_FALSE(head_of(large));
+}
+
+TEST(CheckedHead, AcceptsOnlyWhatIsSoundForThoseWhoReadAll) {
+  const auto head = head_of(TaskDraft());
+  const TaskDraft other([](Writer& out) { out.text("x"); },
+                        [](Writer& out) {
+                          out.array(2);
+                          out.index(ExtType::kReference, kType);
+                          write_global(out, "len");
+                        });
+  const Bytes whole = other.sealed();
+  ASSERT_TRUE(is_sound(whole));
+  std::size_t accepted = 0;
+
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (int value = 0; value < 256; ++value) {
+      Bytes bytes = whole;
+      bytes[at] = static_cast<std::uint8_t>(value);
+      fit_digest(bytes);
+      if (!head->is_start_of(bytes) || !head->continue_with(bytes)) continue;
+      ++accepted;
+      ASSERT_TRUE(is_sound(bytes)) << "byte " << at << " is " << value;
+    }
+  }
+
+  EXPECT_GT(accepted, whole.size());
+}
+
+TEST(CheckedHead, RefusesAnyByteAlteredOrCutOff) {
+  const auto head = head_of(TaskDraft());
+  const Bytes whole = TaskDraft([](Writer& out) { out.text("x"); }).sealed();
+  ASSERT_TRUE(head->continue_with(whole));
+
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    Bytes bytes = whole;
+    bytes[at] ^= 0x11;
+    EXPECT_FALSE(head->is_start_of(bytes) && head->continue_with(bytes)) << at;
+    bytes = whole;
+    bytes.resize(at);
+    EXPECT_FALSE(head->is_start_of(bytes) && head->continue_with(bytes)) << at;
+  }
+}
+
+}  // namespace
+}  // namespace waybill

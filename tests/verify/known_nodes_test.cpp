@@ -1,0 +1,224 @@
+// Which functions and classes of a payload may be known when they come again.
+
+#include "verify/known_nodes.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "format/samples.h"
+#include "format/task_draft.h"
+#include "waybill/envelope.h"
+
+namespace waybill {
+namespace {
+
+using envelope::KnownNode;
+using samples::BodyDraft;
+using samples::Bytes;
+using samples::Draft;
+using samples::kNamespace;
+using samples::sound_envelope;
+using samples::TaskDraft;
+using samples::write_global;
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Writer;
+
+TEST(KnownNodes, AreBareFunctionsAndClasses) {
+  const TaskDraft draft;
+  const Bytes bytes = draft.sealed();
+
+  const std::vector<KnownNode> nodes =
+      envelope::find_known_nodes(sound_envelope(bytes));
+
+  ASSERT_EQ(nodes.size(), 2u);
+  EXPECT_EQ(nodes[0].tag, NodeTag::kFunction);
+  EXPECT_EQ(nodes[0].start, draft.starts[0]);
+  EXPECT_EQ(nodes[0].end(), draft.starts[1]);
+  EXPECT_EQ(nodes[0].code_uses, std::vector<std::uint32_t>{0});
+  ASSERT_EQ(nodes[0].targets.size(), 1u);
+  EXPECT_EQ(nodes[0].targets[0].number, kNamespace);
+  EXPECT_EQ(nodes[0].references_after, 0u);
+  EXPECT_EQ(nodes[1].tag, NodeTag::kClass);
+  EXPECT_EQ(nodes[1].start, draft.starts[1]);
+  EXPECT_EQ(nodes[1].code_uses, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(nodes[1].references_after, 1u);
+  ASSERT_EQ(nodes[1].classes.size(), 1u);
+  EXPECT_EQ(nodes[1].classes[0].offset, 0u);
+  EXPECT_EQ(nodes[1].classes[0].id.size(), 16u);
+}
+
+std::size_t known_in(const Draft& draft) {
+  const Bytes bytes = draft.sealed();
+  return envelope::find_known_nodes(sound_envelope(bytes)).size();
+}
+
+TEST(KnownNodes, AreNotThoseThatOthersReferInto) {
+  TaskDraft draft([](Writer& out) { out.integer(1); },
+                  [](Writer& out) { out.index(ExtType::kReference, kNamespace); });
+
+  EXPECT_EQ(known_in(draft), 0u);  // The class refers into the function, too.
+}
+
+TEST(KnownNodes, AreNotThoseThatReferToWhatIsAroundThem) {
+  Draft draft;
+  draft.code.push_back(BodyDraft().body());
+  BodyDraft second;
+  second.name = "g";
+  draft.code.push_back(second.body());
+  draft.payload.array(2);
+  for (std::uint64_t index = 0; index < 2; ++index) {
+    draft.payload.node(NodeTag::kFunction, 4);
+    draft.payload.unsigned_integer(index);
+    if (index == 0) {
+      draft.shared.push_back(draft.payload.size());
+      samples::write_namespace(draft.payload);
+    } else {
+      draft.payload.index(ExtType::kReference, 0);
+    }
+    draft.payload.array(0);
+    draft.payload.map(index == 0 ? 1 : 0);  // The first has a default.
+    if (index == 0) {
+      draft.payload.unsigned_integer(2);
+      draft.payload.node(NodeTag::kTuple, 0);
+    }
+  }
+
+  EXPECT_EQ(known_in(draft), 0u);
+}
+
+TEST(KnownNodes, AreNotThoseThatMeanWhatOnlyTheProgramKnows) {
+  for (const NodeTag tag : {NodeTag::kPersistent, NodeTag::kIdentified}) {
+    Draft draft;
+    draft.payload.node(NodeTag::kClass, 6);
+    draft.payload.binary(Bytes(16, 0xab));
+    write_global(draft.payload, "type");
+    draft.payload.text("C");
+    draft.payload.array(0);
+    draft.payload.map(0);
+    draft.payload.map(1);
+    draft.payload.text("attribute");
+    if (tag == NodeTag::kIdentified) {
+      draft.payload.node(tag, 2);
+      draft.payload.binary(Bytes(16, 1));
+    } else {
+      draft.payload.node(tag, 1);
+    }
+    draft.payload.integer(1);
+
+    EXPECT_EQ(known_in(draft), 0u);
+  }
+}
+
+using Write = std::function<void(Writer&)>;
+
+// The function that is the first body of code, with one global.
+void write_function(Writer& out, const Write& write_global_value) {
+  out.node(NodeTag::kFunction, 4);
+  out.unsigned_integer(0);
+  samples::write_namespace(out);
+  out.array(0);
+  out.map(1);
+  out.unsigned_integer(0);
+  out.map(1);
+  out.text("name");
+  write_global_value(out);
+}
+
+// [function, what follows it].
+struct FunctionDraft : Draft {
+  FunctionDraft(const Write& write_global_value, const Write& write_last) {
+    code.push_back(BodyDraft().body());
+    payload.array(2);
+    shared.push_back(payload.size());
+    write_function(payload, write_global_value);
+    write_last(payload);
+  }
+};
+
+void write_call(Writer& out, const Write& write_argument) {
+  out.node(NodeTag::kObject, 5);
+  write_global(out, "len");
+  out.array(1);
+  write_argument(out);
+  out.nil();
+  out.array(0);
+  out.map(0);
+}
+
+TEST(KnownNodes, AreFunctionsWhoseGlobalsAreMadeByNobody) {
+  const auto number = [](Writer& out) { out.integer(1); };
+  const auto itself = [](Writer& out) { out.index(ExtType::kReference, 0); };
+  const auto call = [&](Writer& out) { write_call(out, number); };
+  const auto global = [](Writer& out) { write_global(out, "len"); };
+
+  EXPECT_EQ(known_in(FunctionDraft(number, itself)), 1u);
+  EXPECT_EQ(known_in(FunctionDraft(call, itself)), 0u);
+  EXPECT_EQ(known_in(FunctionDraft(global, itself)), 0u);
+}
+
+TEST(KnownNodes, AreNotFunctionsThatOthersGet) {
+  const auto number = [](Writer& out) { out.integer(1); };
+  const auto itself = [](Writer& out) { out.index(ExtType::kReference, 0); };
+  const auto call = [&](Writer& out) { write_call(out, itself); };
+
+  EXPECT_EQ(known_in(FunctionDraft(number, call)), 0u);
+}
+
+TEST(KnownNodes, AreNotFunctionsWhoseCodeIsUsedElsewhere) {
+  const auto number = [](Writer& out) { out.integer(1); };
+  const auto both = [](Writer& out) {
+    out.array(2);
+    out.index(ExtType::kReference, 0);
+    out.node(NodeTag::kCode, 1);
+    out.unsigned_integer(0);
+  };
+
+  EXPECT_EQ(known_in(FunctionDraft(number, both)), 0u);
+}
+
+// A class whose only attribute is a function, whose only global it is told to write.
+struct MethodDraft : Draft {
+  explicit MethodDraft(const Write& write_global_value, bool is_wrapped = false) {
+    code.push_back(BodyDraft().body());
+    payload.node(NodeTag::kClass, 6);
+    payload.binary(Bytes(16, 0xab));
+    write_global(payload, "type");
+    payload.text("C");
+    payload.array(0);
+    payload.map(0);
+    payload.map(1);
+    payload.text("method");
+    const auto write_method = [&](Writer& out) {
+      write_function(out, write_global_value);
+    };
+    is_wrapped ? write_call(payload, write_method) : write_method(payload);
+  }
+};
+
+TEST(KnownNodes, AreClassesWhoseMethodsHoldNothingThatACallMakes) {
+  const auto number = [](Writer& out) { out.integer(1); };
+  const auto call = [&](Writer& out) { write_call(out, number); };
+
+  EXPECT_EQ(known_in(MethodDraft(number)), 1u);
+  EXPECT_EQ(known_in(MethodDraft(number, true)), 1u);  // As properties are.
+  EXPECT_EQ(known_in(MethodDraft(call)), 0u);
+  EXPECT_EQ(known_in(MethodDraft(call, true)), 0u);
+}
+
+TEST(KnownNodes, AreNotClassesWithoutAnId) {
+  Draft draft;
+  draft.payload.node(NodeTag::kClass, 6);
+  draft.payload.nil();
+  write_global(draft.payload, "type");
+  draft.payload.text("C");
+  draft.payload.array(0);
+  draft.payload.map(0);
+  draft.payload.map(0);
+
+  EXPECT_EQ(known_in(draft), 0u);
+}
+
+}  // namespace
+}  // namespace waybill

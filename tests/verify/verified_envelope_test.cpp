@@ -1,0 +1,81 @@
+// What must not compile: to trust shapes that nobody has checked, and to view bytes
+// that are gone.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include "format/samples.h"
+#include "waybill/admission.h"
+#include "waybill/value.h"
+
+namespace waybill {
+namespace {
+
+using samples::Bytes;
+
+template <typename T>
+concept CanBeRead = requires(const T& envelope) { read_value(envelope); };
+template <typename T>
+concept CanBeAskedAbout =
+    requires(const T& envelope) { check_policy(envelope, Policy()); };
+template <typename T>
+concept CanBeOpened = requires(T&& bytes) { open(std::forward<T>(bytes)); };
+template <typename T>
+concept CanBeOpenedWhole = requires(T&& bytes) { open_whole(std::forward<T>(bytes)); };
+template <typename T>
+concept CanBeAdmitted =
+    requires(T&& bytes) { Admission().admit(std::forward<T>(bytes)); };
+
+TEST(VerifiedEnvelope, IsMadeByVerifyAlone) {
+  static_assert(!std::is_default_constructible_v<VerifiedEnvelope>);
+  static_assert(!std::is_constructible_v<VerifiedEnvelope, Envelope>);
+  static_assert(!std::is_convertible_v<Envelope, VerifiedEnvelope>);
+  static_assert(std::is_convertible_v<VerifiedEnvelope, const Envelope&>);
+}
+
+TEST(VerifiedEnvelope, IsWhatTrustsShapesTakes) {
+  static_assert(CanBeRead<VerifiedEnvelope> && !CanBeRead<Envelope>);
+  static_assert(CanBeAskedAbout<VerifiedEnvelope> && !CanBeAskedAbout<Envelope>);
+}
+
+TEST(VerifiedEnvelope, ViewsNoTemporary) {
+  static_assert(CanBeOpened<Bytes&> && CanBeOpened<const Bytes&>);
+  static_assert(CanBeOpened<BytesView> && CanBeOpened<const BytesView&>);
+  static_assert(!CanBeOpened<Bytes>);
+  static_assert(CanBeOpenedWhole<const Bytes&> && CanBeOpenedWhole<BytesView>);
+  static_assert(!CanBeOpenedWhole<Bytes>);
+  static_assert(CanBeAdmitted<const Bytes&> && CanBeAdmitted<BytesView>);
+  static_assert(!CanBeAdmitted<Bytes> && !CanBeAdmitted<std::array<std::uint8_t, 4>>);
+}
+
+// read_value() crashed on it when it took an envelope that was only opened.
+TEST(VerifiedEnvelope, IsNoneWithANodeThatHasNoShape) {
+  samples::Draft draft;
+  draft.payload.node(static_cast<wire::NodeTag>(99), 1);
+  draft.payload.nil();
+  const Bytes bytes = draft.sealed();
+
+  const auto opened = open(bytes);
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(verify(*opened).error().code, ErrorCode::kUnknownTag);
+  EXPECT_EQ(read_value(bytes).error().code, ErrorCode::kUnknownTag);
+}
+
+TEST(VerifiedEnvelope, IsTheEnvelopeThatWasOpened) {
+  const Bytes bytes = samples::data_envelope();
+  Envelope opened = *open(bytes);
+  const BytesView payload = opened.payload.bytes;
+
+  const auto copied = verify(opened);
+  const auto moved = verify(std::move(opened));
+
+  ASSERT_TRUE(copied && moved);
+  EXPECT_EQ((*copied)->payload.bytes.data(), payload.data());
+  EXPECT_EQ((*moved)->payload.bytes.data(), payload.data());
+}
+
+}  // namespace
+}  // namespace waybill

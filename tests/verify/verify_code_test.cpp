@@ -1,0 +1,140 @@
+// What verify() says of code that is unsound, and where. The rules themselves have
+// their tests in tests/bytecode.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "format/samples.h"
+#include "waybill/envelope.h"
+
+namespace waybill {
+namespace {
+
+using samples::BodyDraft;
+using samples::Bytes;
+using samples::Draft;
+using wire::NodeTag;
+
+Result<void> verdict_on(const Draft& draft) {
+  const Bytes bytes = draft.sealed();
+  const Result<Envelope> envelope = open(bytes);
+  if (!envelope) return tl::unexpected(envelope.error());
+  return verify(*envelope).map([](const auto&) {});
+}
+
+// The verdict on an envelope with this body alone, and where the part stands there.
+std::pair<Result<void>, std::size_t> verdict_and_place(
+    const BodyDraft& body, const Bytes& part, PythonVersion python = {3, 11, 3495}) {
+  Draft draft;
+  draft.python = python;
+  draft.code.push_back(body.body());
+  draft.payload.nil();
+  const Bytes bytes = draft.sealed();
+  const auto found = std::search(bytes.begin(), bytes.end(), part.begin(), part.end());
+  return {verdict_on(draft), static_cast<std::size_t>(found - bytes.begin())};
+}
+
+TEST(VerifyCode, RefusesInstructionsThatAreUnsoundAndTellsWhere) {
+  BodyDraft index, opcode;
+  index.instructions = {0x97, 0, 0x64, 7, 0x53, 0};   // LOAD_CONST 7
+  opcode.instructions = {0x97, 0, 0x53, 0, 0x03, 0};  // Of specialised code.
+
+  const auto [of_index, index_at] = verdict_and_place(index, index.instructions);
+  const auto [of_opcode, opcode_at] = verdict_and_place(opcode, opcode.instructions);
+
+  ASSERT_FALSE(of_index);
+  EXPECT_EQ(of_index.error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(of_index.error().offset, index_at + 2);
+  EXPECT_EQ(of_index.error().detail,
+            "LOAD_CONST takes number 7 of constants, which is not there");
+  ASSERT_FALSE(of_opcode);
+  EXPECT_EQ(of_opcode.error().code, ErrorCode::kUnknownTag);
+  EXPECT_EQ(of_opcode.error().offset, opcode_at + 4);
+}
+
+TEST(VerifyCode, RefusesExceptionTablesThatAreUnsoundAndTellsWhere) {
+  BodyDraft body;
+  body.exception_table = {0x80, 1, 1, 0, 0x81, 1, 9, 0};
+
+  const auto [verdict, at] = verdict_and_place(body, body.exception_table);
+
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(verdict.error().offset, at + 4);
+}
+
+TEST(VerifyCode, RefusesConstantsNestedDeeperThanAnyCompilerWrites) {
+  const auto nested = [](std::size_t depth) {
+    BodyDraft body;
+    body.write_constants = [depth](wire::Writer& out) {
+      out.array(1);
+      for (std::size_t i = 0; i < depth; ++i) out.node(NodeTag::kTuple, 1);
+      out.nil();
+    };
+    body.instructions = {0x97, 0, 0x64, 0, 0x53, 0};
+    return verdict_and_place(body, {}).first;
+  };
+
+  EXPECT_TRUE(nested(200));
+  const Result<void> deeper = nested(201);
+  ASSERT_FALSE(deeper);
+  EXPECT_EQ(deeper.error().code, ErrorCode::kLimitExceeded);
+  EXPECT_FALSE(nested(100'000));
+}
+
+TEST(VerifyCode, ChecksOnlyCountsOfCodeOfUnknownPythons) {
+  BodyDraft body;
+  body.instructions = {0xff, 0xff};
+  BodyDraft odd = body;
+  odd.instructions = {0xff};
+
+  for (const PythonVersion& python :
+       {PythonVersion{3, 10, 3439}, {3, 99, 1}, {2, 111, 1}, {4294967, 295, 1}}) {
+    EXPECT_TRUE(verdict_and_place(body, {}, python).first);
+    EXPECT_FALSE(verdict_and_place(odd, {}, python).first);
+  }
+}
+
+TEST(VerifyCode, RefusesLineTablesThatAreUnsoundAndTellsWhere) {
+  // The code has two units.
+  const auto verdict_on_table = [](const Bytes& table, bool is_nested = false) {
+    Draft draft;
+    BodyDraft outer;
+    if (is_nested) {
+      BodyDraft inner;
+      inner.name = "inner";
+      draft.code.push_back(inner.body());
+      outer.nested_hash = samples::hash_of(draft.code[0]);
+    }
+    draft.code.push_back(outer.body());
+    draft.payload.node(NodeTag::kCode, 1);
+    draft.payload.integer(is_nested ? 1 : 0);
+    draft.places.array(1);
+    for (int depth = 0; depth <= is_nested; ++depth) {
+      draft.places.array(4);
+      draft.places.text("a.py");
+      draft.places.integer(1);
+      draft.places.binary(depth == is_nested ? table : Bytes{});
+      draft.places.array(depth < is_nested ? 1 : 0);
+    }
+    return std::pair(verdict_on(draft), draft.sealed());
+  };
+  const Bytes wrong{0xf8, 0xf9, 0x2a};
+
+  EXPECT_TRUE(verdict_on_table({}).first);
+  EXPECT_TRUE(verdict_on_table({0xf9}).first);
+  EXPECT_FALSE(verdict_on_table({0xfa}).first);
+  for (const bool is_nested : {false, true}) {
+    const auto [verdict, bytes] = verdict_on_table(wrong, is_nested);
+    const auto at = std::search(bytes.begin(), bytes.end(), wrong.begin(), wrong.end());
+    ASSERT_FALSE(verdict);
+    EXPECT_EQ(verdict.error().code, ErrorCode::kMalformed);
+    EXPECT_EQ(verdict.error().offset, static_cast<std::size_t>(at - bytes.begin()) + 1);
+    EXPECT_EQ(verdict.error().detail, "the line table covers more code than there is");
+  }
+}
+
+}  // namespace
+}  // namespace waybill
