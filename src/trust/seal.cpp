@@ -1,0 +1,89 @@
+// Puts envelopes together, and signs them. See docs/wire_format.md for the bytes.
+// Tested by tests/format/envelope_test.cpp and tests/trust/signature_test.cpp.
+
+#include "base/hash.h"
+#include "format/manifest_codec.h"
+#include "trust/signature_tail.h"
+#include "waybill/envelope.h"
+#include "wire/format.h"
+#include "wire/writer.h"
+
+namespace waybill {
+namespace {
+
+constexpr std::uint64_t kCodeEntryLength = 2;
+constexpr std::string_view kMark(wire::kMark, sizeof wire::kMark);
+
+// Everything but the manifest's bytes, the payload, the bodies and the places.
+std::size_t frame_bound(const Parts& parts) {
+  constexpr std::size_t kNumber = 9;
+  constexpr std::size_t kFixed = 1 + 1 + 1 + kMark.size() + 4 * kNumber + 2 * 5 + 2 +
+                                 2 + sizeof(std::uint64_t) + 1;
+  return kFixed + parts.code.size() * (1 + kNumber) + parts.shared.size() * kNumber;
+}
+
+}  // namespace
+
+std::size_t sealed_bound(const Parts& parts) {
+  constexpr std::size_t kBinaryHead = 5;
+  std::size_t bound = frame_bound(parts) + parts.payload.size() + parts.places.size();
+  if (!parts.application.empty()) bound += kBinaryHead + parts.application.size();
+  if (parts.key != nullptr) bound += envelope::tail_size(parts.key->algorithm());
+  for (const Insertion& insertion : parts.payload_insertions) {
+    bound += insertion.bytes.size();
+  }
+  bound += parts.manifest != nullptr ? envelope::manifest_bound(*parts.manifest)
+                                     : 1 + parts.encoded_manifest.size();
+  for (BytesView body : parts.code) bound += body.size();
+  return bound;
+}
+
+std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
+  wire::CursorWriter writer(out);
+  writer.array(wire::kSectionCount);
+  const bool has_application = !parts.application.empty();
+  writer.array(wire::kHeaderFieldCount + (has_application ? 1 : 0));
+  writer.text(kMark);
+  writer.unsigned_integer(kFormatVersion);
+  writer.unsigned_integer(parts.python.major);
+  writer.unsigned_integer(parts.python.minor);
+  writer.unsigned_integer(parts.python.magic);
+  if (has_application) writer.binary(parts.application);
+
+  if (parts.manifest != nullptr) {
+    envelope::write_manifest(writer, *parts.manifest);
+  } else if (parts.encoded_manifest.empty()) {
+    writer.map(0);
+  } else {
+    writer.append(parts.encoded_manifest);
+  }
+
+  writer.array(parts.code.size());
+  for (BytesView body : parts.code) {
+    writer.array(kCodeEntryLength);
+    writer.unsigned_integer(body.size());
+    writer.append(body);
+  }
+  writer.array(parts.shared.size());
+  for (std::uint64_t position : parts.shared) writer.unsigned_integer(position);
+  writer.append(parts.payload, parts.payload_insertions);
+  writer.map(parts.places.empty() ? 0 : 1);
+  if (!parts.places.empty()) {
+    writer.unsigned_integer(static_cast<std::uint64_t>(wire::NotesKey::kPlaces));
+    writer.append(parts.places);
+  }
+
+  writer.binary(base::digest_of({out, writer.at()}));
+  if (parts.key != nullptr) return envelope::write_tail(*parts.key, out, writer.at());
+  writer.nil();
+  return writer.at();
+}
+
+void seal(const Parts& parts, std::vector<std::uint8_t>& out) {
+  const std::size_t start = out.size();
+  out.resize(start + sealed_bound(parts));
+  const std::uint8_t* end = seal_at(parts, out.data() + start);
+  out.resize(static_cast<std::size_t>(end - out.data()));
+}
+
+}  // namespace waybill
