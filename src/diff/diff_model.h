@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "report/report_model.h"
+#include "text/json_tree.h"
 #include "waybill/diff.h"
 
 namespace waybill::envelope {

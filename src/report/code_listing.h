@@ -10,8 +10,9 @@
 #include "bytecode/disassembly.h"
 #include "format/code_body.h"
 #include "format/code_places.h"
-#include "report/report_model.h"
 #include "report/value_text.h"
+#include "text/json_tree.h"
+#include "waybill/report.h"
 
 namespace waybill::envelope {
 

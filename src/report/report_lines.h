@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/report_model.h"
+#include "text/json_tree.h"
 
 namespace waybill::envelope {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/report_lines.h"
+#include "report/report_model.h"
 #include "text/control_characters.h"
 #include "text/format_text.h"
 #include "waybill/report.h"
@@ -175,26 +176,7 @@ void add_sections(const Json& sections, const Paint& paint, std::string& out) {
 }  // namespace
 }  // namespace envelope
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t length = 0;
-    const char32_t point = envelope::first_character(text.substr(at), length);
-    if (length == 0) {
-      out += format_text("\\x{:02x}", static_cast<std::uint8_t>(text[at]));
-      length = 1;
-    } else if (envelope::is_control(point)) {
-      const auto number = static_cast<std::uint32_t>(point);
-      out += point < 0x100     ? format_text("\\x{:02x}", number)
-             : point < 0x10000 ? format_text("\\u{:04x}", number)
-                               : format_text("\\U{:08x}", number);
-    } else {
-      out += text.substr(at, length);
-    }
-    at += length;
-  }
-  return out;
-}
+std::string printable(std::string_view text) { return envelope::printable_text(text); }
 
 std::string report_text(const Envelope& envelope, const ReportOptions& options) {
   envelope::Tree tree;

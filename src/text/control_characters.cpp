@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "text/format_text.h"
+
 namespace waybill::envelope {
 namespace {
 
@@ -73,6 +75,27 @@ bool is_control(char32_t point) {
   return std::ranges::any_of(kControls, [&](const Range& range) {
     return range.first <= point && point <= range.last;
   });
+}
+
+std::string printable_text(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t length = 0;
+    const char32_t point = first_character(text.substr(at), length);
+    if (length == 0) {
+      out += format_text("\\x{:02x}", static_cast<std::uint8_t>(text[at]));
+      length = 1;
+    } else if (is_control(point)) {
+      const auto number = static_cast<std::uint32_t>(point);
+      out += point < 0x100     ? format_text("\\x{:02x}", number)
+             : point < 0x10000 ? format_text("\\u{:04x}", number)
+                               : format_text("\\U{:08x}", number);
+    } else {
+      out += text.substr(at, length);
+    }
+    at += length;
+  }
+  return out;
 }
 
 }  // namespace waybill::envelope

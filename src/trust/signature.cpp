@@ -7,7 +7,7 @@
 
 #include <sodium.h>
 
-#include "report/report_model.h"
+#include "text/json_tree.h"
 #include "trust/secret.h"
 #include "trust/signature_tail.h"
 #include "wire/reader.h"

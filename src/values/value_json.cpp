@@ -13,9 +13,9 @@
 #include <cmath>
 #include <set>
 
-#include "report/report_model.h"
 #include "text/control_characters.h"
 #include "text/json_paint.h"
+#include "text/json_tree.h"
 #include "wire/utf8.h"
 
 namespace waybill {

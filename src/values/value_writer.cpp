@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "text/control_characters.h"
 #include "values/value_keys.h"
 #include "values/value_leaf.h"
-#include "waybill/report.h"
 #include "waybill/value.h"
 #include "wire/writer.h"
 
@@ -147,7 +147,7 @@ class ValueWriter {
     if (place % 2 == 0) return ".keys()[" + std::to_string(place / 2) + "]";
     if (const auto* text = key.get_if<std::string>();
         text && text->size() < kMaxPathText) {
-      return "['" + printable(*text) + "']";
+      return "['" + envelope::printable_text(*text) + "']";
     }
     return ".values()[" + std::to_string(place / 2) + "]";
   }
