@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "python/cache/known_class.h"
 #include "python/cache/methods.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
 
 namespace waybill::py {

@@ -7,13 +7,13 @@
 #include <span>
 #include <string>
 
-#include "python/cache/known_class.h"
 #include "python/decode/graph_decoder.h"
 #include "python/decode/lookup_check.h"
 #include "python/decode/standard_types.h"
 #include "python/decode/state_setter.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/namespaces.h"
 #include "python/runtime/own_names.h"

@@ -3,10 +3,10 @@
 // Tested by tests/python/streams/test_pickler.py and
 // tests/python/api/test_replacements.py.
 
-#include "python/cache/known_class.h"
 #include "python/discovery/code_view.h"
 #include "python/encode/graph_encoder.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
 
 namespace waybill::py {

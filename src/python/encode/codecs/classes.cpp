@@ -2,10 +2,10 @@
 // are told by waybill._classes, in Python.
 // Tested by tests/python/classes/test_classes.py.
 
-#include "python/cache/known_class.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
 
 namespace waybill::py {

@@ -1,0 +1,30 @@
+#pragma once
+
+// What has an id of its own: classes by value, and what else is one object in each
+// process. waybill._identity keeps the ids; here they are looked up.
+
+#include <Python.h>
+
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+
+namespace waybill::py {
+
+// What has this id; null if nothing has.
+Ref object_with_id(const State& state, PyObject* id);
+
+// The same if it is complete, else null.
+Ref identified_object(const State& state, PyObject* id);
+
+// What the tracker notes of an object: reference, id, whether it is at home, and how
+// far the id is from its content. Borrowed; null if it notes nothing.
+PyObject* tracked_entry(const State& state, PyObject* object);
+
+// Whether it was sent or received under an id of its own.
+bool has_id(const State& state, PyObject* object);
+
+// Whether the program of this process made the class, or else a payload. What is at
+// home has its methods from here.
+bool is_home(const State& state, PyObject* type);
+
+}  // namespace waybill::py
