@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include "python/decode/decode_hooks.h"
 #include "python/encode/graph_encoder.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"

@@ -13,12 +13,12 @@
 
 #include "format/attribute_targets.h"
 #include "python/decode/code_builder.h"
+#include "python/decode/decode_hooks.h"
 #include "python/decode/key_guard.h"
 #include "python/decode/lookup_check.h"
 #include "python/decode/module_importer.h"
 #include "python/decode/shared_positions.h"
 #include "python/decode/text_maker.h"
-#include "python/encode/hooks.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/ref.h"

@@ -13,7 +13,7 @@
 
 #include "python/discovery/import_collector.h"
 #include "python/encode/code_encoder.h"
-#include "python/encode/hooks.h"
+#include "python/encode/encode_hooks.h"
 #include "python/encode/large_binaries.h"
 #include "python/encode/plain_writer.h"
 #include "python/encode/plan.h"

@@ -1,0 +1,33 @@
+#pragma once
+
+// What a caller can change about one loads: the methods of an Unpickler, and the options
+// of the function. All references are borrowed and null where nothing was given; whoever
+// fills the struct keeps them alive.
+
+#include <Python.h>
+
+#include "waybill/admission.h"
+
+namespace waybill::py {
+
+struct DecodeHooks {
+  PyObject* persistent_load = nullptr;  // callable(id) -> obj
+  PyObject* find_class = nullptr;       // callable(module, name) -> obj
+  PyObject* buffers = nullptr;          // iterator of bytes-like objects
+  // [{position: object}] of the earlier payloads of a stream; this one's is added.
+  PyObject* history = nullptr;
+  bool resets_classes = false;      // A class that is known gets its state anew.
+  PyObject* class_state = nullptr;  // A str: whose word alone counts.
+  bool leaves_missing = false;      // Modules that are not here are no error yet.
+  // On what terms payloads are let in; null: what is sound is.
+  const Admission* admission = nullptr;
+
+  // Whether there are none, and so the bytes alone decide what they become.
+  bool are_none() const {
+    return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
+           history == nullptr && !resets_classes && class_state == nullptr &&
+           admission == nullptr;
+  }
+};
+
+}  // namespace waybill::py
