@@ -1,8 +1,8 @@
 #pragma once
 
-// What a caller can change about one loads: the methods of an Unpickler, and the options
-// of the function. All references are borrowed and null where nothing was given; whoever
-// fills the struct keeps them alive.
+// What a caller can change about one loads: the methods of an Unpickler, and the
+// options of the function. All references are borrowed and null where nothing was
+// given; whoever fills the struct keeps them alive.
 
 #include <Python.h>
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "python/decode/graph_decoder.h"
+#include "python/decode/scalars.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/leaves.h"
 
 namespace waybill::py {
 

@@ -13,10 +13,10 @@
 
 #include "format/plain.h"
 #include "python/decode/key_guard.h"
+#include "python/decode/scalars.h"
 #include "python/decode/shared_positions.h"
 #include "python/decode/text_maker.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/leaves.h"
 #include "wire/format.h"
 #include "wire/lead.h"
 #include "wire/number.h"

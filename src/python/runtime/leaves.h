@@ -4,9 +4,6 @@
 
 #include <Python.h>
 
-#include "python/runtime/ref.h"
-#include "wire/token.h"
-
 namespace waybill::py {
 
 // Whether hash(), ==, repr() and every look at the object end with itself: no code of
@@ -25,24 +22,6 @@ inline bool is_long_leaf(PyObject* object) {
   if (PyUnicode_CheckExact(object))
     return PyUnicode_GET_LENGTH(object) >= kSharedLength;
   return PyBytes_CheckExact(object) && PyBytes_GET_SIZE(object) >= kSharedLength;
-}
-
-// None, a bool or a number; null without an error for any other token.
-inline Ref scalar_of(const wire::Token& token) {
-  switch (token.type) {
-    case wire::TokenType::kNil:
-      return Ref::share(Py_None);
-    case wire::TokenType::kBoolean:
-      return Ref::share(token.integer != 0 ? Py_True : Py_False);
-    case wire::TokenType::kInteger:
-      return Ref::steal(PyLong_FromLongLong(token.integer));
-    case wire::TokenType::kUnsigned:
-      return Ref::steal(PyLong_FromUnsignedLongLong(token.unsigned_integer));
-    case wire::TokenType::kReal:
-      return Ref::steal(PyFloat_FromDouble(token.real));
-    default:
-      return {};
-  }
 }
 
 }  // namespace waybill::py
