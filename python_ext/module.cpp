@@ -211,7 +211,7 @@ int execute(PyObject* module) {
     demand_gil();
     // Python's half takes these when it is imported.
     check(PyModule_AddFunctions(module, kClassMethods));
-    waybill::py::init_state(*state);
+    waybill::py::start(*state);
     check(PyModule_AddFunctions(module, kAdmissionMethods));
     check(PyModule_AddFunctions(module, kKeyMethods));
     check(PyModule_AddFunctions(module, kStreamMethods));

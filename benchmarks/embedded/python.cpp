@@ -6,6 +6,8 @@
 
 #include <optional>
 
+#include "python/serializer.h"
+
 namespace waybill::bench {
 namespace {
 
@@ -40,7 +42,7 @@ int main(int argc, char** argv) {
   int result = 0;
   try {
     waybill::bench::made_by("import sys; it = sys.path.insert(0, '" WAYBILL_SITE "')");
-    waybill::py::init_state(waybill::bench::kept.emplace());
+    waybill::py::start(waybill::bench::kept.emplace());
     benchmark::RunSpecifiedBenchmarks();
   } catch (const waybill::py::PyError&) {
     PyErr_Print();

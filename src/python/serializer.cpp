@@ -48,10 +48,6 @@ struct Encoding {
   }
 };
 
-}  // namespace
-
-namespace {
-
 // Writes the sections around the payload in place: the bytes object is the only copy.
 Ref seal_in_place(const Parts& parts) {
   const std::size_t bound = sealed_bound(parts);
@@ -118,6 +114,13 @@ Ref sealed(const State& state, Encoding& encoding, const EncodeHooks& hooks) {
 }
 
 }  // namespace
+
+void start(State& state) {
+  init_state(state);
+  state.code_extra_index = code_info_index();
+  PyErr_Clear();  // No index left is no failure.
+  state.received = std::make_shared<ReceivedEnvelopes>();
+}
 
 Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
   EncodeOptions options;

@@ -13,6 +13,9 @@
 
 namespace waybill::py {
 
+// Makes a new state ready. Throws PyError.
+void start(State& state);
+
 // An envelope as bytes. Throws PyError.
 Ref encode(State& state, PyObject* object, const EncodeHooks& hooks);
 

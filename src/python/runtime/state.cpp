@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "python/cache/received_envelope.h"
-#include "python/discovery/code_info.h"
 #include "python/runtime/compat.h"
 
 namespace waybill::py {
@@ -188,9 +186,6 @@ void init_state(State& state) {
                   static_cast<std::uint32_t>(magic) & 0xffff};
   state.empty =
       Ref::steal(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
-  state.code_extra_index = code_info_index();
-  PyErr_Clear();  // No index left is no failure.
-  state.received = std::make_shared<ReceivedEnvelopes>();
 }
 
 PyObject* late(const State& state, Ref LateHelpers::* helper) {

@@ -104,7 +104,8 @@ struct State {
   mutable KnownCodes known_codes;
 };
 
-// Fills all but `late`. Throws PyError.
+// Fills all but `late`, and but what rooms above keep here: start() of the serializer
+// does that too. Throws PyError.
 void init_state(State& state);
 
 // One of the late helpers, borrowed from the state, which keeps it from then on. May
