@@ -14,17 +14,7 @@ from sources import imported
 
 NAMES = ("module_one", "module_two", "module_one.inner", "module_one.other")
 
-
-@pytest.fixture(autouse=True)
-def modules():
-    with (
-        imported("module_one", value=1) as one,
-        imported("module_two", value=2) as two,
-        imported("module_one.inner", thing=3) as inner,
-        imported("module_one.other"),
-    ):
-        one.inner = inner
-        yield one, two, inner
+pytestmark = pytest.mark.usefixtures("modules")
 
 
 def function(body="return one, two.value, one.inner.thing, len", **scope):

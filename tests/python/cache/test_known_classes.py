@@ -16,11 +16,7 @@ import waybill
 from known_scope import SOURCE, long_way, seen, warm
 from sources import define, imported
 
-
-@pytest.fixture(autouse=True)
-def modules():
-    with imported("module_one", value=1) as one, imported("module_two", value=2) as two:
-        yield one, two
+pytestmark = pytest.mark.usefixtures("modules")
 
 
 @pytest.fixture

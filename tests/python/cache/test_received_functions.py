@@ -15,18 +15,8 @@ import msgpack
 import pytest
 import waybill
 import xxhash
-from sources import imported
 
-
-@pytest.fixture(autouse=True)
-def modules():
-    with (
-        imported("module_one", value=1) as one,
-        imported("module_one.inner", thing=3) as inner,
-        imported("module_two", value=2) as two,
-    ):
-        one.inner = inner
-        yield one, two, inner
+pytestmark = pytest.mark.usefixtures("modules")
 
 
 def payload_of(source="def f(x=None): return one, two.value", **scope):
