@@ -8,7 +8,7 @@ import threading
 
 import fresh_process
 import pytest
-import test_subinterpreters
+import subinterpreters
 import waybill
 from sources import define
 from waybill import _pickled
@@ -146,7 +146,7 @@ RESTRICT = "import waybill; waybill.restrict(policy=waybill.security.INSTALLED_C
     ids=["here", "by another copy of the module", "in another interpreter"],
 )
 def test_what_was_let_in_before_is_asked_about_again_on_new_terms(restrict):
-    answer = test_subinterpreters.run(f"""
+    answer = subinterpreters.run(f"""
 import sys, waybill
 from waybill._pickled import load_shared
 payload = waybill.dumps(lambda: 1)
