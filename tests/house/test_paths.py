@@ -1,0 +1,59 @@
+"""Paths on the pages lead to files."""
+
+import re
+
+import pytest
+from pages import PAGES, ROOT, name_of
+
+FOLDERS = r"src|include|python_ext|tests|fuzz|benchmarks|cmake|\.ci"
+# A folder of the reader's, in an example.
+NOT_OURS = {"src/tools"}
+PACKAGE = ROOT / "python_ext" / "waybill"
+
+
+def rows(page, head):
+    """The cells of each row of the table with this head."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    table = text.partition(f"\n{head}\n")[2].partition("\n\n")[0]
+    return [line.strip("|").split("|") for line in table.splitlines()[1:]]
+
+
+def quoted(text):
+    return re.findall(r"`([^`\s]+)`", text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_paths_on_a_page_are_there(page):
+    named = re.findall(rf"`((?:{FOLDERS})/[\w./-]+)`", page.read_text(encoding="utf-8"))
+
+    assert [p for p in named if not (ROOT / p).exists() and p not in NOT_OURS] == []
+
+
+def test_each_question_of_a_newcomer_has_a_path_for_an_answer():
+    answers = {
+        question.strip(): quoted(answer)
+        for question, answer in rows("contributing.md", "| where is | in |")
+    }
+
+    assert len(answers) >= 10
+    for question, paths in answers.items():
+        assert paths, question
+        assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_names_on_the_map_stand_in_the_folder_before_them():
+    lost, found = [], 0
+    for _, files in rows("architecture.md", "| to understand | read |"):
+        folder = None
+        for name in quoted(files):
+            if re.match(rf"(?:{FOLDERS})/", name):
+                path = ROOT / name
+                folder = path if path.is_dir() else path.parent
+            else:
+                path = (PACKAGE if name[0] == "_" else folder) / name
+            found += 1
+            if not path.exists():
+                lost.append(name)
+
+    assert found > 50
+    assert lost == []
