@@ -69,6 +69,9 @@ def class_parts(cls: Any) -> Any:
     own = _without_slots(cls, own, namespace)
     if _needs_keywords(cls):
         namespace["__init_subclass__"] = False
+    for name in _properties_of(type(cls)):
+        if name in own:
+            namespace[name] = own.pop(name)
     for name in _BEFORE_IT_IS_MADE:
         value = vars(cls).get(name)
         if value is not None and type(value) not in _MADE_OF_SLOTS:
@@ -112,6 +115,18 @@ def class_parts(cls: Any) -> Any:
         else:  # NamedTuple and TypedDict made another class of them.
             namespace["__orig_bases__"] = written
     return type(cls), cls.__name__, list(bases), namespace, own
+
+
+def _properties_of(metaclass):
+    """Names that only a class statement can give to a class: to set them later would
+    ask the metaclass's property of that name."""
+    bases = [base for base in metaclass.__mro__ if base not in (type, object)]
+    return {
+        name: None
+        for base in bases
+        for name, value in vars(base).items()
+        if isinstance(value, property) and value.fset is None
+    }
 
 
 def _module_of(cls):

@@ -247,6 +247,12 @@ reduce_by_type = _later("instances", "reduce_by_type")
 #: Asked with an object that object.__reduce_ex__ cannot take apart.
 reduce_by_members = _later("instances", "reduce_by_members")
 
+
+def with_globals(module, carrier):
+    """The ``__module__`` of a class, once the globals of its methods are there."""
+    return module
+
+
 #: Asked with what an extension module of a package by value made, with the name of that
 #: module, and where the object is found: the reducer's answer that makes a stand-in.
 stand_in_answer = _later("missing_modules", "stand_in_answer")

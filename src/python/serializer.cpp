@@ -22,8 +22,8 @@
 #include "python/decode/module_importer.h"
 #include "python/decode/plain_decoder.h"
 #include "python/discovery/code_view.h"
-#include "python/runtime/compat.h"
 #include "python/encode/kept_function.h"
+#include "python/runtime/compat.h"
 
 namespace waybill::py {
 

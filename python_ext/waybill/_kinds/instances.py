@@ -38,9 +38,13 @@ def reduce_by_members(obj):
 def reduce_without_class(obj):
     """What an object holds, for one that is made before its class is there as a whole.
 
-    No code of the class runs then, neither to take it apart nor to make it.
+    No code of the class makes it then. What it holds is what object.__reduce_ex__ sends
+    of it besides the arguments; None where the class says itself what that is: it may
+    leave out what is of this process, such as hashes.
     """
     cls = type(obj)
+    if not _has_state_of_object(cls):
+        return None
     slots = _slots(cls)
     _demand_plain_layout(cls, slots)
     members = getattr(obj, "__dict__", None) or None, _values(obj, slots)

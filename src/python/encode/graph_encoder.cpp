@@ -111,6 +111,10 @@ bool GraphEncoder::value(PyObject* object) {
 
 bool GraphEncoder::content(PyObject* object) {
   current_ = object;
+  if (!deferred_.empty() && PyFunction_Check(object)) {
+    Deferred* deferred = deferred_of(object);
+    if (deferred != nullptr && !deferred->is_written) return write_deferred();
+  }
   if (is_long_leaf(object) && may_be_met_again(object) && known(key_of(object)))
     return false;
   if (PyBytes_CheckExact(object)) return binary(object), false;

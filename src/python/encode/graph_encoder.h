@@ -14,11 +14,11 @@
 #include "python/discovery/import_collector.h"
 #include "python/encode/code_encoder.h"
 #include "python/encode/encode_hooks.h"
+#include "python/encode/kept_function.h"
 #include "python/encode/large_binaries.h"
 #include "python/encode/plain_writer.h"
 #include "python/encode/plan.h"
 #include "python/encode/written_names.h"
-#include "python/encode/kept_function.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/state.h"
 #include "wire/writer.h"
@@ -39,6 +39,16 @@ struct EncodeOptions {
 
 // The elements of a set, given and returned as a tuple, in canonical order.
 Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements);
+
+// Whether it is a function, or what makes a method of one.
+bool is_method(PyObject* value);
+
+// A global that the code of a function names, what it is now, and when it is written.
+struct Global {
+  const GlobalUse* use;
+  Ref value;
+  int turn;
+};
 
 class GraphEncoder {
  public:
@@ -148,6 +158,24 @@ class GraphEncoder {
   // may run code of others, so the caller holds `object` itself.
   void add_companion(PyObject* object);
 
+  // What the methods of a class name, until all methods are written.
+  struct Deferred {
+    Ref carrier;  // The function that brings it.
+    std::vector<Global> globals;
+    std::vector<Ref> modules;
+    bool is_written = false;
+  };
+  // The attributes of a class, with a place behind the methods where write_deferred()
+  // comes in, if there is something to defer.
+  Ref with_deferred_globals(PyObject* type, const Ref& attributes);
+  // What is put aside for the innermost class that is being written; null if nothing
+  // is.
+  Deferred* deferred_here();
+  // Where globals of a method are put aside; null if they are not.
+  Deferred* deferred_for(PyObject* globals);
+  // What a function brings, if it is nothing but a carrier; else null.
+  Deferred* deferred_of(PyObject* carrier);
+
   // Whether a value that only annotations of a function with these globals name is sent
   // for them. Of a module by value is sent what a receiver has anyhow.
   bool is_known_to_receiver(PyObject* globals, PyObject* value);
@@ -227,6 +255,8 @@ class GraphEncoder {
   // dict, without asking that; false if it is none, or if its class comes first.
   bool instance(PyObject* object);
   bool is_taken_apart_by_object(PyTypeObject* type);
+  Ref new_carrier(PyObject* attributes);
+  bool write_deferred();
   // Writes a stand-in for what an extension made, if code refers to it.
   bool write_stand_in(PyObject* object);
   // `answer`: what a hook gave in place of the object's own reducer, or null.
@@ -339,6 +369,7 @@ class GraphEncoder {
   };
   std::map<PyObject*, OwnModule> own_modules_;
   std::map<PyObject*, std::pair<Ref, Ref>> extensions_;  // Of types; extension_of().
+  std::map<PyObject*, Deferred> deferred_;               // By class.
   OwnModule& own_module_entry(PyObject* module);
   void want(OwnModule& own, PyObject* name);
   std::map<std::string, PyObject*> written_ids_;  // Of what is no class.

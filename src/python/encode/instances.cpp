@@ -51,16 +51,6 @@ bool has_only_a_dict(PyTypeObject* type) {
   return type->tp_itemsize == 0 && static_cast<std::size_t>(type->tp_basicsize) <= size;
 }
 
-// What is set on a class before all that is no method.
-bool is_method(PyObject* value) {
-  if (PyFunction_Check(value)) return true;
-  for (PyTypeObject* type :
-       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
-    if (PyObject_TypeCheck(value, type)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool GraphEncoder::is_within_method_of(PyTypeObject* type) const {
@@ -70,6 +60,11 @@ bool GraphEncoder::is_within_method_of(PyTypeObject* type) const {
     const Frame& attributes = stack_[place + 1];
     if (!attributes.key) continue;
     const Ref dict = type_dict(open);
+    // With it come the globals of all methods: deferred_globals.cpp.
+    if (PyUnicode_Check(attributes.key.get()) &&
+        PyUnicode_Compare(attributes.key.get(), state_.names.module.get()) == 0) {
+      return true;
+    }
     PyObject* value = raw_get(dict.get(), attributes.key.get());
     if (value != nullptr && is_method(value)) return true;
   }
@@ -102,6 +97,10 @@ bool GraphEncoder::instance(PyObject* object) {
   MemoEntry* written_type = memo_.find(key_of(reinterpret_cast<PyObject*>(type)));
   if (written_type == nullptr || !written_type->is_created) return false;
   if (!is_taken_apart_by_object(type)) return false;
+  // It may have to be made without its __new__.
+  if (type->tp_new != PyBaseObject_Type.tp_new && is_within_method_of(type)) {
+    return false;
+  }
   if (hooks.by_value != nullptr && extension_of(type) != nullptr) return false;
   // Somebody may register a reducer at any time.
   if (reducer_of(object) || user_reducer(*this, type)) return false;

@@ -100,6 +100,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::stand_in_for, "waybill._reducers", "stand_in_for"},
     {&State::reduce_by_type, "waybill._reducers", "reduce_by_type"},
     {&State::reduce_by_members, "waybill._reducers", "reduce_by_members"},
+    {&State::with_globals, "waybill._reducers", "with_globals"},
     {&State::stand_in_answer, "waybill._reducers", "stand_in_answer"},
     {&State::reduce_without_class, "waybill._reducers", "reduce_without_class"},
     {&State::class_parts, "waybill._classes", "class_parts"},

@@ -65,6 +65,7 @@ struct State {
   Ref take_global_apart;  // What is found by name in a module that travels by value.
   Ref fresh_global;       // What makes anew what such a module has of a thread's own.
   Ref reduce_by_type;     // What tells another class than its own.
+  Ref with_globals;       // Answers its first argument.
   Ref stand_in_answer;    // For what an extension of a package by value made.
   Ref reduce_without_class;  // Those that are met before their class is there.
   Ref reduce_by_members;  // Instances whose class's __slots__ does not name the slots.

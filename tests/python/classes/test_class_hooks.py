@@ -32,6 +32,18 @@ SOURCES = {
         """,
         "value().run() == 1",
     ),
+    "metaclass with a property that the class hides": (
+        """
+        class Meta(type):
+            @property
+            def nargs(cls): return cls.__dict__.get('nargs', 'none'), cls.count()
+        class C(metaclass=Meta):
+            nargs = None
+            @classmethod
+            def count(cls): return 1
+        """,
+        "value.nargs == (None, 1)",
+    ),
     "metaclass that wants keywords": (
         """
         class Meta(type):

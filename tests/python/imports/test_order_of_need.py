@@ -176,7 +176,6 @@ MET_EARLY = {
         only = object.__new__(Only)
         only.x = 10
         Only.__new__ = lambda cls: only
-        Only.__getstate__ = lambda self: None
         def value(): return Only().x if Only() is Only() else 0
     """,
 }
@@ -187,3 +186,32 @@ def test_instance_met_before_its_class_can_make_it_arrives(source):
     function = define(source).value
 
     assert fresh_process.send(function, "value()") == 10
+
+
+CALLED_EARLY = """
+        class Poly:
+            def first(self): return SEVEN.rep
+            def __init__(self, rep): self.rep = self.checked(rep)
+            def __reduce__(self): return Poly, (self.rep,)
+            @staticmethod
+            def checked(rep): return int(rep)
+        SEVEN = Poly(7)
+        def value(): return Poly(3).rep + SEVEN.first()
+    """
+
+
+def test_methods_of_a_class_by_value_come_before_what_they_name(tmp_path):
+    source = textwrap.dedent(CALLED_EARLY)
+    (tmp_path / "on_single.py").write_text(source)
+    program = """
+        import sys
+        sys.path.insert(0, sys.argv[1])
+        import waybill, on_single
+        data = [waybill.dumps(on_single.value, by_value=[on_single]) for _ in range(2)]
+        assert data[0] == data[1]
+        sys.stdout.buffer.write(data[0])
+    """
+    command = [sys.executable, "-I", "-c", textwrap.dedent(program), str(tmp_path)]
+    data = subprocess.run(command, capture_output=True, check=True).stdout
+
+    assert fresh_process.load(data, "value()") == 10

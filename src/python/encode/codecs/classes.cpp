@@ -66,7 +66,9 @@ void describe_class(GraphEncoder& encoder, PyObject* type, Plan& plan) {
     if (i == 4) plan.creates();
     PyObject* part = PyTuple_GET_ITEM(parts.get(), i);
     const bool is_dict = i >= 3;
-    plan.child(Ref::share(part), is_dict ? Label{} : Label::of_text(kLabels[i]));
+    const Ref value = i == 4 ? encoder.with_deferred_globals(type, Ref::share(part))
+                             : Ref::share(part);
+    plan.child(value, is_dict ? Label{} : Label::of_text(kLabels[i]));
   }
   if (word) plan.child(word, Label{});
 }

@@ -4,6 +4,7 @@
 // Tested by tests/python/functions/test_functions.py.
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "python/discovery/code_view.h"
@@ -175,13 +176,6 @@ void plan_cells(GraphEncoder& encoder, PyFunctionObject* function, const CodeInf
 // Room for so many fields is there from the start.
 constexpr std::size_t kUsualFields = 4;
 
-// A global that the function's code names, and what it is now.
-struct Global {
-  const GlobalUse* use;
-  Ref value;
-  int turn;
-};
-
 // When a global is written. To build what comes late, a reader may have to run
 // functions that read what comes early.
 int turn_of(GraphEncoder& encoder, PyObject* value) {
@@ -325,6 +319,43 @@ void plan_imports(GraphEncoder& encoder, const std::vector<Ref>& modules, Plan& 
   }
 }
 
+// Puts aside what a method names, while its class has not all methods.
+void defer(GraphEncoder::Deferred& deferred, std::vector<Global>& globals,
+           std::vector<Ref>& modules) {
+  std::vector<Global> rest;
+  for (Global& global : globals) {
+    const auto is_it = [&](const Global& other) {
+      return PyUnicode_Compare(other.use->name, global.use->name) == 0;
+    };
+    if (global.turn == 0) {
+      rest.push_back(std::move(global));
+    } else if (std::ranges::none_of(deferred.globals, is_it)) {
+      deferred.globals.push_back(std::move(global));
+    }
+  }
+  globals = std::move(rest);
+  std::ranges::move(modules, std::back_inserter(deferred.modules));
+  modules.clear();
+}
+
+// What a carrier brings of that which was put aside.
+void take_deferred(GraphEncoder& encoder, PyFunctionObject* function,
+                   GraphEncoder::Deferred& deferred, std::vector<Global>& globals,
+                   std::vector<Ref>& modules) {
+  WrittenNames& written = encoder.written_globals(function->func_globals);
+  globals.clear();  // Those of the method whose code this is.
+  for (Global& global : deferred.globals) {
+    if (!written.has(global.use->name)) globals.push_back(std::move(global));
+  }
+  in_turns(globals);
+  for (Ref& module : deferred.modules) {
+    const auto is_it = [&](const Ref& other) { return other.get() == module.get(); };
+    if (std::ranges::none_of(modules, is_it)) modules.push_back(std::move(module));
+  }
+  deferred.globals.clear();
+  deferred.modules.clear();
+}
+
 }  // namespace
 
 void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
@@ -375,7 +406,12 @@ void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
   if (annotate != nullptr || annotations) {
     add_annotated_globals(encoder, function, annotate, annotations.get(), globals);
   }
-  const std::vector<Ref> modules = encoder.modules_to_bring();
+  std::vector<Ref> modules = encoder.modules_to_bring();
+  if (GraphEncoder::Deferred* brought = encoder.deferred_of(object)) {
+    take_deferred(encoder, function, *brought, globals, modules);
+  } else if (auto* deferred = encoder.deferred_for(function->func_globals)) {
+    defer(*deferred, globals, modules);
+  }
   if (!globals.empty()) add(FunctionField::kGlobals, nullptr, "");
   if (!modules.empty()) add(FunctionField::kImports, nullptr, "");
   if (!cells.empty()) add(FunctionField::kCells, nullptr, "");

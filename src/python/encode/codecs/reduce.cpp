@@ -286,7 +286,9 @@ Ref answer_without_class(GraphEncoder& encoder, PyObject* object, PyObject* answ
   }
   const bool has_arguments = is_ex || PyTuple_GET_SIZE(PyTuple_GET_ITEM(answer, 1)) > 1;
   if (!has_arguments && !has_demanding_base(state, type)) return {};
-  return Ref::steal(PyObject_CallOneArg(state.reduce_without_class.get(), object));
+  PyObject* helper = state.reduce_without_class.get();
+  Ref members = Ref::steal(PyObject_CallOneArg(helper, object));
+  return members.get() == Py_None ? Ref() : members;
 }
 
 void plan_array(PyObject* tuple, Py_ssize_t first, const char* label, Plan& plan) {
