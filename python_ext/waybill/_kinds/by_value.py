@@ -45,15 +45,14 @@ def _is_free_lock(obj):
     return type(obj) is _thread.RLock and "count=0 " in repr(obj)
 
 
-def fresh_global(obj, is_of_class):
-    """A reducer's answer that makes a thread-local, or the lock of a class, anew; None
-    for what is none.
+def fresh_global(obj):
+    """A reducer's answer that makes a thread-local or a lock anew; None for what is none.
 
     What threads have put there is theirs, and new threads begin with nothing. A lock
-    that nobody holds is as good as one that the receiver's own class would have made.
+    that nobody holds is as good as one that the module would have made at the receiver.
     """
     cls = type(obj)
-    if is_of_class and _is_free_lock(obj):
+    if _is_free_lock(obj):
         return _thread.RLock if cls is _thread.RLock else _thread.allocate_lock, ()
     if not issubclass(cls, _thread._local):
         return None

@@ -88,7 +88,7 @@ bool GraphEncoder::write_as_global(PyObject* object) {
 
 bool GraphEncoder::write_fresh(PyObject* object) {
   if (options_.hooks.by_value == nullptr || stack_.empty()) return false;
-  if (is_attribute_by_value(object)) return write_fresh(object, true);
+  if (is_attribute_by_value(object)) return write_anew(object);
   PyObject* owner = stack_.back().object.get();
   Ref module;
   if (PyModule_Check(owner)) {
@@ -100,12 +100,11 @@ bool GraphEncoder::write_fresh(PyObject* object) {
       name_in(PyModule_GetDict(module.get()), object) == nullptr) {
     return false;
   }
-  return write_fresh(object, false);
+  return write_anew(object);
 }
 
-bool GraphEncoder::write_fresh(PyObject* object, bool is_of_class) {
-  const Ref answer = Ref::steal(PyObject_CallFunctionObjArgs(
-      state_.fresh_global.get(), object, is_of_class ? Py_True : Py_False, nullptr));
+bool GraphEncoder::write_anew(PyObject* object) {
+  const Ref answer = Ref::steal(PyObject_CallOneArg(state_.fresh_global.get(), object));
   return answer.get() != Py_None && planned(object, answer.get());
 }
 

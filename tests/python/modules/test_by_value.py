@@ -305,6 +305,7 @@ def made_by_value(source):
             """
             import threading
             lock = threading.Lock()
+            lock.acquire()
             def value(): return lock
             """,
             "value.__globals__['lock'] (_thread.lock)",
@@ -326,6 +327,19 @@ def test_global_of_a_module_by_value_that_cannot_travel_is_named(source, path):
         made_by_value(source)
 
     assert caught.value.path == path
+
+
+def test_lock_that_nobody_holds_begins_anew_with_its_module():
+    data = made_by_value(
+        """
+        import threading
+        lock = threading.Lock()
+        again = threading.RLock()
+        def value(): return lock.acquire(False), again.acquire(False), again is again
+        """
+    )
+
+    assert fresh_process.load(data, "value()") == (True, True, True)
 
 
 def test_function_in_c_of_a_module_by_value_is_refused():
