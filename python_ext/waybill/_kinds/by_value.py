@@ -46,7 +46,7 @@ def _is_free_lock(obj):
 
 
 def fresh_global(obj):
-    """A reducer's answer that makes a thread-local or a lock anew; None for what is none.
+    """A reducer's answer that makes a thread-local or lock anew; None for what is none.
 
     What threads have put there is theirs, and new threads begin with nothing. A lock
     that nobody holds is as good as one that the module would have made at the receiver.
