@@ -218,7 +218,9 @@ PyObject* name_in(PyObject* dict, PyObject* object) {
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(dict, &position, &name, &value)) {
-    if (value == object && PyUnicode_CheckExact(name)) return name;
+    if (value == object && PyUnicode_CheckExact(name) && PyUnicode_IsIdentifier(name)) {
+      return name;
+    }
   }
   return nullptr;
 }
@@ -274,7 +276,11 @@ GlobalName find_type(const State& state, PyTypeObject* type) {
   const Ref module = attribute_or_null(object, state.names.module);
   if (!module) return {};
   Ref path = Ref::steal(PyType_GetQualName(type));
-  GlobalName found = find_global(state, object, module.get(), path.get());
+  GlobalName found;
+  // "Model[int]" was put there by who made it, when it was made.
+  if (PyUnicode_FindChar(path.get(), '[', 0, PyUnicode_GET_LENGTH(path.get()), 1) < 0) {
+    found = find_global(state, object, module.get(), path.get());
+  }
   if (found.module) return found;
   if (found = find_renamed(state, object, module.get(), path.get()); found.module) {
     return found;

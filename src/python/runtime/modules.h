@@ -92,7 +92,7 @@ GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path);
 // What stands there, whatever it is; null if nothing does.
 Ref find_by_path(const State& state, PyObject* module_name, PyObject* path);
 
-// The name under which a dict holds this very object; null if none.
+// The name, an identifier, under which a dict holds this very object; null if none.
 PyObject* name_in(PyObject* dict, PyObject* object);
 
 // find_global for a function or class, by its own __module__ and __qualname__. A class

@@ -4,9 +4,10 @@ import importlib.machinery
 import sys
 import types
 
+import fresh_process
 import pytest
 import waybill
-from sources import define
+from sources import define, imported
 
 
 def importing(name):
@@ -56,3 +57,23 @@ def test_module_that_is_registered_without_a_name_breaks_no_payload(of, monkeypa
         assert "whose name is empty" in str(error)
     else:
         assert waybill.loads(data) is not None
+
+
+def test_class_that_was_put_into_a_library_when_it_was_made_travels_by_value():
+    """As parametrised models of pydantic 2.13 are."""
+    with imported("in_library") as library:
+        made = type("Model[int]", (), {"__module__": "in_library", "kind": 7})
+        setattr(library, "Model[int]", made)
+        data = waybill.dumps(made)
+
+    assert fresh_process.load(data, "value.kind, value.__name__") == (7, "Model[int]")
+
+
+def test_parametrised_class_with_a_name_of_its_own_travels_by_that():
+    with imported("in_library") as library:
+        made = type("Model[int]", (), {"__module__": "in_library"})
+        setattr(library, "Model[int]", made)
+        library.IntModel = made
+
+        assert waybill.loads(waybill.dumps(made)) is made
+        assert [r.chain for r in waybill.imports(made)] == ["in_library.IntModel"]
