@@ -168,6 +168,8 @@ Ref find_by_path(const State& state, PyObject* module_name, PyObject* path) {
   if (module == nullptr || importable_name(state, module) == nullptr) return {};
   Ref owner = Ref::share(module);
   const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
+  // "Model[int]" was put there by who made it, when it was made.
+  if (PyUnicode_FindChar(path, '[', 0, length, 1) >= 0) return {};
   for (Py_ssize_t start = 0; start <= length && owner;) {
     Py_ssize_t dot = PyUnicode_FindChar(path, '.', start, length, 1);
     if (dot < 0) dot = length;
@@ -276,11 +278,7 @@ GlobalName find_type(const State& state, PyTypeObject* type) {
   const Ref module = attribute_or_null(object, state.names.module);
   if (!module) return {};
   Ref path = Ref::steal(PyType_GetQualName(type));
-  GlobalName found;
-  // "Model[int]" was put there by who made it, when it was made.
-  if (PyUnicode_FindChar(path.get(), '[', 0, PyUnicode_GET_LENGTH(path.get()), 1) < 0) {
-    found = find_global(state, object, module.get(), path.get());
-  }
+  GlobalName found = find_global(state, object, module.get(), path.get());
   if (found.module) return found;
   if (found = find_renamed(state, object, module.get(), path.get()); found.module) {
     return found;
