@@ -73,7 +73,9 @@ def _values_of(annotate: Any, owner: Any) -> list[object]:
 def _texts_in(annotation: object) -> list[str]:
     """Text inside of generic types: ``list["Name"]``."""
     typing: Any = sys.modules.get("typing")
-    forward = getattr(sys.modules.get("annotationlib", typing), "ForwardRef", None)
+    # Asked for by getattr, typing would import what has it.
+    home = sys.modules.get("annotationlib", typing)
+    forward = None if home is None else vars(home).get("ForwardRef")
     found: list[str] = []
     todo: list[Any] = [annotation]
     seen: set[int] = set()  # A list may be in itself; the annotation holds all of them.

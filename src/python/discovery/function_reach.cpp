@@ -14,18 +14,17 @@ bool is_empty_dict(PyObject* dict) {
   return dict == nullptr || (PyDict_CheckExact(dict) && PyDict_GET_SIZE(dict) == 0);
 }
 
-bool is_ordinary(const State& state, PyFunctionObject* f) {
+std::array<Ref, 4> own_names(const State& state, PyFunctionObject* f) {
   auto* code = reinterpret_cast<PyCodeObject*>(f->func_code);
-  PyObject* own_name = raw_get(f->func_globals, state.names.name.get());
-  PyObject* module = f->func_module != nullptr ? f->func_module : Py_None;
-  PyObject* doc = f->func_doc != nullptr ? f->func_doc : Py_None;
-  PyObject* default_ = default_doc(code);
-  return is_empty_dict(f->func_dict) &&
-         type_parameters(reinterpret_cast<PyObject*>(f)) == nullptr &&
-         is_same_text(f->func_name, code->co_name) &&
-         is_same_text(f->func_qualname, code->co_qualname) &&
-         is_same_text(module, own_name != nullptr ? own_name : Py_None) &&
-         (doc == default_ || is_same_text(doc, default_));
+  const auto or_none = [](PyObject* object) { return object ? object : Py_None; };
+  const auto unless = [](PyObject* told, PyObject* value) {
+    return is_same_text(value, told) ? Ref() : Ref::share(value);
+  };
+  PyObject* own_name = or_none(raw_get(f->func_globals, state.names.name.get()));
+  return {unless(code->co_name, f->func_name),
+          unless(code->co_qualname, f->func_qualname),
+          unless(own_name, or_none(f->func_module)),
+          unless(default_doc(code), or_none(f->func_doc))};
 }
 
 bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner) {

@@ -5,6 +5,7 @@
 
 #include <Python.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -58,9 +59,9 @@ class ReachVisitor {
 
 bool is_same_text(PyObject* a, PyObject* b);
 bool is_empty_dict(PyObject* dict);
-// Whether the function calls itself what its code does, and has nothing that the walk
-// does not show.
-bool is_ordinary(const State& state, PyFunctionObject* function);
+// Name, qualified name, module and docstring of a function; null for each that its code
+// and its globals tell.
+std::array<Ref, 4> own_names(const State& state, PyFunctionObject* function);
 // Whether code of deferred annotations may give text, which names more than the code.
 bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner);
 
@@ -141,9 +142,13 @@ bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
     auto* f = reinterpret_cast<PyFunctionObject*>(object);
     const Ref code = Ref::share(f->func_code);
     const CodeInfo* info = kept_info(state, code.get());
-    if (info == nullptr || !is_ordinary(state, f) || !visitor.code(code.get()) ||
+    if (info == nullptr || !is_empty_dict(f->func_dict) ||
+        type_parameters(object) != nullptr || !visitor.code(code.get()) ||
         !visitor.name_space(f->func_globals)) {
       return false;
+    }
+    for (const Ref& name : own_names(state, f)) {
+      if (!visitor.value(name.get(), false)) return false;
     }
     const Py_ssize_t cells = f->func_closure ? PyTuple_GET_SIZE(f->func_closure) : 0;
     if (!visitor.count(static_cast<std::size_t>(cells))) return false;
