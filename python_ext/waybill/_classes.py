@@ -58,6 +58,8 @@ def class_parts(cls: Any) -> Any:
         return foreign.ctypes_class_parts(cls, own)
     if is_made_in_c(cls):
         return _place_of(cls)
+    if _is_of_unloaded_abc(cls):
+        return _ABC, cls.__name__
     if "_ctxdata" in vars(cls):
         from waybill._kinds import mpmath_contexts
 
@@ -127,6 +129,17 @@ def _properties_of(metaclass):
         for name, value in vars(base).items()
         if isinstance(value, property) and value.fset is None
     }
+
+
+_ABC = "collections.abc"
+
+
+def _is_of_unloaded_abc(cls):
+    """Whether a class is of collections.abc, which nobody has loaded: the interpreter
+    has it by another name, and who asks for that module gets the same."""
+    if _module_of(cls) != _ABC or _ABC in sys.modules:
+        return False
+    return vars(sys.modules["_collections_abc"]).get(cls.__name__) is cls
 
 
 def _module_of(cls):

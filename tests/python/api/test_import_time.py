@@ -283,3 +283,16 @@ print(arrived.__name__, *arrived.__type_params__)
     exec(source, scope := {})
     expected = scope["f"]
     assert received.split() == ["f", *map(str, expected.__type_params__)]
+
+
+def test_abstract_classes_travel_by_name_where_nobody_has_imported_collections():
+    answer = run("""
+import _collections_abc
+sent = _collections_abc.Sequence, lambda x: isinstance(x, _collections_abc.Mapping)
+data = waybill.dumps(sent)
+assert "collections.abc" not in sys.modules
+arrived = waybill.loads(data)
+print(arrived[0] is sent[0], arrived[1]({}), len(data) < 1000)
+""")
+
+    assert answer.split() == ["True", "True", "True"]

@@ -85,8 +85,18 @@ def test_function_that_reaches_an_extension_by_globals_arrives(made):
     assert fresh_process.load(made("work.all"), "value(1)") == 5
 
 
+# To show the error, traceback of 3.15 lists the files of the package, which has none.
+_LISTS_FILES = pytest.mark.xfail(
+    sys.version_info >= (3, 15), reason="traceback of 3.15"
+)
+
+
 @pytest.mark.parametrize(
-    "name", ["of_instance", "of_function", "of_module", "of_import"]
+    "name",
+    [
+        *("of_instance", "of_function", "of_module"),
+        pytest.param("of_import", marks=_LISTS_FILES),
+    ],
 )
 def test_use_of_what_an_extension_made_names_the_missing_module(made, name):
     with pytest.raises(fresh_process.FreshProcessError, match=MISSING):
