@@ -206,7 +206,7 @@ class Writer final : public BasicWriter<Buffer> {
   std::size_t capacity() const { return target_.capacity(); }
   // Without insertions. Valid until the next write.
   BytesView view() const { return target_.view(); }
-  // Forgets all that was written since the size was this; there are no insertions.
+  // Forgets what was written since view() had this size; no insertion has come since.
   void truncate(std::size_t size) { target_.truncate(size); }
   // Forgets the bytes and keeps the memory.
   void clear() {

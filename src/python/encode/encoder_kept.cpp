@@ -104,7 +104,7 @@ bool GraphEncoder::take(std::shared_ptr<const KeptFunction> kept, PyObject* func
 // Gives imports, code and namespaces what the function that was taken has of them.
 void GraphEncoder::encode_taken() {
   PyObject* const current = current_;
-  const std::size_t size = out_.size();
+  const std::size_t size = out_.view().size();  // Insertions stay as they are.
   const std::size_t depth = stack_.size();
   Memo memo;
   std::vector<std::uint64_t> shared;

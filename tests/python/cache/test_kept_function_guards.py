@@ -126,6 +126,9 @@ DEPENDENCIES = {
     "nothing": lambda w: None,
 }
 
+#: Bytes that are put into the envelope where they lie.
+LARGE = bytes(200_000)
+
 #: Where a function stands in what is sent.
 PLACES = {
     "alone": lambda f, w: f,
@@ -149,6 +152,8 @@ PLACES = {
         [gc.collect, dict, types.ModuleType],
     ],
     "before a set of functions": lambda f, w: (f, {f, len}),
+    "behind large bytes, before an instance": lambda f, w: [LARGE, f, w["Held"]()],
+    "before large bytes and an instance": lambda f, w: [f, LARGE, w["Held"](), "end"],
 }
 
 
