@@ -82,6 +82,10 @@ What the caches hold and how often they served: a dict of dicts of int.
 functions
     Functions by value that were sent again: "hits" went as they were kept, "misses" had
     changed. What is kept dies with the code object, and is 32 KiB at most for each.
+received
+    Payloads that came before, or begin as one did: "hits" have functions and classes that
+    were not read again, "misses" are all others. 256 heads of 8 KiB at most are held,
+    with the code of their functions.
 code
     Code objects that were received: "entries" and "bytes" are held, of "max_entries" and
     "max_bytes".)";

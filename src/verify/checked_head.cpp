@@ -83,19 +83,18 @@ bool CheckedHead::is_all_of(BytesView bytes) const {
   return !whole_.empty() && bytes.size() == whole_.size() && starts(bytes, whole_);
 }
 
-void CheckedHead::rewind() { known_.front().start = 0; }
-
 void CheckedHead::forget_known_nodes() {
   known_.clear();
   whole_.clear();
 }
 
-bool CheckedHead::is_known_node_alone() const {
-  return known_.size() == 1 &&
-         known_[0].bytes.size() == envelope_->payload.bytes.size();
+bool CheckedHead::is_all_code_known() const {
+  std::size_t count = 0;
+  for (const KnownNode& node : known_) count += node.code_uses.size();
+  return count == code_uses_.size();
 }
 
-bool CheckedHead::continue_with(BytesView bytes) {
+bool CheckedHead::take_up(BytesView bytes) {
   // A value has a byte at least.
   const Limits limits;
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return false;
@@ -108,10 +107,22 @@ bool CheckedHead::continue_with(BytesView bytes) {
   envelope.shared.clear();
   if (!read_shared(reader, envelope.shared)) return false;
   set_rest(envelope, bytes, reader.offset(), notes);
-  PayloadCheck check(envelope, limits, nullptr, known_);
-  if (!check.check_payload(reader) || check.code_uses() != code_uses_) return false;
-  if (is_known_node_alone()) whole_.assign(bytes.begin(), bytes.end());
   return true;
+}
+
+bool CheckedHead::check_payload() {
+  const Limits limits;
+  const Envelope& envelope = envelope_;
+  Reader reader(envelope.payload.bytes, limits, envelope.payload.offset);
+  PayloadCheck check(envelope, limits, nullptr, known_);
+  return check.check_payload(reader) && check.code_uses() == code_uses_;
+}
+
+void CheckedHead::remember_whole() {
+  const BytesView bytes = envelope_->bytes;
+  if (known_.size() == 1 && known_[0].bytes.size() == envelope_->payload.bytes.size()) {
+    whole_.assign(bytes.begin(), bytes.end());
+  }
 }
 
 }  // namespace waybill::envelope

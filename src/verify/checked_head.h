@@ -26,18 +26,25 @@ class CheckedHead {
   // with whose payload is a known node and nothing else.
   bool is_all_of(BytesView bytes) const;
 
-  // Forgets where the last one went on: is_all_of() was true.
-  void rewind();
+  // Takes up an envelope that this is the start of: all but the payload is checked.
+  // False if it has other notes, or if anything about them or the digest is wrong. From
+  // then on envelope() is that one, as long as its bytes are there.
+  bool take_up(BytesView bytes);
 
-  // Whether the last one goes on with a known node and nothing else.
-  bool is_known_node_alone() const;
+  // Checks the payload of the envelope that was taken up last; known_nodes() tells from
+  // then on where in it they stand. False if it has other known nodes, or if anything
+  // about it is wrong. What take_up() and this accept, open() and verify() accept too.
+  // Cost: one pass over what is not known.
+  bool check_payload();
 
-  // Takes up an envelope that this is the start of. False if it has other known nodes
-  // or notes, or if anything about it is wrong: open() and verify() tell. What is
-  // accepted here they accept too. From then on envelope() is that one, as long as its
-  // bytes are there, and known_nodes() tells where in its payload they stand. Cost: one
-  // pass over what is not known.
-  bool continue_with(BytesView bytes);
+  bool continue_with(BytesView bytes) { return take_up(bytes) && check_payload(); }
+
+  // The envelope that was taken up last is sound: if its payload is a known node alone,
+  // is_all_of() knows it.
+  void remember_whole();
+
+  // Whether all code of the envelope is used in known nodes alone.
+  bool is_all_code_known() const;
 
   const VerifiedEnvelope& envelope() const { return envelope_; }
   std::span<const KnownNode> known_nodes() const { return known_; }

@@ -39,6 +39,21 @@ bool means_more(NodeTag tag) {
   }
 }
 
+// What a function may hold to be made again by steps that run no code of others; see
+// python/cache/function_recipe.h.
+bool is_of_functions(NodeTag tag) {
+  switch (tag) {
+    case NodeTag::kTuple:
+    case NodeTag::kGlobal:
+    case NodeTag::kNamespace:
+    case NodeTag::kCell:
+    case NodeTag::kFunction:
+      return true;
+    default:
+      return false;
+  }
+}
+
 class Walk {
  public:
   explicit Walk(const Envelope& envelope)
@@ -120,7 +135,6 @@ class Walk {
       }
       case TokenType::kArray:
       case TokenType::kMap:
-        if (around.is_function) look_at_function(around, token);
         open(token);
         return true;
       default:
@@ -138,18 +152,6 @@ class Walk {
     return around != stack_.rend() && around->is_function;
   }
 
-  // The closure and the fields are the last two values of a function.
-  void look_at_function(const Open& function, const Token& token) {
-    bool is_bare = true;
-    if (function.left == 2) is_bare = token.count == 0;
-    if (function.left == 1) {
-      constexpr auto kGlobals =
-          static_cast<std::uint8_t>(wire::FunctionField::kGlobals);
-      is_bare = token.count == 0 || (token.count == 1 && reader_.starts_with(kGlobals));
-    }
-    if (!is_bare) candidates_[function.candidate].is_fit = false;
-  }
-
   void open(const Token& token) {
     const bool is_map = token.type == TokenType::kMap;
     std::uint8_t number = 0;
@@ -161,10 +163,10 @@ class Walk {
       return;
     }
     const auto tag = static_cast<NodeTag>(number);
+    if (tag == NodeTag::kNamespace) namespaces_.push_back(token.offset);
     --frame.left;
     frame.is_function = tag == NodeTag::kFunction;
-    // What is in a node other than its namespace, a function has not in itself.
-    if (tag != NodeTag::kNamespace) {
+    if (!is_of_functions(tag)) {
       for (const Open& around : stack_) {
         if (around.is_function) candidates_[around.candidate].is_fit = false;
       }
@@ -233,30 +235,43 @@ class Walk {
   }
 
   bool is_code_used_elsewhere(const Candidate& candidate) const {
-    const auto own = std::ranges::find_if(
-        uses_, [&](const Use& use) { return candidate.holds(use.position); });
-    return std::ranges::any_of(uses_, [&](const Use& use) {
-      return use.code == own->code && candidate_at(use.position) == kNone;
+    return std::ranges::any_of(uses_, [&](const Use& own) {
+      return candidate.holds(own.position) &&
+             std::ranges::any_of(uses_, [&](const Use& use) {
+               return use.code == own.code && candidate_at(use.position) == kNone;
+             });
     });
   }
 
-  // Drops those that refer to what is outside, and those that others refer into.
+  // Drops those that refer to what is outside, and those that others refer into. Of a
+  // function only the namespace may be shared: its other parts are made anew each time,
+  // while a class keeps its own.
   bool drop_entangled() {
     bool is_any = false;
     for (const Reference& reference : references_) {
       const std::size_t target = envelope_.shared[reference.number];
       const std::size_t from = candidate_at(reference.position);
       const std::size_t to = candidate_at(target);
+      const bool is_inside = to != kNone && candidates_[to].start != target;
       if (from != kNone && to == kNone) {
         candidates_[from].is_fit = false;
         is_any = true;
-      } else if (from == kNone && to != kNone && candidates_[to].start != target) {
+      } else if (from == kNone && is_inside) {
         candidates_[to].is_fit = false;
+        is_any = true;
+      } else if (from != to && is_inside && !is_namespace(target)) {
+        const bool is_function = candidates_[to].tag == NodeTag::kFunction;
+        if (!is_function && candidates_[from].tag != NodeTag::kFunction) continue;
+        candidates_[is_function ? to : from].is_fit = false;
         is_any = true;
       }
     }
     std::erase_if(candidates_, [](const Candidate& c) { return !c.is_fit; });
     return is_any;
+  }
+
+  bool is_namespace(std::size_t position) const {
+    return std::ranges::binary_search(namespaces_, position);
   }
 
   KnownNode node_of(const Candidate& candidate) const {
@@ -267,6 +282,7 @@ class Walk {
         candidate.start, candidate.end - candidate.start);
     node.bytes.assign(bytes.begin(), bytes.end());
     for (const Use& use : uses_) {
+      if (use.position < candidate.start) ++node.uses_before;
       if (candidate.holds(use.position)) node.code_uses.push_back(use.code);
     }
     for (const KnownNode::Class& found : classes_) {
@@ -305,6 +321,7 @@ class Walk {
   std::vector<KnownNode::Class> classes_;  // Counted from the start of the payload.
   std::vector<Reference> references_;
   std::vector<Use> uses_;
+  std::vector<std::size_t> namespaces_;  // Where they stand.
 };
 
 }  // namespace

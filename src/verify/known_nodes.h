@@ -1,7 +1,7 @@
 #pragma once
 
 // Parts of a payload that mean the same wherever they stand: classes, and functions
-// that are nothing but code and globals which need no code to be made. Who has seen one
+// with what they need, as long as no code has to run to make that. Who has seen one
 // before need not read it again.
 
 #include <cstddef>
@@ -35,6 +35,7 @@ struct KnownNode {
   wire::NodeTag tag{};  // kFunction or kClass.
   std::size_t start = 0;
   std::vector<std::uint8_t> bytes;
+  std::size_t uses_before = 0;           // Of code in the payload before the node.
   std::vector<std::uint32_t> code_uses;  // Indices into the code section, in order.
   // How many distinct numbers references have had before the node, and after it.
   std::uint64_t references_before = 0;

@@ -137,11 +137,12 @@ TEST(CheckedHead, IsAllOfWhatItWentOnWithIfThatIsKnown) {
   const Bytes bytes = alone.sealed();
   ASSERT_TRUE(head->continue_with(bytes));
 
-  EXPECT_TRUE(head->is_known_node_alone());
+  head->remember_whole();
   EXPECT_TRUE(head->is_all_of(bytes));
   EXPECT_FALSE(head->is_all_of(in_list.sealed()));
   EXPECT_TRUE(head->continue_with(in_list.sealed()));
-  EXPECT_FALSE(head->is_known_node_alone());
+  head->remember_whole();
+  EXPECT_FALSE(head->is_all_of(in_list.sealed()));
 }
 
 TEST(CheckedHead, DoesNotGoOnWithReferencesIntoWhatIsKnown) {

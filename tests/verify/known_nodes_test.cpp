@@ -61,7 +61,7 @@ TEST(KnownNodes, AreNotThoseThatOthersReferInto) {
   EXPECT_EQ(known_in(draft), 0u);  // The class refers into the function, too.
 }
 
-TEST(KnownNodes, AreNotThoseThatReferToWhatIsAroundThem) {
+TEST(KnownNodes, ShareTheNamespaceOfAFunction) {
   Draft draft;
   draft.code.push_back(BodyDraft().body());
   BodyDraft second;
@@ -85,7 +85,7 @@ TEST(KnownNodes, AreNotThoseThatReferToWhatIsAroundThem) {
     }
   }
 
-  EXPECT_EQ(known_in(draft), 0u);
+  EXPECT_EQ(known_in(draft), 2u);
 }
 
 TEST(KnownNodes, AreNotThoseThatMeanWhatOnlyTheProgramKnows) {
@@ -155,7 +155,43 @@ TEST(KnownNodes, AreFunctionsWhoseGlobalsAreMadeByNobody) {
 
   EXPECT_EQ(known_in(FunctionDraft(number, itself)), 1u);
   EXPECT_EQ(known_in(FunctionDraft(call, itself)), 0u);
-  EXPECT_EQ(known_in(FunctionDraft(global, itself)), 0u);
+  EXPECT_EQ(known_in(FunctionDraft(global, itself)), 1u);
+}
+
+TEST(KnownNodes, AreNotThoseThatReferToWhatIsAroundThem) {
+  Draft draft;
+  draft.code.push_back(BodyDraft().body());
+  draft.payload.array(2);
+  draft.shared.push_back(draft.payload.size());
+  draft.payload.array(0);
+  write_function(draft.payload,
+                 [](Writer& out) { out.index(ExtType::kReference, 0); });
+
+  EXPECT_EQ(known_in(draft), 0u);
+}
+
+TEST(KnownNodes, AreNotFunctionsOfWhichAClassHasAPart) {
+  for (const bool is_list : {false, true}) {
+    Draft draft;
+    draft.code.push_back(BodyDraft().body());
+    draft.payload.array(2);
+    write_function(draft.payload, [&](Writer& out) {
+      if (is_list) draft.shared.push_back(out.size());
+      is_list ? out.array(0) : out.integer(1);
+    });
+    draft.payload.node(NodeTag::kClass, 6);
+    draft.payload.binary(Bytes(16, 0xab));
+    write_global(draft.payload, "type");
+    draft.payload.text("C");
+    draft.payload.array(0);
+    draft.payload.map(0);
+    draft.payload.map(1);
+    draft.payload.text("attribute");
+    is_list ? draft.payload.index(ExtType::kReference, 0) : draft.payload.integer(1);
+
+    // Without the function, the class refers to what is not known.
+    EXPECT_EQ(known_in(draft), is_list ? 0u : 2u);
+  }
 }
 
 TEST(KnownNodes, AreNotFunctionsThatOthersGet) {

@@ -14,6 +14,7 @@
 #include "python/cache/methods.h"
 #include "python/decode/code_builder.h"
 #include "python/decode/module_importer.h"
+#include "python/decode/plain_decoder.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/namespaces.h"
@@ -22,56 +23,31 @@ namespace waybill::py {
 
 namespace {
 
-std::uint64_t key_of(BytesView bytes) {
-  return base::hash_of(
-      bytes.first(std::min(bytes.size(), ReceivedEnvelopes::kKeyBytes)));
+std::uint64_t key_of(BytesView bytes, std::size_t size) {
+  return base::hash_of(bytes.first(std::min(bytes.size(), size)));
 }
 
-bool is_text_or_number(PyObject* object) {
-  return object == Py_None || PyBool_Check(object) || PyLong_CheckExact(object) ||
-         PyFloat_CheckExact(object) || PyUnicode_CheckExact(object);
-}
+class UsesOfEnvelope final : public Recipe::CodeUses {
+ public:
+  UsesOfEnvelope(const State& state, const VerifiedEnvelope& envelope)
+      : builder_(state, envelope, limits_) {}
+
+  void go_to(std::size_t use) override {
+    builder_.skip_uses(use - passed_);
+    passed_ = use;
+  }
+  Ref next(std::size_t body) override {
+    ++passed_;
+    return builder_.next_use(body);
+  }
+
+ private:
+  Limits limits_;
+  CodeBuilder builder_;
+  std::size_t passed_ = 0;
+};
 
 }  // namespace
-
-bool KnownGlobals::note(const State& state, PyObject* globals,
-                        const std::vector<Ref>& imports) {
-  plain_ = Ref::steal(PyDict_Copy(globals));
-  const Ref loaded = Ref::share(sys_modules(state));
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(plain_.get(), &position, &name, &value)) {
-    if (!PyUnicode_CheckExact(name)) return false;
-    if (name == state.names.builtins.get()) {
-      if (value != state.builtins.get()) return false;
-      continue;
-    }
-    if (is_text_or_number(value)) continue;
-    const auto is_it = [&](const Ref& module) {
-      return module && raw_get(loaded.get(), module.get()) == value;
-    };
-    const auto import = std::ranges::find_if(imports, is_it);
-    if (import == imports.end() || !PyModule_Check(value) ||
-        std::any_of(import + 1, imports.end(), is_it)) {
-      return false;
-    }
-    modules_.push_back(
-        {Ref::share(name), static_cast<std::size_t>(import - imports.begin())});
-  }
-  for (const Module& module : modules_) {
-    check(PyDict_SetItem(plain_.get(), module.name.get(), Py_None));
-  }
-  return true;
-}
-
-Ref KnownGlobals::make(const Ref* modules) const {
-  Ref globals = Ref::steal(PyDict_Copy(plain_.get()));
-  for (const Module& module : modules_) {
-    check(
-        PyDict_SetItem(globals.get(), module.name.get(), modules[module.import].get()));
-  }
-  return globals;
-}
 
 std::unique_ptr<ReceivedEnvelope> ReceivedEnvelope::make(
     const State& state, const VerifiedEnvelope& envelope, std::uint32_t times) {
@@ -101,54 +77,63 @@ std::unique_ptr<ReceivedEnvelope> ReceivedEnvelope::make(
 }
 
 // False if a module is not imported, or if functions would find other builtins.
-bool ReceivedEnvelope::look_around(Surroundings& found) const {
+bool ReceivedEnvelope::find_modules(Modules& modules) const {
   const Ref loaded = Ref::share(sys_modules(state_));
   PyObject* builtins = module_in(loaded.get(), state_.names.builtins_plain.get());
   if (builtins != state_.builtins.get()) return false;
   for (std::size_t i = 0; i < imports_.size(); ++i) {
     PyObject* name = imports_[i].get();
     if (name == nullptr) continue;
-    found.modules[i] = imported_module(state_, loaded.get(), name);
-    if (!found.modules[i]) return false;
+    modules[i] = imported_module(state_, loaded.get(), name);
+    if (!modules[i]) return false;
   }
   return true;
 }
 
-Ref ReceivedEnvelope::make_object(const Maker& maker, Surroundings& around) const {
-  if (maker.is_function()) {
-    const Ref code = weakly_referenced(maker.code.get());
-    if (!code) return {};
-    Ref& globals = around.globals[maker.globals];
-    if (!globals) globals = globals_[maker.globals].make(around.modules.data());
-    return Ref::steal(PyFunction_New(code.get(), globals.get()));
+// False if a class has changed, or if a name is gone from a module.
+bool ReceivedEnvelope::make_nodes(const Modules& modules, std::span<Ref> nodes) const {
+  for (std::size_t i = 0; i < makers_.size(); ++i) {
+    const std::vector<KnownClass>& classes = makers_[i].classes;
+    for (auto known = classes.rbegin(); known != classes.rend(); ++known) {
+      nodes[i] = known->find(state_);
+      if (!nodes[i]) return false;
+    }
   }
-  Ref type;
-  for (auto known = maker.classes.rbegin(); known != maker.classes.rend(); ++known) {
-    type = known->find(state_);
-    if (!type) return {};
-  }
-  return type;
+  return recipe_->make(state_, modules, nodes);
 }
 
 Ref ReceivedEnvelope::decode(State& state, BytesView bytes) {
-  Surroundings around;
-  if (!is_noted_ || !look_around(around)) return {};
-  if (head_->is_all_of(bytes)) return make_object(makers_.front(), around);
-  if (!head_->continue_with(bytes)) return {};
-  if (head_->is_known_node_alone()) return make_object(makers_.front(), around);
+  Modules modules;
+  if (!is_noted_ || !find_modules(modules)) return {};
+  const bool is_all = head_->is_all_of(bytes);
+  if (!is_all && !head_->take_up(bytes)) return {};
+  std::vector<Ref> objects(makers_.size());
+  if (!make_nodes(modules, objects)) return {};
+  if (is_all) return std::move(objects.front());
+  if (head_->is_all_code_known()) {
+    Ref object = decode_plain_around(state, head_->envelope(), head_->known_nodes(),
+                                     objects, Limits{});
+    if (object) {
+      head_->remember_whole();
+      return object;
+    }
+  }
+  return head_->check_payload() ? decode_around(state, modules, objects) : Ref();
+}
+
+// Builds what stands around known nodes.
+Ref ReceivedEnvelope::decode_around(State& state, const Modules& modules,
+                                    std::span<const Ref> objects) const {
   std::vector<MadeNode> nodes;
-  nodes.reserve(makers_.size());
-  for (const Maker& maker : makers_) {
-    const envelope::KnownNode& known = head_->known_nodes()[nodes.size()];
-    Ref object = make_object(maker, around);
-    if (!object) return {};
+  nodes.reserve(objects.size());
+  for (const envelope::KnownNode& known : head_->known_nodes()) {
     nodes.push_back(
-        {known.start, known.end(), known.code_uses.size(), std::move(object)});
+        {known.start, known.end(), known.code_uses.size(), objects[nodes.size()]});
   }
   const Limits limits;
   const VerifiedEnvelope& envelope = head_->envelope();
   ModuleImporter importer(state, envelope->manifest);
-  for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, around.modules[i]);
+  for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, modules[i]);
   CodeBuilder code(state, envelope, limits);
   GraphDecoder decoder(state, envelope, code, importer, DecodeHooks{}, limits);
   decoder.pass_over(nodes);
@@ -157,11 +142,7 @@ Ref ReceivedEnvelope::decode(State& state, BytesView bytes) {
 
 bool ReceivedEnvelope::begin(BytesView bytes) {
   cancel();
-  if (head_->is_all_of(bytes)) {
-    head_->rewind();
-  } else if (!head_->continue_with(bytes)) {
-    return false;
-  }
+  if (!head_->continue_with(bytes)) return false;
   for (std::size_t i = 0; i < makers_.size(); ++i) {
     const envelope::KnownNode& known = head_->known_nodes()[i];
     if (makers_[i].is_function()) {
@@ -189,7 +170,6 @@ void ReceivedEnvelope::built(std::size_t number, PyObject* object, bool was_ther
   Maker& maker = makers_[watched_[number].maker];
   if (maker.is_function()) {
     maker.function = Ref::share(object);
-    maker.code = Ref::steal(PyWeakref_NewRef(PyFunction_GET_CODE(object), nullptr));
   } else {
     // What a class does when it is made may show in all that is made after it.
     was_all_there_ = was_all_there_ && was_there;
@@ -201,37 +181,26 @@ void ReceivedEnvelope::built(std::size_t number, PyObject* object, bool was_ther
 
 void ReceivedEnvelope::finish() {
   const bool is_whole = built_ == watched_.size() && was_all_there_;
-  // Globals come from the same bytes each time, so they are equal each time.
-  const bool can_make = is_whole && can_tell_changes_ && (is_noted_ || note_globals());
+  const bool can_make = is_whole && can_tell_changes_ && make_recipe();
   is_noted_ = is_whole;
   cancel();
   if (is_whole && !can_make) {
     head_->forget_known_nodes();
     makers_.clear();
+    recipe_.emplace();
   }
 }
 
-// Functions that share their globals do so again. False if some cannot be made again.
-bool ReceivedEnvelope::note_globals() {
-  globals_.clear();
-  std::vector<PyObject*> dicts;
-  for (Maker& maker : makers_) {
-    if (!maker.is_function()) continue;
-    PyObject* function = maker.function.get();
-    PyObject* globals = PyFunction_GET_GLOBALS(function);
-    // A function takes its module from its globals when it is made.
-    if (raw_get(globals, state_.names.name.get()) != PyFunction_GET_MODULE(function)) {
-      return false;
-    }
-    if (shares_what_changes(maker)) return false;
-    const auto found = std::ranges::find(dicts, globals);
-    maker.globals = static_cast<std::size_t>(found - dicts.begin());
-    if (found != dicts.end()) continue;
-    if (dicts.size() == kMaxGlobals) return false;
-    dicts.push_back(globals);
-    if (!globals_.emplace_back().note(state_, globals, imports_)) return false;
-  }
-  return true;
+// False if the functions cannot be made again. The bytes of the envelope must be there.
+bool ReceivedEnvelope::make_recipe() {
+  const bool is_any_shared = std::ranges::any_of(makers_, [&](const Maker& maker) {
+    return maker.is_function() && shares_what_changes(maker);
+  });
+  if (is_any_shared) return false;
+  if (recipe_) return true;
+  UsesOfEnvelope uses(state_, head_->envelope());
+  recipe_ = Recipe::of(state_, head_->known_nodes(), uses);
+  return recipe_.has_value();
 }
 
 // Whether a method of a class that stays would have to see what the function writes
@@ -248,13 +217,19 @@ bool ReceivedEnvelope::shares_what_changes(const Maker& function) const {
 }
 
 ReceivedEnvelopes::Visit::Visit(ReceivedEnvelopes& all, BytesView bytes)
-    : all_(all), bytes_(bytes), key_(key_of(bytes)) {
-  for (Entry& entry : all.set_of(key_).entries) {
-    if (!entry.is_start_of(key_, bytes)) continue;
+    : all_(all), bytes_(bytes) {
+  if (!find(kKeyBytes)) find(kShortKeyBytes);
+}
+
+bool ReceivedEnvelopes::Visit::find(std::size_t key_size) {
+  key_ = key_of(bytes_, key_size);
+  for (Entry& entry : all_.set_of(key_).entries) {
+    if (!entry.is_start_of(key_, bytes_)) continue;
     known_ = std::move(entry.envelope);
     place_ = &entry;
-    return;
+    return true;
   }
+  return false;
 }
 
 ReceivedEnvelopes::Visit::~Visit() {
@@ -286,7 +261,9 @@ bool ReceivedEnvelopes::came_before(BytesView head) {
 }
 
 Ref ReceivedEnvelopes::Visit::decode(State& state) {
-  return known_ ? known_->decode(state, bytes_) : Ref();
+  Ref object = known_ ? known_->decode(state, bytes_) : Ref();
+  ++(object ? state.received_hits : state.received_misses);
+  return object;
 }
 
 }  // namespace waybill::py

@@ -9,9 +9,12 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "python/cache/known_class.h"
+#include "python/cache/recipe.h"
 #include "python/decode/graph_decoder.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
@@ -20,29 +23,8 @@
 
 namespace waybill::py {
 
-// The globals of functions that came: text, numbers and modules by name.
-class KnownGlobals {
- public:
-  // False if they hold anything else, or what two of the modules may mean. `imports`:
-  // names of modules; null for those that are not needed at load.
-  bool note(const State& state, PyObject* globals, const std::vector<Ref>& imports);
-
-  // A new dict like it, with these modules in the order of `imports`.
-  Ref make(const Ref* modules) const;
-
- private:
-  struct Module {
-    Ref name;
-    std::size_t import;
-  };
-
-  Ref plain_;                    // All of them, with None in place of each module.
-  std::vector<Module> modules_;  // Those that differ each time.
-};
-
-// An envelope that was checked and gave an object. Holds text, numbers, and weak
-// references to code and classes: no module but the first `builtins`, no globals, no
-// function.
+// An envelope that was checked and gave an object. Holds recipes of functions, and weak
+// references to classes: no module but the first `builtins`, no globals, no function.
 class ReceivedEnvelope final : public NodeWatcher {
  public:
   // Null for an envelope that is not worth keeping.
@@ -71,12 +53,9 @@ class ReceivedEnvelope final : public NodeWatcher {
 
  private:
   static constexpr std::size_t kMaxImports = 16;
-  static constexpr std::size_t kMaxGlobals = 4;
 
   // What makes the object of a known node again.
   struct Maker {
-    Ref code;                         // Of a function: a weak reference,
-    std::size_t globals = 0;          // and which globals.
     std::vector<KnownClass> classes;  // The class, and those inside it.
     Ref function;                     // While it is watched.
 
@@ -87,16 +66,14 @@ class ReceivedEnvelope final : public NodeWatcher {
     std::size_t maker;
     std::size_t type;
   };
-  // What known nodes are made with: modules in the order of imports_, and the globals
-  // that were made, by their number.
-  struct Surroundings {
-    std::array<Ref, kMaxImports> modules;
-    std::array<Ref, kMaxGlobals> globals;
-  };
+  // By number of import; null for those that are not needed at load.
+  using Modules = std::array<Ref, kMaxImports>;
 
-  bool look_around(Surroundings& found) const;
-  Ref make_object(const Maker& maker, Surroundings& around) const;
-  bool note_globals();
+  bool find_modules(Modules& modules) const;
+  bool make_recipe();
+  Ref decode_around(State& state, const Modules& modules,
+                    std::span<const Ref> objects) const;
+  bool make_nodes(const Modules& modules, std::span<Ref> nodes) const;
   bool shares_what_changes(const Maker& function) const;
 
   const State& state_;
@@ -104,7 +81,7 @@ class ReceivedEnvelope final : public NodeWatcher {
   std::vector<Ref> imports_;  // Names of modules; null if not needed at load.
   std::uint32_t times_ = 0;
   std::vector<Maker> makers_;  // One for each known node.
-  std::vector<KnownGlobals> globals_;
+  std::optional<Recipe> recipe_;
   bool is_noted_ = false;  // All that makers need is there.
   // While nodes are watched.
   std::vector<std::size_t> starts_;
@@ -136,6 +113,8 @@ class ReceivedEnvelopes {
   // By what envelopes are found: after the header comes the manifest, with functions
   // and lines, then the code, with names. Four that are equal so far have room.
   static constexpr std::size_t kKeyBytes = 48;
+  // For heads that are shorter. None is shorter than that.
+  static constexpr std::size_t kShortKeyBytes = 32;
 
   // An envelope that is being read. Has what is known of it, alone, until it goes.
   class Visit {
@@ -154,7 +133,8 @@ class ReceivedEnvelopes {
     // Result<VerifiedEnvelope>; it is asked for one at most.
     template <typename Open>
     ReceivedEnvelope* take_up(const State& state, BytesView head, Open open) {
-      if (head.size() < kKeyBytes) return nullptr;  // It would not be found again.
+      if (head.size() < kShortKeyBytes) return nullptr;
+      if (!known_ && head.size() >= kKeyBytes) find(kKeyBytes);
       if (!known_ && !all_.came_before(head)) return nullptr;
       if (known_ && known_->begin(bytes_)) return known_.get();
       // Those that go on differently each time would be taken up each time.
@@ -168,6 +148,8 @@ class ReceivedEnvelopes {
    private:
     static constexpr std::uint32_t kMaxTimes = 8;
 
+    // Takes what is known by a key of so many bytes, and goes by this key from then on.
+    bool find(std::size_t key_size);
     Entry& place_for() const;
 
     ReceivedEnvelopes& all_;

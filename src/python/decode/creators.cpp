@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "python/decode/function_fields.h"
 #include "python/decode/graph_decoder.h"
 #include "python/decode/lookup_check.h"
 #include "python/decode/standard_types.h"
@@ -417,7 +418,6 @@ const NodeCodec* node_codec(std::uint8_t tag) {
 void set_function_field(GraphDecoder& decoder, PyObject* function,
                         const std::vector<Ref>& cells, std::uint64_t field,
                         PyObject* value) {
-  const char* attribute = nullptr;
   switch (static_cast<FunctionField>(field)) {
     case FunctionField::kGlobals:
       return;  // Went into the namespace as it was read.
@@ -433,37 +433,10 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
         if (!decoder.is_empty(content)) check(PyCell_Set(cells[i].get(), content));
       }
       return;
-    case FunctionField::kDefaults:
-      attribute = "__defaults__";
-      break;
-    case FunctionField::kKeywordDefaults:
-      attribute = "__kwdefaults__";
-      break;
-    case FunctionField::kAnnotations:
-      attribute = "__annotations__";
-      break;
-    case FunctionField::kAnnotate:
-      attribute = "__annotate__";
-      break;
-    case FunctionField::kTypeParameters:
-      attribute = "__type_params__";
-      break;
-    case FunctionField::kAttributes:
-      attribute = "__dict__";
-      break;
-    case FunctionField::kName:
-      attribute = "__name__";
-      break;
-    case FunctionField::kQualifiedName:
-      attribute = "__qualname__";
-      break;
-    case FunctionField::kModule:
-      attribute = "__module__";
-      break;
-    case FunctionField::kDoc:
-      attribute = "__doc__";
+    default:
       break;
   }
+  const char* attribute = attribute_of_function(static_cast<FunctionField>(field));
   if (attribute == nullptr) {
     decoder.fail(ErrorCode::kUnknownTag,
                  "field " + std::to_string(field) + " of a function is not known");

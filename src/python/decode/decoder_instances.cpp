@@ -38,21 +38,6 @@ Start start_of(BytesView node) {
   return start;
 }
 
-// Whether a class of the type's own has a say in how its instances get their state:
-// __setstate__, or a __dict__ that is not the one the interpreter gives.
-bool has_own_say(const Names& names, PyTypeObject* type) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
-    const Ref attributes = type_dict(base);
-    PyObject* dict = raw_get(attributes.get(), names.dict.get());
-    if (raw_get(attributes.get(), names.setstate.get()) != nullptr ||
-        (dict != nullptr && !Py_IS_TYPE(dict, &PyGetSetDescr_Type))) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // The node of an instance that is there, with so many values still to come, as those
 // have it who read it whole. Takes the instance from its frame.
 GraphDecoder::Frame node_around(GraphDecoder::Frame& instance, std::uint64_t left) {
@@ -78,25 +63,11 @@ bool is_leaf(BytesView rest) {
 
 }  // namespace
 
-// Whether instances are made by object, and get their state as those do that say
-// nothing about it.
-bool GraphDecoder::is_ordinary(PyTypeObject* type) {
-  const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
-  const auto address = reinterpret_cast<std::uintptr_t>(type);
-  OrdinaryType& found =
-      ordinary_types_[(address >> 4 ^ address >> 10) % ordinary_types_.size()];
-  if (type == found.type && version == found.version && version != 0) return true;
-  const bool is_open =
-      std::ranges::find(open_types_, reinterpret_cast<PyObject*>(type)) !=
-      open_types_.end();
-  if (is_open || !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
-      type->tp_new != PyBaseObject_Type.tp_new ||
-      type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr ||
-      has_own_say(state_.names, type)) {
-    return false;
-  }
-  found = {type, version};
-  return true;
+// A class that has not got its attributes yet may turn out to be no ordinary one.
+bool GraphDecoder::is_ordinary(PyTypeObject* type) const {
+  return std::ranges::find(open_types_, reinterpret_cast<PyObject*>(type)) ==
+             open_types_.end() &&
+         state_.ordinary_types.have(state_.names, type);
 }
 
 bool GraphDecoder::open_instance(Frame& frame) {

@@ -226,7 +226,7 @@ class GraphDecoder {
   void show(const Frame& frame, PyObject* object);
   Ref read_reduced(const Frame& frame);
   bool open_instance(Frame& frame);
-  bool is_ordinary(PyTypeObject* type);
+  bool is_ordinary(PyTypeObject* type) const;
   Ref read_instance(Frame frame);
   void read_attributes(Frame& frame);
   Ref read_apart(Frame frame);
@@ -312,13 +312,6 @@ class GraphDecoder {
   HashCost cost_;  // Of the value that was finished last.
   std::vector<Ref> fresh_cells_;
   std::uint64_t buffer_count_ = 0;
-  // Classes that were found to be ordinary, each in the place that its address gives
-  // it, and their versions then.
-  struct OrdinaryType {
-    PyTypeObject* type = nullptr;
-    std::uint32_t version = 0;
-  };
-  std::array<OrdinaryType, 8> ordinary_types_;
   std::vector<Ref> own_modules_;       // Those that travel by value.
   std::vector<PyObject*> open_types_;  // Of the nodes on the stack, from bottom to top.
   std::vector<Ref> open_claims_;       // Ids of objects that are not complete.

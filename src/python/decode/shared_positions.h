@@ -33,6 +33,16 @@ class SharedPositions {
     while (!are_none_before(position)) ++next_;
   }
 
+  // Passes an object that ends at `end`, if inside of it references mean just these, by
+  // number and offset from `start`, in order. Its own position has been passed.
+  template <typename Targets>
+  bool pass_inside(std::uint64_t start, std::uint64_t end, const Targets& targets) {
+    for (const auto& target : targets) {
+      if (slot_at(start + target.offset) != target.number) return false;
+    }
+    return are_none_before(end);
+  }
+
   // Whether references mean none of the objects before this position.
   bool are_none_before(std::uint64_t position) const {
     return are_passed() || sorted_[next_].first >= position;

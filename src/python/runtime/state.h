@@ -9,6 +9,7 @@
 
 #include "python/runtime/known_codes.h"
 #include "python/runtime/name_table.h"
+#include "python/runtime/ordinary_types.h"
 #include "python/runtime/ref.h"
 #include "waybill/envelope.h"
 
@@ -97,12 +98,15 @@ struct State {
   // Functions that were sent as they were kept, and those that were kept and had
   // changed.
   std::uint64_t kept_hits = 0, kept_misses = 0;
+  // Payloads whose known nodes were not read again, and all others that looked.
+  std::uint64_t received_hits = 0, received_misses = 0;
   // Raised when the caches are emptied: what was kept on code objects is of one.
   std::uint64_t cache_generation = 0;
   // What speeds up what comes again; none of it changes what anything means.
   std::shared_ptr<ReceivedEnvelopes> received;
   mutable NameTable name_table;
   mutable KnownCodes known_codes;
+  mutable OrdinaryTypes ordinary_types;
 };
 
 // Fills all but `late`, and but what rooms above keep here: start() of the serializer

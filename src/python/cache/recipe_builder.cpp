@@ -1,0 +1,80 @@
+// Tested by tests/python/cache/test_recipes.py.
+
+#include "python/cache/recipe_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace waybill::py {
+
+RecipeBuilder::RecipeBuilder(Nodes nodes) {
+  recipe_.saved_count_ = nodes.size();
+  for (const envelope::KnownNode& node : nodes) {
+    for (const auto& to : node.to_starts) {
+      targets_.push_back({nodes[to.node].start, to.number});
+    }
+    for (const auto& target : node.targets) {
+      targets_.push_back({node.start + target.offset, target.number});
+    }
+  }
+}
+
+bool RecipeBuilder::step(Action action, std::uint64_t number, Ref object) {
+  recipe_.steps_.push_back(
+      {action, static_cast<std::uint32_t>(number), std::move(object)});
+  return true;
+}
+
+bool RecipeBuilder::constant(Ref object, std::size_t position) {
+  const std::uint64_t reference = reference_to(position);
+  if (reference != kNone) known_.push_back({reference, false, 0, object});
+  return step(Action::kConstant, 0, std::move(object));
+}
+
+bool RecipeBuilder::are_constants(std::size_t since, std::uint64_t count) const {
+  const auto& steps = recipe_.steps_;
+  return steps.size() - since == count &&
+         std::all_of(steps.begin() + static_cast<std::ptrdiff_t>(since), steps.end(),
+                     [](const auto& step) { return step.action == Action::kConstant; });
+}
+
+Ref RecipeBuilder::unstep() {
+  Ref object = std::move(recipe_.steps_.back().object);
+  recipe_.steps_.pop_back();
+  return object;
+}
+
+std::uint32_t RecipeBuilder::save() {
+  const auto number = static_cast<std::uint32_t>(recipe_.saved_count_++);
+  step(Action::kSave, number);
+  return number;
+}
+
+bool RecipeBuilder::save_at(std::size_t position, const Ref& plain) {
+  if (reference_to(position) != kNone) note(position, save(), plain);
+  return true;
+}
+
+void RecipeBuilder::note(std::size_t position, std::uint32_t number, const Ref& plain) {
+  const std::uint64_t reference = reference_to(position);
+  if (reference != kNone) known_.push_back({reference, true, number, plain});
+}
+
+std::uint64_t RecipeBuilder::reference_to(std::size_t position) const {
+  const auto target = std::ranges::find(targets_, position, &Target::position);
+  return target == targets_.end() ? kNone : target->reference;
+}
+
+const RecipeBuilder::Known* RecipeBuilder::find_known(std::uint64_t reference) const {
+  const auto known = std::ranges::find(known_, reference, &Known::reference);
+  return known == known_.end() ? nullptr : &*known;
+}
+
+bool RecipeBuilder::reference(std::uint64_t number) {
+  const Known* known = find_known(number);
+  if (known == nullptr) return false;
+  return known->is_saved ? step(Action::kLoad, known->number)
+                         : step(Action::kConstant, 0, known->object);
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,188 @@
+// The stack machine that a recipe is a program for. Tested by
+// tests/python/cache/test_recipes.py, which compares with loads without caches.
+
+#include "python/cache/recipe.h"
+
+#include <utility>
+
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+#include "wire/format.h"
+
+namespace waybill::py {
+
+namespace {
+
+// What a module's dict says the module has, as getattr gives it if the module is of no
+// other type than most. Null if there is nothing, or what is not to be had by looking.
+Ref attribute_of_module(const State& state, PyObject* module, PyObject* name) {
+  if (!PyModule_CheckExact(module)) return {};
+  PyObject* value = raw_get(PyModule_GetDict(module), name);
+  if (value == nullptr || is_lazy_import(state, value)) return {};
+  return Ref::share(value);
+}
+
+class Run {
+ public:
+  using Action = Recipe::Action;
+  using Step = Recipe::Step;
+
+  Run(const State& state, std::span<const Ref> modules, std::vector<Ref> saved)
+      : state_(state), modules_(modules), saved_(std::move(saved)) {
+    stack_.reserve(kUsualDepth);
+  }
+
+  bool run(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      if (!take(step)) return false;
+    }
+    return true;
+  }
+  std::vector<Ref>& saved() { return saved_; }
+
+ private:
+  static constexpr std::size_t kUsualDepth = 16;
+
+  bool take(const Step& step) {
+    switch (step.action) {
+      case Action::kConstant:
+        return push(step.object);
+      case Action::kModule:
+        return push(modules_[step.number]);
+      case Action::kGlobal:
+        return push(attribute_of_module(state_, modules_[step.number].get(),
+                                        step.object.get()));
+      case Action::kBuiltin:
+        return push(
+            attribute_of_module(state_, state_.builtins.get(), step.object.get()));
+      case Action::kTuple:
+      case Action::kList:
+        return gather(step);
+      case Action::kDict:
+        return gather_dict(step.number);
+      case Action::kCopy:
+        return push(Ref::steal(PyDict_Copy(step.object.get())));
+      case Action::kPackage:
+        check(PyDict_SetItem(top(), state_.names.path.get(),
+                             Ref::steal(PyList_New(0)).get()));
+        return true;
+      case Action::kCell:
+        return push(Ref::steal(PyCell_New(nullptr)));
+      case Action::kFunction:
+        return make_function(step);
+      case Action::kStoreGlobal: {
+        const Ref value = pop();
+        PyObject* globals =
+            PyFunction_Check(top()) ? PyFunction_GET_GLOBALS(top()) : top();
+        check(PyDict_SetItem(globals, step.object.get(), value.get()));
+        return true;
+      }
+      case Action::kStoreField:
+        set_field(step, pop());
+        return true;
+      case Action::kStoreContent:
+        check(PyCell_Set(saved_[step.number].get(), pop().get()));
+        return true;
+      case Action::kSave:
+        saved_[step.number] = stack_.back();
+        return true;
+      case Action::kLoad:
+        return push(saved_[step.number]);
+      case Action::kPop:
+        pop();
+        return true;
+    }
+    return false;
+  }
+
+  PyObject* top() const { return stack_.back().get(); }
+
+  bool push(Ref object) {
+    if (!object) return false;
+    stack_.push_back(std::move(object));
+    return true;
+  }
+
+  Ref pop() {
+    Ref object = std::move(stack_.back());
+    stack_.pop_back();
+    return object;
+  }
+
+  // The items on top of the stack, of which the first lies deepest.
+  std::span<Ref> last(std::size_t count) { return std::span(stack_).last(count); }
+
+  bool replace(std::size_t count, Ref object) {
+    stack_.resize(stack_.size() - count);
+    return push(std::move(object));
+  }
+
+  bool gather(const Step& step) {
+    const bool is_list = step.action == Action::kList;
+    const auto count = static_cast<Py_ssize_t>(step.number);
+    Ref made = Ref::steal(is_list ? PyList_New(count) : PyTuple_New(count));
+    PyObject** place = PySequence_Fast_ITEMS(made.get());
+    for (Ref& item : last(step.number)) *place++ = item.release();
+    return replace(step.number, std::move(made));
+  }
+
+  bool gather_dict(std::size_t count) {
+    Ref dict = Ref::steal(PyDict_New());
+    const std::span<Ref> items = last(2 * count);
+    for (std::size_t i = 0; i < items.size(); i += 2) {
+      check(PyDict_SetItem(dict.get(), items[i].get(), items[i + 1].get()));
+    }
+    return replace(2 * count, std::move(dict));
+  }
+
+  bool make_function(const Step& step) {
+    const std::size_t count = step.number;
+    PyObject* globals = stack_[stack_.size() - count - 1].get();
+    Ref function = Ref::steal(PyFunction_New(step.object.get(), globals));
+    if (count != 0) {
+      const Ref closure = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
+      Py_ssize_t place = 0;
+      for (Ref& cell : last(count)) {
+        PyTuple_SET_ITEM(closure.get(), place++, cell.release());
+      }
+      check(PyFunction_SetClosure(function.get(), closure.get()));
+    }
+    return replace(count + 1, std::move(function));
+  }
+
+  // The interpreter's functions for the most usual fields do what setting the attribute
+  // does.
+  void set_field(const Step& step, const Ref& value) {
+    switch (static_cast<wire::FunctionField>(step.number)) {
+      case wire::FunctionField::kDefaults:
+        check(PyFunction_SetDefaults(top(), value.get()));
+        break;
+      case wire::FunctionField::kKeywordDefaults:
+        check(PyFunction_SetKwDefaults(top(), value.get()));
+        break;
+      default:
+        check(PyObject_SetAttr(top(), step.object.get(), value.get()));
+    }
+  }
+
+  const State& state_;
+  std::span<const Ref> modules_;
+  std::vector<Ref> stack_;
+  std::vector<Ref> saved_;
+};
+
+}  // namespace
+
+bool Recipe::make(const State& state, std::span<const Ref> modules,
+                  std::span<Ref> nodes) const {
+  std::vector<Ref> saved(nodes.begin(), nodes.end());
+  saved.resize(saved_count_);
+  Run run(state, modules, std::move(saved));
+  if (!run.run(steps_)) return false;
+  std::move(run.saved().begin(),
+            run.saved().begin() + static_cast<std::ptrdiff_t>(nodes.size()),
+            nodes.begin());
+  return true;
+}
+
+}  // namespace waybill::py

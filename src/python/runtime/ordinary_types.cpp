@@ -1,0 +1,46 @@
+// Tested by tests/python/kinds/test_instances_received.py.
+
+#include "python/runtime/ordinary_types.h"
+
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+#include "python/runtime/state.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Whether a class of the type's own decides how its instances get their state:
+// __setstate__, or a __dict__ that is not the one the interpreter gives.
+bool overrides_state(const Names& names, PyTypeObject* type) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    const Ref attributes = type_dict(base);
+    PyObject* dict = raw_get(attributes.get(), names.dict.get());
+    if (raw_get(attributes.get(), names.setstate.get()) != nullptr ||
+        (dict != nullptr && !Py_IS_TYPE(dict, &PyGetSetDescr_Type))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool OrdinaryTypes::have(const Names& names, PyTypeObject* type) {
+  const std::uint32_t version = assigned_version(type, names.reduce_ex.get());
+  const auto address = reinterpret_cast<std::uintptr_t>(type);
+  Entry& entry = entries_[(address >> 4 ^ address >> 10) % entries_.size()];
+  if (type == entry.type && version == entry.version && version != 0) return true;
+  if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
+      type->tp_new != PyBaseObject_Type.tp_new ||
+      type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr ||
+      overrides_state(names, type)) {
+    return false;
+  }
+  entry = {type, version};
+  return true;
+}
+
+}  // namespace waybill::py
