@@ -8,11 +8,14 @@ makes is changed, one at a time.
 import contextlib
 import gc
 import itertools
+import re
 import sys
 import types
 
+import msgpack
 import pytest
 import waybill
+import xxhash
 from sources import define, imported
 
 pytestmark = pytest.mark.usefixtures("modules")
@@ -83,7 +86,7 @@ def described(value, seen=None):
     if isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType)):
         return value
     if value is None or isinstance(value, (int, float, str, bytes, complex)):
-        return type(value), value
+        return type(value), repr(value)  # NaN is not equal to itself.
     if id(value) in seen:
         return "seen", seen[id(value)]
     seen[id(value)] = len(seen)
@@ -114,7 +117,9 @@ def described(value, seen=None):
         ]
     if isinstance(value, (list, tuple, set, frozenset)):
         return type(value), parts(value)
-    return type(value), repr(value)
+    if type(value).__repr__ is object.__repr__:
+        return type(value), described(vars(value), seen)
+    return type(value), re.sub("0x[0-9a-f]+", "0x", repr(value))
 
 
 def hits():
@@ -402,3 +407,58 @@ def test_a_recipe_keeps_no_module_and_no_result():
         gc.collect()
 
         assert sys.getrefcount(module) == before
+
+
+def altered(payload):
+    """The payload with each byte of its references and its payload section changed, to
+    each value that starts something else, and with a digest that fits."""
+    unpacker = msgpack.Unpacker(strict_map_key=False)
+    unpacker.feed(payload)
+    unpacker.read_array_header()
+    ends = []
+    for _ in range(6):
+        unpacker.skip()
+        ends.append(unpacker.tell())
+    values = [*range(0, 256, 5), *range(0x80, 0x84), *range(0x90, 0x98), 0xC0, 0xD4]
+    for place in range(ends[2], ends[4]):
+        for byte in values:
+            body = payload[:place] + bytes([byte]) + payload[place + 1 : ends[5]]
+            yield body + b"\xc4\x08" + xxhash.xxh3_64_digest(body) + b"\xc0"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "(f, (1, ['a', {'k': (2,)}]), {'x': 1.5})",
+        "[1, f, f, [2, {f: 3}]]",
+        "(g, [shared, shared], shared)",
+        "(f, C(1), [C('a'), C([2])])",
+        "[C(1), g, {'c': C}]",
+    ],
+)
+def test_what_is_altered_is_refused_or_read_as_without_caches(value):
+    scope = define("""
+        import module_one
+        class C:
+            def __init__(self, x): self.x = x
+        def h(a=(1, 2)): return a
+        def f(a, b=1): return h(), a
+        def g(): return module_one
+        shared = [1]
+        """)
+    payload = waybill.dumps(eval(value, vars(scope)))
+    warm(payload)
+    before = hits()
+    spoiled = list(altered(payload))
+
+    found = [outcome(each) for each in spoiled]
+
+    assert hits() > before
+    with without_caches():
+        expected = [outcome(each) for each in spoiled]
+    different = [
+        (each, one, other)
+        for each, one, other in zip(spoiled, found, expected, strict=True)
+        if one != other
+    ]
+    assert not different[:1]

@@ -29,6 +29,8 @@ class C:
     @property
     def p(self): return self.x
 def f(*args, **kwargs): return args, kwargs
+def helper(x=(1, 'a'), y=[2]): return x, json
+def helped(rows, *, by=[1], also={'k': [2]}): return helper(rows), by, also
 """
 
 #: Kinds that one expression makes.
@@ -58,6 +60,7 @@ EXPRESSIONS = {
     # Functions and what surrounds them.
     "lambda": "lambda x, y=[1], *, z={'a', 'b'}: (x, json, xml.dom)",
     "closure": "(lambda a: lambda: (a, f, C))([1])",
+    "task": "helped, ([1], {'a': (2, 'x')}), {'by': [C('y')]}",
     "builtins": "[len, int, dict.fromkeys, [3].index, 'a'.split, int.__add__,"
                 " object.__init__, list.__new__, type.__dict__['__dict__']]",
     "by reference": "json.dumps, json, xml.dom.Node, os.path.join, math_sqrt",

@@ -32,6 +32,10 @@ class Thing:
     def __init__(self, x): self.x = x
     def get(self): return self.x
 
+def helper(x=(1, "a")): return x, json
+
+def plain(rows, *, by=[1], also={"k": [2]}): return helper(rows), by, also
+
 class Failing:
     def __reduce__(self): raise ValueError("mine")
 
@@ -51,6 +55,7 @@ GOOD = {
     "containers": {"a": [1, (2, {3})], frozenset("x"): bytearray(b"y")},
     "function": make(1),
     "functions": [make(1), make(2)],
+    "task": (plain, ([1], {"a": (2, "x")}), {"by": [Thing("y")]}),
     "cycle": cycle(),
     "class": Thing,
     "instance": [Thing(1), Thing([2])],
