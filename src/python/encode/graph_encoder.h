@@ -269,11 +269,11 @@ class GraphEncoder {
   // that is being written and that function's module can be imported.
   bool write_as_global_of_function(PyObject* object);
   bool write_as_global_in(PyObject* module, PyObject* object);
-  // Writes what makes a thread-local anew, or a lock that nobody holds, if it is a
-  // global of a module by value or an attribute of a class of such a module.
+  // Writes what makes a thread-local anew, or a lock that nobody holds, if code of a
+  // module by value holds it.
   bool write_fresh(PyObject* object);
   bool write_anew(PyObject* object);
-  bool is_attribute_by_value(PyObject* object) const;
+  bool is_within_code_by_value();
   // Where the module of the innermost function that is being written has a class under
   // the class's own name.
   GlobalName class_beside_function(PyObject* type) const;
