@@ -145,10 +145,17 @@ def _reduce_type_variable(obj):
         return make_deferred_type_variable, (obj.__name__, _evaluator_of(obj))
     if bound is not None:
         options["bound"] = bound
+    kind = type(obj)
     if hasattr(obj, "has_default") and obj.has_default():
         options["default"] = obj.__default__
+        # Before 3.13 typing_extensions makes such of typing's type.
+        kind = kind if sys.version_info >= (3, 13) else _extended(kind)
     constraints = getattr(obj, "__constraints__", ())
-    return make_type_variable, (type(obj), obj.__name__, constraints, options)
+    return make_type_variable, (kind, obj.__name__, constraints, options)
+
+
+def _extended(kind):
+    return getattr(sys.modules["typing_extensions"], kind.__name__)
 
 
 def _evaluator_of(variable):

@@ -108,10 +108,30 @@ def _make_shielded(
             set_plainly(made, "__bases__", own)
         except TypeError:  # The layouts of shield and bases do not go together.
             continue
+        if _has_room_of_shield(made, own):
+            continue
         if own is not bases:
             set_plainly(made, "__orig_bases__", bases)
         return made
     return types.new_class(name, bases, keywords, body)
+
+
+def _has_room_of_shield(made: Any, bases: tuple[Any, ...]) -> bool:
+    """Whether instances have a dict, or weak references, that neither a base nor the
+    class itself asks for."""
+    slots = vars(made).get("__slots__")
+    if slots is None:
+        return False
+    asked = (slots,) if isinstance(slots, str) else tuple(slots)
+    return any(
+        getattr(made, offset)
+        and name not in asked
+        and not any(getattr(base, offset) for base in bases)
+        for name, offset in _ROOM.items()
+    )
+
+
+_ROOM = {"__dict__": "__dictoffset__", "__weakref__": "__weakrefoffset__"}
 
 
 def _fitting(shields: tuple[type, type], base: Any) -> Iterator[Any]:

@@ -1,6 +1,7 @@
 """Instances that ``object.__reduce_ex__`` does not describe; see ``_reducers.py``."""
 
 import copyreg
+import sys
 import types
 
 
@@ -43,13 +44,26 @@ def reduce_without_class(obj):
     leave out what is of this process, such as hashes.
     """
     cls = type(obj)
-    if not _has_state_of_object(cls):
+    if cls.__name__ == "_GenericAlias":
+        from waybill._kinds import annotations
+
+        return annotations.make_generic_alias, (obj.__origin__, obj.__args__)
+    if not (_has_state_of_object(cls) or _has_state_of_fields(cls)):
+        return None
+    base = next(b for b in cls.__mro__ if not b.__flags__ & _IS_MADE_BY_PYTHON)
+    if base is not object and base not in _CONTENT:
         return None
     slots = _slots(cls)
-    _demand_plain_layout(cls, slots)
+    if base is object:
+        _demand_plain_layout(cls, slots)
+    content = None if base is object else base(obj)
     members = getattr(obj, "__dict__", None) or None, _values(obj, slots)
-    made = copyreg._reconstructor, (cls, object, None)
+    made = copyreg._reconstructor, (cls, base, content)
     return *made, members, None, None, set_members
+
+
+#: What of an object's content its type in C tells.
+_CONTENT = frozenset({int, float, complex, str, bytes})
 
 
 def set_members(obj, members):
@@ -79,6 +93,13 @@ def _is_reduced_by_object(cls):
 
 def _has_state_of_object(cls):
     return cls.__getstate__ is object.__getstate__
+
+
+def _has_state_of_fields(cls):
+    """Whether it is a dataclass with slots, whose state is all of its fields."""
+    dataclasses = sys.modules.get("dataclasses")
+    own = getattr(dataclasses, "_dataclass_getstate", None)
+    return own is not None and cls.__getstate__ is own
 
 
 def _creation(cls, obj):

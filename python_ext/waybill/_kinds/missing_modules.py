@@ -72,7 +72,8 @@ def stand_in_answer(obj, missing, module, path):
     if isinstance(obj, types.ModuleType):
         told = f"No module named {missing!r}{_WHY}"
         return make_stand_in, (missing, told)
-    return StandInObject, (missing, module, path)
+    kind = StandInClass if isinstance(obj, type) else StandInObject
+    return kind, (missing, module, path)
 
 
 _WHY = "; it is made in C and does not travel, as its package, by value"
@@ -87,10 +88,10 @@ class StandInObject:
         self._place = missing, module, path
 
     def __reduce__(self):
-        return StandInObject, self._place
+        return type(self), self._place
 
     def __eq__(self, other):
-        return type(other) is StandInObject and self._place == other._place
+        return isinstance(other, StandInObject) and self._place == other._place
 
     def __hash__(self):
         return hash(self._place)
@@ -142,6 +143,25 @@ class StandInObject:
             if not isinstance(found, StandInObject):
                 return found
         raise MissingModuleError(f"{self!r} did not travel{_WHY}", name=missing)
+
+
+class StandInClass(StandInObject):
+    """Stands for a class: annotations, aliases and bounds can be made of it."""
+
+    __slots__ = ()
+
+    def __bool__(self):
+        return True
+
+    def __or__(self, other):
+        return _typing().Union[self, other]
+
+    def __ror__(self, other):
+        return _typing().Union[other, self]
+
+
+def _typing():
+    return importlib.import_module("typing")
 
 
 class _Attributes:

@@ -82,6 +82,7 @@ class FunctionFlow {
   // if that is a module.
   void step(const Scope& scope, ValueId id, const Fact& from, PyObject* name,
             Facts& result);
+  bool is_hook_of(PyObject* module) const;
   void attribute_of(const Scope& scope, ValueId id, const Fact& from, PyObject* name,
                     Facts& result);
   void item_of(const Scope& scope, ValueId id, const Fact& from, const Facts& keys,

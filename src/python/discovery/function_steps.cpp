@@ -84,6 +84,23 @@ Ref raw_attribute(PyObject* object, PyObject* name) {
 
 }  // namespace
 
+// Whether a module asks this function for what it has not: it is its __getattr__, or
+// what that calls. Names that code asks for came without it, and the others it lacks at
+// the sender as well.
+bool FunctionFlow::is_hook_of(PyObject* module) const {
+  PyObject* hook = raw_get(PyModule_GetDict(module), state_.names.getattr_hook.get());
+  if (hook == nullptr || !PyFunction_Check(hook)) return false;
+  auto* own = reinterpret_cast<PyObject*>(function_);
+  if (hook == own) return true;
+  const Ref names =
+      Ref::steal(PyObject_GetAttrString(PyFunction_GET_CODE(hook), "co_names"));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i) {
+    PyObject* name = PyTuple_GET_ITEM(names.get(), i);
+    if (raw_get(PyFunction_GET_GLOBALS(hook), name) == own) return true;
+  }
+  return false;
+}
+
 FunctionFlow::Facts FunctionFlow::attribute(const Scope& scope, ValueId id,
                                             const Value& value) {
   Facts result;
@@ -113,7 +130,7 @@ void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from
   if (PyModule_Check(object)) {
     if (name == state_.names.dict.get()) {
       imports_.note_other();
-      imports_.need_whole(object);
+      if (!is_hook_of(object)) imports_.need_whole(object);
       add_object(result, PyModule_GetDict(object), from.imported);
     } else if (name == state_.names.getattribute.get()) {
       imports_.note_other();

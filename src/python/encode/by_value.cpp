@@ -5,6 +5,9 @@
 // such modules where the payload arrives. Tested by
 // tests/python/modules/test_by_value.py.
 
+#include <algorithm>
+#include <iterator>
+
 #include "python/discovery/function_flow.h"
 #include "python/encode/graph_encoder.h"
 #include "python/encode/plain_writer.h"
@@ -116,9 +119,53 @@ GraphEncoder::OwnModule& GraphEncoder::own_module_entry(PyObject* module) {
 void GraphEncoder::want(OwnModule& own, PyObject* name) {
   if (!PyUnicode_CheckExact(name)) return;
   PyObject* dict = PyModule_GetDict(own.module.get());
-  // A module's __getattr__ may have what its dict has not.
-  if (raw_get(dict, name) == nullptr) name = state_.names.getattr_hook.get();
+  if (raw_get(dict, name) == nullptr) {
+    PyObject* hook = state_.names.getattr_hook.get();
+    if (raw_get(dict, hook) != nullptr) want_of_submodules(own.module.get(), name);
+    name = hook;
+  }
   if (own.wanted.add(name)) own.waiting.push_back(Ref::share(name));
+}
+
+// Modules by value that a package has, and that have a name themselves: those that
+// define what it means there or, if none does, all.
+std::vector<PyObject*> GraphEncoder::submodules_with(PyObject* package,
+                                                     PyObject* name) {
+  std::vector<PyObject*> all, defining;
+  PyObject* dict = PyModule_GetDict(package);
+  Py_ssize_t position = 0;
+  PyObject *key, *inner;
+  while (PyDict_Next(dict, &position, &key, &inner)) {
+    if (!PyModule_Check(inner) || !is_by_value(inner)) continue;
+    PyObject* value = raw_get(PyModule_GetDict(inner), name);
+    if (value == nullptr) continue;
+    all.push_back(inner);
+    PyObject* home = nullptr;
+    if (PyFunction_Check(value)) {
+      home = reinterpret_cast<PyFunctionObject*>(value)->func_module;
+    } else if (PyType_Check(value)) {
+      const Ref own = type_dict(reinterpret_cast<PyTypeObject*>(value));
+      home = raw_get(own.get(), state_.names.module.get());
+    }
+    PyObject* own_name = module_name(state_, inner);
+    if (home != nullptr && own_name != nullptr && PyUnicode_Check(home) &&
+        PyUnicode_Compare(home, own_name) == 0) {
+      defining.push_back(inner);
+    }
+  }
+  return defining.empty() ? all : defining;
+}
+
+// What a package's dict has not its __getattr__ may take, when it is asked, from a
+// submodule that has it under this name.
+void GraphEncoder::want_of_submodules(PyObject* package, PyObject* name) {
+  for (PyObject* inner : submodules_with(package, name)) {
+    OwnModule& own = own_module_entry(inner);
+    if (!own.wanted.add(name)) continue;
+    own.waiting.push_back(Ref::share(name));
+    own.is_found = true;
+    asked_.push_back(own.module);
+  }
 }
 
 std::vector<Ref> GraphEncoder::modules_to_bring() {
@@ -132,6 +179,8 @@ std::vector<Ref> GraphEncoder::modules_to_bring() {
     own.is_found = true;
     if (!is_complete) brought.push_back(need.module);
   }
+  std::ranges::move(asked_, std::back_inserter(brought));
+  asked_.clear();
   return brought;
 }
 

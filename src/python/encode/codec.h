@@ -31,6 +31,15 @@ void describe_reduced(GraphEncoder&, PyObject* object, Plan& plan);
 // Writes an object as what a reducer answered for it: a name or a tuple.
 void describe_answer(GraphEncoder&, PyObject* object, PyObject* answer, Plan& plan);
 
+// The answer that names an object's members, for one that a reader would make by code
+// of its class before that has what the code needs. Null for all else.
+Ref answer_without_class(GraphEncoder&, PyObject* object, PyObject* answer);
+
+// Whether object can make an instance of it.
+bool is_laid_out_by_object(PyTypeObject* type);
+// Whether a function needs more arguments than so many.
+bool needs_more_than(PyObject* made, Py_ssize_t count);
+
 // Our own reducer for objects of such a type; null if none.
 Ref own_reducer(const State& state, PyObject* object);
 

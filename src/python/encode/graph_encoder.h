@@ -99,6 +99,8 @@ class GraphEncoder {
   // Whether a method is being written of this class or of a base of it: a reader has
   // not all of its methods yet, where it comes to what that method reaches.
   bool is_within_method_of(PyTypeObject* type) const;
+  // The same of any attribute.
+  bool is_within_class(PyTypeObject* type) const;
 
   // Writes the namespace of functions with these globals, or a reference to it.
   void write_namespace(PyObject* globals, bool is_of_module);
@@ -269,11 +271,11 @@ class GraphEncoder {
   // that is being written and that function's module can be imported.
   bool write_as_global_of_function(PyObject* object);
   bool write_as_global_in(PyObject* module, PyObject* object);
-  // Writes what makes a thread-local anew, or a lock that nobody holds, if it is a
-  // global of a module by value or an attribute of a class of such a module.
+  // Writes what makes a thread-local anew, or a lock that nobody holds, if code of a
+  // module by value holds it.
   bool write_fresh(PyObject* object);
   bool write_anew(PyObject* object);
-  bool is_attribute_by_value(PyObject* object) const;
+  bool is_within_code_by_value();
   // Where the module of the innermost function that is being written has a class under
   // the class's own name.
   GlobalName class_beside_function(PyObject* type) const;
@@ -371,7 +373,10 @@ class GraphEncoder {
   std::map<PyObject*, std::pair<Ref, Ref>> extensions_;  // Of types; extension_of().
   std::map<PyObject*, Deferred> deferred_;               // By class.
   OwnModule& own_module_entry(PyObject* module);
+  std::vector<Ref> asked_;  // Some that a __getattr__ may import, to be brought.
   void want(OwnModule& own, PyObject* name);
+  void want_of_submodules(PyObject* package, PyObject* name);
+  std::vector<PyObject*> submodules_with(PyObject* package, PyObject* name);
   std::map<std::string, PyObject*> written_ids_;  // Of what is no class.
   std::uint64_t buffer_count_ = 0;
   KeptUse kept_;

@@ -3,6 +3,8 @@
 // their dict. The bytes are the same.
 // Tested by tests/python/kinds/test_instances.py.
 
+#include <algorithm>
+
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
@@ -69,6 +71,14 @@ bool GraphEncoder::is_within_method_of(PyTypeObject* type) const {
     if (value != nullptr && is_method(value)) return true;
   }
   return false;
+}
+
+bool GraphEncoder::is_within_class(PyTypeObject* type) const {
+  return std::ranges::any_of(open_classes_, [&](std::size_t place) {
+    auto* open = reinterpret_cast<PyTypeObject*>(stack_[place].object.get());
+    return PyType_IsSubtype(type, open) && place + 1 < stack_.size() &&
+           stack_[place + 1].key;
+  });
 }
 
 bool GraphEncoder::is_taken_apart_by_object(PyTypeObject* type) {

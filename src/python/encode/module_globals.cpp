@@ -3,6 +3,8 @@
 // what a lock or a cache of a module is for.
 // Tested by tests/python/modules/test_module_globals.py.
 
+#include <algorithm>
+
 #include "python/encode/graph_encoder.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/modules.h"
@@ -87,20 +89,8 @@ bool GraphEncoder::write_as_global(PyObject* object) {
 }
 
 bool GraphEncoder::write_fresh(PyObject* object) {
-  if (options_.hooks.by_value == nullptr || stack_.empty()) return false;
-  if (is_attribute_by_value(object)) return write_anew(object);
-  PyObject* owner = stack_.back().object.get();
-  Ref module;
-  if (PyModule_Check(owner)) {
-    module = Ref::share(owner);
-  } else if (PyFunction_Check(owner)) {
-    module = Ref::share(module_of_dict(state_, PyFunction_GET_GLOBALS(owner)));
-  }
-  if (!module || !is_by_value(module.get()) ||
-      name_in(PyModule_GetDict(module.get()), object) == nullptr) {
-    return false;
-  }
-  return write_anew(object);
+  return options_.hooks.by_value != nullptr && is_within_code_by_value() &&
+         write_anew(object);
 }
 
 bool GraphEncoder::write_anew(PyObject* object) {
@@ -108,17 +98,21 @@ bool GraphEncoder::write_anew(PyObject* object) {
   return answer.get() != Py_None && planned(object, answer.get());
 }
 
-// Whether it is an attribute of a class of a module by value: the attributes of a class
-// are on the stack above it.
-bool GraphEncoder::is_attribute_by_value(PyObject* object) const {
-  if (stack_.size() < 2 || !stack_.back().key) return false;
-  PyObject* type = stack_[stack_.size() - 2].object.get();
-  if (!PyType_Check(type)) return false;
-  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
-  if (raw_get(dict.get(), stack_.back().key.get()) != object) return false;
-  PyObject* name = raw_get(dict.get(), state_.names.module.get());
-  return name != nullptr && PyUnicode_Check(name) &&
-         has_name_or_parent(options_.hooks.by_value, name);
+// What such code holds was made by its module, not by the program that sends it.
+bool GraphEncoder::is_within_code_by_value() {
+  return std::ranges::any_of(stack_, [this](const Frame& frame) {
+    PyObject* object = frame.object.get();
+    if (PyModule_Check(object)) return is_by_value(object);
+    if (PyFunction_Check(object)) {
+      PyObject* module = module_of_dict(state_, PyFunction_GET_GLOBALS(object));
+      return module != nullptr && is_by_value(module);
+    }
+    if (!PyType_Check(object)) return false;
+    const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(object));
+    PyObject* name = raw_get(dict.get(), state_.names.module.get());
+    return name != nullptr && PyUnicode_Check(name) &&
+           has_name_or_parent(options_.hooks.by_value, name);
+  });
 }
 
 }  // namespace waybill::py

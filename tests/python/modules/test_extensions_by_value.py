@@ -22,8 +22,12 @@ FILES = {
         __file__ = "fast.cpython-311-x86_64-linux-gnu.so"
         """,
     "ex_pack/work.py": """
+        from typing import TypeVar, Union
         from . import fast
         from .fast import EMPTY, Frozen, pack
+        Kind = TypeVar("Kind", bound=Frozen)
+        EITHER = Frozen | list
+        def of_types(): return Kind.__name__, Kind, EITHER
         class Row(Frozen): pass
         ROW = Row(a=1)
         class Table:
@@ -149,3 +153,13 @@ def test_missing_extension_is_used_where_it_is_there(made, folder):
 
 def test_equal_payloads_with_stand_ins_have_equal_bytes(made):
     assert made("work.all") == made("work.all")
+
+
+def test_class_of_an_extension_bounds_type_variables_and_stands_in_unions(made):
+    program = "kind[0], kind[1].__bound__ is kind[2].__args__[0]"
+
+    answer = fresh_process.load(
+        made("work.of_types"), f"(kind := value()) and ({program})"
+    )
+
+    assert answer == ("Kind", True)

@@ -66,6 +66,30 @@ FILES = {
             BLOB = "x" * 100_000
         class Light: pass
         """,
+    "pm_pack/lazy/__init__.py": """
+        import sys
+        HOMES = {"Heavy": ".heavy", "glow": ".light"}
+        def moved(name):
+            own = sys.modules[__name__].__dict__
+            if name in own: return own[name]
+            raise AttributeError(name)
+        def __getattr__(name):
+            if name not in HOMES: return moved(name)
+            from importlib import import_module
+            return getattr(import_module(HOMES[name], __name__), name)
+        """,
+    "pm_pack/lazy/heavy.py": """
+        class Heavy: BLOB = "x" * 100_000
+        """,
+    "pm_pack/lazy/light.py": """
+        from .heavy import Heavy
+        def glow(): return 7
+        """,
+    "pm_pack/uses_lazy.py": """
+        def use():
+            from .lazy import glow
+            return glow()
+        """,
     "pm_pack/holder.py": """
         from . import heavy, hinted
         VALUE = 1
@@ -107,7 +131,8 @@ _SENDER = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import waybill, pm_pack, pm_pack.work as work, pm_pack.locals
-import pm_pack.hints, pm_pack.holder
+import pm_pack.hints, pm_pack.holder, pm_pack.uses_lazy
+import pm_pack.lazy.light
 {program}
 with open(sys.argv[2], "wb") as file: file.write(data)
 """
@@ -299,3 +324,10 @@ def test_payload_names_no_module_of_waybill(made):
     imports = waybill.inspect(made("work.both"))["imports"]
 
     assert not [i for i in imports if i["module"].startswith("waybill")]
+
+
+def test_name_that_a_package_takes_from_a_submodule_comes_without_the_others(made):
+    data = made("pm_pack.uses_lazy.use")
+
+    assert fresh_process.load(data, "value()") == 7
+    assert len(data) < 10_000

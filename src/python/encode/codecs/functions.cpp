@@ -176,17 +176,41 @@ void plan_cells(GraphEncoder& encoder, PyFunctionObject* function, const CodeInf
 // Room for so many fields is there from the start.
 constexpr std::size_t kUsualFields = 4;
 
+// Whether a class or function is one that the receiver imports.
+bool is_found_by_name(GraphEncoder& encoder, PyObject* value) {
+  GlobalName name;
+  if (PyType_Check(value)) {
+    name = find_type(encoder.state(), reinterpret_cast<PyTypeObject*>(value));
+  } else if (PyFunction_Check(value)) {
+    name = find_function(encoder.state(), value);
+  }
+  return name.module && !encoder.is_by_value(name.module.get());
+}
+
+// Whether a reader builds it without code of modules by value: names, and small tuples
+// of these and of leaves, as for isinstance().
+bool is_made_of_names(GraphEncoder& encoder, PyObject* value) {
+  constexpr Py_ssize_t kFew = 100;
+  if (!PyTuple_CheckExact(value)) return is_found_by_name(encoder, value);
+  if (PyTuple_GET_SIZE(value) > kFew) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
+    PyObject* item = PyTuple_GET_ITEM(value, i);
+    if (!is_simple(item) && !is_found_by_name(encoder, item)) return false;
+  }
+  return true;
+}
+
 // When a global is written. To build what comes late, a reader may have to run
 // functions that read what comes early.
 int turn_of(GraphEncoder& encoder, PyObject* value) {
-  if (PyModule_Check(value)) return encoder.is_by_value(value) ? 3 : 0;
+  if (PyModule_Check(value)) return encoder.is_by_value(value) ? 4 : 0;
   if (is_simple(value)) return 0;
-  if (PyFunction_Check(value) || PyCFunction_Check(value) ||
-      Py_IS_TYPE(value, &PyWrapperDescr_Type) ||
+  if (PyCFunction_Check(value) || Py_IS_TYPE(value, &PyWrapperDescr_Type) ||
       Py_IS_TYPE(value, &PyMethodDescr_Type)) {
     return 1;
   }
-  return PyType_Check(value) ? 2 : 3;
+  if (encoder.hooks().by_value != nullptr && is_made_of_names(encoder, value)) return 0;
+  return PyFunction_Check(value) ? 2 : PyType_Check(value) ? 3 : 4;
 }
 
 void in_turns(std::vector<Global>& globals) {

@@ -224,22 +224,6 @@ void demand_class_first(GraphEncoder& encoder, PyObject* object, const Reduced& 
   }
 }
 
-// Whether object can make an instance of it.
-bool is_laid_out_by_object(PyTypeObject* type) {
-  while (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) type = type->tp_base;
-  return type == &PyBaseObject_Type;
-}
-
-// Whether a function needs more arguments than so many.
-bool needs_more_than(PyObject* made, Py_ssize_t count) {
-  if (!PyFunction_Check(made)) return false;
-  const auto* function = reinterpret_cast<PyFunctionObject*>(made);
-  const auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
-  PyObject* defaults = function->func_defaults;
-  const Py_ssize_t optional = defaults == nullptr ? 0 : PyTuple_GET_SIZE(defaults);
-  return code->co_argcount - optional > count;
-}
-
 // Whether a class's own __new__ needs more than these arguments, and whoever makes an
 // instance can do without it. Pickle's protocols 0 and 1 do; later ones fail at load.
 bool needs_more_arguments(const State& state, PyObject* arguments) {
@@ -249,46 +233,6 @@ bool needs_more_arguments(const State& state, PyObject* arguments) {
   const Ref made = attribute_or_null(cls, state.names.new_);
   return made && needs_more_than(made.get(), PyTuple_GET_SIZE(arguments)) &&
          is_laid_out_by_object(type);
-}
-
-// Whether the __new__ that some class on the way of a type's has needs more arguments
-// than the class: one of them is what a reader finds while the type gets its own.
-bool has_demanding_base(const State& state, PyTypeObject* type) {
-  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
-    const Ref dict = type_dict(base);
-    PyObject* made = raw_get(dict.get(), state.names.new_.get());
-    if (made == nullptr) continue;
-    if (!PyObject_TypeCheck(made, &PyStaticMethod_Type)) {
-      return needs_more_than(made, 1);
-    }
-    const Ref function = Ref::steal(PyObject_GetAttrString(made, "__func__"));
-    return needs_more_than(function.get(), 1);
-  }
-  return false;
-}
-
-// What is made by a __new__ of Python and met in a method of its class, before a reader
-// has all that this __new__ may need: it travels as its members, and no code of its
-// class runs. Null for all else.
-Ref answer_without_class(GraphEncoder& encoder, PyObject* object, PyObject* answer) {
-  const State& state = encoder.state();
-  PyTypeObject* type = Py_TYPE(object);
-  if (type->tp_new == PyBaseObject_Type.tp_new || !PyTuple_Check(answer) ||
-      PyTuple_GET_SIZE(answer) < 2 || !PyTuple_Check(PyTuple_GET_ITEM(answer, 1))) {
-    return {};
-  }
-  PyObject* callable = PyTuple_GET_ITEM(answer, 0);
-  const bool is_ex = callable == state.newobj_ex.get();
-  if ((callable != state.newobj.get() && !is_ex) ||
-      !encoder.is_within_method_of(type) || !is_laid_out_by_object(type)) {
-    return {};
-  }
-  const bool has_arguments = is_ex || PyTuple_GET_SIZE(PyTuple_GET_ITEM(answer, 1)) > 1;
-  if (!has_arguments && !has_demanding_base(state, type)) return {};
-  PyObject* helper = state.reduce_without_class.get();
-  Ref members = Ref::steal(PyObject_CallOneArg(helper, object));
-  return members.get() == Py_None ? Ref() : members;
 }
 
 void plan_array(PyObject* tuple, Py_ssize_t first, const char* label, Plan& plan) {

@@ -1,0 +1,129 @@
+// Objects that a reader would make by code of their class before it has all that this
+// code needs. They travel as their members, and no such code runs.
+// Tested by tests/python/imports/test_order_of_need.py and
+// tests/python/modules/test_held_by_code.py.
+
+#include <string_view>
+
+#include "python/encode/codec.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+
+namespace waybill::py {
+
+bool is_laid_out_by_object(PyTypeObject* type) {
+  while (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) type = type->tp_base;
+  return type == &PyBaseObject_Type;
+}
+
+bool needs_more_than(PyObject* made, Py_ssize_t count) {
+  if (!PyFunction_Check(made)) return false;
+  const auto* function = reinterpret_cast<PyFunctionObject*>(made);
+  const auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  PyObject* defaults = function->func_defaults;
+  const Py_ssize_t optional = defaults == nullptr ? 0 : PyTuple_GET_SIZE(defaults);
+  return code->co_argcount - optional > count;
+}
+
+namespace {
+
+// Whether the __new__ that some class on the way of a type's has needs more arguments
+// than the class: one of them is what a reader finds while the type gets its own.
+bool has_demanding_base(const State& state, PyTypeObject* type) {
+  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    const Ref dict = type_dict(base);
+    PyObject* made = raw_get(dict.get(), state.names.new_.get());
+    if (made == nullptr) continue;
+    if (!PyObject_TypeCheck(made, &PyStaticMethod_Type)) {
+      return needs_more_than(made, 1);
+    }
+    const Ref function = Ref::steal(PyObject_GetAttrString(made, "__func__"));
+    return needs_more_than(function.get(), 1);
+  }
+  return false;
+}
+
+// Whether the state of an instance is set by code that asks its class for its fields,
+// which come after its methods: that of dataclasses with slots.
+bool has_fields_to_set(const State& state, PyTypeObject* type) {
+  const Ref setter =
+      attribute_or_null(reinterpret_cast<PyObject*>(type), state.names.setstate);
+  return setter && PyFunction_Check(setter.get()) &&
+         PyUnicode_CompareWithASCIIString(
+             reinterpret_cast<PyFunctionObject*>(setter.get())->func_name,
+             "_dataclass_setstate") == 0;
+}
+
+// Whether a reader makes an instance by a __new__ of Python that may need what its
+// class has not got yet: the answer is one of copyreg's, or calls the class.
+bool is_made_too_early(GraphEncoder& encoder, PyTypeObject* type, PyObject* callable,
+                       PyObject* arguments) {
+  const State& state = encoder.state();
+  const bool is_ex = callable == state.newobj_ex.get();
+  if (callable == reinterpret_cast<PyObject*>(type)) {
+    const Ref made = attribute_or_null(callable, state.names.new_);
+    return made && PyFunction_Check(made.get()) && encoder.is_within_class(type);
+  }
+  if ((callable != state.newobj.get() && !is_ex) ||
+      !encoder.is_within_method_of(type)) {
+    return false;
+  }
+  if (type->tp_new == PyBaseObject_Type.tp_new) return has_fields_to_set(state, type);
+  const bool has_arguments = is_ex || PyTuple_GET_SIZE(arguments) > 1;
+  return is_laid_out_by_object(type) &&
+         (has_arguments || has_demanding_base(state, type));
+}
+
+// Whether an object of a module by value says of itself where a class has it, and that
+// class has it not yet, or there is none: its reducer calls an object with a class, or
+// with None. Events of SQLAlchemy do.
+bool is_told_by_class(GraphEncoder& encoder, PyObject* callable, PyObject* arguments) {
+  if (encoder.hooks().by_value == nullptr || PyTuple_GET_SIZE(arguments) != 1 ||
+      PyType_Check(callable) || PyFunction_Check(callable) ||
+      !encoder.is_within_code()) {
+    return false;
+  }
+  PyObject* only = PyTuple_GET_ITEM(arguments, 0);
+  const bool is_open = PyType_Check(only) &&
+                       encoder.is_within_class(reinterpret_cast<PyTypeObject*>(only));
+  return (only == Py_None || is_open) && instance_dict(callable);
+}
+
+// Whether it is what a class gives for `cls[...]`, and the class has not yet what says
+// whether it can be asked that, or is not there.
+bool is_alias_of_absent_class(GraphEncoder& encoder, PyObject* object,
+                              PyObject* arguments) {
+  if (std::string_view(Py_TYPE(object)->tp_name) != "_GenericAlias" ||
+      PyTuple_GET_SIZE(arguments) == 0 ||
+      !PyType_Check(PyTuple_GET_ITEM(arguments, 0))) {
+    return false;
+  }
+  auto* origin = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(arguments, 0));
+  if (encoder.is_within_class(origin)) return true;
+  return encoder.hooks().by_value != nullptr && encoder.extension_of(origin) != nullptr;
+}
+
+}  // namespace
+
+// What travels as its members, and no code of its class runs to make it: what is met in
+// its class, before a reader has all that this code may need, and what does not say how
+// it is made. Null for all else.
+Ref answer_without_class(GraphEncoder& encoder, PyObject* object, PyObject* answer) {
+  if (!PyTuple_Check(answer) || PyTuple_GET_SIZE(answer) < 2 ||
+      !PyTuple_Check(PyTuple_GET_ITEM(answer, 1))) {
+    return {};
+  }
+  PyObject* callable = PyTuple_GET_ITEM(answer, 0);
+  PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
+  if (!is_made_too_early(encoder, Py_TYPE(object), callable, arguments) &&
+      !is_told_by_class(encoder, callable, arguments) &&
+      !is_alias_of_absent_class(encoder, object, arguments)) {
+    return {};
+  }
+  PyObject* helper = encoder.state().reduce_without_class.get();
+  Ref members = Ref::steal(PyObject_CallOneArg(helper, object));
+  return members.get() == Py_None ? Ref() : members;
+}
+
+}  // namespace waybill::py
