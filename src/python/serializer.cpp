@@ -255,11 +255,12 @@ Ref cache_info(const State& state) {
   };
   const KnownCodes& codes = state.known_codes;
   return Ref::steal(Py_BuildValue(
-      "{s{sKsK}s{sKsK}s{sKsKsKsK}}", "functions", "hits", number(state.kept_hits), "misses",
-      number(state.kept_misses), "received", "hits",
-      number(state.received_hits), "misses", number(state.received_misses), "code", "entries", number(codes.held_count()), "bytes",
-      number(codes.held_bytes()), "max_entries", number(KnownCodes::kMaxEntries),
-      "max_bytes", number(KnownCodes::kMaxHeldBytes)));
+      "{s{sKsK}s{sKsK}s{sKsKsKsK}}", "functions", "hits", number(state.kept_hits),
+      "misses", number(state.kept_misses), "received", "hits",
+      number(state.received_hits), "misses", number(state.received_misses), "code",
+      "entries", number(codes.held_count()), "bytes", number(codes.held_bytes()),
+      "max_entries", number(KnownCodes::kMaxEntries), "max_bytes",
+      number(KnownCodes::kMaxHeldBytes)));
 }
 
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,

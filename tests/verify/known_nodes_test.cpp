@@ -164,8 +164,7 @@ TEST(KnownNodes, AreNotThoseThatReferToWhatIsAroundThem) {
   draft.payload.array(2);
   draft.shared.push_back(draft.payload.size());
   draft.payload.array(0);
-  write_function(draft.payload,
-                 [](Writer& out) { out.index(ExtType::kReference, 0); });
+  write_function(draft.payload, [](Writer& out) { out.index(ExtType::kReference, 0); });
 
   EXPECT_EQ(known_in(draft), 0u);
 }

@@ -175,6 +175,7 @@ class Run {
 
 bool Recipe::make(const State& state, std::span<const Ref> modules,
                   std::span<Ref> nodes) const {
+  if (steps_.empty()) return true;  // All nodes are classes.
   std::vector<Ref> saved(nodes.begin(), nodes.end());
   saved.resize(saved_count_);
   Run run(state, modules, std::move(saved));
