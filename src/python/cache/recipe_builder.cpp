@@ -11,10 +11,10 @@ RecipeBuilder::RecipeBuilder(Nodes nodes) {
   recipe_.saved_count_ = nodes.size();
   for (const envelope::KnownNode& node : nodes) {
     for (const auto& to : node.to_starts) {
-      targets_.push_back({nodes[to.node].start, to.number});
+      references_.emplace(nodes[to.node].start, to.number);
     }
     for (const auto& target : node.targets) {
-      targets_.push_back({node.start + target.offset, target.number});
+      references_.emplace(node.start + target.offset, target.number);
     }
   }
 }
@@ -27,7 +27,7 @@ bool RecipeBuilder::step(Action action, std::uint64_t number, Ref object) {
 
 bool RecipeBuilder::constant(Ref object, std::size_t position) {
   const std::uint64_t reference = reference_to(position);
-  if (reference != kNone) known_.push_back({reference, false, 0, object});
+  if (reference != kNone) known_[reference] = {false, 0, object};
   return step(Action::kConstant, 0, std::move(object));
 }
 
@@ -57,17 +57,17 @@ bool RecipeBuilder::save_at(std::size_t position, const Ref& plain) {
 
 void RecipeBuilder::note(std::size_t position, std::uint32_t number, const Ref& plain) {
   const std::uint64_t reference = reference_to(position);
-  if (reference != kNone) known_.push_back({reference, true, number, plain});
+  if (reference != kNone) known_[reference] = {true, number, plain};
 }
 
 std::uint64_t RecipeBuilder::reference_to(std::size_t position) const {
-  const auto target = std::ranges::find(targets_, position, &Target::position);
-  return target == targets_.end() ? kNone : target->reference;
+  const auto found = references_.find(position);
+  return found == references_.end() ? kNone : found->second;
 }
 
 const RecipeBuilder::Known* RecipeBuilder::find_known(std::uint64_t reference) const {
-  const auto known = std::ranges::find(known_, reference, &Known::reference);
-  return known == known_.end() ? nullptr : &*known;
+  const auto known = known_.find(reference);
+  return known == known_.end() ? nullptr : &known->second;
 }
 
 bool RecipeBuilder::reference(std::uint64_t number) {

@@ -5,8 +5,9 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <map>
 #include <span>
-#include <vector>
+#include <utility>
 
 #include "python/cache/recipe.h"
 #include "verify/known_nodes.h"
@@ -22,7 +23,6 @@ class RecipeBuilder {
 
   // A value that references mean, once it is there.
   struct Known {
-    std::uint64_t reference;
     bool is_saved;         // Or `object` is a constant.
     std::uint32_t number;  // Where it is saved.
     Ref object;            // Of a namespace: the dict that its copies are made from.
@@ -58,15 +58,9 @@ class RecipeBuilder {
   bool reference(std::uint64_t number);
 
  private:
-  // What references mean, by position in the payload.
-  struct Target {
-    std::size_t position;
-    std::uint64_t reference;
-  };
-
-  std::vector<Target> targets_;
+  std::map<std::size_t, std::uint64_t> references_;  // By what stands where.
   Recipe recipe_;
-  std::vector<Known> known_;
+  std::map<std::uint64_t, Known> known_;  // By reference.
 };
 
 }  // namespace waybill::py

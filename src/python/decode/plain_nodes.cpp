@@ -59,10 +59,13 @@ bool PlainDecoder::pass_nothing(std::size_t more) {
   return true;
 }
 
+// None of a class with __del__: it would see an instance that is given up.
 Ref PlainDecoder::new_instance(PyObject* type) {
   auto* cls = reinterpret_cast<PyTypeObject*>(type);
-  if (!PyType_Check(type) || !state_->ordinary_types.have(state_->names, cls))
+  if (!PyType_Check(type) || !state_->ordinary_types.have(state_->names, cls) ||
+      cls->tp_finalize != nullptr || cls->tp_del != nullptr) {
     return {};
+  }
   const Ref no_arguments = Ref::steal(PyTuple_New(0));
   Ref instance = Ref::steal_or_null(cls->tp_new(cls, no_arguments.get(), nullptr));
   if (!instance) forgive(PyExc_TypeError);  // Of an abstract class.

@@ -370,6 +370,22 @@ def test_an_instance_as_a_key_is_asked_for_its_hash():
     assert set(scope.asked) == {"a", "b", "c"}
 
 
+def test_a_finalizer_sees_no_instance_that_is_given_up():
+    scope = define("""
+        class Closing:
+            def __init__(self): self.name = 'x'
+            def __del__(self): closed.append(self.name)
+        closed = []
+        """)
+    scope.Closing.__del__.__globals__["closed"] = scope.closed
+    payload = waybill.dumps([scope.Closing(), bytearray(b"x"), 2**70])
+    scope.closed.clear()
+    arrived = [waybill.loads(payload) for _ in range(6)]
+
+    assert scope.closed == []
+    assert [value[0].name for value in arrived] == ["x"] * 6
+
+
 def test_an_abstract_class_has_no_instances():
     scope = define("""
         import abc
