@@ -38,19 +38,6 @@ bool all_of_tuple(PyObject* tuple, Visit visit) {
   return true;
 }
 
-// Where an import finds a class or function.
-GlobalName place_of(const State& state, PyObject* object) {
-  if (PyType_Check(object)) {
-    return find_type(state, reinterpret_cast<PyTypeObject*>(object));
-  }
-  if (PyFunction_Check(object)) return find_function(state, object);
-  if (!PyCFunction_CheckExact(object)) return {};
-  auto* function = reinterpret_cast<PyCFunctionObject*>(object);
-  const Ref path = Ref::steal(PyUnicode_FromString(function->m_ml->ml_name));
-  if (function->m_module == nullptr) return {};
-  return find_global(state, object, function->m_module, path.get());
-}
-
 }  // namespace
 
 // Visits what the function reaches, always in the same order. The visitor gets borrowed
@@ -112,7 +99,7 @@ bool KnownFunctions::note_value(const State& state, PyObject* value,
                                                   : importable_name(state, value);
     if (own == nullptr) return false;
     module = Ref::share(own);
-  } else if (GlobalName place = place_of(state, value); place.module) {
+  } else if (GlobalName place = find_by_own_name(state, value); place.module) {
     // As a payload has it: what a module holds deeper down is not looked for.
     if (!PyUnicode_Check(place.path.get()) ||
         PyUnicode_FindChar(place.path.get(), '.', 0,

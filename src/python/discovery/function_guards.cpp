@@ -59,21 +59,6 @@ bool is_reduced_by_user(const State& state, PyObject* object) {
   return raw_get(state.dispatch_table.get(), type) != nullptr;
 }
 
-// Where an import finds a class or function. Null parts if none does.
-GlobalName place_of(const State& state, PyObject* object) {
-  if (PyType_Check(object)) {
-    return find_type(state, reinterpret_cast<PyTypeObject*>(object));
-  }
-  if (PyFunction_Check(object)) return find_function(state, object);
-  if (!PyCFunction_CheckExact(object)) return {};
-  auto* function = reinterpret_cast<PyCFunctionObject*>(object);
-  const bool is_of_module =
-      function->m_self == nullptr || PyModule_Check(function->m_self);
-  if (!is_of_module || function->m_module == nullptr) return {};
-  const Ref path = Ref::steal(PyUnicode_FromString(function->m_ml->ml_name));
-  return find_global(state, object, function->m_module, path.get());
-}
-
 // Whether an object still says that it is found there. What is written in C has its
 // name for ever, but for the name of a function's module.
 bool names_place(const State& state, PyObject* object, PyObject* module,
@@ -90,7 +75,7 @@ bool names_place(const State& state, PyObject* object, PyObject* module,
                          Py_TPFLAGS_HEAPTYPE)) {
     return true;
   }
-  const GlobalName found = place_of(state, object);
+  const GlobalName found = find_by_own_name(state, object);
   return found.module && is_same_text(found.path.get(), name) &&
          is_same_text(module_name(state, found.module.get()), module);
 }
@@ -167,7 +152,7 @@ class FunctionGuards::Noting : public ReachVisitor {
     if (is_seen(key_of(value))) return true;
     if (PyTuple_CheckExact(value)) return tuple(value, depth);
     if (is_reduced_by_user(state_, value)) return false;
-    if (GlobalName place = place_of(state_, value); place.module) {
+    if (GlobalName place = find_by_own_name(state_, value); place.module) {
       return global(value, place);
     }
     if (!PyFunction_Check(value)) return false;

@@ -330,4 +330,18 @@ LazyTarget lazy_target(const State&, PyObject* placeholder) {
   }
 }
 
+GlobalName find_by_own_name(const State& state, PyObject* object) {
+  if (PyType_Check(object)) {
+    return find_type(state, reinterpret_cast<PyTypeObject*>(object));
+  }
+  if (PyFunction_Check(object)) return find_function(state, object);
+  if (!PyCFunction_CheckExact(object)) return {};
+  auto* function = reinterpret_cast<PyCFunctionObject*>(object);
+  const bool is_of_module =
+      function->m_self == nullptr || PyModule_Check(function->m_self);
+  if (!is_of_module || function->m_module == nullptr) return {};
+  const Ref path = Ref::steal(PyUnicode_FromString(function->m_ml->ml_name));
+  return find_global(state, object, function->m_module, path.get());
+}
+
 }  // namespace waybill::py

@@ -103,6 +103,9 @@ GlobalName find_inner_module(const State& state, PyObject* module);
 
 GlobalName find_function(const State& state, PyObject* function);
 GlobalName find_type(const State& state, PyTypeObject* type);
+// The same for a class, a function of Python, or a function in C of a module; null
+// parts for all else.
+GlobalName find_by_own_name(const State& state, PyObject* object);
 
 // Whether `object` is a lazy import that nobody has resolved yet (3.15).
 inline bool is_lazy_import(const State& state, PyObject* object) {
