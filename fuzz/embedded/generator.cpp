@@ -207,7 +207,7 @@ Value random_value(Random& random, Rule rule, int depth) {
     case Rule::kCell:
       return node_with(random, NodeTag::kCell, 1);
     case Rule::kObjects:
-    case Rule::kContents:
+    case Rule::kObjectsOrEmpty:
       return several(random, TokenType::kArray, rule, Rule::kObject, depth);
     case Rule::kCells:
       return several(random, TokenType::kArray, rule, Rule::kCell, depth);

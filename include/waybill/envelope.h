@@ -109,7 +109,7 @@ Result<Envelope> open_whole(Bytes&& bytes, const Limits& limits = {}) = delete;
                                         const PythonVersion& python);
 
 namespace envelope {
-class CheckedHead;
+class VerifiedPrefix;
 }
 
 // An envelope that verify() has accepted: nodes have their shapes, references and
@@ -125,7 +125,7 @@ class VerifiedEnvelope {
  private:
   friend Result<VerifiedEnvelope> verify(Envelope envelope, const Limits& limits);
   // Checks what follows a part that was verified before.
-  friend class envelope::CheckedHead;
+  friend class envelope::VerifiedPrefix;
 
   explicit VerifiedEnvelope(Envelope envelope) : envelope_(std::move(envelope)) {}
 

@@ -36,8 +36,8 @@ constexpr Row kRows[] = {
     {NodeTag::kBuffer, {"number", "is_readonly"}},
     {NodeTag::kIdentified, {"id", "value"}},
     {NodeTag::kModule, {"namespace", "dict", "is_part"}},
-    {NodeTag::kEarlier, {"payload", "position"}},
-    {NodeTag::kInstead, {"object"}},
+    {NodeTag::kStreamReference, {"payload", "position"}},
+    {NodeTag::kReplacement, {"object"}},
 };
 
 // By wire::FunctionField.

@@ -26,7 +26,7 @@ constexpr Shape kShapes[] = {
      {kTextOrNil, kTextOrNil, kBoolean, kBoolean},
      false,
      Request::kCode},
-    {NodeTag::kCell, "cell", 0, 1, {kContent}, false, Request::kCode},
+    {NodeTag::kCell, "cell", 0, 1, {kObjectOrEmpty}, false, Request::kCode},
     {NodeTag::kFunction,
      "function",
      4,
@@ -80,8 +80,8 @@ constexpr Shape kShapes[] = {
      {kNamespace, kNamedObjects, kBoolean},
      false,
      Request::kCode},
-    {NodeTag::kEarlier, "earlier", 2, 2, {kUnsigned, kUnsigned}},
-    {NodeTag::kInstead, "instead", 1, 1, {kObject}, false, Request::kCall},
+    {NodeTag::kStreamReference, "stream_reference", 2, 2, {kUnsigned, kUnsigned}},
+    {NodeTag::kReplacement, "replacement", 1, 1, {kObject}, false, Request::kCall},
 };
 
 constexpr bool rows_are_in_order() {
@@ -110,7 +110,7 @@ bool rule_of_field(std::uint64_t field, Rule& rule) {
       rule = kNamedObjects;
       return true;
     case FunctionField::kCells:
-      rule = kContents;
+      rule = kObjectsOrEmpty;
       return true;
     default:
       rule = kObject;
@@ -126,7 +126,7 @@ std::optional<Request> request_of(NodeTag tag) {
 std::string_view describe(Rule rule) {
   switch (rule) {
     case Rule::kObject:
-    case Rule::kContent:
+    case Rule::kObjectOrEmpty:
       return "an object";
     case Rule::kText:
       return "text";
@@ -150,7 +150,7 @@ std::string_view describe(Rule rule) {
       return "a cell without content or a reference to one";
     case Rule::kObjects:
     case Rule::kCells:
-    case Rule::kContents:
+    case Rule::kObjectsOrEmpty:
       return "an array";
     case Rule::kPairs:
     case Rule::kNamedObjects:

@@ -17,8 +17,8 @@ namespace waybill::envelope {
 // node, or a reference to one that came before.
 enum class Rule : std::uint8_t {
   kObject,
-  kContent,  // An object, or kEmpty.
-  kText,     // Text, or an extension kText.
+  kObjectOrEmpty,  // An object, or kEmpty.
+  kText,           // Text, or an extension kText.
   kTextOrNil,
   kBoolean,
   kBinary,
@@ -26,11 +26,11 @@ enum class Rule : std::uint8_t {
   kUnsigned,        // An integer that is not negative.
   kCodeIndex,       // An index into the code section.
   kModuleOrNil,     // An extension kModule, or nil.
-  kNamespace,       // A node kNamespace or kEarlier, or a reference.
-  kCell,            // A node kCell without content or kEarlier, or a reference.
+  kNamespace,       // A node kNamespace or kStreamReference, or a reference.
+  kCell,            // A node kCell without content or kStreamReference, or a reference.
   kObjects,         // An array that is no node: of objects,
   kCells,           //   of cells,
-  kContents,        //   of contents.
+  kObjectsOrEmpty,  //   of contents.
   kPairs,           // A map of objects to objects.
   kNamedObjects,    // A map of text to objects.
   kFunctionFields,  // A map of FunctionField to what the field asks for.
@@ -42,7 +42,7 @@ enum class Rule : std::uint8_t {
 std::string_view describe(Rule rule);
 
 constexpr bool is_object(Rule rule) {
-  return rule == Rule::kObject || rule == Rule::kContent;
+  return rule == Rule::kObject || rule == Rule::kObjectOrEmpty;
 }
 
 inline bool is_constant(Rule rule) {

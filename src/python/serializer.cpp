@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "format/frame.h"
 #include "format/manifest_codec.h"
-#include "python/cache/received_envelope.h"
+#include "python/cache/decode_cache.h"
 #include "python/decode/code_builder.h"
 #include "python/decode/function_decoder.h"
 #include "python/decode/graph_decoder.h"
@@ -119,7 +119,7 @@ void start(State& state) {
   init_state(state);
   state.code_extra_index = code_info_index();
   PyErr_Clear();  // No index left is no failure.
-  state.received = std::make_shared<ReceivedEnvelopes>();
+  state.received = std::make_shared<DecodeCache>();
 }
 
 Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
@@ -181,11 +181,11 @@ Result<VerifiedEnvelope> open_and_verify(const State& state, BytesView bytes,
 
 // A bare function, which the next may be made from; null if the envelope holds
 // something else.
-Ref decode_bare(State& state, BytesView bytes, ReceivedEnvelopes::Visit& visit) {
+Ref decode_bare(State& state, BytesView bytes, DecodeCache::Lease& lease) {
   std::size_t head_size = 0;
   Ref function = decode_function(state, bytes, head_size);
   if (!function) return {};
-  ReceivedEnvelope* known = visit.take_up(state, bytes.first(head_size), [&] {
+  CachedEnvelope* known = lease.start(state, bytes.first(head_size), [&] {
     return open_and_verify(state, bytes, Limits{});
   });
   if (known == nullptr) return function;
@@ -198,20 +198,19 @@ Ref decode_bare(State& state, BytesView bytes, ReceivedEnvelopes::Visit& visit) 
 
 // Builds what is in an envelope.
 Ref build(State& state, const Result<VerifiedEnvelope>& verified,
-          const DecodeHooks& hooks, const Limits& limits,
-          ReceivedEnvelopes::Visit* visit) {
+          const DecodeHooks& hooks, const Limits& limits, DecodeCache::Lease* lease) {
   const VerifiedEnvelope& envelope = *verified;
   ModuleImporter modules(state, envelope->manifest, hooks.leaves_missing);
   // Who decides what a name means decides what is imported for it, too.
   if (hooks.find_class == nullptr) modules.import_all();
   CodeBuilder code(state, envelope, limits);
   GraphDecoder decoder(state, envelope, code, modules, hooks, limits);
-  ReceivedEnvelope* watcher = nullptr;
-  if (visit != nullptr && !envelope->code.empty()) {
+  CachedEnvelope* watcher = nullptr;
+  if (lease != nullptr && !envelope->code.empty()) {
     const CodeBody& last = envelope->code.back();
     const std::size_t head = last.offset + last.bytes.size();
-    watcher = visit->take_up(state, envelope->bytes.first(head),
-                             [&]() -> const auto& { return verified; });
+    watcher = lease->start(state, envelope->bytes.first(head),
+                           [&]() -> const auto& { return verified; });
   }
   if (watcher != nullptr) decoder.watch(*watcher);
   Ref object = decoder.decode();
@@ -246,7 +245,7 @@ void use_caches(State& state, bool are_used) {
 void clear_caches(State& state) {
   ++state.cache_generation;
   state.known_codes.clear();
-  state.received = std::make_shared<ReceivedEnvelopes>();
+  state.received = std::make_shared<DecodeCache>();
 }
 
 Ref cache_info(const State& state) {
@@ -270,22 +269,22 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
     if (!admission.is_free()) return decode_admitted(state, bytes, hooks, admission);
   }
   const Limits limits;
-  std::shared_ptr<ReceivedEnvelopes> received;
-  std::optional<ReceivedEnvelopes::Visit> visit;
+  std::shared_ptr<DecodeCache> received;
+  std::optional<DecodeCache::Lease> lease;
   if (hooks.are_none() && state.uses_caches) {
     received = state.received;  // It may be emptied meanwhile.
-    visit.emplace(*received, bytes);
-    if (Ref object = visit->decode(state)) return object;
+    lease.emplace(*received, bytes);
+    if (Ref object = lease->decode(state)) return object;
   }
   if (hooks.history == nullptr) {
     if (Ref object = decode_plain(bytes, limits)) return object;
   }
-  if (visit) {
-    if (Ref function = decode_bare(state, bytes, *visit)) return function;
+  if (lease) {
+    if (Ref function = decode_bare(state, bytes, *lease)) return function;
   }
   const Result<VerifiedEnvelope> envelope = open_and_verify(state, bytes, limits);
   if (!envelope) raise(state, envelope.error());
-  return build(state, envelope, hooks, limits, visit ? &*visit : nullptr);
+  return build(state, envelope, hooks, limits, lease ? &*lease : nullptr);
 }
 
 }  // namespace waybill::py

@@ -80,7 +80,7 @@ class Search {
         return reader_.skip() ? std::nullopt : std::optional<std::string>("");
       case NodeTag::kObject:
       case NodeTag::kNewObject:
-      case NodeTag::kInstead:
+      case NodeTag::kReplacement:
       case NodeTag::kNamespace:
       case NodeTag::kModule:
       case NodeTag::kClassDict:

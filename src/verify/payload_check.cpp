@@ -31,7 +31,7 @@ constexpr std::uint16_t bit(TokenType type) {
 constexpr std::uint16_t accepted(Rule rule) {
   switch (rule) {
     case Rule::kObject:
-    case Rule::kContent:
+    case Rule::kObjectOrEmpty:
       return 0xffff;
     case Rule::kConstant:
     case Rule::kConstantOrCode:
@@ -56,7 +56,7 @@ constexpr std::uint16_t accepted(Rule rule) {
       return bit(TokenType::kArray) | bit(TokenType::kExtension);
     case Rule::kObjects:
     case Rule::kCells:
-    case Rule::kContents:
+    case Rule::kObjectsOrEmpty:
       return bit(TokenType::kArray);
     case Rule::kPairs:
     case Rule::kNamedObjects:
@@ -169,8 +169,8 @@ bool PayloadCheck::pass_target(Reader& reader, Rule rule) {
                        "shared position " + std::to_string(expected) +
                            " is not the start of an object");
   }
-  if (weigher_ != nullptr) {
-    weigher_->start_target(targets_[targets_passed_].number, stack_.size());
+  if (meter_ != nullptr) {
+    meter_->start_target(targets_[targets_passed_].number, stack_.size());
   }
   ++targets_passed_;
   at_target_ = true;
@@ -182,7 +182,7 @@ bool PayloadCheck::pass_target(Reader& reader, Rule rule) {
 bool PayloadCheck::is_short(Reader& reader, Rule rule) {
   switch (rule) {
     case Rule::kObject:
-    case Rule::kContent: {
+    case Rule::kObjectOrEmpty: {
       const std::string_view text = reader.short_text();
       return text.data() != nullptr
                  ? wire::is_utf8(text) && reader.skip_short_text(text)
@@ -195,7 +195,7 @@ bool PayloadCheck::is_short(Reader& reader, Rule rule) {
     }
     case Rule::kObjects:
     case Rule::kCells:
-    case Rule::kContents:
+    case Rule::kObjectsOrEmpty:
       return reader.skip_byte(wire::kEmptyArray);
     case Rule::kPairs:
     case Rule::kNamedObjects:
@@ -207,13 +207,13 @@ bool PayloadCheck::is_short(Reader& reader, Rule rule) {
 }
 
 bool PayloadCheck::value(Reader& reader, Rule rule) {
-  if (weigher_ != nullptr) weigher_->close(stack_.size());
+  if (meter_ != nullptr) meter_->close(stack_.size());
   if (!pass_target(reader, rule)) return false;
-  if (weigher_ == nullptr && is_short(reader, rule)) return true;
+  if (meter_ == nullptr && is_short(reader, rule)) return true;
   Token token;
   if (!reader.next(token)) return false;
   if ((accepted(rule) & bit(token.type)) == 0) return wrong(reader, token, rule);
-  if (weigher_ != nullptr && !weigh(reader, token)) return false;
+  if (meter_ != nullptr && !weigh(reader, token)) return false;
   switch (token.type) {
     case TokenType::kText:
       return wire::is_utf8(token.text()) ||
@@ -244,7 +244,7 @@ bool PayloadCheck::value(Reader& reader, Rule rule) {
 bool PayloadCheck::weigh(Reader& reader, const Token& token) {
   switch (token.type) {
     case TokenType::kMap:
-      return weigher_->map(reader, token, stack_.size());
+      return meter_->map(reader, token, stack_.size());
     case TokenType::kArray:
       return true;
     case TokenType::kExtension:
@@ -253,7 +253,7 @@ bool PayloadCheck::weigh(Reader& reader, const Token& token) {
       }
       [[fallthrough]];
     default:
-      return weigher_->leaf(reader, token);
+      return meter_->leaf(reader, token);
   }
 }
 
@@ -276,11 +276,10 @@ bool PayloadCheck::array(Reader& reader, const Token& token, Rule rule) {
   if (may_be_node && token.count != 0 && reader.take_node_tag(tag)) {
     return node(reader, token, rule, tag);
   }
-  if (weigher_ != nullptr && !weigher_->list(reader, token, stack_.size()))
-    return false;
+  if (meter_ != nullptr && !meter_->list(reader, token, stack_.size())) return false;
   Rule item = Rule::kObject;
   if (rule == Rule::kCells) item = Rule::kCell;
-  if (rule == Rule::kContents) item = Rule::kContent;
+  if (rule == Rule::kObjectsOrEmpty) item = Rule::kObjectOrEmpty;
   if (may_be_node && !is_object(rule)) return wrong(reader, token, rule);
   return push(reader, token, {token.count, nullptr, item, item});
 }
@@ -296,7 +295,7 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
   const std::uint64_t count = token.count - 1;
   const NodeTag kind = shape->tag;
   const bool fits = is_object(rule) || (is_constant(rule) && shape->is_constant) ||
-                    (!is_constant(rule) && kind == NodeTag::kEarlier) ||
+                    (!is_constant(rule) && kind == NodeTag::kStreamReference) ||
                     (rule == Rule::kNamespace && kind == NodeTag::kNamespace) ||
                     (rule == Rule::kCell && kind == NodeTag::kCell && count == 0);
   if (!fits) return wrong(reader, token, rule);
@@ -305,10 +304,10 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
                        "a node " + std::string(shape->name) + " with " +
                            std::to_string(count) + " values");
   }
-  if (weigher_ != nullptr) {
+  if (meter_ != nullptr) {
     const std::uint64_t more =
         kind == NodeTag::kRange ? range_length(reader, envelope_) : 0;
-    if (!weigher_->node(reader, token, stack_.size(), kind, count, more)) return false;
+    if (!meter_->node(reader, token, stack_.size(), kind, count, more)) return false;
   }
   if (at_target_) target_tags_[targets_[targets_passed_ - 1].number] = tag;
   if (known_passed_ != known_.size() && pass_known(reader, token)) return true;
@@ -330,7 +329,7 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
 
 // Passes over the node at hand if it is the next that is known, and refers to the same.
 bool PayloadCheck::pass_known(Reader& reader, const Token& token) {
-  KnownNode& known = known_[known_passed_];
+  ReusableNode& known = known_[known_passed_];
   const std::size_t start = token.offset - start_;
   const BytesView bytes = envelope_.payload.bytes.subspan(start);
   if (bytes.size() < known.bytes.size() ||
@@ -341,7 +340,7 @@ bool PayloadCheck::pass_known(Reader& reader, const Token& token) {
     return false;
   }
   std::size_t passed = targets_passed_;
-  for (const KnownNode::Target& target : known.targets) {
+  for (const ReusableNode::Target& target : known.targets) {
     if (passed == targets_.size() || targets_[passed].number != target.number ||
         targets_[passed].position != start + target.offset) {
       return false;
@@ -360,16 +359,17 @@ bool PayloadCheck::pass_known(Reader& reader, const Token& token) {
 
 // Whether that is an object in a node that was passed over, and not the node itself.
 bool PayloadCheck::is_inside_known(std::uint64_t position) const {
-  return std::ranges::any_of(known_.first(known_passed_), [&](const KnownNode& known) {
-    return known.start < position && position < known.end();
-  });
+  return std::ranges::any_of(known_.first(known_passed_),
+                             [&](const ReusableNode& known) {
+                               return known.start < position && position < known.end();
+                             });
 }
 
 // Whether all known nodes came, and refer to each other as they should.
 bool PayloadCheck::are_known_whole(Reader& reader) const {
   const bool are_whole =
       known_passed_ == known_.size() &&
-      std::ranges::all_of(known_, [&](const KnownNode& known) {
+      std::ranges::all_of(known_, [&](const ReusableNode& known) {
         return std::ranges::all_of(known.to_starts, [&](const auto& to) {
           return envelope_.shared[to.number] == known_[to.node].start;
         });

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "format/shapes.h"
-#include "verify/known_nodes.h"
-#include "verify/weigher.h"
+#include "verify/resource_meter.h"
+#include "verify/reusable_nodes.h"
 #include "waybill/envelope.h"
 #include "wire/reader.h"
 
@@ -21,13 +21,13 @@ namespace waybill::envelope {
 // Walks one value with a stack of its own. Not thread-safe; one value per checker.
 class PayloadCheck {
  public:
-  // `weigher`: of all values of the envelope; null if none of its ceilings is set.
+  // `meter`: of all values of the envelope; null if none of its ceilings is set.
   // `known`: nodes of a payload with the same manifest and code that was checked. They
   // have to be in this one too, in the same order, and are passed over; where they
-  // stand is written into them. Envelope, weigher and nodes must outlive the checker.
+  // stand is written into them. Envelope, meter and nodes must outlive the checker.
   PayloadCheck(const Envelope& envelope, const Limits& limits,
-               Weigher* weigher = nullptr, std::span<KnownNode> known = {})
-      : envelope_(envelope), limits_(limits), weigher_(weigher), known_(known) {}
+               ResourceMeter* meter = nullptr, std::span<ReusableNode> known = {})
+      : envelope_(envelope), limits_(limits), meter_(meter), known_(known) {}
 
   // Checks the whole payload. False when the reader has an error.
   bool check_payload(wire::Reader& reader);
@@ -79,7 +79,7 @@ class PayloadCheck {
 
   const Envelope& envelope_;
   const Limits limits_;
-  Weigher* weigher_;
+  ResourceMeter* meter_;
   // The frames of all but deep payloads are in the checker itself.
   alignas(Frame) std::array<std::byte, 16 * sizeof(Frame)> first_frames_;
   std::pmr::monotonic_buffer_resource frames_memory_{first_frames_.data(),
@@ -91,7 +91,7 @@ class PayloadCheck {
   std::vector<std::uint8_t> target_tags_;  // By number; 0 where it is no node.
   bool at_target_ = false;                 // The value at hand is the last one passed.
   std::uint64_t references_seen_ = 0;      // Distinct numbers.
-  std::span<KnownNode> known_;
+  std::span<ReusableNode> known_;
   std::size_t known_passed_ = 0;
   std::vector<std::uint32_t> code_uses_;
   std::vector<ContentHash> nested_;

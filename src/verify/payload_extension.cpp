@@ -63,7 +63,7 @@ bool PayloadCheck::extension(Reader& reader, const Token& token, Rule rule) {
                            "singleton " + std::to_string(token.bytes[0]) +
                                " is unknown; a newer waybill wrote it");
       }
-      return expect(token.bytes[0] != kEmpty || rule == Rule::kContent,
+      return expect(token.bytes[0] != kEmpty || rule == Rule::kObjectOrEmpty,
                     "only a cell's content can be empty");
     }
     case ExtType::kCode: {
@@ -108,7 +108,7 @@ bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
                 std::to_string(references_seen_));
   }
   if (number == references_seen_) ++references_seen_;
-  if (weigher_ != nullptr && !weigher_->reference(reader, token.offset, number))
+  if (meter_ != nullptr && !meter_->reference(reader, token.offset, number))
     return false;
   const std::uint8_t tag = target_tags_[number];
   const bool fits =

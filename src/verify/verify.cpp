@@ -12,7 +12,7 @@
 #include "verify/code_soundness.h"
 #include "verify/notes_check.h"
 #include "verify/payload_check.h"
-#include "verify/weigher.h"
+#include "verify/resource_meter.h"
 #include "waybill/envelope.h"
 
 namespace waybill {
@@ -23,8 +23,9 @@ using wire::Reader;
 // Reads the code section body by body and keeps who nests whom, and how long each is.
 class CodeCheck {
  public:
-  CodeCheck(const Envelope& envelope, const Limits& limits, envelope::Weigher* weigher)
-      : envelope_(envelope), limits_(limits), weigher_(weigher) {}
+  CodeCheck(const Envelope& envelope, const Limits& limits,
+            envelope::ResourceMeter* meter)
+      : envelope_(envelope), limits_(limits), meter_(meter) {}
 
   Result<void> run() {
     for (const CodeBody& body : envelope_.code) {
@@ -49,7 +50,7 @@ class CodeCheck {
     }
     sizes_.push_back(fields.instructions.size());
     Reader constants(fields.constants.bytes, limits_, fields.constants.offset);
-    envelope::PayloadCheck values(envelope_, limits_, weigher_);
+    envelope::PayloadCheck values(envelope_, limits_, meter_);
     if (!values.check_constants(constants)) {
       return reader.fail(constants.error().code, constants.error().offset,
                          constants.error().detail);
@@ -72,7 +73,7 @@ class CodeCheck {
 
   const Envelope& envelope_;
   const Limits& limits_;
-  envelope::Weigher* weigher_;
+  envelope::ResourceMeter* meter_;
   // In order: who chooses bodies can choose hashes that start alike.
   std::map<ContentHash, std::uint32_t> index_of_;
   std::vector<std::vector<std::uint32_t>> nested_;
@@ -83,18 +84,18 @@ class CodeCheck {
 
 Result<VerifiedEnvelope> verify(Envelope envelope, const Limits& limits) {
   // Of code and payload together.
-  std::optional<envelope::Weigher> weigher;
-  if (envelope::Weigher::is_needed(limits)) {
-    weigher.emplace(limits, envelope.shared.size());
+  std::optional<envelope::ResourceMeter> meter;
+  if (envelope::ResourceMeter::is_needed(limits)) {
+    meter.emplace(limits, envelope.shared.size());
   }
-  envelope::Weigher* const weigher_or_null = weigher ? &*weigher : nullptr;
-  CodeCheck code(envelope, limits, weigher_or_null);
+  envelope::ResourceMeter* const meter_or_null = meter ? &*meter : nullptr;
+  CodeCheck code(envelope, limits, meter_or_null);
   if (Result<void> result = code.run(); !result) {
     return tl::unexpected(std::move(result.error()));
   }
 
   Reader payload(envelope.payload.bytes, limits, envelope.payload.offset);
-  envelope::PayloadCheck values(envelope, limits, weigher_or_null);
+  envelope::PayloadCheck values(envelope, limits, meter_or_null);
   if (!values.check_payload(payload)) return tl::unexpected(payload.error());
 
   Reader notes(envelope.notes.bytes, limits, envelope.notes.offset);

@@ -51,8 +51,9 @@ enum class NodeTag : std::uint8_t {
   kBuffer = 18,      // [number, is it read-only]: a buffer out of band
   kIdentified = 19,  // [id, value]: as a class, it may be there already
   kModule = 20,      // [namespace, {name: value}, is it a part]: a module by value
-  kEarlier = 21,     // [payload, position]: an object of an earlier payload of a stream
-  kInstead = 22,     // [object], as a state: the node around it is that object
+  kStreamReference =
+      21,  // [payload, position]: an object of an earlier payload of a stream
+  kReplacement = 22,  // [object], as a state: the node around it is that object
 };
 
 // Keys of the map in a function node. Absent means: as the code object has it.

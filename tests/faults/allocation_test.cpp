@@ -16,7 +16,7 @@
 #include "bytecode/code_file.h"
 #include "faults/failing_memory.h"
 #include "format/samples.h"
-#include "verify/checked_head.h"
+#include "verify/verified_prefix.h"
 #include "waybill/bytecode.h"
 #include "waybill/envelope.h"
 #include "waybill/measurer.h"
@@ -201,7 +201,7 @@ TEST(FailingAllocation, OfWhatIsKnownIsBadAlloc) {
   const Result<VerifiedEnvelope> envelope = verify(*open(bytes));
   ASSERT_TRUE(envelope);
   survives([&] {
-    const auto head = envelope::CheckedHead::make(*envelope);
+    const auto head = envelope::VerifiedPrefix::make(*envelope);
     return head && head->is_start_of(bytes) && head->continue_with(bytes);
   });
 }

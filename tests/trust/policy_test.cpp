@@ -180,7 +180,7 @@ TEST(Policy, EveryNodeThatIsNotDataAsksForSomething) {
     const bool is_data = shape.tag <= NodeTag::kRange;
     const bool is_handed_out = shape.tag == NodeTag::kPersistent ||
                                shape.tag == NodeTag::kBuffer ||
-                               shape.tag == NodeTag::kEarlier;
+                               shape.tag == NodeTag::kStreamReference;
     EXPECT_EQ(shape.request.has_value(), !is_data && !is_handed_out) << shape.name;
   }
 }

@@ -95,7 +95,7 @@ TEST(Verify, ClassesNeedNoId) {
 }
 
 TEST(Verify, NumbersOfBuffersAndPayloadsAreNotNegative) {
-  for (const NodeTag tag : {NodeTag::kBuffer, NodeTag::kEarlier}) {
+  for (const NodeTag tag : {NodeTag::kBuffer, NodeTag::kStreamReference}) {
     const auto with_number = [&](std::int64_t number) {
       return verdict_on_payload([&](Writer& out) {
         out.node(tag, 2);
@@ -113,15 +113,16 @@ TEST(Verify, NumbersOfBuffersAndPayloadsAreNotNegative) {
 }
 
 TEST(Verify, LetsAnEarlierPayloadHaveTheNamespaceOfAModule) {
-  for (const NodeTag tag : {NodeTag::kEarlier, NodeTag::kPersistent}) {
+  for (const NodeTag tag : {NodeTag::kStreamReference, NodeTag::kPersistent}) {
     const std::string verdict = verdict_on_payload([&](Writer& out) {
       out.node(NodeTag::kModule, 3);
-      out.node(tag, tag == NodeTag::kEarlier ? 2 : 1);
-      for (int i = 0; i < (tag == NodeTag::kEarlier ? 2 : 1); ++i) out.integer(0);
+      out.node(tag, tag == NodeTag::kStreamReference ? 2 : 1);
+      for (int i = 0; i < (tag == NodeTag::kStreamReference ? 2 : 1); ++i)
+        out.integer(0);
       out.map(0);
       out.boolean(false);
     });
-    EXPECT_EQ(verdict, tag == NodeTag::kEarlier ? "sound" : "malformed");
+    EXPECT_EQ(verdict, tag == NodeTag::kStreamReference ? "sound" : "malformed");
   }
 }
 
@@ -176,7 +177,7 @@ TEST(Verify, RefusesNodesWithValuesOfTheWrongType) {
   // No shape that asks for something asks for nothing but complex numbers.
   for (const envelope::Shape& shape : envelope::all_shapes()) {
     if (shape.rules[0] == envelope::Rule::kObject || shape.most == envelope::kMany ||
-        shape.rules[0] == envelope::Rule::kContent) {
+        shape.rules[0] == envelope::Rule::kObjectOrEmpty) {
       continue;
     }
     EXPECT_EQ(verdict_on_payload([&](Writer& out) {

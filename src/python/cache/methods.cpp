@@ -22,9 +22,10 @@ constexpr int kDeepest = 8;
 // A type of functools, if that is what this is an instance of.
 bool is_of_functools(const State& state, PyObject* object, const char* name) {
   if (std::string_view(Py_TYPE(object)->tp_name) != name) return false;
-  PyObject* module = find_module(state, state.name_table.get("functools").get());
+  PyObject* module = find_module(state, state.intern_table.get("functools").get());
   if (module == nullptr) return false;
-  PyObject* type = raw_get(PyModule_GetDict(module), state.name_table.get(name).get());
+  PyObject* type =
+      raw_get(PyModule_GetDict(module), state.intern_table.get(name).get());
   return type == reinterpret_cast<PyObject*>(Py_TYPE(object));
 }
 

@@ -23,13 +23,13 @@ using wire::FunctionField;
 // Reads the nodes.
 class RecipeWriter {
  public:
-  using Nodes = std::span<const envelope::KnownNode>;
+  using Nodes = std::span<const envelope::ReusableNode>;
 
   RecipeWriter(const State& state, Nodes nodes, Recipe::CodeUses& code)
       : state_(state), nodes_(nodes), code_(code), steps_(nodes) {}
 
   std::optional<Recipe> write() {
-    const auto is_function = [](const envelope::KnownNode& node) {
+    const auto is_function = [](const envelope::ReusableNode& node) {
       return node.tag == wire::NodeTag::kFunction;
     };
     if (std::ranges::none_of(nodes_, is_function)) return steps_.take();
@@ -195,7 +195,7 @@ class RecipeWriter {
     for (std::uint64_t i = 0; i < count; ++i) {
       std::string_view name;
       if (!reader_.read_text(name, {})) return false;
-      Ref key = state_.name_table.get(name);
+      Ref key = state_.intern_table.get(name);
       check(PyDict_SetItem(names.get(), key.get(), Py_None));
       steps_.step(Action::kConstant, 0, std::move(key));
       if (!value(depth + 1)) return false;
@@ -233,7 +233,7 @@ class RecipeWriter {
     if (!reader_.next(module) || !reader_.read_text(name, {})) return false;
     // Special names are looked for in the type of modules first.
     if (name.find('.') != name.npos || name.starts_with("__")) return false;
-    Ref text = state_.name_table.get(name);
+    Ref text = state_.intern_table.get(name);
     if (module.type == wire::TokenType::kNil) {
       return steps_.step(Action::kBuiltin, 0, std::move(text));
     }
@@ -245,7 +245,7 @@ class RecipeWriter {
     if (reader_.read_nil()) return true;
     std::string_view view;
     if (!reader_.read_text(view, {})) return false;
-    text = state_.name_table.get(view);
+    text = state_.intern_table.get(view);
     return true;
   }
 
@@ -335,7 +335,7 @@ class RecipeWriter {
     const char* attribute = attribute_of_function(field);
     return attribute != nullptr && value(depth + 1) &&
            steps_.step(Action::kStoreField, static_cast<std::uint64_t>(field),
-                       state_.name_table.get(attribute));
+                       state_.intern_table.get(attribute));
   }
 
   bool store_globals(const Ref& its_namespace, int depth) {
@@ -344,7 +344,7 @@ class RecipeWriter {
     for (; count != 0; --count) {
       std::string_view text;
       if (!reader_.read_text(text, {})) return false;
-      const Ref name = state_.name_table.get(text);
+      const Ref name = state_.intern_table.get(text);
       const std::size_t since = steps_.size();
       if (!value(depth + 1)) return false;
       // What it has already a function may take up when it is made.
@@ -392,7 +392,7 @@ class RecipeWriter {
 };
 
 std::optional<Recipe> Recipe::of(const State& state,
-                                 std::span<const envelope::KnownNode> nodes,
+                                 std::span<const envelope::ReusableNode> nodes,
                                  CodeUses& code) {
   return RecipeWriter(state, nodes, code).write();
 }

@@ -12,7 +12,7 @@
 
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
-#include "verify/known_nodes.h"
+#include "verify/reusable_nodes.h"
 
 namespace waybill::py {
 
@@ -66,7 +66,7 @@ class Recipe {
   // Nothing if the nodes hold what these steps do not make: objects made by calls,
   // names with dots, cycles of lists. Throws PyError. Cost: one pass over the nodes.
   static std::optional<Recipe> of(const State& state,
-                                  std::span<const envelope::KnownNode> nodes,
+                                  std::span<const envelope::ReusableNode> nodes,
                                   CodeUses& code);
 
   // Fills in the functions. `modules`: by number of import, those that are needed at

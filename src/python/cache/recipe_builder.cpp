@@ -9,7 +9,7 @@ namespace waybill::py {
 
 RecipeBuilder::RecipeBuilder(Nodes nodes) {
   recipe_.saved_count_ = nodes.size();
-  for (const envelope::KnownNode& node : nodes) {
+  for (const envelope::ReusableNode& node : nodes) {
     for (const auto& to : node.to_starts) {
       references_.emplace(nodes[to.node].start, to.number);
     }

@@ -10,14 +10,14 @@
 #include <utility>
 
 #include "python/cache/recipe.h"
-#include "verify/known_nodes.h"
+#include "verify/reusable_nodes.h"
 
 namespace waybill::py {
 
 class RecipeBuilder {
  public:
   using Action = Recipe::Action;
-  using Nodes = std::span<const envelope::KnownNode>;
+  using Nodes = std::span<const envelope::ReusableNode>;
 
   static constexpr std::uint64_t kNone = static_cast<std::uint64_t>(-1);
 

@@ -83,7 +83,7 @@ bool CodeBuilder::read_place(Reader& reader) {
     } else {
       place.file = open.empty() ? file_ : places_[open.back().first].file;
     }
-    place.where.file = state_.name_table.get_or_null(place.file);
+    place.where.file = state_.intern_table.get_or_null(place.file);
     if (open.empty()) {
       file_ = place.file;
       lines = reader.offset();

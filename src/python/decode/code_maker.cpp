@@ -22,7 +22,7 @@ Ref names(const State& state, const std::vector<std::string_view>& views) {
   Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(views.size())));
   Py_ssize_t count = 0;
   for (const std::string_view view : views) {
-    PyTuple_SET_ITEM(tuple.get(), count++, state.name_table.get(view).release());
+    PyTuple_SET_ITEM(tuple.get(), count++, state.intern_table.get(view).release());
   }
   return tuple;
 }
@@ -38,7 +38,7 @@ Ref locals_of(const State& state, const envelope::CodeFields& fields,
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (!is_one(kinds[i])) continue;
     PyTuple_SET_ITEM(tuple.get(), count++,
-                     state.name_table.get(fields.local_names[i]).release());
+                     state.intern_table.get(fields.local_names[i]).release());
   }
   return tuple;
 }
@@ -64,11 +64,11 @@ Ref make_code(const State& state, const Section& body,
   const Ref variables = locals_of(state, fields, kLocalPlain);
   const Ref free_names = locals_of(state, fields, kLocalFree);
   const Ref cells = locals_of(state, fields, kLocalCell);
-  const Ref file = place.file ? place.file : state.name_table.get("<waybill>");
-  const Ref name = state.name_table.get(fields.name);
+  const Ref file = place.file ? place.file : state.intern_table.get("<waybill>");
+  const Ref name = state.intern_table.get(fields.name);
   const Ref qualified = fields.qualified_name == fields.name
                             ? name
-                            : state.name_table.get(fields.qualified_name);
+                            : state.intern_table.get(fields.qualified_name);
   const Ref line_table = bytes(place.line_table);
   const Ref exceptions = bytes(fields.exception_table);
   CodeParts parts{};

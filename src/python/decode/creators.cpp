@@ -402,8 +402,8 @@ constexpr NodeCodec kCodecs[] = {
     {NodeTag::kBuffer, 0, nullptr, take_buffer},
     {NodeTag::kIdentified, 0, nullptr, keep_identified},
     {NodeTag::kModule, 1, own_module, finish_module},
-    {NodeTag::kEarlier, 0, nullptr, find_earlier},
-    {NodeTag::kInstead, 0, nullptr, stand_in},
+    {NodeTag::kStreamReference, 0, nullptr, find_earlier},
+    {NodeTag::kReplacement, 0, nullptr, stand_in},
 };
 
 }  // namespace

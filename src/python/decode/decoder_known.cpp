@@ -39,7 +39,7 @@ GraphDecoder::~GraphDecoder() {
 }
 
 void GraphDecoder::put_instead(PyObject* object) {
-  // The frame of kInstead itself is on top.
+  // The frame of kReplacement itself is on top.
   Frame* around = stack_.size() < 2 ? nullptr : &stack_[stack_.size() - 2];
   const wire::NodeTag tag = around == nullptr || around->codec == nullptr
                                 ? wire::NodeTag{}

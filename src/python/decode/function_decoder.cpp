@@ -51,7 +51,7 @@ Ref code_of(const State& state, const BareFunction& function) {
   if (Ref known = state.known_codes.find(key)) return known;
   Ref code = make_code(
       state, function.body, function.code, constants_of(state, function),
-      {state.name_table.get(function.file), function.line, function.line_table});
+      {state.intern_table.get(function.file), function.line, function.line_table});
   state.known_codes.hold(key, code.get(), function.body.bytes.size());
   return code;
 }
@@ -65,7 +65,7 @@ bool find_modules(const State& state, const BareFunction& function,
     Ref& module = modules.emplace_back();
     if (import.time == ImportTime::kLazy) return false;
     if (import.time == ImportTime::kCall) continue;
-    const Ref name = state.name_table.get(import.module);
+    const Ref name = state.intern_table.get(import.module);
     module = imported_module(state, loaded.get(), name.get());
     if (!module) return false;
   }
@@ -83,12 +83,12 @@ Ref decode_function(const State& state, BytesView bytes, std::size_t& head_size)
   std::vector<Ref> modules;
   if (!find_modules(state, function, modules)) return {};
   const Ref globals = new_dict(static_cast<Py_ssize_t>(function.globals.size()) + 3);
-  const Ref name = state.name_table.get_or_null(function.module_name);
-  const Ref package = state.name_table.get_or_null(function.package);
+  const Ref name = state.intern_table.get_or_null(function.module_name);
+  const Ref package = state.intern_table.get_or_null(function.package);
   describe_namespace(state, globals.get(), name.get(), package.get(),
                      function.is_package);
   for (const BareFunction::Global& global : function.globals) {
-    const Ref key = state.name_table.get(global.name);
+    const Ref key = state.intern_table.get(global.name);
     check(PyDict_SetItem(globals.get(), key.get(), modules[global.import].get()));
   }
   head_size = function.body.offset + function.body.bytes.size();

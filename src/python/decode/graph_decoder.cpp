@@ -414,7 +414,7 @@ Ref GraphDecoder::finish() {
                                  tag == NodeTag::kSlice || tag == NodeTag::kRange;
   HashCost cost;
   if (is_hashed_through) cost = frame.cost.around(frame.position);
-  if (tag == NodeTag::kEarlier) cost = cost_of_earlier(frame);
+  if (tag == NodeTag::kStreamReference) cost = cost_of_earlier(frame);
   if (tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
     // Python drops them on the C stack, one inside the other.
     fail(ErrorCode::kLimitExceeded, "more than 1000 slices inside each other");

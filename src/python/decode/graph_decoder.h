@@ -18,7 +18,7 @@
 #include "python/decode/lookup_check.h"
 #include "python/decode/module_importer.h"
 #include "python/decode/shared_positions.h"
-#include "python/decode/text_maker.h"
+#include "python/decode/str_maker.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/ref.h"
@@ -78,7 +78,7 @@ class GraphDecoder {
   CodeBuilder& code() { return *code_; }
   ModuleImporter& modules() { return *modules_; }
   [[noreturn]] void fail(ErrorCode code, std::string detail);
-  // For a node kInstead: makes the node around it mean this object.
+  // For a node kReplacement: makes the node around it mean this object.
   void put_instead(PyObject* object);
   // Cells without content that came since the last call: those that the function at
   // hand introduces.
@@ -307,7 +307,7 @@ class GraphDecoder {
   std::size_t late_depth_ = static_cast<std::size_t>(-1);
   std::vector<Late> late_;
   std::size_t offset_ = 0;  // Of the value at hand.
-  TextMaker texts_;
+  StrMaker texts_;
   KeyGuard keys_;
   HashCost cost_;  // Of the value that was finished last.
   std::vector<Ref> fresh_cells_;

@@ -16,7 +16,7 @@ namespace waybill::py {
 namespace {
 
 Ref import_now(const State& state, const ImportRecord& record) {
-  const Ref name = state.name_table.get(record.module);
+  const Ref name = state.intern_table.get(record.module);
   if (Ref module = imported_module(state, sys_modules(state), name.get()))
     return module;
   Ref top = Ref::steal_or_null(
@@ -41,7 +41,7 @@ Ref stand_in(const State& state, const ImportRecord& record) {
     put_back_error(error);
     throw PyError();
   }
-  const Ref name = state.name_table.get(record.module);
+  const Ref name = state.intern_table.get(record.module);
   return Ref::steal(PyObject_CallFunctionObjArgs(state.stand_in_for.get(), name.get(),
                                                  error.get(), nullptr));
 }

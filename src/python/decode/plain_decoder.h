@@ -9,7 +9,7 @@
 
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
-#include "verify/known_nodes.h"
+#include "verify/reusable_nodes.h"
 #include "waybill/envelope.h"
 #include "waybill/error.h"
 #include "waybill/limits.h"
@@ -27,7 +27,7 @@ Ref decode_plain(BytesView bytes, const Limits& limits);
 // order, and instances of ordinary classes; `objects` are what the nodes mean, one for
 // each. The frame around the payload is known to be sound.
 Ref decode_plain_around(const State& state, const Envelope& envelope,
-                        std::span<const envelope::KnownNode> nodes,
+                        std::span<const envelope::ReusableNode> nodes,
                         std::span<const Ref> objects, const Limits& limits);
 
 }  // namespace waybill::py

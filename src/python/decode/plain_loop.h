@@ -15,10 +15,10 @@
 
 #include "python/decode/key_guard.h"
 #include "python/decode/shared_positions.h"
-#include "python/decode/text_maker.h"
+#include "python/decode/str_maker.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
-#include "verify/known_nodes.h"
+#include "verify/reusable_nodes.h"
 #include "waybill/error.h"
 #include "waybill/limits.h"
 #include "wire/lead.h"
@@ -46,7 +46,7 @@ class PlainDecoder {
   }
 
   // What stands in the payload and is made elsewhere.
-  void have(const State& state, std::span<const envelope::KnownNode> nodes,
+  void have(const State& state, std::span<const envelope::ReusableNode> nodes,
             std::span<const Ref> objects) {
     state_ = &state;
     nodes_ = nodes;
@@ -100,7 +100,7 @@ class PlainDecoder {
   // Passes over [] and {}, of which references mean nothing, `more` bytes behind them
   // included.
   bool pass_nothing(std::size_t more);
-  bool refers_to_same(const envelope::KnownNode& node, std::size_t slot) const;
+  bool refers_to_same(const envelope::ReusableNode& node, std::size_t slot) const;
   // Makes a container of `count` values; false if this is not for here.
   bool make(Kind kind, std::uint64_t count, Ref& object);
 
@@ -139,12 +139,12 @@ class PlainDecoder {
   std::vector<Frame> stack_;
   std::uint64_t announced_ = 0;  // Values of all containers so far.
   std::size_t dicts_ = 0;
-  TextMaker texts_;
+  StrMaker texts_;
   bool are_passed_;  // All that references mean: what follows needs no slot.
   SharedPositions positions_;
   std::uint64_t references_seen_ = 0;
   std::vector<Slot> slots_;
-  std::span<const envelope::KnownNode> nodes_;
+  std::span<const envelope::ReusableNode> nodes_;
   std::span<const Ref> objects_;
   std::size_t nodes_passed_ = 0;
   const State* state_ = nullptr;

@@ -16,7 +16,7 @@ namespace waybill::py {
 // Passes over a node if it is the next that is known, and refers to the same.
 bool PlainDecoder::take_node(Ref& value, const std::uint8_t* start, std::size_t slot) {
   if (nodes_passed_ == nodes_.size()) return give_up();
-  const envelope::KnownNode& node = nodes_[nodes_passed_];
+  const envelope::ReusableNode& node = nodes_[nodes_passed_];
   const std::size_t size = node.bytes.size();
   if (size > static_cast<std::size_t>(end_ - start) ||
       std::memcmp(start, node.bytes.data(), size) != 0 ||
@@ -37,7 +37,7 @@ bool PlainDecoder::take_node(Ref& value, const std::uint8_t* start, std::size_t 
   return true;
 }
 
-bool PlainDecoder::refers_to_same(const envelope::KnownNode& node,
+bool PlainDecoder::refers_to_same(const envelope::ReusableNode& node,
                                   std::size_t slot) const {
   return references_seen_ == node.references_before &&
          node.references_after <= slots_.size() &&
@@ -109,7 +109,7 @@ bool PlainDecoder::open_instance(std::uint64_t count, std::size_t slot) {
 }
 
 Ref decode_plain_around(const State& state, const Envelope& envelope,
-                        std::span<const envelope::KnownNode> nodes,
+                        std::span<const envelope::ReusableNode> nodes,
                         std::span<const Ref> objects, const Limits& limits) {
   const CollectorPause pause;
   PlainDecoder decoder(envelope.bytes, envelope.payload.offset, limits,

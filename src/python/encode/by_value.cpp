@@ -77,7 +77,7 @@ void GraphEncoder::add_imported(PyObject* function, const CodeInfo& info) {
   for (const CodeInfo* nested : info.nested) add_imported(function, *nested);
 }
 
-void GraphEncoder::bring_companions(PyObject* function, const CodeInfo& info) {
+void GraphEncoder::add_local_modules(PyObject* function, const CodeInfo& info) {
   if (options_.hooks.by_value == nullptr) return;
   PyObject* globals = PyFunction_GET_GLOBALS(function);
   PyObject* module = module_of_dict(state_, globals);

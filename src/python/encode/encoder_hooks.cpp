@@ -51,7 +51,7 @@ bool GraphEncoder::earlier(std::uintptr_t key) {
   const auto payload = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 0));
   const auto position = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 1));
   check(PyErr_Occurred() ? -1 : 0);
-  out_.node(NodeTag::kEarlier, 2);
+  out_.node(NodeTag::kStreamReference, 2);
   out_.unsigned_integer(payload);
   out_.unsigned_integer(position);
   return true;

@@ -41,7 +41,7 @@ bool GraphEncoder::known(std::uintptr_t key) {
     return false;
   }
   if (!entry->is_created) {
-    begin_again(reinterpret_cast<PyObject*>(key));
+    restart_node(reinterpret_cast<PyObject*>(key));
     entry->offset = out_.size();
     return false;
   }
@@ -52,8 +52,8 @@ bool GraphEncoder::known(std::uintptr_t key) {
 // Its arguments hold something that refers back to it. What is built by now need not be
 // built again, so this time its creation may get by without itself; pickle does the
 // same. The node around is closed early then.
-void GraphEncoder::begin_again(PyObject* object) {
-  begun_again_ = object;
+void GraphEncoder::restart_node(PyObject* object) {
+  restarted_ = object;
   std::size_t open = 0;
   for (const Frame& frame : stack_) {
     if (frame.kind != Frame::Kind::kPlan || frame.object.get() != object) continue;
@@ -71,7 +71,7 @@ void GraphEncoder::close_early(const Frame& frame, MemoEntry& entry) {
     if (how == Plan::Early::kClassWithWord) out_.boolean(false);
     return;
   }
-  out_.node(NodeTag::kInstead, 1);
+  out_.node(NodeTag::kReplacement, 1);
   reference(entry);
   out_.array(0);
   out_.map(0);

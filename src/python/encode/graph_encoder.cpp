@@ -289,10 +289,10 @@ void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
   // Held by the plan above, the memo and this frame.
   const bool is_made_up = !stack_.empty() && stack_.back().kind == Frame::Kind::kPlan &&
                           Py_REFCNT(object) <= 3;
-  if (is_made_up) frame.made_up = stack_.back().made_up + 1;
+  if (is_made_up) frame.synthesized = stack_.back().synthesized + 1;
   if (PyType_Check(object)) open_classes_.push_back(stack_.size());
   stack_.push_back(std::move(frame));
-  if (stack_.back().made_up > kMaxMadeUp) {
+  if (stack_.back().synthesized > kMaxMadeUp) {
     fail("is made by reducers out of each other without end");
   }
 }

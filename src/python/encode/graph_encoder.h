@@ -148,7 +148,7 @@ class GraphEncoder {
   Ref stand_in_answer(PyObject* object, PyObject* extension, const GlobalName& name);
 
   // Sees to it that local modules that a function of such a module uses come along.
-  void bring_companions(PyObject* function, const CodeInfo& info);
+  void add_local_modules(PyObject* function, const CodeInfo& info);
   // Modules by value that the function noted last needs, of which a reader has not all
   // yet, in an order in which packages come first.
   std::vector<Ref> modules_to_bring();
@@ -208,7 +208,8 @@ class GraphEncoder {
     std::unique_ptr<Plan> plan;
     bool is_state = false;  // kDict, kFrozenDict: an instance's, and ends its node.
     std::size_t raw_begin = 0;
-    std::uint32_t made_up = 0;  // Frames from here up whose object only reducers made.
+    std::uint32_t synthesized =
+        0;  // Frames from here up whose object only reducers made.
   };
 
   // Each writes `object`, or its head, and answers whether the stack is another than
@@ -237,7 +238,7 @@ class GraphEncoder {
     return true;
   }
   // Fails if an object that is not built yet cannot be begun once more.
-  void begin_again(PyObject* object);
+  void restart_node(PyObject* object);
   void close_early(const Frame& frame, MemoEntry& entry);
 
   // Each writes `object` if a hook takes it on, or answers false.
@@ -383,8 +384,8 @@ class GraphEncoder {
   Ref unreduced_type_;                  // Last type for which there is no own reducer.
   PyTypeObject* plain_type_ = nullptr;  // Last type that passed; until other code runs.
   PyObject* root_ = nullptr;
-  PyObject* current_ = nullptr;      // What value() was last asked to write.
-  PyObject* begun_again_ = nullptr;  // The last; an address alone.
+  PyObject* current_ = nullptr;    // What value() was last asked to write.
+  PyObject* restarted_ = nullptr;  // The last; an address alone.
 };
 
 }  // namespace waybill::py

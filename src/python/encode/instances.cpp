@@ -124,7 +124,7 @@ bool GraphEncoder::instance(PyObject* object) {
   reference(*written_type);
   out_.array(0);
   out_.map(0);
-  if (object == begun_again_) {
+  if (object == restarted_) {
     if (auto* entry = memo_.find(key_of(object))) entry->is_created = true;
   }
   const Py_ssize_t count = PyDict_GET_SIZE(dict.get());

@@ -64,7 +64,7 @@ bool GraphEncoder::builtin_type(PyObject* object) {
     return false;
   }
   PyObject* builtins = find_module(state_, state_.names.builtins_plain.get());
-  const Ref text = state_.name_table.get(name);
+  const Ref text = state_.intern_table.get(name);
   if (builtins == nullptr ||
       raw_get(PyModule_GetDict(builtins), text.get()) != object) {
     return false;

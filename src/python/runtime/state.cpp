@@ -242,7 +242,7 @@ void clear_state(State& state) {
     ref = Ref();
     return 0;
   });
-  state.name_table.clear();
+  state.intern_table.clear();
 }
 
 }  // namespace waybill::py

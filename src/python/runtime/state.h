@@ -7,15 +7,15 @@
 
 #include <memory>
 
+#include "python/runtime/intern_table.h"
 #include "python/runtime/known_codes.h"
-#include "python/runtime/name_table.h"
 #include "python/runtime/ordinary_types.h"
 #include "python/runtime/ref.h"
 #include "waybill/envelope.h"
 
 namespace waybill::py {
 
-class ReceivedEnvelopes;
+class DecodeCache;
 
 // Interned strings that are looked up on every call.
 struct Names {
@@ -103,8 +103,8 @@ struct State {
   // Raised when the caches are emptied: what was kept on code objects is of one.
   std::uint64_t cache_generation = 0;
   // What speeds up what comes again; none of it changes what anything means.
-  std::shared_ptr<ReceivedEnvelopes> received;
-  mutable NameTable name_table;
+  std::shared_ptr<DecodeCache> received;
+  mutable InternTable intern_table;
   mutable KnownCodes known_codes;
   mutable OrdinaryTypes ordinary_types;
 };

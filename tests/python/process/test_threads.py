@@ -382,8 +382,8 @@ def disturb():
         if number % 7 == 0: delattr(kept, f"a{number % 9}")
         source[number % len(source)] ^= 1
         source[number % len(source)] ^= 1
-        if number % 90 == 0: sys.modules.pop("made_up", None)
-        else: sys.modules["made_up"] = sys
+        if number % 90 == 0: sys.modules.pop("synthesized", None)
+        else: sys.modules["synthesized"] = sys
 
 def work():
     for turn in range(400):

@@ -279,7 +279,7 @@ void add_globals(GraphEncoder& encoder, PyFunctionObject* function,
                  const CodeInfo& info, std::vector<Global>& globals) {
   auto* object = reinterpret_cast<PyObject*>(function);
   encoder.imports().annotation(object, info);
-  encoder.bring_companions(object, info);
+  encoder.add_local_modules(object, info);
   for (Global& global : new_globals(encoder, function, info)) {
     if (!encoder.is_known_to_receiver(function->func_globals, global.value.get())) {
       continue;
@@ -387,7 +387,7 @@ void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
   // The info holds the code, whatever becomes of the function's.
   CodeInfo& info = encoder.infos().get(function->func_code);
   PyCodeObject* code = info.code;
-  encoder.bring_companions(object, info);
+  encoder.add_local_modules(object, info);
   encoder.imports().function(object, info);
   const std::uint32_t body = encoder.code().use(reinterpret_cast<PyObject*>(code));
   encoder.out().node(NodeTag::kFunction, 4);

@@ -13,7 +13,7 @@ namespace waybill::py {
 
 // Interned str objects, of which those that came lately are found without a look into
 // the interpreter's own table. Bounded; needs the GIL.
-class NameTable {
+class InternTable {
  public:
   // The str; lone surrogates pass. Throws PyError.
   Ref get(std::string_view utf8);

@@ -1,7 +1,7 @@
 // Tested by tests/python/kinds/test_values.py and
 // tests/python/untrusted/test_plain_decoder.py.
 
-#include "python/decode/text_maker.h"
+#include "python/decode/str_maker.h"
 
 namespace waybill::py {
 
@@ -21,7 +21,7 @@ bool is_ascii(const std::uint8_t* bytes, std::size_t size) {
 
 }  // namespace
 
-Ref TextMaker::make_long(const std::uint8_t* bytes, std::size_t size) {
+Ref StrMaker::make_long(const std::uint8_t* bytes, std::size_t size) {
   // Those of one character are there already.
   if (size > 1 && is_ascii(bytes, size)) return make_ascii(bytes, size);
   Ref text = Ref::steal_or_null(PyUnicode_DecodeUTF8(
@@ -33,8 +33,7 @@ Ref TextMaker::make_long(const std::uint8_t* bytes, std::size_t size) {
   return text;
 }
 
-Ref TextMaker::make_name(const std::uint8_t* bytes, std::size_t size,
-                         std::size_t room) {
+Ref StrMaker::make_name(const std::uint8_t* bytes, std::size_t size, std::size_t room) {
   Entry* entry = nullptr;
   if (!entries_.empty() && size <= ShortText::kLongest && room >= ShortText::kRead) {
     const ShortText text(bytes, size);

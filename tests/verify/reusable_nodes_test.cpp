@@ -1,6 +1,6 @@
 // Which functions and classes of a payload may be known when they come again.
 
-#include "verify/known_nodes.h"
+#include "verify/reusable_nodes.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace waybill {
 namespace {
 
-using envelope::KnownNode;
+using envelope::ReusableNode;
 using samples::BodyDraft;
 using samples::Bytes;
 using samples::Draft;
@@ -25,12 +25,12 @@ using wire::ExtType;
 using wire::NodeTag;
 using wire::Writer;
 
-TEST(KnownNodes, AreBareFunctionsAndClasses) {
+TEST(ReusableNodes, AreBareFunctionsAndClasses) {
   const TaskDraft draft;
   const Bytes bytes = draft.sealed();
 
-  const std::vector<KnownNode> nodes =
-      envelope::find_known_nodes(sound_envelope(bytes));
+  const std::vector<ReusableNode> nodes =
+      envelope::find_reusable_nodes(sound_envelope(bytes));
 
   ASSERT_EQ(nodes.size(), 2u);
   EXPECT_EQ(nodes[0].tag, NodeTag::kFunction);
@@ -51,17 +51,17 @@ TEST(KnownNodes, AreBareFunctionsAndClasses) {
 
 std::size_t known_in(const Draft& draft) {
   const Bytes bytes = draft.sealed();
-  return envelope::find_known_nodes(sound_envelope(bytes)).size();
+  return envelope::find_reusable_nodes(sound_envelope(bytes)).size();
 }
 
-TEST(KnownNodes, AreNotThoseThatOthersReferInto) {
+TEST(ReusableNodes, AreNotThoseThatOthersReferInto) {
   TaskDraft draft([](Writer& out) { out.integer(1); },
                   [](Writer& out) { out.index(ExtType::kReference, kNamespace); });
 
   EXPECT_EQ(known_in(draft), 0u);  // The class refers into the function, too.
 }
 
-TEST(KnownNodes, ShareTheNamespaceOfAFunction) {
+TEST(ReusableNodes, ShareTheNamespaceOfAFunction) {
   Draft draft;
   draft.code.push_back(BodyDraft().body());
   BodyDraft second;
@@ -88,7 +88,7 @@ TEST(KnownNodes, ShareTheNamespaceOfAFunction) {
   EXPECT_EQ(known_in(draft), 2u);
 }
 
-TEST(KnownNodes, AreNotThoseThatMeanWhatOnlyTheProgramKnows) {
+TEST(ReusableNodes, AreNotThoseThatMeanWhatOnlyTheProgramKnows) {
   for (const NodeTag tag : {NodeTag::kPersistent, NodeTag::kIdentified}) {
     Draft draft;
     draft.payload.node(NodeTag::kClass, 6);
@@ -147,7 +147,7 @@ void write_call(Writer& out, const Write& write_argument) {
   out.map(0);
 }
 
-TEST(KnownNodes, AreFunctionsWhoseGlobalsAreMadeByNobody) {
+TEST(ReusableNodes, AreFunctionsWhoseGlobalsAreMadeByNobody) {
   const auto number = [](Writer& out) { out.integer(1); };
   const auto itself = [](Writer& out) { out.index(ExtType::kReference, 0); };
   const auto call = [&](Writer& out) { write_call(out, number); };
@@ -158,7 +158,7 @@ TEST(KnownNodes, AreFunctionsWhoseGlobalsAreMadeByNobody) {
   EXPECT_EQ(known_in(FunctionDraft(global, itself)), 1u);
 }
 
-TEST(KnownNodes, AreNotThoseThatReferToWhatIsAroundThem) {
+TEST(ReusableNodes, AreNotThoseThatReferToWhatIsAroundThem) {
   Draft draft;
   draft.code.push_back(BodyDraft().body());
   draft.payload.array(2);
@@ -169,7 +169,7 @@ TEST(KnownNodes, AreNotThoseThatReferToWhatIsAroundThem) {
   EXPECT_EQ(known_in(draft), 0u);
 }
 
-TEST(KnownNodes, AreNotFunctionsOfWhichAClassHasAPart) {
+TEST(ReusableNodes, AreNotFunctionsOfWhichAClassHasAPart) {
   for (const bool is_list : {false, true}) {
     Draft draft;
     draft.code.push_back(BodyDraft().body());
@@ -193,7 +193,7 @@ TEST(KnownNodes, AreNotFunctionsOfWhichAClassHasAPart) {
   }
 }
 
-TEST(KnownNodes, AreNotFunctionsThatOthersGet) {
+TEST(ReusableNodes, AreNotFunctionsThatOthersGet) {
   const auto number = [](Writer& out) { out.integer(1); };
   const auto itself = [](Writer& out) { out.index(ExtType::kReference, 0); };
   const auto call = [&](Writer& out) { write_call(out, itself); };
@@ -201,7 +201,7 @@ TEST(KnownNodes, AreNotFunctionsThatOthersGet) {
   EXPECT_EQ(known_in(FunctionDraft(number, call)), 0u);
 }
 
-TEST(KnownNodes, AreNotFunctionsWhoseCodeIsUsedElsewhere) {
+TEST(ReusableNodes, AreNotFunctionsWhoseCodeIsUsedElsewhere) {
   const auto number = [](Writer& out) { out.integer(1); };
   const auto both = [](Writer& out) {
     out.array(2);
@@ -232,7 +232,7 @@ struct MethodDraft : Draft {
   }
 };
 
-TEST(KnownNodes, AreClassesWhoseMethodsHoldNothingThatACallMakes) {
+TEST(ReusableNodes, AreClassesWhoseMethodsHoldNothingThatACallMakes) {
   const auto number = [](Writer& out) { out.integer(1); };
   const auto call = [&](Writer& out) { write_call(out, number); };
 
@@ -242,7 +242,7 @@ TEST(KnownNodes, AreClassesWhoseMethodsHoldNothingThatACallMakes) {
   EXPECT_EQ(known_in(MethodDraft(call, true)), 0u);
 }
 
-TEST(KnownNodes, AreNotClassesWithoutAnId) {
+TEST(ReusableNodes, AreNotClassesWithoutAnId) {
   Draft draft;
   draft.payload.node(NodeTag::kClass, 6);
   draft.payload.nil();

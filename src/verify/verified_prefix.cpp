@@ -1,7 +1,7 @@
-// Tested by tests/verify/checked_head_test.cpp, which compares it with open() and
+// Tested by tests/verify/verified_prefix_test.cpp, which compares it with open() and
 // verify().
 
-#include "verify/checked_head.h"
+#include "verify/verified_prefix.h"
 
 #include <algorithm>
 #include <cstring>
@@ -36,9 +36,9 @@ std::size_t end_of_code(const Envelope& envelope) {
 
 }  // namespace
 
-std::unique_ptr<CheckedHead> CheckedHead::make(const VerifiedEnvelope& verified) {
+std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& verified) {
   const Envelope& envelope = verified;
-  auto head = std::make_unique<CheckedHead>();
+  auto prefix = std::make_unique<VerifiedPrefix>();
   const std::size_t size = end_of_code(envelope);
   if (size == 0 || !envelope.signature.empty() ||
       size + envelope.notes.bytes.size() > kMaxKept) {
@@ -47,62 +47,65 @@ std::unique_ptr<CheckedHead> CheckedHead::make(const VerifiedEnvelope& verified)
   PayloadCheck check(envelope, Limits{});
   Reader payload(envelope.payload.bytes, {}, envelope.payload.offset);
   if (!check.check_payload(payload)) return nullptr;
-  head->code_uses_ = check.code_uses();
+  prefix->code_uses_ = check.code_uses();
   if (envelope.payload.bytes.size() <= kMaxPayload) {
-    head->known_ = find_known_nodes(verified);
+    prefix->nodes_ = find_reusable_nodes(verified);
   }
   std::size_t known_size = 0;
-  for (const KnownNode& node : head->known_) known_size += node.bytes.size();
-  if (known_size > kMaxKept) head->known_.clear();
-  head->head_.assign(envelope.bytes.begin(),
-                     envelope.bytes.begin() + static_cast<std::ptrdiff_t>(size));
-  if (!head->known_.empty() && known_size == envelope.payload.bytes.size()) {
-    head->whole_.assign(envelope.bytes.begin(), envelope.bytes.end());
+  for (const ReusableNode& node : prefix->nodes_) known_size += node.bytes.size();
+  if (known_size > kMaxKept) prefix->nodes_.clear();
+  prefix->prefix_.assign(envelope.bytes.begin(),
+                         envelope.bytes.begin() + static_cast<std::ptrdiff_t>(size));
+  if (!prefix->nodes_.empty() && known_size == envelope.payload.bytes.size()) {
+    prefix->whole_.assign(envelope.bytes.begin(), envelope.bytes.end());
   }
-  head->notes_.assign(envelope.notes.bytes.begin(), envelope.notes.bytes.end());
-  head->envelope_ = verified;
+  prefix->notes_.assign(envelope.notes.bytes.begin(), envelope.notes.bytes.end());
+  prefix->envelope_ = verified;
   // Until it goes on with an envelope whose bytes are there.
-  Envelope& kept = head->envelope_.envelope_;
+  Envelope& kept = prefix->envelope_.envelope_;
   kept.payload = kept.notes = {};
   kept.bytes = {};
   if (!envelope.application.empty()) {
     const auto at = envelope.application.data() - envelope.bytes.data();
     kept.application =
-        BytesView(head->head_)
+        BytesView(prefix->prefix_)
             .subspan(static_cast<std::size_t>(at), envelope.application.size());
   }
   for (CodeBody& body : kept.code) {
-    body.bytes = BytesView(head->head_).subspan(body.offset, body.bytes.size());
+    body.bytes = BytesView(prefix->prefix_).subspan(body.offset, body.bytes.size());
   }
-  return head;
+  return prefix;
 }
 
-bool CheckedHead::is_start_of(BytesView bytes) const { return starts(bytes, head_); }
+bool VerifiedPrefix::is_start_of(BytesView bytes) const {
+  return starts(bytes, prefix_);
+}
 
-bool CheckedHead::is_all_of(BytesView bytes) const {
+bool VerifiedPrefix::is_all_of(BytesView bytes) const {
   return !whole_.empty() && bytes.size() == whole_.size() && starts(bytes, whole_);
 }
 
-void CheckedHead::forget_known_nodes() {
-  known_.clear();
+void VerifiedPrefix::forget_reusable_nodes() {
+  nodes_.clear();
   whole_.clear();
 }
 
-bool CheckedHead::is_all_code_known() const {
+bool VerifiedPrefix::is_all_code_reusable() const {
   std::size_t count = 0;
-  for (const KnownNode& node : known_) count += node.code_uses.size();
+  for (const ReusableNode& node : nodes_) count += node.code_uses.size();
   return count == code_uses_.size();
 }
 
-bool CheckedHead::take_up(BytesView bytes) {
+bool VerifiedPrefix::begin(BytesView bytes) {
   // A value has a byte at least.
   const Limits limits;
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return false;
   const std::size_t tail = notes_.size() + kUnsignedEnd;
-  if (bytes.size() < head_.size() + tail) return false;
+  if (bytes.size() < prefix_.size() + tail) return false;
   const std::size_t notes = bytes.size() - tail;
   if (!starts(bytes.subspan(notes), notes_) || !has_unsigned_end(bytes)) return false;
-  Reader reader(bytes.subspan(head_.size(), notes - head_.size()), {}, head_.size());
+  Reader reader(bytes.subspan(prefix_.size(), notes - prefix_.size()), {},
+                prefix_.size());
   Envelope& envelope = envelope_.envelope_;
   envelope.shared.clear();
   if (!read_shared(reader, envelope.shared)) return false;
@@ -110,17 +113,17 @@ bool CheckedHead::take_up(BytesView bytes) {
   return true;
 }
 
-bool CheckedHead::check_payload() {
+bool VerifiedPrefix::check_payload() {
   const Limits limits;
   const Envelope& envelope = envelope_;
   Reader reader(envelope.payload.bytes, limits, envelope.payload.offset);
-  PayloadCheck check(envelope, limits, nullptr, known_);
+  PayloadCheck check(envelope, limits, nullptr, nodes_);
   return check.check_payload(reader) && check.code_uses() == code_uses_;
 }
 
-void CheckedHead::remember_whole() {
+void VerifiedPrefix::remember_whole() {
   const BytesView bytes = envelope_->bytes;
-  if (known_.size() == 1 && known_[0].bytes.size() == envelope_->payload.bytes.size()) {
+  if (nodes_.size() == 1 && nodes_[0].bytes.size() == envelope_->payload.bytes.size()) {
     whole_.assign(bytes.begin(), bytes.end());
   }
 }

@@ -41,7 +41,7 @@ struct ShortText {
 };
 
 // For the texts of one payload.
-class TextMaker {
+class StrMaker {
  public:
   // `room`: how many bytes from `bytes` on may be read, at least `size`; `is_name`:
   // whether the str should be interned. Null without an error if they are no UTF-8.

@@ -1,8 +1,8 @@
 // One walk notes where nodes, references and uses of code stand; then nodes are dropped
 // until none of those that are left has to do with anything but the others.
-// Tested by tests/verify/checked_head_test.cpp.
+// Tested by tests/verify/verified_prefix_test.cpp.
 
-#include "verify/known_nodes.h"
+#include "verify/reusable_nodes.h"
 
 #include <algorithm>
 
@@ -31,8 +31,8 @@ bool means_more(NodeTag tag) {
     case NodeTag::kBuffer:
     case NodeTag::kIdentified:
     case NodeTag::kModule:
-    case NodeTag::kEarlier:
-    case NodeTag::kInstead:
+    case NodeTag::kStreamReference:
+    case NodeTag::kReplacement:
       return true;
     default:
       return false;
@@ -71,13 +71,13 @@ class Walk {
     return true;
   }
 
-  std::vector<KnownNode> known() {
+  std::vector<ReusableNode> known() {
     drop_inner();
     if (candidates_.size() > kMost) return {};
     drop_handed_out();
     while (drop_entangled()) {
     }
-    std::vector<KnownNode> nodes;
+    std::vector<ReusableNode> nodes;
     for (const Candidate& candidate : candidates_) nodes.push_back(node_of(candidate));
     return nodes;
   }
@@ -274,8 +274,8 @@ class Walk {
     return std::ranges::binary_search(namespaces_, position);
   }
 
-  KnownNode node_of(const Candidate& candidate) const {
-    KnownNode node;
+  ReusableNode node_of(const Candidate& candidate) const {
+    ReusableNode node;
     node.tag = candidate.tag;
     node.start = candidate.start;
     const BytesView bytes = envelope_.payload.bytes.subspan(
@@ -285,7 +285,7 @@ class Walk {
       if (use.position < candidate.start) ++node.uses_before;
       if (candidate.holds(use.position)) node.code_uses.push_back(use.code);
     }
-    for (const KnownNode::Class& found : classes_) {
+    for (const ReusableNode::Class& found : classes_) {
       if (!candidate.holds(found.offset)) continue;
       node.classes.push_back({found.offset - candidate.start, found.id});
     }
@@ -309,7 +309,7 @@ class Walk {
         node.targets.push_back({i, target - candidate.start});
       }
     }
-    std::ranges::sort(node.targets, {}, &KnownNode::Target::offset);
+    std::ranges::sort(node.targets, {}, &ReusableNode::Target::offset);
     return node;
   }
 
@@ -318,7 +318,7 @@ class Walk {
   std::vector<Open> stack_;
   bool is_code_index_ = false;  // Of the value that is next.
   std::vector<Candidate> candidates_;
-  std::vector<KnownNode::Class> classes_;  // Counted from the start of the payload.
+  std::vector<ReusableNode::Class> classes_;  // Counted from the start of the payload.
   std::vector<Reference> references_;
   std::vector<Use> uses_;
   std::vector<std::size_t> namespaces_;  // Where they stand.
@@ -326,7 +326,7 @@ class Walk {
 
 }  // namespace
 
-std::vector<KnownNode> find_known_nodes(const VerifiedEnvelope& envelope) {
+std::vector<ReusableNode> find_reusable_nodes(const VerifiedEnvelope& envelope) {
   Walk walk(envelope);
   if (!walk.run()) return {};
   return walk.known();

@@ -3,7 +3,7 @@
 // and what the decoder keeps meanwhile. tests/python/untrusted/test_memory_bound.py
 // compares them with what is taken. Tested by tests/verify/limits_test.cpp.
 
-#include "verify/weigher.h"
+#include "verify/resource_meter.h"
 
 #include <algorithm>
 #include <string>
@@ -86,16 +86,16 @@ bool exceed(Reader& reader, std::size_t offset, const char* ceiling,
 
 }  // namespace
 
-Weigher::Weigher(const Limits& limits, std::size_t targets)
+ResourceMeter::ResourceMeter(const Limits& limits, std::size_t targets)
     : limits_(limits), memory_(targets * kTarget), sizes_(targets, 1) {}
 
-bool Weigher::is_needed(const Limits& limits) {
+bool ResourceMeter::is_needed(const Limits& limits) {
   return std::min({limits.max_text, limits.max_integer, limits.max_items,
                    limits.max_memory, limits.max_unfolded}) != Limits::kNone;
 }
 
-bool Weigher::take(Reader& reader, std::size_t offset, std::uint64_t memory,
-                   std::uint64_t unfolded) {
+bool ResourceMeter::take(Reader& reader, std::size_t offset, std::uint64_t memory,
+                         std::uint64_t unfolded) {
   memory_ += memory;  // Far below 2^64: some hundred times the input.
   if (memory_ > limits_.max_memory) {
     return exceed(reader, offset, "max_memory", limits_.max_memory,
@@ -108,7 +108,7 @@ bool Weigher::take(Reader& reader, std::size_t offset, std::uint64_t memory,
                 "values, with what references mean counted each time,");
 }
 
-bool Weigher::leaf(Reader& reader, const Token& token) {
+bool ResourceMeter::leaf(Reader& reader, const Token& token) {
   if (token.type >= TokenType::kText && token.bytes.size() > limits_.max_text) {
     return exceed(reader, token.offset, "max_text", limits_.max_text,
                   "bytes of one text or binary");
@@ -124,8 +124,9 @@ bool Weigher::leaf(Reader& reader, const Token& token) {
               1 + (has_bytes ? token.bytes.size() / kBytesPerValue : 0));
 }
 
-bool Weigher::container(Reader& reader, const Token& token, std::uint64_t items,
-                        std::size_t depth, std::uint64_t memory, std::uint64_t more) {
+bool ResourceMeter::container(Reader& reader, const Token& token, std::uint64_t items,
+                              std::size_t depth, std::uint64_t memory,
+                              std::uint64_t more) {
   if (items > limits_.max_items) {
     return exceed(reader, token.offset, "max_items", limits_.max_items,
                   "items of one container");
@@ -138,30 +139,31 @@ bool Weigher::container(Reader& reader, const Token& token, std::uint64_t items,
   return take(reader, token.offset, memory, unfolded);
 }
 
-bool Weigher::list(Reader& reader, const Token& token, std::size_t depth) {
+bool ResourceMeter::list(Reader& reader, const Token& token, std::size_t depth) {
   return container(reader, token, token.count, depth, of(kList, token.count));
 }
 
-bool Weigher::map(Reader& reader, const Token& token, std::size_t depth) {
+bool ResourceMeter::map(Reader& reader, const Token& token, std::size_t depth) {
   return container(reader, token, token.count, depth, of(kMap, token.count));
 }
 
-bool Weigher::node(Reader& reader, const Token& token, std::size_t depth, NodeTag tag,
-                   std::uint64_t values, std::uint64_t more) {
+bool ResourceMeter::node(Reader& reader, const Token& token, std::size_t depth,
+                         NodeTag tag, std::uint64_t values, std::uint64_t more) {
   return container(reader, token, values, depth, of(weight_of(tag), values), more);
 }
 
-void Weigher::start_target(std::uint64_t number, std::size_t depth) {
+void ResourceMeter::start_target(std::uint64_t number, std::size_t depth) {
   open_.push_back({number, depth, unfolded_});
 }
 
-void Weigher::close_last() {
+void ResourceMeter::close_last() {
   const Open& last = open_.back();
   sizes_[last.number] = unfolded_ - last.unfolded_before;
   open_.pop_back();
 }
 
-bool Weigher::reference(Reader& reader, std::size_t offset, std::uint64_t number) {
+bool ResourceMeter::reference(Reader& reader, std::size_t offset,
+                              std::uint64_t number) {
   return take(reader, offset, 0, sizes_[number]);
 }
 

@@ -1,11 +1,11 @@
-// Nothing that a program can change is taken from the time before: modules are looked
-// up in sys.modules each time, classes are compared with what they were, globals are
-// new dicts. What is spared is taking the envelope apart, verifying it, and building
-// what is there.
+// Nothing that a program can change is reused: modules are looked up in sys.modules
+// each time, classes are compared with what they were, globals are new dicts. The cache
+// saves reading and verifying the prefix, and building what is there already.
 //
-// Tested by tests/python/cache/test_received_functions.py and test_known_classes.py.
+// Tested by tests/python/cache/test_recipes.py, test_received_functions.py and
+// test_known_classes.py.
 
-#include "python/cache/received_envelope.h"
+#include "python/cache/decode_cache.h"
 
 #include <algorithm>
 #include <utility>
@@ -49,27 +49,28 @@ class UsesOfEnvelope final : public Recipe::CodeUses {
 
 }  // namespace
 
-std::unique_ptr<ReceivedEnvelope> ReceivedEnvelope::make(
-    const State& state, const VerifiedEnvelope& envelope, std::uint32_t times) {
+std::unique_ptr<CachedEnvelope> CachedEnvelope::make(const State& state,
+                                                     const VerifiedEnvelope& envelope,
+                                                     std::uint32_t replaced) {
   const std::vector<ImportRecord>& imports = envelope->manifest.imports;
   const bool is_lazy = std::ranges::any_of(imports, [](const ImportRecord& import) {
     return import.time == ImportTime::kLazy;
   });
   if (is_lazy || imports.size() > kMaxImports) return nullptr;
-  auto received = std::make_unique<ReceivedEnvelope>(state);
-  received->head_ = envelope::CheckedHead::make(envelope);
-  if (!received->head_) return nullptr;
-  received->times_ = times;
+  auto received = std::make_unique<CachedEnvelope>(state);
+  received->prefix_ = envelope::VerifiedPrefix::make(envelope);
+  if (!received->prefix_) return nullptr;
+  received->replaced_ = replaced;
   for (const ImportRecord& import : imports) {
     Ref& name = received->imports_.emplace_back();
-    if (import.time == ImportTime::kLoad) name = state.name_table.get(import.module);
+    if (import.time == ImportTime::kLoad) name = state.intern_table.get(import.module);
   }
-  for (const envelope::KnownNode& node : received->head_->known_nodes()) {
-    Maker& maker = received->makers_.emplace_back();
-    if (node.tag == wire::NodeTag::kFunction) continue;
-    for (const envelope::KnownNode::Class& found : node.classes) {
+  for (const envelope::ReusableNode& reusable : received->prefix_->reusable_nodes()) {
+    Node& node = received->nodes_.emplace_back();
+    if (reusable.tag == wire::NodeTag::kFunction) continue;
+    for (const envelope::ReusableNode::Class& found : reusable.classes) {
       const auto* id = reinterpret_cast<const char*>(found.id.data());
-      maker.classes.emplace_back(Ref::steal(
+      node.classes.emplace_back(Ref::steal(
           PyBytes_FromStringAndSize(id, static_cast<Py_ssize_t>(found.id.size()))));
     }
   }
@@ -77,7 +78,7 @@ std::unique_ptr<ReceivedEnvelope> ReceivedEnvelope::make(
 }
 
 // False if a module is not imported, or if functions would find other builtins.
-bool ReceivedEnvelope::find_modules(Modules& modules) const {
+bool CachedEnvelope::find_modules(Modules& modules) const {
   const Ref loaded = Ref::share(sys_modules(state_));
   PyObject* builtins = module_in(loaded.get(), state_.names.builtins_plain.get());
   if (builtins != state_.builtins.get()) return false;
@@ -91,9 +92,9 @@ bool ReceivedEnvelope::find_modules(Modules& modules) const {
 }
 
 // False if a class has changed, or if a name is gone from a module.
-bool ReceivedEnvelope::make_nodes(const Modules& modules, std::span<Ref> nodes) const {
-  for (std::size_t i = 0; i < makers_.size(); ++i) {
-    const std::vector<KnownClass>& classes = makers_[i].classes;
+bool CachedEnvelope::make_objects(const Modules& modules, std::span<Ref> nodes) const {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const std::vector<KnownClass>& classes = nodes_[i].classes;
     for (auto known = classes.rbegin(); known != classes.rend(); ++known) {
       nodes[i] = known->find(state_);
       if (!nodes[i]) return false;
@@ -102,36 +103,36 @@ bool ReceivedEnvelope::make_nodes(const Modules& modules, std::span<Ref> nodes) 
   return recipe_->make(state_, modules, nodes);
 }
 
-Ref ReceivedEnvelope::decode(State& state, BytesView bytes) {
+Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   Modules modules;
-  if (!is_noted_ || !find_modules(modules)) return {};
-  const bool is_all = head_->is_all_of(bytes);
-  if (!is_all && !head_->take_up(bytes)) return {};
-  std::vector<Ref> objects(makers_.size());
-  if (!make_nodes(modules, objects)) return {};
+  if (!is_ready_ || !find_modules(modules)) return {};
+  const bool is_all = prefix_->is_all_of(bytes);
+  if (!is_all && !prefix_->begin(bytes)) return {};
+  std::vector<Ref> objects(nodes_.size());
+  if (!make_objects(modules, objects)) return {};
   if (is_all) return std::move(objects.front());
-  if (head_->is_all_code_known()) {
-    Ref object = decode_plain_around(state, head_->envelope(), head_->known_nodes(),
-                                     objects, Limits{});
+  if (prefix_->is_all_code_reusable()) {
+    Ref object = decode_plain_around(state, prefix_->envelope(),
+                                     prefix_->reusable_nodes(), objects, Limits{});
     if (object) {
-      head_->remember_whole();
+      prefix_->remember_whole();
       return object;
     }
   }
-  return head_->check_payload() ? decode_around(state, modules, objects) : Ref();
+  return prefix_->check_payload() ? decode_around(state, modules, objects) : Ref();
 }
 
-// Builds what stands around known nodes.
-Ref ReceivedEnvelope::decode_around(State& state, const Modules& modules,
-                                    std::span<const Ref> objects) const {
+// Builds the payload around its reusable nodes.
+Ref CachedEnvelope::decode_around(State& state, const Modules& modules,
+                                  std::span<const Ref> objects) const {
   std::vector<MadeNode> nodes;
   nodes.reserve(objects.size());
-  for (const envelope::KnownNode& known : head_->known_nodes()) {
+  for (const envelope::ReusableNode& known : prefix_->reusable_nodes()) {
     nodes.push_back(
         {known.start, known.end(), known.code_uses.size(), objects[nodes.size()]});
   }
   const Limits limits;
-  const VerifiedEnvelope& envelope = head_->envelope();
+  const VerifiedEnvelope& envelope = prefix_->envelope();
   ModuleImporter importer(state, envelope->manifest);
   for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, modules[i]);
   CodeBuilder code(state, envelope, limits);
@@ -140,16 +141,16 @@ Ref ReceivedEnvelope::decode_around(State& state, const Modules& modules,
   return decoder.decode();
 }
 
-bool ReceivedEnvelope::begin(BytesView bytes) {
+bool CachedEnvelope::begin(BytesView bytes) {
   cancel();
-  if (!head_->continue_with(bytes)) return false;
-  for (std::size_t i = 0; i < makers_.size(); ++i) {
-    const envelope::KnownNode& known = head_->known_nodes()[i];
-    if (makers_[i].is_function()) {
+  if (!prefix_->continue_with(bytes)) return false;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const envelope::ReusableNode& known = prefix_->reusable_nodes()[i];
+    if (nodes_[i].is_function()) {
       starts_.push_back(known.start);
       watched_.push_back({i, 0});
     }
-    for (std::size_t type = 0; type < makers_[i].classes.size(); ++type) {
+    for (std::size_t type = 0; type < nodes_[i].classes.size(); ++type) {
       starts_.push_back(known.start + known.classes[type].offset);
       watched_.push_back({i, type});
     }
@@ -158,92 +159,92 @@ bool ReceivedEnvelope::begin(BytesView bytes) {
   return true;
 }
 
-void ReceivedEnvelope::cancel() {
-  for (Maker& maker : makers_) maker.function = Ref();
+void CachedEnvelope::cancel() {
+  for (Node& node : nodes_) node.function = Ref();
   starts_.clear();
   watched_.clear();
   built_ = 0;
 }
 
-// What it is now is what the payload says; what runs later may change it.
-void ReceivedEnvelope::built(std::size_t number, PyObject* object, bool was_there) {
-  Maker& maker = makers_[watched_[number].maker];
-  if (maker.is_function()) {
-    maker.function = Ref::share(object);
+// The object is now what the payload says; code that runs later may change it.
+void CachedEnvelope::built(std::size_t number, PyObject* object, bool was_there) {
+  Node& node = nodes_[watched_[number].node];
+  if (node.is_function()) {
+    node.function = Ref::share(object);
   } else {
-    // What a class does when it is made may show in all that is made after it.
+    // A class that is made runs code, which may change all that is made after it.
     was_all_there_ = was_all_there_ && was_there;
-    const bool is_noted = maker.classes[watched_[number].type].note(state_, object);
+    const bool is_noted = node.classes[watched_[number].type].note(state_, object);
     can_tell_changes_ = can_tell_changes_ && is_noted;
   }
   ++built_;
 }
 
-void ReceivedEnvelope::finish() {
+void CachedEnvelope::finish() {
   const bool is_whole = built_ == watched_.size() && was_all_there_;
   const bool can_make = is_whole && can_tell_changes_ && make_recipe();
-  is_noted_ = is_whole;
+  is_ready_ = is_whole;
   cancel();
   if (is_whole && !can_make) {
-    head_->forget_known_nodes();
-    makers_.clear();
+    prefix_->forget_reusable_nodes();
+    nodes_.clear();
     recipe_.emplace();
   }
 }
 
 // False if the functions cannot be made again. The bytes of the envelope must be there.
-bool ReceivedEnvelope::make_recipe() {
-  const bool is_any_shared = std::ranges::any_of(makers_, [&](const Maker& maker) {
-    return maker.is_function() && shares_what_changes(maker);
+bool CachedEnvelope::make_recipe() {
+  const bool is_any_shared = std::ranges::any_of(nodes_, [&](const Node& node) {
+    return node.is_function() && shares_what_changes(node);
   });
   if (is_any_shared) return false;
   if (recipe_) return true;
-  UsesOfEnvelope uses(state_, head_->envelope());
-  recipe_ = Recipe::of(state_, head_->known_nodes(), uses);
+  UsesOfEnvelope uses(state_, prefix_->envelope());
+  recipe_ = Recipe::of(state_, prefix_->reusable_nodes(), uses);
   return recipe_.has_value();
 }
 
 // Whether a method of a class that stays would have to see what the function writes
 // into globals that they came with, and that only the function gets anew.
-bool ReceivedEnvelope::shares_what_changes(const Maker& function) const {
+bool CachedEnvelope::shares_what_changes(const Node& function) const {
   PyObject* object = function.function.get();
   const auto has_them = [&](const KnownClass& type) {
     return type.has_globals(PyFunction_GET_GLOBALS(object));
   };
-  const bool is_shared = std::ranges::any_of(makers_, [&](const Maker& maker) {
-    return std::ranges::any_of(maker.classes, has_them);
+  const bool is_shared = std::ranges::any_of(nodes_, [&](const Node& node) {
+    return std::ranges::any_of(node.classes, has_them);
   });
   return is_shared && may_write_globals(PyFunction_GET_CODE(object));
 }
 
-ReceivedEnvelopes::Visit::Visit(ReceivedEnvelopes& all, BytesView bytes)
-    : all_(all), bytes_(bytes) {
+DecodeCache::Lease::Lease(DecodeCache& cache, BytesView bytes)
+    : cache_(cache), bytes_(bytes) {
   if (!find(kKeyBytes)) find(kShortKeyBytes);
 }
 
-bool ReceivedEnvelopes::Visit::find(std::size_t key_size) {
+bool DecodeCache::Lease::find(std::size_t key_size) {
   key_ = key_of(bytes_, key_size);
-  for (Entry& entry : all_.set_of(key_).entries) {
+  for (Entry& entry : cache_.set_of(key_).entries) {
     if (!entry.is_start_of(key_, bytes_)) continue;
-    known_ = std::move(entry.envelope);
+    entry_ = std::move(entry.envelope);
     place_ = &entry;
     return true;
   }
   return false;
 }
 
-ReceivedEnvelopes::Visit::~Visit() {
-  if (!known_) return;
-  known_->cancel();  // If reading has failed.
-  // While it was away, what ran may have loaded the like.
+DecodeCache::Lease::~Lease() {
+  if (!entry_) return;
+  entry_->cancel();  // If reading has failed.
+  // Code that ran meanwhile may have decoded a like envelope, and put an entry here.
   Entry& place = place_ != nullptr && !place_->envelope ? *place_ : place_for();
-  // What gives way is destroyed when the table is whole.
-  const Entry old = std::exchange(place, Entry{key_, std::move(known_)});
+  // The old entry is destroyed when the table is consistent: that may run code.
+  const Entry old = std::exchange(place, Entry{key_, std::move(entry_)});
 }
 
-// One of the same kind, or one that is free, or the one whose turn it is to give way.
-ReceivedEnvelopes::Entry& ReceivedEnvelopes::Visit::place_for() const {
-  Set& set = all_.set_of(key_);
+// An entry with this prefix, or a free one, or the oldest.
+DecodeCache::Entry& DecodeCache::Lease::place_for() const {
+  Set& set = cache_.set_of(key_);
   for (Entry& entry : set.entries) {
     if (entry.is_start_of(key_, bytes_)) return entry;
   }
@@ -255,13 +256,13 @@ ReceivedEnvelopes::Entry& ReceivedEnvelopes::Visit::place_for() const {
   return entry;
 }
 
-bool ReceivedEnvelopes::came_before(BytesView head) {
-  const std::uint64_t hash = base::hash_of(head);
+bool DecodeCache::came_before(BytesView prefix) {
+  const std::uint64_t hash = base::hash_of(prefix);
   return std::exchange(seen_[hash % seen_.size()], hash) == hash;
 }
 
-Ref ReceivedEnvelopes::Visit::decode(State& state) {
-  Ref object = known_ ? known_->decode(state, bytes_) : Ref();
+Ref DecodeCache::Lease::decode(State& state) {
+  Ref object = entry_ ? entry_->decode(state, bytes_) : Ref();
   ++(object ? state.received_hits : state.received_misses);
   return object;
 }

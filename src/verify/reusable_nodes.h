@@ -15,7 +15,7 @@ namespace waybill::envelope {
 
 // A node, and what it takes for the same bytes to mean the same in another payload with
 // the same manifest and code. Positions count from the start of the payload.
-struct KnownNode {
+struct ReusableNode {
   // What a reference by this number means: the first byte of a known node.
   struct ToStart {
     std::uint64_t number;
@@ -52,6 +52,6 @@ struct KnownNode {
 // outside of them, and nothing outside refers into them; no function is among what
 // others are made from, who may do anything with it. None at all if there are very
 // many. Cost: one pass over the payload; memory by references.
-std::vector<KnownNode> find_known_nodes(const VerifiedEnvelope& envelope);
+std::vector<ReusableNode> find_reusable_nodes(const VerifiedEnvelope& envelope);
 
 }  // namespace waybill::envelope

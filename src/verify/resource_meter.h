@@ -15,11 +15,11 @@
 namespace waybill::envelope {
 
 // Every function is false when the reader has an error: kLimitExceeded, with the name
-// of the ceiling. Not thread-safe; one envelope per weigher.
-class Weigher {
+// of the ceiling. Not thread-safe; one envelope per meter.
+class ResourceMeter {
  public:
   // `targets`: how many values references mean.
-  Weigher(const Limits& limits, std::size_t targets);
+  ResourceMeter(const Limits& limits, std::size_t targets);
 
   // Whether any of the ceilings that it minds is set.
   static bool is_needed(const Limits& limits);

@@ -1,6 +1,6 @@
 // Tested by tests/python/cache/test_received_functions.py.
 
-#include "python/runtime/name_table.h"
+#include "python/runtime/intern_table.h"
 
 #include "base/hash.h"
 #include "python/runtime/text.h"
@@ -18,7 +18,7 @@ bool is_same(PyObject* name, std::string_view utf8) {
 
 }  // namespace
 
-Ref NameTable::get(std::string_view utf8) {
+Ref InternTable::get(std::string_view utf8) {
   Ref& entry = entries_[base::hash_of(bytes_of(utf8)) % entries_.size()];
   if (entry && is_same(entry.get(), utf8)) return entry;
   PyObject* name = new_text(utf8).release();

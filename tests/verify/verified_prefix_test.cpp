@@ -1,7 +1,7 @@
 // What begins like an envelope that was checked needs less checking, and gets all that
 // it needs.
 
-#include "verify/checked_head.h"
+#include "verify/verified_prefix.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace waybill {
 namespace {
 
-using envelope::CheckedHead;
+using envelope::VerifiedPrefix;
 using samples::BodyDraft;
 using samples::Bytes;
 using samples::Draft;
@@ -35,15 +35,15 @@ bool is_sound(const Bytes& bytes) {
   return envelope && verify(*envelope);
 }
 
-std::unique_ptr<CheckedHead> head_of(const Draft& draft) {
+std::unique_ptr<VerifiedPrefix> head_of(const Draft& draft) {
   const Bytes bytes = draft.sealed();
-  return CheckedHead::make(sound_envelope(bytes));
+  return VerifiedPrefix::make(sound_envelope(bytes));
 }
 
-TEST(CheckedHead, KeepsTheApplicationFieldWithoutTheBytesItCameFrom) {
+TEST(VerifiedPrefix, KeepsTheApplicationFieldWithoutTheBytesItCameFrom) {
   const Bytes application = {1, 2, 3};
   Bytes bytes = TaskDraft().sealed(nullptr, application);
-  const auto head = CheckedHead::make(sound_envelope(bytes));
+  const auto head = VerifiedPrefix::make(sound_envelope(bytes));
   ASSERT_TRUE(head);
 
   std::ranges::fill(bytes, 0);
@@ -51,7 +51,7 @@ TEST(CheckedHead, KeepsTheApplicationFieldWithoutTheBytesItCameFrom) {
   EXPECT_TRUE(std::ranges::equal(head->envelope()->application, application));
 }
 
-TEST(CheckedHead, GoesOnWithOtherValues) {
+TEST(VerifiedPrefix, GoesOnWithOtherValues) {
   const auto head = head_of(TaskDraft());
   ASSERT_TRUE(head);
   const TaskDraft other([](Writer& out) { out.text("somewhere else"); },
@@ -82,12 +82,12 @@ TEST(CheckedHead, GoesOnWithOtherValues) {
     EXPECT_EQ(found.code[i].hash, expected.code[i].hash);
     EXPECT_EQ(found.code[i].offset, expected.code[i].offset);
   }
-  ASSERT_EQ(head->known_nodes().size(), 2u);
-  EXPECT_EQ(head->known_nodes()[0].start, other.starts[0]);
-  EXPECT_EQ(head->known_nodes()[1].start, other.starts[1]);
+  ASSERT_EQ(head->reusable_nodes().size(), 2u);
+  EXPECT_EQ(head->reusable_nodes()[0].start, other.starts[0]);
+  EXPECT_EQ(head->reusable_nodes()[1].start, other.starts[1]);
 }
 
-TEST(CheckedHead, GoesOnWithWhatItBeganWith) {
+TEST(VerifiedPrefix, GoesOnWithWhatItBeganWith) {
   const TaskDraft draft;
   const auto head = head_of(draft);
   const TaskDraft other([](Writer& out) { out.text("somewhere else"); });
@@ -96,7 +96,7 @@ TEST(CheckedHead, GoesOnWithWhatItBeganWith) {
   ASSERT_TRUE(head->continue_with(other.sealed()));
   ASSERT_TRUE(head->continue_with(bytes));
 
-  EXPECT_EQ(head->known_nodes()[0].start, draft.starts[0]);
+  EXPECT_EQ(head->reusable_nodes()[0].start, draft.starts[0]);
   EXPECT_FALSE(head->is_all_of(bytes));  // There is more than what is known.
 }
 
@@ -113,7 +113,7 @@ void fill_with_bare_function(Draft& draft, bool is_alone) {
   write_place(draft.places);
 }
 
-TEST(CheckedHead, IsAllOfAnEnvelopeOfNothingElse) {
+TEST(VerifiedPrefix, IsAllOfAnEnvelopeOfNothingElse) {
   Draft draft;
   fill_with_bare_function(draft, true);
   const auto head = head_of(draft);
@@ -122,12 +122,12 @@ TEST(CheckedHead, IsAllOfAnEnvelopeOfNothingElse) {
   EXPECT_TRUE(head->is_all_of(bytes));
   bytes.back() ^= 1;
   EXPECT_FALSE(head->is_all_of(bytes));
-  head->forget_known_nodes();
+  head->forget_reusable_nodes();
   EXPECT_FALSE(head->is_all_of(draft.sealed()));
   EXPECT_TRUE(head->continue_with(draft.sealed()));
 }
 
-TEST(CheckedHead, IsAllOfWhatItWentOnWithIfThatIsKnown) {
+TEST(VerifiedPrefix, IsAllOfWhatItWentOnWithIfThatIsKnown) {
   Draft in_list, alone;
   fill_with_bare_function(in_list, false);
   fill_with_bare_function(alone, true);
@@ -145,7 +145,7 @@ TEST(CheckedHead, IsAllOfWhatItWentOnWithIfThatIsKnown) {
   EXPECT_FALSE(head->is_all_of(in_list.sealed()));
 }
 
-TEST(CheckedHead, DoesNotGoOnWithReferencesIntoWhatIsKnown) {
+TEST(VerifiedPrefix, DoesNotGoOnWithReferencesIntoWhatIsKnown) {
   const auto head = head_of(TaskDraft());
   const TaskDraft other([](Writer& out) { out.integer(1); },
                         [](Writer& out) {
@@ -158,7 +158,7 @@ TEST(CheckedHead, DoesNotGoOnWithReferencesIntoWhatIsKnown) {
   EXPECT_FALSE(head->continue_with(bytes));
 }
 
-TEST(CheckedHead, DoesNotGoOnWithOtherNotes) {
+TEST(VerifiedPrefix, DoesNotGoOnWithOtherNotes) {
   const auto head = head_of(TaskDraft());
   const TaskDraft other([](Writer& out) { out.integer(1); },
                         [](Writer& out) { out.array(0); },
@@ -176,7 +176,7 @@ TEST(CheckedHead, DoesNotGoOnWithOtherNotes) {
   EXPECT_FALSE(head->continue_with(bytes));
 }
 
-TEST(CheckedHead, DoesNotGoOnWithOtherUsesOfCode) {
+TEST(VerifiedPrefix, DoesNotGoOnWithOtherUsesOfCode) {
   const auto head = head_of(TaskDraft());
   const TaskDraft other([](Writer& out) {
     out.node(NodeTag::kCode, 1);
@@ -186,12 +186,12 @@ TEST(CheckedHead, DoesNotGoOnWithOtherUsesOfCode) {
   EXPECT_FALSE(head->continue_with(other.sealed()));
 }
 
-TEST(CheckedHead, IsNotKeptOfWhatIsSignedOrLarge) {
+TEST(VerifiedPrefix, IsNotKeptOfWhatIsSignedOrLarge) {
   Bytes bytes = TaskDraft().sealed();
   Envelope envelope = *sound_envelope(bytes);
   const Bytes signature(64);
   envelope.signature = signature;
-  EXPECT_FALSE(CheckedHead::make(*verify(envelope)));
+  EXPECT_FALSE(VerifiedPrefix::make(*verify(envelope)));
 
   TaskDraft large;
   BodyDraft body;
@@ -200,7 +200,7 @@ TEST(CheckedHead, IsNotKeptOfWhatIsSignedOrLarge) {
   EXPECT_FALSE(head_of(large));
 }
 
-TEST(CheckedHead, AcceptsOnlyWhatIsSoundForThoseWhoReadAll) {
+TEST(VerifiedPrefix, AcceptsOnlyWhatIsSoundForThoseWhoReadAll) {
   const auto head = head_of(TaskDraft());
   const TaskDraft other([](Writer& out) { out.text("x"); },
                         [](Writer& out) {
@@ -226,7 +226,7 @@ TEST(CheckedHead, AcceptsOnlyWhatIsSoundForThoseWhoReadAll) {
   EXPECT_GT(accepted, whole.size());
 }
 
-TEST(CheckedHead, RefusesAnyByteAlteredOrCutOff) {
+TEST(VerifiedPrefix, RefusesAnyByteAlteredOrCutOff) {
   const auto head = head_of(TaskDraft());
   const Bytes whole = TaskDraft([](Writer& out) { out.text("x"); }).sealed();
   ASSERT_TRUE(head->continue_with(whole));
