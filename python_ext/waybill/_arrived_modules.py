@@ -61,10 +61,12 @@ class ArrivedModules:
 
     def take_words(self) -> None:
         """Notes what the payload says. It may run code of the program, as marks do."""
+        # Most modules of a package are globals of many others.
+        marked: _words.Marked = {}
         names = [arrived.module.__name__ for arrived in self._arrived.values()]
         for arrived in self._arrived.values():
             if arrived.has_name() and names.count(arrived.module.__name__) == 1:
-                arrived.words = _words.of_module(arrived.module)
+                arrived.words = _words.of_module(arrived.module, marked)
                 self._named.append(arrived)
 
     def change(self, side: str | None, undo: Undo) -> list[ClassChange]:

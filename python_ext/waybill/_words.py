@@ -49,14 +49,27 @@ def is_dunder(name: str) -> bool:
     return len(name) > 4 and name[:2] == name[-2:] == "__"
 
 
-def mark(value: Any) -> Any:
-    """What is equal for equal values, and can be compared without code of theirs."""
+#: Marks of objects that are met again and again, by address: while all of them are held
+#: and none changes.
+Marked = dict[int, object]
+
+
+def mark(value: Any, marked: Marked | None = None) -> Any:
+    """What is equal for equal values, and can be compared without code of theirs.
+
+    The cost is that of all that the value reaches.
+    """
     kind = type(value)
     if kind in _PLAIN:
         return kind, value
     if kind is float:
         return kind, value.hex()
-    return _core.content_hash(value, True, True)
+    if marked is None:
+        return _core.content_hash(value, True, True)
+    found = marked.get(id(value))
+    if found is None:
+        found = marked[id(value)] = _core.content_hash(value, True, True)
+    return found
 
 
 def method_mark(value: Any) -> Any:
@@ -104,7 +117,13 @@ class Word:
         "value",
     )
 
-    def __init__(self, kind: str, value: Any, settled: Settled | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        value: Any,
+        settled: Settled | None = None,
+        marked: Marked | None = None,
+    ) -> None:
         self.kind, self.value = kind, value
         if settled:
             value = _came(value, settled)
@@ -114,7 +133,7 @@ class Word:
         self.mark = self.factory = None
         self.make_default: Any = None
         if kind is Kind.WHOLE:
-            self.mark = mark(value)
+            self.mark = mark(value, marked)
         elif kind is Kind.KEYED and self.type is set:
             self.entries = dict.fromkeys(value)
         elif kind is Kind.KEYED:
@@ -122,7 +141,7 @@ class Word:
             for key in self.entries:
                 entry = self.entries[key]
                 if type(entry) not in _PLAIN:
-                    self.marks[key] = mark(_came(entry, settled))
+                    self.marks[key] = mark(_came(entry, settled), marked)
             if self.type is defaultdict:
                 self.make_default = value.default_factory
                 self.factory = mark(self.make_default)
@@ -212,15 +231,20 @@ class Word:
         return patch if patch.is_needed else None
 
 
-def word(name: str, value: Any, settled: Settled | None = None) -> Word:
+def word(
+    name: str,
+    value: Any,
+    settled: Settled | None = None,
+    marked: Marked | None = None,
+) -> Word:
     """What a payload says by giving an attribute this value."""
     came = _came(value, settled) if settled else value
     if is_method(came):
         return Word(Kind.METHOD, value)
     is_keyed = type(came) in _KEYED and name not in SPECIAL and not is_dunder(name)
     if is_keyed and all(map(_is_key, list(came))):
-        return Word(Kind.KEYED, value, settled)
-    return Word(Kind.WHOLE, value, settled)
+        return Word(Kind.KEYED, value, settled, marked)
+    return Word(Kind.WHOLE, value, settled, marked)
 
 
 #: What was said, and nobody here knows any more.
@@ -242,12 +266,12 @@ def kept(word: Word, before: Word | None) -> Word:
     return word
 
 
-def of_module(module: types.ModuleType) -> dict[str, Word]:
+def of_module(module: types.ModuleType, marked: Marked) -> dict[str, Word]:
     """What a payload says of a module that came by value."""
     namespace, found = vars(module), {}
     for name in list(namespace):
         if not is_dunder(name):
-            found[name] = word(name, namespace[name])
+            found[name] = word(name, namespace[name], None, marked)
     return found
 
 

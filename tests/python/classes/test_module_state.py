@@ -248,3 +248,28 @@ def test_a_module_made_by_hand_is_a_new_one_each_time(places):
     worker.load(home.dumps(sent))
 
     assert worker.get("get()[:2], get()[4]") == ((2, 0), ["gone"])
+
+
+def test_what_many_modules_have_is_looked_at_once():
+    with several(2) as (home, worker):
+        home.do(MODULE)
+        home.do("""
+names = [f'web_{number}' for number in range(8)]
+for name in names:
+    module(name, 'BLOB = ["x"]\\ndef get(): return len(globals())\\n')
+for one in names:
+    for other in names: setattr(sys.modules[one], other, sys.modules[other])
+""")
+        worker.do("""
+import waybill._core as core, waybill
+hashed, content_hash = [], core.content_hash
+def counting(value, *options):
+    hashed.append(value)
+    return content_hash(value, *options)
+core.content_hash = counting
+""")
+        what = "{name: sys.modules[name] for name in names}"
+        worker.load(home.dumps(what, by_value=[f"web_{n}" for n in range(8)]))
+
+        modules = worker.get("[v.__name__ for v in hashed if hasattr(v, 'BLOB')]")
+        assert sorted(modules) == [f"web_{number}" for number in range(8)]
