@@ -84,7 +84,7 @@ functions
     changed. What is kept dies with the code object, and is 32 KiB at most for each.
 received
     Payloads that came before, or begin as one did: "hits" have functions and classes that
-    were not read again, "misses" are all others. 256 heads of 8 KiB at most are held,
+    were not read again, "misses" are all others. 256 entries of 32 KiB at most are held,
     with the code of their functions.
 code
     Code objects that were received: "entries" and "bytes" are held, of "max_entries" and

@@ -17,7 +17,7 @@ using envelope::AttributeTarget;
 using samples::Bytes;
 using samples::Draft;
 using samples::sound_envelope;
-using samples::write_global;
+using samples::start_class;
 using wire::ExtType;
 using wire::NodeTag;
 using wire::Writer;
@@ -31,14 +31,7 @@ struct ClassDraft : Draft {
              const Write& after) {
     payload.array(3);
     before(payload);
-    payload.node(NodeTag::kClass, 6);
-    payload.binary(Bytes(16, 0xab));
-    write_global(payload, "type");
-    payload.text("C");
-    payload.array(0);
-    payload.map(0);
-    payload.map(1);
-    payload.text("kinds");
+    start_class(payload, "kinds");
     value(*this);
     after(payload);
   }

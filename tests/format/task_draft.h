@@ -28,6 +28,18 @@ inline void write_global(Writer& out, const char* name) {
   out.text(name);
 }
 
+// A class up to the value of its only attribute, which is to be written next.
+inline void start_class(Writer& out, const char* attribute) {
+  out.node(wire::NodeTag::kClass, 6);
+  out.binary(Bytes(16, 0xab));
+  write_global(out, "type");
+  out.text("C");
+  out.array(0);
+  out.map(0);
+  out.map(1);
+  out.text(attribute);
+}
+
 // A tuple of something, a function, a class whose method has the globals of the
 // function, and something else that refers to the class.
 struct TaskDraft : Draft {

@@ -19,6 +19,7 @@ using samples::Bytes;
 using samples::Draft;
 using samples::kNamespace;
 using samples::sound_envelope;
+using samples::start_class;
 using samples::TaskDraft;
 using samples::write_global;
 using wire::ExtType;
@@ -91,14 +92,7 @@ TEST(ReusableNodes, ShareTheNamespaceOfAFunction) {
 TEST(ReusableNodes, AreNotThoseThatMeanWhatOnlyTheProgramKnows) {
   for (const NodeTag tag : {NodeTag::kPersistent, NodeTag::kIdentified}) {
     Draft draft;
-    draft.payload.node(NodeTag::kClass, 6);
-    draft.payload.binary(Bytes(16, 0xab));
-    write_global(draft.payload, "type");
-    draft.payload.text("C");
-    draft.payload.array(0);
-    draft.payload.map(0);
-    draft.payload.map(1);
-    draft.payload.text("attribute");
+    start_class(draft.payload, "attribute");
     if (tag == NodeTag::kIdentified) {
       draft.payload.node(tag, 2);
       draft.payload.binary(Bytes(16, 1));
@@ -178,14 +172,7 @@ TEST(ReusableNodes, AreNotFunctionsOfWhichAClassHasAPart) {
       if (is_list) draft.shared.push_back(out.size());
       is_list ? out.array(0) : out.integer(1);
     });
-    draft.payload.node(NodeTag::kClass, 6);
-    draft.payload.binary(Bytes(16, 0xab));
-    write_global(draft.payload, "type");
-    draft.payload.text("C");
-    draft.payload.array(0);
-    draft.payload.map(0);
-    draft.payload.map(1);
-    draft.payload.text("attribute");
+    start_class(draft.payload, "attribute");
     is_list ? draft.payload.index(ExtType::kReference, 0) : draft.payload.integer(1);
 
     // Without the function, the class refers to what is not known.
@@ -217,14 +204,7 @@ TEST(ReusableNodes, AreNotFunctionsWhoseCodeIsUsedElsewhere) {
 struct MethodDraft : Draft {
   explicit MethodDraft(const Write& write_global_value, bool is_wrapped = false) {
     code.push_back(BodyDraft().body());
-    payload.node(NodeTag::kClass, 6);
-    payload.binary(Bytes(16, 0xab));
-    write_global(payload, "type");
-    payload.text("C");
-    payload.array(0);
-    payload.map(0);
-    payload.map(1);
-    payload.text("method");
+    start_class(payload, "method");
     const auto write_method = [&](Writer& out) {
       write_function(out, write_global_value);
     };

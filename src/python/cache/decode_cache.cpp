@@ -17,7 +17,6 @@
 #include "python/decode/plain_decoder.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
-#include "python/runtime/namespaces.h"
 
 namespace waybill::py {
 
