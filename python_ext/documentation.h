@@ -66,6 +66,33 @@ Raises DecodeError for what is no payload, and as PolicyError, SignatureError or
 PythonMismatchError for one that is not let in; MissingModuleError; and what code of
 the payload raises while it is built.)";
 
+inline constexpr char kPreparedDoc[] =
+    R"(A function that was encoded once, to be called with many arguments.
+
+waybill.prepare() makes them. It keeps the function, and all that came with it, alive.)";
+
+inline constexpr char kPreparedDumpsDoc[] =
+    R"(dumps($self, /, *args, **kwargs)
+--
+
+What dumps_call(function, args, kwargs) gave when the function was prepared.
+
+Takes the time of the arguments alone where these are data, or refer to what came
+with the function: its classes, its helpers, itself. That is written as it was then,
+even if it has changed. Raises EncodeError, as dumps() does.)";
+
+inline constexpr char kPreparedRefreshDoc[] =
+    R"(refresh($self, /)
+--
+
+Encodes the function once more, as it is now.
+
+If that raises, the function stays as it was prepared before.)";
+
+inline constexpr char kPreparedDigestDoc[] =
+    "16 bytes that name the function as it was prepared: equal if the payloads of equal "
+    "arguments would be.";
+
 inline constexpr char kClearCachesDoc[] = R"(clear_caches($module, /)
 --
 

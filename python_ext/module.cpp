@@ -8,6 +8,7 @@
 #include "class_methods.h"
 #include "documentation.h"
 #include "key_methods.h"
+#include "prepared_type.h"
 #include "python/keys.h"
 #include "python/serializer.h"
 #include "python/terms.h"
@@ -216,6 +217,7 @@ int execute(PyObject* module) {
     check(PyModule_AddFunctions(module, kKeyMethods));
     check(PyModule_AddFunctions(module, kStreamMethods));
     add_admission_constants(module);
+    add_prepared_type(module);
     return Ref::share(Py_None);
   });
   const Ref result = Ref::steal_or_null(done);

@@ -25,7 +25,7 @@ from waybill import _late
 from waybill._admission import DATA_ONLY, restrict
 from waybill._baselines import ClassChange, forget_classes
 from waybill._configuration import configure
-from waybill._face import ImportRecord, fingerprint, imports, inspect
+from waybill._face import ImportRecord, fingerprint, imports, inspect, prepare
 from waybill._files import dump, load, save
 from waybill._modules import (
     list_registry_pickle_by_value,
@@ -98,6 +98,7 @@ __all__ = [
     "load",
     "loads",
     "pickled",
+    "prepare",
     "register_pickle_by_value",
     "restrict",
     "save",

@@ -53,6 +53,21 @@ def encode(
     /,
 ) -> bytes: ...
 
+class PreparedCall:
+    digest: bytes
+    function: Callable[..., object]
+    def __new__(
+        cls,
+        function: Callable[..., object],
+        by_value: set[str] | None,
+        replace: Callable[[object], tuple[str, Any] | None] | None,
+        key: object,
+        application: Buffer,
+        /,
+    ) -> PreparedCall: ...
+    def dumps(self, /, *args: object, **kwargs: object) -> bytes: ...
+    def refresh(self, /) -> None: ...
+
 #: loads with the hooks of an Unpickler; this payload's objects are added to `history`.
 def decode(
     data: Buffer,

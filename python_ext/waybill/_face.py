@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from waybill._core import PreparedCall
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
     from waybill.security import KeyRing, Limits, Policy, SigningKey
@@ -97,6 +98,35 @@ def dumps_with(
         chosen("replace", replace),
         None,
         0,
+        chosen("key", key),
+        chosen("application", application) or b"",
+    )
+
+
+def prepare(
+    function: Callable[..., object],
+    *,
+    by_value: ByValue | None = None,
+    replace: Replacement | Mapping[type, Replacement] | None = None,
+    key: SigningKey | None = None,
+    application: Buffer | None = None,
+) -> PreparedCall:
+    """Encodes a function once, to send it with many arguments.
+
+    ``prepare(f).dumps(*args, **kwargs)`` gives the payload of
+    ``waybill.calls.dumps_call(f, args, kwargs)``, at the cost of the arguments alone.
+    The function is frozen: it is sent as it is now, with its globals, closure,
+    defaults and classes, whatever becomes of them later. ``refresh()`` of the prepared
+    call looks at it again, and ``digest`` names what was prepared. What the arguments
+    share with the function, such as a class of the same script, is sent as frozen, too.
+
+    Options are those of ``dumps``. Raises EncodeError for a function that cannot
+    travel.
+    """
+    return _core.PreparedCall(
+        function,
+        with_registered(chosen("by_value", by_value)),
+        chosen("replace", replace),
         chosen("key", key),
         chosen("application", application) or b"",
     )

@@ -6,7 +6,7 @@ docs/calls.md says what is in them. Tested by tests/python/api/test_calls.py.
 
 from __future__ import annotations
 
-from waybill._core import dumps, loads
+from waybill._core import PreparedCall, dumps, loads
 from waybill._errors import DecodeError, Error
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CallError",
+    "PreparedCall",
     "RemoteError",
     "dumps_call",
     "loads_outcome",

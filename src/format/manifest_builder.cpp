@@ -5,6 +5,14 @@
 
 namespace waybill::envelope {
 
+void ManifestBuilder::go_on_after(const ManifestBuilder& first) {
+  records_.append(first.records_.view());
+  count_ = first.count_;
+  files_ = first.files_;
+  substitutions_.append(first.substitutions_.view());
+  substitution_count_ = first.substitution_count_;
+}
+
 std::size_t ManifestBuilder::number_of(std::string_view file) {
   // The last one first: needs of one file come together, and there are few files.
   for (std::size_t i = files_.size(); i > 0; --i) {

@@ -23,6 +23,9 @@ class ManifestBuilder {
     std::uint32_t line = 0;
   };
 
+  // Begins with what another builder has. Nothing is here yet.
+  void go_on_after(const ManifestBuilder& first);
+
   // Appends a record; answers its index. All text must be UTF-8.
   std::uint32_t add(const Record& record);
 

@@ -22,98 +22,10 @@
 #include "python/decode/module_importer.h"
 #include "python/decode/plain_decoder.h"
 #include "python/discovery/code_view.h"
-#include "python/encode/kept_function.h"
+#include "python/encoding.h"
 #include "python/runtime/compat.h"
 
 namespace waybill::py {
-
-namespace {
-
-// One object on its way out: what an envelope is made of.
-struct Encoding {
-  CodeInfos infos;
-  CodeSection code;
-  ImportCollector imports;
-  GraphEncoder graph;
-
-  Encoding(State& state, const EncodeOptions& options)
-      : infos(state),
-        code(infos),
-        imports(state, options.hooks.by_value),
-        graph(state, infos, code, imports, options) {}
-
-  void encode(PyObject* object) {
-    graph.encode(object);
-    imports.finish();
-  }
-};
-
-// Writes the sections around the payload in place: the bytes object is the only copy.
-Ref seal_in_place(const Parts& parts) {
-  const std::size_t bound = sealed_bound(parts);
-  Ref bytes =
-      Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
-  auto* begin = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get()));
-  const std::uint8_t* end = seal_at(parts, begin);
-  PyObject* resized = bytes.release();
-  check(_PyBytes_Resize(&resized, end - begin));
-  return Ref::steal(resized);
-}
-
-// The bodies of code that was kept.
-std::vector<BytesView> bodies_of(const KeptFunction::Sections& sections) {
-  std::vector<BytesView> bodies;
-  bodies.reserve(sections.code_ends.size());
-  std::size_t begin = 0;
-  for (const std::size_t end : sections.code_ends) {
-    bodies.push_back(BytesView(sections.code).subspan(begin, end - begin));
-    begin = end;
-  }
-  return bodies;
-}
-
-KeptFunction::Sections sections_of(const Parts& parts) {
-  KeptFunction::Sections sections;
-  const auto copy = [](BytesView from, std::vector<std::uint8_t>& to) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  copy(parts.encoded_manifest, sections.manifest);
-  copy(parts.places, sections.places);
-  for (const BytesView body : parts.code) {
-    copy(body, sections.code);
-    sections.code_ends.push_back(sections.code.size());
-  }
-  return sections;
-}
-
-Ref sealed(const State& state, Encoding& encoding, const EncodeHooks& hooks) {
-  Parts parts;
-  parts.python = state.python;
-  parts.application = hooks.application;
-  parts.key = hooks.key;
-  parts.shared = encoding.graph.shared();
-  parts.payload = encoding.graph.payload();
-  parts.payload_insertions = encoding.graph.insertions();
-  if (const KeptFunction* kept = encoding.graph.taken()) {
-    const std::vector<BytesView> bodies = bodies_of(kept->sections());
-    parts.encoded_manifest = kept->sections().manifest;
-    parts.code = bodies;
-    parts.places = kept->sections().places;
-    return seal_in_place(parts);
-  }
-  wire::Writer manifest;
-  encoding.imports.encode(manifest);
-  wire::Writer places;
-  encoding.code.write_places(places, encoding.imports.first_file(), state.known_codes);
-  parts.encoded_manifest = manifest.view();
-  parts.code = encoding.code.bodies();
-  parts.places = places.view();
-  Ref bytes = seal_in_place(parts);
-  if (encoding.graph.is_to_be_kept()) encoding.graph.keep(sections_of(parts));
-  return bytes;
-}
-
-}  // namespace
 
 void start(State& state) {
   init_state(state);
@@ -127,7 +39,7 @@ Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
   options.hooks = hooks;
   Encoding encoding(state, options);
   encoding.encode(object);
-  return sealed(state, encoding, hooks);
+  return encoding.seal(state, hooks);
 }
 
 Manifest discover(State& state, PyObject* object, bool by_value) {

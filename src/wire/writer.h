@@ -219,8 +219,18 @@ class Writer final : public BasicWriter<Buffer> {
   // view. They must outlive that.
   void binary_in_place(BytesView value) {
     binary_head(value.size());
-    insertions_.push_back({target_.size(), value});
-    inserted_ += value.size();
+    insert(value);
+  }
+  // What another writer has written, as if it were written here. Not copied: it must
+  // outlive this, unchanged.
+  void append_in_place(BytesView raw, std::span<const Insertion> insertions) {
+    std::size_t done = 0;
+    for (const Insertion& insertion : insertions) {
+      insert(raw.subspan(done, insertion.offset - done));
+      insert(insertion.bytes);
+      done = insertion.offset;
+    }
+    insert(raw.subspan(done));
   }
   const std::vector<Insertion>& insertions() const { return insertions_; }
   // Other bytes of the same length.
@@ -236,6 +246,11 @@ class Writer final : public BasicWriter<Buffer> {
   std::vector<std::uint8_t> take();
 
  private:
+  void insert(BytesView bytes) {
+    insertions_.push_back({target_.size(), bytes});
+    inserted_ += bytes.size();
+  }
+
   std::vector<Insertion> insertions_;
   std::size_t inserted_ = 0;
 };

@@ -26,6 +26,10 @@ class FunctionFlow {
   // Finds what it can with the modules that have escaped so far. Throws PyError.
   void follow();
 
+  // What it was made for.
+  PyObject* function() const { return reinterpret_cast<PyObject*>(function_); }
+  const CodeInfo& info() const { return *scopes_[0]->info; }
+
   // Whether the code gets from one value to another at all.
   bool has_steps() const { return scopes_[0]->info->has_steps; }
 

@@ -11,6 +11,9 @@
 
 #include "python/discovery/import_collector.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "python/discovery/function_flow.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/leaves.h"
@@ -72,6 +75,7 @@ std::uint32_t ImportCollector::add(PyObject* module, ImportTime time,
   if (known != kNoIndex) return known;
   if (index_of_.find(key) == nullptr) index_of_.insert(key, known_.size());
   known_.push_back({Ref::share(module), time});
+  if (finds_) found_.push_back({Ref::share(module), time, std::string(chain), spot});
   PrintableText name(module);
   envelope::ManifestBuilder::Record record;
   record.module = name.view();
@@ -221,7 +225,38 @@ void ImportCollector::annotation(PyObject* owner, const CodeInfo& info) {
   needs_ = std::move(before);
 }
 
+void ImportCollector::go_on_after(const ImportCollector& first) {
+  first_ = &first;
+  manifest_.go_on_after(first.manifest_);
+  known_ = first.known_;
+  index_of_ = first.index_of_;
+  escaped_ = first.escaped_;
+  body_imports_ = first.body_imports_;
+  stored_ = first.stored_;
+}
+
 void ImportCollector::finish() {
+  if (first_ == nullptr) return follow_flows();
+  const bool has_needs = first_->needs_of_code_.has_value();
+  // Else its functions see what they saw.
+  if (!has_needs || !flows_.empty() || escaped_.size() != first_->escaped_.size()) {
+    finds_ = !has_needs;
+    std::vector<std::unique_ptr<FunctionFlow>> later = std::move(flows_);
+    flows_.clear();
+    for (const auto& flow : first_->flows_) {
+      flows_.push_back(std::make_unique<FunctionFlow>(state_, *this, flow->function(),
+                                                      flow->info()));
+    }
+    std::ranges::move(later, std::back_inserter(flows_));
+    follow_flows();
+  }
+  if (!has_needs) return;
+  for (const CodeNeed& need : *first_->needs_of_code_) {
+    add(need.module.get(), need.time, need.chain, need.spot);
+  }
+}
+
+void ImportCollector::follow_flows() {
   bool is_asked = false;
   std::vector<FunctionFlow*> rest;
   for (const auto& flow : flows_) {

@@ -7,6 +7,7 @@
 #include <Python.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -42,6 +43,14 @@ struct ModuleNeed {
   Ref module;
   std::vector<Ref> names;  // Each as often as it was met.
   bool is_whole = false;   // Code may ask for anything in it.
+};
+
+// An import that code was found to need.
+struct CodeNeed {
+  Ref module;
+  ImportTime time;
+  std::string chain;
+  CodeSpot spot;
 };
 
 // A look at an attribute of a module that decided over an import.
@@ -89,8 +98,21 @@ class ImportCollector {
   // What the functions that came since the last call need of modules by value.
   std::vector<ModuleNeed> take_needs() { return std::exchange(needs_, {}); }
 
+  // Begins with what another collector has, which outlives this and is not finished.
+  // Nothing is noted here yet.
+  void go_on_after(const ImportCollector& first);
+
   // Follows the code. Call once, when all values are known.
   void finish();
+
+  // What finish() came to where nothing but data was added after `first`: what code
+  // needs whatever else is there. Collectors that go on after `first` add these needs,
+  // even if the program has changed since, and follow its functions only if they have
+  // brought functions or modules of their own.
+  using Needs = std::vector<CodeNeed>;
+  void set_needs_of_code(Needs needs) { needs_of_code_ = std::move(needs); }
+  // Of this collector, which has gone on after another and is finished.
+  Needs needs_of_code() && { return std::move(found_); }
 
   // Notes that something does not travel as it is.
   void substitute(const Substitution& substitution) { manifest_.add(substitution); }
@@ -143,6 +165,7 @@ class ImportCollector {
 
  private:
   ModuleNeed* need_of(PyObject* module);
+  void follow_flows();
   // A package of this name and those around it, if they travel by value.
   void need_package(PyObject* name);
   void need_named_packages(PyObject* function, const CodeInfo& info);
@@ -164,6 +187,11 @@ class ImportCollector {
   std::unordered_set<std::string> body_imports_;
   std::unordered_set<PyObject*> stored_;
   std::vector<std::unique_ptr<FunctionFlow>> flows_;
+  // Of go_on_after(). `needs_of_code_` and `found_`: see set_needs_of_code().
+  const ImportCollector* first_ = nullptr;
+  std::optional<Needs> needs_of_code_;
+  Needs found_;
+  bool finds_ = false;
   bool traces_ = false;
   bool can_be_repeated_ = true;
   SeenWorld seen_;

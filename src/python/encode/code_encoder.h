@@ -28,6 +28,14 @@ class CodeSection {
   // notes one use of it. Returns the index of its body. Throws PyError.
   std::uint32_t use(PyObject* code);
 
+  // Begins with what another section has, which outlives this. Nothing is here yet.
+  void go_on_after(const CodeSection& first) {
+    bodies_ = first.bodies_;
+    hashes_ = first.hashes_;
+    index_of_ = first.index_of_;
+    uses_ = first.uses_;
+  }
+
   const std::vector<BytesView>& bodies() const { return bodies_; }
   // Writes the places as one msgpack value; nothing if there is no code. From then on
   // the code objects are among those that are known. `file`: the first that the

@@ -34,6 +34,10 @@ bool GraphEncoder::meet_kept(PyObject* object) {
       kept_.phase = Phase::kClosed;
       encode_taken();
       return false;
+    case Phase::kBegun:
+      kept_.phase = Phase::kClosed;
+      go_on_after_first();
+      return false;
     case Phase::kWritten:
     case Phase::kClosed:
       break;
@@ -119,6 +123,20 @@ void GraphEncoder::encode_taken() {
   current_ = current;
 }
 
+// What comes now is to find code, imports, namespaces and modules as they would be if
+// this encoder had written all.
+void GraphEncoder::go_on_after_first() {
+  code_.go_on_after(first_->code_);
+  imports_.go_on_after(first_->imports_);
+  written_globals_ = first_->written_globals_;
+  namespaces_ = first_->namespaces_;
+  module_dicts_ = first_->module_dicts_;
+  class_dicts_ = first_->class_dicts_;
+  own_modules_ = first_->own_modules_;
+  asked_ = first_->asked_;
+  written_ids_ = first_->written_ids_;
+}
+
 void GraphEncoder::set_kept_node() {
   const bool is_kept = out_.insertions().empty() &&
                        kept_.notes->set_node(out_.view().subspan(kept_.base),
@@ -127,7 +145,7 @@ void GraphEncoder::set_kept_node() {
   kept_.phase = is_kept ? KeptUse::Phase::kWritten : KeptUse::Phase::kClosed;
 }
 
-void GraphEncoder::keep(KeptFunction::Sections sections) {
+void GraphEncoder::keep(KeptSections sections) {
   kept_.phase = KeptUse::Phase::kClosed;
   const bool is_kept = imports_.can_be_repeated() &&
                        kept_.notes->complete(state_, kept_.function.get(),

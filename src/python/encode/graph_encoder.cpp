@@ -58,6 +58,57 @@ void GraphEncoder::encode(PyObject* root) {
   }
 }
 
+void GraphEncoder::encode_first(PyObject* tuple) {
+  kept_.phase = KeptUse::Phase::kClosed;
+  root_ = tuple;
+  try {
+    out_.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(tuple)));
+    push(Frame::Kind::kTuple, tuple, PyTuple_GET_SIZE(tuple));
+    stack_.back().position = 1;
+    value(PyTuple_GET_ITEM(tuple, 0));
+    run(1);
+    pop();
+    large_.settle(out_);
+    // Of no use to what comes after, and it might be in a cycle.
+    deferred_.clear();
+    extensions_.clear();
+    spare_plans_.clear();
+    unreduced_type_ = Ref();
+  } catch (const PyError&) {
+    describe_failure();
+    throw;
+  }
+}
+
+void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& sections,
+                               PyObject* tuple) {
+  kept_.phase = KeptUse::Phase::kBegun;
+  first_ = &first;
+  first_sections_ = &sections;
+  root_ = tuple;
+  memo_.lay_on(first.memo_);
+  shared_ = first.shared_;
+  out_.append_in_place(first.payload(), first.insertions());
+  try {
+    push(Frame::Kind::kTuple, tuple, PyTuple_GET_SIZE(tuple));
+    stack_.back().position = 1;
+    run();
+  } catch (const PyError&) {
+    describe_failure();
+    throw;
+  }
+}
+
+int GraphEncoder::traverse(visitproc visitor, void* arg) const {
+  for (const Ref& kept : keep_) {
+    if (const int stop = visit(kept, visitor, arg)) return stop;
+  }
+  for (const auto& [address, own] : own_modules_) {
+    if (const int stop = visit(own.module, visitor, arg)) return stop;
+  }
+  return 0;
+}
+
 void GraphEncoder::binary(PyObject* bytes) {
   const BytesView view = bytes_of(bytes);
   if (view.size() > wire::kMaxCount) fail("is longer than 4 GiB");

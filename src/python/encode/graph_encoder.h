@@ -59,19 +59,31 @@ class GraphEncoder {
   // MemoryError. Call once.
   void encode(PyObject* root);
 
+  // The same in two parts, so that many payloads can begin alike: the head of a tuple
+  // and its first item, and in an encoder of its own for each payload, what comes after
+  // that. `first` has written the first item of an equal tuple, and outlives this;
+  // `sections` are those of a payload in which only plain data came after it.
+  void encode_first(PyObject* tuple);
+  void encode_rest(const GraphEncoder& first, const KeptSections& sections,
+                   PyObject* tuple);
+
   BytesView payload() const { return out_.view(); }
   const std::vector<Insertion>& insertions() const { return out_.insertions(); }
   const std::vector<std::uint64_t>& shared() const { return shared_; }
 
-  // A function that was kept and is all of the payload that is no plain data: it has
-  // the other sections. Null if there is none, and the payload was encoded.
-  const KeptFunction* taken() const {
-    return kept_.phase == KeptUse::Phase::kTaken ? kept_.taken.get() : nullptr;
+  // The other sections, where what was kept or written first is all of the payload that
+  // is no plain data. Null if they are those that this encoder has filled.
+  const KeptSections* taken_sections() const {
+    if (kept_.phase == KeptUse::Phase::kTaken) return &kept_.taken->sections();
+    return kept_.phase == KeptUse::Phase::kBegun ? first_sections_ : nullptr;
   }
   // Whether a function was written that seems worth to be kept; its sections are those
   // of the payload.
   bool is_to_be_kept() const { return kept_.phase == KeptUse::Phase::kWritten; }
-  void keep(KeptFunction::Sections sections);
+  void keep(KeptSections sections);
+
+  // For the collector: of what this keeps alive, all that may be in a cycle.
+  int traverse(visitproc visit, void* arg) const;
 
   // ---- For codecs ----------------------------------------------------------------
 
@@ -313,6 +325,7 @@ class GraphEncoder {
       kWriting,  // A function is written that is to be kept.
       kWritten,  // It was, and all else is plain data.
       kTaken,    // What was kept was taken, and all else is plain data.
+      kBegun,    // Another encoder wrote the beginning, and all else is plain data.
       kClosed,   // Nothing of a cache is in this payload.
     };
     Phase phase = Phase::kClosed;
@@ -328,6 +341,7 @@ class GraphEncoder {
   bool begin_kept(PyObject* object);
   bool take(std::shared_ptr<const KeptFunction> kept, PyObject* function);
   void encode_taken();
+  void go_on_after_first();
   // Told whenever an object may be complete.
   void end_kept_node() {
     if (kept_.phase == KeptUse::Phase::kWriting && stack_.size() == kept_.depth) {
@@ -381,6 +395,8 @@ class GraphEncoder {
   std::map<std::string, PyObject*> written_ids_;  // Of what is no class.
   std::uint64_t buffer_count_ = 0;
   KeptUse kept_;
+  const GraphEncoder* first_ = nullptr;  // See encode_rest().
+  const KeptSections* first_sections_ = nullptr;
   Ref unreduced_type_;                  // Last type for which there is no own reducer.
   PyTypeObject* plain_type_ = nullptr;  // Last type that passed; until other code runs.
   PyObject* root_ = nullptr;

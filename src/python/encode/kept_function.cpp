@@ -50,10 +50,8 @@ bool KeptFunction::set_node(BytesView node, std::size_t base, const Memo& memo,
 }
 
 bool KeptFunction::complete(const State& state, PyObject* function, SeenWorld seen,
-                            Sections sections) {
-  const std::size_t size =
-      sections.manifest.size() + sections.code.size() + sections.places.size();
-  if (node_.empty() || size > kMaxNode) return false;
+                            KeptSections sections) {
+  if (node_.empty() || sections.size() > kMaxNode) return false;
   guards_->note(std::move(seen));
   sections_ = std::move(sections);
   std::vector<MetObject> met;

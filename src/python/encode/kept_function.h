@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "python/discovery/function_guards.h"
+#include "python/encode/kept_sections.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
@@ -23,12 +24,6 @@ namespace waybill::py {
 // Keeps no module, class, function or dict alive. Immutable once it is complete.
 class KeptFunction {
  public:
-  // The sections of an envelope that holds this function and plain data besides.
-  struct Sections {
-    std::vector<std::uint8_t> manifest, code, places;
-    std::vector<std::size_t> code_ends;  // Of each body in `code`.
-  };
-
   // Notes what the function reaches; see FunctionGuards. Null if it cannot be kept.
   static std::unique_ptr<KeptFunction> look(const State& state, PyObject* function);
 
@@ -44,10 +39,11 @@ class KeptFunction {
   // cannot be kept.
   bool set_node(BytesView node, std::size_t base, const Memo& memo,
                 const std::vector<std::uint64_t>& shared);
-  // The end of what is to be kept. False if it is too much, or has changed since
+  // The end of what is to be kept; `sections` are those of an envelope that holds this
+  // function and plain data besides. False if it is too much, or has changed since
   // look().
   bool complete(const State& state, PyObject* function, SeenWorld seen,
-                Sections sections);
+                KeptSections sections);
 
   BytesView node() const { return node_; }
   // Where each object of the node stands in it; kNowhere for a tuple that nothing but
@@ -56,7 +52,7 @@ class KeptFunction {
   const std::vector<std::uint64_t>& offsets() const { return offsets_; }
   // The objects that references within the node mean, by their numbers in offsets().
   const std::vector<std::uint32_t>& shared() const { return shared_; }
-  const Sections& sections() const { return sections_; }
+  const KeptSections& sections() const { return sections_; }
 
  private:
   std::unique_ptr<FunctionGuards> guards_;
@@ -68,7 +64,7 @@ class KeptFunction {
   std::vector<std::uint8_t> node_;
   std::vector<std::uint64_t> offsets_;
   std::vector<std::uint32_t> shared_;
-  Sections sections_;
+  KeptSections sections_;
 };
 
 }  // namespace waybill::py

@@ -28,9 +28,13 @@ inline std::uintptr_t key_of_namespace(PyObject* globals) {
 }
 
 // Open addressing with linear probing; never shrinks. Pointers to entries are valid
-// until the next insertion.
+// until the next insertion or, on top of another memo, the next look-up.
 class Memo {
  public:
+  // Finds from now on what `below` has, too, and changes only copies of it. `below`
+  // outlives this and stays as it is.
+  void lay_on(const Memo& below) { below_ = &below; }
+
   MemoEntry* find(std::uintptr_t key);
   const MemoEntry* find(std::uintptr_t key) const {
     return const_cast<Memo*>(this)->find(key);
@@ -47,10 +51,12 @@ class Memo {
  private:
   std::size_t slot_of(std::uintptr_t key) const;
   void grow();
+  MemoEntry* find_below(std::uintptr_t key);
 
   std::vector<MemoEntry> slots_;
   std::size_t count_ = 0;
   std::size_t mask_ = 0;
+  const Memo* below_ = nullptr;
 };
 
 inline std::size_t Memo::slot_of(std::uintptr_t key) const {
@@ -59,11 +65,20 @@ inline std::size_t Memo::slot_of(std::uintptr_t key) const {
 }
 
 inline MemoEntry* Memo::find(std::uintptr_t key) {
-  if (count_ == 0) return nullptr;
-  for (std::size_t slot = slot_of(key);; slot = (slot + 1) & mask_) {
-    if (slots_[slot].key == key) return &slots_[slot];
-    if (slots_[slot].key == 0) return nullptr;
+  if (count_ != 0) {
+    std::size_t slot = slot_of(key);
+    for (; slots_[slot].key != 0; slot = (slot + 1) & mask_) {
+      if (slots_[slot].key == key) return &slots_[slot];
+    }
   }
+  return below_ == nullptr ? nullptr : find_below(key);
+}
+
+[[gnu::noinline]] inline MemoEntry* Memo::find_below(std::uintptr_t key) {
+  const MemoEntry* found = below_->find(key);
+  if (found == nullptr) return nullptr;
+  const MemoEntry entry = *found;
+  return &(insert(key, entry.offset) = entry);
 }
 
 inline MemoEntry& Memo::insert(std::uintptr_t key, std::uint64_t offset) {

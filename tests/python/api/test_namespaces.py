@@ -12,7 +12,7 @@ NAMES = {
     "waybill": """
         dumps loads dump load save Pickler Unpickler CloudPickler
         configure restrict DATA_ONLY
-        imports ImportRecord inspect fingerprint pickled
+        imports ImportRecord inspect fingerprint pickled prepare
         forget_classes ClassChange cache_info clear_caches
         register_pickle_by_value unregister_pickle_by_value
         list_registry_pickle_by_value
@@ -24,7 +24,7 @@ NAMES = {
         KeyRing SigningKey sign verify application
     """,
     "waybill.calls": """
-        dumps_call run_call loads_outcome result_of CallError RemoteError
+        dumps_call run_call loads_outcome result_of CallError PreparedCall RemoteError
     """,
     "waybill.environment": "missing versions MissingImport",
 }

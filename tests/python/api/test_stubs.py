@@ -17,6 +17,7 @@ if not STUB.exists():
 
 STATEMENTS = ast.parse(STUB.read_text(encoding="utf-8")).body
 DEFINED = {node.name: node for node in STATEMENTS if isinstance(node, ast.FunctionDef)}
+CLASSES = {node.name: node for node in STATEMENTS if isinstance(node, ast.ClassDef)}
 CONSTANTS = {node.target.id for node in STATEMENTS if isinstance(node, ast.AnnAssign)}
 
 
@@ -25,7 +26,14 @@ def names_of(module):
 
 
 def test_stub_names_all_that_is_in_the_extension():
-    assert DEFINED.keys() | CONSTANTS == names_of(_core)
+    assert DEFINED.keys() | CLASSES.keys() | CONSTANTS == names_of(_core)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_stub_names_all_that_a_class_has(name):
+    told = {getattr(node, "name", None) or node.target.id for node in CLASSES[name].body}
+
+    assert told - {"__new__"} == names_of(getattr(_core, name))
 
 
 @pytest.mark.parametrize("name", sorted(DEFINED))

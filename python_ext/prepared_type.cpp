@@ -1,0 +1,165 @@
+// The type PreparedCall.
+// Tested by tests/python/api/test_prepare.py.
+
+#include "prepared_type.h"
+
+#include <memory>
+#include <utility>
+
+#include "border.h"
+#include "documentation.h"
+#include "python/keys.h"
+#include "python/prepared_call.h"
+
+namespace waybill::extension {
+namespace {
+
+struct PreparedObject {
+  PyObject_HEAD
+  py::PreparedCall* call;  // Null once the collector has cleared it.
+  PyObject* key;           // The capsule of the signing key.
+};
+
+PreparedObject& fields_of(PyObject* self) {
+  return *reinterpret_cast<PreparedObject*>(self);
+}
+
+py::PreparedCall& call_of(PyObject* self) {
+  py::PreparedCall* call = fields_of(self).call;
+  if (call != nullptr) return *call;
+  PyErr_SetString(PyExc_ReferenceError, "the prepared call was garbage-collected");
+  throw PyError();
+}
+
+// (function, by_value, replace, key, application), as waybill.prepare() has made them
+// ready.
+PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  return guarded([&] {
+    PyObject *function, *by_value, *replace, *key, *application;
+    if (keywords != nullptr && PyDict_GET_SIZE(keywords) != 0) {
+      PyErr_SetString(PyExc_TypeError, "PreparedCall() takes no keyword arguments");
+      throw PyError();
+    }
+    if (!PyArg_ParseTuple(arguments, "OOOOO:PreparedCall", &function, &by_value,
+                          &replace, &key, &application)) {
+      throw PyError();
+    }
+    const Input bytes(application);
+    py::EncodeHooks hooks;
+    hooks.by_value = given(by_value);
+    hooks.replace = given(replace);
+    hooks.application = bytes.bytes();
+    if (PyObject* capsule = given(key)) hooks.key = &py::signing_key_of(capsule);
+    auto& state = *static_cast<State*>(PyType_GetModuleState(type));
+    auto call = std::make_unique<py::PreparedCall>(state, function, hooks);
+    Ref self = Ref::steal(type->tp_alloc(type, 0));
+    fields_of(self.get()).call = call.release();
+    fields_of(self.get()).key = Ref::share(key).release();
+    return self;
+  });
+}
+
+PyObject* dumps(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                PyObject* names) {
+  return guarded([&] {
+    const py::PreparedCall& call = call_of(self);
+    Ref positional = Ref::steal(PyTuple_New(count));
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyTuple_SET_ITEM(positional.get(), i, Ref::share(arguments[i]).release());
+    }
+    Ref named = Ref::steal(PyDict_New());
+    const Py_ssize_t name_count = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+    for (Py_ssize_t i = 0; i < name_count; ++i) {
+      check(PyDict_SetItem(named.get(), PyTuple_GET_ITEM(names, i),
+                           arguments[count + i]));
+    }
+    const Ref held = Ref::share(self);  // Reducers of arguments may let go of it.
+    return call.encode(std::move(positional), std::move(named));
+  });
+}
+
+PyObject* refresh(PyObject* self, PyObject*) {
+  return guarded([&] {
+    call_of(self).refresh();
+    return Ref::share(Py_None);
+  });
+}
+
+PyObject* digest(PyObject* self, void*) {
+  return guarded([&] { return call_of(self).digest(); });
+}
+
+PyObject* function(PyObject* self, void*) {
+  return guarded([&] { return Ref::share(call_of(self).function()); });
+}
+
+PyObject* represent(PyObject* self) {
+  return guarded([&] {
+    return Ref::steal(
+        PyUnicode_FromFormat("<waybill.PreparedCall of %R>", call_of(self).function()));
+  });
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  const py::PreparedCall* call = fields_of(self).call;
+  return call == nullptr ? 0 : call->traverse(visit, arg);
+}
+
+int clear(PyObject* self) {
+  delete std::exchange(fields_of(self).call, nullptr);
+  static_cast<void>(Ref::steal_or_null(std::exchange(fields_of(self).key, nullptr)));
+  return 0;
+}
+
+void destroy(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  clear(self);
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  static_cast<void>(Ref::steal_or_null(reinterpret_cast<PyObject*>(type)));
+}
+
+PyMethodDef kMethods[] = {
+    {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kPreparedDumpsDoc},
+    {"refresh", refresh, METH_NOARGS, kPreparedRefreshDoc},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyGetSetDef kFields[] = {
+    {"digest", digest, nullptr, kPreparedDigestDoc, nullptr},
+    {"function", function, nullptr, "The function that was prepared.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+template <typename Function>
+void* slot(Function function) {
+  return reinterpret_cast<void*>(function);
+}
+
+}  // namespace
+
+void add_prepared_type(PyObject* module) {
+  PyType_Slot slots[] = {
+      {Py_tp_doc, const_cast<char*>(kPreparedDoc)},
+      {Py_tp_new, slot(make)},
+      {Py_tp_methods, kMethods},
+      {Py_tp_getset, kFields},
+      {Py_tp_repr, slot(represent)},
+      {Py_tp_traverse, slot(traverse)},
+      {Py_tp_clear, slot(clear)},
+      {Py_tp_dealloc, slot(destroy)},
+      {0, nullptr},
+  };
+  PyType_Spec spec = {
+      "waybill.calls.PreparedCall",
+      sizeof(PreparedObject),
+      0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+      slots,
+  };
+  const Ref type = Ref::steal(PyType_FromModuleAndSpec(module, &spec, nullptr));
+  check(PyModule_AddType(module, reinterpret_cast<PyTypeObject*>(type.get())));
+}
+
+}  // namespace waybill::extension

@@ -1,0 +1,126 @@
+// Tested by tests/python/api/test_prepare.py.
+
+#include "python/prepared_call.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/hash.h"
+#include "python/encode/kept_sections.h"
+#include "python/encoding.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Nobody else has arguments and keywords then, so that the encoder need not note them.
+Ref call_of(PyObject* function, Ref arguments, Ref keywords) {
+  Ref call = Ref::steal(PyTuple_New(3));
+  PyTuple_SET_ITEM(call.get(), 0, Ref::share(function).release());
+  PyTuple_SET_ITEM(call.get(), 1, arguments.release());
+  PyTuple_SET_ITEM(call.get(), 2, keywords.release());
+  return call;
+}
+
+Ref call_without_arguments(PyObject* function) {
+  return call_of(function, Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()));
+}
+
+// Encoding adds local modules to it.
+Ref copy_of_set(PyObject* set) {
+  return set == nullptr ? Ref() : Ref::steal(PySet_New(set));
+}
+
+}  // namespace
+
+// What all payloads begin with. Not changed once it is complete.
+struct PreparedCall::Beginning {
+  Ref by_value;
+  std::optional<Encoding> encoding;
+  KeptSections sections;  // Where nothing but data follows.
+
+  Beginning(State& state, PyObject* function, EncodeHooks hooks)
+      : by_value(copy_of_set(hooks.by_value)) {
+    hooks.by_value = by_value.get();
+    EncodeOptions options;
+    options.hooks = hooks;
+    encoding.emplace(state, options);
+    const Ref call = call_without_arguments(function);
+    encoding->graph.encode_first(call.get());
+
+    Encoding alone(state, options);
+    alone.code.go_on_after(encoding->code);
+    alone.imports.go_on_after(encoding->imports);
+    alone.imports.finish();
+    Encoding::Written written;
+    Parts parts;
+    alone.write_sections(state, written, parts);
+    sections = KeptSections(parts);
+    encoding->imports.set_needs_of_code(std::move(alone.imports).needs_of_code());
+  }
+};
+
+PreparedCall::PreparedCall(State& state, PyObject* function, const EncodeHooks& hooks)
+    : state_(state),
+      function_(Ref::share(function)),
+      by_value_(copy_of_set(hooks.by_value)),
+      replace_(Ref::share(hooks.replace)),
+      application_(hooks.application.begin(), hooks.application.end()),
+      key_(hooks.key) {
+  refresh();
+}
+
+PreparedCall::~PreparedCall() = default;
+
+EncodeHooks PreparedCall::hooks() const {
+  EncodeHooks hooks;
+  hooks.by_value = by_value_.get();
+  hooks.replace = replace_.get();
+  hooks.application = application_;
+  hooks.key = key_;
+  return hooks;
+}
+
+void PreparedCall::refresh() {
+  beginning_ = std::make_shared<const Beginning>(state_, function_.get(), hooks());
+}
+
+Ref PreparedCall::encode(Ref arguments, Ref keywords) const {
+  return encode(std::move(arguments), std::move(keywords), hooks());
+}
+
+Ref PreparedCall::encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) const {
+  const std::shared_ptr<const Beginning> beginning = beginning_;
+  const Ref by_value = copy_of_set(beginning->by_value.get());
+  EncodeOptions options;
+  options.hooks = hooks;
+  options.hooks.by_value = by_value.get();
+  const Ref call =
+      call_of(function_.get(), std::move(arguments), std::move(keywords));
+  Encoding encoding(state_, options);
+  encoding.graph.encode_rest(beginning->encoding->graph, beginning->sections,
+                             call.get());
+  if (encoding.graph.taken_sections() == nullptr) encoding.imports.finish();
+  return encoding.seal(state_, hooks);
+}
+
+Ref PreparedCall::digest() const {
+  EncodeHooks unsigned_hooks = hooks();
+  unsigned_hooks.application = {};
+  unsigned_hooks.key = nullptr;
+  const Ref bytes = encode(Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()),
+                           unsigned_hooks);
+  const ContentHash hash = base::content_hash_of(bytes_of(bytes.get()));
+  return Ref::steal(PyBytes_FromStringAndSize(
+      reinterpret_cast<const char*>(hash.data()), static_cast<Py_ssize_t>(hash.size())));
+}
+
+int PreparedCall::traverse(visitproc visit, void* arg) const {
+  for (const Ref* ref : {&function_, &by_value_, &replace_}) {
+    if (const int stop = py::visit(*ref, visit, arg)) return stop;
+  }
+  return beginning_ ? beginning_->encoding->graph.traverse(visit, arg) : 0;
+}
+
+}  // namespace waybill::py
