@@ -43,6 +43,8 @@ PATHS = {
     "a function of a script sent again": ("dumps(in_script)", 200),
     "a closure sent again": ("dumps(closure)", 200),
     "a task": ("dumps((bare, (1, 'part'), {'retries': 3}))", 200),
+    "a prepared call": ("prepared.dumps({'x': 1, 'y': 2}, keep=('x',))", 200),
+    "a prepared call with a date": ("prepared.dumps(dates[0])", 200),
     "a function received": ("loads(new_data.pop())", 100, NEW),
     "a function received again": ("loads(data_of_held)", 200),
     "a function received again, dropped": ("loads(data_of_gone)", 200),
@@ -77,6 +79,7 @@ script = {**scope, "__package__": None, "__spec__": None}
 exec("def in_script(x): return json.dumps(x), collections.abc.Mapping", script)
 in_script = script["in_script"]
 exec("def clean(row, *, keep=('x', 'y')): return [row[k] for k in keep]", script)
+prepared = waybill.prepare(script["clean"])
 data_of_dropped = dumps((script.pop("clean"), ({"x": 1, "y": 2},), {}))
 exec("def held(x): return json.loads(x)", scope)
 exec("class C:\\n a = 1\\n def f(self): return json, self.a\\n g = property(f)", scope)

@@ -1,19 +1,25 @@
 #pragma once
 
-// Calls that arrive as payloads, and their outcomes, which are payloads again:
-// docs/calls.md. In Python, dumps_call and loads_outcome of waybill.calls are the other
-// end.
+// Calls as payloads, and their outcomes, which are payloads again: docs/calls.md. In
+// Python, dumps_call and loads_outcome of waybill.calls are the other end.
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "waybill/admission.h"
 #include "waybill/bytes.h"
+#include "waybill/envelope.h"
 #include "waybill/error.h"
+#include "waybill/object.h"
 
 namespace waybill {
 
 class SigningKey;
+
+namespace py {
+class PreparedCall;
+}
 
 struct CallOptions {
   // On what terms the call is let in.
@@ -32,5 +38,47 @@ struct CallOptions {
 // was called. kRaised for a KeyboardInterrupt in the call, and without an interpreter.
 [[nodiscard]] Result<std::vector<std::uint8_t>> call(BytesView payload,
                                                      const CallOptions& options = {});
+
+// A function that was encoded once, to be sent with many arguments: waybill.prepare()
+// of Python, and the same bytes. The function is frozen: it is sent as it was when it
+// was prepared, and so is what the arguments share with it. Move-only; keeps the
+// function and all that came with it alive. All calls, and the destructor of one that
+// was not moved from, with the GIL.
+class PreparedCall {
+ public:
+  PreparedCall(PreparedCall&& other) noexcept;
+  PreparedCall& operator=(PreparedCall&& other) noexcept;
+  ~PreparedCall();
+
+  // The payload of a call with a tuple of arguments and a dict of keyword arguments,
+  // borrowed; null stands for none. Costs what the arguments do where these are data or
+  // refer to what came with the function.
+  //
+  // Errors: kRaised, as of encode().
+  [[nodiscard]] Result<std::vector<std::uint8_t>> encode(
+      PyObject* arguments = nullptr, PyObject* keywords = nullptr) const;
+
+  // Encodes the function once more, as it is now. Errors: kRaised; then the function
+  // stays as it was prepared.
+  [[nodiscard]] Result<void> refresh();
+
+  // Names the function as it was prepared: equal if the payloads of equal arguments
+  // would be, but for application field and signature. Errors: kRaised.
+  [[nodiscard]] Result<ContentHash> digest() const;
+
+ private:
+  friend Result<PreparedCall> prepare(PyObject* function, const EncodeOptions& options);
+
+  explicit PreparedCall(std::unique_ptr<py::PreparedCall> call);
+
+  std::unique_ptr<py::PreparedCall> call_;
+};
+
+// Prepares calls of a function. With the GIL. `options` hold for each call: the
+// application field is copied, the key must outlive what is returned.
+//
+// Errors: kRaised, as of encode().
+[[nodiscard]] Result<PreparedCall> prepare(PyObject* function,
+                                           const EncodeOptions& options = {});
 
 }  // namespace waybill

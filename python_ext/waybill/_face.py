@@ -121,7 +121,7 @@ def prepare(
     share with the function, such as a class of the same script, is sent as frozen, too.
 
     Options are those of ``dumps``. Raises EncodeError for a function that cannot
-    travel.
+    travel, and TypeError for what is not callable.
     """
     return _core.PreparedCall(
         function,

@@ -6,10 +6,32 @@
 
 #include "embedding/linked_package.h"
 #include "embedding/python_error.h"
+#include "embedding/python_options.h"
 #include "python/runtime/ref.h"
+#include "python/runtime/text.h"
 #include "python/serializer.h"
 
 namespace waybill {
+
+namespace embedding {
+
+Result<void> demand_object(PyObject* object) {
+  if (object != nullptr) return {};
+  if (PyErr_Occurred() != nullptr) throw py::PyError();
+  return tl::unexpected(Error{ErrorCode::kRaised, 0, "there is no object"});
+}
+
+py::EncodeHooks hooks_of(const py::State& state, const EncodeOptions& options) {
+  py::EncodeHooks hooks;
+  hooks.application = options.application;
+  hooks.key = options.key;
+  if (PySet_GET_SIZE(state.registered.get()) != 0) {
+    hooks.by_value = state.registered.get();
+  }
+  return hooks;
+}
+
+}  // namespace embedding
 
 using embedding::guarded;
 using embedding::linked_state;
@@ -22,21 +44,13 @@ Object::~Object() {
 Result<std::vector<std::uint8_t>> encode(PyObject* object,
                                          const EncodeOptions& options) {
   return guarded([&]() -> Result<std::vector<std::uint8_t>> {
-    if (object == nullptr) {
-      if (PyErr_Occurred() != nullptr) throw py::PyError();
-      return tl::unexpected(Error{ErrorCode::kRaised, 0, "there is no object"});
+    if (auto is_there = embedding::demand_object(object); !is_there) {
+      return tl::unexpected(is_there.error());
     }
     py::State& state = linked_state();
-    py::EncodeHooks hooks;
-    hooks.application = options.application;
-    hooks.key = options.key;
-    if (PySet_GET_SIZE(state.registered.get()) != 0) {
-      hooks.by_value = state.registered.get();
-    }
-    const Ref bytes = py::encode(state, object, hooks);
-    const auto* start =
-        reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(bytes.get()));
-    return std::vector<std::uint8_t>(start, start + PyBytes_GET_SIZE(bytes.get()));
+    const Ref bytes = py::encode(state, object, embedding::hooks_of(state, options));
+    const BytesView view = py::bytes_of(bytes.get());
+    return std::vector<std::uint8_t>(view.begin(), view.end());
   });
 }
 

@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "python/encode/graph_encoder.h"
 #include "python/encode/kept_sections.h"
-#include "python/encoding.h"
 #include "python/runtime/text.h"
+#include "python/sealing.h"
 
 namespace waybill::py {
 
@@ -37,7 +38,7 @@ Ref copy_of_set(PyObject* set) {
 // What all payloads begin with. Not changed once it is complete.
 struct PreparedCall::Beginning {
   Ref by_value;
-  std::optional<Encoding> encoding;
+  std::optional<GraphEncoder> graph;
   KeptSections sections;  // Where nothing but data follows.
 
   Beginning(State& state, PyObject* function, EncodeHooks hooks)
@@ -45,19 +46,21 @@ struct PreparedCall::Beginning {
     hooks.by_value = by_value.get();
     EncodeOptions options;
     options.hooks = hooks;
-    encoding.emplace(state, options);
-    const Ref call = call_without_arguments(function);
-    encoding->graph.encode_first(call.get());
+    graph.emplace(state, options);
+    graph->encode_first(call_without_arguments(function).get());
+    if (graph->has_others()) set_sections(state);
+  }
 
-    Encoding alone(state, options);
-    alone.code.go_on_after(encoding->code);
-    alone.imports.go_on_after(encoding->imports);
-    alone.imports.finish();
-    Encoding::Written written;
+ private:
+  void set_sections(const State& state) {
+    OtherSections others(state, by_value.get());
+    others.go_on_after(graph->others());
+    others.imports.finish();
+    OtherSections::Written written;
     Parts parts;
-    alone.write_sections(state, written, parts);
+    others.write(state, written, parts);
     sections = KeptSections(parts);
-    encoding->imports.set_needs_of_code(std::move(alone.imports).needs_of_code());
+    graph->imports().set_needs_of_code(std::move(others.imports).needs_of_code());
   }
 };
 
@@ -68,6 +71,11 @@ PreparedCall::PreparedCall(State& state, PyObject* function, const EncodeHooks& 
       replace_(Ref::share(hooks.replace)),
       application_(hooks.application.begin(), hooks.application.end()),
       key_(hooks.key) {
+  if (PyCallable_Check(function) == 0) {
+    PyErr_Format(PyExc_TypeError, "'%.200s' object is not callable",
+                 Py_TYPE(function)->tp_name);
+    throw PyError();
+  }
   refresh();
 }
 
@@ -96,31 +104,29 @@ Ref PreparedCall::encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) 
   EncodeOptions options;
   options.hooks = hooks;
   options.hooks.by_value = by_value.get();
-  const Ref call =
-      call_of(function_.get(), std::move(arguments), std::move(keywords));
-  Encoding encoding(state_, options);
-  encoding.graph.encode_rest(beginning->encoding->graph, beginning->sections,
-                             call.get());
-  if (encoding.graph.taken_sections() == nullptr) encoding.imports.finish();
-  return encoding.seal(state_, hooks);
+  const Ref call = call_of(function_.get(), std::move(arguments), std::move(keywords));
+  GraphEncoder graph(state_, options);
+  graph.encode_rest(*beginning->graph, beginning->sections, call.get());
+  return seal(state_, graph);
 }
 
 Ref PreparedCall::digest() const {
   EncodeHooks unsigned_hooks = hooks();
   unsigned_hooks.application = {};
   unsigned_hooks.key = nullptr;
-  const Ref bytes = encode(Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()),
-                           unsigned_hooks);
+  const Ref bytes =
+      encode(Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()), unsigned_hooks);
   const ContentHash hash = base::content_hash_of(bytes_of(bytes.get()));
-  return Ref::steal(PyBytes_FromStringAndSize(
-      reinterpret_cast<const char*>(hash.data()), static_cast<Py_ssize_t>(hash.size())));
+  return Ref::steal(
+      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(hash.data()),
+                                static_cast<Py_ssize_t>(hash.size())));
 }
 
 int PreparedCall::traverse(visitproc visit, void* arg) const {
   for (const Ref* ref : {&function_, &by_value_, &replace_}) {
     if (const int stop = py::visit(*ref, visit, arg)) return stop;
   }
-  return beginning_ ? beginning_->encoding->graph.traverse(visit, arg) : 0;
+  return beginning_ ? beginning_->graph->traverse(visit, arg) : 0;
 }
 
 }  // namespace waybill::py

@@ -25,7 +25,8 @@ class PreparedCall {
  public:
   // What dumps takes, and holds for all calls. `hooks` has by_value, replace,
   // application and key; all that they refer to is copied or kept alive, but for the
-  // key, which whoever owns this keeps alive. Throws PyError.
+  // key, which whoever owns this keeps alive. Throws PyError: TypeError for what cannot
+  // be called.
   PreparedCall(State& state, PyObject* function, const EncodeHooks& hooks);
   ~PreparedCall();
 

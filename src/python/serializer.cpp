@@ -22,8 +22,8 @@
 #include "python/decode/module_importer.h"
 #include "python/decode/plain_decoder.h"
 #include "python/discovery/code_view.h"
-#include "python/encoding.h"
 #include "python/runtime/compat.h"
+#include "python/sealing.h"
 
 namespace waybill::py {
 
@@ -37,9 +37,9 @@ void start(State& state) {
 Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
   EncodeOptions options;
   options.hooks = hooks;
-  Encoding encoding(state, options);
-  encoding.encode(object);
-  return encoding.seal(state, hooks);
+  GraphEncoder graph(state, options);
+  graph.encode(object);
+  return seal(state, graph);
 }
 
 Manifest discover(State& state, PyObject* object, bool by_value) {
@@ -47,10 +47,10 @@ Manifest discover(State& state, PyObject* object, bool by_value) {
   options.passes_over = true;
   options.names_no_ids = true;
   options.root_by_value = by_value;
-  Encoding encoding(state, options);
-  encoding.encode(object);
+  GraphEncoder graph(state, options);
+  graph.encode(object);
   wire::Writer section;
-  encoding.imports.encode(section);
+  graph.imports().encode(section);
   wire::Reader reader(section.view());
   Manifest manifest;
   if (!envelope::read_manifest(reader, manifest)) raise(state, reader.error());
@@ -63,16 +63,16 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over,
   options.names_no_ids = true;
   options.passes_over = passes_over;
   options.only_names_classes = names_classes;
-  Encoding encoding(state, options);
-  encoding.encode(object);
+  GraphEncoder graph(state, options);
+  graph.encode(object);
   // Modules by name, since the payload has only their numbers; code without places.
   wire::Writer content;
-  encoding.imports.write_names(content);
-  for (const BytesView body : encoding.code.bodies()) content.append(body);
-  for (const std::uint64_t offset : encoding.graph.shared()) {
+  graph.imports().write_names(content);
+  for (const BytesView body : graph.code().bodies()) content.append(body);
+  for (const std::uint64_t offset : graph.shared()) {
     content.unsigned_integer(offset);
   }
-  content.append(encoding.graph.payload(), encoding.graph.insertions());
+  content.append(graph.payload(), graph.insertions());
   return base::content_hash_of(content.view());
 }
 

@@ -81,14 +81,19 @@ MODULE_MAY_INCLUDE = {"waybill/", "Python.h", "unwind.h", "cxxabi.h"}
 MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
     for name in (
-        *("serializer", "terms", "keys", "cache/methods"),
+        *("serializer", "prepared_call", "terms", "keys", "cache/methods"),
         *(
             f"runtime/{name}"
             for name in ("modules", "py_error", "ref", "state", "text")
         ),
     )
 }
-MODULE_MAY_INCLUDE |= {"border.h", "documentation.h", "thread_start.h"}
+MODULE_MAY_INCLUDE |= {
+    "border.h",
+    "documentation.h",
+    "prepared_type.h",
+    "thread_start.h",
+}
 MODULE_MAY_INCLUDE |= {
     f"{name}_methods.h" for name in ("admission", "class", "key", "stream")
 }

@@ -170,7 +170,7 @@ void GraphEncoder::want_of_submodules(PyObject* package, PyObject* name) {
 
 std::vector<Ref> GraphEncoder::modules_to_bring() {
   std::vector<Ref> brought;
-  for (const ModuleNeed& need : imports_.take_needs()) {
+  for (const ModuleNeed& need : imports().take_needs()) {
     if (is_extension_by_value(need.module.get())) continue;
     OwnModule& own = own_module_entry(need.module.get());
     own.is_whole = own.is_whole || need.is_whole;

@@ -75,7 +75,7 @@ void GraphEncoder::note_substitution(PyObject* object, std::string policy) {
   current_ = nullptr;
   const std::string where = path();
   current_ = object;
-  imports_.substitute({std::move(policy), Py_TYPE(object)->tp_name, where});
+  imports().substitute({std::move(policy), Py_TYPE(object)->tp_name, where});
 }
 
 // What the tracker says, without asking it where it knows.

@@ -71,7 +71,7 @@ bool GraphEncoder::begin_kept(PyObject* object) {
   kept_.info = info;
   kept_.base = out_.size();
   kept_.depth = stack_.size();
-  imports_.trace();
+  imports().trace();
   return false;
 }
 
@@ -126,8 +126,7 @@ void GraphEncoder::encode_taken() {
 // What comes now is to find code, imports, namespaces and modules as they would be if
 // this encoder had written all.
 void GraphEncoder::go_on_after_first() {
-  code_.go_on_after(first_->code_);
-  imports_.go_on_after(first_->imports_);
+  if (first_->others_) others().go_on_after(*first_->others_);
   written_globals_ = first_->written_globals_;
   namespaces_ = first_->namespaces_;
   module_dicts_ = first_->module_dicts_;
@@ -147,9 +146,9 @@ void GraphEncoder::set_kept_node() {
 
 void GraphEncoder::keep(KeptSections sections) {
   kept_.phase = KeptUse::Phase::kClosed;
-  const bool is_kept = imports_.can_be_repeated() &&
+  const bool is_kept = imports().can_be_repeated() &&
                        kept_.notes->complete(state_, kept_.function.get(),
-                                             imports_.seen(), std::move(sections));
+                                             imports().seen(), std::move(sections));
   if (is_kept) {
     kept_.info->kept = std::move(kept_.notes);
   } else {

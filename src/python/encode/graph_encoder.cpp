@@ -36,9 +36,8 @@ bool is_container(PyTypeObject* type) {
 
 }  // namespace
 
-GraphEncoder::GraphEncoder(State& state, CodeInfos& infos, CodeSection& code,
-                           ImportCollector& imports, const EncodeOptions& options)
-    : state_(state), infos_(infos), code_(code), imports_(imports), options_(options) {
+GraphEncoder::GraphEncoder(State& state, const EncodeOptions& options)
+    : state_(state), options_(options) {
   stack_.reserve(kUsualDepth);
   const bool keeps = options.hooks.leave_graph_alone() && !options.root_by_value &&
                      !options.passes_over && !options.names_no_ids &&
@@ -56,6 +55,7 @@ void GraphEncoder::encode(PyObject* root) {
     describe_failure();
     throw;
   }
+  if (others_) others_->imports.finish();
 }
 
 void GraphEncoder::encode_first(PyObject* tuple) {
@@ -97,6 +97,7 @@ void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& se
     describe_failure();
     throw;
   }
+  if (others_ && taken_sections() == nullptr) others_->imports.finish();
 }
 
 int GraphEncoder::traverse(visitproc visitor, void* arg) const {
@@ -140,7 +141,7 @@ void GraphEncoder::global(const GlobalName& name) {
   if (PyUnicode_Compare(module, state_.names.builtins_plain.get()) == 0) {
     out_.nil();
   } else {
-    module_index(imports_.reference(name), out_);
+    module_index(imports().reference(name), out_);
   }
   write_text(name.path.get(), out_);
 }
@@ -221,7 +222,7 @@ bool GraphEncoder::set(PyObject* object, NodeTag tag) {
   // Errors name it, whatever becomes of the container that it is in.
   keep_.push_back(Ref::share(object));
   freeze();
-  Ref ordered = sorted_elements(state_, infos_, items);
+  Ref ordered = sorted_elements(state_, infos(), items);
   push(Frame::Kind::kTuple, ordered.get(), PyTuple_GET_SIZE(ordered.get()));
   return true;
 }
@@ -235,7 +236,7 @@ bool GraphEncoder::module(PyObject* object) {
     return global(place), true;
   }
   if (is_by_value(object)) return false;
-  module_index(imports_.module_value(object, name), out_);
+  module_index(imports().module_value(object, name), out_);
   return true;
 }
 

@@ -7,15 +7,15 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "python/discovery/import_collector.h"
-#include "python/encode/code_encoder.h"
 #include "python/encode/encode_hooks.h"
 #include "python/encode/kept_function.h"
 #include "python/encode/large_binaries.h"
+#include "python/encode/other_sections.h"
 #include "python/encode/plain_writer.h"
 #include "python/encode/plan.h"
 #include "python/encode/written_names.h"
@@ -52,17 +52,19 @@ struct Global {
 
 class GraphEncoder {
  public:
-  GraphEncoder(State& state, CodeInfos& infos, CodeSection& code,
-               ImportCollector& imports, const EncodeOptions& options);
+  GraphEncoder(State& state, const EncodeOptions& options);
+  GraphEncoder(const GraphEncoder&) = delete;
+  GraphEncoder& operator=(const GraphEncoder&) = delete;
 
-  // Writes `root`. Throws PyError: EncodeError with the path to what cannot travel, or
-  // MemoryError. Call once.
+  // Writes `root`, and finishes the imports. Throws PyError: EncodeError with the path
+  // to what cannot travel, or MemoryError. Call once.
   void encode(PyObject* root);
 
   // The same in two parts, so that many payloads can begin alike: the head of a tuple
-  // and its first item, and in an encoder of its own for each payload, what comes after
-  // that. `first` has written the first item of an equal tuple, and outlives this;
-  // `sections` are those of a payload in which only plain data came after it.
+  // and its first item, whose imports are not finished; and in an encoder of its own
+  // for each payload, what comes after that. `first` has written the first item of an
+  // equal tuple, and outlives this; `sections` are those of a payload in which only
+  // plain data came after it.
   void encode_first(PyObject* tuple);
   void encode_rest(const GraphEncoder& first, const KeptSections& sections,
                    PyObject* tuple);
@@ -70,6 +72,7 @@ class GraphEncoder {
   BytesView payload() const { return out_.view(); }
   const std::vector<Insertion>& insertions() const { return out_.insertions(); }
   const std::vector<std::uint64_t>& shared() const { return shared_; }
+  bool has_others() const { return others_.has_value(); }
 
   // The other sections, where what was kept or written first is all of the payload that
   // is no plain data. Null if they are those that this encoder has filled.
@@ -88,9 +91,14 @@ class GraphEncoder {
   // ---- For codecs ----------------------------------------------------------------
 
   State& state() { return state_; }
-  CodeInfos& infos() { return infos_; }
-  CodeSection& code() { return code_; }
-  ImportCollector& imports() { return imports_; }
+  // The other sections, which are made when something first needs them: data does not.
+  OtherSections& others() {
+    if (!others_) others_.emplace(state_, options_.hooks.by_value);
+    return *others_;
+  }
+  CodeInfos& infos() { return others().infos; }
+  CodeSection& code() { return others().code; }
+  ImportCollector& imports() { return others().imports; }
   wire::Writer& out() { return out_; }
   const EncodeHooks& hooks() const { return options_.hooks; }
 
@@ -199,7 +207,7 @@ class GraphEncoder {
 
   // The elements of a set in canonical order, as a tuple.
   Ref sorted(PyObject* set) {
-    return sorted_elements(state_, infos_, elements_of(set));
+    return sorted_elements(state_, infos(), elements_of(set));
   }
 
   // The number of the next buffer that travels out of band.
@@ -359,10 +367,8 @@ class GraphEncoder {
   void describe_failure();
 
   State& state_;
-  CodeInfos& infos_;
-  CodeSection& code_;
-  ImportCollector& imports_;
   EncodeOptions options_;
+  std::optional<OtherSections> others_;
   wire::Writer out_;
   LargeBinaries large_;
   Memo memo_;

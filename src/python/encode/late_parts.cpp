@@ -78,7 +78,7 @@ bool GraphEncoder::is_within_code() const {
 Ref GraphEncoder::stand_in_answer(PyObject* object, PyObject* extension,
                                   const GlobalName& name) {
   PyObject* missing = module_name(state_, extension);
-  imports_.add(missing, ImportTime::kCall, text_of(missing), {});
+  imports().add(missing, ImportTime::kCall, text_of(missing), {});
   PyObject* module = name.module ? module_name(state_, name.module.get()) : missing;
   PyObject* path = name.module ? name.path.get() : Py_None;
   return Ref::steal(PyObject_CallFunctionObjArgs(state_.stand_in_answer.get(), object,

@@ -95,6 +95,26 @@ def test_failing_allocation_is_a_memory_error(start):
 
 # What is more than dumps and loads. Here it is also counted what is left behind.
 WORKS = {
+    "prepare": """
+        def helper(x): return json.dumps(x)
+        def task(x, y=(1, 2)): return helper(x), C
+        def work():
+            prepared = waybill.prepare(task)
+            prepared.dumps([1], y="a")
+            prepared.dumps(C(1), helper, json)
+            prepared.dumps(lambda: helper(1))
+            prepared.refresh()
+            prepared.digest
+        """,
+    "a prepared call": """
+        def task(x, y=(1, 2)): return json.dumps(x), C
+        prepared = waybill.prepare(task)
+        def work():
+            data = [prepared.dumps(*a) for a in ((1,), (C(2),), (lambda: 1, task))]
+            waybill.loads(data[0])
+        def check():
+            assert prepared.dumps(1) == waybill.calls.dumps_call(task, (1,))
+        """,
     "files": """
         import io
         value = [C(1), f, {"a": lambda: json.dumps}]

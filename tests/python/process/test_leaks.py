@@ -78,8 +78,17 @@ def spoiled(data):
     yield data + b"x"
     yield data[:-4] + b"zzzz"
 
+def prepare(thing):
+    # Arguments share nothing with the function, share it, and bring what is new.
+    prepared = waybill.prepare(lambda: thing)
+    prepared.dumps([1], x="a")
+    prepared.dumps(thing, make(2), collections.Counter())
+    prepared.refresh()
+    prepared.digest
+
 def once(thing):
     try:
+        prepare(thing)
         data = waybill.dumps(thing)
         waybill.fingerprint(thing)
         waybill.imports(thing)

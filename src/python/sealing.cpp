@@ -1,9 +1,11 @@
-// Tested by tests/python, and where sections are taken as they were by
+// Tested by tests/python; where sections are taken as they were, by
 // tests/python/cache/test_kept_functions.py and tests/python/api/test_prepare.py.
 
-#include "python/encoding.h"
+#include "python/sealing.h"
 
 #include <cstdint>
+
+#include "waybill/envelope.h"
 
 namespace waybill::py {
 
@@ -20,8 +22,8 @@ Ref seal_in_place(const Parts& parts) {
   if (bound <= kSmall) {
     std::uint8_t near[kSmall];
     const std::uint8_t* end = seal_at(parts, near);
-    return Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(near),
-                                                end - near));
+    return Ref::steal(
+        PyBytes_FromStringAndSize(reinterpret_cast<const char*>(near), end - near));
   }
   Ref bytes =
       Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
@@ -34,31 +36,11 @@ Ref seal_in_place(const Parts& parts) {
 
 }  // namespace
 
-Encoding::Encoding(State& state, const EncodeOptions& options)
-    : infos(state),
-      code(infos),
-      imports(state, options.hooks.by_value),
-      graph(state, infos, code, imports, options) {}
-
-void Encoding::encode(PyObject* object) {
-  graph.encode(object);
-  imports.finish();
-}
-
-void Encoding::write_sections(const State& state, Written& written,
-                              Parts& parts) const {
-  imports.encode(written.manifest);
-  code.write_places(written.places, imports.first_file(), state.known_codes);
-  parts.encoded_manifest = written.manifest.view();
-  parts.code = code.bodies();
-  parts.places = written.places.view();
-}
-
-Ref Encoding::seal(const State& state, const EncodeHooks& hooks) {
+Ref seal(const State& state, GraphEncoder& graph) {
   Parts parts;
   parts.python = state.python;
-  parts.application = hooks.application;
-  parts.key = hooks.key;
+  parts.application = graph.hooks().application;
+  parts.key = graph.hooks().key;
   parts.shared = graph.shared();
   parts.payload = graph.payload();
   parts.payload_insertions = graph.insertions();
@@ -66,8 +48,9 @@ Ref Encoding::seal(const State& state, const EncodeHooks& hooks) {
     kept->put_into(parts);
     return seal_in_place(parts);
   }
-  Written written;
-  write_sections(state, written, parts);
+  if (!graph.has_others()) return seal_in_place(parts);
+  OtherSections::Written written;
+  graph.others().write(state, written, parts);
   Ref bytes = seal_in_place(parts);
   if (graph.is_to_be_kept()) graph.keep(KeptSections(parts));
   return bytes;

@@ -1,0 +1,87 @@
+// Tested by tests/embedding/prepared_call_test.cpp.
+
+#include "python/prepared_call.h"
+
+#include <Python.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "embedding/linked_package.h"
+#include "embedding/python_error.h"
+#include "embedding/python_options.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/text.h"
+#include "waybill/call.h"
+
+namespace waybill {
+
+using embedding::guarded;
+using py::Ref;
+
+namespace {
+
+Ref arguments_of(PyObject* arguments) {
+  return Ref::steal(arguments == nullptr ? PyTuple_New(0)
+                                         : PySequence_Tuple(arguments));
+}
+
+Ref keywords_of(PyObject* keywords) {
+  Ref copy = Ref::steal(PyDict_New());
+  if (keywords == nullptr) return copy;
+  py::check(PyDict_Update(copy.get(), keywords));
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(copy.get(), &position, &name, &value)) {
+    if (PyUnicode_Check(name)) continue;
+    PyErr_SetString(PyExc_TypeError, "keywords must be strings");
+    throw py::PyError();
+  }
+  return copy;
+}
+
+}  // namespace
+
+PreparedCall::PreparedCall(std::unique_ptr<py::PreparedCall> call)
+    : call_(std::move(call)) {}
+PreparedCall::PreparedCall(PreparedCall&& other) noexcept = default;
+PreparedCall& PreparedCall::operator=(PreparedCall&& other) noexcept = default;
+PreparedCall::~PreparedCall() = default;
+
+Result<std::vector<std::uint8_t>> PreparedCall::encode(PyObject* arguments,
+                                                       PyObject* keywords) const {
+  return guarded([&]() -> Result<std::vector<std::uint8_t>> {
+    const Ref bytes = call_->encode(arguments_of(arguments), keywords_of(keywords));
+    const BytesView view = py::bytes_of(bytes.get());
+    return std::vector<std::uint8_t>(view.begin(), view.end());
+  });
+}
+
+Result<void> PreparedCall::refresh() {
+  return guarded([&]() -> Result<void> {
+    call_->refresh();
+    return {};
+  });
+}
+
+Result<ContentHash> PreparedCall::digest() const {
+  return guarded([&]() -> Result<ContentHash> {
+    const Ref bytes = call_->digest();
+    ContentHash digest{};
+    std::ranges::copy(py::bytes_of(bytes.get()), digest.begin());
+    return digest;
+  });
+}
+
+Result<PreparedCall> prepare(PyObject* function, const EncodeOptions& options) {
+  return guarded([&]() -> Result<PreparedCall> {
+    if (auto is_there = embedding::demand_object(function); !is_there) {
+      return tl::unexpected(is_there.error());
+    }
+    py::State& state = embedding::linked_state();
+    return PreparedCall(std::make_unique<py::PreparedCall>(
+        state, function, embedding::hooks_of(state, options)));
+  });
+}
+
+}  // namespace waybill
