@@ -6,6 +6,7 @@
 #include <string>
 
 #include "verify/payload_check.h"
+#include "wire/number.h"
 #include "wire/utf8.h"
 
 namespace waybill::envelope {
@@ -15,14 +16,6 @@ using wire::ExtType;
 using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
-
-// Shortest two's complement, and beyond what msgpack's own integers hold.
-bool is_big_integer(BytesView bytes) {
-  if (bytes.size() < 9) return false;
-  const bool sign_only =
-      (bytes[0] == 0x00 && bytes[1] < 0x80) || (bytes[0] == 0xff && bytes[1] >= 0x80);
-  return !sign_only && !(bytes.size() == 9 && bytes[0] == 0x00);
-}
 
 }  // namespace
 
@@ -42,7 +35,7 @@ bool PayloadCheck::extension(Reader& reader, const Token& token, Rule rule) {
                                                            : wrong(reader, token, rule);
     case ExtType::kInteger:
       if (!is_value) return wrong(reader, token, rule);
-      return expect(is_big_integer(token.bytes),
+      return expect(wire::is_big_integer(token.bytes),
                     "an int extension that is not the shortest form of a number "
                     "beyond 64 bits");
     case ExtType::kComplex:

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "waybill/bytes.h"
 #include "wire/lead.h"
 
 namespace waybill::wire {
@@ -43,6 +44,15 @@ inline std::uint8_t* put_integer(std::uint8_t* at, std::int64_t value) {
   const std::size_t width = std::size_t{1} << log;
   const auto first = static_cast<std::uint8_t>((is_negative ? 0xd0 : 0xcc) + log);
   return put_word(at, first, bits << (64 - 8 * width), width);
+}
+
+// Whether the bytes of ExtType::kInteger are sound: the shortest two's complement of a
+// number beyond what msgpack's own integers hold.
+inline bool is_big_integer(BytesView bytes) {
+  if (bytes.size() < 9) return false;
+  const bool has_mere_sign =
+      (bytes[0] == 0x00 && bytes[1] < 0x80) || (bytes[0] == 0xff && bytes[1] >= 0x80);
+  return !has_mere_sign && !(bytes.size() == 9 && bytes[0] == 0x00);
 }
 
 }  // namespace waybill::wire

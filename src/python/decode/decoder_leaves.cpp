@@ -23,18 +23,34 @@ using Frame = GraphDecoder::Frame;
 using FrameKind = GraphDecoder::FrameKind;
 
 double double_at(const std::uint8_t* bytes) {
-  std::uint64_t bits = 0;
-  for (int i = 0; i < 8; ++i) bits = bits << 8 | bytes[i];
-  return std::bit_cast<double>(bits);
-}
-
-Ref text(BytesView bytes, const char* errors) {
-  return Ref::steal(PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(bytes.data()),
-                                         static_cast<Py_ssize_t>(bytes.size()),
-                                         errors));
+  return std::bit_cast<double>(wire::big_endian(bytes, 8));
 }
 
 }  // namespace
+
+Ref value_of_extension(ExtType type, BytesView bytes) {
+  switch (type) {
+    case ExtType::kInteger:
+      return integer_from_bytes(bytes.data(), bytes.size());
+    case ExtType::kComplex:
+      return Ref::steal(
+          PyComplex_FromDoubles(double_at(bytes.data()), double_at(bytes.data() + 8)));
+    case ExtType::kText:
+      return Ref::steal(PyUnicode_DecodeUTF8(
+          reinterpret_cast<const char*>(bytes.data()),
+          static_cast<Py_ssize_t>(bytes.size()), "surrogatepass"));
+    case ExtType::kSingleton:
+      if (bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kEllipsis)) {
+        return Ref::share(Py_Ellipsis);
+      }
+      if (bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kNotImplemented)) {
+        return Ref::share(Py_NotImplemented);
+      }
+      return {};
+    default:
+      return {};
+  }
+}
 
 // Code that gets hold of an open list or tuple must not find holes in it.
 void GraphDecoder::fill_holes(Frame& frame) {
@@ -78,7 +94,8 @@ Ref GraphDecoder::leaf(const Token& token, bool is_name) {
 }
 
 Ref GraphDecoder::extension(const Token& token) {
-  switch (static_cast<ExtType>(token.ext_type)) {
+  const auto type = static_cast<ExtType>(token.ext_type);
+  switch (type) {
     case ExtType::kReference:
       return reference(token);
     case ExtType::kModule: {
@@ -103,33 +120,21 @@ Ref GraphDecoder::extension(const Token& token) {
       });
     }
     case ExtType::kInteger:
-      if (token.bytes.empty()) break;
       cost_.steps = token.bytes.size() / 8;  // No int keeps its hash.
-      return integer_from_bytes(token.bytes.data(), token.bytes.size());
-    case ExtType::kComplex:
-      if (token.bytes.size() != 16) break;
-      return Ref::steal(PyComplex_FromDoubles(double_at(token.bytes.data()),
-                                              double_at(token.bytes.data() + 8)));
-    case ExtType::kText:
-      return text(token.bytes, "surrogatepass");
-    case ExtType::kSingleton:
-      if (token.bytes.size() != 1) break;
-      switch (static_cast<wire::Singleton>(token.bytes[0])) {
-        case wire::Singleton::kEllipsis:
-          return Ref::share(Py_Ellipsis);
-        case wire::Singleton::kNotImplemented:
-          return Ref::share(Py_NotImplemented);
-        case wire::Singleton::kEmpty:
-          if (nested_ == nullptr) return state_.empty;
-          break;
-      }
       break;
+    case ExtType::kSingleton: {
+      const bool is_empty =
+          token.bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kEmpty);
+      if (is_empty && nested_ == nullptr) return state_.empty;
+      break;
+    }
     case ExtType::kCode:
       if (nested_ == nullptr || next_nested_ >= nested_->size()) break;
       return (*nested_)[next_nested_++];
     default:
       break;
   }
+  if (Ref value = value_of_extension(type, token.bytes)) return value;
   fail(ErrorCode::kUnknownTag, "an extension that has no meaning here");
 }
 

@@ -93,6 +93,8 @@ class PlainDecoder {
   bool read(Ref& value);
   bool read_bytes(Ref& value);
   bool read_extension(Ref& value, const std::uint8_t* bytes, std::size_t size);
+  bool read_reference(Ref& value, BytesView bytes);
+  bool read_byte_array(Ref& value, std::uint64_t count, std::size_t slot);
   bool open(Ref& value, const wire::Lead& lead);
   bool take_node(Ref& value, const std::uint8_t* start, std::size_t slot);
   bool open_instance(std::uint64_t count, std::size_t slot);

@@ -7,13 +7,37 @@
 #include "python/decode/scalars.h"
 #include "python/runtime/compat.h"
 #include "wire/format.h"
+#include "wire/number.h"
 #include "wire/reader.h"
 #include "wire/token.h"
+#include "wire/utf8.h"
 
 namespace waybill::py {
 
 using wire::ExtType;
 using wire::NodeTag;
+
+namespace {
+
+// Of an extension that is a value by itself, what verify() demands.
+bool is_sound(ExtType type, BytesView bytes) {
+  switch (type) {
+    case ExtType::kInteger:
+      return wire::is_big_integer(bytes);
+    case ExtType::kComplex:
+      return bytes.size() == 16;
+    case ExtType::kText:
+      return wire::is_utf8(
+          {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+          wire::Surrogates::kAllowed);
+    case ExtType::kSingleton:
+      return bytes.size() == 1;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 bool PlainDecoder::read(Ref& value) {
   if (at_ == end_) return give_up();
@@ -60,9 +84,17 @@ bool PlainDecoder::read_bytes(Ref& value) {
 
 bool PlainDecoder::read_extension(Ref& value, const std::uint8_t* bytes,
                                   std::size_t size) {
+  const auto type = static_cast<ExtType>(bytes[-1]);
+  if (type == ExtType::kReference) return read_reference(value, {bytes, size});
+  if (!is_sound(type, {bytes, size})) return give_up();
+  if (type == ExtType::kInteger) cost_.steps = size / 8;  // No int keeps its hash.
+  value = value_of_extension(type, {bytes, size});
+  return value || give_up();
+}
+
+bool PlainDecoder::read_reference(Ref& value, BytesView bytes) {
   std::uint64_t number = 0;
-  if (static_cast<ExtType>(bytes[-1]) != ExtType::kReference ||
-      !wire::index_of({bytes, size}, number) || number >= slots_.size() ||
+  if (!wire::index_of(bytes, number) || number >= slots_.size() ||
       number > references_seen_) {
     return give_up();
   }
@@ -71,6 +103,26 @@ bool PlainDecoder::read_extension(Ref& value, const std::uint8_t* bytes,
   if (number == references_seen_) ++references_seen_;
   value = slot.object;
   cost_ = slot.cost;
+  return true;
+}
+
+// [kByteArray, binary], of which the lead and the tag were read.
+bool PlainDecoder::read_byte_array(Ref& value, std::uint64_t count, std::size_t slot) {
+  if (count != 1 || at_ == end_ || stack_.size() + open_instances_ >= max_depth_ ||
+      wire::bytes_type(*at_) != wire::TokenType::kBinary || slot_here() != kNoSlot) {
+    return give_up();
+  }
+  const wire::Lead& lead = wire::kLeads[*at_];
+  if (lead.head > end_ - at_) return give_up();
+  const std::uint64_t size = wire::length_of(lead, at_);
+  at_ += lead.head;
+  if (size > static_cast<std::uint64_t>(end_ - at_)) return give_up();
+  value =
+      Ref::steal(PyByteArray_FromStringAndSize(reinterpret_cast<const char*>(at_),
+                                               static_cast<Py_ssize_t>(size)));
+  at_ += size;
+  cost_ = {};
+  note(slot, value.get());
   return true;
 }
 
@@ -97,6 +149,9 @@ bool PlainDecoder::open(Ref& value, const wire::Lead& lead) {
       case NodeTag::kFrozenSet:
         kind = Kind::kFrozenSet;
         break;
+      case NodeTag::kByteArray:
+        at_ += 3;
+        return read_byte_array(value, count, slot);
       case NodeTag::kNewObject:
         at_ += 3;
         return open_instance(count, slot);

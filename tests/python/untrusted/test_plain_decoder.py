@@ -15,8 +15,11 @@ LEAVES = (
     | st.booleans()
     | st.integers(-(2**70), 2**70)
     | st.floats()
+    | st.complex_numbers()
     | st.text(max_size=40)
+    | st.text(st.characters(min_codepoint=0xD7F0, max_codepoint=0xE010), max_size=5)
     | st.binary(max_size=40)
+    | st.sampled_from([..., NotImplemented, 2**2000, -(2**700)])
     | st.sampled_from(["a", "id", "näme", "x" * 16, "x" * 17, "\0", "", "é"])
 )
 HASHABLE = st.recursive(
@@ -25,7 +28,7 @@ HASHABLE = st.recursive(
     max_leaves=5,
 )
 PLAIN = st.recursive(
-    LEAVES,
+    LEAVES | st.binary(max_size=300).map(bytearray),
     lambda inner: (
         st.lists(inner)
         | st.lists(inner).map(tuple)
@@ -54,6 +57,10 @@ def shape(value, seen=None):
     seen = {} if seen is None else seen
     if isinstance(value, float):
         return "float", value.hex(), math.copysign(1, value)
+    if isinstance(value, complex):
+        return "complex", shape(value.real), shape(value.imag)
+    if isinstance(value, bytearray):
+        return "bytearray", seen.setdefault(id(value), len(seen)), bytes(value)
     if isinstance(value, (list, tuple, dict, set, frozenset)):
         if id(value) in seen:
             return "seen", seen[id(value)]
@@ -85,6 +92,8 @@ CYCLE["list"].append(CYCLE)
 TUPLE = (1, [2])
 TUPLE[1].append(TUPLE)
 
+BYTES = bytearray(b"shared")
+
 SAMPLES = [
     [SHARED, SHARED, (SHARED, "x" * 100, "x" * 100), SHARED[1], SHARED[2]],
     CYCLE,
@@ -112,6 +121,9 @@ SAMPLES = [
     [1.5, float("nan"), float("inf"), -0.0, 1e300],
     {"": "", "ü": b"", b"k": (), (): [], frozenset(): {}, None: set(), 1.5: True},
     [[[[]]], ((),), {"a": {"b": {}}}],
+    [2**64, -(2**63) - 1, 2**300, 1j, complex(-0.0, 1), "\ud800", ..., NotImplemented],
+    [BYTES, BYTES, bytearray(), bytearray(b"x" * 300), (bytearray(b"y"),)],
+    {2**70: 1, 1j: 2, "\udc80": 3, ...: [4], (2**70, 1j): bytearray(b"z")},
 ]
 
 
