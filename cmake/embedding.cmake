@@ -11,7 +11,7 @@ endif()
 set(WAYBILL_CAN_EMBED ON)
 
 waybill_library(waybill_python embedding)
-waybill_precompile(waybill_python objects.h)
+waybill_precompile_like(waybill_python waybill_objects)
 waybill_headers(waybill_python PRIVATE msgpack.hpp xxhash.h)
 target_link_libraries(waybill_python PUBLIC waybill_objects Python::Python)
 target_compile_definitions(waybill_python PRIVATE

@@ -13,7 +13,7 @@ add_library(waybill_extension OBJECT ${module_sources})
 target_link_libraries(waybill_extension PRIVATE waybill_objects waybill_options)
 target_include_directories(waybill_extension PRIVATE ${PROJECT_SOURCE_DIR}/src)
 waybill_headers(waybill_extension PRIVATE msgpack.hpp xxhash.h)
-waybill_precompile(waybill_extension objects.h)
+waybill_precompile_like(waybill_extension waybill_objects)
 
 python_add_library(_core MODULE WITH_SOABI $<TARGET_OBJECTS:waybill_extension>)
 if(UNIX AND NOT APPLE)

@@ -53,12 +53,20 @@ waybill_embedded_harness(round_trip ${fuzz}/embedded/fuzz_round_trip.cpp)
 
 set(loads_helpers guard callables sections value_tree generator mutator)
 list(TRANSFORM loads_helpers REPLACE "(.+)" "${fuzz}/embedded/\\1.cpp")
+# Compiled once for all that fuzz loads().
+add_library(waybill_loads_helpers OBJECT ${loads_helpers})
+waybill_build_quickly(waybill_loads_helpers)
+target_link_libraries(waybill_loads_helpers PRIVATE
+  waybill_objects waybill_options Python::Python)
+target_include_directories(waybill_loads_helpers PRIVATE
+  ${PROJECT_SOURCE_DIR}/src ${fuzz})
+waybill_headers(waybill_loads_helpers PRIVATE msgpack.hpp xxhash.h)
 
 # waybill_loads_harness(<name> <options> <may call>): mutated envelopes for waybill.loads
 # with these options, spelled as in a call; false if these let no payload call anything.
 function(waybill_loads_harness name options may_call)
   waybill_embedded_harness(${name} ${fuzz}/embedded/fuzz_loads.cpp
-    ${loads_helpers})
+    $<TARGET_OBJECTS:waybill_loads_helpers>)
   target_compile_definitions(${target} PRIVATE
     WAYBILL_LOADS_OPTIONS="${options}" WAYBILL_MAY_CALL=${may_call})
 endfunction()
