@@ -36,9 +36,9 @@ Ref value_of_extension(ExtType type, BytesView bytes) {
       return Ref::steal(
           PyComplex_FromDoubles(double_at(bytes.data()), double_at(bytes.data() + 8)));
     case ExtType::kText:
-      return Ref::steal(PyUnicode_DecodeUTF8(
-          reinterpret_cast<const char*>(bytes.data()),
-          static_cast<Py_ssize_t>(bytes.size()), "surrogatepass"));
+      return Ref::steal(
+          PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(bytes.data()),
+                               static_cast<Py_ssize_t>(bytes.size()), "surrogatepass"));
     case ExtType::kSingleton:
       if (bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kEllipsis)) {
         return Ref::share(Py_Ellipsis);

@@ -27,9 +27,8 @@ bool is_sound(ExtType type, BytesView bytes) {
     case ExtType::kComplex:
       return bytes.size() == 16;
     case ExtType::kText:
-      return wire::is_utf8(
-          {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-          wire::Surrogates::kAllowed);
+      return wire::is_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                           wire::Surrogates::kAllowed);
     case ExtType::kSingleton:
       return bytes.size() == 1;
     default:
@@ -117,9 +116,8 @@ bool PlainDecoder::read_byte_array(Ref& value, std::uint64_t count, std::size_t 
   const std::uint64_t size = wire::length_of(lead, at_);
   at_ += lead.head;
   if (size > static_cast<std::uint64_t>(end_ - at_)) return give_up();
-  value =
-      Ref::steal(PyByteArray_FromStringAndSize(reinterpret_cast<const char*>(at_),
-                                               static_cast<Py_ssize_t>(size)));
+  value = Ref::steal(PyByteArray_FromStringAndSize(reinterpret_cast<const char*>(at_),
+                                                   static_cast<Py_ssize_t>(size)));
   at_ += size;
   cost_ = {};
   note(slot, value.get());

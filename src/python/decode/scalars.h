@@ -30,8 +30,8 @@ inline Ref scalar_of(const wire::Token& token) {
 }
 
 // What an extension type means wherever it stands: an int of more than 64 bits, a
-// complex number, text with lone surrogates, Ellipsis or NotImplemented; null without an
-// error for any other. `bytes` were verified.
+// complex number, text with lone surrogates, Ellipsis or NotImplemented; null without
+// an error for any other. `bytes` were verified.
 Ref value_of_extension(wire::ExtType type, BytesView bytes);
 
 }  // namespace waybill::py
