@@ -20,6 +20,14 @@ WORKS = {
 }
 
 
+#: The same calls, each function prepared; beside msgpack's C packer, which gets the
+#: arguments alone.
+PREPARED = {
+    "tasks": "tasks, functions prepared",
+    "tasks_with_helpers": "tasks with helpers, functions prepared",
+}
+
+
 def rows(bench, sides):
     names = [side for side in ("waybill", "cloudpickle") if side in sides]
     for work, title in WORKS.items():
@@ -31,6 +39,13 @@ def rows(bench, sides):
                     figures[step][side] = min(best, seconds)
         for step, found in figures.items():
             bench.add(GROUP, f"{title}: {step}", "s", found)
+    for work, title in PREPARED.items():
+        best = {}
+        for _ in range(bench.count(5, quick=1)):
+            for side in [*names, "msgpack"]:
+                seconds = one_dumps(bench, side, f"{work} prepared")
+                best[side] = min(best.get(side, seconds), seconds)
+        bench.add(GROUP, f"{title}: dumps", "s", best)
 
 
 def one_turn(bench, side, work):
@@ -43,6 +58,12 @@ def one_turn(bench, side, work):
             "loads, dropped": run("worker.py", side, file, "drop", sizes[1]),
             "loads, kept": run("worker.py", side, file, "keep", sizes[1]),
         }
+
+
+def one_dumps(bench, side, work):
+    sizes = [str(bench.count(1_000, quick=60)), str(bench.count(10, quick=3))]
+    with tempfile.TemporaryDirectory() as folder:
+        return run("sender.py", side, work, str(Path(folder, "payloads")), *sizes)
 
 
 def run(program, *arguments):
