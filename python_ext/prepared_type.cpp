@@ -15,9 +15,8 @@ namespace waybill::extension {
 namespace {
 
 struct PreparedObject {
-  PyObject_HEAD
-  py::PreparedCall* call;  // Null once the collector has cleared it.
-  PyObject* key;           // The capsule of the signing key.
+  PyObject_HEAD py::PreparedCall* call;  // Null once the collector has cleared it.
+  PyObject* key;                         // The capsule of the signing key.
 };
 
 PreparedObject& fields_of(PyObject* self) {

@@ -7,17 +7,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "waybill/admission.h"
 #include "waybill/bytes.h"
 #include "waybill/error.h"
+#include "waybill/gate.h"
 
 namespace waybill {
 
 class SigningKey;
 
 struct CallOptions {
-  // On what terms the call is let in.
-  Terms terms = {};
+  // What the call has to satisfy to be made.
+  LoadOptions load = {};
   // Signs the outcome; null: nobody does.
   const SigningKey* key = nullptr;
 };

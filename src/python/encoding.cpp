@@ -20,8 +20,8 @@ Ref seal_in_place(const Parts& parts) {
   if (bound <= kSmall) {
     std::uint8_t near[kSmall];
     const std::uint8_t* end = seal_at(parts, near);
-    return Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(near),
-                                                end - near));
+    return Ref::steal(
+        PyBytes_FromStringAndSize(reinterpret_cast<const char*>(near), end - near));
   }
   Ref bytes =
       Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));

@@ -96,8 +96,7 @@ Ref PreparedCall::encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) 
   EncodeOptions options;
   options.hooks = hooks;
   options.hooks.by_value = by_value.get();
-  const Ref call =
-      call_of(function_.get(), std::move(arguments), std::move(keywords));
+  const Ref call = call_of(function_.get(), std::move(arguments), std::move(keywords));
   Encoding encoding(state_, options);
   encoding.graph.encode_rest(beginning->encoding->graph, beginning->sections,
                              call.get());
@@ -109,11 +108,12 @@ Ref PreparedCall::digest() const {
   EncodeHooks unsigned_hooks = hooks();
   unsigned_hooks.application = {};
   unsigned_hooks.key = nullptr;
-  const Ref bytes = encode(Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()),
-                           unsigned_hooks);
+  const Ref bytes =
+      encode(Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()), unsigned_hooks);
   const ContentHash hash = base::content_hash_of(bytes_of(bytes.get()));
-  return Ref::steal(PyBytes_FromStringAndSize(
-      reinterpret_cast<const char*>(hash.data()), static_cast<Py_ssize_t>(hash.size())));
+  return Ref::steal(
+      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(hash.data()),
+                                static_cast<Py_ssize_t>(hash.size())));
 }
 
 int PreparedCall::traverse(visitproc visit, void* arg) const {

@@ -73,10 +73,12 @@ CALLABLES = {
     "by reference": lambda space: math.sqrt,
     "a partial": lambda space: __import__("functools").partial(space.task, 1),
     "an instance": lambda space: space.Config([1]).__init__,
-    "a large constant": lambda space: define("def f(): return data", data=b"x" * 70_000).f,
-    "a large bytearray": lambda space: define(
-        "def f(): return data", data=bytearray(b"x" * 70_000)
-    ).f,
+    "a large constant": lambda space: (
+        define("def f(): return data", data=b"x" * 70_000).f
+    ),
+    "a large bytearray": lambda space: (
+        define("def f(): return data", data=bytearray(b"x" * 70_000)).f
+    ),
 }
 
 ARGUMENTS = {
@@ -291,7 +293,14 @@ package = pytest.fixture(local_package)
 
 def test_modules_by_value_travel_as_with_dumps(package):
     prepared = waybill.prepare(package.f, by_value=[package])
-    others = [(), (1,), (package.Thing(),), (package.three.h,), (package,), (package.one,)]
+    others = [
+        (),
+        (1,),
+        (package.Thing(),),
+        (package.three.h,),
+        (package,),
+        (package.one,),
+    ]
 
     for args in [*others, *others]:
         expected = dumps_call(package.f, args, by_value=[package])

@@ -31,7 +31,9 @@ def test_stub_names_all_that_is_in_the_extension():
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_stub_names_all_that_a_class_has(name):
-    told = {getattr(node, "name", None) or node.target.id for node in CLASSES[name].body}
+    told = {
+        getattr(node, "name", None) or node.target.id for node in CLASSES[name].body
+    }
 
     assert told - {"__new__"} == names_of(getattr(_core, name))
 
