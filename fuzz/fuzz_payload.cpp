@@ -12,8 +12,8 @@
 
 #include "require.h"
 #include "waybill/envelope.h"
-#include "waybill/measurer.h"
 #include "waybill/report.h"
+#include "waybill/stream_length.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
 
@@ -105,7 +105,7 @@ void check_again(const Envelope& envelope, waybill::Parts parts, bool is_sound) 
 void check_cut(BytesView sealed, std::size_t size) {
   const BytesView cut = sealed.first(size);
   require(!waybill::open(cut));
-  const waybill::Extent extent = waybill::Measurer().measure(cut);
+  const waybill::Extent extent = waybill::StreamLength().measure(cut);
   require(extent.size == 0 && extent.missing > 0 &&
           extent.missing <= sealed.size() - size);
 }
@@ -151,7 +151,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(envelope && envelope->code.size() == code_count);
   require(std::ranges::equal(envelope->payload.bytes, rest));
   require(std::ranges::equal(envelope->shared, shared));
-  require(waybill::Measurer().measure(sealed).size == sealed.size());
+  require(waybill::StreamLength().measure(sealed).size == sealed.size());
 
   const auto verdict = waybill::verify(*envelope);
   require(verdict || verdict.error().offset <= sealed.size());

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "require.h"
-#include "waybill/admission.h"
+#include "waybill/gate.h"
 #include "waybill/value_json.h"
 
 using waybill::BytesView;
@@ -39,9 +39,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   waybill::Limits limits = waybill::kStrictLimits;
   limits.max_memory = std::size_t{1} << 24;
-  waybill::Terms terms;
-  terms.limits = limits;
-  const auto standard = waybill::read_value(sealed, waybill::Admission(terms),
+  waybill::LoadOptions load_options;
+  load_options.limits = limits;
+  const auto standard = waybill::read_value(sealed, waybill::Gate(load_options),
                                             waybill::Objects::kStandard);
   if (standard) require_json(*standard);
   const auto value = waybill::read_value(sealed, limits);

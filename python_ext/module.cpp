@@ -3,15 +3,15 @@
 
 #include <Python.h>
 
-#include "admission_methods.h"
 #include "border.h"
 #include "class_methods.h"
 #include "documentation.h"
+#include "gate_methods.h"
 #include "key_methods.h"
 #include "prepared_type.h"
 #include "python/keys.h"
+#include "python/load_options.h"
 #include "python/serializer.h"
-#include "python/terms.h"
 #include "stream_methods.h"
 #include "waybill/report.h"
 
@@ -102,8 +102,9 @@ PyObject* decode(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
     if (arguments[8] == Py_None) {
       return waybill::py::decode(state_of(module), input.bytes(), hooks);
     }
-    const waybill::Terms terms = waybill::py::terms_of(arguments[8]);
-    return waybill::py::decode(state_of(module), input.bytes(), hooks, &terms);
+    const waybill::LoadOptions load_options =
+        waybill::py::load_options_of(arguments[8]);
+    return waybill::py::decode(state_of(module), input.bytes(), hooks, &load_options);
   });
 }
 
@@ -174,7 +175,7 @@ constexpr char kEncodeDoc[] =
     "by_value, replace, memo, payload, key, application, /) -> bytes";
 constexpr char kDecodeDoc[] =
     "decode(data, persistent_load, find_class, buffers, history, reset_classes, "
-    "class_state, leaves_missing, terms, /) -> object";
+    "class_state, leaves_missing, load_options, /) -> object";
 
 PyMethodDef kMethods[] = {
     {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},

@@ -8,26 +8,28 @@
 #include <memory>
 
 #include "border.h"
-#include "python/terms.h"
-#include "waybill/measurer.h"
+#include "python/load_options.h"
+#include "waybill/stream_length.h"
 
 namespace waybill::extension {
 
 namespace {
 
-constexpr char kMeasurerCapsule[] = "waybill.Measurer";
+constexpr char kStreamLengthCapsule[] = "waybill.StreamLength";
 
-void free_measurer(PyObject* capsule) {
-  delete static_cast<Measurer*>(PyCapsule_GetPointer(capsule, kMeasurerCapsule));
+void free_stream_length(PyObject* capsule) {
+  delete static_cast<StreamLength*>(
+      PyCapsule_GetPointer(capsule, kStreamLengthCapsule));
 }
 
-PyObject* measurer(PyObject*, PyObject* terms) {
+PyObject* stream_length(PyObject*, PyObject* load_options) {
   return guarded([&] {
-    const Admission admission(terms == Py_None ? Terms{} : py::terms_of(terms));
-    auto measurer = std::make_unique<Measurer>(admission.limits());
-    Ref capsule =
-        Ref::steal(PyCapsule_New(measurer.get(), kMeasurerCapsule, free_measurer));
-    measurer.release();
+    const Gate gate(load_options == Py_None ? LoadOptions{}
+                                            : py::load_options_of(load_options));
+    auto stream_length = std::make_unique<StreamLength>(gate.limits());
+    Ref capsule = Ref::steal(
+        PyCapsule_New(stream_length.get(), kStreamLengthCapsule, free_stream_length));
+    stream_length.release();
     return capsule;
   });
 }
@@ -35,9 +37,9 @@ PyObject* measurer(PyObject*, PyObject* terms) {
 PyObject* measure(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     demand_count("measure", count, 2);
-    auto* measurer =
-        static_cast<Measurer*>(PyCapsule_GetPointer(arguments[0], kMeasurerCapsule));
-    if (measurer == nullptr) throw PyError();
+    auto* stream_length = static_cast<StreamLength*>(
+        PyCapsule_GetPointer(arguments[0], kStreamLengthCapsule));
+    if (stream_length == nullptr) throw PyError();
     if (!PyByteArray_Check(arguments[1])) {
       PyErr_SetString(PyExc_TypeError, "measure() looks into a bytearray");
       throw PyError();
@@ -46,16 +48,17 @@ PyObject* measure(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     const BytesView bytes(
         reinterpret_cast<const std::uint8_t*>(PyByteArray_AS_STRING(arguments[1])),
         static_cast<std::size_t>(PyByteArray_GET_SIZE(arguments[1])));
-    return Ref::steal(PyLong_FromSize_t(measurer->measure(bytes).missing));
+    return Ref::steal(PyLong_FromSize_t(stream_length->measure(bytes).missing));
   });
 }
 
 }  // namespace
 
 PyMethodDef kStreamMethods[] = {
-    {"measurer", measurer, METH_O, "measurer(terms, /) -> capsule"},
+    {"stream_length", stream_length, METH_O,
+     "stream_length(load_options, /) -> capsule"},
     {"measure", fast(measure), METH_FASTCALL,
-     "measure(measurer, data, /) -> bytes that are missing at least"},
+     "measure(stream_length, data, /) -> bytes that are missing at least"},
     {nullptr, nullptr, 0, nullptr},
 };
 

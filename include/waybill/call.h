@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "waybill/admission.h"
 #include "waybill/bytes.h"
 #include "waybill/envelope.h"
 #include "waybill/error.h"
+#include "waybill/gate.h"
 #include "waybill/object.h"
 
 namespace waybill {
@@ -22,8 +22,8 @@ class PreparedCall;
 }
 
 struct CallOptions {
-  // On what terms the call is let in.
-  Terms terms = {};
+  // What the call has to satisfy to be made.
+  LoadOptions load = {};
   // Signs the outcome; null: nobody does.
   const SigningKey* key = nullptr;
 };

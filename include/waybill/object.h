@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "waybill/admission.h"
 #include "waybill/bytes.h"
 #include "waybill/error.h"
+#include "waybill/gate.h"
 
 // As Python.h has it, which need not be included.
 typedef struct _object PyObject;
@@ -61,10 +61,10 @@ struct EncodeOptions {
     PyObject* object, const EncodeOptions& options = {});
 
 // The object in an envelope, which is all of `bytes`. Nothing is imported or built
-// before all of it is checked, against `terms` too. With the GIL.
+// before all of it is checked, against `options` too. With the GIL.
 //
-// Errors: those of Admission::admit(), kPythonMismatch; kRaised for a module that
+// Errors: those of Gate::open_trusted(), kPythonMismatch; kRaised for a module that
 // cannot be imported, and for what code of the payload raises.
-[[nodiscard]] Result<Object> decode(BytesView bytes, const Terms& terms = {});
+[[nodiscard]] Result<Object> decode(BytesView bytes, const LoadOptions& options = {});
 
 }  // namespace waybill

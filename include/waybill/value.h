@@ -22,10 +22,10 @@
 #include <variant>
 #include <vector>
 
-#include "waybill/admission.h"
 #include "waybill/bytes.h"
 #include "waybill/envelope.h"
 #include "waybill/error.h"
+#include "waybill/gate.h"
 #include "waybill/limits.h"
 
 namespace waybill {
@@ -264,10 +264,10 @@ enum class Objects : std::uint8_t {
   kStandard,  // Those that data::Standard tells are values; others are refused.
 };
 
-// The same on terms of the caller's, such as keys that have to have signed. What is no
-// plain data is refused, whatever they allow. Errors: those of Admission::admit() too.
-[[nodiscard]] Result<data::Value> read_value(BytesView bytes,
-                                             const Admission& admission,
+// The same behind a gate of the caller's, which may ask for a signature. What is no
+// plain data is refused, whatever the gate allows. Errors: those of
+// Gate::open_trusted() too.
+[[nodiscard]] Result<data::Value> read_value(BytesView bytes, const Gate& gate,
                                              Objects objects = Objects::kRefused);
 
 // The same for an envelope that was verified on these limits.

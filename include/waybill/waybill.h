@@ -4,13 +4,13 @@
 //
 // waybill::core, without Python
 //   envelope.h     open and verify a payload; put one together
-//   measurer.h     find the end of one in a stream
+//   stream_length.h  find the end of one in a stream
 //   manifest.h     what a payload needs to be importable, and why
 //   report.h       a payload as text or JSON
 //   diff.h         what differs between two, and why
 //   signature.h    keys; sign, and check who signed
 //   policy.h       rules about modules, names, calls and code
-//   admission.h    signature, limits and policy in one place
+//   gate.h    signature, limits and policy in one place
 //   limits.h       ceilings for hostile input
 //   value.h        plain data as C++ values; value_json.h: as JSON
 //   outcome.h      what to answer when a call is not made
@@ -24,22 +24,22 @@
 //   object.h       Python objects to payloads and back
 //   call.h         a call in, its outcome out
 
-#include "waybill/admission.h"
 #include "waybill/bytecode.h"
 #include "waybill/bytes.h"
 #include "waybill/call.h"
 #include "waybill/diff.h"
 #include "waybill/envelope.h"
 #include "waybill/error.h"
+#include "waybill/gate.h"
 #include "waybill/gil.h"
 #include "waybill/interpreter.h"
 #include "waybill/limits.h"
 #include "waybill/manifest.h"
-#include "waybill/measurer.h"
 #include "waybill/object.h"
 #include "waybill/outcome.h"
 #include "waybill/policy.h"
 #include "waybill/report.h"
 #include "waybill/signature.h"
+#include "waybill/stream_length.h"
 #include "waybill/value.h"
 #include "waybill/value_json.h"

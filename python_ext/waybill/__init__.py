@@ -22,11 +22,11 @@ except ModuleNotFoundError as missing_extension:
         name="waybill._core",
     ) from missing_extension
 from waybill import _late
-from waybill._admission import DATA_ONLY, restrict
 from waybill._baselines import ClassChange, forget_classes
 from waybill._configuration import configure
 from waybill._face import ImportRecord, fingerprint, imports, inspect, prepare
 from waybill._files import dump, load, save
+from waybill._gate import DATA_ONLY, restrict
 from waybill._modules import (
     list_registry_pickle_by_value,
     register_pickle_by_value,

@@ -88,7 +88,7 @@ def _keys(keys: Any) -> object:
 
 
 def _limits(limits: Any) -> Any:
-    _core.measurer((None, None, limits))  # It raises what loads would.
+    _core.stream_length((None, None, limits))  # It raises what loads would.
     return limits
 
 
@@ -182,7 +182,7 @@ def configure(**options: Any) -> None:
         OPTIONS.pop(name, None)
         if value is not None and value is not False:
             OPTIONS[name] = value
-    # What was loaded on other terms, and is kept, is to be asked for again.
+    # What was loaded under other options, and is kept, is to be asked for again.
     CLASSES.generation += 1
 
 

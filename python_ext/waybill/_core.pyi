@@ -6,7 +6,7 @@ from typing import Any
 
 from typing_extensions import Buffer
 
-from waybill._admission import Terms
+from waybill._gate import LoadOptions
 from waybill._modules import ByValue
 from waybill.security import KeyRing, Limits, Policy, SigningKey
 
@@ -78,7 +78,7 @@ def decode(
     reset_classes: bool,
     class_state: str | None,
     leaves_missing: bool,
-    terms: Terms | None,
+    load_options: LoadOptions | None,
     /,
 ) -> Any: ...
 
@@ -113,11 +113,11 @@ def cache_info() -> dict[str, dict[str, int]]: ...
 def inspect(data: Buffer, /) -> str: ...
 
 #: What finds the end of one envelope that arrives piece by piece.
-def measurer(terms: Terms | None, /) -> object: ...
+def stream_length(load_options: LoadOptions | None, /) -> object: ...
 
 #: How many bytes the envelope that `data` begins misses at least; 0 if it is whole, or
 #: `loads` refuses it whatever follows. `data` begins with what it was before.
-def measure(measurer: object, data: bytearray, /) -> int: ...
+def measure(stream_length: object, data: bytearray, /) -> int: ...
 
 #: The ceilings of Limits() and of strict limits, in that order; None: none.
 LIMITS: tuple[int | None, ...]
@@ -137,8 +137,8 @@ def ask(
     policy: object, request: str, module: str, name: str, /
 ) -> tuple[bool, str | None]: ...
 
-#: Puts all that is loaded from now on on these terms.
-def restrict_process(terms: Terms, /) -> None: ...
+#: All later loads apply these options too.
+def restrict_process(load_options: LoadOptions, /) -> None: ...
 
 #: How often that was called in this process, by whichever interpreter or C++ program.
 def restrictions() -> int: ...

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from waybill import _core
-from waybill._admission import terms_of
 from waybill._configuration import chosen
+from waybill._gate import load_options_of
 from waybill._modules import with_registered
 from waybill._pickler import demand_protocol
 
@@ -156,5 +156,5 @@ def loads_with(
         bool(chosen("reset_classes", reset_classes)),
         chosen("class_state", class_state),
         bool(chosen("missing", missing)),
-        terms_of(policy, keys, limits),
+        load_options_of(policy, keys, limits),
     )

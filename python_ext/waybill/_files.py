@@ -12,7 +12,7 @@ import os
 import stat
 
 from waybill import _core
-from waybill._admission import terms_of
+from waybill._gate import load_options_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._admission import Terms
+    from waybill._gate import LoadOptions
 
 
 def dump(
@@ -45,7 +45,7 @@ def load(file: BinaryIO | str | os.PathLike[str], **options: Any) -> Any:
     DecodeError tells where it is not. Options are those of ``loads``.
     """
     given = (options.get(name) for name in ("policy", "keys", "limits"))
-    arriving = Arriving(terms_of(*given))
+    arriving = Arriving(load_options_of(*given))
     if isinstance(file, (str, os.PathLike)):
         return _core.loads(_whole_file(file, arriving), **options)
     return _core.loads(arriving.read(file.read), **options)
@@ -119,11 +119,11 @@ def write_all(write: Callable[[Any], int | None], data: bytes) -> None:
 class Arriving:
     """One payload of a stream, as far as the stream has given it."""
 
-    __slots__ = ("_measurer", "data")
+    __slots__ = ("_stream_length", "data")
 
-    def __init__(self, terms: Terms | None) -> None:
+    def __init__(self, load_options: LoadOptions | None) -> None:
         self.data = bytearray()
-        self._measurer = _core.measurer(terms)
+        self._stream_length = _core.stream_length(load_options)
 
     def read(self, read: Callable[[int], Buffer | None]) -> bytearray:
         """The bytes of exactly this payload, with a file's ``read``.
@@ -133,7 +133,7 @@ class Arriving:
         goes on from there.
         """
         data = self.data
-        while missing := _core.measure(self._measurer, data):
+        while missing := _core.measure(self._stream_length, data):
             goal = len(data) + missing
             while len(data) < goal:
                 # What is missing is a claim of the sender's: believed in growing steps.

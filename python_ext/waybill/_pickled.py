@@ -29,7 +29,7 @@ MAX_SHARED, MAX_SHARED_BYTES = 256, 64 * 1024 * 1024
 
 
 def load(payload: Buffer, buffers: Iterable[Buffer] | None = None) -> Any:
-    """What pickles call: ``loads``, on the terms that ``restrict`` set."""
+    """What pickles call: ``loads``, under the options that ``restrict`` set."""
     return loads(payload) if buffers is None else loads(payload, buffers=buffers)
 
 
@@ -63,7 +63,7 @@ class SharedObjects:
         self._lock = allocate_lock()
 
     def load(self, payload: bytes) -> Any:
-        # What was let in on earlier terms has to be let in on today's.
+        # What was accepted under earlier options has to be asked about again.
         key = restrictions(), payload
         with self._lock:
             known = self._objects.get(key)

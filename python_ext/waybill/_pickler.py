@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from waybill import _core
-from waybill._admission import terms_of
 from waybill._configuration import chosen
 from waybill._files import Arriving, write_all
+from waybill._gate import load_options_of
 from waybill._modules import with_registered
 
 TYPE_CHECKING = False
@@ -168,7 +168,7 @@ class Unpickler:
         _, self._read = file.readline, file.read
         self._buffers = None if buffers is None else iter(buffers)
         self._leaves_missing = bool(chosen("missing", missing))
-        self._terms = terms_of(policy, keys, limits)
+        self._terms = load_options_of(policy, keys, limits)
         #: Objects of the payloads so far, by position, and notes on some of them; may
         #: be handed to another Unpickler.
         self.memo: list[dict[int, object]] = []

@@ -34,14 +34,14 @@ Exit run(const Arguments& arguments) {
   if (!keys) return refuse(keys.error(), arguments.json);
   std::vector<std::uint8_t> bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
-  Terms terms;
-  terms.limits = kStrictLimits;
+  LoadOptions load_options;
+  load_options.limits = kStrictLimits;
   if (keys->size() != 0) {
-    terms.keys = std::make_shared<const KeyRing>(std::move(*keys));
+    load_options.keys = std::make_shared<const KeyRing>(std::move(*keys));
   }
   const Objects objects =
       arguments.is_standard ? Objects::kStandard : Objects::kRefused;
-  const Result<data::Value> value = read_value(bytes, Admission(terms), objects);
+  const Result<data::Value> value = read_value(bytes, Gate(load_options), objects);
   if (!value) {
     const bool is_unsigned = value.error().code == ErrorCode::kBadSignature;
     return refuse(is_unsigned ? with_extent(value.error(), bytes) : value.error(),

@@ -12,8 +12,8 @@
 
 #include "cli/command.h"
 #include "cli/replace_file.h"
-#include "waybill/measurer.h"
 #include "waybill/report.h"
+#include "waybill/stream_length.h"
 
 namespace waybill::cli {
 namespace {
@@ -37,11 +37,11 @@ bool read_input(const std::string& file, bool json, std::vector<std::uint8_t>& b
       file == "-" ? stdin : std::fopen(file.c_str(), "rb"));
   if (!input) return complain(file, "stdin", json);
   // What cannot be an envelope may have no end: /dev/zero.
-  Measurer measurer;
+  StreamLength stream_length;
   std::uint8_t block[1 << 16];
   while (const std::size_t size = std::fread(block, 1, sizeof block, input.get())) {
     bytes.insert(bytes.end(), block, block + size);
-    const Extent extent = measurer.measure(bytes);
+    const Extent extent = stream_length.measure(bytes);
     // A byte beyond the end says that there is more than an envelope.
     if (extent.missing == 0 && extent.size != bytes.size()) return true;
   }
@@ -71,7 +71,7 @@ Exit fail(const std::string& detail, bool json) {
 }
 
 Error with_extent(Error error, BytesView bytes) {
-  const Extent extent = Measurer().measure(bytes);
+  const Extent extent = StreamLength().measure(bytes);
   if (extent.missing != 0) {
     error.detail += "; or it was: this is the start of an envelope, which was cut off";
   } else if (extent.size == 0) {

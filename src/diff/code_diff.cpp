@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "format/code_places.h"
+#include "format/source_locations.h"
 #include "text/format_text.h"
 #include "waybill/report.h"
 
@@ -40,7 +40,7 @@ Constants constants_of(const CodeFields& fields) {
   each_constant(fields.constants, [&](const Reader& constant, BytesView bytes) {
     const auto code = nested_code(constant);
     if (code) constants.nested.push_back(*code);
-    // A place among the others stays, so that what comes after it compares.
+    // It stays among the others, so that what comes after it compares.
     constants.values.push_back(code ? BytesView{} : bytes);
   });
   return constants;
@@ -192,28 +192,29 @@ class Comparer {
   std::size_t max_text_;
 };
 
-// Places of code that both have.
-void add_places(const Envelope& old_one, const Envelope& new_one,
-                const ValueNames& old_names, const ValueNames& new_names,
-                CodeDiff& out) {
-  const std::vector<CodePlace> old_places = places_of(old_one);
-  const std::vector<CodePlace> new_places = places_of(new_one);
+// Source locations of code that both have.
+void add_locations(const Envelope& old_one, const Envelope& new_one,
+                   const ValueNames& old_names, const ValueNames& new_names,
+                   CodeDiff& out) {
+  const std::vector<FirstLocation> old_locations = first_locations(old_one);
+  const std::vector<FirstLocation> new_locations = first_locations(new_one);
   for (std::size_t i = 0; i < old_one.code.size(); ++i) {
     const auto found = new_names.code_by_hash.find(old_one.code[i].hash);
     if (found == new_names.code_by_hash.end()) continue;
-    const CodePlace& before = old_places[i];
-    const CodePlace& after = new_places[found->second];
+    const FirstLocation& before = old_locations[i];
+    const FirstLocation& after = new_locations[found->second];
     if (!before.is_known || !after.is_known) continue;
     const bool has_other_file = before.file != after.file;
     const bool has_other_lines =
-        !std::ranges::equal(before.lines, after.lines) || before.later != after.later;
+        !std::ranges::equal(before.line_table.bytes, after.line_table.bytes) ||
+        before.later != after.later;
     if (!has_other_file && !has_other_lines && before.first_line == after.first_line) {
       continue;
     }
-    out.places.push_back({old_names.code[i],
-                          has_other_file ? before.file : std::string_view(),
-                          has_other_file ? after.file : std::string_view(),
-                          before.first_line, after.first_line, has_other_lines});
+    out.locations.push_back({old_names.code[i],
+                             has_other_file ? before.file : std::string_view(),
+                             has_other_file ? after.file : std::string_view(),
+                             before.first_line, after.first_line, has_other_lines});
   }
 }
 
@@ -252,7 +253,7 @@ CodeDiff diff_code(const Envelope& old_one, const Envelope& new_one,
     added.kind = CodeDifference::Kind::kAdded;
     added.name = new_names.code[i];
   }
-  add_places(old_one, new_one, old_names, new_names, out);
+  add_locations(old_one, new_one, old_names, new_names, out);
   return out;
 }
 

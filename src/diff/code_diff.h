@@ -39,7 +39,7 @@ struct CodeDifference {
   bool is_nested_only() const { return parts.size() == 1 && parts[0] == "nested code"; }
 };
 
-struct PlaceDifference {
+struct LocationDifference {
   std::string name;
   // Both empty where the file is the same. The views point into the envelopes.
   std::string_view old_file;
@@ -54,7 +54,7 @@ struct CodeDiff {
   // The indices, old and new, of bodies that are in `code` as one that changed.
   std::set<std::pair<std::size_t, std::size_t>> changed;
   // Of code that is the same.
-  std::vector<PlaceDifference> places;
+  std::vector<LocationDifference> locations;
 };
 
 // Compares bodies by hash; those with other hashes by qualified name, in order.

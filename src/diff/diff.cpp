@@ -159,8 +159,8 @@ void add_payload(const PayloadDiff& diff, std::size_t max_items, Json& model) {
 }
 
 void add_places(const CodeDiff& diff, const DiffOptions& options, Json& model) {
-  List list(model, "places", diff.places.size(), options.max_items);
-  for (const PlaceDifference& difference : diff.places) {
+  List list(model, "places", diff.locations.size(), options.max_items);
+  for (const LocationDifference& difference : diff.locations) {
     Json* row = list.next(6);
     if (row == nullptr) break;
     (*row)["name"] = difference.name;
@@ -202,7 +202,7 @@ void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
   const CodeDiff code = diff_code(a, b, old_names, new_names, options);
   bool files_differ = false;
   bool lines_differ = false;
-  for (const PlaceDifference& place : code.places) {
+  for (const LocationDifference& place : code.locations) {
     files_differ = files_differ || place.old_file != place.new_file;
     lines_differ =
         lines_differ || place.old_line != place.new_line || place.has_other_lines;

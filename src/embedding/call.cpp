@@ -36,7 +36,7 @@ Result<std::vector<std::uint8_t>> call(BytesView payload, const CallOptions& opt
   Result<std::vector<std::uint8_t>> outcome;
   {
     const GilScope gil;
-    const Result<Object> received = decode(payload, options.terms);
+    const Result<Object> received = decode(payload, options.load);
     if (!received) return tl::unexpected(received.error());
     outcome = carry_out(*received);
   }

@@ -54,11 +54,13 @@ Result<std::vector<std::uint8_t>> encode(PyObject* object,
   });
 }
 
-Result<Object> decode(BytesView bytes, const Terms& terms) {
+Result<Object> decode(BytesView bytes, const LoadOptions& load_options) {
   return guarded([&]() -> Result<Object> {
-    const bool are_usual = !terms.policy && !terms.keys && !terms.limits;
+    const bool are_usual =
+        !load_options.policy && !load_options.keys && !load_options.limits;
     return Object::steal(
-        py::decode(linked_state(), bytes, {}, are_usual ? nullptr : &terms).release());
+        py::decode(linked_state(), bytes, {}, are_usual ? nullptr : &load_options)
+            .release());
   });
 }
 

@@ -75,6 +75,10 @@ std::optional<BytesView> nested_code(Reader constant) {
 }
 
 bool read_any_text(Reader& reader, std::string_view& text, std::string_view what) {
+  text = reader.short_text();
+  if (text.data() != nullptr && wire::is_utf8(text)) {
+    return reader.skip_short_text(text);
+  }
   Token token;
   if (!reader.next(token)) return false;
   text = token.text();

@@ -1,8 +1,10 @@
-// Tested by tests/format/plain_test.cpp and tests/verify/bare_function_test.cpp.
+// See docs/wire_format.md for the bytes. Tested by tests/format/envelope_test.cpp,
+// corruption_test.cpp, frame_test.cpp and plain_test.cpp.
 
 #include "format/frame.h"
 
 #include <algorithm>
+#include <string>
 
 #include "base/hash.h"
 #include "format/manifest_codec.h"
@@ -11,27 +13,140 @@
 namespace waybill::envelope {
 namespace {
 
+using wire::kEmptyArray;
+using wire::kEmptyMap;
 using wire::Reader;
+using wire::Token;
+using wire::TokenType;
 
-bool read_number(Reader& reader, std::uint32_t& number) {
+constexpr std::uint64_t kCodeEntryLength = 2;
+constexpr std::string_view kMark(wire::kMark, sizeof wire::kMark);
+
+bool skip_rest(Reader& reader, std::uint64_t count) {
+  while (count-- != 0) {
+    if (!reader.skip()) return false;
+  }
+  return true;
+}
+
+bool read_number(Reader& reader, std::uint32_t& number, std::string_view what) {
   std::uint64_t value = 0;
-  if (!reader.read_unsigned(value, UINT32_MAX, {})) return false;
+  if (!reader.read_unsigned(value, UINT32_MAX, what)) return false;
   number = static_cast<std::uint32_t>(value);
   return true;
 }
 
+// What is no envelope at all gets a name of its own, so that people who pass a pickle
+// or a path read that and not what the third byte means in msgpack.
+bool read_mark(Reader& reader, std::uint64_t& sections, std::uint64_t& fields) {
+  std::size_t offset = reader.offset();
+  std::string_view mark;
+  if (reader.read_array(sections, {}) && sections != 0) {
+    offset = reader.offset();
+    if (reader.read_array(fields, {}) && fields >= 2) {
+      offset = reader.offset();
+      if (reader.read_text(mark, {}) && mark == kMark) return true;
+    }
+  }
+  return reader.fail_as(
+      ErrorCode::kNotAnEnvelope, offset,
+      "the input does not start as an envelope does, with [[\"wb\", 1, …");
+}
+
+bool check_version(Reader& reader, std::size_t offset, std::uint32_t version) {
+  return version == kFormatVersion ||
+         reader.fail(ErrorCode::kUnknownFormat, offset,
+                     "format version " + std::to_string(version) +
+                         ", and this reader knows 1; a newer waybill wrote it");
+}
+
+// What is no bin was not meant for this field, and is passed over as later ones are.
+bool read_application(Reader& reader, BytesView& application) {
+  Reader ahead = reader;
+  Token token;
+  if (ahead.next(token) && token.type == TokenType::kBinary) application = token.bytes;
+  return reader.skip();
+}
+
+bool read_code_entry(Reader& reader, CodeBody& body) {
+  const std::size_t offset = reader.offset();
+  std::uint64_t fields = 0;
+  std::uint64_t length = 0;
+  if (!reader.read_array(fields, "an entry of the code section")) return false;
+  if (fields < kCodeEntryLength) {
+    return reader.fail(ErrorCode::kMalformed, offset,
+                       "an entry of the code section has a length and a body");
+  }
+  if (!reader.read_unsigned(length, UINT32_MAX, "the length of a code body")) {
+    return false;
+  }
+  body.offset = reader.offset();
+  if (!reader.take(body.bytes, length)) return false;
+  body.hash = base::content_hash_of(body.bytes);
+  return skip_rest(reader, fields - kCodeEntryLength);
+}
+
+bool read_digest(Reader& reader, BytesView bytes, Digest& expected) {
+  const std::size_t offset = reader.offset();
+  const std::size_t covered = bytes.size() - reader.left();
+  BytesView digest;
+  if (!reader.read_binary(digest, "the digest")) return false;
+  if (digest.size() != expected.size()) {
+    return reader.fail(ErrorCode::kMalformed, offset, "a digest has 8 bytes");
+  }
+  expected = base::digest_of(bytes.first(covered));
+  return std::ranges::equal(digest, expected) ||
+         reader.fail(ErrorCode::kDigestMismatch, offset,
+                     "the bytes before the digest are not those that were sealed; "
+                     "send them again");
+}
+
+// Whether an envelope without a signature, which ends in notes, digest and nil, has
+// notes that are more than an empty map. False for all that does not end so. It spares
+// most that is not plain the reading of a header.
+bool has_notes(BytesView bytes) {
+  constexpr std::size_t kTail = 1 + kUnsignedEnd;
+  if (bytes.size() < kTail) return false;
+  const BytesView tail = bytes.last(kTail);
+  return tail[1] == 0xc4 && tail[2] == sizeof(std::uint64_t) &&
+         tail.back() == wire::kNilByte && tail[0] != kEmptyMap;
+}
+
 }  // namespace
 
-bool read_header(Reader& reader, PythonVersion& python) {
-  std::uint64_t count = 0;
+bool read_header(Reader& reader, PythonVersion& python, BytesView& application) {
+  const std::size_t start = reader.offset();
+  std::uint64_t sections = 0;
+  std::uint64_t fields = 0;
+  if (!read_mark(reader, sections, fields)) return false;
+  const std::size_t version_offset = reader.offset();
   std::uint32_t version = 0;
-  std::string_view mark;
-  return reader.read_array(count, {}) && count == wire::kSectionCount &&
-         reader.read_array(count, {}) && count == 5 && reader.read_text(mark, {}) &&
-         mark == std::string_view(wire::kMark, sizeof wire::kMark) &&
-         read_number(reader, version) && version == kFormatVersion &&
-         read_number(reader, python.major) && read_number(reader, python.minor) &&
-         read_number(reader, python.magic);
+  if (!read_number(reader, version, "the format version") ||
+      !check_version(reader, version_offset, version)) {
+    return false;
+  }
+  if (sections != wire::kSectionCount || fields < wire::kHeaderFieldCount) {
+    return reader.fail(ErrorCode::kMalformed, start,
+                       "an envelope has eight sections and its header five fields");
+  }
+  if (!read_number(reader, python.major, "Python's major version") ||
+      !read_number(reader, python.minor, "Python's minor version") ||
+      !read_number(reader, python.magic, "the bytecode magic")) {
+    return false;
+  }
+  if (fields == wire::kHeaderFieldCount) return true;
+  return read_application(reader, application) &&
+         skip_rest(reader, fields - wire::kHeaderFieldCount - 1);
+}
+
+bool read_code(Reader& reader, std::vector<CodeBody>& code) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the code section")) return false;
+  code.reserve(std::min<std::uint64_t>(count, reader.left() / 3));
+  for (; count != 0; --count) {
+    if (!read_code_entry(reader, code.emplace_back())) return false;
+  }
+  return true;
 }
 
 bool read_shared(Reader& reader, std::vector<std::uint64_t>& shared) {
@@ -46,31 +161,25 @@ bool read_shared(Reader& reader, std::vector<std::uint64_t>& shared) {
   return true;
 }
 
-bool read_end(Reader& reader, BytesView bytes, BytesView& signature) {
-  const std::size_t covered = bytes.size() - reader.left();
-  BytesView digest;
-  if (!reader.read_binary(digest, {})) return false;
-  if (!std::ranges::equal(digest, base::digest_of(bytes.first(covered)))) return false;
-  if (reader.starts_with(wire::kNilByte)) return reader.left() == 1;
-  return reader.read_binary(signature, {}) && reader.at_end();
+bool read_end(Reader& reader, BytesView bytes, Digest& digest, BytesView& signature) {
+  return read_digest(reader, bytes, digest) &&
+         (reader.read_nil() || reader.read_binary(signature, "a signature"));
 }
 
-bool has_unsigned_end(BytesView bytes) {
-  if (bytes.size() < kUnsignedEnd) return false;
-  Reader reader(bytes.last(kUnsignedEnd));
-  BytesView signature;
-  return read_end(reader, bytes, signature) && signature.empty();
-}
-
-void set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
+bool set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
               std::size_t notes) {
   const std::size_t end = bytes.size() - kUnsignedEnd;
+  if (bytes.back() != wire::kNilByte) return false;
+  Reader reader(bytes.subspan(end));
+  if (!read_end(reader, bytes, envelope.digest, envelope.signature) ||
+      !reader.at_end()) {
+    return false;
+  }
   envelope.payload = {payload, bytes.subspan(payload, notes - payload)};
   envelope.notes = {notes, bytes.subspan(notes, end - notes)};
-  std::ranges::copy(bytes.subspan(end + 2, envelope.digest.size()),
-                    envelope.digest.begin());
   envelope.bytes = bytes;
   envelope.size = bytes.size();
+  return true;
 }
 
 std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits) {
@@ -80,18 +189,39 @@ std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits) {
       std::min({limits.max_bytes, limits.max_values, limits.max_depth});
   if (bytes.size() <= kTail || bytes.size() > most) return std::nullopt;
   const std::size_t notes = bytes.size() - kTail;
-  if (bytes[notes] != wire::kEmptyMap) return std::nullopt;
+  if (bytes[notes] != kEmptyMap) return std::nullopt;
   Envelope envelope;
   Reader reader(bytes.first(notes), limits);
-  if (!read_header(reader, envelope.python) ||
-      !read_manifest(reader, envelope.manifest) ||
-      !reader.skip_byte(wire::kEmptyArray) || !read_shared(reader, envelope.shared) ||
-      !has_unsigned_end(bytes)) {
+  if (!read_header(reader, envelope.python, envelope.application) ||
+      !read_manifest(reader, envelope.manifest) || !reader.skip_byte(kEmptyArray) ||
+      !read_shared(reader, envelope.shared) ||
+      !set_rest(envelope, bytes, reader.offset(), notes)) {
     return std::nullopt;
   }
   envelope.format_version = kFormatVersion;
-  set_rest(envelope, bytes, reader.offset(), notes);
   return envelope;
+}
+
+std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
+                               std::vector<std::uint64_t>& shared) {
+  // A value has a byte at least, so the ceiling on values holds too.
+  if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return 0;
+  if (has_notes(bytes)) return 0;
+  Reader reader(bytes, limits);
+  PythonVersion python;
+  BytesView application;
+  const bool is_plain = read_header(reader, python, application) &&
+                        reader.skip_byte(kEmptyMap) && reader.skip_byte(kEmptyArray) &&
+                        read_shared(reader, shared);
+  return is_plain ? reader.offset() : 0;
+}
+
+bool ends_plain(BytesView bytes, std::size_t end) {
+  Reader reader(bytes.subspan(end));
+  Digest digest;
+  BytesView signature;
+  return reader.skip_byte(kEmptyMap) && read_end(reader, bytes, digest, signature) &&
+         reader.at_end();
 }
 
 }  // namespace waybill::envelope

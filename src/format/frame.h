@@ -1,9 +1,11 @@
 #pragma once
 
-// Parts of the frame around the payload. The first and last bytes of an envelope are
-// recognised and no more: for those who read one kind of envelope and leave all else to
-// open(), which has the words for it.
+// The sections of an envelope in their order. Each is read by one function here, for
+// all who open envelopes: open(), which takes any apart, and those who know one kind of
+// envelope and leave all others to it. A reader that fails says why; its words are made
+// when it fails, so that a failed attempt costs little.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,8 +15,19 @@
 
 namespace waybill::envelope {
 
-// Reads the header of an envelope of this format version. False if it is not just so.
-bool read_header(wire::Reader& reader, PythonVersion& python);
+// Each function reads what is next, and is false when the reader has an error.
+
+// The array of sections, and the header.
+bool read_header(wire::Reader& reader, PythonVersion& python, BytesView& application);
+
+bool read_code(wire::Reader& reader, std::vector<CodeBody>& code);
+bool read_shared(wire::Reader& reader, std::vector<std::uint64_t>& shared);
+
+// Digest, which has to be that of all bytes before it, and signature. `bytes`: those
+// that end where the bytes of the reader end, from the first of the envelope.
+using Digest = std::array<std::uint8_t, 8>;
+bool read_end(wire::Reader& reader, BytesView bytes, Digest& digest,
+              BytesView& signature);
 
 // An envelope without code, notes and signature, as open_whole() gives it, but for the
 // payload: that is what is left between shared positions and notes, and only verify()
@@ -25,19 +38,20 @@ std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits);
 // Of digest and nil: what an envelope ends in that is not signed.
 inline constexpr std::size_t kUnsignedEnd = 2 + sizeof(std::uint64_t) + 1;
 
-// Whether the envelope ends so, with the digest that belongs to it.
-bool has_unsigned_end(BytesView bytes);
-
-// Fills in what comes after the shared positions of such an envelope, given where
-// payload and notes start in it.
-void set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
+// Reads that end and fills in what comes after the shared positions, given where
+// payload and notes start. False if `bytes` do not end so.
+bool set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
               std::size_t notes);
 
-// Reads the shared positions; false when the reader has an error.
-bool read_shared(wire::Reader& reader, std::vector<std::uint64_t>& shared);
+// Where the payload of a plain envelope starts, which has no import, code and notes:
+// building its payload runs no code, so it need not be checked before. 0 if the
+// envelope is not plain, or if anything about it is wrong: open() tells. `shared` gets
+// the shared positions.
+std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
+                               std::vector<std::uint64_t>& shared);
 
-// Reads the digest, which must be that of the bytes before it, and the signature, and
-// must be at the end then. `bytes`: the envelope, of which the reader has the rest.
-bool read_end(wire::Reader& reader, BytesView bytes, BytesView& signature);
+// Whether a plain envelope whose payload ends at `end` is sound from there on, with a
+// signature at most, and nothing behind it.
+bool ends_plain(BytesView bytes, std::size_t end);
 
 }  // namespace waybill::envelope

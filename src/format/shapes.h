@@ -74,6 +74,12 @@ std::span<const Shape> all_shapes();
 // The row of a tag, or null.
 const Shape* shape_of(std::uint8_t tag);
 
+// Whether nodes of this tag start with an index into the code section.
+inline bool uses_code(std::uint8_t tag) {
+  const Shape* shape = shape_of(tag);
+  return shape != nullptr && shape->rules[0] == Rule::kCodeIndex;
+}
+
 // What such a node asks of a policy, if anything.
 std::optional<Request> request_of(wire::NodeTag tag);
 

@@ -131,19 +131,18 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified,
   return object;
 }
 
-// What is let in on any terms that are not the usual ones goes no short way, but for
+// Under load options that are not the usual ones there is no short way, but for
 // data, and that only once it is known to be allowed.
-Ref decode_admitted(State& state, BytesView bytes, DecodeHooks hooks,
-                    const Admission& admission) {
-  const Result<VerifiedEnvelope> envelope = admission.admit(bytes);
+Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate& gate) {
+  const Result<VerifiedEnvelope> envelope = gate.open_trusted(bytes);
   if (!envelope) raise(state, envelope.error());
   if (hooks.history == nullptr) {
-    if (Ref object = decode_plain(bytes, admission.limits())) return object;
+    if (Ref object = decode_plain(bytes, gate.limits())) return object;
   }
   const Result<void> runs = check_python(*envelope, state.python);
   if (!runs) raise(state, runs.error());
-  hooks.admission = &admission;
-  return build(state, envelope, hooks, admission.limits(), nullptr);
+  hooks.gate = &gate;
+  return build(state, envelope, hooks, gate.limits(), nullptr);
 }
 
 }  // namespace
@@ -175,10 +174,10 @@ Ref cache_info(const State& state) {
 }
 
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
-           const Terms* terms) {
-  if (terms != nullptr || is_process_restricted()) {
-    const Admission admission(terms != nullptr ? *terms : Terms{});
-    if (!admission.is_free()) return decode_admitted(state, bytes, hooks, admission);
+           const LoadOptions* options) {
+  if (options != nullptr || is_process_restricted()) {
+    const Gate gate(options != nullptr ? *options : LoadOptions{});
+    if (!gate.is_free()) return decode_trusted(state, bytes, hooks, gate);
   }
   const Limits limits;
   std::shared_ptr<DecodeCache> received;

@@ -8,8 +8,8 @@
 #include "python/encode/graph_encoder.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
-#include "waybill/admission.h"
 #include "waybill/envelope.h"
+#include "waybill/gate.h"
 
 namespace waybill::py {
 
@@ -31,10 +31,10 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over,
                          bool names_classes);
 
 // The object in the envelope that `bytes` are. Checks all of it before anything is
-// imported or built. `bytes` must not change meanwhile. `terms`: null for whatever the
-// process allows. Throws PyError.
+// imported or built. `bytes` must not change meanwhile. `options`: null for whatever
+// the process allows. Throws PyError.
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
-           const Terms* terms = nullptr);
+           const LoadOptions* options = nullptr);
 
 // Whether dumps and loads keep what speeds up what comes again; what they have kept is
 // forgotten. Results are the same.

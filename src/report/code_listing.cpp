@@ -33,7 +33,8 @@ std::vector<std::string> constants_of(const CodeFields& fields, const ValueNames
 // The line of each instruction, asked for in ascending order of offsets.
 class Lines {
  public:
-  explicit Lines(const CodePlace& place) : reader_(place.lines, place.first_line) {}
+  explicit Lines(const FirstLocation& location)
+      : reader_(location.line_table.bytes, location.first_line) {}
 
   // 0: none.
   std::int64_t at(std::size_t offset) {
@@ -66,18 +67,18 @@ void fill_exceptions(const CodeFields& fields, Json& entries) {
 }
 
 void fill_listing(const CodeListing& listing, const CodeFields& fields,
-                  const CodePlace& place, std::size_t max_text, Json& model) {
-  if (place.is_known) {
-    model["file"] = end_of(place.file, max_text);
-    model["first_line"] = place.first_line;
+                  const FirstLocation& location, std::size_t max_text, Json& model) {
+  if (location.is_known) {
+    model["file"] = end_of(location.file, max_text);
+    model["first_line"] = location.first_line;
   }
   Json& instructions = model["instructions"] = Json::array();
-  Lines lines(place);
+  Lines lines(location);
   for (const ListedInstruction& instruction : listing.instructions()) {
     Json& row = begin_object(instructions.emplace_back(), 6);
     row["offset"] = instruction.offset;
     const std::int64_t line = lines.at(instruction.offset);
-    if (place.is_known && line != 0) row["line"] = line;
+    if (location.is_known && line != 0) row["line"] = line;
     row["opcode"] = instruction.opcode;
     if (!instruction.has_argument) continue;
     row["argument"] = instruction.argument;
@@ -125,14 +126,14 @@ std::string CodeListing::meaning(const ListedInstruction& instruction) const {
 
 void fill_listings(const Envelope& envelope, const ReportOptions& options, Json& code) {
   const ValueNames names = names_of(envelope);
-  const std::vector<CodePlace> places = places_of(envelope);
+  const std::vector<FirstLocation> locations = first_locations(envelope);
   for (std::size_t i = 0; i < envelope.code.size(); ++i) {
     const CodeBody& body = envelope.code[i];
     Reader reader(body.bytes, Limits{}, body.offset);
     CodeFields fields;
     if (!read_code_body(reader, body.bytes, fields)) continue;
     const CodeListing listing(fields, envelope.python, names, options.max_text);
-    fill_listing(listing, fields, places[i], options.max_text, code[i]);
+    fill_listing(listing, fields, locations[i], options.max_text, code[i]);
   }
 }
 

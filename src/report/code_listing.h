@@ -9,7 +9,7 @@
 
 #include "bytecode/disassembly.h"
 #include "format/code_body.h"
-#include "format/code_places.h"
+#include "format/source_locations.h"
 #include "report/value_text.h"
 #include "text/json_tree.h"
 #include "waybill/report.h"

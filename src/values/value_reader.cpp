@@ -455,16 +455,16 @@ Result<Value> read_value(const VerifiedEnvelope& envelope, const Limits& limits,
   return value;
 }
 
-Result<Value> read_value(BytesView bytes, const Admission& admission, Objects objects) {
-  const Result<VerifiedEnvelope> envelope = admission.admit(bytes);
+Result<Value> read_value(BytesView bytes, const Gate& gate, Objects objects) {
+  const Result<VerifiedEnvelope> envelope = gate.open_trusted(bytes);
   if (!envelope) return tl::unexpected(envelope.error());
-  return read_value(*envelope, admission.limits(), objects);
+  return read_value(*envelope, gate.limits(), objects);
 }
 
 Result<Value> read_value(BytesView bytes, const Limits& limits) {
-  Terms terms;
-  terms.limits = limits;
-  return read_value(bytes, Admission(terms));
+  LoadOptions load_options;
+  load_options.limits = limits;
+  return read_value(bytes, Gate(load_options));
 }
 
 }  // namespace waybill

@@ -5,6 +5,7 @@
 #include "verify/bare_function.h"
 
 #include "format/frame.h"
+#include "format/source_locations.h"
 #include "verify/code_soundness.h"
 #include "verify/payload_check.h"
 #include "wire/format.h"
@@ -26,11 +27,6 @@ bool read_exactly(Reader& reader, std::uint64_t expected) {
 bool read_array_of(Reader& reader, std::uint64_t expected) {
   std::uint64_t count = 0;
   return reader.read_array(count, {}) && count == expected;
-}
-
-bool read_map_of(Reader& reader, std::uint64_t expected) {
-  std::uint64_t count = 0;
-  return reader.read_map(count, {}) && count == expected;
 }
 
 bool read_node(Reader& reader, NodeTag tag, std::uint64_t values) {
@@ -141,31 +137,21 @@ bool read_payload(Reader& reader, BareFunction& function) {
          read_fields(reader, function);
 }
 
-// Named last is the first file of the manifest.
-bool read_file(Reader& reader, BareFunction& function) {
-  if (!reader.skip_byte(wire::kSameFile)) return read_name(reader, function.file);
-  function.file = function.manifest.first_file();
-  return function.file.data() != nullptr;
-}
-
-bool read_place(Reader& reader, const PythonVersion& python, BareFunction& function) {
-  std::uint64_t line = 0;
-  if (!read_map_of(reader, 1) ||
-      !read_exactly(reader, static_cast<std::uint64_t>(wire::NotesKey::kPlaces)) ||
-      !read_array_of(reader, 1) || !read_array_of(reader, 4) ||
-      !read_file(reader, function)) {
+bool read_location(Reader& reader, BytesView bytes, const PythonVersion& python,
+                   BareFunction& function) {
+  SourceLocationReader locations(reader, function.manifest.first_file());
+  SourceLocation location;
+  if (!locations.next(location) || location.is_repeat || !locations.is_whole() ||
+      !wire::is_utf8(location.file) ||
+      !check_lines(location.line_table, function.code.instructions.size(), python)) {
     return false;
   }
-  const BytesView rest = reader.rest();
-  if (!reader.read_unsigned(line, INT32_MAX, {}) ||
-      !reader.read_binary(function.line_table, {}) || !read_array_of(reader, 0) ||
-      !check_lines({0, function.line_table}, function.code.instructions.size(),
-                   python)) {
-    return false;
-  }
-  function.line = static_cast<std::uint32_t>(line);
-  function.place = rest.first(rest.size() - reader.left());
-  return true;
+  function.file = location.file;
+  function.line = location.first_line;
+  function.line_table = location.line_table.bytes;
+  function.location =
+      bytes.subspan(location.after_file, reader.offset() - location.after_file);
+  return !locations.next(location) && !reader.failed();
 }
 
 }  // namespace
@@ -174,14 +160,16 @@ bool read_bare_function(BytesView bytes, const PythonVersion& python,
                         BareFunction& function) {
   Reader reader(bytes);
   PythonVersion made_by;
+  BytesView application;
+  Digest digest;
   BytesView signature;
-  const bool has_function = read_header(reader, made_by) && made_by == python &&
-                            read_manifest(reader, function.manifest) &&
-                            read_code(reader, python, function) &&
-                            read_array_of(reader, 0) &&  // No shared positions.
-                            read_payload(reader, function);
-  return has_function && read_place(reader, python, function) &&
-         read_end(reader, bytes, signature);
+  const bool has_function =
+      read_header(reader, made_by, application) && made_by == python &&
+      read_manifest(reader, function.manifest) && read_code(reader, python, function) &&
+      read_array_of(reader, 0) &&  // No shared positions.
+      read_payload(reader, function);
+  return has_function && read_location(reader, bytes, python, function) &&
+         read_end(reader, bytes, digest, signature) && reader.at_end();
 }
 
 }  // namespace waybill::envelope

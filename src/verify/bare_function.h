@@ -32,7 +32,7 @@ struct BareFunction {
   std::vector<Global> globals;
   // Where the code stands.
   std::string_view file;
-  BytesView place;  // All but the file.
+  BytesView location;  // All but the file.
   std::uint32_t line = 0;
   BytesView line_table;
 };

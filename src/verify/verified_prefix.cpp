@@ -103,14 +103,13 @@ bool VerifiedPrefix::begin(BytesView bytes) {
   const std::size_t tail = notes_.size() + kUnsignedEnd;
   if (bytes.size() < prefix_.size() + tail) return false;
   const std::size_t notes = bytes.size() - tail;
-  if (!starts(bytes.subspan(notes), notes_) || !has_unsigned_end(bytes)) return false;
+  if (!starts(bytes.subspan(notes), notes_)) return false;
   Reader reader(bytes.subspan(prefix_.size(), notes - prefix_.size()), {},
                 prefix_.size());
   Envelope& envelope = envelope_.envelope_;
   envelope.shared.clear();
-  if (!read_shared(reader, envelope.shared)) return false;
-  set_rest(envelope, bytes, reader.offset(), notes);
-  return true;
+  return read_shared(reader, envelope.shared) &&
+         set_rest(envelope, bytes, reader.offset(), notes);
 }
 
 bool VerifiedPrefix::check_payload() {

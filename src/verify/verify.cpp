@@ -9,8 +9,8 @@
 
 #include "format/code_body.h"
 #include "format/manifest_codec.h"
+#include "format/source_locations.h"
 #include "verify/code_soundness.h"
-#include "verify/notes_check.h"
 #include "verify/payload_check.h"
 #include "verify/resource_meter.h"
 #include "waybill/envelope.h"
@@ -80,6 +80,24 @@ class CodeCheck {
   std::vector<std::size_t> sizes_;  // Of the instructions.
 };
 
+// `sizes`: of the instructions of each code body.
+bool check_locations(Reader& reader, const Envelope& envelope,
+                     const envelope::CodeTree& code,
+                     const std::vector<std::size_t>& sizes) {
+  envelope::SourceLocationReader locations(
+      reader, envelope::first_file(envelope.manifest), &code);
+  envelope::SourceLocation location;
+  while (locations.next(location)) {
+    if (location.is_repeat) continue;
+    const Result<void> sound = envelope::check_lines(
+        location.line_table, sizes[location.code], envelope.python);
+    if (sound) continue;
+    const Error& error = sound.error();
+    return reader.fail(error.code, error.offset, error.detail);
+  }
+  return !reader.failed();
+}
+
 }  // namespace
 
 Result<VerifiedEnvelope> verify(Envelope envelope, const Limits& limits) {
@@ -99,10 +117,10 @@ Result<VerifiedEnvelope> verify(Envelope envelope, const Limits& limits) {
   if (!values.check_payload(payload)) return tl::unexpected(payload.error());
 
   Reader notes(envelope.notes.bytes, limits, envelope.notes.offset);
-  const bool has_file = envelope::first_file(envelope.manifest).data() != nullptr;
-  const envelope::CodeUses uses{envelope.python, values.code_uses(), code.nested(),
-                                code.sizes(), has_file};
-  if (!envelope::check_notes(notes, uses)) return tl::unexpected(notes.error());
+  const envelope::CodeTree tree{values.code_uses(), code.nested()};
+  if (!check_locations(notes, envelope, tree, code.sizes())) {
+    return tl::unexpected(notes.error());
+  }
   return VerifiedEnvelope(std::move(envelope));
 }
 

@@ -125,6 +125,13 @@ class Reader {
   // Sets the error unless there is one. Returns false, for `return reader.fail(…)`.
   bool fail(ErrorCode code, std::size_t offset, std::string detail);
 
+  // Sets an error of its own in place of kMalformed, for those who know what a value of
+  // the wrong type means; other errors stay. Returns false.
+  bool fail_as(ErrorCode code, std::size_t offset, std::string detail) {
+    if (failed_ && error_.code == ErrorCode::kMalformed) failed_ = false;
+    return fail(code, offset, std::move(detail));
+  }
+
   bool failed() const { return failed_; }
   const Error& error() const { return error_; }
   std::size_t offset() const { return base_ + position_; }

@@ -44,7 +44,7 @@ TEST(Call, CarriesWhatIsRaised) {
 
 TEST(Call, IsRefusedOnItsTermsBeforeAnythingRuns) {
   const Interpreter python = started();
-  const CallOptions options = {.terms = {.policy = std::make_shared<Policy>()}};
+  const CallOptions options = {.load = {.policy = std::make_shared<Policy>()}};
 
   const Result<Bytes> outcome = call(call_of("return 1"), options);
 

@@ -99,7 +99,7 @@ TEST(Encode, SignsAndCarriesAnApplicationField) {
 
   ASSERT_TRUE(encoded);
   const Result<Envelope> envelope =
-      Admission({.keys = std::make_shared<KeyRing>(ring.clone())}).admit(*encoded);
+      Gate({.keys = std::make_shared<KeyRing>(ring.clone())}).open_trusted(*encoded);
   ASSERT_TRUE(envelope);
   EXPECT_TRUE(std::equal(nonce.begin(), nonce.end(), envelope->application.begin()));
 }
@@ -136,11 +136,11 @@ TEST(Decode, RefusesWhatTheTermsDoNotAllow) {
   const Interpreter python = started();
   const Bytes function = bytes_of("waybill.dumps(outer(7))", kFunction);
   const Bytes data = bytes_of("waybill.dumps([7])");
-  const Terms terms = {.policy = std::make_shared<Policy>()};
+  const LoadOptions load_options = {.policy = std::make_shared<Policy>()};
   const GilScope gil;
 
-  EXPECT_TRUE(decode(data, terms));
-  const Result<Object> object = decode(function, terms);
+  EXPECT_TRUE(decode(data, load_options));
+  const Result<Object> object = decode(function, load_options);
   ASSERT_FALSE(object);
   EXPECT_EQ(object.error().code, ErrorCode::kRefused);
 }

@@ -254,7 +254,7 @@ def test_ten_thousand_messages(tmp_path):
     assert lines(tmp_path, source) == [str(sum(range(1, 10_001)))]
 
 
-def test_terms_of_the_process_hold(tmp_path):
+def test_load_options_of_the_process_hold(tmp_path):
     source = """
     if rank == 0:
         comm.send(lambda: 1, 1)

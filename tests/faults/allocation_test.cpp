@@ -19,8 +19,8 @@
 #include "verify/verified_prefix.h"
 #include "waybill/bytecode.h"
 #include "waybill/envelope.h"
-#include "waybill/measurer.h"
 #include "waybill/report.h"
+#include "waybill/stream_length.h"
 #include "waybill/value_json.h"
 
 namespace waybill {
@@ -206,15 +206,15 @@ TEST(FailingAllocation, OfWhatIsKnownIsBadAlloc) {
   });
 }
 
-TEST(FailingAllocation, LeavesAMeasurerWhereItWas) {
+TEST(FailingAllocation, LeavesAStreamLengthWhereItWas) {
   for (const Bytes& bytes : envelopes()) {
-    const Extent expected = Measurer().measure(bytes);
+    const Extent expected = StreamLength().measure(bytes);
     survives([&] {
-      Measurer measurer;
+      StreamLength stream_length;
       try {
-        return measurer.measure(bytes) == expected;
+        return stream_length.measure(bytes) == expected;
       } catch (const std::bad_alloc&) {
-        return measurer.measure(bytes) == expected;
+        return stream_length.measure(bytes) == expected;
       }
     });
   }

@@ -1,6 +1,6 @@
 // Plain envelopes are told apart from all others, and only sound ones count.
 
-#include "format/plain.h"
+#include "format/frame.h"
 
 #include <gtest/gtest.h>
 

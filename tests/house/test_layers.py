@@ -66,8 +66,8 @@ EXCEPTIONS = {
 PUBLIC_HEADERS = {
     "base": "bytes error limits",
     "bytecode": "bytecode",
-    "format": "envelope manifest measurer",
-    "trust": "admission policy signature",
+    "format": "envelope manifest stream_length",
+    "trust": "gate policy signature",
     "values": "outcome value value_json",
     "report": "report",
     "diff": "diff",
@@ -81,7 +81,7 @@ MODULE_MAY_INCLUDE = {"waybill/", "Python.h", "unwind.h", "cxxabi.h"}
 MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
     for name in (
-        *("serializer", "prepared_call", "terms", "keys", "cache/methods"),
+        *("serializer", "prepared_call", "load_options", "keys", "cache/methods"),
         *(
             f"runtime/{name}"
             for name in ("modules", "py_error", "ref", "state", "text")
@@ -95,7 +95,7 @@ MODULE_MAY_INCLUDE |= {
     "thread_start.h",
 }
 MODULE_MAY_INCLUDE |= {
-    f"{name}_methods.h" for name in ("admission", "class", "key", "stream")
+    f"{name}_methods.h" for name in ("gate", "class", "key", "stream")
 }
 
 # Words that only these files may use.

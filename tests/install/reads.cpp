@@ -1,9 +1,9 @@
-// Writes a payload, signs it, admits it and reads it, without Python.
+// Writes a payload, signs it, checks it and reads it, without Python.
 
 #include <cstdio>
 #include <memory>
 
-#include "waybill/admission.h"
+#include "waybill/gate.h"
 #include "waybill/report.h"
 #include "waybill/signature.h"
 #include "waybill/value.h"
@@ -15,13 +15,13 @@ int main() {
       waybill::SigningKey::generate(waybill::SignatureAlgorithm::kEd25519);
   waybill::KeyRing ring;
   ring.add(key);
-  waybill::Terms terms;
-  terms.keys = std::make_shared<waybill::KeyRing>(ring.clone());
+  waybill::LoadOptions load_options;
+  load_options.keys = std::make_shared<waybill::KeyRing>(ring.clone());
 
   const Map sent = {{"numbers", List{1, 2.5, "three"}}};
   const auto bytes = waybill::write_value(sent, {.key = &key});
   if (!bytes) return 1;
-  const auto received = waybill::read_value(*bytes, waybill::Admission(terms));
+  const auto received = waybill::read_value(*bytes, waybill::Gate(load_options));
   if (!received || !(*received == sent)) return 2;
   const auto envelope = waybill::open_whole(*bytes);
   if (!envelope || waybill::report_json(*envelope).empty()) return 3;

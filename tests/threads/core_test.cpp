@@ -14,14 +14,14 @@
 #include "format/samples.h"
 #include "threads/at_once.h"
 #include "trust/key_samples.h"
-#include "waybill/admission.h"
 #include "waybill/bytecode.h"
 #include "waybill/diff.h"
 #include "waybill/envelope.h"
-#include "waybill/measurer.h"
+#include "waybill/gate.h"
 #include "waybill/policy.h"
 #include "waybill/report.h"
 #include "waybill/signature.h"
+#include "waybill/stream_length.h"
 #include "waybill/value.h"
 #include "waybill/value_json.h"
 
@@ -98,7 +98,7 @@ TEST(Threads, ReadOneEnvelope) {
 TEST(Threads, MeasureStreamsOfTheirOwn) {
   const Bytes bytes = samples::function_envelope();
   EXPECT_EQ(count_at_once([&] {
-              return Measurer().measure(bytes) == Extent{.size = bytes.size()};
+              return StreamLength().measure(bytes) == Extent{.size = bytes.size()};
             }),
             kAll);
 }
@@ -139,14 +139,14 @@ TEST(Threads, SignAndCheckWithTheSameKeys) {
 
 TEST(Threads, AskOneAdmission) {
   auto keys = std::make_shared<KeyRing>(samples::ring_of(samples::sender_key()));
-  const Admission data({.policy = policy_of(""), .keys = std::move(keys)});
+  const Gate data({.policy = policy_of(""), .keys = std::move(keys)});
   const auto signed_data = sign(samples::data_envelope(), samples::sender_key());
   const auto signed_code = sign(samples::function_envelope(), samples::sender_key());
   ASSERT_TRUE(signed_data && signed_code);
 
   EXPECT_EQ(count_at_once([&] {
-              const auto refused = data.admit(*signed_code);
-              return data.admit(*signed_data) && !refused &&
+              const auto refused = data.open_trusted(*signed_code);
+              return data.open_trusted(*signed_data) && !refused &&
                      refused.error().code == ErrorCode::kRefused &&
                      data.objection(Request::kCall, "os", "system").has_value();
             }),
@@ -195,7 +195,7 @@ TEST(Threads, SummarizeTheSameCode) {
 // The ceiling only falls, so whoever asks later never gets more than who asked before.
 TEST(Threads, RestrictTheProcessWhileOthersAsk) {
   const Bytes code = samples::function_envelope();
-  ASSERT_TRUE(Admission().admit(code));
+  ASSERT_TRUE(Gate().open_trusted(code));
 
   at_once([&](int thread) {
     bool was_refused = false;
@@ -207,16 +207,16 @@ TEST(Threads, RestrictTheProcessWhileOthersAsk) {
         restrict_process({.limits = Limits{.max_values = std::size_t{1} << 20}});
         EXPECT_TRUE(is_process_restricted());
       }
-      const bool is_refused = !Admission().admit(code).has_value();
+      const bool is_refused = !Gate().open_trusted(code).has_value();
       EXPECT_TRUE(is_refused || !was_refused);
       was_refused = is_refused;
     }
   });
 
-  const auto refused = Admission().admit(code);
+  const auto refused = Gate().open_trusted(code);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kRefused);
-  EXPECT_EQ(Admission().limits().max_values, std::size_t{1} << 20);
+  EXPECT_EQ(Gate().limits().max_values, std::size_t{1} << 20);
   EXPECT_EQ(process_restrictions(), kRounds + 1);
 }
 
@@ -229,7 +229,7 @@ TEST(Threads, ForkWhileOthersAskAndRestrict) {
   at_once([&](int thread) {
     for (int round = 0; round < kForks; ++round) {
       if (thread != 0) {
-        for (int time = 0; time < 100; ++time) Admission();
+        for (int time = 0; time < 100; ++time) Gate();
         restrict_process({.limits = Limits{}});
         continue;
       }
@@ -237,7 +237,7 @@ TEST(Threads, ForkWhileOthersAskAndRestrict) {
       if (child == 0) {
         alarm(20);  // Seconds, after which it has hung.
         restrict_process({.limits = Limits{}});
-        _exit(Admission().is_data_only() ? 0 : 1);
+        _exit(Gate().is_data_only() ? 0 : 1);
       }
       int status = -1;
       ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -172,17 +172,16 @@ TEST(ValueEnvelope, SignaturesAndTheApplicationFieldGoAlong) {
   WriteOptions options;
   options.key = &key;
   options.application = nonce;
-  Terms terms;
-  terms.keys = keys;
-  terms.policy = std::make_shared<Policy>();
-  const Admission admission(terms);
+  LoadOptions load_options;
+  load_options.keys = keys;
+  load_options.policy = std::make_shared<Policy>();
+  const Gate gate(load_options);
 
   const Bytes bytes = written(List{1}, options);
 
-  EXPECT_EQ(read_value(bytes, admission), Value(List{1}));
+  EXPECT_EQ(read_value(bytes, gate), Value(List{1}));
   EXPECT_EQ(open_whole(bytes)->application.size(), 3u);
-  EXPECT_EQ(read_value(written(List{1}), admission).error().code,
-            ErrorCode::kBadSignature);
+  EXPECT_EQ(read_value(written(List{1}), gate).error().code, ErrorCode::kBadSignature);
 }
 
 TEST(ValueEnvelope, WhatCannotBeWrittenIsNamedWithItsPath) {

@@ -42,7 +42,7 @@ TEST(ValueRefusals, FunctionsAreNoPlainData) {
 TEST(ValueRefusals, WhateverTheTermsAllow) {
   const Bytes bytes = samples::function_envelope();
 
-  const Result<Value> value = read_value(bytes, Admission());
+  const Result<Value> value = read_value(bytes, Gate());
 
   EXPECT_EQ(value.error().code, ErrorCode::kRefused);
 }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "format/samples.h"
-#include "waybill/admission.h"
+#include "waybill/gate.h"
 #include "waybill/value.h"
 
 namespace waybill {
@@ -27,7 +27,7 @@ template <typename T>
 concept CanBeOpenedWhole = requires(T&& bytes) { open_whole(std::forward<T>(bytes)); };
 template <typename T>
 concept CanBeAdmitted =
-    requires(T&& bytes) { Admission().admit(std::forward<T>(bytes)); };
+    requires(T&& bytes) { Gate().open_trusted(std::forward<T>(bytes)); };
 
 TEST(VerifiedEnvelope, IsMadeByVerifyAlone) {
   static_assert(!std::is_default_constructible_v<VerifiedEnvelope>);

@@ -15,7 +15,7 @@
 #include <new>
 #include <thread>
 
-#include "waybill/measurer.h"
+#include "waybill/stream_length.h"
 
 namespace example {
 namespace {
@@ -70,10 +70,10 @@ Arrival read_payload(int descriptor, const waybill::Limits& limits, Patience pat
   payload = Bytes();
   std::size_t size = 0;  // Bytes that have come; the rest of `payload` is room.
   Clock::time_point first_byte;
-  waybill::Measurer measurer(limits);
+  waybill::StreamLength stream_length(limits);
   waybill::Extent extent;
   for (;;) {
-    extent = measurer.measure(waybill::BytesView(payload).first(size));
+    extent = stream_length.measure(waybill::BytesView(payload).first(size));
     if (extent.missing == 0) break;
     std::optional<Clock::time_point> until = patience.until;
     if (size != 0 && patience.after_first_byte) {

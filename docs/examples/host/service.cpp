@@ -30,7 +30,7 @@ Bytes greeting_of(const std::string& rules) {
 Service::Service(const Settings& settings, const std::string& rules)
     : time_limit_(settings.time_limit),
       max_outcome_bytes_(settings.max_outcome_bytes),
-      admission_(terms_of(settings, rules)),
+      gate_(load_options_of(settings, rules)),
       key_(read_key(settings.sign_file)),
       pool_(worker_arguments(settings, WorkerPool::kSocket), greeting_of(rules),
             settings.workers) {}
@@ -38,7 +38,7 @@ Service::Service(const Settings& settings, const std::string& rules)
 void Service::serve(const Descriptor& client) {
   for (;;) {
     Bytes call;
-    const Arrival arrival = read_payload(client.get(), admission_.limits(),
+    const Arrival arrival = read_payload(client.get(), gate_.limits(),
                                          {.after_first_byte = kPatience}, call);
     if (arrival == Arrival::kEnd) return;
     const bool is_refused = arrival == Arrival::kRefused;
@@ -61,7 +61,7 @@ void Service::serve(const Descriptor& client) {
 }
 
 Bytes Service::outcome_of(const Bytes& call, const Descriptor& client) {
-  const auto envelope = admission_.admit(call);
+  const auto envelope = gate_.open_trusted(call);
   if (!envelope) {
     return failed({std::string(waybill::name_of(envelope.error().code)),
                    envelope.error().detail});

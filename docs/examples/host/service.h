@@ -39,7 +39,7 @@ class Service {
 
   std::chrono::milliseconds time_limit_;
   std::size_t max_outcome_bytes_;
-  waybill::Admission admission_;
+  waybill::Gate gate_;
   std::optional<waybill::SigningKey> key_;
   WorkerPool pool_;
   mutable std::mutex mutex_;

@@ -137,16 +137,18 @@ std::shared_ptr<const waybill::Policy> policy_of(const std::string& rules) {
   return std::make_shared<waybill::Policy>(*std::move(policy));
 }
 
-waybill::Terms terms_of(const Settings& settings, const std::string& rules) {
-  waybill::Terms terms;
-  terms.limits = waybill::Limits{.max_bytes = settings.max_bytes, .max_depth = 1000};
-  terms.policy = policy_of(rules);
+waybill::LoadOptions load_options_of(const Settings& settings,
+                                     const std::string& rules) {
+  waybill::LoadOptions load_options;
+  load_options.limits =
+      waybill::Limits{.max_bytes = settings.max_bytes, .max_depth = 1000};
+  load_options.policy = policy_of(rules);
   if (!settings.key_file.empty()) {
     auto keys = waybill::KeyRing::from_file(settings.key_file);
     if (!keys) throw std::runtime_error(keys.error().detail);
-    terms.keys = std::make_shared<waybill::KeyRing>(*std::move(keys));
+    load_options.keys = std::make_shared<waybill::KeyRing>(*std::move(keys));
   }
-  return terms;
+  return load_options;
 }
 
 std::vector<std::string> worker_arguments(const Settings& settings, int socket) {

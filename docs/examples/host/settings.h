@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "waybill/admission.h"
+#include "waybill/gate.h"
 
 namespace example {
 
@@ -38,7 +38,8 @@ std::shared_ptr<const waybill::Policy> policy_of(const std::string& rules);
 
 // What calls have to be to be let in. Throws std::runtime_error with what is wrong in
 // rules and keys.
-waybill::Terms terms_of(const Settings& settings, const std::string& rules);
+waybill::LoadOptions load_options_of(const Settings& settings,
+                                     const std::string& rules);
 
 // The command line of a worker, without the program.
 std::vector<std::string> worker_arguments(const Settings& settings, int socket);

@@ -58,8 +58,8 @@ int run_worker(const Settings& settings, int socket) {
   // The host has checked limits and signature. Rules are asked again for each name,
   // when it is known what it means.
   waybill::CallOptions options;
-  options.terms.policy = policy_of(*text);
-  options.terms.limits = waybill::Limits{};
+  options.load.policy = policy_of(*text);
+  options.load.limits = waybill::Limits{};
 
   const pid_t own = getpid();
   const auto answer = [&](const Bytes& bytes) {

@@ -107,16 +107,16 @@ Bytes content_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(source), {}};
 }
 
-// Bytes from anybody: terms first, then a look at what came.
+// Bytes from anybody: load_options first, then a look at what came.
 void summarize(const std::string& file, const std::string& key_file) {
-  waybill::Terms terms;
-  terms.limits = waybill::kStrictLimits;
+  waybill::LoadOptions load_options;
+  load_options.limits = waybill::kStrictLimits;
   if (!key_file.empty()) {
-    terms.keys = std::make_shared<waybill::KeyRing>(
+    load_options.keys = std::make_shared<waybill::KeyRing>(
         expect(waybill::KeyRing::from_file(key_file)));
   }
   const Value value =
-      expect(waybill::read_value(content_of(file), waybill::Admission(terms)));
+      expect(waybill::read_value(content_of(file), waybill::Gate(load_options)));
 
   const Map* results = value.get_if<Map>();
   const Value* run = results != nullptr ? results->find("run") : nullptr;

@@ -1,6 +1,6 @@
 """Celery and kombu: a serializer named ``waybill``, whose messages are payloads.
 
-Nothing is pickled: what arrives is let in on the terms that ``waybill.restrict`` set.
+Nothing is pickled: what arrives is loaded under the options of ``waybill.restrict``.
 docs/integrations/celery.md says what changes. Tested by tests/engines/test_celery.py.
 """
 

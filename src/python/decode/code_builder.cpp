@@ -1,6 +1,6 @@
-// Puts bodies and places together again. Inner code objects first; the stack is on the
-// heap, so code nested ever so deeply is no danger.
-// Tested by tests/python/functions/test_foreign_code.py.
+// Puts bodies and source locations together again. Inner code objects first; the stack
+// is on the heap, so code nested ever so deeply is no danger. Tested by
+// tests/python/functions/test_foreign_code.py.
 
 #include "python/decode/code_builder.h"
 
@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "format/manifest_codec.h"
+#include "format/source_locations.h"
 #include "python/decode/graph_decoder.h"
 #include "python/runtime/text.h"
 
@@ -19,7 +20,7 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoLocation = static_cast<std::size_t>(-1);
 
 // So many bodies are looked through faster than they are sorted.
 constexpr std::size_t kFewBodies = 16;
@@ -30,100 +31,52 @@ CodeBuilder::CodeBuilder(const State& state, const VerifiedEnvelope& envelope,
                          const Limits& limits)
     : state_(state), envelope_(envelope), limits_(limits) {}
 
-// Reads the places: notes = {0: [place…]}, each place is [file, line, table, [places…]]
-// or the number of an earlier one.
 void CodeBuilder::start() {
   bodies_.resize(envelope_.code.size());
-  file_ = envelope::first_file(envelope_.manifest);
   Reader reader(envelope_.notes.bytes, limits_, envelope_.notes.offset);
-  std::uint64_t count = 0;
-  std::uint64_t key = 0;
-  std::uint64_t uses = 0;
-  if (!reader.read_map(count, "the notes")) raise(state_, reader.error());
-  for (; count != 0; --count) {
-    if (!reader.read_unsigned(key, UINT64_MAX, "a key of the notes")) break;
-    if (key != static_cast<std::uint64_t>(wire::NotesKey::kPlaces)) {
-      if (!reader.skip()) break;
-      continue;
+  envelope::SourceLocationReader locations(reader,
+                                           envelope::first_file(envelope_.manifest));
+  envelope::SourceLocation read;
+  std::vector<std::size_t> around;
+  std::size_t after_file = 0;
+  while (locations.next(read)) {
+    around.resize(read.depth);
+    const bool is_outer = around.empty();
+    std::vector<std::size_t>& among =
+        is_outer ? location_of_use_ : locations_[around.back()].nested;
+    if (read.is_repeat) {
+      among.push_back(location_of_use_[read.earlier]);
+    } else {
+      among.push_back(locations_.size());
+      around.push_back(locations_.size());
+      Location& location = locations_.emplace_back();  // Moves what `among` is in.
+      location.file = read.file;
+      location.where = {state_.intern_table.get_or_null(read.file), read.first_line,
+                        read.line_table.bytes};
     }
-    if (!reader.read_array(uses, "the places")) break;
-    for (; uses != 0 && read_place(reader); --uses) {
+    if (is_outer) after_file = read.after_file;
+    if (!around.empty() && locations.is_whole()) {
+      locations_[around.front()].lines = envelope_.notes.bytes.subspan(
+          after_file - envelope_.notes.offset, reader.offset() - after_file);
     }
   }
   if (reader.failed()) raise(state_, reader.error());
 }
 
-bool CodeBuilder::read_place(Reader& reader) {
-  std::size_t lines = 0;
-  const std::size_t index_here = places_.size();
-  // Open places, each with the number of nested ones that are still to come.
-  std::vector<std::pair<std::size_t, std::uint64_t>> open;
-  do {
-    Token token;
-    if (!reader.next(token)) return false;
-    if (token.type == TokenType::kInteger && open.empty()) {
-      const auto earlier = static_cast<std::size_t>(token.integer);
-      if (token.integer < 0 || earlier >= place_of_use_.size()) {
-        return reader.fail(ErrorCode::kBadReference, token.offset, "no such place");
-      }
-      place_of_use_.push_back(place_of_use_[earlier]);
-      return true;
-    }
-    if (token.type != TokenType::kArray || token.count != 4) {
-      return reader.fail(ErrorCode::kMalformed, token.offset,
-                         "a place has four fields");
-    }
-    Place place;
-    std::uint64_t line = 0;
-    std::uint64_t nested = 0;
-    Token file;
-    if (!reader.next(file)) return false;
-    if (file.type == TokenType::kText || file.type == TokenType::kExtension) {
-      place.file = file.text();
-    } else {
-      place.file = open.empty() ? file_ : places_[open.back().first].file;
-    }
-    place.where.file = state_.intern_table.get_or_null(place.file);
-    if (open.empty()) {
-      file_ = place.file;
-      lines = reader.offset();
-    }
-    if (!reader.read_unsigned(line, INT32_MAX, "a line") ||
-        !reader.read_binary(place.where.line_table, "a line table") ||
-        !reader.read_array(nested, "nested places")) {
-      return false;
-    }
-    place.where.line = static_cast<std::uint32_t>(line);
-    const std::size_t index = places_.size();
-    if (open.empty()) {
-      place_of_use_.push_back(index);
-    } else {
-      places_[open.back().first].nested.push_back(index);
-      --open.back().second;
-    }
-    places_.push_back(std::move(place));
-    open.emplace_back(index, nested);
-    while (!open.empty() && open.back().second == 0) open.pop_back();
-  } while (!open.empty());
-  places_[index_here].lines = envelope_.notes.bytes.subspan(
-      lines - envelope_.notes.offset, reader.offset() - lines);
-  return true;
-}
-
 Ref CodeBuilder::next_use(std::size_t body) {
   if (bodies_.empty()) start();
   const std::size_t use = uses_++;
-  if (use >= place_of_use_.size()) return build(body, kNoPlace);
-  const std::size_t place = place_of_use_[use];
-  if (Ref code = built(body, place)) return code;
-  const CodeKey key =
-      code_key(envelope_.code[body].hash, places_[place].file, places_[place].lines);
+  if (use >= location_of_use_.size()) return build(body, kNoLocation);
+  const std::size_t location = location_of_use_[use];
+  if (Ref code = built(body, location)) return code;
+  const CodeKey key = code_key(envelope_.code[body].hash, locations_[location].file,
+                               locations_[location].lines);
   if (Ref known = state_.known_codes.find(key)) {
-    keep(body, place, known);  // Another may take its place there.
+    keep(body, location, known);  // Another may take its place there.
     return known;
   }
   const std::size_t built_before = built_bytes_;
-  Ref code = build(body, place);
+  Ref code = build(body, location);
   state_.known_codes.hold(key, code.get(), built_bytes_ - built_before);
   return code;
 }
@@ -177,45 +130,46 @@ CodeBuilder::Body& CodeBuilder::body_at(std::size_t index) {
   return body;
 }
 
-Ref CodeBuilder::built(std::size_t body, std::size_t place) {
-  if (place == kNoPlace) return bodies_[body].without_place;
-  return places_[place].body == body ? places_[place].code : Ref();
+Ref CodeBuilder::built(std::size_t body, std::size_t location) {
+  if (location == kNoLocation) return bodies_[body].without_location;
+  return locations_[location].body == body ? locations_[location].code : Ref();
 }
 
-void CodeBuilder::keep(std::size_t body, std::size_t place, const Ref& code) {
-  if (place == kNoPlace) {
-    bodies_[body].without_place = code;
+void CodeBuilder::keep(std::size_t body, std::size_t location, const Ref& code) {
+  if (location == kNoLocation) {
+    bodies_[body].without_location = code;
   } else {
-    places_[place].body = body;
-    places_[place].code = code;
+    locations_[location].body = body;
+    locations_[location].code = code;
   }
 }
 
-Ref CodeBuilder::build(std::size_t body, std::size_t place) {
+Ref CodeBuilder::build(std::size_t body, std::size_t location) {
   struct Job {
-    std::size_t body, place;
+    std::size_t body, location;
     std::vector<Ref> done;
   };
   std::vector<Job> stack;
-  stack.push_back({body, place, {}});
+  stack.push_back({body, location, {}});
   for (;;) {
     Job& top = stack.back();
-    Ref result = built(top.body, top.place);
+    Ref result = built(top.body, top.location);
     if (!result) {
       const std::vector<std::size_t>& nested = body_at(top.body).nested;
       const std::size_t next = top.done.size();
       if (next < nested.size()) {
-        const bool has_place =
-            top.place != kNoPlace && next < places_[top.place].nested.size();
+        const bool has_location = top.location != kNoLocation &&
+                                  next < locations_[top.location].nested.size();
         const std::size_t inner =
-            has_place ? places_[top.place].nested[next] : kNoPlace;
+            has_location ? locations_[top.location].nested[next] : kNoLocation;
         stack.push_back({nested[next], inner, {}});
         continue;
       }
-      static const Place kNowhere;
-      const Place& where = top.place == kNoPlace ? kNowhere : places_[top.place];
+      static const Location kNowhere;
+      const Location& where =
+          top.location == kNoLocation ? kNowhere : locations_[top.location];
       result = make(top.body, where, std::move(top.done));
-      keep(top.body, top.place, result);
+      keep(top.body, top.location, result);
     }
     stack.pop_back();
     if (stack.empty()) return result;
@@ -223,12 +177,14 @@ Ref CodeBuilder::build(std::size_t body, std::size_t place) {
   }
 }
 
-Ref CodeBuilder::make(std::size_t body, const Place& place, std::vector<Ref> nested) {
+Ref CodeBuilder::make(std::size_t body, const Location& location,
+                      std::vector<Ref> nested) {
   const CodeBody& entry = envelope_.code[body];
   built_bytes_ += entry.bytes.size();
   const envelope::CodeFields& fields = body_at(body).fields;
   const Ref constants = decode_constants(state_, fields.constants, limits_, nested);
-  return make_code(state_, {entry.offset, entry.bytes}, fields, constants, place.where);
+  return make_code(state_, {entry.offset, entry.bytes}, fields, constants,
+                   location.where);
 }
 
 }  // namespace waybill::py

@@ -1,6 +1,6 @@
 #pragma once
 
-// Builds code objects from the code section and the places of an envelope.
+// Builds code objects from the code section and the source locations of an envelope.
 
 #include <Python.h>
 
@@ -12,7 +12,6 @@
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 #include "waybill/envelope.h"
-#include "wire/reader.h"
 
 namespace waybill::py {
 
@@ -23,7 +22,7 @@ class CodeBuilder {
               const Limits& limits);
 
   // The code object of the next use in the payload, whose body has this index. Uses
-  // that share a place share the code object. Throws PyError.
+  // that share a location share the code object. Throws PyError.
   Ref next_use(std::size_t body);
 
   // Passes over so many uses.
@@ -31,44 +30,42 @@ class CodeBuilder {
 
  private:
   // Where one code object stands, and those nested in it.
-  struct Place {
-    CodePlace where;
+  struct Location {
+    CodeLocation where;
     std::string_view file;            // The same in UTF-8; null if it is not known.
     BytesView lines;                  // All but the file; empty for a nested one.
-    std::vector<std::size_t> nested;  // Into places_.
+    std::vector<std::size_t> nested;  // Into locations_.
     std::size_t body = 0;             // Of the code object that was built here,
     Ref code;                         // which is this.
   };
 
   void start();
-  bool read_place(wire::Reader& reader);
-  // The code object of a body at a place, nested ones built before it.
-  Ref build(std::size_t body, std::size_t place);
-  Ref make(std::size_t body, const Place& place, std::vector<Ref> nested);
+  // The code object of a body at a location, nested ones built before it.
+  Ref build(std::size_t body, std::size_t location);
+  Ref make(std::size_t body, const Location& location, std::vector<Ref> nested);
   // A code body taken apart.
   struct Body {
     bool is_read = false;
     envelope::CodeFields fields;
     std::vector<std::size_t> nested;  // Bodies of the code among its constants.
-    Ref without_place;                // The code object that has no place.
+    Ref without_location;             // The code object that has none.
   };
 
   std::size_t body_of(BytesView hash);
   void sort_bodies();
   Body& body_at(std::size_t index);
-  // The code object of a body at a place; null if it was not built yet.
-  Ref built(std::size_t body, std::size_t place);
-  void keep(std::size_t body, std::size_t place, const Ref& code);
+  // The code object of a body at a location; null if it was not built yet.
+  Ref built(std::size_t body, std::size_t location);
+  void keep(std::size_t body, std::size_t location, const Ref& code);
 
   const State& state_;
   const Envelope& envelope_;
   const Limits& limits_;
-  std::vector<Place> places_;
-  std::vector<std::size_t> place_of_use_;
+  std::vector<Location> locations_;
+  std::vector<std::size_t> location_of_use_;
   std::size_t uses_ = 0;
   std::size_t built_bytes_ = 0;  // Of bodies that code was built from.
-  std::string_view file_;  // Of the place before, or the first that the manifest names.
-  std::vector<Body> bodies_;  // Empty before the first use.
+  std::vector<Body> bodies_;     // Empty before the first use.
   // Indices of bodies in the order of their hashes; of many, once one is looked up.
   std::vector<std::size_t> by_hash_;
 };

@@ -58,18 +58,18 @@ Ref try_new_code(const State& state, const CodeParts& parts, std::size_t offset)
 
 Ref make_code(const State& state, const Section& body,
               const envelope::CodeFields& fields, const Ref& constants,
-              const CodePlace& place) {
+              const CodeLocation& location) {
   const Ref instructions = bytes(fields.instructions);
   const Ref all_names = names(state, fields.names);
   const Ref variables = locals_of(state, fields, kLocalPlain);
   const Ref free_names = locals_of(state, fields, kLocalFree);
   const Ref cells = locals_of(state, fields, kLocalCell);
-  const Ref file = place.file ? place.file : state.intern_table.get("<waybill>");
+  const Ref file = location.file ? location.file : state.intern_table.get("<waybill>");
   const Ref name = state.intern_table.get(fields.name);
   const Ref qualified = fields.qualified_name == fields.name
                             ? name
                             : state.intern_table.get(fields.qualified_name);
-  const Ref line_table = bytes(place.line_table);
+  const Ref line_table = bytes(location.line_table);
   const Ref exceptions = bytes(fields.exception_table);
   CodeParts parts{};
   parts.argument_count = static_cast<int>(fields.argument_count);
@@ -87,7 +87,7 @@ Ref make_code(const State& state, const Section& body,
   parts.file = file.get();
   parts.name = name.get();
   parts.qualified_name = qualified.get();
-  parts.first_line = static_cast<int>(place.line);
+  parts.first_line = static_cast<int>(location.line);
   parts.line_table = line_table.get();
   parts.exception_table = exceptions.get();
   parts.local_kinds = {reinterpret_cast<const char*>(fields.local_kinds.data()),

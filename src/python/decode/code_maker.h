@@ -11,7 +11,7 @@
 namespace waybill::py {
 
 // Where a code object stands in its file.
-struct CodePlace {
+struct CodeLocation {
   Ref file;  // str; null if it is not known.
   std::uint32_t line = 0;
   BytesView line_table;
@@ -23,6 +23,6 @@ struct CodePlace {
 // other.
 Ref make_code(const State& state, const Section& body,
               const envelope::CodeFields& fields, const Ref& constants,
-              const CodePlace& place);
+              const CodeLocation& location);
 
 }  // namespace waybill::py

@@ -100,7 +100,7 @@ void refuse_other_waybill(GraphDecoder& decoder, const Ref& module, PyObject* pa
   decoder.fail(ErrorCode::kUnknownFormat, detail + ": " + advice);
 }
 
-// The module came as its number: find_class() imports as it sees fit, and terms are
+// The module came as its number: find_class() imports as it sees fit, and policies are
 // about the name that the manifest gives it, whatever it calls itself.
 Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
   const State& state = decoder.state();
@@ -108,14 +108,14 @@ Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
   const bool is_builtin = frame.children[0].get() == Py_None;
   const std::size_t index = is_builtin ? 0 : PyLong_AsSize_t(frame.children[0].get());
   PyObject* path = frame.children[1].get();
-  const Admission* admission = decoder.hooks().admission;
+  const Gate* gate = decoder.hooks().gate;
   PyObject* find_class = decoder.hooks().find_class;
   Ref name;
-  if (admission != nullptr || find_class != nullptr) {
+  if (gate != nullptr || find_class != nullptr) {
     name = is_builtin ? state.names.builtins_plain : modules.name(index);
   }
-  const LookupCheck check(state, admission, decoder.denied_names(), frame.offset,
-                          name.get(), path);
+  const LookupCheck check(state, gate, decoder.denied_names(), frame.offset, name.get(),
+                          path);
   Ref object;
   if (find_class != nullptr) {
     object =
@@ -270,7 +270,7 @@ Ref make_code(GraphDecoder& decoder, Frame& frame) {
 
 Ref make_lazy_import(GraphDecoder& decoder, Frame& frame) {
   // What it will turn out to be could not be asked about.
-  if (decoder.hooks().admission != nullptr || decoder.hooks().find_class != nullptr) {
+  if (decoder.hooks().gate != nullptr || decoder.hooks().find_class != nullptr) {
     decoder.fail(
         ErrorCode::kRefused,
         "a lazy import, which neither a policy nor find_class() can look into");
@@ -309,7 +309,7 @@ void demand_counted_keys(GraphDecoder& decoder, PyObject* callable,
   }
 }
 
-// Refuses arguments, which are in a list, that the terms do not let the callable have.
+// Refuses arguments, which are in a list, that the gate does not let the callable have.
 void demand_fitting(GraphDecoder& decoder, PyObject* callable, PyObject* list) {
   if (!PyList_CheckExact(list)) {
     decoder.fail(ErrorCode::kMalformed, "arguments that are no array");

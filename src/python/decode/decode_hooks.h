@@ -6,7 +6,7 @@
 
 #include <Python.h>
 
-#include "waybill/admission.h"
+#include "waybill/gate.h"
 
 namespace waybill::py {
 
@@ -19,14 +19,14 @@ struct DecodeHooks {
   bool resets_classes = false;      // A class that is known gets its state anew.
   PyObject* class_state = nullptr;  // A str: whose word alone counts.
   bool leaves_missing = false;      // Modules that are not here are no error yet.
-  // On what terms payloads are let in; null: what is sound is.
-  const Admission* admission = nullptr;
+  // What payloads have to satisfy; null: to be sound.
+  const Gate* gate = nullptr;
 
   // Whether there are none, and so the bytes alone decide what they become.
   bool are_none() const {
     return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
            history == nullptr && !resets_classes && class_state == nullptr &&
-           admission == nullptr;
+           gate == nullptr;
   }
 };
 

@@ -109,11 +109,10 @@ Ref GraphDecoder::extension(const Token& token) {
       }
       return outside([&] {
         Ref module = modules_->get(index);
-        const Admission* admission = hooks_.admission;
-        if (admission != nullptr) {
+        const Gate* gate = hooks_.gate;
+        if (gate != nullptr) {
           const Ref name = modules_->name(index);
-          LookupCheck(state_, admission, denied_names_, token.offset, name.get(),
-                      nullptr)
+          LookupCheck(state_, gate, denied_names_, token.offset, name.get(), nullptr)
               .found(module.get());
         }
         return module;

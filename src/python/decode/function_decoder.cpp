@@ -47,7 +47,7 @@ Ref constants_of(const State& state, const BareFunction& function) {
 
 Ref code_of(const State& state, const BareFunction& function) {
   const CodeKey key = code_key(base::content_hash_of(function.body.bytes),
-                               function.file, function.place);
+                               function.file, function.location);
   if (Ref known = state.known_codes.find(key)) return known;
   Ref code = make_code(
       state, function.body, function.code, constants_of(state, function),

@@ -87,11 +87,11 @@ class GraphDecoder {
   bool is_empty(PyObject* object) const { return object == state_.empty.get(); }
   const DecodeHooks& hooks() const { return hooks_; }
   const Limits& limits() const { return limits_; }
-  // What the terms deny by name.
+  // What the gate denies by name.
   DeniedNames& denied_names() { return denied_names_; }
   // Whether calls of standard types are held to their rows; see standard_types.h.
   bool holds_calls_to_table() const {
-    return hooks_.admission != nullptr && keys_.is_strict();
+    return hooks_.gate != nullptr && keys_.is_strict();
   }
   // Whether payloads may not bring what is called later, too.
   bool lets_no_code_in() const { return lets_no_code_in_; }

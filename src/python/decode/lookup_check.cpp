@@ -64,7 +64,7 @@ OwnName own_name(const State& state, PyObject* object) {
 
 const std::vector<DeniedNames::Name>& DeniedNames::of(PyObject* object) {
   static const std::vector<Name> kNone;
-  if (admission_ == nullptr) return kNone;
+  if (gate_ == nullptr) return kNone;
   PyObject* loaded = sys_modules(state_);
   if (loaded == nullptr) return kNone;
   if (PyDict_GET_SIZE(loaded) != modules_seen_) {
@@ -78,7 +78,7 @@ const std::vector<DeniedNames::Name>& DeniedNames::of(PyObject* object) {
 void DeniedNames::find_all(PyObject* loaded) {
   names_.clear();
   held_.clear();
-  for (const auto& policy : admission_->policies()) {
+  for (const auto& policy : gate_->policies()) {
     for (const Rule& rule : policy->rules()) {
       if (rule.allows || rule.request == Request::kCode) continue;
       const std::string module = rule.module.text();
@@ -136,11 +136,10 @@ void DeniedNames::add(PyObject* object, PyObject* module, PyObject* name) {
   names_[object].push_back({Ref::share(module), Ref::share(name)});
 }
 
-LookupCheck::LookupCheck(const State& state, const Admission* admission,
-                         DeniedNames& denied, std::size_t offset, PyObject* module,
-                         PyObject* name)
+LookupCheck::LookupCheck(const State& state, const Gate* gate, DeniedNames& denied,
+                         std::size_t offset, PyObject* module, PyObject* name)
     : state_(state),
-      admission_(admission),
+      gate_(gate),
       denied_(denied),
       offset_(offset),
       module_(module),
@@ -148,7 +147,7 @@ LookupCheck::LookupCheck(const State& state, const Admission* admission,
 
 void LookupCheck::demand(Request request, PyObject* module, PyObject* name) const {
   auto objection =
-      admission_->objection(request, text_or_nothing(module), text_or_nothing(name));
+      gate_->objection(request, text_or_nothing(module), text_or_nothing(name));
   if (!objection) return;
   raise_decode(state_, ErrorCode::kRefused, offset_,
                *std::move(objection) + "; the payload calls it " +
@@ -159,12 +158,12 @@ void LookupCheck::demand(Request request, PyObject* module, PyObject* name) cons
 // All that the name may be used for.
 Request LookupCheck::use() const {
   const bool may_be_called =
-      !admission_->objection(Request::kCall, text_of(module_), text_or_nothing(name_));
+      !gate_->objection(Request::kCall, text_of(module_), text_or_nothing(name_));
   return may_be_called ? Request::kCall : Request::kLookup;
 }
 
 void LookupCheck::entered(PyObject* module) const {
-  if (admission_ == nullptr) return;
+  if (gate_ == nullptr) return;
   PyObject* own = module_name(state_, module);
   if (own != nullptr && PyUnicode_Compare(own, module_) != 0) demand(use(), own, name_);
   for (const DeniedNames::Name& denied : denied_.of(module)) {
@@ -173,7 +172,7 @@ void LookupCheck::entered(PyObject* module) const {
 }
 
 void LookupCheck::passed(PyObject* object, PyObject* rest) const {
-  if (admission_ == nullptr || !PyModule_Check(object)) return;
+  if (gate_ == nullptr || !PyModule_Check(object)) return;
   demand(use(), module_name(state_, object), rest);
   for (const DeniedNames::Name& denied : denied_.of(object)) {
     demand(use(), denied.module.get(), rest);
@@ -181,7 +180,7 @@ void LookupCheck::passed(PyObject* object, PyObject* rest) const {
 }
 
 void LookupCheck::found(PyObject* object) const {
-  if (admission_ == nullptr) return;
+  if (gate_ == nullptr) return;
   for (const DeniedNames::Name& denied : denied_.of(object)) {
     demand(denied.name ? use() : Request::kImport, denied.module.get(),
            denied.name.get());

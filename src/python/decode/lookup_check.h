@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "python/runtime/ref.h"
-#include "waybill/admission.h"
+#include "waybill/gate.h"
 
 namespace waybill::py {
 
@@ -28,9 +28,8 @@ class DeniedNames {
     Ref module, name;  // `name` null: the module itself.
   };
 
-  // Both must outlive this. `admission` null: nothing is denied.
-  DeniedNames(const State& state, const Admission* admission)
-      : state_(state), admission_(admission) {}
+  // Both must outlive this. `gate` null: nothing is denied.
+  DeniedNames(const State& state, const Gate* gate) : state_(state), gate_(gate) {}
 
   // The names under which this object is denied, unless an earlier rule allows it.
   // Cost: a look-up; where modules were loaded since the last call, one by the number
@@ -43,7 +42,7 @@ class DeniedNames {
   void add(PyObject* object, PyObject* module, PyObject* name);
 
   const State& state_;
-  const Admission* admission_;
+  const Gate* gate_;
   Py_ssize_t modules_seen_ = -1;
   std::vector<Ref> held_;
   std::unordered_map<PyObject*, std::vector<Name>> names_;
@@ -51,10 +50,10 @@ class DeniedNames {
 
 class LookupCheck {
  public:
-  // Everything must outlive the check. `admission` null: all is allowed, and `module`
+  // Everything must outlive the check. `gate` null: all is allowed, and `module`
   // may be null. `offset`: of the node, for errors. `module`: the name in the manifest,
   // which check_policy() has asked about; what may be called was decided under it.
-  LookupCheck(const State& state, const Admission* admission, DeniedNames& denied,
+  LookupCheck(const State& state, const Gate* gate, DeniedNames& denied,
               std::size_t offset, PyObject* module, PyObject* name);
 
   // `module` is what the manifest's name turned out to be. One that has another name of
@@ -74,7 +73,7 @@ class LookupCheck {
   void demand(Request request, PyObject* module, PyObject* name) const;
 
   const State& state_;
-  const Admission* admission_;
+  const Gate* gate_;
   DeniedNames& denied_;
   std::size_t offset_;
   PyObject* module_;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/plain.h"
+#include "format/frame.h"
 #include "python/decode/plain_loop.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"

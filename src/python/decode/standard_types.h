@@ -15,7 +15,7 @@ namespace waybill::py {
 
 struct StandardType;
 
-// The row of what is called; null if it has none, or the terms of the decoder hold
+// The row of what is called; null if it has none, or the gate of the decoder holds
 // nothing to the table: a policy and limits that count keys do.
 const StandardType* standard_type(const GraphDecoder& decoder, PyObject* callable);
 

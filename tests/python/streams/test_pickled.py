@@ -366,7 +366,7 @@ class TestConfigure:
         assert not pickle.loads(envelope.dumps(threading.Lock())).locked()
 
 
-def test_terms_of_the_process_count():
+def test_load_options_of_the_process_count():
     code = (
         "import waybill, pickle, sys;"
         "waybill.restrict(policy=waybill.security.INSTALLED_CODE);"

@@ -190,7 +190,7 @@ def test_module_that_can_be_called_is_asked_about_by_its_type(module):
     assert waybill.loads(data, policy=policy) == "called"
 
 
-def test_terms_of_the_process_see_through_another_name_too():
+def test_load_options_of_the_process_see_through_another_name_too():
     program = """
 waybill.restrict(policy=waybill.security.Policy("allow call os.path\\nallow lookup *"))
 try:

@@ -1,8 +1,8 @@
 // Every value that is still to come takes a byte at least, so what is missing is known
 // before it is there.
-// Tested by tests/format/measurer_test.cpp.
+// Tested by tests/format/stream_length_test.cpp.
 
-#include "waybill/measurer.h"
+#include "waybill/stream_length.h"
 
 #include <algorithm>
 
@@ -24,10 +24,10 @@ constexpr std::size_t kFrameDepth = 3;
 
 }  // namespace
 
-Measurer::Measurer(const Limits& limits)
+StreamLength::StreamLength(const Limits& limits)
     : max_bytes_(limits.max_bytes), max_depth_(limits.max_depth) {}
 
-Extent Measurer::measure(BytesView bytes) {
+Extent StreamLength::measure(BytesView bytes) {
   std::uint64_t rest_of_head = 0;
   while (pending_ != 0 && position_ < bytes.size()) {
     const Lead& lead = wire::kLeads[bytes[position_]];
@@ -46,7 +46,7 @@ Extent Measurer::measure(BytesView bytes) {
 }
 
 // Changes nothing if there is no memory: the next call finds the same value again.
-bool Measurer::take(const Lead& lead, BytesView bytes) {
+bool StreamLength::take(const Lead& lead, BytesView bytes) {
   const std::uint64_t count = wire::length_of(lead, bytes.data() + position_);
   if (!is_start(lead, count, bytes)) return false;
   while (!open_.empty() && open_.back() == 0) open_.pop_back();
@@ -67,7 +67,8 @@ bool Measurer::take(const Lead& lead, BytesView bytes) {
   return true;
 }
 
-bool Measurer::is_start(const Lead& lead, std::uint64_t count, BytesView bytes) const {
+bool StreamLength::is_start(const Lead& lead, std::uint64_t count,
+                            BytesView bytes) const {
   constexpr std::size_t kLength = sizeof wire::kMark;
   if (seen_ < kMarkIndex) return lead.counts == Counts::kItems;
   if (seen_ == kMarkIndex) return lead.counts == Counts::kBytes && count == kLength;

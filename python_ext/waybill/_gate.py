@@ -1,4 +1,4 @@
-"""On what terms payloads are let in: those of a call, and a ceiling for the process.
+"""Load options: those of a call, and a ceiling for the process.
 
 Policies, limits and keys are in security.py.
 """
@@ -13,16 +13,16 @@ from waybill.security import KeyRing, Limits, Policy
 #: built into the interpreter. Imports nothing, calls nothing, builds no code.
 DATA_ONLY = Policy()
 
-Terms = tuple[object, object, tuple[int | None, ...] | None]
+LoadOptions = tuple[object, object, tuple[int | None, ...] | None]
 
 
-def terms_of(
+def load_options_of(
     policy: Policy | None, keys: KeyRing | None, limits: Limits | None
-) -> Terms | None:
+) -> LoadOptions | None:
     """What the extension takes for a call: what it was given, and what the process has
     configured; None if that is nothing."""
-    terms = chosen("policy", policy), chosen("keys", keys), chosen("limits", limits)
-    return None if terms == (None, None, None) else terms
+    options = chosen("policy", policy), chosen("keys", keys), chosen("limits", limits)
+    return None if options == (None, None, None) else options
 
 
 def restrict(
@@ -31,7 +31,7 @@ def restrict(
     keys: KeyRing | None = None,
     limits: Limits | None = None,
 ) -> None:
-    """From now on, every load in this process is on these terms too.
+    """From now on, every load in this process applies these options too.
 
     Whatever it is given itself: all policies have to allow it, one key of each ring has
     to have signed it, and the lowest limits count. Nothing takes this back, in no

@@ -2,8 +2,8 @@
 
 // Finds the end of an envelope in a stream, where nothing says before how long it is.
 //
-//   waybill::Measurer measurer(limits);
-//   while (const std::size_t missing = measurer.measure(bytes).missing) {
+//   waybill::StreamLength stream_length(limits);
+//   while (const std::size_t missing = stream_length.measure(bytes).missing) {
 //     // Append up to `missing` bytes of the stream to `bytes`.
 //   }
 //   auto envelope = waybill::open_whole(bytes, limits);
@@ -31,9 +31,9 @@ struct Extent {
 };
 
 // Not to be used by two threads at once.
-class Measurer {
+class StreamLength {
  public:
-  explicit Measurer(const Limits& limits = {});
+  explicit StreamLength(const Limits& limits = {});
 
   // Measures the envelope at the start of `bytes`, which may be cut anywhere. They
   // begin with those of the calls before, which are not looked at again.

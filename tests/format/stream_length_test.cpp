@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "samples.h"
-#include "waybill/measurer.h"
+#include "waybill/stream_length.h"
 
 namespace waybill {
 namespace {
@@ -19,22 +19,22 @@ std::vector<samples::Bytes> all_samples() {
   return {data.sealed(), function.sealed()};
 }
 
-TEST(Measurer, TellsTheLengthOfAWholeValue) {
+TEST(StreamLength, TellsTheLengthOfAWholeValue) {
   for (const samples::Bytes& sample : all_samples()) {
     std::vector<std::uint8_t> stream = sample;
     stream.push_back(0x93);
 
-    const Extent extent = Measurer().measure(stream);
+    const Extent extent = StreamLength().measure(stream);
 
     EXPECT_EQ(extent.size, sample.size());
     EXPECT_EQ(extent.missing, 0u);
   }
 }
 
-TEST(Measurer, NeverAsksForMoreThanTheValueHas) {
+TEST(StreamLength, NeverAsksForMoreThanTheValueHas) {
   for (const samples::Bytes& sample : all_samples()) {
     for (std::size_t cut = 0; cut < sample.size(); ++cut) {
-      const Extent extent = Measurer().measure(BytesView(sample).first(cut));
+      const Extent extent = StreamLength().measure(BytesView(sample).first(cut));
 
       EXPECT_EQ(extent.size, 0u);
       EXPECT_GE(extent.missing, 1u);
@@ -43,16 +43,16 @@ TEST(Measurer, NeverAsksForMoreThanTheValueHas) {
   }
 }
 
-TEST(Measurer, DoesNotLookAtBytesTwice) {
+TEST(StreamLength, DoesNotLookAtBytesTwice) {
   samples::Bytes sample = all_samples().front();
   const std::size_t half = sample.size() / 2;
-  Measurer measurer;
-  ASSERT_NE(measurer.measure(BytesView(sample).first(half)).missing, 0u);
+  StreamLength stream_length;
+  ASSERT_NE(stream_length.measure(BytesView(sample).first(half)).missing, 0u);
 
   std::fill(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(half) - 8,
             std::uint8_t{0xc1});
 
-  EXPECT_EQ(measurer.measure(sample).size, sample.size());
+  EXPECT_EQ(stream_length.measure(sample).size, sample.size());
 }
 
 // An envelope of this one value, as far as is measured: [["wb", value]].
@@ -62,18 +62,18 @@ samples::Bytes with_mark(const samples::Bytes& value) {
   return bytes;
 }
 
-TEST(Measurer, GoesOnWhereItWasWithTheSameResult) {
+TEST(StreamLength, GoesOnWhereItWasWithTheSameResult) {
   for (const samples::Bytes& sample : all_samples()) {
-    Measurer measurer;
+    StreamLength stream_length;
     for (std::size_t cut = 0; cut <= sample.size(); ++cut) {
       const BytesView bytes = BytesView(sample).first(cut);
 
-      EXPECT_EQ(measurer.measure(bytes), Measurer().measure(bytes)) << cut;
+      EXPECT_EQ(stream_length.measure(bytes), StreamLength().measure(bytes)) << cut;
     }
   }
 }
 
-TEST(Measurer, CountsEveryFormOfMsgpack) {
+TEST(StreamLength, CountsEveryFormOfMsgpack) {
   const std::vector<std::vector<std::uint8_t>> values = {{0xc0},
                                                          {0x7f},
                                                          {0xe0},
@@ -104,26 +104,26 @@ TEST(Measurer, CountsEveryFormOfMsgpack) {
   for (const auto& value : values) {
     const samples::Bytes bytes = with_mark(value);
 
-    EXPECT_EQ(Measurer().measure(bytes).size, bytes.size()) << int{value[0]};
+    EXPECT_EQ(StreamLength().measure(bytes).size, bytes.size()) << int{value[0]};
   }
 }
 
-TEST(Measurer, TakesHugeClaimsForWhatTheyAre) {
+TEST(StreamLength, TakesHugeClaimsForWhatTheyAre) {
   const samples::Bytes claim = with_mark({0xdd, 0x7f, 0xff, 0xff, 0xff});
 
-  EXPECT_EQ(Measurer().measure(claim).missing, 0x7fffffffu);
+  EXPECT_EQ(StreamLength().measure(claim).missing, 0x7fffffffu);
 }
 
-TEST(Measurer, AsksForOneByteBeyondMaxBytesAtMost) {
+TEST(StreamLength, AsksForOneByteBeyondMaxBytesAtMost) {
   samples::Bytes claim = with_mark({0xdd, 0xff, 0xff, 0xff, 0xff});
-  Measurer measurer({.max_bytes = 100});
+  StreamLength stream_length({.max_bytes = 100});
 
-  EXPECT_EQ(measurer.measure(claim), (Extent{0, 101 - claim.size()}));
+  EXPECT_EQ(stream_length.measure(claim), (Extent{0, 101 - claim.size()}));
   claim.resize(101);
-  EXPECT_EQ(measurer.measure(claim), Extent{});
+  EXPECT_EQ(stream_length.measure(claim), Extent{});
 }
 
-TEST(Measurer, StopsWhereAnEnvelopeCannotStartSo) {
+TEST(StreamLength, StopsWhereAnEnvelopeCannotStartSo) {
   const std::vector<samples::Bytes> inputs = {
       {0x80},                          // A pickle.
       {0xc1},                          // No msgpack.
@@ -134,8 +134,8 @@ TEST(Measurer, StopsWhereAnEnvelopeCannotStartSo) {
   for (const samples::Bytes& input : inputs) {
     const BytesView before = BytesView(input).first(input.size() - 1);
 
-    EXPECT_NE(Measurer().measure(before).missing, 0u) << int{input.back()};
-    EXPECT_EQ(Measurer().measure(input), Extent{}) << int{input.back()};
+    EXPECT_NE(StreamLength().measure(before).missing, 0u) << int{input.back()};
+    EXPECT_EQ(StreamLength().measure(input), Extent{}) << int{input.back()};
   }
 }
 
@@ -146,22 +146,22 @@ samples::Bytes nested(std::size_t depth) {
   return bytes;
 }
 
-TEST(Measurer, StopsAtContainersThatNeverEnd) {
+TEST(StreamLength, StopsAtContainersThatNeverEnd) {
   constexpr std::size_t kDepth = 100;
   const Limits limits = {.max_depth = kDepth};
 
-  EXPECT_NE(Measurer(limits).measure(nested(kDepth)).missing, 0u);
-  EXPECT_EQ(Measurer(limits).measure(nested(kDepth + 3)), Extent{});
+  EXPECT_NE(StreamLength(limits).measure(nested(kDepth)).missing, 0u);
+  EXPECT_EQ(StreamLength(limits).measure(nested(kDepth + 3)), Extent{});
 }
 
-TEST(Measurer, AllowsTheDepthThatCodeIsAllowedInItsSection) {
+TEST(StreamLength, AllowsTheDepthThatCodeIsAllowedInItsSection) {
   constexpr std::size_t kDepth = 3;
   samples::Draft draft;
   samples::fill_with_data(draft);
   draft.code = {{0x91, 0x91, 0x91, 0xc0}};
   const samples::Bytes sealed = draft.sealed();
 
-  EXPECT_EQ(Measurer({.max_depth = kDepth}).measure(sealed).size, sealed.size());
+  EXPECT_EQ(StreamLength({.max_depth = kDepth}).measure(sealed).size, sealed.size());
 }
 
 }  // namespace

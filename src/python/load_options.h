@@ -1,11 +1,11 @@
 #pragma once
 
-// Terms on which payloads are let in, as Python hands them over.
+// Load options, as Python hands them over.
 
 #include <Python.h>
 
 #include "python/runtime/ref.h"
-#include "waybill/admission.h"
+#include "waybill/gate.h"
 
 namespace waybill::py {
 
@@ -16,9 +16,9 @@ Ref new_policy(PyObject* text);
 const Policy& policy_of(PyObject* capsule);
 
 // (policy, keys, limits): capsules or None, and a tuple as limits_tuple() gives it or
-// None. The capsules must outlive the terms. Throws PyError: TypeError, ValueError or
+// None. The capsules must outlive the options. Throws PyError: TypeError, ValueError or
 // OverflowError.
-Terms terms_of(PyObject* tuple);
+LoadOptions load_options_of(PyObject* tuple);
 
 // The ceilings in the order of struct Limits; None where there is none.
 Ref limits_tuple(const Limits& limits);

@@ -1,10 +1,10 @@
 // The ceiling is the one thing here that belongs to the process and not to a value or
 // an interpreter: it has to hold for code that imports the module anew, or starts
 // another interpreter. Nobody waits for anybody to read or lower it: a fork while other
-// threads do leaves nothing locked. Tested by tests/trust/admission_test.cpp and
+// threads do leaves nothing locked. Tested by tests/trust/gate_test.cpp and
 // tests/threads/core_test.cpp.
 
-#include "waybill/admission.h"
+#include "waybill/gate.h"
 
 #include <algorithm>
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 // What one call of restrict_process() added. Never changed, and never freed: threads
 // may go on while the process ends.
 struct Restriction {
-  Terms terms;
+  LoadOptions options;
   const Restriction* earlier = nullptr;
   std::size_t number = 1;  // This one, and all earlier ones.
 };
@@ -28,11 +28,11 @@ Limits usual_limits(const Policy& policy) {
 }
 
 // In the order of the calls.
-std::vector<const Terms*> terms_of_process() {
-  std::vector<const Terms*> all;
+std::vector<const LoadOptions*> options_of_process() {
+  std::vector<const LoadOptions*> all;
   const Restriction* restriction = last_restriction.load(std::memory_order_acquire);
   for (; restriction != nullptr; restriction = restriction->earlier) {
-    all.push_back(&restriction->terms);
+    all.push_back(&restriction->options);
   }
   std::ranges::reverse(all);
   return all;
@@ -40,10 +40,11 @@ std::vector<const Terms*> terms_of_process() {
 
 }  // namespace
 
-void restrict_process(const Terms& terms) {
-  auto added = std::make_unique<Restriction>(Restriction{.terms = terms});
+void restrict_process(const LoadOptions& options) {
+  auto added = std::make_unique<Restriction>(Restriction{.options = options});
   // Who loads something later may give limits, and not lift these.
-  if (terms.policy && !terms.limits) added->terms.limits = usual_limits(*terms.policy);
+  if (options.policy && !options.limits)
+    added->options.limits = usual_limits(*options.policy);
   const Restriction* last = last_restriction.load(std::memory_order_acquire);
   do {
     added->earlier = last;
@@ -58,28 +59,28 @@ std::size_t process_restrictions() {
   return last == nullptr ? 0 : last->number;
 }
 
-Admission::Admission(const Terms& terms) {
-  const std::vector<const Terms*> above = terms_of_process();
-  const auto take = [&](const Terms& each) {
+Gate::Gate(const LoadOptions& options) {
+  const std::vector<const LoadOptions*> above = options_of_process();
+  const auto take = [&](const LoadOptions& each) {
     if (each.policy) policies_.push_back(each.policy);
     if (each.keys) keys_.push_back(each.keys);
   };
-  take(terms);
-  for (const Terms* each : above) take(*each);
-  limits_ = terms.limits   ? *terms.limits
-            : terms.policy ? usual_limits(*terms.policy)
-                           : Limits{};
-  for (const Terms* each : above) {
+  take(options);
+  for (const LoadOptions* each : above) take(*each);
+  limits_ = options.limits   ? *options.limits
+            : options.policy ? usual_limits(*options.policy)
+                             : Limits{};
+  for (const LoadOptions* each : above) {
     if (each->limits) limits_ = stricter(limits_, *each->limits);
   }
 }
 
-bool Admission::is_data_only() const {
+bool Gate::is_data_only() const {
   return std::ranges::any_of(policies_,
                              [](const auto& policy) { return policy->is_data_only(); });
 }
 
-Result<VerifiedEnvelope> Admission::admit(BytesView bytes) const {
+Result<VerifiedEnvelope> Gate::open_trusted(BytesView bytes) const {
   for (const auto& ring : keys_) {
     Result<void> signed_by_one = ring->check(bytes);
     if (!signed_by_one) return tl::unexpected(std::move(signed_by_one.error()));
@@ -95,9 +96,8 @@ Result<VerifiedEnvelope> Admission::admit(BytesView bytes) const {
   return envelope;
 }
 
-std::optional<std::string> Admission::objection(Request request,
-                                                std::string_view module,
-                                                std::string_view name) const {
+std::optional<std::string> Gate::objection(Request request, std::string_view module,
+                                           std::string_view name) const {
   for (const auto& policy : policies_) {
     const Verdict verdict = policy->ask(request, module, name);
     if (!verdict.allows) return refusal(request, module, name, verdict);

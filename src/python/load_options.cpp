@@ -1,7 +1,7 @@
 // Tested by tests/python/untrusted/test_policy.py and
 // tests/python/untrusted/test_bombs.py.
 
-#include "python/terms.h"
+#include "python/load_options.h"
 
 #include <iterator>
 #include <memory>
@@ -76,18 +76,18 @@ Ref new_policy(PyObject* text) {
 
 const Policy& policy_of(PyObject* capsule) { return *pointer_of(capsule); }
 
-Terms terms_of(PyObject* tuple) {
+LoadOptions load_options_of(PyObject* tuple) {
   PyObject* policy = nullptr;
   PyObject* keys = nullptr;
   PyObject* limits = nullptr;
   if (!PyArg_ParseTuple(tuple, "OOO", &policy, &keys, &limits)) throw PyError();
-  Terms terms;
-  if (policy != Py_None) terms.policy = pointer_of(policy);
+  LoadOptions load_options;
+  if (policy != Py_None) load_options.policy = pointer_of(policy);
   if (keys != Py_None) {
-    terms.keys = {std::shared_ptr<const KeyRing>(), &key_ring_of(keys)};
+    load_options.keys = {std::shared_ptr<const KeyRing>(), &key_ring_of(keys)};
   }
-  if (limits != Py_None) terms.limits = limits_of(limits);
-  return terms;
+  if (limits != Py_None) load_options.limits = limits_of(limits);
+  return load_options;
 }
 
 Ref limits_tuple(const Limits& limits) {

@@ -5,7 +5,7 @@
 namespace waybill::extension {
 
 // The functions of the extension that have to do with what is let in;
-// waybill.security and _admission call them. Ends with a row of nulls.
+// waybill.security and _gate call them. Ends with a row of nulls.
 extern PyMethodDef kAdmissionMethods[];
 
 // The presets that Python has under these names too. Throws PyError.

@@ -4,10 +4,10 @@
 
 #include <memory>
 
-#include "admission_methods.h"
 #include "border.h"
+#include "gate_methods.h"
+#include "python/load_options.h"
 #include "python/runtime/text.h"
-#include "python/terms.h"
 
 namespace waybill::extension {
 
@@ -55,9 +55,9 @@ PyObject* ask(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
-PyObject* restrict_process(PyObject*, PyObject* terms) {
+PyObject* restrict_process(PyObject*, PyObject* load_options) {
   return guarded([&] {
-    Terms restriction = py::terms_of(terms);
+    LoadOptions restriction = py::load_options_of(load_options);
     if (restriction.keys) {  // Those that are added to the ring later do not count.
       restriction.keys = std::make_shared<const KeyRing>(restriction.keys->clone());
     }
@@ -81,7 +81,7 @@ PyMethodDef kAdmissionMethods[] = {
     {"doubts", doubts, METH_O, "doubts(policy, /) -> list"},
     {"ask", fast(ask), METH_FASTCALL,
      "ask(policy, request, module, name, /) -> (allowed, rule)"},
-    {"restrict_process", restrict_process, METH_O, "restrict_process(terms, /)"},
+    {"restrict_process", restrict_process, METH_O, "restrict_process(load_options, /)"},
     {"restrictions", restrictions, METH_NOARGS, "restrictions() -> int"},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -1,0 +1,226 @@
+// Tested by tests/verify/verify_places_test.cpp and tests/cli/test_inspect_code.py.
+
+#include "format/source_locations.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/hash.h"
+#include "format/code_body.h"
+#include "format/manifest_codec.h"
+#include "format/shapes.h"
+#include "wire/format.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+constexpr std::uint64_t kFields = 4;
+
+// Which code each function and code node of the payload has, in order.
+std::vector<std::uint32_t> uses_of(const Envelope& envelope) {
+  std::vector<std::uint32_t> uses;
+  Reader reader(envelope.payload.bytes, Limits{}, envelope.payload.offset);
+  Token token;
+  while (!reader.at_end() && reader.next(token)) {
+    std::uint8_t tag = 0;
+    if (token.type != TokenType::kArray || token.count == 0 ||
+        !reader.take_node_tag(tag) || !uses_code(tag)) {
+      continue;
+    }
+    std::uint64_t index = 0;
+    if (!reader.read_unsigned(index, UINT32_MAX, "a code index")) break;
+    uses.push_back(static_cast<std::uint32_t>(index));
+  }
+  return uses;
+}
+
+// Indices of the code nested directly in each body.
+std::vector<std::vector<std::uint32_t>> nested_of(const Envelope& envelope) {
+  std::map<ContentHash, std::uint32_t> index_of_hash;
+  std::vector<std::vector<std::uint32_t>> nested;
+  for (const CodeBody& body : envelope.code) {
+    index_of_hash.emplace(body.hash, static_cast<std::uint32_t>(nested.size()));
+    std::vector<std::uint32_t>& found = nested.emplace_back();
+    Reader reader(body.bytes, Limits{}, body.offset);
+    CodeFields fields;
+    if (!read_code_body(reader, body.bytes, fields)) continue;
+    each_constant(fields.constants, [&](const Reader& constant, BytesView) {
+      const auto bytes = nested_code(constant);
+      ContentHash hash{};
+      if (!bytes || bytes->size() != hash.size()) return;
+      std::ranges::copy(*bytes, hash.begin());
+      const auto known = index_of_hash.find(hash);
+      if (known != index_of_hash.end()) found.push_back(known->second);
+    });
+  }
+  return nested;
+}
+
+std::uint64_t hash_with(std::uint64_t before, const SourceLocation& location) {
+  const auto* file = reinterpret_cast<const std::uint8_t*>(location.file.data());
+  const std::uint64_t parts[] = {before, base::hash_of({file, location.file.size()}),
+                                 location.first_line,
+                                 base::hash_of(location.line_table.bytes)};
+  return base::hash_of({reinterpret_cast<const std::uint8_t*>(parts), sizeof parts});
+}
+
+}  // namespace
+
+bool SourceLocationReader::fail(std::size_t offset, std::string detail) {
+  return reader_.fail(ErrorCode::kMalformed, offset, std::move(detail));
+}
+
+bool SourceLocationReader::next(SourceLocation& location) {
+  if (!is_started_ && !start()) return false;
+  if (open_.empty() && done_ == count_) return finish();
+  location.depth = open_.size();
+  Token token;
+  if (!reader_.next(token) || !find_code(location, token.offset)) return false;
+  if (open_.empty()) {
+    ++done_;
+  } else {
+    --open_.back().left;
+  }
+  location.is_repeat = token.type == TokenType::kInteger;
+  if (location.is_repeat) return read_repeat(location, token.integer, token.offset);
+  if (token.type != TokenType::kArray || token.count != kFields) {
+    return fail(token.offset,
+                "a source location has file, line, line table and nested locations");
+  }
+  std::uint64_t line = 0;
+  if (!read_file(location.file)) return false;
+  location.after_file = reader_.offset();
+  if (!reader_.read_unsigned(line, INT32_MAX, "the first line of a source location") ||
+      !reader_.read_binary(location.line_table.bytes, "a line table")) {
+    return false;
+  }
+  location.first_line = static_cast<std::uint32_t>(line);
+  location.line_table.offset = reader_.offset() - location.line_table.bytes.size();
+  return read_nested(location);
+}
+
+bool SourceLocationReader::read_key(std::uint64_t& key) {
+  const std::size_t offset = reader_.offset();
+  if (!reader_.read_unsigned(key, UINT32_MAX, "a key of the debug information")) {
+    return false;
+  }
+  --keys_left_;
+  if (key < next_key_) {
+    return fail(offset, "the keys of the debug information should ascend");
+  }
+  next_key_ = key + 1;
+  return true;
+}
+
+// Reads up to the first location.
+bool SourceLocationReader::start() {
+  is_started_ = true;
+  if (!reader_.read_map(keys_left_, "the debug information")) return false;
+  std::uint64_t key = 0;
+  while (keys_left_ != 0) {
+    if (!read_key(key)) return false;
+    if (key != static_cast<std::uint64_t>(wire::NotesKey::kPlaces)) {
+      if (!reader_.skip()) return false;
+      continue;
+    }
+    const std::size_t offset = reader_.offset();
+    if (!reader_.read_array(count_, "the source locations")) return false;
+    return code_ == nullptr || count_ == code_->uses.size() ||
+           fail(offset, std::to_string(count_) + " source locations for " +
+                            std::to_string(code_->uses.size()) + " uses of code");
+  }
+  return true;
+}
+
+// Passes over what comes after the last location. False, for next().
+bool SourceLocationReader::finish() {
+  std::uint64_t key = 0;
+  while (keys_left_ != 0 && read_key(key) && reader_.skip()) {
+  }
+  return false;
+}
+
+bool SourceLocationReader::find_code(SourceLocation& location, std::size_t offset) {
+  if (code_ == nullptr) return true;
+  if (open_.empty()) {
+    location.code = code_->uses[done_];
+  } else {
+    const std::vector<std::uint32_t>& nested = code_->nested[open_.back().code];
+    location.code = nested[nested.size() - open_.back().left];
+  }
+  return location.code < code_->nested.size() ||
+         fail(offset, "a source location of code that is not there");
+}
+
+bool SourceLocationReader::read_repeat(SourceLocation& location, std::int64_t earlier,
+                                       std::size_t offset) {
+  // done_ counts this one too.
+  const bool is_one = earlier >= 0 && static_cast<std::uint64_t>(earlier) + 1 < done_ &&
+                      (code_ == nullptr ||
+                       code_->uses[static_cast<std::size_t>(earlier)] == location.code);
+  location.earlier = static_cast<std::size_t>(earlier);
+  close();
+  return is_one || fail(offset, "a source location repeats one of other code");
+}
+
+bool SourceLocationReader::read_file(std::string_view& file) {
+  if (!open_.empty() && reader_.read_nil()) {
+    file = open_.back().file;
+    return true;
+  }
+  const bool is_same = open_.empty() && file_.data() != nullptr;
+  if (!is_same || !reader_.skip_byte(wire::kSameFile)) {
+    if (!read_any_text(reader_, file, "the file of a source location")) return false;
+    if (open_.empty()) file_ = file;
+    return true;
+  }
+  file = file_;
+  return true;
+}
+
+bool SourceLocationReader::read_nested(const SourceLocation& location) {
+  const std::size_t offset = reader_.offset();
+  std::uint64_t count = 0;
+  if (!reader_.read_array(count, "the nested source locations")) return false;
+  if (code_ != nullptr && count != code_->nested[location.code].size()) {
+    return fail(offset, std::to_string(count) + " nested source locations for " +
+                            std::to_string(code_->nested[location.code].size()) +
+                            " nested code objects");
+  }
+  if (count != 0) open_.push_back({count, location.file, location.code});
+  close();
+  return true;
+}
+
+void SourceLocationReader::close() {
+  while (!open_.empty() && open_.back().left == 0) open_.pop_back();
+}
+
+std::vector<FirstLocation> first_locations(const Envelope& envelope) {
+  const std::vector<std::uint32_t> uses = uses_of(envelope);
+  const std::vector<std::vector<std::uint32_t>> nested = nested_of(envelope);
+  const CodeTree code{uses, nested};
+  std::vector<FirstLocation> found(envelope.code.size());
+  Reader reader(envelope.notes.bytes, Limits{}, envelope.notes.offset);
+  SourceLocationReader locations(reader, first_file(envelope.manifest), &code);
+  SourceLocation location;
+  while (locations.next(location)) {
+    if (location.is_repeat) continue;
+    FirstLocation& first = found[location.code];
+    if (first.is_known) {
+      first.later = hash_with(first.later, location);
+    } else {
+      first = {location, true, 0};
+    }
+  }
+  return found;
+}
+
+}  // namespace waybill::envelope
