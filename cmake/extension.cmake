@@ -26,7 +26,7 @@ target_link_libraries(_core PRIVATE waybill_objects waybill_options)
 waybill_link_for_people(_core)
 if(UNIX AND NOT APPLE)
   target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections
-    -Wl,--wrap=__gxx_personality_v0)
+    -Wl,--wrap=__gxx_personality_v0 -Wl,--wrap=__gcc_personality_v0)
   # The linker wraps what is code, and no intermediate form of it.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/python_ext/thread_exit.cpp
     PROPERTIES COMPILE_OPTIONS -fno-lto)
