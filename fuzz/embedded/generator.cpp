@@ -114,15 +114,12 @@ Value builtin(Random& random) {
 Value node_of(Random& random, const envelope::Shape& shape, int depth) {
   Value node = container(TokenType::kArray);
   node.items.push_back(node_tag(shape.tag));
-  const bool is_long = shape.most == envelope::kMany;
-  const std::size_t most = is_long ? 3 : shape.most;
+  const std::size_t most = shape.most == envelope::kMany ? 3 : shape.most;
   const std::size_t count = shape.least + below(random, most - shape.least + 1);
-  const bool calls = shape.tag == NodeTag::kObject || shape.tag == NodeTag::kNewObject;
   for (std::size_t i = 0; i < count; ++i) {
-    node.items.push_back(
-        calls && i == 0
-            ? builtin(random)
-            : random_value(random, shape.rules[is_long ? 0 : i], depth - 1));
+    const envelope::Part& part = *shape.part(i);
+    node.items.push_back(part.is_called ? builtin(random)
+                                        : random_value(random, part.rule, depth - 1));
   }
   return node;
 }
@@ -134,11 +131,11 @@ Value node_with(Random& random, NodeTag tag, int depth) {
 Value fields(Random& random, int depth) {
   Value map = container(TokenType::kMap);
   const std::uint64_t step = 1 + below(random, 6);
-  Rule rule;
-  for (std::uint64_t field = below(random, 4); envelope::rule_of_field(field, rule);
-       field += step) {
+  for (std::uint64_t field = below(random, 4);; field += step) {
+    const envelope::Part* part = envelope::function_part(field);
+    if (part == nullptr) break;
     map.items.push_back(number(static_cast<std::int64_t>(field)));
-    map.items.push_back(random_value(random, rule, depth));
+    map.items.push_back(random_value(random, part->rule, depth));
   }
   return map;
 }
@@ -154,8 +151,7 @@ Value object(Random& random, int depth) {
     case 3:
       return several(random, TokenType::kMap, Rule::kObject, Rule::kObject, depth - 1);
     default: {
-      const auto shapes = envelope::all_shapes();
-      return node_of(random, shapes[below(random, shapes.size())], depth);
+      return node_of(random, one_of(random, envelope::kShapes), depth);
     }
   }
 }

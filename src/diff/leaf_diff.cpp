@@ -40,7 +40,7 @@ Leaf leaf_of(Reader reader) {
   if (!reader.next(token)) return {};
   if (token.type == TokenType::kArray) {
     std::uint8_t tag = 0;
-    if (token.count != 2 || !reader.take_node_tag(tag) ||
+    if (token.count == 0 || !reader.take_node_tag(tag) ||
         tag != static_cast<std::uint8_t>(NodeTag::kByteArray) || !reader.next(token)) {
       return {};
     }

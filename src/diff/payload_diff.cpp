@@ -12,7 +12,7 @@
 #include "diff/leaf_diff.h"
 #include "diff/payload_tree.h"
 #include "format/code_body.h"
-#include "format/part_names.h"
+#include "format/shapes.h"
 #include "text/format_text.h"
 
 namespace waybill::envelope {
@@ -25,6 +25,7 @@ using Index = std::uint32_t;
 using Kind = ValueDifference::Kind;
 
 constexpr std::size_t kMostSteps = 32;  // Of a path that are shown: the last ones.
+constexpr std::size_t kClosure = position_of(NodeTag::kFunction, "closure");
 constexpr std::uint8_t kIsFree = 0x80;  // Of co_localspluskinds.
 
 // What the parts of a container are called.
@@ -210,13 +211,19 @@ class Walk {
   void visit_function(const Pair& pair) {
     const auto before = trees_[0].children(pair.before);
     const auto after = trees_[1].children(pair.after);
-    if (before.size() != 4 || after.size() != 4) return changed(pair);
-    visit_code(pair.before, pair.after, pair);
-    const std::uint8_t tag = trees_[0][pair.before].tag;
-    for (const std::size_t i : {1, 2}) {
-      push(before[i], after[i], pair.path, step_to(part_name(tag, i), i), Role::kValue);
+    const Shape& shape = shape_of(NodeTag::kFunction);
+    if (before.size() != shape.least || after.size() != shape.least) {
+      return changed(pair);
     }
-    push(before[3], after[3], pair.path, "", Role::kFunctionFields, pair.before);
+    visit_code(pair.before, pair.after, pair);
+    for (const std::size_t i :
+         {position_of(NodeTag::kFunction, "namespace"), kClosure}) {
+      push(before[i], after[i], pair.path, step_to(shape.parts[i].name, i),
+           Role::kValue);
+    }
+    constexpr std::size_t kFields = position_of(NodeTag::kFunction, "fields");
+    push(before[kFields], after[kFields], pair.path, "", Role::kFunctionFields,
+         pair.before);
   }
 
   // Code that changed is told with the code. What both have may have traded places,
@@ -316,7 +323,7 @@ class Walk {
   std::vector<std::string> cell_names(Index function) {
     std::vector<std::string> names;
     const std::vector<std::string>& free = free_names(code_index(0, function));
-    const auto cells = trees_[0].children(trees_[0].children(function)[2]);
+    const auto cells = trees_[0].children(trees_[0].children(function)[kClosure]);
     for (std::size_t i = 0; i < cells.size() && i < free.size(); ++i) {
       const bool is_own =
           trees_[0][cells[i]].tag == static_cast<std::uint8_t>(NodeTag::kCell);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "base/hash.h"
 
@@ -12,7 +11,6 @@ namespace waybill::envelope {
 namespace {
 
 using wire::ExtType;
-using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
 using wire::TokenType;
@@ -36,55 +34,41 @@ PayloadTree::PayloadTree(const Envelope& envelope) : envelope_(envelope) {
 }
 
 bool PayloadTree::build() {
-  std::vector<Frame> open;
-  Reader reader(envelope_.payload.bytes, Limits{}, envelope_.payload.offset);
-  do {
-    if (nodes_.size() == UINT32_MAX) return false;
-    bool is_code = false;
-    if (!open.empty()) {
-      is_code = std::exchange(open.back().is_code, false);
-      --open.back().left;
-    }
-    Token token;
-    if (!reader.next(token)) return false;
-    const auto index = static_cast<std::uint32_t>(nodes_.size());
-    nodes_.push_back({0, token.offset, 0, token.type, 0});
-    if (token.type == TokenType::kArray || token.type == TokenType::kMap) {
-      Node& node = nodes_.back();
-      std::uint64_t left =
-          token.type == TokenType::kMap ? token.count * 2 : token.count;
-      if (token.type == TokenType::kArray && left != 0 &&
-          reader.take_node_tag(node.tag)) {
-        --left;
-      }
-      const bool has_code = node.tag == static_cast<std::uint8_t>(NodeTag::kFunction) ||
-                            node.tag == static_cast<std::uint8_t>(NodeTag::kCode);
-      const auto type = static_cast<std::uint64_t>(node.type);
-      node.hash = mixed(type << 8 | node.tag, left);
-      open.push_back({index, left, has_code});
+  Cursor cursor(Reader(envelope_.payload.bytes, Limits{}, envelope_.payload.offset));
+  while (cursor.next()) {
+    std::uint32_t index = 0;
+    if (cursor.event() == CursorEvent::kClose) {
+      index = cursor.container().note;
+      nodes_[index].end = static_cast<std::uint32_t>(nodes_.size());
     } else {
-      nodes_[index].end = index + 1;
-      nodes_[index].hash = leaf_hash(token, reader.offset(), is_code, open);
-      if (!open.empty()) {
-        Node& around = nodes_[open.back().node];
-        around.hash = mixed(around.hash, nodes_[index].hash);
+      if (nodes_.size() == UINT32_MAX) return false;
+      index = static_cast<std::uint32_t>(nodes_.size());
+      const Token& token = cursor.token();
+      Node& node = nodes_.emplace_back();
+      node.offset = token.offset;
+      node.type = token.type;
+      if (cursor.event() == CursorEvent::kOpen) {
+        Cursor::Container& container = cursor.container();
+        container.note = index;
+        node.tag = container.tag;
+        const auto type = static_cast<std::uint64_t>(node.type);
+        node.hash = mixed(type << 8 | node.tag, container.count);
+        continue;
       }
+      node.end = index + 1;
+      node.hash = leaf_hash(cursor);
     }
-    while (!open.empty() && open.back().left == 0) {
-      Node& done = nodes_[open.back().node];
-      done.end = static_cast<std::uint32_t>(nodes_.size());
-      open.pop_back();
-      if (open.empty()) break;
-      Node& around = nodes_[open.back().node];
-      around.hash = mixed(around.hash, done.hash);
-    }
-  } while (!open.empty());
-  return true;
+    if (index == 0) continue;
+    Node& around = nodes_[cursor.around().note];
+    around.hash = mixed(around.hash, nodes_[index].hash);
+  }
+  return !cursor.reader().failed();
 }
 
-std::uint64_t PayloadTree::leaf_hash(const Token& token, std::size_t end, bool is_code,
-                                     const std::vector<Frame>& open) const {
-  if (is_code && token.type == TokenType::kInteger && token.integer >= 0 &&
+std::uint64_t PayloadTree::leaf_hash(Cursor& cursor) const {
+  const Token& token = cursor.token();
+  if (cursor.rule() == Rule::kCodeIndex && token.type == TokenType::kInteger &&
+      token.integer >= 0 &&
       static_cast<std::uint64_t>(token.integer) < envelope_.code.size()) {
     const CodeBody& body = envelope_.code[static_cast<std::size_t>(token.integer)];
     return salted(Salt::kCode, base::hash_of(body.hash));
@@ -92,7 +76,7 @@ std::uint64_t PayloadTree::leaf_hash(const Token& token, std::size_t end, bool i
   if (token.type == TokenType::kExtension) {
     std::uint64_t index = 0;
     const auto type = static_cast<ExtType>(token.ext_type);
-    if (type == ExtType::kReference) return reference_hash(token, open);
+    if (type == ExtType::kReference) return reference_hash(cursor);
     const auto& imports = envelope_.manifest.imports;
     if (type == ExtType::kModule && wire::index_of(token.bytes, index) &&
         index < imports.size()) {
@@ -102,11 +86,12 @@ std::uint64_t PayloadTree::leaf_hash(const Token& token, std::size_t end, bool i
     }
   }
   const std::size_t start = token.offset - envelope_.payload.offset;
-  return base::hash_of(envelope_.payload.bytes.subspan(start, end - token.offset));
+  return base::hash_of(
+      envelope_.payload.bytes.subspan(start, cursor.reader().offset() - token.offset));
 }
 
-std::uint64_t PayloadTree::reference_hash(const Token& token,
-                                          const std::vector<Frame>& open) const {
+std::uint64_t PayloadTree::reference_hash(const Cursor& cursor) const {
+  const Token& token = cursor.token();
   std::uint64_t number = 0;
   if (!wire::index_of(token.bytes, number) || number >= envelope_.shared.size()) {
     return base::hash_of(token.bytes);
@@ -122,7 +107,8 @@ std::uint64_t PayloadTree::reference_hash(const Token& token,
   // What is still open has no hash yet: a cycle. Its number depends on what else is
   // shared; how far up it is does not.
   const auto node = static_cast<std::uint32_t>(target - nodes_.begin());
-  const auto frame = std::ranges::lower_bound(open, node, {}, &Frame::node);
+  const auto open = cursor.open();
+  const auto frame = std::ranges::lower_bound(open, node, {}, &Cursor::Container::note);
   return salted(Salt::kOpenReference, static_cast<std::uint64_t>(open.end() - frame));
 }
 

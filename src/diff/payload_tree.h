@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "format/payload_cursor.h"
 #include "waybill/envelope.h"
-#include "wire/reader.h"
 
 namespace waybill::envelope {
 
@@ -37,18 +37,11 @@ class PayloadTree {
   wire::Reader at(std::uint32_t index) const;
 
  private:
-  // A container of which not all has been read.
-  struct Frame {
-    std::uint32_t node;
-    std::uint64_t left;
-    bool is_code;  // The next value is an index into the code section.
-  };
+  using Cursor = PayloadCursor<std::uint32_t>;  // The note: a node in nodes_.
 
   bool build();
-  std::uint64_t leaf_hash(const wire::Token& token, std::size_t end, bool is_code,
-                          const std::vector<Frame>& open) const;
-  std::uint64_t reference_hash(const wire::Token& token,
-                               const std::vector<Frame>& open) const;
+  std::uint64_t leaf_hash(Cursor& cursor) const;
+  std::uint64_t reference_hash(const Cursor& cursor) const;
 
   const Envelope& envelope_;
   std::vector<Node> nodes_;

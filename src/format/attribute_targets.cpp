@@ -7,22 +7,20 @@
 #include <algorithm>
 #include <utility>
 
-#include "wire/format.h"
-#include "wire/reader.h"
+#include "format/payload_cursor.h"
 
 namespace waybill::envelope {
 namespace {
 
 using wire::ExtType;
 using wire::NodeTag;
-using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
 class Walk {
  public:
   explicit Walk(const Envelope& envelope)
-      : shared_(envelope.shared), reader_(envelope.payload.bytes) {
+      : shared_(envelope.shared), cursor_(wire::Reader(envelope.payload.bytes)) {
     positions_.reserve(shared_.size());
     for (std::uint64_t position : shared_) {
       positions_.push_back({position, positions_.size()});
@@ -33,15 +31,15 @@ class Walk {
   }
 
   std::vector<AttributeTarget> run() {
-    stack_.push_back({1});
-    while (!stack_.empty()) {
-      if (stack_.back().left == 0) {
-        if (stack_.back().number != kNone) uses_[stack_.back().number].end = end();
-        stack_.pop_back();
-      } else if (!value()) {
-        return {};
+    while (cursor_.next()) {
+      if (cursor_.event() != CursorEvent::kClose) {
+        value();
+      } else if (const std::uint64_t number = cursor_.container().note.number;
+                 number != kNone) {
+        uses_[number].end = end();
       }
     }
+    if (cursor_.reader().failed()) return {};
     std::erase_if(found_, [&](const AttributeTarget& target) {
       return is_entangled(target.number);
     });
@@ -50,10 +48,9 @@ class Walk {
   }
 
  private:
-  enum class Kind : std::uint8_t { kOther, kClass, kAttributes, kEntries };
-  // The number of values before the attributes of a class that are left: those
-  // themselves and, maybe, the word.
-  static constexpr std::uint64_t kFieldsBefore = 5;
+  // kAttributes: a map of the attributes of a class. kEntries: one that is an
+  // attribute.
+  enum class Kind : std::uint8_t { kOther, kAttributes, kEntries };
   static constexpr std::uint64_t kNone = UINT64_MAX;
   // Where something stands that has to do with the object of this number.
   struct Position {
@@ -71,29 +68,20 @@ class Walk {
     std::uint32_t inside = 0;  // How many of these it is in, itself included.
   };
 
-  struct Open {
-    std::uint64_t left;
+  struct Note {
     Kind kind = Kind::kOther;
-    std::uint64_t fields = 0;      // kClass: those that came.
     BytesView class_id{};          // Of the class around.
     std::string_view name{};       // kAttributes: at hand. kEntries: around.
     std::string_view key{};        // kEntries: at hand.
-    bool is_key = true;            // Of maps: what comes next.
     bool is_key_text = false;      // The last key was text.
     std::uint64_t number = kNone;  // Of the references to it.
-    bool is_function = false;
-    bool is_closure = false;  // An array of cells: those of a function.
-    bool is_code = false;
-    std::uint32_t inside =
-        0;  // How many classes and functions it is in, as Use has it.
+    std::uint32_t inside = 0;      // How many classes and functions it is in: see Use.
   };
 
-  bool value() {
-    Open& around = stack_.back();
-    --around.left;
-    const std::size_t start = reader_.offset();
-    Token token;
-    if (!reader_.next(token)) return false;
+  void value() {
+    const Token& token = cursor_.token();
+    Note& around = cursor_.around().note;
+    const std::size_t start = token.offset;
     std::uint64_t number = kNone;
     if (is_reference(token, number)) {
       uses_[number].first = std::min<std::uint64_t>(uses_[number].first, start);
@@ -103,68 +91,75 @@ class Walk {
       number = number_at(start);
       if (number != kNone) uses_[number].end = end();
     }
-    const bool is_map =
-        around.kind == Kind::kAttributes || around.kind == Kind::kEntries;
     Kind inner = Kind::kOther;
-    if (is_map && around.is_key) {
+    if (around.kind != Kind::kOther) {
+      if (entry(around, number)) inner = Kind::kEntries;
+    } else if (is_in(NodeTag::kClass)) {
+      const std::uint64_t position = cursor_.around().index();
+      const bool is_id = position == position_of(NodeTag::kClass, "id");
+      if (is_id && token.type == TokenType::kBinary) around.class_id = token.bytes;
+      if (position == position_of(NodeTag::kClass, "attributes"))
+        inner = Kind::kAttributes;
+    }
+    if (cursor_.event() == CursorEvent::kOpen) open(number, inner);
+  }
+
+  // The key or the value of an attribute, or of an entry of one. Whether it is the
+  // value of an attribute.
+  bool entry(Note& around, std::uint64_t number) {
+    const Token& token = cursor_.token();
+    if (cursor_.around().is_key()) {
       around.is_key_text = token.type == TokenType::kText;
       std::string_view& text =
           around.kind == Kind::kAttributes ? around.name : around.key;
       if (around.is_key_text) text = token.text();
-    } else if (is_map && around.is_key_text) {
-      note(around, number);
-      if (around.kind == Kind::kAttributes) inner = Kind::kEntries;
-    } else if (around.kind == Kind::kClass) {
-      const std::uint64_t field = around.fields++;
-      if (field == 0 && token.type == TokenType::kBinary) around.class_id = token.bytes;
-      if (field == kFieldsBefore) inner = Kind::kAttributes;
+      return false;
     }
-    if (is_map) around.is_key = !around.is_key;
-    if (token.type == TokenType::kArray) open_array(token, number);
-    if (token.type == TokenType::kMap) open_map(token, number, inner);
-    return true;
+    if (around.is_key_text) note(around, number);
+    return around.is_key_text && around.kind == Kind::kAttributes;
   }
 
-  void open_array(const Token& token, std::uint64_t number) {
-    Open frame{token.count};
-    std::uint8_t number_of_tag = 0;
-    NodeTag tag{};
-    if (token.count != 0 && reader_.take_node_tag(number_of_tag)) {
-      --frame.left;
-      tag = static_cast<NodeTag>(number_of_tag);
+  bool is_in(NodeTag tag) {
+    const Shape* shape = cursor_.around().shape;
+    return shape != nullptr && shape->tag == tag;
+  }
+
+  // Whether what was opened last is code, or belongs to it.
+  bool is_code() {
+    const Shape* shape = cursor_.container().shape;
+    if (shape == nullptr) return false;
+    switch (shape->tag) {
+      case NodeTag::kClass:
+      case NodeTag::kFunction:
+      case NodeTag::kGlobal:
+      case NodeTag::kNamespace:
+      case NodeTag::kModule:
+        return true;
+      case NodeTag::kCell:  // One that is no function's is data.
+        return cursor_.rule() == Rule::kCell;
+      default:
+        return false;
     }
-    if (tag == NodeTag::kClass) frame.kind = Kind::kClass;
-    const Open& around = stack_.back();
-    frame.is_function = tag == NodeTag::kFunction;
-    frame.is_closure = tag == NodeTag{} && around.is_function;
-    // A cell that is no function's is data.
-    frame.is_code = tag == NodeTag::kClass || tag == NodeTag::kFunction ||
-                    tag == NodeTag::kGlobal || tag == NodeTag::kNamespace ||
-                    tag == NodeTag::kModule ||
-                    (tag == NodeTag::kCell && around.is_closure);
-    push(frame, number);
   }
 
-  // `kind`: what the map is if it stands where attributes or an attribute's value do.
-  void open_map(const Token& token, std::uint64_t number, Kind kind) {
-    Open frame{2 * token.count};
-    frame.kind = kind;
-    frame.class_id = stack_.back().class_id;
-    frame.name = stack_.back().name;
-    push(frame, number);
-  }
-
-  void push(Open& frame, std::uint64_t number) {
-    frame.inside = stack_.back().inside + (frame.is_code ? 1 : 0);
-    frame.number = number;
-    if (number != kNone) {
-      uses_[number].is_code = frame.is_code;
-      uses_[number].inside = frame.inside;
+  // `kind`: what a map is if it stands where attributes or an attribute's value do.
+  void open(std::uint64_t number, Kind kind) {
+    const Note& around = cursor_.around().note;
+    Note& note = cursor_.container().note;
+    if (cursor_.container().is_map) {
+      note.kind = kind;
+      note.class_id = around.class_id;
+      note.name = around.name;
     }
-    stack_.push_back(frame);
+    const bool is_own = is_code();
+    note.inside = around.inside + (is_own ? 1 : 0);
+    note.number = number;
+    if (number == kNone) return;
+    uses_[number].is_code = is_own;
+    uses_[number].inside = note.inside;
   }
 
-  std::uint64_t end() const { return reader_.offset(); }
+  std::uint64_t end() { return cursor_.reader().offset(); }
 
   bool is_reference(const Token& token, std::uint64_t& number) const {
     return token.type == TokenType::kExtension &&
@@ -215,7 +210,7 @@ class Walk {
     return false;
   }
 
-  void note(const Open& around, std::uint64_t number) {
+  void note(const Note& around, std::uint64_t number) {
     if (number == kNone || is_found_[number]) return;
     is_found_[number] = true;
     const bool is_entry = around.kind == Kind::kEntries;
@@ -223,14 +218,13 @@ class Walk {
   }
 
   const std::vector<std::uint64_t>& shared_;
-  Reader reader_;
+  PayloadCursor<Note> cursor_;
   Positions positions_;         // Of objects.
   Positions references_;        // To objects.
   std::size_t passed_ = 0;      // Of these.
   std::vector<bool> is_found_;  // By number.
   std::vector<Use> uses_;       // By number.
   std::size_t looks_left_ = 1 << 16;
-  std::vector<Open> stack_;
   std::vector<AttributeTarget> found_;
 };
 

@@ -1,88 +1,11 @@
-// The table of node shapes. A new kind of node is a new row here, a number in
-// wire/format.h and a row in docs/wire_format.md.
-// Tested by tests/verify/verify_test.cpp.
+// Tested by tests/verify/verify_test.cpp and tests/format/grammar_test.cpp.
 
 #include "format/shapes.h"
 
 namespace waybill::envelope {
 namespace {
 
-using enum Rule;
 using wire::FunctionField;
-using wire::NodeTag;
-
-constexpr Shape kShapes[] = {
-    {NodeTag::kTuple, "tuple", 0, kMany, {kObject}, true},
-    {NodeTag::kSet, "set", 0, kMany, {kObject}},
-    {NodeTag::kFrozenSet, "frozenset", 0, kMany, {kObject}, true},
-    {NodeTag::kByteArray, "bytearray", 1, 1, {kBinary}},
-    {NodeTag::kSlice, "slice", 3, 3, {kObject, kObject, kObject}, true},
-    {NodeTag::kRange, "range", 3, 3, {kObject, kObject, kObject}},
-    {NodeTag::kGlobal, "global", 2, 2, {kModuleOrNil, kText}, false, Request::kLookup},
-    {NodeTag::kNamespace,
-     "namespace",
-     4,
-     4,
-     {kTextOrNil, kTextOrNil, kBoolean, kBoolean},
-     false,
-     Request::kCode},
-    {NodeTag::kCell, "cell", 0, 1, {kObjectOrEmpty}, false, Request::kCode},
-    {NodeTag::kFunction,
-     "function",
-     4,
-     4,
-     {kCodeIndex, kNamespace, kCells, kFunctionFields},
-     false,
-     Request::kCode},
-    {NodeTag::kCode, "code", 1, 1, {kCodeIndex}, false, Request::kCode},
-    {NodeTag::kLazyImport,
-     "lazy_import",
-     2,
-     2,
-     {kText, kTextOrNil},
-     false,
-     Request::kImport},
-    {NodeTag::kClassDict, "class_dict", 1, 1, {kObject}, false, Request::kCode},
-    {NodeTag::kObject,
-     "object",
-     5,
-     6,
-     {kObject, kObjects, kObject, kObjects, kPairs, kObject},
-     false,
-     Request::kCall},
-    {NodeTag::kNewObject,
-     "new_object",
-     6,
-     6,
-     {kObject, kObjects, kPairs, kObject, kObjects, kPairs},
-     false,
-     Request::kCall},
-    {NodeTag::kClass,
-     "class",
-     6,
-     7,
-     {kIdOrNil, kObject, kObject, kObjects, kPairs, kPairs, kObject},
-     false,
-     Request::kCode},
-    {NodeTag::kPersistent, "persistent", 1, 1, {kObject}},
-    {NodeTag::kBuffer, "buffer", 2, 2, {kUnsigned, kBoolean}},
-    {NodeTag::kIdentified,
-     "identified",
-     2,
-     2,
-     {kBinary, kObject},
-     false,
-     Request::kCode},
-    {NodeTag::kModule,
-     "module",
-     3,
-     3,
-     {kNamespace, kNamedObjects, kBoolean},
-     false,
-     Request::kCode},
-    {NodeTag::kStreamReference, "stream_reference", 2, 2, {kUnsigned, kUnsigned}},
-    {NodeTag::kReplacement, "replacement", 1, 1, {kObject}, false, Request::kCall},
-};
 
 constexpr bool rows_are_in_order() {
   std::uint8_t tag = 1;
@@ -92,36 +15,10 @@ constexpr bool rows_are_in_order() {
   return true;
 }
 static_assert(rows_are_in_order(), "shape_of() finds a row by its tag");
+static_assert(kFunctionParts.size() ==
+              static_cast<std::size_t>(FunctionField::kImports) + 1);
 
 }  // namespace
-
-std::span<const Shape> all_shapes() { return kShapes; }
-
-const Shape* shape_of(std::uint8_t tag) {
-  return tag == 0 || tag > std::size(kShapes) ? nullptr : &kShapes[tag - 1];
-}
-
-bool rule_of_field(std::uint64_t field, Rule& rule) {
-  constexpr auto kLast = static_cast<std::uint64_t>(FunctionField::kImports);
-  if (field > kLast) return false;
-  switch (static_cast<FunctionField>(field)) {
-    case FunctionField::kGlobals:
-    case FunctionField::kImports:
-      rule = kNamedObjects;
-      return true;
-    case FunctionField::kCells:
-      rule = kObjectsOrEmpty;
-      return true;
-    default:
-      rule = kObject;
-      return true;
-  }
-}
-
-std::optional<Request> request_of(NodeTag tag) {
-  const Shape* shape = shape_of(static_cast<std::uint8_t>(tag));
-  return shape == nullptr ? std::nullopt : shape->request;
-}
 
 std::string_view describe(Rule rule) {
   switch (rule) {

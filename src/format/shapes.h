@@ -1,6 +1,8 @@
 #pragma once
 
-// What may stand inside each kind of node: the grammar of payloads as a table.
+// The grammar of payloads: what each kind of node holds, in order, and what it means.
+// A new kind of node is a new row here, a number in wire/format.h and a row in
+// docs/wire_format.md, which a test compares. No other file has a number of a position.
 
 #include <array>
 #include <cstdint>
@@ -54,36 +56,257 @@ inline bool is_referable(Rule rule) {
   return is_object(rule) || rule == Rule::kNamespace || rule == Rule::kCell;
 }
 
+// A value of a node, or of a function's fields.
+struct Part {
+  Rule rule = Rule::kObject;
+  std::string_view name = {};  // As reports spell it; items have none.
+  bool is_called = false;      // A callable that building the node calls.
+};
+
+inline constexpr std::uint8_t kMany = 0xff;
+
 struct Shape {
   wire::NodeTag tag;
   std::string_view name;  // As reports spell it.
   // How many values follow the tag.
   std::uint8_t least;
-  std::uint8_t most;  // Or kMany: any number, each by the first rule.
-  std::array<Rule, 7> rules;
+  std::uint8_t most;  // Or kMany: any number, each as the first part.
+  std::array<Part, 7> parts;
   bool is_constant = false;  // May stand among the constants of code.
   // What the node asks of a policy; nothing if it is data, or what the program itself
   // hands out (persistent ids, buffers, earlier payloads).
   std::optional<Request> request = {};
+
+  // What the value at this position is; null for one that the node has not.
+  constexpr const Part* part(std::size_t position) const {
+    if (most == kMany) return parts.data();
+    return position < most ? &parts[position] : nullptr;
+  }
 };
-inline constexpr std::uint8_t kMany = 0xff;
 
 // One row per node tag, in order of the tags.
-std::span<const Shape> all_shapes();
+inline constexpr auto kShapes = [] {
+  using enum Rule;
+  using enum Request;
+  using wire::NodeTag;
+  return std::to_array<Shape>({
+      {NodeTag::kTuple, "tuple", 0, kMany, {}, true},
+      {NodeTag::kSet, "set", 0, kMany, {}},
+      {NodeTag::kFrozenSet, "frozenset", 0, kMany, {}, true},
+      {NodeTag::kByteArray, "bytearray", 1, 1, {{{kBinary, "bytes"}}}},
+      {NodeTag::kSlice,
+       "slice",
+       3,
+       3,
+       {{{kObject, "start"}, {kObject, "stop"}, {kObject, "step"}}},
+       true},
+      {NodeTag::kRange,
+       "range",
+       3,
+       3,
+       {{{kObject, "start"}, {kObject, "stop"}, {kObject, "step"}}}},
+      {NodeTag::kGlobal,
+       "global",
+       2,
+       2,
+       {{{kModuleOrNil, "module"}, {kText, "name"}}},
+       false,
+       kLookup},
+      {NodeTag::kNamespace,
+       "namespace",
+       4,
+       4,
+       {{{kTextOrNil, "name"},
+         {kTextOrNil, "package"},
+         {kBoolean, "is_package"},
+         {kBoolean, "is_module"}}},
+       false,
+       kCode},
+      {NodeTag::kCell, "cell", 0, 1, {{{kObjectOrEmpty, "content"}}}, false, kCode},
+      {NodeTag::kFunction,
+       "function",
+       4,
+       4,
+       {{{kCodeIndex, "code"},
+         {kNamespace, "namespace"},
+         {kCells, "closure"},
+         {kFunctionFields, "fields"}}},
+       false,
+       kCode},
+      {NodeTag::kCode, "code", 1, 1, {{{kCodeIndex, "code"}}}, false, kCode},
+      {NodeTag::kLazyImport,
+       "lazy_import",
+       2,
+       2,
+       {{{kText, "module"}, {kTextOrNil, "name"}}},
+       false,
+       kImport},
+      {NodeTag::kClassDict, "class_dict", 1, 1, {{{kObject, "class"}}}, false, kCode},
+      {NodeTag::kObject,
+       "object",
+       5,
+       6,
+       {{{kObject, "callable", true},
+         {kObjects, "args"},
+         {kObject, "state"},
+         {kObjects, "items"},
+         {kPairs, "pairs"},
+         {kObject, "setter", true}}},
+       false,
+       kCall},
+      {NodeTag::kNewObject,
+       "new_object",
+       6,
+       6,
+       {{{kObject, "class", true},
+         {kObjects, "args"},
+         {kPairs, "kwargs"},
+         {kObject, "state"},
+         {kObjects, "items"},
+         {kPairs, "pairs"}}},
+       false,
+       kCall},
+      {NodeTag::kClass,
+       "class",
+       6,
+       7,
+       {{{kIdOrNil, "id"},
+         {kObject, "metaclass"},
+         {kObject, "name"},
+         {kObjects, "bases"},
+         {kPairs, "namespace"},
+         {kPairs, "attributes"},
+         {kObject, "word"}}},
+       false,
+       kCode},
+      {NodeTag::kPersistent, "persistent", 1, 1, {{{kObject, "id"}}}},
+      {NodeTag::kBuffer,
+       "buffer",
+       2,
+       2,
+       {{{kUnsigned, "number"}, {kBoolean, "is_readonly"}}}},
+      {NodeTag::kIdentified,
+       "identified",
+       2,
+       2,
+       {{{kBinary, "id"}, {kObject, "value"}}},
+       false,
+       kCode},
+      {NodeTag::kModule,
+       "module",
+       3,
+       3,
+       {{{kNamespace, "namespace"}, {kNamedObjects, "dict"}, {kBoolean, "is_part"}}},
+       false,
+       kCode},
+      {NodeTag::kStreamReference,
+       "stream_reference",
+       2,
+       2,
+       {{{kUnsigned, "payload"}, {kUnsigned, "position"}}}},
+      {NodeTag::kReplacement,
+       "replacement",
+       1,
+       1,
+       {{{kObject, "object"}}},
+       false,
+       kCall},
+  });
+}();
 
 // The row of a tag, or null.
-const Shape* shape_of(std::uint8_t tag);
-
-// Whether nodes of this tag start with an index into the code section.
-inline bool uses_code(std::uint8_t tag) {
-  const Shape* shape = shape_of(tag);
-  return shape != nullptr && shape->rules[0] == Rule::kCodeIndex;
+constexpr const Shape* shape_of(std::uint8_t tag) {
+  return tag == 0 || tag > kShapes.size() ? nullptr : &kShapes[tag - 1U];
+}
+constexpr const Shape& shape_of(wire::NodeTag tag) {
+  return *shape_of(static_cast<std::uint8_t>(tag));
 }
 
-// What such a node asks of a policy, if anything.
-std::optional<Request> request_of(wire::NodeTag tag);
+// The position of a value of a node, by its name. An unknown name does not compile.
+consteval std::size_t position_of(wire::NodeTag tag, std::string_view name) {
+  for (std::size_t i = 0; i < shape_of(tag).most; ++i) {
+    if (shape_of(tag).parts[i].name == name) return i;
+  }
+  throw "no part of that name";
+}
 
-// The rule of a field of a function; false if the field is unknown.
-bool rule_of_field(std::uint64_t field, Rule& rule);
+// The name of the value at a position of a node, as reports spell it. Empty if it has
+// none: items of a tuple, what is unknown here.
+constexpr std::string_view part_name(std::uint8_t tag, std::size_t position) {
+  const Shape* shape = shape_of(tag);
+  const Part* part = shape == nullptr ? nullptr : shape->part(position);
+  return part == nullptr ? std::string_view() : part->name;
+}
+
+// Whether nodes of this tag start with an index into the code section.
+constexpr bool uses_code(std::uint8_t tag) {
+  const Shape* shape = shape_of(tag);
+  return shape != nullptr && shape->parts[0].rule == Rule::kCodeIndex;
+}
+
+// The fields of a function, by wire::FunctionField.
+inline constexpr auto kFunctionParts = [] {
+  using enum Rule;
+  return std::to_array<Part>({
+      {kNamedObjects, "globals"},
+      {kObjectsOrEmpty, "closure"},
+      {kObject, "defaults"},
+      {kObject, "kwdefaults"},
+      {kObject, "annotations"},
+      {kObject, "annotate"},
+      {kObject, "type_params"},
+      {kObject, "dict"},
+      {kObject, "name"},
+      {kObject, "qualname"},
+      {kObject, "module"},
+      {kObject, "doc"},
+      {kNamedObjects, "imports"},
+  });
+}();
+
+// The row of a field, or null.
+constexpr const Part* function_part(std::uint64_t field) {
+  return field < kFunctionParts.size() ? &kFunctionParts[field] : nullptr;
+}
+
+// Its name, as reports spell it. Empty if it is unknown here.
+constexpr std::string_view function_field_name(std::uint64_t field) {
+  const Part* part = function_part(field);
+  return part == nullptr ? std::string_view() : part->name;
+}
+
+// What the values inside of a container may be.
+struct Contents {
+  const Part* parts = nullptr;  // One for each value; null: even and odd below.
+  Rule even = Rule::kObject;    // Of values with an even number of values left: keys.
+  Rule odd = Rule::kObject;
+  bool are_fields = false;  // Of a function: each key says what its value may be.
+};
+
+// Of a node.
+constexpr Contents contents_of(const Shape& shape) {
+  const Rule first = shape.parts[0].rule;
+  return {shape.most == kMany ? nullptr : shape.parts.data(), first, first};
+}
+
+// Of an array that is no node, or of a map, where a rule asks for one. What constants
+// hold are constants without code.
+constexpr Contents contents_of(Rule rule) {
+  switch (rule) {
+    case Rule::kConstant:
+    case Rule::kConstantOrCode:
+      return {.even = rule, .odd = rule};
+    case Rule::kCells:
+      return {.even = Rule::kCell, .odd = Rule::kCell};
+    case Rule::kObjectsOrEmpty:
+      return {.even = Rule::kObjectOrEmpty, .odd = Rule::kObjectOrEmpty};
+    case Rule::kNamedObjects:
+      return {.even = Rule::kText};
+    case Rule::kFunctionFields:
+      return {.even = Rule::kUnsigned, .are_fields = true};
+    default:
+      return {};
+  }
+}
 
 }  // namespace waybill::envelope

@@ -1,8 +1,8 @@
 // The payload as a tree of kinds and sizes, and counts of what is in it.
 //
 // One walk does both: everything is counted, and what the options leave room for is
-// shown. Each open container has a frame that knows where its items are shown, or that
-// they are not.
+// shown. Each open container has a note of where its items are shown, or that they are
+// not.
 // Tested by tests/report/report_test.cpp.
 
 #include <algorithm>
@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "format/part_names.h"
-#include "format/shapes.h"
+#include "format/payload_cursor.h"
 #include "report/report_model.h"
 #include "report/value_text.h"
 #include "wire/reader.h"
@@ -22,7 +21,6 @@ namespace waybill::envelope {
 namespace {
 
 using wire::ExtType;
-using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
 using wire::TokenType;
@@ -39,7 +37,8 @@ class Outline {
         names_(names),
         options_(options),
         max_depth_(std::min(options.max_depth, kDeepest)),
-        reader_(envelope.payload.bytes, Limits{}, envelope.payload.offset) {
+        cursor_(Reader(envelope.payload.bytes, Limits{}, envelope.payload.offset),
+                {.items = &top_.root}) {
     shared_.reserve(envelope.shared.size());
     for (const std::uint64_t position : envelope.shared) {
       shared_.push_back({envelope.payload.offset + position, shared_.size()});
@@ -48,26 +47,19 @@ class Outline {
   }
 
   void run(Json& model) {
-    Tree top;
-    top.root = Json::array();
-    stack_.push_back({.left = 1, .items = &top.root, .count = 1});
-    bool sound = true;
-    while (sound && !stack_.empty()) {
-      Frame& frame = stack_.back();
-      if (frame.left == 0) {
-        if (frame.shown != nullptr) {
-          (*frame.shown)["size"] = reader_.offset() - frame.offset;
-        }
-        stack_.pop_back();
-        continue;
+    top_.root = Json::array();
+    while (cursor_.next()) {
+      if (cursor_.event() == CursorEvent::kClose) {
+        close();
+      } else {
+        value();
       }
-      --frame.left;
-      sound = value(slot_in(frame));
     }
     Json& outline = begin_object(model, 3)["outline"];
-    if (!top.root.empty()) outline = std::move(top.root[0]);
+    if (!top_.root.empty()) outline = std::move(top_.root[0]);
     add_statistics(model["statistics"]);
-    if (reader_.failed()) set_error(model["error"], reader_.error());
+    const Reader& reader = cursor_.reader();
+    if (reader.failed()) set_error(model["error"], reader.error());
   }
 
  private:
@@ -76,24 +68,11 @@ class Outline {
     std::uint64_t offset;
     std::size_t number;
   };
-  struct Frame {
-    std::uint64_t left = 0;
+  struct Note {
     Json* items = nullptr;  // Where the items are shown; null: they are not.
     Json* shown = nullptr;  // The container itself; likewise.
-    std::size_t offset = 0;
-    bool is_map = false;
-    std::uint64_t count = 0;
-    std::uint8_t tag = 0;     // Of a node.
-    bool has_fields = false;  // A map by wire::FunctionField.
-
-    // Of the value that was taken last.
-    std::uint64_t position() const { return count - left - 1; }
-    bool is_key() const { return is_map && left % 2 != 0; }
   };
-
-  static bool is_function(std::uint8_t tag) {
-    return tag == static_cast<std::uint8_t>(NodeTag::kFunction);
-  }
+  using Container = PayloadCursor<Note>::Container;
 
   // What stands there, if references mean it; else null. Who made the envelope chose
   // the offsets, so they are in order and not hashed.
@@ -102,71 +81,68 @@ class Outline {
     return found != shared_.end() && found->offset == offset ? &*found : nullptr;
   }
 
-  // The place of the frame's next value in the outline, or null.
-  Json* slot_in(Frame& frame) {
-    if (frame.items == nullptr) return nullptr;
-    const bool is_second = frame.is_map && !frame.is_key();
-    if (!is_second && frame.items->size() == options_.max_items) {
-      frame.items = nullptr;
+  // The place of the value at hand in the outline, or null.
+  Json* slot_here() {
+    Container& around = cursor_.around();
+    Json*& items = around.note.items;
+    if (items == nullptr) return nullptr;
+    const bool is_second = around.is_map && !around.is_key();
+    if (!is_second && items->size() == options_.max_items) {
+      items = nullptr;
       return nullptr;
     }
-    Json* into = frame.items;
-    if (frame.is_map && !is_second) into->push_back(Json::array());
-    if (frame.is_map) into = &into->back();
+    Json* into = items;
+    if (around.is_map && !is_second) into->push_back(Json::array());
+    if (around.is_map) into = &into->back();
     Json& slot = begin_object(into->emplace_back(), kMostKeys);
-    const std::string_view name = part_name(frame.tag, frame.position());
+    const std::string_view name = field_name(around);
     if (!name.empty()) slot["field"] = name;
     return &slot;
   }
 
-  bool value(Json* slot) {
-    const std::size_t offset = reader_.offset();
-    Token token;
-    if (!reader_.next(token)) return false;
+  // The part of a node that the value at hand is, or the field of a function that the
+  // value behind this key is.
+  static std::string_view field_name(const Container& around) {
+    if (around.is_key()) return function_field_name(around.field);
+    return part_name(around.tag, around.index());
+  }
+
+  void value() {
+    const Token& token = cursor_.token();
+    Json* slot = slot_here();
     ++values_;
-    if (slot != nullptr) add_field(stack_.back(), token, *slot);
-    if (token.type == TokenType::kArray) {
-      array(token, slot);
-    } else if (token.type == TokenType::kMap) {
-      open("dict", token, slot, token.count, true);
+    if (cursor_.event() == CursorEvent::kOpen) {
+      open(slot);
     } else if (slot != nullptr) {
       leaf(token, *slot);
     }
     count(token);
-    if (slot == nullptr) return true;
-    if (const Shared* shared = shared_at(offset)) (*slot)["shared"] = shared->number;
-    return true;
+    if (slot == nullptr) return;
+    const Shared* shared = shared_at(token.offset);
+    if (shared != nullptr) (*slot)["shared"] = shared->number;
   }
 
-  // Which field of a function the value behind this key is.
-  static void add_field(const Frame& frame, const Token& key, Json& slot) {
-    if (!frame.has_fields || !frame.is_key() || key.type != TokenType::kInteger) return;
-    const std::string_view name =
-        function_field_name(static_cast<std::uint64_t>(key.integer));
-    if (!name.empty()) slot["field"] = name;
+  void close() {
+    const Container& container = cursor_.container();
+    if (container.note.shown == nullptr) return;
+    (*container.note.shown)["size"] = cursor_.reader().offset() - container.offset;
   }
 
-  void array(const Token& token, Json* slot) {
-    std::uint8_t tag = 0;
-    if (token.count == 0 || !reader_.take_node_tag(tag)) {
-      open("list", token, slot, token.count, false);
-      return;
-    }
-    const Shape* shape = shape_of(tag);
-    const std::string kind =
-        shape != nullptr ? std::string(shape->name) : "unknown_" + std::to_string(tag);
+  // What a container is, as the outline spells it. Counts nodes.
+  std::string kind_of(const Container& container) {
+    if (container.is_map) return "dict";
+    if (container.tag == 0) return "list";
+    std::string kind = container.shape != nullptr
+                           ? std::string(container.shape->name)
+                           : "unknown_" + std::to_string(container.tag);
     ++nodes_[kind];
-    const bool has_code =
-        is_function(tag) || tag == static_cast<std::uint8_t>(NodeTag::kCode);
-    if (slot != nullptr && has_code) add_code(*slot, kind);
-    open(kind, token, slot, token.count - 1, false, tag);
+    return kind;
   }
 
   // Which code a function or code node uses, before its items.
-  void add_code(Json& slot, const std::string& kind) {
-    Reader ahead = reader_;
+  void add_code(Json& slot) {
+    Reader ahead = cursor_.reader();
     Token index;
-    slot["kind"] = kind;
     if (!ahead.next(index) || index.type != TokenType::kInteger || index.integer < 0 ||
         static_cast<std::uint64_t>(index.integer) >= names_.size()) {
       return;
@@ -176,33 +152,29 @@ class Outline {
         start_of(names_[static_cast<std::size_t>(index.integer)], options_.max_text);
   }
 
-  void open(const std::string& kind, const Token& token, Json* slot,
-            std::uint64_t items, bool is_map, std::uint8_t tag = 0) {
-    const Frame& around = stack_.back();
-    Frame frame;
-    frame.count = is_map ? items * 2 : items;
-    frame.left = frame.count;
-    frame.offset = token.offset;
-    frame.is_map = is_map;
-    frame.tag = tag;
-    frame.has_fields = is_map && is_function(around.tag) && around.left == 0;
-    if (slot != nullptr) {
-      frame.shown = slot;
-      const bool has_room = stack_.size() <= max_depth_;
-      const std::uint64_t shown =
-          has_room ? std::min<std::uint64_t>(items, options_.max_items) : 0;
-      // All keys are made here: later ones would move the others in memory.
-      if (shared_at(token.offset) != nullptr) (*slot)["shared"] = nullptr;
+  void open(Json* slot) {
+    Container& container = cursor_.container();
+    const std::size_t depth = cursor_.open().size();
+    deepest_ = std::max(deepest_, depth);
+    const std::string kind = kind_of(container);
+    if (slot == nullptr) return;
+    const std::uint64_t items =
+        container.is_map ? container.count / 2 : container.count;
+    const std::uint64_t shown =
+        depth <= max_depth_ ? std::min<std::uint64_t>(items, options_.max_items) : 0;
+    // All keys are made here: later ones would move the others in memory.
+    if (uses_code(container.tag)) {
       (*slot)["kind"] = kind;
-      (*slot)["offset"] = token.offset;
-      (*slot)["size"] = 0;
-      (*slot)["count"] = items;
-      if (shown < items) (*slot)["more"] = items - shown;
-      (*slot)["items"] = Json::array();
-      if (shown != 0) frame.items = &(*slot)["items"];
+      add_code(*slot);
     }
-    deepest_ = std::max(deepest_, stack_.size());
-    stack_.push_back(frame);
+    if (shared_at(container.offset) != nullptr) (*slot)["shared"] = nullptr;
+    (*slot)["kind"] = kind;
+    (*slot)["offset"] = container.offset;
+    (*slot)["size"] = 0;
+    (*slot)["count"] = items;
+    if (shown < items) (*slot)["more"] = items - shown;
+    (*slot)["items"] = Json::array();
+    container.note = {shown != 0 ? &(*slot)["items"] : nullptr, slot};
   }
 
   void leaf(const Token& token, Json& slot) {
@@ -313,9 +285,9 @@ class Outline {
   const std::vector<std::string>& names_;
   const ReportOptions& options_;
   std::size_t max_depth_;
-  Reader reader_;
+  Tree top_;  // Holds the outline.
+  PayloadCursor<Note> cursor_;
   std::vector<Shared> shared_;  // By offset.
-  std::vector<Frame> stack_;
   std::size_t deepest_ = 0;
   std::uint64_t values_ = 0;
   std::uint64_t references_ = 0;

@@ -184,7 +184,9 @@ class Writer {
   }
 
   std::string class_name(Reader& ahead) const {
-    if (!ahead.skip() || !ahead.skip()) return "?";
+    for (std::size_t i = position_of(NodeTag::kClass, "name"); i != 0; --i) {
+      if (!ahead.skip()) return "?";
+    }
     return text_of_next(ahead);
   }
 

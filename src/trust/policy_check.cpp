@@ -1,20 +1,22 @@
-// Asks a policy about an envelope. verify() has passed, so the walk needs no rules:
-// each node says by its tag what it would do, and where callables stand is known.
+// Asks a policy about an envelope. verify() has passed, so the grammar tells what each
+// node would do, and which of its values are called.
 // Tested by tests/trust/policy_test.cpp.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "format/shapes.h"
+#include "format/payload_cursor.h"
 #include "waybill/policy.h"
 #include "wire/reader.h"
 
 namespace waybill {
 namespace {
 
+using envelope::CursorEvent;
+using envelope::Part;
 using wire::ExtType;
-using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
 using wire::TokenType;
@@ -29,32 +31,17 @@ class PolicyCheck {
   PolicyCheck(const Envelope& envelope, const Policy& policy)
       : envelope_(envelope),
         policy_(policy),
-        reader_(envelope.payload.bytes, kUnlimited, envelope.payload.offset) {}
+        cursor_(Reader(envelope.payload.bytes, kUnlimited, envelope.payload.offset)) {}
 
   Result<void> run() {
     if (check_manifest() && check_code() && check_payload()) return {};
-    return tl::unexpected(reader_.error());
+    return tl::unexpected(cursor_.reader().error());
   }
 
  private:
   // It is known by now to be within what the reader of the envelope allows.
   static constexpr Limits kUnlimited = {.max_values = Limits::kNone,
                                         .max_depth = Limits::kNone};
-
-  // An open container.
-  struct Frame {
-    std::uint64_t left;
-    std::uint64_t count;
-    NodeTag tag;  // 0: none.
-
-    // Whether the value that comes next is called.
-    bool is_callable_next() const {
-      constexpr std::uint64_t kWithSetter = 6;
-      if (tag != NodeTag::kObject && tag != NodeTag::kNewObject) return false;
-      return left == count ||
-             (tag == NodeTag::kObject && count == kWithSetter && left == 1);
-    }
-  };
 
   // What stands at a position, counted from the start of the payload, that a reference
   // may mean: only what has a name or comes along.
@@ -66,7 +53,7 @@ class PolicyCheck {
   bool ask(const Asked& asked, std::size_t offset, const std::string& why = {}) {
     const Verdict verdict = policy_.ask(asked.request, asked.module, asked.name);
     return verdict.allows ||
-           reader_.fail(
+           cursor_.reader().fail(
                ErrorCode::kRefused, offset,
                refusal(asked.request, asked.module, asked.name, verdict) + why);
   }
@@ -86,68 +73,48 @@ class PolicyCheck {
   }
 
   bool check_payload() {
-    stack_.push_back({1, 1, NodeTag{}});
-    while (!stack_.empty()) {
-      if (stack_.back().left == 0) {
-        stack_.pop_back();
-        continue;
-      }
-      if (stack_.back().is_callable_next() && !check_callable()) return false;
-      --stack_.back().left;
-      if (!check_value()) return false;
+    while (cursor_.next()) {
+      if (cursor_.event() == CursorEvent::kClose) continue;
+      const Part* part = cursor_.part();
+      if (part != nullptr && part->is_called && !check_callable()) return false;
+      if (cursor_.event() == CursorEvent::kOpen && !check_node()) return false;
     }
     return true;
   }
 
-  bool check_value() {
-    Token token;
-    if (!reader_.next(token)) return false;
-    if (token.type == TokenType::kMap) {
-      stack_.push_back({token.count * 2, token.count * 2, NodeTag{}});
-    } else if (token.type == TokenType::kArray) {
-      std::uint8_t tag = 0;
-      if (token.count == 0 || !reader_.take_node_tag(tag)) {
-        stack_.push_back({token.count, token.count, NodeTag{}});
-      } else {
-        stack_.push_back({token.count - 1, token.count - 1, static_cast<NodeTag>(tag)});
-        return check_node(static_cast<NodeTag>(tag), token.offset);
-      }
-    }
-    return true;
+  // What the node at hand asks for; nothing if it asks for nothing.
+  std::optional<Asked> asked_by_node() {
+    const envelope::Shape* shape = cursor_.container().shape;
+    if (shape == nullptr || !shape->request) return {};
+    Reader look = cursor_.reader();
+    if (shape->request == Request::kLookup) return global_at(look);
+    if (shape->request == Request::kImport) return lazy_import_at(look);
+    return Asked{*shape->request, {}, {}};
   }
 
   // What is called is asked about where it stands.
-  bool check_node(NodeTag tag, std::size_t offset) {
-    const auto request = envelope::request_of(tag);
-    if (!request || *request == Request::kCall) return true;
-    Reader look = reader_;
-    const Asked asked = *request == Request::kLookup   ? global_at(look)
-                        : *request == Request::kImport ? lazy_import_at(look)
-                                                       : Asked{*request, {}, {}};
+  bool check_node() {
+    const auto asked = asked_by_node();
+    if (!asked || asked->request == Request::kCall) return true;
+    const std::size_t offset = cursor_.token().offset;
     if (!envelope_.shared.empty()) {
-      known_.push_back({offset - envelope_.payload.offset, asked});
+      known_.push_back({offset - envelope_.payload.offset, *asked});
     }
-    return ask(asked, offset);
+    return ask(*asked, offset);
   }
 
   bool check_callable() {
-    Asked callable = callable_here();
+    Asked callable = cursor_.event() == CursorEvent::kOpen
+                         ? asked_by_node().value_or(Asked())
+                         : asked_by_reference();
     if (callable.request != Request::kCode) callable.request = Request::kCall;
-    return ask(callable, reader_.offset());
+    return ask(callable, cursor_.token().offset);
   }
 
-  // What stands there; without names where nobody knows them.
-  Asked callable_here() {
-    Reader look = reader_;
-    Token token;
-    if (!look.next(token)) return {};
-    std::uint8_t tag = 0;
-    if (token.type == TokenType::kArray && token.count != 0 &&
-        look.take_node_tag(tag)) {
-      const auto request = envelope::request_of(static_cast<NodeTag>(tag));
-      if (request == Request::kLookup) return global_at(look);
-      return request == Request::kCode ? Asked{Request::kCode, {}, {}} : Asked();
-    }
+  // What the object asked for that the reference at hand means; without names where
+  // nobody knows them.
+  Asked asked_by_reference() const {
+    const Token& token = cursor_.token();
     std::uint64_t number = 0;
     if (token.type != TokenType::kExtension ||
         token.ext_type != static_cast<std::int8_t>(ExtType::kReference) ||
@@ -190,8 +157,7 @@ class PolicyCheck {
 
   const Envelope& envelope_;
   const Policy& policy_;
-  Reader reader_;
-  std::vector<Frame> stack_;
+  envelope::PayloadCursor<> cursor_;
   std::vector<Known> known_;  // In the order of the payload: by position.
 };
 

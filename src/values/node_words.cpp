@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "format/code_body.h"
+#include "format/shapes.h"
 #include "wire/reader.h"
 
 namespace waybill::envelope {
@@ -73,11 +74,10 @@ class Search {
       case NodeTag::kFunction:
       case NodeTag::kCode:
         return code();
-      case NodeTag::kClass:  // After its id and metaclass.
-        return reader_.skip() && reader_.skip() ? std::nullopt
-                                                : std::optional<std::string>("");
-      case NodeTag::kIdentified:  // After its id.
-        return reader_.skip() ? std::nullopt : std::optional<std::string>("");
+      case NodeTag::kClass:
+        return after(position_of(NodeTag::kClass, "name"));
+      case NodeTag::kIdentified:
+        return after(position_of(NodeTag::kIdentified, "value"));
       case NodeTag::kObject:
       case NodeTag::kNewObject:
       case NodeTag::kReplacement:
@@ -89,6 +89,14 @@ class Search {
       default:
         return "";
     }
+  }
+
+  // What stands behind so many values tells; nothing does if they cannot be read.
+  std::optional<std::string> after(std::size_t values) {
+    for (; values != 0; --values) {
+      if (!reader_.skip()) return "";
+    }
+    return std::nullopt;
   }
 
   std::string global() {

@@ -69,6 +69,17 @@ class ValueBuilder {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   static constexpr std::size_t kBytesPerValue = 16;  // Of text; see max_unfolded.
+  // Parts of an object.
+  static constexpr std::size_t kCallable =
+                                   envelope::position_of(NodeTag::kObject, "callable"),
+                               kArguments =
+                                   envelope::position_of(NodeTag::kObject, "args"),
+                               kState =
+                                   envelope::position_of(NodeTag::kObject, "state"),
+                               kItems =
+                                   envelope::position_of(NodeTag::kObject, "items"),
+                               kPairs =
+                                   envelope::position_of(NodeTag::kObject, "pairs");
 
   // A container that is being filled. Of a map, keys and values are in turn.
   struct Frame {
@@ -297,7 +308,8 @@ class ValueBuilder {
   }
 
   bool is_callable() const {
-    return !stack_.empty() && stack_.back().is_object && stack_.back().next == 1;
+    return !stack_.empty() && stack_.back().is_object &&
+           stack_.back().next == kCallable + 1;
   }
 
   // A Standard without a type, which no other place has.
@@ -328,17 +340,17 @@ class ValueBuilder {
     // References may mean what stands in them, so they stay until all is built.
     const Value& object = folded_.emplace_back(std::move(*frame.into));
     const std::vector<Value>& parts = *object.items();
-    const auto* callable = parts[0].get_if<data::Standard>();
+    const auto* callable = parts[kCallable].get_if<data::Standard>();
     std::optional<data::Standard> made;
-    constexpr std::size_t kParts = 5;
-    if (parts.size() != kParts || parts[1].kind() != Kind::kList ||
-        parts[3].kind() != Kind::kList || parts[4].kind() != Kind::kMap) {
+    if (parts.size() != envelope::shape_of(NodeTag::kObject).least ||
+        parts[kArguments].kind() != Kind::kList ||
+        parts[kItems].kind() != Kind::kList || parts[kPairs].kind() != Kind::kMap) {
       return refuse_node(frame.offset, static_cast<std::uint8_t>(NodeTag::kObject));
     }
-    const bool is_bare = parts[2].is_nil() && parts[3].items()->empty() &&
-                         parts[4].get_if<data::Map>()->pairs.empty();
+    const bool is_bare = parts[kState].is_nil() && parts[kItems].items()->empty() &&
+                         parts[kPairs].get_if<data::Map>()->pairs.empty();
     if (callable != nullptr && callable->type.empty() && is_bare) {
-      made = envelope::standard_value(callable->text, *parts[1].items());
+      made = envelope::standard_value(callable->text, *parts[kArguments].items());
     }
     if (!made)
       return refuse_node(frame.offset, static_cast<std::uint8_t>(NodeTag::kObject));

@@ -5,6 +5,7 @@
 #include "verify/bare_function.h"
 
 #include "format/frame.h"
+#include "format/shapes.h"
 #include "format/source_locations.h"
 #include "verify/code_soundness.h"
 #include "verify/payload_check.h"
@@ -29,10 +30,10 @@ bool read_array_of(Reader& reader, std::uint64_t expected) {
   return reader.read_array(count, {}) && count == expected;
 }
 
-bool read_node(Reader& reader, NodeTag tag, std::uint64_t values) {
+bool read_node(Reader& reader, NodeTag tag) {
   std::uint8_t found = 0;
-  return read_array_of(reader, values + 1) && reader.take_node_tag(found) &&
-         found == static_cast<std::uint8_t>(tag);
+  return read_array_of(reader, shape_of(tag).most + 1U) &&
+         reader.take_node_tag(found) && found == static_cast<std::uint8_t>(tag);
 }
 
 bool read_name(Reader& reader, std::string_view& name) {
@@ -90,7 +91,7 @@ bool read_code(Reader& reader, const PythonVersion& python, BareFunction& functi
 
 bool read_namespace(Reader& reader, BareFunction& function) {
   bool is_modules_own = false;
-  return read_node(reader, NodeTag::kNamespace, 4) &&
+  return read_node(reader, NodeTag::kNamespace) &&
          read_name_or_nil(reader, function.module_name) &&
          read_name_or_nil(reader, function.package) &&
          read_flag(reader, function.is_package) && read_flag(reader, is_modules_own) &&
@@ -132,7 +133,7 @@ bool read_fields(Reader& reader, BareFunction& function) {
 }
 
 bool read_payload(Reader& reader, BareFunction& function) {
-  return read_node(reader, NodeTag::kFunction, 4) && read_exactly(reader, 0) &&
+  return read_node(reader, NodeTag::kFunction) && read_exactly(reader, 0) &&
          read_namespace(reader, function) && read_array_of(reader, 0) &&
          read_fields(reader, function);
 }

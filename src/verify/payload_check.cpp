@@ -92,7 +92,7 @@ bool PayloadCheck::sort_targets(Reader& reader) {
 bool PayloadCheck::check_payload(Reader& reader) {
   start_ = reader.offset();
   if (!sort_targets(reader)) return false;
-  if (!run(reader, {1, nullptr})) return false;
+  if (!run(reader, {1})) return false;
   if (!reader.at_end()) {
     return reader.fail(ErrorCode::kMalformed, reader.offset(),
                        "the payload is more than one value");
@@ -113,7 +113,7 @@ bool PayloadCheck::check_payload(Reader& reader) {
 bool PayloadCheck::check_constants(Reader& reader) {
   std::uint64_t count = 0;
   if (!reader.read_array(count, "the constants")) return false;
-  return run(reader, {count, nullptr, Rule::kConstantOrCode, Rule::kConstantOrCode});
+  return run(reader, {count, contents_of(Rule::kConstantOrCode)});
 }
 
 bool PayloadCheck::run(Reader& reader, const Frame& root) {
@@ -134,18 +134,20 @@ bool PayloadCheck::run(Reader& reader, const Frame& root) {
 }
 
 bool PayloadCheck::next_rule(Reader& reader, Frame& frame, Rule& rule) {
-  if (frame.script != nullptr) {
-    rule = *frame.script++;
+  Contents& contents = frame.contents;
+  if (contents.parts != nullptr) {
+    rule = contents.parts++->rule;
     return true;
   }
-  if (!frame.has_fields) {
-    rule = frame.left % 2 == 0 ? frame.even : frame.odd;
+  if (!contents.are_fields) {
+    rule = frame.left % 2 == 0 ? contents.even : contents.odd;
     return true;
   }
   const std::size_t offset = reader.offset();
   std::uint64_t field = 0;
   if (!reader.read_unsigned(field, UINT64_MAX, "a function field")) return false;
-  if (!rule_of_field(field, rule)) {
+  const Part* part = function_part(field);
+  if (part == nullptr) {
     return reader.fail(ErrorCode::kUnknownTag, offset,
                        "function field " + std::to_string(field) +
                            " is unknown; a newer waybill wrote it");
@@ -155,6 +157,7 @@ bool PayloadCheck::next_rule(Reader& reader, Frame& frame, Rule& rule) {
     return reader.fail(ErrorCode::kMalformed, offset, "a function field stands twice");
   }
   frame.fields_seen |= mask;
+  rule = part->rule;
   return true;
 }
 
@@ -227,13 +230,9 @@ bool PayloadCheck::value(Reader& reader, Rule rule) {
     case TokenType::kArray:
       return array(reader, token, rule);
     case TokenType::kMap: {
-      Frame frame{token.count * 2, nullptr};
-      if (rule == Rule::kNamedObjects) frame.even = Rule::kText;
-      if (rule == Rule::kFunctionFields) {
-        frame.left = token.count;
-        frame.has_fields = true;
-      }
-      return push(reader, token, frame);
+      const Contents contents = contents_of(rule);
+      return push(reader, token,
+                  {contents.are_fields ? token.count : token.count * 2, contents});
     }
     default:
       return true;
@@ -277,11 +276,8 @@ bool PayloadCheck::array(Reader& reader, const Token& token, Rule rule) {
     return node(reader, token, rule, tag);
   }
   if (meter_ != nullptr && !meter_->list(reader, token, stack_.size())) return false;
-  Rule item = Rule::kObject;
-  if (rule == Rule::kCells) item = Rule::kCell;
-  if (rule == Rule::kObjectsOrEmpty) item = Rule::kObjectOrEmpty;
   if (may_be_node && !is_object(rule)) return wrong(reader, token, rule);
-  return push(reader, token, {token.count, nullptr, item, item});
+  return push(reader, token, {token.count, contents_of(rule)});
 }
 
 bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
@@ -320,11 +316,9 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
                              std::to_string(wire::kMaxConstantDepth) +
                              " tuples or frozensets inside each other");
     }
-    return push(reader, token, {count, nullptr, Rule::kConstant, Rule::kConstant});
+    return push(reader, token, {count, contents_of(Rule::kConstant)});
   }
-  const Rule first = shape->rules[0];
-  const Rule* script = shape->most == kMany ? nullptr : shape->rules.data();
-  return push(reader, token, {count, script, first, first});
+  return push(reader, token, {count, contents_of(*shape)});
 }
 
 // Passes over the node at hand if it is the next that is known, and refers to the same.

@@ -43,12 +43,9 @@ class PayloadCheck {
  private:
   // Values still to come inside a container, and what they may be.
   struct Frame {
-    std::uint64_t left;
-    const Rule* script;         // One rule for each value; null: even and odd below.
-    Rule even = Rule::kObject;  // Of values with an even number of values left: keys.
-    Rule odd = Rule::kObject;
+    std::uint64_t left;  // Of the fields of a function: pairs.
+    Contents contents = {};
     std::uint16_t fields_seen = 0;
-    bool has_fields = false;  // Pairs of a function's fields; `left` counts pairs.
   };
   // A position that references mean.
   struct Target {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "wire/reader.h"
+#include "format/payload_cursor.h"
 
 namespace waybill::envelope {
 namespace {
@@ -17,10 +17,8 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-// Whether making it runs code of others, who get what is in it.
-bool is_call(NodeTag tag) {
-  return tag == NodeTag::kObject || tag == NodeTag::kNewObject;
-}
+// Whether making it calls code of others, who get what is in it.
+bool is_call(const Shape& shape) { return shape.parts[0].is_called; }
 
 // What a node means beyond its bytes, manifest and code: what the program gives, other
 // payloads, what is counted or kept aside.
@@ -57,18 +55,23 @@ bool is_of_functions(NodeTag tag) {
 class Walk {
  public:
   explicit Walk(const Envelope& envelope)
-      : envelope_(envelope), reader_(envelope.payload.bytes) {}
+      : envelope_(envelope), cursor_(wire::Reader(envelope.payload.bytes)) {}
 
   bool run() {
-    stack_.push_back({1});
-    while (!stack_.empty()) {
-      if (stack_.back().left == 0) {
-        close();
-      } else if (!value()) {
-        return false;
+    while (cursor_.next()) {
+      switch (cursor_.event()) {
+        case CursorEvent::kLeaf:
+          leaf();
+          break;
+        case CursorEvent::kOpen:
+          open();
+          break;
+        case CursorEvent::kClose:
+          close();
+          break;
       }
     }
-    return true;
+    return !cursor_.reader().failed();
   }
 
   std::vector<ReusableNode> known() {
@@ -97,8 +100,7 @@ class Walk {
       return start <= position && position < end;
     }
   };
-  struct Open {
-    std::uint64_t left;
+  struct Note {
     std::size_t candidate = kNone;  // Into candidates_.
     bool is_function = false;
     bool is_in_call = false;
@@ -113,94 +115,70 @@ class Walk {
     std::uint32_t code;
   };
 
-  bool value() {
-    const Open around = stack_.back();
-    --stack_.back().left;
-    Token token;
-    if (!reader_.next(token)) return false;
-    switch (token.type) {
-      case TokenType::kInteger:
-        // The first value of a function or code node.
-        if (is_code_index_) {
-          uses_.push_back({token.offset, static_cast<std::uint32_t>(token.integer)});
-        }
-        break;
-      case TokenType::kExtension: {
-        Reference reference{token.offset, 0, around.is_in_call};
-        if (token.ext_type == static_cast<std::int8_t>(ExtType::kReference) &&
-            wire::index_of(token.bytes, reference.number)) {
-          references_.push_back(reference);
-        }
-        break;
-      }
-      case TokenType::kArray:
-      case TokenType::kMap:
-        open(token);
-        return true;
-      default:
-        break;
+  void leaf() {
+    const Token& token = cursor_.token();
+    if (cursor_.rule() == Rule::kCodeIndex) {
+      uses_.push_back({token.offset, static_cast<std::uint32_t>(token.integer)});
     }
-    is_code_index_ = false;
-    return true;
+    Reference reference{token.offset, 0, cursor_.around().note.is_in_call};
+    if (token.type == TokenType::kExtension &&
+        token.ext_type == static_cast<std::int8_t>(ExtType::kReference) &&
+        wire::index_of(token.bytes, reference.number)) {
+      references_.push_back(reference);
+    }
   }
 
-  // Whether what is next is a function's, and not that of a class inside of it.
+  // Whether what is around the node that was opened last is a function's, and not that
+  // of a class inside of it.
   bool is_in_function() const {
-    const auto around = std::find_if(stack_.rbegin(), stack_.rend(), [](const Open& o) {
-      return o.candidate != kNone;
+    const auto around = cursor_.open().first(cursor_.open().size() - 1);
+    const auto found = std::find_if(around.rbegin(), around.rend(), [](const auto& o) {
+      return o.note.candidate != kNone;
     });
-    return around != stack_.rend() && around->is_function;
+    return found != around.rend() && found->note.is_function;
   }
 
-  void open(const Token& token) {
-    const bool is_map = token.type == TokenType::kMap;
-    std::uint8_t number = 0;
-    is_code_index_ = false;
-    Open frame{is_map ? 2 * token.count : token.count};
-    frame.is_in_call = stack_.back().is_in_call;
-    if (is_map || token.count == 0 || !reader_.take_node_tag(number)) {
-      stack_.push_back(frame);
-      return;
-    }
-    const auto tag = static_cast<NodeTag>(number);
-    if (tag == NodeTag::kNamespace) namespaces_.push_back(token.offset);
-    --frame.left;
-    frame.is_function = tag == NodeTag::kFunction;
-    if (!is_of_functions(tag)) {
-      for (const Open& around : stack_) {
-        if (around.is_function) candidates_[around.candidate].is_fit = false;
-      }
-    }
-    if (tag == NodeTag::kFunction || tag == NodeTag::kClass) {
-      frame.candidate = candidates_.size();
-      candidates_.push_back({tag, token.offset});
-      candidates_.back().is_fit = tag == NodeTag::kClass || !frame.is_in_call;
-    }
-    frame.is_in_call = frame.is_in_call || is_call(tag);
+  void open() {
+    Note& note = cursor_.container().note;
+    note.is_in_call = cursor_.around().note.is_in_call;
+    const Shape* shape = cursor_.container().shape;
+    if (shape == nullptr) return;
+    const std::size_t start = cursor_.container().offset;
+    const NodeTag tag = shape->tag;
+    const bool is_class = tag == NodeTag::kClass;
+    note.is_function = tag == NodeTag::kFunction;
+    if (tag == NodeTag::kNamespace) namespaces_.push_back(start);
+    if (!is_of_functions(tag)) spoil_around(true);
     bool is_fit = !means_more(tag);
-    if (tag == NodeTag::kClass) {
-      Reader ahead = reader_;
+    if (is_class) {
+      Reader ahead = cursor_.reader();
       BytesView id;
       // A class without an id is another each time.
       is_fit = ahead.read_binary(id, {});
-      classes_.push_back({token.offset, {id.begin(), id.end()}});
-      candidates_.back().is_fit = is_fit;
+      classes_.push_back({start, {id.begin(), id.end()}});
     }
     // What a call makes may differ each time, and a function that a class has keeps it.
-    is_fit = is_fit && !(is_call(tag) && is_in_function());
-    if (!is_fit) {
-      for (const Open& around : stack_) {
-        if (around.candidate != kNone) candidates_[around.candidate].is_fit = false;
-      }
+    if (!is_fit || (is_call(*shape) && is_in_function())) spoil_around(false);
+    if (is_class || note.is_function) {
+      note.candidate = candidates_.size();
+      candidates_.push_back({tag, start});
+      candidates_.back().is_fit = is_class ? is_fit : !note.is_in_call;
     }
-    is_code_index_ = tag == NodeTag::kFunction || tag == NodeTag::kCode;
-    stack_.push_back(frame);
+    note.is_in_call = note.is_in_call || is_call(*shape);
+  }
+
+  // Takes the nodes around the one that was opened last for none that can be reused.
+  void spoil_around(bool functions_only) {
+    for (const auto& around : cursor_.open()) {
+      if (around.note.candidate == kNone) continue;
+      if (functions_only && !around.note.is_function) continue;
+      candidates_[around.note.candidate].is_fit = false;
+    }
   }
 
   void close() {
-    const std::size_t candidate = stack_.back().candidate;
-    if (candidate != kNone) candidates_[candidate].end = reader_.offset();
-    stack_.pop_back();
+    const std::size_t candidate = cursor_.container().note.candidate;
+    if (candidate != kNone) candidates_[candidate].end = cursor_.reader().offset();
   }
 
   void drop_inner() {
@@ -314,9 +292,7 @@ class Walk {
   }
 
   const Envelope& envelope_;
-  Reader reader_;
-  std::vector<Open> stack_;
-  bool is_code_index_ = false;  // Of the value that is next.
+  PayloadCursor<Note> cursor_;
   std::vector<Candidate> candidates_;
   std::vector<ReusableNode::Class> classes_;  // Counted from the start of the payload.
   std::vector<Reference> references_;

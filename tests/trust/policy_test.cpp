@@ -176,7 +176,7 @@ TEST(Policy, DataPassesWithoutARule) {
 }
 
 TEST(Policy, EveryNodeThatIsNotDataAsksForSomething) {
-  for (const envelope::Shape& shape : envelope::all_shapes()) {
+  for (const envelope::Shape& shape : envelope::kShapes) {
     const bool is_data = shape.tag <= NodeTag::kRange;
     const bool is_handed_out = shape.tag == NodeTag::kPersistent ||
                                shape.tag == NodeTag::kBuffer ||

@@ -58,7 +58,7 @@ TEST(Verify, AcceptsTheSamples) {
 }
 
 TEST(Verify, KnowsAShapeForEachTag) {
-  EXPECT_EQ(envelope::all_shapes().size(), 22u);
+  EXPECT_EQ(envelope::kShapes.size(), 22u);
   EXPECT_EQ(envelope::shape_of(0), nullptr);
   EXPECT_EQ(envelope::shape_of(23), nullptr);
   EXPECT_EQ(envelope::shape_of(16)->name, "class");
@@ -162,7 +162,7 @@ TEST(Verify, RefusesATagThatStartsNoArray) {
 }
 
 TEST(Verify, RefusesNodesOfTheWrongLength) {
-  for (const envelope::Shape& shape : envelope::all_shapes()) {
+  for (const envelope::Shape& shape : envelope::kShapes) {
     if (shape.most == envelope::kMany) continue;
     EXPECT_EQ(verdict_on_payload([&](Writer& out) {
                 out.node(shape.tag, shape.most + 1u);
@@ -175,9 +175,10 @@ TEST(Verify, RefusesNodesOfTheWrongLength) {
 
 TEST(Verify, RefusesNodesWithValuesOfTheWrongType) {
   // No shape that asks for something asks for nothing but complex numbers.
-  for (const envelope::Shape& shape : envelope::all_shapes()) {
-    if (shape.rules[0] == envelope::Rule::kObject || shape.most == envelope::kMany ||
-        shape.rules[0] == envelope::Rule::kObjectOrEmpty) {
+  for (const envelope::Shape& shape : envelope::kShapes) {
+    if (shape.parts[0].rule == envelope::Rule::kObject ||
+        shape.most == envelope::kMany ||
+        shape.parts[0].rule == envelope::Rule::kObjectOrEmpty) {
       continue;
     }
     EXPECT_EQ(verdict_on_payload([&](Writer& out) {

@@ -33,8 +33,9 @@ Ref make_byte_array(GraphDecoder&, Frame& frame) {
 }
 
 Ref make_slice(GraphDecoder&, Frame& frame) {
-  return Ref::steal(PySlice_New(frame.children[0].get(), frame.children[1].get(),
-                                frame.children[2].get()));
+  return Ref::steal(PySlice_New(frame.part<NodeTag::kSlice>("start"),
+                                frame.part<NodeTag::kSlice>("stop"),
+                                frame.part<NodeTag::kSlice>("step")));
 }
 
 // A range holds ints, whatever it was made from. Where values are counted as a program
@@ -42,13 +43,14 @@ Ref make_slice(GraphDecoder&, Frame& frame) {
 Ref make_range(GraphDecoder& decoder, Frame& frame) {
   const bool are_ints = std::ranges::all_of(
       frame.children, [](const Ref& child) { return PyLong_Check(child.get()); });
-  if (!are_ints || PyObject_IsTrue(frame.children[2].get()) == 0) {
+  if (!are_ints || PyObject_IsTrue(frame.part<NodeTag::kRange>("step")) == 0) {
     decoder.fail(ErrorCode::kMalformed,
                  "a range has three ints, of which the step is not 0");
   }
   Ref range = Ref::steal(PyObject_CallFunctionObjArgs(
-      reinterpret_cast<PyObject*>(&PyRange_Type), frame.children[0].get(),
-      frame.children[1].get(), frame.children[2].get(), nullptr));
+      reinterpret_cast<PyObject*>(&PyRange_Type), frame.part<NodeTag::kRange>("start"),
+      frame.part<NodeTag::kRange>("stop"), frame.part<NodeTag::kRange>("step"),
+      nullptr));
   const std::size_t most = decoder.limits().max_unfolded;
   if (most == Limits::kNone) return range;
   const Py_ssize_t length = PyObject_Size(range.get());
@@ -105,9 +107,10 @@ void refuse_other_waybill(GraphDecoder& decoder, const Ref& module, PyObject* pa
 Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
   const State& state = decoder.state();
   ModuleImporter& modules = decoder.modules();
-  const bool is_builtin = frame.children[0].get() == Py_None;
-  const std::size_t index = is_builtin ? 0 : PyLong_AsSize_t(frame.children[0].get());
-  PyObject* path = frame.children[1].get();
+  const bool is_builtin = frame.part<NodeTag::kGlobal>("module") == Py_None;
+  const std::size_t index =
+      is_builtin ? 0 : PyLong_AsSize_t(frame.part<NodeTag::kGlobal>("module"));
+  PyObject* path = frame.part<NodeTag::kGlobal>("name");
   const Gate* gate = decoder.hooks().gate;
   PyObject* find_class = decoder.hooks().find_class;
   Ref name;
@@ -137,8 +140,8 @@ Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
 
 Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
   Ref globals;
-  if (frame.children[3].get() == Py_True) {
-    PyObject* name = frame.children[0].get();
+  if (frame.part<NodeTag::kNamespace>("is_module") == Py_True) {
+    PyObject* name = frame.part<NodeTag::kNamespace>("name");
     Ref module = Ref::steal(
         PyModule_NewObject(name == Py_None ? decoder.state().names.empty.get() : name));
     globals = Ref::share(PyModule_GetDict(module.get()));
@@ -146,17 +149,18 @@ Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
   } else {
     globals = Ref::steal(PyDict_New());
   }
-  const auto text_or_null = [&](std::size_t index) {
-    PyObject* text = frame.children[index].get();
+  const auto text_or_null = [&](PartOf<NodeTag::kNamespace> part) {
+    PyObject* text = frame.part(part);
     return text == Py_None ? nullptr : text;
   };
-  describe_namespace(decoder.state(), globals.get(), text_or_null(0), text_or_null(1),
-                     frame.children[2].get() == Py_True);
+  describe_namespace(decoder.state(), globals.get(), text_or_null("name"),
+                     text_or_null("package"),
+                     frame.part<NodeTag::kNamespace>("is_package") == Py_True);
   return globals;
 }
 
 Ref own_module(GraphDecoder& decoder, Frame& frame) {
-  PyObject* module = decoder.module_with(frame.children[0].get());
+  PyObject* module = decoder.module_with(frame.part<NodeTag::kModule>("namespace"));
   if (module == nullptr) {
     decoder.fail(ErrorCode::kBadReference, "a module whose namespace is no module's");
   }
@@ -164,7 +168,7 @@ Ref own_module(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref finish_module(GraphDecoder& decoder, Frame& frame) {
-  decoder.add_module(frame.object.get(), frame.children[2].get());
+  decoder.add_module(frame.object.get(), frame.part<NodeTag::kModule>("is_part"));
   return {};
 }
 
@@ -175,7 +179,7 @@ Ref load_persistent(GraphDecoder& decoder, Frame& frame) {
                  "an object with a persistent id, which only an Unpickler with "
                  "persistent_load() can find");
   }
-  return Ref::steal(PyObject_CallOneArg(load, frame.children[0].get()));
+  return Ref::steal(PyObject_CallOneArg(load, frame.part<NodeTag::kPersistent>("id")));
 }
 
 Ref take_buffer(GraphDecoder& decoder, Frame& frame) {
@@ -185,10 +189,11 @@ Ref take_buffer(GraphDecoder& decoder, Frame& frame) {
     if (PyErr_Occurred()) throw PyError();
     decoder.fail(ErrorCode::kUndeclared, "a buffer that was not given in `buffers`");
   }
-  if (PyLong_AsUnsignedLongLong(frame.children[0].get()) != decoder.next_buffer()) {
+  if (PyLong_AsUnsignedLongLong(frame.part<NodeTag::kBuffer>("number")) !=
+      decoder.next_buffer()) {
     decoder.fail(ErrorCode::kMalformed, "a buffer whose number is not the next");
   }
-  if (frame.children[1].get() == Py_False) return buffer;
+  if (frame.part<NodeTag::kBuffer>("is_readonly") == Py_False) return buffer;
   Ref view = Ref::steal(PyMemoryView_FromObject(buffer.get()));
   if (PyMemoryView_GET_BUFFER(view.get())->readonly != 0) return buffer;
   return Ref::steal(PyObject_CallMethod(view.get(), "toreadonly", nullptr));
@@ -196,26 +201,27 @@ Ref take_buffer(GraphDecoder& decoder, Frame& frame) {
 
 // What came with this id before, or what came now.
 Ref keep_identified(GraphDecoder& decoder, Frame& frame) {
-  PyObject* id = frame.children[0].get();
+  PyObject* id = frame.part<NodeTag::kIdentified>("id");
   bool is_known = false;
-  Ref object = decoder.claim(id, frame.children[1].get(), is_known);
+  Ref object = decoder.claim(id, frame.part<NodeTag::kIdentified>("value"), is_known);
   decoder.close_claim(id, object.get());
   return object;
 }
 
 Ref stand_in(GraphDecoder& decoder, Frame& frame) {
-  decoder.put_instead(frame.children[0].get());
+  decoder.put_instead(frame.part<NodeTag::kReplacement>("object"));
   return Ref::share(Py_None);
 }
 
 Ref find_earlier(GraphDecoder& decoder, Frame& frame) {
   PyObject* history = decoder.hooks().history;
-  const Py_ssize_t payload = PyLong_AsSsize_t(frame.children[0].get());
+  const Py_ssize_t payload =
+      PyLong_AsSsize_t(frame.part<NodeTag::kStreamReference>("payload"));
   PyErr_Clear();  // Beyond any list.
   PyObject* object = nullptr;
   if (history != nullptr && payload >= 0 && payload < PyList_GET_SIZE(history)) {
     object = PyDict_GetItemWithError(PyList_GET_ITEM(history, payload),
-                                     frame.children[1].get());
+                                     frame.part<NodeTag::kStreamReference>("position"));
   }
   if (object == nullptr) {
     if (PyErr_Occurred()) throw PyError();
@@ -233,17 +239,18 @@ Ref make_cell(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref fill_cell(GraphDecoder& decoder, Frame& frame) {
-  if (!frame.children.empty() && !decoder.is_empty(frame.children[0].get())) {
-    check(PyCell_Set(frame.object.get(), frame.children[0].get()));
+  if (!frame.children.empty() &&
+      !decoder.is_empty(frame.part<NodeTag::kCell>("content"))) {
+    check(PyCell_Set(frame.object.get(), frame.part<NodeTag::kCell>("content")));
   }
   return {};
 }
 
 Ref make_function(GraphDecoder& decoder, Frame& frame) {
-  const std::size_t body = PyLong_AsSize_t(frame.children[0].get());
+  const std::size_t body = PyLong_AsSize_t(frame.part<NodeTag::kFunction>("code"));
   Ref code = decoder.code().next_use(body);
-  PyObject* globals = frame.children[1].get();
-  PyObject* cells = frame.children[2].get();
+  PyObject* globals = frame.part<NodeTag::kFunction>("namespace");
+  PyObject* cells = frame.part<NodeTag::kFunction>("closure");
   if (!PyDict_CheckExact(globals) || !PyList_CheckExact(cells)) {
     decoder.fail(ErrorCode::kMalformed, "a function without namespace or cells");
   }
@@ -265,7 +272,7 @@ Ref make_function(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref make_code(GraphDecoder& decoder, Frame& frame) {
-  return decoder.code().next_use(PyLong_AsSize_t(frame.children[0].get()));
+  return decoder.code().next_use(PyLong_AsSize_t(frame.part<NodeTag::kCode>("code")));
 }
 
 Ref make_lazy_import(GraphDecoder& decoder, Frame& frame) {
@@ -275,13 +282,14 @@ Ref make_lazy_import(GraphDecoder& decoder, Frame& frame) {
         ErrorCode::kRefused,
         "a lazy import, which neither a policy nor find_class() can look into");
   }
-  return Ref::steal(PyObject_CallFunctionObjArgs(decoder.state().make_lazy_import.get(),
-                                                 frame.children[0].get(),
-                                                 frame.children[1].get(), nullptr));
+  return Ref::steal(
+      PyObject_CallFunctionObjArgs(decoder.state().make_lazy_import.get(),
+                                   frame.part<NodeTag::kLazyImport>("module"),
+                                   frame.part<NodeTag::kLazyImport>("name"), nullptr));
 }
 
 Ref class_dict(GraphDecoder& decoder, Frame& frame) {
-  PyObject* type = frame.children[0].get();
+  PyObject* type = frame.part<NodeTag::kClassDict>("class");
   if (!PyType_Check(type)) {
     decoder.fail(ErrorCode::kMalformed, "the dict of a class that is no class");
   }
@@ -323,15 +331,18 @@ void demand_fitting(GraphDecoder& decoder, PyObject* callable, PyObject* list) {
 }
 
 Ref call_reducer(GraphDecoder& decoder, Frame& frame) {
-  demand_fitting(decoder, frame.children[0].get(), frame.children[1].get());
-  Ref arguments = Ref::steal(PySequence_Tuple(frame.children[1].get()));
-  return Ref::steal(PyObject_Call(frame.children[0].get(), arguments.get(), nullptr));
+  demand_fitting(decoder, frame.part<NodeTag::kObject>("callable"),
+                 frame.part<NodeTag::kObject>("args"));
+  Ref arguments = Ref::steal(PySequence_Tuple(frame.part<NodeTag::kObject>("args")));
+  return Ref::steal(PyObject_Call(frame.part<NodeTag::kObject>("callable"),
+                                  arguments.get(), nullptr));
 }
 
 Ref call_new(GraphDecoder& decoder, Frame& frame) {
-  PyObject* type = frame.children[0].get();
-  if (!PyType_Check(type) || !PyDict_CheckExact(frame.children[2].get()) ||
-      !PyList_CheckExact(frame.children[1].get())) {
+  PyObject* type = frame.part<NodeTag::kNewObject>("class");
+  if (!PyType_Check(type) ||
+      !PyDict_CheckExact(frame.part<NodeTag::kNewObject>("kwargs")) ||
+      !PyList_CheckExact(frame.part<NodeTag::kNewObject>("args"))) {
     decoder.fail(ErrorCode::kMalformed, "an instance of something that is no class");
   }
   // The slot, as pickle calls it: looking __new__ up would make a method of it.
@@ -340,9 +351,10 @@ Ref call_new(GraphDecoder& decoder, Frame& frame) {
     PyErr_Format(PyExc_TypeError, "cannot create '%.200s' instances", cls->tp_name);
     throw PyError();
   }
-  demand_fitting(decoder, type, frame.children[1].get());
-  const Ref arguments = Ref::steal(PyList_AsTuple(frame.children[1].get()));
-  PyObject* keywords = frame.children[2].get();
+  demand_fitting(decoder, type, frame.part<NodeTag::kNewObject>("args"));
+  const Ref arguments =
+      Ref::steal(PyList_AsTuple(frame.part<NodeTag::kNewObject>("args")));
+  PyObject* keywords = frame.part<NodeTag::kNewObject>("kwargs");
   if (PyDict_GET_SIZE(keywords) != 0 && standard_type(decoder, type) != nullptr) {
     decoder.fail(ErrorCode::kLimitExceeded, "keywords that this type does not write");
   }
@@ -358,7 +370,7 @@ Ref call_new(GraphDecoder& decoder, Frame& frame) {
 
 Ref make_class(GraphDecoder& decoder, Frame& frame) {
   const State& state = decoder.state();
-  PyObject* id = frame.children[0].get();
+  PyObject* id = frame.part<NodeTag::kClass>("id");
   if (id != Py_None) {
     if (Ref known = identified_object(state, id); known && PyType_Check(known.get())) {
       frame.is_known = true;
@@ -366,14 +378,16 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
     }
   }
   Ref made = Ref::steal(PyObject_CallFunctionObjArgs(
-      state.make_class.get(), frame.children[1].get(), frame.children[2].get(),
-      frame.children[3].get(), frame.children[4].get(),
-      decoder.has_open_base(frame.children[3].get()) ? Py_True : Py_False, nullptr));
+      state.make_class.get(), frame.part<NodeTag::kClass>("metaclass"),
+      frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
+      frame.part<NodeTag::kClass>("namespace"),
+      decoder.has_open_base(frame.part<NodeTag::kClass>("bases")) ? Py_True : Py_False,
+      nullptr));
   return id == Py_None ? made : decoder.claim(id, made.get(), frame.is_known);
 }
 
 Ref finish_class(GraphDecoder& decoder, Frame& frame) {
-  PyObject* id = frame.children[0].get();
+  PyObject* id = frame.part<NodeTag::kClass>("id");
   if (!frame.is_known) {
     Ref::steal(
         PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
@@ -383,25 +397,32 @@ Ref finish_class(GraphDecoder& decoder, Frame& frame) {
   return {};
 }
 
+// How many parts come before this one.
+template <NodeTag kTag>
+consteval std::uint8_t before(PartOf<kTag> part) {
+  return static_cast<std::uint8_t>(part.position);
+}
+
 // In order of the tags; lists, tuples, sets and dicts are the decoder's own.
 constexpr NodeCodec kCodecs[] = {
     {NodeTag::kByteArray, 0, nullptr, make_byte_array},
     {NodeTag::kSlice, 0, nullptr, make_slice},
     {NodeTag::kRange, 0, nullptr, make_range},
     {NodeTag::kGlobal, 0, nullptr, look_up_global},
-    {NodeTag::kNamespace, 4, make_namespace, nullptr},
+    {NodeTag::kNamespace, envelope::shape_of(NodeTag::kNamespace).most, make_namespace,
+     nullptr},
     {NodeTag::kCell, 0, make_cell, fill_cell},
-    {NodeTag::kFunction, 3, make_function, nullptr},
+    {NodeTag::kFunction, before<NodeTag::kFunction>("fields"), make_function, nullptr},
     {NodeTag::kCode, 0, nullptr, make_code},
     {NodeTag::kLazyImport, 0, nullptr, make_lazy_import},
     {NodeTag::kClassDict, 0, nullptr, class_dict},
-    {NodeTag::kObject, 2, call_reducer, finish_reduced},
-    {NodeTag::kNewObject, 3, call_new, finish_new},
-    {NodeTag::kClass, 5, make_class, finish_class},
+    {NodeTag::kObject, before<NodeTag::kObject>("state"), call_reducer, finish_reduced},
+    {NodeTag::kNewObject, before<NodeTag::kNewObject>("state"), call_new, finish_new},
+    {NodeTag::kClass, before<NodeTag::kClass>("attributes"), make_class, finish_class},
     {NodeTag::kPersistent, 0, nullptr, load_persistent},
     {NodeTag::kBuffer, 0, nullptr, take_buffer},
     {NodeTag::kIdentified, 0, nullptr, keep_identified},
-    {NodeTag::kModule, 1, own_module, finish_module},
+    {NodeTag::kModule, before<NodeTag::kModule>("dict"), own_module, finish_module},
     {NodeTag::kStreamReference, 0, nullptr, find_earlier},
     {NodeTag::kReplacement, 0, nullptr, stand_in},
 };

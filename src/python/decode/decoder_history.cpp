@@ -29,13 +29,15 @@ HashCost GraphDecoder::cost_of_earlier(const Frame& earlier) const {
   // What comparing it takes is not noted, so where that counts it is no key.
   if (keys_.is_strict()) return {kMaxHashDepth + 1, 1};
   HashCost cost = kAssumed;
-  const Py_ssize_t payload = PyLong_AsSsize_t(earlier.children[0].get());
+  const Py_ssize_t payload =
+      PyLong_AsSsize_t(earlier.part<wire::NodeTag::kStreamReference>("payload"));
   PyErr_Clear();  // Beyond any list.
   PyObject* history = hooks_.history;
   if (history == nullptr || payload < 0 || payload >= PyList_GET_SIZE(history)) {
     return cost;  // A bad reference, as find_earlier() will say.
   }
-  const Ref key = Ref::steal(PyNumber_Invert(earlier.children[1].get()));
+  const Ref key = Ref::steal(
+      PyNumber_Invert(earlier.part<wire::NodeTag::kStreamReference>("position")));
   PyObject* noted =
       PyDict_GetItemWithError(PyList_GET_ITEM(history, payload), key.get());
   if (noted != nullptr) {

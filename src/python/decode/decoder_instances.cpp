@@ -38,17 +38,18 @@ Start start_of(BytesView node) {
   return start;
 }
 
-// The node of an instance that is there, with so many values still to come, as those
-// have it who read it whole. Takes the instance from its frame.
-GraphDecoder::Frame node_around(GraphDecoder::Frame& instance, std::uint64_t left) {
+// The node of an instance that is there, up to its state, as those have it who read it
+// whole. Takes the instance from its frame.
+GraphDecoder::Frame node_around(GraphDecoder::Frame& instance) {
+  constexpr std::size_t kState = envelope::position_of(NodeTag::kNewObject, "state");
   GraphDecoder::Frame node;
   node.kind = GraphDecoder::FrameKind::kNode;
   node.codec = node_codec(static_cast<std::uint8_t>(NodeTag::kNewObject));
-  node.left = left;
+  node.left = envelope::shape_of(NodeTag::kNewObject).most - kState;
   node.offset = instance.offset;
   node.slot = instance.slot;
   node.object = std::move(instance.instance);
-  node.children.resize(3);  // Class, arguments and keywords did their work.
+  node.children.resize(kState);  // Class, arguments and keywords did their work.
   return node;
 }
 
@@ -125,7 +126,7 @@ void GraphDecoder::read_attributes(Frame& frame) {
 // What the state holds refers to the instance, and code that it calls may look at it or
 // fill it: until all is there it has nothing.
 Ref GraphDecoder::read_apart(Frame frame) {
-  push(node_around(frame, 3));
+  push(node_around(frame));
   frame.slot = kNoSlot;
   const Ref instance_dict = std::move(frame.object);
   frame.kind = FrameKind::kDict;
@@ -160,8 +161,9 @@ Ref GraphDecoder::finish_instance(Frame frame) {
   // Items and pairs are for an instance that has no state yet.
   const Ref state = Ref::steal(PyDict_Copy(frame.object.get()));
   PyDict_Clear(frame.object.get());
-  Frame node = node_around(frame, 2);
+  Frame node = node_around(frame);
   node.children.push_back(state);
+  --node.left;
   return push(std::move(node));
 }
 

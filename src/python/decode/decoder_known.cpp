@@ -41,12 +41,9 @@ GraphDecoder::~GraphDecoder() {
 void GraphDecoder::put_instead(PyObject* object) {
   // The frame of kReplacement itself is on top.
   Frame* around = stack_.size() < 2 ? nullptr : &stack_[stack_.size() - 2];
-  const wire::NodeTag tag = around == nullptr || around->codec == nullptr
-                                ? wire::NodeTag{}
-                                : around->codec->tag;
   const bool is_state =
-      (tag == wire::NodeTag::kObject && around->children.size() == 2) ||
-      (tag == wire::NodeTag::kNewObject && around->children.size() == 3);
+      around != nullptr && (around->awaits<NodeTag::kObject>("state") ||
+                            around->awaits<NodeTag::kNewObject>("state"));
   if (!is_state) {
     fail(ErrorCode::kMalformed, "an object that stands in for nothing");
   }
@@ -147,12 +144,15 @@ bool GraphDecoder::meets_known_class() const {
 
 void GraphDecoder::add_class(const Frame& frame) {
   const Ref size = Ref::steal(PyLong_FromSize_t(reader_.offset() - frame.offset));
-  PyObject* word = frame.children.size() > 6 ? frame.children[6].get() : Py_Ellipsis;
+  constexpr PartOf<NodeTag::kClass> kWord = "word";
+  const bool has_word = frame.children.size() > kWord.position;
   Ref::steal(PyObject_CallMethodObjArgs(
-      merge(), state_.names.add.get(), frame.children[0].get(), frame.object.get(),
-      frame.is_known ? Py_True : Py_False, frame.children[2].get(),
-      frame.children[3].get(), frame.children[4].get(), frame.children[5].get(), word,
-      size.get(), nullptr));
+      merge(), state_.names.add.get(), frame.part<NodeTag::kClass>("id"),
+      frame.object.get(), frame.is_known ? Py_True : Py_False,
+      frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
+      frame.part<NodeTag::kClass>("namespace"),
+      frame.part<NodeTag::kClass>("attributes"),
+      has_word ? frame.part(kWord) : Py_Ellipsis, size.get(), nullptr));
 }
 
 void GraphDecoder::add_module(PyObject* module, PyObject* is_part) {

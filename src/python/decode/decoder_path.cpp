@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "format/part_names.h"
+#include "format/shapes.h"
 #include "python/decode/graph_decoder.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"

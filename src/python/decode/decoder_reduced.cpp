@@ -78,7 +78,8 @@ Call call_at(BytesView node) {
 
 Ref GraphDecoder::read_reduced(const Frame& frame) {
   const Call call = call_at(reader_.rest());
-  if (call.start == 0 || frame.left != 5 || history_ ||
+  if (call.start == 0 ||
+      frame.left != envelope::shape_of(wire::NodeTag::kObject).least || history_ ||
       call.callable >= slots_.size() ||
       !positions_.are_none_before(reader_.offset() + call.end - start_)) {
     return {};

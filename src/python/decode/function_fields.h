@@ -2,25 +2,33 @@
 
 // Fields of a function node that are attributes of the function.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
-#include "wire/format.h"
+#include "format/shapes.h"
 
 namespace waybill::py {
 
-// The attribute that a field sets; null if it sets none.
+// The attribute that a field sets; null if it sets none, as those that hold no object.
 inline const char* attribute_of_function(wire::FunctionField field) {
-  static constexpr std::array<const char*, 13> kAttributes = {
-      nullptr,  // The globals,
-      nullptr,  // and the cells.
-      "__defaults__",    "__kwdefaults__", "__annotations__", "__annotate__",
-      "__type_params__", "__dict__",       "__name__",        "__qualname__",
-      "__module__",      "__doc__",
-      nullptr,  // The imports.
+  struct Attribute {
+    char name[24] = {};
   };
+  static constexpr auto kAttributes = [] {
+    std::array<Attribute, envelope::kFunctionParts.size()> all;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const envelope::Part& part = envelope::kFunctionParts[i];
+      if (part.rule != envelope::Rule::kObject) continue;
+      char* end = std::copy_n("__", 2, all[i].name);
+      end = std::copy(part.name.begin(), part.name.end(), end);
+      std::copy_n("__", 2, end);
+    }
+    return all;
+  }();
   const auto number = static_cast<std::size_t>(field);
-  return number < kAttributes.size() ? kAttributes[number] : nullptr;
+  if (number >= kAttributes.size() || kAttributes[number].name[0] == 0) return nullptr;
+  return kAttributes[number].name;
 }
 
 }  // namespace waybill::py

@@ -182,19 +182,18 @@ Ref GraphDecoder::open_map(const Token& token) {
   frame.slot = slot_at(token.offset);
   if (!stack_.empty()) {
     const Frame& top = stack_.back();
-    const NodeTag tag = top.codec != nullptr ? top.codec->tag : NodeTag{};
-    if (tag == NodeTag::kFunction && top.children.size() == 3) {
+    if (top.awaits<NodeTag::kFunction>("fields")) {
       frame.kind = FrameKind::kFields;
       frame.object = top.object;
-    } else if (tag == NodeTag::kClass && top.children.size() == 5) {
+    } else if (top.awaits<NodeTag::kClass>("attributes")) {
       frame.kind = FrameKind::kAttributes;
       frame.object = top.object;
       frame.is_known = top.is_known;
       frame.said = Ref::steal(PyDict_New());
-    } else if (tag == NodeTag::kModule && top.children.size() == 1) {
+    } else if (top.awaits<NodeTag::kModule>("dict")) {
       frame.object = Ref::share(PyModule_GetDict(top.object.get()));
-    } else if ((tag == NodeTag::kObject && top.children.size() == 4) ||
-               (tag == NodeTag::kNewObject && top.children.size() == 5)) {
+    } else if (top.awaits<NodeTag::kObject>("pairs") ||
+               top.awaits<NodeTag::kNewObject>("pairs")) {
       frame.kind = FrameKind::kPairs;
       frame.object = Ref::steal(PyList_New(0));
     } else if (top.kind == FrameKind::kFields && top.key &&
@@ -244,7 +243,8 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
   }
   frame.kind = FrameKind::kNode;
   frame.codec = node_codec(tag);
-  if (frame.codec == nullptr || (nested_ != nullptr && tag != 5)) {
+  if (frame.codec == nullptr ||
+      (nested_ != nullptr && !envelope::shape_of(tag)->is_constant)) {
     fail(ErrorCode::kUnknownTag, "a node that has no meaning here");
   }
   if (frame.codec->create != nullptr && frame.codec->create_after == 0) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "format/attribute_targets.h"
+#include "format/shapes.h"
 #include "python/decode/code_builder.h"
 #include "python/decode/decode_hooks.h"
 #include "python/decode/key_guard.h"
@@ -29,6 +30,14 @@
 namespace waybill::py {
 
 struct NodeCodec;
+
+// A part of a node, by its name in format/shapes.h. Another name does not compile.
+template <wire::NodeTag kTag>
+struct PartOf {
+  consteval PartOf(const char* name)  // NOLINT: a name is one.
+      : position(envelope::position_of(kTag, name)) {}
+  std::size_t position;
+};
 
 // A node of the payload that is made elsewhere.
 struct MadeNode {
@@ -168,6 +177,15 @@ class GraphDecoder {
     bool is_whole = false;      // kDict: its length is checked at the end.
     bool is_known = false;      // A class that was there before.
     bool has_no_holes = false;  // kList, kTuple: each place has at least a stand-in.
+
+    // kNode: a part that has come.
+    template <wire::NodeTag kTag>
+    PyObject* part(PartOf<kTag> part) const {
+      return children[part.position].get();
+    }
+    // Whether it is such a node, and this part is the next to come.
+    template <wire::NodeTag kTag>
+    bool awaits(PartOf<kTag> part) const;
 
     // Whether it was made with all its places, which are filled one by one.
     bool has_places() const {
@@ -343,6 +361,11 @@ struct NodeCodec {
   Ref (*create)(GraphDecoder&, GraphDecoder::Frame&);
   Ref (*finish)(GraphDecoder&, GraphDecoder::Frame&);
 };
+
+template <wire::NodeTag kTag>
+bool GraphDecoder::Frame::awaits(PartOf<kTag> part) const {
+  return codec != nullptr && codec->tag == kTag && children.size() == part.position;
+}
 
 // The row of a tag, or null.
 const NodeCodec* node_codec(std::uint8_t tag);

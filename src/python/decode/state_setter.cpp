@@ -11,6 +11,7 @@ namespace waybill::py {
 
 namespace {
 
+using wire::NodeTag;
 using Frame = GraphDecoder::Frame;
 
 void add_items(const State& state, PyObject* object, PyObject* items) {
@@ -105,22 +106,23 @@ void set_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
   }
 }
 
-void finish(GraphDecoder& decoder, Frame& frame, std::size_t first) {
+// `setter`: null if there is none.
+template <NodeTag kTag>
+void finish(GraphDecoder& decoder, const Frame& frame, PyObject* callable,
+            PyObject* setter) {
   PyObject* object = frame.object.get();
-  PyObject* value = frame.children[first].get();
-  PyObject* items = frame.children[first + 1].get();
-  PyObject* pairs = frame.children[first + 2].get();
-  const bool has_setter = frame.children.size() > first + 3;
-  PyObject* callable = frame.children[0].get();  // Null of an instance that was there.
-  if (const StandardType* type =
-          callable == nullptr ? nullptr : standard_type(decoder, callable)) {
-    demand_contents(decoder, *type, value, items, pairs, has_setter);
+  PyObject* value = frame.part<kTag>("state");
+  PyObject* items = frame.part<kTag>("items");
+  PyObject* pairs = frame.part<kTag>("pairs");
+  const StandardType* type =
+      callable == nullptr ? nullptr : standard_type(decoder, callable);
+  if (type != nullptr) {
+    demand_contents(decoder, *type, value, items, pairs, setter != nullptr);
   }
   add_items(decoder.state(), object, items);
   add_pairs(object, pairs);
-  if (has_setter) {
-    Ref::steal(PyObject_CallFunctionObjArgs(frame.children[first + 3].get(), object,
-                                            value, nullptr));
+  if (setter != nullptr) {
+    Ref::steal(PyObject_CallFunctionObjArgs(setter, object, value, nullptr));
   } else {
     set_state(decoder, object, value);
   }
@@ -129,12 +131,17 @@ void finish(GraphDecoder& decoder, Frame& frame, std::size_t first) {
 }  // namespace
 
 Ref finish_reduced(GraphDecoder& decoder, Frame& frame) {
-  finish(decoder, frame, 2);
+  constexpr PartOf<NodeTag::kObject> kSetter = "setter";
+  const bool has_setter = frame.children.size() > kSetter.position;
+  finish<NodeTag::kObject>(decoder, frame, frame.part<NodeTag::kObject>("callable"),
+                           has_setter ? frame.part(kSetter) : nullptr);
   return {};
 }
 
 Ref finish_new(GraphDecoder& decoder, Frame& frame) {
-  finish(decoder, frame, 3);
+  // The class is null of an instance that was there.
+  finish<NodeTag::kNewObject>(decoder, frame, frame.part<NodeTag::kNewObject>("class"),
+                              nullptr);
   return {};
 }
 

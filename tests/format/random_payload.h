@@ -1,0 +1,195 @@
+#pragma once
+
+// Payloads that keep to the grammar, made at random from its table: each kind of node,
+// references to all that may be referred to, and as many source locations as there are
+// uses of code.
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "format/samples.h"
+#include "format/shapes.h"
+
+namespace waybill::samples {
+
+class RandomPayload {
+ public:
+  explicit RandomPayload(unsigned seed) : random_(seed) {
+    draft_.manifest.imports = {
+        {"json", ImportTime::kLoad, "json.dumps", "f", "/home/ada/task.py", 3},
+        {"numpy", ImportTime::kLoad, "numpy", "", "", 0}};
+    draft_.code.push_back(BodyDraft().body());
+  }
+
+  Bytes sealed() {
+    value(envelope::Rule::kObject, kDepth);
+    draft_.places.array(code_uses_);
+    for (std::size_t i = 0; i < code_uses_; ++i) location(i);
+    return draft_.sealed();
+  }
+
+ private:
+  using Rule = envelope::Rule;
+
+  static constexpr int kDepth = 6;  // The functions here call themselves.
+
+  // What references may mean.
+  struct Target {
+    std::uint64_t position;
+    Rule rule;  // kNamespace, kCell or kObject.
+    std::uint64_t number = UINT64_MAX;
+  };
+
+  std::size_t below(std::size_t end) { return random_() % end; }
+
+  void location(std::size_t number) {
+    if (number != 0 && below(2) == 0) {
+      draft_.places.unsigned_integer(below(number));
+      return;
+    }
+    draft_.places.array(4);
+    draft_.places.text("/home/ada/task.py");
+    draft_.places.integer(2);
+    draft_.places.binary({});
+    draft_.places.array(0);
+  }
+
+  // False if nothing fits.
+  bool reference(Rule rule) {
+    const auto fits = [&](const Target& target) {
+      return is_object(rule) || target.rule == rule;
+    };
+    const auto count = std::ranges::count_if(targets_, fits);
+    if (count == 0) return false;
+    auto chosen = below(static_cast<std::size_t>(count));
+    for (Target& target : targets_) {
+      if (!fits(target) || chosen-- != 0) continue;
+      if (target.number == UINT64_MAX) {
+        target.number = draft_.shared.size();
+        draft_.shared.push_back(target.position);
+      }
+      out_.index(ExtType::kReference, target.number);
+      break;
+    }
+    return true;
+  }
+
+  void value(Rule rule, int depth) {
+    const std::uint64_t position = out_.size();
+    if (is_referable(rule)) {
+      if (below(8) == 0 && reference(rule)) return;
+      targets_.push_back({position, is_object(rule) ? Rule::kObject : rule});
+    }
+    switch (rule) {
+      case Rule::kObjectOrEmpty:
+        if (below(3) == 0) return out_.singleton(wire::Singleton::kEmpty);
+        return object(depth);
+      case Rule::kTextOrNil:
+      case Rule::kIdOrNil:
+      case Rule::kModuleOrNil:
+        if (below(3) == 0) return out_.nil();
+        if (rule == Rule::kTextOrNil) return out_.text("name");
+        if (rule == Rule::kIdOrNil) return out_.binary(Bytes(16, 0xab));
+        return out_.index(ExtType::kModule, below(2));
+      case Rule::kText:
+        return out_.text("name");
+      case Rule::kBoolean:
+        return out_.boolean(below(2) != 0);
+      case Rule::kBinary:
+        return out_.binary(Bytes(below(20), 0xab));
+      case Rule::kUnsigned:
+        return out_.unsigned_integer(below(300));
+      case Rule::kCodeIndex:
+        ++code_uses_;
+        return out_.unsigned_integer(0);
+      case Rule::kNamespace:
+        return node(envelope::shape_of(NodeTag::kNamespace), depth);
+      case Rule::kCell:
+        return out_.node(NodeTag::kCell, 0);
+      case Rule::kObjects:
+      case Rule::kCells:
+      case Rule::kObjectsOrEmpty:
+      case Rule::kPairs:
+      case Rule::kNamedObjects:
+        return container(rule, depth);
+      case Rule::kFunctionFields:
+        return function_fields(depth);
+      default:
+        return object(depth);
+    }
+  }
+
+  void container(Rule rule, int depth) {
+    const envelope::Contents contents = envelope::contents_of(rule);
+    const bool is_map = rule == Rule::kPairs || rule == Rule::kNamedObjects;
+    const std::size_t count = depth > 0 ? below(4) : 0;
+    is_map ? out_.map(count) : out_.array(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (is_map) value(contents.even, depth - 1);
+      value(contents.odd, depth - 1);
+    }
+  }
+
+  void function_fields(int depth) {
+    std::vector<std::uint64_t> fields;
+    for (std::uint64_t i = 0; i < envelope::kFunctionParts.size(); ++i) {
+      if (below(3) == 0) fields.push_back(i);
+    }
+    out_.map(fields.size());
+    for (const std::uint64_t field : fields) {
+      out_.unsigned_integer(field);
+      value(envelope::function_part(field)->rule, depth - 1);
+    }
+  }
+
+  void node(const envelope::Shape& shape, int depth) {
+    const std::size_t most = shape.most == envelope::kMany ? 3 : shape.most;
+    const std::size_t count = shape.least + below(most - shape.least + 1);
+    out_.node(shape.tag, count);
+    for (std::size_t i = 0; i < count; ++i) value(shape.part(i)->rule, depth - 1);
+  }
+
+  void object(int depth) {
+    if (depth <= 0 || below(4) == 0) return leaf();
+    switch (below(6)) {
+      case 0:
+        return container(Rule::kObjects, depth);
+      case 1:
+        return container(Rule::kPairs, depth);
+      default:
+        return node(envelope::kShapes[below(envelope::kShapes.size())], depth);
+    }
+  }
+
+  void leaf() {
+    switch (below(9)) {
+      case 0:
+        return out_.nil();
+      case 1:
+        return out_.integer(static_cast<std::int64_t>(below(1000)) - 500);
+      case 2:
+        return out_.real(0.5);
+      case 3:
+        return out_.text("a text of more than thirty-two bytes, which is not short");
+      case 4:
+        return out_.binary(Bytes(3, 0xff));
+      case 5:
+        return out_.extension(ExtType::kInteger, Bytes(9, 0x12));
+      case 6:
+        return out_.extension(ExtType::kComplex, Bytes(16, 0));
+      case 7:
+        return out_.singleton(wire::Singleton::kEllipsis);
+      default:
+        return out_.index(ExtType::kModule, below(2));
+    }
+  }
+
+  std::mt19937 random_;
+  Draft draft_;
+  wire::Writer& out_ = draft_.payload;
+  std::vector<Target> targets_;
+  std::size_t code_uses_ = 0;
+};
+
+}  // namespace waybill::samples
