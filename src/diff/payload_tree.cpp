@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "format/manifest_codec.h"
 
 namespace waybill::envelope {
 namespace {
@@ -73,17 +74,10 @@ std::uint64_t PayloadTree::leaf_hash(Cursor& cursor) const {
     const CodeBody& body = envelope_.code[static_cast<std::size_t>(token.integer)];
     return salted(Salt::kCode, base::hash_of(body.hash));
   }
-  if (token.type == TokenType::kExtension) {
-    std::uint64_t index = 0;
-    const auto type = static_cast<ExtType>(token.ext_type);
-    if (type == ExtType::kReference) return reference_hash(cursor);
-    const auto& imports = envelope_.manifest.imports;
-    if (type == ExtType::kModule && wire::index_of(token.bytes, index) &&
-        index < imports.size()) {
-      const std::string& name = imports[index].module;
-      const auto* start = reinterpret_cast<const std::uint8_t*>(name.data());
-      return salted(Salt::kModule, base::hash_of({start, name.size()}));
-    }
+  if (token.is(ExtType::kReference)) return reference_hash(cursor);
+  if (const ImportRecord* import = import_of(token, envelope_.manifest)) {
+    const auto* start = reinterpret_cast<const std::uint8_t*>(import->module.data());
+    return salted(Salt::kModule, base::hash_of({start, import->module.size()}));
   }
   const std::size_t start = token.offset - envelope_.payload.offset;
   return base::hash_of(

@@ -12,7 +12,6 @@
 namespace waybill::envelope {
 namespace {
 
-using wire::ExtType;
 using wire::NodeTag;
 using wire::Token;
 using wire::TokenType;
@@ -162,9 +161,7 @@ class Walk {
   std::uint64_t end() { return cursor_.reader().offset(); }
 
   bool is_reference(const Token& token, std::uint64_t& number) const {
-    return token.type == TokenType::kExtension &&
-           token.ext_type == static_cast<std::int8_t>(ExtType::kReference) &&
-           wire::index_of(token.bytes, number) && number < shared_.size();
+    return wire::is_reference(token, number) && number < shared_.size();
   }
 
   // Of the object that starts here.

@@ -67,8 +67,7 @@ bool counts_agree(const CodeFields& fields) {
 
 std::optional<BytesView> nested_code(Reader constant) {
   Token token;
-  if (constant.next(token) && token.type == TokenType::kExtension &&
-      token.ext_type == static_cast<std::int8_t>(wire::ExtType::kCode)) {
+  if (constant.next(token) && token.is(ExtType::kCode)) {
     return token.bytes;
   }
   return std::nullopt;
@@ -83,9 +82,8 @@ bool read_any_text(Reader& reader, std::string_view& text, std::string_view what
   if (!reader.next(token)) return false;
   text = token.text();
   if (token.type == TokenType::kText && wire::is_utf8(text)) return true;
-  const bool is_text = token.type == TokenType::kExtension &&
-                       token.ext_type == static_cast<std::int8_t>(ExtType::kText);
-  if (is_text && wire::is_utf8(text, wire::Surrogates::kAllowed)) return true;
+  if (token.is(ExtType::kText) && wire::is_utf8(text, wire::Surrogates::kAllowed))
+    return true;
   return reader.fail(ErrorCode::kMalformed, token.offset,
                      std::string(what) + " should be UTF-8 text");
 }

@@ -39,6 +39,16 @@ struct ManifestView {
 bool read_manifest(wire::Reader& reader, ManifestView& manifest);
 std::string_view first_file(const Manifest& manifest);
 
+// The import that an extension kModule means; null if the token is none, or means none.
+inline const ImportRecord* import_of(const wire::Token& token,
+                                     const Manifest& manifest) {
+  std::uint64_t index = 0;
+  const bool is_known = token.is(wire::ExtType::kModule) &&
+                        wire::index_of(token.bytes, index) &&
+                        index < manifest.imports.size();
+  return is_known ? &manifest.imports[index] : nullptr;
+}
+
 // At least as many bytes as write_manifest() writes.
 std::size_t manifest_bound(const Manifest& manifest);
 void write_manifest(wire::CursorWriter& writer, const Manifest& manifest);

@@ -61,6 +61,7 @@ struct Part {
   Rule rule = Rule::kObject;
   std::string_view name = {};  // As reports spell it; items have none.
   bool is_called = false;      // A callable that building the node calls.
+  bool is_optional = false;    // Of the last part of a node.
 };
 
 inline constexpr std::uint8_t kMany = 0xff;
@@ -84,133 +85,72 @@ struct Shape {
   }
 };
 
+// Rows of the table.
+constexpr Shape shape(wire::NodeTag tag, std::string_view name,
+                      std::optional<Request> request, auto... parts) {
+  const auto least = (std::uint8_t{0} + ... + std::uint8_t{!parts.is_optional});
+  constexpr auto kMost = static_cast<std::uint8_t>(sizeof...(parts));
+  return {tag,   name,   static_cast<std::uint8_t>(least), kMost, {parts...},
+          false, request};
+}
+constexpr Shape sequence(wire::NodeTag tag, std::string_view name) {
+  return {tag, name, 0, kMany, {}, false, std::nullopt};
+}
+constexpr Shape constant(Shape shape) {
+  shape.is_constant = true;
+  return shape;
+}
+
 // One row per node tag, in order of the tags.
 inline constexpr auto kShapes = [] {
   using enum Rule;
   using enum Request;
   using wire::NodeTag;
+  constexpr std::nullopt_t kNothing = std::nullopt;
+  constexpr Part kSetter{kObject, "setter", true, true};
+  constexpr Part kWord{kObject, "word", false, true};
   return std::to_array<Shape>({
-      {NodeTag::kTuple, "tuple", 0, kMany, {}, true},
-      {NodeTag::kSet, "set", 0, kMany, {}},
-      {NodeTag::kFrozenSet, "frozenset", 0, kMany, {}, true},
-      {NodeTag::kByteArray, "bytearray", 1, 1, {{{kBinary, "bytes"}}}},
-      {NodeTag::kSlice,
-       "slice",
-       3,
-       3,
-       {{{kObject, "start"}, {kObject, "stop"}, {kObject, "step"}}},
-       true},
-      {NodeTag::kRange,
-       "range",
-       3,
-       3,
-       {{{kObject, "start"}, {kObject, "stop"}, {kObject, "step"}}}},
-      {NodeTag::kGlobal,
-       "global",
-       2,
-       2,
-       {{{kModuleOrNil, "module"}, {kText, "name"}}},
-       false,
-       kLookup},
-      {NodeTag::kNamespace,
-       "namespace",
-       4,
-       4,
-       {{{kTextOrNil, "name"},
-         {kTextOrNil, "package"},
-         {kBoolean, "is_package"},
-         {kBoolean, "is_module"}}},
-       false,
-       kCode},
-      {NodeTag::kCell, "cell", 0, 1, {{{kObjectOrEmpty, "content"}}}, false, kCode},
-      {NodeTag::kFunction,
-       "function",
-       4,
-       4,
-       {{{kCodeIndex, "code"},
-         {kNamespace, "namespace"},
-         {kCells, "closure"},
-         {kFunctionFields, "fields"}}},
-       false,
-       kCode},
-      {NodeTag::kCode, "code", 1, 1, {{{kCodeIndex, "code"}}}, false, kCode},
-      {NodeTag::kLazyImport,
-       "lazy_import",
-       2,
-       2,
-       {{{kText, "module"}, {kTextOrNil, "name"}}},
-       false,
-       kImport},
-      {NodeTag::kClassDict, "class_dict", 1, 1, {{{kObject, "class"}}}, false, kCode},
-      {NodeTag::kObject,
-       "object",
-       5,
-       6,
-       {{{kObject, "callable", true},
-         {kObjects, "args"},
-         {kObject, "state"},
-         {kObjects, "items"},
-         {kPairs, "pairs"},
-         {kObject, "setter", true}}},
-       false,
-       kCall},
-      {NodeTag::kNewObject,
-       "new_object",
-       6,
-       6,
-       {{{kObject, "class", true},
-         {kObjects, "args"},
-         {kPairs, "kwargs"},
-         {kObject, "state"},
-         {kObjects, "items"},
-         {kPairs, "pairs"}}},
-       false,
-       kCall},
-      {NodeTag::kClass,
-       "class",
-       6,
-       7,
-       {{{kIdOrNil, "id"},
-         {kObject, "metaclass"},
-         {kObject, "name"},
-         {kObjects, "bases"},
-         {kPairs, "namespace"},
-         {kPairs, "attributes"},
-         {kObject, "word"}}},
-       false,
-       kCode},
-      {NodeTag::kPersistent, "persistent", 1, 1, {{{kObject, "id"}}}},
-      {NodeTag::kBuffer,
-       "buffer",
-       2,
-       2,
-       {{{kUnsigned, "number"}, {kBoolean, "is_readonly"}}}},
-      {NodeTag::kIdentified,
-       "identified",
-       2,
-       2,
-       {{{kBinary, "id"}, {kObject, "value"}}},
-       false,
-       kCode},
-      {NodeTag::kModule,
-       "module",
-       3,
-       3,
-       {{{kNamespace, "namespace"}, {kNamedObjects, "dict"}, {kBoolean, "is_part"}}},
-       false,
-       kCode},
-      {NodeTag::kStreamReference,
-       "stream_reference",
-       2,
-       2,
-       {{{kUnsigned, "payload"}, {kUnsigned, "position"}}}},
-      {NodeTag::kReplacement,
-       "replacement",
-       1,
-       1,
-       {{{kObject, "object"}}},
-       false,
-       kCall},
+      constant(sequence(NodeTag::kTuple, "tuple")),
+      sequence(NodeTag::kSet, "set"),
+      constant(sequence(NodeTag::kFrozenSet, "frozenset")),
+      shape(NodeTag::kByteArray, "bytearray", kNothing, Part{kBinary, "bytes"}),
+      constant(shape(NodeTag::kSlice, "slice", kNothing, Part{kObject, "start"},
+                     Part{kObject, "stop"}, Part{kObject, "step"})),
+      shape(NodeTag::kRange, "range", kNothing, Part{kObject, "start"},
+            Part{kObject, "stop"}, Part{kObject, "step"}),
+      shape(NodeTag::kGlobal, "global", kLookup, Part{kModuleOrNil, "module"},
+            Part{kText, "name"}),
+      shape(NodeTag::kNamespace, "namespace", kCode, Part{kTextOrNil, "name"},
+            Part{kTextOrNil, "package"}, Part{kBoolean, "is_package"},
+            Part{kBoolean, "is_module"}),
+      shape(NodeTag::kCell, "cell", kCode,
+            Part{kObjectOrEmpty, "content", false, true}),
+      shape(NodeTag::kFunction, "function", kCode, Part{kCodeIndex, "code"},
+            Part{kNamespace, "namespace"}, Part{kCells, "closure"},
+            Part{kFunctionFields, "fields"}),
+      shape(NodeTag::kCode, "code", kCode, Part{kCodeIndex, "code"}),
+      shape(NodeTag::kLazyImport, "lazy_import", kImport, Part{kText, "module"},
+            Part{kTextOrNil, "name"}),
+      shape(NodeTag::kClassDict, "class_dict", kCode, Part{kObject, "class"}),
+      shape(NodeTag::kObject, "object", kCall, Part{kObject, "callable", true},
+            Part{kObjects, "args"}, Part{kObject, "state"}, Part{kObjects, "items"},
+            Part{kPairs, "pairs"}, kSetter),
+      shape(NodeTag::kNewObject, "new_object", kCall, Part{kObject, "class", true},
+            Part{kObjects, "args"}, Part{kPairs, "kwargs"}, Part{kObject, "state"},
+            Part{kObjects, "items"}, Part{kPairs, "pairs"}),
+      shape(NodeTag::kClass, "class", kCode, Part{kIdOrNil, "id"},
+            Part{kObject, "metaclass"}, Part{kObject, "name"}, Part{kObjects, "bases"},
+            Part{kPairs, "namespace"}, Part{kPairs, "attributes"}, kWord),
+      shape(NodeTag::kPersistent, "persistent", kNothing, Part{kObject, "id"}),
+      shape(NodeTag::kBuffer, "buffer", kNothing, Part{kUnsigned, "number"},
+            Part{kBoolean, "is_readonly"}),
+      shape(NodeTag::kIdentified, "identified", kCode, Part{kBinary, "id"},
+            Part{kObject, "value"}),
+      shape(NodeTag::kModule, "module", kCode, Part{kNamespace, "namespace"},
+            Part{kNamedObjects, "dict"}, Part{kBoolean, "is_part"}),
+      shape(NodeTag::kStreamReference, "stream_reference", kNothing,
+            Part{kUnsigned, "payload"}, Part{kUnsigned, "position"}),
+      shape(NodeTag::kReplacement, "replacement", kCall, Part{kObject, "object"}),
   });
 }();
 
@@ -291,22 +231,23 @@ constexpr Contents contents_of(const Shape& shape) {
 
 // Of an array that is no node, or of a map, where a rule asks for one. What constants
 // hold are constants without code.
-constexpr Contents contents_of(Rule rule) {
-  switch (rule) {
-    case Rule::kConstant:
-    case Rule::kConstantOrCode:
-      return {.even = rule, .odd = rule};
-    case Rule::kCells:
-      return {.even = Rule::kCell, .odd = Rule::kCell};
-    case Rule::kObjectsOrEmpty:
-      return {.even = Rule::kObjectOrEmpty, .odd = Rule::kObjectOrEmpty};
-    case Rule::kNamedObjects:
-      return {.even = Rule::kText};
-    case Rule::kFunctionFields:
-      return {.even = Rule::kUnsigned, .are_fields = true};
-    default:
-      return {};
+inline constexpr auto kContents = [] {
+  std::array<Contents, static_cast<std::size_t>(Rule::kConstantOrCode) + 1> all;
+  const auto of = [&](Rule rule) -> Contents& {
+    return all[static_cast<std::size_t>(rule)];
+  };
+  of(Rule::kCells) = {.even = Rule::kCell, .odd = Rule::kCell};
+  of(Rule::kObjectsOrEmpty) = {.even = Rule::kObjectOrEmpty,
+                               .odd = Rule::kObjectOrEmpty};
+  of(Rule::kNamedObjects) = {.even = Rule::kText};
+  of(Rule::kFunctionFields) = {.even = Rule::kUnsigned, .are_fields = true};
+  for (const Rule rule : {Rule::kConstant, Rule::kConstantOrCode}) {
+    of(rule) = {.even = rule, .odd = rule};
   }
+  return all;
+}();
+constexpr const Contents& contents_of(Rule rule) {
+  return kContents[static_cast<std::size_t>(rule)];
 }
 
 }  // namespace waybill::envelope

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "format/manifest_codec.h"
 #include "format/payload_cursor.h"
 #include "report/report_model.h"
 #include "report/value_text.h"
@@ -229,17 +230,15 @@ class Outline {
 
   void extension(const Token& token, Json& slot) const {
     std::uint64_t index = 0;
-    const bool has_index = wire::index_of(token.bytes, index);
     switch (static_cast<ExtType>(token.ext_type)) {
       case ExtType::kReference:
         slot["kind"] = "reference";
-        if (has_index) slot["index"] = index;
+        if (wire::index_of(token.bytes, index)) slot["index"] = index;
         return;
       case ExtType::kModule:
         slot["kind"] = "module";
-        if (has_index && index < envelope_.manifest.imports.size()) {
-          slot["name"] =
-              start_of(envelope_.manifest.imports[index].module, options_.max_text);
+        if (const ImportRecord* import = import_of(token, envelope_.manifest)) {
+          slot["name"] = start_of(import->module, options_.max_text);
         }
         return;
       case ExtType::kInteger:

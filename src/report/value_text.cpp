@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "format/code_body.h"
+#include "format/manifest_codec.h"
 #include "format/shapes.h"
 #include "text/format_text.h"
 #include "wire/lead.h"
@@ -200,11 +201,9 @@ class Writer {
   }
 
   std::string module_name(const Token& token) const {
-    std::uint64_t index = 0;
-    const bool is_known = names_.manifest != nullptr &&
-                          wire::index_of(token.bytes, index) &&
-                          index < names_.manifest->imports.size();
-    return is_known ? cut(names_.manifest->imports[index].module) : "?";
+    const ImportRecord* import =
+        names_.manifest == nullptr ? nullptr : import_of(token, *names_.manifest);
+    return import != nullptr ? cut(import->module) : "?";
   }
 
   std::string leaf(const Token& token) const {

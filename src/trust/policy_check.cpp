@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "format/manifest_codec.h"
 #include "format/payload_cursor.h"
 #include "waybill/policy.h"
 #include "wire/reader.h"
@@ -16,7 +17,6 @@ namespace {
 
 using envelope::CursorEvent;
 using envelope::Part;
-using wire::ExtType;
 using wire::Reader;
 using wire::Token;
 using wire::TokenType;
@@ -116,9 +116,7 @@ class PolicyCheck {
   Asked asked_by_reference() const {
     const Token& token = cursor_.token();
     std::uint64_t number = 0;
-    if (token.type != TokenType::kExtension ||
-        token.ext_type != static_cast<std::int8_t>(ExtType::kReference) ||
-        !wire::index_of(token.bytes, number) || number >= envelope_.shared.size()) {
+    if (!wire::is_reference(token, number) || number >= envelope_.shared.size()) {
       return {};
     }
     const std::uint64_t position = envelope_.shared[number];
@@ -144,12 +142,9 @@ class PolicyCheck {
   Asked global_at(Reader& look) const {
     Asked global{Request::kLookup, "builtins", {}};
     Token token;
-    std::uint64_t index = 0;
-    if (look.next(token) && token.type == TokenType::kExtension &&
-        wire::index_of(token.bytes, index) &&
-        index < envelope_.manifest.imports.size()) {
-      global.module = envelope_.manifest.imports[index].module;
-    }
+    if (!look.next(token)) return global;
+    const ImportRecord* import = envelope::import_of(token, envelope_.manifest);
+    if (import != nullptr) global.module = import->module;
     // Text with lone surrogates is an extension; either way, its bytes are the name.
     if (look.next(token)) global.name = token.text();
     return global;

@@ -6,13 +6,13 @@
 #include <string_view>
 
 #include "format/code_body.h"
+#include "format/manifest_codec.h"
 #include "format/shapes.h"
 #include "wire/reader.h"
 
 namespace waybill::envelope {
 namespace {
 
-using wire::ExtType;
 using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
@@ -32,13 +32,9 @@ class Search {
       if (!reader_.next(token)) return {};
       if (token.type == TokenType::kText) return std::string(token.text());
       if (token.type == TokenType::kExtension) {
-        if (token.ext_type != static_cast<std::int8_t>(ExtType::kReference)) {
-          return module_of(token);
-        }
         std::uint64_t number = 0;
-        if (!wire::index_of(token.bytes, number) || number >= envelope_.shared.size()) {
-          return {};
-        }
+        if (!wire::is_reference(token, number)) return module_of(token);
+        if (number >= envelope_.shared.size()) return {};
         reader_ = at(envelope_.payload.offset + envelope_.shared[number]);
         continue;
       }
@@ -59,11 +55,8 @@ class Search {
   }
 
   std::string module_of(const Token& token) const {
-    std::uint64_t index = 0;
-    const bool is_known =
-        token.ext_type == static_cast<std::int8_t>(ExtType::kModule) &&
-        wire::index_of(token.bytes, index) && index < envelope_.manifest.imports.size();
-    return is_known ? envelope_.manifest.imports[index].module : std::string();
+    const ImportRecord* import = import_of(token, envelope_.manifest);
+    return import != nullptr ? import->module : std::string();
   }
 
   // What a node of that tag tells by itself; null: what stands next in it tells.

@@ -190,10 +190,7 @@ class ValueBuilder {
   }
 
   bool leaf(const Token& token, Value& place) {
-    const bool is_reference =
-        token.type == TokenType::kExtension &&
-        token.ext_type == static_cast<std::int8_t>(ExtType::kReference);
-    if (is_reference) return reference(token, place);
+    if (token.is(ExtType::kReference)) return reference(token, place);
     const std::size_t size = token.type >= TokenType::kText ? token.bytes.size() : 0;
     if (!take(token.offset, 1 + size / kBytesPerValue, size)) return false;
     switch (token.type) {

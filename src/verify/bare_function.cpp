@@ -103,9 +103,7 @@ bool read_global(Reader& reader, BareFunction& function) {
   Token token;
   std::uint64_t import = 0;
   if (!read_name(reader, global.name) || !reader.next(token) ||
-      token.type != TokenType::kExtension ||
-      token.ext_type != static_cast<std::int8_t>(wire::ExtType::kModule) ||
-      !wire::index_of(token.bytes, import) ||
+      !token.is(wire::ExtType::kModule) || !wire::index_of(token.bytes, import) ||
       import >= function.manifest.imports.size()) {
     return false;
   }

@@ -181,8 +181,9 @@ bool PayloadCheck::pass_target(Reader& reader, Rule rule) {
 }
 
 // Passes over what most values are: leaves, and containers of nothing. False, with
-// nothing read, if this is none, or none that is sound.
-bool PayloadCheck::is_short(Reader& reader, Rule rule) {
+// nothing read, if this is none, or none that is sound. Nearly all values come here, so
+// nothing in it is a call.
+[[gnu::flatten]] bool PayloadCheck::is_short(Reader& reader, Rule rule) {
   switch (rule) {
     case Rule::kObject:
     case Rule::kObjectOrEmpty: {
@@ -230,7 +231,7 @@ bool PayloadCheck::value(Reader& reader, Rule rule) {
     case TokenType::kArray:
       return array(reader, token, rule);
     case TokenType::kMap: {
-      const Contents contents = contents_of(rule);
+      const Contents& contents = contents_of(rule);
       return push(reader, token,
                   {contents.are_fields ? token.count : token.count * 2, contents});
     }
@@ -247,9 +248,7 @@ bool PayloadCheck::weigh(Reader& reader, const Token& token) {
     case TokenType::kArray:
       return true;
     case TokenType::kExtension:
-      if (token.ext_type == static_cast<std::int8_t>(wire::ExtType::kReference)) {
-        return true;
-      }
+      if (token.is(wire::ExtType::kReference)) return true;
       [[fallthrough]];
     default:
       return meter_->leaf(reader, token);

@@ -18,23 +18,17 @@ using Size = unsigned __int128;
 
 constexpr std::size_t kMostBytes = sizeof(Int);
 
-bool is_extension(const Token& token, ExtType type) {
-  return token.type == TokenType::kExtension &&
-         token.ext_type == static_cast<std::int8_t>(type);
-}
-
 // Reads an int, or a reference to one. False, with any token, for other values.
 bool read_int(Reader& reader, const Envelope& envelope, Token& token) {
   if (!reader.next(token)) return false;
   std::uint64_t number = 0;
-  if (is_extension(token, ExtType::kReference) && wire::index_of(token.bytes, number) &&
-      number < envelope.shared.size() &&
+  if (wire::is_reference(token, number) && number < envelope.shared.size() &&
       envelope.shared[number] < envelope.payload.bytes.size()) {
     Reader target(envelope.payload.bytes.subspan(envelope.shared[number]));
     if (!target.next(token)) return false;
   }
   return token.type == TokenType::kBoolean || token.type == TokenType::kInteger ||
-         token.type == TokenType::kUnsigned || is_extension(token, ExtType::kInteger);
+         token.type == TokenType::kUnsigned || token.is(ExtType::kInteger);
 }
 
 // Nothing for an int of more than 128 bits.

@@ -113,9 +113,7 @@ bool ResourceMeter::leaf(Reader& reader, const Token& token) {
     return exceed(reader, token.offset, "max_text", limits_.max_text,
                   "bytes of one text or binary");
   }
-  if (token.type == TokenType::kExtension &&
-      token.ext_type == static_cast<std::int8_t>(wire::ExtType::kInteger) &&
-      token.bytes.size() > limits_.max_integer) {
+  if (token.is(wire::ExtType::kInteger) && token.bytes.size() > limits_.max_integer) {
     return exceed(reader, token.offset, "max_integer", limits_.max_integer,
                   "bytes of one int");
   }

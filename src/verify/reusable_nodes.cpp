@@ -121,9 +121,7 @@ class Walk {
       uses_.push_back({token.offset, static_cast<std::uint32_t>(token.integer)});
     }
     Reference reference{token.offset, 0, cursor_.around().note.is_in_call};
-    if (token.type == TokenType::kExtension &&
-        token.ext_type == static_cast<std::int8_t>(ExtType::kReference) &&
-        wire::index_of(token.bytes, reference.number)) {
+    if (wire::is_reference(token, reference.number)) {
       references_.push_back(reference);
     }
   }

@@ -100,11 +100,6 @@ class Reader {
     return read_short(byte, 0x00, 0, nothing);
   }
 
-  // Whether the next byte is there and is this one.
-  bool starts_with(std::uint8_t byte) const {
-    return !failed_ && !at_end() && bytes_[position_] == byte;
-  }
-
   // All that is left, to look ahead.
   BytesView rest() const { return bytes_.subspan(position_); }
 
@@ -180,6 +175,11 @@ class Reader {
 // The number in an extension that holds an index (kReference, kModule): 1, 2, 4 or 8
 // bytes, big-endian. False if it has another length.
 bool index_of(BytesView bytes, std::uint64_t& value);
+
+// The number of a reference; false if the token is none.
+inline bool is_reference(const Token& token, std::uint64_t& number) {
+  return token.is(ExtType::kReference) && index_of(token.bytes, number);
+}
 
 // The length of the reference that stands there, as the writer writes it; 0 if it is
 // none, or is cut off. Its number is what follows the first two bytes.

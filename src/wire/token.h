@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "waybill/bytes.h"
+#include "wire/format.h"
 #include "wire/lead.h"
 
 namespace waybill::wire {
@@ -36,6 +37,10 @@ struct Token {
   };
   BytesView bytes;  // kText, kBinary, kExtension; points into the input.
 
+  bool is(ExtType extension) const {
+    return type == TokenType::kExtension &&
+           ext_type == static_cast<std::int8_t>(extension);
+  }
   std::string_view text() const {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }

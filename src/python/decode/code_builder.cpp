@@ -121,8 +121,7 @@ CodeBuilder::Body& CodeBuilder::body_at(std::size_t index) {
   Token token;
   while (!constants.at_end()) {
     if (!constants.next(token)) raise(state_, constants.error());
-    if (token.type == TokenType::kExtension &&
-        token.ext_type == static_cast<std::int8_t>(wire::ExtType::kCode)) {
+    if (token.is(wire::ExtType::kCode)) {
       body.nested.push_back(body_of(token.bytes));
     }
   }

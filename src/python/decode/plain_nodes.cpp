@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "format/shapes.h"
 #include "python/decode/plain_decoder.h"
 #include "python/decode/plain_loop.h"
 #include "python/runtime/attribute.h"
@@ -75,7 +76,9 @@ Ref PlainDecoder::new_instance(PyObject* type) {
 // [class, [], {}, {name: …}, [], {}]: its state goes straight into its dict.
 bool PlainDecoder::open_instance(std::uint64_t count, std::size_t slot) {
   Ref type;
-  if (state_ == nullptr || count != 6 || !read(type) || !pass_nothing(1)) {
+  if (state_ == nullptr ||
+      count != envelope::shape_of(wire::NodeTag::kNewObject).most || !read(type) ||
+      !pass_nothing(1)) {
     return give_up();
   }
   const wire::Lead& lead = wire::kLeads[*at_];
