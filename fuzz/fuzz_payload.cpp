@@ -2,7 +2,7 @@
 // parts, and measured; an error of verify() lies inside; what is verified once is
 // verified again when its parts are sealed anew; no part of an envelope is one.
 //
-// Input: four bytes that choose bodies of code, imports, places and how many shared
+// Input: four bytes that choose bodies of code, imports, locations and how many shared
 // positions follow, two bytes each; the rest is the payload.
 
 #include <algorithm>
@@ -63,13 +63,13 @@ const std::array<Bytes, 2>& bodies() {
   return made;
 }
 
-void write_place(Writer& writer, bool has_nested) {
+void write_location(Writer& writer, bool has_nested) {
   writer.array(4);
   writer.text("f.py");
   writer.integer(1);
   writer.binary({});
   writer.array(has_nested ? 1 : 0);
-  if (has_nested) write_place(writer, false);
+  if (has_nested) write_location(writer, false);
 }
 
 waybill::Manifest manifest_of(std::uint8_t choice) {
@@ -118,11 +118,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   BytesView rest(data + kHead, size - kHead);
   const std::size_t code_count = data[0] % (bodies().size() + 1);
   const waybill::Manifest manifest = manifest_of(data[1]);
-  Writer places;
-  const std::size_t place_count = data[2] % 8;
-  places.array(place_count);
-  for (std::size_t i = 0; i < place_count; ++i) {
-    write_place(places, (data[2] >> 3 >> i & 1) != 0);
+  Writer locations;
+  const std::size_t location_count = data[2] % 8;
+  locations.array(location_count);
+  for (std::size_t i = 0; i < location_count; ++i) {
+    write_location(locations, (data[2] >> 3 >> i & 1) != 0);
   }
   std::vector<std::uint64_t> shared(
       std::min<std::size_t>(data[3] % 16, rest.size() / 2));
@@ -139,7 +139,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   parts.code = std::span(code).first(code_count);
   parts.shared = shared;
   parts.payload = rest;
-  if (place_count != 0) parts.places = places.view();
+  if (location_count != 0) parts.source_locations = locations.view();
   Bytes sealed;
   waybill::seal(parts, sealed);
 

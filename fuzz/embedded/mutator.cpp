@@ -225,7 +225,7 @@ void mutate_section(Random& random, Sections& sections, SectionIndex index) {
 void mutate(Random& random, Sections& sections) {
   constexpr SectionIndex kOthers[] = {SectionIndex::kHeader, SectionIndex::kManifest,
                                       SectionIndex::kCode,   SectionIndex::kCode,
-                                      SectionIndex::kShared, SectionIndex::kNotes};
+                                      SectionIndex::kShared, SectionIndex::kDebugInfo};
   if (below(random, 4) != 0) return mutate_payload(random, sections);
   mutate_section(random, sections, kOthers[below(random, std::size(kOthers))]);
 }

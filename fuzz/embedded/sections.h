@@ -9,8 +9,8 @@
 
 namespace waybill::fuzz {
 
-// Header, manifest, code, shared positions, payload, notes: each the bytes of one
-// value.
+// Header, manifest, code, shared positions, payload, debug information: each the bytes
+// of one value.
 using Sections = std::array<Bytes, 6>;
 
 inline Bytes& section(Sections& sections, wire::SectionIndex index) {

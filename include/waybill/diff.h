@@ -28,8 +28,8 @@ struct Diff {
   std::string report;
 };
 
-// Compares header, imports, code by hash and name, values of the payload, places and
-// signature. References count as equal where they mean equal values.
+// Compares header, imports, code by hash and name, values of the payload, source
+// locations and signature. References count as equal where they mean equal values.
 //
 // Works on any envelopes that open() gave, whether or not verify() accepts them: what
 // cannot be read is compared byte by byte. Values are compared by hashes of 64 bits;

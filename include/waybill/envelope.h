@@ -1,8 +1,8 @@
 #pragma once
 
-// An envelope is the unit waybill sends: header, manifest, code, payload, notes,
-// digest, signature. Reading one needs no Python. See docs/wire_format.md for the
-// bytes.
+// An envelope is the unit waybill sends: header, manifest, code, payload, debug
+// information, digest, signature. Reading one needs no Python. See docs/wire_format.md
+// for the bytes.
 //
 //   auto envelope = waybill::open(bytes);
 //   if (!envelope) return report(envelope.error());
@@ -73,7 +73,7 @@ struct Envelope {
   std::vector<std::uint64_t> shared;
   Section payload;
   // File names and line tables of the code; parts that a reader may skip.
-  Section notes;
+  Section debug_info;
   // Empty when the envelope is not signed. Not checked: KeyRing::check() does that.
   BytesView signature;
   std::array<std::uint8_t, 8> digest{};
@@ -164,8 +164,8 @@ struct Parts {
   BytesView payload;
   // What belongs into the payload besides, in order.
   std::span<const Insertion> payload_insertions;
-  // The array of places; empty when the payload has no code.
-  BytesView places;
+  // The array of source locations; empty when the payload has no code.
+  BytesView source_locations;
   // What to sign it with; null for an envelope that is not signed.
   const SigningKey* key = nullptr;
 };

@@ -25,7 +25,7 @@ struct Limits {
 
   // The next five hold for the values of the payload and the constants of code, which
   // verify() counts together. What stands beside them – names in code and manifest,
-  // instructions, notes – is copied at most, so that max_bytes bounds it.
+  // instructions, debug information – is copied at most, so that max_bytes bounds it.
 
   // Bytes of one text or binary.
   std::size_t max_text = kNone;

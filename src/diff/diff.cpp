@@ -158,8 +158,8 @@ void add_payload(const PayloadDiff& diff, std::size_t max_items, Json& model) {
   }
 }
 
-void add_places(const CodeDiff& diff, const DiffOptions& options, Json& model) {
-  List list(model, "places", diff.locations.size(), options.max_items);
+void add_locations(const CodeDiff& diff, const DiffOptions& options, Json& model) {
+  List list(model, "locations", diff.locations.size(), options.max_items);
   for (const LocationDifference& difference : diff.locations) {
     Json* row = list.next(6);
     if (row == nullptr) break;
@@ -202,17 +202,17 @@ void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
   const CodeDiff code = diff_code(a, b, old_names, new_names, options);
   bool files_differ = false;
   bool lines_differ = false;
-  for (const LocationDifference& place : code.locations) {
-    files_differ = files_differ || place.old_file != place.new_file;
-    lines_differ =
-        lines_differ || place.old_line != place.new_line || place.has_other_lines;
+  for (const LocationDifference& location : code.locations) {
+    files_differ = files_differ || location.old_file != location.new_file;
+    lines_differ = lines_differ || location.old_line != location.new_line ||
+                   location.has_other_lines;
   }
   add_header(a, b, model);
   add_imports(a, b, options.max_items, model, files_differ, lines_differ);
   add_code(code, options.max_items, model);
   add_payload(diff_payloads(a, b, code, old_names, new_names, options),
               options.max_items, model);
-  add_places(code, options, model);
+  add_locations(code, options, model);
   model["signature"] = !std::ranges::equal(a.signature, b.signature);
   add_signatures(a, b, model);
   model["summary"] = is_equal ? "equal" : summary_of(model, files_differ, lines_differ);

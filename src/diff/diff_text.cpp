@@ -110,7 +110,8 @@ class Text {
     add_section(model_, "imports", paint_, [&](const Json& row) { import(row); }, out_);
     add_section(model_, "code", paint_, [&](const Json& row) { code(row); }, out_);
     add_section(model_, "payload", paint_, [&](const Json& row) { value(row); }, out_);
-    add_section(model_, "places", paint_, [&](const Json& row) { place(row); }, out_);
+    add_section(
+        model_, "locations", paint_, [&](const Json& row) { location(row); }, out_);
     if (model_.contains("signatures")) signatures(model_["signatures"]);
     return std::move(out_);
   }
@@ -169,7 +170,7 @@ class Text {
     sides(text_of(row, "old"), text_of(row, "new"));
   }
 
-  void place(const Json& row) {
+  void location(const Json& row) {
     out_ += "  ~ " + paint_.name(text_of(row, "name"));
     const auto line = [&](const char* key) { return row[key].get<std::int64_t>(); };
     if (row.contains("old_file")) {
@@ -211,7 +212,7 @@ std::string summary_of(const Json& model, bool files_differ, bool lines_differ) 
   if (files_differ) phrases.push_back("file names");
   if (lines_differ) phrases.push_back("line numbers");
   if (model["signature"].get<bool>()) phrases.push_back("the signature");
-  const bool is_places_only =
+  const bool is_location_only =
       number_of(model["code"], "count") == 0 &&
       number_of(model["payload"], "count") == 0 &&
       phrases.size() == static_cast<std::size_t>(files_differ + lines_differ);
@@ -220,9 +221,9 @@ std::string summary_of(const Json& model, bool files_differ, bool lines_differ) 
   }
   std::string out = "differ in: " + phrases[0];
   for (std::size_t i = 1; i < phrases.size(); ++i) {
-    out += (is_places_only ? " and " : "; ") + phrases[i];
+    out += (is_location_only ? " and " : "; ") + phrases[i];
   }
-  return is_places_only ? out + " only" : out;
+  return is_location_only ? out + " only" : out;
 }
 
 std::string diff_text(const Json& model, bool colours) {

@@ -24,7 +24,8 @@ Result<std::vector<std::uint8_t>> with_application(BytesView envelope,
   const std::size_t place = reader.offset();
   if (fields > wire::kHeaderFieldCount) reader.skip();
   const std::size_t rest = reader.offset();
-  const std::size_t digest = opened->notes.offset + opened->notes.bytes.size();
+  const std::size_t digest =
+      opened->debug_info.offset + opened->debug_info.bytes.size();
 
   // Fields of later formats may follow, and stay where they are.
   const bool has_later = fields > wire::kHeaderFieldCount + 1;

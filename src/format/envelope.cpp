@@ -38,7 +38,7 @@ Result<Envelope> open(BytesView bytes, const Limits& limits) {
       envelope::read_code(reader, envelope.code) &&
       envelope::read_shared(reader, envelope.shared) &&
       skip_section(reader, bytes, envelope.payload) &&
-      skip_section(reader, bytes, envelope.notes) &&
+      skip_section(reader, bytes, envelope.debug_info) &&
       envelope::read_end(reader, bytes, envelope.digest, envelope.signature)) {
     envelope.format_version = kFormatVersion;
     envelope.size = reader.offset();

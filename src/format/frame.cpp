@@ -101,10 +101,10 @@ bool read_digest(Reader& reader, BytesView bytes, Digest& expected) {
                      "send them again");
 }
 
-// Whether an envelope without a signature, which ends in notes, digest and nil, has
-// notes that are more than an empty map. False for all that does not end so. It spares
-// most that is not plain the reading of a header.
-bool has_notes(BytesView bytes) {
+// Whether an envelope without a signature, which ends in debug information, digest and
+// nil, has debug information that is more than an empty map. False for all that does
+// not end so. It spares most that is not plain the reading of a header.
+bool has_debug_info(BytesView bytes) {
   constexpr std::size_t kTail = 1 + kUnsignedEnd;
   if (bytes.size() < kTail) return false;
   const BytesView tail = bytes.last(kTail);
@@ -167,7 +167,7 @@ bool read_end(Reader& reader, BytesView bytes, Digest& digest, BytesView& signat
 }
 
 bool set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
-              std::size_t notes) {
+              std::size_t debug_info) {
   const std::size_t end = bytes.size() - kUnsignedEnd;
   if (bytes.back() != wire::kNilByte) return false;
   Reader reader(bytes.subspan(end));
@@ -175,27 +175,28 @@ bool set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
       !reader.at_end()) {
     return false;
   }
-  envelope.payload = {payload, bytes.subspan(payload, notes - payload)};
-  envelope.notes = {notes, bytes.subspan(notes, end - notes)};
+  envelope.payload = {payload, bytes.subspan(payload, debug_info - payload)};
+  envelope.debug_info = {debug_info, bytes.subspan(debug_info, end - debug_info)};
   envelope.bytes = bytes;
   envelope.size = bytes.size();
   return true;
 }
 
 std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits) {
-  constexpr std::size_t kTail = 1 + kUnsignedEnd;  // Empty notes come before.
+  constexpr std::size_t kTail =
+      1 + kUnsignedEnd;  // Empty debug information comes before.
   // A value has a byte at least, and so has a container: no limit is near.
   const std::size_t most =
       std::min({limits.max_bytes, limits.max_values, limits.max_depth});
   if (bytes.size() <= kTail || bytes.size() > most) return std::nullopt;
-  const std::size_t notes = bytes.size() - kTail;
-  if (bytes[notes] != kEmptyMap) return std::nullopt;
+  const std::size_t debug_info = bytes.size() - kTail;
+  if (bytes[debug_info] != kEmptyMap) return std::nullopt;
   Envelope envelope;
-  Reader reader(bytes.first(notes), limits);
+  Reader reader(bytes.first(debug_info), limits);
   if (!read_header(reader, envelope.python, envelope.application) ||
       !read_manifest(reader, envelope.manifest) || !reader.skip_byte(kEmptyArray) ||
       !read_shared(reader, envelope.shared) ||
-      !set_rest(envelope, bytes, reader.offset(), notes)) {
+      !set_rest(envelope, bytes, reader.offset(), debug_info)) {
     return std::nullopt;
   }
   envelope.format_version = kFormatVersion;
@@ -206,7 +207,7 @@ std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
                                std::vector<std::uint64_t>& shared) {
   // A value has a byte at least, so the ceiling on values holds too.
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return 0;
-  if (has_notes(bytes)) return 0;
+  if (has_debug_info(bytes)) return 0;
   Reader reader(bytes, limits);
   PythonVersion python;
   BytesView application;

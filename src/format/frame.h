@@ -29,24 +29,25 @@ using Digest = std::array<std::uint8_t, 8>;
 bool read_end(wire::Reader& reader, BytesView bytes, Digest& digest,
               BytesView& signature);
 
-// An envelope without code, notes and signature, as open_whole() gives it, but for the
-// payload: that is what is left between shared positions and notes, and only verify()
-// tells whether it is one value. Nothing if it is not just so, or if anything about it
-// is wrong: open_whole() tells. Spares a pass over the payload.
+// An envelope without code, debug information and signature, as open_whole() gives it,
+// but for the payload: that is what is left between shared positions and debug
+// information, and only verify() tells whether it is one value. Nothing if it is not
+// just so, or if anything about it is wrong: open_whole() tells. Spares a pass over the
+// payload.
 std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits);
 
 // Of digest and nil: what an envelope ends in that is not signed.
 inline constexpr std::size_t kUnsignedEnd = 2 + sizeof(std::uint64_t) + 1;
 
 // Reads that end and fills in what comes after the shared positions, given where
-// payload and notes start. False if `bytes` do not end so.
+// payload and debug information start. False if `bytes` do not end so.
 bool set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
-              std::size_t notes);
+              std::size_t debug_info);
 
-// Where the payload of a plain envelope starts, which has no import, code and notes:
-// building its payload runs no code, so it need not be checked before. 0 if the
-// envelope is not plain, or if anything about it is wrong: open() tells. `shared` gets
-// the shared positions.
+// Where the payload of a plain envelope starts, which has no import, code and debug
+// information: building its payload runs no code, so it need not be checked before. 0
+// if the envelope is not plain, or if anything about it is wrong: open() tells.
+// `shared` gets the shared positions.
 std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
                                std::vector<std::uint64_t>& shared);
 

@@ -1,4 +1,4 @@
-// Tested by tests/verify/verify_places_test.cpp and tests/cli/test_inspect_code.py.
+// Tested by tests/verify/verify_locations_test.cpp and tests/cli/test_inspect_code.py.
 
 #include "format/source_locations.h"
 
@@ -126,7 +126,7 @@ bool SourceLocationReader::start() {
   std::uint64_t key = 0;
   while (keys_left_ != 0) {
     if (!read_key(key)) return false;
-    if (key != static_cast<std::uint64_t>(wire::NotesKey::kPlaces)) {
+    if (key != static_cast<std::uint64_t>(wire::DebugInfoKey::kSourceLocations)) {
       if (!reader_.skip()) return false;
       continue;
     }
@@ -208,7 +208,7 @@ std::vector<FirstLocation> first_locations(const Envelope& envelope) {
   const std::vector<std::vector<std::uint32_t>> nested = nested_of(envelope);
   const CodeTree code{uses, nested};
   std::vector<FirstLocation> found(envelope.code.size());
-  Reader reader(envelope.notes.bytes, Limits{}, envelope.notes.offset);
+  Reader reader(envelope.debug_info.bytes, Limits{}, envelope.debug_info.offset);
   SourceLocationReader locations(reader, first_file(envelope.manifest), &code);
   SourceLocation location;
   while (locations.next(location)) {

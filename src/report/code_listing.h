@@ -48,9 +48,9 @@ class CodeListing {
 };
 
 // Adds to the report of each body that can be read: "instructions",
-// "exception_entries"; "file" and "first_line" where the notes tell them; "unreadable"
-// where the instructions end early. `code` is the array of reports, whose objects have
-// room for so many keys more.
+// "exception_entries"; "file" and "first_line" where the debug information tells them;
+// "unreadable" where the instructions end early. `code` is the array of reports, whose
+// objects have room for so many keys more.
 void fill_listings(const Envelope& envelope, const ReportOptions& options, Json& code);
 inline constexpr std::size_t kListingKeys = 5;
 

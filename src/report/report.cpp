@@ -22,7 +22,8 @@ namespace {
 using wire::Reader;
 
 constexpr const char* kSectionNames[wire::kSectionCount] = {
-    "header", "manifest", "code", "shared", "payload", "notes", "digest", "signature"};
+    "header",  "manifest",   "code",   "shared",
+    "payload", "debug_info", "digest", "signature"};
 
 void set_text_or_null(Json& into, const std::string& text) {
   if (!text.empty()) into = text;

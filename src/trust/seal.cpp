@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kCodeEntryLength = 2;
 constexpr std::string_view kMark(wire::kMark, sizeof wire::kMark);
 
-// Everything but the manifest's bytes, the payload, the bodies and the places.
+// Everything but the manifest's bytes, the payload, the bodies and the locations.
 std::size_t frame_bound(const Parts& parts) {
   constexpr std::size_t kNumber = 9;
   constexpr std::size_t kFixed = 1 + 1 + 1 + kMark.size() + 4 * kNumber + 2 * 5 + 2 +
@@ -26,7 +26,8 @@ std::size_t frame_bound(const Parts& parts) {
 
 std::size_t sealed_bound(const Parts& parts) {
   constexpr std::size_t kBinaryHead = 5;
-  std::size_t bound = frame_bound(parts) + parts.payload.size() + parts.places.size();
+  std::size_t bound =
+      frame_bound(parts) + parts.payload.size() + parts.source_locations.size();
   if (!parts.application.empty()) bound += kBinaryHead + parts.application.size();
   if (parts.key != nullptr) bound += envelope::tail_size(parts.key->algorithm());
   for (const Insertion& insertion : parts.payload_insertions) {
@@ -67,10 +68,11 @@ std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
   writer.array(parts.shared.size());
   for (std::uint64_t position : parts.shared) writer.unsigned_integer(position);
   writer.append(parts.payload, parts.payload_insertions);
-  writer.map(parts.places.empty() ? 0 : 1);
-  if (!parts.places.empty()) {
-    writer.unsigned_integer(static_cast<std::uint64_t>(wire::NotesKey::kPlaces));
-    writer.append(parts.places);
+  writer.map(parts.source_locations.empty() ? 0 : 1);
+  if (!parts.source_locations.empty()) {
+    writer.unsigned_integer(
+        static_cast<std::uint64_t>(wire::DebugInfoKey::kSourceLocations));
+    writer.append(parts.source_locations);
   }
 
   writer.binary(base::digest_of({out, writer.at()}));

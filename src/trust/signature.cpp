@@ -78,7 +78,8 @@ std::uint8_t* write_tail(const SigningKey& key, const std::uint8_t* begin,
 Result<std::size_t> size_before_signature(BytesView envelope) {
   const Result<Envelope> opened = open_whole(envelope);
   if (!opened) return tl::unexpected(opened.error());
-  const std::size_t digest = opened->notes.offset + opened->notes.bytes.size();
+  const std::size_t digest =
+      opened->debug_info.offset + opened->debug_info.bytes.size();
   wire::Reader reader(envelope.subspan(digest));
   reader.skip();  // The digest, which was read before.
   return digest + reader.offset();

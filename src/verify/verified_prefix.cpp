@@ -41,7 +41,7 @@ std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& ver
   auto prefix = std::make_unique<VerifiedPrefix>();
   const std::size_t size = end_of_code(envelope);
   if (size == 0 || !envelope.signature.empty() ||
-      size + envelope.notes.bytes.size() > kMaxKept) {
+      size + envelope.debug_info.bytes.size() > kMaxKept) {
     return nullptr;
   }
   PayloadCheck check(envelope, Limits{});
@@ -59,11 +59,12 @@ std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& ver
   if (!prefix->nodes_.empty() && known_size == envelope.payload.bytes.size()) {
     prefix->whole_.assign(envelope.bytes.begin(), envelope.bytes.end());
   }
-  prefix->notes_.assign(envelope.notes.bytes.begin(), envelope.notes.bytes.end());
+  prefix->debug_info_.assign(envelope.debug_info.bytes.begin(),
+                             envelope.debug_info.bytes.end());
   prefix->envelope_ = verified;
   // Until it goes on with an envelope whose bytes are there.
   Envelope& kept = prefix->envelope_.envelope_;
-  kept.payload = kept.notes = {};
+  kept.payload = kept.debug_info = {};
   kept.bytes = {};
   if (!envelope.application.empty()) {
     const auto at = envelope.application.data() - envelope.bytes.data();
@@ -100,16 +101,16 @@ bool VerifiedPrefix::begin(BytesView bytes) {
   // A value has a byte at least.
   const Limits limits;
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return false;
-  const std::size_t tail = notes_.size() + kUnsignedEnd;
+  const std::size_t tail = debug_info_.size() + kUnsignedEnd;
   if (bytes.size() < prefix_.size() + tail) return false;
-  const std::size_t notes = bytes.size() - tail;
-  if (!starts(bytes.subspan(notes), notes_)) return false;
-  Reader reader(bytes.subspan(prefix_.size(), notes - prefix_.size()), {},
+  const std::size_t debug_info = bytes.size() - tail;
+  if (!starts(bytes.subspan(debug_info), debug_info_)) return false;
+  Reader reader(bytes.subspan(prefix_.size(), debug_info - prefix_.size()), {},
                 prefix_.size());
   Envelope& envelope = envelope_.envelope_;
   envelope.shared.clear();
   return read_shared(reader, envelope.shared) &&
-         set_rest(envelope, bytes, reader.offset(), notes);
+         set_rest(envelope, bytes, reader.offset(), debug_info);
 }
 
 bool VerifiedPrefix::check_payload() {

@@ -56,7 +56,7 @@ class VerifiedPrefix {
  private:
   std::vector<std::uint8_t> prefix_;
   std::vector<std::uint8_t> whole_;  // See is_all_of(); may be empty.
-  std::vector<std::uint8_t> notes_;
+  std::vector<std::uint8_t> debug_info_;
   std::vector<std::uint32_t> code_uses_;  // In the payload, in order.
   std::vector<ReusableNode> nodes_;
   VerifiedEnvelope envelope_{Envelope()};

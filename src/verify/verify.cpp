@@ -1,5 +1,5 @@
-// Checks an envelope that has been opened: code first, since the payload and the notes
-// are compared with it, then payload, then notes.
+// Checks an envelope that has been opened: code first, since the payload and the debug
+// information are compared with it, then payload, then debug information.
 // Tested by tests/verify/verify_test.cpp.
 
 #include <map>
@@ -116,10 +116,10 @@ Result<VerifiedEnvelope> verify(Envelope envelope, const Limits& limits) {
   envelope::PayloadCheck values(envelope, limits, meter_or_null);
   if (!values.check_payload(payload)) return tl::unexpected(payload.error());
 
-  Reader notes(envelope.notes.bytes, limits, envelope.notes.offset);
+  Reader debug_info(envelope.debug_info.bytes, limits, envelope.debug_info.offset);
   const envelope::CodeTree tree{values.code_uses(), code.nested()};
-  if (!check_locations(notes, envelope, tree, code.sizes())) {
-    return tl::unexpected(notes.error());
+  if (!check_locations(debug_info, envelope, tree, code.sizes())) {
+    return tl::unexpected(debug_info.error());
   }
   return VerifiedEnvelope(std::move(envelope));
 }

@@ -80,7 +80,7 @@ enum class SectionIndex : std::uint8_t {
   kCode = 2,
   kShared = 3,
   kPayload = 4,
-  kNotes = 5,
+  kDebugInfo = 5,
   kDigest = 6,
   kSignature = 7,
 };
@@ -119,12 +119,12 @@ inline constexpr std::uint32_t kKeyIdSize = 8;
 inline constexpr std::uint32_t kEd25519Size = 64;
 inline constexpr std::uint32_t kMacSize = 32;
 
-// Keys of the manifest and of the notes.
+// Keys of the manifest and of the debug information.
 enum class ManifestKey : std::uint8_t { kImports = 0, kFiles = 1, kSubstitutions = 2 };
-// In a place at the top of the notes: the file that was named last.
+// In a source location that none is around: the file that was named last.
 inline constexpr std::uint8_t kSameFile = 0;
 
-enum class NotesKey : std::uint8_t { kPlaces = 0 };
+enum class DebugInfoKey : std::uint8_t { kSourceLocations = 0 };
 
 // The envelope's mark: the first element of its header.
 inline constexpr char kMark[] = {'w', 'b'};

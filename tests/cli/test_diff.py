@@ -210,7 +210,7 @@ def test_lines_alone_are_the_same_content(diff):
     found = diff(define(source), define(source, line=4))
 
     assert summary(found) == "line numbers only"
-    [row] = found["places"]["items"]
+    [row] = found["locations"]["items"]
     assert (row["name"], row["old_line"], row["new_line"]) == ("f", 1, 5)
 
 

@@ -113,16 +113,16 @@ Bytes many_uses_of(const std::string& name, std::uint8_t line) {
     draft.code.push_back(body.body());
   }
   draft.payload.array(2 * kUses);
-  draft.places.array(2 * kUses);
+  draft.source_locations.array(2 * kUses);
   for (std::size_t i = 0; i < 2 * kUses; ++i) {
     draft.payload.node(wire::NodeTag::kCode, 1);
     draft.payload.unsigned_integer(i < kUses ? i + 1 : line);
-    draft.places.array(4);
-    i == 0 ? draft.places.text("/" + std::to_string(line) + name)
-           : draft.places.unsigned_integer(0);
-    draft.places.integer(line);
-    draft.places.binary({});
-    draft.places.array(0);
+    draft.source_locations.array(4);
+    i == 0 ? draft.source_locations.text("/" + std::to_string(line) + name)
+           : draft.source_locations.unsigned_integer(0);
+    draft.source_locations.integer(line);
+    draft.source_locations.binary({});
+    draft.source_locations.array(0);
   }
   return draft.sealed();
 }
@@ -134,7 +134,7 @@ TEST(Diff, CutsWhatIsToldAtEachUse) {
 
   const std::string cut(80, 'x');
   EXPECT_EQ(found["payload"]["items"][0]["old"], "<function " + cut + "…>");
-  EXPECT_EQ(found["places"]["items"][1]["old_file"], "…" + cut);
+  EXPECT_EQ(found["locations"]["items"][1]["old_file"], "…" + cut);
   EXPECT_LT(found.dump().size(), 4 * name.size());
 }
 

@@ -60,8 +60,8 @@ TEST(Unmeasured, HasTheSectionsThatOpenFinds) {
   EXPECT_EQ(found->shared, expected->shared);
   EXPECT_EQ(found->payload.offset, expected->payload.offset);
   EXPECT_EQ(found->payload.bytes.size(), expected->payload.bytes.size());
-  EXPECT_EQ(found->notes.offset, expected->notes.offset);
-  EXPECT_EQ(found->notes.bytes.size(), expected->notes.bytes.size());
+  EXPECT_EQ(found->debug_info.offset, expected->debug_info.offset);
+  EXPECT_EQ(found->debug_info.bytes.size(), expected->debug_info.bytes.size());
   EXPECT_EQ(found->digest, expected->digest);
   EXPECT_TRUE(found->signature.empty());
   EXPECT_EQ(found->bytes.data(), expected->bytes.data());

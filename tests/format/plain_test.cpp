@@ -33,7 +33,7 @@ TEST(Plain, FindsThePayloadWhereOpenFindsIt) {
 
   ASSERT_TRUE(envelope);
   EXPECT_EQ(found(bytes), envelope->payload.offset);
-  EXPECT_TRUE(envelope::ends_plain(bytes, envelope->notes.offset));
+  EXPECT_TRUE(envelope::ends_plain(bytes, envelope->debug_info.offset));
 }
 
 TEST(Plain, ReadsSharedPositions) {
@@ -63,7 +63,7 @@ TEST(Plain, LeavesInputBeyondALimitAlone) {
 
 TEST(Plain, NoPrefixIsPlainAndSound) {
   const Bytes bytes = plain();
-  const std::size_t end = open(bytes)->notes.offset;
+  const std::size_t end = open(bytes)->debug_info.offset;
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const BytesView cut = BytesView(bytes).first(size);
     std::vector<std::uint64_t> shared;
@@ -76,7 +76,7 @@ TEST(Plain, NoPrefixIsPlainAndSound) {
 
 TEST(Plain, NoChangedByteIsSound) {
   const Bytes bytes = plain();
-  const std::size_t end = open(bytes)->notes.offset;
+  const std::size_t end = open(bytes)->debug_info.offset;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     Bytes changed = bytes;
     changed[i] = static_cast<std::uint8_t>(~changed[i]);
@@ -86,14 +86,14 @@ TEST(Plain, NoChangedByteIsSound) {
 
 TEST(Plain, NothingMayFollow) {
   Bytes bytes = plain();
-  const std::size_t end = open(bytes)->notes.offset;
+  const std::size_t end = open(bytes)->debug_info.offset;
   bytes.push_back(0);
   EXPECT_FALSE(envelope::ends_plain(bytes, end));
 }
 
 TEST(Plain, MayBeSigned) {
   Bytes bytes = plain();
-  const std::size_t end = open(bytes)->notes.offset;
+  const std::size_t end = open(bytes)->debug_info.offset;
   bytes.pop_back();
   const std::uint8_t signature[] = {0xc4, 2, 1, 2};
   bytes.insert(bytes.end(), std::begin(signature), std::end(signature));

@@ -24,7 +24,7 @@ class RandomPayload {
 
   Bytes sealed() {
     value(envelope::Rule::kObject, kDepth);
-    draft_.places.array(code_uses_);
+    draft_.source_locations.array(code_uses_);
     for (std::size_t i = 0; i < code_uses_; ++i) location(i);
     return draft_.sealed();
   }
@@ -45,14 +45,14 @@ class RandomPayload {
 
   void location(std::size_t number) {
     if (number != 0 && below(2) == 0) {
-      draft_.places.unsigned_integer(below(number));
+      draft_.source_locations.unsigned_integer(below(number));
       return;
     }
-    draft_.places.array(4);
-    draft_.places.text("/home/ada/task.py");
-    draft_.places.integer(2);
-    draft_.places.binary({});
-    draft_.places.array(0);
+    draft_.source_locations.array(4);
+    draft_.source_locations.text("/home/ada/task.py");
+    draft_.source_locations.integer(2);
+    draft_.source_locations.binary({});
+    draft_.source_locations.array(0);
   }
 
   // False if nothing fits.

@@ -27,7 +27,7 @@ struct Draft {
   std::vector<Bytes> code;
   std::vector<std::uint64_t> shared;
   Writer payload;
-  Writer places;
+  Writer source_locations;
 
   Bytes sealed(const SigningKey* key = nullptr, const Bytes& application = {}) const {
     std::vector<BytesView> bodies(code.begin(), code.end());
@@ -40,7 +40,7 @@ struct Draft {
     parts.shared = shared;
     parts.payload = payload.view();
     parts.payload_insertions = payload.insertions();
-    parts.places = places.view();
+    parts.source_locations = source_locations.view();
     Bytes out;
     seal(parts, out);
     return out;
@@ -145,17 +145,17 @@ inline void fill_with_function(Draft& draft) {
   draft.payload.singleton(wire::Singleton::kEmpty);
   draft.payload.index(ExtType::kReference, 0);
 
-  draft.places.array(1);
-  draft.places.array(4);
-  draft.places.text("/home/ada/task.py");
-  draft.places.integer(2);
-  draft.places.binary(Bytes{0x80, 0});
-  draft.places.array(1);
-  draft.places.array(4);
-  draft.places.nil();
-  draft.places.integer(5);
-  draft.places.binary({});
-  draft.places.array(0);
+  draft.source_locations.array(1);
+  draft.source_locations.array(4);
+  draft.source_locations.text("/home/ada/task.py");
+  draft.source_locations.integer(2);
+  draft.source_locations.binary(Bytes{0x80, 0});
+  draft.source_locations.array(1);
+  draft.source_locations.array(4);
+  draft.source_locations.nil();
+  draft.source_locations.integer(5);
+  draft.source_locations.binary({});
+  draft.source_locations.array(0);
 }
 
 // Puts the digest that belongs to the bytes before it at the end of an envelope that is

@@ -14,7 +14,7 @@ namespace waybill::samples {
 constexpr std::uint64_t kNamespace = 0;
 constexpr std::uint64_t kType = 1;
 
-inline void write_place(Writer& out) {
+inline void write_location(Writer& out) {
   out.array(4);
   out.text("/home/ada/task.py");
   out.integer(12);
@@ -48,7 +48,7 @@ struct TaskDraft : Draft {
   explicit TaskDraft(
       const Write& write_first = [](Writer& out) { out.integer(1); },
       const Write& write_last = [](Writer& out) { out.array(0); },
-      const Write& write_second_place = write_place) {
+      const Write& write_second_location = write_location) {
     manifest.imports = {{"json", ImportTime::kLoad, "json.dumps", "f", "task.py", 3}};
     code.push_back(BodyDraft().body());
     BodyDraft method;
@@ -60,9 +60,9 @@ struct TaskDraft : Draft {
     write_class();
     write_last(payload);
     payload.index(ExtType::kReference, kType);
-    places.array(2);
-    write_place(places);
-    write_second_place(places);
+    source_locations.array(2);
+    write_location(source_locations);
+    write_second_location(source_locations);
   }
 
   void write_function() {

@@ -180,7 +180,7 @@ Bytes repetitive_envelope(const std::string& name) {
   Draft draft;
   draft.manifest.imports = {{name, ImportTime::kLoad, "", "", "", 0}};
   draft.payload.array(kUses);
-  draft.places.array(2 * kUses);
+  draft.source_locations.array(2 * kUses);
   for (std::size_t i = 0; i < kUses; ++i) {
     BodyDraft body;
     body.name = i == 0 ? name : "f" + std::to_string(i);
@@ -199,11 +199,12 @@ Bytes repetitive_envelope(const std::string& name) {
       draft.payload.unsigned_integer(code);
     }
     for (const bool is_first : {i == 0, false}) {
-      draft.places.array(4);
-      is_first ? draft.places.text(name) : draft.places.unsigned_integer(0);
-      draft.places.integer(1);
-      draft.places.binary({});
-      draft.places.array(0);
+      draft.source_locations.array(4);
+      is_first ? draft.source_locations.text(name)
+               : draft.source_locations.unsigned_integer(0);
+      draft.source_locations.integer(1);
+      draft.source_locations.binary({});
+      draft.source_locations.array(0);
     }
   }
   return draft.sealed();

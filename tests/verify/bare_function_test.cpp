@@ -32,8 +32,8 @@ void write_function(Writer& out, const std::function<void(Writer&)>& write_field
   write_fields(out);
 }
 
-void write_place(Writer& out, const char* file = "/home/ada/task.py",
-                 const Bytes& line_table = {0x80, 0}) {
+void write_location(Writer& out, const char* file = "/home/ada/task.py",
+                    const Bytes& line_table = {0x80, 0}) {
   out.array(1);
   out.array(4);
   if (file != nullptr) {
@@ -62,7 +62,7 @@ struct BareDraft : Draft {
                         {"os", ImportTime::kCall, "os", "f", "task.py", 4}};
     code.push_back(body.body());
     write_function(payload, write_fields);
-    write_place(places);
+    write_location(source_locations);
   }
 };
 
@@ -107,7 +107,7 @@ TEST(BareFunction, MayNameNothing) {
   Draft draft;
   draft.code.push_back(BodyDraft().body());
   write_function(draft.payload, [](Writer& out) { out.map(0); });
-  write_place(draft.places);
+  write_location(draft.source_locations);
 
   EXPECT_TRUE(is_bare(draft.sealed()));
 }
@@ -120,7 +120,7 @@ TEST(BareFunction, MayStandInTheFileThatTheManifestNames) {
     if (has_file) draft.manifest.imports[0].file = "task.py";
     draft.code.push_back(BodyDraft().body());
     write_function(draft.payload, write_globals);
-    write_place(draft.places, nullptr);
+    write_location(draft.source_locations, nullptr);
     const Bytes bytes = draft.sealed();
 
     EXPECT_EQ(envelope::read_bare_function(bytes, kPython, function), has_file);
@@ -215,7 +215,7 @@ TEST(BareFunction, HasSoundCodeAndLines) {
   Draft longer;  // Its lines are of three units, and there are two.
   longer.code.push_back(BodyDraft().body());
   write_function(longer.payload, [](Writer& out) { out.map(0); });
-  write_place(longer.places, "task.py", {0xfa});
+  write_location(longer.source_locations, "task.py", {0xfa});
 
   for (const Bytes& bytes :
        {BareDraft(index).sealed(), BareDraft(handler).sealed(), longer.sealed()}) {

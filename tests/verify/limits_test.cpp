@@ -193,12 +193,12 @@ TEST(Limits, ConstantsOfCodeCountWithThePayload) {
   draft.code = {body.body()};
   draft.payload.node(NodeTag::kCode, 1);
   draft.payload.unsigned_integer(0);
-  draft.places.array(1);
-  draft.places.array(4);
-  draft.places.text("a file that is longer than all else");
-  draft.places.integer(1);
-  draft.places.binary({});
-  draft.places.array(0);
+  draft.source_locations.array(1);
+  draft.source_locations.array(4);
+  draft.source_locations.text("a file that is longer than all else");
+  draft.source_locations.integer(1);
+  draft.source_locations.binary({});
+  draft.source_locations.array(0);
   const Bytes bytes = draft.sealed();
 
   EXPECT_EQ(told(bytes, {.max_text = 9, .max_integer = 9, .max_unfolded = 1004}),

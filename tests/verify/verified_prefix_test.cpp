@@ -25,7 +25,7 @@ using samples::kType;
 using samples::sound_envelope;
 using samples::TaskDraft;
 using samples::write_global;
-using samples::write_place;
+using samples::write_location;
 using wire::ExtType;
 using wire::NodeTag;
 using wire::Writer;
@@ -71,8 +71,8 @@ TEST(VerifiedPrefix, GoesOnWithOtherValues) {
   EXPECT_EQ(found.payload.offset, expected.payload.offset);
   EXPECT_EQ(found.payload.bytes.data(), expected.payload.bytes.data());
   EXPECT_EQ(found.payload.bytes.size(), expected.payload.bytes.size());
-  EXPECT_EQ(found.notes.offset, expected.notes.offset);
-  EXPECT_EQ(found.notes.bytes.size(), expected.notes.bytes.size());
+  EXPECT_EQ(found.debug_info.offset, expected.debug_info.offset);
+  EXPECT_EQ(found.debug_info.bytes.size(), expected.debug_info.bytes.size());
   EXPECT_EQ(found.digest, expected.digest);
   EXPECT_EQ(found.size, expected.size);
   EXPECT_EQ(found.python, expected.python);
@@ -109,8 +109,8 @@ void fill_with_bare_function(Draft& draft, bool is_alone) {
   samples::write_namespace(draft.payload);
   draft.payload.array(0);
   draft.payload.map(0);
-  draft.places.array(1);
-  write_place(draft.places);
+  draft.source_locations.array(1);
+  write_location(draft.source_locations);
 }
 
 TEST(VerifiedPrefix, IsAllOfAnEnvelopeOfNothingElse) {

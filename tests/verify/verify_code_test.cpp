@@ -111,13 +111,13 @@ TEST(VerifyCode, RefusesLineTablesThatAreUnsoundAndTellsWhere) {
     draft.code.push_back(outer.body());
     draft.payload.node(NodeTag::kCode, 1);
     draft.payload.integer(is_nested ? 1 : 0);
-    draft.places.array(1);
+    draft.source_locations.array(1);
     for (int depth = 0; depth <= is_nested; ++depth) {
-      draft.places.array(4);
-      draft.places.text("a.py");
-      draft.places.integer(1);
-      draft.places.binary(depth == is_nested ? table : Bytes{});
-      draft.places.array(depth < is_nested ? 1 : 0);
+      draft.source_locations.array(4);
+      draft.source_locations.text("a.py");
+      draft.source_locations.integer(1);
+      draft.source_locations.binary(depth == is_nested ? table : Bytes{});
+      draft.source_locations.array(depth < is_nested ? 1 : 0);
     }
     return std::pair(verdict_on(draft), draft.sealed());
   };

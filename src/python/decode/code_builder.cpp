@@ -33,7 +33,7 @@ CodeBuilder::CodeBuilder(const State& state, const VerifiedEnvelope& envelope,
 
 void CodeBuilder::start() {
   bodies_.resize(envelope_.code.size());
-  Reader reader(envelope_.notes.bytes, limits_, envelope_.notes.offset);
+  Reader reader(envelope_.debug_info.bytes, limits_, envelope_.debug_info.offset);
   envelope::SourceLocationReader locations(reader,
                                            envelope::first_file(envelope_.manifest));
   envelope::SourceLocation read;
@@ -56,8 +56,8 @@ void CodeBuilder::start() {
     }
     if (is_outer) after_file = read.after_file;
     if (!around.empty() && locations.is_whole()) {
-      locations_[around.front()].lines = envelope_.notes.bytes.subspan(
-          after_file - envelope_.notes.offset, reader.offset() - after_file);
+      locations_[around.front()].lines = envelope_.debug_info.bytes.subspan(
+          after_file - envelope_.debug_info.offset, reader.offset() - after_file);
     }
   }
   if (reader.failed()) raise(state_, reader.error());

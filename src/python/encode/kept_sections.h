@@ -15,7 +15,7 @@ class KeptSections {
   // Copies manifest, code and places.
   explicit KeptSections(const Parts& parts) {
     manifest_.assign(parts.encoded_manifest.begin(), parts.encoded_manifest.end());
-    places_.assign(parts.places.begin(), parts.places.end());
+    places_.assign(parts.source_locations.begin(), parts.source_locations.end());
     std::size_t size = 0;
     for (const BytesView body : parts.code) size += body.size();
     code_.reserve(size);
@@ -33,7 +33,7 @@ class KeptSections {
   void put_into(Parts& parts) const {
     parts.encoded_manifest = manifest_;
     parts.code = bodies_;
-    parts.places = places_;
+    parts.source_locations = places_;
   }
 
   std::size_t size() const { return manifest_.size() + code_.size() + places_.size(); }

@@ -40,7 +40,7 @@ struct OtherSections {
     code.write_places(written.places, imports.first_file(), state.known_codes);
     parts.encoded_manifest = written.manifest.view();
     parts.code = code.bodies();
-    parts.places = written.places.view();
+    parts.source_locations = written.places.view();
   }
 };
 

@@ -22,7 +22,7 @@ struct CodeKey {
   friend bool operator==(const CodeKey&, const CodeKey&) = default;
 };
 
-// `file`: in UTF-8; `lines`: the rest of its place in the notes.
+// `file`: in UTF-8; `lines`: the rest of its source location.
 CodeKey code_key(const ContentHash& body, std::string_view file, BytesView lines);
 
 // Code objects that were sent or received lately: what comes again need not be built

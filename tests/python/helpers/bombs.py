@@ -118,9 +118,9 @@ def keyed_by_shared_tuples(levels, is_set):
         bytes(data[: at["shared"]])
         + moved
         + head
-        + bytes(data[at["payload"] : at["notes"]])
+        + bytes(data[at["payload"] : at["debug_info"]])
         + tail
-        + bytes(data[at["notes"] :])
+        + bytes(data[at["debug_info"] :])
     )
     end = len(whole) - (len(data) - at["digest"])
     return resealed(whole, end)
@@ -143,7 +143,7 @@ def envelope(payload, shared):
         empty[: at["shared"]]
         + msgpack.packb(shared)
         + payload
-        + empty[at["notes"] : at["digest"]]
+        + empty[at["debug_info"] : at["digest"]]
     )
     return resealed(whole + empty[at["digest"] :], len(whole))
 

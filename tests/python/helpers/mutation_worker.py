@@ -59,7 +59,7 @@ def changed_in_code(data, end):
     sections = waybill.inspect(data)["sections"]
     inside = [
         position
-        for section in (sections["code"], sections["notes"])
+        for section in (sections["code"], sections["debug_info"])
         for position in range(section["offset"], section["offset"] + section["size"])
     ]
     for number in range(CODE_CHANGES):

@@ -141,7 +141,7 @@ def test_spoiled_plain_data_ends_as_with_the_general_decoder(value):
 
     data = waybill.dumps(value)
     at = waybill.inspect(data)["sections"]
-    start, end = at["shared"]["offset"], at["notes"]["offset"]
+    start, end = at["shared"]["offset"], at["debug_info"]["offset"]
     chance = random.Random(1)
     for place in range(start, end):
         for byte in {*HEADS, *chance.sample(range(256), 6)}:
