@@ -7,8 +7,8 @@
 // more, so its frames are left as they are.
 //
 // The linker puts these functions in the place of those that run destructors and
-// handlers (`--wrap` in cmake/extension.cmake). Exceptions of C++ go on as always. There
-// are two: optimised at link time, a function that has destructors to run and no
+// handlers (`--wrap` in cmake/extension.cmake). Exceptions of C++ go on as always.
+// There are two: optimised at link time, a function that has destructors to run and no
 // handler takes the one that was made for C.
 //
 // Tested by tests/python/process/test_shutdown.py.

@@ -116,7 +116,9 @@ def dumps_prepared(serializer, calls):
     if serializer != "waybill":
         return dumps_each(serializer, calls)
     prepare = functools.cache(importlib.import_module(serializer).prepare)
-    ready = [(prepare(function).dumps, args, kwargs) for function, args, kwargs in calls]
+    ready = [
+        (prepare(function).dumps, args, kwargs) for function, args, kwargs in calls
+    ]
     return lambda: [dumps(*args, **kwargs) for dumps, args, kwargs in ready]
 
 
