@@ -22,13 +22,6 @@ using wire::TokenType;
 constexpr std::uint64_t kCodeEntryLength = 2;
 constexpr std::string_view kMark(wire::kMark, sizeof wire::kMark);
 
-bool skip_rest(Reader& reader, std::uint64_t count) {
-  while (count-- != 0) {
-    if (!reader.skip()) return false;
-  }
-  return true;
-}
-
 bool read_number(Reader& reader, std::uint32_t& number, std::string_view what) {
   std::uint64_t value = 0;
   if (!reader.read_unsigned(value, UINT32_MAX, what)) return false;
@@ -83,7 +76,7 @@ bool read_code_entry(Reader& reader, CodeBody& body) {
   body.offset = reader.offset();
   if (!reader.take(body.bytes, length)) return false;
   body.hash = base::content_hash_of(body.bytes);
-  return skip_rest(reader, fields - kCodeEntryLength);
+  return reader.skip_values(fields - kCodeEntryLength);
 }
 
 bool read_digest(Reader& reader, BytesView bytes, Digest& expected) {
@@ -136,7 +129,7 @@ bool read_header(Reader& reader, PythonVersion& python, BytesView& application) 
   }
   if (fields == wire::kHeaderFieldCount) return true;
   return read_application(reader, application) &&
-         skip_rest(reader, fields - wire::kHeaderFieldCount - 1);
+         reader.skip_values(fields - wire::kHeaderFieldCount - 1);
 }
 
 bool read_code(Reader& reader, std::vector<CodeBody>& code) {

@@ -83,13 +83,6 @@ bool read_file_index(Reader& reader, std::uint64_t& index) {
   return true;
 }
 
-bool skip_rest(Reader& reader, std::uint64_t count) {
-  while (count-- != 0) {
-    if (!reader.skip()) return false;
-  }
-  return true;
-}
-
 bool read_record(Reader& reader, ManifestView::Import& record) {
   const std::size_t offset = reader.offset();
   std::uint64_t count = 0;
@@ -112,7 +105,7 @@ bool read_record(Reader& reader, ManifestView::Import& record) {
   }
   record.time = static_cast<ImportTime>(time);
   record.line = static_cast<std::uint32_t>(line);
-  return skip_rest(reader, count - kRecordLength);
+  return reader.skip_values(count - kRecordLength);
 }
 
 bool read_imports(Reader& reader, std::vector<ManifestView::Import>& imports) {
@@ -154,7 +147,7 @@ bool read_substitutions(Reader& reader,
     if (!read_required(reader, each.policy, "the policy of a substitution") ||
         !read_required(reader, each.type, "the type of a substitution") ||
         !read_required(reader, each.path, "the path of a substitution") ||
-        !skip_rest(reader, fields - kSubstitutionLength)) {
+        !reader.skip_values(fields - kSubstitutionLength)) {
       return false;
     }
   }

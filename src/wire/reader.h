@@ -33,6 +33,13 @@ class Reader {
 
   // Reads one value whole, containers with all they hold; keeps count of depth.
   bool skip();
+  // Reads so many, which a later writer may have added.
+  bool skip_values(std::uint64_t count) {
+    while (count-- != 0) {
+      if (!skip()) return false;
+    }
+    return true;
+  }
 
   // next(), refusing with kMalformed what is not of the type (or range) asked for;
   // `what` names the value in the error, e.g. "the manifest".
