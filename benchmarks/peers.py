@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 #: In the order of the tables' columns.
 PEERS = ("cloudpickle", "pickle", "dill", "pyfory", "marshal")
+#: msgpack packs the arguments of prepared calls, and nothing else.
+COLUMNS = (*PEERS, "msgpack")
 
 
 class Peer(NamedTuple):

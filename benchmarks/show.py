@@ -4,7 +4,7 @@ import os
 import platform
 import sys
 
-from peers import PEERS
+from peers import COLUMNS
 
 COLOURS = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 WORK, CELL, RATIO = 44, 11, 8
@@ -59,7 +59,7 @@ def shade(row, peer):
 
 
 def print_head():
-    cells = "".join(f"{peer:>{CELL}}{'':{RATIO}}" for peer in PEERS)
+    cells = "".join(f"{peer:>{CELL}}{'':{RATIO}}" for peer in COLUMNS)
     print()
     print(paint(f"{'':{WORK}}{'waybill':>{CELL}}{cells}".rstrip(), BOLD))
     print(note("x: the peer's figure divided by ours; above 1, waybill does better"))
@@ -76,7 +76,7 @@ def print_row(row):
         _last_group[0] = row["group"]
     figures, unit = row["figures"], row["unit"]
     line = f"  {row['work']:{WORK - 2}}{figure(figures['waybill'], unit):>{CELL}}"
-    for peer in PEERS:
+    for peer in COLUMNS:
         if peer in figures:
             line += f"{figure(figures[peer], unit):>{CELL}}"
             ratio = times(figures[peer], figures["waybill"]) + "x"

@@ -2,7 +2,7 @@
 
 import goals
 import show
-from peers import PEERS
+from peers import COLUMNS
 
 
 def grid(head, rows):
@@ -22,7 +22,7 @@ def groups(report):
 
 def of_group(rows):
     used = {side for row in rows for side in row["figures"]}
-    columns = [peer for peer in PEERS if peer in used]
+    columns = [peer for peer in COLUMNS if peer in used]
     return grid(
         ["work", "waybill", *columns],
         [

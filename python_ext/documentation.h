@@ -90,9 +90,8 @@ Encodes the function once more, as it is now.
 If that raises, the function stays as it was prepared before.)";
 
 inline constexpr char kPreparedDigestDoc[] =
-    "16 bytes that name the function as it was prepared: equal if the payloads of "
-    "equal "
-    "arguments would be.";
+    "16 bytes that name the function as it was prepared. Equal if equal arguments "
+    "would give equal payloads.";
 
 inline constexpr char kClearCachesDoc[] = R"(clear_caches($module, /)
 --

@@ -76,7 +76,7 @@ void add(PyObject* module, const char* name, const Ref& value) {
 
 }  // namespace
 
-PyMethodDef kAdmissionMethods[] = {
+PyMethodDef kGateMethods[] = {
     {"policy", policy, METH_O, "policy(rules, /) -> capsule"},
     {"doubts", doubts, METH_O, "doubts(policy, /) -> list"},
     {"ask", fast(ask), METH_FASTCALL,
@@ -86,7 +86,7 @@ PyMethodDef kAdmissionMethods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-void add_admission_constants(PyObject* module) {
+void add_gate_constants(PyObject* module) {
   add(module, "LIMITS", py::limits_tuple(Limits{}));
   add(module, "STRICT_LIMITS", py::limits_tuple(kStrictLimits));
   add(module, "STANDARD_TYPES", text(standard_types_policy()));

@@ -6,9 +6,9 @@ namespace waybill::extension {
 
 // The functions of the extension that have to do with what is let in;
 // waybill.security and _gate call them. Ends with a row of nulls.
-extern PyMethodDef kAdmissionMethods[];
+extern PyMethodDef kGateMethods[];
 
 // The presets that Python has under these names too. Throws PyError.
-void add_admission_constants(PyObject* module);
+void add_gate_constants(PyObject* module);
 
 }  // namespace waybill::extension

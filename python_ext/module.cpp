@@ -214,10 +214,10 @@ int execute(PyObject* module) {
     // Python's half takes these when it is imported.
     check(PyModule_AddFunctions(module, kClassMethods));
     waybill::py::start(*state);
-    check(PyModule_AddFunctions(module, kAdmissionMethods));
+    check(PyModule_AddFunctions(module, kGateMethods));
     check(PyModule_AddFunctions(module, kKeyMethods));
     check(PyModule_AddFunctions(module, kStreamMethods));
-    add_admission_constants(module);
+    add_gate_constants(module);
     add_prepared_type(module);
     return Ref::share(Py_None);
   });

@@ -15,16 +15,18 @@
 
 #include <unwind.h>
 
+namespace {
+
+using Personality = _Unwind_Reason_Code(int version, _Unwind_Action actions,
+                                        _Unwind_Exception_Class type,
+                                        _Unwind_Exception* exception,
+                                        _Unwind_Context* context);
+
+}  // namespace
+
 extern "C" {
 
-_Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
-                                                _Unwind_Exception_Class type,
-                                                _Unwind_Exception* exception,
-                                                _Unwind_Context* context);
-_Unwind_Reason_Code __real___gcc_personality_v0(int version, _Unwind_Action actions,
-                                                _Unwind_Exception_Class type,
-                                                _Unwind_Exception* exception,
-                                                _Unwind_Context* context);
+Personality __real___gxx_personality_v0, __real___gcc_personality_v0;
 
 [[gnu::used]] _Unwind_Reason_Code __wrap___gxx_personality_v0(
     int version, _Unwind_Action actions, _Unwind_Exception_Class type,

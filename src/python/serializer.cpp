@@ -65,7 +65,8 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over,
   options.only_names_classes = names_classes;
   GraphEncoder graph(state, options);
   graph.encode(object);
-  // Modules by name, since the payload has only their numbers; code without places.
+  // Modules by name, since the payload has only their numbers; code without source
+  // locations.
   wire::Writer content;
   graph.imports().write_names(content);
   for (const BytesView body : graph.code().bodies()) content.append(body);

@@ -137,7 +137,7 @@ TEST(Threads, SignAndCheckWithTheSameKeys) {
             kAll);
 }
 
-TEST(Threads, AskOneAdmission) {
+TEST(Threads, AskOneGate) {
   auto keys = std::make_shared<KeyRing>(samples::ring_of(samples::sender_key()));
   const Gate data({.policy = policy_of(""), .keys = std::move(keys)});
   const auto signed_data = sign(samples::data_envelope(), samples::sender_key());

@@ -57,7 +57,8 @@ struct CodeInfo {
   std::vector<std::uint8_t> body;
   ContentHash hash{};
   bool is_known = false;  // To KnownCodes, or it was.
-  // First line, line table and places of nested code, without the leading file.
+  // First line, line table and source locations of nested code, without the leading
+  // file.
   std::vector<std::uint8_t> place;
 
   // What a function with this code became, to be sent again, and how often the next was

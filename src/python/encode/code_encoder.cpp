@@ -1,6 +1,6 @@
 // Writes code objects. What is in a body decides what the code does and is hashed;
-// where it came from (file, lines) goes into the notes, so equal code has equal
-// content. Tested by tests/python/functions/test_foreign_code.py.
+// where it came from (file, lines) goes into the debug information, so equal code has
+// equal content. Tested by tests/python/functions/test_foreign_code.py.
 
 #include "python/encode/code_encoder.h"
 
@@ -153,8 +153,8 @@ std::uint32_t CodeSection::use(PyObject* code) {
   return index;
 }
 
-void CodeSection::write_places(Writer& out, std::string_view file,
-                               KnownCodes& known) const {
+void CodeSection::write_source_locations(Writer& out, std::string_view file,
+                                         KnownCodes& known) const {
   if (uses_.empty()) return;
   out.array(uses_.size());
   Memo first_use;

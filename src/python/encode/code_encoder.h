@@ -1,6 +1,7 @@
 #pragma once
 
-// Code objects, field by field, as the code section and the notes hold them.
+// Code objects, field by field, as the code section and the debug
+// information hold them.
 
 #include <Python.h>
 
@@ -19,7 +20,7 @@ namespace waybill::py {
 // (bytecode tools do).
 void encode_code(CodeInfos& infos, CodeInfo& info);
 
-// The code section and the places of one envelope, as they grow.
+// The code section and the source locations of one envelope, as they grow.
 class CodeSection {
  public:
   explicit CodeSection(CodeInfos& infos) : infos_(infos) {}
@@ -37,10 +38,11 @@ class CodeSection {
   }
 
   const std::vector<BytesView>& bodies() const { return bodies_; }
-  // Writes the places as one msgpack value; nothing if there is no code. From then on
-  // the code objects are among those that are known. `file`: the first that the
+  // Writes the source locations as one msgpack value; nothing if there is no code. From
+  // then on the code objects are among those that are known. `file`: the first that the
   // manifest names; null if it names none. Throws PyError.
-  void write_places(wire::Writer& out, std::string_view file, KnownCodes& known) const;
+  void write_source_locations(wire::Writer& out, std::string_view file,
+                              KnownCodes& known) const;
 
  private:
   std::uint32_t add(const CodeInfo& info);

@@ -45,39 +45,41 @@ GraphEncoder::GraphEncoder(State& state, const EncodeOptions& options)
   if (keeps) kept_.phase = KeptUse::Phase::kOpen;
 }
 
-void GraphEncoder::encode(PyObject* root) {
+template <typename Work>
+void GraphEncoder::walk(PyObject* root, Work work) {
   root_ = root;
   try {
-    value(root);
-    run();
-    if (options_.hooks.memo != nullptr) remember();
+    work();
   } catch (const PyError&) {
     describe_failure();
     throw;
   }
+}
+
+void GraphEncoder::encode(PyObject* root) {
+  walk(root, [&] {
+    value(root);
+    run();
+    if (options_.hooks.memo != nullptr) remember();
+  });
   if (others_) others_->imports.finish();
 }
 
 void GraphEncoder::encode_first(PyObject* tuple) {
   kept_.phase = KeptUse::Phase::kClosed;
-  root_ = tuple;
-  try {
-    out_.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(tuple)));
-    push(Frame::Kind::kTuple, tuple, PyTuple_GET_SIZE(tuple));
-    stack_.back().position = 1;
+  out_.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(tuple)));
+  walk(tuple, [&] {
+    push_behind_first(tuple);
     value(PyTuple_GET_ITEM(tuple, 0));
     run(1);
-    pop();
-    large_.settle(out_);
-    // Of no use to what comes after, and it might be in a cycle.
-    deferred_.clear();
-    extensions_.clear();
-    spare_plans_.clear();
-    unreduced_type_ = Ref();
-  } catch (const PyError&) {
-    describe_failure();
-    throw;
-  }
+  });
+  pop();
+  large_.settle(out_);
+  // Of no use to what comes after, and it might be in a cycle.
+  deferred_.clear();
+  extensions_.clear();
+  spare_plans_.clear();
+  unreduced_type_ = Ref();
 }
 
 void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& sections,
@@ -85,19 +87,20 @@ void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& se
   kept_.phase = KeptUse::Phase::kBegun;
   first_ = &first;
   first_sections_ = &sections;
-  root_ = tuple;
   memo_.lay_on(first.memo_);
   shared_ = first.shared_;
   out_.append_in_place(first.payload(), first.insertions());
-  try {
-    push(Frame::Kind::kTuple, tuple, PyTuple_GET_SIZE(tuple));
-    stack_.back().position = 1;
+  walk(tuple, [&] {
+    push_behind_first(tuple);
     run();
-  } catch (const PyError&) {
-    describe_failure();
-    throw;
-  }
-  if (others_ && taken_sections() == nullptr) others_->imports.finish();
+  });
+  if (others_) others_->imports.finish();
+}
+
+// The frame of a tuple whose first item has been written, or is.
+void GraphEncoder::push_behind_first(PyObject* tuple) {
+  push(Frame::Kind::kTuple, tuple, PyTuple_GET_SIZE(tuple));
+  stack_.back().position = 1;
 }
 
 int GraphEncoder::traverse(visitproc visitor, void* arg) const {

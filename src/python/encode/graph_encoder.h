@@ -301,7 +301,11 @@ class GraphEncoder {
   // the class's own name.
   GlobalName class_beside_function(PyObject* type) const;
 
+  // Carries out `work`, which writes what is in `root`; its errors get their path.
+  template <typename Work>
+  void walk(PyObject* root, Work work);
   void push(Frame::Kind kind, PyObject* object, Py_ssize_t count);
+  void push_behind_first(PyObject* tuple);
   std::unique_ptr<Plan> new_plan();
   void push_plan(PyObject* object, std::unique_ptr<Plan> plan);
   void pop();

@@ -12,10 +12,11 @@ namespace waybill::py {
 class KeptSections {
  public:
   KeptSections() = default;
-  // Copies manifest, code and places.
+  // Copies manifest, code and source locations.
   explicit KeptSections(const Parts& parts) {
     manifest_.assign(parts.encoded_manifest.begin(), parts.encoded_manifest.end());
-    places_.assign(parts.source_locations.begin(), parts.source_locations.end());
+    source_locations_.assign(parts.source_locations.begin(),
+                             parts.source_locations.end());
     std::size_t size = 0;
     for (const BytesView body : parts.code) size += body.size();
     code_.reserve(size);
@@ -33,13 +34,15 @@ class KeptSections {
   void put_into(Parts& parts) const {
     parts.encoded_manifest = manifest_;
     parts.code = bodies_;
-    parts.source_locations = places_;
+    parts.source_locations = source_locations_;
   }
 
-  std::size_t size() const { return manifest_.size() + code_.size() + places_.size(); }
+  std::size_t size() const {
+    return manifest_.size() + code_.size() + source_locations_.size();
+  }
 
  private:
-  std::vector<std::uint8_t> manifest_, code_, places_;
+  std::vector<std::uint8_t> manifest_, code_, source_locations_;
   std::vector<BytesView> bodies_;  // Of `code_`.
 };
 

@@ -33,14 +33,15 @@ struct OtherSections {
   // Puts the sections into `parts`, which point into this and into what was written.
   // The imports are finished. Throws PyError.
   struct Written {
-    wire::Writer manifest, places;
+    wire::Writer manifest, source_locations;
   };
   void write(const State& state, Written& written, Parts& parts) const {
     imports.encode(written.manifest);
-    code.write_places(written.places, imports.first_file(), state.known_codes);
+    code.write_source_locations(written.source_locations, imports.first_file(),
+                                state.known_codes);
     parts.encoded_manifest = written.manifest.view();
     parts.code = code.bodies();
-    parts.source_locations = written.places.view();
+    parts.source_locations = written.source_locations.view();
   }
 };
 
