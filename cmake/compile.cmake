@@ -66,7 +66,7 @@ function(waybill_unity target)
 endfunction()
 set_source_files_properties(
   src/bytecode/line_table.cpp src/diff/payload_diff.cpp src/format/attribute_targets.cpp
-  src/python/discovery/function_guards.cpp src/text/json_paint.cpp
+  src/python/discovery/node_guards.cpp src/text/json_paint.cpp
   src/verify/reusable_nodes.cpp
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 

@@ -3,7 +3,7 @@
 // What depends on a code object alone: the analysis of its bytecode and its encoded
 // form. Computed once, kept on the code object itself (co_extra: by identity), freed
 // with it. Code objects never change, so nothing here is ever invalidated; only what
-// was made of a function (KeptFunction) depends on more, and is compared before it is
+// was made of a function (KeptNode) depends on more, and is compared before it is
 // used.
 
 #include <Python.h>
@@ -20,7 +20,14 @@
 namespace waybill::py {
 
 struct CodeInfo;
-class KeptFunction;  // Of the encoder.
+class KeptNode;  // Of the encoder.
+
+// What a function or class became, to be sent again, and how often the next was another
+// or could not be kept.
+struct KeptSlot {
+  std::shared_ptr<const KeptNode> kept;
+  std::uint32_t misses = 0;
+};
 
 // A global name that a code object, or code nested in it, uses.
 struct GlobalUse {
@@ -61,10 +68,7 @@ struct CodeInfo {
   // file.
   std::vector<std::uint8_t> place;
 
-  // What a function with this code became, to be sent again, and how often the next was
-  // another or could not be kept.
-  std::shared_ptr<const KeptFunction> kept;
-  std::uint32_t misses = 0;
+  KeptSlot slot;  // Of a function with this code.
 
   PyObject* name_at(std::uint32_t index) const {
     return PyTuple_GET_ITEM(code->co_names, index);

@@ -172,6 +172,10 @@ void ImportCollector::note_look(PyObject* object) {
       PyTuple_CheckExact(object)) {
     return;
   }
+  if (PyList_CheckExact(object) || PyDict_CheckExact(object)) {
+    if (seen_.containers.size() == kMaxSeen) return note_other();
+    return seen_.containers.push_back(Ref::share(object));
+  }
   if (!PyType_Check(object) || seen_.types.size() == kMaxSeen) return note_other();
   auto* type = reinterpret_cast<PyTypeObject*>(object);
   const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());

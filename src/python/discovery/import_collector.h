@@ -71,6 +71,7 @@ struct SeenType {
 struct SeenWorld {
   std::vector<SeenStep> steps;
   std::vector<SeenType> types;
+  std::vector<Ref> containers;  // Lists and dicts that were looked into.
 };
 
 class ImportCollector {
@@ -126,7 +127,7 @@ class ImportCollector {
   // Names of all modules with their times, which is what a fingerprint covers.
   void write_names(wire::Writer& out) const;
 
-  // What was looked up besides the values that functions name, for KeptFunction; noted
+  // What was looked up besides the values that functions name, for KeptNode; noted
   // from the call of trace() on. `can_be_repeated`: it was nothing but seen().
   void trace() { traces_ = true; }
   bool can_be_repeated() const { return traces_ && can_be_repeated_; }

@@ -1,23 +1,25 @@
-// The encoder's side of the encode cache: when a function is kept, and when what was
-// kept is taken.
+// The encoder's side of the encode cache: when a function or class is kept, and when
+// what was kept is taken.
 //
 // A kept node has the numbers of modules, code and references that it has where nothing
 // came before it. So it is taken only where there was plain data alone, and the
 // manifest and the code section are its own then. When anything else follows, the
-// function is encoded once more the general way, to nowhere: then manifest and code
-// section are what they would be, and the bytes that were taken are right.
+// root of the node is encoded once more the general way, to nowhere: then manifest and
+// code section are what they would be, and the bytes that were taken are right.
 //
-// Tested by tests/python/cache/test_kept_functions.py.
+// Tested by tests/python/cache/test_kept_functions.py and test_kept_classes.py.
 
 #include "python/encode/graph_encoder.h"
+#include "python/encode/kept_classes.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
 
 namespace waybill::py {
 
 namespace {
 
-// So often a function may be another than it was, or cannot be kept, before it is no
-// longer tried.
+// So often a node may be another than it was, or cannot be kept, before it is no longer
+// tried.
 constexpr std::uint32_t kMaxMisses = 8;
 
 }  // namespace
@@ -46,50 +48,85 @@ bool GraphEncoder::meet_kept(PyObject* object) {
   return false;
 }
 
-bool GraphEncoder::begin_kept(PyObject* object) {
-  kept_.phase = KeptUse::Phase::kClosed;
-  if (!PyFunction_Check(object) || !shared_.empty()) return false;
-  kept_.code = Ref::share(PyFunction_GET_CODE(object));
+// Where the node of this root is kept; null if it is sent for the first time.
+KeptSlot* GraphEncoder::kept_slot() {
+  PyObject* root = kept_.root.get();
+  if (PyType_Check(root)) return state_.kept_classes->find(root);
   CodeInfo* info = kept_info(state_, kept_.code.get());
-  // Code without an info is sent for the first time.
-  if (info == nullptr) return false;
-  // Looking may run code, in dicts with strange keys, that sends the function too.
-  if (std::shared_ptr<const KeptFunction> kept = info->kept) {
-    if (take(std::move(kept), object)) return ++state_.kept_hits, true;
-    ++state_.kept_misses;
-    info->kept.reset();
-    ++info->misses;
-  }
-  if (info->misses >= kMaxMisses) return false;
-  kept_.notes = KeptFunction::look(state_, object);
-  if (!kept_.notes) {
-    ++info->misses;
+  return info == nullptr ? nullptr : &info->slot;
+}
+
+void GraphEncoder::note_kept_miss() {
+  KeptSlot* slot = kept_slot();
+  if (slot == nullptr) return;
+  slot->kept.reset();
+  ++slot->misses;
+}
+
+bool GraphEncoder::begin_kept(PyObject* object) {
+  const bool is_class = PyType_Check(object);
+  if (!is_class && !PyFunction_Check(object)) {
+    // The class of such an instance comes next.
+    if (!state_of_plain(object)) kept_.phase = KeptUse::Phase::kClosed;
     return false;
   }
+  kept_.phase = KeptUse::Phase::kClosed;
+  if (!shared_.empty()) return false;
+  if (is_class && find_by_own_name(state_, object).module) return false;
+  kept_.root = Ref::share(object);
+  if (!is_class) kept_.code = Ref::share(PyFunction_GET_CODE(object));
+  KeptSlot* slot = kept_slot();
+  if (slot == nullptr) return false;
+  // Looking may run code, in dicts with strange keys, that sends the object too.
+  if (std::shared_ptr<const KeptNode> kept = slot->kept) {
+    std::vector<MetObject> met;
+    if (can_take(*kept, object, met))
+      return take(std::move(kept), std::move(met)), true;
+    slot = kept_slot();
+  }
+  if (slot == nullptr || slot->misses >= kMaxMisses) return false;
+  kept_.notes = KeptNode::look(state_, object);
+  if (!kept_.notes) return note_kept_miss(), false;
   kept_.phase = KeptUse::Phase::kWriting;
-  kept_.function = Ref::share(object);
-  kept_.info = info;
   kept_.base = out_.size();
   kept_.depth = stack_.size();
   imports().trace();
   return false;
 }
 
-bool GraphEncoder::take(std::shared_ptr<const KeptFunction> kept, PyObject* function) {
+bool GraphEncoder::take_class(std::shared_ptr<const KeptNode> kept, PyObject* type) {
   std::vector<MetObject> met;
-  met.reserve(kept->offsets().size());
-  if (!kept->fits(state_, function, met)) return false;
-  // The function itself, which is the first, has just been noted.
-  constexpr std::uint64_t kNowhere = KeptFunction::kNowhere;
-  for (std::size_t i = 1; i < met.size(); ++i) {
-    if (memo_.find(met[i].key) != nullptr) return false;
+  freeze();
+  kept_.root = Ref::share(type);
+  if (!can_take(*kept, type, met)) return false;
+  out_.node(wire::NodeTag::kNewObject, 6);
+  known(key_of(type));
+  take(std::move(kept), std::move(met));
+  return true;
+}
+
+bool GraphEncoder::can_take(const KeptNode& kept, PyObject* root,
+                            std::vector<MetObject>& met) {
+  const auto& offsets = kept.offsets();
+  met.reserve(offsets.size());
+  bool fits = kept.fits(state_, root, met);
+  for (std::size_t i = 1; fits && i < met.size(); ++i) {
     // Its owner has it, and so do we.
     const bool has_one_owner = Py_REFCNT(met[i].object.get()) <= 2;
-    if (kept->offsets()[i] == kNowhere && !has_one_owner) return false;
+    fits = memo_.find(met[i].key) == nullptr &&
+           (offsets[i] != KeptNode::kNowhere || has_one_owner);
   }
+  if (fits) return true;
+  ++state_.kept_misses;
+  note_kept_miss();
+  return false;
+}
+
+void GraphEncoder::take(std::shared_ptr<const KeptNode> kept,
+                        std::vector<MetObject> met) {
   const std::size_t base = out_.size();
   for (std::size_t i = 1; i < met.size(); ++i) {
-    if (kept->offsets()[i] == kNowhere) continue;
+    if (kept->offsets()[i] == KeptNode::kNowhere) continue;
     memo_.insert(met[i].key, base + kept->offsets()[i]);
     keep_.push_back(std::move(met[i].object));
   }
@@ -100,12 +137,11 @@ bool GraphEncoder::take(std::shared_ptr<const KeptFunction> kept, PyObject* func
   }
   out_.append(kept->node());
   kept_.phase = KeptUse::Phase::kTaken;
-  kept_.function = Ref::share(function);
   kept_.taken = std::move(kept);
-  return true;
+  ++state_.kept_hits;
 }
 
-// Gives imports, code and namespaces what the function that was taken has of them.
+// Gives imports, code and namespaces what the node that was taken has of them.
 void GraphEncoder::encode_taken() {
   PyObject* const current = current_;
   const std::size_t size = out_.view().size();  // Insertions stay as they are.
@@ -114,8 +150,8 @@ void GraphEncoder::encode_taken() {
   std::vector<std::uint64_t> shared;
   std::swap(memo_, memo);
   std::swap(shared_, shared);
-  memo_.insert(key_of(kept_.function.get()), size);
-  planned(kept_.function.get(), nullptr);
+  memo_.insert(key_of(kept_.root.get()), size);
+  planned(kept_.root.get(), nullptr);
   run(depth);
   std::swap(memo_, memo);
   std::swap(shared_, shared);
@@ -140,20 +176,18 @@ void GraphEncoder::set_kept_node() {
   const bool is_kept = out_.insertions().empty() &&
                        kept_.notes->set_node(out_.view().subspan(kept_.base),
                                              kept_.base, memo_, shared_);
-  if (!is_kept) ++kept_.info->misses;
+  if (!is_kept) note_kept_miss();
   kept_.phase = is_kept ? KeptUse::Phase::kWritten : KeptUse::Phase::kClosed;
 }
 
 void GraphEncoder::keep(KeptSections sections) {
   kept_.phase = KeptUse::Phase::kClosed;
   const bool is_kept = imports().can_be_repeated() &&
-                       kept_.notes->complete(state_, kept_.function.get(),
-                                             imports().seen(), std::move(sections));
-  if (is_kept) {
-    kept_.info->kept = std::move(kept_.notes);
-  } else {
-    ++kept_.info->misses;
-  }
+                       kept_.notes->complete(state_, kept_.root.get(), imports().seen(),
+                                             std::move(sections));
+  KeptSlot* slot = kept_slot();
+  if (!is_kept || slot == nullptr) return note_kept_miss();
+  slot->kept = std::move(kept_.notes);
 }
 
 }  // namespace waybill::py

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "python/encode/encode_hooks.h"
-#include "python/encode/kept_function.h"
+#include "python/encode/kept_node.h"
 #include "python/encode/large_binaries.h"
 #include "python/encode/other_sections.h"
 #include "python/encode/plain_writer.h"
@@ -80,8 +80,8 @@ class GraphEncoder {
     if (kept_.phase == KeptUse::Phase::kTaken) return &kept_.taken->sections();
     return kept_.phase == KeptUse::Phase::kBegun ? first_sections_ : nullptr;
   }
-  // Whether a function was written that seems worth to be kept; its sections are those
-  // of the payload.
+  // Whether a function or class was written that seems worth to be kept; its sections
+  // are those of the payload.
   bool is_to_be_kept() const { return kept_.phase == KeptUse::Phase::kWritten; }
   void keep(KeptSections sections);
 
@@ -277,6 +277,8 @@ class GraphEncoder {
   // Writes an instance that object.__reduce_ex__ would take apart as its class and its
   // dict, without asking that; false if it is none, or if its class comes first.
   bool instance(PyObject* object);
+  // The dict of such an instance, else null.
+  Ref state_of_plain(PyObject* object);
   bool is_taken_apart_by_object(PyTypeObject* type);
   Ref new_carrier(PyObject* attributes);
   bool write_deferred();
@@ -329,29 +331,38 @@ class GraphEncoder {
   // For the payloads that follow in the same stream.
   void remember();
 
-  // The encode cache. A function is kept, and taken, where it is the first object of a
-  // payload that is no plain data: so it begins the manifest and the code section.
+  // The encode cache. A function or class is kept, and taken, where it is the first
+  // object of a payload that is no plain data, nor an instance of that class: so it
+  // begins the manifest and the code section.
   struct KeptUse {
     enum class Phase : std::uint8_t {
       kOpen,     // There was plain data alone.
-      kWriting,  // A function is written that is to be kept.
+      kWriting,  // A node is written that is to be kept.
       kWritten,  // It was, and all else is plain data.
       kTaken,    // What was kept was taken, and all else is plain data.
       kBegun,    // Another encoder wrote the beginning, and all else is plain data.
       kClosed,   // Nothing of a cache is in this payload.
     };
     Phase phase = Phase::kClosed;
-    Ref function, code;
-    CodeInfo* info = nullptr;             // Of the code.
-    std::unique_ptr<KeptFunction> notes;  // kWriting, kWritten.
-    std::shared_ptr<const KeptFunction> taken;
+    Ref root, code;                   // A function with its code, or a class.
+    std::unique_ptr<KeptNode> notes;  // kWriting, kWritten.
+    std::shared_ptr<const KeptNode> taken;
     std::size_t base = 0;   // Where the node begins,
     std::size_t depth = 0;  // and the size of the stack below it.
   };
   // Told of each object that is no plain data. True if it was written.
   bool meet_kept(PyObject* object);
   bool begin_kept(PyObject* object);
-  bool take(std::shared_ptr<const KeptFunction> kept, PyObject* function);
+  KeptSlot* kept_slot();
+  void note_kept_miss();
+  // Whether a node that is kept for a function or class can stand here; `met` gets what
+  // is in it.
+  bool can_take(const KeptNode& kept, PyObject* root, std::vector<MetObject>& met);
+  // Writes it. The root has been noted.
+  void take(std::shared_ptr<const KeptNode> kept, std::vector<MetObject> met);
+  // The same of a class, behind the head of an instance's node; false if it cannot be
+  // taken, and then nothing is written.
+  bool take_class(std::shared_ptr<const KeptNode> kept, PyObject* type);
   void encode_taken();
   void go_on_after_first();
   // Told whenever an object may be complete.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "python/encode/codec.h"
+#include "python/encode/kept_classes.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
@@ -97,31 +98,43 @@ bool GraphEncoder::is_taken_apart_by_object(PyTypeObject* type) {
   return true;
 }
 
-bool GraphEncoder::instance(PyObject* object) {
+Ref GraphEncoder::state_of_plain(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   const EncodeHooks& hooks = options_.hooks;
   if (hooks.reducer_override != nullptr || hooks.replace != nullptr ||
-      hooks.memo != nullptr || hooks.persistent_id != nullptr) {
-    return false;
+      hooks.memo != nullptr || hooks.persistent_id != nullptr ||
+      !is_taken_apart_by_object(type)) {
+    return {};
   }
-  MemoEntry* written_type = memo_.find(key_of(reinterpret_cast<PyObject*>(type)));
-  if (written_type == nullptr || !written_type->is_created) return false;
-  if (!is_taken_apart_by_object(type)) return false;
   // It may have to be made without its __new__.
-  if (type->tp_new != PyBaseObject_Type.tp_new && is_within_method_of(type)) {
-    return false;
-  }
-  if (hooks.by_value != nullptr && extension_of(type) != nullptr) return false;
+  if (type->tp_new != PyBaseObject_Type.tp_new && is_within_method_of(type)) return {};
+  if (hooks.by_value != nullptr && extension_of(type) != nullptr) return {};
   // Somebody may register a reducer at any time.
-  if (reducer_of(object) || user_reducer(*this, type)) return false;
-  const Ref dict = instance_dict(object);
-  if (!dict || !PyDict_CheckExact(dict.get())) return false;
+  if (reducer_of(object) || user_reducer(*this, type)) return {};
+  Ref dict = instance_dict(object);
+  if (!dict || !PyDict_CheckExact(dict.get())) return {};
   // An attribute of the instance hides that of the class. The dict is the instance's
   // and ours; whoever else has it may have sent it already.
-  if (has_own_say(state_.names, dict.get()) || Py_REFCNT(dict.get()) > 2) return false;
+  if (has_own_say(state_.names, dict.get()) || Py_REFCNT(dict.get()) > 2) return {};
+  return dict;
+}
 
-  out_.node(NodeTag::kNewObject, 6);
-  reference(*written_type);
+bool GraphEncoder::instance(PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  MemoEntry* written = memo_.find(key_of(type));
+  std::shared_ptr<const KeptNode> kept;
+  if (written == nullptr && kept_.phase == KeptUse::Phase::kOpen && shared_.empty()) {
+    kept = state_.kept_classes->kept(type);
+  }
+  if (written == nullptr ? !kept : !written->is_created) return false;
+  const Ref dict = state_of_plain(object);
+  if (!dict) return false;
+  if (kept) {
+    if (!take_class(std::move(kept), type)) return false;
+  } else {
+    out_.node(NodeTag::kNewObject, 6);
+    reference(*written);
+  }
   out_.array(0);
   out_.map(0);
   if (object == restarted_) {

@@ -9,6 +9,7 @@ import types
 
 import pytest
 import waybill
+from kept_nodes import dumps_without_caches, hits_of_caches, is_taken
 
 WORLD = """
 import collections, functools, math
@@ -224,24 +225,3 @@ def test_what_is_kept_is_forgotten_with_the_caches():
     waybill.dumps(w["f"])
     assert hits_of_caches() == hits
     assert is_taken(w["f"])
-
-
-def hits_of_caches():
-    return waybill.cache_info()["functions"]["hits"]
-
-
-def is_taken(obj):
-    """Whether an object that is sent again and again goes as it was kept."""
-    for _ in range(3):
-        waybill.dumps(obj)
-    hits = hits_of_caches()
-    waybill.dumps(obj)
-    return hits_of_caches() == hits + 1
-
-
-def dumps_without_caches(obj):
-    waybill.configure(caches=False)
-    try:
-        return waybill.dumps(obj)
-    finally:
-        waybill.configure(caches=True)

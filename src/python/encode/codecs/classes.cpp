@@ -2,6 +2,7 @@
 // are told by waybill._classes, in Python.
 // Tested by tests/python/classes/test_classes.py.
 
+#include "python/discovery/ordinary_class.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/compat.h"

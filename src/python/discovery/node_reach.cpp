@@ -1,6 +1,6 @@
 // Tested by tests/python/cache/test_kept_functions.py.
 
-#include "python/discovery/function_reach.h"
+#include "python/discovery/node_reach.h"
 
 namespace waybill::py {
 
@@ -42,6 +42,29 @@ bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner) {
     if (PyUnicode_CheckExact(constant) && !is_name(constant)) return true;
   }
   return false;
+}
+
+bool has_class_dict(const State& state, PyFunctionObject* function) {
+  auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  const Ref names = Ref::steal(PyCode_GetFreevars(code));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i) {
+    if (is_same_text(PyTuple_GET_ITEM(names.get(), i), state.names.classdict.get())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Ref parts_of_wrapper(const State& state, PyObject* wrapper) {
+  const Names& names = state.names;
+  const auto part = [&](const Ref& name) {
+    return Ref::steal(PyObject_GetAttr(wrapper, name.get()));
+  };
+  if (!Py_IS_TYPE(wrapper, &PyProperty_Type)) {
+    return Ref::steal(PyTuple_Pack(1, part(names.func).get()));
+  }
+  return Ref::steal(PyTuple_Pack(4, part(names.fget).get(), part(names.fset).get(),
+                                 part(names.fdel).get(), part(names.doc).get()));
 }
 
 }  // namespace waybill::py

@@ -1,20 +1,23 @@
-// One walk over what a function reaches serves both: the first time it notes what is
-// there, later it compares. What cannot be compared is refused, and the function is
-// encoded each time.
+// One walk over what a function or class reaches serves both: the first time it notes
+// what is there, later it compares. What cannot be compared is refused, and the object
+// is encoded each time.
 //
-// Globals, module dicts and sys.modules are looked into each time and must show the
-// same. Objects are compared by weak references, so none is held, and none that took
-// the place of another is mistaken for it.
+// Globals, lists, dicts, module dicts and sys.modules are looked into each time and
+// must show the same. Objects are compared by weak references, so none is held, and
+// none that took the place of another is mistaken for it.
 //
-// Tested by tests/python/cache/test_kept_functions.py.
+// Tested by tests/python/cache/test_kept_function_guards.py and test_kept_classes.py.
 
-#include "python/discovery/function_guards.h"
+#include "python/discovery/node_guards.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
+#include "python/discovery/guard_looks.h"
+#include "python/discovery/ordinary_class.h"
+#include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/identity.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
 
@@ -22,68 +25,49 @@ namespace waybill::py {
 
 namespace {
 
-constexpr std::size_t kMaxGuards = 256;
-constexpr Py_ssize_t kMaxConstant = 1024;  // Of text and bytes.
-constexpr int kMaxTupleDepth = 4;
+constexpr std::size_t kMaxGuards = 512;
+constexpr int kMaxDepth = 4;  // Of containers in each other.
 
-// What a namespace says of itself: text, None, as a script's __package__, or nothing.
-bool is_text_or_none(PyObject* object) {
-  return object == nullptr || object == Py_None || PyUnicode_CheckExact(object);
+Py_ssize_t count_of(PyObject* container) {
+  return PyDict_CheckExact(container) ? PyDict_GET_SIZE(container) : Py_SIZE(container);
 }
 
-bool is_constant(PyObject* object) {
-  if (PyUnicode_CheckExact(object)) return PyUnicode_GET_LENGTH(object) <= kMaxConstant;
-  if (PyBytes_CheckExact(object)) return PyBytes_GET_SIZE(object) <= kMaxConstant;
-  return is_simple(object) || object == Py_Ellipsis || object == Py_NotImplemented ||
-         (PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) == 0);
-}
-
-bool is_same_constant(PyObject* known, PyObject* value) {
-  if (known == value) return true;
-  if (Py_TYPE(known) != Py_TYPE(value)) return false;
-  if (PyUnicode_CheckExact(known)) return PyUnicode_Compare(known, value) == 0;
-  if (PyFloat_CheckExact(known)) {  // By its bits: 0.0 is not -0.0, and nan is itself.
-    const double a = PyFloat_AS_DOUBLE(known), b = PyFloat_AS_DOUBLE(value);
-    return std::memcmp(&a, &b, sizeof a) == 0;
-  }
-  if (!PyLong_CheckExact(known) && !PyBytes_CheckExact(known)) return false;
-  const int is_same = PyObject_RichCompareBool(known, value, Py_EQ);
-  check(is_same);
-  return is_same == 1;
-}
-
-// Whether a user has registered what takes such an object apart.
-bool is_reduced_by_user(const State& state, PyObject* object) {
-  if (PyType_CheckExact(object) || PyFunction_Check(object)) return false;
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  return raw_get(state.dispatch_table.get(), type) != nullptr;
-}
-
-// Whether an object still says that it is found there. What is written in C has its
-// name for ever, but for the name of a function's module.
-bool names_place(const State& state, PyObject* object, PyObject* module,
-                 PyObject* name) {
-  if (PyFunction_Check(object)) {
-    auto* function = reinterpret_cast<PyFunctionObject*>(object);
-    return is_same_text(function->func_module, module) &&
-           is_same_text(function->func_qualname, name);
-  }
-  if (PyCFunction_CheckExact(object)) {
-    return is_same_text(reinterpret_cast<PyCFunctionObject*>(object)->m_module, module);
-  }
-  if (!PyType_HasFeature(reinterpret_cast<PyTypeObject*>(object),
-                         Py_TPFLAGS_HEAPTYPE)) {
+// Shows a visitor what is in a container. That may run code, which may change it.
+template <typename Visitor>
+bool walk_items(PyObject* container, Visitor& visitor, int depth) {
+  if (PyDict_CheckExact(container)) {
+    Py_ssize_t position = 0;
+    PyObject *key, *value;
+    while (PyDict_Next(container, &position, &key, &value)) {
+      const Ref held = Ref::share(value);
+      if (!visitor.value(key, false, depth) || !visitor.value(value, false, depth)) {
+        return false;
+      }
+    }
     return true;
   }
-  const GlobalName found = find_by_own_name(state, object);
-  return found.module && is_same_text(found.path.get(), name) &&
-         is_same_text(module_name(state, found.module.get()), module);
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(container); ++i) {
+    if (!visitor.value(PySequence_Fast_GET_ITEM(container, i), false, depth)) {
+      return false;
+    }
+  }
+  return true;
 }
 
-// What decides how a namespace is written, besides its names.
-std::uint32_t namespace_bits(const State& state, PyObject* globals) {
-  const bool is_package = raw_get(globals, state.names.path.get()) != nullptr;
-  return is_package | is_of_made_up_module(state, globals) << 1;
+template <typename Visitor>
+bool walk_wrapper(const State& state, PyObject* wrapper, Visitor& visitor) {
+  if (!visitor.value(reinterpret_cast<PyObject*>(Py_TYPE(wrapper)), false)) {
+    return false;
+  }
+  const Ref parts = parts_of_wrapper(state, wrapper);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(parts.get()); ++i) {
+    if (!visitor.value(PyTuple_GET_ITEM(parts.get(), i), false)) return false;
+  }
+  return true;
+}
+
+bool is_same_id(PyObject* a, PyObject* b) {
+  return a == b || (a != nullptr && is_same_constant(b, a));
 }
 
 // Whether the step shows what it showed. `found`: see SeenStep.
@@ -109,10 +93,14 @@ bool is_unchanged(const SeenType& seen) {
 }  // namespace
 
 // The first look: takes a note of each thing.
-class FunctionGuards::Noting : public ReachVisitor {
+class NodeGuards::Noting : public ReachVisitor {
  public:
-  Noting(const State& state, FunctionGuards& guards, std::vector<MetObject>& met)
+  Noting(const State& state, NodeGuards& guards, std::vector<MetObject>& met)
       : ReachVisitor(met), state_(state), guards_(guards) {}
+
+  // A class may be found in the module of the function that reaches it, though it says
+  // that it is elsewhere; which function that is depends on the order of writing.
+  bool can_be_compared() const { return !has_class_ || !may_be_imported_; }
 
   bool code(PyObject* code) {
     guards_.codes_.push_back(Ref::steal(PyWeakref_NewRef(code, nullptr)));
@@ -128,9 +116,30 @@ class FunctionGuards::Noting : public ReachVisitor {
     if (!is_text_or_none(own_name) || !is_text_or_none(package)) return false;
     Guard guard{Guard::Kind::kNamespace};
     guard.number = namespace_bits(state_, globals);
+    may_be_imported_ |= (guard.number & kMayBeImported) != 0;
     guard.module = Ref::share(own_name);
     guard.name = Ref::share(package);
     return add(std::move(guard)) && meet(key, globals);
+  }
+
+  bool type(PyObject* object) {
+    auto* type = reinterpret_cast<PyTypeObject*>(object);
+    Guard guard{Guard::Kind::kType};
+    guard.number = assigned_version(type, state_.names.reduce_ex.get());
+    PyObject* id = home_id(state_, object);
+    if (guard.number == 0 || id == nullptr || !is_ordinary_class(state_, object)) {
+      return false;
+    }
+    guard.held = Ref::steal(PyWeakref_NewRef(object, nullptr));
+    guard.name = Ref::share(id);
+    has_class_ = true;
+    return add(std::move(guard));
+  }
+
+  bool attribute(PyObject* name, PyObject* value) {
+    const Ref held = Ref::share(value);
+    if (is_given_to_class(state_, name)) return add({Guard::Kind::kGiven});
+    return this->value(name, false) && this->value(value, false);
   }
 
   bool count(std::size_t count) {
@@ -150,14 +159,15 @@ class FunctionGuards::Noting : public ReachVisitor {
     if (is_constant(value)) return constant(value);
     if (PyModule_Check(value)) return is_named && module(value);
     if (is_seen(key_of(value))) return true;
-    if (PyTuple_CheckExact(value)) return tuple(value, depth);
+    if (is_guarded_container(value)) return container(value, depth);
     if (is_reduced_by_user(state_, value)) return false;
+    if (is_wrapper(value)) return wrapper(value);
     if (GlobalName place = find_by_own_name(state_, value); place.module) {
       return global(value, place);
     }
-    if (!PyFunction_Check(value)) return false;
+    if (!PyFunction_Check(value) && !PyType_CheckExact(value)) return false;
     walk_later(value);
-    return add({Guard::Kind::kFunction}) && meet(key_of(value), value);
+    return add({Guard::Kind::kByValue}) && meet(key_of(value), value);
   }
 
  private:
@@ -192,18 +202,21 @@ class FunctionGuards::Noting : public ReachVisitor {
     return add(std::move(guard));
   }
 
-  bool tuple(PyObject* value, int depth) {
-    const Py_ssize_t count = PyTuple_GET_SIZE(value);
-    if (depth == kMaxTupleDepth || count > static_cast<Py_ssize_t>(kMaxGuards)) {
-      return false;
-    }
-    Guard guard{Guard::Kind::kTuple};
+  bool container(PyObject* value, int depth) {
+    const Py_ssize_t count = count_of(value);
+    if (depth == kMaxDepth || count > static_cast<Py_ssize_t>(kMaxGuards)) return false;
+    Guard guard{Guard::Kind::kContainer};
     guard.number = static_cast<std::uint32_t>(count);
-    if (!add(std::move(guard)) || !meet(key_of(value), value)) return false;
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      if (!this->value(PyTuple_GET_ITEM(value, i), false, depth + 1)) return false;
-    }
-    return true;
+    guard.held = Ref::share(reinterpret_cast<PyObject*>(Py_TYPE(value)));
+    return add(std::move(guard)) && meet(key_of(value), value) &&
+           walk_items(value, *this, depth + 1);
+  }
+
+  bool wrapper(PyObject* value) {
+    Guard guard{Guard::Kind::kWrapper};
+    guard.held = Ref::share(reinterpret_cast<PyObject*>(Py_TYPE(value)));
+    return add(std::move(guard)) && meet(key_of(value), value) &&
+           walk_wrapper(state_, value, *this);
   }
 
   bool global(PyObject* value, const GlobalName& place) {
@@ -223,14 +236,14 @@ class FunctionGuards::Noting : public ReachVisitor {
   }
 
   const State& state_;
-  FunctionGuards& guards_;
+  NodeGuards& guards_;
+  bool has_class_ = false, may_be_imported_ = false;
 };
 
 // Later looks: each thing must be what was noted.
-class FunctionGuards::Comparing : public ReachVisitor {
+class NodeGuards::Comparing : public ReachVisitor {
  public:
-  Comparing(const State& state, const FunctionGuards& guards,
-            std::vector<MetObject>& met)
+  Comparing(const State& state, const NodeGuards& guards, std::vector<MetObject>& met)
       : ReachVisitor(met),
         state_(state),
         guards_(guards),
@@ -256,6 +269,21 @@ class FunctionGuards::Comparing : public ReachVisitor {
            is_same_text(raw_get(globals, names.name.get()), guard->module.get()) &&
            is_same_text(raw_get(globals, names.package.get()), guard->name.get()) &&
            namespace_bits(state_, globals) == guard->number && meet(key, globals);
+  }
+
+  bool type(PyObject* object) {
+    const Guard* guard = next();
+    return guard != nullptr && guard->kind == Guard::Kind::kType &&
+           weakly_referenced(guard->held.get()).get() == object &&
+           type_version(reinterpret_cast<PyTypeObject*>(object)) == guard->number &&
+           is_same_id(home_id(state_, object), guard->name.get());
+  }
+
+  bool attribute(PyObject* name, PyObject* value) {
+    if (guard_ == guards_.guards_.size()) return false;
+    if (guards_.guards_[guard_].kind == Guard::Kind::kGiven) return ++guard_, true;
+    const Ref held = Ref::share(value);
+    return this->value(name, false) && this->value(value, false);
   }
 
   bool count(std::size_t count) {
@@ -284,18 +312,22 @@ class FunctionGuards::Comparing : public ReachVisitor {
                (!guard->is_shared || meet_new(value));
       case Guard::Kind::kSeen:
         return number_of(key_of(value)) == guard->number;
-      case Guard::Kind::kTuple:
-        return tuple(*guard, value, depth);
+      case Guard::Kind::kContainer:
+        return is_of_type(*guard, value) &&
+               static_cast<std::size_t>(count_of(value)) == guard->number &&
+               meet_new(value) && walk_items(value, *this, depth + 1);
+      case Guard::Kind::kWrapper:
+        return is_of_type(*guard, value) && !is_reduced_by_user(state_, value) &&
+               meet_new(value) && walk_wrapper(state_, value, *this);
       case Guard::Kind::kModule:
         return is_named && PyModule_Check(value) &&
                is_same_text(importable_name(state_, value, loaded_.get()),
                             guard->module.get());
       case Guard::Kind::kGlobal:
         return global(*guard, value);
-      case Guard::Kind::kFunction:
-        if (!PyFunction_Check(value) || find_function(state_, value).module) {
-          return false;
-        }
+      case Guard::Kind::kByValue:
+        if (!PyFunction_Check(value) && !PyType_CheckExact(value)) return false;
+        if (find_by_own_name(state_, value).module) return false;
         walk_later(value);
         return meet_new(value);
       default:
@@ -313,14 +345,8 @@ class FunctionGuards::Comparing : public ReachVisitor {
     return is_new(key_of(object)) && meet(key_of(object), object);
   }
 
-  bool tuple(const Guard& guard, PyObject* value, int depth) {
-    if (!PyTuple_CheckExact(value) || !meet_new(value)) return false;
-    const Py_ssize_t count = PyTuple_GET_SIZE(value);
-    if (static_cast<std::size_t>(count) != guard.number) return false;
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      if (!this->value(PyTuple_GET_ITEM(value, i), false, depth + 1)) return false;
-    }
-    return true;
+  static bool is_of_type(const Guard& guard, PyObject* value) {
+    return reinterpret_cast<PyObject*>(Py_TYPE(value)) == guard.held.get();
   }
 
   bool global(const Guard& guard, PyObject* value) {
@@ -337,25 +363,25 @@ class FunctionGuards::Comparing : public ReachVisitor {
   }
 
   const State& state_;
-  const FunctionGuards& guards_;
+  const NodeGuards& guards_;
   const Ref loaded_;
   std::size_t guard_ = 0, code_ = 0;
 };
 
-std::unique_ptr<FunctionGuards> FunctionGuards::note(const State& state,
-                                                     PyObject* function,
-                                                     std::vector<MetObject>& met) {
-  auto guards = std::make_unique<FunctionGuards>();
+std::unique_ptr<NodeGuards> NodeGuards::note(const State& state, PyObject* root,
+                                             std::vector<MetObject>& met) {
+  auto guards = std::make_unique<NodeGuards>();
   guards->generation_ = state.cache_generation;
   Noting noting(state, *guards, met);
-  return walk_reach(state, function, noting) ? std::move(guards) : nullptr;
+  const bool is_noted = walk_reach(state, root, noting) && noting.can_be_compared();
+  return is_noted ? std::move(guards) : nullptr;
 }
 
-bool FunctionGuards::hold(const State& state, PyObject* function,
-                          std::vector<MetObject>& met) const {
+bool NodeGuards::hold(const State& state, PyObject* root,
+                      std::vector<MetObject>& met) const {
   if (generation_ != state.cache_generation) return false;
   Comparing comparing(state, *this, met);
-  if (!walk_reach(state, function, comparing) || !comparing.is_at_end()) return false;
+  if (!walk_reach(state, root, comparing) || !comparing.is_at_end()) return false;
   return std::ranges::all_of(seen_.types, is_unchanged) &&
          std::ranges::all_of(seen_.steps, [&](const SeenStep& step) {
            return is_still(state, step, comparing.loaded());

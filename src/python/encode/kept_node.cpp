@@ -1,8 +1,10 @@
 // Tested by tests/python/cache/test_kept_functions.py.
 
-#include "python/encode/kept_function.h"
+#include "python/encode/kept_node.h"
 
 #include <algorithm>
+
+#include "python/discovery/guard_looks.h"
 
 namespace waybill::py {
 
@@ -12,25 +14,24 @@ constexpr std::size_t kMaxNode = 16 << 10;
 
 }  // namespace
 
-std::unique_ptr<KeptFunction> KeptFunction::look(const State& state,
-                                                 PyObject* function) {
+std::unique_ptr<KeptNode> KeptNode::look(const State& state, PyObject* root) {
   std::vector<MetObject> met;
-  auto kept = std::make_unique<KeptFunction>();
-  kept->guards_ = FunctionGuards::note(state, function, met);
+  auto kept = std::make_unique<KeptNode>();
+  kept->guards_ = NodeGuards::note(state, root, met);
   if (!kept->guards_) return nullptr;
   for (const MetObject& one : met) {
-    kept->keys_.push_back({one.key, PyTuple_CheckExact(one.object.get()) != 0});
+    kept->keys_.push_back({one.key, is_guarded_container(one.object.get())});
   }
   return kept;
 }
 
-bool KeptFunction::set_node(BytesView node, std::size_t base, const Memo& memo,
-                            const std::vector<std::uint64_t>& shared) {
+bool KeptNode::set_node(BytesView node, std::size_t base, const Memo& memo,
+                        const std::vector<std::uint64_t>& shared) {
   if (node.size() > kMaxNode) return false;
   std::size_t count = 0;
   for (const Key& key : keys_) {
     const MemoEntry* entry = memo.find(key.key);
-    if (entry == nullptr && key.is_tuple) {
+    if (entry == nullptr && key.is_container) {
       offsets_.push_back(kNowhere);
       continue;
     }
@@ -49,13 +50,19 @@ bool KeptFunction::set_node(BytesView node, std::size_t base, const Memo& memo,
   return true;
 }
 
-bool KeptFunction::complete(const State& state, PyObject* function, SeenWorld seen,
-                            KeptSections sections) {
+bool KeptNode::complete(const State& state, PyObject* root, SeenWorld seen,
+                        KeptSections sections) {
   if (node_.empty() || sections.size() > kMaxNode) return false;
+  const std::vector<Ref> containers = std::move(seen.containers);
   guards_->note(std::move(seen));
   sections_ = std::move(sections);
   std::vector<MetObject> met;
-  return fits(state, function, met);
+  if (!fits(state, root, met)) return false;
+  // Of what code looks into, all that can change is compared.
+  return std::ranges::all_of(containers, [&](const Ref& container) {
+    return std::ranges::find(met, key_of(container.get()), &MetObject::key) !=
+           met.end();
+  });
 }
 
 }  // namespace waybill::py

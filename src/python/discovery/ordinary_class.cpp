@@ -3,11 +3,12 @@
 // no slots, no hook of a base, and nothing in them that C made.
 // Tested by tests/python/classes/test_class_parts.py.
 
+#include "python/discovery/ordinary_class.h"
+
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
-#include "python/encode/codec.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
 
@@ -93,6 +94,10 @@ bool has_special_attribute(const State& state, PyObject* dict) {
   return own_dict != nullptr && !Py_IS_TYPE(own_dict, &PyGetSetDescr_Type);
 }
 
+bool may_be_ordinary(PyObject* name, PyObject* value) {
+  return PyUnicode_CheckExact(name) && !is_made_in_c(value);
+}
+
 // When an attribute is set, as _turn() in _classes.py says it: an instance of the class
 // may be among the attributes, or be what a method reaches, and its methods need what
 // is set before to build it.
@@ -114,13 +119,9 @@ Ref own_attributes(const State& state, PyObject* dict) {
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(dict, &position, &name, &value)) {
-    if (!PyUnicode_CheckExact(name) || is_made_in_c(value)) return {};
-    const bool may_be_given =
-        PyUnicode_GET_LENGTH(name) != 0 && PyUnicode_READ_CHAR(name, 0) == '_';
-    const int is_given =
-        may_be_given ? PySet_Contains(state.class_given.get(), name) : 0;
-    check(is_given);
-    if (is_given == 0) attributes.push_back({Ref::share(name), Ref::share(value), 0});
+    if (!may_be_ordinary(name, value)) return {};
+    if (is_given_to_class(state, name)) continue;
+    attributes.push_back({Ref::share(name), Ref::share(value), 0});
   }
   for (Attribute& attribute : attributes) {
     attribute.turn = turn_of(attribute.value.get());
@@ -136,21 +137,49 @@ Ref own_attributes(const State& state, PyObject* dict) {
   return own;
 }
 
-}  // namespace
-
-Ref ordinary_class_parts(const State& state, PyObject* type) {
+// Without a look at each attribute.
+bool looks_ordinary(const State& state, PyObject* type) {
   auto* cls = reinterpret_cast<PyTypeObject*>(type);
   if (Py_TYPE(type) != &PyType_Type || cls->tp_mro == nullptr ||
       has_hooked_base(state, cls)) {
-    return {};
+    return false;
   }
+  const Ref dict = type_dict(cls);
+  return raw_get(dict.get(), state.names.module.get()) != nullptr &&
+         !has_special_attribute(state, dict.get());
+}
+
+}  // namespace
+
+bool is_given_to_class(const State& state, PyObject* name) {
+  if (PyUnicode_GET_LENGTH(name) == 0 || PyUnicode_READ_CHAR(name, 0) != '_') {
+    return false;
+  }
+  const int is_given = PySet_Contains(state.class_given.get(), name);
+  check(is_given);
+  return is_given == 1;
+}
+
+bool is_ordinary_class(const State& state, PyObject* type) {
+  if (!looks_ordinary(state, type)) return false;
+  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(dict.get(), &position, &name, &value)) {
+    if (!may_be_ordinary(name, value)) return false;
+  }
+  return true;
+}
+
+Ref ordinary_class_parts(const State& state, PyObject* type) {
+  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  if (!looks_ordinary(state, type)) return {};
   const Ref dict = type_dict(cls);
   const Names& names = state.names;
   // Making a container may run finalizers, and those may change the class.
   const Ref module = Ref::share(raw_get(dict.get(), names.module.get()));
   const Ref doc = Ref::share(raw_get(dict.get(), names.doc.get()));
   const Ref own_bases = Ref::share(cls->tp_bases);
-  if (!module || has_special_attribute(state, dict.get())) return {};
   const Ref own = own_attributes(state, dict.get());
   if (!own) return {};
   const Ref qualified = Ref::steal(PyType_GetQualName(cls));

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a function by value reaches, walked in one order for who notes it and for who
-// compares it later. What the walk does not know, it refuses.
+// What a function or class by value reaches, walked in one order for who notes it and
+// for who compares it later. What the walk does not know, it refuses.
 
 #include <Python.h>
 
@@ -26,10 +26,10 @@ struct MetObject {
 };
 
 // What the two uses of the walk share: the objects that were met, and the functions
-// whose own parts are still to be walked.
+// and classes whose own parts are still to be walked.
 class ReachVisitor {
  public:
-  static constexpr std::size_t kMaxObjects = 64;
+  static constexpr std::size_t kMaxObjects = 128;
 
   explicit ReachVisitor(std::vector<MetObject>& met) : met_(met) {}
 
@@ -45,15 +45,16 @@ class ReachVisitor {
     met_.push_back({key, Ref::share(holder)});
     return true;
   }
-  void walk_later(PyObject* function) { functions_.push_back(function); }
-  // The next function; null if there is none. Held by the objects that were met.
-  PyObject* next_function() {
-    return next_ == functions_.size() ? nullptr : functions_[next_++];
+  void walk_later(PyObject* object) { by_value_.push_back(object); }
+  // The next function or class; null if there is none. Held by the objects that were
+  // met.
+  PyObject* next_by_value() {
+    return next_ == by_value_.size() ? nullptr : by_value_[next_++];
   }
 
  private:
   std::vector<MetObject>& met_;
-  std::vector<PyObject*> functions_;
+  std::vector<PyObject*> by_value_;
   std::size_t next_ = 0;
 };
 
@@ -64,6 +65,10 @@ bool is_empty_dict(PyObject* dict);
 std::array<Ref, 4> own_names(const State& state, PyFunctionObject* function);
 // Whether code of deferred annotations may give text, which names more than the code.
 bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner);
+// Whether a closure has the own dict of a class, which travels as that class's.
+bool has_class_dict(const State& state, PyFunctionObject* function);
+// What a property, classmethod or staticmethod is made of; of no derived type.
+Ref parts_of_wrapper(const State& state, PyObject* wrapper);
 
 // The globals that code names, but for those that every namespace has.
 template <typename Visitor>
@@ -87,6 +92,7 @@ bool walk_dict(PyObject* dict, Visitor& visitor) {
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(dict, &position, &name, &value)) {
+    const Ref held = Ref::share(value);
     if (!visitor.value(name, false) || !visitor.value(value, true)) return false;
   }
   return true;
@@ -121,13 +127,75 @@ bool walk_annotations(const State& state, PyObject* object, Visitor& visitor) {
   return true;
 }
 
-// Shows the visitor all that the function reaches, and the same of the functions by
+template <typename Visitor>
+bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
+  auto* f = reinterpret_cast<PyFunctionObject*>(object);
+  const Ref code = Ref::share(f->func_code);
+  const CodeInfo* info = kept_info(state, code.get());
+  if (info == nullptr || !is_empty_dict(f->func_dict) ||
+      type_parameters(object) != nullptr || !visitor.code(code.get()) ||
+      !visitor.name_space(f->func_globals)) {
+    return false;
+  }
+  for (const Ref& name : own_names(state, f)) {
+    if (!visitor.value(name.get(), false)) return false;
+  }
+  const Py_ssize_t cells = f->func_closure ? PyTuple_GET_SIZE(f->func_closure) : 0;
+  if (!visitor.count(static_cast<std::size_t>(cells))) return false;
+  for (Py_ssize_t i = 0; i < cells; ++i) {
+    PyObject* cell = PyTuple_GET_ITEM(f->func_closure, i);
+    if (!PyCell_Check(cell)) return false;
+    const Ref content = Ref::share(PyCell_GET(cell));
+    if (content && PyDict_CheckExact(content.get()) && has_class_dict(state, f)) {
+      return false;
+    }
+    if (!visitor.object(cell) || !visitor.value(content.get(), true)) return false;
+  }
+  if (!visitor.value(f->func_defaults, false)) return false;
+  if (f->func_kwdefaults == nullptr ? !visitor.count(0)
+                                    : !walk_dict(f->func_kwdefaults, visitor)) {
+    return false;
+  }
+  return walk_annotations(state, object, visitor) &&
+         walk_globals(state, f->func_globals, *info, visitor);
+}
+
+template <typename Visitor>
+bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
+  if (!visitor.type(object)) return false;
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  const Ref dict = type_dict(type), bases = Ref::share(type->tp_bases);
+  const Py_ssize_t count = PyTuple_GET_SIZE(bases.get());
+  if (!visitor.value(reinterpret_cast<PyObject*>(Py_TYPE(type)), false) ||
+      !visitor.count(static_cast<std::size_t>(count))) {
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (!visitor.value(PyTuple_GET_ITEM(bases.get(), i), false)) return false;
+  }
+  const Ref name = Ref::steal(PyType_GetName(type));
+  const Ref qualified = Ref::steal(PyType_GetQualName(type));
+  PyObject* module = raw_get(dict.get(), state.names.module.get());
+  for (PyObject* text : {name.get(), qualified.get(), module}) {
+    if (!visitor.value(text, false)) return false;
+  }
+  Py_ssize_t position = 0;
+  PyObject *key, *value;
+  while (PyDict_Next(dict.get(), &position, &key, &value)) {
+    if (!visitor.attribute(key, value)) return false;
+  }
+  return true;
+}
+
+// Shows the visitor all that a function or class reaches, and the same of what is by
 // value among that. A visitor is a ReachVisitor with these, each of which answers
 // whether to go on:
 //
 //   code(code)              of a function
 //   name_space(globals)     the dict of its globals
-//   count(number)           so many cells or pairs follow
+//   type(type)              a class by value, whose parts follow
+//   attribute(name, value)  of that class
+//   count(number)           so many cells, bases or pairs follow
 //   object(object)          a cell, or a dict of annotations
 //   value(value, is_named)  whatever a name means; null where it means nothing
 //
@@ -135,39 +203,13 @@ bool walk_annotations(const State& state, PyObject* object, Visitor& visitor) {
 template <typename Visitor>
 bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
   visitor.walk_later(root);
-  if (find_function(state, root).module || !visitor.meet(key_of(root), root)) {
+  if (find_by_own_name(state, root).module || !visitor.meet(key_of(root), root)) {
     return false;
   }
-  while (PyObject* object = visitor.next_function()) {
-    auto* f = reinterpret_cast<PyFunctionObject*>(object);
-    const Ref code = Ref::share(f->func_code);
-    const CodeInfo* info = kept_info(state, code.get());
-    if (info == nullptr || !is_empty_dict(f->func_dict) ||
-        type_parameters(object) != nullptr || !visitor.code(code.get()) ||
-        !visitor.name_space(f->func_globals)) {
-      return false;
-    }
-    for (const Ref& name : own_names(state, f)) {
-      if (!visitor.value(name.get(), false)) return false;
-    }
-    const Py_ssize_t cells = f->func_closure ? PyTuple_GET_SIZE(f->func_closure) : 0;
-    if (!visitor.count(static_cast<std::size_t>(cells))) return false;
-    for (Py_ssize_t i = 0; i < cells; ++i) {
-      PyObject* cell = PyTuple_GET_ITEM(f->func_closure, i);
-      if (!PyCell_Check(cell) || !visitor.object(cell) ||
-          !visitor.value(PyCell_GET(cell), true)) {
-        return false;
-      }
-    }
-    if (!visitor.value(f->func_defaults, false)) return false;
-    if (f->func_kwdefaults == nullptr ? !visitor.count(0)
-                                      : !walk_dict(f->func_kwdefaults, visitor)) {
-      return false;
-    }
-    if (!walk_annotations(state, object, visitor) ||
-        !walk_globals(state, f->func_globals, *info, visitor)) {
-      return false;
-    }
+  while (PyObject* object = visitor.next_by_value()) {
+    const bool goes_on = PyType_Check(object) ? walk_class(state, object, visitor)
+                                              : walk_function(state, object, visitor);
+    if (!goes_on) return false;
   }
   return true;
 }

@@ -1,9 +1,9 @@
 #pragma once
 
-// The encode cache: what a function by value became when it was the first in a payload
-// that is no plain data, kept on its code object with a guard for everything in the
-// program that the node depends on. A later payload takes the node as it is if each
-// guard still holds, wherever in the payload the function stands.
+// The encode cache: what a function or class by value became when it was the first in a
+// payload that is no plain data, kept with a guard for everything in the program that
+// the node depends on. A later payload takes the node as it is if each guard still
+// holds, wherever in the payload the function or class stands.
 
 #include <Python.h>
 
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "python/discovery/function_guards.h"
+#include "python/discovery/node_guards.h"
 #include "python/encode/kept_sections.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/ref.h"
@@ -22,32 +22,31 @@
 namespace waybill::py {
 
 // Keeps no module, class, function or dict alive. Immutable once it is complete.
-class KeptFunction {
+class KeptNode {
  public:
-  // Notes what the function reaches; see FunctionGuards. Null if it cannot be kept.
-  static std::unique_ptr<KeptFunction> look(const State& state, PyObject* function);
+  // Notes what a function or class reaches; see NodeGuards. Null if it cannot be kept.
+  static std::unique_ptr<KeptNode> look(const State& state, PyObject* root);
 
-  // Whether this function would become the same node; `met` gets the objects of the
-  // node in the order of offsets(). See FunctionGuards::hold().
-  bool fits(const State& state, PyObject* function, std::vector<MetObject>& met) const {
-    return guards_->hold(state, function, met);
+  // Whether it would become the same node; `met` gets the objects of the node in the
+  // order of offsets(). See NodeGuards::hold().
+  bool fits(const State& state, PyObject* root, std::vector<MetObject>& met) const {
+    return guards_->hold(state, root, met);
   }
 
   // The node, as it was written at `base`; the objects that the memo of the encoder
-  // noted in it must be those that look() found, but for tuples that had one owner.
+  // noted in it must be those that look() found, but for containers that had one owner.
   // `shared`: where the payload's references lead, all into the node. False if the node
   // cannot be kept.
   bool set_node(BytesView node, std::size_t base, const Memo& memo,
                 const std::vector<std::uint64_t>& shared);
   // The end of what is to be kept; `sections` are those of an envelope that holds this
-  // function and plain data besides. False if it is too much, or has changed since
-  // look().
-  bool complete(const State& state, PyObject* function, SeenWorld seen,
+  // node and plain data besides. False if it is too much, or has changed since look().
+  bool complete(const State& state, PyObject* root, SeenWorld seen,
                 KeptSections sections);
 
   BytesView node() const { return node_; }
-  // Where each object of the node stands in it; kNowhere for a tuple that nothing but
-  // its owner had, which the rest of the payload cannot refer to.
+  // Where each object of the node stands in it; kNowhere for a container that nothing
+  // but its owner had, which the rest of the payload cannot refer to.
   static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
   const std::vector<std::uint64_t>& offsets() const { return offsets_; }
   // The objects that references within the node mean, by their numbers in offsets().
@@ -55,10 +54,10 @@ class KeptFunction {
   const KeptSections& sections() const { return sections_; }
 
  private:
-  std::unique_ptr<FunctionGuards> guards_;
+  std::unique_ptr<NodeGuards> guards_;
   struct Key {
     std::uintptr_t key;
-    bool is_tuple;
+    bool is_container;
   };
   std::vector<Key> keys_;  // Until the node is set: of the objects noted.
   std::vector<std::uint8_t> node_;

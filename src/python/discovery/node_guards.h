@@ -1,0 +1,76 @@
+#pragma once
+
+// Guards of a function or class by value: what it reaches was looked at once, and is
+// compared later with what it reaches then.
+
+#include <Python.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "python/discovery/import_collector.h"
+#include "python/discovery/node_reach.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+
+namespace waybill::py {
+
+// Holds text, numbers, names and weak references: no module, class, function or dict is
+// kept alive.
+class NodeGuards {
+ public:
+  // Notes what a function or class reaches. `met` gets the objects that a payload may
+  // refer to. Null if something there cannot be compared later, or if it is too much.
+  static std::unique_ptr<NodeGuards> note(const State& state, PyObject* root,
+                                          std::vector<MetObject>& met);
+  // What was looked up besides.
+  void note(SeenWorld seen) { seen_ = std::move(seen); }
+
+  // Whether this class, or this function, which has the same code, reaches the same:
+  // every look-up is made again, and nothing from the time before is trusted, but that
+  // the dict of a class is as it was where the interpreter's version of the class is.
+  // `met` gets the objects that stand for those that note() gave, in their order. Cost:
+  // a few dict look-ups for each global and each class. May run code of others, in
+  // dicts whose keys are no exact text.
+  bool hold(const State& state, PyObject* root, std::vector<MetObject>& met) const;
+
+ private:
+  class Noting;
+  class Comparing;
+
+  // What one look at the program showed.
+  struct Guard {
+    enum class Kind : std::uint8_t {
+      kAbsent,     // Nothing.
+      kConstant,   // Text, a number or a singleton.
+      kSeen,       // An object that came before: its number.
+      kContainer,  // A tuple, list or dict of so many items, whose guards follow.
+      kWrapper,    // A property or the like, whose parts follow.
+      kCount,      // So many cells, bases, or names of a dict.
+      kModule,     // A module that can be imported, by its name.
+      kGlobal,     // A class or function that is found in a module.
+      kByValue,    // A function or class by value; its own guards come later.
+      kType,       // Such a class: its version and its id.
+      kGiven,      // An attribute of a class that is not written.
+      kNamespace,  // What a globals dict says of itself.
+      kObject,     // An object without guards of its own: a cell, a dict.
+    };
+    Kind kind = Kind::kAbsent;
+    bool is_shared = false;    // kConstant: it is long enough to be referred to.
+    std::uint32_t number = 0;  // kSeen, kContainer, kCount; kNamespace: its bits;
+                               // kType: the version.
+    // kConstant: itself. kGlobal, kType: a weak reference. kContainer, kWrapper: the
+    // type.
+    Ref held{};
+    // Of a module or global; kNamespace: __name__ and __package__; kType: the id.
+    Ref module{}, name{};
+  };
+
+  std::uint64_t generation_ = 0;  // Of the caches, see State.
+  std::vector<Guard> guards_;
+  std::vector<Ref> codes_;  // Weak references.
+  SeenWorld seen_;
+};
+
+}  // namespace waybill::py
