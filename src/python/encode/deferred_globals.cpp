@@ -10,15 +10,6 @@
 
 namespace waybill::py {
 
-bool is_method(PyObject* value) {
-  if (PyFunction_Check(value)) return true;
-  for (PyTypeObject* type :
-       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
-    if (PyObject_TypeCheck(value, type)) return true;
-  }
-  return false;
-}
-
 // A new function with the globals and the code of a method that has no closure; null if
 // the class has none of a module by value.
 Ref GraphEncoder::new_carrier(PyObject* attributes) {
@@ -64,8 +55,8 @@ Ref GraphEncoder::with_deferred_globals(PyObject* type, const Ref& attributes) {
 }
 
 GraphEncoder::Deferred* GraphEncoder::deferred_here() {
-  if (deferred_.empty() || open_classes_.empty()) return nullptr;
-  const auto found = deferred_.find(stack_[open_classes_.back()].object.get());
+  if (deferred_.empty()) return nullptr;
+  const auto found = deferred_.find(stack_.innermost_class());
   return found == deferred_.end() ? nullptr : &found->second;
 }
 
@@ -84,7 +75,7 @@ GraphEncoder::Deferred* GraphEncoder::deferred_of(PyObject* carrier) {
 
 bool GraphEncoder::write_deferred() {
   Deferred& deferred = *deferred_here();
-  const Ref type = stack_[open_classes_.back()].object;
+  const Ref type = Ref::share(stack_.innermost_class());
   const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type.get()));
   Ref name = Ref::share(raw_get(dict.get(), state_.names.module.get()));
   if (!name) name = Ref::share(Py_None);

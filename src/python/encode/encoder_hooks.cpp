@@ -18,7 +18,7 @@ bool GraphEncoder::persistent(PyObject* object) {
   freeze();
   Ref id = Ref::steal(PyObject_CallOneArg(options_.hooks.persistent_id, object));
   if (id.get() == Py_None) return false;
-  std::unique_ptr<Plan> plan = new_plan();
+  std::unique_ptr<Plan> plan = stack_.new_plan();
   out_.node(NodeTag::kPersistent, 1);
   plan->child_is_id();
   plan->child(std::move(id), Label::of_text(".persistent_id()"));

@@ -1,4 +1,4 @@
-// What was written before, and is referred to when it is met again.
+// What is referred to: objects that were written before, and what a receiver imports.
 //
 // Every object that might be met twice is noted with the offset of its
 // node; when it is met again a reference is written, and the first time that happens
@@ -11,7 +11,9 @@
 // tests/python/classes/test_class_identity.py.
 
 #include "python/encode/graph_encoder.h"
+#include "python/encode/plain_writer.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
 
 namespace waybill::py {
 
@@ -97,11 +99,33 @@ PyObject* GraphEncoder::class_of(PyObject* dict) {
   return entry == nullptr ? nullptr : reinterpret_cast<PyObject*>(entry->offset);
 }
 
-PyObject* GraphEncoder::class_around() const {
-  for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
-    if (PyType_Check(frame->object.get())) return frame->object.get();
+void GraphEncoder::module_index(std::uint32_t index, wire::Writer& out) {
+  if (index == kNoIndex) fail("is found by name in a module that travels by value");
+  out.index(ExtType::kModule, index);
+}
+
+void GraphEncoder::global(const GlobalName& name) {
+  out_.node(NodeTag::kGlobal, 2);
+  PyObject* module = module_name(state_, name);
+  if (PyUnicode_Compare(module, state_.names.builtins_plain.get()) == 0) {
+    out_.nil();
+  } else {
+    module_index(imports().reference(name), out_);
   }
-  return nullptr;
+  write_text(name.path.get(), out_);
+}
+
+bool GraphEncoder::module(PyObject* object) {
+  if (kept_.phase != KeptUse::Phase::kClosed) meet_kept(object);
+  PyObject* name = importable_name(state_, object);
+  if (name == nullptr) {
+    const GlobalName place = find_inner_module(state_, object);
+    if (!place.module || is_by_value(place.module.get())) return false;
+    return global(place), true;
+  }
+  if (is_by_value(object)) return false;
+  module_index(imports().module_value(object, name), out_);
+  return true;
 }
 
 }  // namespace waybill::py

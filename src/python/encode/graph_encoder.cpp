@@ -5,8 +5,6 @@
 
 #include "python/encode/graph_encoder.h"
 
-#include <algorithm>
-
 #include "python/discovery/code_view.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
@@ -17,10 +15,6 @@ namespace waybill::py {
 
 namespace {
 
-// Room for so many frames is there from the start.
-constexpr std::size_t kUsualDepth = 8;
-
-using wire::ExtType;
 using wire::NodeTag;
 
 // So many objects may be made by reducers out of each other, none held by anything but
@@ -38,7 +32,6 @@ bool is_container(PyTypeObject* type) {
 
 GraphEncoder::GraphEncoder(State& state, const EncodeOptions& options)
     : state_(state), options_(options) {
-  stack_.reserve(kUsualDepth);
   const bool keeps = options.hooks.leave_graph_alone() && !options.root_by_value &&
                      !options.passes_over && !options.names_no_ids &&
                      !options.only_names_classes;
@@ -78,7 +71,7 @@ void GraphEncoder::encode_first(PyObject* tuple) {
   // Of no use to what comes after, and it might be in a cycle.
   deferred_.clear();
   extensions_.clear();
-  spare_plans_.clear();
+  stack_.drop_spare_plans();
   unreduced_type_ = Ref();
 }
 
@@ -99,7 +92,7 @@ void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& se
 
 // The frame of a tuple whose first item has been written, or is.
 void GraphEncoder::push_behind_first(PyObject* tuple) {
-  push(Frame::Kind::kTuple, tuple, PyTuple_GET_SIZE(tuple));
+  stack_.push(Frame::Kind::kTuple, tuple, PyTuple_GET_SIZE(tuple));
   stack_.back().position = 1;
 }
 
@@ -131,30 +124,6 @@ void GraphEncoder::binary(std::unique_ptr<BufferView> view, bool is_lent) {
   } else {
     out_.binary(bytes);
   }
-}
-
-void GraphEncoder::module_index(std::uint32_t index, wire::Writer& out) {
-  if (index == kNoIndex) fail("is found by name in a module that travels by value");
-  out.index(ExtType::kModule, index);
-}
-
-void GraphEncoder::global(const GlobalName& name) {
-  out_.node(NodeTag::kGlobal, 2);
-  PyObject* module = module_name(state_, name);
-  if (PyUnicode_Compare(module, state_.names.builtins_plain.get()) == 0) {
-    out_.nil();
-  } else {
-    module_index(imports().reference(name), out_);
-  }
-  write_text(name.path.get(), out_);
-}
-
-void GraphEncoder::push(Frame::Kind kind, PyObject* object, Py_ssize_t count) {
-  Frame frame;
-  frame.kind = kind;
-  frame.object = Ref::share(object);
-  frame.count = count;
-  stack_.push_back(std::move(frame));
 }
 
 bool GraphEncoder::value(PyObject* object) {
@@ -198,17 +167,17 @@ bool GraphEncoder::container(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyDict_Type) {
     out_.map(countable(PyDict_GET_SIZE(object)));
-    push(Frame::Kind::kDict, object, PyDict_GET_SIZE(object));
+    stack_.push(Frame::Kind::kDict, object, PyDict_GET_SIZE(object));
     return true;
   }
   if (type == &PyList_Type) {
     out_.array(countable(PyList_GET_SIZE(object)));
-    push(Frame::Kind::kList, object, PyList_GET_SIZE(object));
+    stack_.push(Frame::Kind::kList, object, PyList_GET_SIZE(object));
     return true;
   }
   if (type == &PyTuple_Type) {
     out_.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(object)));
-    push(Frame::Kind::kTuple, object, PyTuple_GET_SIZE(object));
+    stack_.push(Frame::Kind::kTuple, object, PyTuple_GET_SIZE(object));
     return true;
   }
   return set(object, type == &PySet_Type ? NodeTag::kSet : NodeTag::kFrozenSet);
@@ -226,20 +195,7 @@ bool GraphEncoder::set(PyObject* object, NodeTag tag) {
   keep_.push_back(Ref::share(object));
   freeze();
   Ref ordered = sorted_elements(state_, infos(), items);
-  push(Frame::Kind::kTuple, ordered.get(), PyTuple_GET_SIZE(ordered.get()));
-  return true;
-}
-
-bool GraphEncoder::module(PyObject* object) {
-  if (kept_.phase != KeptUse::Phase::kClosed) meet_kept(object);
-  PyObject* name = importable_name(state_, object);
-  if (name == nullptr) {
-    const GlobalName place = find_inner_module(state_, object);
-    if (!place.module || is_by_value(place.module.get())) return false;
-    return global(place), true;
-  }
-  if (is_by_value(object)) return false;
-  module_index(imports().module_value(object, name), out_);
+  stack_.push(Frame::Kind::kTuple, ordered.get(), PyTuple_GET_SIZE(ordered.get()));
   return true;
 }
 
@@ -265,46 +221,21 @@ bool GraphEncoder::other(PyObject* object) {
   return true;
 }
 
-// Its head says how long it is. Only a finalizer can have changed it: containers are
-// frozen before any other code runs.
-void GraphEncoder::demand_length(const Frame& frame) {
-  PyObject* object = frame.object.get();
-  const bool is_changed =
-      (frame.kind == Frame::Kind::kList && PyList_GET_SIZE(object) != frame.count) ||
-      (frame.kind == Frame::Kind::kDict && PyDict_GET_SIZE(object) != frame.count);
-  if (!is_changed) return;
-  current_ = object;
-  fail("changed its length while it was written");
-}
-
 void GraphEncoder::freeze() {
   plain_type_ = nullptr;
   large_.settle(out_);
-  for (; frozen_ < stack_.size(); ++frozen_) {
-    Frame& frame = stack_[frozen_];
-    demand_length(frame);
-    if (frame.kind == Frame::Kind::kList) {
-      const CollectorPause pause;  // Until the copy is whole.
-      frame.object = Ref::steal(PyList_AsTuple(frame.object.get()));
-      frame.kind = Frame::Kind::kTuple;
-    } else if (frame.kind == Frame::Kind::kDict) {
-      const CollectorPause pause;
-      Ref items = Ref::steal(PyList_New(0));
-      PyObject* key = nullptr;
-      PyObject* item = nullptr;
-      while (PyDict_Next(frame.object.get(), &frame.position, &key, &item)) {
-        check(PyList_Append(items.get(), key));
-        check(PyList_Append(items.get(), item));
-      }
-      frame.frozen = Ref::steal(PyList_AsTuple(items.get()));
-      frame.position = 0;
-      frame.kind = Frame::Kind::kFrozenDict;
-    }
-  }
+  if (PyObject* changed = stack_.freeze()) fail_of_length(changed);
+}
+
+// Its head says how long it is. Only a finalizer can have changed it: containers are
+// frozen before any other code runs.
+void GraphEncoder::fail_of_length(PyObject* container) {
+  current_ = container;
+  fail("changed its length while it was written");
 }
 
 bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
-  std::unique_ptr<Plan> plan = new_plan();
+  std::unique_ptr<Plan> plan = stack_.new_plan();
   const std::size_t start = out_.size();
   try {
     if (answer != nullptr) {
@@ -324,8 +255,7 @@ bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
   }
   if (plan->has_no_child()) {
     out_.append(plan->raw().view());
-    plan->clear();
-    spare_plans_.push_back(std::move(plan));
+    stack_.give_back(std::move(plan));
     return true;
   }
   plan->finish();
@@ -337,41 +267,10 @@ bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
 }
 
 void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
-  Frame frame;
-  frame.kind = Frame::Kind::kPlan;
-  frame.object = Ref::share(object);
-  frame.plan = std::move(plan);
-  // Held by the plan above, the memo and this frame.
-  const bool is_made_up = !stack_.empty() && stack_.back().kind == Frame::Kind::kPlan &&
-                          Py_REFCNT(object) <= 3;
-  if (is_made_up) frame.synthesized = stack_.back().synthesized + 1;
-  if (PyType_Check(object)) open_classes_.push_back(stack_.size());
-  stack_.push_back(std::move(frame));
+  stack_.push_plan(object, std::move(plan));
   if (stack_.back().synthesized > kMaxMadeUp) {
     fail("is made by reducers out of each other without end");
   }
-}
-
-// One that has done its work has room for the next.
-std::unique_ptr<Plan> GraphEncoder::new_plan() {
-  if (spare_plans_.empty()) return std::make_unique<Plan>();
-  std::unique_ptr<Plan> plan = std::move(spare_plans_.back());
-  spare_plans_.pop_back();
-  return plan;
-}
-
-void GraphEncoder::pop() {
-  std::unique_ptr<Plan> plan = std::move(stack_.back().plan);
-  stack_.pop_back();
-  if (!open_classes_.empty() && open_classes_.back() == stack_.size()) {
-    open_classes_.pop_back();
-  }
-  if (plan) {
-    plan->clear();
-    spare_plans_.push_back(std::move(plan));
-  }
-  current_ = nullptr;  // It may be gone with what the frame held.
-  frozen_ = std::min(frozen_, stack_.size());
 }
 
 // A function of its own: within its only caller, the loops over numbers take a seventh

@@ -1,7 +1,6 @@
 #pragma once
 
-// Walks an object graph and writes the payload. Keeps its own stack, so depth costs
-// heap and never the C++ stack.
+// Walks an object graph and writes the payload.
 
 #include <Python.h>
 
@@ -18,6 +17,7 @@
 #include "python/encode/other_sections.h"
 #include "python/encode/plain_writer.h"
 #include "python/encode/plan.h"
+#include "python/encode/walk_stack.h"
 #include "python/encode/written_names.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/state.h"
@@ -39,9 +39,6 @@ struct EncodeOptions {
 
 // The elements of a set, given and returned as a tuple, in canonical order.
 Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements);
-
-// Whether it is a function, or what makes a method of one.
-bool is_method(PyObject* value);
 
 // A global that the code of a function names, what it is now, and when it is written.
 struct Global {
@@ -114,13 +111,8 @@ class GraphEncoder {
   // none.
   void note_class(PyObject* type);
   PyObject* class_of(PyObject* dict);
-  // The innermost class that is being written; null if none.
-  PyObject* class_around() const;
-  // Whether a method is being written of this class or of a base of it: a reader has
-  // not all of its methods yet, where it comes to what that method reaches.
-  bool is_within_method_of(PyTypeObject* type) const;
-  // The same of any attribute.
-  bool is_within_class(PyTypeObject* type) const;
+  // What is being written.
+  const WalkStack& stack() const { return stack_; }
 
   // Writes the namespace of functions with these globals, or a reference to it.
   void write_namespace(PyObject* globals, bool is_of_module);
@@ -217,20 +209,7 @@ class GraphEncoder {
   [[noreturn]] void fail(std::string_view detail);
 
  private:
-  struct Frame {
-    enum class Kind : std::uint8_t { kList, kTuple, kDict, kFrozenDict, kPlan };
-    Kind kind;
-    Ref object;  // What is walked; kept alive while others might let go of it.
-    Py_ssize_t position = 0;  // Next item, step, or PyDict_Next's cursor.
-    Py_ssize_t count = 0;
-    Ref key, pending;  // kDict: the last key, and its value until that is written.
-    Ref frozen;        // kFrozenDict: keys and values in turn; position counts there.
-    std::unique_ptr<Plan> plan;
-    bool is_state = false;  // kDict, kFrozenDict: an instance's, and ends its node.
-    std::size_t raw_begin = 0;
-    std::uint32_t synthesized =
-        0;  // Frames from here up whose object only reducers made.
-  };
+  using Frame = WalkStack::Frame;
 
   // Each writes `object`, or its head, and answers whether the stack is another than
   // before: frames were pushed, or frozen.
@@ -301,16 +280,17 @@ class GraphEncoder {
   bool is_within_code_by_value();
   // Where the module of the innermost function that is being written has a class under
   // the class's own name.
-  GlobalName class_beside_function(PyObject* type) const;
+  GlobalName class_beside_function(PyObject* type);
 
   // Carries out `work`, which writes what is in `root`; its errors get their path.
   template <typename Work>
   void walk(PyObject* root, Work work);
-  void push(Frame::Kind kind, PyObject* object, Py_ssize_t count);
   void push_behind_first(PyObject* tuple);
-  std::unique_ptr<Plan> new_plan();
   void push_plan(PyObject* object, std::unique_ptr<Plan> plan);
-  void pop();
+  void pop() {
+    stack_.pop();
+    current_ = nullptr;  // It may be gone with what the frame held.
+  }
   // Carries out what is on the stack above this depth.
   void run(std::size_t depth = 0);
   // Each carries its frame on until it pushes another, or ends.
@@ -331,25 +311,6 @@ class GraphEncoder {
   // For the payloads that follow in the same stream.
   void remember();
 
-  // The encode cache. A function or class is kept, and taken, where it is the first
-  // object of a payload that is no plain data, nor an instance of that class: so it
-  // begins the manifest and the code section.
-  struct KeptUse {
-    enum class Phase : std::uint8_t {
-      kOpen,     // There was plain data alone.
-      kWriting,  // A node is written that is to be kept.
-      kWritten,  // It was, and all else is plain data.
-      kTaken,    // What was kept was taken, and all else is plain data.
-      kBegun,    // Another encoder wrote the beginning, and all else is plain data.
-      kClosed,   // Nothing of a cache is in this payload.
-    };
-    Phase phase = Phase::kClosed;
-    Ref root, code;                   // A function with its code, or a class.
-    std::unique_ptr<KeptNode> notes;  // kWriting, kWritten.
-    std::shared_ptr<const KeptNode> taken;
-    std::size_t base = 0;   // Where the node begins,
-    std::size_t depth = 0;  // and the size of the stack below it.
-  };
   // Told of each object that is no plain data. True if it was written.
   bool meet_kept(PyObject* object);
   bool begin_kept(PyObject* object);
@@ -373,10 +334,12 @@ class GraphEncoder {
   }
   void set_kept_node();
 
-  // Takes copies of what open lists and dicts still hold. Called before code that is
-  // not ours runs, since that may change them while they are written.
+  // Called before code that is not ours runs.
   void freeze();
-  void demand_length(const Frame& frame);
+  void demand_length(const Frame& frame) {
+    if (frame.has_changed()) fail_of_length(frame.object.get());
+  }
+  [[noreturn]] void fail_of_length(PyObject* container);
 
   std::string path() const;
   void describe_failure();
@@ -389,10 +352,7 @@ class GraphEncoder {
   Memo memo_;
   std::vector<Ref> keep_;  // Memo keys must not be freed and reused.
   std::vector<std::uint64_t> shared_;
-  std::vector<Frame> stack_;
-  std::vector<std::unique_ptr<Plan>> spare_plans_;
-  std::vector<std::size_t> open_classes_;  // Places in the stack.
-  std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
+  WalkStack stack_;
   std::map<PyObject*, WrittenNames> written_globals_;
   std::vector<PyObject*> namespaces_;    // Globals dicts that were written as such.
   std::vector<PyObject*> module_dicts_;  // Of modules that travel by value.

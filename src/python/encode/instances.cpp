@@ -3,8 +3,6 @@
 // their dict. The bytes are the same.
 // Tested by tests/python/kinds/test_instances.py.
 
-#include <algorithm>
-
 #include "python/encode/codec.h"
 #include "python/encode/kept_classes.h"
 #include "python/encode/plain_writer.h"
@@ -56,32 +54,6 @@ bool has_only_a_dict(PyTypeObject* type) {
 
 }  // namespace
 
-bool GraphEncoder::is_within_method_of(PyTypeObject* type) const {
-  for (const std::size_t place : open_classes_) {
-    auto* open = reinterpret_cast<PyTypeObject*>(stack_[place].object.get());
-    if (place + 1 >= stack_.size() || !PyType_IsSubtype(type, open)) continue;
-    const Frame& attributes = stack_[place + 1];
-    if (!attributes.key) continue;
-    const Ref dict = type_dict(open);
-    // With it come the globals of all methods: deferred_globals.cpp.
-    if (PyUnicode_Check(attributes.key.get()) &&
-        PyUnicode_Compare(attributes.key.get(), state_.names.module.get()) == 0) {
-      return true;
-    }
-    PyObject* value = raw_get(dict.get(), attributes.key.get());
-    if (value != nullptr && is_method(value)) return true;
-  }
-  return false;
-}
-
-bool GraphEncoder::is_within_class(PyTypeObject* type) const {
-  return std::ranges::any_of(open_classes_, [&](std::size_t place) {
-    auto* open = reinterpret_cast<PyTypeObject*>(stack_[place].object.get());
-    return PyType_IsSubtype(type, open) && place + 1 < stack_.size() &&
-           stack_[place + 1].key;
-  });
-}
-
 bool GraphEncoder::is_taken_apart_by_object(PyTypeObject* type) {
   if (type == plain_type_) return true;
   if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || !has_only_a_dict(type) ||
@@ -107,7 +79,10 @@ Ref GraphEncoder::state_of_plain(PyObject* object) {
     return {};
   }
   // It may have to be made without its __new__.
-  if (type->tp_new != PyBaseObject_Type.tp_new && is_within_method_of(type)) return {};
+  if (type->tp_new != PyBaseObject_Type.tp_new &&
+      stack_.is_within_method_of(state_, type)) {
+    return {};
+  }
   if (hooks.by_value != nullptr && extension_of(type) != nullptr) return {};
   // Somebody may register a reducer at any time.
   if (reducer_of(object) || user_reducer(*this, type)) return {};
@@ -148,7 +123,7 @@ bool GraphEncoder::instance(PyObject* object) {
     return true;
   }
   out_.map(countable(count));
-  push(Frame::Kind::kDict, dict.get(), count);
+  stack_.push(Frame::Kind::kDict, dict.get(), count);
   stack_.back().is_state = true;
   return true;
 }

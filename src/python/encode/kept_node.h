@@ -66,4 +66,24 @@ class KeptNode {
   KeptSections sections_;
 };
 
+// What an encoder has to do with the encode cache. A function or class is kept, and
+// taken, where it is the first object of a payload that is no plain data, nor an
+// instance of that class: so it begins the manifest and the code section.
+struct KeptUse {
+  enum class Phase : std::uint8_t {
+    kOpen,     // There was plain data alone.
+    kWriting,  // A node is written that is to be kept.
+    kWritten,  // It was, and all else is plain data.
+    kTaken,    // What was kept was taken, and all else is plain data.
+    kBegun,    // Another encoder wrote the beginning, and all else is plain data.
+    kClosed,   // Nothing of a cache is in this payload.
+  };
+  Phase phase = Phase::kClosed;
+  Ref root, code;                   // A function with its code, or a class.
+  std::unique_ptr<KeptNode> notes;  // kWriting, kWritten.
+  std::shared_ptr<const KeptNode> taken;
+  std::size_t base = 0;   // Where the node begins,
+  std::size_t depth = 0;  // and the size of the stack below it.
+};
+
 }  // namespace waybill::py

@@ -41,17 +41,14 @@ bool GraphEncoder::write_as_global_of_function(PyObject* object) {
          write_as_global_in(module, object);
 }
 
-GlobalName GraphEncoder::class_beside_function(PyObject* type) const {
-  for (std::size_t i = stack_.size(); i > 0; --i) {
-    PyObject* function = stack_[i - 1].object.get();
-    if (!PyFunction_Check(function)) continue;
-    PyObject* module = module_of_dict(state_, PyFunction_GET_GLOBALS(function));
-    if (module == nullptr) return {};
-    const Ref path =
-        Ref::steal(PyType_GetQualName(reinterpret_cast<PyTypeObject*>(type)));
-    return find_global(state_, type, module_name(state_, module), path.get());
-  }
-  return {};
+GlobalName GraphEncoder::class_beside_function(PyObject* type) {
+  PyObject* function = stack_.function_around();
+  if (function == nullptr) return {};
+  PyObject* module = module_of_dict(state_, PyFunction_GET_GLOBALS(function));
+  if (module == nullptr) return {};
+  const Ref path =
+      Ref::steal(PyType_GetQualName(reinterpret_cast<PyTypeObject*>(type)));
+  return find_global(state_, type, module_name(state_, module), path.get());
 }
 
 // Writes a type of `builtins` that is there under its name, as `object` and `property`

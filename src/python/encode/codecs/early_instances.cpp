@@ -63,10 +63,11 @@ bool is_made_too_early(GraphEncoder& encoder, PyTypeObject* type, PyObject* call
   const bool is_ex = callable == state.newobj_ex.get();
   if (callable == reinterpret_cast<PyObject*>(type)) {
     const Ref made = attribute_or_null(callable, state.names.new_);
-    return made && PyFunction_Check(made.get()) && encoder.is_within_class(type);
+    return made && PyFunction_Check(made.get()) &&
+           encoder.stack().is_within_class(type);
   }
   if ((callable != state.newobj.get() && !is_ex) ||
-      !encoder.is_within_method_of(type)) {
+      !encoder.stack().is_within_method_of(encoder.state(), type)) {
     return false;
   }
   if (type->tp_new == PyBaseObject_Type.tp_new) return has_fields_to_set(state, type);
@@ -85,8 +86,8 @@ bool is_told_by_class(GraphEncoder& encoder, PyObject* callable, PyObject* argum
     return false;
   }
   PyObject* only = PyTuple_GET_ITEM(arguments, 0);
-  const bool is_open = PyType_Check(only) &&
-                       encoder.is_within_class(reinterpret_cast<PyTypeObject*>(only));
+  const bool is_open = PyType_Check(only) && encoder.stack().is_within_class(
+                                                 reinterpret_cast<PyTypeObject*>(only));
   return (only == Py_None || is_open) && instance_dict(callable);
 }
 
@@ -100,7 +101,7 @@ bool is_alias_of_absent_class(GraphEncoder& encoder, PyObject* object,
     return false;
   }
   auto* origin = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(arguments, 0));
-  if (encoder.is_within_class(origin)) return true;
+  if (encoder.stack().is_within_class(origin)) return true;
   return encoder.hooks().by_value != nullptr && encoder.extension_of(origin) != nullptr;
 }
 
