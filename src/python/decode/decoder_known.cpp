@@ -218,4 +218,33 @@ void GraphDecoder::merge_classes() {
   }
 }
 
+const MadeNode* GraphDecoder::made_at(std::size_t offset) const {
+  const auto node =
+      std::ranges::lower_bound(made_, offset - start_, {}, &MadeNode::start);
+  return node != made_.end() && node->start == offset - start_ ? &*node : nullptr;
+}
+
+Ref GraphDecoder::take(const MadeNode& node, std::size_t slot) {
+  offset_ = start_ + node.start;
+  if (!reader_.skip_to(start_ + node.end)) raise(state_, reader_.error());
+  positions_.pass_to(node.end);
+  code_->skip_uses(node.code_uses);
+  set_slot(slot, node.object.get(), 0);
+  last_slot_ = slot;
+  cost_ = {};
+  return node.object;
+}
+
+void GraphDecoder::show(const Frame& frame, PyObject* object) {
+  const std::vector<std::size_t>& starts = watcher_->starts();
+  const auto found = std::ranges::lower_bound(starts, frame.offset - start_);
+  if (found == starts.end() || *found != frame.offset - start_) return;
+  const auto number = static_cast<std::size_t>(found - starts.begin());
+  if (PyType_Check(object)) {
+    shown_.push_back({number, Ref::share(object), frame.is_known});
+    return;
+  }
+  outside([&] { watcher_->built(number, object, frame.is_known); });
+}
+
 }  // namespace waybill::py

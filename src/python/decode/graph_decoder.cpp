@@ -6,8 +6,7 @@
 //
 // Cycles. Lists, dicts, sets, functions and classes exist before what they hold, so
 // what they hold may refer to them. Tuples and frozensets do too, which Python code
-// cannot do: as long as one of them is open, an entry of a dict or set inside it waits,
-// because hashing its key might look into what is not there yet.
+// cannot do: what that means for hashing is in decoder_hashing.cpp.
 //
 // Tested by tests/python/kinds/test_values.py, test_sharing.py,
 // tests/python/untrusted/test_untrusted_input.py.
@@ -253,35 +252,6 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
   return push(std::move(frame));
 }
 
-const MadeNode* GraphDecoder::made_at(std::size_t offset) const {
-  const auto node =
-      std::ranges::lower_bound(made_, offset - start_, {}, &MadeNode::start);
-  return node != made_.end() && node->start == offset - start_ ? &*node : nullptr;
-}
-
-Ref GraphDecoder::take(const MadeNode& node, std::size_t slot) {
-  offset_ = start_ + node.start;
-  if (!reader_.skip_to(start_ + node.end)) raise(state_, reader_.error());
-  positions_.pass_to(node.end);
-  code_->skip_uses(node.code_uses);
-  set_slot(slot, node.object.get(), 0);
-  last_slot_ = slot;
-  cost_ = {};
-  return node.object;
-}
-
-void GraphDecoder::show(const Frame& frame, PyObject* object) {
-  const std::vector<std::size_t>& starts = watcher_->starts();
-  const auto found = std::ranges::lower_bound(starts, frame.offset - start_);
-  if (found == starts.end() || *found != frame.offset - start_) return;
-  const auto number = static_cast<std::size_t>(found - starts.begin());
-  if (PyType_Check(object)) {
-    shown_.push_back({number, Ref::share(object), frame.is_known});
-    return;
-  }
-  outside([&] { watcher_->built(number, object, frame.is_known); });
-}
-
 void GraphDecoder::deliver(Ref value) {
   Frame& frame = stack_.back();
   --frame.left;
@@ -372,38 +342,6 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
   }
 }
 
-void GraphDecoder::demand_hashable(PyObject* key, Frame& frame) {
-  const bool is_set =
-      frame.kind == FrameKind::kSet || frame.kind == FrameKind::kFrozenSet;
-  const auto kind = is_set ? KeyProbes::Kind::kSet : KeyProbes::Kind::kDict;
-  // What gets its entries one by one has no room for them from the start.
-  const bool has_room = !is_set && frame.kind != FrameKind::kPairs;
-  const std::uint64_t announced = has_room ? (frame.position + frame.left) / 2 : 0;
-  const std::uint64_t before = is_set ? frame.position - 1 : frame.position / 2;
-  const auto look = [&] {
-    return keys_.look_at(key, cost_, kind, announced, before, frame.probes);
-  };
-  if (keys_.is_strict() && must_wait() && !is_simple(key)) {
-    fail(ErrorCode::kBadReference, "a key or set item inside a tuple in a cycle");
-  }
-  const KeyGuard::Finding finding = is_simple(key) ? look() : outside(look);
-  if (finding == KeyGuard::Finding::kFine) return;
-  const bool is_malformed =
-      finding == KeyGuard::Finding::kNan || finding == KeyGuard::Finding::kUnhashable;
-  fail(is_malformed ? ErrorCode::kMalformed : ErrorCode::kLimitExceeded,
-       describe(finding));
-}
-
-void GraphDecoder::hashed(int result) {
-  if (result >= 0) return;
-  // What keys of other kinds raise is theirs.
-  if (PyErr_ExceptionMatches(PyExc_RecursionError) && is_data_only_) {
-    fail(ErrorCode::kLimitExceeded, describe(KeyGuard::Finding::kTooDeep));
-  }
-  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
-  fail(ErrorCode::kMalformed, describe(KeyGuard::Finding::kUnhashable));
-}
-
 Ref GraphDecoder::finish() {
   const std::size_t depth = stack_.size();
   Frame frame = std::move(stack_.back());
@@ -440,17 +378,7 @@ Ref GraphDecoder::finish() {
   if (frame.slot != kNoSlot) slots_[frame.slot].depth = 0;
   if (frame.has_places()) PyObject_GC_Track(frame.object.get());
   if (frame.kind == FrameKind::kFrozenSet) {
-    Ref items = Ref::steal(PyList_New(0));
-    for (const Ref& item : frame.children)
-      check(PyList_Append(items.get(), item.get()));
-    const bool is_plain =
-        std::all_of(frame.children.begin(), frame.children.end(),
-                    [](const Ref& item) { return is_simple(item.get()); });
-    if (depth > late_depth_ && !is_plain) {
-      late_.push_back({frame.object, items, {}});
-    } else {
-      hashed(outside([&] { return fill_frozen_set(frame.object.get(), items.get()); }));
-    }
+    fill(frame, depth);
   } else {
     demand_whole(frame);
   }
@@ -460,32 +388,6 @@ Ref GraphDecoder::finish() {
   if (history_) remember(frame.offset, frame.object.get(), cost);
   cost_ = cost;
   return std::move(frame.object);
-}
-
-void GraphDecoder::demand_whole(const Frame& frame) {
-  if (!frame.is_whole) return;
-  const Py_ssize_t count = PyDict_GET_SIZE(frame.object.get());
-  if (static_cast<std::uint64_t>(count) == frame.position / 2) return;
-  fail(ErrorCode::kMalformed, "a map with two equal keys");
-}
-
-void GraphDecoder::insert_late() {
-  const CollectorPause::Break others(collector_);
-  late_depth_ = static_cast<std::size_t>(-1);
-  for (const Late& late : std::exchange(late_, {})) {
-    PyObject* container = late.container.get();
-    if (late.value) {
-      const Py_ssize_t before = PyDict_GET_SIZE(container);
-      hashed(PyDict_SetItem(container, late.key.get(), late.value.get()));
-      if (is_data_only_ && PyDict_GET_SIZE(container) == before) {
-        fail(ErrorCode::kMalformed, "a map with two equal keys");
-      }
-    } else if (PyFrozenSet_CheckExact(container)) {
-      hashed(fill_frozen_set(container, late.key.get()));
-    } else {
-      hashed(PySet_Add(container, late.key.get()));
-    }
-  }
 }
 
 Ref decode_constants(const State& state, const Section& constants, const Limits& limits,

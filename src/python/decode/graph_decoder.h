@@ -287,6 +287,8 @@ class GraphDecoder {
   HashCost cost_of_earlier(const Frame& earlier) const;
   bool must_wait() const { return stack_.size() > late_depth_; }
   void insert_late();
+  // Puts the items of the frame of this depth into its frozenset, or has them wait.
+  void fill(const Frame& frame, std::size_t depth);
   // For results of C functions that hash: what cannot be hashed is a bad payload.
   void hashed(int result);
   // Refuses a dict in which one key took the place of another.

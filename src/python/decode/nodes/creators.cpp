@@ -3,15 +3,13 @@
 // Tested by tests/python/functions/test_functions.py,
 // tests/python/kinds/test_reduce.py, tests/python/untrusted/test_untrusted_input.py.
 
+#include "python/decode/nodes/creators.h"
+
 #include <algorithm>
-#include <span>
 #include <string>
 
-#include "python/decode/function_fields.h"
-#include "python/decode/graph_decoder.h"
-#include "python/decode/lookup_check.h"
-#include "python/decode/standard_types.h"
-#include "python/decode/state_setter.h"
+#include "python/decode/nodes/function_fields.h"
+#include "python/decode/nodes/state_setter.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
@@ -59,83 +57,6 @@ Ref make_range(GraphDecoder& decoder, Frame& frame) {
   decoder.fail(ErrorCode::kLimitExceeded, "a range of more ints than the " +
                                               std::to_string(most) +
                                               " values that max_unfolded allows");
-}
-
-// Where the first name of a dotted path ends; its length if it has no dot.
-Py_ssize_t end_of_name(PyObject* path, Py_ssize_t start) {
-  const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
-  const Py_ssize_t dot = PyUnicode_FindChar(path, '.', start, length, 1);
-  if (dot == -2) throw PyError();
-  return dot < 0 ? length : dot;
-}
-
-// Follows the path by getattr, as pickle's find_class does: the module has been
-// imported by now, and what it provides lazily counts too.
-Ref follow(Ref object, PyObject* path, const LookupCheck& check) {
-  const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
-  if (end_of_name(path, 0) == length) {
-    return Ref::steal(PyObject_GetAttr(object.get(), path));
-  }
-  for (Py_ssize_t start = 0; start <= length;) {
-    const Py_ssize_t end = end_of_name(path, start);
-    const Ref name = Ref::steal(PyUnicode_Substring(path, start, end));
-    object = Ref::steal(PyObject_GetAttr(object.get(), name.get()));
-    start = end + 1;
-    if (start > length) break;
-    const Ref rest = Ref::steal(PyUnicode_Substring(path, start, length));
-    check.passed(object.get(), rest.get());
-  }
-  return object;
-}
-
-// Raises DecodeError if the error that is set says that waybill itself has no `path` in
-// its module: its own helpers differ between versions.
-void refuse_other_waybill(GraphDecoder& decoder, const Ref& module, PyObject* path) {
-  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return;
-  const PendingError error;
-  const std::string advice = advice_on_versions(module.get());
-  if (advice.empty()) return error.restore();
-  std::string detail = "no ";
-  detail += PrintableText(path).view();
-  detail += " in ";
-  detail += PrintableText(module.get()).view();
-  decoder.fail(ErrorCode::kUnknownFormat, detail + ": " + advice);
-}
-
-// The module came as its number: find_class() imports as it sees fit, and policies are
-// about the name that the manifest gives it, whatever it calls itself.
-Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
-  const State& state = decoder.state();
-  ModuleImporter& modules = decoder.modules();
-  const bool is_builtin = frame.part<NodeTag::kGlobal>("module") == Py_None;
-  const std::size_t index =
-      is_builtin ? 0 : PyLong_AsSize_t(frame.part<NodeTag::kGlobal>("module"));
-  PyObject* path = frame.part<NodeTag::kGlobal>("name");
-  const Gate* gate = decoder.hooks().gate;
-  PyObject* find_class = decoder.hooks().find_class;
-  Ref name;
-  if (gate != nullptr || find_class != nullptr) {
-    name = is_builtin ? state.names.builtins_plain : modules.name(index);
-  }
-  const LookupCheck check(state, gate, decoder.denied_names(), frame.offset, name.get(),
-                          path);
-  Ref object;
-  if (find_class != nullptr) {
-    object =
-        Ref::steal(PyObject_CallFunctionObjArgs(find_class, name.get(), path, nullptr));
-  } else {
-    Ref module = is_builtin ? builtins_module(state) : modules.get(index);
-    check.entered(module.get());
-    try {
-      object = follow(std::move(module), path, check);
-    } catch (const PyError&) {
-      if (is_builtin) throw;
-      refuse_other_waybill(decoder, modules.name(index), path);
-      throw;
-    }
-  }
-  check.found(object.get());
-  return object;
 }
 
 Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
@@ -294,78 +215,6 @@ Ref class_dict(GraphDecoder& decoder, Frame& frame) {
     decoder.fail(ErrorCode::kMalformed, "the dict of a class that is no class");
   }
   return type_dict(reinterpret_cast<PyTypeObject*>(type));
-}
-
-// Whether a dict that is made of it has keys that nobody has looked at: of a range, or
-// of a list of pairs.
-bool has_unseen_keys(PyObject* argument) {
-  if (PyDict_Check(argument) || PyUnicode_Check(argument) || PyBytes_Check(argument)) {
-    return false;
-  }
-  return Py_TYPE(argument)->tp_iter != nullptr || PySequence_Check(argument) != 0;
-}
-
-// A dict that is called into being puts its keys in their places by itself.
-void demand_counted_keys(GraphDecoder& decoder, PyObject* callable,
-                         std::span<PyObject* const> arguments) {
-  if (!decoder.counts_keys_of(callable)) return;
-  for (PyObject* argument : arguments) {
-    if (!has_unseen_keys(argument)) continue;
-    decoder.fail(ErrorCode::kLimitExceeded,
-                 "a dict that is made of something else than a dict, so that "
-                 "max_key_steps cannot count what its keys take");
-  }
-}
-
-// Refuses arguments, which are in a list, that the gate does not let the callable have.
-void demand_fitting(GraphDecoder& decoder, PyObject* callable, PyObject* list) {
-  if (!PyList_CheckExact(list)) {
-    decoder.fail(ErrorCode::kMalformed, "arguments that are no array");
-  }
-  const std::span<PyObject* const> arguments(
-      PySequence_Fast_ITEMS(list), static_cast<std::size_t>(PyList_GET_SIZE(list)));
-  demand_counted_keys(decoder, callable, arguments);
-  if (const StandardType* type = standard_type(decoder, callable)) {
-    demand_arguments(decoder, *type, arguments);
-  }
-}
-
-Ref call_reducer(GraphDecoder& decoder, Frame& frame) {
-  demand_fitting(decoder, frame.part<NodeTag::kObject>("callable"),
-                 frame.part<NodeTag::kObject>("args"));
-  Ref arguments = Ref::steal(PySequence_Tuple(frame.part<NodeTag::kObject>("args")));
-  return Ref::steal(PyObject_Call(frame.part<NodeTag::kObject>("callable"),
-                                  arguments.get(), nullptr));
-}
-
-Ref call_new(GraphDecoder& decoder, Frame& frame) {
-  PyObject* type = frame.part<NodeTag::kNewObject>("class");
-  if (!PyType_Check(type) ||
-      !PyDict_CheckExact(frame.part<NodeTag::kNewObject>("kwargs")) ||
-      !PyList_CheckExact(frame.part<NodeTag::kNewObject>("args"))) {
-    decoder.fail(ErrorCode::kMalformed, "an instance of something that is no class");
-  }
-  // The slot, as pickle calls it: looking __new__ up would make a method of it.
-  auto* cls = reinterpret_cast<PyTypeObject*>(type);
-  if (cls->tp_new == nullptr) {
-    PyErr_Format(PyExc_TypeError, "cannot create '%.200s' instances", cls->tp_name);
-    throw PyError();
-  }
-  demand_fitting(decoder, type, frame.part<NodeTag::kNewObject>("args"));
-  const Ref arguments =
-      Ref::steal(PyList_AsTuple(frame.part<NodeTag::kNewObject>("args")));
-  PyObject* keywords = frame.part<NodeTag::kNewObject>("kwargs");
-  if (PyDict_GET_SIZE(keywords) != 0 && standard_type(decoder, type) != nullptr) {
-    decoder.fail(ErrorCode::kLimitExceeded, "keywords that this type does not write");
-  }
-  // What takes arguments means something by them.
-  if (PyTuple_GET_SIZE(arguments.get()) == 0 && PyDict_GET_SIZE(keywords) == 0) {
-    if (const Ref inherited = decoder.new_without_attributes(cls)) {
-      return Ref::steal(PyObject_CallOneArg(inherited.get(), type));
-    }
-  }
-  return Ref::steal(cls->tp_new(cls, arguments.get(),
-                                PyDict_GET_SIZE(keywords) == 0 ? nullptr : keywords));
 }
 
 Ref make_class(GraphDecoder& decoder, Frame& frame) {

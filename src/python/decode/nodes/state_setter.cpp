@@ -1,7 +1,7 @@
 // Items, then pairs, then state: pickle's order.
 // Tested by tests/python/kinds/test_reduce.py.
 
-#include "python/decode/state_setter.h"
+#include "python/decode/nodes/state_setter.h"
 
 #include "python/decode/standard_types.h"
 #include "python/runtime/attribute.h"
