@@ -68,11 +68,14 @@ bool names_place(const State& state, PyObject* object, PyObject* module,
          is_same_text(module_name(state, found.module.get()), module);
 }
 
-std::uint32_t namespace_bits(const State& state, PyObject* globals) {
+std::uint32_t namespace_bits(const State& state, PyObject* globals, PyObject* name) {
   const bool is_package = raw_get(globals, state.names.path.get()) != nullptr;
+  if (name != nullptr && PyUnicode_Check(name) && is_main(state, name)) {
+    return is_package;
+  }
+  PyObject* spec = raw_get(globals, state.names.spec.get());
   const bool may_be_imported =
-      !is_same_text(raw_get(globals, state.names.name.get()), state.names.main.get()) &&
-      module_of_dict(state, globals) != nullptr;
+      (spec != nullptr && spec != Py_None) || module_of_dict(state, globals) != nullptr;
   return is_package | is_of_made_up_module(state, globals) << 1 |
          may_be_imported * kMayBeImported;
 }

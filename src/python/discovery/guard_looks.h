@@ -39,8 +39,8 @@ bool names_place(const State& state, PyObject* object, PyObject* module,
 // so.
 inline constexpr std::uint32_t kMayBeImported = 4;
 
-// What decides how a namespace is written, besides its names.
-std::uint32_t namespace_bits(const State& state, PyObject* globals);
+// What decides how a namespace of this __name__ is written, besides its names.
+std::uint32_t namespace_bits(const State& state, PyObject* globals, PyObject* name);
 
 // The id under which a class of this process's own travels; null if it has none, or is
 // not at home.

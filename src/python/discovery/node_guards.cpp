@@ -115,7 +115,7 @@ class NodeGuards::Noting : public ReachVisitor {
     PyObject* package = raw_get(globals, names.package.get());
     if (!is_text_or_none(own_name) || !is_text_or_none(package)) return false;
     Guard guard{Guard::Kind::kNamespace};
-    guard.number = namespace_bits(state_, globals);
+    guard.number = namespace_bits(state_, globals, own_name);
     may_be_imported_ |= (guard.number & kMayBeImported) != 0;
     guard.module = Ref::share(own_name);
     guard.name = Ref::share(package);
@@ -265,10 +265,12 @@ class NodeGuards::Comparing : public ReachVisitor {
     const std::uintptr_t key = key_of_namespace(globals);
     if (guard->kind == Guard::Kind::kSeen) return number_of(key) == guard->number;
     const Names& names = state_.names;
+    PyObject* own_name = raw_get(globals, names.name.get());
     return guard->kind == Guard::Kind::kNamespace && is_new(key) &&
-           is_same_text(raw_get(globals, names.name.get()), guard->module.get()) &&
+           is_same_text(own_name, guard->module.get()) &&
            is_same_text(raw_get(globals, names.package.get()), guard->name.get()) &&
-           namespace_bits(state_, globals) == guard->number && meet(key, globals);
+           namespace_bits(state_, globals, own_name) == guard->number &&
+           meet(key, globals);
   }
 
   bool type(PyObject* object) {

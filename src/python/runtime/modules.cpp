@@ -152,10 +152,8 @@ bool is_of_made_up_module(const State& state, PyObject* globals) {
   // Nearly all are of modules that came from a finder, or of __main__.
   PyObject* spec = raw_get(globals, state.names.spec.get());
   if (spec != nullptr && spec != Py_None) return false;
-  PyObject* main = find_module(state, state.names.main.get());
-  if (main != nullptr && PyModule_Check(main) && PyModule_GetDict(main) == globals) {
-    return false;
-  }
+  PyObject* name = raw_get(globals, state.names.name.get());
+  if (name != nullptr && PyUnicode_Check(name) && is_main(state, name)) return false;
   PyObject* module = module_of_dict(state, globals);
   // One that is not in sys.modules shows by what every new module has.
   if (module == nullptr) return spec == Py_None;
