@@ -32,9 +32,9 @@ bool is_container(PyTypeObject* type) {
 
 GraphEncoder::GraphEncoder(State& state, const EncodeOptions& options)
     : state_(state), options_(options) {
-  const bool keeps = options.hooks.leave_graph_alone() && !options.root_by_value &&
-                     !options.passes_over && !options.names_no_ids &&
-                     !options.only_names_classes;
+  const bool keeps = state.uses_caches && options.hooks.leave_graph_alone() &&
+                     !options.root_by_value && !options.passes_over &&
+                     !options.names_no_ids && !options.only_names_classes;
   if (keeps) kept_.phase = KeptUse::Phase::kOpen;
 }
 

@@ -258,7 +258,7 @@ class GraphEncoder {
   bool instance(PyObject* object);
   // The dict of such an instance, else null.
   Ref state_of_plain(PyObject* object);
-  bool is_taken_apart_by_object(PyTypeObject* type);
+  bool is_taken_apart_by_object(PyObject* object);
   Ref new_carrier(PyObject* attributes);
   bool write_deferred();
   // Writes a stand-in for what an extension made, if code refers to it.

@@ -52,19 +52,27 @@ bool has_only_a_dict(PyTypeObject* type) {
   return type->tp_itemsize == 0 && static_cast<std::size_t>(type->tp_basicsize) <= size;
 }
 
-}  // namespace
-
-bool GraphEncoder::is_taken_apart_by_object(PyTypeObject* type) {
-  if (type == plain_type_) return true;
+// Whether object.__reduce_ex__ takes the instances apart, as their class and their
+// dict.
+bool is_laid_out_plainly(const Names& names, PyTypeObject* type) {
   if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || !has_only_a_dict(type) ||
       type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr) {
     return false;
   }
   PyTypeObject* metaclass = Py_TYPE(type);
-  if (has_own_say(state_.names, type)) return false;
-  if (metaclass != &PyType_Type &&
-      (!is_like_type(metaclass) || has_own_say(state_.names, metaclass))) {
-    return false;
+  if (has_own_say(names, type)) return false;
+  return metaclass == &PyType_Type ||
+         (is_like_type(metaclass) && !has_own_say(names, metaclass));
+}
+
+}  // namespace
+
+bool GraphEncoder::is_taken_apart_by_object(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type == plain_type_) return true;
+  if (!state_.uses_caches || !state_.kept_classes->is_plain(type)) {
+    if (!is_laid_out_plainly(state_.names, type) || reducer_of(object)) return false;
+    if (state_.uses_caches) state_.kept_classes->note_plain(type);
   }
   plain_type_ = type;
   return true;
@@ -75,7 +83,7 @@ Ref GraphEncoder::state_of_plain(PyObject* object) {
   const EncodeHooks& hooks = options_.hooks;
   if (hooks.reducer_override != nullptr || hooks.replace != nullptr ||
       hooks.memo != nullptr || hooks.persistent_id != nullptr ||
-      !is_taken_apart_by_object(type)) {
+      !is_taken_apart_by_object(object)) {
     return {};
   }
   // It may have to be made without its __new__.
@@ -85,7 +93,7 @@ Ref GraphEncoder::state_of_plain(PyObject* object) {
   }
   if (hooks.by_value != nullptr && extension_of(type) != nullptr) return {};
   // Somebody may register a reducer at any time.
-  if (reducer_of(object) || user_reducer(*this, type)) return {};
+  if (user_reducer(*this, type)) return {};
   Ref dict = instance_dict(object);
   if (!dict || !PyDict_CheckExact(dict.get())) return {};
   // An attribute of the instance hides that of the class. The dict is the instance's
