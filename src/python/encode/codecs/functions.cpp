@@ -221,8 +221,9 @@ int turn_of(GraphEncoder& encoder, PyObject* value) {
     return 1;
   }
   if (encoder.hooks().by_value != nullptr && is_made_of_names(encoder, value)) return 0;
-  if (PyFunction_Check(value) || needs_no_instance(value)) return 2;
-  return PyType_Check(value) ? 3 : 4;
+  if (PyFunction_Check(value)) return 2;
+  if (PyType_Check(value)) return 3;
+  return needs_no_instance(value) ? 2 : 4;
 }
 
 void in_turns(std::vector<Global>& globals) {
