@@ -1,21 +1,26 @@
 """Functions and classes of popular packages by value, in a process without the package.
 
-    python popular_packages.py [--most N] [--peer] [PACKAGE...]
+    python popular_packages.py [--most N] [--patience SECONDS] [--peer | --both]
+                               [--errors] [--outcomes FILE] [PACKAGE...]
 
 One process walks a package without its tests, takes at most N functions and classes
 that it defines, and sends each by itself with ``by_value=[package]``. For each payload
 a fork of another process, in which no import finds the package while its dependencies
 are there, loads it and compares names, code and bases. Prints, as JSON lines, per
-package how many arrived and the sum of bytes; --peer does the same with cloudpickle.
+package how many arrived and the sum of bytes. --peer does the same with cloudpickle,
+--both does both and adds the bytes of each over what both dump. --errors groups what
+failed; --outcomes appends a JSON line for each object as soon as it is known.
 """
 
 import argparse
+import collections
 import hashlib
 import importlib
 import json
 import os
 import pickle
 import pkgutil
+import re
 import signal
 import subprocess
 import sys
@@ -30,6 +35,8 @@ PACKAGES = (
 
 #: Seconds for one object, on a busy machine.
 PATIENCE = 60
+
+PEERS = "waybill", "cloudpickle"
 
 _TESTS = ("test", "tests", "testing", "conftest", "__main__")
 
@@ -74,9 +81,9 @@ def walk(root, most):
     return {name: objects[name] for name in names[::step]}
 
 
-def serializer(root, is_peer):
+def serializer(root, peer):
     package = importlib.import_module(root)
-    if is_peer:
+    if peer == "cloudpickle":
         import cloudpickle
 
         cloudpickle.register_pickle_by_value(package)
@@ -86,29 +93,39 @@ def serializer(root, is_peer):
     return lambda obj: waybill.dumps(obj, by_value=[package])
 
 
-def in_time(function, *arguments):
+def in_time(patience, function, *arguments):
     def stop(number, frame):
         raise TimeoutError
 
     signal.signal(signal.SIGALRM, stop)
-    signal.alarm(PATIENCE)
+    signal.alarm(patience)
     try:
         return function(*arguments)
     finally:
         signal.alarm(0)
 
 
-def send(root, most, is_peer, path):
-    dumps = serializer(root, is_peer)
-    sent = []
-    for name, obj in walk(root, most).items():
+def _own_stdout(mode):
+    """Stdout as a file of its own: what modules print goes to stderr."""
+    out = os.fdopen(os.dup(1), mode)
+    os.dup2(2, 1)
+    return out
+
+
+def send(root, most, peer, patience):
+    """Writes to stdout the dependencies, then each object's payload or error."""
+    out = _own_stdout("wb")
+    dumps = serializer(root, peer)
+    objects = walk(root, most)
+    pickle.dump([n for n in sys.modules if n.partition(".")[0] != root], out)
+    for name, obj in objects.items():
         try:
-            data, error = in_time(dumps, obj), None
+            data, error = in_time(patience, dumps, obj), None
         except Exception as refusal:
             data, error = None, f"{type(refusal).__name__}: {refusal}"
-        sent.append((name, described(obj), data, error))
-    dependencies = [n for n in sys.modules if n.partition(".")[0] != root]
-    Path(path).write_bytes(pickle.dumps((dependencies, sent)))
+        pickle.dump((name, described(obj), data, error), out)
+        out.flush()
+    out.close()
 
 
 class _Missing:
@@ -123,22 +140,25 @@ class _Missing:
         return None
 
 
-def receive(root, is_peer, path):
+def receive(root, peer, patience):
+    """Reads what `send` writes; prints a JSON line for each object."""
+    out = _own_stdout("w")
     sys.meta_path.insert(0, _Missing(root))
-    dependencies, sent = pickle.loads(Path(path).read_bytes())
-    for name in dependencies:
+    for name in pickle.load(sys.stdin.buffer):
         try:
             importlib.import_module(name)
         except (Exception, SystemExit):
             continue
-    loads = importlib.import_module("cloudpickle" if is_peer else "waybill").loads
-    outcomes = {}
-    for name, wanted, data, error in sent:
+    loads = importlib.import_module(peer).loads
+    while True:
+        try:
+            name, wanted, data, error = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
         size = None if data is None else len(data)
         if data is not None:
-            error = in_fork(lambda d=data, w=wanted: compared(loads(d), w))
-        outcomes[name] = size, error
-    print(json.dumps(outcomes))
+            error = in_fork(patience, lambda d=data, w=wanted: compared(loads(d), w))
+        print(json.dumps([name, size, error]), file=out, flush=True)
 
 
 def compared(obj, wanted):
@@ -146,13 +166,13 @@ def compared(obj, wanted):
     return None if found == wanted else f"differs: {found} from {wanted}"
 
 
-def in_fork(call):
+def in_fork(patience, call):
     """The answer of a call in a child: text, or None."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            answer = in_time(call)
+            answer = in_time(patience, call)
         except BaseException as error:
             answer = f"{type(error).__name__}: {error}"
         os.write(write, (answer or "").encode("utf-8", "replace")[:4000])
@@ -166,47 +186,98 @@ def in_fork(call):
     return answer or None
 
 
-def survey(root, most=300, is_peer=False):
+def survey(root, most=300, peer="waybill", patience=PATIENCE, on_outcome=None):
     """{name: (bytes or None, error or None)} of a package's functions and classes."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "payloads")
-        options = [str(most), str(int(is_peer)), path]
-        program = [sys.executable, "-W", "ignore", __file__]
-        subprocess.run([*program, "--send", root, *options], check=True)
-        answer = subprocess.run(
-            [*program, "--receive", root, *options], check=True, stdout=subprocess.PIPE
-        ).stdout
-    return json.loads(answer.splitlines()[-1])
+    program = [sys.executable, "-W", "ignore", __file__]
+    sending = [*program, "--send", root, peer, str(patience), str(most)]
+    receiving = [*program, "--receive", root, peer, str(patience)]
+    outcomes = {}
+    with (
+        subprocess.Popen(sending, stdout=subprocess.PIPE) as sender,
+        subprocess.Popen(
+            receiving, stdin=sender.stdout, stdout=subprocess.PIPE
+        ) as receiver,
+    ):
+        sender.stdout.close()
+        for line in receiver.stdout:
+            name, size, error = json.loads(line)
+            outcomes[name] = size, error
+            if on_outcome is not None:
+                on_outcome(root, peer, name, size, error)
+    for process in (sender, receiver):
+        if process.returncode != 0:
+            raise subprocess.CalledProcessError(process.returncode, process.args)
+    return outcomes
+
+
+def summary(outcomes):
+    return {
+        "objects": len(outcomes),
+        "arrived": sum(error is None for _, error in outcomes.values()),
+        "bytes": sum(size or 0 for size, _ in outcomes.values()),
+    }
+
+
+def compared_summary(ours, peers):
+    """Both sides' counts, and the bytes over what both dump."""
+    both = [n for n in ours if ours[n][0] is not None and peers[n][0] is not None]
+    return {
+        "objects": len(ours),
+        "arrived": summary(ours)["arrived"],
+        "peer_arrived": summary(peers)["arrived"],
+        "dumped_by_both": len(both),
+        "bytes": sum(ours[name][0] for name in both),
+        "peer_bytes": sum(peers[name][0] for name in both),
+    }
+
+
+def grouped(outcomes):
+    """[(count, an object, its error)], the frequent kinds of errors first."""
+    groups = collections.defaultdict(list)
+    for name, (size, error) in outcomes.items():
+        if error is not None:
+            kind = re.sub(r"0x[0-9a-f]+|\d+", "N", error)[:160]
+            groups[size is None, kind].append((name, error))
+    groups = sorted(groups.values(), key=len, reverse=True)
+    return [(len(group), *group[0]) for group in groups]
 
 
 def main():
-    if sys.argv[1:2] in (["--send"], ["--receive"]):
+    if sys.argv[1:2] == ["--send"]:
         warnings.simplefilter("ignore")
-        what, root, most, is_peer, path = sys.argv[1:]
-        if what == "--send":
-            return send(root, int(most), bool(int(is_peer)), path)
-        return receive(root, bool(int(is_peer)), path)
+        root, peer, patience, most = sys.argv[2:]
+        return send(root, int(most), peer, int(patience))
+    if sys.argv[1:2] == ["--receive"]:
+        warnings.simplefilter("ignore")
+        root, peer, patience = sys.argv[2:]
+        return receive(root, peer, int(patience))
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--most", type=int, default=300)
+    options.add_argument("--patience", type=int, default=PATIENCE)
     options.add_argument("--peer", action="store_true")
+    options.add_argument("--both", action="store_true")
     options.add_argument("--errors", action="store_true")
+    options.add_argument("--outcomes")
     options.add_argument("packages", nargs="*", default=PACKAGES)
     chosen = options.parse_args()
-    total = {"objects": 0, "arrived": 0, "bytes": 0}
+
+    def append(*outcome):
+        if chosen.outcomes:
+            with open(chosen.outcomes, "a") as file:
+                print(json.dumps(outcome), file=file)
+
+    total = collections.Counter()
+    peers = PEERS if chosen.both else PEERS[chosen.peer :][:1]
     for root in chosen.packages or PACKAGES:
-        outcomes = survey(root, chosen.most, chosen.peer)
-        row = {
-            "objects": len(outcomes),
-            "arrived": sum(error is None for _, error in outcomes.values()),
-            "bytes": sum(size or 0 for size, _ in outcomes.values()),
-        }
+        found = [
+            survey(root, chosen.most, peer, chosen.patience, append) for peer in peers
+        ]
+        row = compared_summary(*found) if chosen.both else summary(*found)
         print(json.dumps({"package": root, **row}), flush=True)
-        for key, count in row.items():
-            total[key] += count
+        total.update(row)
         if chosen.errors:
-            for name, (size, error) in outcomes.items():
-                if error is not None:
-                    print("   ", name, size, error[:300].replace("\n", " "), flush=True)
+            for count, name, error in grouped(found[0]):
+                print("   ", count, name, error[:300].replace("\n", " "), flush=True)
     print(json.dumps({"package": "all", **total}))
 
 

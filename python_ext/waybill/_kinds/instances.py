@@ -41,14 +41,16 @@ def reduce_without_class(obj):
 
     No code of the class makes it then. What it holds is what object.__reduce_ex__ sends
     of it besides the arguments; None where the class says itself what that is: it may
-    leave out what is of this process, such as hashes.
+    leave out what is of this process, such as hashes. But the only instance of a class,
+    which the class gives out when it is called, cannot be had in another way.
     """
     cls = type(obj)
     if cls.__name__ == "_GenericAlias":
         from waybill._kinds import annotations
 
         return annotations.make_generic_alias, (obj.__origin__, obj.__args__)
-    if not (_has_state_of_object(cls) or _has_state_of_fields(cls)):
+    is_told = _has_state_of_object(cls) or _has_state_of_fields(cls)
+    if not is_told and not _is_held_by_its_new(obj):
         return None
     base = next(b for b in cls.__mro__ if not b.__flags__ & _IS_MADE_BY_PYTHON)
     if base is not object and base not in _CONTENT:
@@ -60,6 +62,19 @@ def reduce_without_class(obj):
     members = getattr(obj, "__dict__", None) or None, _values(obj, slots)
     made = copyreg._reconstructor, (cls, base, content)
     return *made, members, None, None, set_members
+
+
+def _is_held_by_its_new(obj):
+    made = type(obj).__new__
+    cells = getattr(made, "__closure__", None) or ()
+    return any(_content(cell) is obj for cell in cells)
+
+
+def _content(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:  # Empty.
+        return None
 
 
 #: What of an object's content its type in C tells.

@@ -178,6 +178,17 @@ MET_EARLY = {
         Only.__new__ = lambda cls: only
         def value(): return Only().x if Only() is Only() else 0
     """,
+    "__new__ itself holds it, and the class says that it has no state": """
+        class Base:
+            def __new__(cls, x, y): return object.__new__(cls)
+        class Only(Base):
+            def __getstate__(self): return None
+        def make_only(only):
+            only.x = 10
+            Only.__new__ = lambda cls: only
+        make_only(object.__new__(Only))
+        def value(): return Only().x if Only() is Only() else 0
+    """,
 }
 
 
@@ -186,6 +197,21 @@ def test_instance_met_before_its_class_can_make_it_arrives(source):
     function = define(source).value
 
     assert fresh_process.send(function, "value()") == 10
+
+
+def sent_from_module_by_value(source, folder):
+    """A payload of the function `value` of a module with this source, made twice."""
+    (folder / "on_single.py").write_text(textwrap.dedent(source))
+    program = """
+        import sys
+        sys.path.insert(0, sys.argv[1])
+        import waybill, on_single
+        data = [waybill.dumps(on_single.value, by_value=[on_single]) for _ in range(2)]
+        assert data[0] == data[1]
+        sys.stdout.buffer.write(data[0])
+    """
+    command = [sys.executable, "-I", "-c", textwrap.dedent(program), str(folder)]
+    return subprocess.run(command, capture_output=True, check=True).stdout
 
 
 CALLED_EARLY = """
@@ -200,18 +226,45 @@ CALLED_EARLY = """
     """
 
 
+#: What a constructor names that runs while a class is built which it names too.
+NAMED_BY_CONSTRUCTORS = {
+    "cache of a function": """
+        import functools
+        class Item:
+            def __init__(self, x): self.x = checked(x)
+            def __reduce__(self): return Item, (self.x,)
+            def other(self): return Holder.item.x
+        @functools.lru_cache
+        def checked(x): return int(x)
+        class Holder: item = Item(5)
+        def value(): return Item(5).x + Holder.item.other()
+    """,
+    "thread-local": """
+        import threading
+        class Item:
+            def __init__(self, x): self.x = x * settings.factor
+            def __reduce__(self): return Item, (5,)
+            def other(self): return Holder.item.x
+        class Settings(threading.local): factor = 1
+        settings = Settings()
+        class Holder: item = Item(5)
+        def value(): return Item(5).x + Holder.item.other()
+    """,
+}
+
+
+@pytest.mark.parametrize(
+    "source", NAMED_BY_CONSTRUCTORS.values(), ids=NAMED_BY_CONSTRUCTORS
+)
+def test_what_a_constructor_names_comes_before_classes_that_hold_instances(
+    source, tmp_path
+):
+    data = sent_from_module_by_value(source, tmp_path)
+
+    assert fresh_process.load(data, "value()") == 10
+
+
 def test_methods_of_a_class_by_value_come_before_what_they_name(tmp_path):
-    source = textwrap.dedent(CALLED_EARLY)
-    (tmp_path / "on_single.py").write_text(source)
-    program = """
-        import sys
-        sys.path.insert(0, sys.argv[1])
-        import waybill, on_single
-        data = [waybill.dumps(on_single.value, by_value=[on_single]) for _ in range(2)]
-        assert data[0] == data[1]
-        sys.stdout.buffer.write(data[0])
-    """
-    command = [sys.executable, "-I", "-c", textwrap.dedent(program), str(tmp_path)]
-    data = subprocess.run(command, capture_output=True, check=True).stdout
+    data = sent_from_module_by_value(CALLED_EARLY, tmp_path)
 
     assert fresh_process.load(data, "value()") == 10

@@ -44,6 +44,20 @@ bool has_demanding_base(const State& state, PyTypeObject* type) {
   return false;
 }
 
+// Whether the closure of the __new__ of an object's class has the object itself, which
+// is the only instance then. No call makes it where the class is not there.
+bool is_held_by_its_new(const State& state, PyObject* object) {
+  const Ref made =
+      attribute_or_null(reinterpret_cast<PyObject*>(Py_TYPE(object)), state.names.new_);
+  if (!made || !PyFunction_Check(made.get())) return false;
+  PyObject* cells = PyFunction_GET_CLOSURE(made.get());
+  const Py_ssize_t count = cells == nullptr ? 0 : PyTuple_GET_SIZE(cells);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (PyCell_GET(PyTuple_GET_ITEM(cells, i)) == object) return true;
+  }
+  return false;
+}
+
 // Whether the state of an instance is set by code that asks its class for its fields,
 // which come after its methods: that of dataclasses with slots.
 bool has_fields_to_set(const State& state, PyTypeObject* type) {
@@ -57,9 +71,10 @@ bool has_fields_to_set(const State& state, PyTypeObject* type) {
 
 // Whether a reader makes an instance by a __new__ of Python that may need what its
 // class has not got yet: the answer is one of copyreg's, or calls the class.
-bool is_made_too_early(GraphEncoder& encoder, PyTypeObject* type, PyObject* callable,
+bool is_made_too_early(GraphEncoder& encoder, PyObject* object, PyObject* callable,
                        PyObject* arguments) {
   const State& state = encoder.state();
+  PyTypeObject* type = Py_TYPE(object);
   const bool is_ex = callable == state.newobj_ex.get();
   if (callable == reinterpret_cast<PyObject*>(type)) {
     const Ref made = attribute_or_null(callable, state.names.new_);
@@ -70,6 +85,7 @@ bool is_made_too_early(GraphEncoder& encoder, PyTypeObject* type, PyObject* call
       !encoder.stack().is_within_method_of(encoder.state(), type)) {
     return false;
   }
+  if (is_held_by_its_new(state, object)) return true;
   if (type->tp_new == PyBaseObject_Type.tp_new) return has_fields_to_set(state, type);
   const bool has_arguments = is_ex || PyTuple_GET_SIZE(arguments) > 1;
   return is_laid_out_by_object(type) &&
@@ -117,7 +133,7 @@ Ref answer_without_class(GraphEncoder& encoder, PyObject* object, PyObject* answ
   }
   PyObject* callable = PyTuple_GET_ITEM(answer, 0);
   PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
-  if (!is_made_too_early(encoder, Py_TYPE(object), callable, arguments) &&
+  if (!is_made_too_early(encoder, object, callable, arguments) &&
       !is_told_by_class(encoder, callable, arguments) &&
       !is_alias_of_absent_class(encoder, object, arguments)) {
     return {};

@@ -200,6 +200,17 @@ bool is_made_of_names(GraphEncoder& encoder, PyObject* value) {
   return true;
 }
 
+// Whether it is what functools.lru_cache() made of a function, or a thread-local, which
+// begins anew: to build it takes no other instance.
+bool needs_no_instance(PyObject* value) {
+  PyTypeObject* type = Py_TYPE(value);
+  if (std::string_view(type->tp_name) == "functools._lru_cache_wrapper") return true;
+  while (type->tp_base != nullptr && type->tp_base != &PyBaseObject_Type) {
+    type = type->tp_base;
+  }
+  return std::string_view(type->tp_name) == "_thread._local";
+}
+
 // When a global is written. To build what comes late, a reader may have to run
 // functions that read what comes early.
 int turn_of(GraphEncoder& encoder, PyObject* value) {
@@ -210,7 +221,9 @@ int turn_of(GraphEncoder& encoder, PyObject* value) {
     return 1;
   }
   if (encoder.hooks().by_value != nullptr && is_made_of_names(encoder, value)) return 0;
-  return PyFunction_Check(value) ? 2 : PyType_Check(value) ? 3 : 4;
+  if (PyFunction_Check(value)) return 2;
+  if (PyType_Check(value)) return 3;
+  return needs_no_instance(value) ? 2 : 4;
 }
 
 void in_turns(std::vector<Global>& globals) {
