@@ -43,8 +43,8 @@ bool needs_more_than(PyObject* made, Py_ssize_t count);
 // Our own reducer for objects of such a type; null if none.
 Ref own_reducer(const State& state, PyObject* object);
 
-// What waybill._classes.class_parts tells of a class; null for one that only that can
-// tell.
+// What waybill._class_parts.class_parts tells of a class; null for one that only that
+// can tell.
 Ref ordinary_class_parts(const State& state, PyObject* type);
 
 // A reducer that the user gave for this very type, in a Pickler's table or in that of
