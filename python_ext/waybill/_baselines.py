@@ -51,7 +51,7 @@ class Baseline(NamedTuple):
     cls: Any
     #: By attribute; None if the sender did not know what the home of the class says.
     words: dict[str, Word] | None
-    #: Bases, names and text, as `_merge.FACTS` lists them.
+    #: Bases, names and text, as `_facts.FACTS` lists them.
     facts: dict[str, Any]
     #: How many bytes of the payload the class took.
     size: int

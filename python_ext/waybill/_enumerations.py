@@ -1,4 +1,5 @@
-"""Enumerations by value; asked by ``_classes.py``, in its terms.
+"""Enumerations by value; asked by ``_class_parts.py`` and ``_classes.py``,
+in their terms.
 
 A member is made from its value and from what its type in C holds. Nothing that the
 author wrote to make members is called again.

@@ -66,7 +66,7 @@ class Tracker:
 
         Who has a class of this content must not take one with other bases for it.
         """
-        from waybill._classes import is_made_in_c
+        from waybill._class_parts import is_made_in_c
         from waybill._core import is_importable
 
         number = 0

@@ -17,47 +17,24 @@ from __future__ import annotations
 import types
 
 from waybill import _classes, _words
-from waybill._arrived_modules import ArrivedModules
-from waybill._baselines import TABLE, Baseline, ClassChange
-from waybill._facts import (
-    COMPILER_MADE,
-    FACTS,
-    as_fact,
-    fact,
-    is_same_fact,
-    own_attribute,
+from waybill._arrived_classes import (
+    ArrivedClass,
+    merge_class,
+    other_methods,
+    take_note,
+    word_in,
 )
+from waybill._arrived_modules import ArrivedModules
+from waybill._baselines import TABLE, ClassChange
+from waybill._facts import FACTS, as_fact, fact, own_attribute
 from waybill._identity import TRACKER
-from waybill._rules import LEFT, SET, decide
 from waybill._words import ABSENT, LOST, Kind, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NamedTuple
+    from typing import Any
 
     from waybill._rules import Undo
-else:
-    from waybill._records import NamedTuple
-
-#: Attributes that are set once, when a class of ctypes or SQLAlchemy is made.
-_MADE_WITH = frozenset({"_fields_", "_anonymous_", "_pack_", "_align_", "__mapper__"})
-
-
-class _Arrival(NamedTuple):
-    """What a payload says of one class."""
-
-    identity: bytes
-    cls: Any
-    was_here: bool
-    #: The state of the class at the sender, as it came, and as words.
-    attributes: dict[str, Any]
-    state: dict[str, Word]
-    #: What the home of the class said last; None if the sender does not know.
-    words: dict[str, Word] | None
-    facts: dict[str, Any]
-    size: int
-    #: The last value of the node.
-    word: Any
 
 
 class Merge:
@@ -68,7 +45,7 @@ class Merge:
 
     def __init__(self, resets: bool, side: str | None) -> None:
         self._resets, self._side = resets, side
-        self._arrivals: dict[bytes, _Arrival] = {}
+        self._arrivals: dict[bytes, ArrivedClass] = {}
         self._modules = ArrivedModules()
         #: Objects of this process that `settle` gave out, by address, each with what
         #: came in its place.
@@ -83,7 +60,7 @@ class Merge:
         if not isinstance(cls, type) or self._side_of(cls) in ("reset", "sender"):
             return value
         own = own_attribute(cls, name)
-        base = _word_in(TABLE.of(identity, cls), name)
+        base = word_in(TABLE.of(identity, cls), name)
         is_home = TRACKER.is_home(cls)
         if own is ABSENT:
             return value
@@ -157,7 +134,7 @@ class Merge:
                     )
                 else:
                     words[key] = _words.word(key, said[0])
-        self._arrivals[identity] = _Arrival(
+        self._arrivals[identity] = ArrivedClass(
             identity, cls, was_here, attributes, state, words, facts, size, word
         )
 
@@ -185,7 +162,7 @@ class Merge:
         arrivals = list(self._arrivals.values())
         others = {}
         for arrival in arrivals:
-            others[arrival.identity] = _other_methods(arrival)
+            others[arrival.identity] = other_methods(arrival)
         self._modules.take_words()
         undo: Undo = []
         changes, dropped = TABLE.locked(self._merge, arrivals, others, undo)
@@ -198,7 +175,7 @@ class Merge:
 
     def _merge(
         self,
-        arrivals: list[_Arrival],
+        arrivals: list[ArrivedClass],
         others: dict[bytes, set[str]],
         undo: Undo,
     ) -> tuple[list[ClassChange], list[object]]:
@@ -211,13 +188,13 @@ class Merge:
         dropped: list[object] = []
         for arrival in arrivals:
             if not TRACKER.is_home(arrival.cls):
-                dropped += _take_note(arrival)
+                dropped += take_note(arrival)
         dropped += self._modules.take_note()
         return changes, dropped
 
     def _change_all(
         self,
-        arrivals: list[_Arrival],
+        arrivals: list[ArrivedClass],
         others: dict[bytes, set[str]],
         undo: Undo,
     ) -> list[ClassChange]:
@@ -225,187 +202,5 @@ class Merge:
         for arrival in arrivals:
             if arrival.was_here:
                 side = self._side_of(arrival.cls)
-                changes += _change(arrival, side, others, undo)
+                changes += merge_class(arrival, side, others, undo)
         return changes + self._modules.change(self._side, undo)
-
-
-def _word_in(baseline: Baseline | None, name: str) -> Word | None:
-    if baseline is None or baseline.words is None:
-        return None
-    return baseline.words.get(name)
-
-
-def _other_methods(arrival: _Arrival) -> set[str]:
-    """Methods that the sender has changed, of those in whose place this process has put
-    something; of all methods, if somebody wants to know."""
-    baseline = TABLE.of(arrival.identity, arrival.cls)
-    found = set()
-    words = arrival.words or {}
-    for name in words:
-        word, base = words[name], _word_in(baseline, name)
-        if base is None or word.kind is not Kind.METHOD:
-            continue
-        is_own = own_attribute(arrival.cls, name) is not base.value
-        if (is_own or TABLE.trace is not None) and not base.is_same(word):
-            found.add(name)
-    return found
-
-
-# ---- Classes
-
-
-def _change(
-    arrival: _Arrival,
-    side: str | None,
-    others: dict[bytes, set[str]],
-    undo: Undo,
-) -> list[ClassChange]:
-    """Merges what a payload says into a class that was here."""
-    cls = arrival.cls
-    if TRACKER.is_home(cls):
-        found = arrival.attributes if side == "reset" else _edited(arrival)
-        changes = []
-        for name in found:
-            changes.append(_set(cls, name, found[name], undo))
-        return changes
-    baseline = TABLE.of(arrival.identity, cls)
-    if baseline is not None and baseline.words is None:
-        baseline = None
-    said = arrival.words
-    if said is None:
-        # Who does not know the word carries no change.
-        if side is None and baseline is not None:
-            return []
-        said = arrival.state
-    other = others[arrival.identity]
-    changes = _change_facts(arrival, baseline, side, undo)
-    for name in said:
-        word = said[name]
-        own, base = own_attribute(cls, name), _word_in(baseline, name)
-        if word is LOST or (name in _MADE_WITH and own is not ABSENT and base is None):
-            continue
-        change = decide(word, own, base, side, name in other, baseline is not None)
-        if change is SET and own is not word.value:
-            done = _set(cls, name, word.value, undo)
-            # A method that is what it was is of this payload all the same.
-            if base is None or word.kind is not Kind.METHOD or name in other:
-                changes.append(done)
-        elif change not in (SET, LEFT):
-            change.run(own, undo)
-            changes.append(ClassChange(cls, name, "patched"))
-    gone: list[str] = []
-    if side == "sender":
-        gone = list(_classes.class_parts(cls)[4])
-    elif side is None and baseline is not None:
-        gone = list(baseline.words or ())
-    for name in gone:
-        if name not in said and name not in COMPILER_MADE and name in vars(cls):
-            changes.append(_delete(cls, name, undo))
-    return changes
-
-
-def _change_facts(
-    arrival: _Arrival, baseline: Baseline | None, side: str | None, undo: Undo
-) -> list[ClassChange]:
-    changes: list[ClassChange] = []
-    for name in FACTS if side != "worker" else ():
-        value = arrival.facts[name]
-        before = baseline.facts[name] if baseline is not None else ABSENT
-        if side is None and is_same_fact(before, value):
-            continue
-        own = fact(arrival.cls, name)
-        value = value.value if isinstance(value, Word) else value
-        if not is_same_fact(own, value):
-            changes.append(_set(arrival.cls, name, value, undo, own))
-    return changes
-
-
-def _edited(arrival: _Arrival) -> dict[str, Any]:
-    """Methods whose code a worker has changed, and the home of the class has not since
-    it sent them: all that a payload changes there."""
-    from waybill._core import has_other_code
-
-    found: dict[str, Any] = {}
-    word = arrival.word if isinstance(arrival.word, dict) else {}
-    for name in word:
-        said = word[name]
-        own = own_attribute(arrival.cls, name)
-        value = arrival.attributes.get(name, ABSENT)
-        if own is ABSENT or value is ABSENT or not isinstance(said, list) or not said:
-            continue
-        if False in map(_words.is_method, (own, value, said[0])):
-            continue
-        if not has_other_code(own, said[0]) and has_other_code(own, value):
-            found[name] = value
-    return found
-
-
-def _set(cls: Any, name: str, value: Any, undo: Undo, own: Any = ABSENT) -> ClassChange:
-    if own is ABSENT:
-        own = own_attribute(cls, name)
-    try:
-        _put(cls, name, value)
-    except (TypeError, AttributeError, ValueError) as error:
-        raise _conflict(cls, name, error) from error
-    if name not in _words.SPECIAL:
-        undo.append((_restore, (cls, name, own)))
-    return ClassChange(cls, name, "set")
-
-
-def _delete(cls: Any, name: str, undo: Undo) -> ClassChange:
-    own = vars(cls)[name]
-    try:
-        _classes.delete_class_attribute(cls, name)
-    except (TypeError, AttributeError) as error:
-        raise _conflict(cls, name, error) from error
-    undo.append((_restore, (cls, name, own)))
-    return ClassChange(cls, name, "deleted")
-
-
-def _put(cls: Any, name: str, value: Any) -> None:
-    if name in FACTS:
-        type.__setattr__(cls, name, value)
-    else:
-        _classes.set_class_attribute(cls, name, value)
-
-
-def _restore(cls: Any, name: str, own: Any) -> None:
-    if own is ABSENT:
-        _classes.delete_class_attribute(cls, name)
-    else:
-        _put(cls, name, own)
-
-
-def _conflict(cls: Any, name: str, error: Exception) -> Exception:
-    from waybill._errors import DecodeError
-
-    conflict = DecodeError(
-        f"class_conflict: {fact(cls, '__qualname__')} cannot get the {name} that its "
-        f"sender has given it: {error}; send another class, or restart this process"
-    )
-    conflict.code = "class_conflict"
-    return conflict
-
-
-def _take_note(arrival: _Arrival) -> list[object]:
-    """Makes what a payload said the baseline; answers what is to be dropped."""
-    old = TABLE.of(arrival.identity, arrival.cls)
-    words, facts = arrival.words, arrival.facts
-    is_other = old is None
-    if words is None and old is not None:
-        words, facts = old.words, old.facts
-    elif words is not None:
-        before = (old.words if old is not None else None) or {}
-        is_other |= before.keys() != words.keys()
-        # What is said again is kept as it was said first: its value is in use.
-        words = dict(words)
-        for name in words:
-            words[name] = _words.kept(words[name], before.get(name))
-            # Methods are objects of their own each time, which is seen without this.
-            is_method = words[name].kind is Kind.METHOD
-            is_other |= words[name] is not before.get(name) and not is_method
-    if old is not None:
-        for name in FACTS:
-            is_other = is_other or not is_same_fact(old.facts[name], facts[name])
-    baseline = Baseline(arrival.cls, words, facts, arrival.size)
-    return TABLE.put(arrival.identity, baseline, is_other)

@@ -27,9 +27,11 @@ Evaluator::Evaluator(const CodeView& code, const ControlFlow& flow,
       summary_(summary),
       local_count_(code.local_names.size()),
       states_(flow, graph_, local_count_,
-              kBaseBudget + kBudgetPerByte *
-                                static_cast<std::int64_t>(code.instructions.size() +
-                                                          code.local_names.size())) {}
+              kBaseBudget +
+                  kBudgetPerByte * static_cast<std::int64_t>(code.instructions.size() +
+                                                             code.local_names.size())),
+      escapes_(graph_, summary),
+      calls_(code, graph_, states_, escapes_, summary) {}
 
 Result<bool> Evaluator::run() {
   if (code_.argument_count > local_count_ || code_.local_kinds.size() != local_count_) {
@@ -49,6 +51,14 @@ Result<bool> Evaluator::run() {
   return !too_much_;
 }
 
+void Evaluator::finish() {
+  too_much_ = !calls_.judge_pending();
+  if (too_much_) return;
+  for (const ValueId value : states_.overflow()) escape(value);
+  escapes_.add_packs_behind_attributes();
+  graph_.move_into(summary_);
+}
+
 bool Evaluator::malformed(const char* detail) {
   detail_ = detail;
   return false;
@@ -63,11 +73,10 @@ void Evaluator::start_pass() {
   summary_.global_stores.clear();
   summary_.bindings.clear();
   summary_.defaults.clear();
-  has_escaped_.clear();
+  escapes_.clear();
+  calls_.clear();
   name_unions_.clear();
   is_cell_made_.clear();
-  pending_calls_.clear();
-  pending_arguments_.clear();
   keyword_names_ = kNoIndex;
   offset_ = 0;
   places_.assign(local_count_, kUnbound);
@@ -281,7 +290,7 @@ bool Evaluator::evaluate_name(const Instruction& instruction) {
   const std::uint32_t name = instruction.argument;
   const Operation operation = instruction.operation;
   if (operation < Operation::kLoadGlobal || operation > Operation::kImportFrom) {
-    return evaluate_value(instruction);
+    return evaluate_call(instruction);
   }
   if (name >= code_.names.size()) return malformed("no such name");
   switch (operation) {

@@ -6,7 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "bytecode/escapes.h"
 #include "bytecode/flow_state.h"
+#include "bytecode/function_calls.h"
 
 namespace waybill::bytecode {
 
@@ -32,14 +34,6 @@ class Evaluator {
   Result<bool> run();
 
  private:
-  // A call of what may be a nested function, to be judged when unions are complete.
-  struct PendingCall {
-    ValueId callee;
-    std::uint32_t first_argument;  // Into pending_arguments_.
-    std::uint32_t positional;
-    std::uint32_t keywords;
-  };
-
   void start_pass();
   bool run_block(std::uint32_t index);
   bool leave_block(const Block& block, const Instruction& last, std::size_t height);
@@ -59,7 +53,10 @@ class Evaluator {
   bool is_cell(std::uint32_t local) const;
 
   // evaluator_values.cpp: containers, calls, functions.
-  bool evaluate_value(const Instruction& instruction);
+  bool evaluate_call(const Instruction& instruction);
+  bool evaluate_display(const Instruction& instruction);
+  bool evaluate_items(const Instruction& instruction);
+  bool extend_container(std::size_t count, std::size_t depth);
   void push_pack(std::size_t count, PackOrder order);
   void push_map(std::size_t count, bool constant_keys);
   void unpack(ValueId value, std::size_t count);
@@ -68,16 +65,11 @@ class Evaluator {
   ValueId item_of(ValueId container, ValueId key);
   ValueId slice_of(ValueId container);
   void call(std::size_t argument_count, std::size_t keyword_count);
-  bool call_getattr(ValueId callee, std::span<const ValueId> arguments);
-  void bind_arguments(ValueId function, std::span<const ValueId> positional);
-  void judge_pending_calls();
   void make_function(std::uint32_t parts);
-  void set_function_part(ValueId function, std::uint32_t part, ValueId value);
   std::size_t keyword_count_of(std::uint32_t constant) const;
-  void escape_packs_behind_attributes();
 
-  void escape(ValueId value);
-  bool matters(ValueId value) const;
+  void escape(ValueId value) { escapes_.add(value); }
+  bool matters(ValueId value) const { return escapes_.matters(value); }
 
   // The stack; places_ holds locals first.
   std::size_t height() const { return places_.size() - local_count_; }
@@ -100,14 +92,13 @@ class Evaluator {
   std::size_t local_count_;
   ValueGraph graph_;
   FlowState states_;
+  Escapes escapes_;
+  FunctionCalls calls_;
 
   std::vector<ValueId> places_;
   std::vector<ValueId> scratch_;
-  std::vector<std::uint8_t> has_escaped_;   // By value.
   std::vector<ValueId> name_unions_;        // By name; 0 is none.
   std::vector<std::uint8_t> is_cell_made_;  // By local.
-  std::vector<PendingCall> pending_calls_;
-  std::vector<ValueId> pending_arguments_;
   const Block* block_ = nullptr;
   std::uint32_t offset_ = 0;  // Of the instruction at hand.
   std::uint32_t keyword_names_ = kNoIndex;

@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "diff/leaf_diff.h"
-#include "diff/payload_tree.h"
-#include "format/code_body.h"
+#include "diff/payload_side.h"
 #include "format/shapes.h"
 #include "text/format_text.h"
 
@@ -19,14 +18,11 @@ namespace waybill::envelope {
 namespace {
 
 using wire::NodeTag;
-using wire::Reader;
 using wire::TokenType;
 using Index = std::uint32_t;
 using Kind = ValueDifference::Kind;
 
 constexpr std::size_t kMostSteps = 32;  // Of a path that are shown: the last ones.
-constexpr std::size_t kClosure = position_of(NodeTag::kFunction, "closure");
-constexpr std::uint8_t kIsFree = 0x80;  // Of co_localspluskinds.
 
 // What the parts of a container are called.
 enum class Role : std::uint8_t {
@@ -45,18 +41,17 @@ class Walk {
   Walk(const Envelope& old_one, const Envelope& new_one, const CodeDiff& code,
        const ValueNames& old_names, const ValueNames& new_names,
        const DiffOptions& options)
-      : envelopes_{&old_one, &new_one},
+      : old_(old_one, old_names, options.max_text),
+        new_(new_one, new_names, options.max_text),
         code_(code),
-        names_{&old_names, &new_names},
-        trees_{PayloadTree(old_one), PayloadTree(new_one)},
         options_(options) {}
 
   PayloadDiff run() {
-    if (trees_[0].empty() || trees_[1].empty()) {
+    if (old_.tree().empty() || new_.tree().empty()) {
       compare_bytes();
       return std::move(result_);
     }
-    if (trees_[0][0].hash == trees_[1][0].hash) return std::move(result_);
+    if (old_.tree()[0].hash == new_.tree()[0].hash) return std::move(result_);
     stack_.push_back({{{0, 0, 0, Role::kValue, 0}}, 0});
     while (!stack_.empty()) {
       Level& level = stack_.back();
@@ -90,17 +85,14 @@ class Walk {
   };
 
   void compare_bytes() {
-    if (std::ranges::equal(envelopes_[0]->payload.bytes,
-                           envelopes_[1]->payload.bytes)) {
-      return;
-    }
+    if (std::ranges::equal(old_.bytes(), new_.bytes())) return;
     add({Kind::kChanged, "", "<unreadable>", "<unreadable>"});
   }
 
   // Asks for a pair to be visited if it differs.
   void push(Index before, Index after, std::uint32_t parent, std::string label,
             Role role, Index function = 0) {
-    if (trees_[0][before].hash == trees_[1][after].hash) return;
+    if (old_.tree()[before].hash == new_.tree()[after].hash) return;
     std::uint32_t path = parent;
     // Nobody asks for the path of what is counted only.
     if (!label.empty() && result_.shown.size() < options_.max_items) {
@@ -108,10 +100,6 @@ class Walk {
       path = static_cast<std::uint32_t>(steps_.size());
     }
     children_.push_back({before, after, path, role, function});
-  }
-
-  std::string text(int side, Index index) const {
-    return value_text(trees_[side].at(index), *names_[side], options_.max_text);
   }
 
   std::string path_text(std::uint32_t path) const {
@@ -132,10 +120,10 @@ class Walk {
   }
   void changed(const Pair& pair) {
     if (is_full()) return;
-    ValueDifference told{Kind::kChanged, path_text(pair.path), text(0, pair.before),
-                         text(1, pair.after)};
-    const auto leaf = leaf_difference(trees_[0].at(pair.before),
-                                      trees_[1].at(pair.after), options_.max_text);
+    ValueDifference told{Kind::kChanged, path_text(pair.path), old_.text(pair.before),
+                         new_.text(pair.after)};
+    const auto leaf = leaf_difference(old_.tree().at(pair.before),
+                                      new_.tree().at(pair.after), options_.max_text);
     if (leaf && (leaf->index >= options_.max_text || told.before == told.after)) {
       told.index = leaf->index;
       told.before = leaf->before;
@@ -147,11 +135,11 @@ class Walk {
   }
   void added(Index after, std::uint32_t path, const std::string& label) {
     if (is_full()) return;
-    add({Kind::kAdded, path_text(path) + label, "", text(1, after)});
+    add({Kind::kAdded, path_text(path) + label, "", new_.text(after)});
   }
   void removed(Index before, std::uint32_t path, const std::string& label) {
     if (is_full()) return;
-    add({Kind::kRemoved, path_text(path) + label, text(0, before), ""});
+    add({Kind::kRemoved, path_text(path) + label, old_.text(before), ""});
   }
   // Counts what nobody will see, without its words.
   bool is_full() {
@@ -161,8 +149,8 @@ class Walk {
   }
 
   void visit(const Pair& pair) {
-    const PayloadTree::Node& before = trees_[0][pair.before];
-    const PayloadTree::Node& after = trees_[1][pair.after];
+    const PayloadTree::Node& before = old_.tree()[pair.before];
+    const PayloadTree::Node& after = new_.tree()[pair.after];
     if (before.type != after.type || before.tag != after.tag) return changed(pair);
     if (before.type == TokenType::kMap) return visit_map(pair);
     if (before.type != TokenType::kArray) return changed(pair);
@@ -191,9 +179,9 @@ class Walk {
   }
 
   void visit_parts(const Pair& pair) {
-    const std::uint8_t tag = trees_[0][pair.before].tag;
-    const auto before = trees_[0].children(pair.before);
-    const auto after = trees_[1].children(pair.after);
+    const std::uint8_t tag = old_.tree()[pair.before].tag;
+    const auto before = old_.tree().children(pair.before);
+    const auto after = new_.tree().children(pair.after);
     if (before.size() != after.size()) return changed(pair);
     for (std::size_t i = 0; i < before.size(); ++i) {
       push(before[i], after[i], pair.path, step_to(part_name(tag, i), i), Role::kValue);
@@ -209,8 +197,8 @@ class Walk {
   }
 
   void visit_function(const Pair& pair) {
-    const auto before = trees_[0].children(pair.before);
-    const auto after = trees_[1].children(pair.after);
+    const auto before = old_.tree().children(pair.before);
+    const auto after = new_.tree().children(pair.after);
     const Shape& shape = shape_of(NodeTag::kFunction);
     if (before.size() != shape.least || after.size() != shape.least) {
       return changed(pair);
@@ -229,18 +217,18 @@ class Walk {
   // Code that changed is told with the code. What both have may have traded places,
   // under the same name too.
   void visit_code(Index before, Index after, const Pair& pair) {
-    const std::size_t old_index = code_index(0, before);
-    const std::size_t new_index = code_index(1, after);
-    const auto& old_code = envelopes_[0]->code;
-    const auto& new_code = envelopes_[1]->code;
-    if (old_index >= old_code.size() && new_index >= new_code.size()) return;
-    if (old_index < old_code.size() && new_index < new_code.size() &&
-        old_code[old_index].hash == new_code[new_index].hash) {
+    const CodeBody* old_code = old_.code(before);
+    const CodeBody* new_code = new_.code(after);
+    if (old_code == nullptr && new_code == nullptr) return;
+    if (old_code != nullptr && new_code != nullptr &&
+        old_code->hash == new_code->hash) {
       return;
     }
-    if (code_.changed.contains({old_index, new_index}) || is_full()) return;
-    const std::string_view old_name = code_name(0, before);
-    const std::string_view new_name = code_name(1, after);
+    const bool is_told =
+        code_.changed.contains({old_.code_index(before), new_.code_index(after)});
+    if (is_told || is_full()) return;
+    const std::string_view old_name = old_.code_name(before);
+    const std::string_view new_name = new_.code_name(after);
     const char* remark = old_name == new_name ? " (other code of the same name)" : "";
     const auto told = [&](std::string_view name) {
       return format_text("<function {}>", start_of(name, options_.max_text));
@@ -249,30 +237,13 @@ class Walk {
          told(new_name) + remark});
   }
 
-  // The index in the code section of a function or code node; its size where it has
-  // none.
-  std::size_t code_index(int side, Index node) const {
-    const std::size_t count = envelopes_[side]->code.size();
-    if (trees_[side][node].end == node + 1) return count;  // An empty node.
-    Reader reader = trees_[side].at(node + 1);
-    std::uint64_t index = 0;
-    if (!reader.read_unsigned(index, UINT32_MAX, "a code index")) return count;
-    return std::min<std::size_t>(index, count);
-  }
-
-  std::string_view code_name(int side, Index node) const {
-    const std::size_t index = code_index(side, node);
-    return index < names_[side]->code.size() ? names_[side]->code[index]
-                                             : std::string_view();
-  }
-
   void visit_sequence(const Pair& pair) {
-    const auto before = trees_[0].children(pair.before);
-    const auto after = trees_[1].children(pair.after);
+    const auto before = old_.tree().children(pair.before);
+    const auto after = new_.tree().children(pair.after);
     const bool has_names =
         pair.role == Role::kCells && result_.shown.size() < options_.max_items;
     const std::vector<std::string> names =
-        has_names ? cell_names(pair.function) : std::vector<std::string>();
+        has_names ? old_.cell_names(pair.function) : std::vector<std::string>();
     const auto label = [&](std::size_t i) {
       return i < names.size() ? "[" + quoted(names[i], options_.max_text) + "]"
                               : format_text("[{}]", i);
@@ -281,14 +252,14 @@ class Walk {
     const std::size_t shorter = std::min(before.size(), after.size());
     std::size_t tail = 0;
     if (before.size() != after.size()) {
-      while (tail < shorter && trees_[0][before[before.size() - 1 - tail]].hash ==
-                                   trees_[1][after[after.size() - 1 - tail]].hash) {
+      while (tail < shorter && old_.tree()[before[before.size() - 1 - tail]].hash ==
+                                   new_.tree()[after[after.size() - 1 - tail]].hash) {
         ++tail;
       }
     }
     std::size_t head = 0;
     while (head < shorter - tail &&
-           trees_[0][before[head]].hash == trees_[1][after[head]].hash) {
+           old_.tree()[before[head]].hash == new_.tree()[after[head]].hash) {
       ++head;
     }
     const std::size_t both = shorter - tail;
@@ -303,42 +274,13 @@ class Walk {
     }
   }
 
-  // The free variables of a body, which is read once however many functions have it.
-  const std::vector<std::string>& free_names(std::size_t index) {
-    const auto [known, is_new] = free_names_.try_emplace(index);
-    std::vector<std::string>& names = known->second;
-    if (!is_new || index >= envelopes_[0]->code.size()) return names;
-    const CodeBody& body = envelopes_[0]->code[index];
-    Reader reader(body.bytes, Limits{}, body.offset);
-    CodeFields fields;
-    if (!read_code_body(reader, body.bytes, fields)) return names;
-    for (std::size_t i = 0; i < fields.local_names.size(); ++i) {
-      if ((fields.local_kinds[i] & kIsFree) == 0) continue;
-      names.emplace_back(fields.local_names[i]);
-    }
-    return names;
-  }
-
-  // The variables whose cells the function introduces.
-  std::vector<std::string> cell_names(Index function) {
-    std::vector<std::string> names;
-    const std::vector<std::string>& free = free_names(code_index(0, function));
-    const auto cells = trees_[0].children(trees_[0].children(function)[kClosure]);
-    for (std::size_t i = 0; i < cells.size() && i < free.size(); ++i) {
-      const bool is_own =
-          trees_[0][cells[i]].tag == static_cast<std::uint8_t>(NodeTag::kCell);
-      if (is_own) names.emplace_back(free[i]);
-    }
-    return names;
-  }
-
   void visit_set(const Pair& pair) {
-    const auto before = trees_[0].children(pair.before);
-    const auto after = trees_[1].children(pair.after);
+    const auto before = old_.tree().children(pair.before);
+    const auto after = new_.tree().children(pair.after);
     std::map<std::uint64_t, std::size_t> left;
-    for (const Index item : after) ++left[trees_[1][item].hash];
+    for (const Index item : after) ++left[new_.tree()[item].hash];
     for (const Index item : before) {
-      const auto found = left.find(trees_[0][item].hash);
+      const auto found = left.find(old_.tree()[item].hash);
       if (found != left.end() && found->second != 0) {
         --found->second;
       } else {
@@ -346,7 +288,7 @@ class Walk {
       }
     }
     for (const Index item : after) {
-      std::size_t& count = left[trees_[1][item].hash];
+      std::size_t& count = left[new_.tree()[item].hash];
       if (count == 0) continue;
       --count;
       added(item, pair.path, "{}");
@@ -354,67 +296,59 @@ class Walk {
   }
 
   void visit_map(const Pair& pair) {
-    const auto before = trees_[0].children(pair.before);
-    const auto after = trees_[1].children(pair.after);
+    const auto before = old_.tree().children(pair.before);
+    const auto after = new_.tree().children(pair.after);
     std::map<std::uint64_t, std::size_t> place;
     for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
-      place.emplace(trees_[1][after[i]].hash, i);
+      place.emplace(new_.tree()[after[i]].hash, i);
     }
     std::vector<bool> is_paired(after.size());
     bool is_ordered = true;
     std::size_t last = 0;
     for (std::size_t i = 0; i + 1 < before.size(); i += 2) {
-      const auto found = place.find(trees_[0][before[i]].hash);
+      const auto found = place.find(old_.tree()[before[i]].hash);
       if (found == place.end() || is_paired[found->second]) {
-        removed(before[i + 1], pair.path, label_of_key(0, before[i], pair.role));
+        removed(before[i + 1], pair.path, label_of_key(old_, before[i], pair.role));
         continue;
       }
       const std::size_t at = found->second;
       is_paired[at] = true;
       is_ordered = is_ordered && at >= last;
       last = at;
-      if (trees_[0][before[i + 1]].hash == trees_[1][after[at + 1]].hash) continue;
+      if (old_.tree()[before[i + 1]].hash == new_.tree()[after[at + 1]].hash) continue;
       push(before[i + 1], after[at + 1], pair.path,
-           label_of_key(0, before[i], pair.role), role_of_field(before[i], pair.role),
-           pair.function);
+           label_of_key(old_, before[i], pair.role),
+           role_of_field(before[i], pair.role), pair.function);
     }
     for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
       if (is_paired[i]) continue;
-      added(after[i + 1], pair.path, label_of_key(1, after[i], pair.role));
+      added(after[i + 1], pair.path, label_of_key(new_, after[i], pair.role));
     }
     if (!is_ordered && !is_full()) {
       add({Kind::kOrder, path_text(pair.path), "", ""});
     }
   }
 
-  std::uint64_t field(int side, Index key) const {
-    Reader reader = trees_[side].at(key);
-    std::uint64_t number = 0;
-    return reader.read_unsigned(number, UINT32_MAX, "a field") ? number : UINT64_MAX;
-  }
-
-  std::string label_of_key(int side, Index key, Role role) const {
-    if (role != Role::kFunctionFields) return "[" + text(side, key) + "]";
-    const std::uint64_t number = field(side, key);
+  static std::string label_of_key(const PayloadSide& side, Index key, Role role) {
+    if (role != Role::kFunctionFields) return "[" + side.text(key) + "]";
+    const std::uint64_t number = side.field(key);
     return step_to(function_field_name(number), number);
   }
 
   Role role_of_field(Index key, Role role) const {
     const bool is_cells =
         role == Role::kFunctionFields &&
-        field(0, key) == static_cast<std::uint64_t>(wire::FunctionField::kCells);
+        old_.field(key) == static_cast<std::uint64_t>(wire::FunctionField::kCells);
     return is_cells ? Role::kCells : Role::kValue;
   }
 
-  const Envelope* envelopes_[2];
+  PayloadSide old_;
+  PayloadSide new_;
   const CodeDiff& code_;
-  const ValueNames* names_[2];
-  PayloadTree trees_[2];
   const DiffOptions& options_;
   std::vector<Level> stack_;
   std::vector<Pair> children_;
   std::vector<Step> steps_;
-  std::map<std::size_t, std::vector<std::string>> free_names_;
   PayloadDiff result_;
 };
 

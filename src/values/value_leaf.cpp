@@ -18,6 +18,8 @@ using data::Kind;
 using wire::ExtType;
 using wire::NodeTag;
 using wire::Singleton;
+using wire::Token;
+using wire::TokenType;
 
 bool write_text(const std::string& text, wire::Writer& out, Objection& objection) {
   if (!is_countable(text.size(), Kind::kText, objection)) return false;
@@ -50,6 +52,36 @@ void write_complex(std::complex<double> value, wire::Writer& out) {
     std::memcpy(bytes.data() + 8 * part, &word, sizeof word);
   }
   out.extension(ExtType::kComplex, bytes);
+}
+
+std::complex<double> complex_of(BytesView bytes) {
+  const auto part = [&](std::size_t at) {
+    return std::bit_cast<double>(wire::big_endian(bytes.data() + at, 8));
+  };
+  return {part(0), part(8)};
+}
+
+bool read_extension(const Token& token, data::Value& leaf) {
+  switch (static_cast<ExtType>(token.ext_type)) {
+    case ExtType::kInteger:
+      leaf = data::Value::integer(token.bytes);
+      return true;
+    case ExtType::kComplex:
+      leaf = complex_of(token.bytes);
+      return true;
+    case ExtType::kText:
+      leaf = token.text();
+      return true;
+    case ExtType::kSingleton:
+      if (token.bytes[0] == static_cast<std::uint8_t>(Singleton::kEllipsis)) {
+        leaf = data::Ellipsis();
+      } else {
+        leaf = data::NotImplemented();
+      }
+      return true;
+    default:
+      return false;
+  }
 }
 
 NodeTag tag_of(Kind kind) {
@@ -97,6 +129,34 @@ void write_head(Kind kind, std::size_t count, wire::Writer& out) {
     out.array(count);
   } else {
     out.node(tag_of(kind), count);
+  }
+}
+
+bool read_leaf(const Token& token, data::Value& leaf) {
+  switch (token.type) {
+    case TokenType::kBoolean:
+      leaf = token.integer != 0;
+      return true;
+    case TokenType::kInteger:
+      leaf = token.integer;
+      return true;
+    case TokenType::kUnsigned:
+      leaf = token.unsigned_integer;
+      return true;
+    case TokenType::kReal:
+      leaf = token.real;
+      return true;
+    case TokenType::kText:
+      leaf = token.text();
+      return true;
+    case TokenType::kBinary:
+      leaf = data::Binary(token.bytes.begin(), token.bytes.end());
+      return true;
+    case TokenType::kExtension:
+      return read_extension(token, leaf);
+    default:
+      leaf = data::Value();
+      return true;
   }
 }
 

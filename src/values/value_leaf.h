@@ -5,6 +5,7 @@
 #include <string>
 
 #include "waybill/value.h"
+#include "wire/reader.h"
 #include "wire/writer.h"
 
 namespace waybill::envelope {
@@ -14,6 +15,10 @@ struct Objection {
   ErrorCode code;
   std::string detail;
 };
+
+// Makes the leaf that a token is. False, with nothing made, for what is no data: a
+// module.
+bool read_leaf(const wire::Token& token, data::Value& leaf);
 
 // Writes a leaf in canonical form. False, with nothing written, if it cannot be.
 bool write_leaf(const data::Value& leaf, wire::Writer& out, Objection& objection);

@@ -6,7 +6,6 @@
 // Tested by tests/values/value_test.cpp and value_refusals_test.cpp.
 
 #include <algorithm>
-#include <bit>
 #include <deque>
 #include <optional>
 #include <string>
@@ -15,7 +14,9 @@
 #include "format/shapes.h"
 #include "values/node_words.h"
 #include "values/standard_values.h"
+#include "values/unfolding.h"
 #include "values/value_keys.h"
+#include "values/value_leaf.h"
 #include "waybill/policy.h"
 #include "waybill/value.h"
 #include "wire/reader.h"
@@ -26,18 +27,13 @@ namespace {
 using data::Items;
 using data::Kind;
 using data::Value;
+using envelope::Cost;
+using envelope::Unfolding;
 using wire::ExtType;
 using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
 using wire::TokenType;
-
-// What a value comes to, without the place that it stands in.
-struct Cost {
-  std::uint64_t values = 0;  // As max_unfolded counts them.
-  std::uint64_t memory = 0;
-  std::size_t height = 0;  // Containers inside each other.
-};
 
 class ValueBuilder {
  public:
@@ -47,12 +43,7 @@ class ValueBuilder {
         takes_standard_(objects == Objects::kStandard),
         start_(envelope.payload.offset),
         reader_(envelope.payload.bytes, limits, start_),
-        targets_(envelope.shared.size()) {
-    for (std::size_t i = 0; i < envelope.shared.size(); ++i) {
-      order_.push_back({envelope.shared[i], i});
-    }
-    std::ranges::sort(order_, {}, &Place::position);
-  }
+        unfolding_(envelope.shared, limits_) {}
 
   bool build(Value& root) {
     if (!value(root)) return false;
@@ -67,7 +58,6 @@ class ValueBuilder {
   const Error& error() const { return reader_.error(); }
 
  private:
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   static constexpr std::size_t kBytesPerValue = 16;  // Of text; see max_unfolded.
   // Parts of an object.
   static constexpr std::size_t kCallable =
@@ -100,16 +90,6 @@ class ValueBuilder {
       return at % 2 == 0 ? pairs[at / 2].first : pairs[at / 2].second;
     }
   };
-  struct Place {
-    std::uint64_t position;
-    std::size_t number;
-  };
-  // What references mean.
-  struct Target {
-    const Value* value = nullptr;  // Null while it is not complete.
-    Cost cost;
-  };
-
   bool fail(ErrorCode code, std::size_t offset, std::string detail) {
     return reader_.fail(code, offset, std::move(detail));
   }
@@ -151,29 +131,15 @@ class ValueBuilder {
   }
 
   bool take(std::size_t offset, std::uint64_t values, std::uint64_t memory) {
-    if (values > limits_.max_unfolded - spent_.values) {
-      return fail(ErrorCode::kLimitExceeded, offset,
-                  "more than the " + std::to_string(limits_.max_unfolded) +
-                      " values, with what references mean counted each time, that "
-                      "max_unfolded allows");
-    }
-    if (memory > limits_.max_memory - spent_.memory) {
-      return fail(ErrorCode::kLimitExceeded, offset,
-                  "more than the " + std::to_string(limits_.max_memory) +
-                      " bytes of memory that max_memory allows");
-    }
-    spent_.values += values;
-    spent_.memory += memory;
-    return true;
+    return unfolding_.take(reader_, offset, values, memory);
   }
 
+  // Where the reader is in the payload.
+  std::uint64_t position() const { return reader_.offset() - start_; }
+
   bool value(Value& place) {
-    std::size_t target = kNone;
-    if (passed_ != order_.size() &&
-        order_[passed_].position == reader_.offset() - start_) {
-      target = order_[passed_++].number;
-    }
-    const Cost before = spent_;
+    const std::size_t target = unfolding_.number_at(position());
+    const Cost before = unfolding_.spent();
     Token token;
     if (!reader_.next(token)) return false;
     switch (token.type) {
@@ -185,7 +151,7 @@ class ValueBuilder {
         break;
     }
     if (!leaf(token, place)) return false;
-    complete(target, place, before, 0);
+    unfolding_.complete(target, place, before, 0);
     return true;
   }
 
@@ -193,64 +159,13 @@ class ValueBuilder {
     if (token.is(ExtType::kReference)) return reference(token, place);
     const std::size_t size = token.type >= TokenType::kText ? token.bytes.size() : 0;
     if (!take(token.offset, 1 + size / kBytesPerValue, size)) return false;
-    switch (token.type) {
-      case TokenType::kBoolean:
-        place = token.integer != 0;
-        return true;
-      case TokenType::kInteger:
-        place = token.integer;
-        return true;
-      case TokenType::kUnsigned:
-        place = token.unsigned_integer;
-        return true;
-      case TokenType::kReal:
-        place = token.real;
-        return true;
-      case TokenType::kText:
-        place = token.text();
-        return true;
-      case TokenType::kBinary:
-        place = data::Binary(token.bytes.begin(), token.bytes.end());
-        return true;
-      case TokenType::kExtension:
-        return extension(token, place);
-      default:
-        place = Value();
-        return true;
-    }
-  }
-
-  bool extension(const Token& token, Value& place) {
-    switch (static_cast<ExtType>(token.ext_type)) {
-      case ExtType::kInteger:
-        place = Value::integer(token.bytes);
-        return true;
-      case ExtType::kComplex: {
-        const auto part = [&](std::size_t at) {
-          return std::bit_cast<double>(wire::big_endian(token.bytes.data() + at, 8));
-        };
-        place = std::complex<double>(part(0), part(8));
-        return true;
-      }
-      case ExtType::kText:
-        place = token.text();
-        return true;
-      case ExtType::kSingleton:
-        if (token.bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kEllipsis)) {
-          place = data::Ellipsis();
-        } else {
-          place = data::NotImplemented();
-        }
-        return true;
-      default:
-        return refuse(token.offset, "a module");
-    }
+    return envelope::read_leaf(token, place) || refuse(token.offset, "a module");
   }
 
   bool reference(const Token& token, Value& place) {
     std::uint64_t number = 0;
     wire::index_of(token.bytes, number);
-    const Target& target = targets_[number];
+    const Unfolding::Target& target = unfolding_.target(number);
     if (target.value == nullptr) {
       return fail(ErrorCode::kRefused, token.offset,
                   "a cycle: a container that holds itself, which is no tree");
@@ -311,25 +226,18 @@ class ValueBuilder {
 
   // A Standard without a type, which no other place has.
   bool global(const Token& token, Value& place, std::size_t target) {
-    const Cost before = spent_;
+    const Cost before = unfolding_.spent();
     std::string name = envelope::name_at(envelope_, token.offset);
     if (!take(token.offset, 1 + name.size() / kBytesPerValue, name.size()))
       return false;
     for (std::size_t i = 1; i < token.count; ++i) {
       if (!reader_.skip()) return false;
     }
-    pass_references();
+    // Skipped values may be shared as well: nothing refers to what is in a name.
+    unfolding_.skip_to(position());
     place = data::Standard{"", std::move(name)};
-    complete(target, place, before, 0);
+    unfolding_.complete(target, place, before, 0);
     return true;
-  }
-
-  // Skipped values may be shared as well: nothing refers to what is in a name.
-  void pass_references() {
-    while (passed_ != order_.size() &&
-           order_[passed_].position < reader_.offset() - start_) {
-      ++passed_;
-    }
   }
 
   // Makes one value of the parts of an object.
@@ -360,14 +268,14 @@ class ValueBuilder {
   }
 
   bool byte_array(const Token& token, Value& place, std::size_t target) {
-    const Cost before = spent_;
+    const Cost before = unfolding_.spent();
     BytesView bytes;
     if (!reader_.read_binary(bytes, "a bytearray") ||
         !take(token.offset, 2 + bytes.size() / kBytesPerValue, bytes.size())) {
       return false;
     }
     place = data::ByteArray{data::Binary(bytes.begin(), bytes.end())};
-    complete(target, place, before, 1);
+    unfolding_.complete(target, place, before, 1);
     raise(1);
     return true;
   }
@@ -375,7 +283,7 @@ class ValueBuilder {
   template <Kind kKind>
   bool open_items(const Token& token, Value& place, std::size_t target,
                   std::size_t count) {
-    const Cost before = spent_;
+    const Cost before = unfolding_.spent();
     if (!take(token.offset, 1, count * sizeof(Value))) return false;
     std::vector<Value> items(count);
     Value* first = items.data();
@@ -385,7 +293,7 @@ class ValueBuilder {
   }
 
   bool open_map(const Token& token, Value& place, std::size_t target) {
-    const Cost before = spent_;
+    const Cost before = unfolding_.spent();
     if (!take(token.offset, 1, token.count * 2 * sizeof(Value))) return false;
     std::vector<std::pair<Value, Value>> pairs(token.count);
     auto* first = pairs.data();
@@ -402,7 +310,7 @@ class ValueBuilder {
       return false;
     }
     const std::size_t height = frame.height + 1;
-    complete(frame.target, *frame.into, frame.before, height);
+    unfolding_.complete(frame.target, *frame.into, frame.before, height);
     raise(height);
     return true;
   }
@@ -429,24 +337,14 @@ class ValueBuilder {
     stack_.back().height = std::max(stack_.back().height, height);
   }
 
-  void complete(std::size_t number, const Value& value, const Cost& before,
-                std::size_t height) {
-    if (number == kNone) return;
-    targets_[number] = {
-        &value, {spent_.values - before.values, spent_.memory - before.memory, height}};
-  }
-
   const Envelope& envelope_;
   const Limits limits_;
   const bool takes_standard_;
   std::size_t start_;
   Reader reader_;
-  std::vector<Place> order_;  // By position; passed one by one.
-  std::size_t passed_ = 0;
-  std::vector<Target> targets_;  // By number.
+  Unfolding unfolding_;
   std::deque<Value> folded_;
   std::vector<Frame> stack_;
-  Cost spent_;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <set>
 
+#include "python/discovery/body_imports.h"
 #include "python/discovery/code_view.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
@@ -25,8 +26,6 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Beyond this many objects a value counts as known well enough.
-constexpr std::size_t kMaxObjects = 256;
 // Sets only grow and are bounded; this bounds the time for code made to be slow.
 constexpr int kMaxPasses = 100;
 
@@ -61,10 +60,12 @@ FunctionFlow::FunctionFlow(const State& state, ImportCollector& imports,
                            PyObject* function, const CodeInfo& info)
     : state_(state),
       imports_(imports),
-      function_(reinterpret_cast<PyFunctionObject*>(function)) {
+      steps_(state, imports),
+      function_(reinterpret_cast<PyFunctionObject*>(function)),
+      names_(function_, scopes_) {
   add_scopes(info);
   for (const auto& scope : scopes_) {
-    note_body_imports(*scope);
+    note_body_imports(state_, imports_, this->function(), *scope->info);
     note_stores(*scope);
   }
 }
@@ -161,14 +162,14 @@ bool FunctionFlow::evaluate(Scope& scope, ValueId id) {
       found.unknown = true;
       break;
     case Kind::kConstant:
-      add_object(found, scope.info->constant_at(value.index), false);
+      found.add(scope.info->constant_at(value.index), false);
       break;
     case Kind::kInteger: {
       // Each one made is another object, and would count as news in each pass.
       if (!scope.facts[id].objects.empty()) break;
       const Ref integer =
           Ref::steal(PyLong_FromLong(static_cast<std::int32_t>(value.index)));
-      add_object(found, integer.get(), false);
+      found.add(integer.get(), false);
       break;
     }
     case Kind::kGlobal:
@@ -182,7 +183,10 @@ bool FunctionFlow::evaluate(Scope& scope, ValueId id) {
       break;
     case Kind::kImport:
       imports_.note_other();
-      found = body_import(scope, value);
+      if (PyObject* module = imported_module(state_, function(), *scope.info,
+                                             summary.imports[value.index])) {
+        found.add(module, true);
+      }
       break;
     case Kind::kImportFrom:
     case Kind::kAttribute:
@@ -202,50 +206,24 @@ bool FunctionFlow::evaluate(Scope& scope, ValueId id) {
       break;
     case Kind::kUnion:
       for (std::uint32_t i = 0; i < value.operand_count; ++i) {
-        merge(found, scope.facts[summary.operands[value.first_operand + i]]);
+        found.merge(scope.facts[summary.operands[value.first_operand + i]]);
       }
       break;
   }
-  return merge(scope.facts[id], found);
+  return scope.facts[id].merge(found);
 }
 
-bool FunctionFlow::merge(Facts& into, const Facts& from) {
-  bool has_grown = from.unknown && !into.unknown;
-  into.unknown = into.unknown || from.unknown;
-  for (const Fact& fact : from.objects) {
-    const std::size_t before = into.objects.size();
-    if (before < kMaxObjects) add_object(into, fact.object.get(), fact.imported);
-    has_grown |= into.objects.size() != before;
-  }
-  for (const Pack& pack : from.packs) {
-    const bool known = std::any_of(into.packs.begin(), into.packs.end(), [&](auto& p) {
-      return p.scope == pack.scope && p.value == pack.value;
-    });
-    if (known || into.packs.size() >= kMaxObjects) continue;
-    into.packs.push_back(pack);
-    has_grown = true;
-  }
-  return has_grown;
-}
-
-void FunctionFlow::add_object(Facts& facts, PyObject* object, bool imported) {
-  for (const Fact& fact : facts.objects) {
-    if (fact.object.get() == object && fact.imported == imported) return;
-  }
-  facts.objects.push_back({Ref::share(object), imported});
-}
-
-FunctionFlow::Facts FunctionFlow::global(const Scope& scope, const Value& value) const {
+Facts FunctionFlow::global(const Scope& scope, const Value& value) const {
   Facts facts;
   PyObject* name = scope.info->name_at(value.index);
   if (PyObject* object = raw_get(function_->func_globals, name)) {
-    add_object(facts, object, false);
+    facts.add(object, false);
   }
   facts.unknown = imports_.is_stored(name);
   for (const auto& other : scopes_) {
     for (const Store& store : other->info->summary.global_stores) {
       if (other->info->name_at(store.index) != name || other->facts.empty()) continue;
-      merge(facts, other->facts[store.value]);
+      facts.merge(other->facts[store.value]);
     }
   }
   return facts;
@@ -267,11 +245,11 @@ PyObject* FunctionFlow::default_of(std::uint32_t parameter) const {
   return raw_get(function_->func_kwdefaults, local_name(*scopes_[0]->info, parameter));
 }
 
-FunctionFlow::Facts FunctionFlow::parameter(const Scope& scope, std::uint32_t index) {
+Facts FunctionFlow::parameter(const Scope& scope, std::uint32_t index) {
   Facts facts;
   facts.unknown = true;
   if (scope.outer == nullptr) {
-    if (PyObject* object = default_of(index)) add_object(facts, object, false);
+    if (PyObject* object = default_of(index)) facts.add(object, false);
     return facts;
   }
   if (scope.outer->facts.empty()) return facts;
@@ -285,12 +263,12 @@ FunctionFlow::Facts FunctionFlow::parameter(const Scope& scope, std::uint32_t in
       // They sit in the tuple of *args, which is not followed further.
       escape(scope.outer->facts[binding.value]);
     } else if (!is_rest && binding.parameter == index) {
-      merge(facts, scope.outer->facts[binding.value]);
+      facts.merge(scope.outer->facts[binding.value]);
     }
   }
   for (const Default& value : outer.defaults) {
     if (value.code != scope.constant || !is_default_of(scope, value, index)) continue;
-    merge(facts, scope.outer->facts[value.value]);
+    facts.merge(scope.outer->facts[value.value]);
   }
   return facts;
 }
@@ -312,8 +290,7 @@ bool FunctionFlow::is_default_of(const Scope& scope, const Default& value,
          PyUnicode_Compare(local_name(*scope.info, parameter), name) == 0;
 }
 
-const FunctionFlow::Scope* FunctionFlow::owner_of(const Scope& scope,
-                                                  std::uint32_t local) const {
+const Scope* FunctionFlow::owner_of(const Scope& scope, std::uint32_t local) const {
   if (!is_free(*scope.info, local)) return &scope;
   PyObject* name = local_name(*scope.info, local);
   for (const Scope* outer = scope.outer; outer != nullptr; outer = outer->outer) {
@@ -328,7 +305,7 @@ const FunctionFlow::Scope* FunctionFlow::owner_of(const Scope& scope,
   return nullptr;
 }
 
-FunctionFlow::Facts FunctionFlow::variable(const Scope& scope, const Value& value) {
+Facts FunctionFlow::variable(const Scope& scope, const Value& value) {
   Facts facts;
   PyObject* name = local_name(*scope.info, value.index);
   const Scope* owner = owner_of(scope, value.index);
@@ -337,7 +314,7 @@ FunctionFlow::Facts FunctionFlow::variable(const Scope& scope, const Value& valu
     for (const Store& store : other->info->summary.cell_stores) {
       if (PyUnicode_Compare(local_name(*other->info, store.index), name) != 0) continue;
       if (owner_of(*other, store.index) != owner) continue;
-      merge(facts, other->facts[store.value]);
+      facts.merge(other->facts[store.value]);
     }
   }
   if (owner != nullptr) {
@@ -345,12 +322,12 @@ FunctionFlow::Facts FunctionFlow::variable(const Scope& scope, const Value& valu
     for (std::uint32_t i = 0; i < arguments; ++i) {
       if (i >= PyTuple_GET_SIZE(owner->info->code->co_localsplusnames)) break;
       if (PyUnicode_Compare(local_name(*owner->info, i), name) != 0) continue;
-      merge(facts, parameter(*owner, i));
+      facts.merge(parameter(*owner, i));
     }
     return facts;
   }
   if (PyObject* cell = closure_cell(name)) {
-    if (PyObject* content = PyCell_GET(cell)) add_object(facts, content, false);
+    if (PyObject* content = PyCell_GET(cell)) facts.add(content, false);
     facts.unknown = facts.unknown || imports_.is_stored(cell);
   }
   return facts;

@@ -1,4 +1,4 @@
-// Single steps from an object: attributes, items, elements; and what they report.
+// Single steps from an object: attributes, items, elements.
 // Tested by tests/python/imports/discovery.
 
 #include <algorithm>
@@ -8,35 +8,12 @@
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
-#include "python/runtime/text.h"
 
 namespace waybill::py {
 
 namespace {
 
-using Kind = Value::Kind;
-
 constexpr std::size_t kMaxElements = 256;
-constexpr int kMaxChain = 16;  // Steps of a chain that are spelled out.
-
-bool is_pending(const State& state, PyObject* name) {
-  if (!kHasLazyImports) return false;
-  PyObject* pending = raw_get(state.sys_dict.get(), state.names.lazy_modules.get());
-  if (pending == nullptr || !PyAnySet_Check(pending)) return false;
-  return check(PySet_Contains(pending, name)) == 1;
-}
-
-// The name of what a lazy import binds, if that is a module: `import a.b` binds a,
-// `from a import b` binds b. Null if the placeholder does not tell.
-Ref lazy_module_name(const State& state, PyObject* placeholder) {
-  const LazyTarget target = lazy_target(state, placeholder);
-  if (!target.module) return {};
-  PyObject* name = target.module.get();
-  if (target.attribute) return dotted(name, target.attribute.get());
-  const Py_ssize_t dot =
-      PyUnicode_FindChar(name, '.', 0, PyUnicode_GET_LENGTH(name), 1);
-  return dot > 0 ? Ref::steal(PyUnicode_Substring(name, 0, dot)) : target.module;
-}
 
 // Whether reading this attribute of a class from an instance runs nobody's code: slots,
 // and the fields of named tuples, whose type has a name only.
@@ -101,8 +78,7 @@ bool FunctionFlow::is_hook_of(PyObject* module) const {
   return false;
 }
 
-FunctionFlow::Facts FunctionFlow::attribute(const Scope& scope, ValueId id,
-                                            const Value& value) {
+Facts FunctionFlow::attribute(const Scope& scope, ValueId id, const Value& value) {
   Facts result;
   const Facts& parent = scope.facts[value.parent];
   PyObject* name = scope.info->name_at(value.index);
@@ -118,7 +94,7 @@ FunctionFlow::Facts FunctionFlow::attribute(const Scope& scope, ValueId id,
     // By index: recording may let further modules escape.
     for (std::size_t i = 0; i < imports_.escaped().size(); ++i) {
       const Fact fact = imports_.escaped()[i];
-      step(scope, id, fact, name, result);
+      steps_.step(scope, id, fact, name, result);
     }
   }
   return result;
@@ -131,29 +107,18 @@ void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from
     if (name == state_.names.dict.get()) {
       imports_.note_other();
       if (!is_hook_of(object)) imports_.need_whole(object);
-      add_object(result, PyModule_GetDict(object), from.imported);
+      result.add(PyModule_GetDict(object), from.imported);
     } else if (name == state_.names.getattribute.get()) {
       imports_.note_other();
       escape_to_names(scope, id, from);
     } else {
-      step(scope, id, from, name, result);
+      steps_.step(scope, id, from, name, result);
     }
     return;
   }
   imports_.note_look(object);
   if (is_lazy_import(state_, object)) {
-    const Ref whole = lazy_module_name(state_, object);
-    if (!whole) return;
-    if (PyObject* module = find_module(state_, whole.get())) {
-      step(scope, id, {Ref::share(module), from.imported}, name, result);
-      return;
-    }
-    Ref further = dotted(whole.get(), name);
-    if (is_pending(state_, further.get())) {
-      imports_.add(further.get(), ImportTime::kLazy, chain(scope, id),
-                   {scope.info, scope.info->summary.values[id].offset});
-    }
-    return;
+    return steps_.step_from_placeholder(scope, id, from, name, result);
   }
   if (PyDict_CheckExact(object)) {
     // A method of a module's dict: get, items, …
@@ -165,95 +130,13 @@ void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from
   }
   Ref found = raw_attribute(object, name);
   if (found) {
-    add_object(result, found.get(), from.imported);
+    result.add(found.get(), from.imported);
   } else {
     result.unknown = true;
   }
 }
 
-void FunctionFlow::step(const Scope& scope, ValueId id, const Fact& from,
-                        PyObject* name, Facts& result) {
-  PyObject* module = from.object.get();
-  PyObject* package = module_name(state_, module);
-  PyObject* dict = PyModule_GetDict(module);
-  PyObject* found = raw_get(dict, name);
-  imports_.need(module, name);
-  if (package == nullptr) {
-    imports_.note_other();
-    // A module that sys.modules does not know has no submodules to import.
-    if (found != nullptr && PyModule_Check(found)) {
-      add_object(result, found, from.imported);
-    }
-    return;
-  }
-  const Ref whole = dotted(package, name);
-  if (found != nullptr && is_lazy_import(state_, found)) {
-    imports_.note_other();
-    // What the receiver's package finds by itself is not listed, but the chain goes on.
-    const Ref target = lazy_module_name(state_, found);
-    if (target && PyUnicode_Compare(target.get(), whole.get()) != 0) {
-      PyObject* loaded = find_module(state_, target.get());
-      add_object(result, loaded != nullptr ? loaded : found, from.imported);
-      result.unknown = true;
-      return;
-    }
-    if (target && find_module(state_, whole.get()) == nullptr) {
-      add_object(result, found, from.imported);
-    }
-    found = nullptr;
-  }
-  if (found != nullptr && !PyModule_Check(found)) {
-    // Only one attribute of a module that is no module leads on to modules by name.
-    if (found == sys_modules(state_)) {
-      imports_.note_other();
-      add_object(result, found, from.imported);
-    } else {
-      imports_.note_step(package, name, nullptr);
-      result.unknown = true;
-    }
-    return;
-  }
-  if (found == nullptr) {
-    if (kHasLazyImports) imports_.note_other();  // It may be pending.
-    found = find_module(state_, whole.get());
-    if (found == nullptr && is_pending(state_, whole.get())) {
-      imports_.add(whole.get(), ImportTime::kLazy, chain(scope, id),
-                   {scope.info, scope.info->summary.values[id].offset});
-    }
-    if (found == nullptr) {
-      imports_.note_step(package, name, nullptr);
-      result.unknown = true;
-      return;
-    }
-  }
-  PyObject* listed = find_module(state_, whole.get());
-  PyObject* own_name = listed == found ? module_name(state_, found) : nullptr;
-  if (own_name == nullptr) {
-    imports_.note_other();
-  } else {
-    imports_.note_step(package, name, own_name);
-  }
-  if (listed == found) {
-    record(scope, id, whole.get(), from.imported);
-  } else if (module_name(state_, found) != nullptr) {
-    PyObject* real = importable_name(state_, found);
-    if (real != nullptr) record(scope, id, real, from.imported);
-  } else if (has_spec(state_, found)) {
-    // Bound, but no longer (or not by this name) in sys.modules.
-    record(scope, id, whole.get(), from.imported);
-  }
-  add_object(result, found, from.imported);
-}
-
-void FunctionFlow::record(const Scope& scope, ValueId id, PyObject* module,
-                          bool imported) {
-  if (imported && imports_.is_body_import(text_of(module))) return;
-  imports_.add(module, ImportTime::kLoad, chain(scope, id),
-               {scope.info, scope.info->summary.values[id].offset});
-}
-
-FunctionFlow::Facts FunctionFlow::getattr(const Scope& scope, ValueId id,
-                                          const Value& value) {
+Facts FunctionFlow::getattr(const Scope& scope, ValueId id, const Value& value) {
   imports_.note_other();
   Facts result;
   const Facts& parent = scope.facts[value.parent];
@@ -271,7 +154,7 @@ FunctionFlow::Facts FunctionFlow::getattr(const Scope& scope, ValueId id,
   }
   // A name that is not known may be any text of the code.
   if (scope.facts[operand].unknown || names.empty()) {
-    names.insert(names.end(), texts().begin(), texts().end());
+    names.insert(names.end(), names_.all().begin(), names_.all().end());
   }
   for (const Ref& name : names) {
     for (const Fact& fact : parent.objects) {
@@ -281,15 +164,14 @@ FunctionFlow::Facts FunctionFlow::getattr(const Scope& scope, ValueId id,
     asks_unknown_ = true;
     for (std::size_t i = 0; i < imports_.escaped().size(); ++i) {
       const Fact fact = imports_.escaped()[i];
-      step(scope, id, fact, name.get(), result);
+      steps_.step(scope, id, fact, name.get(), result);
     }
   }
   if (parent.unknown || value.operand_count > 1) result.unknown = true;
   return result;
 }
 
-FunctionFlow::Facts FunctionFlow::item(const Scope& scope, ValueId id,
-                                       const Value& value) {
+Facts FunctionFlow::item(const Scope& scope, ValueId id, const Value& value) {
   Facts result;
   const Facts& parent = scope.facts[value.parent];
   const Facts& keys = scope.facts[scope.info->summary.operands[value.first_operand]];
@@ -303,7 +185,7 @@ FunctionFlow::Facts FunctionFlow::item(const Scope& scope, ValueId id,
         display.index == 0 ? index_of(keys, display.operand_count) : -1;
     for (std::uint32_t i = 0; i < display.operand_count; ++i) {
       if (only >= 0 && static_cast<Py_ssize_t>(i) != only) continue;
-      merge(result, pack.scope->facts[summary.operands[display.first_operand + i]]);
+      result.merge(pack.scope->facts[summary.operands[display.first_operand + i]]);
     }
   }
   return result;
@@ -333,13 +215,14 @@ void FunctionFlow::item_of(const Scope& scope, ValueId id, const Fact& from,
       }
       has_key = true;
       if (owner != nullptr && PyUnicode_CheckExact(key.object.get())) {
-        step(scope, id, {Ref::share(owner), from.imported}, key.object.get(), result);
+        steps_.step(scope, id, {Ref::share(owner), from.imported}, key.object.get(),
+                    result);
       } else if (PyObject* found = raw_get(object, key.object.get())) {
         const bool is_registry = object == sys_modules(state_) && PyModule_Check(found);
         if (is_registry && importable_name(state_, found) != nullptr) {
-          record(scope, id, key.object.get(), from.imported);
+          steps_.record(scope, id, key.object.get(), from.imported);
         }
-        add_object(result, found, from.imported);
+        result.add(found, from.imported);
       }
     }
     if (has_key || owner != nullptr || object == sys_modules(state_)) return;
@@ -347,7 +230,7 @@ void FunctionFlow::item_of(const Scope& scope, ValueId id, const Fact& from,
     PyObject *key, *found;
     while (PyDict_Next(object, &position, &key, &found)) {
       if (result.objects.size() >= kMaxElements) return;
-      add_object(result, found, from.imported);
+      result.add(found, from.imported);
     }
     return;
   }
@@ -359,16 +242,15 @@ void FunctionFlow::item_of(const Scope& scope, ValueId id, const Fact& from,
   const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
   const Py_ssize_t index = index_of(keys, static_cast<std::size_t>(count));
   if (index >= 0) {
-    add_object(result, PyTuple_GET_ITEM(items.get(), index), from.imported);
+    result.add(PyTuple_GET_ITEM(items.get(), index), from.imported);
     return;
   }
   for (Py_ssize_t i = 0; i < count && result.objects.size() < kMaxElements; ++i) {
-    add_object(result, PyTuple_GET_ITEM(items.get(), i), from.imported);
+    result.add(PyTuple_GET_ITEM(items.get(), i), from.imported);
   }
 }
 
-FunctionFlow::Facts FunctionFlow::element(const Scope& scope,
-                                          const Value& value) const {
+Facts FunctionFlow::element(const Scope& scope, const Value& value) const {
   Facts result;
   const Facts& parent = scope.facts[value.parent];
   result.unknown = parent.unknown;
@@ -384,69 +266,29 @@ FunctionFlow::Facts FunctionFlow::element(const Scope& scope,
     Ref items = Ref::steal(PySequence_Tuple(object));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
       if (result.objects.size() >= kMaxElements) break;
-      add_object(result, PyTuple_GET_ITEM(items.get(), i), fact.imported);
+      result.add(PyTuple_GET_ITEM(items.get(), i), fact.imported);
     }
   }
   for (const Pack& pack : parent.packs) {
     const CodeSummary& summary = pack.scope->info->summary;
     const Value& display = summary.values[pack.value];
     for (std::uint32_t i = 0; i < display.operand_count; ++i) {
-      merge(result, pack.scope->facts[summary.operands[display.first_operand + i]]);
+      result.merge(pack.scope->facts[summary.operands[display.first_operand + i]]);
     }
   }
   return result;
 }
 
-std::string FunctionFlow::chain(const Scope& scope, ValueId id) const {
-  const CodeSummary& summary = scope.info->summary;
-  std::string text;
-  for (int steps = 0; steps < kMaxChain; ++steps) {
-    const Value& value = summary.values[id];
-    switch (value.kind) {
-      case Kind::kGlobal:
-        return text_of(scope.info->name_at(value.index)) + text;
-      case Kind::kParameter:
-      case Kind::kVariable:
-        return text_of(PyTuple_GET_ITEM(scope.info->code->co_localsplusnames,
-                                        value.index)) +
-               text;
-      case Kind::kImport: {
-        const BodyImport& statement = summary.imports[value.index];
-        std::string name = text_of(scope.info->name_at(statement.name));
-        // Without names to take from it, `import a.b` gives a.
-        if (statement.from_names == kNoIndex) name = name.substr(0, name.find('.'));
-        return name + text;
-      }
-      case Kind::kAttribute:
-      case Kind::kImportFrom:
-        text = "." + text_of(scope.info->name_at(value.index)) + text;
-        id = value.parent;
-        continue;
-      case Kind::kGetattr:
-      case Kind::kItem: {
-        const Value& key = summary.values[summary.operands[value.first_operand]];
-        std::string name = "…";
-        if (key.kind == Kind::kConstant) {
-          Ref repr = Ref::steal(PyObject_Repr(scope.info->constant_at(key.index)));
-          name = text_of(repr.get());
-        }
-        if (value.kind == Kind::kItem) {
-          text = "[" + name + "]" + text;
-        } else {
-          text = ".getattr(" + name + ")" + text;
-        }
-        id = value.parent;
-        continue;
-      }
-      case Kind::kUnion:
-        if (value.operand_count == 0) return "…" + text;
-        id = summary.operands[value.first_operand];
-        continue;
-      default:
-        return "…" + text;
-    }
+void FunctionFlow::escape_to_names(const Scope& scope, ValueId id, const Fact& from) {
+  Facts reached;
+  reached.objects.push_back(from);
+  // Grows while it is walked: names may lead on from what names led to.
+  for (std::size_t i = 0; i < reached.objects.size(); ++i) {
+    const Fact fact = reached.objects[i];
+    if (!PyModule_Check(fact.object.get())) continue;
+    for (const Ref& name : names_.all())
+      steps_.step(scope, id, fact, name.get(), reached);
   }
-  return "…" + text;
 }
 
 }  // namespace waybill::py

@@ -92,10 +92,4 @@ bool is_guarded_container(PyObject* value) {
          PyDict_CheckExact(value);
 }
 
-bool is_wrapper(PyObject* value) {
-  return Py_IS_TYPE(value, &PyProperty_Type) ||
-         Py_IS_TYPE(value, &PyClassMethod_Type) ||
-         Py_IS_TYPE(value, &PyStaticMethod_Type);
-}
-
 }  // namespace waybill::py

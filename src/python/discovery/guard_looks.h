@@ -24,9 +24,6 @@ bool is_same_constant(PyObject* known, PyObject* value);
 // dict.
 bool is_guarded_container(PyObject* value);
 
-// Whether it is a property, classmethod or staticmethod, and of no derived type.
-bool is_wrapper(PyObject* value);
-
 // Whether a user has registered what takes such an object apart.
 bool is_reduced_by_user(const State& state, PyObject* object);
 

@@ -15,6 +15,7 @@
 
 #include "python/discovery/guard_looks.h"
 #include "python/discovery/ordinary_class.h"
+#include "python/discovery/wrappers.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"

@@ -55,16 +55,4 @@ bool has_class_dict(const State& state, PyFunctionObject* function) {
   return false;
 }
 
-Ref parts_of_wrapper(const State& state, PyObject* wrapper) {
-  const Names& names = state.names;
-  const auto part = [&](const Ref& name) {
-    return Ref::steal(PyObject_GetAttr(wrapper, name.get()));
-  };
-  if (!Py_IS_TYPE(wrapper, &PyProperty_Type)) {
-    return Ref::steal(PyTuple_Pack(1, part(names.func).get()));
-  }
-  return Ref::steal(PyTuple_Pack(4, part(names.fget).get(), part(names.fset).get(),
-                                 part(names.fdel).get(), part(names.doc).get()));
-}
-
 }  // namespace waybill::py

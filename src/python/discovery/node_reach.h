@@ -67,8 +67,6 @@ std::array<Ref, 4> own_names(const State& state, PyFunctionObject* function);
 bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner);
 // Whether a closure has the own dict of a class, which travels as that class's.
 bool has_class_dict(const State& state, PyFunctionObject* function);
-// What a property, classmethod or staticmethod is made of; of no derived type.
-Ref parts_of_wrapper(const State& state, PyObject* wrapper);
 
 // The globals that code names, but for those that every namespace has.
 template <typename Visitor>

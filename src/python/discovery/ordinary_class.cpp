@@ -1,7 +1,7 @@
-// What ordinary classes are taken apart into. It is what waybill._classes.class_parts
-// tells of all classes, and for these it is told here: those made by type itself, with
-// no slots, no hook of a base, and nothing in them that C made.
-// Tested by tests/python/classes/test_class_parts.py.
+// What ordinary classes are taken apart into. It is what
+// waybill._class_parts.class_parts tells of all classes, and for these it is told here:
+// those made by type itself, with no slots, no hook of a base, and nothing in them that
+// C made. Tested by tests/python/classes/test_class_parts.py.
 
 #include "python/discovery/ordinary_class.h"
 
@@ -98,9 +98,9 @@ bool may_be_ordinary(PyObject* name, PyObject* value) {
   return PyUnicode_CheckExact(name) && !is_made_in_c(value);
 }
 
-// When an attribute is set, as _turn() in _classes.py says it: an instance of the class
-// may be among the attributes, or be what a method reaches, and its methods need what
-// is set before to build it.
+// When an attribute is set, as _turn() in _class_parts.py says it: an instance of the
+// class may be among the attributes, or be what a method reaches, and its methods need
+// what is set before to build it.
 int turn_of(PyObject* value) {
   const std::string_view type = Py_TYPE(value)->tp_name;
   if (type == "_thread.lock" || type == "_thread.RLock") return 0;

@@ -10,8 +10,8 @@
 
 namespace waybill::py {
 
-// What waybill._classes.class_parts tells of a class; null for one that only that can
-// tell, which is no ordinary one.
+// What waybill._class_parts.class_parts tells of a class; null for one that only that
+// can tell, which is no ordinary one.
 Ref ordinary_class_parts(const State& state, PyObject* type);
 
 // Whether there are such parts. It depends on the class and its bases alone, and on

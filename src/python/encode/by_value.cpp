@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "python/discovery/function_flow.h"
+#include "python/discovery/body_imports.h"
 #include "python/encode/graph_encoder.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"

@@ -60,7 +60,8 @@ struct State {
   Ref named_types;
   // copyreg's dispatch_table, __newobj__, __newobj_ex__ and _reconstructor.
   Ref dispatch_table, newobj, newobj_ex, reconstructor;
-  // Python's half of the codecs, from waybill._reducers and waybill._classes.
+  // Python's half of the codecs, from waybill._reducers, waybill._class_parts and
+  // waybill._classes.
   Ref reducers, named_reducers, class_parts;
   Ref class_given;  // Attributes that classes do not have from their authors.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;

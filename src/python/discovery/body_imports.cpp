@@ -1,10 +1,9 @@
-// Import statements in bodies: listed as needed when called, and values that the body
-// goes on with. Nothing is imported here; a module that nobody has loaded has no value.
 // Tested by tests/python/imports/discovery.
+
+#include "python/discovery/body_imports.h"
 
 #include <algorithm>
 
-#include "python/discovery/function_flow.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/text.h"
@@ -24,6 +23,13 @@ Ref join(PyObject* package, PyObject* name) {
   if (PyUnicode_GET_LENGTH(name) == 0) return Ref::share(package);
   if (PyUnicode_GET_LENGTH(package) == 0) return Ref::share(name);
   return dotted(package, name);
+}
+
+// An import statement finds a module of this name, and in it what has that one.
+void need(const State& state, ImportCollector& imports, PyObject* module_name,
+          PyObject* name) {
+  PyObject* module = find_module(state, module_name);
+  if (module != nullptr) imports.need(module, name);
 }
 
 }  // namespace
@@ -49,57 +55,46 @@ Ref absolute_name(const State& state, PyObject* function, const CodeInfo& info,
   return base ? join(base.get(), name) : Ref();
 }
 
-// An import statement finds a module of this name, and in it what has that one.
-void FunctionFlow::need(PyObject* module_name, PyObject* name) {
-  PyObject* module = find_module(state_, module_name);
-  if (module != nullptr) imports_.need(module, name);
-}
-
-void FunctionFlow::note_body_imports(const Scope& scope) {
-  for (const BodyImport& statement : scope.info->summary.imports) {
-    imports_.note_other();
-    PyObject* name = scope.info->name_at(statement.name);
-    const CodeSpot spot{scope.info, statement.offset};
+void note_body_imports(const State& state, ImportCollector& imports, PyObject* function,
+                       const CodeInfo& info) {
+  for (const BodyImport& statement : info.summary.imports) {
+    imports.note_other();
+    PyObject* name = info.name_at(statement.name);
+    const CodeSpot spot{&info, statement.offset};
     const std::string dots(std::min<std::uint32_t>(statement.level, 64), '.');
     Ref written = Ref::steal(PyUnicode_FromFormat("%s%U", dots.c_str(), name));
-    imports_.add(written.get(), ImportTime::kCall, "import " + text_of(written.get()),
-                 spot);
-    Ref whole = absolute_name(state_, reinterpret_cast<PyObject*>(function_),
-                              *scope.info, statement);
+    imports.add(written.get(), ImportTime::kCall, "import " + text_of(written.get()),
+                spot);
+    Ref whole = absolute_name(state, function, info, statement);
     for (Ref part = whole; part; part = parent_of(part.get())) {
-      imports_.note_body_import(text_of(part.get()));
-      need(part.get(), nullptr);
+      imports.note_body_import(text_of(part.get()));
+      need(state, imports, part.get(), nullptr);
     }
     if (statement.from_names == kNoIndex || !whole) continue;
-    PyObject* names = scope.info->constant_at(statement.from_names);
+    PyObject* names = info.constant_at(statement.from_names);
     for (Py_ssize_t i = 0; PyTuple_Check(names) && i < PyTuple_GET_SIZE(names); ++i) {
       PyObject* item = PyTuple_GET_ITEM(names, i);
       if (!PyUnicode_Check(item)) continue;
-      need(whole.get(), item);
+      need(state, imports, whole.get(), item);
       Ref submodule = join(whole.get(), item);
-      if (find_module(state_, submodule.get()) == nullptr) continue;
-      need(submodule.get(), nullptr);
-      imports_.note_body_import(text_of(submodule.get()));
+      if (find_module(state, submodule.get()) == nullptr) continue;
+      need(state, imports, submodule.get(), nullptr);
+      imports.note_body_import(text_of(submodule.get()));
       const bool ends_in_dot = PyUnicode_GET_LENGTH(name) == 0;
       Ref from = Ref::steal(
           PyUnicode_FromFormat(ends_in_dot ? "%U%U" : "%U.%U", written.get(), item));
-      imports_.add(from.get(), ImportTime::kCall,
-                   "from " + text_of(written.get()) + " import " + text_of(item), spot);
+      imports.add(from.get(), ImportTime::kCall,
+                  "from " + text_of(written.get()) + " import " + text_of(item), spot);
     }
   }
 }
 
-FunctionFlow::Facts FunctionFlow::body_import(const Scope& scope,
-                                              const Value& value) const {
-  Facts facts;
-  const BodyImport& statement = scope.info->summary.imports[value.index];
-  Ref name = absolute_name(state_, reinterpret_cast<PyObject*>(function_), *scope.info,
-                           statement);
-  if (!name) return facts;
+PyObject* imported_module(const State& state, PyObject* function, const CodeInfo& info,
+                          const BodyImport& statement) {
+  Ref name = absolute_name(state, function, info, statement);
+  if (!name) return nullptr;
   if (statement.from_names == kNoIndex) name = first_part(name.get());
-  if (PyObject* module = find_module(state_, name.get()))
-    add_object(facts, module, true);
-  return facts;
+  return find_module(state, name.get());
 }
 
 }  // namespace waybill::py

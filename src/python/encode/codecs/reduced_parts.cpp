@@ -1,0 +1,309 @@
+// A reducer's answer as a node: a name, or a callable with its arguments and what the
+// object gets after that. What is refused, and in which words, is as in pickle.
+// Tested by tests/python/kinds/test_reduce.py.
+
+#include "python/encode/codec.h"
+#include "python/encode/plain_writer.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::NodeTag;
+
+// The parts of a reducer's answer; all borrowed from the answer.
+struct Reduced {
+  PyObject* callable = nullptr;
+  PyObject* arguments = nullptr;
+  PyObject* state = Py_None;
+  PyObject* items = Py_None;
+  PyObject* pairs = Py_None;
+  PyObject* setter = Py_None;
+};
+
+std::string name_of_type(PyObject* object) { return Py_TYPE(object)->tp_name; }
+
+// The sentences are those of pickle, which people know and look for.
+Reduced take_apart(GraphEncoder& encoder, PyObject* answer) {
+  if (!PyTuple_Check(answer)) {
+    encoder.fail("__reduce__ must return a string or tuple, not " +
+                 name_of_type(answer));
+  }
+  const Py_ssize_t size = PyTuple_GET_SIZE(answer);
+  if (size < 2 || size > 6) {
+    encoder.fail("tuple returned by __reduce__ must contain 2 through 6 elements");
+  }
+  Reduced parts;
+  struct Field {
+    PyObject** part;
+    const char* place;
+    const char* wanted;
+    bool (*fits)(PyObject*);
+  };
+  const auto is_callable = [](PyObject* part) { return PyCallable_Check(part) != 0; };
+  const auto is_tuple = [](PyObject* part) { return PyTuple_Check(part) != 0; };
+  const auto is_any = [](PyObject*) { return true; };
+  const auto is_iterator = [](PyObject* part) {
+    return part == Py_None || PyIter_Check(part) != 0;
+  };
+  const auto is_setter = [](PyObject* part) {
+    return part == Py_None || PyCallable_Check(part) != 0;
+  };
+  const Field fields[] = {{&parts.callable, "first", "callable", is_callable},
+                          {&parts.arguments, "second", "a tuple", is_tuple},
+                          {&parts.state, "third", "", is_any},
+                          {&parts.items, "fourth", "an iterator", is_iterator},
+                          {&parts.pairs, "fifth", "an iterator", is_iterator},
+                          {&parts.setter, "sixth", "a function", is_setter}};
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    PyObject* part = PyTuple_GET_ITEM(answer, i);
+    if (!fields[i].fits(part)) {
+      encoder.fail(std::string(fields[i].place) +
+                   " item of the tuple returned by __reduce__ must be " +
+                   fields[i].wanted + ", not " + name_of_type(part));
+    }
+    *fields[i].part = part;
+  }
+  return parts;
+}
+
+// What pickle asks of the arguments of __newobj__ and __newobj_ex__.
+void demand_class_first(GraphEncoder& encoder, PyObject* object, const Reduced& parts,
+                        const std::string& name) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(parts.arguments);
+  if (name == "__newobj_ex__" && count != 3) {
+    encoder.fail("__newobj_ex__ expected 3 arguments, got " + std::to_string(count));
+  }
+  if (count == 0) encoder.fail(name + " expected at least 1 argument, got 0");
+  PyObject* type = PyTuple_GET_ITEM(parts.arguments, 0);
+  if (!PyType_Check(type)) {
+    encoder.fail("first argument to " + name + "() must be a class, not " +
+                 name_of_type(type));
+  }
+  if (type == reinterpret_cast<PyObject*>(Py_TYPE(object))) return;
+  // A proxy may travel as what it stands for, whose class it has.
+  const Ref told =
+      Ref::steal(PyObject_GetAttr(object, encoder.state().names.class_.get()));
+  if (told.get() != type) {
+    encoder.fail("first argument to " + name + "() must be the object's own class");
+  }
+}
+
+// Whether a class's own __new__ needs more than these arguments, and whoever makes an
+// instance can do without it. Pickle's protocols 0 and 1 do; later ones fail at load.
+bool needs_more_arguments(const State& state, PyObject* arguments) {
+  PyObject* cls = PyTuple_GET_ITEM(arguments, 0);
+  auto* type = reinterpret_cast<PyTypeObject*>(cls);
+  if (type->tp_new == PyBaseObject_Type.tp_new) return false;
+  const Ref made = attribute_or_null(cls, state.names.new_);
+  return made && needs_more_than(made.get(), PyTuple_GET_SIZE(arguments)) &&
+         is_laid_out_by_object(type);
+}
+
+void plan_array(PyObject* tuple, Py_ssize_t first, const char* label, Plan& plan) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
+  plan.raw().array(countable(count - first));
+  for (Py_ssize_t i = first; i < count; ++i) {
+    plan.child(Ref::share(PyTuple_GET_ITEM(tuple, i)), Label::of_index(label, i));
+  }
+}
+
+void plan_state(const Reduced& parts, Plan& plan) {
+  if (parts.state == Py_None) {
+    plan.raw().nil();
+  } else if (PyDict_CheckExact(parts.state)) {
+    plan.child(Ref::share(parts.state), Label{});
+  } else if (PyTuple_CheckExact(parts.state) && PyTuple_GET_SIZE(parts.state) == 2 &&
+             PyDict_CheckExact(PyTuple_GET_ITEM(parts.state, 1))) {
+    // The instance's dict and its slots: both are attributes in a path.
+    plan.raw().node(NodeTag::kTuple, 2);
+    plan.child(Ref::share(PyTuple_GET_ITEM(parts.state, 0)), Label{});
+    plan.child(Ref::share(PyTuple_GET_ITEM(parts.state, 1)), Label{});
+  } else {
+    plan.child(Ref::share(parts.state), Label::of_text(".__getstate__()"));
+  }
+}
+
+void plan_items(const Reduced& parts, Plan& plan) {
+  Ref items = parts.items == Py_None ? Ref::steal(PyTuple_New(0))
+                                     : Ref::steal(PySequence_Tuple(parts.items));
+  plan_array(items.get(), 0, "", plan);
+}
+
+void plan_pairs(const Reduced& parts, Plan& plan) {
+  Ref pairs = parts.pairs == Py_None ? Ref::steal(PyTuple_New(0))
+                                     : Ref::steal(PySequence_Tuple(parts.pairs));
+  const Py_ssize_t count = PyTuple_GET_SIZE(pairs.get());
+  plan.raw().map(countable(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* pair = PyTuple_GET_ITEM(pairs.get(), i);
+    if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+      PyErr_SetString(PyExc_TypeError, "dict items iterator must return 2-tuples");
+      throw PyError();
+    }
+    PyObject* key = PyTuple_GET_ITEM(pair, 0);
+    plan.child(Ref::share(key), Label::of_text(".keys()"));
+    plan.child(Ref::share(PyTuple_GET_ITEM(pair, 1)), Label::of_key("", key));
+  }
+}
+
+// An instance that object makes, whatever its class would do.
+void plan_reconstruction(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
+  encoder.out().node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
+  plan.child(encoder.state().reconstructor, Label::of_text(".__reduce_ex__()[0]"));
+  plan.raw().array(3);
+  plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
+             Label::of_text(".__class__"));
+  plan.child(Ref::share(reinterpret_cast<PyObject*>(&PyBaseObject_Type)),
+             Label::of_text(".__class__"));
+  plan.raw().nil();
+}
+
+constexpr const char* kArgumentsLabel = ".__reduce_ex__()[1]";
+
+// What __newobj__ or, with keywords, __newobj_ex__ makes of these arguments.
+void plan_new_object(GraphEncoder& encoder, PyObject* arguments, bool is_ex,
+                     Plan& plan) {
+  encoder.out().node(NodeTag::kNewObject, 6);
+  plan.child(Ref::share(PyTuple_GET_ITEM(arguments, 0)), Label::of_text(".__class__"));
+  if (!is_ex) {
+    plan_array(arguments, 1, kArgumentsLabel, plan);
+    plan.raw().map(0);
+    return;
+  }
+  PyObject* positional = PyTuple_GET_ITEM(arguments, 1);
+  PyObject* keywords = PyTuple_GET_ITEM(arguments, 2);
+  if (!PyTuple_Check(positional)) {
+    encoder.fail("second argument to __newobj_ex__() must be a tuple, not " +
+                 name_of_type(positional));
+  }
+  if (!PyDict_Check(keywords)) {
+    encoder.fail("third argument to __newobj_ex__() must be a dict, not " +
+                 name_of_type(keywords));
+  }
+  plan_array(positional, 0, kArgumentsLabel, plan);
+  plan.raw().map(countable(PyDict_GET_SIZE(keywords)));
+  Py_ssize_t position = 0;
+  PyObject *key, *value;
+  while (PyDict_Next(keywords, &position, &key, &value)) {
+    plan.child(Ref::share(key), Label::of_text(kArgumentsLabel));
+    plan.child(Ref::share(value), Label::of_key(kArgumentsLabel, key));
+  }
+}
+
+// `callable` applied to `arguments`: the node up to where a reader has the object.
+void plan_creation(GraphEncoder& encoder, PyObject* object, const Reduced& parts,
+                   Plan& plan) {
+  const State& state = encoder.state();
+  PyObject* callable = parts.callable;
+  const bool is_ex = callable == state.newobj_ex.get();
+  if (callable == state.newobj.get() || is_ex) {
+    demand_class_first(encoder, object, parts, is_ex ? "__newobj_ex__" : "__newobj__");
+    if (!is_ex && PyTuple_GET_SIZE(parts.arguments) == 1 &&
+        needs_more_arguments(state, parts.arguments)) {
+      return plan_reconstruction(encoder, parts, plan);
+    }
+    return plan_new_object(encoder, parts.arguments, is_ex, plan);
+  }
+  if (PyType_Check(callable) &&
+      reinterpret_cast<PyTypeObject*>(callable)->tp_new == nullptr) {
+    // As of sys.version_info, which a module has.
+    PyErr_Format(PyExc_TypeError, "cannot pickle '%.200s' object: nobody can make it",
+                 reinterpret_cast<PyTypeObject*>(callable)->tp_name);
+    throw PyError();
+  }
+  encoder.out().node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
+  plan.child(Ref::share(callable), Label::of_text(".__reduce_ex__()[0]"));
+  if (callable == reinterpret_cast<PyObject*>(&PyMethod_Type) &&
+      PyTuple_GET_SIZE(parts.arguments) == 2) {
+    plan.raw().array(2);
+    plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
+               Label::of_text(".__func__"));
+    plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 1)),
+               Label::of_text(".__self__"));
+    return;
+  }
+  plan_array(parts.arguments, 0, kArgumentsLabel, plan);
+}
+
+void describe_parts(GraphEncoder& encoder, PyObject* object, PyObject* answer,
+                    Plan& plan) {
+  const Reduced parts = take_apart(encoder, answer);
+  const int has_id = PySet_Contains(encoder.state().identified.get(), parts.callable);
+  if (has_id < 0) PyErr_Clear();  // A callable that cannot be hashed is none of ours.
+  if (has_id > 0) {
+    const Ref id = encoder.id_of(object);
+    encoder.out().node(NodeTag::kIdentified, 2);
+    write_leaf(id.get(), encoder.out());
+  }
+  plan_creation(encoder, object, parts, plan);
+  if (has_id <= 0) {
+    plan.creates();
+    plan.may_close_early(parts.setter == Py_None ? Plan::Early::kReduced
+                                                 : Plan::Early::kReducedWithSetter);
+  }
+  plan_state(parts, plan);
+  plan_items(parts, plan);
+  plan_pairs(parts, plan);
+  if (parts.setter != Py_None) {
+    plan.child(Ref::share(parts.setter), Label::of_text(".__reduce_ex__()[5]"));
+  }
+  if (has_id > 0) plan.creates();
+}
+
+// The module and the name by which an answer finds the object: the answer is a name, or
+// calls getattr for a module, which matters where modules travel by value. Null parts
+// if it takes the object apart.
+GlobalName found_by_name(GraphEncoder& encoder, PyObject* object, PyObject* answer) {
+  const State& state = encoder.state();
+  if (PyUnicode_Check(answer)) {
+    const Ref module = attribute_or_null(object, state.names.module);
+    const bool is_homeless = !module || module.get() == Py_None;
+    GlobalName name = is_homeless ? find_anywhere(state, object, answer)
+                                  : find_global(state, object, module.get(), answer);
+    if (!name.module) encoder.fail("names itself as a global that is not there");
+    return name;
+  }
+  const bool may_call_getattr = encoder.hooks().by_value != nullptr &&
+                                PyTuple_Check(answer) && PyTuple_GET_SIZE(answer) == 2;
+  if (!may_call_getattr) return {};
+  PyObject* callable = PyTuple_GET_ITEM(answer, 0);
+  PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
+  PyObject* builtins = PyModule_GetDict(state.builtins.get());
+  if (callable != raw_get(builtins, state.names.getattr.get()) ||
+      !PyTuple_Check(arguments) || PyTuple_GET_SIZE(arguments) != 2) {
+    return {};
+  }
+  PyObject* module = PyTuple_GET_ITEM(arguments, 0);
+  PyObject* path = PyTuple_GET_ITEM(arguments, 1);
+  if (!PyModule_Check(module) || !PyUnicode_Check(path)) return {};
+  return {Ref::share(module), Ref::share(path)};
+}
+
+}  // namespace
+
+void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
+                     Plan& plan) {
+  if (answer == Py_None && encoder.hooks().replace != nullptr) {
+    return encoder.out().nil();  // Dropped.
+  }
+  const GlobalName name = found_by_name(encoder, object, answer);
+  if (name.module && encoder.is_extension_by_value(name.module.get()) &&
+      encoder.is_within_code()) {
+    const Ref later = encoder.stand_in_answer(object, name.module.get(), name);
+    return describe_parts(encoder, object, later.get(), plan);
+  }
+  if (name.module && encoder.is_by_value(name.module.get())) {
+    const Ref apart = Ref::steal(PyObject_CallFunctionObjArgs(
+        encoder.state().take_global_apart.get(), object, name.path.get(),
+        encoder.hooks().by_value, nullptr));
+    return describe_parts(encoder, object, apart.get(), plan);
+  }
+  if (PyUnicode_Check(answer)) return encoder.global(name);
+  const Ref members = answer_without_class(encoder, object, answer);
+  describe_parts(encoder, object, members ? members.get() : answer, plan);
+}
+
+}  // namespace waybill::py

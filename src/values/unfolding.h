@@ -1,0 +1,77 @@
+#pragma once
+
+// What the values of a payload come to when references are followed, each time anew;
+// and the values that references mean.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "waybill/limits.h"
+#include "waybill/value.h"
+#include "wire/reader.h"
+
+namespace waybill::envelope {
+
+// What a value comes to, without the place that it stands in.
+struct Cost {
+  std::uint64_t values = 0;  // As max_unfolded counts them.
+  std::uint64_t memory = 0;
+  std::size_t height = 0;  // Containers inside each other.
+};
+
+// Of a payload that is read from its start to its end.
+class Unfolding {
+ public:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  // What references mean.
+  struct Target {
+    const data::Value* value = nullptr;  // Null while it is not complete.
+    Cost cost;
+  };
+
+  // `shared`: the positions of what references mean, by their numbers.
+  Unfolding(const std::vector<std::uint64_t>& shared, const Limits& limits);
+
+  // The number of the references that mean the value at `position`; kNone if none do.
+  std::size_t number_at(std::uint64_t position) {
+    const bool is_next = next_ != order_.size() && order_[next_].position == position;
+    return is_next ? order_[next_++].number : kNone;
+  }
+  // What stands before `position` is skipped: no reference means it.
+  void skip_to(std::uint64_t position) {
+    while (next_ != order_.size() && order_[next_].position < position) ++next_;
+  }
+
+  // Counts what is made at `offset`. False when the reader has an error:
+  // kLimitExceeded.
+  bool take(wire::Reader& reader, std::size_t offset, std::uint64_t values,
+            std::uint64_t memory);
+  // What was taken so far.
+  const Cost& spent() const { return spent_; }
+
+  // The value that references with this number mean, or none, is complete. `before`:
+  // what was spent when it began. It stays where it is.
+  void complete(std::size_t number, const data::Value& value, const Cost& before,
+                std::size_t height) {
+    if (number == kNone) return;
+    targets_[number] = {
+        &value, {spent_.values - before.values, spent_.memory - before.memory, height}};
+  }
+  const Target& target(std::size_t number) const { return targets_[number]; }
+
+ private:
+  struct Place {
+    std::uint64_t position;
+    std::size_t number;
+  };
+
+  const Limits& limits_;
+  Cost spent_;
+  std::vector<Place> order_;  // By position; passed one by one.
+  std::size_t next_ = 0;
+  std::vector<Target> targets_;  // By number.
+};
+
+}  // namespace waybill::envelope
