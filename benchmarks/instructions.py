@@ -52,6 +52,7 @@ PATHS = {
     "a task received": ("loads(data_of_task)", 200),
     "a task received and dropped": ("task = loads(data_of_dropped); del task", 200),
     "a class": ("dumps(cls)", 100),
+    "an instance and its class": ("dumps(made)", 100),
     "a class received": ("loads(data_of_class)", 100),
     "an instance": ("dumps(instances)", 20),
     "an instance received": ("loads(data_of_instances)", 20),
@@ -84,6 +85,8 @@ data_of_dropped = dumps((script.pop("clean"), ({"x": 1, "y": 2},), {}))
 exec("def held(x): return json.loads(x)", scope)
 exec("class C:\\n a = 1\\n def f(self): return json, self.a\\n g = property(f)", scope)
 cls = scope["C"]
+made = cls()
+made.x, made.y = 1, "two"
 dates = [datetime.date(2024, 1, 1) + datetime.timedelta(i) for i in range(100)]
 instances = [Point(i, str(i)) for i in range(100)]
 message = {"id": 7, "name": "task", "args": [1, 2.5, None, True], "retries": {"max": 3}}
@@ -96,7 +99,8 @@ data_of_class, data_of_dates = dumps(cls), dumps(dates)
 data_of_task = dumps((scope["held"], (1, "part"), {"retries": 3}))
 numbers = [f(i * 2**(i % 50)) for i in range(500) for f in (int, float)]
 data_of_numbers = dumps(numbers)
-for _ in range(5): dumps(bare), dumps(closure), dumps(cls), loads(data_of_gone)
+for _ in range(5): dumps(bare), dumps(closure), dumps(cls), dumps(made)
+for _ in range(5): loads(data_of_gone)
 for _ in range(5): dumps(in_script), loads(data_of_dropped)
 for _ in range(5): held = loads(data_of_held)
 for _ in range(5): task = loads(data_of_task)
