@@ -242,6 +242,17 @@ WORKS = {
         def work():
             assert waybill.dumps(value) == waybill.dumps(value)
         """,
+    "classes that are sent again": """
+        class Kept(C):
+            items, table = [1, (2,)], {"a": [json.dumps]}
+            @property
+            def p(self): return json.dumps, os.path
+            made = classmethod(lambda cls: cls(1))
+        use = lambda: (Kept, json)
+        def work():
+            assert waybill.dumps(Kept(1)) == waybill.dumps(Kept(1))
+            assert waybill.dumps(use) == waybill.dumps(use)
+        """,
     "questions": """
         value = [C(1), f, {"a": lambda: json.dumps}]
         data = waybill.dumps(value)

@@ -50,6 +50,11 @@ def cycle():
 
 def lock_in_globals(): return LOCK
 
+class Kept(Thing):
+    items, table = [1, (2,)], {"a": [3]}
+    double = property(lambda self: 2 * self.x)
+    made = classmethod(lambda cls: cls(1))
+
 GOOD = {
     "values": [None, 1.5, 2**80, "\\udc80", b"b", 1j, ..., slice(1, [2]), range(3)],
     "containers": {"a": [1, (2, {3})], frozenset("x"): bytearray(b"y")},
@@ -59,6 +64,8 @@ GOOD = {
     "cycle": cycle(),
     "class": Thing,
     "instance": [Thing(1), Thing([2])],
+    "instance of a class that is kept": Kept(1),
+    "function that names such a class": lambda: Kept,
     "reduced": [datetime.date(2024, 1, 1), collections.OrderedDict(a=1),
                 functools.partial(make, 1), Thing(1).get],
     "by reference": [json.dumps, json, xml.dom.Node, len],
