@@ -40,6 +40,8 @@ bool KeptNode::set_node(BytesView node, std::size_t base, const Memo& memo,
     ++count;
   }
   if (memo.count_from(base) != count) return false;
+  // A class that its own base refers to is begun twice, and stands where that was last.
+  if (offsets_.front() != 0) return false;
   for (const std::uint64_t position : shared) {
     const auto found = std::ranges::find(offsets_, position - base);
     if (found == offsets_.end()) return false;

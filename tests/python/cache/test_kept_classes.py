@@ -128,6 +128,8 @@ CHANGES = {
     "code of a method of a base": run("Base.size.__code__ = plain.__code__"),
     "other bases": run("Shape.__bases__ = (Part,)"),
     "a base more": run("Shape.__bases__ = (Base, Part)"),
+    "a base that refers to it": run("Base.derived = Shape"),
+    "an attribute that refers to what refers to it": run("Part.whole = [Shape]"),
     "a hook of a base": run(
         "Base.__init_subclass__ = classmethod(lambda cls, **kw: None)"
     ),
