@@ -22,7 +22,7 @@
 #include "python/decode/module_importer.h"
 #include "python/decode/plain_decoder.h"
 #include "python/discovery/code_view.h"
-#include "python/encode/kept_classes.h"
+#include "python/encode/kept_table.h"
 #include "python/runtime/compat.h"
 #include "python/sealing.h"
 
@@ -32,7 +32,7 @@ void start(State& state) {
   init_state(state);
   state.code_extra_index = code_info_index();
   PyErr_Clear();  // No index left is no failure.
-  state.kept_classes = std::make_shared<KeptClasses>();
+  forget_kept(state);
   state.received = std::make_shared<DecodeCache>();
 }
 
@@ -157,9 +157,8 @@ void use_caches(State& state, bool are_used) {
 }
 
 void clear_caches(State& state) {
-  ++state.cache_generation;
   state.known_codes.clear();
-  state.kept_classes = std::make_shared<KeptClasses>();
+  forget_kept(state);
   state.received = std::make_shared<DecodeCache>();
 }
 

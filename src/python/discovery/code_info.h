@@ -25,7 +25,7 @@ class KeptNode;  // Of the encoder.
 // What a function or class became, to be sent again, and how often the next was another
 // or could not be kept.
 struct KeptSlot {
-  std::shared_ptr<const KeptNode> kept;
+  std::shared_ptr<KeptNode> kept;
   std::uint32_t misses = 0;
 };
 

@@ -110,14 +110,15 @@ class NodeGuards::Noting : public ReachVisitor {
 
   bool name_space(PyObject* globals) {
     const std::uintptr_t key = key_of_namespace(globals);
-    if (is_seen(key)) return true;
     const Names& names = state_.names;
     PyObject* own_name = raw_get(globals, names.name.get());
+    const std::uint32_t bits = namespace_bits(state_, globals, own_name);
+    may_be_imported_ |= (bits & kMayBeImported) != 0;
+    if (is_seen(key)) return true;
     PyObject* package = raw_get(globals, names.package.get());
     if (!is_text_or_none(own_name) || !is_text_or_none(package)) return false;
     Guard guard{Guard::Kind::kNamespace};
-    guard.number = namespace_bits(state_, globals, own_name);
-    may_be_imported_ |= (guard.number & kMayBeImported) != 0;
+    guard.number = bits;
     guard.module = Ref::share(own_name);
     guard.name = Ref::share(package);
     return add(std::move(guard)) && meet(key, globals);

@@ -9,8 +9,10 @@
 //
 // Tested by tests/python/cache/test_kept_functions.py and test_kept_classes.py.
 
+#include <algorithm>
+
 #include "python/encode/graph_encoder.h"
-#include "python/encode/kept_classes.h"
+#include "python/encode/kept_table.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
 
@@ -22,25 +24,25 @@ namespace {
 // tried.
 constexpr std::uint32_t kMaxMisses = 8;
 
+// When more nodes are kept behind others, all are forgotten.
+constexpr std::uint64_t kMaxKeptSuccessors = 512;
+
 }  // namespace
 
 bool GraphEncoder::meet_kept(PyObject* object) {
   using Phase = KeptUse::Phase;
   switch (kept_.phase) {
     case Phase::kOpen:
+    case Phase::kTaken:
+    case Phase::kWritten:
       return begin_kept(object);
     case Phase::kWriting:
       if (stack_.size() > kept_.depth) return false;  // A part of the node.
       break;
-    case Phase::kTaken:
-      kept_.phase = Phase::kClosed;
-      encode_taken();
-      return false;
     case Phase::kBegun:
       kept_.phase = Phase::kClosed;
       go_on_after_first();
-      return false;
-    case Phase::kWritten:
+      break;
     case Phase::kClosed:
       break;
   }
@@ -48,16 +50,24 @@ bool GraphEncoder::meet_kept(PyObject* object) {
   return false;
 }
 
-// Where the node of this root is kept; null if it is sent for the first time.
-KeptSlot* GraphEncoder::kept_slot() {
-  PyObject* root = kept_.root.get();
-  if (PyType_Check(root)) return state_.kept_classes->find(root);
-  CodeInfo* info = kept_info(state_, kept_.code.get());
+void GraphEncoder::end_kept() {
+  const bool is_taken = kept_.phase == KeptUse::Phase::kTaken;
+  kept_.phase = KeptUse::Phase::kClosed;
+  if (is_taken) encode_taken();
+}
+
+// Where a node of the chain is kept; null if it is sent for the first time, or if the
+// node before it is.
+KeptSlot* GraphEncoder::kept_slot(std::size_t place, PyObject* key) {
+  if (place > kept_.taken) return nullptr;
+  if (place != 0) return kept_.chain[place - 1].node->successors().find(key);
+  if (PyType_Check(key)) return state_.kept_classes->find(key);
+  CodeInfo* info = kept_info(state_, key);
   return info == nullptr ? nullptr : &info->slot;
 }
 
-void GraphEncoder::note_kept_miss() {
-  KeptSlot* slot = kept_slot();
+void GraphEncoder::note_kept_miss(std::size_t place, PyObject* key) {
+  KeptSlot* slot = kept_slot(place, key);
   if (slot == nullptr) return;
   slot->kept.reset();
   ++slot->misses;
@@ -67,81 +77,95 @@ bool GraphEncoder::begin_kept(PyObject* object) {
   const bool is_class = PyType_Check(object);
   if (!is_class && !PyFunction_Check(object)) {
     // The class of such an instance comes next.
-    if (!state_of_plain(object)) kept_.phase = KeptUse::Phase::kClosed;
+    if (!state_of_plain(object)) end_kept();
     return false;
   }
-  kept_.phase = KeptUse::Phase::kClosed;
-  if (!shared_.empty()) return false;
-  if (is_class && find_by_own_name(state_, object).module) return false;
-  kept_.root = Ref::share(object);
-  if (!is_class) kept_.code = Ref::share(PyFunction_GET_CODE(object));
-  KeptSlot* slot = kept_slot();
-  if (slot == nullptr) return false;
-  // Looking may run code, in dicts with strange keys, that sends the object too.
-  if (std::shared_ptr<const KeptNode> kept = slot->kept) {
-    std::vector<MetObject> met;
-    if (can_take(*kept, object, met))
-      return take(std::move(kept), std::move(met)), true;
-    slot = kept_slot();
+  const std::size_t place = kept_.chain.size();
+  if (place == KeptUse::kMaxChain ||
+      (is_class && find_by_own_name(state_, object).module)) {
+    return end_kept(), false;
   }
-  if (slot == nullptr || slot->misses >= kMaxMisses) return false;
-  kept_.notes = KeptNode::look(state_, object);
-  if (!kept_.notes) return note_kept_miss(), false;
+  Ref key = Ref::share(is_class ? object : PyFunction_GET_CODE(object));
+  KeptSlot* slot = kept_slot(place, key.get());
+  // Looking may run code, in dicts with strange keys, that sends the object too.
+  if (std::shared_ptr<KeptNode> kept = slot == nullptr ? nullptr : slot->kept) {
+    KeptUse::Link link{Ref::share(object), std::move(key), std::move(kept)};
+    if (can_take(link)) return take(std::move(link)), true;
+    key = std::move(link.key);
+    slot = kept_slot(place, key.get());
+  }
+  const bool may_be_kept = slot != nullptr ? slot->misses < kMaxMisses
+                                           : kept_.phase == KeptUse::Phase::kWritten;
+  end_kept();
+  if (!may_be_kept) return false;
+  std::shared_ptr<KeptNode> node = KeptNode::look(state_, object, kept_.met);
+  if (!node) return note_kept_miss(place, key.get()), false;
+  kept_.chain.push_back({Ref::share(object), std::move(key), std::move(node)});
   kept_.phase = KeptUse::Phase::kWriting;
+  kept_.references.clear();
   kept_.base = out_.size();
   kept_.depth = stack_.size();
   imports().trace();
   return false;
 }
 
-bool GraphEncoder::take_class(std::shared_ptr<const KeptNode> kept, PyObject* type) {
-  std::vector<MetObject> met;
+std::shared_ptr<KeptNode> GraphEncoder::kept_class(PyObject* type) const {
+  switch (kept_.phase) {
+    case KeptUse::Phase::kOpen:
+      return state_.kept_classes->kept(type);
+    case KeptUse::Phase::kTaken:
+      return kept_.chain.back().node->successors().kept(type);
+    default:
+      return nullptr;
+  }
+}
+
+bool GraphEncoder::take_class(std::shared_ptr<KeptNode> kept, PyObject* type) {
+  KeptUse::Link link{Ref::share(type), Ref::share(type), std::move(kept)};
   freeze();
-  kept_.root = Ref::share(type);
-  if (!can_take(*kept, type, met)) return false;
+  if (!can_take(link)) return false;
   out_.node(wire::NodeTag::kNewObject, 6);
   known(key_of(type));
-  take(std::move(kept), std::move(met));
+  take(std::move(link));
   return true;
 }
 
-bool GraphEncoder::can_take(const KeptNode& kept, PyObject* root,
-                            std::vector<MetObject>& met) {
-  const auto& offsets = kept.offsets();
-  met.reserve(offsets.size());
-  bool fits = kept.fits(state_, root, met);
-  for (std::size_t i = 1; fits && i < met.size(); ++i) {
-    // Its owner has it, and so do we.
-    const bool has_one_owner = Py_REFCNT(met[i].object.get()) <= 2;
-    fits = memo_.find(met[i].key) == nullptr &&
-           (offsets[i] != KeptNode::kNowhere || has_one_owner);
+bool GraphEncoder::can_take(const KeptUse::Link& link) {
+  const KeptNode& node = *link.node;
+  const std::size_t first = kept_.met.size();
+  bool fits = shared_.size() + node.references().size() <= KeptNode::kMaxReferences &&
+              node.fits(state_, link.root.get(), kept_.met);
+  // The root may have been noted: this is where it stands.
+  for (std::size_t i = first + 1; fits && i < kept_.met.size(); ++i) {
+    fits = memo_.find(kept_.met[i].key) == nullptr;
   }
   if (fits) return true;
+  kept_.met.resize(first);
   ++state_.kept_misses;
-  note_kept_miss();
+  note_kept_miss(kept_.chain.size(), link.key.get());
   return false;
 }
 
-void GraphEncoder::take(std::shared_ptr<const KeptNode> kept,
-                        std::vector<MetObject> met) {
+void GraphEncoder::take(KeptUse::Link link) {
+  const KeptNode& node = *link.node;
   const std::size_t base = out_.size();
-  for (std::size_t i = 1; i < met.size(); ++i) {
-    if (kept->offsets()[i] == KeptNode::kNowhere) continue;
-    memo_.insert(met[i].key, base + kept->offsets()[i]);
-    keep_.push_back(std::move(met[i].object));
+  for (std::size_t i = 1; i < node.offsets().size(); ++i) {
+    memo_.insert(kept_.met[node.first() + i].key, base + node.offsets()[i]);
   }
-  for (const std::uint32_t number : kept->shared()) {
-    MemoEntry* entry = memo_.find(met[number].key);
-    shared_.push_back(entry->offset);
-    entry->reference = static_cast<std::uint32_t>(shared_.size());
+  std::size_t done = 0;
+  for (const KeptNode::Reference& one : node.references()) {
+    out_.append(node.node().subspan(done, one.position - done));
+    reference(*memo_.find(kept_.met[one.number].key));
+    done = one.position + KeptNode::kReferenceSize;
   }
-  out_.append(kept->node());
+  out_.append(node.node().subspan(done));
+  kept_.chain.push_back(std::move(link));
+  ++kept_.taken;
   kept_.phase = KeptUse::Phase::kTaken;
-  kept_.taken = std::move(kept);
   ++state_.kept_hits;
 }
 
-// Gives imports, code and namespaces what the node that was taken has of them.
+// Gives imports, code and namespaces what the nodes that were taken have of them.
 void GraphEncoder::encode_taken() {
   PyObject* const current = current_;
   const std::size_t size = out_.view().size();  // Insertions stay as they are.
@@ -150,13 +174,24 @@ void GraphEncoder::encode_taken() {
   std::vector<std::uint64_t> shared;
   std::swap(memo_, memo);
   std::swap(shared_, shared);
-  memo_.insert(key_of(kept_.root.get()), size);
-  planned(kept_.root.get(), nullptr);
-  run(depth);
+  imports().trace();
+  for (std::size_t i = 0; i < kept_.taken; ++i) {
+    PyObject* root = kept_.chain[i].root.get();
+    memo_.insert(key_of(root), size);
+    planned(root, nullptr);
+    run(depth);
+  }
   std::swap(memo_, memo);
   std::swap(shared_, shared);
   out_.truncate(size);
   current_ = current;
+}
+
+// What was kept in the middle of payloads has no sections, until it is the last.
+void GraphEncoder::end_kept_chain() {
+  if (kept_.phase != KeptUse::Phase::kTaken || taken_sections() != nullptr) return;
+  encode_taken();
+  kept_.phase = KeptUse::Phase::kWritten;
 }
 
 // What comes now is to find code, imports, namespaces and modules as they would be if
@@ -173,21 +208,49 @@ void GraphEncoder::go_on_after_first() {
 }
 
 void GraphEncoder::set_kept_node() {
+  const KeptUse::Link& link = kept_.chain.back();
   const bool is_kept = out_.insertions().empty() &&
-                       kept_.notes->set_node(out_.view().subspan(kept_.base),
-                                             kept_.base, memo_, shared_);
-  if (!is_kept) note_kept_miss();
+                       link.node->set_node(out_.view().subspan(kept_.base), kept_.base,
+                                           memo_, kept_.met, kept_.references);
+  if (!is_kept) note_kept_miss(kept_.chain.size() - 1, link.key.get());
   kept_.phase = is_kept ? KeptUse::Phase::kWritten : KeptUse::Phase::kClosed;
 }
 
 void GraphEncoder::keep(KeptSections sections) {
   kept_.phase = KeptUse::Phase::kClosed;
-  const bool is_kept = imports().can_be_repeated() &&
-                       kept_.notes->complete(state_, kept_.root.get(), imports().seen(),
-                                             std::move(sections));
-  KeptSlot* slot = kept_slot();
-  if (!is_kept || slot == nullptr) return note_kept_miss();
-  slot->kept = std::move(kept_.notes);
+  const std::vector<Ref> containers = imports().seen().containers;
+  const bool is_kept =
+      imports().can_be_repeated() &&
+      kept_.chain.back().node->set_sections(std::move(sections), imports().seen()) &&
+      still_fits(containers);
+  // A chain that is taken whole, but for its sections, stands there already.
+  const std::size_t first = std::min(kept_.taken, kept_.chain.size() - 1);
+  if (!is_kept) return note_kept_miss(first, kept_.chain[first].key.get());
+  KeptSlot* slot = kept_slot(first, kept_.chain[first].key.get());
+  for (std::size_t i = kept_.taken; slot != nullptr && i < kept_.chain.size(); ++i) {
+    slot->kept = kept_.chain[i].node;
+    if (i + 1 == kept_.chain.size()) break;
+    KeptTable& successors = slot->kept->successors();
+    PyObject* key = kept_.chain[i + 1].key.get();
+    successors.find(key);  // The first time.
+    slot = successors.find(key);
+    ++state_.kept_successors;
+  }
+  if (state_.kept_successors > kMaxKeptSuccessors) forget_kept(state_);
+}
+
+// Whether all nodes of the chain are what they were when they were looked at or taken.
+// Of what code looks into, all that can change has to be compared.
+bool GraphEncoder::still_fits(const std::vector<Ref>& containers) const {
+  std::vector<MetObject> met;
+  const auto fits = [&](const KeptUse::Link& link) {
+    return link.node->fits(state_, link.root.get(), met);
+  };
+  return std::ranges::all_of(kept_.chain, fits) &&
+         std::ranges::all_of(containers, [&](const Ref& container) {
+           return std::ranges::find(met, key_of(container.get()), &MetObject::key) !=
+                  met.end();
+         });
 }
 
 }  // namespace waybill::py

@@ -56,6 +56,8 @@ bool GraphEncoder::known(std::uintptr_t key) {
 // same. The node around is closed early then.
 void GraphEncoder::restart_node(PyObject* object) {
   restarted_ = object;
+  // What is kept has each object in one place.
+  if (kept_.phase == KeptUse::Phase::kWriting) kept_.phase = KeptUse::Phase::kClosed;
   std::size_t open = 0;
   for (const Frame& frame : stack_) {
     if (frame.kind != Frame::Kind::kPlan || frame.object.get() != object) continue;
@@ -85,7 +87,11 @@ void GraphEncoder::reference(MemoEntry& entry) {
     shared_.push_back(entry.offset);
     entry.reference = static_cast<std::uint32_t>(shared_.size());
   }
+  const std::size_t begin = out_.size();
   out_.index(ExtType::kReference, entry.reference - 1);
+  if (kept_.phase == KeptUse::Phase::kWriting) {
+    kept_.references.push_back({begin, out_.size(), entry.key});
+  }
 }
 
 void GraphEncoder::note_class(PyObject* type) {

@@ -53,6 +53,7 @@ void GraphEncoder::encode(PyObject* root) {
   walk(root, [&] {
     value(root);
     run();
+    end_kept_chain();
     if (options_.hooks.memo != nullptr) remember();
   });
   if (others_) others_->imports.finish();

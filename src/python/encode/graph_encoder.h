@@ -74,11 +74,13 @@ class GraphEncoder {
   // The other sections, where what was kept or written first is all of the payload that
   // is no plain data. Null if they are those that this encoder has filled.
   const KeptSections* taken_sections() const {
-    if (kept_.phase == KeptUse::Phase::kTaken) return &kept_.taken->sections();
+    if (kept_.phase == KeptUse::Phase::kTaken) {
+      return kept_.chain.back().node->sections();
+    }
     return kept_.phase == KeptUse::Phase::kBegun ? first_sections_ : nullptr;
   }
-  // Whether a function or class was written that seems worth to be kept; its sections
-  // are those of the payload.
+  // Whether functions or classes were written that seem worth to be kept; the sections
+  // of the last are those of the payload.
   bool is_to_be_kept() const { return kept_.phase == KeptUse::Phase::kWritten; }
   void keep(KeptSections sections);
 
@@ -314,16 +316,21 @@ class GraphEncoder {
   // Told of each object that is no plain data. True if it was written.
   bool meet_kept(PyObject* object);
   bool begin_kept(PyObject* object);
-  KeptSlot* kept_slot();
-  void note_kept_miss();
-  // Whether a node that is kept for a function or class can stand here; `met` gets what
-  // is in it.
-  bool can_take(const KeptNode& kept, PyObject* root, std::vector<MetObject>& met);
+  // Told when something comes that is not kept.
+  void end_kept();
+  void end_kept_chain();
+  KeptSlot* kept_slot(std::size_t place, PyObject* key);
+  void note_kept_miss(std::size_t place, PyObject* key);
+  // What is kept for a class that would come next; null if nothing is.
+  std::shared_ptr<KeptNode> kept_class(PyObject* type) const;
+  // Whether a kept node can stand here. Its objects are among KeptUse::met then.
+  bool can_take(const KeptUse::Link& link);
   // Writes it. The root has been noted.
-  void take(std::shared_ptr<const KeptNode> kept, std::vector<MetObject> met);
+  void take(KeptUse::Link link);
   // The same of a class, behind the head of an instance's node; false if it cannot be
   // taken, and then nothing is written.
-  bool take_class(std::shared_ptr<const KeptNode> kept, PyObject* type);
+  bool take_class(std::shared_ptr<KeptNode> kept, PyObject* type);
+  bool still_fits(const std::vector<Ref>& containers) const;
   void encode_taken();
   void go_on_after_first();
   // Told whenever an object may be complete.

@@ -4,7 +4,7 @@
 // Tested by tests/python/kinds/test_instances.py.
 
 #include "python/encode/codec.h"
-#include "python/encode/kept_classes.h"
+#include "python/encode/kept_table.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
@@ -105,10 +105,7 @@ Ref GraphEncoder::state_of_plain(PyObject* object) {
 bool GraphEncoder::instance(PyObject* object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   MemoEntry* written = memo_.find(key_of(type));
-  std::shared_ptr<const KeptNode> kept;
-  if (written == nullptr && kept_.phase == KeptUse::Phase::kOpen && shared_.empty()) {
-    kept = state_.kept_classes->kept(type);
-  }
+  std::shared_ptr<KeptNode> kept = written == nullptr ? kept_class(type) : nullptr;
   if (written == nullptr ? !kept : !written->is_created) return false;
   const Ref dict = state_of_plain(object);
   if (!dict) return false;

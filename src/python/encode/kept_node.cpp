@@ -1,10 +1,8 @@
-// Tested by tests/python/cache/test_kept_functions.py.
+// Tested by tests/python/cache/test_kept_functions.py and test_kept_classes.py.
 
 #include "python/encode/kept_node.h"
 
 #include <algorithm>
-
-#include "python/discovery/guard_looks.h"
 
 namespace waybill::py {
 
@@ -14,57 +12,39 @@ constexpr std::size_t kMaxNode = 16 << 10;
 
 }  // namespace
 
-std::unique_ptr<KeptNode> KeptNode::look(const State& state, PyObject* root) {
-  std::vector<MetObject> met;
-  auto kept = std::make_unique<KeptNode>();
+std::shared_ptr<KeptNode> KeptNode::look(const State& state, PyObject* root,
+                                         std::vector<MetObject>& met) {
+  auto kept = std::make_shared<KeptNode>();
+  kept->first_ = met.size();
   kept->guards_ = NodeGuards::note(state, root, met);
-  if (!kept->guards_) return nullptr;
-  for (const MetObject& one : met) {
-    kept->keys_.push_back({one.key, is_guarded_container(one.object.get())});
-  }
-  return kept;
+  return kept->guards_ ? kept : nullptr;
 }
 
 bool KeptNode::set_node(BytesView node, std::size_t base, const Memo& memo,
-                        const std::vector<std::uint64_t>& shared) {
+                        std::span<const MetObject> met,
+                        std::span<const WrittenReference> references) {
   if (node.size() > kMaxNode) return false;
-  std::size_t count = 0;
-  for (const Key& key : keys_) {
-    const MemoEntry* entry = memo.find(key.key);
-    if (entry == nullptr && key.is_container) {
-      offsets_.push_back(kNowhere);
-      continue;
-    }
+  for (const MetObject& one : met.subspan(first_)) {
+    const MemoEntry* entry = memo.find(one.key);
     if (entry == nullptr || entry->offset < base || !entry->is_created) return false;
     offsets_.push_back(entry->offset - base);
-    ++count;
   }
-  if (memo.count_from(base) != count) return false;
-  // A class that its own base refers to is begun twice, and stands where that was last.
-  if (offsets_.front() != 0) return false;
-  for (const std::uint64_t position : shared) {
-    const auto found = std::ranges::find(offsets_, position - base);
-    if (found == offsets_.end()) return false;
-    shared_.push_back(static_cast<std::uint32_t>(found - offsets_.begin()));
+  if (memo.count_from(base) != offsets_.size()) return false;
+  for (const WrittenReference& one : references) {
+    const auto found = std::ranges::find(met, one.key, &MetObject::key);
+    if (found == met.end() || one.end - one.begin != kReferenceSize) return false;
+    const auto number = static_cast<std::size_t>(found - met.begin());
+    references_.push_back({one.begin - base, number});
   }
   node_.assign(node.begin(), node.end());
-  keys_ = {};
   return true;
 }
 
-bool KeptNode::complete(const State& state, PyObject* root, SeenWorld seen,
-                        KeptSections sections) {
-  if (node_.empty() || sections.size() > kMaxNode) return false;
-  const std::vector<Ref> containers = std::move(seen.containers);
+bool KeptNode::set_sections(KeptSections sections, SeenWorld seen) {
+  if (sections.size() > kMaxNode) return false;
   guards_->note(std::move(seen));
   sections_ = std::move(sections);
-  std::vector<MetObject> met;
-  if (!fits(state, root, met)) return false;
-  // Of what code looks into, all that can change is compared.
-  return std::ranges::all_of(containers, [&](const Ref& container) {
-    return std::ranges::find(met, key_of(container.get()), &MetObject::key) !=
-           met.end();
-  });
+  return true;
 }
 
 }  // namespace waybill::py

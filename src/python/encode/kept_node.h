@@ -1,19 +1,27 @@
 #pragma once
 
-// The encode cache: what a function or class by value became when it was the first in a
-// payload that is no plain data, kept with a guard for everything in the program that
-// the node depends on. A later payload takes the node as it is if each guard still
-// holds, wherever in the payload the function or class stands.
+// The encode cache: what a function or class by value became, kept with a guard for
+// everything in the program that the node depends on. A later payload takes the node as
+// it is if each guard still holds.
+//
+// A node names modules and code by their numbers in the payload, so it is kept for
+// where it stood: first of all that is no plain data, or behind a node that is kept
+// itself. What a program sends again and again – a task, a task with an object, objects
+// of several classes – so becomes a chain of nodes, with plain data in between.
+// References are written anew: what they mean, plain data may refer to as well.
 
 #include <Python.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "python/discovery/node_guards.h"
 #include "python/encode/kept_sections.h"
+#include "python/encode/kept_table.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
@@ -21,69 +29,95 @@
 
 namespace waybill::py {
 
-// Keeps no module, class, function or dict alive. Immutable once it is complete.
+// A reference that was written: where, and the key of the object that it means.
+struct WrittenReference {
+  std::size_t begin, end;
+  std::uintptr_t key;
+};
+
+// Keeps no module, class, function or dict alive. Node, guards and references do not
+// change once they are set.
 class KeptNode {
  public:
-  // Notes what a function or class reaches; see NodeGuards. Null if it cannot be kept.
-  static std::unique_ptr<KeptNode> look(const State& state, PyObject* root);
+  // References of this size mean one of the first 256 shared objects.
+  static constexpr std::size_t kReferenceSize = 3;
+  static constexpr std::size_t kMaxReferences = 256;
+  static constexpr std::size_t kMaxSuccessors = 8;
 
-  // Whether it would become the same node; `met` gets the objects of the node in the
-  // order of offsets(). See NodeGuards::hold().
+  // Notes what a function or class reaches; see NodeGuards. `met` has the objects of
+  // the nodes before it, and gets those that it adds. Null if it cannot be kept.
+  static std::shared_ptr<KeptNode> look(const State& state, PyObject* root,
+                                        std::vector<MetObject>& met);
+
+  // Whether it would become the same node behind the same nodes, whose objects `met`
+  // has; gets those that it adds, in the order of offsets(). See NodeGuards::hold().
   bool fits(const State& state, PyObject* root, std::vector<MetObject>& met) const {
-    return guards_->hold(state, root, met);
+    return met.size() == first_ && guards_->hold(state, root, met);
   }
 
   // The node, as it was written at `base`; the objects that the memo of the encoder
-  // noted in it must be those that look() found, but for containers that had one owner.
-  // `shared`: where the payload's references lead, all into the node. False if the node
-  // cannot be kept.
+  // noted in it must be those that look() found. `references`: those within the node.
+  // False if the node cannot be kept.
   bool set_node(BytesView node, std::size_t base, const Memo& memo,
-                const std::vector<std::uint64_t>& shared);
-  // The end of what is to be kept; `sections` are those of an envelope that holds this
-  // node and plain data besides. False if it is too much, or has changed since look().
-  bool complete(const State& state, PyObject* root, SeenWorld seen,
-                KeptSections sections);
+                std::span<const MetObject> met,
+                std::span<const WrittenReference> references);
 
   BytesView node() const { return node_; }
-  // Where each object of the node stands in it; kNowhere for a container that nothing
-  // but its owner had, which the rest of the payload cannot refer to.
-  static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+  // How many objects the nodes before it have.
+  std::size_t first() const { return first_; }
+  // Where each object that it adds stands in it.
   const std::vector<std::uint64_t>& offsets() const { return offsets_; }
-  // The objects that references within the node mean, by their numbers in offsets().
-  const std::vector<std::uint32_t>& shared() const { return shared_; }
-  const KeptSections& sections() const { return sections_; }
+
+  struct Reference {
+    std::size_t position;  // Where in the node it is written,
+    std::size_t number;    // and which of the chain's objects it means.
+  };
+  const std::vector<Reference>& references() const { return references_; }
+
+  // The sections of an envelope that holds this node, those before it and plain data
+  // besides; null if none has been written.
+  const KeptSections* sections() const { return sections_ ? &*sections_ : nullptr; }
+  // Sets them, and what was looked up for them besides the values that are guarded.
+  // False if they are too large.
+  bool set_sections(KeptSections sections, SeenWorld seen);
+
+  // The nodes that were kept behind this one.
+  KeptTable& successors() { return successors_; }
 
  private:
   std::unique_ptr<NodeGuards> guards_;
-  struct Key {
-    std::uintptr_t key;
-    bool is_container;
-  };
-  std::vector<Key> keys_;  // Until the node is set: of the objects noted.
+  std::size_t first_ = 0;
   std::vector<std::uint8_t> node_;
   std::vector<std::uint64_t> offsets_;
-  std::vector<std::uint32_t> shared_;
-  KeptSections sections_;
+  std::vector<Reference> references_;
+  std::optional<KeptSections> sections_;
+  KeptTable successors_{kMaxSuccessors};
 };
 
-// What an encoder has to do with the encode cache. A function or class is kept, and
-// taken, where it is the first object of a payload that is no plain data, nor an
-// instance of that class: so it begins the manifest and the code section.
+// What an encoder has to do with the encode cache.
 struct KeptUse {
+  static constexpr std::size_t kMaxChain = 8;
+
   enum class Phase : std::uint8_t {
     kOpen,     // There was plain data alone.
     kWriting,  // A node is written that is to be kept.
     kWritten,  // It was, and all else is plain data.
     kTaken,    // What was kept was taken, and all else is plain data.
     kBegun,    // Another encoder wrote the beginning, and all else is plain data.
-    kClosed,   // Nothing of a cache is in this payload.
+    kClosed,   // Nothing more of a cache is in this payload.
   };
+  struct Link {
+    Ref root, key;  // A class, or a function and its code.
+    std::shared_ptr<KeptNode> node;
+  };
+
   Phase phase = Phase::kClosed;
-  Ref root, code;                   // A function with its code, or a class.
-  std::unique_ptr<KeptNode> notes;  // kWriting, kWritten.
-  std::shared_ptr<const KeptNode> taken;
-  std::size_t base = 0;   // Where the node begins,
-  std::size_t depth = 0;  // and the size of the stack below it.
+  std::vector<Link> chain;     // First those that were taken, then those written.
+  std::size_t taken = 0;       // So many were taken.
+  std::vector<MetObject> met;  // The objects of all of them.
+  std::vector<WrittenReference> references;  // kWriting: of the node.
+  std::size_t base = 0;                      // Where the node begins,
+  std::size_t depth = 0;                     // and the size of the stack below it.
 };
 
 }  // namespace waybill::py

@@ -16,7 +16,7 @@
 namespace waybill::py {
 
 class DecodeCache;
-class KeptClasses;
+class KeptTable;
 
 // Interned strings that are looked up on every call.
 struct Names {
@@ -100,12 +100,14 @@ struct State {
   // Functions and classes that were sent as they were kept, and those that were kept
   // and had changed.
   std::uint64_t kept_hits = 0, kept_misses = 0;
+  // Nodes that were kept behind others since all were forgotten.
+  std::uint64_t kept_successors = 0;
   // Payloads whose known nodes were not read again, and all others that looked.
   std::uint64_t received_hits = 0, received_misses = 0;
   // Raised when the caches are emptied: what was kept on code objects is of one.
   std::uint64_t cache_generation = 0;
   // What speeds up what comes again; none of it changes what anything means.
-  std::shared_ptr<KeptClasses> kept_classes;
+  std::shared_ptr<KeptTable> kept_classes;
   std::shared_ptr<DecodeCache> received;
   mutable InternTable intern_table;
   mutable KnownCodes known_codes;

@@ -1,0 +1,57 @@
+// Tested by tests/python/cache/test_kept_classes.py.
+
+#include "python/encode/kept_table.h"
+
+#include "python/encode/kept_node.h"
+#include "python/runtime/compat.h"
+
+namespace waybill::py {
+
+namespace {
+
+constexpr std::size_t kMaxClasses = 256;
+
+}  // namespace
+
+void forget_kept(State& state) {
+  ++state.cache_generation;
+  state.kept_successors = 0;
+  state.kept_classes = std::make_shared<KeptTable>(kMaxClasses);
+}
+
+std::shared_ptr<KeptNode> KeptTable::kept(PyObject* key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : found->second.slot.kept;
+}
+
+KeptSlot* KeptTable::find(PyObject* key) {
+  bool is_new = false;
+  Entry& found = entry(key, is_new);
+  return is_new ? nullptr : &found.slot;
+}
+
+bool KeptTable::is_plain(PyTypeObject* type) const {
+  const auto found = entries_.find(reinterpret_cast<PyObject*>(type));
+  return found != entries_.end() && found->second.plain_version != 0 &&
+         found->second.plain_version == type_version(type) &&
+         weakly_referenced(found->second.key.get()).get() == found->first;
+}
+
+void KeptTable::note_plain(PyTypeObject* type) {
+  bool is_new = false;
+  entry(reinterpret_cast<PyObject*>(type), is_new).plain_version = type_version(type);
+}
+
+KeptTable::Entry& KeptTable::entry(PyObject* key, bool& is_new) {
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) {
+    if (weakly_referenced(found->second.key.get()).get() == key) return found->second;
+    entries_.erase(found);
+  }
+  is_new = true;
+  if (entries_.size() == most_) entries_.clear();
+  Ref reference = Ref::steal(PyWeakref_NewRef(key, nullptr));
+  return entries_.emplace(key, Entry{std::move(reference), {}}).first->second;
+}
+
+}  // namespace waybill::py
