@@ -190,7 +190,7 @@ void GraphEncoder::encode_taken() {
 // What was kept in the middle of payloads has no sections, until it is the last.
 void GraphEncoder::end_kept_chain() {
   if (kept_.phase != KeptUse::Phase::kTaken || taken_sections() != nullptr) return;
-  encode_taken();
+  end_kept();
   kept_.phase = KeptUse::Phase::kWritten;
 }
 
