@@ -20,8 +20,8 @@ SKIPPED = 77
 #: bytes and not about interpreters, or make sub-interpreters themselves.
 FILES = """
 functions methods classes instances instances_received known_classes known_codes
-known_nodes received_functions kept_functions kept_classes code_cache sharing values
-reduce reduce_protocol reduced_received kinds_buffers kinds_callables kinds_containers
+known_nodes received_functions kept_functions code_cache sharing values reduce
+reduce_protocol reduced_received kinds_buffers kinds_callables kinds_containers
 kinds_ctypes kinds_iterators kinds_typing kinds_values by_value replacements pickler
 streams
 """.split()

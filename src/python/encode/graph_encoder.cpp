@@ -184,22 +184,6 @@ bool GraphEncoder::container(PyObject* object) {
   return set(object, type == &PySet_Type ? NodeTag::kSet : NodeTag::kFrozenSet);
 }
 
-bool GraphEncoder::set(PyObject* object, NodeTag tag) {
-  const Ref items = elements_of(object);
-  out_.node(tag, static_cast<std::size_t>(PyTuple_GET_SIZE(items.get())));
-  std::vector<std::string> elements;
-  if (sorted_plain(items.get(), elements, nullptr, kElementDepth)) {
-    for (const std::string& element : elements) out_.append(bytes_of(element));
-    return false;
-  }
-  // Errors name it, whatever becomes of the container that it is in.
-  keep_.push_back(Ref::share(object));
-  freeze();
-  Ref ordered = sorted_elements(state_, infos(), items);
-  stack_.push(Frame::Kind::kTuple, ordered.get(), PyTuple_GET_SIZE(ordered.get()));
-  return true;
-}
-
 bool GraphEncoder::other(PyObject* object) {
   freeze();
   if (kept_.phase != KeptUse::Phase::kClosed && meet_kept(object)) return true;
