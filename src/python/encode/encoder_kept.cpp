@@ -133,6 +133,7 @@ bool GraphEncoder::take_class(std::shared_ptr<KeptNode> kept, PyObject* type) {
 bool GraphEncoder::can_take(const KeptUse::Link& link) {
   const KeptNode& node = *link.node;
   const std::size_t first = kept_.met.size();
+  kept_.met.reserve(first + node.offsets().size());
   bool fits = shared_.size() + node.references().size() <= KeptNode::kMaxReferences &&
               node.fits(state_, link.root.get(), kept_.met);
   // The root may have been noted: this is where it stands.
