@@ -1,13 +1,13 @@
 // The encoder's side of the encode cache: when a function or class is kept, and when
 // what was kept is taken.
 //
-// A kept node has the numbers of modules, code and references that it has where nothing
-// came before it. So it is taken only where there was plain data alone, and the
-// manifest and the code section are its own then. When anything else follows, the
-// root of the node is encoded once more the general way, to nowhere: then manifest and
-// code section are what they would be, and the bytes that were taken are right.
+// Where nothing but plain data follows, manifest and code section are those that were
+// kept with the last node of the chain. When anything else follows, the roots of the
+// nodes are encoded once more the general way, to nowhere: then manifest and code
+// section are what they would be, and the bytes that were taken are right.
 //
-// Tested by tests/python/cache/test_kept_functions.py and test_kept_classes.py.
+// Tested by tests/python/cache/test_kept_functions.py, test_kept_classes.py and
+// test_kept_chains.py.
 
 #include <algorithm>
 

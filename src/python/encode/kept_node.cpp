@@ -41,6 +41,7 @@ bool KeptNode::set_node(BytesView node, std::size_t base, const Memo& memo,
 }
 
 bool KeptNode::set_sections(KeptSections sections, SeenWorld seen) {
+  if (sections_) return true;
   if (sections.size() > kMaxNode) return false;
   guards_->note(std::move(seen));
   sections_ = std::move(sections);

@@ -77,8 +77,8 @@ class KeptNode {
   // The sections of an envelope that holds this node, those before it and plain data
   // besides; null if none has been written.
   const KeptSections* sections() const { return sections_ ? &*sections_ : nullptr; }
-  // Sets them, and what was looked up for them besides the values that are guarded.
-  // False if they are too large.
+  // Sets them, unless another thread has, and what was looked up for them besides the
+  // values that are guarded. False if they are too large.
   bool set_sections(KeptSections sections, SeenWorld seen);
 
   // The nodes that were kept behind this one.
