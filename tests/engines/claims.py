@@ -15,6 +15,9 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 
+#: Ten thousand tasks of Ray take 7 on two processors, and 280 beside the sanitizers.
+SECONDS = 900
+
 
 def claims_of(program):
     """The names of the claims in a program, without running it."""
@@ -35,7 +38,7 @@ def run_program(program, folder, **environment):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        timeout=300,
+        timeout=SECONDS,
     )
     assert done.returncode == 0, done.stdout[-10_000:]
     return json.loads(answers.read_text(encoding="utf-8")), done.stdout
