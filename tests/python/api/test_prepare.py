@@ -139,7 +139,7 @@ CHANGES = {
     "a helper's global": ("task", lambda s: setattr(s, "scale", 99)),
     "defaults": ("task", lambda s: setattr(s.task, "__defaults__", (5, 6))),
     "keyword defaults": ("task", lambda s: s.task.__kwdefaults__.update(z=9)),
-    "annotations": ("task", lambda s: s.task.__annotations__.update(z=int)),
+    "annotations": ("task", lambda s: setattr(s.task, "__annotations__", {"z": int})),
     "an attribute": ("task", lambda s: setattr(s.task, "mark", 1)),
     "the code": ("task", lambda s: setattr(s.task, "__code__", s.bare.__code__)),
     "a cell": ("step", set_cell),

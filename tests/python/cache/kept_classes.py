@@ -1,5 +1,7 @@
 """Classes that are sent again, and all that can change in them."""
 
+import sys
+
 WORLD = """
 import collections, math, types
 from os.path import join, split
@@ -21,8 +23,7 @@ class Part:
 class Shape(Base):
     "A shape."
     name, sizes, table = "shape", [1, (2, 3)], {"x": 1, "y": [2.5]}
-    part: "text" = Part
-    limit: int = 7
+    {annotated}
     def __init__(self, x=1): self.x, self.y = x, join
     def area(self): return super().area() + math.floor(self.x)
     def norm(self, *, of=(1, 2)): return collections.abc.Mapping, Part, TABLE["a"], of
@@ -42,9 +43,18 @@ def use(x): return Shape(x).area() + Part.weight + TABLE["b"][0]
 """
 
 
+#: From 3.14 on a class with annotations has code for them, and is not kept.
+ANNOTATED = (
+    "part, limit = Part, 7"
+    if sys.version_info >= (3, 14)
+    else "part: 'text' = Part; limit: int = 7"
+)
+
+
 def world(**scope):
     scope = {"__name__": "nowhere", **scope}
-    exec(compile(WORLD, "<world>", "exec"), scope)
+    text = WORLD.replace("{annotated}", ANNOTATED)
+    exec(compile(text, "<world>", "exec"), scope)
     return scope
 
 
