@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
 
 namespace waybill::py {
 
