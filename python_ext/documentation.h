@@ -107,8 +107,10 @@ inline constexpr char kCacheInfoDoc[] = R"(cache_info($module, /)
 What the caches hold and how often they served: a dict of dicts of int.
 
 functions
-    Functions by value that were sent again: "hits" went as they were kept, "misses" had
-    changed. What is kept dies with the code object, and is 32 KiB at most for each.
+    Functions and classes by value that were sent again: "hits" went as they were kept,
+    "misses" had changed. What is kept of a function dies with its code object; 256
+    classes are held at most, and 512 functions and classes that came behind others. Each
+    is 32 KiB at most.
 received
     Payloads that came before, or begin as one did: "hits" have functions and classes that
     were not read again, "misses" are all others. 256 entries of 32 KiB at most are held,

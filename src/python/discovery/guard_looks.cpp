@@ -74,8 +74,8 @@ std::uint32_t namespace_bits(const State& state, PyObject* globals, PyObject* na
     return is_package;
   }
   PyObject* spec = raw_get(globals, state.names.spec.get());
-  const bool may_be_imported =
-      (spec != nullptr && spec != Py_None) || module_of_dict(state, globals) != nullptr;
+  if (spec != nullptr && spec != Py_None) return is_package | kMayBeImported;
+  const bool may_be_imported = module_of_dict(state, globals) != nullptr;
   return is_package | is_of_made_up_module(state, globals) << 1 |
          may_be_imported * kMayBeImported;
 }

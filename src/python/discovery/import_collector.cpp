@@ -173,8 +173,8 @@ void ImportCollector::note_look(PyObject* object) {
     return;
   }
   if (PyList_CheckExact(object) || PyDict_CheckExact(object)) {
-    if (seen_.containers.size() == kMaxSeen) return note_other();
-    return seen_.containers.push_back(Ref::share(object));
+    if (seen_containers_.size() == kMaxSeen) return note_other();
+    return seen_containers_.push_back(Ref::share(object));
   }
   if (!PyType_Check(object) || seen_.types.size() == kMaxSeen) return note_other();
   auto* type = reinterpret_cast<PyTypeObject*>(object);

@@ -71,7 +71,6 @@ struct SeenType {
 struct SeenWorld {
   std::vector<SeenStep> steps;
   std::vector<SeenType> types;
-  std::vector<Ref> containers;  // Lists and dicts that were looked into.
 };
 
 class ImportCollector {
@@ -132,6 +131,8 @@ class ImportCollector {
   void trace() { traces_ = true; }
   bool can_be_repeated() const { return traces_ && can_be_repeated_; }
   const SeenWorld& seen() const { return seen_; }
+  // Lists and dicts that code was seen to look into: what is kept has to compare them.
+  const std::vector<Ref>& seen_containers() const { return seen_containers_; }
 
   // ---- For FunctionFlow ----------------------------------------------------------
 
@@ -196,6 +197,7 @@ class ImportCollector {
   bool traces_ = false;
   bool can_be_repeated_ = true;
   SeenWorld seen_;
+  std::vector<Ref> seen_containers_;
 };
 
 }  // namespace waybill::py

@@ -383,7 +383,7 @@ std::unique_ptr<NodeGuards> NodeGuards::note(const State& state, PyObject* root,
 
 bool NodeGuards::hold(const State& state, PyObject* root,
                       std::vector<MetObject>& met) const {
-  if (generation_ != state.cache_generation) return false;
+  if (!is_current(state)) return false;
   Comparing comparing(state, *this, met);
   if (!walk_reach(state, root, comparing) || !comparing.is_at_end()) return false;
   return std::ranges::all_of(seen_.types, is_unchanged) &&

@@ -24,6 +24,10 @@ class NodeGuards {
   // refer to. Null if something there cannot be compared later, or if it is too much.
   static std::unique_ptr<NodeGuards> note(const State& state, PyObject* root,
                                           std::vector<MetObject>& met);
+  // Whether the caches have not been emptied since.
+  bool is_current(const State& state) const {
+    return generation_ == state.cache_generation;
+  }
   // What was looked up besides.
   void note(SeenWorld seen) { seen_ = std::move(seen); }
 

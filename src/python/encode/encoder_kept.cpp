@@ -63,7 +63,10 @@ KeptSlot* GraphEncoder::kept_slot(std::size_t place, PyObject* key) {
   if (place != 0) return kept_.chain[place - 1].node->successors().find(key);
   if (PyType_Check(key)) return state_.kept_classes->find(key);
   CodeInfo* info = kept_info(state_, key);
-  return info == nullptr ? nullptr : &info->slot;
+  if (info == nullptr) return nullptr;
+  // Tables are emptied with the caches; what is kept on code is found here.
+  if (info->slot.kept && !info->slot.kept->is_current(state_)) info->slot = {};
+  return &info->slot;
 }
 
 void GraphEncoder::note_kept_miss(std::size_t place, PyObject* key) {
@@ -219,11 +222,10 @@ void GraphEncoder::set_kept_node() {
 
 void GraphEncoder::keep(KeptSections sections) {
   kept_.phase = KeptUse::Phase::kClosed;
-  const std::vector<Ref> containers = imports().seen().containers;
   const bool is_kept =
       imports().can_be_repeated() &&
       kept_.chain.back().node->set_sections(std::move(sections), imports().seen()) &&
-      still_fits(containers);
+      still_fits(imports().seen_containers());
   // A chain that is taken whole, but for its sections, stands there already.
   const std::size_t first = std::min(kept_.taken, kept_.chain.size() - 1);
   if (!is_kept) return note_kept_miss(first, kept_.chain[first].key.get());

@@ -49,6 +49,9 @@ class KeptNode {
   static std::shared_ptr<KeptNode> look(const State& state, PyObject* root,
                                         std::vector<MetObject>& met);
 
+  // False once the caches have been emptied: it never fits again.
+  bool is_current(const State& state) const { return guards_->is_current(state); }
+
   // Whether it would become the same node behind the same nodes, whose objects `met`
   // has; gets those that it adds, in the order of offsets(). See NodeGuards::hold().
   bool fits(const State& state, PyObject* root, std::vector<MetObject>& met) const {

@@ -2,7 +2,6 @@
 
 #include "python/encode/kept_table.h"
 
-#include "python/encode/kept_node.h"
 #include "python/runtime/compat.h"
 
 namespace waybill::py {

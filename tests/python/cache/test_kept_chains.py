@@ -4,11 +4,13 @@ What caches that are off give is what counts.
 """
 
 import decimal
+import gc
+import weakref
 
 import pytest
 import waybill
-from kept_classes import CHANGES, outcome, world
-from kept_nodes import dumps_without_caches, hits_of_caches
+from kept_classes import CHANGES, demand_same_after, world
+from kept_nodes import dumps_without_caches, hits_of_caches, is_taken, nodes_taken
 
 
 class Link:
@@ -53,19 +55,11 @@ def nested(w):
     return shape
 
 
-def chain_is_taken(make, *arguments):
-    for _ in range(4):
-        waybill.dumps(make(*arguments))
-    hits = hits_of_caches()
-    waybill.dumps(make(*arguments))
-    return hits_of_caches() - hits
-
-
 @pytest.mark.parametrize("make", CHAINS.values(), ids=CHAINS)
 def test_a_chain_that_is_sent_again_is_taken_link_by_link(make):
     w = world()
 
-    assert chain_is_taken(make, w) >= 1 + (make is not CHAINS[REACHED])
+    assert nodes_taken(make, w) >= 1 + (make is not CHAINS[REACHED])
 
     assert waybill.dumps(make(w)) == dumps_without_caches(make(w))
     assert isinstance(waybill.loads(waybill.dumps(make(w))), type(make(w)))
@@ -78,16 +72,9 @@ REACHED = "a class behind one that reaches it"
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_whatever_a_chain_depends_on_shows_at_once(change, make):
     w = world()
-    assert chain_is_taken(make, w)
+    assert nodes_taken(make, w)
 
-    change(w)
-
-    try:
-        obj = make(w)
-    except (TypeError, AttributeError):
-        pytest.skip("no such instance can be made")
-    for _ in range(3):
-        assert outcome(waybill.dumps, obj) == outcome(dumps_without_caches, obj)
+    demand_same_after(change, make, w)
 
 
 @pytest.mark.parametrize("first", CHAINS.values(), ids=CHAINS)
@@ -105,9 +92,9 @@ def test_chains_that_begin_alike_do_not_mix(first, second):
     [decimal.Decimal(1), len, world, {1, "two"}, [[]] * 2, b"x" * 200_000],
     ids=["an instance", "a builtin", "a function by name", "a set", "data", "bytes"],
 )
-def test_what_was_kept_in_a_chain_is_taken_where_that_ends_early(other):
+def test_what_was_kept_in_a_nodes_taken_where_that_ends_early(other):
     w = world()
-    assert chain_is_taken(CHAINS["a task with objects"], w) == 2
+    assert nodes_taken(CHAINS["a task with objects"], w) == 2
 
     for obj in (w["use"], (w["use"], (w["Shape"](),), {}), w["use"]):
         for _ in range(3):
@@ -130,7 +117,7 @@ def test_a_chain_has_no_more_links_than_are_kept():
         data = waybill.dumps(chain)
 
     assert data == dumps_without_caches(chain)
-    assert chain_is_taken(lambda: chain) <= 8
+    assert nodes_taken(lambda: chain) <= 8
 
 
 def test_more_references_than_are_numbered_in_one_byte_are_right():
@@ -150,6 +137,27 @@ def test_more_chains_than_are_kept_are_all_sent():
 
     for _ in range(3):
         assert [waybill.dumps(pair) for pair in pairs] == expected
+
+
+def test_what_code_looks_into_is_not_kept_alive():
+    w = world()
+    w["TABLE"]["a"] = w["Plain"]
+    assert is_taken(w["use"])
+    watched, code = weakref.ref(w["Plain"]), w["use"].__code__
+
+    w.clear()
+    gc.collect()
+
+    assert watched() is None
+    assert code.co_name == "use"  # What is kept of the function is kept on its code.
+
+
+def test_what_was_forgotten_many_times_is_kept_again():
+    w = world()
+    for _ in range(20):
+        assert is_taken(w["use"])
+        assert is_taken(w["Shape"])
+        waybill.clear_caches()
 
 
 def test_a_chain_of_closures_of_one_code_is_right():
