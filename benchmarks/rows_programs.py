@@ -17,6 +17,7 @@ WORKS = {
     "functions": "functions of the script",
     "bare_functions": "a bare function, 2 chains",
     "instances": "instances of a class of the script",
+    "graphs": "objects of three classes of the script",
 }
 
 

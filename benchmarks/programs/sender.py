@@ -62,6 +62,30 @@ class Point:
         return math.hypot(self.x, self.y)
 
 
+class Customer:
+    def __init__(self, name):
+        self.name = name
+
+
+class Item:
+    def __init__(self, price):
+        self.price = price
+
+    def rounded(self):
+        return floor(self.price)
+
+
+class Order:
+    limits = {"items": 100}
+
+    def __init__(self, number):
+        self.customer = Customer(f"customer {number}")
+        self.items = [Item(number + 0.5), Item(2)]
+
+    def total(self):
+        return sum(item.rounded() for item in self.items)
+
+
 ROWS = [{"x": number, "y": 2 * number} for number in range(3)]
 
 
@@ -95,9 +119,21 @@ def instances(count):
     return [Point(n, n + 1) for n in range(count)]
 
 
+def graphs(count):
+    """Objects that hold objects of two other classes."""
+    return [Order(n) for n in range(count)]
+
+
 WORKS = {
     work.__name__: work
-    for work in (tasks, tasks_with_helpers, functions, bare_functions, instances)
+    for work in (
+        tasks,
+        tasks_with_helpers,
+        functions,
+        bare_functions,
+        instances,
+        graphs,
+    )
 }
 
 

@@ -12,13 +12,6 @@ namespace waybill::py {
 
 namespace {
 
-// Everything up to the first dot.
-Ref first_part(PyObject* name) {
-  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
-  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, 1);
-  return dot < 0 ? Ref::share(name) : Ref::steal(PyUnicode_Substring(name, 0, dot));
-}
-
 Ref join(PyObject* package, PyObject* name) {
   if (PyUnicode_GET_LENGTH(name) == 0) return Ref::share(package);
   if (PyUnicode_GET_LENGTH(package) == 0) return Ref::share(name);

@@ -30,9 +30,7 @@ Ref lazy_module_name(const State& state, PyObject* placeholder) {
   if (!target.module) return {};
   PyObject* name = target.module.get();
   if (target.attribute) return dotted(name, target.attribute.get());
-  const Py_ssize_t dot =
-      PyUnicode_FindChar(name, '.', 0, PyUnicode_GET_LENGTH(name), 1);
-  return dot > 0 ? Ref::steal(PyUnicode_Substring(name, 0, dot)) : target.module;
+  return first_part(name);
 }
 
 // How the code comes to a value: "xml.dom".

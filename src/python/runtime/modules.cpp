@@ -64,6 +64,12 @@ Ref parent_of(PyObject* name) {
   return Ref::steal(PyUnicode_Substring(name, 0, dot));
 }
 
+Ref first_part(PyObject* name) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
+  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, 1);
+  return dot < 0 ? Ref::share(name) : Ref::steal(PyUnicode_Substring(name, 0, dot));
+}
+
 bool has_name_or_parent(PyObject* names, PyObject* name) {
   for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {
     const int found = PySet_Contains(names, part.get());

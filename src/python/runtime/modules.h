@@ -42,6 +42,8 @@ Ref dotted(PyObject* package, PyObject* name);
 
 // `name` without its last part; null if it has only one.
 Ref parent_of(PyObject* name);
+// `name` up to its first dot.
+Ref first_part(PyObject* name);
 
 bool is_main(const State& state, PyObject* name);
 
