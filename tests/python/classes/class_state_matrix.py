@@ -109,6 +109,10 @@ def members(a, b, c, w):
     )
 
 
+#: So many plays meet the same two processes; of more, a fork would copy too much.
+PLAYS = 40
+
+
 class Stage:
     """A home and a fresh worker for many plays, and a new namespace for each."""
 
@@ -119,6 +123,10 @@ class Stage:
     def _begin(self):
         self._home, self._worker = fresh(), fresh()
 
+    def _begin_again(self):
+        self.close()
+        self._begin()
+
     def close(self):
         self._home.close()
         self._worker.close()
@@ -126,6 +134,8 @@ class Stage:
     def play(self, row, who, worker_is, *, caches):
         """What is read at the worker after each of three arrivals."""
         self._plays += 1
+        if self._plays % PLAYS == 0:
+            self._begin_again()
         name = f"play {self._plays}"
         home = self._home.other(name)
         home.do(f"{IMPORTS}\nwaybill.configure(caches={caches})\n")
@@ -146,8 +156,7 @@ class Stage:
             return self._arrivals(home, worker, row, who, caches, what, options)
         except AssertionError:
             # One of them has died: the next play needs others.
-            self.close()
-            self._begin()
+            self._begin_again()
             raise
         finally:
             if worker_is != "fresh":

@@ -10,15 +10,22 @@ classes travel by value, and it stays as long as the process. `place.fork()` is 
 namespace in a child, `place.other()` an empty one in the same process. What a process
 answers is plain data; an exception there is a PlaceError here.
 
-The file is both ends: the tests import it, each process runs it.
+A fresh process is a child of a nursery, an interpreter that has run this file and not
+yet imported waybill. To fork it takes a third of the time that another one would need
+to start.
+
+The file is both ends: the tests import it, each nursery runs it.
 """
 
+import functools
+import itertools
 import marshal
 import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 import traceback
 from contextlib import contextmanager
 
@@ -76,9 +83,9 @@ class Place:
 
 
 class _Process:
-    def __init__(self, connection, popen=None):
+    def __init__(self, connection, end=None):
         self._connection = connection
-        self._popen = popen
+        self._end = end  # Waits for its end, and gives its exit status.
         self.children = []
 
     def ask(self, request):
@@ -86,41 +93,62 @@ class _Process:
         return self._answer()
 
     def fork(self):
-        mine, its = _pair()
-        with its:
-            _write(self._connection, ("fork",))
-            socket.send_fds(self._connection, [b"f"], [its.fileno()])
-            self._answer()
-        child = _Process(mine)
+        child, _ = self._forked()
         self.children.append(child)
-        child._answer()
+        return child
+
+    def bear(self):
+        """A child that is waited for when it is closed."""
+        child, number = self._forked()
+        child._end = functools.partial(self.ask, ("wait", number))
         return child
 
     def close(self):
         self._connection.close()
         for child in self.children:
             child.close()
-        if self._popen is not None:
-            self._popen.wait(SECONDS)
-            self._popen = None
+        self._status()
+
+    def _forked(self):
+        mine, its = _pair()
+        with its:
+            _write(self._connection, ("fork",))
+            socket.send_fds(self._connection, [b"f"], [its.fileno()])
+            number = self._answer()
+        child = _Process(mine)
+        child._answer()
+        return child, number
+
+    def _status(self):
+        end, self._end = self._end, None
+        return end() if end else "unknown"
 
     def _answer(self):
         answer = _read(self._connection)
         if answer is None:
-            status = self._popen.wait(SECONDS) if self._popen else "unknown"
-            raise AssertionError(f"the process has died, exit status {status}")
+            raise AssertionError(f"the process has died, exit status {self._status()}")
         if not answer[0]:
             raise PlaceError(*answer[1:])
         return answer[1]
 
 
-def fresh():
-    """A namespace in a process that has imported nothing but waybill."""
+def _nursery():
     mine, its = _pair()
     with its:
         command = [sys.executable, "-I", __file__, str(its.fileno())]
         popen = subprocess.Popen(command, pass_fds=[its.fileno()])
-    return Place(_Process(mine, popen))
+    return _Process(mine, popen.wait)
+
+
+@functools.cache
+def _nurseries():
+    """Two in turn, so that the processes of a test differ in hashes and addresses."""
+    return itertools.cycle([_nursery(), _nursery()])
+
+
+def fresh():
+    """A namespace in a process that has imported nothing but waybill."""
+    return Place(next(_nurseries()).bear())
 
 
 @contextmanager
@@ -180,24 +208,41 @@ def _read_bytes(connection, size):
 
 
 def _serve(connection):
+    """Answers what a nursery is asked, and in its children what places are asked."""
     scopes = {}
     while (request := _read(connection)) is not None:
         if request[0] == "fork":
-            connection = _fork(connection)
-            _write(connection, (True, None))  # The parent, and the child to its own.
-            continue
-        _write(connection, _answer_to(scopes, *request))
+            connection, number = _fork(connection)
+            _write(connection, (True, number))  # The parent, and the child to its own.
+        elif request[0] == "wait":
+            _write(connection, _end_of(request[1]))
+        else:
+            _write(connection, _answer_to(scopes, *request))
 
 
 def _fork(connection):
     """The child goes on with a connection of its own."""
-    _, (number,), _, _ = socket.recv_fds(connection, 1, 1)
-    its = socket.socket(fileno=number)
-    if os.fork() == 0:
+    _, (descriptor,), _, _ = socket.recv_fds(connection, 1, 1)
+    its = socket.socket(fileno=descriptor)
+    number = os.fork()
+    if number == 0:
         connection.close()
-        return its
+        # Children of this one are nobody's business.
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        return its, number
     its.close()
-    return connection
+    return connection, number
+
+
+def _end_of(number):
+    for _ in range(SECONDS * 500):  # Half of what the tests wait for the answer.
+        ended, status = os.waitpid(number, os.WNOHANG)
+        if ended:
+            return True, os.waitstatus_to_exitcode(status)
+        time.sleep(0.001)
+    os.kill(number, signal.SIGKILL)
+    os.waitpid(number, 0)
+    return False, "TimeoutError", "a place did not end", None, ""
 
 
 def _answer_to(scopes, what, name, program, given):
@@ -227,12 +272,7 @@ def _new_scope():
 
 
 def main():
-    # Children that end are nobody's business.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    connection = socket.socket(fileno=int(sys.argv[1]))
-    import waybill
-
-    _serve(connection)
+    _serve(socket.socket(fileno=int(sys.argv[1])))
     # Nothing is to be learnt from how the interpreter ends.
     os._exit(0)
 
