@@ -18,7 +18,11 @@ def run(*arguments):
     return subprocess.run([BINARY, *arguments], capture_output=True, text=True)
 
 
-@pytest.fixture(params=SHELLS)
+# Once: in tests below, sanitizers see the command write each script. What the shells
+# make of it is not instrumented, and takes seconds.
+@pytest.fixture(
+    params=[pytest.param(shell, marks=pytest.mark.once) for shell in SHELLS]
+)
 def offers(request, tmp_path):
     """Asks one of the shells, in a folder with a file and a folder."""
     scripts, folder = tmp_path / "scripts", tmp_path / "folder"
