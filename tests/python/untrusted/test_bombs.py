@@ -32,11 +32,11 @@ def test_bomb_is_refused_by_name_with_little_memory(name):
     words = bombs.BOMBS[name][1]
 
     tracemalloc.start()
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         with pytest.raises(waybill.DecodeError, match=words) as caught:
             waybill.loads(data, policy=DATA_ONLY)
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
