@@ -332,16 +332,16 @@ bool PayloadCheck::pass_known(Reader& reader, const Token& token) {
       stack_.size() + known.bytes.size() > limits_.max_depth) {
     return false;
   }
-  std::size_t passed = targets_passed_;
-  for (const ReusableNode::Target& target : known.targets) {
-    if (passed == targets_.size() || targets_[passed].number != target.number ||
-        targets_[passed].position != start + target.offset) {
-      return false;
-    }
-    ++passed;
-  }
   const std::size_t end = start + known.bytes.size();
-  if (passed != targets_.size() && targets_[passed].position < end) return false;
+  std::size_t passed = targets_passed_;
+  TargetCheck inside(known);
+  for (; passed != targets_.size() && targets_[passed].position < end; ++passed) {
+    const Target& target = targets_[passed];
+    if (!inside.meet(target.position - start, target.number)) return false;
+    if (inside.type() == nullptr) continue;
+    target_tags_[target.number] = static_cast<std::uint8_t>(NodeTag::kClass);
+  }
+  if (!inside.is_complete()) return false;
   known.start = start;
   targets_passed_ = passed;
   references_seen_ = std::max(references_seen_, known.references_after);
@@ -350,12 +350,14 @@ bool PayloadCheck::pass_known(Reader& reader, const Token& token) {
   return reader.skip_to(start_ + known.end());
 }
 
-// Whether that is an object in a node that was passed over, and not the node itself.
+// Whether that is an object in a node that was passed over, and neither the node itself
+// nor a class.
 bool PayloadCheck::is_inside_known(std::uint64_t position) const {
-  return std::ranges::any_of(known_.first(known_passed_),
-                             [&](const ReusableNode& known) {
-                               return known.start < position && position < known.end();
-                             });
+  return std::ranges::any_of(
+      known_.first(known_passed_), [&](const ReusableNode& known) {
+        return known.start < position && position < known.end() &&
+               known.class_at(position - known.start) == nullptr;
+      });
 }
 
 // Whether all known nodes came, and refer to each other as they should.

@@ -1,5 +1,6 @@
 // One walk notes where nodes, references and uses of code stand; then nodes are dropped
-// until none of those that are left has to do with anything but the others.
+// until none of those that are left has to do with anything but the others. Where a
+// function is dropped, the classes inside of it are looked at by themselves.
 // Tested by tests/verify/verified_prefix_test.cpp.
 
 #include "verify/reusable_nodes.h"
@@ -38,7 +39,7 @@ bool means_more(NodeTag tag) {
 }
 
 // What a function may hold to be made again by steps that run no code of others; see
-// python/cache/function_recipe.h.
+// python/cache/recipe.h.
 bool is_of_functions(NodeTag tag) {
   switch (tag) {
     case NodeTag::kTuple:
@@ -46,10 +47,17 @@ bool is_of_functions(NodeTag tag) {
     case NodeTag::kNamespace:
     case NodeTag::kCell:
     case NodeTag::kFunction:
+    case NodeTag::kClass:  // Which is there.
       return true;
     default:
       return false;
   }
+}
+
+// What is the same for a function that is made anew and a class that keeps it: a name
+// that is looked up, and globals, which hold the same.
+bool is_shareable(NodeTag tag) {
+  return tag == NodeTag::kNamespace || tag == NodeTag::kGlobal;
 }
 
 class Walk {
@@ -75,19 +83,17 @@ class Walk {
   }
 
   std::vector<ReusableNode> known() {
-    drop_inner();
-    if (candidates_.size() > kMost) return {};
-    drop_handed_out();
-    while (drop_entangled()) {
+    for (std::size_t pass = 0; pass < kMost; ++pass) {
+      choose_outermost();
+      if (chosen_.size() > kMost) break;
+      if (!drop_handed_out() && !drop_entangled()) return nodes();
     }
-    std::vector<ReusableNode> nodes;
-    for (const Candidate& candidate : candidates_) nodes.push_back(node_of(candidate));
-    return nodes;
+    return {};
   }
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  // Each reference looks at all of them.
+  // Nodes, and passes that drop some.
   static constexpr std::size_t kMost = 64;
 
   struct Candidate {
@@ -145,18 +151,18 @@ class Walk {
     const NodeTag tag = shape->tag;
     const bool is_class = tag == NodeTag::kClass;
     note.is_function = tag == NodeTag::kFunction;
-    if (tag == NodeTag::kNamespace) namespaces_.push_back(start);
-    if (!is_of_functions(tag)) spoil_around(true);
+    if (envelope::is_shareable(tag)) shareable_.push_back(start);
+    if (!is_of_functions(tag)) spoil_functions();
     bool is_fit = !means_more(tag);
     if (is_class) {
       Reader ahead = cursor_.reader();
       BytesView id;
       // A class without an id is another each time.
       is_fit = ahead.read_binary(id, {});
-      classes_.push_back({start, {id.begin(), id.end()}});
+      classes_.push_back({start, {id.begin(), id.end()}, 0});
     }
     // What a call makes may differ each time, and a function that a class has keeps it.
-    if (!is_fit || (is_call(*shape) && is_in_function())) spoil_around(false);
+    if (!is_fit || (is_call(*shape) && is_in_function())) spoil_around();
     if (is_class || note.is_function) {
       note.candidate = candidates_.size();
       candidates_.push_back({tag, start});
@@ -166,11 +172,20 @@ class Walk {
   }
 
   // Takes the nodes around the one that was opened last for none that can be reused.
-  void spoil_around(bool functions_only) {
+  void spoil_around() {
     for (const auto& around : cursor_.open()) {
       if (around.note.candidate == kNone) continue;
-      if (functions_only && !around.note.is_function) continue;
       candidates_[around.note.candidate].is_fit = false;
+    }
+  }
+
+  // The same of the functions around it, up to a class: what that holds is not made.
+  void spoil_functions() {
+    const auto around = cursor_.open();
+    for (auto open = around.rbegin(); open != around.rend(); ++open) {
+      if (open->note.candidate == kNone) continue;
+      if (!open->note.is_function) return;
+      candidates_[open->note.candidate].is_fit = false;
     }
   }
 
@@ -179,77 +194,136 @@ class Walk {
     if (candidate != kNone) candidates_[candidate].end = cursor_.reader().offset();
   }
 
-  void drop_inner() {
-    std::size_t covered = 0;
-    std::erase_if(candidates_, [&](const Candidate& candidate) {
-      if (!candidate.is_fit || candidate.start < covered) return true;
-      covered = candidate.end;
-      return false;
-    });
+  void choose_outermost() {
+    chosen_.clear();
+    kept_.clear();
+    std::size_t covered = 0, kept = 0;
+    for (Candidate& candidate : candidates_) {
+      if (!candidate.is_fit) continue;
+      if (candidate.start >= covered) {
+        covered = candidate.end;
+        chosen_.push_back(&candidate);
+      }
+      if (candidate.tag == NodeTag::kClass && candidate.start >= kept) {
+        kept = candidate.end;
+        kept_.push_back(&candidate);
+      }
+    }
   }
 
-  std::size_t candidate_at(std::size_t position) const {
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      if (candidates_[i].holds(position)) return i;
+  // Which of these holds that position; kNone if none does.
+  static std::size_t holder(const std::vector<Candidate*>& candidates,
+                            std::size_t position) {
+    const auto next =
+        std::ranges::upper_bound(candidates, position, {}, &Candidate::start);
+    if (next == candidates.begin() || !(*std::prev(next))->holds(position)) {
+      return kNone;
     }
-    return kNone;
+    return static_cast<std::size_t>(next - candidates.begin()) - 1;
+  }
+  std::size_t chosen_at(std::size_t position) const {
+    return holder(chosen_, position);
+  }
+  // Whether a class has it, and is not made anew.
+  bool is_kept(std::size_t position) const { return holder(kept_, position) != kNone; }
+
+  bool is_function(std::size_t chosen) const {
+    return chosen_[chosen]->tag == NodeTag::kFunction;
   }
 
   // Drops functions if others may get at them by reference, or share their code.
-  void drop_handed_out() {
+  bool drop_handed_out() {
     const bool is_any_handed_out =
         std::ranges::any_of(references_, [&](const Reference& reference) {
           const std::size_t target = envelope_.shared[reference.number];
-          const std::size_t to = candidate_at(target);
-          return reference.is_in_call && candidate_at(reference.position) == kNone &&
-                 (to == kNone || candidates_[to].tag == NodeTag::kFunction);
+          const std::size_t to = chosen_at(target);
+          return reference.is_in_call && chosen_at(reference.position) == kNone &&
+                 (to == kNone || (is_function(to) && !is_class(target)));
         });
-    std::erase_if(candidates_, [&](const Candidate& candidate) {
-      return candidate.tag == NodeTag::kFunction &&
-             (is_any_handed_out || is_code_used_elsewhere(candidate));
-    });
+    bool is_any = false;
+    for (Candidate* candidate : chosen_) {
+      if (candidate->tag != NodeTag::kFunction) continue;
+      if (!is_any_handed_out && !is_code_used_elsewhere(*candidate)) continue;
+      candidate->is_fit = false;
+      is_any = true;
+    }
+    return is_any;
   }
 
   bool is_code_used_elsewhere(const Candidate& candidate) const {
     return std::ranges::any_of(uses_, [&](const Use& own) {
       return candidate.holds(own.position) &&
              std::ranges::any_of(uses_, [&](const Use& use) {
-               return use.code == own.code && candidate_at(use.position) == kNone;
+               return use.code == own.code && chosen_at(use.position) == kNone;
              });
     });
   }
 
-  // Drops those that refer to what is outside, and those that others refer into. Of a
-  // function only the namespace may be shared: its other parts are made anew each time,
-  // while a class keeps its own.
+  // Drops those that refer to what is outside, and those that others refer into: parts
+  // of a function are made anew each time, while those of a class are kept.
   bool drop_entangled() {
     bool is_any = false;
+    const auto drop = [&](std::size_t chosen) {
+      chosen_[chosen]->is_fit = false;
+      is_any = true;
+    };
     for (const Reference& reference : references_) {
       const std::size_t target = envelope_.shared[reference.number];
-      const std::size_t from = candidate_at(reference.position);
-      const std::size_t to = candidate_at(target);
-      const bool is_inside = to != kNone && candidates_[to].start != target;
+      const std::size_t from = chosen_at(reference.position);
+      const std::size_t to = chosen_at(target);
+      const bool is_inside =
+          to != kNone && chosen_[to]->start != target && !is_class(target);
+      const bool keeps = is_kept(reference.position);
       if (from != kNone && to == kNone) {
-        candidates_[from].is_fit = false;
-        is_any = true;
+        drop(from);
       } else if (from == kNone && is_inside) {
-        candidates_[to].is_fit = false;
-        is_any = true;
-      } else if (from != to && is_inside && !is_namespace(target)) {
-        const bool is_function = candidates_[to].tag == NodeTag::kFunction;
-        if (!is_function && candidates_[from].tag != NodeTag::kFunction) continue;
-        candidates_[is_function ? to : from].is_fit = false;
-        is_any = true;
+        drop(to);
+      } else if (is_inside && keeps != is_kept(target) && !is_shareable(target)) {
+        drop(keeps ? to : from);
+      } else if (from != to && is_inside && !keeps && !is_shareable(target)) {
+        drop(to);
       }
     }
-    std::erase_if(candidates_, [](const Candidate& c) { return !c.is_fit; });
     return is_any;
   }
 
-  bool is_namespace(std::size_t position) const {
-    return std::ranges::binary_search(namespaces_, position);
+  // Whether a class that has an id starts there.
+  bool is_class(std::size_t position) const {
+    const auto found =
+        std::ranges::lower_bound(classes_, position, {}, &ReusableNode::Class::offset);
+    return found != classes_.end() && found->offset == position && !found->id.empty();
   }
 
+  bool is_shareable(std::size_t position) const {
+    return std::ranges::binary_search(shareable_, position);
+  }
+
+  std::vector<ReusableNode> nodes() const {
+    // Of what references mean: whether one in a node does.
+    std::vector<bool> is_meant_by_nodes(envelope_.shared.size());
+    for (const Reference& reference : references_) {
+      if (chosen_at(reference.position) == kNone) continue;
+      is_meant_by_nodes[reference.number] = true;
+    }
+    std::vector<ReusableNode> nodes;
+    std::size_t objects = chosen_.size();
+    for (const Candidate* candidate : chosen_) {
+      ReusableNode& node = nodes.emplace_back(node_of(*candidate));
+      for (ReusableNode::Class& found : node.classes) {
+        found.object = found.offset == 0 ? nodes.size() - 1 : objects++;
+      }
+      for (std::uint64_t i = 0; i < envelope_.shared.size(); ++i) {
+        const std::size_t target = envelope_.shared[i];
+        if (is_meant_by_nodes[i] && target > node.start && candidate->holds(target)) {
+          node.targets.push_back({i, target - node.start});
+        }
+      }
+      std::ranges::sort(node.targets, {}, &ReusableNode::Target::offset);
+    }
+    return nodes;
+  }
+
+  // But for its targets.
   ReusableNode node_of(const Candidate& candidate) const {
     ReusableNode node;
     node.tag = candidate.tag;
@@ -263,7 +337,7 @@ class Walk {
     }
     for (const ReusableNode::Class& found : classes_) {
       if (!candidate.holds(found.offset)) continue;
-      node.classes.push_back({found.offset - candidate.start, found.id});
+      node.classes.push_back({found.offset - candidate.start, found.id, 0});
     }
     for (const Reference& reference : references_) {
       const std::uint64_t after = reference.number + 1;
@@ -274,31 +348,48 @@ class Walk {
       node.references_after = std::max(node.references_after, after);
       if (!candidate.holds(reference.position)) continue;
       const std::size_t target = envelope_.shared[reference.number];
-      const std::size_t to = candidate_at(target);
-      if (candidates_[to].start == target) {
+      const std::size_t to = chosen_at(target);
+      if (chosen_[to]->start == target) {
         node.to_starts.push_back({reference.number, to});
       }
     }
-    for (std::uint64_t i = 0; i < envelope_.shared.size(); ++i) {
-      const std::size_t target = envelope_.shared[i];
-      if (target > candidate.start && candidate.holds(target)) {
-        node.targets.push_back({i, target - candidate.start});
-      }
-    }
-    std::ranges::sort(node.targets, {}, &ReusableNode::Target::offset);
     return node;
   }
 
   const Envelope& envelope_;
   PayloadCursor<Note> cursor_;
-  std::vector<Candidate> candidates_;
+  std::vector<Candidate> candidates_;         // By start.
+  std::vector<Candidate*> chosen_;            // None of them inside another.
+  std::vector<Candidate*> kept_;              // Classes, none of them inside another.
   std::vector<ReusableNode::Class> classes_;  // Counted from the start of the payload.
   std::vector<Reference> references_;
   std::vector<Use> uses_;
-  std::vector<std::size_t> namespaces_;  // Where they stand.
+  std::vector<std::size_t> shareable_;  // Where such nodes start.
 };
 
 }  // namespace
+
+const ReusableNode::Class* ReusableNode::class_at(std::size_t offset) const {
+  const auto found = std::ranges::lower_bound(classes, offset, {}, &Class::offset);
+  return found != classes.end() && found->offset == offset ? &*found : nullptr;
+}
+
+std::size_t object_count(std::span<const ReusableNode> nodes) {
+  std::size_t count = nodes.size();
+  for (const ReusableNode& node : nodes) {
+    count += std::ranges::count_if(node.classes,
+                                   [](const auto& found) { return found.offset != 0; });
+  }
+  return count;
+}
+
+bool TargetCheck::meet(std::size_t offset, std::uint64_t number) {
+  type_ = node_.class_at(offset);
+  if (met_ == node_.targets.size() || node_.targets[met_].offset != offset) {
+    return type_ != nullptr;
+  }
+  return node_.targets[met_++].number == number;
+}
 
 std::vector<ReusableNode> find_reusable_nodes(const VerifiedEnvelope& envelope) {
   Walk walk(envelope);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "waybill/envelope.h"
@@ -21,7 +22,7 @@ struct ReusableNode {
     std::uint64_t number;
     std::size_t node;  // Into the list of known nodes.
   };
-  // What is inside and is referred to from inside.
+  // What is inside and is referred to from inside this node or another.
   struct Target {
     std::uint64_t number;
     std::size_t offset;  // From the start of the node.
@@ -30,6 +31,7 @@ struct ReusableNode {
   struct Class {
     std::size_t offset;  // From the start of the node.
     std::vector<std::uint8_t> id;
+    std::size_t object;  // Into the objects of all nodes; see object_count().
   };
 
   wire::NodeTag tag{};  // kFunction or kClass.
@@ -42,16 +44,43 @@ struct ReusableNode {
   std::uint64_t references_after = 0;
   std::vector<Target> targets;  // By offset.
   std::vector<ToStart> to_starts;
-  // The class and those inside it.
+  // By offset: the class, and those inside the node. References from anywhere, by any
+  // number, may mean these.
   std::vector<Class> classes;
 
   std::size_t end() const { return start + bytes.size(); }
+  // The class that starts there; null if none does.
+  const Class* class_at(std::size_t offset) const;
+};
+
+// How many objects nodes mean: one for each node, in their order, and then one for each
+// class inside of them.
+std::size_t object_count(std::span<const ReusableNode> nodes);
+
+// Compares what references mean inside a node with what they meant when it was found.
+class TargetCheck {
+ public:
+  explicit TargetCheck(const ReusableNode& node) : node_(node) {}
+
+  // To be told of each position that references mean behind the start of the node, in
+  // order. False if they may not.
+  bool meet(std::size_t offset, std::uint64_t number);
+  // The class at the position that was met last; null if there is none.
+  const ReusableNode::Class* type() const { return type_; }
+  // Whether all that references from inside mean was met.
+  bool is_complete() const { return met_ == node_.targets.size(); }
+
+ private:
+  const ReusableNode& node_;
+  std::size_t met_ = 0;
+  const ReusableNode::Class* type_ = nullptr;
 };
 
 // The known nodes of a payload, in order, none inside another. None refers to anything
-// outside of them, and nothing outside refers into them; no function is among what
-// others are made from, who may do anything with it. None at all if there are very
-// many. Cost: one pass over the payload; memory by references.
+// outside of them, and nothing outside refers into them but to classes; no function is
+// among what others are made from, who may do anything with it. None at all if there
+// are very many. Cost: one pass over the payload, and at most 64 over its references;
+// memory by references.
 std::vector<ReusableNode> find_reusable_nodes(const VerifiedEnvelope& envelope);
 
 }  // namespace waybill::envelope

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <vector>
 
 #include "format/samples.h"
 #include "format/task_draft.h"
@@ -220,6 +222,88 @@ TEST(ReusableNodes, AreClassesWhoseMethodsHoldNothingThatACallMakes) {
   EXPECT_EQ(known_in(MethodDraft(number, true)), 1u);  // As properties are.
   EXPECT_EQ(known_in(MethodDraft(call)), 0u);
   EXPECT_EQ(known_in(MethodDraft(call, true)), 0u);
+}
+
+// [a function whose only global is a class, what follows it]. The reference 0 means the
+// class, or, if `to_name`, its name.
+struct ClassInFunctionDraft : Draft {
+  explicit ClassInFunctionDraft(const Write& write_last, bool to_name = false) {
+    code.push_back(BodyDraft().body());
+    payload.array(2);
+    write_function(payload, [&](Writer& out) {
+      if (!to_name) shared.push_back(out.size());
+      start_class(out, "attribute");
+      if (to_name) shared.push_back(out.size());
+      out.array(0);
+    });
+    write_last(payload);
+  }
+};
+
+TEST(ReusableNodes, AreFunctionsAroundClassesToWhichAnybodyMayRefer) {
+  const ClassInFunctionDraft draft(
+      [](Writer& out) { out.index(ExtType::kReference, 0); });
+  const Bytes bytes = draft.sealed();
+
+  const std::vector<ReusableNode> nodes =
+      envelope::find_reusable_nodes(sound_envelope(bytes));
+
+  ASSERT_EQ(nodes.size(), 1u);
+  EXPECT_EQ(nodes[0].tag, NodeTag::kFunction);
+  EXPECT_TRUE(nodes[0].targets.empty());  // Whatever its number is.
+  ASSERT_EQ(nodes[0].classes.size(), 1u);
+  EXPECT_EQ(nodes[0].start + nodes[0].classes[0].offset, draft.shared[0]);
+  EXPECT_EQ(nodes[0].classes[0].object, 1u);
+  EXPECT_EQ(envelope::object_count(nodes), 2u);
+  EXPECT_EQ(nodes[0].class_at(nodes[0].classes[0].offset), &nodes[0].classes[0]);
+  EXPECT_EQ(nodes[0].class_at(0), nullptr);
+}
+
+TEST(ReusableNodes, AreNeitherFunctionsNorClassesWhoseAttributesOthersReferTo) {
+  const auto itself = [](Writer& out) { out.index(ExtType::kReference, 0); };
+
+  EXPECT_EQ(known_in(ClassInFunctionDraft(itself, true)), 0u);
+}
+
+TEST(ReusableNodes, AreClassesInsideOfAFunctionThatIsNone) {
+  const auto call = [](Writer& out) {
+    write_call(out, [](Writer& more) { more.index(ExtType::kReference, 0); });
+  };
+  FunctionDraft draft(
+      [](Writer& out) {
+        start_class(out, "attribute");
+        out.integer(1);
+      },
+      call);
+  const Bytes bytes = draft.sealed();
+
+  const std::vector<ReusableNode> nodes =
+      envelope::find_reusable_nodes(sound_envelope(bytes));
+
+  ASSERT_EQ(nodes.size(), 1u);
+  EXPECT_EQ(nodes[0].tag, NodeTag::kClass);
+}
+
+TEST(TargetCheck, TakesClassesByAnyNumberAndAllElseByItsOwn) {
+  ReusableNode node;
+  node.targets = {{7, 10}, {3, 20}};
+  node.classes = {{0, {1}, 0}, {20, {1}, 1}, {30, {1}, 2}};
+  const auto passes = [&](std::vector<ReusableNode::Target> met) {
+    envelope::TargetCheck check(node);
+    return std::ranges::all_of(met,
+                               [&](const auto& target) {
+                                 return check.meet(target.offset, target.number) &&
+                                        check.type() == node.class_at(target.offset);
+                               }) &&
+           check.is_complete();
+  };
+
+  EXPECT_TRUE(passes({{7, 10}, {3, 20}}));
+  EXPECT_TRUE(passes({{7, 10}, {3, 20}, {99, 30}}));
+  EXPECT_FALSE(passes({{7, 10}}));                    // One is not met.
+  EXPECT_FALSE(passes({{7, 10}, {4, 20}}));           // By another number.
+  EXPECT_FALSE(passes({{7, 10}, {1, 15}, {3, 20}}));  // No class stands there.
+  EXPECT_FALSE(passes({{3, 10}, {7, 20}}));
 }
 
 TEST(ReusableNodes, AreNotClassesWithoutAnId) {

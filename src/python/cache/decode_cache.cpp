@@ -64,13 +64,12 @@ std::unique_ptr<CachedEnvelope> CachedEnvelope::make(const State& state,
     Ref& name = received->imports_.emplace_back();
     if (import.time == ImportTime::kLoad) name = state.intern_table.get(import.module);
   }
-  for (const envelope::ReusableNode& reusable : received->prefix_->reusable_nodes()) {
-    Node& node = received->nodes_.emplace_back();
-    if (reusable.tag == wire::NodeTag::kFunction) continue;
-    for (const envelope::ReusableNode::Class& found : reusable.classes) {
+  for (const envelope::ReusableNode& node : received->prefix_->reusable_nodes()) {
+    for (const envelope::ReusableNode::Class& found : node.classes) {
       const auto* id = reinterpret_cast<const char*>(found.id.data());
-      node.classes.emplace_back(Ref::steal(
-          PyBytes_FromStringAndSize(id, static_cast<Py_ssize_t>(found.id.size()))));
+      received->classes_.emplace_back(
+          found.object, Ref::steal(PyBytes_FromStringAndSize(
+                            id, static_cast<Py_ssize_t>(found.id.size()))));
     }
   }
   return received;
@@ -91,15 +90,14 @@ bool CachedEnvelope::find_modules(Modules& modules) const {
 }
 
 // False if a class has changed, or if a name is gone from a module.
-bool CachedEnvelope::make_objects(const Modules& modules, std::span<Ref> nodes) const {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const std::vector<KnownClass>& classes = nodes_[i].classes;
-    for (auto known = classes.rbegin(); known != classes.rend(); ++known) {
-      nodes[i] = known->find(state_);
-      if (!nodes[i]) return false;
-    }
+bool CachedEnvelope::make_objects(const Modules& modules,
+                                  std::span<Ref> objects) const {
+  for (const KnownClass& known : classes_) {
+    Ref& type = objects[known.object()];
+    type = known.find(state_);
+    if (!type) return false;
   }
-  return recipe_->make(state_, modules, nodes);
+  return recipe_->make(state_, modules, objects);
 }
 
 Ref CachedEnvelope::decode(State& state, BytesView bytes) {
@@ -107,7 +105,7 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   if (!is_ready_ || !find_modules(modules)) return {};
   const bool is_all = prefix_->is_all_of(bytes);
   if (!is_all && !prefix_->begin(bytes)) return {};
-  std::vector<Ref> objects(nodes_.size());
+  std::vector<Ref> objects(envelope::object_count(prefix_->reusable_nodes()));
   if (!make_objects(modules, objects)) return {};
   if (is_all) return std::move(objects.front());
   if (prefix_->is_all_code_reusable()) {
@@ -124,34 +122,28 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
 // Builds the payload around its reusable nodes.
 Ref CachedEnvelope::decode_around(State& state, const Modules& modules,
                                   std::span<const Ref> objects) const {
-  std::vector<MadeNode> nodes;
-  nodes.reserve(objects.size());
-  for (const envelope::ReusableNode& known : prefix_->reusable_nodes()) {
-    nodes.push_back(
-        {known.start, known.end(), known.code_uses.size(), objects[nodes.size()]});
-  }
   const Limits limits;
   const VerifiedEnvelope& envelope = prefix_->envelope();
   ModuleImporter importer(state, envelope->manifest);
   for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, modules[i]);
   CodeBuilder code(state, envelope, limits);
   GraphDecoder decoder(state, envelope, code, importer, DecodeHooks{}, limits);
-  decoder.pass_over(nodes);
+  decoder.pass_over(prefix_->reusable_nodes(), objects);
   return decoder.decode();
 }
 
 bool CachedEnvelope::begin(BytesView bytes) {
   cancel();
   if (!prefix_->continue_with(bytes)) return false;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const envelope::ReusableNode& known = prefix_->reusable_nodes()[i];
-    if (nodes_[i].is_function()) {
-      starts_.push_back(known.start);
-      watched_.push_back({i, 0});
+  auto known = classes_.begin();
+  for (const envelope::ReusableNode& node : prefix_->reusable_nodes()) {
+    if (node.tag == wire::NodeTag::kFunction) {
+      starts_.push_back(node.start);
+      watched_.push_back(nullptr);
     }
-    for (std::size_t type = 0; type < nodes_[i].classes.size(); ++type) {
-      starts_.push_back(known.start + known.classes[type].offset);
-      watched_.push_back({i, type});
+    for (const envelope::ReusableNode::Class& found : node.classes) {
+      starts_.push_back(node.start + found.offset);
+      watched_.push_back(&*known++);
     }
   }
   was_all_there_ = can_tell_changes_ = true;
@@ -159,7 +151,6 @@ bool CachedEnvelope::begin(BytesView bytes) {
 }
 
 void CachedEnvelope::cancel() {
-  for (Node& node : nodes_) node.function = Ref();
   starts_.clear();
   watched_.clear();
   built_ = 0;
@@ -167,13 +158,10 @@ void CachedEnvelope::cancel() {
 
 // The object is now what the payload says; code that runs later may change it.
 void CachedEnvelope::built(std::size_t number, PyObject* object, bool was_there) {
-  Node& node = nodes_[watched_[number].node];
-  if (node.is_function()) {
-    node.function = Ref::share(object);
-  } else {
+  if (KnownClass* known = watched_[number]; known != nullptr) {
     // A class that is made runs code, which may change all that is made after it.
     was_all_there_ = was_all_there_ && was_there;
-    const bool is_noted = node.classes[watched_[number].type].note(state_, object);
+    const bool is_noted = known->note(state_, object);
     can_tell_changes_ = can_tell_changes_ && is_noted;
   }
   ++built_;
@@ -186,34 +174,24 @@ void CachedEnvelope::finish() {
   cancel();
   if (is_whole && !can_make) {
     prefix_->forget_reusable_nodes();
-    nodes_.clear();
+    classes_.clear();
     recipe_.emplace();
   }
 }
 
 // False if the functions cannot be made again. The bytes of the envelope must be there.
 bool CachedEnvelope::make_recipe() {
-  const bool is_any_shared = std::ranges::any_of(nodes_, [&](const Node& node) {
-    return node.is_function() && shares_what_changes(node);
-  });
-  if (is_any_shared) return false;
+  const auto is_function = [](const envelope::ReusableNode& node) {
+    return node.tag == wire::NodeTag::kFunction;
+  };
+  if (std::ranges::any_of(prefix_->reusable_nodes(), is_function) &&
+      std::ranges::any_of(classes_, &KnownClass::shares_state)) {
+    return false;
+  }
   if (recipe_) return true;
   UsesOfEnvelope uses(state_, prefix_->envelope());
   recipe_ = Recipe::of(state_, prefix_->reusable_nodes(), uses);
   return recipe_.has_value();
-}
-
-// Whether a method of a class that stays would have to see what the function writes
-// into globals that they came with, and that only the function gets anew.
-bool CachedEnvelope::shares_what_changes(const Node& function) const {
-  PyObject* object = function.function.get();
-  const auto has_them = [&](const KnownClass& type) {
-    return type.has_globals(PyFunction_GET_GLOBALS(object));
-  };
-  const bool is_shared = std::ranges::any_of(nodes_, [&](const Node& node) {
-    return std::ranges::any_of(node.classes, has_them);
-  });
-  return is_shared && may_write_globals(PyFunction_GET_CODE(object));
 }
 
 DecodeCache::Lease::Lease(DecodeCache& cache, BytesView bytes)

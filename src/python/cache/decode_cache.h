@@ -57,18 +57,6 @@ class CachedEnvelope final : public NodeWatcher {
  private:
   static constexpr std::size_t kMaxImports = 16;
 
-  // What is known of a reusable node.
-  struct Node {
-    std::vector<KnownClass> classes;  // The class, and those inside it.
-    Ref function;                     // While the node is watched.
-
-    bool is_function() const { return classes.empty(); }
-  };
-  // A part of a node that is watched: the node, and which of its classes.
-  struct Watched {
-    std::size_t node;
-    std::size_t type;
-  };
   // By number of import; null for those that are not needed at load.
   using Modules = std::array<Ref, kMaxImports>;
 
@@ -77,18 +65,18 @@ class CachedEnvelope final : public NodeWatcher {
   Ref decode_around(State& state, const Modules& modules,
                     std::span<const Ref> objects) const;
   bool make_objects(const Modules& modules, std::span<Ref> objects) const;
-  bool shares_what_changes(const Node& function) const;
 
   const State& state_;
   std::unique_ptr<envelope::VerifiedPrefix> prefix_;
   std::vector<Ref> imports_;  // Names of modules; null if not needed at load.
   std::uint32_t replaced_ = 0;
-  std::vector<Node> nodes_;  // As in the prefix.
+  std::vector<KnownClass> classes_;  // Those of all nodes, in their order.
   std::optional<Recipe> recipe_;
   bool is_ready_ = false;  // For decode().
-  // While nodes are watched.
+  // While nodes are watched: where they and the classes inside start, and for each of
+  // that the class it is; null for functions.
   std::vector<std::size_t> starts_;
-  std::vector<Watched> watched_;
+  std::vector<KnownClass*> watched_;
   std::size_t built_ = 0;
   bool was_all_there_ = false;
   bool can_tell_changes_ = false;  // Of each class.

@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -16,11 +17,18 @@ namespace waybill::py {
 // Weak references to a class and its methods.
 class KnownClass {
  public:
-  explicit KnownClass(Ref id) : id_(std::move(id)) {}
+  // `object`: its number among what nodes mean; see envelope::object_count().
+  KnownClass(std::size_t object, Ref id) : object_(object), id_(std::move(id)) {}
+
+  std::size_t object() const { return object_; }
 
   // Takes note of the class that has the id. False if `type` is none, or none whose
   // changes can be seen.
   bool note(const State& state, PyObject* type);
+
+  // Whether functions that are made anew could not stand in for those that its methods
+  // reach.
+  bool shares_state() const { return methods_.share_state(); }
 
   // The class; null if it is gone, is not what its id means, if a payload has said
   // something else of it since, or if it, a class it is derived from, the code of a
@@ -28,13 +36,11 @@ class KnownClass {
   // has changed.
   Ref find(const State& state) const;
 
-  // Whether methods that came have these globals.
-  bool has_globals(PyObject* globals) const { return methods_.has_globals(globals); }
-
  private:
   bool note_functions(const State& state, PyObject* attribute, bool reaches,
                       int depth = 0);
 
+  std::size_t object_;
   Ref id_;
   Ref type_;  // A weak reference.
   std::uint32_t version_ = 0;

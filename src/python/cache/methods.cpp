@@ -14,6 +14,9 @@
 
 namespace waybill::py {
 
+using bytecode::Instruction;
+using bytecode::Operation;
+
 namespace {
 
 // Wrappers inside each other are looked through so far.
@@ -51,6 +54,27 @@ bool is_method(const State& state, PyObject* attribute, int depth) {
 // What leads to the globals of a function without a statement.
 bool leads_to_globals(std::string_view name) {
   return name == "globals" || name == "__globals__" || name == "exec" || name == "eval";
+}
+
+// Whether `look` says so of a code object, or of one in it. It gets the code, its
+// tables and its instructions. True also where these cannot be read.
+template <typename Look>
+bool any_code(PyObject* code, Look look) {
+  std::vector<Ref> left = {Ref::share(code)};
+  while (!left.empty()) {
+    const Ref next = std::move(left.back());
+    left.pop_back();
+    auto* object = reinterpret_cast<PyCodeObject*>(next.get());
+    const CodeTables tables(object);
+    const auto instructions =
+        bytecode::read_instructions(kPythonVersion, tables.view().instructions);
+    if (!instructions || look(object, tables.view(), *instructions)) return true;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object->co_consts); ++i) {
+      PyObject* constant = PyTuple_GET_ITEM(object->co_consts, i);
+      if (PyCode_Check(constant)) left.push_back(Ref::share(constant));
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -107,29 +131,43 @@ void replace_items(PyObject* target, PyObject* source) {
 }
 
 bool may_write_globals(PyObject* code) {
-  std::vector<Ref> left = {Ref::share(code)};
-  while (!left.empty()) {
-    const Ref next = std::move(left.back());
-    left.pop_back();
-    auto* object = reinterpret_cast<PyCodeObject*>(next.get());
-    const CodeTables tables(object);
-    const auto instructions =
-        bytecode::read_instructions(kPythonVersion, tables.view().instructions);
-    if (!instructions) return true;
-    const auto is_write = [](const bytecode::Instruction& instruction) {
-      return instruction.operation == bytecode::Operation::kStoreGlobal ||
-             instruction.operation == bytecode::Operation::kDeleteGlobal;
+  return any_code(code, [](PyCodeObject*, const CodeView& view,
+                           const std::vector<Instruction>& instructions) {
+    const auto is_write = [](const Instruction& instruction) {
+      return instruction.operation == Operation::kStoreGlobal ||
+             instruction.operation == Operation::kDeleteGlobal;
     };
-    if (std::ranges::any_of(*instructions, is_write) ||
-        std::ranges::any_of(tables.view().names, leads_to_globals)) {
-      return true;
+    return std::ranges::any_of(instructions, is_write) ||
+           std::ranges::any_of(view.names, leads_to_globals);
+  });
+}
+
+// `h.calls = 1` sets an attribute of what was loaded last, `h.calls += 1` of a copy.
+bool may_write_functions(PyObject* code) {
+  return any_code(code, [](PyCodeObject* object, const CodeView& view,
+                           const std::vector<Instruction>& instructions) {
+    const std::size_t own =
+        view.local_names.size() - static_cast<std::size_t>(PyCode_GetNumFree(object));
+    bool is_loaded = false;
+    for (const Instruction& instruction : instructions) {
+      switch (instruction.operation) {
+        case Operation::kStoreCell:
+        case Operation::kDeleteCell:
+          if (instruction.argument >= own) return true;
+          break;
+        case Operation::kStoreAttribute:
+        case Operation::kDeleteAttribute:
+        case Operation::kCopy:
+          if (is_loaded) return true;
+          break;
+        default:
+          break;
+      }
+      is_loaded = instruction.operation == Operation::kLoadGlobal ||
+                  instruction.operation == Operation::kLoadCell;
     }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object->co_consts); ++i) {
-      PyObject* constant = PyTuple_GET_ITEM(object->co_consts, i);
-      if (PyCode_Check(constant)) left.push_back(Ref::share(constant));
-    }
-  }
-  return false;
+    return false;
+  });
 }
 
 }  // namespace waybill::py

@@ -31,4 +31,9 @@ void replace_items(PyObject* target, PyObject* source);
 // by one of the names that lead to them.
 bool may_write_globals(PyObject* code);
 
+// Whether code, or code in it, may change a function that it reaches by name: a cell
+// that functions share, or an attribute. What changes one that it was given as an
+// argument is not seen.
+bool may_write_functions(PyObject* code);
+
 }  // namespace waybill::py

@@ -70,16 +70,17 @@ class Recipe {
                                   CodeUses& code);
 
   // Fills in the functions. `modules`: by number of import, those that are needed at
-  // load; `nodes`: one object for each known node, null for functions. False if a
-  // module no longer has a name in its dict. Throws PyError, for want of memory.
+  // load; `objects`: what the nodes mean, see envelope::object_count(), null for
+  // functions. False if a module no longer has a name in its dict. Throws PyError, for
+  // want of memory.
   bool make(const State& state, std::span<const Ref> modules,
-            std::span<Ref> nodes) const;
+            std::span<Ref> objects) const;
 
  private:
   friend class RecipeBuilder;
 
   std::vector<Step> steps_;
-  std::size_t saved_count_ = 0;  // Nodes first, in their order.
+  std::size_t saved_count_ = 0;  // What nodes mean first, in that order.
 };
 
 }  // namespace waybill::py

@@ -8,7 +8,7 @@
 namespace waybill::py {
 
 RecipeBuilder::RecipeBuilder(Nodes nodes) {
-  recipe_.saved_count_ = nodes.size();
+  recipe_.saved_count_ = envelope::object_count(nodes);
   for (const envelope::ReusableNode& node : nodes) {
     for (const auto& to : node.to_starts) {
       references_.emplace(nodes[to.node].start, to.number);

@@ -28,7 +28,7 @@ class RecipeBuilder {
     Ref object;            // Of a namespace: the dict that its copies are made from.
   };
 
-  // The first values that are saved are the nodes.
+  // The first values that are saved are what the nodes mean.
   explicit RecipeBuilder(Nodes nodes);
 
   std::size_t size() const { return recipe_.steps_.size(); }

@@ -174,15 +174,15 @@ class Run {
 }  // namespace
 
 bool Recipe::make(const State& state, std::span<const Ref> modules,
-                  std::span<Ref> nodes) const {
+                  std::span<Ref> objects) const {
   if (steps_.empty()) return true;  // All nodes are classes.
-  std::vector<Ref> saved(nodes.begin(), nodes.end());
+  std::vector<Ref> saved(objects.begin(), objects.end());
   saved.resize(saved_count_);
   Run run(state, modules, std::move(saved));
   if (!run.run(steps_)) return false;
   std::move(run.saved().begin(),
-            run.saved().begin() + static_cast<std::ptrdiff_t>(nodes.size()),
-            nodes.begin());
+            run.saved().begin() + static_cast<std::ptrdiff_t>(objects.size()),
+            objects.begin());
   return true;
 }
 

@@ -11,6 +11,7 @@
 
 namespace waybill::py {
 
+using envelope::ReusableNode;
 using wire::ExtType;
 using wire::NodeTag;
 
@@ -132,8 +133,8 @@ bool GraphDecoder::meets_known_class() const {
   const std::string_view tag(kTag, sizeof kTag);
   std::size_t at = payload.find(tag);
   for (; at != std::string_view::npos; at = payload.find(tag, at + 1)) {
-    const auto made = std::ranges::upper_bound(made_, at, {}, &MadeNode::start);
-    if (made != made_.begin() && at < std::prev(made)->end) continue;
+    const auto made = std::ranges::upper_bound(made_, at, {}, &ReusableNode::start);
+    if (made != made_.begin() && at < std::prev(made)->end()) continue;
     const std::size_t id = at + tag.size() + kIdHead;
     if (id + kIdSize > payload.size()) break;
     const Ref key = Ref::steal(PyBytes_FromStringAndSize(&payload[id], kIdSize));
@@ -218,21 +219,26 @@ void GraphDecoder::merge_classes() {
   }
 }
 
-const MadeNode* GraphDecoder::made_at(std::size_t offset) const {
+const ReusableNode* GraphDecoder::made_at(std::size_t offset) const {
   const auto node =
-      std::ranges::lower_bound(made_, offset - start_, {}, &MadeNode::start);
+      std::ranges::lower_bound(made_, offset - start_, {}, &ReusableNode::start);
   return node != made_.end() && node->start == offset - start_ ? &*node : nullptr;
 }
 
-Ref GraphDecoder::take(const MadeNode& node, std::size_t slot) {
+Ref GraphDecoder::take(const ReusableNode& node, std::size_t slot) {
   offset_ = start_ + node.start;
-  if (!reader_.skip_to(start_ + node.end)) raise(state_, reader_.error());
-  positions_.pass_to(node.end);
-  code_->skip_uses(node.code_uses);
-  set_slot(slot, node.object.get(), 0);
+  if (!reader_.skip_to(start_ + node.end())) raise(state_, reader_.error());
+  positions_.pass_to(node.end(), [&](std::uint64_t position, std::size_t inner) {
+    const ReusableNode::Class* type = node.class_at(position - node.start);
+    if (type != nullptr) set_slot(inner, made_objects_[type->object].get(), 0);
+    return true;
+  });
+  code_->skip_uses(node.code_uses.size());
+  Ref object = made_objects_[static_cast<std::size_t>(&node - made_.data())];
+  set_slot(slot, object.get(), 0);
   last_slot_ = slot;
   cost_ = {};
-  return node.object;
+  return object;
 }
 
 void GraphDecoder::show(const Frame& frame, PyObject* object) {

@@ -217,7 +217,7 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
   frame.left = token.count - 1;
   frame.offset = token.offset;
   frame.slot = slot_at(token.offset);
-  if (const MadeNode* node = made_at(token.offset)) return take(*node, frame.slot);
+  if (const auto* node = made_at(token.offset)) return take(*node, frame.slot);
   switch (static_cast<NodeTag>(tag)) {
     case NodeTag::kTuple:
       frame.kind = FrameKind::kTuple;

@@ -24,6 +24,7 @@
 #include "python/runtime/leaves.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
+#include "verify/reusable_nodes.h"
 #include "waybill/envelope.h"
 #include "wire/reader.h"
 
@@ -37,13 +38,6 @@ struct PartOf {
   consteval PartOf(const char* name)  // NOLINT: a name is one.
       : position(envelope::position_of(kTag, name)) {}
   std::size_t position;
-};
-
-// A node of the payload that is made elsewhere.
-struct MadeNode {
-  std::size_t start = 0, end = 0;  // Counted from the start of the payload.
-  std::size_t code_uses = 0;
-  Ref object;
 };
 
 // Who wants to see what nodes of functions and classes become.
@@ -71,9 +65,13 @@ class GraphDecoder {
   GraphDecoder(const State& state, const Section& constants,
                const std::vector<Ref>& nested, const Limits& limits);
 
-  // Nodes to be passed over, in order, none inside another. They must outlive the
-  // decoder.
-  void pass_over(std::span<const MadeNode> nodes) { made_ = nodes; }
+  // Nodes of the payload to be passed over, in order, none inside another, and what
+  // they mean; see envelope::object_count(). Both must outlive the decoder.
+  void pass_over(std::span<const envelope::ReusableNode> nodes,
+                 std::span<const Ref> objects) {
+    made_ = nodes;
+    made_objects_ = objects;
+  }
   // It must outlive the decoder.
   void watch(NodeWatcher& watcher) { watcher_ = &watcher; }
 
@@ -239,8 +237,8 @@ class GraphDecoder {
   Ref open_array(const wire::Token& token);
   Ref open_map(const wire::Token& token);
   Ref open_node(const wire::Token& token, std::uint8_t tag);
-  const MadeNode* made_at(std::size_t offset) const;
-  Ref take(const MadeNode& node, std::size_t slot);
+  const envelope::ReusableNode* made_at(std::size_t offset) const;
+  Ref take(const envelope::ReusableNode& node, std::size_t slot);
   void show(const Frame& frame, PyObject* object);
   Ref read_reduced(const Frame& frame);
   bool open_instance(Frame& frame);
@@ -313,7 +311,8 @@ class GraphDecoder {
   const std::vector<Ref>* nested_ = nullptr;  // Code among constants.
   std::size_t next_nested_ = 0;
   std::size_t start_ = 0;
-  std::span<const MadeNode> made_;
+  std::span<const envelope::ReusableNode> made_;
+  std::span<const Ref> made_objects_;
   NodeWatcher* watcher_ = nullptr;
   SharedPositions positions_;
   std::vector<Slot> slots_;

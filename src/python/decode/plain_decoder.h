@@ -24,8 +24,8 @@ namespace waybill::py {
 Ref decode_plain(BytesView bytes, const Limits& limits);
 
 // The same for a payload that is plain but for known nodes, which stand in it in their
-// order, and instances of ordinary classes; `objects` are what the nodes mean, one for
-// each. The frame around the payload is known to be sound.
+// order, and instances of ordinary classes; `objects` are what the nodes mean, see
+// envelope::object_count(). The frame around the payload is known to be sound.
 Ref decode_plain_around(const State& state, const Envelope& envelope,
                         std::span<const envelope::ReusableNode> nodes,
                         std::span<const Ref> objects, const Limits& limits);

@@ -26,13 +26,19 @@ bool PlainDecoder::take_node(Ref& value, const std::uint8_t* start, std::size_t 
     return give_up();
   }
   const auto position = static_cast<std::uint64_t>(start - start_);
-  if (!positions_.pass_inside(position, position + size, node.targets)) {
+  cost_ = {};
+  envelope::TargetCheck inside(node);
+  const auto meet = [&](std::uint64_t target, std::size_t number) {
+    if (!inside.meet(target - position, number)) return false;
+    if (inside.type() != nullptr) note(number, objects_[inside.type()->object].get());
+    return true;
+  };
+  if (!positions_.pass_to(position + size, meet) || !inside.is_complete()) {
     return give_up();
   }
   are_passed_ = positions_.are_passed();
   references_seen_ = std::max(references_seen_, node.references_after);
   value = objects_[nodes_passed_++];
-  cost_ = {};
   note(slot, value.get());
   at_ = start + size;
   return true;

@@ -28,19 +28,14 @@ class SharedPositions {
     return sorted_[next_++].second;
   }
 
-  // Passes all objects before this position.
-  void pass_to(std::uint64_t position) {
-    while (!are_none_before(position)) ++next_;
-  }
-
-  // Passes an object that ends at `end`, if inside of it references mean just these, by
-  // number and offset from `start`, in order. Its own position has been passed.
-  template <typename Targets>
-  bool pass_inside(std::uint64_t start, std::uint64_t end, const Targets& targets) {
-    for (const auto& target : targets) {
-      if (slot_at(start + target.offset) != target.number) return false;
+  // Passes the objects before `end`; `meet` is told the position and the number of
+  // each, in order. Stops where it returns false, and returns that.
+  template <typename Meet>
+  bool pass_to(std::uint64_t end, Meet meet) {
+    for (; !are_none_before(end); ++next_) {
+      if (!meet(sorted_[next_].first, sorted_[next_].second)) return false;
     }
-    return are_none_before(end);
+    return true;
   }
 
   // Whether references mean none of the objects before this position.

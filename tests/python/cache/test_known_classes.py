@@ -44,6 +44,14 @@ TASKS = [
     "(f, f.__globals__, {0})",
     "(f, C({0}).m)",
     "C(C(C({0})))",
+    "(h, {0})",
+    "(h, (C({0}), C.Inner()), {{'k': h}})",
+    "(f, h, g, {0})",
+    "[C({0}), h]",
+    "Holder({0})",
+    "(h, Holder({0}), C({0}))",
+    "(Holder, [Holder({0}), h])",
+    "(Base, h, {0}, Holder({0}).both)",
 ]
 
 
@@ -193,7 +201,7 @@ def seen_in(scope):
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("value", ["C", "C(1)", "(f, C, 1)"])
+@pytest.mark.parametrize("value", ["C", "C(1)", "(f, C, 1)", "(h, 1)", "Holder(1)"])
 def test_a_class_that_has_changed_at_home_stays_so(scope, change, value):
     payload = waybill.dumps(eval(value, vars(scope)))
     warm(payload)

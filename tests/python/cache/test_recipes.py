@@ -450,6 +450,9 @@ def altered(payload):
         "(g, [shared, shared], shared)",
         "(f, C(1), [C('a'), C([2])])",
         "[C(1), g, {'c': C}]",
+        "(k, (1, [C('a')]), {})",
+        "D(C(1), [k, 2])",
+        "(k, 1j, C('a'), [C])",
     ],
 )
 def test_what_is_altered_is_refused_or_read_as_without_caches(value):
@@ -460,6 +463,9 @@ def test_what_is_altered_is_refused_or_read_as_without_caches(value):
         def h(a=(1, 2)): return a
         def f(a, b=1): return h(), a
         def g(): return module_one
+        class D:
+            def __init__(self, x, y): self.x, self.y, self.z = x, y, C(3)
+        def k(a): return D(a, C)
         shared = [1]
         """)
     payload = waybill.dumps(eval(value, vars(scope)))

@@ -24,7 +24,11 @@ class C(Base):
         def i(self): return 'i'
 def f(*args): return module_one.value, SIZE, args
 def g(*args): return module_two.value, SIZE
-f.__qualname__, g.__qualname__ = 'f', 'g'
+def h(*args): return C(1).m(), C.Inner().i(), args
+class Holder:
+    def __init__(self, x): self.c, self.inner, self.x = C(x), [C.Inner()], x
+    def both(self): return self.c.m(), h(self.x)
+f.__qualname__, g.__qualname__, h.__qualname__ = 'f', 'g', 'h'
 """
 
 

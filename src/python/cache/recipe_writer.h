@@ -1,0 +1,80 @@
+#pragma once
+
+// Writes the recipe of the known nodes of a payload.
+
+#include <Python.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "python/cache/recipe.h"
+#include "python/cache/recipe_builder.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+#include "verify/reusable_nodes.h"
+#include "wire/format.h"
+#include "wire/reader.h"
+
+namespace waybill::py {
+
+// Reads the nodes in the order in which the decoder builds them. A function of this
+// class that returns false has met what no step makes; then there is no recipe. State,
+// nodes and code must outlive the writer.
+class RecipeWriter {
+ public:
+  using Nodes = std::span<const envelope::ReusableNode>;
+
+  RecipeWriter(const State& state, Nodes nodes, Recipe::CodeUses& code)
+      : state_(state), nodes_(nodes), code_(code), steps_(nodes) {}
+
+  std::optional<Recipe> write();
+
+ private:
+  using Action = Recipe::Action;
+
+  // Values inside each other. Who nests deeper is not worth a recipe.
+  static constexpr int kDeepest = 32;
+  static constexpr std::uint64_t kNone = RecipeBuilder::kNone;
+
+  // Each makes the steps for one value, or for the parts of one.
+  bool node_of(std::size_t number);
+  bool value(int depth);
+  bool items(std::uint64_t count, int depth);
+  bool extension(const wire::Token& token);
+  bool tuple(std::uint64_t count, std::size_t offset, int depth);
+  bool dict(std::uint64_t count, int depth);
+  bool node(wire::NodeTag tag, std::uint64_t count, std::size_t offset, int depth);
+  bool global();
+  bool text_or_none(Ref& text);
+  bool name_space(std::size_t offset);
+  bool any_namespace(int depth);
+  bool cells(std::uint64_t& count, std::vector<std::uint32_t>& fresh, int depth);
+  bool function(std::size_t offset, int depth);
+  bool field(wire::FunctionField field, const Ref& its_namespace,
+             const std::vector<std::uint32_t>& fresh, int depth);
+  bool store_globals(const Ref& its_namespace, int depth);
+  bool contents(const std::vector<std::uint32_t>& fresh, int depth);
+  bool skip_empty_content();
+
+  // Classes are there. Only what their methods add to namespaces of functions is made.
+  bool class_inside(std::uint64_t count, std::size_t offset, int depth);
+  bool pass(int depth);
+  bool pass_method(int depth);
+  void note_class(std::size_t offset);
+  std::uint64_t reference_ahead() const;
+
+  const State& state_;
+  Nodes nodes_;
+  Recipe::CodeUses& code_;
+  const envelope::ReusableNode* node_ = nullptr;  // At hand.
+  bool has_classes_ = false;                      // In any node.
+  std::size_t uses_ = 0;                          // Of code, up to the value at hand.
+  wire::Reader reader_{{}};
+  RecipeBuilder steps_;
+  Ref namespace_;  // Of the function at hand: the dict that its copies are made from.
+};
+
+}  // namespace waybill::py
