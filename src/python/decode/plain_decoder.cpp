@@ -14,19 +14,66 @@
 namespace waybill::py {
 
 Ref PlainDecoder::decode() {
+  stack_.reserve(kUsualDepth);
+  are_passed_ = built_.positions.are_passed();
   Ref value;
   read(value);
-  while (!given_up_ && !stack_.empty()) {
-    Frame& frame = stack_.back();
-    if (value) put(frame, std::exchange(value, {}));
-    if (given_up_) break;
-    fill(frame, value);  // May have opened another, which ends the reference.
-    if (!given_up_ && stack_.back().left == 0) value = close();
-  }
-  const bool is_whole = !given_up_ && positions_.are_passed() &&
-                        references_seen_ == slots_.size() &&
+  value = fill_all(std::move(value));
+  const bool is_whole = value && built_.positions.are_passed() &&
+                        references_seen_ == built_.slots.size() &&
                         nodes_passed_ == nodes_.size();
   return is_whole ? std::move(value) : Ref();
+}
+
+Ref PlainDecoder::decode_at(std::size_t offset, std::size_t depth) {
+  const KeyGuard keys = built_.keys;
+  stack_.clear();
+  at_ = start_ + offset;
+  are_passed_ = built_.positions.are_passed();
+  references_seen_ = built_.slots.size();  // Their order was verified.
+  depth_ = depth;
+  progress_ = Progress::kGoing;
+  Ref value;
+  read(value);
+  value = fill_all(std::move(value));
+  if (value || stopped_inside()) return value;
+  go_back_to(start_ + offset);
+  built_.keys = keys;
+  return {};
+}
+
+// Frozensets are filled by whoever made them.
+bool PlainDecoder::stopped_inside() const {
+  return progress_ == Progress::kStopped && !stack_.empty() &&
+         std::ranges::none_of(
+             stack_, [](const Frame& frame) { return frame.kind == Kind::kFrozenSet; });
+}
+
+Ref PlainDecoder::fill_all(Ref value) {
+  while (is_going() && !stack_.empty()) {
+    Frame& frame = stack_.back();
+    if (value) put(frame, std::exchange(value, {}));
+    if (!is_going()) break;
+    fill(frame, value);  // May have opened another, which ends the reference.
+    if (is_going() && stack_.back().left == 0) value = close();
+  }
+  return is_going() ? std::move(value) : Ref();
+}
+
+void PlainDecoder::go_back_to(const std::uint8_t* start) {
+  at_ = start;
+  built_.positions.go_back_to(offset());
+  are_passed_ = built_.positions.are_passed();
+  while (!stack_.empty() && stack_.back().offset >= offset()) stack_.pop_back();
+  open_instances_ = static_cast<std::size_t>(
+      std::ranges::count(stack_, Kind::kInstance, &Frame::kind));
+}
+
+// What is not sound is left to others, too.
+bool PlainDecoder::stop_before(const std::uint8_t* start) {
+  go_back_to(start);
+  progress_ = Progress::kStopped;
+  return false;
 }
 
 // Values come one after the other until a container is opened.
@@ -48,7 +95,7 @@ void PlainDecoder::fill(Frame& frame, Ref& value) {
     default:
       while (frame.left != 0 && next(value)) {
         put(frame, std::exchange(value, {}));
-        if (given_up_) return;
+        if (!is_going()) return;
         cost_ = {};
       }
       return;
@@ -65,7 +112,7 @@ void PlainDecoder::fill_dict(Frame& frame, Ref& value) {
       is_name_ = false;
       if (!is_read) return;
       look_at(value.get(), frame);
-      if (given_up_) return;
+      if (!is_going()) return;
       frame.key = std::move(value);
       ++frame.position;
       --frame.left;
@@ -75,7 +122,7 @@ void PlainDecoder::fill_dict(Frame& frame, Ref& value) {
     frame.key = value = Ref();
     ++frame.position;
     --frame.left;
-    if (given_up_) return;
+    if (!is_going()) return;
     cost_ = {};
   }
 }
@@ -123,7 +170,7 @@ void PlainDecoder::put(Frame& frame, Ref value) {
     case Kind::kSet:
     case Kind::kFrozenSet:
       look_at(value.get(), frame);
-      if (given_up_) return;
+      if (!is_going()) return;
       hashed(PySet_Add(frame.object.get(), value.get()));
       return;
     case Kind::kDict:
@@ -147,7 +194,7 @@ void PlainDecoder::put(Frame& frame, Ref value) {
   }
   const bool is_dict = frame.kind == Kind::kDict || frame.kind == Kind::kInstance;
   const std::uint64_t count = frame.position + frame.left;
-  const KeyGuard::Finding finding = keys_.look_at(
+  const KeyGuard::Finding finding = built_.keys.look_at(
       key, cost_, is_dict ? KeyProbes::Kind::kDict : KeyProbes::Kind::kSet,
       is_dict ? count / 2 : count, is_dict ? frame.position / 2 : frame.position - 1,
       frame.probes);
@@ -184,15 +231,17 @@ Ref PlainDecoder::close() {
   return std::move(frame.object);
 }
 
-Ref decode_plain(BytesView bytes, const Limits& limits) {
+Ref decode_plain(BytesView bytes, const Limits& limits,
+                 std::optional<PlainDecoder>& begun) {
   std::vector<std::uint64_t> shared;
   const std::size_t start = envelope::find_plain_payload(bytes, limits, shared);
   if (start == 0) return {};
   const CollectorPause pause;
   PlainDecoder decoder(bytes, start, limits, shared);
   Ref value = decoder.decode();
-  if (!value || !envelope::ends_plain(bytes, start + decoder.size())) return {};
-  return value;
+  if (value && envelope::ends_plain(bytes, start + decoder.offset())) return value;
+  if (decoder.stopped_inside()) begun.emplace(std::move(decoder));
+  return {};
 }
 
 }  // namespace waybill::py

@@ -38,7 +38,7 @@ bool is_sound(ExtType type, BytesView bytes) {
 
 }  // namespace
 
-bool PlainDecoder::read(Ref& value) {
+[[gnu::always_inline]] inline bool PlainDecoder::read_plain(Ref& value) {
   if (at_ == end_) return give_up();
   const std::uint8_t first = *at_;
   const wire::Lead& lead = wire::kLeads[first];
@@ -60,6 +60,15 @@ bool PlainDecoder::read(Ref& value) {
   return true;
 }
 
+// Of a value that is not plain nothing is passed.
+bool PlainDecoder::read(Ref& value) {
+  const std::uint8_t* const start = at_;
+  if (read_plain(value)) return true;
+  if (progress_ != Progress::kGivenUp) return false;  // A container was opened.
+  value = Ref();
+  return stop_before(start);
+}
+
 bool PlainDecoder::read_bytes(Ref& value) {
   const std::uint8_t first = *at_;
   const wire::Lead& lead = wire::kLeads[first];
@@ -69,8 +78,8 @@ bool PlainDecoder::read_bytes(Ref& value) {
   at_ = bytes + size;
   switch (wire::bytes_type(first)) {
     case wire::TokenType::kText:
-      value =
-          texts_.make(bytes, size, static_cast<std::size_t>(end_ - bytes), is_name_);
+      value = built_.texts.make(bytes, size, static_cast<std::size_t>(end_ - bytes),
+                                is_name_);
       return value || give_up();
     case wire::TokenType::kBinary:
       value = Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes),
@@ -93,12 +102,12 @@ bool PlainDecoder::read_extension(Ref& value, const std::uint8_t* bytes,
 
 bool PlainDecoder::read_reference(Ref& value, BytesView bytes) {
   std::uint64_t number = 0;
-  if (!wire::index_of(bytes, number) || number >= slots_.size() ||
+  if (!wire::index_of(bytes, number) || number >= built_.slots.size() ||
       number > references_seen_) {
     return give_up();
   }
-  const Slot& slot = slots_[number];
-  if (!slot.object) return give_up();
+  const BuiltValues::Slot& slot = built_.slots[number];
+  if (!slot.object || slot.depth != 0) return give_up();
   if (number == references_seen_) ++references_seen_;
   value = slot.object;
   cost_ = slot.cost;
@@ -107,7 +116,7 @@ bool PlainDecoder::read_reference(Ref& value, BytesView bytes) {
 
 // [kByteArray, binary], of which the lead and the tag were read.
 bool PlainDecoder::read_byte_array(Ref& value, std::uint64_t count, std::size_t slot) {
-  if (count != 1 || at_ == end_ || stack_.size() + open_instances_ >= max_depth_ ||
+  if (count != 1 || at_ == end_ || is_full() ||
       wire::bytes_type(*at_) != wire::TokenType::kBinary || slot_here() != kNoSlot) {
     return give_up();
   }
@@ -152,7 +161,7 @@ bool PlainDecoder::open(Ref& value, const wire::Lead& lead) {
         return read_byte_array(value, count, slot);
       case NodeTag::kNewObject:
         at_ += 3;
-        return open_instance(count, slot);
+        return open_instance(count, static_cast<std::size_t>(start - start_), slot);
       default:
         return take_node(value, start, slot);
     }
@@ -170,8 +179,9 @@ bool PlainDecoder::open(Ref& value, const wire::Lead& lead) {
   if (kind == Kind::kList || kind == Kind::kDict || kind == Kind::kSet) {
     note(slot, object.get());
   }
-  if (stack_.size() + open_instances_ >= max_depth_) return give_up();
-  stack_.push_back({kind, count, 0, slot, std::move(object), {}, {}, {}, {}});
+  if (is_full()) return give_up();
+  const auto offset = static_cast<std::size_t>(start - start_);
+  stack_.push_back({kind, count, 0, offset, slot, std::move(object), {}, {}, {}, {}});
   return false;
 }
 
@@ -196,7 +206,7 @@ bool PlainDecoder::make(Kind kind, std::uint64_t count, Ref& object) {
       break;
     case Kind::kDict:
       if (++dicts_ >= kDictsWorthACache && end_ - at_ >= kBytesWorthACache) {
-        texts_.remember();
+        built_.texts.remember();
       }
       object = new_dict(length / 2);
       break;
