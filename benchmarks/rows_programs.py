@@ -18,6 +18,8 @@ WORKS = {
     "bare_functions": "a bare function, 2 chains",
     "instances": "instances of a class of the script",
     "graphs": "objects of three classes of the script",
+    "tasks_with_classes": "tasks whose function names classes of the script",
+    "tasks_with_data": "tasks with 100 rows and a date",
 }
 
 

@@ -9,6 +9,7 @@ of a work. Writes the payloads to FILE, for worker.py.
 """
 
 import collections
+import datetime
 import functools
 import gc
 import importlib
@@ -124,6 +125,26 @@ def graphs(count):
     return [Order(n) for n in range(count)]
 
 
+def bill(number, discount=0.0):
+    """Makes objects of classes of this script."""
+    return Order(number).total() * (1 - discount)
+
+
+def tasks_with_classes(count):
+    return [(bill, (n,), {"discount": 0.1}) for n in range(count)]
+
+
+def latest(rows, day, *, key="id"):
+    return day, max(row[key] for row in rows)
+
+
+def tasks_with_data(count):
+    """Calls with a hundred rows and one date."""
+    day = datetime.date(2026, 1, 1)
+    rows = [{"id": n, "name": f"row {n}", "x": n / 3, "tags": ["a"]} for n in range(100)]
+    return [(latest, (rows, day), {"key": ("id", "x")[n % 2]}) for n in range(count)]
+
+
 WORKS = {
     work.__name__: work
     for work in (
@@ -133,6 +154,8 @@ WORKS = {
         bare_functions,
         instances,
         graphs,
+        tasks_with_classes,
+        tasks_with_data,
     )
 }
 

@@ -129,7 +129,7 @@ def _reduce_dataclass_sentinel(obj):
     # dataclasses compares these by identity, so they must be found again.
     for name, value in vars(sys.modules["dataclasses"]).items():
         if value is obj:
-            return getattr, (sys.modules["dataclasses"], name)
+            return name  # A global of the module that its class names.
     return obj.__reduce_ex__(4)
 
 

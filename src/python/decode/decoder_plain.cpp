@@ -1,5 +1,5 @@
 // What is plain in a payload, and what the loop of plain data has begun. Tested by
-// tests/python/kinds/test_among_plain_data.py.
+// tests/python/untrusted/test_among_plain_data.py.
 
 #include <utility>
 

@@ -37,6 +37,9 @@ AROUND_CLASSES = {
     " def i(self): return super().__init__\ndef h(): return 1\ndef f(): return C",
     "a dataclass": "import dataclasses\n@dataclasses.dataclass\nclass C:\n"
     " x: int = 1\ndef f(): return C(2)",
+    "a dataclass with factories": "from dataclasses import dataclass, field\n"
+    "@dataclass\nclass C:\n x: list = field(default_factory=list)\n"
+    " y: int = field(default=1, kw_only=True)\ndef f(): return C()",
     "an enumeration": "import enum\nclass C(enum.Enum):\n A = 1\ndef f(): return C",
 }
 
