@@ -111,16 +111,15 @@ Ref decode_bare(State& state, BytesView bytes, DecodeCache::Lease& lease) {
   return function;
 }
 
-// Builds what is in an envelope, but for what is `begun`.
+// Builds what is in an envelope.
 Ref build(State& state, const Result<VerifiedEnvelope>& verified,
-          const DecodeHooks& hooks, const Limits& limits, DecodeCache::Lease* lease,
-          std::optional<PlainDecoder> begun = {}) {
+          const DecodeHooks& hooks, const Limits& limits, DecodeCache::Lease* lease) {
   const VerifiedEnvelope& envelope = *verified;
   ModuleImporter modules(state, envelope->manifest, hooks.leaves_missing);
   // Who decides what a name means decides what is imported for it, too.
   if (hooks.find_class == nullptr) modules.import_all();
   CodeBuilder code(state, envelope, limits);
-  GraphDecoder decoder(state, envelope, code, modules, hooks, limits, std::move(begun));
+  GraphDecoder decoder(state, envelope, code, modules, hooks, limits);
   CachedEnvelope* watcher = nullptr;
   if (lease != nullptr && !envelope->code.empty()) {
     const CodeBody& last = envelope->code.back();
@@ -140,9 +139,8 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified,
 Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate& gate) {
   const Result<VerifiedEnvelope> envelope = gate.open_trusted(bytes);
   if (!envelope) raise(state, envelope.error());
-  std::optional<PlainDecoder> begun;
   if (hooks.history == nullptr) {
-    if (Ref object = decode_plain(bytes, gate.limits(), begun)) return object;
+    if (Ref object = decode_plain(bytes, gate.limits())) return object;
   }
   const Result<void> runs = check_python(*envelope, state.python);
   if (!runs) raise(state, runs.error());
@@ -192,17 +190,15 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
     lease.emplace(*received, bytes);
     if (Ref object = lease->decode(state)) return object;
   }
-  std::optional<PlainDecoder> begun;
   if (hooks.history == nullptr) {
-    if (Ref object = decode_plain(bytes, limits, begun)) return object;
+    if (Ref object = decode_plain(bytes, limits)) return object;
   }
   if (lease) {
     if (Ref function = decode_bare(state, bytes, *lease)) return function;
   }
   const Result<VerifiedEnvelope> envelope = open_and_verify(state, bytes, limits);
   if (!envelope) raise(state, envelope.error());
-  return build(state, envelope, hooks, limits, lease ? &*lease : nullptr,
-               std::move(begun));
+  return build(state, envelope, hooks, limits, lease ? &*lease : nullptr);
 }
 
 }  // namespace waybill::py

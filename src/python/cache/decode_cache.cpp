@@ -108,31 +108,26 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   std::vector<Ref> objects(envelope::object_count(prefix_->reusable_nodes()));
   if (!make_objects(modules, objects)) return {};
   if (is_all) return std::move(objects.front());
-  std::optional<PlainDecoder> begun;
   if (prefix_->is_all_code_reusable()) {
-    Ref object =
-        decode_plain_around(state, prefix_->envelope(), prefix_->reusable_nodes(),
-                            objects, Limits{}, begun);
+    Ref object = decode_plain_around(state, prefix_->envelope(),
+                                     prefix_->reusable_nodes(), objects, Limits{});
     if (object) {
       prefix_->remember_whole();
       return object;
     }
   }
-  if (!prefix_->check_payload()) return {};
-  return decode_around(state, modules, objects, std::move(begun));
+  return prefix_->check_payload() ? decode_around(state, modules, objects) : Ref();
 }
 
-// Builds the payload around its reusable nodes, but for what is `begun`.
+// Builds the payload around its reusable nodes.
 Ref CachedEnvelope::decode_around(State& state, const Modules& modules,
-                                  std::span<const Ref> objects,
-                                  std::optional<PlainDecoder> begun) const {
+                                  std::span<const Ref> objects) const {
   const Limits limits;
   const VerifiedEnvelope& envelope = prefix_->envelope();
   ModuleImporter importer(state, envelope->manifest);
   for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, modules[i]);
   CodeBuilder code(state, envelope, limits);
-  GraphDecoder decoder(state, envelope, code, importer, DecodeHooks{}, limits,
-                       std::move(begun));
+  GraphDecoder decoder(state, envelope, code, importer, DecodeHooks{}, limits);
   decoder.pass_over(prefix_->reusable_nodes(), objects);
   return decoder.decode();
 }

@@ -112,7 +112,6 @@ Ref GraphDecoder::decode() {
     attribute_targets_ = envelope::find_attribute_targets(*envelope_);
   }
   try {
-    begin_plain();
     Ref object = build();
     merge_classes();
     return object;

@@ -163,11 +163,4 @@ Ref GraphDecoder::reference(const Token& token) {
   return slot.object;
 }
 
-Ref decode_constants(const State& state, const Section& constants, const Limits& limits,
-                     const std::vector<Ref>& nested) {
-  GraphDecoder decoder(state, constants, nested, limits);
-  Ref list = decoder.decode();
-  return Ref::steal(PyList_AsTuple(list.get()));
-}
-
 }  // namespace waybill::py

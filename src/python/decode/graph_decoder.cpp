@@ -48,8 +48,7 @@ void put_tuple_item(PyObject* tuple, Py_ssize_t index, Ref item) {
 
 GraphDecoder::GraphDecoder(const State& state, const VerifiedEnvelope& envelope,
                            CodeBuilder& code, ModuleImporter& modules,
-                           const DecodeHooks& hooks, const Limits& limits,
-                           std::optional<PlainDecoder> begun)
+                           const DecodeHooks& hooks, const Limits& limits)
     : state_(state),
       limits_(limits),
       envelope_(&envelope),
@@ -62,9 +61,9 @@ GraphDecoder::GraphDecoder(const State& state, const VerifiedEnvelope& envelope,
                        hooks.gate->objection(Request::kCode, {}, {})),
       denied_names_(state, hooks.gate),
       start_(envelope->payload.offset),
-      plain_(begun
-                 ? *std::move(begun)
-                 : PlainDecoder(envelope->payload.bytes, 0, limits, envelope->shared)) {
+      positions_(envelope->shared),
+      slots_(envelope->shared.size()),
+      keys_(limits) {
   stack_.reserve(first_frames_.size() / sizeof(Frame));
   if (envelope->payload.bytes.size() >= kWorthRemembering) texts_.remember();
   if (hooks.history != nullptr) {
@@ -81,7 +80,8 @@ GraphDecoder::GraphDecoder(const State& state, const Section& constants,
       denied_names_(state, nullptr),
       nested_(&nested),
       start_(constants.offset),
-      plain_(constants.bytes, 0, limits, {}) {}
+      positions_({}),
+      keys_(limits) {}
 
 Ref GraphDecoder::build() {
   Ref value = read();
@@ -151,8 +151,6 @@ Ref GraphDecoder::push(Frame frame) {
 Ref GraphDecoder::open_array(const Token& token) {
   std::uint8_t tag = 0;
   if (token.count > 0 && reader_.take_node_tag(tag)) return open_node(token, tag);
-  Ref value;
-  if (plain_at(token.offset, token.count, value)) return value;
   const std::size_t slot = slot_at(token.offset);
   Ref list = Ref::steal(PyList_New(static_cast<Py_ssize_t>(token.count)));
   if (token.count == 0) return empty(std::move(list), token.offset, slot);
@@ -180,6 +178,7 @@ Ref GraphDecoder::open_map(const Token& token) {
   frame.kind = FrameKind::kDict;
   frame.left = token.count * 2;
   frame.offset = token.offset;
+  frame.slot = slot_at(token.offset);
   if (!stack_.empty()) {
     const Frame& top = stack_.back();
     if (top.awaits<NodeTag::kFunction>("fields")) {
@@ -203,10 +202,6 @@ Ref GraphDecoder::open_map(const Token& token) {
       frame.object = Ref::share(PyFunction_GET_GLOBALS(top.object.get()));
     }
   }
-  const bool is_plain = !frame.object && frame.kind == FrameKind::kDict;
-  Ref value;
-  if (is_plain && plain_at(token.offset, token.count, value)) return value;
-  frame.slot = slot_at(token.offset);
   if (!frame.object) {
     frame.object = new_dict(static_cast<Py_ssize_t>(token.count));
     frame.is_whole = true;
@@ -393,6 +388,13 @@ Ref GraphDecoder::finish() {
   if (history_) remember(frame.offset, frame.object.get(), cost);
   cost_ = cost;
   return std::move(frame.object);
+}
+
+Ref decode_constants(const State& state, const Section& constants, const Limits& limits,
+                     const std::vector<Ref>& nested) {
+  GraphDecoder decoder(state, constants, nested, limits);
+  Ref list = decoder.decode();
+  return Ref::steal(PyList_AsTuple(list.get()));
 }
 
 }  // namespace waybill::py

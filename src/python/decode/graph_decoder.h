@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <memory_resource>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,9 +15,11 @@
 #include "format/shapes.h"
 #include "python/decode/code_builder.h"
 #include "python/decode/decode_hooks.h"
+#include "python/decode/key_guard.h"
 #include "python/decode/lookup_check.h"
 #include "python/decode/module_importer.h"
-#include "python/decode/plain_loop.h"
+#include "python/decode/shared_positions.h"
+#include "python/decode/str_maker.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/ref.h"
@@ -56,10 +57,8 @@ class GraphDecoder {
  public:
   struct Frame;
   // Everything must outlive the decoder.
-  // `begun`: has built a part of the payload, and stopped_inside().
   GraphDecoder(const State& state, const VerifiedEnvelope& envelope, CodeBuilder& code,
-               ModuleImporter& modules, const DecodeHooks& hooks, const Limits& limits,
-               std::optional<PlainDecoder> begun = {});
+               ModuleImporter& modules, const DecodeHooks& hooks, const Limits& limits);
   ~GraphDecoder();
 
   // For the constants of a code body: leaves, tuples, frozensets, slices, nested code.
@@ -195,19 +194,18 @@ class GraphDecoder {
   static constexpr std::size_t kNoSlot = SharedPositions::kNone;
 
  private:
-  using Slot = BuiltValues::Slot;
+  // An object that references mean.
+  struct Slot {
+    Ref object;
+    std::size_t depth = 0;  // Of its frame while that is open; else 0.
+    HashCost cost;
+  };
   // An entry that waits for its key to be complete.
   struct Late {
     Ref container, key, value;
   };
 
   Ref build();
-  // Has the loop of plain data build the container that starts there. False if it does
-  // not; `value` stays null if it has left containers on the stack.
-  bool plain_at(std::size_t offset, std::uint64_t count, Ref& value);
-  void begin_plain();
-  // Puts the containers on the stack that the loop of plain data has begun.
-  void take_over();
   // Where in the payload the value at hand is, as a path.
   std::string path() const;
   // Notes that path in an exception that code of others raised.
@@ -316,12 +314,8 @@ class GraphDecoder {
   std::span<const envelope::ReusableNode> made_;
   std::span<const Ref> made_objects_;
   NodeWatcher* watcher_ = nullptr;
-  PlainDecoder plain_;
-  bool uses_plain_ = false;
-  SharedPositions& positions_ = plain_.built().positions;
-  std::vector<Slot>& slots_ = plain_.built().slots;
-  KeyGuard& keys_ = plain_.built().keys;
-  StrMaker& texts_ = plain_.built().texts;
+  SharedPositions positions_;
+  std::vector<Slot> slots_;
   // The frames of all but deep payloads are in the decoder itself.
   alignas(Frame) std::array<std::byte, 8 * sizeof(Frame)> first_frames_;
   std::pmr::monotonic_buffer_resource frames_memory_{first_frames_.data(),
@@ -332,7 +326,9 @@ class GraphDecoder {
   std::size_t late_depth_ = static_cast<std::size_t>(-1);
   std::vector<Late> late_;
   std::size_t offset_ = 0;  // Of the value at hand.
-  HashCost cost_;           // Of the value that was finished last.
+  StrMaker texts_;
+  KeyGuard keys_;
+  HashCost cost_;  // Of the value that was finished last.
   std::vector<Ref> fresh_cells_;
   std::uint64_t buffer_count_ = 0;
   std::vector<Ref> own_modules_;       // Those that travel by value.

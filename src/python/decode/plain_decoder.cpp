@@ -14,66 +14,19 @@
 namespace waybill::py {
 
 Ref PlainDecoder::decode() {
-  stack_.reserve(kUsualDepth);
-  are_passed_ = built_.positions.are_passed();
   Ref value;
   read(value);
-  value = fill_all(std::move(value));
-  const bool is_whole = value && built_.positions.are_passed() &&
-                        references_seen_ == built_.slots.size() &&
-                        nodes_passed_ == nodes_.size();
-  return is_whole ? std::move(value) : Ref();
-}
-
-Ref PlainDecoder::decode_at(std::size_t offset, std::size_t depth) {
-  const KeyGuard keys = built_.keys;
-  stack_.clear();
-  at_ = start_ + offset;
-  are_passed_ = built_.positions.are_passed();
-  references_seen_ = built_.slots.size();  // Their order was verified.
-  depth_ = depth;
-  progress_ = Progress::kGoing;
-  Ref value;
-  read(value);
-  value = fill_all(std::move(value));
-  if (value || stopped_inside()) return value;
-  go_back_to(start_ + offset);
-  built_.keys = keys;
-  return {};
-}
-
-// Frozensets are filled by whoever made them.
-bool PlainDecoder::stopped_inside() const {
-  return progress_ == Progress::kStopped && !stack_.empty() &&
-         std::ranges::none_of(
-             stack_, [](const Frame& frame) { return frame.kind == Kind::kFrozenSet; });
-}
-
-Ref PlainDecoder::fill_all(Ref value) {
-  while (is_going() && !stack_.empty()) {
+  while (!given_up_ && !stack_.empty()) {
     Frame& frame = stack_.back();
     if (value) put(frame, std::exchange(value, {}));
-    if (!is_going()) break;
+    if (given_up_) break;
     fill(frame, value);  // May have opened another, which ends the reference.
-    if (is_going() && stack_.back().left == 0) value = close();
+    if (!given_up_ && stack_.back().left == 0) value = close();
   }
-  return is_going() ? std::move(value) : Ref();
-}
-
-void PlainDecoder::go_back_to(const std::uint8_t* start) {
-  at_ = start;
-  built_.positions.go_back_to(offset());
-  are_passed_ = built_.positions.are_passed();
-  while (!stack_.empty() && stack_.back().offset >= offset()) stack_.pop_back();
-  open_instances_ = static_cast<std::size_t>(
-      std::ranges::count(stack_, Kind::kInstance, &Frame::kind));
-}
-
-// What is not sound is left to others, too.
-bool PlainDecoder::stop_before(const std::uint8_t* start) {
-  go_back_to(start);
-  progress_ = Progress::kStopped;
-  return false;
+  const bool is_whole = !given_up_ && positions_.are_passed() &&
+                        references_seen_ == slots_.size() &&
+                        nodes_passed_ == nodes_.size();
+  return is_whole ? std::move(value) : Ref();
 }
 
 // Values come one after the other until a container is opened.
@@ -95,7 +48,7 @@ void PlainDecoder::fill(Frame& frame, Ref& value) {
     default:
       while (frame.left != 0 && next(value)) {
         put(frame, std::exchange(value, {}));
-        if (!is_going()) return;
+        if (given_up_) return;
         cost_ = {};
       }
       return;
@@ -112,7 +65,7 @@ void PlainDecoder::fill_dict(Frame& frame, Ref& value) {
       is_name_ = false;
       if (!is_read) return;
       look_at(value.get(), frame);
-      if (!is_going()) return;
+      if (given_up_) return;
       frame.key = std::move(value);
       ++frame.position;
       --frame.left;
@@ -122,7 +75,7 @@ void PlainDecoder::fill_dict(Frame& frame, Ref& value) {
     frame.key = value = Ref();
     ++frame.position;
     --frame.left;
-    if (!is_going()) return;
+    if (given_up_) return;
     cost_ = {};
   }
 }
@@ -170,7 +123,7 @@ void PlainDecoder::put(Frame& frame, Ref value) {
     case Kind::kSet:
     case Kind::kFrozenSet:
       look_at(value.get(), frame);
-      if (!is_going()) return;
+      if (given_up_) return;
       hashed(PySet_Add(frame.object.get(), value.get()));
       return;
     case Kind::kDict:
@@ -194,7 +147,7 @@ void PlainDecoder::put(Frame& frame, Ref value) {
   }
   const bool is_dict = frame.kind == Kind::kDict || frame.kind == Kind::kInstance;
   const std::uint64_t count = frame.position + frame.left;
-  const KeyGuard::Finding finding = built_.keys.look_at(
+  const KeyGuard::Finding finding = keys_.look_at(
       key, cost_, is_dict ? KeyProbes::Kind::kDict : KeyProbes::Kind::kSet,
       is_dict ? count / 2 : count, is_dict ? frame.position / 2 : frame.position - 1,
       frame.probes);
@@ -231,17 +184,15 @@ Ref PlainDecoder::close() {
   return std::move(frame.object);
 }
 
-Ref decode_plain(BytesView bytes, const Limits& limits,
-                 std::optional<PlainDecoder>& begun) {
+Ref decode_plain(BytesView bytes, const Limits& limits) {
   std::vector<std::uint64_t> shared;
   const std::size_t start = envelope::find_plain_payload(bytes, limits, shared);
   if (start == 0) return {};
   const CollectorPause pause;
   PlainDecoder decoder(bytes, start, limits, shared);
   Ref value = decoder.decode();
-  if (value && envelope::ends_plain(bytes, start + decoder.offset())) return value;
-  if (decoder.stopped_inside()) begun.emplace(std::move(decoder));
-  return {};
+  if (!value || !envelope::ends_plain(bytes, start + decoder.size())) return {};
+  return value;
 }
 
 }  // namespace waybill::py

@@ -21,7 +21,7 @@ bool PlainDecoder::take_node(Ref& value, const std::uint8_t* start, std::size_t 
   const std::size_t size = node.bytes.size();
   if (size > static_cast<std::size_t>(end_ - start) ||
       std::memcmp(start, node.bytes.data(), size) != 0 ||
-      depth_ + stack_.size() + open_instances_ + size > max_depth_ ||
+      stack_.size() + open_instances_ + size > max_depth_ ||
       !refers_to_same(node, slot)) {
     return give_up();
   }
@@ -33,10 +33,10 @@ bool PlainDecoder::take_node(Ref& value, const std::uint8_t* start, std::size_t 
     if (inside.type() != nullptr) note(number, objects_[inside.type()->object].get());
     return true;
   };
-  if (!built_.positions.pass_to(position + size, meet) || !inside.is_complete()) {
+  if (!positions_.pass_to(position + size, meet) || !inside.is_complete()) {
     return give_up();
   }
-  are_passed_ = built_.positions.are_passed();
+  are_passed_ = positions_.are_passed();
   references_seen_ = std::max(references_seen_, node.references_after);
   value = objects_[nodes_passed_++];
   note(slot, value.get());
@@ -47,19 +47,19 @@ bool PlainDecoder::take_node(Ref& value, const std::uint8_t* start, std::size_t 
 bool PlainDecoder::refers_to_same(const envelope::ReusableNode& node,
                                   std::size_t slot) const {
   return references_seen_ == node.references_before &&
-         node.references_after <= built_.slots.size() &&
+         node.references_after <= slots_.size() &&
          std::ranges::all_of(node.to_starts, [&](const auto& to) {
            return to.node == nodes_passed_
                       ? slot == to.number
-                      : built_.slots[to.number].object.get() == objects_[to.node].get();
+                      : slots_[to.number].object.get() == objects_[to.node].get();
          });
 }
 
 bool PlainDecoder::pass_nothing(std::size_t more) {
   if (static_cast<std::size_t>(end_ - at_) < 2 + more || at_[0] != wire::kEmptyArray ||
       at_[1] != wire::kEmptyMap ||
-      !built_.positions.are_none_before(static_cast<std::uint64_t>(at_ - start_) + 2 +
-                                        more)) {
+      !positions_.are_none_before(static_cast<std::uint64_t>(at_ - start_) + 2 +
+                                  more)) {
     return give_up();
   }
   at_ += 2;
@@ -80,41 +80,34 @@ Ref PlainDecoder::new_instance(PyObject* type) {
 }
 
 // [class, [], {}, {name: …}, [], {}]: its state goes straight into its dict.
-bool PlainDecoder::open_instance(std::uint64_t count, std::size_t offset,
-                                 std::size_t slot) {
+bool PlainDecoder::open_instance(std::uint64_t count, std::size_t slot) {
   Ref type;
-  const std::size_t nodes_passed = nodes_passed_;
-  const auto leave = [&] {
-    nodes_passed_ = nodes_passed;
-    return give_up();
-  };
   if (state_ == nullptr ||
       count != envelope::shape_of(wire::NodeTag::kNewObject).most || !read(type) ||
       !pass_nothing(1)) {
-    return leave();
+    return give_up();
   }
   const wire::Lead& lead = wire::kLeads[*at_];
   Ref instance = new_instance(type.get());
   if (!instance || lead.counts != wire::Counts::kPairs || lead.head > end_ - at_) {
-    return leave();
+    return give_up();
   }
   Ref dict = instance_dict(instance.get());
   const std::uint64_t values = 2 * wire::length_of(lead, at_);
   announced_ += values;
   if (!dict || !PyDict_CheckExact(dict.get()) || values == 0 ||
       announced_ > static_cast<std::uint64_t>(end_ - start_)) {
-    return leave();
+    return give_up();
   }
   at_ += lead.head;
   cost_ = {};
   note(slot, instance.get());
   // The node and its state are two containers to those who verify.
   ++open_instances_;
-  if (is_full()) return leave();
+  if (stack_.size() + open_instances_ >= max_depth_) return give_up();
   stack_.push_back({Kind::kInstance,
                     values,
                     0,
-                    offset,
                     slot,
                     std::move(dict),
                     {},
@@ -126,16 +119,13 @@ bool PlainDecoder::open_instance(std::uint64_t count, std::size_t offset,
 
 Ref decode_plain_around(const State& state, const Envelope& envelope,
                         std::span<const envelope::ReusableNode> nodes,
-                        std::span<const Ref> objects, const Limits& limits,
-                        std::optional<PlainDecoder>& begun) {
+                        std::span<const Ref> objects, const Limits& limits) {
   const CollectorPause pause;
   PlainDecoder decoder(envelope.bytes, envelope.payload.offset, limits,
                        envelope.shared);
   decoder.have(state, nodes, objects);
   Ref value = decoder.decode();
-  if (value && decoder.offset() == envelope.payload.bytes.size()) return value;
-  if (decoder.stopped_inside()) begun.emplace(std::move(decoder));
-  return {};
+  return decoder.size() == envelope.payload.bytes.size() ? std::move(value) : Ref();
 }
 
 }  // namespace waybill::py

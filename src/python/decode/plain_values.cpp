@@ -38,7 +38,7 @@ bool is_sound(ExtType type, BytesView bytes) {
 
 }  // namespace
 
-[[gnu::always_inline]] inline bool PlainDecoder::read_plain(Ref& value) {
+bool PlainDecoder::read(Ref& value) {
   if (at_ == end_) return give_up();
   const std::uint8_t first = *at_;
   const wire::Lead& lead = wire::kLeads[first];
@@ -60,15 +60,6 @@ bool is_sound(ExtType type, BytesView bytes) {
   return true;
 }
 
-// Of a value that is not plain nothing is passed.
-bool PlainDecoder::read(Ref& value) {
-  const std::uint8_t* const start = at_;
-  if (read_plain(value)) return true;
-  if (progress_ != Progress::kGivenUp) return false;  // A container was opened.
-  value = Ref();
-  return stop_before(start);
-}
-
 bool PlainDecoder::read_bytes(Ref& value) {
   const std::uint8_t first = *at_;
   const wire::Lead& lead = wire::kLeads[first];
@@ -78,8 +69,8 @@ bool PlainDecoder::read_bytes(Ref& value) {
   at_ = bytes + size;
   switch (wire::bytes_type(first)) {
     case wire::TokenType::kText:
-      value = built_.texts.make(bytes, size, static_cast<std::size_t>(end_ - bytes),
-                                is_name_);
+      value =
+          texts_.make(bytes, size, static_cast<std::size_t>(end_ - bytes), is_name_);
       return value || give_up();
     case wire::TokenType::kBinary:
       value = Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes),
@@ -102,12 +93,12 @@ bool PlainDecoder::read_extension(Ref& value, const std::uint8_t* bytes,
 
 bool PlainDecoder::read_reference(Ref& value, BytesView bytes) {
   std::uint64_t number = 0;
-  if (!wire::index_of(bytes, number) || number >= built_.slots.size() ||
+  if (!wire::index_of(bytes, number) || number >= slots_.size() ||
       number > references_seen_) {
     return give_up();
   }
-  const BuiltValues::Slot& slot = built_.slots[number];
-  if (!slot.object || slot.depth != 0) return give_up();
+  const Slot& slot = slots_[number];
+  if (!slot.object) return give_up();
   if (number == references_seen_) ++references_seen_;
   value = slot.object;
   cost_ = slot.cost;
@@ -116,7 +107,7 @@ bool PlainDecoder::read_reference(Ref& value, BytesView bytes) {
 
 // [kByteArray, binary], of which the lead and the tag were read.
 bool PlainDecoder::read_byte_array(Ref& value, std::uint64_t count, std::size_t slot) {
-  if (count != 1 || at_ == end_ || is_full() ||
+  if (count != 1 || at_ == end_ || stack_.size() + open_instances_ >= max_depth_ ||
       wire::bytes_type(*at_) != wire::TokenType::kBinary || slot_here() != kNoSlot) {
     return give_up();
   }
@@ -161,7 +152,7 @@ bool PlainDecoder::open(Ref& value, const wire::Lead& lead) {
         return read_byte_array(value, count, slot);
       case NodeTag::kNewObject:
         at_ += 3;
-        return open_instance(count, static_cast<std::size_t>(start - start_), slot);
+        return open_instance(count, slot);
       default:
         return take_node(value, start, slot);
     }
@@ -179,9 +170,8 @@ bool PlainDecoder::open(Ref& value, const wire::Lead& lead) {
   if (kind == Kind::kList || kind == Kind::kDict || kind == Kind::kSet) {
     note(slot, object.get());
   }
-  if (is_full()) return give_up();
-  const auto offset = static_cast<std::size_t>(start - start_);
-  stack_.push_back({kind, count, 0, offset, slot, std::move(object), {}, {}, {}, {}});
+  if (stack_.size() + open_instances_ >= max_depth_) return give_up();
+  stack_.push_back({kind, count, 0, slot, std::move(object), {}, {}, {}, {}});
   return false;
 }
 
@@ -206,7 +196,7 @@ bool PlainDecoder::make(Kind kind, std::uint64_t count, Ref& object) {
       break;
     case Kind::kDict:
       if (++dicts_ >= kDictsWorthACache && end_ - at_ >= kBytesWorthACache) {
-        built_.texts.remember();
+        texts_.remember();
       }
       object = new_dict(length / 2);
       break;

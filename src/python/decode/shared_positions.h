@@ -45,11 +45,6 @@ class SharedPositions {
 
   bool are_passed() const { return next_ == sorted_.size(); }
 
-  // Passes those before this position, and no other.
-  void go_back_to(std::uint64_t position) {
-    while (next_ != 0 && sorted_[next_ - 1].first >= position) --next_;
-  }
-
  private:
   std::vector<std::pair<std::uint64_t, std::size_t>> sorted_;
   std::size_t next_ = 0;
