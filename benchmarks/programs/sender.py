@@ -141,7 +141,9 @@ def latest(rows, day, *, key="id"):
 def tasks_with_data(count):
     """Calls with a hundred rows and one date."""
     day = datetime.date(2026, 1, 1)
-    rows = [{"id": n, "name": f"row {n}", "x": n / 3, "tags": ["a"]} for n in range(100)]
+    rows = [
+        {"id": n, "name": f"row {n}", "x": n / 3, "tags": ["a"]} for n in range(100)
+    ]
     return [(latest, (rows, day), {"key": ("id", "x")[n % 2]}) for n in range(count)]
 
 

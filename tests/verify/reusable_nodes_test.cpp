@@ -224,57 +224,50 @@ TEST(ReusableNodes, AreClassesWhoseMethodsHoldNothingThatACallMakes) {
   EXPECT_EQ(known_in(MethodDraft(call, true)), 0u);
 }
 
-// [a function whose only global is a class, what follows it]. The reference 0 means the
-// class, or, if `to_name`, its name.
-struct ClassInFunctionDraft : Draft {
-  explicit ClassInFunctionDraft(const Write& write_last, bool to_name = false) {
-    code.push_back(BodyDraft().body());
+// [a class, what follows it]. The reference 0 means a class among its attributes, or,
+// if `to_attribute`, a part of that.
+struct ClassInClassDraft : Draft {
+  explicit ClassInClassDraft(const Write& write_last, bool to_attribute = false) {
     payload.array(2);
-    write_function(payload, [&](Writer& out) {
-      if (!to_name) shared.push_back(out.size());
-      start_class(out, "attribute");
-      if (to_name) shared.push_back(out.size());
-      out.array(0);
-    });
+    start_class(payload, "inner");
+    if (!to_attribute) shared.push_back(payload.size());
+    start_class(payload, "attribute");
+    if (to_attribute) shared.push_back(payload.size());
+    payload.array(0);
     write_last(payload);
   }
 };
 
-TEST(ReusableNodes, AreFunctionsAroundClassesToWhichAnybodyMayRefer) {
-  const ClassInFunctionDraft draft(
-      [](Writer& out) { out.index(ExtType::kReference, 0); });
+TEST(ReusableNodes, HaveClassesInsideToWhichAnybodyMayRefer) {
+  const ClassInClassDraft draft([](Writer& out) { out.index(ExtType::kReference, 0); });
   const Bytes bytes = draft.sealed();
 
   const std::vector<ReusableNode> nodes =
       envelope::find_reusable_nodes(sound_envelope(bytes));
 
   ASSERT_EQ(nodes.size(), 1u);
-  EXPECT_EQ(nodes[0].tag, NodeTag::kFunction);
   EXPECT_TRUE(nodes[0].targets.empty());  // Whatever its number is.
-  ASSERT_EQ(nodes[0].classes.size(), 1u);
-  EXPECT_EQ(nodes[0].start + nodes[0].classes[0].offset, draft.shared[0]);
-  EXPECT_EQ(nodes[0].classes[0].object, 1u);
+  ASSERT_EQ(nodes[0].classes.size(), 2u);
+  EXPECT_EQ(nodes[0].classes[0].object, 0u);
+  EXPECT_EQ(nodes[0].start + nodes[0].classes[1].offset, draft.shared[0]);
+  EXPECT_EQ(nodes[0].classes[1].object, 1u);
   EXPECT_EQ(envelope::object_count(nodes), 2u);
-  EXPECT_EQ(nodes[0].class_at(nodes[0].classes[0].offset), &nodes[0].classes[0]);
-  EXPECT_EQ(nodes[0].class_at(0), nullptr);
+  EXPECT_EQ(nodes[0].class_at(nodes[0].classes[1].offset), &nodes[0].classes[1]);
 }
 
-TEST(ReusableNodes, AreNeitherFunctionsNorClassesWhoseAttributesOthersReferTo) {
+TEST(ReusableNodes, AreNotClassesWhoseAttributesOthersReferTo) {
   const auto itself = [](Writer& out) { out.index(ExtType::kReference, 0); };
 
-  EXPECT_EQ(known_in(ClassInFunctionDraft(itself, true)), 0u);
+  EXPECT_EQ(known_in(ClassInClassDraft(itself, true)), 0u);
 }
 
 TEST(ReusableNodes, AreClassesInsideOfAFunctionThatIsNone) {
-  const auto call = [](Writer& out) {
-    write_call(out, [](Writer& more) { more.index(ExtType::kReference, 0); });
-  };
-  FunctionDraft draft(
+  const FunctionDraft draft(
       [](Writer& out) {
         start_class(out, "attribute");
         out.integer(1);
       },
-      call);
+      [](Writer& out) { out.index(ExtType::kReference, 0); });
   const Bytes bytes = draft.sealed();
 
   const std::vector<ReusableNode> nodes =

@@ -185,7 +185,7 @@ bool CachedEnvelope::make_recipe() {
     return node.tag == wire::NodeTag::kFunction;
   };
   if (std::ranges::any_of(prefix_->reusable_nodes(), is_function) &&
-      std::ranges::any_of(classes_, &KnownClass::shares_state)) {
+      std::ranges::any_of(classes_, &KnownClass::reaches_functions)) {
     return false;
   }
   if (recipe_) return true;

@@ -28,7 +28,7 @@ class KnownClass {
 
   // Whether functions that are made anew could not stand in for those that its methods
   // reach.
-  bool shares_state() const { return methods_.share_state(); }
+  bool reaches_functions() const { return methods_.reach_functions(); }
 
   // The class; null if it is gone, is not what its id means, if a payload has said
   // something else of it since, or if it, a class it is derived from, the code of a

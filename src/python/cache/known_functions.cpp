@@ -4,7 +4,6 @@
 #include "python/cache/known_functions.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "python/cache/methods.h"
 #include "python/runtime/compat.h"
@@ -71,9 +70,15 @@ bool KnownFunctions::note(const State& state, PyObject* object, bool reaches) {
     if (!reaches) continue;
     if (may_write_globals(code)) return false;
     known.reaches = true;
-    writes_ = writes_ || may_write_functions(code);
-    if (function != object) note_helper(function);
     PyObject* globals = PyFunction_GET_GLOBALS(function);
+    if (function == object) {
+      reach_functions_ = reach_functions_ || names_function(state, code, globals);
+      all_of_reach(function, false, [&](PyObject* part) {
+        reach_functions_ =
+            reach_functions_ || (part != nullptr && PyFunction_Check(part));
+        return true;
+      });
+    }
     known.has_new_globals = !has_globals(globals);
     if (known.has_new_globals) globals_.push_back(globals);
     // Noting a value may run code.
@@ -87,17 +92,6 @@ bool KnownFunctions::note(const State& state, PyObject* object, bool reaches) {
     }
   }
   return true;
-}
-
-void KnownFunctions::note_helper(PyObject* function) {
-  has_helpers_ = true;
-  PyObject* attributes = reinterpret_cast<PyFunctionObject*>(function)->func_dict;
-  const bool have_none =
-      attributes == nullptr ||
-      all_of_dict(attributes, [&, is_value = false](PyObject* part) mutable {
-        return !std::exchange(is_value, !is_value) || !is_constant(part);
-      });
-  has_attributes_ = has_attributes_ || !have_none;
 }
 
 bool KnownFunctions::note_value(const State& state, PyObject* value,

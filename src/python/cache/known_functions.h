@@ -24,10 +24,9 @@ class KnownFunctions {
 
   bool are_same(const State& state) const;
 
-  // Whether there is a function among them, beside methods, that changes in ways that
-  // others see who reach it: it has a cell or an attribute that is written to. Whoever
-  // reaches it must reach the same one.
-  bool share_state() const { return has_helpers_ && (writes_ || has_attributes_); }
+  // Whether a method reaches a function. Who reaches the same one must not get another,
+  // which would be unequal, and have attributes and cells of its own.
+  bool reach_functions() const { return reach_functions_; }
 
   void clear() { *this = {}; }
 
@@ -44,15 +43,12 @@ class KnownFunctions {
   };
 
   bool has_globals(PyObject* globals) const;
-  void note_helper(PyObject* function);
   bool note_value(const State& state, PyObject* value, std::vector<Ref>& left);
   static bool is_same(const Value& known, PyObject* value, PyObject* loaded);
   template <typename Visit>
   static bool all_of_reach(PyObject* function, bool with_globals, Visit visit);
 
-  bool has_helpers_ = false;     // Functions that methods reach.
-  bool writes_ = false;          // Code that may change a function.
-  bool has_attributes_ = false;  // A helper with one that can only be replaced.
+  bool reach_functions_ = false;
   std::vector<Function> functions_;
   std::vector<Value> values_;       // Of all functions, in their order.
   std::vector<PyObject*> globals_;  // Addresses alone: dicts of those functions.

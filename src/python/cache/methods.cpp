@@ -53,7 +53,8 @@ bool is_method(const State& state, PyObject* attribute, int depth) {
 
 // What leads to the globals of a function without a statement.
 bool leads_to_globals(std::string_view name) {
-  return name == "globals" || name == "__globals__" || name == "exec" || name == "eval";
+  return name == "globals" || name == "__globals__" || name == "exec" ||
+         name == "eval" || name == "f_globals";
 }
 
 // Whether `look` says so of a code object, or of one in it. It gets the code, its
@@ -142,29 +143,15 @@ bool may_write_globals(PyObject* code) {
   });
 }
 
-// `h.calls = 1` sets an attribute of what was loaded last, `h.calls += 1` of a copy.
-bool may_write_functions(PyObject* code) {
-  return any_code(code, [](PyCodeObject* object, const CodeView& view,
-                           const std::vector<Instruction>& instructions) {
-    const std::size_t own =
-        view.local_names.size() - static_cast<std::size_t>(PyCode_GetNumFree(object));
-    bool is_loaded = false;
-    for (const Instruction& instruction : instructions) {
-      switch (instruction.operation) {
-        case Operation::kStoreCell:
-        case Operation::kDeleteCell:
-          if (instruction.argument >= own) return true;
-          break;
-        case Operation::kStoreAttribute:
-        case Operation::kDeleteAttribute:
-        case Operation::kCopy:
-          if (is_loaded) return true;
-          break;
-        default:
-          break;
+bool names_function(const State& state, PyObject* code, PyObject* globals) {
+  return any_code(code, [&](PyCodeObject* object, const CodeView&,
+                            const std::vector<Instruction>&) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object->co_names); ++i) {
+      PyObject* value = raw_get(globals, PyTuple_GET_ITEM(object->co_names, i));
+      if (value != nullptr && PyFunction_Check(value) &&
+          !find_by_own_name(state, value).module) {
+        return true;
       }
-      is_loaded = instruction.operation == Operation::kLoadGlobal ||
-                  instruction.operation == Operation::kLoadCell;
     }
     return false;
   });

@@ -31,9 +31,8 @@ void replace_items(PyObject* target, PyObject* source);
 // by one of the names that lead to them.
 bool may_write_globals(PyObject* code);
 
-// Whether code, or code in it, may change a function that it reaches by name: a cell
-// that functions share, or an attribute. What changes one that it was given as an
-// argument is not seen.
-bool may_write_functions(PyObject* code);
+// Whether code, or code in it, has a name that means a function by value in these
+// globals.
+bool names_function(const State& state, PyObject* code, PyObject* globals);
 
 }  // namespace waybill::py

@@ -8,17 +8,6 @@ namespace waybill::py {
 using wire::FunctionField;
 using wire::NodeTag;
 
-// A class that a function reaches.
-bool RecipeWriter::class_inside(std::uint64_t count, std::size_t offset, int depth) {
-  const envelope::ReusableNode::Class* type = node_->class_at(offset - node_->start);
-  if (type == nullptr) return false;
-  note_class(offset);
-  for (; count != 0; --count) {
-    if (!pass(depth + 1)) return false;
-  }
-  return steps_.step(Action::kLoad, type->object);
-}
-
 void RecipeWriter::note_class(std::size_t offset) {
   const envelope::ReusableNode::Class* type = node_->class_at(offset - node_->start);
   if (type != nullptr) steps_.note(offset, static_cast<std::uint32_t>(type->object));

@@ -139,8 +139,6 @@ bool RecipeWriter::node(NodeTag tag, std::uint64_t count, std::size_t offset,
       return name_space(offset);
     case NodeTag::kFunction:
       return function(offset, depth);
-    case NodeTag::kClass:
-      return class_inside(count, offset, depth);
     default:
       return false;
   }
@@ -233,11 +231,8 @@ bool RecipeWriter::function(std::size_t offset, int depth) {
   code_.go_to(use);
   Ref code = code_.next(body);
   // Methods of a class that stays would have to see what is written into globals that
-  // they came with, or into functions there, and that only the function gets anew.
-  if (has_classes_ &&
-      (may_write_globals(code.get()) || may_write_functions(code.get()))) {
-    return false;
-  }
+  // they came with, and that only the function gets anew.
+  if (has_classes_ && may_write_globals(code.get())) return false;
   if (static_cast<std::uint64_t>(PyCode_GetNumFree(
           reinterpret_cast<PyCodeObject*>(code.get()))) != cell_count) {
     return false;

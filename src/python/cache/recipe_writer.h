@@ -60,7 +60,6 @@ class RecipeWriter {
   bool skip_empty_content();
 
   // Classes are there. Only what their methods add to namespaces of functions is made.
-  bool class_inside(std::uint64_t count, std::size_t offset, int depth);
   bool pass(int depth);
   bool pass_method(int depth);
   void note_class(std::size_t offset);

@@ -97,6 +97,7 @@ class PlainDecoder {
   bool read_byte_array(Ref& value, std::uint64_t count, std::size_t slot);
   bool open(Ref& value, const wire::Lead& lead);
   bool take_node(Ref& value, const std::uint8_t* start, std::size_t slot);
+  bool is_class_next() const;
   bool open_instance(std::uint64_t count, std::size_t slot);
   Ref new_instance(PyObject* type);
   // Passes over [] and {}, of which references mean nothing, `more` bytes behind them

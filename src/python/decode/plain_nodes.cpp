@@ -79,12 +79,22 @@ Ref PlainDecoder::new_instance(PyObject* type) {
   return instance;
 }
 
+// A reference, or a known node. What else makes a class is not for here, and would be
+// read by recursion.
+bool PlainDecoder::is_class_next() const {
+  const std::uint8_t* const node = at_ + 1;
+  return at_ != end_ && (wire::kLeads[*at_].counts == wire::Counts::kBytes ||
+                         (end_ - node >= 3 && node[0] == 0xd4 &&
+                          node[1] == static_cast<std::uint8_t>(wire::ExtType::kNode) &&
+                          node[2] == static_cast<std::uint8_t>(wire::NodeTag::kClass)));
+}
+
 // [class, [], {}, {name: …}, [], {}]: its state goes straight into its dict.
 bool PlainDecoder::open_instance(std::uint64_t count, std::size_t slot) {
   Ref type;
   if (state_ == nullptr ||
-      count != envelope::shape_of(wire::NodeTag::kNewObject).most || !read(type) ||
-      !pass_nothing(1)) {
+      count != envelope::shape_of(wire::NodeTag::kNewObject).most || !is_class_next() ||
+      !read(type) || !pass_nothing(1)) {
     return give_up();
   }
   const wire::Lead& lead = wire::kLeads[*at_];

@@ -112,7 +112,7 @@ bool PlainDecoder::read_byte_array(Ref& value, std::uint64_t count, std::size_t 
     return give_up();
   }
   const wire::Lead& lead = wire::kLeads[*at_];
-  if (lead.head > end_ - at_) return give_up();
+  if (lead.counts != wire::Counts::kBytes || lead.head > end_ - at_) return give_up();
   const std::uint64_t size = wire::length_of(lead, at_);
   at_ += lead.head;
   if (size > static_cast<std::uint64_t>(end_ - at_)) return give_up();

@@ -283,10 +283,10 @@ void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
 void GraphEncoder::step_sequence() {
   // From so many on a call of its own is worth it.
   constexpr Py_ssize_t kManyNumbers = 8;
-  Frame& frame = stack_.back();
-  PyObject* sequence = frame.object.get();
-  const bool is_list = frame.kind == Frame::Kind::kList;
-  while (frame.position < frame.count) {
+  PyObject* sequence = stack_.back().object.get();
+  const bool is_list = stack_.back().kind == Frame::Kind::kList;
+  while (stack_.back().position < stack_.back().count) {
+    Frame& frame = stack_.back();  // Writing a value may move it.
     demand_length(frame);
     PyObject* const* items = is_list
                                  ? reinterpret_cast<PyListObject*>(sequence)->ob_item
@@ -307,12 +307,12 @@ void GraphEncoder::step_sequence() {
 }
 
 void GraphEncoder::step_dict() {
-  Frame& frame = stack_.back();
   for (;;) {
-    if (frame.pending) {
-      const Ref pending = std::move(frame.pending);
+    if (stack_.back().pending) {
+      const Ref pending = std::move(stack_.back().pending);
       if (value(pending.get())) return;
     }
+    Frame& frame = stack_.back();
     demand_length(frame);
     PyObject* key = nullptr;
     PyObject* item = nullptr;
@@ -339,12 +339,12 @@ void GraphEncoder::end_dict() {
 }
 
 void GraphEncoder::step_frozen_dict() {
-  Frame& frame = stack_.back();
-  if (frame.pending) {
-    const Ref pending = std::move(frame.pending);
+  if (stack_.back().pending) {
+    const Ref pending = std::move(stack_.back().pending);
     if (value(pending.get())) return;
   }
-  while (frame.position < PyTuple_GET_SIZE(frame.frozen.get())) {
+  while (stack_.back().position < PyTuple_GET_SIZE(stack_.back().frozen.get())) {
+    Frame& frame = stack_.back();
     PyObject* item = PyTuple_GET_ITEM(frame.frozen.get(), frame.position);
     const bool is_key = frame.position++ % 2 == 0;
     if (is_key) frame.key = Ref::share(item);
@@ -354,9 +354,9 @@ void GraphEncoder::step_frozen_dict() {
 }
 
 void GraphEncoder::step_plan() {
-  Frame& frame = stack_.back();
-  Plan& plan = *frame.plan;
+  Plan& plan = *stack_.back().plan;
   for (;;) {
+    Frame& frame = stack_.back();
     Plan::Step& step = plan.steps()[static_cast<std::size_t>(frame.position)];
     if (step.creates) {
       MemoEntry* entry = memo_.find(key_of(frame.object.get()));

@@ -11,6 +11,7 @@ import pytest
 import waybill
 from kept_classes import CHANGES, demand_same_after, world
 from kept_nodes import dumps_without_caches, hits_of_caches, is_taken, nodes_taken
+from sources import define
 
 
 class Link:
@@ -172,3 +173,21 @@ def test_a_chain_of_closures_of_one_code_is_right():
             number + 2,
             number + 1,
         ]
+
+
+@pytest.mark.parametrize("depth", range(20))
+def test_what_follows_a_taken_node_deep_in_containers_is_written(depth):
+    scope = define("""
+        class P:
+            def m(self): return h()
+        def h(x=(1, 2)): return x
+        def f(): return h, P
+        def g(): return P, f()
+        """)
+    for _ in range(6):
+        waybill.dumps(scope.g)
+    value = {"a": scope.g, "b": decimal, "c": [1]}
+    for level in range(depth):
+        value = [value] if level % 3 else {"k": (value,), "l": level}
+
+    assert waybill.dumps(value) == dumps_once_without_caches(value)

@@ -319,6 +319,22 @@ def test_any_altered_byte_is_refused(scope, value):
     assert seen(waybill.loads(payload)) == seen(held)
 
 
+def test_instances_as_classes_of_instances_are_refused_however_deep(scope):
+    pytest.importorskip("xxhash")
+    from mutation_worker import resealed
+
+    count, size = 200_000, 9 * 200_000 + 1
+    for length in 1, 2, size - 5, size - 5:
+        data = waybill.dumps([scope.C, scope.C(), b"y" * length])
+        waybill.loads(data)
+    deep = b"\x97\xd4\x00\x0f" * count + b"\xc0" + b"\x90\x80\x80\x90\x80" * count
+    at = data.rfind(b"y" * (size - 5)) - 5
+    end = waybill.inspect(data)["sections"]["digest"]["offset"]
+
+    with pytest.raises(waybill.DecodeError):
+        waybill.loads(resealed(data[:at] + deep + data[at + size :], end))
+
+
 def test_errors_say_the_same(scope):
     class Failing:
         def __reduce__(self):

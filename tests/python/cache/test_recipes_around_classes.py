@@ -164,6 +164,36 @@ SHARED = {
         tick, C = outer()
         def f(c): c.m(); return tick()
         """,
+    "a helper as a key": """
+        def add(a, b): return a + b
+        class C:
+            def m(self): return add
+        def f(c): return {add: 'add'}.get(c.m()), c.m() is add
+        """,
+    "a helper under another name": """
+        def tick(): return getattr(tick, 'count', 0)
+        class C:
+            def m(self): return tick()
+        def f(c):
+            t = tick
+            t.count = 5
+            return c.m()
+        """,
+    "a helper that a default has": """
+        def tick(): return 1
+        class C:
+            def m(self, t=tick): return t
+        def f(c): return c.m() is tick
+        """,
+    "a frame's globals": """
+        import sys
+        N = 0
+        class C:
+            def m(self): return N
+        def f(c):
+            sys._getframe().f_globals['N'] = 5
+            return c.m()
+        """,
     "a class": """
         class C:
             count = 0

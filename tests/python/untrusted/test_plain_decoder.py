@@ -154,6 +154,13 @@ def test_float_of_four_bytes_from_another_writer_arrives():
     assert waybill.loads(sealed(b"\xca\x3f\xc0\x00\x00")) == 1.5
 
 
+@pytest.mark.parametrize("content", [0xC0, 0xC1, 0xC2, 0xC3, 0x01, 0xA0])
+@pytest.mark.parametrize("load", [waybill.loads, generally])
+def test_byte_arrays_of_something_else_are_refused(content, load):
+    with pytest.raises(waybill.DecodeError):
+        load(sealed(b"\x92\xd4\x00\x04" + bytes([content])))
+
+
 def test_integers_in_longer_forms_than_needed_arrive():
     forms = (
         b"\xcc\x01\xcd\0\x01\xce\0\0\0\x01\xcf\0\0\0\0\0\0\0\x01\xd0\xff\xd1\xff\xff"
