@@ -195,36 +195,21 @@ class Walk {
 
   void choose_outermost() {
     chosen_.clear();
-    kept_.clear();
-    std::size_t covered = 0, kept = 0;
+    std::size_t covered = 0;
     for (Candidate& candidate : candidates_) {
-      if (!candidate.is_fit) continue;
-      if (candidate.start >= covered) {
-        covered = candidate.end;
-        chosen_.push_back(&candidate);
-      }
-      if (candidate.tag == NodeTag::kClass && candidate.start >= kept) {
-        kept = candidate.end;
-        kept_.push_back(&candidate);
-      }
+      if (!candidate.is_fit || candidate.start < covered) continue;
+      covered = candidate.end;
+      chosen_.push_back(&candidate);
     }
   }
 
-  // Which of these holds that position; kNone if none does.
-  static std::size_t holder(const std::vector<Candidate*>& candidates,
-                            std::size_t position) {
-    const auto next =
-        std::ranges::upper_bound(candidates, position, {}, &Candidate::start);
-    if (next == candidates.begin() || !(*std::prev(next))->holds(position)) {
-      return kNone;
-    }
-    return static_cast<std::size_t>(next - candidates.begin()) - 1;
-  }
+  // Which of those that were chosen holds that position; kNone if none does.
   std::size_t chosen_at(std::size_t position) const {
-    return holder(chosen_, position);
+    const auto next =
+        std::ranges::upper_bound(chosen_, position, {}, &Candidate::start);
+    if (next == chosen_.begin() || !(*std::prev(next))->holds(position)) return kNone;
+    return static_cast<std::size_t>(next - chosen_.begin()) - 1;
   }
-  // Whether a class has it, and is not made anew.
-  bool is_kept(std::size_t position) const { return holder(kept_, position) != kNone; }
 
   bool is_function(std::size_t chosen) const {
     return chosen_[chosen]->tag == NodeTag::kFunction;
@@ -237,7 +222,7 @@ class Walk {
           const std::size_t target = envelope_.shared[reference.number];
           const std::size_t to = chosen_at(target);
           return reference.is_in_call && chosen_at(reference.position) == kNone &&
-                 (to == kNone || (is_function(to) && !is_class(target)));
+                 (to == kNone || is_function(to));
         });
     bool is_any = false;
     for (Candidate* candidate : chosen_) {
@@ -272,15 +257,16 @@ class Walk {
       const std::size_t to = chosen_at(target);
       const bool is_inside =
           to != kNone && chosen_[to]->start != target && !is_class(target);
-      const bool keeps = is_kept(reference.position);
       if (from != kNone && to == kNone) {
         drop(from);
       } else if (from == kNone && is_inside) {
         drop(to);
-      } else if (is_inside && keeps != is_kept(target) && !is_shareable(target)) {
-        drop(keeps ? to : from);
-      } else if (from != to && is_inside && !keeps && !is_shareable(target)) {
-        drop(to);
+      } else if (from != to && is_inside && !is_shareable(target)) {
+        if (is_function(to)) {
+          drop(to);
+        } else if (is_function(from)) {
+          drop(from);
+        }
       }
     }
     return is_any;
@@ -359,7 +345,6 @@ class Walk {
   PayloadCursor<Note> cursor_;
   std::vector<Candidate> candidates_;         // By start.
   std::vector<Candidate*> chosen_;            // None of them inside another.
-  std::vector<Candidate*> kept_;              // Classes, none of them inside another.
   std::vector<ReusableNode::Class> classes_;  // Counted from the start of the payload.
   std::vector<Reference> references_;
   std::vector<Use> uses_;

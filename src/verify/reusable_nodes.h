@@ -48,6 +48,7 @@ struct ReusableNode {
   // number, may mean these.
   std::vector<Class> classes;
 
+  bool is_function() const { return tag == wire::NodeTag::kFunction; }
   std::size_t end() const { return start + bytes.size(); }
   // The class that starts there; null if none does.
   const Class* class_at(std::size_t offset) const;

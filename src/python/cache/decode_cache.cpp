@@ -137,7 +137,7 @@ bool CachedEnvelope::begin(BytesView bytes) {
   if (!prefix_->continue_with(bytes)) return false;
   auto known = classes_.begin();
   for (const envelope::ReusableNode& node : prefix_->reusable_nodes()) {
-    if (node.tag == wire::NodeTag::kFunction) {
+    if (node.is_function()) {
       starts_.push_back(node.start);
       watched_.push_back(nullptr);
     }
@@ -181,10 +181,8 @@ void CachedEnvelope::finish() {
 
 // False if the functions cannot be made again. The bytes of the envelope must be there.
 bool CachedEnvelope::make_recipe() {
-  const auto is_function = [](const envelope::ReusableNode& node) {
-    return node.tag == wire::NodeTag::kFunction;
-  };
-  if (std::ranges::any_of(prefix_->reusable_nodes(), is_function) &&
+  if (std::ranges::any_of(prefix_->reusable_nodes(),
+                          &envelope::ReusableNode::is_function) &&
       std::ranges::any_of(classes_, &KnownClass::reaches_functions)) {
     return false;
   }

@@ -73,8 +73,8 @@ class CachedEnvelope final : public NodeWatcher {
   std::vector<KnownClass> classes_;  // Those of all nodes, in their order.
   std::optional<Recipe> recipe_;
   bool is_ready_ = false;  // For decode().
-  // While nodes are watched: where they and the classes inside start, and for each of
-  // that the class it is; null for functions.
+  // While nodes are watched: where each of them and each class inside starts, and which
+  // class that is; null for functions.
   std::vector<std::size_t> starts_;
   std::vector<KnownClass*> watched_;
   std::size_t built_ = 0;

@@ -21,12 +21,9 @@ using wire::FunctionField;
 using wire::NodeTag;
 
 std::optional<Recipe> RecipeWriter::write() {
-  const auto is_function = [](const envelope::ReusableNode& node) {
-    return node.tag == NodeTag::kFunction;
-  };
-  if (std::ranges::none_of(nodes_, is_function)) return steps_.take();
-  has_classes_ = envelope::object_count(nodes_) != nodes_.size() ||
-                 !std::ranges::all_of(nodes_, is_function);
+  constexpr auto kIsFunction = &envelope::ReusableNode::is_function;
+  if (std::ranges::none_of(nodes_, kIsFunction)) return steps_.take();
+  has_classes_ = !std::ranges::all_of(nodes_, kIsFunction);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (!node_of(i)) return std::nullopt;
   }
@@ -37,7 +34,7 @@ bool RecipeWriter::node_of(std::size_t number) {
   node_ = &nodes_[number];
   reader_ = wire::Reader(node_->bytes, {}, node_->start);
   uses_ = node_->uses_before;
-  if (node_->tag == NodeTag::kClass) return pass(0);
+  if (!node_->is_function()) return pass(0);
   return value(0) && steps_.step(Action::kSave, number) && steps_.step(Action::kPop);
 }
 

@@ -69,7 +69,7 @@ class RecipeWriter {
   Nodes nodes_;
   Recipe::CodeUses& code_;
   const envelope::ReusableNode* node_ = nullptr;  // At hand.
-  bool has_classes_ = false;                      // In any node.
+  bool has_classes_ = false;                      // Some nodes are.
   std::size_t uses_ = 0;                          // Of code, up to the value at hand.
   wire::Reader reader_{{}};
   RecipeBuilder steps_;

@@ -1,18 +1,18 @@
-"""Functions and objects whose classes arrived before are made around these classes.
+"""Functions and objects around classes that arrived before.
 
-A class stays, and keeps its methods with the globals that they came with, while the
-function is made anew. Nobody may see the difference.
+A class stays, and keeps its methods with the globals that they came with; functions are
+made anew, or read where that would show. Nobody may see the difference.
 """
 
 import fresh_process
 import pytest
 import waybill
 from sources import define
-from test_recipes import PLACES, described, function_of, served, warm, without_caches
+from test_recipes import PLACES, demand_served_as_read, function_of
 
 pytestmark = pytest.mark.usefixtures("modules")
 
-#: Functions that a recipe makes around classes that are there.
+#: Functions that name classes, which are there.
 AROUND_CLASSES = {
     "a class": "class C:\n def m(self): return 1\ndef f(): return C().m()",
     "a class that reaches more": "def h(): return D\nclass D: x = [1]\n"
@@ -57,14 +57,7 @@ INSTANCES = {
 @pytest.mark.parametrize("name", AROUND_CLASSES)
 def test_around_classes_it_is_the_function_that_reading_gives(name, place):
     payload = waybill.dumps(PLACES[place](function_of(AROUND_CLASSES[name])))
-    with without_caches():
-        expected = described(waybill.loads(payload))
-    first = warm(payload)
-
-    again, count = served(payload)
-
-    assert count == 1
-    assert described(again) == described(first) == expected
+    demand_served_as_read(payload)
 
 
 @pytest.mark.parametrize("value", INSTANCES)
@@ -81,14 +74,7 @@ def test_instances_of_classes_that_name_others_are_those_that_reading_gives(valu
         def g(d): return C(d)
         """)
     payload = waybill.dumps(eval(INSTANCES[value], vars(scope)))
-    with without_caches():
-        expected = described(waybill.loads(payload))
-    first = warm(payload)
-
-    again, count = served(payload)
-
-    assert count == 1
-    assert described(again) == described(first) == expected
+    demand_served_as_read(payload)
 
 
 #: What a function and methods share: whoever changes it, the others see it. In a
