@@ -48,19 +48,20 @@ struct PreparedCall::Beginning {
     options.hooks = hooks;
     graph.emplace(state, options);
     graph->encode_first(call_without_arguments(function).get());
-    if (graph->has_others()) set_sections(state);
+    if (graph->context().has_others()) set_sections(state);
   }
 
  private:
   void set_sections(const State& state) {
     OtherSections others(state, by_value.get());
-    others.go_on_after(graph->others());
+    others.go_on_after(graph->context().others());
     others.imports.finish();
     OtherSections::Written written;
     Parts parts;
     others.write(state, written, parts);
     sections = KeptSections(parts);
-    graph->imports().set_needs_of_code(std::move(others.imports).needs_of_code());
+    graph->context().imports().set_needs_of_code(
+        std::move(others.imports).needs_of_code());
   }
 };
 
@@ -126,7 +127,7 @@ int PreparedCall::traverse(visitproc visit, void* arg) const {
   for (const Ref* ref : {&function_, &by_value_, &replace_}) {
     if (const int stop = py::visit(*ref, visit, arg)) return stop;
   }
-  return beginning_ ? beginning_->graph->traverse(visit, arg) : 0;
+  return beginning_ ? beginning_->graph->context().traverse(visit, arg) : 0;
 }
 
 }  // namespace waybill::py

@@ -39,20 +39,21 @@ Ref seal_in_place(const Parts& parts) {
 Ref seal(const State& state, GraphEncoder& graph) {
   Parts parts;
   parts.python = state.python;
-  parts.application = graph.hooks().application;
-  parts.key = graph.hooks().key;
-  parts.shared = graph.shared();
-  parts.payload = graph.payload();
-  parts.payload_insertions = graph.insertions();
-  if (const KeptSections* kept = graph.taken_sections()) {
+  EncodeContext& written = graph.context();
+  parts.application = written.hooks().application;
+  parts.key = written.hooks().key;
+  parts.shared = written.objects.shared();
+  parts.payload = written.out.view();
+  parts.payload_insertions = written.out.insertions();
+  if (const KeptSections* kept = graph.kept().sections()) {
     kept->put_into(parts);
     return seal_in_place(parts);
   }
-  if (!graph.has_others()) return seal_in_place(parts);
-  OtherSections::Written written;
-  graph.others().write(state, written, parts);
+  if (!written.has_others()) return seal_in_place(parts);
+  OtherSections::Written others;
+  written.others().write(state, others, parts);
   Ref bytes = seal_in_place(parts);
-  if (graph.is_to_be_kept()) graph.keep(KeptSections(parts));
+  if (graph.kept().is_to_be_kept()) graph.kept().keep(KeptSections(parts));
   return bytes;
 }
 

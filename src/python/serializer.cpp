@@ -52,7 +52,7 @@ Manifest discover(State& state, PyObject* object, bool by_value) {
   GraphEncoder graph(state, options);
   graph.encode(object);
   wire::Writer section;
-  graph.imports().encode(section);
+  graph.context().imports().encode(section);
   wire::Reader reader(section.view());
   Manifest manifest;
   if (!envelope::read_manifest(reader, manifest)) raise(state, reader.error());
@@ -70,12 +70,12 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over,
   // Modules by name, since the payload has only their numbers; code without source
   // locations.
   wire::Writer content;
-  graph.imports().write_names(content);
-  for (const BytesView body : graph.code().bodies()) content.append(body);
-  for (const std::uint64_t offset : graph.shared()) {
+  graph.context().imports().write_names(content);
+  for (const BytesView body : graph.context().code().bodies()) content.append(body);
+  for (const std::uint64_t offset : graph.context().objects.shared()) {
     content.unsigned_integer(offset);
   }
-  content.append(graph.payload(), graph.insertions());
+  content.append(graph.payload(), graph.context().out.insertions());
   return base::content_hash_of(content.view());
 }
 

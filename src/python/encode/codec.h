@@ -5,35 +5,38 @@
 
 #include <Python.h>
 
-#include "python/encode/graph_encoder.h"
+#include "python/encode/encode_context.h"
 #include "python/encode/plan.h"
 
 namespace waybill::py {
 
 // Throws PyError for what cannot travel.
-using Describe = void (*)(GraphEncoder&, PyObject* object, Plan& plan);
+using Describe = void (*)(EncodeContext&, PyObject* object, Plan& plan);
 
 // The codec of an object's type; that of __reduce_ex__ for any type without its own.
-Describe codec_for(GraphEncoder& encoder, PyObject* object);
+Describe codec_for(EncodeContext& context, PyObject* object);
 
-void describe_function(GraphEncoder&, PyObject* function, Plan& plan);
-void describe_class(GraphEncoder&, PyObject* type, Plan& plan);
-void describe_cell(GraphEncoder&, PyObject* cell, Plan& plan);
-void describe_module(GraphEncoder&, PyObject* module, Plan& plan);
-void describe_code(GraphEncoder&, PyObject* code, Plan& plan);
-void describe_byte_array(GraphEncoder&, PyObject* object, Plan& plan);
-void describe_slice(GraphEncoder&, PyObject* object, Plan& plan);
-void describe_range(GraphEncoder&, PyObject* object, Plan& plan);
-void describe_lazy_import(GraphEncoder&, PyObject* placeholder, Plan& plan);
-void describe_buffer(GraphEncoder&, PyObject* buffer, Plan& plan);
-void describe_reduced(GraphEncoder&, PyObject* object, Plan& plan);
+void describe_function(EncodeContext&, PyObject* function, Plan& plan);
+void describe_class(EncodeContext&, PyObject* type, Plan& plan);
+void describe_cell(EncodeContext&, PyObject* cell, Plan& plan);
+void describe_module(EncodeContext&, PyObject* module, Plan& plan);
+void describe_code(EncodeContext&, PyObject* code, Plan& plan);
+void describe_byte_array(EncodeContext&, PyObject* object, Plan& plan);
+void describe_slice(EncodeContext&, PyObject* object, Plan& plan);
+void describe_range(EncodeContext&, PyObject* object, Plan& plan);
+void describe_lazy_import(EncodeContext&, PyObject* placeholder, Plan& plan);
+void describe_buffer(EncodeContext&, PyObject* buffer, Plan& plan);
+void describe_reduced(EncodeContext&, PyObject* object, Plan& plan);
+
+// Writes the namespace of functions with these globals, or a reference to it.
+void write_namespace(EncodeContext&, PyObject* globals, bool is_of_module);
 
 // Writes an object as what a reducer answered for it: a name or a tuple.
-void describe_answer(GraphEncoder&, PyObject* object, PyObject* answer, Plan& plan);
+void describe_answer(EncodeContext&, PyObject* object, PyObject* answer, Plan& plan);
 
 // The answer that names an object's members, for one that a reader would make by code
 // of its class before that has what the code needs. Null for all else.
-Ref answer_without_class(GraphEncoder&, PyObject* object, PyObject* answer);
+Ref answer_without_class(EncodeContext&, PyObject* object, PyObject* answer);
 
 // Whether object can make an instance of it.
 bool is_laid_out_by_object(PyTypeObject* type);
@@ -45,11 +48,39 @@ Ref own_reducer(const State& state, PyObject* object);
 
 // A reducer that the user gave for this very type, in a Pickler's table or in that of
 // copyreg. Null if none.
-Ref user_reducer(GraphEncoder& encoder, PyTypeObject* type);
+Ref user_reducer(EncodeContext& context, PyTypeObject* type);
 
 // Whether there is one for the metaclass of a class.
-inline bool is_reduced_by_metaclass(GraphEncoder& encoder, PyObject* type) {
-  return !PyType_CheckExact(type) && user_reducer(encoder, Py_TYPE(type));
+inline bool is_reduced_by_metaclass(EncodeContext& context, PyObject* type) {
+  return !PyType_CheckExact(type) && user_reducer(context, Py_TYPE(type));
 }
+
+// ---- What a receiver imports: by_reference.cpp ------------------------------------
+
+// Writes a node that finds a global again.
+void write_global(EncodeContext& context, const GlobalName& name);
+// Writes to `out` which module of the manifest is meant. Nobody else writes that, so
+// that none is named which the manifest does not list.
+void write_module_index(EncodeContext& context, std::uint32_t index, wire::Writer& out);
+
+// Each writes an object, or answers false.
+
+// A module that an import finds and that does not travel by value.
+bool write_module(EncodeContext& context, PyObject* module);
+// A type of `builtins` that is there under its name, as `object` and `property` are,
+// which all classes have.
+bool write_builtin_type(EncodeContext& context, PyObject* object);
+// An object that refused to travel, such as a lock: those that a module holds are found
+// again by importing it, and then they are the receiver's own, which is what a lock or
+// a cache of a module is for.
+bool write_as_global(EncodeContext& context, PyObject* object);
+
+// Where the module of the innermost function that is being written has a class under
+// the class's own name.
+GlobalName class_beside_function(EncodeContext& context, PyObject* type);
+
+// A reducer's answer that makes a thread-local anew, or a lock that nobody holds, if
+// code of a module by value holds it; else null.
+Ref fresh_answer(EncodeContext& context, PyObject* object);
 
 }  // namespace waybill::py

@@ -5,7 +5,7 @@
 
 namespace waybill::py {
 
-Describe codec_for(GraphEncoder& encoder, PyObject* object) {
+Describe codec_for(EncodeContext& context, PyObject* object) {
   struct Row {
     PyTypeObject* type;
     Describe describe;
@@ -21,20 +21,20 @@ Describe codec_for(GraphEncoder& encoder, PyObject* object) {
       {&PyPickleBuffer_Type, describe_buffer, false},
       {&PyModule_Type, describe_module, true},
   };
-  if (encoder.hooks().dispatch_table != nullptr && !PyFunction_Check(object) &&
-      user_reducer(encoder, Py_TYPE(object))) {
+  if (context.hooks().dispatch_table != nullptr && !PyFunction_Check(object) &&
+      user_reducer(context, Py_TYPE(object))) {
     return describe_reduced;
   }
   for (const Row& row : kRows) {
     if (!Py_IS_TYPE(object, row.type)) continue;
     const bool is_registered =
-        row.asks_copyreg && user_reducer(encoder, Py_TYPE(object));
+        row.asks_copyreg && user_reducer(context, Py_TYPE(object));
     return is_registered ? describe_reduced : row.describe;
   }
   if (PyType_Check(object)) {
-    return is_reduced_by_metaclass(encoder, object) ? describe_reduced : describe_class;
+    return is_reduced_by_metaclass(context, object) ? describe_reduced : describe_class;
   }
-  if (is_lazy_import(encoder.state(), object)) return describe_lazy_import;
+  if (is_lazy_import(context.state, object)) return describe_lazy_import;
   return describe_reduced;
 }
 

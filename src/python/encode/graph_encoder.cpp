@@ -1,25 +1,19 @@
 // The walk over an object graph: what is written at once, and what is put on the stack.
-// What was written before: encoder_references.cpp.
 //
 // Tested by tests/python/kinds/test_values.py, test_sharing.py, test_determinism.py.
 
 #include "python/encode/graph_encoder.h"
 
-#include "python/discovery/code_view.h"
 #include "python/encode/codec.h"
-#include "python/encode/plain_writer.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
+#include "python/runtime/text.h"
 
 namespace waybill::py {
 
 namespace {
 
 using wire::NodeTag;
-
-// So many objects may be made by reducers out of each other, none held by anything but
-// the walk; data that is really there is held, and has no such limit.
-constexpr std::uint32_t kMaxMadeUp = 10'000;
 
 // The types whose instances cannot be met again unless something refers to them twice;
 // a reducer of any other type may hand out its object once more.
@@ -30,21 +24,13 @@ bool is_container(PyTypeObject* type) {
 
 }  // namespace
 
-GraphEncoder::GraphEncoder(State& state, const EncodeOptions& options)
-    : state_(state), options_(options) {
-  const bool keeps = state.uses_caches && options.hooks.leave_graph_alone() &&
-                     !options.root_by_value && !options.passes_over &&
-                     !options.names_no_ids && !options.only_names_classes;
-  if (keeps) kept_.phase = KeptUse::Phase::kOpen;
-}
-
 template <typename Work>
 void GraphEncoder::walk(PyObject* root, Work work) {
-  root_ = root;
+  context_.root = root;
   try {
     work();
   } catch (const PyError&) {
-    describe_failure();
+    context_.add_path_to_error();
     throw;
   }
 }
@@ -53,216 +39,125 @@ void GraphEncoder::encode(PyObject* root) {
   walk(root, [&] {
     value(root);
     run();
-    end_kept_chain();
-    if (options_.hooks.memo != nullptr) remember();
+    if (kept_.lacks_sections()) {
+      end_kept();
+      kept_.wait_for_sections();
+    }
+    context_.objects.remember();
   });
-  if (others_) others_->imports.finish();
+  if (context_.has_others()) context_.imports().finish();
 }
 
 void GraphEncoder::encode_first(PyObject* tuple) {
-  kept_.phase = KeptUse::Phase::kClosed;
-  out_.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(tuple)));
+  kept_.close();
+  context_.out.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(tuple)));
   walk(tuple, [&] {
     push_behind_first(tuple);
     value(PyTuple_GET_ITEM(tuple, 0));
     run(1);
   });
   pop();
-  large_.settle(out_);
-  // Of no use to what comes after, and it might be in a cycle.
-  deferred_.clear();
-  extensions_.clear();
-  stack_.drop_spare_plans();
-  unreduced_type_ = Ref();
+  context_.end_first();
 }
 
 void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& sections,
                                PyObject* tuple) {
-  kept_.phase = KeptUse::Phase::kBegun;
+  kept_.follow(sections);
   first_ = &first;
-  first_sections_ = &sections;
-  memo_.lay_on(first.memo_);
-  shared_ = first.shared_;
-  out_.append_in_place(first.payload(), first.insertions());
+  context_.objects.go_on_after(first.context_.objects);
+  context_.out.append_in_place(first.payload(), first.context_.out.insertions());
   walk(tuple, [&] {
     push_behind_first(tuple);
     run();
   });
-  if (others_) others_->imports.finish();
+  if (context_.has_others()) context_.imports().finish();
 }
 
 // The frame of a tuple whose first item has been written, or is.
 void GraphEncoder::push_behind_first(PyObject* tuple) {
-  stack_.push(Frame::Kind::kTuple, tuple, PyTuple_GET_SIZE(tuple));
-  stack_.back().position = 1;
-}
-
-int GraphEncoder::traverse(visitproc visitor, void* arg) const {
-  for (const Ref& kept : keep_) {
-    if (const int stop = visit(kept, visitor, arg)) return stop;
-  }
-  for (const auto& [address, own] : own_modules_) {
-    if (const int stop = visit(own.module, visitor, arg)) return stop;
-  }
-  return 0;
-}
-
-void GraphEncoder::binary(PyObject* bytes) {
-  const BytesView view = bytes_of(bytes);
-  if (view.size() > wire::kMaxCount) fail("is longer than 4 GiB");
-  if (view.size() >= LargeBinaries::kLeast) {
-    large_.write(bytes, out_);
-  } else {
-    out_.binary(view);
-  }
-}
-
-void GraphEncoder::binary(std::unique_ptr<BufferView> view, bool is_lent) {
-  const BytesView bytes = view->bytes();
-  if (bytes.size() > wire::kMaxCount) fail("is longer than 4 GiB");
-  if (bytes.size() >= LargeBinaries::kLeast) {
-    large_.write(std::move(view), is_lent, out_);
-  } else {
-    out_.binary(bytes);
-  }
+  context_.stack.push(Frame::Kind::kTuple, tuple, PyTuple_GET_SIZE(tuple));
+  context_.stack.back().position = 1;
 }
 
 bool GraphEncoder::value(PyObject* object) {
-  current_ = object;
-  if (options_.hooks.persistent_id == nullptr) return content(object);
+  context_.current = object;
+  if (context_.hooks().persistent_id == nullptr) return content(object);
   if (!persistent(object)) content(object);
   return true;  // Frozen, at least.
 }
 
 bool GraphEncoder::content(PyObject* object) {
-  current_ = object;
-  if (!deferred_.empty() && PyFunction_Check(object)) {
-    Deferred* deferred = deferred_of(object);
-    if (deferred != nullptr && !deferred->is_written) return write_deferred();
-  }
-  if (is_long_leaf(object) && may_be_met_again(object) && known(key_of(object)))
+  context_.current = object;
+  if (context_.deferred.closes_class(object)) return end_of_methods();
+  if (is_long_leaf(object) && may_be_met_again(object) &&
+      context_.known(key_of(object)))
     return false;
-  if (PyBytes_CheckExact(object)) return binary(object), false;
+  if (PyBytes_CheckExact(object)) return context_.binary(object), false;
   // Reducers of a Pickler's own come before what is a leaf to us, but not to pickle.
   const bool may_be_reduced =
-      PyComplex_CheckExact(object) && (options_.hooks.dispatch_table != nullptr ||
-                                       options_.hooks.reducer_override != nullptr);
-  if (!may_be_reduced && write_leaf(object, out_)) return false;
+      PyComplex_CheckExact(object) && (context_.hooks().dispatch_table != nullptr ||
+                                       context_.hooks().reducer_override != nullptr);
+  if (!may_be_reduced && write_leaf(object, context_.out)) return false;
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyTuple_Type && PyTuple_GET_SIZE(object) == 0) {
-    out_.node(NodeTag::kTuple, 0);
+    context_.out.node(NodeTag::kTuple, 0);
     return false;
   }
   if (is_container(type)) {
-    return !(may_be_met_again(object) && known(key_of(object))) && container(object);
+    return !(may_be_met_again(object) && context_.known(key_of(object))) &&
+           container(object);
   }
   if (PyModule_Check(object)) {
-    if (module(object)) return false;
-    own_module_entry(object).is_whole = true;
+    if (!kept_.is_closed()) meet_kept(object);
+    if (write_module(context_, object)) return false;
+    context_.needs.need_whole(object);
     return own_module(object);
   }
-  return !known(key_of(object)) && (instance(object) || other(object));
+  return !context_.known(key_of(object)) && (instance(object) || other(object));
 }
 
 bool GraphEncoder::container(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyDict_Type) {
-    out_.map(countable(PyDict_GET_SIZE(object)));
-    stack_.push(Frame::Kind::kDict, object, PyDict_GET_SIZE(object));
+    context_.out.map(countable(PyDict_GET_SIZE(object)));
+    context_.stack.push(Frame::Kind::kDict, object, PyDict_GET_SIZE(object));
     return true;
   }
   if (type == &PyList_Type) {
-    out_.array(countable(PyList_GET_SIZE(object)));
-    stack_.push(Frame::Kind::kList, object, PyList_GET_SIZE(object));
+    context_.out.array(countable(PyList_GET_SIZE(object)));
+    context_.stack.push(Frame::Kind::kList, object, PyList_GET_SIZE(object));
     return true;
   }
   if (type == &PyTuple_Type) {
-    out_.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(object)));
-    stack_.push(Frame::Kind::kTuple, object, PyTuple_GET_SIZE(object));
+    context_.out.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(object)));
+    context_.stack.push(Frame::Kind::kTuple, object, PyTuple_GET_SIZE(object));
     return true;
   }
   return set(object, type == &PySet_Type ? NodeTag::kSet : NodeTag::kFrozenSet);
 }
 
-bool GraphEncoder::other(PyObject* object) {
-  freeze();
-  if (kept_.phase != KeptUse::Phase::kClosed && meet_kept(object)) return true;
-  if (options_.hooks.reducer_override != nullptr && overridden(object)) return true;
-  if (write_stand_in(object)) return true;
-  const bool by_value = options_.root_by_value && object == root_;
-  if (options_.hooks.by_value == nullptr && !by_value && builtin_type(object)) {
-    return true;
+bool GraphEncoder::set(PyObject* object, wire::NodeTag tag) {
+  const Ref items = elements_of(object);
+  context_.out.node(tag, static_cast<std::size_t>(PyTuple_GET_SIZE(items.get())));
+  std::vector<std::string> elements;
+  if (sorted_plain(items.get(), elements, nullptr, kElementDepth)) {
+    for (const std::string& element : elements) context_.out.append(bytes_of(element));
+    return false;
   }
-  GlobalName name;
-  if (PyFunction_Check(object) && !by_value) name = find_function(state_, object);
-  if (PyType_Check(object) && !is_reduced_by_metaclass(*this, object)) {
-    name = find_type(state_, reinterpret_cast<PyTypeObject*>(object));
-    // A class may say that it lives elsewhere, as those of _pydatetime do.
-    if (!name.module) name = class_beside_function(object);
-  }
-  if (name.module && !is_by_value(name.module.get())) return global(name), true;
-  planned(object, nullptr);
-  end_kept_node();
+  // Errors name it, whatever becomes of the container that it is in.
+  context_.objects.hold(object);
+  context_.freeze();
+  Ref ordered = sorted_elements(context_.state, context_.infos(), items);
+  context_.stack.push(Frame::Kind::kTuple, ordered.get(),
+                      PyTuple_GET_SIZE(ordered.get()));
   return true;
-}
-
-void GraphEncoder::freeze() {
-  plain_type_ = nullptr;
-  large_.settle(out_);
-  if (PyObject* changed = stack_.freeze()) fail_of_length(changed);
-}
-
-// Its head says how long it is. Only a finalizer can have changed it: containers are
-// frozen before any other code runs.
-void GraphEncoder::fail_of_length(PyObject* container) {
-  current_ = container;
-  fail("changed its length while it was written");
-}
-
-bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
-  std::unique_ptr<Plan> plan = stack_.new_plan();
-  const std::size_t start = out_.size();
-  try {
-    if (answer != nullptr) {
-      describe_answer(*this, object, answer, *plan);
-    } else {
-      codec_for(*this, object)(*this, object, *plan);
-    }
-  } catch (const PyError&) {
-    if (out_.size() != start) throw;
-    if (write_as_global(object)) return true;
-    if (!options_.passes_over) throw;
-    if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
-    PyErr_Clear();
-    out_.nil();
-    return true;
-  }
-  if (plan->has_no_child()) {
-    out_.append(plan->raw().view());
-    stack_.give_back(std::move(plan));
-    return true;
-  }
-  plan->finish();
-  if (plan->creates_late()) {
-    if (MemoEntry* entry = memo_.find(key_of(object))) entry->is_created = false;
-  }
-  push_plan(object, std::move(plan));
-  return true;
-}
-
-void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
-  stack_.push_plan(object, std::move(plan));
-  if (stack_.back().synthesized > kMaxMadeUp) {
-    fail("is made by reducers out of each other without end");
-  }
 }
 
 // A function of its own: within its only caller, the loops over numbers take a seventh
 // more instructions.
 [[gnu::noinline]] void GraphEncoder::run(std::size_t depth) {
-  while (stack_.size() > depth) {
-    switch (stack_.back().kind) {
+  while (context_.stack.size() > depth) {
+    switch (context_.stack.back().kind) {
       case Frame::Kind::kList:
       case Frame::Kind::kTuple:
         step_sequence();
@@ -283,10 +178,10 @@ void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
 void GraphEncoder::step_sequence() {
   // From so many on a call of its own is worth it.
   constexpr Py_ssize_t kManyNumbers = 8;
-  PyObject* sequence = stack_.back().object.get();
-  const bool is_list = stack_.back().kind == Frame::Kind::kList;
-  while (stack_.back().position < stack_.back().count) {
-    Frame& frame = stack_.back();  // Writing a value may move it.
+  PyObject* sequence = context_.stack.back().object.get();
+  const bool is_list = context_.stack.back().kind == Frame::Kind::kList;
+  while (context_.stack.back().position < context_.stack.back().count) {
+    Frame& frame = context_.stack.back();  // Writing a value may move it.
     demand_length(frame);
     PyObject* const* items = is_list
                                  ? reinterpret_cast<PyListObject*>(sequence)->ob_item
@@ -295,8 +190,9 @@ void GraphEncoder::step_sequence() {
     const Py_ssize_t left = frame.count - frame.position;
     if (left >= kManyNumbers && is_number(item) &&
         is_number(items[frame.position + 1]) &&
-        options_.hooks.persistent_id == nullptr) {
-      const Py_ssize_t count = write_numbers(items + frame.position, left, out_);
+        context_.hooks().persistent_id == nullptr) {
+      const Py_ssize_t count =
+          write_numbers(items + frame.position, left, context_.out);
       frame.position += count;
       if (count != 0) continue;
     }
@@ -308,11 +204,11 @@ void GraphEncoder::step_sequence() {
 
 void GraphEncoder::step_dict() {
   for (;;) {
-    if (stack_.back().pending) {
-      const Ref pending = std::move(stack_.back().pending);
+    if (context_.stack.back().pending) {
+      const Ref pending = std::move(context_.stack.back().pending);
       if (value(pending.get())) return;
     }
-    Frame& frame = stack_.back();
+    Frame& frame = context_.stack.back();
     demand_length(frame);
     PyObject* key = nullptr;
     PyObject* item = nullptr;
@@ -331,20 +227,21 @@ void GraphEncoder::step_dict() {
 
 // An instance has no items and pairs besides.
 void GraphEncoder::end_dict() {
-  if (stack_.back().is_state) {
-    out_.array(0);
-    out_.map(0);
+  if (context_.stack.back().is_state) {
+    context_.out.array(0);
+    context_.out.map(0);
   }
   pop();
 }
 
 void GraphEncoder::step_frozen_dict() {
-  if (stack_.back().pending) {
-    const Ref pending = std::move(stack_.back().pending);
+  if (context_.stack.back().pending) {
+    const Ref pending = std::move(context_.stack.back().pending);
     if (value(pending.get())) return;
   }
-  while (stack_.back().position < PyTuple_GET_SIZE(stack_.back().frozen.get())) {
-    Frame& frame = stack_.back();
+  while (context_.stack.back().position <
+         PyTuple_GET_SIZE(context_.stack.back().frozen.get())) {
+    Frame& frame = context_.stack.back();
     PyObject* item = PyTuple_GET_ITEM(frame.frozen.get(), frame.position);
     const bool is_key = frame.position++ % 2 == 0;
     if (is_key) frame.key = Ref::share(item);
@@ -354,20 +251,20 @@ void GraphEncoder::step_frozen_dict() {
 }
 
 void GraphEncoder::step_plan() {
-  Plan& plan = *stack_.back().plan;
+  Plan& plan = *context_.stack.back().plan;
   for (;;) {
-    Frame& frame = stack_.back();
+    Frame& frame = context_.stack.back();
     Plan::Step& step = plan.steps()[static_cast<std::size_t>(frame.position)];
     if (step.creates) {
-      MemoEntry* entry = memo_.find(key_of(frame.object.get()));
+      MemoEntry* entry = context_.objects.find(key_of(frame.object.get()));
       if (entry != nullptr && entry->is_created) {
-        out_.append(plan.raw_between(frame.raw_begin, plan.created_at()));
+        context_.out.append(plan.raw_between(frame.raw_begin, plan.created_at()));
         close_early(frame, *entry);
         break;
       }
       if (entry != nullptr) entry->is_created = true;
     }
-    out_.append(plan.raw_between(frame.raw_begin, step.raw_end));
+    context_.out.append(plan.raw_between(frame.raw_begin, step.raw_end));
     frame.raw_begin = step.raw_end;
     if (!step.child) break;
     ++frame.position;
@@ -379,7 +276,29 @@ void GraphEncoder::step_plan() {
     if (is_other) return;
   }
   pop();
-  end_kept_node();
+  kept_.end_node();
+}
+
+void GraphEncoder::close_early(const Frame& frame, MemoEntry& entry) {
+  wire::Writer& out = context_.out;
+  const Plan::Early how = frame.plan->early();
+  if (how == Plan::Early::kClass || how == Plan::Early::kClassWithWord) {
+    out.map(0);  // A reader knows the class by its id.
+    if (how == Plan::Early::kClassWithWord) out.boolean(false);
+    return;
+  }
+  out.node(NodeTag::kReplacement, 1);
+  context_.objects.refer_to(entry, out);
+  out.array(0);
+  out.map(0);
+  if (how == Plan::Early::kReducedWithSetter) out.nil();
+}
+
+void GraphEncoder::begin_global(const Frame& frame, PyObject* name) {
+  PyObject* owner = frame.object.get();
+  PyObject* globals =
+      PyModule_Check(owner) ? PyModule_GetDict(owner) : PyFunction_GET_GLOBALS(owner);
+  context_.dicts.names_of(globals).add(name);
 }
 
 }  // namespace waybill::py

@@ -1,11 +1,10 @@
-// Instances of ordinary classes, which most objects of a program are. What
-// object.__reduce_ex__ would say of them is known without calling it: their class, and
-// their dict. The bytes are the same.
 // Tested by tests/python/kinds/test_instances.py.
 
+#include "python/encode/instances.h"
+
 #include "python/encode/codec.h"
+#include "python/encode/encode_context.h"
 #include "python/encode/kept_table.h"
-#include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
@@ -13,8 +12,6 @@
 namespace waybill::py {
 
 namespace {
-
-using wire::NodeTag;
 
 // What makes a class say itself how it is taken apart.
 bool has_own_say(const Names& names, PyObject* dict) {
@@ -67,70 +64,51 @@ bool is_laid_out_plainly(const Names& names, PyTypeObject* type) {
 
 }  // namespace
 
-bool GraphEncoder::is_taken_apart_by_object(PyObject* object) {
+Ref LastTypes::reducer_of(const State& state, PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  if (type == unreduced_.get()) return {};
+  Ref reducer = own_reducer(state, object);
+  if (!reducer) unreduced_ = Ref::share(type);
+  return reducer;
+}
+
+bool LastTypes::is_plain(State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  if (type == plain_type_) return true;
-  if (!state_.uses_caches || !state_.kept_classes->is_plain(type)) {
-    if (!is_laid_out_plainly(state_.names, type) || reducer_of(object)) return false;
-    if (state_.uses_caches) state_.kept_classes->note_plain(type);
+  if (type == plain_) return true;
+  if (!state.uses_caches || !state.kept_classes->is_plain(type)) {
+    if (!is_laid_out_plainly(state.names, type) || reducer_of(state, object)) {
+      return false;
+    }
+    if (state.uses_caches) state.kept_classes->note_plain(type);
   }
-  plain_type_ = type;
+  plain_ = type;
   return true;
 }
 
-Ref GraphEncoder::state_of_plain(PyObject* object) {
+Ref dict_of_ordinary(EncodeContext& context, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  const EncodeHooks& hooks = options_.hooks;
+  const EncodeHooks& hooks = context.hooks();
   if (hooks.reducer_override != nullptr || hooks.replace != nullptr ||
       hooks.memo != nullptr || hooks.persistent_id != nullptr ||
-      !is_taken_apart_by_object(object)) {
+      !context.types.is_plain(context.state, object)) {
     return {};
   }
   // It may have to be made without its __new__.
   if (type->tp_new != PyBaseObject_Type.tp_new &&
-      stack_.is_within_method_of(state_, type)) {
+      context.stack.is_within_method_of(context.state, type)) {
     return {};
   }
-  if (hooks.by_value != nullptr && extension_of(type) != nullptr) return {};
+  if (context.by_value.any() && context.extensions.of_type(type) != nullptr) return {};
   // Somebody may register a reducer at any time.
-  if (user_reducer(*this, type)) return {};
+  if (user_reducer(context, type)) return {};
   Ref dict = instance_dict(object);
   if (!dict || !PyDict_CheckExact(dict.get())) return {};
   // An attribute of the instance hides that of the class. The dict is the instance's
   // and ours; whoever else has it may have sent it already.
-  if (has_own_say(state_.names, dict.get()) || Py_REFCNT(dict.get()) > 2) return {};
+  if (has_own_say(context.state.names, dict.get()) || Py_REFCNT(dict.get()) > 2) {
+    return {};
+  }
   return dict;
-}
-
-bool GraphEncoder::instance(PyObject* object) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  MemoEntry* written = memo_.find(key_of(type));
-  std::shared_ptr<KeptNode> kept = written == nullptr ? kept_class(type) : nullptr;
-  if (written == nullptr ? !kept : !written->is_created) return false;
-  const Ref dict = state_of_plain(object);
-  if (!dict) return false;
-  if (kept) {
-    if (!take_class(std::move(kept), type)) return false;
-  } else {
-    out_.node(NodeTag::kNewObject, 6);
-    reference(*written);
-  }
-  out_.array(0);
-  out_.map(0);
-  if (object == restarted_) {
-    if (auto* entry = memo_.find(key_of(object))) entry->is_created = true;
-  }
-  const Py_ssize_t count = PyDict_GET_SIZE(dict.get());
-  if (count == 0) {
-    out_.nil();
-    out_.array(0);
-    out_.map(0);
-    return true;
-  }
-  out_.map(countable(count));
-  stack_.push(Frame::Kind::kDict, dict.get(), count);
-  stack_.back().is_state = true;
-  return true;
 }
 
 }  // namespace waybill::py

@@ -22,18 +22,13 @@
 #include "python/discovery/node_guards.h"
 #include "python/encode/kept_sections.h"
 #include "python/encode/kept_table.h"
+#include "python/encode/written_objects.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 #include "waybill/bytes.h"
 
 namespace waybill::py {
-
-// A reference that was written: where, and the key of the object that it means.
-struct WrittenReference {
-  std::size_t begin, end;
-  std::uintptr_t key;
-};
 
 // Keeps no module, class, function or dict alive. Node, guards and references do not
 // change once they are set.
@@ -95,32 +90,6 @@ class KeptNode {
   std::vector<Reference> references_;
   std::optional<KeptSections> sections_;
   KeptTable successors_{kMaxSuccessors};
-};
-
-// What an encoder has to do with the encode cache.
-struct KeptUse {
-  static constexpr std::size_t kMaxChain = 8;
-
-  enum class Phase : std::uint8_t {
-    kOpen,     // There was plain data alone.
-    kWriting,  // A node is written that is to be kept.
-    kWritten,  // It was, and all else is plain data.
-    kTaken,    // What was kept was taken, and all else is plain data.
-    kBegun,    // Another encoder wrote the beginning, and all else is plain data.
-    kClosed,   // Nothing more of a cache is in this payload.
-  };
-  struct Link {
-    Ref root, key;  // A class, or a function and its code.
-    std::shared_ptr<KeptNode> node;
-  };
-
-  Phase phase = Phase::kClosed;
-  std::vector<Link> chain;     // First those that were taken, then those written.
-  std::size_t taken = 0;       // So many were taken.
-  std::vector<MetObject> met;  // The objects of all of them.
-  std::vector<WrittenReference> references;  // kWriting: of the node.
-  std::size_t base = 0;                      // Where the node begins,
-  std::size_t depth = 0;                     // and the size of the stack below it.
 };
 
 }  // namespace waybill::py

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "python/encode/graph_encoder.h"
+#include "python/encode/encode_context.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"
 
@@ -37,10 +37,11 @@ std::string name_of_root(PyObject* root) {
 
 }  // namespace
 
-std::string GraphEncoder::path() const {
-  std::string path = name_of_root(root_);
+std::string EncodeContext::path() const {
+  using Frame = WalkStack::Frame;
+  std::string path = name_of_root(root);
   bool is_state = false;  // Whether the frame is the state dict of the object before.
-  for (const Frame& frame : stack_) {
+  for (const Frame& frame : stack) {
     if (frame.kind == Frame::Kind::kPlan) {
       const auto& steps = frame.plan->steps();
       const auto position = static_cast<std::size_t>(frame.position);
@@ -62,14 +63,14 @@ std::string GraphEncoder::path() const {
       is_state = false;
     }
   }
-  if (current_ != nullptr) {
+  if (current != nullptr) {
     path += " (";
-    PyTypeObject* type = Py_TYPE(current_);
+    PyTypeObject* type = Py_TYPE(current);
     const Ref module =
-        attribute_or_null(reinterpret_cast<PyObject*>(type), state_.names.module);
+        attribute_or_null(reinterpret_cast<PyObject*>(type), state.names.module);
     const std::string_view name = type->tp_name;
     if (name.find('.') == name.npos && module && PyUnicode_Check(module.get()) &&
-        PyUnicode_Compare(module.get(), state_.names.builtins_plain.get()) != 0) {
+        PyUnicode_Compare(module.get(), state.names.builtins_plain.get()) != 0) {
       path += text_of(module.get()) + ".";
     }
     path += std::string(name) + ")";
@@ -77,12 +78,12 @@ std::string GraphEncoder::path() const {
   return path;
 }
 
-void GraphEncoder::describe_failure() {
+void EncodeContext::add_path_to_error() const {
   // Running out of memory, or being interrupted, is nobody's fault on the path.
   if (PyErr_ExceptionMatches(PyExc_MemoryError)) return;
   if (!PyErr_ExceptionMatches(PyExc_Exception)) return;
   const Ref raised = take_error();
-  if (is_of(state_, raised.get(), &LateHelpers::encode_error)) {
+  if (is_of(state, raised.get(), &LateHelpers::encode_error)) {
     put_back_error(raised);
     return;
   }
@@ -91,18 +92,13 @@ void GraphEncoder::describe_failure() {
   const std::string where = path();
   std::string why = text ? text_of(text.get()) : "cannot be written";
   // What pickle says of objects that belong to one process, and much else.
-  if (current_ != nullptr && why.starts_with("cannot pickle '")) {
+  if (current != nullptr && why.starts_with("cannot pickle '")) {
     const Ref remedy = Ref::steal_or_null(
-        PyObject_CallOneArg(late(state_, &LateHelpers::remedy), current_));
+        PyObject_CallOneArg(late(state, &LateHelpers::remedy), current));
     if (remedy) why += "; " + text_of(remedy.get());
     if (!remedy) forgive(PyExc_Exception);
   }
-  raise_encode(state_, where, why, raised.get());
-}
-
-void GraphEncoder::fail(std::string_view detail) {
-  const std::string where = path();
-  raise_encode(state_, where, detail, nullptr);
+  raise_encode(state, where, why, raised.get());
 }
 
 }  // namespace waybill::py

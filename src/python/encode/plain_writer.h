@@ -84,6 +84,9 @@ bool write_plain(PyObject* object, wire::Writer& out, CodeInfos* infos, int dept
 // of others, finalizers included.
 Ref elements_of(PyObject* set);
 
+// The same in canonical order, whatever they are. May run code of others.
+Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements);
+
 // The elements of a set, given as a tuple, as write_plain gives them, sorted. False if
 // one is not plain.
 bool sorted_plain(PyObject* items, std::vector<std::string>& elements, CodeInfos* infos,

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "python/discovery/code_view.h"
-#include "python/encode/graph_encoder.h"
+#include "python/encode/code_encoder.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
 
@@ -103,22 +105,6 @@ Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements) {
                      Ref::share(order[i].second).release());
   }
   return sorted;
-}
-
-bool GraphEncoder::set(PyObject* object, wire::NodeTag tag) {
-  const Ref items = elements_of(object);
-  out_.node(tag, static_cast<std::size_t>(PyTuple_GET_SIZE(items.get())));
-  std::vector<std::string> elements;
-  if (sorted_plain(items.get(), elements, nullptr, kElementDepth)) {
-    for (const std::string& element : elements) out_.append(bytes_of(element));
-    return false;
-  }
-  // Errors name it, whatever becomes of the container that it is in.
-  keep_.push_back(Ref::share(object));
-  freeze();
-  Ref ordered = sorted_elements(state_, infos(), items);
-  stack_.push(Frame::Kind::kTuple, ordered.get(), PyTuple_GET_SIZE(ordered.get()));
-  return true;
 }
 
 }  // namespace waybill::py

@@ -87,6 +87,13 @@ PyObject* WalkStack::function_around() const {
   return nullptr;
 }
 
+bool WalkStack::is_within_code() const {
+  return std::ranges::any_of(frames_, [](const Frame& frame) {
+    PyObject* object = frame.object.get();
+    return PyFunction_Check(object) || PyType_Check(object) || PyModule_Check(object);
+  });
+}
+
 bool WalkStack::is_within_method_of(const State& state, PyTypeObject* type) const {
   for (const std::size_t place : open_classes_) {
     auto* open = reinterpret_cast<PyTypeObject*>(frames_[place].object.get());
@@ -94,7 +101,7 @@ bool WalkStack::is_within_method_of(const State& state, PyTypeObject* type) cons
     const Frame& attributes = frames_[place + 1];
     if (!attributes.key) continue;
     const Ref dict = type_dict(open);
-    // With it come the globals of all methods: deferred_globals.cpp.
+    // With it come the globals of all methods: DeferredGlobals.
     if (PyUnicode_Check(attributes.key.get()) &&
         PyUnicode_Compare(attributes.key.get(), state.names.module.get()) == 0) {
       return true;

@@ -73,6 +73,8 @@ class WalkStack {
   PyObject* innermost_class() const;
   PyObject* class_around() const;
   PyObject* function_around() const;
+  // Whether a function, class or module is being written.
+  bool is_within_code() const;
   // Whether a method is being written of this class or of a base of it: a reader has
   // not all of its methods yet, where it comes to what that method reaches.
   bool is_within_method_of(const State& state, PyTypeObject* type) const;

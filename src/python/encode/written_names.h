@@ -1,17 +1,21 @@
 #pragma once
 
-// The names of one globals dict whose values a payload has, or begins with.
+// What of the dicts of modules, functions and classes a payload has.
 
 #include <Python.h>
 
+#include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
+#include "python/runtime/compat.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/ref.h"
 
 namespace waybill::py {
 
+// The names of one globals dict whose values a payload has, or begins with.
 class WrittenNames {
  public:
   // `name` is exact text; it need not be interned.
@@ -39,6 +43,36 @@ class WrittenNames {
 
   Memo memo_;              // By address.
   std::vector<Ref> keep_;  // Its keys must not be freed and reused.
+};
+
+// All such dicts, which somebody else keeps alive.
+class WrittenDicts {
+ public:
+  WrittenNames& names_of(PyObject* globals) { return names_[globals]; }
+
+  // The dict of a module that travels by value.
+  void note_module(PyObject* globals) { of_modules_.push_back(globals); }
+  bool is_of_module(PyObject* globals) const {
+    return std::ranges::find(of_modules_, globals) != of_modules_.end();
+  }
+
+  // A class that travels by value, and the class whose own dict this is among those
+  // that were noted: methods may hold the dict itself (the __classdict__ cell). Null if
+  // none.
+  void note_class(PyObject* type) {
+    const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+    const std::uintptr_t key = key_of(dict.get());
+    if (classes_.find(key) == nullptr) classes_.insert(key, key_of(type));
+  }
+  PyObject* class_of(PyObject* dict) const {
+    const MemoEntry* entry = classes_.find(key_of(dict));
+    return entry == nullptr ? nullptr : reinterpret_cast<PyObject*>(entry->offset);
+  }
+
+ private:
+  std::map<PyObject*, WrittenNames> names_;
+  std::vector<PyObject*> of_modules_;
+  Memo classes_;  // The offset is the address of the class.
 };
 
 }  // namespace waybill::py

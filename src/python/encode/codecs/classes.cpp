@@ -15,59 +15,59 @@ namespace {
 
 // What the home of a received class last said of it, where that is not what the class
 // is now. Null at home, and where both are the same.
-Ref word_of(GraphEncoder& encoder, PyObject* type, PyObject* attributes) {
-  if (encoder.names_no_ids() || is_home(encoder.state(), type)) return {};
-  Ref word = Ref::steal(PyObject_CallFunctionObjArgs(encoder.state().word_of.get(),
-                                                     type, attributes, nullptr));
+Ref word_of(EncodeContext& context, PyObject* type, PyObject* attributes) {
+  if (context.options.names_no_ids || is_home(context.state, type)) return {};
+  Ref word = Ref::steal(PyObject_CallFunctionObjArgs(context.state.word_of.get(), type,
+                                                     attributes, nullptr));
   return word.get() == Py_None ? Ref() : word;
 }
 
 }  // namespace
 
-void describe_class(GraphEncoder& encoder, PyObject* type, Plan& plan) {
+void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
   const char* const kLabels[] = {".__class__", ".__name__", ".__bases__", "", ""};
-  if (encoder.only_names_classes()) {
-    encoder.out().node(wire::NodeTag::kClass, 1);
-    write_leaf(encoder.own_id(type).get(), encoder.out());
+  if (context.options.only_names_classes) {
+    context.out.node(wire::NodeTag::kClass, 1);
+    write_leaf(own_id(context.state, type).get(), context.out);
     return;
   }
-  Ref parts = ordinary_class_parts(encoder.state(), type);
+  Ref parts = ordinary_class_parts(context.state, type);
   if (!parts) {
-    parts = Ref::steal(PyObject_CallOneArg(encoder.state().class_parts.get(), type));
+    parts = Ref::steal(PyObject_CallOneArg(context.state.class_parts.get(), type));
   }
-  if (encoder.extension_of(reinterpret_cast<PyTypeObject*>(type)) != nullptr) {
-    encoder.fail("needs a class in C of a module that travels by value");
+  if (context.extensions.of_type(reinterpret_cast<PyTypeObject*>(type)) != nullptr) {
+    context.fail("needs a class in C of a module that travels by value");
   }
   if (PyTuple_Check(parts.get()) && PyTuple_GET_SIZE(parts.get()) == 2) {
     // What makes it, or has it: it is none of those that are known by an id.
     if (PyCallable_Check(PyTuple_GET_ITEM(parts.get(), 0))) {
-      return describe_answer(encoder, type, parts.get(), plan);
+      return describe_answer(context, type, parts.get(), plan);
     }
     // A module and a name under which that has it, other than its own.
     PyObject* home = PyTuple_GET_ITEM(parts.get(), 0);
     PyObject* path = PyTuple_GET_ITEM(parts.get(), 1);
-    GlobalName name = find_global(encoder.state(), type, home, path);
-    const bool is_loaded = find_module(encoder.state(), home) != nullptr;
+    GlobalName name = find_global(context.state, type, home, path);
+    const bool is_loaded = find_module(context.state, home) != nullptr;
     if (!is_loaded) name = {Ref::share(home), Ref::share(path)};
-    if (!name.module) encoder.fail("is a class that its module does not have");
-    encoder.global(name);
+    if (!name.module) context.fail("is a class that its module does not have");
+    write_global(context, name);
     return;
   }
   if (!PyTuple_Check(parts.get()) || PyTuple_GET_SIZE(parts.get()) != 5) {
-    encoder.fail("is a class whose parts cannot be told");
+    context.fail("is a class whose parts cannot be told");
   }
-  encoder.note_class(type);
-  const Ref id = encoder.id_of(type);
-  const Ref word = word_of(encoder, type, PyTuple_GET_ITEM(parts.get(), 4));
-  encoder.out().node(wire::NodeTag::kClass, word ? 7 : 6);
+  context.dicts.note_class(type);
+  const Ref id = context.id_of(type);
+  const Ref word = word_of(context, type, PyTuple_GET_ITEM(parts.get(), 4));
+  context.out.node(wire::NodeTag::kClass, word ? 7 : 6);
   plan.may_close_early(word ? Plan::Early::kClassWithWord : Plan::Early::kClass);
-  write_leaf(id.get(), encoder.out());
+  write_leaf(id.get(), context.out);
   for (Py_ssize_t i = 0; i < 5; ++i) {
     // The class is there once its namespace is; its attributes may refer to it.
     if (i == 4) plan.creates();
     PyObject* part = PyTuple_GET_ITEM(parts.get(), i);
     const bool is_dict = i >= 3;
-    const Ref value = i == 4 ? encoder.with_deferred_globals(type, Ref::share(part))
+    const Ref value = i == 4 ? context.deferred.with_carrier(type, Ref::share(part))
                              : Ref::share(part);
     plan.child(value, is_dict ? Label{} : Label::of_text(kLabels[i]));
   }

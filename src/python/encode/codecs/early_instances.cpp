@@ -71,18 +71,17 @@ bool has_fields_to_set(const State& state, PyTypeObject* type) {
 
 // Whether a reader makes an instance by a __new__ of Python that may need what its
 // class has not got yet: the answer is one of copyreg's, or calls the class.
-bool is_made_too_early(GraphEncoder& encoder, PyObject* object, PyObject* callable,
+bool is_made_too_early(EncodeContext& context, PyObject* object, PyObject* callable,
                        PyObject* arguments) {
-  const State& state = encoder.state();
+  const State& state = context.state;
   PyTypeObject* type = Py_TYPE(object);
   const bool is_ex = callable == state.newobj_ex.get();
   if (callable == reinterpret_cast<PyObject*>(type)) {
     const Ref made = attribute_or_null(callable, state.names.new_);
-    return made && PyFunction_Check(made.get()) &&
-           encoder.stack().is_within_class(type);
+    return made && PyFunction_Check(made.get()) && context.stack.is_within_class(type);
   }
   if ((callable != state.newobj.get() && !is_ex) ||
-      !encoder.stack().is_within_method_of(encoder.state(), type)) {
+      !context.stack.is_within_method_of(context.state, type)) {
     return false;
   }
   if (is_held_by_its_new(state, object)) return true;
@@ -95,21 +94,21 @@ bool is_made_too_early(GraphEncoder& encoder, PyObject* object, PyObject* callab
 // Whether an object of a module by value says of itself where a class has it, and that
 // class has it not yet, or there is none: its reducer calls an object with a class, or
 // with None. Events of SQLAlchemy do.
-bool is_told_by_class(GraphEncoder& encoder, PyObject* callable, PyObject* arguments) {
-  if (encoder.hooks().by_value == nullptr || PyTuple_GET_SIZE(arguments) != 1 ||
+bool is_told_by_class(EncodeContext& context, PyObject* callable, PyObject* arguments) {
+  if (context.by_value.names() == nullptr || PyTuple_GET_SIZE(arguments) != 1 ||
       PyType_Check(callable) || PyFunction_Check(callable) ||
-      !encoder.is_within_code()) {
+      !context.stack.is_within_code()) {
     return false;
   }
   PyObject* only = PyTuple_GET_ITEM(arguments, 0);
-  const bool is_open = PyType_Check(only) && encoder.stack().is_within_class(
+  const bool is_open = PyType_Check(only) && context.stack.is_within_class(
                                                  reinterpret_cast<PyTypeObject*>(only));
   return (only == Py_None || is_open) && instance_dict(callable);
 }
 
 // Whether it is what a class gives for `cls[...]`, and the class has not yet what says
 // whether it can be asked that, or is not there.
-bool is_alias_of_absent_class(GraphEncoder& encoder, PyObject* object,
+bool is_alias_of_absent_class(EncodeContext& context, PyObject* object,
                               PyObject* arguments) {
   if (std::string_view(Py_TYPE(object)->tp_name) != "_GenericAlias" ||
       PyTuple_GET_SIZE(arguments) == 0 ||
@@ -117,8 +116,8 @@ bool is_alias_of_absent_class(GraphEncoder& encoder, PyObject* object,
     return false;
   }
   auto* origin = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(arguments, 0));
-  if (encoder.stack().is_within_class(origin)) return true;
-  return encoder.hooks().by_value != nullptr && encoder.extension_of(origin) != nullptr;
+  if (context.stack.is_within_class(origin)) return true;
+  return context.extensions.of_type(origin) != nullptr;
 }
 
 }  // namespace
@@ -126,19 +125,19 @@ bool is_alias_of_absent_class(GraphEncoder& encoder, PyObject* object,
 // What travels as its members, and no code of its class runs to make it: what is met in
 // its class, before a reader has all that this code may need, and what does not say how
 // it is made. Null for all else.
-Ref answer_without_class(GraphEncoder& encoder, PyObject* object, PyObject* answer) {
+Ref answer_without_class(EncodeContext& context, PyObject* object, PyObject* answer) {
   if (!PyTuple_Check(answer) || PyTuple_GET_SIZE(answer) < 2 ||
       !PyTuple_Check(PyTuple_GET_ITEM(answer, 1))) {
     return {};
   }
   PyObject* callable = PyTuple_GET_ITEM(answer, 0);
   PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
-  if (!is_made_too_early(encoder, object, callable, arguments) &&
-      !is_told_by_class(encoder, callable, arguments) &&
-      !is_alias_of_absent_class(encoder, object, arguments)) {
+  if (!is_made_too_early(context, object, callable, arguments) &&
+      !is_told_by_class(context, callable, arguments) &&
+      !is_alias_of_absent_class(context, object, arguments)) {
     return {};
   }
-  PyObject* helper = encoder.state().reduce_without_class.get();
+  PyObject* helper = context.state.reduce_without_class.get();
   Ref members = Ref::steal(PyObject_CallOneArg(helper, object));
   return members.get() == Py_None ? Ref() : members;
 }

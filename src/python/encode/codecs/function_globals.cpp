@@ -21,25 +21,25 @@ namespace waybill::py {
 namespace {
 
 // Whether a class or function is one that the receiver imports.
-bool is_found_by_name(GraphEncoder& encoder, PyObject* value) {
+bool is_found_by_name(EncodeContext& context, PyObject* value) {
   GlobalName name;
   if (PyType_Check(value)) {
-    name = find_type(encoder.state(), reinterpret_cast<PyTypeObject*>(value));
+    name = find_type(context.state, reinterpret_cast<PyTypeObject*>(value));
   } else if (PyFunction_Check(value)) {
-    name = find_function(encoder.state(), value);
+    name = find_function(context.state, value);
   }
-  return name.module && !encoder.is_by_value(name.module.get());
+  return name.module && !context.by_value.has(name.module.get());
 }
 
 // Whether a reader builds it without code of modules by value: names, and small tuples
 // of these and of leaves, as for isinstance().
-bool is_made_of_names(GraphEncoder& encoder, PyObject* value) {
+bool is_made_of_names(EncodeContext& context, PyObject* value) {
   constexpr Py_ssize_t kFew = 100;
-  if (!PyTuple_CheckExact(value)) return is_found_by_name(encoder, value);
+  if (!PyTuple_CheckExact(value)) return is_found_by_name(context, value);
   if (PyTuple_GET_SIZE(value) > kFew) return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
     PyObject* item = PyTuple_GET_ITEM(value, i);
-    if (!is_simple(item) && !is_found_by_name(encoder, item)) return false;
+    if (!is_simple(item) && !is_found_by_name(context, item)) return false;
   }
   return true;
 }
@@ -56,31 +56,26 @@ bool needs_no_instance(PyObject* value) {
 }
 
 // When a global is written.
-int turn_of(GraphEncoder& encoder, PyObject* value) {
-  if (PyModule_Check(value)) return encoder.is_by_value(value) ? 4 : 0;
+int turn_of(EncodeContext& context, PyObject* value) {
+  if (PyModule_Check(value)) return context.by_value.has(value) ? 4 : 0;
   if (is_simple(value)) return 0;
   if (PyCFunction_Check(value) || Py_IS_TYPE(value, &PyWrapperDescr_Type) ||
       Py_IS_TYPE(value, &PyMethodDescr_Type)) {
     return 1;
   }
-  if (encoder.hooks().by_value != nullptr && is_made_of_names(encoder, value)) return 0;
+  if (context.by_value.any() && is_made_of_names(context, value)) return 0;
   if (PyFunction_Check(value)) return 2;
   if (PyType_Check(value)) return 3;
   return needs_no_instance(value) ? 2 : 4;
 }
 
-void in_turns(std::vector<Global>& globals) {
-  if (std::ranges::is_sorted(globals, {}, &Global::turn)) return;
-  std::ranges::stable_sort(globals, {}, &Global::turn);
-}
-
 // Those that no function before wrote, or began to write.
-std::vector<Global> new_globals(GraphEncoder& encoder, PyFunctionObject* function,
+std::vector<Global> new_globals(EncodeContext& context, PyFunctionObject* function,
                                 const CodeInfo& info) {
   std::vector<Global> found;
   found.reserve(info.globals.size());
-  const Names& names = encoder.state().names;
-  WrittenNames& written = encoder.written_globals(function->func_globals);
+  const Names& names = context.state.names;
+  WrittenNames& written = context.dicts.names_of(function->func_globals);
   for (const GlobalUse& use : info.globals) {
     // These three belong to every namespace.
     if (use.name == names.name.get() || use.name == names.package.get() ||
@@ -89,11 +84,10 @@ std::vector<Global> new_globals(GraphEncoder& encoder, PyFunctionObject* functio
     }
     PyObject* value = raw_get(function->func_globals, use.name);
     if (value == nullptr || written.has(use.name)) continue;
-    const int turn = turn_of(encoder, value);
+    const int turn = turn_of(context, value);
     if (turn == 0) written.add(use.name);
     found.push_back({&use, Ref::share(value), turn});
   }
-  in_turns(found);
   return found;
 }
 
@@ -118,8 +112,8 @@ bool is_without_text(const State& state, PyObject* annotation) {
 }
 
 // What the code of an annotation names; null if it names nothing.
-const CodeInfo* annotation_info(GraphEncoder& encoder, PyObject* annotation) {
-  const State& state = encoder.state();
+const CodeInfo* annotation_info(EncodeContext& context, PyObject* annotation) {
+  const State& state = context.state;
   Ref code;
   if (PyUnicode_CheckExact(annotation)) {
     code = Ref::share(raw_get(state.annotation_codes.get(), annotation));
@@ -127,17 +121,32 @@ const CodeInfo* annotation_info(GraphEncoder& encoder, PyObject* annotation) {
   if (!code) {
     code = Ref::steal(PyObject_CallOneArg(state.code_of_annotation.get(), annotation));
   }
-  return code.get() == Py_None ? nullptr : &encoder.infos().get(code.get());
+  return code.get() == Py_None ? nullptr : &context.infos().get(code.get());
+}
+
+// Whether a value that only annotations of a function with these globals name is sent
+// for them. Of a module by value is sent what a receiver has anyhow: what annotations
+// name may reach a whole package, and matters to nobody but who asks for type hints.
+bool is_known_to_receiver(EncodeContext& context, PyObject* globals, PyObject* value) {
+  if (context.by_value.with_globals(globals) == nullptr) return true;
+  if (is_simple(value) || context.objects.find(key_of(value)) != nullptr) return true;
+  if (PyModule_Check(value)) return !context.by_value.has(value);
+  if (PyType_Check(value) || PyFunction_Check(value)) {
+    return is_found_by_name(context, value);
+  }
+  const State& state = context.state;
+  PyObject* typing = find_module(state, state.names.typing.get());
+  return typing != nullptr && name_in(PyModule_GetDict(typing), value) != nullptr;
 }
 
 // Adds the globals that code of annotations names.
-void add_globals(GraphEncoder& encoder, PyFunctionObject* function,
+void add_globals(EncodeContext& context, PyFunctionObject* function,
                  const CodeInfo& info, std::vector<Global>& globals) {
   auto* object = reinterpret_cast<PyObject*>(function);
-  encoder.imports().annotation(object, info);
-  encoder.add_local_modules(object, info);
-  for (Global& global : new_globals(encoder, function, info)) {
-    if (!encoder.is_known_to_receiver(function->func_globals, global.value.get())) {
+  context.imports().annotation(object, info);
+  context.by_value.add_modules_of_code(object, info);
+  for (Global& global : new_globals(context, function, info)) {
+    if (!is_known_to_receiver(context, function->func_globals, global.value.get())) {
       continue;
     }
     const auto is_it = [&](const Global& other) {
@@ -149,68 +158,29 @@ void add_globals(GraphEncoder& encoder, PyFunctionObject* function,
 
 // Adds what annotations name by text, for typing.get_type_hints(). It looks into the
 // globals of the function that another one wraps, and so not into those of the latter.
-void add_annotated_globals(GraphEncoder& encoder, PyFunctionObject* function,
+void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
                            const Annotations& annotations,
                            std::vector<Global>& globals) {
   PyObject* attributes = function->func_dict;
   if (attributes != nullptr &&
-      raw_get(attributes, encoder.state().names.wrapped.get()) != nullptr) {
+      raw_get(attributes, context.state.names.wrapped.get()) != nullptr) {
     return;
   }
   if (annotations.annotate != nullptr) {
     const Ref code = Ref::steal(PyObject_CallFunctionObjArgs(
-        encoder.state().code_of_annotation.get(), annotations.annotate,
+        context.state.code_of_annotation.get(), annotations.annotate,
         reinterpret_cast<PyObject*>(function), nullptr));
     if (code.get() == Py_None) return;
-    add_globals(encoder, function, encoder.infos().get(code.get()), globals);
-    return in_turns(globals);
+    return add_globals(context, function, context.infos().get(code.get()), globals);
   }
   // Compiling may run code that changes the dict: filters of warnings.
   const Ref values = Ref::steal(PyDict_Values(annotations.evaluated.get()));
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values.get()); ++i) {
     PyObject* annotation = PyList_GET_ITEM(values.get(), i);
-    if (is_without_text(encoder.state(), annotation)) continue;
-    const CodeInfo* info = annotation_info(encoder, annotation);
-    if (info != nullptr) add_globals(encoder, function, *info, globals);
+    if (is_without_text(context.state, annotation)) continue;
+    const CodeInfo* info = annotation_info(context, annotation);
+    if (info != nullptr) add_globals(context, function, *info, globals);
   }
-  in_turns(globals);
-}
-
-// Puts aside what a method names, while its class has not all methods.
-void defer(GraphEncoder::Deferred& deferred, NamedValues& named) {
-  std::vector<Global> rest;
-  for (Global& global : named.globals) {
-    const auto is_it = [&](const Global& other) {
-      return PyUnicode_Compare(other.use->name, global.use->name) == 0;
-    };
-    if (global.turn == 0) {
-      rest.push_back(std::move(global));
-    } else if (std::ranges::none_of(deferred.globals, is_it)) {
-      deferred.globals.push_back(std::move(global));
-    }
-  }
-  named.globals = std::move(rest);
-  std::ranges::move(named.modules, std::back_inserter(deferred.modules));
-  named.modules.clear();
-}
-
-// What a carrier brings of that which was put aside.
-void take_deferred(GraphEncoder& encoder, PyFunctionObject* function,
-                   GraphEncoder::Deferred& deferred, NamedValues& named) {
-  WrittenNames& written = encoder.written_globals(function->func_globals);
-  named.globals.clear();  // Those of the method whose code this is.
-  for (Global& global : deferred.globals) {
-    if (!written.has(global.use->name)) named.globals.push_back(std::move(global));
-  }
-  in_turns(named.globals);
-  for (Ref& module : deferred.modules) {
-    const auto is_it = [&](const Ref& other) { return other.get() == module.get(); };
-    if (std::ranges::none_of(named.modules, is_it)) {
-      named.modules.push_back(std::move(module));
-    }
-  }
-  deferred.globals.clear();
-  deferred.modules.clear();
 }
 
 }  // namespace
@@ -222,20 +192,17 @@ Annotations annotations_of(PyObject* function) {
   return {nullptr, std::move(evaluated)};
 }
 
-NamedValues named_values(GraphEncoder& encoder, PyFunctionObject* function,
+NamedValues named_values(EncodeContext& context, PyFunctionObject* function,
                          const CodeInfo& info, const Annotations& annotations) {
   NamedValues named;
-  named.globals = new_globals(encoder, function, info);
+  named.globals = new_globals(context, function, info);
   if (annotations.annotate != nullptr || annotations.evaluated) {
-    add_annotated_globals(encoder, function, annotations, named.globals);
+    add_annotated_globals(context, function, annotations, named.globals);
   }
-  named.modules = encoder.modules_to_bring();
-  auto* object = reinterpret_cast<PyObject*>(function);
-  if (GraphEncoder::Deferred* brought = encoder.deferred_of(object)) {
-    take_deferred(encoder, function, *brought, named);
-  } else if (auto* deferred = encoder.deferred_for(function->func_globals)) {
-    defer(*deferred, named);
-  }
+  named.sort_by_turn();
+  named.modules = context.needs.modules_to_bring(context.imports().take_needs());
+  context.deferred.arrange(function, named,
+                           context.dicts.names_of(function->func_globals));
   return named;
 }
 

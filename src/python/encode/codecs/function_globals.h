@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "python/encode/graph_encoder.h"
+#include "python/encode/encode_context.h"
 
 namespace waybill::py {
 
@@ -16,16 +16,8 @@ struct Annotations {
 };
 Annotations annotations_of(PyObject* function);
 
-struct NamedValues {
-  // Those that no function before wrote, or began to write, in their turns.
-  std::vector<Global> globals;
-  // Modules by value that the code needs more of than a reader has.
-  std::vector<Ref> modules;
-};
-
-// Those of a function that is written now. Of a method, while its class has not all
-// methods, what is put aside is none of them.
-NamedValues named_values(GraphEncoder& encoder, PyFunctionObject* function,
+// Those of a function that is written now; see DeferredGlobals for methods.
+NamedValues named_values(EncodeContext& context, PyFunctionObject* function,
                          const CodeInfo& info, const Annotations& annotations);
 
 }  // namespace waybill::py

@@ -25,13 +25,13 @@ bool equal_text(PyObject* a, PyObject* b) {
 
 // The cells of the closure, without content; those that no function before had are
 // appended to `added`.
-void write_cells(GraphEncoder& encoder, PyObject* closure,
+void write_cells(EncodeContext& context, PyObject* closure,
                  std::vector<Py_ssize_t>& added) {
   const Py_ssize_t count = closure == nullptr ? 0 : PyTuple_GET_SIZE(closure);
-  encoder.out().array(static_cast<std::size_t>(count));
+  context.out.array(static_cast<std::size_t>(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
-    if (encoder.known(key_of(PyTuple_GET_ITEM(closure, i)))) continue;
-    encoder.out().node(NodeTag::kCell, 0);
+    if (context.known(key_of(PyTuple_GET_ITEM(closure, i)))) continue;
+    context.out.node(NodeTag::kCell, 0);
     added.push_back(i);
   }
 }
@@ -53,8 +53,8 @@ Ref class_in_globals(PyFunctionObject* function, PyObject* path) {
 
 // The class whose own dict this is: one of this payload, or as the descriptors in the
 // dict, the other cells of a method, or its qualified name tell; null if they do not.
-Ref class_of_dict(GraphEncoder& encoder, PyFunctionObject* function, PyObject* dict) {
-  if (PyObject* type = encoder.class_of(dict)) return Ref::share(type);
+Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* dict) {
+  if (PyObject* type = context.dicts.class_of(dict)) return Ref::share(type);
   auto has_dict = [&](PyObject* type) {
     return PyType_Check(type) &&
            type_dict(reinterpret_cast<PyTypeObject*>(type)).get() == dict;
@@ -78,7 +78,7 @@ Ref class_of_dict(GraphEncoder& encoder, PyFunctionObject* function, PyObject* d
     const Py_ssize_t length = PyUnicode_GET_LENGTH(path.get());
     const Py_ssize_t dot = PyUnicode_FindChar(path.get(), '.', 0, length, -1);
     // A class that was made again, as by dataclass(slots=True), is what is left.
-    if (dot <= 0) return Ref::share(encoder.stack().class_around());
+    if (dot <= 0) return Ref::share(context.stack.class_around());
     path = Ref::steal(PyUnicode_Substring(path.get(), 0, dot));
     Ref owner = class_in_globals(function, path.get());
     if (owner && has_dict(owner.get())) return owner;
@@ -87,18 +87,18 @@ Ref class_of_dict(GraphEncoder& encoder, PyFunctionObject* function, PyObject* d
 
 // A value that one name of the function means. A module among such is known to belong
 // to that name, so only what the code does with the name counts.
-void plan_named(GraphEncoder& encoder, PyObject* value, PyObject* name, CodeSpot spot,
+void plan_named(EncodeContext& context, PyObject* value, PyObject* name, CodeSpot spot,
                 Label label, Plan& plan) {
   PyObject* module =
-      PyModule_Check(value) ? importable_name(encoder.state(), value) : nullptr;
-  if (module != nullptr && !encoder.is_by_value(value)) {
+      PyModule_Check(value) ? importable_name(context.state, value) : nullptr;
+  if (module != nullptr && !context.by_value.has(value)) {
     Ref storage;
     const std::uint32_t index =
-        encoder.imports().global_module(module, utf8_of(name, storage), spot);
-    encoder.module_index(index, plan.raw());
+        context.imports().global_module(module, utf8_of(name, storage), spot);
+    write_module_index(context, index, plan.raw());
   } else {
     plan.child(Ref::share(value), std::move(label));
-    if (PyModule_Check(value) && encoder.is_by_value(value)) plan.last_is_part();
+    if (PyModule_Check(value) && context.by_value.has(value)) plan.last_is_part();
   }
 }
 
@@ -110,7 +110,7 @@ bool holds_module(PyObject* tuple) {
 }
 
 // __defaults__, each under its parameter's name.
-void plan_defaults(GraphEncoder& encoder, PyObject* defaults, const CodeInfo& info,
+void plan_defaults(EncodeContext& context, PyObject* defaults, const CodeInfo& info,
                    Plan& plan) {
   if (!holds_module(defaults)) {
     plan.child(Ref::share(defaults), Label::of_text(".__defaults__"));
@@ -123,27 +123,28 @@ void plan_defaults(GraphEncoder& encoder, PyObject* defaults, const CodeInfo& in
     PyObject* name = first + i >= 0
                          ? PyTuple_GET_ITEM(info.code->co_localsplusnames, first + i)
                          : info.code->co_name;
-    plan_named(encoder, PyTuple_GET_ITEM(defaults, i), name, {&info, kNoIndex},
+    plan_named(context, PyTuple_GET_ITEM(defaults, i), name, {&info, kNoIndex},
                Label::of_index(".__defaults__", i), plan);
   }
 }
 
-void plan_keyword_defaults(GraphEncoder& encoder, PyObject* defaults,
+void plan_keyword_defaults(EncodeContext& context, PyObject* defaults,
                            const CodeInfo& info, Plan& plan) {
   const CollectorPause pause;  // Names with lone surrogates make exceptions.
   plan.raw().map(countable(PyDict_GET_SIZE(defaults)));
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(defaults, &position, &name, &value)) {
-    if (!PyUnicode_Check(name)) encoder.fail("has a keyword default without a name");
+    if (!PyUnicode_Check(name)) context.fail("has a keyword default without a name");
     write_text(name, plan.raw());
-    plan_named(encoder, value, name, {&info, kNoIndex},
+    plan_named(context, value, name, {&info, kNoIndex},
                Label::of_key(".__kwdefaults__", name), plan);
   }
 }
 
-void plan_cells(GraphEncoder& encoder, PyFunctionObject* function, const CodeInfo& info,
-                const std::vector<Py_ssize_t>& added, Plan& plan) {
+void plan_cells(EncodeContext& context, PyFunctionObject* function,
+                const CodeInfo& info, const std::vector<Py_ssize_t>& added,
+                Plan& plan) {
   plan.raw().array(added.size());
   Ref names = Ref::steal(PyCode_GetFreevars(info.code));
   for (Py_ssize_t i : added) {
@@ -157,33 +158,33 @@ void plan_cells(GraphEncoder& encoder, PyFunctionObject* function, const CodeInf
     const bool is_class_dict = PyDict_CheckExact(content) &&
                                i < PyTuple_GET_SIZE(names.get()) &&
                                equal_text(PyTuple_GET_ITEM(names.get(), i),
-                                          encoder.state().names.classdict.get());
-    Ref owner = is_class_dict ? class_of_dict(encoder, function, content) : Ref();
+                                          context.state.names.classdict.get());
+    Ref owner = is_class_dict ? class_of_dict(context, function, content) : Ref();
     if (owner) {
       plan.raw().node(NodeTag::kClassDict, 1);
       plan.child(owner, Label::of_index(".__closure__", i));
     } else if (i < PyTuple_GET_SIZE(names.get())) {
-      plan_named(encoder, content, PyTuple_GET_ITEM(names.get(), i), {&info, kNoIndex},
+      plan_named(context, content, PyTuple_GET_ITEM(names.get(), i), {&info, kNoIndex},
                  Label::of_index(".__closure__", i), plan);
     }
   }
 }
 
-void plan_globals(GraphEncoder& encoder, const std::vector<Global>& globals,
+void plan_globals(EncodeContext& context, const std::vector<Global>& globals,
                   Plan& plan) {
   plan.raw().map(globals.size());
   for (const auto& [use, value, turn] : globals) {
     write_text(use->name, plan.raw());
-    plan_named(encoder, value.get(), use->name, {use->info, use->offset},
+    plan_named(context, value.get(), use->name, {use->info, use->offset},
                Label::of_key(".__globals__", use->name), plan);
     if (turn != 0) plan.last_is_global();
   }
 }
 
-void plan_imports(GraphEncoder& encoder, const std::vector<Ref>& modules, Plan& plan) {
+void plan_imports(EncodeContext& context, const std::vector<Ref>& modules, Plan& plan) {
   plan.raw().map(modules.size());
   for (const Ref& module : modules) {
-    PyObject* name = module_name(encoder.state(), module.get());
+    PyObject* name = module_name(context.state, module.get());
     write_text(name, plan.raw());
     plan.child(module, Label::of_key(".__import__", name));
     plan.last_is_part();
@@ -250,25 +251,25 @@ void add_own_parts(PyFunctionObject* function, const Annotations& annotations,
 
 }  // namespace
 
-void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
+void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
   auto* function = reinterpret_cast<PyFunctionObject*>(object);
   // The info holds the code, whatever becomes of the function's.
-  CodeInfo& info = encoder.infos().get(function->func_code);
-  encoder.add_local_modules(object, info);
-  encoder.imports().function(object, info);
-  const std::uint32_t body = encoder.code().use(reinterpret_cast<PyObject*>(info.code));
-  encoder.out().node(NodeTag::kFunction, 4);
-  encoder.out().unsigned_integer(body);
-  encoder.write_namespace(function->func_globals,
-                          encoder.is_of_module_by_value(function->func_globals));
+  CodeInfo& info = context.infos().get(function->func_code);
+  context.by_value.add_modules_of_code(object, info);
+  context.imports().function(object, info);
+  const std::uint32_t body = context.code().use(reinterpret_cast<PyObject*>(info.code));
+  context.out.node(NodeTag::kFunction, 4);
+  context.out.unsigned_integer(body);
+  write_namespace(context, function->func_globals,
+                  context.by_value.has_globals(function->func_globals));
   std::vector<Py_ssize_t> cells;
-  write_cells(encoder, function->func_closure, cells);
+  write_cells(context, function->func_closure, cells);
 
   Fields fields;
   fields.reserve(kUsualFields);
-  add_names(encoder.state(), function, info.code, fields);
+  add_names(context.state, function, info.code, fields);
   const Annotations annotations = annotations_of(object);
-  const NamedValues named = named_values(encoder, function, info, annotations);
+  const NamedValues named = named_values(context, function, info, annotations);
   if (!named.globals.empty()) add(fields, FunctionField::kGlobals, nullptr, "");
   if (!named.modules.empty()) add(fields, FunctionField::kImports, nullptr, "");
   if (!cells.empty()) add(fields, FunctionField::kCells, nullptr, "");
@@ -279,19 +280,19 @@ void describe_function(GraphEncoder& encoder, PyObject* object, Plan& plan) {
     plan.raw().unsigned_integer(static_cast<std::uint64_t>(field));
     switch (field) {
       case FunctionField::kGlobals:
-        plan_globals(encoder, named.globals, plan);
+        plan_globals(context, named.globals, plan);
         break;
       case FunctionField::kImports:
-        plan_imports(encoder, named.modules, plan);
+        plan_imports(context, named.modules, plan);
         break;
       case FunctionField::kCells:
-        plan_cells(encoder, function, info, cells, plan);
+        plan_cells(context, function, info, cells, plan);
         break;
       case FunctionField::kDefaults:
-        plan_defaults(encoder, value.get(), info, plan);
+        plan_defaults(context, value.get(), info, plan);
         break;
       case FunctionField::kKeywordDefaults:
-        plan_keyword_defaults(encoder, value.get(), info, plan);
+        plan_keyword_defaults(context, value.get(), info, plan);
         break;
       default:
         plan.child(value, label != nullptr ? Label::of_text(label) : Label{});

@@ -18,8 +18,8 @@ constexpr int kProtocol = 5;  // The newest: buffers are handed out as PickleBuf
 
 // The name by which an object that knows it can be found again; null if it cannot, or
 // travels by value.
-Ref own_name(GraphEncoder& encoder, PyObject* object) {
-  const State& state = encoder.state();
+Ref own_name(EncodeContext& context, PyObject* object) {
+  const State& state = context.state;
   const Ref type_name = Ref::steal(PyType_GetName(Py_TYPE(object)));
   const int knows_name = PySet_Contains(state.self_named.get(), type_name.get());
   check(knows_name);
@@ -29,7 +29,7 @@ Ref own_name(GraphEncoder& encoder, PyObject* object) {
     Ref path = attribute_or_null(object, *attribute);
     if (!module || !path || !PyUnicode_Check(path.get())) continue;
     const GlobalName found = find_global(state, object, module.get(), path.get());
-    if (found.module && !encoder.is_by_value(found.module.get())) return path;
+    if (found.module && !context.by_value.has(found.module.get())) return path;
   }
   return {};
 }
@@ -52,8 +52,9 @@ bool lists_elements(const State& state, PyObject* object) {
 }
 
 // The answer of such a __reduce__, with the elements in canonical order.
-Ref with_sorted_elements(GraphEncoder& encoder, PyObject* object, const Ref& answer) {
-  const Ref sorted = encoder.sorted(object);
+Ref with_sorted_elements(EncodeContext& context, PyObject* object, const Ref& answer) {
+  const Ref sorted =
+      sorted_elements(context.state, context.infos(), elements_of(object));
   const Ref list = Ref::steal(PySequence_List(sorted.get()));
   const Ref arguments = Ref::steal(PyTuple_Pack(1, list.get()));
   return Ref::steal(PyTuple_Pack(3, PyTuple_GET_ITEM(answer.get(), 0), arguments.get(),
@@ -104,23 +105,23 @@ Ref answer_by_members(const State& state, PyObject* object) {
   throw PyError();
 }
 
-Ref reduce(GraphEncoder& encoder, PyObject* object) {
-  const State& state = encoder.state();
-  if (encoder.hooks().replace != nullptr) {
+Ref reduce(EncodeContext& context, PyObject* object) {
+  const State& state = context.state;
+  if (context.hooks().replace != nullptr) {
     // (policy, answer) for what must not travel as it is; None for all else.
-    const Ref choice = Ref::steal(PyObject_CallOneArg(encoder.hooks().replace, object));
+    const Ref choice = Ref::steal(PyObject_CallOneArg(context.hooks().replace, object));
     if (choice.get() != Py_None) {
-      encoder.note_substitution(object, text_of(PyTuple_GET_ITEM(choice.get(), 0)));
+      context.note_substitution(object, text_of(PyTuple_GET_ITEM(choice.get(), 0)));
       return Ref::share(PyTuple_GET_ITEM(choice.get(), 1));
     }
   }
   // What a user has registered is meant, even where we have a reducer.
-  const Ref registered = user_reducer(encoder, Py_TYPE(object));
+  const Ref registered = user_reducer(context, Py_TYPE(object));
   Ref reducer;
   if (!registered || is_of_library(state, object, registered.get())) {
     if (Ref answer = wrapper_answer(state, object)) return answer;
-    reducer = encoder.reducer_of(object);
-    if (Ref name = reducer ? own_name(encoder, object) : Ref()) return name;
+    reducer = context.types.reducer_of(context.state, object);
+    if (Ref name = reducer ? own_name(context, object) : Ref()) return name;
   }
   if (!reducer) reducer = registered;
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
@@ -128,15 +129,15 @@ Ref reduce(GraphEncoder& encoder, PyObject* object) {
   Ref answer = Ref::steal_or_null(
       PyObject_CallMethodOneArg(object, state.names.reduce_ex.get(), protocol.get()));
   if (!answer) answer = answer_by_members(state, object);
-  return lists_elements(state, object) ? with_sorted_elements(encoder, object, answer)
+  return lists_elements(state, object) ? with_sorted_elements(context, object, answer)
                                        : answer;
 }
 
 }  // namespace
 
-void describe_reduced(GraphEncoder& encoder, PyObject* object, Plan& plan) {
-  const Ref answer = reduce(encoder, object);
-  describe_answer(encoder, object, answer.get(), plan);
+void describe_reduced(EncodeContext& context, PyObject* object, Plan& plan) {
+  const Ref answer = reduce(context, object);
+  describe_answer(context, object, answer.get(), plan);
 }
 
 }  // namespace waybill::py

@@ -26,14 +26,14 @@ struct Reduced {
 std::string name_of_type(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
 // The sentences are those of pickle, which people know and look for.
-Reduced take_apart(GraphEncoder& encoder, PyObject* answer) {
+Reduced take_apart(EncodeContext& context, PyObject* answer) {
   if (!PyTuple_Check(answer)) {
-    encoder.fail("__reduce__ must return a string or tuple, not " +
+    context.fail("__reduce__ must return a string or tuple, not " +
                  name_of_type(answer));
   }
   const Py_ssize_t size = PyTuple_GET_SIZE(answer);
   if (size < 2 || size > 6) {
-    encoder.fail("tuple returned by __reduce__ must contain 2 through 6 elements");
+    context.fail("tuple returned by __reduce__ must contain 2 through 6 elements");
   }
   Reduced parts;
   struct Field {
@@ -60,7 +60,7 @@ Reduced take_apart(GraphEncoder& encoder, PyObject* answer) {
   for (Py_ssize_t i = 0; i < size; ++i) {
     PyObject* part = PyTuple_GET_ITEM(answer, i);
     if (!fields[i].fits(part)) {
-      encoder.fail(std::string(fields[i].place) +
+      context.fail(std::string(fields[i].place) +
                    " item of the tuple returned by __reduce__ must be " +
                    fields[i].wanted + ", not " + name_of_type(part));
     }
@@ -70,24 +70,24 @@ Reduced take_apart(GraphEncoder& encoder, PyObject* answer) {
 }
 
 // What pickle asks of the arguments of __newobj__ and __newobj_ex__.
-void demand_class_first(GraphEncoder& encoder, PyObject* object, const Reduced& parts,
+void demand_class_first(EncodeContext& context, PyObject* object, const Reduced& parts,
                         const std::string& name) {
   const Py_ssize_t count = PyTuple_GET_SIZE(parts.arguments);
   if (name == "__newobj_ex__" && count != 3) {
-    encoder.fail("__newobj_ex__ expected 3 arguments, got " + std::to_string(count));
+    context.fail("__newobj_ex__ expected 3 arguments, got " + std::to_string(count));
   }
-  if (count == 0) encoder.fail(name + " expected at least 1 argument, got 0");
+  if (count == 0) context.fail(name + " expected at least 1 argument, got 0");
   PyObject* type = PyTuple_GET_ITEM(parts.arguments, 0);
   if (!PyType_Check(type)) {
-    encoder.fail("first argument to " + name + "() must be a class, not " +
+    context.fail("first argument to " + name + "() must be a class, not " +
                  name_of_type(type));
   }
   if (type == reinterpret_cast<PyObject*>(Py_TYPE(object))) return;
   // A proxy may travel as what it stands for, whose class it has.
   const Ref told =
-      Ref::steal(PyObject_GetAttr(object, encoder.state().names.class_.get()));
+      Ref::steal(PyObject_GetAttr(object, context.state.names.class_.get()));
   if (told.get() != type) {
-    encoder.fail("first argument to " + name + "() must be the object's own class");
+    context.fail("first argument to " + name + "() must be the object's own class");
   }
 }
 
@@ -150,9 +150,9 @@ void plan_pairs(const Reduced& parts, Plan& plan) {
 }
 
 // An instance that object makes, whatever its class would do.
-void plan_reconstruction(GraphEncoder& encoder, const Reduced& parts, Plan& plan) {
-  encoder.out().node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
-  plan.child(encoder.state().reconstructor, Label::of_text(".__reduce_ex__()[0]"));
+void plan_reconstruction(EncodeContext& context, const Reduced& parts, Plan& plan) {
+  context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
+  plan.child(context.state.reconstructor, Label::of_text(".__reduce_ex__()[0]"));
   plan.raw().array(3);
   plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
              Label::of_text(".__class__"));
@@ -164,9 +164,9 @@ void plan_reconstruction(GraphEncoder& encoder, const Reduced& parts, Plan& plan
 constexpr const char* kArgumentsLabel = ".__reduce_ex__()[1]";
 
 // What __newobj__ or, with keywords, __newobj_ex__ makes of these arguments.
-void plan_new_object(GraphEncoder& encoder, PyObject* arguments, bool is_ex,
+void plan_new_object(EncodeContext& context, PyObject* arguments, bool is_ex,
                      Plan& plan) {
-  encoder.out().node(NodeTag::kNewObject, 6);
+  context.out.node(NodeTag::kNewObject, 6);
   plan.child(Ref::share(PyTuple_GET_ITEM(arguments, 0)), Label::of_text(".__class__"));
   if (!is_ex) {
     plan_array(arguments, 1, kArgumentsLabel, plan);
@@ -176,11 +176,11 @@ void plan_new_object(GraphEncoder& encoder, PyObject* arguments, bool is_ex,
   PyObject* positional = PyTuple_GET_ITEM(arguments, 1);
   PyObject* keywords = PyTuple_GET_ITEM(arguments, 2);
   if (!PyTuple_Check(positional)) {
-    encoder.fail("second argument to __newobj_ex__() must be a tuple, not " +
+    context.fail("second argument to __newobj_ex__() must be a tuple, not " +
                  name_of_type(positional));
   }
   if (!PyDict_Check(keywords)) {
-    encoder.fail("third argument to __newobj_ex__() must be a dict, not " +
+    context.fail("third argument to __newobj_ex__() must be a dict, not " +
                  name_of_type(keywords));
   }
   plan_array(positional, 0, kArgumentsLabel, plan);
@@ -194,18 +194,18 @@ void plan_new_object(GraphEncoder& encoder, PyObject* arguments, bool is_ex,
 }
 
 // `callable` applied to `arguments`: the node up to where a reader has the object.
-void plan_creation(GraphEncoder& encoder, PyObject* object, const Reduced& parts,
+void plan_creation(EncodeContext& context, PyObject* object, const Reduced& parts,
                    Plan& plan) {
-  const State& state = encoder.state();
+  const State& state = context.state;
   PyObject* callable = parts.callable;
   const bool is_ex = callable == state.newobj_ex.get();
   if (callable == state.newobj.get() || is_ex) {
-    demand_class_first(encoder, object, parts, is_ex ? "__newobj_ex__" : "__newobj__");
+    demand_class_first(context, object, parts, is_ex ? "__newobj_ex__" : "__newobj__");
     if (!is_ex && PyTuple_GET_SIZE(parts.arguments) == 1 &&
         needs_more_arguments(state, parts.arguments)) {
-      return plan_reconstruction(encoder, parts, plan);
+      return plan_reconstruction(context, parts, plan);
     }
-    return plan_new_object(encoder, parts.arguments, is_ex, plan);
+    return plan_new_object(context, parts.arguments, is_ex, plan);
   }
   if (PyType_Check(callable) &&
       reinterpret_cast<PyTypeObject*>(callable)->tp_new == nullptr) {
@@ -214,7 +214,7 @@ void plan_creation(GraphEncoder& encoder, PyObject* object, const Reduced& parts
                  reinterpret_cast<PyTypeObject*>(callable)->tp_name);
     throw PyError();
   }
-  encoder.out().node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
+  context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
   plan.child(Ref::share(callable), Label::of_text(".__reduce_ex__()[0]"));
   if (callable == reinterpret_cast<PyObject*>(&PyMethod_Type) &&
       PyTuple_GET_SIZE(parts.arguments) == 2) {
@@ -228,17 +228,17 @@ void plan_creation(GraphEncoder& encoder, PyObject* object, const Reduced& parts
   plan_array(parts.arguments, 0, kArgumentsLabel, plan);
 }
 
-void describe_parts(GraphEncoder& encoder, PyObject* object, PyObject* answer,
+void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
                     Plan& plan) {
-  const Reduced parts = take_apart(encoder, answer);
-  const int has_id = PySet_Contains(encoder.state().identified.get(), parts.callable);
+  const Reduced parts = take_apart(context, answer);
+  const int has_id = PySet_Contains(context.state.identified.get(), parts.callable);
   if (has_id < 0) PyErr_Clear();  // A callable that cannot be hashed is none of ours.
   if (has_id > 0) {
-    const Ref id = encoder.id_of(object);
-    encoder.out().node(NodeTag::kIdentified, 2);
-    write_leaf(id.get(), encoder.out());
+    const Ref id = context.id_of(object);
+    context.out.node(NodeTag::kIdentified, 2);
+    write_leaf(id.get(), context.out);
   }
-  plan_creation(encoder, object, parts, plan);
+  plan_creation(context, object, parts, plan);
   if (has_id <= 0) {
     plan.creates();
     plan.may_close_early(parts.setter == Py_None ? Plan::Early::kReduced
@@ -256,18 +256,18 @@ void describe_parts(GraphEncoder& encoder, PyObject* object, PyObject* answer,
 // The module and the name by which an answer finds the object: the answer is a name, or
 // calls getattr for a module, which matters where modules travel by value. Null parts
 // if it takes the object apart.
-GlobalName found_by_name(GraphEncoder& encoder, PyObject* object, PyObject* answer) {
-  const State& state = encoder.state();
+GlobalName found_by_name(EncodeContext& context, PyObject* object, PyObject* answer) {
+  const State& state = context.state;
   if (PyUnicode_Check(answer)) {
     const Ref module = attribute_or_null(object, state.names.module);
     const bool is_homeless = !module || module.get() == Py_None;
     GlobalName name = is_homeless ? find_anywhere(state, object, answer)
                                   : find_global(state, object, module.get(), answer);
-    if (!name.module) encoder.fail("names itself as a global that is not there");
+    if (!name.module) context.fail("names itself as a global that is not there");
     return name;
   }
-  const bool may_call_getattr = encoder.hooks().by_value != nullptr &&
-                                PyTuple_Check(answer) && PyTuple_GET_SIZE(answer) == 2;
+  const bool may_call_getattr =
+      context.by_value.any() && PyTuple_Check(answer) && PyTuple_GET_SIZE(answer) == 2;
   if (!may_call_getattr) return {};
   PyObject* callable = PyTuple_GET_ITEM(answer, 0);
   PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
@@ -284,26 +284,27 @@ GlobalName found_by_name(GraphEncoder& encoder, PyObject* object, PyObject* answ
 
 }  // namespace
 
-void describe_answer(GraphEncoder& encoder, PyObject* object, PyObject* answer,
+void describe_answer(EncodeContext& context, PyObject* object, PyObject* answer,
                      Plan& plan) {
-  if (answer == Py_None && encoder.hooks().replace != nullptr) {
-    return encoder.out().nil();  // Dropped.
+  if (answer == Py_None && context.hooks().replace != nullptr) {
+    return context.out.nil();  // Dropped.
   }
-  const GlobalName name = found_by_name(encoder, object, answer);
-  if (name.module && encoder.is_extension_by_value(name.module.get()) &&
-      encoder.is_within_code()) {
-    const Ref later = encoder.stand_in_answer(object, name.module.get(), name);
-    return describe_parts(encoder, object, later.get(), plan);
+  const GlobalName name = found_by_name(context, object, answer);
+  if (name.module && context.extensions.is_one(name.module.get()) &&
+      context.stack.is_within_code()) {
+    const Ref later =
+        context.extensions.stand_in(object, name.module.get(), name, context.imports());
+    return describe_parts(context, object, later.get(), plan);
   }
-  if (name.module && encoder.is_by_value(name.module.get())) {
+  if (name.module && context.by_value.has(name.module.get())) {
     const Ref apart = Ref::steal(PyObject_CallFunctionObjArgs(
-        encoder.state().take_global_apart.get(), object, name.path.get(),
-        encoder.hooks().by_value, nullptr));
-    return describe_parts(encoder, object, apart.get(), plan);
+        context.state.take_global_apart.get(), object, name.path.get(),
+        context.by_value.names(), nullptr));
+    return describe_parts(context, object, apart.get(), plan);
   }
-  if (PyUnicode_Check(answer)) return encoder.global(name);
-  const Ref members = answer_without_class(encoder, object, answer);
-  describe_parts(encoder, object, members ? members.get() : answer, plan);
+  if (PyUnicode_Check(answer)) return write_global(context, name);
+  const Ref members = answer_without_class(context, object, answer);
+  describe_parts(context, object, members ? members.get() : answer, plan);
 }
 
 }  // namespace waybill::py

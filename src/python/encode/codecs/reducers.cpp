@@ -53,19 +53,11 @@ Ref own_reducer(const State& state, PyObject* object) {
   return tells_a_class(state, type) ? state.reduce_by_type : Ref();
 }
 
-Ref GraphEncoder::reducer_of(PyObject* object) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  if (type == unreduced_type_.get()) return {};
-  Ref reducer = own_reducer(state_, object);
-  if (!reducer) unreduced_type_ = Ref::share(type);
-  return reducer;
-}
-
-Ref user_reducer(GraphEncoder& encoder, PyTypeObject* type) {
+Ref user_reducer(EncodeContext& context, PyTypeObject* type) {
   auto* key = reinterpret_cast<PyObject*>(type);
-  PyObject* table = encoder.hooks().dispatch_table;
+  PyObject* table = context.hooks().dispatch_table;
   if (table == nullptr) {
-    return Ref::share(raw_get(encoder.state().dispatch_table.get(), key));
+    return Ref::share(raw_get(context.state.dispatch_table.get(), key));
   }
   // Asked for each object: a KeyError would cost more than the object.
   if (PyDict_CheckExact(table)) return Ref::share(raw_get(table, key));

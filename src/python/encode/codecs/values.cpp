@@ -14,8 +14,8 @@ namespace waybill::py {
 
 using wire::NodeTag;
 
-void describe_cell(GraphEncoder& encoder, PyObject* cell, Plan& plan) {
-  encoder.out().node(NodeTag::kCell, 1);
+void describe_cell(EncodeContext& context, PyObject* cell, Plan& plan) {
+  context.out.node(NodeTag::kCell, 1);
   PyObject* content = PyCell_GET(cell);
   if (content == nullptr) {
     plan.raw().singleton(wire::Singleton::kEmpty);
@@ -24,66 +24,66 @@ void describe_cell(GraphEncoder& encoder, PyObject* cell, Plan& plan) {
   }
 }
 
-void describe_code(GraphEncoder& encoder, PyObject* code, Plan&) {
-  const std::uint32_t body = encoder.code().use(code);
-  encoder.out().node(NodeTag::kCode, 1);
-  encoder.out().unsigned_integer(body);
+void describe_code(EncodeContext& context, PyObject* code, Plan&) {
+  const std::uint32_t body = context.code().use(code);
+  context.out.node(NodeTag::kCode, 1);
+  context.out.unsigned_integer(body);
 }
 
-void describe_byte_array(GraphEncoder& encoder, PyObject* object, Plan&) {
-  encoder.out().node(NodeTag::kByteArray, 1);
-  encoder.binary(std::make_unique<BufferView>(object), false);
+void describe_byte_array(EncodeContext& context, PyObject* object, Plan&) {
+  context.out.node(NodeTag::kByteArray, 1);
+  context.binary(std::make_unique<BufferView>(object), false);
 }
 
 // Out of band if the callback says so; else as the bytes or the bytearray that the
 // reader gets to see.
-void describe_buffer(GraphEncoder& encoder, PyObject* object, Plan&) {
+void describe_buffer(EncodeContext& context, PyObject* object, Plan&) {
   // Held from here on: the callback may release the object.
   auto view = std::make_unique<BufferView>(object);
   const bool is_read_only = view->is_read_only();
-  wire::Writer& out = encoder.out();
-  if (PyObject* callback = encoder.hooks().buffer_callback) {
+  wire::Writer& out = context.out;
+  if (PyObject* callback = context.hooks().buffer_callback) {
     const Ref in_band = Ref::steal(PyObject_CallOneArg(callback, object));
     const int is_in_band = PyObject_IsTrue(in_band.get());
     check(is_in_band);
     if (is_in_band == 0) {
       out.node(NodeTag::kBuffer, 2);
-      out.unsigned_integer(encoder.next_buffer());
+      out.unsigned_integer(context.next_buffer());
       out.boolean(is_read_only);
       return;
     }
   }
   if (!is_read_only) out.node(NodeTag::kByteArray, 1);
-  encoder.binary(std::move(view), true);
+  context.binary(std::move(view), true);
 }
 
-void describe_slice(GraphEncoder& encoder, PyObject* object, Plan& plan) {
+void describe_slice(EncodeContext& context, PyObject* object, Plan& plan) {
   auto* slice = reinterpret_cast<PySliceObject*>(object);
-  encoder.out().node(NodeTag::kSlice, 3);
+  context.out.node(NodeTag::kSlice, 3);
   plan.child(Ref::share(slice->start), Label::of_text(".start"));
   plan.child(Ref::share(slice->stop), Label::of_text(".stop"));
   plan.child(Ref::share(slice->step), Label::of_text(".step"));
   plan.creates();
 }
 
-void describe_range(GraphEncoder& encoder, PyObject* object, Plan& plan) {
-  encoder.out().node(NodeTag::kRange, 3);
+void describe_range(EncodeContext& context, PyObject* object, Plan& plan) {
+  context.out.node(NodeTag::kRange, 3);
   for (const char* name : {"start", "stop", "step"}) {
     plan.child(Ref::steal(PyObject_GetAttrString(object, name)), Label::of_text(name));
   }
   plan.creates();
 }
 
-void describe_lazy_import(GraphEncoder& encoder, PyObject* placeholder, Plan&) {
-  const LazyTarget target = lazy_target(encoder.state(), placeholder);
-  if (!target.module) encoder.fail("is a lazy import that does not tell its module");
-  encoder.imports().lazy(target);
-  encoder.out().node(NodeTag::kLazyImport, 2);
-  write_text(target.module.get(), encoder.out());
+void describe_lazy_import(EncodeContext& context, PyObject* placeholder, Plan&) {
+  const LazyTarget target = lazy_target(context.state, placeholder);
+  if (!target.module) context.fail("is a lazy import that does not tell its module");
+  context.imports().lazy(target);
+  context.out.node(NodeTag::kLazyImport, 2);
+  write_text(target.module.get(), context.out);
   if (target.attribute) {
-    write_text(target.attribute.get(), encoder.out());
+    write_text(target.attribute.get(), context.out);
   } else {
-    encoder.out().nil();
+    context.out.nil();
   }
 }
 

@@ -1,0 +1,133 @@
+// Tested by tests/python/imports/test_order_of_need.py.
+
+#include "python/encode/by_value/deferred_globals.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "python/runtime/compat.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Puts aside what comes late.
+void defer(NamedValues& deferred, NamedValues& named) {
+  std::vector<Global> rest;
+  for (Global& global : named.globals) {
+    const auto is_it = [&](const Global& other) {
+      return PyUnicode_Compare(other.use->name, global.use->name) == 0;
+    };
+    if (global.turn == 0) {
+      rest.push_back(std::move(global));
+    } else if (std::ranges::none_of(deferred.globals, is_it)) {
+      deferred.globals.push_back(std::move(global));
+    }
+  }
+  named.globals = std::move(rest);
+  std::ranges::move(named.modules, std::back_inserter(deferred.modules));
+  named.modules.clear();
+}
+
+// What a carrier brings of that which was put aside.
+void take_deferred(NamedValues& deferred, WrittenNames& written, NamedValues& named) {
+  named.globals.clear();  // Those of the method whose code this is.
+  for (Global& global : deferred.globals) {
+    if (!written.has(global.use->name)) named.globals.push_back(std::move(global));
+  }
+  named.sort_by_turn();
+  for (Ref& module : deferred.modules) {
+    const auto is_it = [&](const Ref& other) { return other.get() == module.get(); };
+    if (std::ranges::none_of(named.modules, is_it)) {
+      named.modules.push_back(std::move(module));
+    }
+  }
+  deferred = {};
+}
+
+}  // namespace
+
+void NamedValues::sort_by_turn() {
+  if (std::ranges::is_sorted(globals, {}, &Global::turn)) return;
+  std::ranges::stable_sort(globals, {}, &Global::turn);
+}
+
+// A new function with the globals and the code of a method that has no closure; null if
+// the class has none of a module by value.
+Ref DeferredGlobals::new_carrier(PyObject* attributes) const {
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(attributes, &position, &name, &value)) {
+    if (!PyFunction_Check(value)) continue;
+    auto* method = reinterpret_cast<PyFunctionObject*>(value);
+    if (method->func_closure != nullptr) continue;
+    if (by_value_.with_globals(method->func_globals) == nullptr) continue;
+    const Ref code = Ref::share(method->func_code);
+    const Ref globals = Ref::share(method->func_globals);
+    return Ref::steal(PyFunction_New(code.get(), globals.get()));
+  }
+  return {};
+}
+
+Ref DeferredGlobals::with_carrier(PyObject* type, const Ref& attributes) {
+  if (!by_value_.any()) return attributes;
+  PyObject* module = state_.names.module.get();
+  if (raw_get(attributes.get(), module) != nullptr) return attributes;
+  Ref carrier = new_carrier(attributes.get());
+  if (!carrier) return attributes;
+  const Ref items = Ref::steal(PyDict_Items(attributes.get()));
+  Py_ssize_t last = 0;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
+    PyObject* item = PyList_GET_ITEM(items.get(), i);
+    if (is_method(PyTuple_GET_ITEM(item, 1))) last = i;
+  }
+  Ref whole = Ref::steal(PyDict_New());
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
+    PyObject* item = PyList_GET_ITEM(items.get(), i);
+    check(PyDict_SetItem(whole.get(), PyTuple_GET_ITEM(item, 0),
+                         PyTuple_GET_ITEM(item, 1)));
+    // A class has it already, so that to set it again does nothing.
+    if (i == last) {
+      check(PyDict_SetItem(whole.get(), module, carrier.get()));
+    }
+  }
+  of_classes_[type].carrier = std::move(carrier);
+  return whole;
+}
+
+DeferredGlobals::Deferred* DeferredGlobals::here() {
+  if (of_classes_.empty()) return nullptr;
+  const auto found = of_classes_.find(stack_.innermost_class());
+  return found == of_classes_.end() ? nullptr : &found->second;
+}
+
+void DeferredGlobals::arrange(PyFunctionObject* function, NamedValues& named,
+                              WrittenNames& written) {
+  Deferred* deferred = here();
+  if (deferred == nullptr) return;
+  PyObject* carrier = deferred->carrier.get();
+  if (carrier == reinterpret_cast<PyObject*>(function)) {
+    take_deferred(deferred->named, written, named);
+  } else if (!deferred->is_closed &&
+             PyFunction_GET_GLOBALS(carrier) == function->func_globals) {
+    defer(deferred->named, named);
+  }
+}
+
+DeferredGlobals::Closing DeferredGlobals::close_class() {
+  Deferred& deferred = *here();
+  const Ref type = Ref::share(stack_.innermost_class());
+  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type.get()));
+  Ref name = Ref::share(raw_get(dict.get(), state_.names.module.get()));
+  if (!name) name = Ref::share(Py_None);
+  deferred.is_closed = true;
+  if (deferred.named.globals.empty() && deferred.named.modules.empty()) {
+    return {std::move(name), {}};
+  }
+  const Ref arguments = Ref::steal(PyTuple_Pack(2, name.get(), deferred.carrier.get()));
+  Ref answer = Ref::steal(PyTuple_Pack(2, state_.with_globals.get(), arguments.get()));
+  return {std::move(name), std::move(answer)};
+}
+
+}  // namespace waybill::py

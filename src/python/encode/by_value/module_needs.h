@@ -1,0 +1,66 @@
+#pragma once
+
+// Of modules by value that a body imports or names, that comes along with the function
+// which its code can ask for: what the bytecode tells, or all. waybill._modules serves
+// such modules where the payload arrives.
+
+#include <Python.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "python/encode/by_value/extensions.h"
+#include "python/encode/written_names.h"
+
+namespace waybill::py {
+
+class ModuleNeeds {
+ public:
+  // All outlive this. `written`: what the payload has of the dicts of modules.
+  ModuleNeeds(const State& state, const ModulesByValue& by_value,
+              const Extensions& extensions, WrittenDicts& written)
+      : state_(state),
+        by_value_(by_value),
+        extensions_(extensions),
+        written_(written) {}
+
+  void need_whole(PyObject* module) { entry(module).is_whole = true; }
+  bool is_needed_whole(PyObject* module) { return entry(module).is_whole; }
+
+  // What is needed of a module and not written: names, with their values.
+  std::vector<std::pair<Ref, Ref>> unwritten(PyObject* module);
+
+  // Modules that a function brings whose code has these needs: those of which a reader
+  // has not all yet, in an order in which packages come first.
+  std::vector<Ref> modules_to_bring(const std::vector<ModuleNeed>& needs);
+
+  // Begins with what `first` has.
+  void go_on_after(const ModuleNeeds& first) {
+    modules_ = first.modules_;
+    asked_ = first.asked_;
+  }
+  int traverse(visitproc visitor, void* arg) const;
+
+ private:
+  struct Module {
+    Ref module;
+    WrittenNames wanted;
+    std::vector<Ref> waiting;  // Those of `wanted` that may be unwritten yet.
+    bool is_whole = false;     // Code may ask for anything in it.
+    bool is_found = false;     // Imports find it at a reader.
+  };
+  Module& entry(PyObject* module);
+  void want(Module& own, PyObject* name);
+  void want_of_submodules(PyObject* package, PyObject* name);
+  std::vector<PyObject*> submodules_with(PyObject* package, PyObject* name) const;
+
+  const State& state_;
+  const ModulesByValue& by_value_;
+  const Extensions& extensions_;
+  WrittenDicts& written_;
+  std::map<PyObject*, Module> modules_;
+  std::vector<Ref> asked_;  // Some that a __getattr__ may import, to be brought.
+};
+
+}  // namespace waybill::py

@@ -1,0 +1,137 @@
+// Tested by tests/python/modules/test_module_globals.py.
+
+#include <algorithm>
+
+#include "python/encode/codec.h"
+#include "python/encode/plain_writer.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+
+namespace waybill::py {
+
+namespace {
+
+// The module that defines the object's type, where its instances often sit.
+PyObject* home_of_type(const State& state, PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  const Ref name = attribute_or_null(type, state.names.module);
+  if (!name || !PyUnicode_Check(name.get())) return nullptr;
+  PyObject* module = find_module(state, name.get());
+  return module != nullptr && importable_name(state, module) != nullptr ? module
+                                                                        : nullptr;
+}
+
+// Writes an object if a module, which can be imported, has it under any name.
+bool write_as_global_in(EncodeContext& context, PyObject* module, PyObject* object) {
+  if (module == nullptr || context.by_value.has(module)) return false;
+  PyObject* name = name_in(PyModule_GetDict(module), object);
+  if (name == nullptr) return false;
+  write_global(context, {Ref::share(module), Ref::share(name)});
+  return true;
+}
+
+// The module of the function that is being written, if it can be imported; else null.
+PyObject* home_of_function(EncodeContext& context) {
+  if (context.stack.empty()) return nullptr;
+  PyObject* function = context.stack.back().object.get();
+  if (!PyFunction_Check(function)) return nullptr;
+  PyObject* module = module_of_dict(context.state, PyFunction_GET_GLOBALS(function));
+  return module != nullptr && importable_name(context.state, module) != nullptr
+             ? module
+             : nullptr;
+}
+
+// What such code holds was made by its module, not by the program that sends it.
+bool is_within_code_by_value(EncodeContext& context) {
+  const ModulesByValue& by_value = context.by_value;
+  return std::ranges::any_of(context.stack, [&](const WalkStack::Frame& frame) {
+    PyObject* object = frame.object.get();
+    if (PyModule_Check(object)) return by_value.has(object);
+    if (PyFunction_Check(object)) {
+      return by_value.with_globals(PyFunction_GET_GLOBALS(object)) != nullptr;
+    }
+    if (!PyType_Check(object)) return false;
+    const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(object));
+    PyObject* name = raw_get(dict.get(), context.state.names.module.get());
+    return name != nullptr && PyUnicode_Check(name) && by_value.has_name(name);
+  });
+}
+
+}  // namespace
+
+void write_module_index(EncodeContext& context, std::uint32_t index,
+                        wire::Writer& out) {
+  if (index == kNoIndex) {
+    context.fail("is found by name in a module that travels by value");
+  }
+  out.index(wire::ExtType::kModule, index);
+}
+
+void write_global(EncodeContext& context, const GlobalName& name) {
+  context.out.node(wire::NodeTag::kGlobal, 2);
+  PyObject* module = module_name(context.state, name);
+  if (PyUnicode_Compare(module, context.state.names.builtins_plain.get()) == 0) {
+    context.out.nil();
+  } else {
+    write_module_index(context, context.imports().reference(name), context.out);
+  }
+  write_text(name.path.get(), context.out);
+}
+
+bool write_module(EncodeContext& context, PyObject* module) {
+  PyObject* name = importable_name(context.state, module);
+  if (name == nullptr) {
+    const GlobalName place = find_inner_module(context.state, module);
+    if (!place.module || context.by_value.has(place.module.get())) return false;
+    return write_global(context, place), true;
+  }
+  if (context.by_value.has(module)) return false;
+  write_module_index(context, context.imports().module_value(module, name),
+                     context.out);
+  return true;
+}
+
+bool write_builtin_type(EncodeContext& context, PyObject* object) {
+  if (!PyType_CheckExact(object)) return false;
+  const State& state = context.state;
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  const std::string_view name = type->tp_name;
+  if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || name.find('.') != name.npos) {
+    return false;
+  }
+  PyObject* builtins = find_module(state, state.names.builtins_plain.get());
+  const Ref text = context.state.intern_table.get(name);
+  if (builtins == nullptr ||
+      raw_get(PyModule_GetDict(builtins), text.get()) != object) {
+    return false;
+  }
+  context.out.node(wire::NodeTag::kGlobal, 2);
+  context.out.nil();
+  write_text(text.get(), context.out);
+  return true;
+}
+
+bool write_as_global(EncodeContext& context, PyObject* object) {
+  return write_as_global_in(context, home_of_function(context), object) ||
+         write_as_global_in(context, home_of_type(context.state, object), object);
+}
+
+GlobalName class_beside_function(EncodeContext& context, PyObject* type) {
+  PyObject* function = context.stack.function_around();
+  if (function == nullptr) return {};
+  PyObject* module = module_of_dict(context.state, PyFunction_GET_GLOBALS(function));
+  if (module == nullptr) return {};
+  const Ref path =
+      Ref::steal(PyType_GetQualName(reinterpret_cast<PyTypeObject*>(type)));
+  return find_global(context.state, type, module_name(context.state, module),
+                     path.get());
+}
+
+Ref fresh_answer(EncodeContext& context, PyObject* object) {
+  if (!context.by_value.any() || !is_within_code_by_value(context)) return {};
+  Ref answer =
+      Ref::steal(PyObject_CallOneArg(context.state.fresh_global.get(), object));
+  return answer.get() == Py_None ? Ref() : std::move(answer);
+}
+
+}  // namespace waybill::py

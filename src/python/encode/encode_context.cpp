@@ -1,0 +1,120 @@
+// Tested by tests/python/kinds/test_sharing.py and
+// tests/python/classes/test_class_identity.py.
+
+#include "python/encode/encode_context.h"
+
+#include <utility>
+
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+// So often one object may be begun before it is there.
+constexpr std::size_t kMaxOpen = 50;
+
+}  // namespace
+
+EncodeContext::EncodeContext(State& interpreter, const EncodeOptions& given)
+    : state(interpreter),
+      options(given),
+      objects(options.hooks),
+      by_value(state, options.hooks.by_value),
+      extensions(state, by_value),
+      needs(state, by_value, extensions, dicts),
+      deferred(state, by_value, stack) {}
+
+bool EncodeContext::known(std::uintptr_t key) {
+  MemoEntry* entry = objects.find(key);
+  if (entry == nullptr) {
+    if (objects.refer_to_earlier(key, out)) return true;
+    objects.add(key, out.size());
+    return false;
+  }
+  if (!entry->is_created) {
+    restart_node(*entry);
+    return false;
+  }
+  objects.refer_to(*entry, out);
+  return true;
+}
+
+// Its arguments hold something that refers back to it. What is built by now need not be
+// built again, so this time its creation may get by without itself; pickle does the
+// same. The node around is closed early then.
+void EncodeContext::restart_node(MemoEntry& entry) {
+  objects.restart(entry, out.size());
+  std::size_t open = 0;
+  for (const WalkStack::Frame& frame : stack) {
+    if (frame.kind != WalkStack::Frame::Kind::kPlan) continue;
+    if (key_of(frame.object.get()) != entry.key) continue;
+    ++open;
+    if (frame.plan->early() == Plan::Early::kNone) open = kMaxOpen;
+  }
+  if (open < kMaxOpen) return;
+  fail("needs itself to be built: it is among the arguments of its own reducer");
+}
+
+void EncodeContext::binary(PyObject* bytes) {
+  const BytesView view = bytes_of(bytes);
+  if (view.size() > wire::kMaxCount) fail("is longer than 4 GiB");
+  if (view.size() >= LargeBinaries::kLeast) {
+    large.write(bytes, out);
+  } else {
+    out.binary(view);
+  }
+}
+
+void EncodeContext::binary(std::unique_ptr<BufferView> view, bool is_lent) {
+  const BytesView bytes = view->bytes();
+  if (bytes.size() > wire::kMaxCount) fail("is longer than 4 GiB");
+  if (bytes.size() >= LargeBinaries::kLeast) {
+    large.write(std::move(view), is_lent, out);
+  } else {
+    out.binary(bytes);
+  }
+}
+
+void EncodeContext::note_substitution(PyObject* object, std::string policy) {
+  current = nullptr;
+  const std::string where = path();
+  current = object;
+  imports().substitute({std::move(policy), Py_TYPE(object)->tp_name, where});
+}
+
+void EncodeContext::fail(std::string_view detail) {
+  const std::string where = path();
+  raise_encode(state, where, detail, nullptr);
+}
+
+// Its head says how long it is. Only a finalizer can have changed it: containers are
+// frozen before any other code runs.
+void EncodeContext::fail_of_length(PyObject* container) {
+  current = container;
+  fail("changed its length while it was written");
+}
+
+void EncodeContext::end_first() {
+  large.settle(out);
+  deferred.clear();
+  extensions.forget_types();
+  stack.drop_spare_plans();
+  types.forget_all();
+}
+
+void EncodeContext::go_on_after(const EncodeContext& first) {
+  if (first.others_) others().go_on_after(*first.others_);
+  dicts = first.dicts;
+  ids = first.ids;
+  needs.go_on_after(first.needs);
+}
+
+int EncodeContext::traverse(visitproc visitor, void* arg) const {
+  for (const Ref& object : objects.held()) {
+    if (const int stop = visit(object, visitor, arg)) return stop;
+  }
+  return needs.traverse(visitor, arg);
+}
+
+}  // namespace waybill::py

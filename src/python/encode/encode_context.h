@@ -1,0 +1,120 @@
+#pragma once
+
+// One payload while it is written: all that codecs see of the encoder, which walks the
+// object graph and calls them. Each part has its state for itself.
+
+#include <Python.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "python/encode/by_value/deferred_globals.h"
+#include "python/encode/by_value/module_needs.h"
+#include "python/encode/instances.h"
+#include "python/encode/large_binaries.h"
+#include "python/encode/object_ids.h"
+#include "python/encode/other_sections.h"
+#include "python/encode/written_objects.h"
+
+namespace waybill::py {
+
+struct EncodeOptions {
+  // Write the root function by value even if it could be imported.
+  bool root_by_value = false;
+  // An object that cannot travel is passed over: there will be no payload.
+  bool passes_over = false;
+  // Classes are known by their content alone.
+  bool names_no_ids = false;
+  // Of a class by value only its id is written: for hashes of what refers to classes.
+  bool only_names_classes = false;
+  EncodeHooks hooks;
+};
+
+struct EncodeContext {
+  EncodeContext(State& interpreter, const EncodeOptions& given);
+  EncodeContext(const EncodeContext&) = delete;
+  EncodeContext& operator=(const EncodeContext&) = delete;
+
+  State& state;
+  const EncodeOptions options;
+  const EncodeHooks& hooks() const { return options.hooks; }
+
+  // The other sections, which are made when something first needs them: data does not.
+  bool has_others() const { return others_.has_value(); }
+  OtherSections& others() {
+    if (!others_) others_.emplace(state, options.hooks.by_value);
+    return *others_;
+  }
+  CodeInfos& infos() { return others().infos; }
+  CodeSection& code() { return others().code; }
+  ImportCollector& imports() { return others().imports; }
+
+  wire::Writer out;
+  LargeBinaries large;
+  WrittenObjects objects;
+  WalkStack stack;  // What is being written.
+  LastTypes types;
+  WrittenDicts dicts;
+  ObjectIds ids;
+  ModulesByValue by_value;
+  Extensions extensions;
+  ModuleNeeds needs;
+  DeferredGlobals deferred;
+  PyObject* root = nullptr;
+  PyObject* current = nullptr;  // What is to be written next.
+
+  // If an object with this key was written, writes a reference to it. Else notes that
+  // it is written here and answers false.
+  bool known(std::uintptr_t key);
+
+  // Writes a bytes object, or what is behind a view, as binary. `is_lent`: see
+  // LargeBinaries::settle().
+  void binary(PyObject* bytes);
+  void binary(std::unique_ptr<BufferView> view, bool is_lent);
+  // The number of the next buffer that travels out of band.
+  std::uint64_t next_buffer() { return buffer_count_++; }
+
+  // 16 bytes by which a class or the like is known to whoever gets it.
+  Ref id_of(PyObject* object) {
+    return options.names_no_ids ? Ref::share(Py_None) : ids.id_of(state, object);
+  }
+
+  // Notes in the manifest that an object does not travel as it is.
+  void note_substitution(PyObject* object, std::string policy);
+
+  // Called before code that is not ours runs.
+  void freeze() {
+    types.forget_plain();
+    large.settle(out);
+    if (PyObject* changed = stack.freeze()) fail_of_length(changed);
+  }
+
+  // Sets EncodeError for the object that is being written, and throws.
+  [[noreturn]] void fail(std::string_view detail);
+  [[noreturn]] void fail_of_length(PyObject* container);
+  // Makes the Python error that is set an EncodeError with the path to that object, if
+  // it is the fault of an object on it.
+  void add_path_to_error() const;
+
+  // Forgets what is of no use to a payload that goes on after this one, and might be in
+  // a cycle.
+  void end_first();
+  // What comes now is to find code, imports, namespaces and modules as they would be if
+  // what `first` has had been written here.
+  void go_on_after(const EncodeContext& first);
+
+  // For the collector: of what this keeps alive, all that may be in a cycle.
+  int traverse(visitproc visitor, void* arg) const;
+
+ private:
+  void restart_node(MemoEntry& entry);
+  std::string path() const;
+
+  std::optional<OtherSections> others_;
+  std::uint64_t buffer_count_ = 0;
+};
+
+}  // namespace waybill::py

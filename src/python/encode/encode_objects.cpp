@@ -1,0 +1,224 @@
+// The walk where an object is neither leaf nor container: it is written as it was kept,
+// as a reference to what a reader has, as its class and its dict, or by a plan.
+//
+// Tested by tests/python/kinds, tests/python/modules and tests/python/cache.
+
+#include "python/discovery/code_view.h"
+#include "python/encode/codec.h"
+#include "python/encode/graph_encoder.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::NodeTag;
+
+// So many objects may be made by reducers out of each other, none held by anything but
+// the walk; data that is really there is held, and has no such limit.
+constexpr std::uint32_t kMaxMadeUp = 10'000;
+
+}  // namespace
+
+bool GraphEncoder::instance(PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  MemoEntry* written = context_.objects.find(key_of(type));
+  std::shared_ptr<KeptNode> kept =
+      written == nullptr ? kept_.kept_class(type) : nullptr;
+  if (written == nullptr ? !kept : !written->is_created) return false;
+  const Ref dict = dict_of_ordinary(context_, object);
+  if (!dict) return false;
+  wire::Writer& out = context_.out;
+  if (kept) {
+    if (!kept_.take_class(std::move(kept), type)) return false;
+  } else {
+    out.node(NodeTag::kNewObject, 6);
+    context_.objects.refer_to(*written, out);
+  }
+  out.array(0);
+  out.map(0);
+  if (context_.objects.is_restarted(object)) {
+    if (auto* entry = context_.objects.find(key_of(object))) entry->is_created = true;
+  }
+  const Py_ssize_t count = PyDict_GET_SIZE(dict.get());
+  if (count == 0) {
+    out.nil();
+    out.array(0);
+    out.map(0);
+    return true;
+  }
+  out.map(countable(count));
+  context_.stack.push(Frame::Kind::kDict, dict.get(), count);
+  context_.stack.back().is_state = true;
+  return true;
+}
+
+bool GraphEncoder::own_module(PyObject* module) {
+  const std::uintptr_t key = key_of(module);
+  if (context_.extensions.is_one(module) || context_.objects.find(key) == nullptr ||
+      context_.needs.unwritten(module).empty()) {
+    return !context_.known(key) && other(module);
+  }
+  return other(module);
+}
+
+bool GraphEncoder::part_of_module(PyObject* module) {
+  context_.current = module;
+  if (context_.hooks().persistent_id != nullptr && persistent(module)) return true;
+  return own_module(module);
+}
+
+bool GraphEncoder::other(PyObject* object) {
+  context_.freeze();
+  if (!kept_.is_closed() && meet_kept(object)) return true;
+  if (context_.hooks().reducer_override != nullptr && overridden(object)) return true;
+  if (stand_in(object)) return true;
+  const bool by_value = context_.options.root_by_value && object == context_.root;
+  if (!context_.by_value.any() && !by_value && write_builtin_type(context_, object)) {
+    return true;
+  }
+  GlobalName name;
+  if (PyFunction_Check(object) && !by_value)
+    name = find_function(context_.state, object);
+  if (PyType_Check(object) && !is_reduced_by_metaclass(context_, object)) {
+    name = find_type(context_.state, reinterpret_cast<PyTypeObject*>(object));
+    // A class may say that it lives elsewhere, as those of _pydatetime do.
+    if (!name.module) name = class_beside_function(context_, object);
+  }
+  if (name.module && !context_.by_value.has(name.module.get())) {
+    return write_global(context_, name), true;
+  }
+  planned(object, nullptr);
+  kept_.end_node();
+  return true;
+}
+
+bool GraphEncoder::persistent(PyObject* object) {
+  const Ref held = Ref::share(object);
+  context_.freeze();
+  Ref id = Ref::steal(PyObject_CallOneArg(context_.hooks().persistent_id, object));
+  if (id.get() == Py_None) return false;
+  std::unique_ptr<Plan> plan = context_.stack.new_plan();
+  context_.out.node(NodeTag::kPersistent, 1);
+  plan->child_is_id();
+  plan->child(std::move(id), Label::of_text(".persistent_id()"));
+  plan->finish();
+  push_plan(object, std::move(plan));
+  return true;
+}
+
+bool GraphEncoder::overridden(PyObject* object) {
+  const Ref answer =
+      Ref::steal(PyObject_CallOneArg(context_.hooks().reducer_override, object));
+  return answer.get() != Py_NotImplemented && planned(object, answer.get());
+}
+
+bool GraphEncoder::stand_in(PyObject* object) {
+  if (!context_.by_value.any()) return false;
+  GlobalName name;
+  PyObject* extension = context_.extensions.of_object(object, name);
+  if (extension == nullptr || !context_.stack.is_within_code()) return false;
+  const Ref answer =
+      context_.extensions.stand_in(object, extension, name, context_.imports());
+  return planned(object, answer.get());
+}
+
+bool GraphEncoder::end_of_methods() {
+  const auto [name, answer] = context_.deferred.close_class();
+  // None stands for what nothing refers to again.
+  return answer ? planned(Py_None, answer.get()) : content(name.get());
+}
+
+bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
+  std::unique_ptr<Plan> plan = context_.stack.new_plan();
+  const std::size_t start = context_.out.size();
+  try {
+    if (answer != nullptr) {
+      describe_answer(context_, object, answer, *plan);
+    } else {
+      codec_for(context_, object)(context_, object, *plan);
+    }
+  } catch (const PyError&) {
+    if (context_.out.size() != start) throw;
+    if (refused(object)) return true;
+    if (!context_.options.passes_over) throw;
+    if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
+    PyErr_Clear();
+    context_.out.nil();
+    return true;
+  }
+  if (plan->has_no_child()) {
+    context_.out.append(plan->raw().view());
+    context_.stack.give_back(std::move(plan));
+    return true;
+  }
+  plan->finish();
+  if (plan->creates_late()) {
+    if (MemoEntry* entry = context_.objects.find(key_of(object))) {
+      entry->is_created = false;
+    }
+  }
+  push_plan(object, std::move(plan));
+  return true;
+}
+
+bool GraphEncoder::refused(PyObject* object) {
+  // What "cannot pickle" says; any other error is the object's own decision.
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  const PendingError refusal;
+  if (write_as_global(context_, object)) return true;
+  const Ref fresh = fresh_answer(context_, object);
+  if (fresh) return planned(object, fresh.get());
+  refusal.restore();
+  return false;
+}
+
+void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
+  context_.stack.push_plan(object, std::move(plan));
+  if (context_.stack.back().synthesized > kMaxMadeUp) {
+    context_.fail("is made by reducers out of each other without end");
+  }
+}
+
+bool GraphEncoder::meet_kept(PyObject* object) {
+  using Meeting = KeptChain::Meeting;
+  const Meeting meeting = kept_.meet(object);
+  switch (meeting) {
+    case Meeting::kTaken:
+      return true;
+    case Meeting::kInside:
+      break;
+    case Meeting::kEnd:
+    case Meeting::kBegin:
+      end_kept();
+      if (meeting == Meeting::kBegin) kept_.begin(object);
+      break;
+    case Meeting::kAfterFirst:
+      context_.go_on_after(first_->context_);
+      break;
+  }
+  return false;
+}
+
+// Gives imports, code and namespaces what the nodes that were taken have of them.
+void GraphEncoder::end_kept() {
+  if (!kept_.close()) return;
+  PyObject* const current = context_.current;
+  const std::size_t size = context_.out.view().size();  // Insertions stay as they are.
+  const std::size_t depth = context_.stack.size();
+  WrittenObjects::Places places;
+  context_.objects.swap(places);
+  context_.imports().trace();
+  for (const KeptChain::Link& link : kept_.taken()) {
+    context_.objects.note(key_of(link.root.get()), size);
+    planned(link.root.get(), nullptr);
+    run(depth);
+  }
+  context_.objects.swap(places);
+  context_.out.truncate(size);
+  context_.current = current;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,65 @@
+// Tested by tests/python/kinds/test_sharing.py and
+// tests/python/streams/test_pickler.py.
+
+#include "python/encode/written_objects.h"
+
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+
+namespace waybill::py {
+
+void WrittenObjects::refer_to(MemoEntry& entry, wire::Writer& out) {
+  if (entry.reference == 0) {
+    places_.shared.push_back(entry.offset);
+    entry.reference = static_cast<std::uint32_t>(places_.shared.size());
+  }
+  const std::size_t begin = out.size();
+  out.index(wire::ExtType::kReference, entry.reference - 1);
+  if (trace_ != nullptr) trace_->references.push_back({begin, out.size(), entry.key});
+}
+
+void WrittenObjects::restart(MemoEntry& entry, std::uint64_t offset) {
+  restarted_ = entry.key;
+  entry.offset = offset;
+  if (trace_ != nullptr) trace_->has_restarts = true;
+}
+
+PyObject* WrittenObjects::place_in_stream(std::uintptr_t key) const {
+  if (stream_ == nullptr) return nullptr;
+  const Ref address = Ref::steal(PyLong_FromSize_t(key));
+  PyObject* place = raw_get(stream_, address.get());
+  // The memo is a Pickler's public attribute.
+  const bool is_place = place != nullptr && PyTuple_Check(place) &&
+                        PyTuple_GET_SIZE(place) == 3 &&
+                        PyLong_Check(PyTuple_GET_ITEM(place, 0)) &&
+                        PyLong_Check(PyTuple_GET_ITEM(place, 1));
+  return is_place ? place : nullptr;
+}
+
+bool WrittenObjects::refer_to_place(PyObject* place, wire::Writer& out) {
+  if (place == nullptr) return false;
+  const auto payload = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 0));
+  const auto position = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 1));
+  check(PyErr_Occurred() ? -1 : 0);
+  out.node(wire::NodeTag::kStreamReference, 2);
+  out.unsigned_integer(payload);
+  out.unsigned_integer(position);
+  return true;
+}
+
+void WrittenObjects::remember() {
+  if (stream_ == nullptr) return;
+  const auto note = [this](std::uintptr_t key, PyObject* object) {
+    const Ref address = Ref::steal(PyLong_FromSize_t(key));
+    const Ref place = Ref::steal(
+        Py_BuildValue("(KKO)", static_cast<unsigned long long>(payload_),
+                      static_cast<unsigned long long>(find(key)->offset), object));
+    check(PyDict_SetItem(stream_, address.get(), place.get()));
+  };
+  for (const Ref& object : held_) note(key_of(object.get()), object.get());
+  for (const std::uintptr_t key : namespaces_) {
+    note(key, reinterpret_cast<PyObject*>(key & ~std::uintptr_t{1}));
+  }
+}
+
+}  // namespace waybill::py
