@@ -27,10 +27,7 @@ void walk(benchmark::State& state, const char* source) {
   const Ref object = made_by(source);
   std::size_t size = 0;
   for (auto _ : state) {
-    py::CodeInfos infos(bench::state());
-    py::CodeSection code(infos);
-    py::ImportCollector imports(bench::state(), nullptr);
-    py::GraphEncoder encoder(bench::state(), infos, code, imports, {});
+    py::GraphEncoder encoder(bench::state(), {});
     encoder.encode(object.get());
     size = encoder.payload().size();
   }
