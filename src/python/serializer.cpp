@@ -20,7 +20,7 @@
 #include "python/decode/function_decoder.h"
 #include "python/decode/graph_decoder.h"
 #include "python/decode/module_importer.h"
-#include "python/decode/plain_decoder.h"
+#include "python/decode/plain_loop.h"
 #include "python/discovery/code_view.h"
 #include "python/encode/kept_table.h"
 #include "python/runtime/compat.h"
@@ -111,15 +111,15 @@ Ref decode_bare(State& state, BytesView bytes, DecodeCache::Lease& lease) {
   return function;
 }
 
-// Builds what is in an envelope.
-Ref build(State& state, const Result<VerifiedEnvelope>& verified,
+// Builds what is in an envelope, but for what `plain` has begun.
+Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& plain,
           const DecodeHooks& hooks, const Limits& limits, DecodeCache::Lease* lease) {
   const VerifiedEnvelope& envelope = *verified;
   ModuleImporter modules(state, envelope->manifest, hooks.leaves_missing);
   // Who decides what a name means decides what is imported for it, too.
   if (hooks.find_class == nullptr) modules.import_all();
   CodeBuilder code(state, envelope, limits);
-  GraphDecoder decoder(state, envelope, code, modules, hooks, limits);
+  GraphDecoder decoder(state, envelope, plain, code, modules, hooks, limits);
   CachedEnvelope* watcher = nullptr;
   if (lease != nullptr && !envelope->code.empty()) {
     const CodeBody& last = envelope->code.back();
@@ -134,18 +134,35 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified,
   return object;
 }
 
-// Under load options that are not the usual ones there is no short way, but for
-// data, and that only once it is known to be allowed.
+PlainLoop loop_for(const Envelope& envelope, const Limits& limits) {
+  const std::size_t start = envelope.payload.offset;
+  return PlainLoop(envelope.bytes, start, start, limits, envelope.shared);
+}
+
+// Under load options that are not the usual ones nothing is built before it is known to
+// be allowed.
 Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate& gate) {
   const Result<VerifiedEnvelope> envelope = gate.open_trusted(bytes);
   if (!envelope) raise(state, envelope.error());
-  if (hooks.history == nullptr) {
-    if (Ref object = decode_plain(bytes, gate.limits())) return object;
-  }
   const Result<void> runs = check_python(*envelope, state.python);
   if (!runs) raise(state, runs.error());
   hooks.gate = &gate;
-  return build(state, envelope, hooks, gate.limits(), nullptr);
+  PlainLoop plain = loop_for(*envelope, gate.limits());
+  return build(state, envelope, plain, hooks, gate.limits(), nullptr);
+}
+
+// Verifies an envelope and builds what is in it.
+Ref verify_and_build(State& state, BytesView bytes, PlainLoop* begun,
+                     const DecodeHooks& hooks, DecodeCache::Lease* lease) {
+  const Limits limits;
+  const Result<VerifiedEnvelope> envelope = open_and_verify(state, bytes, limits);
+  if (!envelope) {
+    if (begun != nullptr) begun->restart(limits);  // Before code of others runs.
+    raise(state, envelope.error());
+  }
+  if (begun != nullptr) return build(state, envelope, *begun, hooks, limits, lease);
+  PlainLoop plain = loop_for(*envelope, limits);
+  return build(state, envelope, plain, hooks, limits, lease);
 }
 
 }  // namespace
@@ -190,15 +207,25 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
     lease.emplace(*received, bytes);
     if (Ref object = lease->decode(state)) return object;
   }
-  if (hooks.history == nullptr) {
-    if (Ref object = decode_plain(bytes, limits)) return object;
+  DecodeCache::Lease* const used = lease ? &*lease : nullptr;
+  std::vector<std::uint64_t> shared;
+  const std::size_t start = hooks.history == nullptr
+                                ? envelope::find_plain_payload(bytes, limits, shared)
+                                : 0;
+  if (start != 0) {
+    PlainLoop plain(bytes, start, start, limits, shared);
+    const bool is_built = plain.run();
+    if (is_built && plain.is_complete() &&
+        envelope::ends_plain(bytes, plain.offset())) {
+      return plain.take_value();
+    }
+    if (is_built) plain.restart(limits);
+    return verify_and_build(state, bytes, &plain, hooks, used);
   }
   if (lease) {
     if (Ref function = decode_bare(state, bytes, *lease)) return function;
   }
-  const Result<VerifiedEnvelope> envelope = open_and_verify(state, bytes, limits);
-  if (!envelope) raise(state, envelope.error());
-  return build(state, envelope, hooks, limits, lease ? &*lease : nullptr);
+  return verify_and_build(state, bytes, nullptr, hooks, used);
 }
 
 }  // namespace waybill::py

@@ -14,7 +14,7 @@
 #include "python/cache/methods.h"
 #include "python/decode/code_builder.h"
 #include "python/decode/module_importer.h"
-#include "python/decode/plain_decoder.h"
+#include "python/decode/plain_loop.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
 
@@ -108,26 +108,34 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   std::vector<Ref> objects(envelope::object_count(prefix_->reusable_nodes()));
   if (!make_objects(modules, objects)) return {};
   if (is_all) return std::move(objects.front());
+  const Limits limits;
+  const Envelope& envelope = prefix_->envelope();
+  PlainLoop plain(envelope.bytes, envelope.payload.offset, envelope.payload.offset,
+                  limits, envelope.shared);
   if (prefix_->is_all_code_reusable()) {
-    Ref object = decode_plain_around(state, prefix_->envelope(),
-                                     prefix_->reusable_nodes(), objects, Limits{});
-    if (object) {
+    plain.take_nodes(state, prefix_->reusable_nodes(), objects);
+    const bool is_built = plain.run();
+    const std::size_t end = envelope.payload.offset + envelope.payload.bytes.size();
+    if (is_built && plain.is_complete() && plain.offset() == end) {
       prefix_->remember_whole();
-      return object;
+      return plain.take_value();
     }
+    if (is_built) return {};  // It is not sound.
   }
-  return prefix_->check_payload() ? decode_around(state, modules, objects) : Ref();
+  if (!prefix_->check_payload()) return {};
+  return decode_around(state, modules, objects, plain);
 }
 
-// Builds the payload around its reusable nodes.
+// Builds the payload around its reusable nodes, but for what `plain` has begun.
 Ref CachedEnvelope::decode_around(State& state, const Modules& modules,
-                                  std::span<const Ref> objects) const {
+                                  std::span<const Ref> objects,
+                                  PlainLoop& plain) const {
   const Limits limits;
   const VerifiedEnvelope& envelope = prefix_->envelope();
   ModuleImporter importer(state, envelope->manifest);
   for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, modules[i]);
   CodeBuilder code(state, envelope, limits);
-  GraphDecoder decoder(state, envelope, code, importer, DecodeHooks{}, limits);
+  GraphDecoder decoder(state, envelope, plain, code, importer, DecodeHooks{}, limits);
   decoder.pass_over(prefix_->reusable_nodes(), objects);
   return decoder.decode();
 }

@@ -6,12 +6,11 @@
 // tests/python/untrusted/test_untrusted_input.py.
 
 #include <algorithm>
+#include <span>
 
 #include "python/decode/graph_decoder.h"
 
 namespace waybill::py {
-
-using FrameKind = GraphDecoder::FrameKind;
 
 void GraphDecoder::demand_hashable(PyObject* key, Frame& frame) {
   const bool is_set =
@@ -22,9 +21,9 @@ void GraphDecoder::demand_hashable(PyObject* key, Frame& frame) {
   const std::uint64_t announced = has_room ? (frame.position + frame.left) / 2 : 0;
   const std::uint64_t before = is_set ? frame.position - 1 : frame.position / 2;
   const auto look = [&] {
-    return keys_.look_at(key, cost_, kind, announced, before, frame.probes);
+    return built_.keys.look_at(key, built_.cost, kind, announced, before, frame.probes);
   };
-  if (keys_.is_strict() && must_wait() && !is_simple(key)) {
+  if (built_.keys.is_strict() && must_wait() && !is_simple(key)) {
     fail(ErrorCode::kBadReference, "a key or set item inside a tuple in a cycle");
   }
   const KeyGuard::Finding finding = is_simple(key) ? look() : outside(look);
@@ -54,7 +53,7 @@ void GraphDecoder::demand_whole(const Frame& frame) {
 
 void GraphDecoder::insert_late() {
   const CollectorPause::Break others(collector_);
-  late_depth_ = static_cast<std::size_t>(-1);
+  late_depth_ = kNotLate;
   for (const Late& late : std::exchange(late_, {})) {
     PyObject* container = late.container.get();
     if (late.value) {
@@ -72,15 +71,14 @@ void GraphDecoder::insert_late() {
 }
 
 void GraphDecoder::fill(const Frame& frame, std::size_t depth) {
-  Ref items = Ref::steal(PyList_New(0));
-  for (const Ref& item : frame.children) check(PyList_Append(items.get(), item.get()));
-  const bool is_plain =
-      std::all_of(frame.children.begin(), frame.children.end(),
-                  [](const Ref& item) { return is_simple(item.get()); });
-  if (depth > late_depth_ && !is_plain) {
-    late_.push_back({frame.object, items, {}});
+  if (!frame.gathered) return;
+  PyObject* items = frame.gathered.get();
+  const std::span<PyObject* const> each(
+      PySequence_Fast_ITEMS(items), static_cast<std::size_t>(PyList_GET_SIZE(items)));
+  if (depth > late_depth_ && !std::ranges::all_of(each, is_simple)) {
+    late_.push_back({frame.object, frame.gathered, {}});
   } else {
-    hashed(outside([&] { return fill_frozen_set(frame.object.get(), items.get()); }));
+    hashed(outside([&] { return fill_frozen_set(frame.object.get(), items); }));
   }
 }
 

@@ -27,7 +27,7 @@ void GraphDecoder::remember(std::size_t offset, PyObject* object,
 
 HashCost GraphDecoder::cost_of_earlier(const Frame& earlier) const {
   // What comparing it takes is not noted, so where that counts it is no key.
-  if (keys_.is_strict()) return {kMaxHashDepth + 1, 1};
+  if (built_.keys.is_strict()) return {kMaxHashDepth + 1, 1};
   HashCost cost = kAssumed;
   const Py_ssize_t payload =
       PyLong_AsSsize_t(earlier.part<wire::NodeTag::kStreamReference>("payload"));

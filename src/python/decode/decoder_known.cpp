@@ -16,12 +16,7 @@ using wire::ExtType;
 using wire::NodeTag;
 
 GraphDecoder::~GraphDecoder() {
-  // What was not finished may be part of cycles, or in the hands of others.
-  for (Frame& frame : stack_) {
-    if (!frame.has_places()) continue;
-    fill_holes(frame);
-    PyObject_GC_Track(frame.object.get());
-  }
+  built_.abandon();  // Before code of others runs.
   const bool is_abandoned = merge_ && !is_merged_;
   if (open_claims_.empty() && !is_abandoned) return;
   const CollectorPause::Break others(collector_);
@@ -41,14 +36,15 @@ GraphDecoder::~GraphDecoder() {
 
 void GraphDecoder::put_instead(PyObject* object) {
   // The frame of kReplacement itself is on top.
-  Frame* around = stack_.size() < 2 ? nullptr : &stack_[stack_.size() - 2];
+  Frame* around =
+      built_.stack.size() < 2 ? nullptr : &built_.stack[built_.stack.size() - 2];
   const bool is_state =
       around != nullptr && (around->awaits<NodeTag::kObject>("state") ||
                             around->awaits<NodeTag::kNewObject>("state"));
   if (!is_state) {
     fail(ErrorCode::kMalformed, "an object that stands in for nothing");
   }
-  around->instead = Ref::share(object);
+  around->node->instead = Ref::share(object);
 }
 
 PyObject* GraphDecoder::module_with(PyObject* dict) const {
@@ -107,20 +103,6 @@ Ref GraphDecoder::new_without_attributes(PyTypeObject* type) const {
   return {};
 }
 
-Ref GraphDecoder::decode() {
-  if (envelope_ != nullptr && !(*envelope_)->shared.empty() && meets_known_class()) {
-    attribute_targets_ = envelope::find_attribute_targets(*envelope_);
-  }
-  try {
-    Ref object = build();
-    merge_classes();
-    return object;
-  } catch (const PyError&) {
-    describe_failure();
-    throw;
-  }
-}
-
 // Whether a class that is here already may stand in the payload, beside what is passed
 // over: only such a one can have another object in an attribute's place.
 bool GraphDecoder::meets_known_class() const {
@@ -146,7 +128,7 @@ bool GraphDecoder::meets_known_class() const {
 void GraphDecoder::add_class(const Frame& frame) {
   const Ref size = Ref::steal(PyLong_FromSize_t(reader_.offset() - frame.offset));
   constexpr PartOf<NodeTag::kClass> kWord = "word";
-  const bool has_word = frame.children.size() > kWord.position;
+  const bool has_word = frame.node->children.size() > kWord.position;
   Ref::steal(PyObject_CallMethodObjArgs(
       merge(), state_.names.add.get(), frame.part<NodeTag::kClass>("id"),
       frame.object.get(), frame.is_known ? Py_True : Py_False,
@@ -203,7 +185,7 @@ Ref GraphDecoder::settle(Ref value) {
     Ref own = Ref::steal(PyObject_CallMethodObjArgs(merge(), state_.names.settle.get(),
                                                     its_id.get(), name.get(), key.get(),
                                                     value.get(), nullptr));
-    if (own.get() != value.get()) set_slot(target->number, own.get(), 0);
+    if (own.get() != value.get()) set_slot(target->number, own.get());
     return own;
   });
 }
@@ -228,16 +210,16 @@ const ReusableNode* GraphDecoder::made_at(std::size_t offset) const {
 Ref GraphDecoder::take(const ReusableNode& node, std::size_t slot) {
   offset_ = start_ + node.start;
   if (!reader_.skip_to(start_ + node.end())) raise(state_, reader_.error());
-  positions_.pass_to(node.end(), [&](std::uint64_t position, std::size_t inner) {
+  built_.positions.pass_to(node.end(), [&](std::uint64_t position, std::size_t inner) {
     const ReusableNode::Class* type = node.class_at(position - node.start);
-    if (type != nullptr) set_slot(inner, made_objects_[type->object].get(), 0);
+    if (type != nullptr) set_slot(inner, made_objects_[type->object].get());
     return true;
   });
   code_->skip_uses(node.code_uses.size());
   Ref object = made_objects_[static_cast<std::size_t>(&node - made_.data())];
-  set_slot(slot, object.get(), 0);
+  set_slot(slot, object.get());
   last_slot_ = slot;
-  cost_ = {};
+  built_.cost = {};
   return object;
 }
 

@@ -19,9 +19,6 @@ using wire::NodeTag;
 using wire::Token;
 using wire::TokenType;
 
-using Frame = GraphDecoder::Frame;
-using FrameKind = GraphDecoder::FrameKind;
-
 double double_at(const std::uint8_t* bytes) {
   return std::bit_cast<double>(wire::big_endian(bytes, 8));
 }
@@ -52,37 +49,22 @@ Ref value_of_extension(ExtType type, BytesView bytes) {
   }
 }
 
-// Code that gets hold of an open list or tuple must not find holes in it.
-void GraphDecoder::fill_holes(Frame& frame) {
-  if (std::exchange(frame.has_no_holes, true)) return;
-  PyObject* object = frame.object.get();
-  if (frame.kind == FrameKind::kList) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object); ++i) {
-      if (PyList_GET_ITEM(object, i) == nullptr) {
-        PyList_SET_ITEM(object, i, Ref::share(Py_None).release());
-      }
-    }
-  } else if (frame.kind == FrameKind::kTuple) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
-      if (PyTuple_GET_ITEM(object, i) == nullptr) {
-        PyTuple_SET_ITEM(object, i, Ref::share(Py_None).release());
-      }
-    }
-  }
+bool GraphDecoder::is_part_of(NodeTag tag) const {
+  return !built_.stack.empty() && built_.stack.back().node &&
+         built_.stack.back().node->codec->tag == tag;
 }
 
 Ref GraphDecoder::leaf(const Token& token, bool is_name) {
   if (Ref scalar = scalar_of(token)) return scalar;
   switch (token.type) {
     case TokenType::kText: {
-      Ref value = texts_.make(token.bytes.data(), token.bytes.size(),
-                              token.bytes.size() + reader_.left(), is_name);
+      Ref value = built_.texts.make(token.bytes.data(), token.bytes.size(),
+                                    token.bytes.size() + reader_.left(), is_name);
       if (value) return value;
       fail(ErrorCode::kMalformed, "text that is not UTF-8");
     }
     case TokenType::kBinary:
-      if (!stack_.empty() && stack_.back().codec != nullptr &&
-          stack_.back().codec->tag == NodeTag::kByteArray) {
+      if (is_part_of(NodeTag::kByteArray)) {
         return Ref::steal(PyByteArray_FromStringAndSize(
             token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
       }
@@ -103,8 +85,7 @@ Ref GraphDecoder::extension(const Token& token) {
       const bool is_known = wire::index_of(token.bytes, index) && modules_ != nullptr &&
                             index < modules_->size();
       if (!is_known) fail(ErrorCode::kUndeclared, "a module that is not listed");
-      if (!stack_.empty() && stack_.back().codec != nullptr &&
-          stack_.back().codec->tag == NodeTag::kGlobal) {
+      if (is_part_of(NodeTag::kGlobal)) {
         return Ref::steal(PyLong_FromUnsignedLongLong(index));  // See look_up_global.
       }
       return outside([&] {
@@ -119,7 +100,7 @@ Ref GraphDecoder::extension(const Token& token) {
       });
     }
     case ExtType::kInteger:
-      cost_.steps = token.bytes.size() / 8;  // No int keeps its hash.
+      built_.cost.steps = token.bytes.size() / 8;  // No int keeps its hash.
       break;
     case ExtType::kSingleton: {
       const bool is_empty =
@@ -140,26 +121,26 @@ Ref GraphDecoder::extension(const Token& token) {
 // Python code cannot make a tuple that holds itself but through something that is no
 // tuple; hashing one would not end.
 void GraphDecoder::demand_detour(std::size_t depth) {
-  if (stack_.back().direct < stack_.size() - depth) return;
+  if (built_.stack.back().direct < built_.stack.size() - depth) return;
   fail(ErrorCode::kBadReference, "a tuple or frozenset that holds itself");
 }
 
 Ref GraphDecoder::reference(const Token& token) {
   std::uint64_t index = 0;
-  if (!wire::index_of(token.bytes, index) || index >= slots_.size() ||
-      !slots_[index].object) {
+  if (!wire::index_of(token.bytes, index) || index >= built_.slots.size() ||
+      !built_.slots[index].object) {
     fail(ErrorCode::kBadReference, "a reference to an object that is not there yet");
   }
-  const Slot& slot = slots_[index];
+  const Slot& slot = built_.slots[index];
   if (slot.depth != 0) {
-    Frame& frame = stack_[slot.depth - 1];
-    fill_holes(frame);
+    Frame& frame = built_.stack[slot.depth - 1];
+    BuildState::fill_holes(frame);
     if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
       demand_detour(slot.depth);
       late_depth_ = std::min(late_depth_, slot.depth);
     }
   }
-  cost_ = slot.cost;
+  built_.cost = slot.cost;
   return slot.object;
 }
 

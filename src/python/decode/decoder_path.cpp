@@ -33,13 +33,14 @@ std::string attribute_of_field(PyObject* field) {
 
 std::string GraphDecoder::path() const {
   std::string path = "obj";
-  const std::size_t first = stack_.size() > kMaxFrames ? stack_.size() - kMaxFrames : 0;
+  const std::size_t first =
+      built_.stack.size() > kMaxFrames ? built_.stack.size() - kMaxFrames : 0;
   if (first != 0) path += " … ";
-  for (std::size_t i = first; i < stack_.size(); ++i) {
-    const Frame& frame = stack_[i];
-    const bool is_state = i > 0 && stack_[i - 1].kind == FrameKind::kNode &&
-                          (stack_[i - 1].codec->tag == NodeTag::kObject ||
-                           stack_[i - 1].codec->tag == NodeTag::kNewObject);
+  for (std::size_t i = first; i < built_.stack.size(); ++i) {
+    const Frame& frame = built_.stack[i];
+    const bool is_state = i > 0 && built_.stack[i - 1].kind == FrameKind::kNode &&
+                          (built_.stack[i - 1].node->codec->tag == NodeTag::kObject ||
+                           built_.stack[i - 1].node->codec->tag == NodeTag::kNewObject);
     switch (frame.kind) {
       case FrameKind::kFields:
         if (frame.key) path += attribute_of_field(frame.key.get());
@@ -64,7 +65,7 @@ std::string GraphDecoder::path() const {
 void GraphDecoder::describe_failure() {
   // Running out of memory is nobody's fault.
   if (PyErr_ExceptionMatches(PyExc_MemoryError) ||
-      !PyErr_ExceptionMatches(PyExc_Exception) || stack_.empty()) {
+      !PyErr_ExceptionMatches(PyExc_Exception) || built_.stack.empty()) {
     return;
   }
   const Ref raised = take_error();

@@ -80,16 +80,16 @@ Ref GraphDecoder::read_reduced(const Frame& frame) {
   const Call call = call_at(reader_.rest());
   if (call.start == 0 ||
       frame.left != envelope::shape_of(wire::NodeTag::kObject).least || history_ ||
-      call.callable >= slots_.size() ||
-      !positions_.are_none_before(reader_.offset() + call.end - start_)) {
+      call.callable >= built_.slots.size() ||
+      !built_.positions.are_none_before(reader_.offset() + call.end - start_)) {
     return {};
   }
-  const Ref callable = slots_[call.callable].object;
+  const Ref callable = built_.slots[call.callable].object;
   if (!callable || counts_keys_of(callable.get())) return {};
   // What is open yet may need to know what stands between it and the reference.
   for (std::size_t i = 0; i < call.reference_count; ++i) {
     const std::uint64_t number = call.references[i];
-    if (number >= slots_.size() || slots_[number].depth != 0) return {};
+    if (number >= built_.slots.size() || built_.slots[number].depth != 0) return {};
   }
   BytesView passed;
   reader_.take(passed, call.start);
@@ -110,9 +110,9 @@ Ref GraphDecoder::read_reduced(const Frame& frame) {
   const CollectorPause::Break others(collector_);
   Ref object = Ref::steal(
       PyObject_Vectorcall(callable.get(), vector.data(), call.count, nullptr));
-  set_slot(frame.slot, object.get(), 0);
+  set_slot(frame.slot, object.get());
   last_slot_ = frame.slot;
-  cost_ = {};
+  built_.cost = {};
   return object;
 }
 

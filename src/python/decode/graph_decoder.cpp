@@ -27,11 +27,8 @@ using wire::NodeTag;
 using wire::Token;
 using wire::TokenType;
 
-using Frame = GraphDecoder::Frame;
-using FrameKind = GraphDecoder::FrameKind;
-
-// In so many bytes of payload short texts come again.
-constexpr std::size_t kWorthRemembering = 2048;
+// Most nodes have no more parts.
+constexpr std::size_t kUsualParts = 8;
 
 // Puts an item where there may be a stand-in, which is dropped.
 void put_list_item(PyObject* list, Py_ssize_t index, Ref item) {
@@ -46,8 +43,11 @@ void put_tuple_item(PyObject* tuple, Py_ssize_t index, Ref item) {
 
 }  // namespace
 
+// In so many bytes of payload short texts come again.
+constexpr std::size_t kWorthRemembering = 2048;
+
 GraphDecoder::GraphDecoder(const State& state, const VerifiedEnvelope& envelope,
-                           CodeBuilder& code, ModuleImporter& modules,
+                           PlainLoop& plain, CodeBuilder& code, ModuleImporter& modules,
                            const DecodeHooks& hooks, const Limits& limits)
     : state_(state),
       limits_(limits),
@@ -61,11 +61,8 @@ GraphDecoder::GraphDecoder(const State& state, const VerifiedEnvelope& envelope,
                        hooks.gate->objection(Request::kCode, {}, {})),
       denied_names_(state, hooks.gate),
       start_(envelope->payload.offset),
-      positions_(envelope->shared),
-      slots_(envelope->shared.size()),
-      keys_(limits) {
-  stack_.reserve(first_frames_.size() / sizeof(Frame));
-  if (envelope->payload.bytes.size() >= kWorthRemembering) texts_.remember();
+      plain_(plain) {
+  if (envelope->payload.bytes.size() >= kWorthRemembering) built_.texts.remember();
   if (hooks.history != nullptr) {
     history_ = Ref::steal(PyDict_New());
     check(PyList_Append(hooks.history, history_.get()));
@@ -73,41 +70,73 @@ GraphDecoder::GraphDecoder(const State& state, const VerifiedEnvelope& envelope,
 }
 
 GraphDecoder::GraphDecoder(const State& state, const Section& constants,
-                           const std::vector<Ref>& nested, const Limits& limits)
+                           PlainLoop& plain, const std::vector<Ref>& nested,
+                           const Limits& limits)
     : state_(state),
       limits_(limits),
       reader_(constants.bytes, limits, constants.offset),
       denied_names_(state, nullptr),
       nested_(&nested),
       start_(constants.offset),
-      positions_({}),
-      keys_(limits) {}
+      plain_(plain) {}
+
+// What the loop of plain data has begun is gone on with.
+Ref GraphDecoder::decode() {
+  if (envelope_ != nullptr && !(*envelope_)->shared.empty() && meets_known_class()) {
+    attribute_targets_ = envelope::find_attribute_targets(*envelope_);
+  }
+  // Positions of all objects are noted here alone, and so are attributes of a class
+  // that is there already.
+  uses_plain_ = !history_ && attribute_targets_.empty();
+  if (!uses_plain_) plain_.restart(limits_);
+  // Without code each name of a state is looked at; see demand_no_shadow().
+  plain_.trust(state_, lets_no_code_in_ ? nullptr : &open_types_);
+  for (const auto& node : made_.first(plain_.nodes_passed())) {
+    code_->skip_uses(node.code_uses.size());
+  }
+  try {
+    Ref object = build();
+    merge_classes();
+    return object;
+  } catch (const PyError&) {
+    describe_failure();
+    throw;
+  }
+}
 
 Ref GraphDecoder::build() {
-  Ref value = read();
+  Ref value;
   for (;;) {
+    if (uses_plain_ && late_depth_ == kNotLate) value = go_on_plain();
+    built_.hide();
+    const bool is_open = !built_.stack.empty();
+    if (!value && (!is_open || built_.stack.back().left != 0)) value = read();
     if (value) {
-      if (stack_.empty()) return value;
+      if (built_.stack.empty()) return value;
       deliver(std::move(value));
     }
-    while (stack_.back().left == 0) {
+    while (built_.stack.back().left == 0) {
       value = settle(finish());
       if (!value) break;  // There is more to it.
-      if (stack_.empty()) return value;
+      if (built_.stack.empty()) return value;
       deliver(std::move(value));
     }
-    value = read();
   }
+}
+
+// Null if there is no such part.
+Ref GraphDecoder::go_on_plain() {
+  if (!built_.stack.empty() && !built_.stack.back().is_plain()) return {};
+  if (reader_.offset() > plain_.offset()) plain_.go_to(reader_.offset());
+  plain_.run();
+  Ref value = plain_.take_value();
+  if (!reader_.skip_to(plain_.offset())) raise(state_, reader_.error());
+  if (value) offset_ = plain_.value_offset();
+  return value;
 }
 
 void GraphDecoder::fail(ErrorCode code, std::string detail) {
   raise_decode(state_, code, offset_, std::move(detail));
-}
-
-void GraphDecoder::set_slot(std::size_t slot, PyObject* object, std::size_t depth) {
-  if (slot == kNoSlot) return;
-  slots_[slot].object = Ref::share(object);
-  slots_[slot].depth = depth;
 }
 
 Ref GraphDecoder::read() {
@@ -117,34 +146,30 @@ Ref GraphDecoder::read() {
   if (token.type == TokenType::kArray) return settle(open_array(token));
   if (token.type == TokenType::kMap) return settle(open_map(token));
   const std::size_t slot = slot_at(token.offset);
-  cost_ = {};
-  const bool is_attribute = !stack_.empty() &&
-                            stack_.back().kind == FrameKind::kInstance &&
-                            !stack_.back().key;
+  built_.cost = {};
+  const bool is_attribute = !built_.stack.empty() &&
+                            built_.stack.back().kind == FrameKind::kInstance &&
+                            !built_.stack.back().key;
   Ref value = leaf(token, is_attribute);
-  set_slot(slot, value.get(), 0);
-  if (slot != kNoSlot) slots_[slot].cost = cost_;
+  set_slot(slot, value.get());
+  if (slot != kNoSlot) built_.slots[slot].cost = built_.cost;
   last_slot_ = slot;
   // Of leaves only long text and bytes are referred to from later payloads.
   if (history_ && token.type >= TokenType::kText) {
-    remember(token.offset, value.get(), cost_);
+    remember(token.offset, value.get(), built_.cost);
   }
   return value;
 }
 
 Ref GraphDecoder::push(Frame frame) {
-  if (stack_.size() >= limits_.max_depth) {
+  if (built_.stack.size() >= limits_.max_depth) {
     fail(ErrorCode::kLimitExceeded, "more containers inside each other than max_depth");
   }
-  const Ref& known = frame.instance ? frame.instance : frame.object;
-  if (known) set_slot(frame.slot, known.get(), stack_.size() + 1);
-  const bool is_direct =
-      frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet ||
-      (frame.codec != nullptr && frame.codec->tag == NodeTag::kSlice);
-  if (is_direct) frame.direct = stack_.empty() ? 1 : stack_.back().direct + 1;
-  stack_.push_back(std::move(frame));
-  // Code that looks at all objects (gc.get_objects()) must not find the holes.
-  if (stack_.back().has_places()) PyObject_GC_UnTrack(stack_.back().object.get());
+  Frame& open = built_.push(std::move(frame));
+  if (open.node && open.node->codec->tag == NodeTag::kSlice) {
+    const std::size_t depth = built_.stack.size();
+    open.direct = depth == 1 ? 1 : built_.stack[depth - 2].direct + 1;
+  }
   return {};
 }
 
@@ -167,9 +192,9 @@ Ref GraphDecoder::open_array(const Token& token) {
 Ref GraphDecoder::empty(Ref object, std::size_t offset, std::size_t slot) {
   offset_ = offset;
   last_slot_ = slot;
-  cost_ = {};
-  set_slot(slot, object.get(), 0);
-  if (history_) remember(offset, object.get(), cost_);
+  built_.cost = {};
+  set_slot(slot, object.get());
+  if (history_) remember(offset, object.get(), built_.cost);
   return object;
 }
 
@@ -179,8 +204,8 @@ Ref GraphDecoder::open_map(const Token& token) {
   frame.left = token.count * 2;
   frame.offset = token.offset;
   frame.slot = slot_at(token.offset);
-  if (!stack_.empty()) {
-    const Frame& top = stack_.back();
+  if (!built_.stack.empty()) {
+    const Frame& top = built_.stack.back();
     if (top.awaits<NodeTag::kFunction>("fields")) {
       frame.kind = FrameKind::kFields;
       frame.object = top.object;
@@ -188,7 +213,7 @@ Ref GraphDecoder::open_map(const Token& token) {
       frame.kind = FrameKind::kAttributes;
       frame.object = top.object;
       frame.is_known = top.is_known;
-      frame.said = Ref::steal(PyDict_New());
+      frame.gathered = Ref::steal(PyDict_New());
     } else if (top.awaits<NodeTag::kModule>("dict")) {
       frame.object = Ref::share(PyModule_GetDict(top.object.get()));
     } else if (top.awaits<NodeTag::kObject>("pairs") ||
@@ -207,7 +232,8 @@ Ref GraphDecoder::open_map(const Token& token) {
     frame.is_whole = true;
   }
   if (token.count == 0) {
-    return empty(frame.said ? frame.said : frame.object, frame.offset, frame.slot);
+    return empty(frame.gathered ? frame.gathered : frame.object, frame.offset,
+                 frame.slot);
   }
   return push(std::move(frame));
 }
@@ -234,29 +260,28 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
     default:
       break;
   }
-  if (static_cast<NodeTag>(tag) == NodeTag::kNewObject && open_instance(frame)) {
-    return read_instance(std::move(frame));
-  }
   if (static_cast<NodeTag>(tag) == NodeTag::kObject) {
     if (Ref object = read_reduced(frame)) return object;
   }
-  frame.kind = FrameKind::kNode;
-  frame.codec = node_codec(tag);
-  if (frame.codec == nullptr ||
+  const NodeCodec* codec = node_codec(tag);
+  if (codec == nullptr ||
       (nested_ != nullptr && !envelope::shape_of(tag)->is_constant)) {
     fail(ErrorCode::kUnknownTag, "a node that has no meaning here");
   }
-  if (frame.codec->create != nullptr && frame.codec->create_after == 0) {
-    frame.object = call(frame.codec->create, frame);
+  frame.kind = FrameKind::kNode;
+  frame.node = std::make_unique<NodeParts>(codec);
+  frame.node->children.reserve(std::min<std::size_t>(frame.left, kUsualParts));
+  if (codec->create != nullptr && codec->create_after == 0) {
+    frame.object = call(codec->create, frame);
   }
   return push(std::move(frame));
 }
 
 void GraphDecoder::deliver(Ref value) {
-  Frame& frame = stack_.back();
+  Frame& frame = built_.stack.back();
   --frame.left;
   const auto index = static_cast<Py_ssize_t>(frame.position++);
-  frame.cost.add(cost_);
+  frame.cost.add(built_.cost);
   switch (frame.kind) {
     case FrameKind::kList:
       // Code that the payload calls may have got hold of the list and changed it.
@@ -274,7 +299,14 @@ void GraphDecoder::deliver(Ref value) {
       return;
     case FrameKind::kFrozenSet:
       demand_hashable(value.get(), frame);
-      frame.children.push_back(std::move(value));
+      if (!frame.gathered && must_wait() && !is_simple(value.get())) {
+        BuildState::gather(frame);
+      }
+      if (BuildState::gathers(frame)) {
+        check(PyList_Append(frame.gathered.get(), value.get()));
+      } else {
+        hashed(add(frame.object.get(), value.get()));
+      }
       return;
     case FrameKind::kSet:
       demand_hashable(value.get(), frame);
@@ -297,10 +329,10 @@ void GraphDecoder::deliver(Ref value) {
 }
 
 void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
-  frame.children.push_back(std::move(value));
-  const NodeCodec& codec = *frame.codec;
+  frame.node->children.push_back(std::move(value));
+  const NodeCodec& codec = *frame.node->codec;
   if (codec.create == nullptr || frame.object ||
-      frame.children.size() != codec.create_after) {
+      frame.node->children.size() != codec.create_after) {
     return;
   }
   offset_ = frame.offset;
@@ -308,7 +340,7 @@ void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
   if (PyType_Check(frame.object.get()) && !frame.is_known) {
     open_types_.push_back(frame.object.get());
   }
-  set_slot(frame.slot, frame.object.get(), 0);
+  set_slot(frame.slot, frame.object.get());
 }
 
 void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
@@ -319,11 +351,11 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
   }
   const Ref key = std::move(frame.key);
   if (frame.kind == FrameKind::kFields) {
-    const std::vector<Ref>& cells = stack_[stack_.size() - 2].cells;
+    const std::vector<Ref>& cells = built_.stack[built_.stack.size() - 2].node->cells;
     set_function_field(*this, frame.object.get(), cells,
                        PyLong_AsUnsignedLong(key.get()), value.get());
   } else if (frame.kind == FrameKind::kAttributes) {
-    hashed(PyDict_SetItem(frame.said.get(), key.get(), value.get()));
+    hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
     if (frame.is_known) return;  // Until the payload is complete.
     outside([&] {
       return Ref::steal(PyObject_CallFunctionObjArgs(state_.set_class_attribute.get(),
@@ -343,40 +375,19 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
 }
 
 Ref GraphDecoder::finish() {
-  const std::size_t depth = stack_.size();
-  Frame frame = std::move(stack_.back());
+  if (built_.stack.back().kind == FrameKind::kNode) return finish_node();
+  const std::size_t depth = built_.stack.size();
+  Frame frame = std::move(built_.stack.back());
+  built_.stack.pop_back();
   offset_ = frame.offset;
   last_slot_ = frame.slot;
-  const NodeTag tag = frame.codec != nullptr ? frame.codec->tag : NodeTag{};
-  const bool is_hashed_through = frame.kind == FrameKind::kTuple ||
-                                 tag == NodeTag::kSlice || tag == NodeTag::kRange;
   HashCost cost;
-  if (is_hashed_through) cost = frame.cost.around(frame.position);
-  if (tag == NodeTag::kStreamReference) cost = cost_of_earlier(frame);
-  if (tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
-    // Python drops them on the C stack, one inside the other.
-    fail(ErrorCode::kLimitExceeded, "more than 1000 slices inside each other");
+  if (frame.kind == FrameKind::kTuple) cost = frame.cost.around(frame.position);
+  if (frame.slot != kNoSlot) {
+    built_.slots[frame.slot].depth = 0;
+    built_.slots[frame.slot].cost = cost;
   }
-  if (frame.slot != kNoSlot) slots_[frame.slot].cost = cost;
-  if (frame.kind == FrameKind::kNode) {
-    Ref object = frame.instead ? frame.instead : frame.object;
-    if (frame.codec->finish != nullptr && !frame.instead) {
-      Ref finished = call(frame.codec->finish, frame);
-      if (!object) object = std::move(finished);
-    }
-    stack_.pop_back();
-    if (!open_types_.empty() && open_types_.back() == frame.object.get()) {
-      open_types_.pop_back();
-    }
-    set_slot(frame.slot, object.get(), 0);
-    if (history_) remember(frame.offset, object.get(), cost);
-    if (watcher_ != nullptr) show(frame, object.get());
-    cost_ = cost;
-    return object;
-  }
-  stack_.pop_back();
-  if (frame.slot != kNoSlot) slots_[frame.slot].depth = 0;
-  if (frame.has_places()) PyObject_GC_Track(frame.object.get());
+  BuildState::show(frame);
   if (frame.kind == FrameKind::kFrozenSet) {
     fill(frame, depth);
   } else {
@@ -384,15 +395,48 @@ Ref GraphDecoder::finish() {
   }
   if (depth == late_depth_) insert_late();
   if (frame.kind == FrameKind::kInstance) return finish_instance(std::move(frame));
-  if (frame.kind == FrameKind::kAttributes) frame.object = frame.said;
+  if (frame.kind == FrameKind::kAttributes) frame.object = frame.gathered;
   if (history_) remember(frame.offset, frame.object.get(), cost);
-  cost_ = cost;
+  built_.cost = cost;
   return std::move(frame.object);
+}
+
+Ref GraphDecoder::finish_node() {
+  Frame& open = built_.stack.back();
+  offset_ = open.offset;
+  last_slot_ = open.slot;
+  const NodeCodec& codec = *open.node->codec;
+  HashCost cost;
+  if (codec.tag == NodeTag::kSlice || codec.tag == NodeTag::kRange) {
+    cost = open.cost.around(open.position);
+  }
+  if (codec.tag == NodeTag::kStreamReference) cost = cost_of_earlier(open);
+  if (codec.tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
+    // Python drops them on the C stack, one inside the other.
+    fail(ErrorCode::kLimitExceeded, "more than 1000 slices inside each other");
+  }
+  Ref object = open.node->instead ? open.node->instead : open.object;
+  if (codec.finish != nullptr && !open.node->instead) {
+    Ref finished = call(codec.finish, open);
+    if (!object) object = std::move(finished);
+  }
+  const Frame frame = std::move(open);
+  built_.stack.pop_back();
+  if (!open_types_.empty() && open_types_.back() == frame.object.get()) {
+    open_types_.pop_back();
+  }
+  set_slot(frame.slot, object.get());
+  if (frame.slot != kNoSlot) built_.slots[frame.slot].cost = cost;
+  if (history_) remember(frame.offset, object.get(), cost);
+  if (watcher_ != nullptr) show(frame, object.get());
+  built_.cost = cost;
+  return object;
 }
 
 Ref decode_constants(const State& state, const Section& constants, const Limits& limits,
                      const std::vector<Ref>& nested) {
-  GraphDecoder decoder(state, constants, nested, limits);
+  PlainLoop plain(constants.bytes, 0, constants.offset, limits, {});
+  GraphDecoder decoder(state, constants, plain, nested, limits);
   Ref list = decoder.decode();
   return Ref::steal(PyList_AsTuple(list.get()));
 }

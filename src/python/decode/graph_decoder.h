@@ -4,22 +4,20 @@
 
 #include <Python.h>
 
-#include <array>
 #include <cstddef>
-#include <memory_resource>
 #include <span>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "format/attribute_targets.h"
 #include "format/shapes.h"
+#include "python/decode/build_state.h"
 #include "python/decode/code_builder.h"
 #include "python/decode/decode_hooks.h"
-#include "python/decode/key_guard.h"
+#include "python/decode/frame.h"
 #include "python/decode/lookup_check.h"
 #include "python/decode/module_importer.h"
-#include "python/decode/shared_positions.h"
-#include "python/decode/str_maker.h"
+#include "python/decode/plain_loop.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/ref.h"
@@ -29,16 +27,6 @@
 #include "wire/reader.h"
 
 namespace waybill::py {
-
-struct NodeCodec;
-
-// A part of a node, by its name in format/shapes.h. Another name does not compile.
-template <wire::NodeTag kTag>
-struct PartOf {
-  consteval PartOf(const char* name)  // NOLINT: a name is one.
-      : position(envelope::position_of(kTag, name)) {}
-  std::size_t position;
-};
 
 // Who wants to see what nodes of functions and classes become.
 class NodeWatcher {
@@ -55,14 +43,15 @@ class NodeWatcher {
 
 class GraphDecoder {
  public:
-  struct Frame;
-  // Everything must outlive the decoder.
-  GraphDecoder(const State& state, const VerifiedEnvelope& envelope, CodeBuilder& code,
-               ModuleImporter& modules, const DecodeHooks& hooks, const Limits& limits);
+  // Everything must outlive the decoder. `plain`: the loop for this payload, which may
+  // have begun it.
+  GraphDecoder(const State& state, const VerifiedEnvelope& envelope, PlainLoop& plain,
+               CodeBuilder& code, ModuleImporter& modules, const DecodeHooks& hooks,
+               const Limits& limits);
   ~GraphDecoder();
 
   // For the constants of a code body: leaves, tuples, frozensets, slices, nested code.
-  GraphDecoder(const State& state, const Section& constants,
+  GraphDecoder(const State& state, const Section& constants, PlainLoop& plain,
                const std::vector<Ref>& nested, const Limits& limits);
 
   // Nodes of the payload to be passed over, in order, none inside another, and what
@@ -98,7 +87,7 @@ class GraphDecoder {
   DeniedNames& denied_names() { return denied_names_; }
   // Whether calls of standard types are held to their rows; see standard_types.h.
   bool holds_calls_to_table() const {
-    return hooks_.gate != nullptr && keys_.is_strict();
+    return hooks_.gate != nullptr && built_.keys.is_strict();
   }
   // Whether payloads may not bring what is called later, too.
   bool lets_no_code_in() const { return lets_no_code_in_; }
@@ -111,7 +100,7 @@ class GraphDecoder {
   }
   // Whether a call of this makes a dict, whose keys max_key_steps is about.
   bool counts_keys_of(PyObject* callable) const {
-    return keys_.is_strict() && PyType_Check(callable) &&
+    return built_.keys.is_strict() && PyType_Check(callable) &&
            PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(callable), &PyDict_Type);
   }
   // The number of the next buffer out of band.
@@ -138,74 +127,17 @@ class GraphDecoder {
   // that is the class's own.
   Ref new_without_attributes(PyTypeObject* type) const;
 
-  enum class FrameKind : std::uint8_t {
-    kList,
-    kTuple,
-    kSet,
-    kFrozenSet,
-    kDict,
-    kPairs,  // A map that is read as a flat list.
-    kNode,
-    kFields,      // The fields of a function.
-    kAttributes,  // What is set on a class, one by one.
-    kInstance,    // The dict of an instance; see decoder_instances.cpp.
-  };
-
-  // A container or node that is being filled.
-  struct Frame {
-    FrameKind kind;
-    Ref object;                  // Null for a node that is not created yet.
-    std::uint64_t left = 0;      // Values still to come.
-    std::uint64_t position = 0;  // Values that came.
-    std::size_t offset = 0;
-    std::size_t slot = kNoSlot;
-    HashCost cost;  // Of all in it.
-    std::unique_ptr<KeyProbes> probes = {};
-    const NodeCodec* codec = nullptr;
-    std::vector<Ref> children;  // kNode: those that came. kFrozenSet: its items.
-    std::vector<Ref> cells;     // Of a function: those that it introduces.
-    Ref key;       // kDict, kFields, kAttributes: the key that waits for its value.
-    Ref instead;   // What the node means in place of what it made.
-    Ref instance;  // kInstance: whose dict `object` is.
-    Ref said;      // kAttributes: a dict of what the payload says.
-    // How many frames up to this one, without a break, are tuples, frozensets or
-    // slices.
-    std::size_t direct = 0;
-    bool has_late = false;      // kDict: an entry waits, so all that follow do.
-    bool is_whole = false;      // kDict: its length is checked at the end.
-    bool is_known = false;      // A class that was there before.
-    bool has_no_holes = false;  // kList, kTuple: each place has at least a stand-in.
-
-    // kNode: a part that has come.
-    template <wire::NodeTag kTag>
-    PyObject* part(PartOf<kTag> part) const {
-      return children[part.position].get();
-    }
-    // Whether it is such a node, and this part is the next to come.
-    template <wire::NodeTag kTag>
-    bool awaits(PartOf<kTag> part) const;
-
-    // Whether it was made with all its places, which are filled one by one.
-    bool has_places() const {
-      return (kind == FrameKind::kList || kind == FrameKind::kTuple) &&
-             left + position != 0;
-    }
-  };
-  static constexpr std::size_t kNoSlot = SharedPositions::kNone;
-
  private:
-  // An object that references mean.
-  struct Slot {
-    Ref object;
-    std::size_t depth = 0;  // Of its frame while that is open; else 0.
-    HashCost cost;
-  };
   // An entry that waits for its key to be complete.
   struct Late {
     Ref container, key, value;
   };
 
+  static constexpr std::size_t kNoSlot = BuildState::kNoSlot;
+
   Ref build();
+  // Builds the plain part that is next.
+  Ref go_on_plain();
   // Where in the payload the value at hand is, as a path.
   std::string path() const;
   // Notes that path in an exception that code of others raised.
@@ -222,16 +154,8 @@ class GraphDecoder {
   Ref read();
   // `is_name`: text is the name of an attribute.
   Ref leaf(const wire::Token& token, bool is_name);
-  // The same of what most names and many values are; null, with nothing read, if it is
-  // something else.
-  Ref short_text(bool is_name) {
-    const std::string_view text = reader_.short_text();
-    if (text.data() == nullptr) return {};
-    Ref value = texts_.make(reinterpret_cast<const std::uint8_t*>(text.data()),
-                            text.size(), reader_.left() - 1, is_name);
-    if (value) reader_.skip_short_text(text);
-    return value;
-  }
+  // Whether the value at hand is a part of such a node.
+  bool is_part_of(wire::NodeTag tag) const;
   Ref extension(const wire::Token& token);
   Ref reference(const wire::Token& token);
   Ref open_array(const wire::Token& token);
@@ -241,11 +165,6 @@ class GraphDecoder {
   Ref take(const envelope::ReusableNode& node, std::size_t slot);
   void show(const Frame& frame, PyObject* object);
   Ref read_reduced(const Frame& frame);
-  bool open_instance(Frame& frame);
-  bool is_ordinary(PyTypeObject* type) const;
-  Ref read_instance(Frame frame);
-  void read_attributes(Frame& frame);
-  Ref read_apart(Frame frame);
   Ref finish_instance(Frame frame);
   // Runs what may run code of anybody's.
   template <typename Function>
@@ -273,17 +192,16 @@ class GraphDecoder {
   void deliver_to_node(Frame& frame, Ref value);
   void deliver_to_dict(Frame& frame, Ref value);
   Ref finish();
+  Ref finish_node();
 
   std::size_t slot_at(std::size_t offset) {
-    return positions_.slot_at(offset - start_);
+    return built_.positions.slot_at(offset - start_);
   }
-  void set_slot(std::size_t slot, PyObject* object, std::size_t depth);
-  // Puts stand-ins into places that are empty.
-  static void fill_holes(Frame& frame);
+  void set_slot(std::size_t slot, PyObject* object) { built_.set_slot(slot, object); }
   // Keeps an object for later payloads of the stream, and what it takes as a key.
   void remember(std::size_t offset, PyObject* object, const HashCost& cost);
   HashCost cost_of_earlier(const Frame& earlier) const;
-  bool must_wait() const { return stack_.size() > late_depth_; }
+  bool must_wait() const { return built_.stack.size() > late_depth_; }
   void insert_late();
   // Puts the items of the frame of this depth into its frozenset, or has them wait.
   void fill(const Frame& frame, std::size_t depth);
@@ -314,21 +232,15 @@ class GraphDecoder {
   std::span<const envelope::ReusableNode> made_;
   std::span<const Ref> made_objects_;
   NodeWatcher* watcher_ = nullptr;
-  SharedPositions positions_;
-  std::vector<Slot> slots_;
-  // The frames of all but deep payloads are in the decoder itself.
-  alignas(Frame) std::array<std::byte, 8 * sizeof(Frame)> first_frames_;
-  std::pmr::monotonic_buffer_resource frames_memory_{first_frames_.data(),
-                                                     first_frames_.size()};
-  std::pmr::vector<Frame> stack_{&frames_memory_};
+  PlainLoop& plain_;
+  BuildState& built_ = plain_.built();
+  bool uses_plain_ = false;
   // While something refers to a tuple or frozenset that is not complete, hashing may
   // meet it: entries of dicts and sets inside the frame of this depth wait for it.
-  std::size_t late_depth_ = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNotLate = static_cast<std::size_t>(-1);
+  std::size_t late_depth_ = kNotLate;
   std::vector<Late> late_;
   std::size_t offset_ = 0;  // Of the value at hand.
-  StrMaker texts_;
-  KeyGuard keys_;
-  HashCost cost_;  // Of the value that was finished last.
   std::vector<Ref> fresh_cells_;
   std::uint64_t buffer_count_ = 0;
   std::vector<Ref> own_modules_;       // Those that travel by value.
@@ -359,13 +271,13 @@ Ref decode_constants(const State& state, const Section& constants, const Limits&
 struct NodeCodec {
   wire::NodeTag tag;
   std::uint8_t create_after;
-  Ref (*create)(GraphDecoder&, GraphDecoder::Frame&);
-  Ref (*finish)(GraphDecoder&, GraphDecoder::Frame&);
+  Ref (*create)(GraphDecoder&, Frame&);
+  Ref (*finish)(GraphDecoder&, Frame&);
 };
 
 template <wire::NodeTag kTag>
-bool GraphDecoder::Frame::awaits(PartOf<kTag> part) const {
-  return codec != nullptr && codec->tag == kTag && children.size() == part.position;
+bool Frame::awaits(PartOf<kTag> part) const {
+  return node && node->codec->tag == kTag && node->children.size() == part.position;
 }
 
 // The row of a tag, or null.

@@ -1,161 +1,185 @@
 #pragma once
 
-// One loop over the bytes of a payload of plain data, with a stack of open containers.
-// See plain_decoder.h, which has the functions for others.
+// One loop over the bytes of plain data: None, bool, int, float, str, bytes, bytearray,
+// and lists, tuples, dicts, sets and frozensets of them. It builds payloads that hold
+// nothing else, and for GraphDecoder what is plain in all others.
 
 #include <Python.h>
 
-#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "python/decode/key_guard.h"
-#include "python/decode/shared_positions.h"
-#include "python/decode/str_maker.h"
+#include "python/decode/build_state.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 #include "verify/reusable_nodes.h"
-#include "waybill/error.h"
+#include "waybill/bytes.h"
 #include "waybill/limits.h"
 #include "wire/lead.h"
 #include "wire/number.h"
 
 namespace waybill::py {
 
-// Accepts exactly what verify() and GraphDecoder accept, or less: whatever it does not
-// know or like it gives up on, and they decide. Runs no code of others. One payload per
-// decoder.
-class PlainDecoder {
+// Passes over no value but those that verify() and GraphDecoder accept, and stops
+// before all else. So a payload need not be verified before: whoever finds that the
+// loop has stopped verifies it, and GraphDecoder goes on there. Runs no code of others.
+// Throws PyError, MemoryError at most.
+class PlainLoop {
  public:
-  // `start`: of the payload in `bytes`.
-  PlainDecoder(BytesView bytes, std::size_t start, const Limits& limits,
-               const std::vector<std::uint64_t>& shared)
+  // `start`: of the payload in `bytes`, which goes on to the end of what may be read.
+  // `base`: the offset of the payload, for frames and errors.
+  PlainLoop(BytesView bytes, std::size_t start, std::size_t base, const Limits& limits,
+            const std::vector<std::uint64_t>& shared)
       : start_(bytes.data() + start),
         at_(start_),
         end_(bytes.data() + bytes.size()),
+        base_(base),
         max_depth_(limits.max_depth),
-        keys_(limits),
-        are_passed_(shared.empty()),
-        positions_(shared),
-        slots_(shared.size()) {
-    stack_.reserve(kUsualDepth);
-  }
+        built_(limits, shared) {}
 
-  // What stands in the payload and is made elsewhere.
-  void have(const State& state, std::span<const envelope::ReusableNode> nodes,
-            std::span<const Ref> objects) {
+  // Has nodes that are made elsewhere taken where they stand in the payload, in their
+  // order, and instances of ordinary classes built; `objects` are what the nodes mean,
+  // see envelope::object_count().
+  void take_nodes(const State& state, std::span<const envelope::ReusableNode> nodes,
+                  std::span<const Ref> objects) {
     state_ = &state;
     nodes_ = nodes;
     objects_ = objects;
   }
+  // The payload has been verified: what comes from here on needs no second check, and
+  // keys may have code of their own. Nodes are left to others. `open_types`: classes
+  // that have not got their attributes yet; null if no instances are to be built.
+  void trust(const State& state, const std::vector<PyObject*>* open_types) {
+    is_trusted_ = true;
+    state_ = &state;
+    open_types_ = open_types;
+    nodes_ = {};
+    references_seen_ = built_.slots.size();
+    open_instances_ = 0;
+  }
 
-  // Null if this is not for here.
-  Ref decode();
+  // Fills the containers on top of the stack, and closes those that are complete. True
+  // if the root is complete. Else it has stopped where GraphDecoder has to go on:
+  // before the value at offset(), or before what the frame on top does with the value
+  // that was built last, or before that frame is closed. What is open is hidden then.
+  bool run();
+  // The root, or the value that the frame on top gets; null if there is none.
+  Ref take_value() { return std::exchange(value_, {}); }
+  // To the start of the payload, as if nothing had been built.
+  void restart(const Limits& limits);
 
-  // Where the payload ends, once it has been decoded.
-  std::size_t size() const { return static_cast<std::size_t>(at_ - start_); }
+  // Whether all was met that has to be in a payload that was not verified.
+  bool is_complete() const {
+    return built_.positions.are_passed() && references_seen_ == built_.slots.size() &&
+           nodes_passed_ == nodes_.size();
+  }
+  // How many nodes were taken.
+  std::size_t nodes_passed() const { return nodes_passed_; }
+  // Where the next value starts.
+  std::size_t offset() const { return base_ + static_cast<std::size_t>(at_ - start_); }
+  // Of a container that is given by take_value().
+  std::size_t value_offset() const { return value_offset_; }
+  void go_to(std::size_t offset) { at_ = start_ + (offset - base_); }
+  BuildState& built() { return built_; }
 
  private:
-  enum class Kind : std::uint8_t { kList, kTuple, kSet, kFrozenSet, kDict, kInstance };
-  static constexpr std::size_t kNoSlot = SharedPositions::kNone;
+  static constexpr std::size_t kNoSlot = BuildState::kNoSlot;
   // From this dict on, with so many bytes to come, short texts come again.
   static constexpr std::size_t kDictsWorthACache = 4;
   static constexpr std::ptrdiff_t kBytesWorthACache = 1024;
-  static constexpr std::size_t kUsualDepth = 8;
 
-  struct Frame {
-    Kind kind;
-    std::uint64_t left;      // Values still to come; keys count.
-    std::uint64_t position;  // Values that came.
-    std::size_t slot;
-    Ref object;
-    Ref key;        // kDict: waits for its value.
-    HashCost cost;  // Of all in it.
-    std::unique_ptr<KeyProbes> probes = {};
-    Ref instance = {};  // kInstance: whose dict `object` is.
-  };
-
-  // An object that references mean.
-  struct Slot {
-    Ref object;
-    HashCost cost;
-  };
-
-  // Reads one value. False if there is none yet: a container was opened, or this is
-  // not for here (given_up_).
-  bool next(Ref& value) { return read_short(value) || read(value); }
+  // Reads one value. False if there is none: a container was opened, or the loop
+  // stopped before it.
+  [[gnu::always_inline]] bool next(Ref& value) {
+    return read_short(value) || read(value);
+  }
   // What there is most of, before all tables. False, with nothing read, for all else.
   bool read_short(Ref& value);
   bool read(Ref& value);
+  bool read_any(Ref& value);
   bool read_bytes(Ref& value);
   bool read_extension(Ref& value, const std::uint8_t* bytes, std::size_t size);
   bool read_reference(Ref& value, BytesView bytes);
   bool read_byte_array(Ref& value, std::uint64_t count, std::size_t slot);
   bool open(Ref& value, const wire::Lead& lead);
+  // Makes a container of `count` values; false if there cannot be as many.
+  bool make(FrameKind kind, std::uint64_t count, Ref& object);
   bool take_node(Ref& value, const std::uint8_t* start, std::size_t slot);
-  bool is_class_next() const;
-  bool open_instance(std::uint64_t count, std::size_t slot);
-  Ref new_instance(PyObject* type);
-  // Passes over [] and {}, of which references mean nothing, `more` bytes behind them
-  // included.
-  bool pass_nothing(std::size_t more);
   bool refers_to_same(const envelope::ReusableNode& node, std::size_t slot) const;
-  // Makes a container of `count` values; false if this is not for here.
-  bool make(Kind kind, std::uint64_t count, Ref& object);
+  bool is_class_next() const;
+  bool open_instance(const std::uint8_t* start, std::uint64_t count, std::size_t slot);
+  Ref new_instance(PyObject* type) const;
+  // Whether [] and {} are next, of which references mean nothing, `more` bytes behind
+  // them included.
+  bool is_nothing_next(std::size_t more) const;
+  // Whether one more container would be too many inside each other.
+  bool is_full() const { return built_.stack.size() + open_instances_ >= max_depth_; }
+  // Whether so many values may be announced. Each has a byte, so no sound payload
+  // announces more; containers that claim all that is left, one inside the other, would
+  // reserve its square.
+  bool announce(std::uint64_t values) {
+    announced_ += values;
+    return is_trusted_ || announced_ <= static_cast<std::uint64_t>(end_ - start_);
+  }
 
-  void put(Frame& frame, Ref value);
+  // Each of these stops the loop if something is not for here.
   void fill(Frame& frame, Ref& value);
   void fill_with_numbers(Frame& list);
   void fill_dict(Frame& frame, Ref& value);
-  Ref close();
+  void put(Frame& frame, Ref& value);
+  void close(Ref& value);
+
+  // Whether a key or item may be hashed here.
+  bool may_hash(PyObject* key, Frame& frame);
+  // Puts a value under the key that waits for it; false if that is not for here.
+  bool set_item(Frame& frame, PyObject* value);
+  // For functions that hash: false if they could not.
+  static bool hashed(int result);
+  void stop() { is_going_ = false; }
+  // Before a value, as if nothing of it had been read.
+  void stop_before(const std::uint8_t* start, Ref& value);
 
   // The slot of a value that starts here; kNoSlot if no reference means it.
   std::size_t slot_here() {
     const std::size_t slot =
-        positions_.slot_at(static_cast<std::uint64_t>(at_ - start_));
-    are_passed_ = positions_.are_passed();
+        built_.positions.slot_at(static_cast<std::uint64_t>(at_ - start_));
+    are_passed_ = built_.positions.are_passed();
     return slot;
   }
+  // Notes an object that is complete.
   void note(std::size_t slot, PyObject* object) {
-    if (slot != kNoSlot) slots_[slot] = {Ref::share(object), cost_};
+    if (slot != kNoSlot) built_.slots[slot] = {Ref::share(object), 0, built_.cost};
   }
-  bool give_up() {
-    given_up_ = true;
-    return false;
-  }
-  // Gives up on a key or item that is not to be hashed.
-  void look_at(PyObject* key, Frame& frame);
-  // For functions that hash: what cannot be hashed is not for here.
-  void hashed(int result);
 
   const std::uint8_t* start_;
   const std::uint8_t* at_;
   const std::uint8_t* end_;
+  std::size_t base_;
   std::size_t max_depth_;
-  bool given_up_ = false;
-  KeyGuard keys_;
-  HashCost cost_;  // Of the value at hand.
-  std::vector<Frame> stack_;
+  bool is_going_ = true;
+  bool is_trusted_ = false;
+  bool is_name_ = false;     // Text that comes next is the name of an attribute.
+  bool are_passed_ = false;  // All that references mean: what follows needs no slot.
   std::uint64_t announced_ = 0;  // Values of all containers so far.
   std::size_t dicts_ = 0;
-  StrMaker texts_;
-  bool are_passed_;  // All that references mean: what follows needs no slot.
-  SharedPositions positions_;
+  // Those who verify count the node and the state of an instance as two.
+  std::size_t open_instances_ = 0;
   std::uint64_t references_seen_ = 0;
-  std::vector<Slot> slots_;
   std::span<const envelope::ReusableNode> nodes_;
   std::span<const Ref> objects_;
   std::size_t nodes_passed_ = 0;
+  std::size_t value_offset_ = 0;
+  Ref value_;  // See take_value().
   const State* state_ = nullptr;
-  bool is_name_ = false;  // Text that comes next is the name of an attribute.
-  std::size_t open_instances_ = 0;
+  const std::vector<PyObject*>* open_types_ = nullptr;
+  BuildState built_;
 };
 
-[[gnu::always_inline]] inline bool PlainDecoder::read_short(Ref& value) {
+[[gnu::always_inline]] inline bool PlainLoop::read_short(Ref& value) {
   constexpr std::ptrdiff_t kLongest = 32;  // Beyond it, no end has to be looked for.
   if (!are_passed_ || end_ - at_ < kLongest) return false;
   const std::uint8_t first = *at_;
@@ -166,9 +190,9 @@ class PlainDecoder {
   }
   if ((first & 0xe0) == 0xa0) {
     const std::size_t size = first & 0x1f;
-    value =
-        texts_.make(at_ + 1, size, static_cast<std::size_t>(end_ - at_ - 1), is_name_);
-    if (!value) return false;  // For read() to give up on.
+    value = built_.texts.make(at_ + 1, size, static_cast<std::size_t>(end_ - at_ - 1),
+                              is_name_);
+    if (!value) return false;  // For read() to stop before it.
     at_ += 1 + size;
     return true;
   }

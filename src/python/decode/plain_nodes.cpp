@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "format/shapes.h"
-#include "python/decode/plain_decoder.h"
 #include "python/decode/plain_loop.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
@@ -14,29 +13,29 @@
 
 namespace waybill::py {
 
-// Passes over a node if it is the next that is known, and refers to the same.
-bool PlainDecoder::take_node(Ref& value, const std::uint8_t* start, std::size_t slot) {
-  if (nodes_passed_ == nodes_.size()) return give_up();
+// Passes over a node if it is the next that is made elsewhere, and refers to the same.
+bool PlainLoop::take_node(Ref& value, const std::uint8_t* start, std::size_t slot) {
+  if (nodes_passed_ >= nodes_.size()) return false;
   const envelope::ReusableNode& node = nodes_[nodes_passed_];
   const std::size_t size = node.bytes.size();
   if (size > static_cast<std::size_t>(end_ - start) ||
       std::memcmp(start, node.bytes.data(), size) != 0 ||
-      stack_.size() + open_instances_ + size > max_depth_ ||
+      built_.stack.size() + open_instances_ + size > max_depth_ ||
       !refers_to_same(node, slot)) {
-    return give_up();
+    return false;
   }
   const auto position = static_cast<std::uint64_t>(start - start_);
-  cost_ = {};
+  built_.cost = {};
   envelope::TargetCheck inside(node);
   const auto meet = [&](std::uint64_t target, std::size_t number) {
     if (!inside.meet(target - position, number)) return false;
     if (inside.type() != nullptr) note(number, objects_[inside.type()->object].get());
     return true;
   };
-  if (!positions_.pass_to(position + size, meet) || !inside.is_complete()) {
-    return give_up();
+  if (!built_.positions.pass_to(position + size, meet) || !inside.is_complete()) {
+    return false;
   }
-  are_passed_ = positions_.are_passed();
+  are_passed_ = built_.positions.are_passed();
   references_seen_ = std::max(references_seen_, node.references_after);
   value = objects_[nodes_passed_++];
   note(slot, value.get());
@@ -44,33 +43,35 @@ bool PlainDecoder::take_node(Ref& value, const std::uint8_t* start, std::size_t 
   return true;
 }
 
-bool PlainDecoder::refers_to_same(const envelope::ReusableNode& node,
-                                  std::size_t slot) const {
+bool PlainLoop::refers_to_same(const envelope::ReusableNode& node,
+                               std::size_t slot) const {
   return references_seen_ == node.references_before &&
-         node.references_after <= slots_.size() &&
+         node.references_after <= built_.slots.size() &&
          std::ranges::all_of(node.to_starts, [&](const auto& to) {
            return to.node == nodes_passed_
                       ? slot == to.number
-                      : slots_[to.number].object.get() == objects_[to.node].get();
+                      : built_.slots[to.number].object.get() == objects_[to.node].get();
          });
 }
 
-bool PlainDecoder::pass_nothing(std::size_t more) {
-  if (static_cast<std::size_t>(end_ - at_) < 2 + more || at_[0] != wire::kEmptyArray ||
-      at_[1] != wire::kEmptyMap ||
-      !positions_.are_none_before(static_cast<std::uint64_t>(at_ - start_) + 2 +
-                                  more)) {
-    return give_up();
-  }
-  at_ += 2;
-  return true;
+bool PlainLoop::is_nothing_next(std::size_t more) const {
+  return static_cast<std::size_t>(end_ - at_) >= 2 + more &&
+         at_[0] == wire::kEmptyArray && at_[1] == wire::kEmptyMap &&
+         built_.positions.are_none_before(static_cast<std::uint64_t>(at_ - start_) + 2 +
+                                          more);
 }
 
-// None of a class with __del__: it would see an instance that is given up.
-Ref PlainDecoder::new_instance(PyObject* type) {
+// Null if the class has a say in how its instances are made, or has not got its
+// attributes yet. Of a payload that may turn out to be unsound none of a class with
+// __del__ is made, which would see it.
+Ref PlainLoop::new_instance(PyObject* type) const {
   auto* cls = reinterpret_cast<PyTypeObject*>(type);
-  if (!PyType_Check(type) || !state_->ordinary_types.have(state_->names, cls) ||
-      cls->tp_finalize != nullptr || cls->tp_del != nullptr) {
+  if (!PyType_Check(type) || !state_->ordinary_types.have(state_->names, cls)) {
+    return {};
+  }
+  if (is_trusted_) {
+    if (std::ranges::find(*open_types_, type) != open_types_->end()) return {};
+  } else if (cls->tp_finalize != nullptr || cls->tp_del != nullptr) {
     return {};
   }
   const Ref no_arguments = Ref::steal(PyTuple_New(0));
@@ -79,9 +80,9 @@ Ref PlainDecoder::new_instance(PyObject* type) {
   return instance;
 }
 
-// A reference, or a known node. What else makes a class is not for here, and would be
-// read by recursion.
-bool PlainDecoder::is_class_next() const {
+// A reference, or a node that is made elsewhere. What else makes a class is not for
+// here, and would be read by recursion.
+bool PlainLoop::is_class_next() const {
   const std::uint8_t* const node = at_ + 1;
   return at_ != end_ && (wire::kLeads[*at_].counts == wire::Counts::kBytes ||
                          (end_ - node >= 3 && node[0] == 0xd4 &&
@@ -90,52 +91,40 @@ bool PlainDecoder::is_class_next() const {
 }
 
 // [class, [], {}, {name: …}, [], {}]: its state goes straight into its dict.
-bool PlainDecoder::open_instance(std::uint64_t count, std::size_t slot) {
+bool PlainLoop::open_instance(const std::uint8_t* start, std::uint64_t count,
+                              std::size_t slot) {
+  const bool are_built = is_trusted_ ? open_types_ != nullptr : state_ != nullptr;
   Ref type;
-  if (state_ == nullptr ||
-      count != envelope::shape_of(wire::NodeTag::kNewObject).most || !is_class_next() ||
-      !read(type) || !pass_nothing(1)) {
-    return give_up();
+  if (!are_built || count != envelope::shape_of(wire::NodeTag::kNewObject).most ||
+      !is_class_next() || !read(type) || !is_nothing_next(1)) {
+    return false;
   }
-  const wire::Lead& lead = wire::kLeads[*at_];
+  const std::uint8_t* const map = at_ + 2;
+  const wire::Lead& lead = wire::kLeads[*map];
+  if (lead.counts != wire::Counts::kPairs || lead.head > end_ - map) return false;
+  const std::uint64_t values = 2 * wire::length_of(lead, map);
+  // Those who verify count the node and its state as two containers.
+  if (values == 0 || !announce(values) || max_depth_ < 2 ||
+      built_.stack.size() + open_instances_ >= max_depth_ - 1) {
+    return false;
+  }
   Ref instance = new_instance(type.get());
-  if (!instance || lead.counts != wire::Counts::kPairs || lead.head > end_ - at_) {
-    return give_up();
-  }
+  if (!instance) return false;
   Ref dict = instance_dict(instance.get());
-  const std::uint64_t values = 2 * wire::length_of(lead, at_);
-  announced_ += values;
-  if (!dict || !PyDict_CheckExact(dict.get()) || values == 0 ||
-      announced_ > static_cast<std::uint64_t>(end_ - start_)) {
-    return give_up();
-  }
-  at_ += lead.head;
-  cost_ = {};
-  note(slot, instance.get());
-  // The node and its state are two containers to those who verify.
-  ++open_instances_;
-  if (stack_.size() + open_instances_ >= max_depth_) return give_up();
-  stack_.push_back({Kind::kInstance,
-                    values,
-                    0,
-                    slot,
-                    std::move(dict),
-                    {},
-                    {},
-                    {},
-                    std::move(instance)});
+  if (!dict || !PyDict_CheckExact(dict.get())) return false;
+  at_ = map + lead.head;
+  if (!is_trusted_) ++open_instances_;
+  built_.cost = {};
+  Frame frame;
+  frame.kind = FrameKind::kInstance;
+  frame.object = std::move(dict);
+  frame.instance = std::move(instance);
+  frame.left = values;
+  frame.offset = base_ + static_cast<std::size_t>(start - start_);
+  frame.slot = slot;
+  frame.is_whole = true;
+  built_.push(std::move(frame));
   return false;
-}
-
-Ref decode_plain_around(const State& state, const Envelope& envelope,
-                        std::span<const envelope::ReusableNode> nodes,
-                        std::span<const Ref> objects, const Limits& limits) {
-  const CollectorPause pause;
-  PlainDecoder decoder(envelope.bytes, envelope.payload.offset, limits,
-                       envelope.shared);
-  decoder.have(state, nodes, objects);
-  Ref value = decoder.decode();
-  return decoder.size() == envelope.payload.bytes.size() ? std::move(value) : Ref();
 }
 
 }  // namespace waybill::py

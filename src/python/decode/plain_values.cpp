@@ -1,5 +1,5 @@
 // Reads leaves, and opens containers. Tested by
-// tests/python/untrusted/test_plain_decoder.py.
+// tests/python/untrusted/test_plain_data.py.
 
 #include <utility>
 
@@ -38,11 +38,24 @@ bool is_sound(ExtType type, BytesView bytes) {
 
 }  // namespace
 
-bool PlainDecoder::read(Ref& value) {
-  if (at_ == end_) return give_up();
+bool PlainLoop::read(Ref& value) {
+  const std::uint8_t* const start = at_;
+  const std::size_t nodes_passed = nodes_passed_;
+  const std::size_t depth = built_.stack.size();
+  if (read_any(value)) return true;
+  if (built_.stack.size() == depth) {
+    nodes_passed_ = nodes_passed;
+    stop_before(start, value);
+  }
+  return false;
+}
+
+// False if a container was opened, or if this is not for here.
+[[gnu::always_inline]] inline bool PlainLoop::read_any(Ref& value) {
+  if (at_ == end_) return false;
   const std::uint8_t first = *at_;
   const wire::Lead& lead = wire::kLeads[first];
-  if (lead.head > end_ - at_) return give_up();
+  if (lead.head > end_ - at_) return false;
   if (lead.counts == wire::Counts::kItems || lead.counts == wire::Counts::kPairs) {
     return open(value, lead);
   }
@@ -50,7 +63,7 @@ bool PlainDecoder::read(Ref& value) {
   if (lead.counts == wire::Counts::kBytes) {
     if (!read_bytes(value)) return false;
   } else {
-    if (lead.counts == wire::Counts::kInvalid) return give_up();
+    if (lead.counts == wire::Counts::kInvalid) return false;
     wire::Token token;
     wire::set_scalar(token, at_);
     value = scalar_of(token);
@@ -60,18 +73,18 @@ bool PlainDecoder::read(Ref& value) {
   return true;
 }
 
-bool PlainDecoder::read_bytes(Ref& value) {
+bool PlainLoop::read_bytes(Ref& value) {
   const std::uint8_t first = *at_;
   const wire::Lead& lead = wire::kLeads[first];
   const std::uint64_t size = wire::length_of(lead, at_);
   const std::uint8_t* bytes = at_ + lead.head;
-  if (size > static_cast<std::uint64_t>(end_ - bytes)) return give_up();
+  if (size > static_cast<std::uint64_t>(end_ - bytes)) return false;
   at_ = bytes + size;
   switch (wire::bytes_type(first)) {
     case wire::TokenType::kText:
-      value =
-          texts_.make(bytes, size, static_cast<std::size_t>(end_ - bytes), is_name_);
-      return value || give_up();
+      value = built_.texts.make(bytes, size, static_cast<std::size_t>(end_ - bytes),
+                                is_name_);
+      return static_cast<bool>(value);
     case wire::TokenType::kBinary:
       value = Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes),
                                                    static_cast<Py_ssize_t>(size)));
@@ -81,127 +94,127 @@ bool PlainDecoder::read_bytes(Ref& value) {
   }
 }
 
-bool PlainDecoder::read_extension(Ref& value, const std::uint8_t* bytes,
-                                  std::size_t size) {
+bool PlainLoop::read_extension(Ref& value, const std::uint8_t* bytes,
+                               std::size_t size) {
   const auto type = static_cast<ExtType>(bytes[-1]);
   if (type == ExtType::kReference) return read_reference(value, {bytes, size});
-  if (!is_sound(type, {bytes, size})) return give_up();
-  if (type == ExtType::kInteger) cost_.steps = size / 8;  // No int keeps its hash.
+  if (!is_sound(type, {bytes, size})) return false;
+  if (type == ExtType::kInteger) built_.cost.steps = size / 8;  // Keeps no hash.
   value = value_of_extension(type, {bytes, size});
-  return value || give_up();
+  return static_cast<bool>(value);
 }
 
-bool PlainDecoder::read_reference(Ref& value, BytesView bytes) {
+// A tuple that is open is left to who knows how to hash what refers to it.
+bool PlainLoop::read_reference(Ref& value, BytesView bytes) {
   std::uint64_t number = 0;
-  if (!wire::index_of(bytes, number) || number >= slots_.size() ||
+  if (!wire::index_of(bytes, number) || number >= built_.slots.size() ||
       number > references_seen_) {
-    return give_up();
+    return false;
   }
-  const Slot& slot = slots_[number];
-  if (!slot.object) return give_up();
+  const Slot& slot = built_.slots[number];
+  if (!slot.object) return false;
+  if (slot.depth != 0) {
+    Frame& frame = built_.stack[slot.depth - 1];
+    if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
+      return false;
+    }
+    BuildState::fill_holes(frame);
+  }
   if (number == references_seen_) ++references_seen_;
   value = slot.object;
-  cost_ = slot.cost;
+  built_.cost = slot.cost;
   return true;
 }
 
 // [kByteArray, binary], of which the lead and the tag were read.
-bool PlainDecoder::read_byte_array(Ref& value, std::uint64_t count, std::size_t slot) {
-  if (count != 1 || at_ == end_ || stack_.size() + open_instances_ >= max_depth_ ||
+bool PlainLoop::read_byte_array(Ref& value, std::uint64_t count, std::size_t slot) {
+  if (count != 1 || at_ == end_ || is_full() ||
       wire::bytes_type(*at_) != wire::TokenType::kBinary || slot_here() != kNoSlot) {
-    return give_up();
+    return false;
   }
   const wire::Lead& lead = wire::kLeads[*at_];
-  if (lead.counts != wire::Counts::kBytes || lead.head > end_ - at_) return give_up();
+  if (lead.counts != wire::Counts::kBytes || lead.head > end_ - at_) return false;
   const std::uint64_t size = wire::length_of(lead, at_);
   at_ += lead.head;
-  if (size > static_cast<std::uint64_t>(end_ - at_)) return give_up();
+  if (size > static_cast<std::uint64_t>(end_ - at_)) return false;
   value = Ref::steal(PyByteArray_FromStringAndSize(reinterpret_cast<const char*>(at_),
                                                    static_cast<Py_ssize_t>(size)));
   at_ += size;
-  cost_ = {};
+  built_.cost = {};
   note(slot, value.get());
   return true;
 }
 
-bool PlainDecoder::open(Ref& value, const wire::Lead& lead) {
+bool PlainLoop::open(Ref& value, const wire::Lead& lead) {
   const std::uint8_t* const start = at_;
   const std::size_t slot = slot_here();
   std::uint64_t count = wire::length_of(lead, at_);
   at_ += lead.head;
-  Kind kind = Kind::kList;
+  FrameKind kind = FrameKind::kList;
   if (lead.counts == wire::Counts::kPairs) {
-    kind = Kind::kDict;
+    kind = FrameKind::kDict;
     count *= 2;
   } else if (end_ - at_ >= 3 && at_[0] == 0xd4 &&
              at_[1] == static_cast<std::uint8_t>(ExtType::kNode)) {
-    if (count == 0) return give_up();
+    if (count == 0) return false;
     --count;
-    switch (static_cast<NodeTag>(at_[2])) {
+    const auto tag = static_cast<NodeTag>(at_[2]);
+    at_ += 3;
+    switch (tag) {
       case NodeTag::kTuple:
-        kind = Kind::kTuple;
+        kind = FrameKind::kTuple;
         break;
       case NodeTag::kSet:
-        kind = Kind::kSet;
+        kind = FrameKind::kSet;
         break;
       case NodeTag::kFrozenSet:
-        kind = Kind::kFrozenSet;
+        kind = FrameKind::kFrozenSet;
         break;
       case NodeTag::kByteArray:
-        at_ += 3;
         return read_byte_array(value, count, slot);
       case NodeTag::kNewObject:
-        at_ += 3;
-        return open_instance(count, slot);
+        return open_instance(start, count, slot);
       default:
         return take_node(value, start, slot);
     }
-    at_ += 3;
   }
   Ref object;
   if (!make(kind, count, object)) return false;
   if (count == 0) {
-    cost_ = kind == Kind::kTuple ? HashCost().around(0) : HashCost();
+    built_.cost = kind == FrameKind::kTuple ? HashCost().around(0) : HashCost();
     note(slot, object.get());
     value = std::move(object);
     return true;
   }
-  // What Python code could not refer to yet is noted when it is complete.
-  if (kind == Kind::kList || kind == Kind::kDict || kind == Kind::kSet) {
-    note(slot, object.get());
-  }
-  if (stack_.size() + open_instances_ >= max_depth_) return give_up();
-  stack_.push_back({kind, count, 0, slot, std::move(object), {}, {}, {}, {}});
+  if (is_full()) return false;
+  const std::size_t offset = base_ + static_cast<std::size_t>(start - start_);
+  built_.push(kind, std::move(object), count, offset, slot).is_whole =
+      kind == FrameKind::kDict;
   return false;
 }
 
-bool PlainDecoder::make(Kind kind, std::uint64_t count, Ref& object) {
-  // Each value has a byte, so no sound payload announces more; containers that claim
-  // all that is left, one inside the other, would reserve its square.
-  announced_ += count;
-  if (announced_ > static_cast<std::uint64_t>(end_ - start_)) return give_up();
+bool PlainLoop::make(FrameKind kind, std::uint64_t count, Ref& object) {
+  if (!announce(count)) return false;
   const auto length = static_cast<Py_ssize_t>(count);
   switch (kind) {
-    case Kind::kList:
+    case FrameKind::kList:
       object = Ref::steal(PyList_New(length));
       break;
-    case Kind::kTuple:
+    case FrameKind::kTuple:
       object = Ref::steal(PyTuple_New(length));
       break;
-    case Kind::kSet:
+    case FrameKind::kSet:
       object = Ref::steal(PySet_New(nullptr));
       break;
-    case Kind::kFrozenSet:
+    case FrameKind::kFrozenSet:
       object = Ref::steal(PyFrozenSet_New(nullptr));
       break;
-    case Kind::kDict:
+    default:
       if (++dicts_ >= kDictsWorthACache && end_ - at_ >= kBytesWorthACache) {
-        texts_.remember();
+        built_.texts.remember();
       }
       object = new_dict(length / 2);
       break;
-    case Kind::kInstance:
-      return give_up();  // See open_instance().
   }
   return true;
 }

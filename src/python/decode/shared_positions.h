@@ -45,6 +45,15 @@ class SharedPositions {
 
   bool are_passed() const { return next_ == sorted_.size(); }
 
+  // Passes none but those before this position; `forget` is told the numbers of the
+  // others that were passed.
+  template <typename Forget>
+  void go_back_to(std::uint64_t position, Forget forget) {
+    while (next_ != 0 && sorted_[next_ - 1].first >= position) {
+      forget(sorted_[--next_].second);
+    }
+  }
+
  private:
   std::vector<std::pair<std::uint64_t, std::size_t>> sorted_;
   std::size_t next_ = 0;

@@ -49,6 +49,9 @@ INSTANCES = {
     "with the classes": "[C, D(C, D), C(D(1, 2))]",
     "in a task": "(f, (D(C(1), 2),), {})",
     "in a task, shared": "(lambda c: (f, (c, [c]), {'k': D(c, c)}))(C(1))",
+    "beside what is not plain": "(f, ([1], D(C([range(3)]), range(2)), C(1)), {})",
+    "around themselves": "(lambda c: vars(c).update(x=[c, range(3)]) or (f, c))(C(1))",
+    "in what is not plain": "[f, {'k': [[1], slice(C(1), D(2, 3))]}, [C(4)]]",
     "in a task of another": "(g, (D(C(1), C(2)), C(3)), {'k': f})",
 }
 

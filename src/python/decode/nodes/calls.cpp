@@ -12,7 +12,6 @@ namespace waybill::py {
 namespace {
 
 using wire::NodeTag;
-using Frame = GraphDecoder::Frame;
 
 // Whether a dict that is made of it has keys that nobody has looked at: of a range, or
 // of a list of pairs.

@@ -24,10 +24,9 @@ namespace {
 
 using wire::FunctionField;
 using wire::NodeTag;
-using Frame = GraphDecoder::Frame;
 
 Ref make_byte_array(GraphDecoder&, Frame& frame) {
-  return frame.children[0];  // It was read as one.
+  return frame.node->children[0];  // It was read as one.
 }
 
 Ref make_slice(GraphDecoder&, Frame& frame) {
@@ -40,7 +39,7 @@ Ref make_slice(GraphDecoder&, Frame& frame) {
 // meets them, it counts as all that are in it.
 Ref make_range(GraphDecoder& decoder, Frame& frame) {
   const bool are_ints = std::ranges::all_of(
-      frame.children, [](const Ref& child) { return PyLong_Check(child.get()); });
+      frame.node->children, [](const Ref& child) { return PyLong_Check(child.get()); });
   if (!are_ints || PyObject_IsTrue(frame.part<NodeTag::kRange>("step")) == 0) {
     decoder.fail(ErrorCode::kMalformed,
                  "a range has three ints, of which the step is not 0");
@@ -160,7 +159,7 @@ Ref make_cell(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref fill_cell(GraphDecoder& decoder, Frame& frame) {
-  if (!frame.children.empty() &&
+  if (!frame.node->children.empty() &&
       !decoder.is_empty(frame.part<NodeTag::kCell>("content"))) {
     check(PyCell_Set(frame.object.get(), frame.part<NodeTag::kCell>("content")));
   }
@@ -188,7 +187,7 @@ Ref make_function(GraphDecoder& decoder, Frame& frame) {
   }
   Ref function = Ref::steal(PyFunction_New(code.get(), globals));
   if (count != 0) check(PyFunction_SetClosure(function.get(), closure.get()));
-  frame.cells = decoder.take_fresh_cells();
+  frame.node->cells = decoder.take_fresh_cells();
   return function;
 }
 

@@ -10,10 +10,10 @@ namespace waybill::py {
 // there; see NodeCodec. Throws PyError.
 
 // Of a kGlobal node: what the name leads to in the module.
-Ref look_up_global(GraphDecoder& decoder, GraphDecoder::Frame& frame);
+Ref look_up_global(GraphDecoder& decoder, Frame& frame);
 // Of a kObject node: what the callable gives.
-Ref call_reducer(GraphDecoder& decoder, GraphDecoder::Frame& frame);
+Ref call_reducer(GraphDecoder& decoder, Frame& frame);
 // Of a kNewObject node: what the __new__ of the class gives.
-Ref call_new(GraphDecoder& decoder, GraphDecoder::Frame& frame);
+Ref call_new(GraphDecoder& decoder, Frame& frame);
 
 }  // namespace waybill::py

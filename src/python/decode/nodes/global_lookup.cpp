@@ -16,7 +16,6 @@ namespace waybill::py {
 namespace {
 
 using wire::NodeTag;
-using Frame = GraphDecoder::Frame;
 
 // Where the first name of a dotted path ends; its length if it has no dot.
 Py_ssize_t end_of_name(PyObject* path, Py_ssize_t start) {

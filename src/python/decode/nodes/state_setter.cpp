@@ -12,7 +12,6 @@ namespace waybill::py {
 namespace {
 
 using wire::NodeTag;
-using Frame = GraphDecoder::Frame;
 
 void add_items(const State& state, PyObject* object, PyObject* items) {
   const Py_ssize_t count = PyList_GET_SIZE(items);
@@ -132,7 +131,7 @@ void finish(GraphDecoder& decoder, const Frame& frame, PyObject* callable,
 
 Ref finish_reduced(GraphDecoder& decoder, Frame& frame) {
   constexpr PartOf<NodeTag::kObject> kSetter = "setter";
-  const bool has_setter = frame.children.size() > kSetter.position;
+  const bool has_setter = frame.node->children.size() > kSetter.position;
   finish<NodeTag::kObject>(decoder, frame, frame.part<NodeTag::kObject>("callable"),
                            has_setter ? frame.part(kSetter) : nullptr);
   return {};

@@ -7,7 +7,7 @@
 
 namespace waybill::py {
 
-Ref finish_reduced(GraphDecoder& decoder, GraphDecoder::Frame& frame);
-Ref finish_new(GraphDecoder& decoder, GraphDecoder::Frame& frame);
+Ref finish_reduced(GraphDecoder& decoder, Frame& frame);
+Ref finish_new(GraphDecoder& decoder, Frame& frame);
 
 }  // namespace waybill::py

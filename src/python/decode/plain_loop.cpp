@@ -1,0 +1,241 @@
+// Fills containers, and closes them. tests/python/untrusted/test_plain_data.py and
+// tests/python/untrusted/test_among_plain_data.py compare with GraphDecoder alone.
+
+#include "python/decode/plain_loop.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "python/runtime/compat.h"
+#include "python/runtime/leaves.h"
+
+namespace waybill::py {
+
+bool PlainLoop::run() {
+  const CollectorPause pause;
+  Ref value = std::exchange(value_, {});
+  is_going_ = true;
+  are_passed_ = built_.positions.are_passed();
+  if (built_.stack.empty()) read(value);
+  while (is_going_ && !built_.stack.empty()) {
+    Frame& frame = built_.stack.back();
+    if (!frame.is_plain()) break;
+    if (value) put(frame, value);
+    if (is_going_) fill(frame, value);  // May open another, which ends the reference.
+    if (is_going_ && built_.stack.back().left == 0) close(value);
+  }
+  built_.hide();
+  value_ = std::move(value);
+  return built_.stack.empty() && value_;
+}
+
+// Values come one after the other until a container is opened.
+void PlainLoop::fill(Frame& frame, Ref& value) {
+  built_.cost = {};
+  if (frame.kind == FrameKind::kDict || frame.kind == FrameKind::kInstance) {
+    return fill_dict(frame, value);
+  }
+  if (frame.kind == FrameKind::kList && are_passed_ && !frame.has_no_holes) {
+    fill_with_numbers(frame);
+  }
+  while (frame.left != 0) {
+    const std::uint8_t* const start = at_;
+    if (!next(value)) return;
+    if (frame.kind == FrameKind::kList && !frame.has_no_holes) {
+      PyList_SET_ITEM(frame.object.get(), static_cast<Py_ssize_t>(frame.position++),
+                      value.release());
+      --frame.left;
+      continue;
+    }
+    put(frame, value);
+    if (!is_going_) return stop_before(start, value);
+    built_.cost = {};
+  }
+}
+
+// Pairs of leaves, without a way through the frame. What has opened a container ends
+// the reference to the frame, so a key is put there before its value is read.
+void PlainLoop::fill_dict(Frame& frame, Ref& value) {
+  while (frame.left != 0) {
+    const std::uint8_t* start = at_;
+    if (!frame.key) {
+      is_name_ = frame.kind == FrameKind::kInstance;
+      const bool is_read = next(value);
+      is_name_ = false;
+      if (!is_read) return;
+      if (!may_hash(value.get(), frame)) return stop_before(start, value);
+      frame.key = std::move(value);
+      ++frame.position;
+      --frame.left;
+      start = at_;
+    }
+    if (!next(value)) return;
+    if (!set_item(frame, value.get())) return stop_before(start, value);
+    value = Ref();
+    ++frame.position;
+    --frame.left;
+    built_.cost = {};
+  }
+}
+
+// Passes on the numbers that come next, of which big lists are full; the last bytes of
+// the envelope are left to others.
+void PlainLoop::fill_with_numbers(Frame& list) {
+  const std::uint8_t* at = at_;
+  PyObject** const first = PySequence_Fast_ITEMS(list.object.get());
+  PyObject** item = first + list.position;
+  PyObject** const end = item + list.left;
+  for (; item != end && end_ - at >= static_cast<std::ptrdiff_t>(wire::kLongestNumber);
+       ++item) {
+    std::int64_t value = 0;
+    if (*at == 0xcb) {
+      const auto real = std::bit_cast<double>(wire::big_endian(at + 1, 8));
+      *item = Ref::steal(PyFloat_FromDouble(real)).release();
+      at += wire::kLongestNumber;
+    } else if (*at < 0x80) {
+      *item = Ref::steal(PyLong_FromLong(*at)).release();
+      ++at;
+    } else if (wire::is_wide_integer(*at) && wire::read_wide_integer(at, value)) {
+      *item = Ref::steal(PyLong_FromLongLong(value)).release();
+      at += wire::kLeads[*at].head;
+    } else {
+      break;
+    }
+  }
+  at_ = at;
+  list.position = static_cast<std::uint64_t>(item - first);
+  list.left = static_cast<std::uint64_t>(end - item);
+}
+
+void PlainLoop::put(Frame& frame, Ref& value) {
+  const auto index = static_cast<Py_ssize_t>(frame.position);
+  PyObject* object = frame.object.get();
+  switch (frame.kind) {
+    case FrameKind::kList: {
+      // Code that the payload calls may have got hold of the list and changed it.
+      if (index >= PyList_GET_SIZE(object)) return stop();
+      const Ref old = Ref::steal_or_null(PyList_GET_ITEM(object, index));
+      PyList_SET_ITEM(object, index, value.release());
+      break;
+    }
+    case FrameKind::kTuple: {
+      const Ref old = Ref::steal_or_null(PyTuple_GET_ITEM(object, index));
+      PyTuple_SET_ITEM(object, index, value.release());
+      break;
+    }
+    case FrameKind::kSet:
+      if (!may_hash(value.get(), frame) || !hashed(PySet_Add(object, value.get()))) {
+        return stop();
+      }
+      break;
+    case FrameKind::kFrozenSet:
+      if (!may_hash(value.get(), frame)) return stop();
+      if (BuildState::gathers(frame)) {
+        check(PyList_Append(frame.gathered.get(), value.get()));
+      } else if (!hashed(PySet_Add(object, value.get()))) {
+        return stop();
+      }
+      break;
+    default:
+      if (!frame.key) {
+        if (!may_hash(value.get(), frame)) return stop();
+        frame.key = std::move(value);
+        break;
+      }
+      if (!set_item(frame, value.get())) return stop();
+      break;
+  }
+  value = Ref();
+  --frame.left;
+  ++frame.position;
+  frame.cost.add(built_.cost);
+}
+
+[[gnu::always_inline]] inline bool PlainLoop::may_hash(PyObject* key, Frame& frame) {
+  if (!is_simple(key)) {
+    // Instances say how they are hashed, also inside a tuple.
+    if (state_ != nullptr) return false;
+    frame.is_whole = false;  // As in GraphDecoder, for payloads that may hold others.
+  }
+  const bool is_dict =
+      frame.kind == FrameKind::kDict || frame.kind == FrameKind::kInstance;
+  const std::uint64_t count = frame.position + frame.left;
+  const KeyGuard::Finding finding = built_.keys.look_at(
+      key, built_.cost, is_dict ? KeyProbes::Kind::kDict : KeyProbes::Kind::kSet,
+      is_dict ? count / 2 : count, is_dict ? frame.position / 2 : frame.position,
+      frame.probes);
+  return finding == KeyGuard::Finding::kFine;
+}
+
+// A key that GraphDecoder has put there may have code of its own.
+[[gnu::always_inline]] inline bool PlainLoop::set_item(Frame& frame, PyObject* value) {
+  PyObject* key = frame.key.get();
+  if (state_ != nullptr && !is_simple(key)) return false;
+  if (!hashed(PyDict_SetItem(frame.object.get(), key, value))) return false;
+  frame.key = Ref();
+  return true;
+}
+
+bool PlainLoop::hashed(int result) {
+  if (result >= 0) return true;
+  // Frozensets inside each other are compared by recursion.
+  if (!PyErr_ExceptionMatches(PyExc_TypeError) &&
+      !PyErr_ExceptionMatches(PyExc_RecursionError)) {
+    throw PyError();
+  }
+  PyErr_Clear();
+  return false;
+}
+
+void PlainLoop::close(Ref& value) {
+  Frame& frame = built_.stack.back();
+  PyObject* object = frame.object.get();
+  switch (frame.kind) {
+    case FrameKind::kInstance:
+      if (frame.is_apart || !is_nothing_next(0)) return stop();
+      [[fallthrough]];
+    case FrameKind::kDict:
+      if (frame.is_whole &&
+          static_cast<std::uint64_t>(PyDict_GET_SIZE(object)) != frame.position / 2) {
+        return stop();
+      }
+      break;
+    case FrameKind::kFrozenSet:
+      if (frame.gathered && !hashed(fill_frozen_set(object, frame.gathered.get()))) {
+        return stop();
+      }
+      break;
+    default:
+      break;
+  }
+  if (frame.instance) {
+    at_ += 2;
+    if (!is_trusted_) --open_instances_;
+  }
+  BuildState::show(frame);
+  built_.cost = {};
+  if (frame.kind == FrameKind::kTuple) {
+    built_.cost = frame.cost.around(frame.position);
+  }
+  value = std::move(frame.instance ? frame.instance : frame.object);
+  value_offset_ = frame.offset;
+  note(frame.slot, value.get());
+  built_.stack.pop_back();
+}
+
+void PlainLoop::stop_before(const std::uint8_t* start, Ref& value) {
+  at_ = start;
+  built_.positions.go_back_to(static_cast<std::uint64_t>(at_ - start_),
+                              [&](std::size_t number) { built_.slots[number] = {}; });
+  value = Ref();
+  stop();
+}
+
+void PlainLoop::restart(const Limits& limits) {
+  built_.abandon();
+  built_.keys = KeyGuard(limits);
+  nodes_passed_ = 0;
+  stop_before(start_, value_);
+}
+
+}  // namespace waybill::py
