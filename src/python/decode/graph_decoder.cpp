@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "python/decode/failure_path.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 
@@ -26,9 +27,6 @@ using wire::ExtType;
 using wire::NodeTag;
 using wire::Token;
 using wire::TokenType;
-
-// Most nodes have no more parts.
-constexpr std::size_t kUsualParts = 8;
 
 // Puts an item where there may be a stand-in, which is dropped.
 void put_list_item(PyObject* list, Py_ssize_t index, Ref item) {
@@ -61,12 +59,9 @@ GraphDecoder::GraphDecoder(const State& state, const VerifiedEnvelope& envelope,
                        hooks.gate->objection(Request::kCode, {}, {})),
       denied_names_(state, hooks.gate),
       start_(envelope->payload.offset),
-      plain_(plain) {
+      plain_(plain),
+      history_(hooks.history) {
   if (envelope->payload.bytes.size() >= kWorthRemembering) built_.texts.remember();
-  if (hooks.history != nullptr) {
-    history_ = Ref::steal(PyDict_New());
-    check(PyList_Append(hooks.history, history_.get()));
-  }
 }
 
 GraphDecoder::GraphDecoder(const State& state, const Section& constants,
@@ -78,28 +73,29 @@ GraphDecoder::GraphDecoder(const State& state, const Section& constants,
       denied_names_(state, nullptr),
       nested_(&nested),
       start_(constants.offset),
-      plain_(plain) {}
+      plain_(plain),
+      history_(nullptr) {}
+
+GraphDecoder::~GraphDecoder() { built_.abandon(); }  // Before code of others runs.
 
 // What the loop of plain data has begun is gone on with.
 Ref GraphDecoder::decode() {
-  if (envelope_ != nullptr && !(*envelope_)->shared.empty() && meets_known_class()) {
-    attribute_targets_ = envelope::find_attribute_targets(*envelope_);
-  }
+  if (envelope_ != nullptr) arrivals_.find_targets(*envelope_, made_);
   // Positions of all objects are noted here alone, and so are attributes of a class
   // that is there already.
-  uses_plain_ = !history_ && attribute_targets_.empty();
+  uses_plain_ = !history_ && !arrivals_.has_targets();
   if (!uses_plain_) plain_.restart(limits_);
   // Without code each name of a state is looked at; see demand_no_shadow().
-  plain_.trust(state_, lets_no_code_in_ ? nullptr : &open_types_);
+  plain_.trust(state_, lets_no_code_in_ ? nullptr : &arrivals_.open_types());
   for (const auto& node : made_.first(plain_.nodes_passed())) {
     code_->skip_uses(node.code_uses.size());
   }
   try {
     Ref object = build();
-    merge_classes();
+    arrivals_.apply();
     return object;
   } catch (const PyError&) {
-    describe_failure();
+    describe_failure(state_, built_.stack);
     throw;
   }
 }
@@ -135,6 +131,16 @@ Ref GraphDecoder::go_on_plain() {
   return value;
 }
 
+// The object that a class will have where the payload has `value`, which is complete
+// and was noted last.
+Ref GraphDecoder::settle(Ref value) {
+  if (!value || !arrivals_.has_targets() || last_slot_ == kNoSlot) return value;
+  Ref own = arrivals_.settle(last_slot_, value.get());
+  if (!own) return value;
+  if (own.get() != value.get()) set_slot(last_slot_, own.get());
+  return own;
+}
+
 void GraphDecoder::fail(ErrorCode code, std::string detail) {
   raise_decode(state_, code, offset_, std::move(detail));
 }
@@ -155,9 +161,7 @@ Ref GraphDecoder::read() {
   if (slot != kNoSlot) built_.slots[slot].cost = built_.cost;
   last_slot_ = slot;
   // Of leaves only long text and bytes are referred to from later payloads.
-  if (history_ && token.type >= TokenType::kText) {
-    remember(token.offset, value.get(), built_.cost);
-  }
+  if (token.type >= TokenType::kText) remember(token.offset, value.get());
   return value;
 }
 
@@ -194,7 +198,7 @@ Ref GraphDecoder::empty(Ref object, std::size_t offset, std::size_t slot) {
   last_slot_ = slot;
   built_.cost = {};
   set_slot(slot, object.get());
-  if (history_) remember(offset, object.get(), built_.cost);
+  remember(offset, object.get());
   return object;
 }
 
@@ -234,45 +238,6 @@ Ref GraphDecoder::open_map(const Token& token) {
   if (token.count == 0) {
     return empty(frame.gathered ? frame.gathered : frame.object, frame.offset,
                  frame.slot);
-  }
-  return push(std::move(frame));
-}
-
-Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
-  Frame frame;
-  frame.left = token.count - 1;
-  frame.offset = token.offset;
-  frame.slot = slot_at(token.offset);
-  if (const auto* node = made_at(token.offset)) return take(*node, frame.slot);
-  switch (static_cast<NodeTag>(tag)) {
-    case NodeTag::kTuple:
-      frame.kind = FrameKind::kTuple;
-      frame.object = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(frame.left)));
-      return push(std::move(frame));
-    case NodeTag::kSet:
-      frame.kind = FrameKind::kSet;
-      frame.object = Ref::steal(PySet_New(nullptr));
-      return push(std::move(frame));
-    case NodeTag::kFrozenSet:
-      frame.kind = FrameKind::kFrozenSet;
-      frame.object = Ref::steal(PyFrozenSet_New(nullptr));
-      return push(std::move(frame));
-    default:
-      break;
-  }
-  if (static_cast<NodeTag>(tag) == NodeTag::kObject) {
-    if (Ref object = read_reduced(frame)) return object;
-  }
-  const NodeCodec* codec = node_codec(tag);
-  if (codec == nullptr ||
-      (nested_ != nullptr && !envelope::shape_of(tag)->is_constant)) {
-    fail(ErrorCode::kUnknownTag, "a node that has no meaning here");
-  }
-  frame.kind = FrameKind::kNode;
-  frame.node = std::make_unique<NodeParts>(codec);
-  frame.node->children.reserve(std::min<std::size_t>(frame.left, kUsualParts));
-  if (codec->create != nullptr && codec->create_after == 0) {
-    frame.object = call(codec->create, frame);
   }
   return push(std::move(frame));
 }
@@ -328,21 +293,6 @@ void GraphDecoder::deliver(Ref value) {
   }
 }
 
-void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
-  frame.node->children.push_back(std::move(value));
-  const NodeCodec& codec = *frame.node->codec;
-  if (codec.create == nullptr || frame.object ||
-      frame.node->children.size() != codec.create_after) {
-    return;
-  }
-  offset_ = frame.offset;
-  frame.object = call(codec.create, frame);
-  if (PyType_Check(frame.object.get()) && !frame.is_known) {
-    open_types_.push_back(frame.object.get());
-  }
-  set_slot(frame.slot, frame.object.get());
-}
-
 void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
   if (!frame.key) {
     demand_hashable(value.get(), frame);
@@ -396,41 +346,9 @@ Ref GraphDecoder::finish() {
   if (depth == late_depth_) insert_late();
   if (frame.kind == FrameKind::kInstance) return finish_instance(std::move(frame));
   if (frame.kind == FrameKind::kAttributes) frame.object = frame.gathered;
-  if (history_) remember(frame.offset, frame.object.get(), cost);
   built_.cost = cost;
+  remember(frame.offset, frame.object.get());
   return std::move(frame.object);
-}
-
-Ref GraphDecoder::finish_node() {
-  Frame& open = built_.stack.back();
-  offset_ = open.offset;
-  last_slot_ = open.slot;
-  const NodeCodec& codec = *open.node->codec;
-  HashCost cost;
-  if (codec.tag == NodeTag::kSlice || codec.tag == NodeTag::kRange) {
-    cost = open.cost.around(open.position);
-  }
-  if (codec.tag == NodeTag::kStreamReference) cost = cost_of_earlier(open);
-  if (codec.tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
-    // Python drops them on the C stack, one inside the other.
-    fail(ErrorCode::kLimitExceeded, "more than 1000 slices inside each other");
-  }
-  Ref object = open.node->instead ? open.node->instead : open.object;
-  if (codec.finish != nullptr && !open.node->instead) {
-    Ref finished = call(codec.finish, open);
-    if (!object) object = std::move(finished);
-  }
-  const Frame frame = std::move(open);
-  built_.stack.pop_back();
-  if (!open_types_.empty() && open_types_.back() == frame.object.get()) {
-    open_types_.pop_back();
-  }
-  set_slot(frame.slot, object.get());
-  if (frame.slot != kNoSlot) built_.slots[frame.slot].cost = cost;
-  if (history_) remember(frame.offset, object.get(), cost);
-  if (watcher_ != nullptr) show(frame, object.get());
-  built_.cost = cost;
-  return object;
 }
 
 Ref decode_constants(const State& state, const Section& constants, const Limits& limits,

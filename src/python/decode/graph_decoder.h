@@ -9,14 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "format/attribute_targets.h"
 #include "format/shapes.h"
+#include "python/decode/arrivals.h"
 #include "python/decode/build_state.h"
 #include "python/decode/code_builder.h"
 #include "python/decode/decode_hooks.h"
 #include "python/decode/frame.h"
 #include "python/decode/lookup_check.h"
 #include "python/decode/module_importer.h"
+#include "python/decode/object_history.h"
 #include "python/decode/plain_loop.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
@@ -28,19 +29,7 @@
 
 namespace waybill::py {
 
-// Who wants to see what nodes of functions and classes become.
-class NodeWatcher {
- public:
-  // Where they start, in ascending order.
-  virtual const std::vector<std::size_t>& starts() const = 0;
-  // Called when the node with this number is complete. `was_there`: a class that was
-  // there, and complete, before. Throws PyError.
-  virtual void built(std::size_t number, PyObject* object, bool was_there) = 0;
-
- protected:
-  ~NodeWatcher() = default;
-};
-
+// Builds what PlainLoop does not know, and goes on where that has stopped.
 class GraphDecoder {
  public:
   // Everything must outlive the decoder. `plain`: the loop for this payload, which may
@@ -62,7 +51,7 @@ class GraphDecoder {
     made_objects_ = objects;
   }
   // It must outlive the decoder.
-  void watch(NodeWatcher& watcher) { watcher_ = &watcher; }
+  void watch(NodeWatcher& watcher) { arrivals_.watch(watcher); }
 
   // Builds the one value. Throws PyError: DecodeError, or what code that the payload
   // calls raised. Call once.
@@ -105,27 +94,10 @@ class GraphDecoder {
   }
   // The number of the next buffer out of band.
   std::uint64_t next_buffer() { return buffer_count_++; }
-  // The module whose dict a namespace is; null if none has it.
-  void note_module(Ref module) { own_modules_.push_back(std::move(module)); }
-  PyObject* module_with(PyObject* dict) const;
-  // What an id that was seen before means, or else `object`, which has it from now on.
-  // An object that is not closed when the decoder goes is forgotten.
-  Ref claim(PyObject* id, PyObject* object, bool& is_known);
-  void close_claim(PyObject* id, PyObject* object);
-  // What a class is now and what the payload says of it; see Merge.add() in _merge.py.
-  // `frame`: its node, with all children.
-  void add_class(const Frame& frame);
-  // The same of a module that came by value, with all that it holds or, if `is_part` is
-  // True, a part of that.
-  void add_module(PyObject* module, PyObject* is_part);
-  // {name: module by value} that imports have to find from now on.
-  void add_imports(PyObject* modules);
-  // Whether one of these is, or is derived from, a class that has not got its
-  // attributes yet.
-  bool has_open_base(PyObject* bases) const;
-  // The __new__ that instances of a class have until it has got its attributes; null if
-  // that is the class's own.
-  Ref new_without_attributes(PyTypeObject* type) const;
+  // Classes and modules of this payload, and what is here of them.
+  Arrivals& arrivals() { return arrivals_; }
+  // How many bytes were read since this offset.
+  std::size_t size_from(std::size_t offset) const { return reader_.offset() - offset; }
 
  private:
   // An entry that waits for its key to be complete.
@@ -138,17 +110,9 @@ class GraphDecoder {
   Ref build();
   // Builds the plain part that is next.
   Ref go_on_plain();
-  // Where in the payload the value at hand is, as a path.
-  std::string path() const;
-  // Notes that path in an exception that code of others raised.
-  void describe_failure();
-  bool meets_known_class() const;
   // The object that a class will have where the payload has `value`, which is complete
   // and was noted last.
   Ref settle(Ref value);
-  PyObject* merge();
-  // Changes the classes that were here before, and takes note of all that came.
-  void merge_classes();
 
   // Reads one value; a leaf is returned, a container pushed.
   Ref read();
@@ -163,7 +127,6 @@ class GraphDecoder {
   Ref open_node(const wire::Token& token, std::uint8_t tag);
   const envelope::ReusableNode* made_at(std::size_t offset) const;
   Ref take(const envelope::ReusableNode& node, std::size_t slot);
-  void show(const Frame& frame, PyObject* object);
   Ref read_reduced(const Frame& frame);
   Ref finish_instance(Frame frame);
   // Runs what may run code of anybody's.
@@ -198,8 +161,10 @@ class GraphDecoder {
     return built_.positions.slot_at(offset - start_);
   }
   void set_slot(std::size_t slot, PyObject* object) { built_.set_slot(slot, object); }
-  // Keeps an object for later payloads of the stream, and what it takes as a key.
-  void remember(std::size_t offset, PyObject* object, const HashCost& cost);
+  // Keeps an object for later payloads of the stream, if there is one.
+  void remember(std::size_t offset, PyObject* object) {
+    if (history_) history_.remember(offset - start_, object, built_.cost);
+  }
   HashCost cost_of_earlier(const Frame& earlier) const;
   bool must_wait() const { return built_.stack.size() > late_depth_; }
   void insert_late();
@@ -231,7 +196,6 @@ class GraphDecoder {
   std::size_t start_ = 0;
   std::span<const envelope::ReusableNode> made_;
   std::span<const Ref> made_objects_;
-  NodeWatcher* watcher_ = nullptr;
   PlainLoop& plain_;
   BuildState& built_ = plain_.built();
   bool uses_plain_ = false;
@@ -243,22 +207,9 @@ class GraphDecoder {
   std::size_t offset_ = 0;  // Of the value at hand.
   std::vector<Ref> fresh_cells_;
   std::uint64_t buffer_count_ = 0;
-  std::vector<Ref> own_modules_;       // Those that travel by value.
-  std::vector<PyObject*> open_types_;  // Of the nodes on the stack, from bottom to top.
-  std::vector<Ref> open_claims_;       // Ids of objects that are not complete.
-  Ref history_;                      // Positions and objects of this payload, or null.
+  ObjectHistory history_;
   std::size_t last_slot_ = kNoSlot;  // Of the value that was finished last.
-  // What is the value of a class's attribute and is referred to from elsewhere.
-  std::vector<envelope::AttributeTarget> attribute_targets_;  // By number.
-  Ref merge_;  // A waybill._merge.Merge; null until there is something for it.
-  bool is_merged_ = false;
-  // Classes to be shown to the watcher once they are what they will be.
-  struct Shown {
-    std::size_t number;
-    Ref type;
-    bool was_there;
-  };
-  std::vector<Shown> shown_;
+  Arrivals arrivals_{state_, hooks_, collector_};
 };
 
 // The tuple of constants of a code body, with the code objects nested in it in order.

@@ -79,7 +79,7 @@ Ref call_new(GraphDecoder& decoder, Frame& frame) {
   }
   // What takes arguments means something by them.
   if (PyTuple_GET_SIZE(arguments.get()) == 0 && PyDict_GET_SIZE(keywords) == 0) {
-    if (const Ref inherited = decoder.new_without_attributes(cls)) {
+    if (const Ref inherited = decoder.arrivals().new_without_attributes(cls)) {
       return Ref::steal(PyObject_CallOneArg(inherited.get(), type));
     }
   }

@@ -65,7 +65,7 @@ Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
     Ref module = Ref::steal(
         PyModule_NewObject(name == Py_None ? decoder.state().names.empty.get() : name));
     globals = Ref::share(PyModule_GetDict(module.get()));
-    decoder.note_module(std::move(module));
+    decoder.arrivals().note_module(std::move(module));
   } else {
     globals = Ref::steal(PyDict_New());
   }
@@ -80,7 +80,8 @@ Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref own_module(GraphDecoder& decoder, Frame& frame) {
-  PyObject* module = decoder.module_with(frame.part<NodeTag::kModule>("namespace"));
+  PyObject* module =
+      decoder.arrivals().module_with(frame.part<NodeTag::kModule>("namespace"));
   if (module == nullptr) {
     decoder.fail(ErrorCode::kBadReference, "a module whose namespace is no module's");
   }
@@ -88,7 +89,8 @@ Ref own_module(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref finish_module(GraphDecoder& decoder, Frame& frame) {
-  decoder.add_module(frame.object.get(), frame.part<NodeTag::kModule>("is_part"));
+  decoder.arrivals().add_module(frame.object.get(),
+                                frame.part<NodeTag::kModule>("is_part"));
   return {};
 }
 
@@ -123,8 +125,9 @@ Ref take_buffer(GraphDecoder& decoder, Frame& frame) {
 Ref keep_identified(GraphDecoder& decoder, Frame& frame) {
   PyObject* id = frame.part<NodeTag::kIdentified>("id");
   bool is_known = false;
-  Ref object = decoder.claim(id, frame.part<NodeTag::kIdentified>("value"), is_known);
-  decoder.close_claim(id, object.get());
+  Ref object =
+      decoder.arrivals().claim(id, frame.part<NodeTag::kIdentified>("value"), is_known);
+  decoder.arrivals().close_claim(id, object.get());
   return object;
 }
 
@@ -229,9 +232,11 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
       state.make_class.get(), frame.part<NodeTag::kClass>("metaclass"),
       frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
       frame.part<NodeTag::kClass>("namespace"),
-      decoder.has_open_base(frame.part<NodeTag::kClass>("bases")) ? Py_True : Py_False,
+      decoder.arrivals().has_open_base(frame.part<NodeTag::kClass>("bases")) ? Py_True
+                                                                             : Py_False,
       nullptr));
-  return id == Py_None ? made : decoder.claim(id, made.get(), frame.is_known);
+  return id == Py_None ? made
+                       : decoder.arrivals().claim(id, made.get(), frame.is_known);
 }
 
 Ref finish_class(GraphDecoder& decoder, Frame& frame) {
@@ -239,9 +244,11 @@ Ref finish_class(GraphDecoder& decoder, Frame& frame) {
   if (!frame.is_known) {
     Ref::steal(
         PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
-    decoder.close_claim(id, frame.object.get());
+    decoder.arrivals().close_claim(id, frame.object.get());
   }
-  if (id != Py_None && PyType_Check(frame.object.get())) decoder.add_class(frame);
+  if (id != Py_None && PyType_Check(frame.object.get())) {
+    decoder.arrivals().add_class(frame, decoder.size_from(frame.offset));
+  }
   return {};
 }
 
@@ -291,7 +298,9 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
     case FunctionField::kGlobals:
       return;  // Went into the namespace as it was read.
     case FunctionField::kImports:
-      return decoder.add_imports(value);
+      if (decoder.arrivals().add_imports(value)) return;
+      decoder.fail(ErrorCode::kMalformed,
+                   "an import of what is no module of the payload");
     case FunctionField::kCells:
       if (!PyList_CheckExact(value) ||
           static_cast<std::size_t>(PyList_GET_SIZE(value)) != cells.size()) {

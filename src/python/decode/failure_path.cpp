@@ -1,10 +1,9 @@
-// The path from the root of a payload to what was being built when code of the
-// payload's or of a library raised: it stands in a note of the exception. Tested by
-// tests/python/imports/test_order_of_need.py.
+// Tested by tests/python/imports/test_order_of_need.py.
 
 #include <string>
 
 #include "format/shapes.h"
+#include "python/decode/failure_path.h"
 #include "python/decode/graph_decoder.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"
@@ -29,18 +28,16 @@ std::string attribute_of_field(PyObject* field) {
   return ".__" + std::string(envelope::function_field_name(number)) + "__";
 }
 
-}  // namespace
-
-std::string GraphDecoder::path() const {
+// From the root of the payload, whose containers are open.
+std::string path_of(std::span<const Frame> stack) {
   std::string path = "obj";
-  const std::size_t first =
-      built_.stack.size() > kMaxFrames ? built_.stack.size() - kMaxFrames : 0;
+  const std::size_t first = stack.size() > kMaxFrames ? stack.size() - kMaxFrames : 0;
   if (first != 0) path += " … ";
-  for (std::size_t i = first; i < built_.stack.size(); ++i) {
-    const Frame& frame = built_.stack[i];
-    const bool is_state = i > 0 && built_.stack[i - 1].kind == FrameKind::kNode &&
-                          (built_.stack[i - 1].node->codec->tag == NodeTag::kObject ||
-                           built_.stack[i - 1].node->codec->tag == NodeTag::kNewObject);
+  for (std::size_t i = first; i < stack.size(); ++i) {
+    const Frame& frame = stack[i];
+    const bool is_state = i > 0 && stack[i - 1].kind == FrameKind::kNode &&
+                          (stack[i - 1].node->codec->tag == NodeTag::kObject ||
+                           stack[i - 1].node->codec->tag == NodeTag::kNewObject);
     switch (frame.kind) {
       case FrameKind::kFields:
         if (frame.key) path += attribute_of_field(frame.key.get());
@@ -62,19 +59,22 @@ std::string GraphDecoder::path() const {
   return path;
 }
 
-void GraphDecoder::describe_failure() {
+}  // namespace
+
+void describe_failure(const State& state, std::span<const Frame> stack) {
   // Running out of memory is nobody's fault.
   if (PyErr_ExceptionMatches(PyExc_MemoryError) ||
-      !PyErr_ExceptionMatches(PyExc_Exception) || built_.stack.empty()) {
+      !PyErr_ExceptionMatches(PyExc_Exception) || stack.empty()) {
     return;
   }
   const Ref raised = take_error();
   // Waybill's own errors say where they are.
-  if (is_of(state_, raised.get(), &LateHelpers::error)) {
+  if (is_of(state, raised.get(), &LateHelpers::error)) {
     put_back_error(raised);
     return;
   }
-  const std::string note = "waybill: raised while " + path() + " was being built";
+  const std::string note =
+      "waybill: raised while " + path_of(stack) + " was being built";
   if (!Ref::steal_or_null(
           PyObject_CallMethod(raised.get(), "add_note", "s", note.c_str()))) {
     PyErr_Clear();

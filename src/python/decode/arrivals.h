@@ -1,0 +1,120 @@
+#pragma once
+
+// Classes and modules that come in a payload, and what the receiver has of them: those
+// that came before under the same id stay, and are changed once the payload is built.
+
+#include <Python.h>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "format/attribute_targets.h"
+#include "python/decode/decode_hooks.h"
+#include "python/decode/frame.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+#include "verify/reusable_nodes.h"
+#include "waybill/envelope.h"
+
+namespace waybill::py {
+
+// Who wants to see what nodes of functions and classes become.
+class NodeWatcher {
+ public:
+  // Where they start, in ascending order.
+  virtual const std::vector<std::size_t>& starts() const = 0;
+  // Called when the node with this number is complete. `was_there`: a class that was
+  // there, and complete, before. Throws PyError.
+  virtual void built(std::size_t number, PyObject* object, bool was_there) = 0;
+
+ protected:
+  ~NodeWatcher() = default;
+};
+
+// For one payload. What is not applied when it goes is taken back. Functions that run
+// code of others throw what that raises, as PyError.
+class Arrivals {
+ public:
+  // All must outlive it.
+  Arrivals(const State& state, const DecodeHooks& hooks, CollectorPause& collector)
+      : state_(state), hooks_(hooks), collector_(collector) {}
+  ~Arrivals();
+  Arrivals(const Arrivals&) = delete;
+  Arrivals& operator=(const Arrivals&) = delete;
+
+  // What an id that was seen before means, or else `object`, which has it from now on.
+  // An object that is not closed when this goes is forgotten.
+  Ref claim(PyObject* id, PyObject* object, bool& is_known);
+  void close_claim(PyObject* id, PyObject* object);
+
+  // A class that has not got its attributes yet. They are closed from the last to the
+  // first; another object is none.
+  void open_type(PyObject* type) { open_types_.push_back(type); }
+  void close_type(PyObject* object) {
+    if (!open_types_.empty() && open_types_.back() == object) open_types_.pop_back();
+  }
+  const std::vector<PyObject*>& open_types() const { return open_types_; }
+  // Whether one of these is, or is derived from, an open class.
+  bool has_open_base(PyObject* bases) const;
+  // The __new__ that instances of a class have until it has got its attributes; null if
+  // that is the class's own.
+  Ref new_without_attributes(PyTypeObject* type) const;
+
+  // The module whose dict a namespace is; null if none has it.
+  void note_module(Ref module) { own_modules_.push_back(std::move(module)); }
+  PyObject* module_with(PyObject* dict) const;
+
+  // What a class is now and what the payload says of it; see Merge.add() in _merge.py.
+  // `frame`: its node, with all children. `size`: bytes of the node.
+  void add_class(const Frame& frame, std::size_t size);
+  // The same of a module that came by value, with all that it holds or, if `is_part` is
+  // True, a part of that.
+  void add_module(PyObject* module, PyObject* is_part);
+  // {name: module} that imports have to find from now on; false if one of them did not
+  // come by value.
+  bool add_imports(PyObject* modules);
+
+  // Finds what is the value of an attribute of a class that is there already and is
+  // referred to from elsewhere. `made`: nodes that are passed over.
+  void find_targets(const VerifiedEnvelope& envelope,
+                    std::span<const envelope::ReusableNode> made);
+  bool has_targets() const { return !targets_.empty(); }
+  // The object that the class will have in place of `value`, which is what references
+  // by this number mean; null if that is the value.
+  Ref settle(std::size_t number, PyObject* value);
+
+  // It must outlive this.
+  void watch(NodeWatcher& watcher) { watcher_ = &watcher; }
+  // Tells the watcher of a node that starts there. Classes are shown once they are what
+  // they will be.
+  void show(std::size_t start, PyObject* object, bool was_there);
+
+  // Changes the classes that were here before, and takes note of all that came.
+  void apply();
+
+ private:
+  struct Shown {
+    std::size_t number;
+    Ref type;
+    bool was_there;
+  };
+
+  PyObject* merge();
+
+  const State& state_;
+  const DecodeHooks& hooks_;
+  CollectorPause& collector_;
+  std::vector<Ref> own_modules_;
+  std::vector<PyObject*> open_types_;
+  std::vector<Ref> open_claims_;  // Ids of objects that are not complete.
+  std::vector<envelope::AttributeTarget> targets_;  // By number.
+  Ref merge_;  // A waybill._merge.Merge; null until there is something for it.
+  bool is_merged_ = false;
+  NodeWatcher* watcher_ = nullptr;
+  std::vector<Shown> shown_;
+};
+
+}  // namespace waybill::py

@@ -1,0 +1,285 @@
+// Nodes: those that a codec builds, instances of ordinary classes, objects that a short
+// call makes, and what is made elsewhere.
+// Tested by tests/python/kinds/test_instances_received.py and
+// tests/python/kinds/test_reduced_received.py.
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "python/decode/graph_decoder.h"
+#include "python/decode/standard_types.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::kEmptyArray;
+using wire::kEmptyMap;
+using wire::kNilByte;
+using wire::NodeTag;
+using wire::Token;
+
+// Most nodes have no more parts.
+constexpr std::size_t kUsualParts = 8;
+
+using wire::kEmptyArray;
+using wire::kEmptyMap;
+using wire::kNilByte;
+
+constexpr std::size_t kMaxArguments = 8;
+
+// [callable, [argument, …], nil, [], {}], where the callable is one that came before.
+struct Call {
+  std::uint64_t callable = 0;  // The number of the reference.
+  std::size_t start = 0;       // Where the arguments begin; 0 if it is not so.
+  std::size_t count = 0;
+  std::size_t end = 0;
+  // Numbers of references among the arguments.
+  std::array<std::uint64_t, kMaxArguments> references{};
+  std::size_t reference_count = 0;
+};
+
+// The size of a leaf or reference; 0 if something else is there, or not all of it.
+std::size_t size_of_argument(BytesView bytes) {
+  if (const std::size_t size = wire::size_of_reference(bytes)) return size;
+  if (bytes.empty()) return 0;
+  const wire::Lead& lead = wire::kLeads[bytes[0]];
+  if (lead.head > bytes.size()) return 0;
+  if (lead.counts == wire::Counts::kNothing) return lead.head;
+  if (lead.counts != wire::Counts::kBytes ||
+      wire::bytes_type(bytes[0]) == wire::TokenType::kExtension) {
+    return 0;
+  }
+  const std::uint64_t length = wire::length_of(lead, bytes.data());
+  return length <= bytes.size() - lead.head ? lead.head + length : 0;
+}
+
+Call call_at(BytesView node) {
+  const std::size_t reference = wire::size_of_reference(node);
+  Call call;
+  if (reference == 0 || reference >= node.size() ||
+      !wire::index_of(node.subspan(2, reference - 2), call.callable)) {
+    return {};
+  }
+  call.count = node[reference] & 0x0f;
+  if ((node[reference] & 0xf0) != kEmptyArray || call.count > kMaxArguments) return {};
+  call.end = reference + 1;
+  for (std::size_t i = 0; i < call.count; ++i) {
+    const BytesView argument = node.subspan(call.end);
+    const std::size_t size = size_of_argument(argument);
+    if (size == 0) return {};
+    if (wire::size_of_reference(argument) != 0 &&
+        !wire::index_of(argument.subspan(2, size - 2),
+                        call.references[call.reference_count++])) {
+      return {};
+    }
+    call.end += size;
+  }
+  const BytesView rest = node.subspan(call.end);
+  if (rest.size() < 3 || rest[0] != kNilByte || rest[1] != kEmptyArray ||
+      rest[2] != kEmptyMap) {
+    return {};
+  }
+  call.start = reference + 1;
+  call.end += 3;
+  return call;
+}
+
+}  // namespace
+
+Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
+  Frame frame;
+  frame.left = token.count - 1;
+  frame.offset = token.offset;
+  frame.slot = slot_at(token.offset);
+  if (const auto* node = made_at(token.offset)) return take(*node, frame.slot);
+  switch (static_cast<NodeTag>(tag)) {
+    case NodeTag::kTuple:
+      frame.kind = FrameKind::kTuple;
+      frame.object = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(frame.left)));
+      return push(std::move(frame));
+    case NodeTag::kSet:
+      frame.kind = FrameKind::kSet;
+      frame.object = Ref::steal(PySet_New(nullptr));
+      return push(std::move(frame));
+    case NodeTag::kFrozenSet:
+      frame.kind = FrameKind::kFrozenSet;
+      frame.object = Ref::steal(PyFrozenSet_New(nullptr));
+      return push(std::move(frame));
+    default:
+      break;
+  }
+  if (static_cast<NodeTag>(tag) == NodeTag::kObject) {
+    if (Ref object = read_reduced(frame)) return object;
+  }
+  const NodeCodec* codec = node_codec(tag);
+  if (codec == nullptr ||
+      (nested_ != nullptr && !envelope::shape_of(tag)->is_constant)) {
+    fail(ErrorCode::kUnknownTag, "a node that has no meaning here");
+  }
+  frame.kind = FrameKind::kNode;
+  frame.node = std::make_unique<NodeParts>(codec);
+  frame.node->children.reserve(std::min<std::size_t>(frame.left, kUsualParts));
+  if (codec->create != nullptr && codec->create_after == 0) {
+    frame.object = call(codec->create, frame);
+  }
+  return push(std::move(frame));
+}
+
+void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
+  frame.node->children.push_back(std::move(value));
+  const NodeCodec& codec = *frame.node->codec;
+  if (codec.create == nullptr || frame.object ||
+      frame.node->children.size() != codec.create_after) {
+    return;
+  }
+  offset_ = frame.offset;
+  frame.object = call(codec.create, frame);
+  if (PyType_Check(frame.object.get()) && !frame.is_known) {
+    arrivals_.open_type(frame.object.get());
+  }
+  set_slot(frame.slot, frame.object.get());
+}
+
+HashCost GraphDecoder::cost_of_earlier(const Frame& earlier) const {
+  // What comparing it takes is not noted, so where that counts it is no key.
+  if (built_.keys.is_strict()) return {kMaxHashDepth + 1, 1};
+  const Py_ssize_t payload =
+      PyLong_AsSsize_t(earlier.part<NodeTag::kStreamReference>("payload"));
+  PyErr_Clear();  // Beyond any list.
+  return history_.cost_of(payload, earlier.part<NodeTag::kStreamReference>("position"));
+}
+
+Ref GraphDecoder::finish_node() {
+  Frame& open = built_.stack.back();
+  offset_ = open.offset;
+  last_slot_ = open.slot;
+  const NodeCodec& codec = *open.node->codec;
+  HashCost cost;
+  if (codec.tag == NodeTag::kSlice || codec.tag == NodeTag::kRange) {
+    cost = open.cost.around(open.position);
+  }
+  if (codec.tag == NodeTag::kStreamReference) cost = cost_of_earlier(open);
+  if (codec.tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
+    // Python drops them on the C stack, one inside the other.
+    fail(ErrorCode::kLimitExceeded, "more than 1000 slices inside each other");
+  }
+  Ref object = open.node->instead ? open.node->instead : open.object;
+  if (codec.finish != nullptr && !open.node->instead) {
+    Ref finished = call(codec.finish, open);
+    if (!object) object = std::move(finished);
+  }
+  const Frame frame = std::move(open);
+  built_.stack.pop_back();
+  arrivals_.close_type(frame.object.get());
+  set_slot(frame.slot, object.get());
+  if (frame.slot != kNoSlot) built_.slots[frame.slot].cost = cost;
+  built_.cost = cost;
+  remember(frame.offset, object.get());
+  arrivals_.show(frame.offset - start_, object.get(), frame.is_known);
+  return object;
+}
+
+// The state is there; items and pairs follow, and most have none. They are for an
+// instance that has no state yet, so it is taken away until they came.
+Ref GraphDecoder::finish_instance(Frame frame) {
+  constexpr std::size_t kState =
+      envelope::position_of(wire::NodeTag::kNewObject, "state");
+  if (!frame.is_apart) {
+    const Ref dict = std::exchange(frame.object, {});
+    frame.object = Ref::steal(PyDict_Copy(dict.get()));
+    PyDict_Clear(dict.get());
+  }
+  Frame node;
+  node.left = envelope::shape_of(wire::NodeTag::kNewObject).most - kState - 1;
+  node.position = kState + 1;
+  node.offset = frame.offset;
+  node.slot = frame.slot;
+  node.object = std::move(frame.instance);
+  node.node = std::make_unique<NodeParts>(
+      node_codec(static_cast<std::uint8_t>(wire::NodeTag::kNewObject)));
+  node.node->children.resize(kState);  // Class, arguments and keywords did their work.
+  node.node->children.push_back(std::move(frame.object));
+  return push(std::move(node));
+}
+
+// Objects that a call makes, with a few leaves and objects that came before, and
+// nothing more: dates, decimals, paths and the like.
+Ref GraphDecoder::read_reduced(const Frame& frame) {
+  const Call call = call_at(reader_.rest());
+  if (call.start == 0 ||
+      frame.left != envelope::shape_of(wire::NodeTag::kObject).least || history_ ||
+      call.callable >= built_.slots.size() ||
+      !built_.positions.are_none_before(reader_.offset() + call.end - start_)) {
+    return {};
+  }
+  const Ref callable = built_.slots[call.callable].object;
+  if (!callable || counts_keys_of(callable.get())) return {};
+  // What is open yet may need to know what stands between it and the reference.
+  for (std::size_t i = 0; i < call.reference_count; ++i) {
+    const std::uint64_t number = call.references[i];
+    if (number >= built_.slots.size() || built_.slots[number].depth != 0) return {};
+  }
+  BytesView passed;
+  reader_.take(passed, call.start);
+  std::array<Ref, kMaxArguments> arguments;
+  std::array<PyObject*, kMaxArguments> vector{};
+  for (std::size_t i = 0; i < call.count; ++i) {
+    wire::Token token;
+    if (!reader_.next(token)) raise(state_, reader_.error());
+    offset_ = token.offset;
+    arguments[i] = leaf(token, false);
+    vector[i] = arguments[i].get();
+  }
+  reader_.take(passed, 3);
+  offset_ = frame.offset;
+  if (const StandardType* type = standard_type(*this, callable.get())) {
+    demand_arguments(*this, *type, {vector.data(), call.count});
+  }
+  const CollectorPause::Break others(collector_);
+  Ref object = Ref::steal(
+      PyObject_Vectorcall(callable.get(), vector.data(), call.count, nullptr));
+  set_slot(frame.slot, object.get());
+  last_slot_ = frame.slot;
+  built_.cost = {};
+  return object;
+}
+
+const envelope::ReusableNode* GraphDecoder::made_at(std::size_t offset) const {
+  const auto node = std::ranges::lower_bound(made_, offset - start_, {},
+                                             &envelope::ReusableNode::start);
+  return node != made_.end() && node->start == offset - start_ ? &*node : nullptr;
+}
+
+Ref GraphDecoder::take(const envelope::ReusableNode& node, std::size_t slot) {
+  offset_ = start_ + node.start;
+  if (!reader_.skip_to(start_ + node.end())) raise(state_, reader_.error());
+  built_.positions.pass_to(node.end(), [&](std::uint64_t position, std::size_t inner) {
+    const envelope::ReusableNode::Class* type = node.class_at(position - node.start);
+    if (type != nullptr) set_slot(inner, made_objects_[type->object].get());
+    return true;
+  });
+  code_->skip_uses(node.code_uses.size());
+  Ref object = made_objects_[static_cast<std::size_t>(&node - made_.data())];
+  set_slot(slot, object.get());
+  last_slot_ = slot;
+  built_.cost = {};
+  return object;
+}
+
+void GraphDecoder::put_instead(PyObject* object) {
+  // The frame of kReplacement itself is on top.
+  Frame* around =
+      built_.stack.size() < 2 ? nullptr : &built_.stack[built_.stack.size() - 2];
+  const bool is_state =
+      around != nullptr && (around->awaits<NodeTag::kObject>("state") ||
+                            around->awaits<NodeTag::kNewObject>("state"));
+  if (!is_state) {
+    fail(ErrorCode::kMalformed, "an object that stands in for nothing");
+  }
+  around->node->instead = Ref::share(object);
+}
+
+}  // namespace waybill::py
