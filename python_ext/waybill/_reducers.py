@@ -125,8 +125,9 @@ def _is_importable(module):
     return vars(module).get("__spec__") is not None
 
 
-def _reduce_dataclass_sentinel(obj):
-    # dataclasses compares these by identity, so they must be found again.
+def reduce_to_name(obj):
+    """For sentinels of dataclasses, which compares them by identity: they must be found
+    again. The extension looks for them likewise, as place_in_module() there."""
     for name, value in vars(sys.modules["dataclasses"]).items():
         if value is obj:
             return name  # A global of the module that its class names.
@@ -275,10 +276,10 @@ IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable, make_gl
 
 #: The same for types of modules that need not be loaded: {name: {module: reducer}}.
 NAMED_REDUCERS = {
-    "_FIELD_BASE": {"dataclasses": _reduce_dataclass_sentinel},
-    "_MISSING_TYPE": {"dataclasses": _reduce_dataclass_sentinel},
-    "_KW_ONLY_TYPE": {"dataclasses": _reduce_dataclass_sentinel},
-    "_HAS_DEFAULT_FACTORY_CLASS": {"dataclasses": _reduce_dataclass_sentinel},
+    "_FIELD_BASE": {"dataclasses": reduce_to_name},
+    "_MISSING_TYPE": {"dataclasses": reduce_to_name},
+    "_KW_ONLY_TYPE": {"dataclasses": reduce_to_name},
+    "_HAS_DEFAULT_FACTORY_CLASS": {"dataclasses": reduce_to_name},
     "_lru_cache_wrapper": {"functools": _reduce_lru_cache},
     "ufunc": {"numpy": _later("ufuncs", "reduce_ufunc")},
     "MPContext": {"mpmath.ctx_mp": _reduce_context},

@@ -37,7 +37,7 @@ FOREIGN = {
     "text": {"fmt/", "nlohmann/"},
     "trust": {"sodium.h"},
     "values": {"sodium.h"},  # For base64.
-    "python/runtime": {"Python.h"},
+    "python/runtime": {"Python.h", "structmember.h"},
     "python/discovery": {"Python.h"},
     "python/encode": {"Python.h"},
     "python/decode": {"Python.h"},

@@ -89,7 +89,7 @@ PyObject* home_id(const State& state, PyObject* type) {
 
 bool is_guarded_container(PyObject* value) {
   return PyTuple_CheckExact(value) || PyList_CheckExact(value) ||
-         PyDict_CheckExact(value);
+         PyDict_CheckExact(value) || PyAnySet_CheckExact(value);
 }
 
 }  // namespace waybill::py

@@ -20,8 +20,8 @@ bool is_constant(PyObject* object);
 // Whether a value is written as this constant is.
 bool is_same_constant(PyObject* known, PyObject* value);
 
-// Whether guards compare all that is in it, whatever that is: an exact tuple, list or
-// dict.
+// Whether guards compare all that is in it, whatever that is: an exact tuple, list,
+// dict or set.
 bool is_guarded_container(PyObject* value);
 
 // Whether a user has registered what takes such an object apart.

@@ -27,6 +27,12 @@ namespace {
 // So many looks of a kind are noted of a function that is to be kept.
 constexpr std::size_t kMaxSeen = 64;
 
+// What guards compare with all that is in it, if they compare it. A function that is
+// found by name may have attributes, which they do not.
+bool is_compared_whole(PyObject* object) {
+  return !PyType_Check(object) && !PyFunction_Check(object) && !PyModule_Check(object);
+}
+
 }  // namespace
 
 ImportCollector::ImportCollector(const State& state, PyObject* by_value)
@@ -172,7 +178,7 @@ void ImportCollector::note_look(PyObject* object) {
       PyTuple_CheckExact(object)) {
     return;
   }
-  if (PyList_CheckExact(object) || PyDict_CheckExact(object)) {
+  if (is_compared_whole(object)) {
     if (seen_containers_.size() == kMaxSeen) return note_other();
     return seen_containers_.push_back(Ref::share(object));
   }

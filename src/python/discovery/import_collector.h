@@ -131,7 +131,8 @@ class ImportCollector {
   void trace() { traces_ = true; }
   bool can_be_repeated() const { return traces_ && can_be_repeated_; }
   const SeenWorld& seen() const { return seen_; }
-  // Lists and dicts that code was seen to look into: what is kept has to compare them.
+  // Lists, dicts, instances and the like that code was seen to look into: what is kept
+  // has to compare them.
   const std::vector<Ref>& seen_containers() const { return seen_containers_; }
 
   // ---- For FunctionFlow ----------------------------------------------------------

@@ -4,6 +4,24 @@
 
 namespace waybill::py {
 
+bool ReachVisitor::has_class_beside_function(const State& state) const {
+  for (const MetObject& one : met_) {
+    // Of __main__ no class is found by name.
+    PyObject* globals = one.object.get();
+    if (one.key != key_of_namespace(globals)) continue;
+    PyObject* module = module_of_dict(state, globals);
+    if (module == nullptr || importable_name(state, module) == nullptr) continue;
+    for (PyObject* type : by_value_) {
+      if (!PyType_Check(type)) continue;
+      const Ref path =
+          Ref::steal(PyType_GetQualName(reinterpret_cast<PyTypeObject*>(type)));
+      PyObject* name = module_name(state, module);
+      if (find_global(state, type, name, path.get()).module) return true;
+    }
+  }
+  return false;
+}
+
 bool is_same_text(PyObject* a, PyObject* b) {
   if (a == b) return true;
   return a != nullptr && b != nullptr && PyUnicode_CheckExact(a) &&
@@ -42,6 +60,11 @@ bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner) {
     if (PyUnicode_CheckExact(constant) && !is_name(constant)) return true;
   }
   return false;
+}
+
+bool is_wrapping(const State& state, PyFunctionObject* function) {
+  return function->func_dict != nullptr &&
+         raw_get(function->func_dict, state.names.wrapped.get()) != nullptr;
 }
 
 bool has_class_dict(const State& state, PyFunctionObject* function) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "python/discovery/code_info.h"
+#include "python/discovery/object_parts.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/modules.h"
@@ -23,13 +24,15 @@ namespace waybill::py {
 struct MetObject {
   std::uintptr_t key = 0;
   Ref object;
+  // Nobody else refers to it: the dict of an instance, which `object` is then.
+  bool is_private = false;
 };
 
 // What the two uses of the walk share: the objects that were met, and the functions
 // and classes whose own parts are still to be walked.
 class ReachVisitor {
  public:
-  static constexpr std::size_t kMaxObjects = 128;
+  static constexpr std::size_t kMaxObjects = 256;
 
   explicit ReachVisitor(std::vector<MetObject>& met) : met_(met) {}
 
@@ -40,12 +43,16 @@ class ReachVisitor {
     }
     return kNoIndex;
   }
-  bool meet(std::uintptr_t key, PyObject* holder) {
+  bool meet(std::uintptr_t key, PyObject* holder, bool is_private = false) {
     if (met_.size() == kMaxObjects) return false;
-    met_.push_back({key, Ref::share(holder)});
+    met_.push_back({key, Ref::share(holder), is_private});
     return true;
   }
   void walk_later(PyObject* object) { by_value_.push_back(object); }
+  // Whether a class by value is found under its own name in the module of a function:
+  // it then travels by that name, though it says that it is elsewhere, if the function
+  // is the innermost one around it.
+  bool has_class_beside_function(const State& state) const;
   // The next function or class; null if there is none. Held by the objects that were
   // met.
   PyObject* next_by_value() {
@@ -65,6 +72,8 @@ bool is_empty_dict(PyObject* dict);
 std::array<Ref, 4> own_names(const State& state, PyFunctionObject* function);
 // Whether code of deferred annotations may give text, which names more than the code.
 bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner);
+// Whether a function says that it wraps another.
+bool is_wrapping(const State& state, PyFunctionObject* function);
 // Whether a closure has the own dict of a class, which travels as that class's.
 bool has_class_dict(const State& state, PyFunctionObject* function);
 
@@ -110,10 +119,13 @@ bool walk_annotations(const State& state, PyObject* object, Visitor& visitor) {
   if (!visitor.object(annotations.get()) || !walk_dict(annotations.get(), visitor)) {
     return false;
   }
+  // Whoever asks for them looks into the function that this one wraps.
+  if (is_wrapping(state, f)) return true;
   const Ref values = Ref::steal(PyDict_Values(annotations.get()));
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values.get()); ++i) {
     PyObject* text = PyList_GET_ITEM(values.get(), i);
-    if (!PyUnicode_CheckExact(text)) continue;
+    if (is_without_text(text)) continue;
+    if (!PyUnicode_CheckExact(text)) return false;
     const Ref code = Ref::share(raw_get(state.annotation_codes.get(), text));
     if (!code) return false;
     if (code.get() == Py_None) continue;
@@ -130,9 +142,8 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
   auto* f = reinterpret_cast<PyFunctionObject*>(object);
   const Ref code = Ref::share(f->func_code);
   const CodeInfo* info = kept_info(state, code.get());
-  if (info == nullptr || !is_empty_dict(f->func_dict) ||
-      type_parameters(object) != nullptr || !visitor.code(code.get()) ||
-      !visitor.name_space(f->func_globals)) {
+  if (info == nullptr || type_parameters(object) != nullptr ||
+      !visitor.code(code.get()) || !visitor.name_space(f->func_globals)) {
     return false;
   }
   for (const Ref& name : own_names(state, f)) {
@@ -154,7 +165,8 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
                                     : !walk_dict(f->func_kwdefaults, visitor)) {
     return false;
   }
-  return walk_annotations(state, object, visitor) &&
+  PyObject* attributes = is_empty_dict(f->func_dict) ? nullptr : f->func_dict;
+  return walk_annotations(state, object, visitor) && visitor.value(attributes, false) &&
          walk_globals(state, f->func_globals, *info, visitor);
 }
 
@@ -180,7 +192,7 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
   Py_ssize_t position = 0;
   PyObject *key, *value;
   while (PyDict_Next(dict.get(), &position, &key, &value)) {
-    if (!visitor.attribute(key, value)) return false;
+    if (!visitor.attribute(object, key, value)) return false;
   }
   return true;
 }
@@ -192,9 +204,11 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
 //   code(code)              of a function
 //   name_space(globals)     the dict of its globals
 //   type(type)              a class by value, whose parts follow
-//   attribute(name, value)  of that class
+//   attribute(type, name, value)  of that class
 //   count(number)           so many cells, bases or pairs follow
 //   object(object)          a cell, or a dict of annotations
+//   own_dict(dict, object)  the dict of an instance, whose items follow
+//   element(value)          of a set
 //   value(value, is_named)  whatever a name means; null where it means nothing
 //
 // False if the visitor or the walk refuses. The walk may run code of others.
@@ -209,7 +223,7 @@ bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
                                               : walk_function(state, object, visitor);
     if (!goes_on) return false;
   }
-  return true;
+  return !visitor.has_class_beside_function(state);
 }
 
 }  // namespace waybill::py

@@ -86,7 +86,7 @@ bool has_hooked_base(const State& state, PyTypeObject* type) {
 bool has_special_attribute(const State& state, PyObject* dict) {
   const Names& names = state.names;
   for (const Ref* name :
-       {&names.slots, &names.annotate_func, &names.annotations_cache, &names.abc_impl,
+       {&names.annotate_func, &names.annotations_cache, &names.abc_impl,
         &names.orig_bases, &names.name, &names.class_, &names.context_data}) {
     if (raw_get(dict, name->get()) != nullptr) return true;
   }
@@ -160,22 +160,27 @@ bool is_given_to_class(const State& state, PyObject* name) {
   return is_given == 1;
 }
 
-bool is_ordinary_class(const State& state, PyObject* type) {
+bool is_slot(PyObject* type, PyObject* value) {
+  return Py_IS_TYPE(value, &PyMemberDescr_Type) &&
+         reinterpret_cast<PyObject*>(PyDescr_TYPE(value)) == type;
+}
+
+bool is_told_by_its_dict(const State& state, PyObject* type) {
   if (!looks_ordinary(state, type)) return false;
   const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(dict.get(), &position, &name, &value)) {
-    if (!may_be_ordinary(name, value)) return false;
+    if (!may_be_ordinary(name, value) && !is_slot(type, value)) return false;
   }
   return true;
 }
 
 Ref ordinary_class_parts(const State& state, PyObject* type) {
   auto* cls = reinterpret_cast<PyTypeObject*>(type);
-  if (!looks_ordinary(state, type)) return {};
-  const Ref dict = type_dict(cls);
   const Names& names = state.names;
+  const Ref dict = type_dict(cls);
+  if (!looks_ordinary(state, type) || raw_get(dict.get(), names.slots.get())) return {};
   // Making a container may run finalizers, and those may change the class.
   const Ref module = Ref::share(raw_get(dict.get(), names.module.get()));
   const Ref doc = Ref::share(raw_get(dict.get(), names.doc.get()));

@@ -14,10 +14,13 @@ namespace waybill::py {
 // can tell, which is no ordinary one.
 Ref ordinary_class_parts(const State& state, PyObject* type);
 
-// Whether there are such parts. It depends on the class and its bases alone, and on
-// what is in their dicts. Cost: a few dict look-ups for each base, and a look at each
-// attribute.
-bool is_ordinary_class(const State& state, PyObject* type);
+// Whether what a class is taken apart into depends on the class and its bases alone,
+// and on what is in their dicts: it is an ordinary one, or one with slots. Cost: a few
+// dict look-ups for each base, and a look at each attribute.
+bool is_told_by_its_dict(const State& state, PyObject* type);
+
+// Whether an attribute is what type() makes of a name in __slots__. It is not sent.
+bool is_slot(PyObject* type, PyObject* value);
 
 // Whether a class has an attribute of this name, a str, from Python and not from its
 // author.

@@ -2,6 +2,7 @@
 
 #include "python/encode/instances.h"
 
+#include "python/discovery/plain_instances.h"
 #include "python/encode/codec.h"
 #include "python/encode/encode_context.h"
 #include "python/encode/kept_table.h"
@@ -10,59 +11,6 @@
 #include "python/runtime/modules.h"
 
 namespace waybill::py {
-
-namespace {
-
-// What makes a class say itself how it is taken apart.
-bool has_own_say(const Names& names, PyObject* dict) {
-  for (const Ref* name : {&names.reduce_ex, &names.reduce, &names.getstate,
-                          &names.getnewargs_ex, &names.getnewargs, &names.class_}) {
-    if (raw_get(dict, name->get()) != nullptr) return true;
-  }
-  // copyreg keeps a list there, empty for such classes; what others put there it takes.
-  PyObject* slots = raw_get(dict, names.slotnames.get());
-  return slots != nullptr && (!PyList_CheckExact(slots) || PyList_GET_SIZE(slots) != 0);
-}
-
-// Whether a type's own classes have a say, or its metaclass, which is asked first.
-bool has_own_say(const Names& names, PyTypeObject* type) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
-    if (base == &PyBaseObject_Type || base == &PyType_Type) continue;
-    const Ref dict = type_dict(base);
-    if (!dict || has_own_say(names, dict.get())) return true;
-  }
-  return false;
-}
-
-bool is_like_type(PyTypeObject* metaclass) {
-  return metaclass->tp_getattro == PyType_Type.tp_getattro &&
-         metaclass->tp_hash == PyType_Type.tp_hash && metaclass->tp_mro != nullptr;
-}
-
-// Whether instances have nothing but a dict and a list of weak references: no slots, no
-// fields of an extension.
-bool has_only_a_dict(PyTypeObject* type) {
-  auto size = static_cast<std::size_t>(PyBaseObject_Type.tp_basicsize);
-  if (type->tp_dictoffset > 0) size += sizeof(PyObject*);
-  if (type->tp_weaklistoffset > 0) size += sizeof(PyObject*);
-  return type->tp_itemsize == 0 && static_cast<std::size_t>(type->tp_basicsize) <= size;
-}
-
-// Whether object.__reduce_ex__ takes the instances apart, as their class and their
-// dict.
-bool is_laid_out_plainly(const Names& names, PyTypeObject* type) {
-  if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || !has_only_a_dict(type) ||
-      type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr) {
-    return false;
-  }
-  PyTypeObject* metaclass = Py_TYPE(type);
-  if (has_own_say(names, type)) return false;
-  return metaclass == &PyType_Type ||
-         (is_like_type(metaclass) && !has_own_say(names, metaclass));
-}
-
-}  // namespace
 
 Ref LastTypes::reducer_of(const State& state, PyObject* object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
@@ -109,6 +57,17 @@ Ref dict_of_ordinary(EncodeContext& context, PyObject* object) {
     return {};
   }
   return dict;
+}
+
+bool has_only_slots(EncodeContext& context, PyObject* object) {
+  const Names& names = context.state.names;
+  PyTypeObject* type = Py_TYPE(object);
+  if (!is_taken_apart_by_layout(context.state, type) ||
+      !is_laid_out_in_slots(names, type) || user_reducer(context, type)) {
+    return false;
+  }
+  const Ref dict = type->tp_dictoffset == 0 ? Ref() : instance_dict(object);
+  return !dict || !has_own_say(names, dict.get());
 }
 
 }  // namespace waybill::py

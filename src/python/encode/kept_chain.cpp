@@ -87,7 +87,9 @@ KeptChain::Meeting KeptChain::meet_first(PyObject* object) {
   const bool is_class = PyType_Check(object);
   if (!is_class && !PyFunction_Check(object)) {
     // The class of such an instance comes next.
-    return dict_of_ordinary(context_, object) ? Meeting::kInside : Meeting::kEnd;
+    const bool is_known =
+        dict_of_ordinary(context_, object) || has_only_slots(context_, object);
+    return is_known ? Meeting::kInside : Meeting::kEnd;
   }
   const std::size_t place = chain_.size();
   if (place == kMaxChain ||
@@ -167,6 +169,7 @@ void KeptChain::take(Link link) {
   wire::Writer& out = context_.out;
   const std::size_t base = out.size();
   for (std::size_t i = 1; i < node.offsets().size(); ++i) {
+    if (node.offsets()[i] == KeptNode::kNowhere) continue;
     objects.note(met_[node.first() + i].key, base + node.offsets()[i]);
   }
   std::size_t done = 0;
@@ -207,6 +210,9 @@ bool KeptChain::lacks_sections() const {
 
 void KeptChain::keep(KeptSections sections) {
   phase_ = Phase::kClosed;
+  // Nothing is written any more. What nobody else has is to count as such.
+  context_.objects.let_go();
+  context_.stack.drop_spare_plans();
   const ImportCollector& imports = context_.imports();
   const bool is_kept =
       imports.can_be_repeated() &&

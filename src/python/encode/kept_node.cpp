@@ -24,15 +24,25 @@ bool KeptNode::set_node(BytesView node, std::size_t base, const Memo& memo,
                         std::span<const MetObject> met,
                         std::span<const WrittenReference> references) {
   if (node.size() > kMaxNode) return false;
+  std::size_t noted = 0;
   for (const MetObject& one : met.subspan(first_)) {
     const MemoEntry* entry = memo.find(one.key);
-    if (entry == nullptr || entry->offset < base || !entry->is_created) return false;
+    const bool is_written = entry != nullptr && entry->offset >= base;
+    noted += is_written;
+    if (one.is_private) {
+      offsets_.push_back(kNowhere);
+      continue;
+    }
+    if (!is_written || !entry->is_created) return false;
     offsets_.push_back(entry->offset - base);
   }
-  if (memo.count_from(base) != offsets_.size()) return false;
+  if (memo.count_from(base) != noted) return false;
   for (const WrittenReference& one : references) {
     const auto found = std::ranges::find(met, one.key, &MetObject::key);
-    if (found == met.end() || one.end - one.begin != kReferenceSize) return false;
+    if (found == met.end() || found->is_private ||
+        one.end - one.begin != kReferenceSize) {
+      return false;
+    }
     const auto number = static_cast<std::size_t>(found - met.begin());
     references_.push_back({one.begin - base, number});
   }

@@ -51,6 +51,8 @@ class WrittenObjects {
   void note(std::uintptr_t key, std::uint64_t offset) {
     places_.memo.insert(key, offset);
   }
+  // After that nothing may be written.
+  void let_go() { held_.clear(); }
   void hold(PyObject* object) { held_.push_back(Ref::share(object)); }
 
   void refer_to(MemoEntry& entry, wire::Writer& out);

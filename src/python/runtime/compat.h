@@ -4,6 +4,7 @@
 // struct that is not part of the stable ABI. No other file asks for a version.
 
 #include <Python.h>
+#include <structmember.h>  // Part of Python.h from 3.12 on.
 
 #include <cstdint>
 #include <cstring>
@@ -188,6 +189,13 @@ inline std::uint32_t type_version(PyTypeObject* type) {
   if (!PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG)) return 0;
 #endif
   return type->tp_version_tag;
+}
+
+// Where instances have the slot that a descriptor is of; 0 if it is of none.
+inline Py_ssize_t place_of_member(PyObject* descriptor) {
+  if (!Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) return 0;
+  const auto* member = reinterpret_cast<PyMemberDescrObject*>(descriptor)->d_member;
+  return member->type == T_OBJECT_EX ? member->offset : 0;
 }
 
 // ---- Integers --------------------------------------------------------------------

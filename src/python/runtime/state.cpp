@@ -98,6 +98,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::annotation_codes, "waybill._annotations", "CODES"},
     {&State::code_of_annotation, "waybill._annotations", "code_of_annotation"},
     {&State::stand_in_for, "waybill._reducers", "stand_in_for"},
+    {&State::reduce_to_name, "waybill._reducers", "reduce_to_name"},
     {&State::reduce_by_type, "waybill._reducers", "reduce_by_type"},
     {&State::reduce_by_members, "waybill._reducers", "reduce_by_members"},
     {&State::with_globals, "waybill._reducers", "with_globals"},

@@ -67,6 +67,7 @@ struct State {
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
   Ref take_global_apart;  // What is found by name in a module that travels by value.
   Ref fresh_global;       // What makes anew what such a module has of a thread's own.
+  Ref reduce_to_name;     // For what is found by name in the module of its class.
   Ref reduce_by_type;     // What tells another class than its own.
   Ref with_globals;       // Answers its first argument.
   Ref stand_in_answer;    // For what an extension of a package by value made.

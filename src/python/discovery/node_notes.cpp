@@ -1,0 +1,216 @@
+// The first look at what a function or class reaches, which takes a note of each thing.
+//
+// Tested by tests/python/cache/test_kept_function_guards.py, test_kept_classes.py and
+// test_kept_objects.py.
+
+#include <utility>
+
+#include "python/discovery/guard_looks.h"
+#include "python/discovery/node_guards.h"
+#include "python/discovery/object_parts.h"
+#include "python/discovery/ordinary_class.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/identity.h"
+#include "python/runtime/leaves.h"
+#include "python/runtime/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+constexpr std::size_t kMaxGuards = 1024;
+constexpr int kMaxDepth = 8;  // Of containers and objects in each other.
+
+}  // namespace
+
+// The first look: takes a note of each thing.
+class NodeGuards::Noting : public ReachVisitor {
+ public:
+  Noting(const State& state, NodeGuards& guards, std::vector<MetObject>& met)
+      : ReachVisitor(met), state_(state), guards_(guards) {}
+
+  bool code(PyObject* code) {
+    guards_.codes_.push_back(Ref::steal(PyWeakref_NewRef(code, nullptr)));
+    return true;
+  }
+
+  bool name_space(PyObject* globals) {
+    const std::uintptr_t key = key_of_namespace(globals);
+    const Names& names = state_.names;
+    PyObject* own_name = raw_get(globals, names.name.get());
+    if (is_seen(key)) return true;
+    PyObject* package = raw_get(globals, names.package.get());
+    if (!is_text_or_none(own_name) || !is_text_or_none(package)) return false;
+    Guard guard{Guard::Kind::kNamespace};
+    guard.number = namespace_bits(state_, globals, own_name);
+    guard.module = Ref::share(own_name);
+    guard.name = Ref::share(package);
+    return add(std::move(guard)) && meet(key, globals);
+  }
+
+  bool type(PyObject* object) {
+    auto* type = reinterpret_cast<PyTypeObject*>(object);
+    Guard guard{Guard::Kind::kType};
+    guard.number = assigned_version(type, state_.names.reduce_ex.get());
+    PyObject* id = home_id(state_, object);
+    if (guard.number == 0 || id == nullptr || !is_told_by_its_dict(state_, object)) {
+      return false;
+    }
+    guard.held = Ref::steal(PyWeakref_NewRef(object, nullptr));
+    guard.name = Ref::share(id);
+    return add(std::move(guard));
+  }
+
+  bool attribute(PyObject* type, PyObject* name, PyObject* value) {
+    const Ref held = Ref::share(value);
+    if (is_given_to_class(state_, name) || is_slot(type, value))
+      return add({Guard::Kind::kGiven});
+    return this->value(name, false) && this->value(value, false);
+  }
+
+  bool count(std::size_t count) {
+    Guard guard{Guard::Kind::kCount};
+    guard.number = static_cast<std::uint32_t>(count);
+    return add(std::move(guard));
+  }
+
+  bool object(PyObject* object) {
+    return is_seen(key_of(object)) ||
+           (add({Guard::Kind::kObject}) && meet(key_of(object), object));
+  }
+
+  bool own_dict(PyObject* dict, PyObject* object) {
+    return meet(key_of(dict), object, true);
+  }
+
+  // Elements are sorted by what they are written as, which is known of constants.
+  bool element(PyObject* value) {
+    if (!is_constant(value) || is_long_leaf(value)) return false;
+    return constant(value);
+  }
+
+  bool value(PyObject* value, bool is_named, int depth = 0) {
+    if (value == nullptr) return add({Guard::Kind::kAbsent});
+    const Ref held = Ref::share(value);  // Metaclasses may run code.
+    if (is_constant(value)) return constant(value);
+    if (PyModule_Check(value)) return is_named && module(value);
+    if (is_seen(key_of(value))) return true;
+    if (is_guarded_container(value)) return container(value, depth);
+    if (is_reduced_by_user(state_, value)) return false;
+    if (depth == kMaxDepth) return false;
+    if (Ref arguments = arguments_of(state_, value)) {
+      return made_of(value, arguments.get(), depth);
+    }
+    if (GlobalName place = place_in_module(state_, value); place.module) {
+      return placed(value, place);
+    }
+    if (GlobalName place = find_by_own_name(state_, value); place.module) {
+      return global(value, place);
+    }
+    if (!PyFunction_Check(value) && !PyType_CheckExact(value)) {
+      return members(value, depth);
+    }
+    walk_later(value);
+    return add({Guard::Kind::kByValue}) && meet(key_of(value), value);
+  }
+
+ private:
+  bool add(Guard guard) {
+    if (guards_.guards_.size() == kMaxGuards) return false;
+    guards_.guards_.push_back(std::move(guard));
+    return true;
+  }
+
+  bool is_seen(std::uintptr_t key) {
+    const std::uint32_t number = number_of(key);
+    if (number == kNoIndex) return false;
+    Guard guard{Guard::Kind::kSeen};
+    guard.number = number;
+    return add(std::move(guard));
+  }
+
+  bool constant(PyObject* value) {
+    const bool is_shared = is_long_leaf(value);
+    if (is_shared && is_seen(key_of(value))) return true;
+    Guard guard{Guard::Kind::kConstant};
+    guard.is_shared = is_shared;
+    guard.held = Ref::share(value);
+    return add(std::move(guard)) && (!is_shared || meet(key_of(value), value));
+  }
+
+  bool module(PyObject* value) {
+    PyObject* name = importable_name(state_, value);
+    if (name == nullptr || !PyUnicode_CheckExact(name)) return false;
+    Guard guard{Guard::Kind::kModule};
+    guard.module = Ref::share(name);
+    return add(std::move(guard));
+  }
+
+  bool container(PyObject* value, int depth) {
+    const Py_ssize_t count = count_of(value);
+    if (depth == kMaxDepth || count > static_cast<Py_ssize_t>(kMaxGuards)) return false;
+    Guard guard{Guard::Kind::kContainer};
+    guard.number = static_cast<std::uint32_t>(count);
+    guard.held = Ref::share(reinterpret_cast<PyObject*>(Py_TYPE(value)));
+    return add(std::move(guard)) && meet(key_of(value), value) &&
+           walk_items(value, *this, depth + 1);
+  }
+
+  bool made_of(PyObject* value, PyObject* arguments, int depth) {
+    Guard guard{Guard::Kind::kArguments};
+    guard.held = Ref::share(reinterpret_cast<PyObject*>(Py_TYPE(value)));
+    return add(std::move(guard)) && meet(key_of(value), value) &&
+           walk_arguments(value, arguments, *this, depth + 1);
+  }
+
+  bool members(PyObject* value, int depth) {
+    PyTypeObject* type = Py_TYPE(value);
+    if (!travels_as_members(state_, value)) return false;
+    Guard guard{Guard::Kind::kMembers};
+    guard.number = assigned_version(type, state_.names.reduce_ex.get());
+    if (guard.number == 0) return false;
+    guard.held =
+        Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(type), nullptr));
+    if (PyObject* names = slot_names(state_.names, type)) {
+      guard.name = Ref::steal(PyList_AsTuple(names));
+    }
+    return add(std::move(guard)) && meet(key_of(value), value) &&
+           walk_members(state_, value, *this, depth + 1);
+  }
+
+  bool placed(PyObject* value, const GlobalName& place) {
+    Guard guard{Guard::Kind::kPlaced};
+    guard.module = Ref::share(module_name(state_, place));
+    guard.name = place.path;
+    return add(std::move(guard)) && meet(key_of(value), value);
+  }
+
+  bool global(PyObject* value, const GlobalName& place) {
+    PyObject* module = module_name(state_, place.module.get());
+    PyObject* path = place.path.get();
+    // What a module holds deeper down is not looked for.
+    if (module == nullptr || !PyUnicode_CheckExact(module) ||
+        !PyUnicode_CheckExact(path) ||
+        PyUnicode_FindChar(path, '.', 0, PyUnicode_GET_LENGTH(path), 1) >= 0) {
+      return false;
+    }
+    Guard guard{Guard::Kind::kGlobal};
+    guard.held = Ref::steal(PyWeakref_NewRef(value, nullptr));
+    guard.module = Ref::share(module);
+    guard.name = place.path;
+    return add(std::move(guard)) && meet(key_of(value), value);
+  }
+
+  const State& state_;
+  NodeGuards& guards_;
+};
+
+std::unique_ptr<NodeGuards> NodeGuards::note(const State& state, PyObject* root,
+                                             std::vector<MetObject>& met) {
+  auto guards = std::make_unique<NodeGuards>();
+  guards->generation_ = state.cache_generation;
+  Noting noting(state, *guards, met);
+  return walk_reach(state, root, noting) ? std::move(guards) : nullptr;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,98 @@
+#pragma once
+
+// Objects that are no functions, classes, modules or containers, and that guards
+// compare by what they are made of.
+
+#include <Python.h>
+
+#include "python/discovery/plain_instances.h"
+#include "python/discovery/wrappers.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/modules.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+
+namespace waybill::py {
+
+// The arguments for which the type of an object makes an equal one, if that is how it
+// travels: a property and the like, a mapping proxy, or list[int]. Else null.
+Ref arguments_of(const State& state, PyObject* object);
+
+// Whether an object travels as class, dict and slots, by what its class, its dict and
+// copyreg's list say.
+bool travels_as_members(const State& state, PyObject* object);
+
+// The dict of such an object, null if it has none. False if it is no plain one, says
+// itself how the object travels, or if somebody else has it, who may send it too.
+bool find_own_dict(const State& state, PyObject* object, Ref& dict);
+
+// Where an object is found that travels as a name in the module of its class, such as
+// the sentinels of dataclasses; null parts if it is none of these.
+GlobalName place_in_module(const State& state, PyObject* object);
+
+// Whether an annotation has no text in it that names anything, and is none itself.
+bool is_without_text(PyObject* annotation, int depth = 0);
+
+// How many items a container has, or pairs.
+Py_ssize_t count_of(PyObject* container);
+
+// Shows a visitor what is in a container. That may run code, which may change it.
+template <typename Visitor>
+bool walk_items(PyObject* container, Visitor& visitor, int depth) {
+  if (PyDict_CheckExact(container)) {
+    Py_ssize_t position = 0;
+    PyObject *key, *value;
+    while (PyDict_Next(container, &position, &key, &value)) {
+      const Ref held = Ref::share(value);
+      if (!visitor.value(key, false, depth) || !visitor.value(value, false, depth)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  if (PyAnySet_CheckExact(container)) {
+    if (PySet_GET_SIZE(container) == 0) return true;
+    const Ref items = Ref::steal(PyObject_GetIter(container));
+    while (const Ref item = Ref::steal_or_null(PyIter_Next(items.get()))) {
+      if (!visitor.element(item.get())) return false;
+    }
+    check(PyErr_Occurred() ? -1 : 0);
+    return true;
+  }
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(container); ++i) {
+    if (!visitor.value(PySequence_Fast_GET_ITEM(container, i), false, depth)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <typename Visitor>
+bool walk_arguments(PyObject* object, PyObject* arguments, Visitor& visitor,
+                    int depth) {
+  if (!visitor.value(reinterpret_cast<PyObject*>(Py_TYPE(object)), false, depth)) {
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i) {
+    if (!visitor.value(PyTuple_GET_ITEM(arguments, i), false, depth)) return false;
+  }
+  return true;
+}
+
+template <typename Visitor>
+bool walk_members(const State& state, PyObject* object, Visitor& visitor, int depth) {
+  PyTypeObject* type = Py_TYPE(object);
+  const Ref name = Ref::steal(PyType_GetName(type));
+  if (!visitor.value(reinterpret_cast<PyObject*>(type), false, depth) ||
+      !visitor.value(name.get(), false, depth)) {
+    return false;
+  }
+  const auto slot = [&](PyObject* value) { return visitor.value(value, false, depth); };
+  Ref dict;
+  if (!visit_slots(object, slot) || !find_own_dict(state, object, dict)) return false;
+  if (!dict) return visitor.count(0);
+  return visitor.count(static_cast<std::size_t>(PyDict_GET_SIZE(dict.get()))) &&
+         visitor.own_dict(dict.get(), object) && walk_items(dict.get(), visitor, depth);
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,48 @@
+#pragma once
+
+// Instances that object.__reduce_ex__ takes apart and nobody else: it tells their
+// class, their dict and their slots, and runs no code of others for that.
+
+#include <Python.h>
+
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+
+namespace waybill::py {
+
+// What makes a class say itself how its instances are taken apart, or an instance in
+// whose dict it is.
+bool has_own_say(const Names& names, PyObject* dict);
+
+// Whether object.__reduce_ex__ takes the instances apart, as their class and their
+// dict.
+bool is_laid_out_plainly(const Names& names, PyTypeObject* type);
+
+// Whether it takes them apart as their class, their dict if they have one, and the
+// slots that copyreg's list of the class names, which are all that they have besides.
+// That it does so, what the list names and where the slots are does not change unless
+// the version of the class does; but the list is one that a program can change.
+bool is_laid_out_in_slots(const Names& names, PyTypeObject* type);
+
+// copyreg's list of the slots of a class; borrowed, null if it has none yet.
+PyObject* slot_names(const Names& names, PyTypeObject* type);
+
+// Whether nothing but copyreg's table has a say in how such instances are taken apart:
+// neither a reducer of ours, nor what their class sets or makes.
+bool is_taken_apart_by_layout(const State& state, PyTypeObject* type);
+
+// Calls `visit` with each slot of an instance of a class that is laid out so, null if
+// it is empty, for as long as that answers true.
+template <typename Visit>
+bool visit_slots(PyObject* object, Visit visit) {
+  PyTypeObject* type = Py_TYPE(object);
+  auto* bytes = reinterpret_cast<char*>(object);
+  for (Py_ssize_t at = PyBaseObject_Type.tp_basicsize; at < type->tp_basicsize;
+       at += static_cast<Py_ssize_t>(sizeof(PyObject*))) {
+    if (at == type->tp_dictoffset || at == type->tp_weaklistoffset) continue;
+    if (!visit(*reinterpret_cast<PyObject**>(bytes + at))) return false;
+  }
+  return true;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,164 @@
+"""The encode cache: classes that hold objects, as dataclasses do.
+
+What caches that are off give is what counts.
+"""
+
+import copyreg
+import dataclasses
+import gc
+import sys
+import weakref
+
+import pytest
+import waybill
+from kept_classes import demand_same_after
+from kept_nodes import dumps_without_caches, is_taken
+from kept_objects import CHANGES, KEPT, run, world
+
+#: What is sent of the classes, or of what reaches them.
+PLACES = {
+    "a dataclass": lambda w: w["Item"],
+    "its instance": lambda w: w["Item"](3),
+    "a frozen instance": lambda w: w["Point"](3),
+    "a class that holds objects": lambda w: w["Holder"],
+    "its instance, then an object": lambda w: [w["Holder"](), w["Holder"].conf],
+    "what is in an object, then its class": lambda w: [
+        getattr(w["Holder"].conf, "parts", None),
+        w["Holder"](),
+    ],
+    "before the dict of an object": lambda w: [w["Holder"], vars(w["Holder"].conf)],
+    "a task with instances": lambda w: (w["use"], (w["Item"](), w["Point"]()), {}),
+    "before a field": lambda w: [
+        w["Item"],
+        vars(w["Item"])["__dataclass_fields__"]["rest"],
+    ],
+    "a class with slots": lambda w: w["Wide"],
+    "its instances": lambda w: [w["Wide"](), w["Wide"](), w["Named"](), w["Pair"]()],
+    "a task with slots": lambda w: (w["use"], (w["Pair"](), w["Wide"]()), {}),
+    "before a sentinel": lambda w: [w["Point"], dataclasses.MISSING],
+}
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whatever_a_held_object_depends_on_shows_at_once(change, place):
+    w = world()
+    assert all(is_taken(w[name]) for name in KEPT)
+
+    demand_same_after(change, place, w)
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_objects_in_classes_that_went_as_kept_arrive(place):
+    w = world()
+    for _ in range(5):
+        data = waybill.dumps(place(w))
+
+    assert data == dumps_without_caches(place(w))
+    assert isinstance(waybill.loads(data), type(place(w)))
+
+
+#: What a program can do to dataclasses itself. Each is undone by the second.
+CHANGES_OF_DATACLASSES = {
+    "a name of a sentinel that comes first": (
+        "m = vars(dataclasses)['MISSING']; dataclasses.LAST = m;"
+        "del dataclasses.MISSING; dataclasses.MISSING = m",
+        "del dataclasses.LAST",
+    ),
+    "a sentinel that is another": (
+        "old = dataclasses.MISSING; dataclasses.MISSING = type(old)()",
+        "dataclasses.MISSING = old",
+    ),
+    "a module that a sentinel is said to be of": (
+        "dataclasses._FIELD.__module__ = 'elsewhere'",
+        "del dataclasses._FIELD.__module__",
+    ),
+    "a say of fields": (
+        "dataclasses.Field.__getstate__ = lambda self: 1",
+        "del dataclasses.Field.__getstate__",
+    ),
+    "names of the slots of fields": (
+        "dataclasses.Field.__slotnames__.reverse()",
+        "dataclasses.Field.__slotnames__.reverse()",
+    ),
+    "the class of fields": (
+        "old = dataclasses.Field; dataclasses.Field = int",
+        "dataclasses.Field = old",
+    ),
+}
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="dataclasses are not kept")
+@pytest.mark.parametrize("change", CHANGES_OF_DATACLASSES)
+def test_a_change_of_dataclasses_shows_at_once(change):
+    w = world()
+    assert is_taken(w["Item"])
+    there, back = CHANGES_OF_DATACLASSES[change]
+
+    try:
+        demand_same_after(run(there), lambda w: w["Item"], w)
+    finally:
+        exec(back, w)
+    assert waybill.dumps(w["Item"]) == dumps_without_caches(w["Item"])
+
+
+@pytest.mark.parametrize("name", ["Conf", "Pair", "Wide"])
+def test_a_reducer_for_held_objects_shows_at_once(name):
+    w = world()
+    assert is_taken(w["Holder"])
+
+    copyreg.pickle(w[name], lambda self: (int, (7,)))
+    try:
+        assert waybill.dumps(w["Holder"]) == dumps_without_caches(w["Holder"])
+    finally:
+        del copyreg.dispatch_table[w[name]]
+    assert waybill.dumps(w["Holder"]) == dumps_without_caches(w["Holder"])
+
+
+def test_held_objects_are_not_kept_alive():
+    w = world()
+    assert all(is_taken(w[name]) for name in KEPT)
+    names = ("Item", "Point", "Holder", "Conf", "Pair", "factory")
+    watched = [weakref.ref(w[name]) for name in names]
+    watched.append(weakref.ref(w["Holder"].conf))
+
+    w.clear()
+    gc.collect()
+
+    assert not any(reference() for reference in watched)
+
+
+def test_no_references_are_lost_or_left_where_objects_are_compared():
+    w = world()
+    for place in PLACES.values():
+        for _ in range(4):
+            waybill.dumps(place(w))
+    fields = vars(w["Item"])["__dataclass_fields__"]
+    watched = [w["Conf"], w["Holder"].conf, w["Holder"].wide, fields, fields["made"]]
+    watched += [fields["made"].metadata, fields["made"].type, dataclasses._FIELD]
+    before = [sys.getrefcount(obj) for obj in watched]
+
+    for _ in range(50):
+        waybill.dumps([w["Item"](), w["Holder"]()])
+
+    assert [sys.getrefcount(obj) for obj in watched] == before
+
+
+def test_objects_in_each_other_without_end_are_sent_as_ever():
+    w = world()
+    deep = w["Conf"]()
+    for _ in range(100):
+        outer = w["Conf"]()
+        outer.inner, deep = deep, outer
+    w["Holder"].conf = deep
+
+    for _ in range(4):
+        assert waybill.dumps(w["Holder"]) == dumps_without_caches(w["Holder"])
+
+
+def test_a_class_of_more_fields_than_are_compared_is_sent_as_ever():
+    scope = [(f"field_{number}", int, number) for number in range(200)]
+    made = dataclasses.make_dataclass("Made", scope)
+
+    for _ in range(4):
+        assert waybill.dumps(made(1)) == dumps_without_caches(made(1))
