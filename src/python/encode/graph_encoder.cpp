@@ -109,7 +109,7 @@ bool GraphEncoder::content(PyObject* object) {
   }
   if (PyModule_Check(object)) {
     if (!kept_.is_closed()) meet_kept(object);
-    if (write_module(context_, object)) return false;
+    if (write_module(context_, object)) return true;  // A chain may have ended here.
     context_.needs.need_whole(object);
     return own_module(object);
   }

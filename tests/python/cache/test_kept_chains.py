@@ -111,6 +111,18 @@ def dumps_once_without_caches(obj):
     return data
 
 
+@pytest.mark.parametrize("other", [gc, decimal.Decimal, len, decimal.Decimal(2)])
+def test_what_follows_in_the_dict_of_an_instance_is_written_once(other):
+    w = world()
+    assert is_taken(w["Plain"]())
+
+    obj = w["Plain"]()
+    obj.first, obj.other, obj.more, obj.last = 1, other, {"in": other, "it": 2}, 3
+
+    assert waybill.dumps(obj) == dumps_once_without_caches(obj)
+    assert vars(waybill.loads(waybill.dumps(obj))) == vars(obj)
+
+
 def test_a_chain_has_no_more_links_than_are_kept():
     chain = links(20)
 
