@@ -155,9 +155,8 @@ class NodeGuards::Comparing : public ReachVisitor {
         return is_of_type(*guard, value) &&
                static_cast<std::size_t>(count_of(value)) == guard->number &&
                meet_new(value) && walk_items(value, *this, depth + 1);
-      case Guard::Kind::kArguments:
-        return is_of_type(*guard, value) && !is_reduced_by_user(state_, value) &&
-               meet_new(value) && arguments(value, depth + 1);
+      case Guard::Kind::kCall:
+        return call(*guard, value, depth + 1);
       case Guard::Kind::kMembers:
         return members(*guard, value, depth + 1);
       case Guard::Kind::kPlaced:
@@ -192,9 +191,13 @@ class NodeGuards::Comparing : public ReachVisitor {
     return reinterpret_cast<PyObject*>(Py_TYPE(value)) == guard.held.get();
   }
 
-  bool arguments(PyObject* value, int depth) {
-    const Ref arguments = arguments_of(state_, value);
-    return arguments && walk_arguments(value, arguments.get(), *this, depth);
+  bool call(const Guard& guard, PyObject* value, int depth) {
+    if (!meet_new(value)) return false;
+    const Told told = told_of(state_, value);
+    return told.call &&
+           static_cast<std::size_t>(PyTuple_GET_SIZE(told.call.get())) ==
+               guard.number &&
+           walk_call(told.call.get(), *this, depth);
   }
 
   bool members(const Guard& guard, PyObject* value, int depth) {
@@ -208,8 +211,8 @@ class NodeGuards::Comparing : public ReachVisitor {
   }
 
   bool placed(const Guard& guard, PyObject* value) {
-    if (!meet_new(value) || is_reduced_by_user(state_, value)) return false;
-    const GlobalName place = place_in_module(state_, value);
+    if (!meet_new(value)) return false;
+    const GlobalName place = told_of(state_, value).place;
     return place.module && is_same_text(place.path.get(), guard.name.get()) &&
            is_same_text(module_name(state_, place), guard.module.get());
   }

@@ -50,7 +50,7 @@ class NodeGuards {
       kConstant,   // Text, a number or a singleton.
       kSeen,       // An object that came before: its number.
       kContainer,  // A tuple, list, dict or set of so many items, whose guards follow.
-      kArguments,  // What its type makes of arguments, whose guards follow.
+      kCall,       // What a call makes, of so many parts, whose guards follow.
       kMembers,    // An instance whose class, slots and items of its dict follow.
       kPlaced,     // An object that travels as a name in the module of its class.
       kCount,      // So many cells, bases, or names of a dict.
@@ -64,10 +64,10 @@ class NodeGuards {
     };
     Kind kind = Kind::kAbsent;
     bool is_shared = false;    // kConstant: it is long enough to be referred to.
-    std::uint32_t number = 0;  // kSeen, kContainer, kCount; kNamespace: its bits;
-                               // kType, kMembers: the version of the class.
+    std::uint32_t number = 0;  // kSeen, kContainer, kCall, kCount; kNamespace: its
+                               // bits; kType, kMembers: the version of the class.
     // kConstant: itself. kGlobal, kType: a weak reference; kMembers: one to the class.
-    // kContainer, kArguments: the type.
+    // kContainer: the type.
     Ref held{};
     // Of a module or global; kNamespace: __name__ and __package__; kType: the id;
     // kMembers: copyreg's names of the slots.

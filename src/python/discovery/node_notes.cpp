@@ -96,14 +96,11 @@ class NodeGuards::Noting : public ReachVisitor {
     if (PyModule_Check(value)) return is_named && module(value);
     if (is_seen(key_of(value))) return true;
     if (is_guarded_container(value)) return container(value, depth);
-    if (is_reduced_by_user(state_, value)) return false;
     if (depth == kMaxDepth) return false;
-    if (Ref arguments = arguments_of(state_, value)) {
-      return made_of(value, arguments.get(), depth);
-    }
-    if (GlobalName place = place_in_module(state_, value); place.module) {
-      return placed(value, place);
-    }
+    const Told told = told_of(state_, value);
+    if (told.call) return made_by(value, told.call.get(), depth);
+    if (told.place.module) return placed(value, told.place);
+    if (is_reduced_by_user(state_, value)) return false;
     if (GlobalName place = find_by_own_name(state_, value); place.module) {
       return global(value, place);
     }
@@ -156,11 +153,11 @@ class NodeGuards::Noting : public ReachVisitor {
            walk_items(value, *this, depth + 1);
   }
 
-  bool made_of(PyObject* value, PyObject* arguments, int depth) {
-    Guard guard{Guard::Kind::kArguments};
-    guard.held = Ref::share(reinterpret_cast<PyObject*>(Py_TYPE(value)));
+  bool made_by(PyObject* value, PyObject* call, int depth) {
+    Guard guard{Guard::Kind::kCall};
+    guard.number = static_cast<std::uint32_t>(PyTuple_GET_SIZE(call));
     return add(std::move(guard)) && meet(key_of(value), value) &&
-           walk_arguments(value, arguments, *this, depth + 1);
+           walk_call(call, *this, depth + 1);
   }
 
   bool members(PyObject* value, int depth) {

@@ -2,6 +2,13 @@
 
 #include "python/discovery/object_parts.h"
 
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <string_view>
+
+#include "python/discovery/guard_looks.h"
+#include "python/discovery/node_reach.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
 
@@ -22,29 +29,147 @@ PyObject* mapping_of(PyObject* proxy) {
   return mapping;
 }
 
-// Null if the alias is unpacked, as in `*tuple[int]`: it travels in another way.
-Ref arguments_of_alias(PyObject* alias) {
-  // Not by getattr, which would ask the class that it is of.
-  const auto part = [&](const char* text) {
-    const Ref name = Ref::steal(PyUnicode_InternFromString(text));
-    return Ref::steal(PyObject_GenericGetAttr(alias, name.get()));
-  };
-  if (part("__unpacked__").get() != Py_False) return {};
-  return Ref::steal(PyTuple_Pack(2, part("__origin__").get(), part("__args__").get()));
+Ref own_attribute(PyObject* object, const char* text) {
+  // Not by getattr, which may ask the class that an alias is of.
+  const Ref name = Ref::steal(PyUnicode_InternFromString(text));
+  Ref found = Ref::steal_or_null(PyObject_GenericGetAttr(object, name.get()));
+  if (!found) forgive(PyExc_AttributeError);
+  return found;
 }
 
-}  // namespace
+Ref call_of(PyObject* callable, std::initializer_list<PyObject*> arguments) {
+  Ref call = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(arguments.size()) + 1));
+  PyTuple_SET_ITEM(call.get(), 0, Ref::share(callable).release());
+  Py_ssize_t at = 0;
+  for (PyObject* argument : arguments) {
+    PyTuple_SET_ITEM(call.get(), ++at, Ref::share(argument).release());
+  }
+  return call;
+}
 
-Ref arguments_of(const State& state, PyObject* object) {
-  if (is_wrapper(object)) return parts_of_wrapper(state, object);
+// Of what C makes and only one type has. Null if it is none of these, or travels in
+// another way, as an alias that is unpacked does: `*tuple[int]`.
+Ref call_of_builtin(const State& state, PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  if (is_wrapper(object)) {
+    const Ref parts = parts_of_wrapper(state, object);
+    const Ref first = call_of(type, {});
+    return Ref::steal(PySequence_Concat(first.get(), parts.get()));
+  }
   if (Py_IS_TYPE(object, &PyDictProxy_Type)) {
     PyObject* mapping = mapping_of(object);
-    // That of a class is its vars(); what a mapping of another kind says is unknown.
+    // What a mapping of another kind says is unknown.
     if (mapping == nullptr || !PyDict_CheckExact(mapping)) return {};
-    return Ref::steal(PyTuple_Pack(1, mapping));
+    return call_of(type, {mapping});
   }
-  if (Py_IS_TYPE(object, &Py_GenericAliasType)) return arguments_of_alias(object);
+  if (own_attribute(object, "__unpacked__").get() != Py_False) return {};
+  const Ref origin = own_attribute(object, "__origin__");
+  const Ref arguments = own_attribute(object, "__args__");
+  return origin && arguments ? call_of(type, {origin.get(), arguments.get()}) : Ref();
+}
+
+bool is_made_in_c(PyObject* object) {
+  return is_wrapper(object) || Py_IS_TYPE(object, &PyDictProxy_Type) ||
+         Py_IS_TYPE(object, &Py_GenericAliasType);
+}
+
+// `int | None`, which copyreg takes apart.
+bool is_union(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  const std::string_view name = type->tp_name;
+  return !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) &&
+         (name == "types.UnionType" || name == "typing.Union");
+}
+
+// Whether it is of one of the types by which typing makes types of types.
+bool is_of_typing(const State& state, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return false;
+  constexpr std::string_view kTypes[] = {
+      "_GenericAlias",        "_UnionGenericAlias",     "_SpecialForm",
+      "_SpecialGenericAlias", "_TypedCacheSpecialForm", "_TupleType"};
+  return std::ranges::find(kTypes, std::string_view(type->tp_name)) !=
+             std::end(kTypes) &&
+         is_same_text(raw_get(type_dict(type).get(), state.names.module.get()),
+                      state.names.typing.get());
+}
+
+// What a reducer answers; null if it fails: whoever encodes the object gets the error.
+Ref asked(PyObject* reducer, PyObject* object) {
+  Ref answer = Ref::steal_or_null(PyObject_CallOneArg(reducer, object));
+  if (!answer) forgive(PyExc_Exception);
+  return answer;
+}
+
+// What a reducer answers for such an object, as the encoder would ask for it; null if
+// that is none of waybill, copyreg or typing.
+Ref answer_of_typing(const State& state, PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  Ref reducer = Ref::share(raw_get(state.dispatch_table.get(), type));
+  if (is_union(object)) {
+    if (!reducer || !find_by_own_name(state, reducer.get()).module) return {};
+    return asked(reducer.get(), object);
+  }
+  if (reducer || !is_of_typing(state, object)) return {};
+  const Ref name = Ref::steal(PyType_GetName(Py_TYPE(object)));
+  if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
+    reducer = Ref::share(raw_get(row, state.names.typing.get()));
+  }
+  if (reducer) return asked(reducer.get(), object);
+  // Whose __reduce_ex__ is that of object, which asks for this.
+  const Ref own = attribute_or_null(reinterpret_cast<PyObject*>(Py_TYPE(object)),
+                                    state.names.reduce);
+  return own ? asked(own.get(), object) : Ref();
+}
+
+Told told_of_typing(const State& state, PyObject* object) {
+  const Ref answer = answer_of_typing(state, object);
+  if (!answer) return {};
+  if (PyUnicode_CheckExact(answer.get())) {
+    const Ref module = attribute_or_null(object, state.names.module);
+    if (!module) return {};
+    return {{}, find_global(state, object, module.get(), answer.get())};
+  }
+  if (!PyTuple_CheckExact(answer.get()) || PyTuple_GET_SIZE(answer.get()) != 2 ||
+      !PyTuple_CheckExact(PyTuple_GET_ITEM(answer.get(), 1))) {
+    return {};
+  }
+  const Ref first = call_of(PyTuple_GET_ITEM(answer.get(), 0), {});
+  return {Ref::steal(PySequence_Concat(first.get(), PyTuple_GET_ITEM(answer.get(), 1))),
+          {}};
+}
+
+// Of a sentinel of dataclasses.
+GlobalName place_in_module(const State& state, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  const Ref type_name = Ref::steal(PyType_GetName(type));
+  PyObject* row = raw_get(state.named_reducers.get(), type_name.get());
+  if (row == nullptr) return {};
+  const Ref home = Ref::share(raw_get(type_dict(type).get(), state.names.module.get()));
+  if (!home || !PyUnicode_CheckExact(home.get()) ||
+      raw_get(row, home.get()) != state.reduce_to_name.get()) {
+    return {};
+  }
+  const Ref own = instance_dict(object);
+  if (own && raw_get(own.get(), state.names.module.get()) != nullptr) return {};
+  PyObject* module = find_module(state, home.get());
+  if (module == nullptr) return {};
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(PyModule_GetDict(module), &position, &name, &value)) {
+    if (value == object) return find_global(state, object, home.get(), name);
+  }
   return {};
+}
+}  // namespace
+
+Told told_of(const State& state, PyObject* object) {
+  if (is_union(object) || is_of_typing(state, object)) {
+    return told_of_typing(state, object);
+  }
+  if (is_reduced_by_user(state, object)) return {};
+  if (is_made_in_c(object)) return {call_of_builtin(state, object), {}};
+  return {{}, place_in_module(state, object)};
 }
 
 Py_ssize_t count_of(PyObject* container) {
@@ -68,35 +193,19 @@ bool find_own_dict(const State& state, PyObject* object, Ref& dict) {
                    !has_own_say(state.names, dict.get()));
 }
 
-GlobalName place_in_module(const State& state, PyObject* object) {
-  PyTypeObject* type = Py_TYPE(object);
-  const Ref type_name = Ref::steal(PyType_GetName(type));
-  PyObject* row = raw_get(state.named_reducers.get(), type_name.get());
-  if (row == nullptr) return {};
-  const Ref home = Ref::share(raw_get(type_dict(type).get(), state.names.module.get()));
-  if (!home || !PyUnicode_CheckExact(home.get()) ||
-      raw_get(row, home.get()) != state.reduce_to_name.get()) {
-    return {};
-  }
-  const Ref own = instance_dict(object);
-  if (own && raw_get(own.get(), state.names.module.get()) != nullptr) return {};
-  PyObject* module = find_module(state, home.get());
-  if (module == nullptr) return {};
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(PyModule_GetDict(module), &position, &name, &value)) {
-    if (value == object) return find_global(state, object, home.get(), name);
-  }
-  return {};
-}
-
 bool is_without_text(PyObject* annotation, int depth) {
   if (PyUnicode_Check(annotation) || depth == kMaxTypeDepth) return false;
-  if (PyType_Check(annotation) || is_simple(annotation)) return true;
-  if (!Py_IS_TYPE(annotation, &Py_GenericAliasType)) return false;
-  const Ref arguments = arguments_of_alias(annotation);
-  if (!arguments) return false;
-  PyObject* inner = PyTuple_GET_ITEM(arguments.get(), 1);
+  if (PyType_Check(annotation) || is_simple(annotation) || annotation == Py_Ellipsis) {
+    return true;
+  }
+  const std::string_view type = Py_TYPE(annotation)->tp_name;
+  if (!Py_IS_TYPE(annotation, &Py_GenericAliasType) && !is_union(annotation) &&
+      type != "_GenericAlias" && type != "_UnionGenericAlias") {
+    return false;
+  }
+  const Ref arguments = own_attribute(annotation, "__args__");
+  if (!arguments || !PyTuple_CheckExact(arguments.get())) return false;
+  PyObject* inner = arguments.get();
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(inner); ++i) {
     if (!is_without_text(PyTuple_GET_ITEM(inner, i), depth + 1)) return false;
   }

@@ -14,9 +14,15 @@
 
 namespace waybill::py {
 
-// The arguments for which the type of an object makes an equal one, if that is how it
-// travels: a property and the like, a mapping proxy, or list[int]. Else null.
-Ref arguments_of(const State& state, PyObject* object);
+// How an object travels that is made by a call, or found by name: a property and the
+// like, a mapping proxy, list[int] or what typing has, a sentinel of dataclasses. Null
+// parts for all else.
+struct Told {
+  Ref call;          // A tuple: what is called, and with what.
+  GlobalName place;  // In the module of its class.
+};
+// Types of typing are asked each time; to take them apart has no effect on anything.
+Told told_of(const State& state, PyObject* object);
 
 // Whether an object travels as class, dict and slots, by what its class, its dict and
 // copyreg's list say.
@@ -25,10 +31,6 @@ bool travels_as_members(const State& state, PyObject* object);
 // The dict of such an object, null if it has none. False if it is no plain one, says
 // itself how the object travels, or if somebody else has it, who may send it too.
 bool find_own_dict(const State& state, PyObject* object, Ref& dict);
-
-// Where an object is found that travels as a name in the module of its class, such as
-// the sentinels of dataclasses; null parts if it is none of these.
-GlobalName place_in_module(const State& state, PyObject* object);
 
 // Whether an annotation has no text in it that names anything, and is none itself.
 bool is_without_text(PyObject* annotation, int depth = 0);
@@ -68,13 +70,9 @@ bool walk_items(PyObject* container, Visitor& visitor, int depth) {
 }
 
 template <typename Visitor>
-bool walk_arguments(PyObject* object, PyObject* arguments, Visitor& visitor,
-                    int depth) {
-  if (!visitor.value(reinterpret_cast<PyObject*>(Py_TYPE(object)), false, depth)) {
-    return false;
-  }
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i) {
-    if (!visitor.value(PyTuple_GET_ITEM(arguments, i), false, depth)) return false;
+bool walk_call(PyObject* call, Visitor& visitor, int depth) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call); ++i) {
+    if (!visitor.value(PyTuple_GET_ITEM(call, i), false, depth)) return false;
   }
   return true;
 }

@@ -2,9 +2,12 @@
 
 import sys
 
+import waybill
+
 WORLD = """
 import collections, dataclasses, functools, math, types
 from dataclasses import dataclass, field
+from typing import Dict, List, Optional, Union
 
 SCALE = 3
 
@@ -53,6 +56,18 @@ class Point:
     x: int = 1
     def norm(self): return math.floor(self.x)
 
+class Mate:  # typing remembers it.
+    pass
+
+@dataclass
+class Typed:
+    one: Optional[int] = None
+    two: int | None = None
+    more: List[Mate] = ()
+    most: Dict[str, Union[int, Mate]] = ()
+    all: list[Optional[int]] = ()
+    def get(self, one: Optional[int], two: dict[str, int | None]) -> "Conf": pass
+
 class Holder:
     conf, held, pair, wide = Conf(), {"a": [Conf()]}, Pair(), Wide()
     names, none = {"one", "two", 3}, frozenset()
@@ -71,6 +86,7 @@ def use(x): return Item(x).area() + CONF.level
 
 def world(**scope):
     scope = {"__name__": "nowhere", **scope}
+    scope["dump"] = lambda: [waybill.dumps(scope["Typed"]) for _ in range(3)]
     exec(compile(WORLD, "<world>", "exec"), scope)
     return scope
 
@@ -78,7 +94,7 @@ def world(**scope):
 #: What is kept of these: from 3.14 on no class with annotations is.
 KEPT = ("Holder", "Pair", "Wide")
 if sys.version_info < (3, 14):
-    KEPT += ("Item", "Point", "use")
+    KEPT += ("Item", "Point", "Typed", "use")
 
 
 def run(statement):
@@ -88,6 +104,15 @@ def run(statement):
 def of_field(statement, name="made"):
     """A change of a Field; what is left of it in other tests is put back there."""
     return run(f"f = Item.__dataclass_fields__[{name!r}]; {statement}")
+
+
+def of_type(expression):
+    """A change of an annotation of a class, of its field, and of a method."""
+    return run(
+        f"import typing; t = {expression}; Typed.__annotations__['one'] = t;"
+        "Typed.__dataclass_fields__['one'].type = t; dump();"
+        "Typed.get.__annotations__['one'] = t"
+    )
 
 
 CHANGES = {
@@ -143,6 +168,28 @@ CHANGES = {
     "annotations with a list": run("Item.__init__.__annotations__['x'] = ['SCALE']"),
     "annotations with text in it": run(
         "Item.__init__.__annotations__['x'] = dict[str, list['SCALE']]"
+    ),
+    "a type that is optional": of_type("Optional[str]"),
+    "a type that is optional, with text": of_type("Optional['SCALE']"),
+    "a union": of_type("int | str | None"),
+    "a union with a class": of_type("Conf | None"),
+    "a union in a list": of_type("list[int | str]"),
+    "a type of a type": of_type("Dict[str, List[Conf]]"),
+    "a type that is called": of_type("typing.Callable[[int], str]"),
+    "a type that is annotated": of_type("typing.Annotated[int, 'SCALE']"),
+    "a literal": of_type("typing.Literal['SCALE']"),
+    "a type variable": of_type("typing.TypeVar('T')"),
+    "any type": of_type("typing.Any"),
+    "a type without arguments": of_type("List"),
+    "arguments of a type": run(
+        "t = List[Base]; Typed.__annotations__['more'] = t; dump();t.__args__ = (Conf,)"
+    ),
+    "the origin of a type": run(
+        "t = List[Base]; Typed.__annotations__['more'] = t; dump();"
+        "t.__origin__ = dict; t._name = None"
+    ),
+    "a type that cannot be taken apart": run(
+        "t = List[Base]; Typed.__annotations__['more'] = t; dump(); del t.__args__"
     ),
     "what is matched": run("Item.__match_args__ = ('x',)"),
     "a method of its": run("Item.__init__ = plain"),

@@ -12,7 +12,7 @@ import weakref
 import pytest
 import waybill
 from kept_classes import demand_same_after
-from kept_nodes import dumps_without_caches, is_taken
+from kept_nodes import dumps_without_caches, is_taken, nodes_taken
 from kept_objects import CHANGES, KEPT, run, world
 
 #: What is sent of the classes, or of what reaches them.
@@ -32,6 +32,8 @@ PLACES = {
         w["Item"],
         vars(w["Item"])["__dataclass_fields__"]["rest"],
     ],
+    "a class with types of types": lambda w: w["Typed"],
+    "its instance, then a type": lambda w: [w["Typed"](), w["Optional"][int]],
     "a class with slots": lambda w: w["Wide"],
     "its instances": lambda w: [w["Wide"](), w["Wide"](), w["Named"](), w["Pair"]()],
     "a task with slots": lambda w: (w["use"], (w["Pair"](), w["Wide"]()), {}),
@@ -81,6 +83,20 @@ CHANGES_OF_DATACLASSES = {
         "dataclasses.Field.__slotnames__.reverse()",
         "dataclasses.Field.__slotnames__.reverse()",
     ),
+    "a reducer of unions": (
+        "import copyreg; old = copyreg.dispatch_table[type(int | str)];"
+        "copyreg.pickle(type(int | str), lambda u: (int, ()))",
+        "copyreg.pickle(type(int | str), old)",
+    ),
+    "a reducer of types of typing": (
+        "import copyreg, typing; kind = type(typing.List[int]);"
+        "copyreg.pickle(kind, lambda t: 'List')",
+        "del copyreg.dispatch_table[kind]",
+    ),
+    "what typing has under a name": (
+        "import typing; old = typing.Union; typing.Union = int",
+        "typing.Union = old",
+    ),
     "the class of fields": (
         "old = dataclasses.Field; dataclasses.Field = int",
         "dataclasses.Field = old",
@@ -93,10 +109,11 @@ CHANGES_OF_DATACLASSES = {
 def test_a_change_of_dataclasses_shows_at_once(change):
     w = world()
     assert is_taken(w["Item"])
+    assert nodes_taken(lambda: [w["Item"], w["Typed"]]) == 2
     there, back = CHANGES_OF_DATACLASSES[change]
 
     try:
-        demand_same_after(run(there), lambda w: w["Item"], w)
+        demand_same_after(run(there), lambda w: [w["Item"], w["Typed"]], w)
     finally:
         exec(back, w)
     assert waybill.dumps(w["Item"]) == dumps_without_caches(w["Item"])
