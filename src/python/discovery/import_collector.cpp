@@ -15,6 +15,7 @@
 #include <iterator>
 
 #include "python/discovery/function_flow.h"
+#include "python/discovery/object_parts.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/py_error.h"
@@ -27,10 +28,14 @@ namespace {
 // So many looks of a kind are noted of a function that is to be kept.
 constexpr std::size_t kMaxSeen = 64;
 
-// What guards compare with all that is in it, if they compare it. A function that is
-// found by name may have attributes, which they do not.
-bool is_compared_whole(PyObject* object) {
-  return !PyType_Check(object) && !PyFunction_Check(object) && !PyModule_Check(object);
+// Whether guards compare all of an object that code can look into, if they compare it.
+// What travels by name or by a call, or is a function, may have attributes besides.
+bool is_compared_whole(const State& state, PyObject* object) {
+  if (PyType_Check(object) || PyFunction_Check(object) || PyModule_Check(object)) {
+    return false;
+  }
+  return !PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) ||
+         travels_as_members(state, object);
 }
 
 }  // namespace
@@ -178,7 +183,7 @@ void ImportCollector::note_look(PyObject* object) {
       PyTuple_CheckExact(object)) {
     return;
   }
-  if (is_compared_whole(object)) {
+  if (is_compared_whole(state_, object)) {
     if (seen_containers_.size() == kMaxSeen) return note_other();
     return seen_containers_.push_back(Ref::share(object));
   }

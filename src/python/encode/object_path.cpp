@@ -38,19 +38,19 @@ std::string name_of_root(PyObject* root) {
 }  // namespace
 
 std::string EncodeContext::path() const {
-  using Frame = WalkStack::Frame;
+  using Kind = WalkStack::Frame::Kind;
   std::string path = name_of_root(root);
   bool is_state = false;  // Whether the frame is the state dict of the object before.
-  for (const Frame& frame : stack) {
-    if (frame.kind == Frame::Kind::kPlan) {
+  for (const WalkStack::Frame& frame : stack) {
+    if (frame.kind == Kind::kPlan) {
       const auto& steps = frame.plan->steps();
       const auto position = static_cast<std::size_t>(frame.position);
       if (position == 0 || position > steps.size()) break;
       const Label& label = steps[position - 1].label;
       is_state = label.style == Label::Style::kNone;
       path += render(label);
-    } else if (frame.kind == Frame::Kind::kDict ||
-               frame.kind == Frame::Kind::kFrozenDict) {
+    } else if (frame.kind == Kind::kDict ||
+               frame.kind == Kind::kFrozenDict) {
       if (!frame.key) break;
       const bool is_attribute =
           (is_state || frame.is_state) && PyUnicode_CheckExact(frame.key.get());

@@ -80,7 +80,10 @@ class Holder:
     del cached
 
 CONF = Conf()
+MAYBE, GONE = List[Mate], dataclasses.MISSING
+vars(MAYBE)['mark'] = GONE.mark = 1
 def use(x): return Item(x).area() + CONF.level
+def asks(): return MAYBE.mark.abc, GONE.mark.abc
 """
 
 
@@ -270,6 +273,8 @@ CHANGES = {
     "what wraps nothing": run("del Holder.get.__wrapped__"),
     "what wraps something with text": run("Holder.get.__annotations__['x'] = 'SCALE'"),
     "an object that code looks into": run("CONF.level = math"),
+    "a type that code looks into": run("vars(MAYBE)['mark'] = collections"),
+    "a sentinel that code looks into": run("GONE.mark = collections"),
     "a class that code looks into": run("Conf.level = math; del CONF.level"),
     "a global object": run("CONF = Pair()"),
     "nothing": lambda w: None,

@@ -34,6 +34,7 @@ PLACES = {
     ],
     "a class with types of types": lambda w: w["Typed"],
     "its instance, then a type": lambda w: [w["Typed"](), w["Optional"][int]],
+    "a function that looks into types": lambda w: w["asks"],
     "a class with slots": lambda w: w["Wide"],
     "its instances": lambda w: [w["Wide"](), w["Wide"](), w["Named"](), w["Pair"]()],
     "a task with slots": lambda w: (w["use"], (w["Pair"](), w["Wide"]()), {}),
