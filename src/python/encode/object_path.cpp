@@ -49,8 +49,7 @@ std::string EncodeContext::path() const {
       const Label& label = steps[position - 1].label;
       is_state = label.style == Label::Style::kNone;
       path += render(label);
-    } else if (frame.kind == Kind::kDict ||
-               frame.kind == Kind::kFrozenDict) {
+    } else if (frame.kind == Kind::kDict || frame.kind == Kind::kFrozenDict) {
       if (!frame.key) break;
       const bool is_attribute =
           (is_state || frame.is_state) && PyUnicode_CheckExact(frame.key.get());
