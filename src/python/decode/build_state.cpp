@@ -3,23 +3,17 @@
 
 #include "python/decode/build_state.h"
 
+#include <span>
+#include <utility>
+
 namespace waybill::py {
 
 void BuildState::fill_holes(Frame& frame) {
-  if (std::exchange(frame.has_no_holes, true)) return;
+  if (!frame.has_places() || std::exchange(frame.has_no_holes, true)) return;
   PyObject* object = frame.object.get();
-  if (frame.kind == FrameKind::kList) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object); ++i) {
-      if (PyList_GET_ITEM(object, i) == nullptr) {
-        PyList_SET_ITEM(object, i, Ref::share(Py_None).release());
-      }
-    }
-  } else if (frame.kind == FrameKind::kTuple) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
-      if (PyTuple_GET_ITEM(object, i) == nullptr) {
-        PyTuple_SET_ITEM(object, i, Ref::share(Py_None).release());
-      }
-    }
+  PyObject** const items = PySequence_Fast_ITEMS(object);
+  for (PyObject*& item : std::span(items, PySequence_Fast_GET_SIZE(object))) {
+    if (item == nullptr) item = Ref::share(Py_None).release();
   }
 }
 
@@ -38,7 +32,6 @@ void BuildState::hide(Frame& frame) {
 
 void BuildState::abandon() {
   for (Frame& frame : stack) {
-    if (!frame.has_places()) continue;
     fill_holes(frame);
     show(frame);
   }

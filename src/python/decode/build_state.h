@@ -91,6 +91,12 @@ class BuildState {
   static void show(const Frame& frame) {
     if (frame.is_hidden && frame.has_places()) PyObject_GC_Track(frame.object.get());
   }
+  // Puts an item into a list or tuple, in place of a stand-in if there is one.
+  static void put_item(const Frame& frame, Py_ssize_t index, Ref item) {
+    PyObject* object = frame.object.get();
+    PyObject*& place = PySequence_Fast_ITEMS(object)[index];
+    const Ref old = Ref::steal_or_null(std::exchange(place, item.release()));
+  }
   // Puts stand-ins into places that are empty, before somebody gets a reference.
   static void fill_holes(Frame& frame);
   // Drops what is open. It may be part of cycles, or in the hands of others.

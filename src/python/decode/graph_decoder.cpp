@@ -6,7 +6,7 @@
 //
 // Cycles. Lists, dicts, sets, functions and classes exist before what they hold, so
 // what they hold may refer to them. Tuples and frozensets do too, which Python code
-// cannot do: what that means for hashing is in decoder_hashing.cpp.
+// cannot do: what that means for hashing is in decoder_leaves.cpp.
 //
 // Tested by tests/python/kinds/test_values.py, test_sharing.py,
 // tests/python/untrusted/test_untrusted_input.py.
@@ -28,21 +28,10 @@ using wire::NodeTag;
 using wire::Token;
 using wire::TokenType;
 
-// Puts an item where there may be a stand-in, which is dropped.
-void put_list_item(PyObject* list, Py_ssize_t index, Ref item) {
-  Ref old = Ref::steal_or_null(PyList_GET_ITEM(list, index));
-  PyList_SET_ITEM(list, index, item.release());
-}
-
-void put_tuple_item(PyObject* tuple, Py_ssize_t index, Ref item) {
-  Ref old = Ref::steal_or_null(PyTuple_GET_ITEM(tuple, index));
-  PyTuple_SET_ITEM(tuple, index, item.release());
-}
-
-}  // namespace
-
 // In so many bytes of payload short texts come again.
 constexpr std::size_t kWorthRemembering = 2048;
+
+}  // namespace
 
 GraphDecoder::GraphDecoder(const State& state, const VerifiedEnvelope& envelope,
                            PlainLoop& plain, CodeBuilder& code, ModuleImporter& modules,
@@ -253,10 +242,9 @@ void GraphDecoder::deliver(Ref value) {
       if (index >= PyList_GET_SIZE(frame.object.get())) {
         fail(ErrorCode::kMalformed, "a list that was changed while it was built");
       }
-      put_list_item(frame.object.get(), index, std::move(value));
-      return;
+      [[fallthrough]];
     case FrameKind::kTuple:
-      put_tuple_item(frame.object.get(), index, std::move(value));
+      BuildState::put_item(frame, index, std::move(value));
       return;
     case FrameKind::kPairs:
       if (index % 2 == 0) demand_hashable(value.get(), frame);

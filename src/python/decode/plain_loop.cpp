@@ -111,18 +111,13 @@ void PlainLoop::put(Frame& frame, Ref& value) {
   const auto index = static_cast<Py_ssize_t>(frame.position);
   PyObject* object = frame.object.get();
   switch (frame.kind) {
-    case FrameKind::kList: {
+    case FrameKind::kList:
       // Code that the payload calls may have got hold of the list and changed it.
       if (index >= PyList_GET_SIZE(object)) return stop();
-      const Ref old = Ref::steal_or_null(PyList_GET_ITEM(object, index));
-      PyList_SET_ITEM(object, index, value.release());
+      [[fallthrough]];
+    case FrameKind::kTuple:
+      BuildState::put_item(frame, index, std::move(value));
       break;
-    }
-    case FrameKind::kTuple: {
-      const Ref old = Ref::steal_or_null(PyTuple_GET_ITEM(object, index));
-      PyTuple_SET_ITEM(object, index, value.release());
-      break;
-    }
     case FrameKind::kSet:
       if (!may_hash(value.get(), frame) || !hashed(PySet_Add(object, value.get()))) {
         return stop();
