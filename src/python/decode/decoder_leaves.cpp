@@ -210,6 +210,17 @@ void GraphDecoder::insert_late() {
   }
 }
 
+bool GraphDecoder::has_late_entries(PyObject* dict) const {
+  return std::ranges::any_of(
+      late_, [&](const Late& late) { return late.container.get() == dict; });
+}
+
+void GraphDecoder::move_late_entries(PyObject* dict, PyObject* other) {
+  for (Late& late : late_) {
+    if (late.container.get() == dict) late.container = Ref::share(other);
+  }
+}
+
 void GraphDecoder::fill(const Frame& frame, std::size_t depth) {
   if (!frame.gathered) return;
   PyObject* items = frame.gathered.get();

@@ -92,6 +92,10 @@ class GraphDecoder {
     return built_.keys.is_strict() && PyType_Check(callable) &&
            PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(callable), &PyDict_Type);
   }
+  // Entries of a dict that wait for their keys to be complete; they are to go into
+  // another dict.
+  bool has_late_entries(PyObject* dict) const;
+  void move_late_entries(PyObject* dict, PyObject* other);
   // The number of the next buffer out of band.
   std::uint64_t next_buffer() { return buffer_count_++; }
   // Classes and modules of this payload, and what is here of them.

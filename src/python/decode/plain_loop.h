@@ -26,7 +26,8 @@ namespace waybill::py {
 
 // Passes over no value but those that verify() and GraphDecoder accept, and stops
 // before all else. So a payload need not be verified before: whoever finds that the
-// loop has stopped verifies it, and GraphDecoder goes on there. Runs no code of others.
+// loop has stopped verifies it, and GraphDecoder goes on there. Runs no code of others
+// while something is open that is not hidden.
 // Throws PyError, MemoryError at most.
 class PlainLoop {
  public:
@@ -112,7 +113,7 @@ class PlainLoop {
   bool refers_to_same(const envelope::ReusableNode& node, std::size_t slot) const;
   bool is_class_next() const;
   bool open_instance(const std::uint8_t* start, std::uint64_t count, std::size_t slot);
-  Ref new_instance(PyObject* type) const;
+  Ref new_instance(PyObject* type);
   // Whether [] and {} are next, of which references mean nothing, `more` bytes behind
   // them included.
   bool is_nothing_next(std::size_t more) const;

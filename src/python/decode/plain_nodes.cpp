@@ -62,22 +62,19 @@ bool PlainLoop::is_nothing_next(std::size_t more) const {
 }
 
 // Null if the class has a say in how its instances are made, or has not got its
-// attributes yet. Of a payload that may turn out to be unsound none of a class with
-// __del__ is made, which would see it.
-Ref PlainLoop::new_instance(PyObject* type) const {
+// attributes yet.
+Ref PlainLoop::new_instance(PyObject* type) {
+  if (!PyType_Check(type)) return {};
   auto* cls = reinterpret_cast<PyTypeObject*>(type);
-  if (!PyType_Check(type) || !state_->ordinary_types.have(state_->names, cls)) {
-    return {};
+  if (!state_->ordinary_types.know(cls)) {
+    built_.hide();  // To look at a class may run code, if it is a strange one.
+    if (!state_->ordinary_types.have(state_->names, cls)) return {};
   }
-  if (is_trusted_) {
-    if (std::ranges::find(*open_types_, type) != open_types_->end()) return {};
-  } else if (cls->tp_finalize != nullptr || cls->tp_del != nullptr) {
+  if (is_trusted_ && std::ranges::find(*open_types_, type) != open_types_->end()) {
     return {};
   }
   const Ref no_arguments = Ref::steal(PyTuple_New(0));
-  Ref instance = Ref::steal_or_null(cls->tp_new(cls, no_arguments.get(), nullptr));
-  if (!instance) forgive(PyExc_TypeError);  // Of an abstract class.
-  return instance;
+  return Ref::steal(cls->tp_new(cls, no_arguments.get(), nullptr));
 }
 
 // A reference, or a node that is made elsewhere. What else makes a class is not for

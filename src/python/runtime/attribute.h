@@ -61,13 +61,10 @@ inline Ref instance_dict(PyObject* object) {
 }
 
 // The version of a type, which gets one when a name is looked up in it; 0 if it gets
-// none. Not by getattr: that would ask the metaclass.
+// none. Not by getattr: that would ask the metaclass, and descriptors.
 inline std::uint32_t assigned_version(PyTypeObject* type, PyObject* name) {
   if (const std::uint32_t version = type_version(type)) return version;
-  auto* object = reinterpret_cast<PyObject*>(type);
-  if (!Ref::steal_or_null(PyType_Type.tp_getattro(object, name))) {
-    forgive(PyExc_Exception);
-  }
+  if (_PyType_Lookup(type, name) == nullptr) PyErr_Clear();
   return type_version(type);
 }
 

@@ -29,17 +29,17 @@ bool overrides_state(const Names& names, PyTypeObject* type) {
 }  // namespace
 
 bool OrdinaryTypes::have(const Names& names, PyTypeObject* type) {
+  if (know(type)) return true;
   const std::uint32_t version = assigned_version(type, names.reduce_ex.get());
-  const auto address = reinterpret_cast<std::uintptr_t>(type);
-  Entry& entry = entries_[(address >> 4 ^ address >> 10) % entries_.size()];
-  if (type == entry.type && version == entry.version && version != 0) return true;
   if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
-      type->tp_new != PyBaseObject_Type.tp_new ||
+      PyType_HasFeature(type, Py_TPFLAGS_IS_ABSTRACT) ||
+      type->tp_new != PyBaseObject_Type.tp_new || type->tp_finalize != nullptr ||
+      type->tp_del != nullptr || type->tp_dictoffset == 0 ||
       type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr ||
       overrides_state(names, type)) {
     return false;
   }
-  entry = {type, version};
+  entries_[place_of(type)] = {type, version};
   return true;
 }
 

@@ -13,25 +13,26 @@ namespace {
 
 using wire::NodeTag;
 
+// Code that runs meanwhile may have got hold of the list.
 void add_items(const State& state, PyObject* object, PyObject* items) {
-  const Py_ssize_t count = PyList_GET_SIZE(items);
-  if (count == 0) return;
+  if (PyList_GET_SIZE(items) == 0) return;
   // As pickle does it: who overrides append() to watch items does not see these.
   if (Ref extend = attribute_or_null(object, state.names.extend)) {
     Ref::steal(PyObject_CallOneArg(extend.get(), items));
     return;
   }
   const Ref append = Ref::steal(PyObject_GetAttrString(object, "append"));
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    Ref::steal(PyObject_CallOneArg(append.get(), PyList_GET_ITEM(items, i)));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items); ++i) {
+    const Ref item = Ref::share(PyList_GET_ITEM(items, i));
+    Ref::steal(PyObject_CallOneArg(append.get(), item.get()));
   }
 }
 
 void add_pairs(PyObject* object, PyObject* pairs) {
-  const Py_ssize_t count = PyList_GET_SIZE(pairs);
-  for (Py_ssize_t i = 0; i + 1 < count; i += 2) {
-    check(PyObject_SetItem(object, PyList_GET_ITEM(pairs, i),
-                           PyList_GET_ITEM(pairs, i + 1)));
+  for (Py_ssize_t i = 0; i + 1 < PyList_GET_SIZE(pairs); i += 2) {
+    const Ref key = Ref::share(PyList_GET_ITEM(pairs, i));
+    const Ref value = Ref::share(PyList_GET_ITEM(pairs, i + 1));
+    check(PyObject_SetItem(object, key.get(), value.get()));
   }
 }
 
@@ -78,6 +79,14 @@ void update_dict(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
   }
 }
 
+// Those that wait go there too.
+void move_late_entries(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
+  if (!PyDict_Check(entries) || !decoder.has_late_entries(entries)) return;
+  const Ref dict =
+      Ref::steal(PyObject_GetAttr(object, decoder.state().names.dict.get()));
+  if (PyDict_CheckExact(dict.get())) decoder.move_late_entries(entries, dict.get());
+}
+
 // The object's __setstate__; null if it has none. A __getattr__ is not asked: it may
 // answer for every name, by what is not there yet.
 Ref setter_of(const State& state, PyObject* object) {
@@ -99,9 +108,11 @@ void set_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
   }
   if (PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == 2) {
     update_dict(decoder, object, PyTuple_GET_ITEM(value, 0));
+    move_late_entries(decoder, object, PyTuple_GET_ITEM(value, 0));
     set_attributes(decoder, object, PyTuple_GET_ITEM(value, 1));
   } else {
     update_dict(decoder, object, value);
+    move_late_entries(decoder, object, value);
   }
 }
 
