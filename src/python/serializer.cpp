@@ -214,7 +214,7 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
                                 : 0;
   if (start != 0) {
     PlainLoop plain(bytes, start, start, limits, shared);
-    const bool is_built = plain.run();
+    const bool is_built = plain.begin();
     if (is_built && plain.is_complete() &&
         envelope::ends_plain(bytes, plain.offset())) {
       return plain.take_value();

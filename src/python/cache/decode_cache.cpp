@@ -114,7 +114,7 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
                   limits, envelope.shared);
   if (prefix_->is_all_code_reusable()) {
     plain.take_nodes(state, prefix_->reusable_nodes(), objects);
-    const bool is_built = plain.run();
+    const bool is_built = plain.begin();
     const std::size_t end = envelope.payload.offset + envelope.payload.bytes.size();
     if (is_built && plain.is_complete() && plain.offset() == end) {
       prefix_->remember_whole();

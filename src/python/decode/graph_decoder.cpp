@@ -113,7 +113,7 @@ Ref GraphDecoder::build() {
 Ref GraphDecoder::go_on_plain() {
   if (!built_.stack.empty() && !built_.stack.back().is_plain()) return {};
   if (reader_.offset() > plain_.offset()) plain_.go_to(reader_.offset());
-  plain_.run();
+  if (!plain_.is_other_node_next()) plain_.run();
   Ref value = plain_.take_value();
   if (!reader_.skip_to(plain_.offset())) raise(state_, reader_.error());
   if (value) offset_ = plain_.value_offset();

@@ -11,8 +11,12 @@
 
 namespace waybill::py {
 
-bool PlainLoop::run() {
+bool PlainLoop::begin() {
   const CollectorPause pause;
+  return run();
+}
+
+bool PlainLoop::run() {
   Ref value = std::exchange(value_, {});
   is_going_ = true;
   are_passed_ = built_.positions.are_passed();
@@ -35,21 +39,25 @@ void PlainLoop::fill(Frame& frame, Ref& value) {
   if (frame.kind == FrameKind::kDict || frame.kind == FrameKind::kInstance) {
     return fill_dict(frame, value);
   }
-  if (frame.kind == FrameKind::kList && are_passed_ && !frame.has_no_holes) {
-    fill_with_numbers(frame);
+  if (frame.kind == FrameKind::kList && !frame.has_no_holes) {
+    if (are_passed_) fill_with_numbers(frame);
+    return fill_list(frame, value);
   }
   while (frame.left != 0) {
     const std::uint8_t* const start = at_;
     if (!next(value)) return;
-    if (frame.kind == FrameKind::kList && !frame.has_no_holes) {
-      PyList_SET_ITEM(frame.object.get(), static_cast<Py_ssize_t>(frame.position++),
-                      value.release());
-      --frame.left;
-      continue;
-    }
     put(frame, value);
     if (!is_going_) return stop_before(start, value);
     built_.cost = {};
+  }
+}
+
+void PlainLoop::fill_list(Frame& list, Ref& value) {
+  while (list.left != 0 && next(value)) {
+    if (list.has_no_holes) return put(list, value);  // It holds itself.
+    PyList_SET_ITEM(list.object.get(), static_cast<Py_ssize_t>(list.position++),
+                    value.release());
+    --list.left;
   }
 }
 

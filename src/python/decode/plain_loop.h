@@ -19,6 +19,7 @@
 #include "verify/reusable_nodes.h"
 #include "waybill/bytes.h"
 #include "waybill/limits.h"
+#include "wire/format.h"
 #include "wire/lead.h"
 #include "wire/number.h"
 
@@ -63,11 +64,20 @@ class PlainLoop {
     open_instances_ = 0;
   }
 
+  // run() from the start of the payload.
+  bool begin();
   // Fills the containers on top of the stack, and closes those that are complete. True
   // if the root is complete. Else it has stopped where GraphDecoder has to go on:
   // before the value at offset(), or before what the frame on top does with the value
   // that was built last, or before that frame is closed. What is open is hidden then.
   bool run();
+  // Whether a node is next before which it stops; false if that takes a closer look.
+  bool is_other_node_next() const {
+    return !value_ && end_ - at_ > 4 && (at_[0] & 0xf0) == wire::kEmptyArray &&
+           at_[1] == 0xd4 &&
+           at_[2] == static_cast<std::uint8_t>(wire::ExtType::kNode) &&
+           !is_for_it(static_cast<wire::NodeTag>(at_[3]));
+  }
   // The root, or the value that the frame on top gets; null if there is none.
   Ref take_value() { return std::exchange(value_, {}); }
   // To the start of the payload, as if nothing had been built.
@@ -93,6 +103,13 @@ class PlainLoop {
   static constexpr std::size_t kDictsWorthACache = 4;
   static constexpr std::ptrdiff_t kBytesWorthACache = 1024;
 
+  // Whether it knows such nodes.
+  static bool is_for_it(wire::NodeTag tag) {
+    using wire::NodeTag;
+    return tag == NodeTag::kTuple || tag == NodeTag::kSet ||
+           tag == NodeTag::kFrozenSet || tag == NodeTag::kByteArray ||
+           tag == NodeTag::kNewObject;
+  }
   // Reads one value. False if there is none: a container was opened, or the loop
   // stopped before it.
   [[gnu::always_inline]] bool next(Ref& value) {
@@ -127,10 +144,12 @@ class PlainLoop {
     return is_trusted_ || announced_ <= static_cast<std::uint64_t>(end_ - start_);
   }
 
-  // Each of these stops the loop if something is not for here.
+  // Each of these stops the loop if something is not for here. Inside of each other
+  // they would be too large for a compiler to inline what is small.
   void fill(Frame& frame, Ref& value);
-  void fill_with_numbers(Frame& list);
-  void fill_dict(Frame& frame, Ref& value);
+  [[gnu::noinline]] void fill_with_numbers(Frame& list);
+  [[gnu::noinline]] void fill_list(Frame& list, Ref& value);
+  [[gnu::noinline]] void fill_dict(Frame& frame, Ref& value);
   void put(Frame& frame, Ref& value);
   void close(Ref& value);
 

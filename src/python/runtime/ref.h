@@ -17,7 +17,7 @@ class Ref {
   Ref() = default;
 
   // Takes over a new reference; null means that a Python error is set, and throws it.
-  static Ref steal(PyObject* object) {
+  [[gnu::always_inline]] static Ref steal(PyObject* object) {
     if (object == nullptr) throw PyError();
     return Ref(object);
   }
@@ -35,7 +35,7 @@ class Ref {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~Ref() { Py_XDECREF(object_); }
+  [[gnu::always_inline]] ~Ref() { Py_XDECREF(object_); }
 
   // Borrowed: valid while this Ref (or another owner) lives.
   PyObject* get() const { return object_; }
