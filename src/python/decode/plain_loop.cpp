@@ -1,4 +1,4 @@
-// Fills containers, and closes them. tests/python/untrusted/test_plain_data.py and
+// Fills containers, and closes them. tests/python/untrusted/test_plain_loop.py and
 // tests/python/untrusted/test_among_plain_data.py compare with GraphDecoder alone.
 
 #include "python/decode/plain_loop.h"

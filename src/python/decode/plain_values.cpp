@@ -1,5 +1,5 @@
 // Reads leaves, and opens containers. Tested by
-// tests/python/untrusted/test_plain_data.py.
+// tests/python/untrusted/test_plain_loop.py.
 
 #include <utility>
 

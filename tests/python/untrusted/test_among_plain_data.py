@@ -18,7 +18,7 @@ import uuid
 import pytest
 import waybill
 from sources import define
-from test_plain_data import HASHABLE, HEADS, LEAVES, generally, outcome
+from test_plain_loop import HASHABLE, HEADS, LEAVES, generally, outcome
 
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies

@@ -5,7 +5,7 @@ import fresh_process
 import pytest
 import waybill
 from sources import define
-from test_plain_data import generally, outcome
+from test_plain_loop import generally, outcome
 
 LOOK = """
 import gc

@@ -77,7 +77,7 @@ def shape(value, seen=None):
 
 
 @hypothesis.given(PLAIN)
-def test_plain_data_arrives_as_it_was(value):
+def test_plain_loop_arrives_as_it_was(value):
     data = waybill.dumps(value)
 
     assert outcome(waybill.loads, data) == outcome(generally, data)
