@@ -57,3 +57,10 @@ def test_names_on_the_map_stand_in_the_folder_before_them():
 
     assert found > 50
     assert lost == []
+
+
+def test_no_two_test_files_have_one_name():
+    """pytest imports them by their names alone."""
+    files = sorted(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+
+    assert [name for name in set(files) if files.count(name) > 1] == []
