@@ -68,7 +68,7 @@ Ref call_of_builtin(const State& state, PyObject* object) {
   return origin && arguments ? call_of(type, {origin.get(), arguments.get()}) : Ref();
 }
 
-bool is_made_in_c(PyObject* object) {
+bool is_of_builtin_type(PyObject* object) {
   return is_wrapper(object) || Py_IS_TYPE(object, &PyDictProxy_Type) ||
          Py_IS_TYPE(object, &Py_GenericAliasType);
 }
@@ -168,7 +168,7 @@ Told told_of(const State& state, PyObject* object) {
     return told_of_typing(state, object);
   }
   if (is_reduced_by_user(state, object)) return {};
-  if (is_made_in_c(object)) return {call_of_builtin(state, object), {}};
+  if (is_of_builtin_type(object)) return {call_of_builtin(state, object), {}};
   return {{}, place_in_module(state, object)};
 }
 
