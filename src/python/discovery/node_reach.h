@@ -92,10 +92,15 @@ bool walk_globals(const State& state, PyObject* globals, const CodeInfo& info,
   return true;
 }
 
+// Code that runs meanwhile, and other threads, may put another dict in its place.
 template <typename Visitor>
-bool walk_dict(PyObject* dict, Visitor& visitor) {
-  const auto count = static_cast<std::size_t>(PyDict_GET_SIZE(dict));
-  if (!PyDict_CheckExact(dict) || !visitor.count(count)) return false;
+bool walk_dict(PyObject* borrowed, Visitor& visitor) {
+  const Ref held_dict = Ref::share(borrowed);
+  PyObject* dict = held_dict.get();
+  if (!PyDict_CheckExact(dict) ||
+      !visitor.count(static_cast<std::size_t>(PyDict_GET_SIZE(dict)))) {
+    return false;
+  }
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(dict, &position, &name, &value)) {
@@ -161,12 +166,13 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
     if (!visitor.object(cell) || !visitor.value(content.get(), true)) return false;
   }
   if (!visitor.value(f->func_defaults, false)) return false;
-  if (f->func_kwdefaults == nullptr ? !visitor.count(0)
+  if (f->func_kwdefaults == nullptr ? !visitor.value(nullptr, false)
                                     : !walk_dict(f->func_kwdefaults, visitor)) {
     return false;
   }
+  if (!walk_annotations(state, object, visitor)) return false;
   PyObject* attributes = is_empty_dict(f->func_dict) ? nullptr : f->func_dict;
-  return walk_annotations(state, object, visitor) && visitor.value(attributes, false) &&
+  return visitor.value(attributes, false) &&
          walk_globals(state, f->func_globals, *info, visitor);
 }
 

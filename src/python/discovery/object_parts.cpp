@@ -116,7 +116,14 @@ Ref answer_of_typing(const State& state, PyObject* object) {
     reducer = Ref::share(raw_get(row, state.names.typing.get()));
   }
   if (reducer) return asked(reducer.get(), object);
-  // Whose __reduce_ex__ is that of object, which asks for this.
+  // If its __reduce_ex__ is that of object, that asks for this.
+  PyTypeObject* object_type = &PyBaseObject_Type;
+  const Ref own_dict = instance_dict(object);
+  if ((own_dict && has_own_say(state.names, own_dict.get())) ||
+      _PyType_Lookup(Py_TYPE(object), state.names.reduce_ex.get()) !=
+          raw_get(type_dict(object_type).get(), state.names.reduce_ex.get())) {
+    return {};
+  }
   const Ref own = attribute_or_null(reinterpret_cast<PyObject*>(Py_TYPE(object)),
                                     state.names.reduce);
   return own ? asked(own.get(), object) : Ref();

@@ -23,7 +23,10 @@ Ref LastTypes::reducer_of(const State& state, PyObject* object) {
 bool LastTypes::is_plain(State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == plain_) return true;
-  if (!state.uses_caches || !state.kept_classes->is_plain(type)) {
+  // The version of a class does not change with what is in copyreg's list.
+  PyObject* slots = slot_names(state.names, type);
+  const bool has_slots = slots != nullptr && PyList_GET_SIZE(slots) != 0;
+  if (!state.uses_caches || has_slots || !state.kept_classes->is_plain(type)) {
     if (!is_laid_out_plainly(state.names, type) || reducer_of(state, object)) {
       return false;
     }

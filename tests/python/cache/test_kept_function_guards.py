@@ -108,6 +108,8 @@ DEPENDENCIES = {
     "defaults": set_on("f", "__defaults__", "((1, 'three'),)"),
     "no defaults": set_on("f", "__defaults__", "None"),
     "keyword defaults": set_on("f", "__kwdefaults__", "{'c': 1.5, 'd': other}"),
+    "empty keyword defaults of a helper": set_on("helper", "__kwdefaults__", "{}"),
+    "no keyword defaults": set_on("f", "__kwdefaults__", "None"),
     "a keyword default in place": lambda w: w["f"].__kwdefaults__.update(c=2),
     "order of keyword defaults": lambda w: w["f"].__kwdefaults__.update(
         c=w["f"].__kwdefaults__.pop("c")

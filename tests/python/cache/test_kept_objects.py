@@ -9,6 +9,7 @@ import gc
 import sys
 import weakref
 
+import fresh_process
 import pytest
 import waybill
 from kept_classes import demand_same_after
@@ -180,3 +181,66 @@ def test_a_class_of_more_fields_than_are_compared_is_sent_as_ever():
 
     for _ in range(4):
         assert waybill.dumps(made(1)) == dumps_without_caches(made(1))
+
+
+MEDDLING = """
+import typing, waybill
+class Mate: pass
+scope = {"__name__": "nowhere"}
+exec("def f(*, a=None, b=(1, 2), c='x', **k): return 1", scope)
+f = scope["f"]
+kind = typing.Optional[Mate]
+is_on = False
+kept = []
+class Arguments:
+    def __iter__(self):
+        if is_on:
+            many = [{} for _ in range(300)]  # What is freed next is used again.
+            del many
+            setattr(f, PLACE, NEXT)
+            kept.append([bytearray(64) for _ in range(500)])
+        return iter((Mate, type(None)))
+kind.__args__ = Arguments()
+def parts():
+    return {"a": kind, **{f"k{n}": "v" * 30 + str(n) for n in range(40)}}
+for _ in range(5):
+    is_on = False
+    setattr(f, PLACE, parts())
+    for _ in range(4): waybill.dumps(f)
+    is_on = True
+    waybill.dumps(f)
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "after"),
+    [("__kwdefaults__", "None"), ("__dict__", "{}"), ("__annotations__", "{}")],
+)
+def test_code_may_replace_what_is_looked_at_meanwhile(place, after):
+    script = MEDDLING.replace("PLACE", repr(place)).replace("NEXT", after)
+
+    fresh_process.run_script(script)
+
+
+def test_a_reducer_of_a_type_of_types_shows_at_once():
+    scope = world()
+    exec("class Optionally: part = Optional[type('Mate', (), {})]", scope)
+    for _ in range(4):
+        waybill.dumps(scope["Optionally"])
+    vars(scope["Optionally"].part)["__reduce_ex__"] = lambda protocol: (int, (7,))
+
+    assert waybill.dumps(scope["Optionally"]) == dumps_without_caches(
+        scope["Optionally"]
+    )
+
+
+def test_names_that_copyreg_keeps_show_at_once():
+    scope = world()
+    exec("class Plain:\n def __init__(self): self.level = 1", scope)
+    sent = scope["Plain"]()
+    sent.__reduce_ex__(4)  # copyreg makes its list.
+    for _ in range(4):
+        waybill.dumps(sent)
+    scope["Plain"].__slotnames__.append("level")
+
+    assert waybill.dumps(sent) == dumps_without_caches(sent)
