@@ -100,9 +100,9 @@ KeptChain::Meeting KeptChain::meet_first(PyObject* object) {
   KeptSlot* found = slot(place, key.get());
   // Looking may run code, in dicts with strange keys, that sends the object too.
   if (std::shared_ptr<KeptNode> kept = found == nullptr ? nullptr : found->kept) {
-    Link link{Ref::share(object), std::move(key), std::move(kept)};
+    Link link{Ref::share(object), key, std::move(kept)};
     if (can_take(link)) return take(std::move(link)), Meeting::kTaken;
-    found = slot(place, link.key.get());
+    found = slot(place, key.get());  // The function may have another code by now.
   }
   const bool may_be_kept =
       found != nullptr ? found->misses < kMaxMisses : phase_ == Phase::kWritten;
