@@ -1,5 +1,6 @@
 """Classes that hold objects, as dataclasses do, and all that can change in those."""
 
+import dataclasses
 import sys
 
 import waybill
@@ -80,7 +81,10 @@ class Holder:
     del cached
 
 CONF = Conf()
+class Gone: pass
 MAYBE, GONE = List[Mate], dataclasses.MISSING
+# From Python 3.15 on that is made in C, and takes no attributes.
+if not hasattr(GONE, '__dict__'): GONE = Gone()
 vars(MAYBE)['mark'] = GONE.mark = 1
 def use(x): return Item(x).area() + CONF.level
 def asks(): return MAYBE.mark.abc, GONE.mark.abc
@@ -279,3 +283,6 @@ CHANGES = {
     "a global object": run("CONF = Pair()"),
     "nothing": lambda w: None,
 }
+
+if not hasattr(dataclasses.MISSING, "__dict__"):
+    del CHANGES["a sentinel that is another"]
