@@ -99,9 +99,11 @@ def world(**scope):
 
 
 #: What is kept of these: from 3.14 on no class with annotations is.
-KEPT = ("Holder", "Pair", "Wide")
+KEPT = ("Pair", "Wide")
 if sys.version_info < (3, 14):
     KEPT += ("Item", "Point", "Typed", "use")
+if sys.version_info < (3, 15):  # From then on it holds a sentinel that C makes.
+    KEPT += ("Holder",)
 
 
 def run(statement):
