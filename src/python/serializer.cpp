@@ -134,11 +134,6 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& pla
   return object;
 }
 
-PlainLoop loop_for(const Envelope& envelope, const Limits& limits) {
-  const std::size_t start = envelope.payload.offset;
-  return PlainLoop(envelope.bytes, start, start, limits, envelope.shared);
-}
-
 // Under load options that are not the usual ones nothing is built before it is known to
 // be allowed.
 Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate& gate) {
@@ -147,7 +142,7 @@ Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate&
   const Result<void> runs = check_python(*envelope, state.python);
   if (!runs) raise(state, runs.error());
   hooks.gate = &gate;
-  PlainLoop plain = loop_for(*envelope, gate.limits());
+  PlainLoop plain(**envelope, gate.limits());
   return build(state, envelope, plain, hooks, gate.limits(), nullptr);
 }
 
@@ -161,7 +156,7 @@ Ref verify_and_build(State& state, BytesView bytes, PlainLoop* begun,
     raise(state, envelope.error());
   }
   if (begun != nullptr) return build(state, envelope, *begun, hooks, limits, lease);
-  PlainLoop plain = loop_for(*envelope, limits);
+  PlainLoop plain(**envelope, limits);
   return build(state, envelope, plain, hooks, limits, lease);
 }
 

@@ -110,8 +110,7 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   if (is_all) return std::move(objects.front());
   const Limits limits;
   const Envelope& envelope = prefix_->envelope();
-  PlainLoop plain(envelope.bytes, envelope.payload.offset, envelope.payload.offset,
-                  limits, envelope.shared);
+  PlainLoop plain(envelope, limits);
   if (prefix_->is_all_code_reusable()) {
     plain.take_nodes(state, prefix_->reusable_nodes(), objects);
     const bool is_built = plain.begin();

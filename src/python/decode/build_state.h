@@ -61,6 +61,12 @@ class BuildState {
     return frame;
   }
 
+  // Counts the frame on top among those that are hashed through their items.
+  void count_direct() {
+    const std::size_t depth = stack.size();
+    stack.back().direct = depth == 1 ? 1 : stack[depth - 2].direct + 1;
+  }
+
   // Notes an object that is complete, or whose frame has this depth.
   void set_slot(std::size_t slot, PyObject* object, std::size_t depth = 0) {
     if (slot == kNoSlot) return;
@@ -123,11 +129,10 @@ class BuildState {
 };
 
 inline void BuildState::note_open(Frame& frame) {
-  const std::size_t depth = stack.size();
   const Ref& known = frame.instance ? frame.instance : frame.object;
-  if (known) set_slot(frame.slot, known.get(), depth);
+  if (known) set_slot(frame.slot, known.get(), stack.size());
   if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
-    frame.direct = depth == 1 ? 1 : stack[depth - 2].direct + 1;
+    count_direct();
   }
 }
 

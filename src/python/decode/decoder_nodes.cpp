@@ -24,10 +24,6 @@ using wire::Token;
 // Most nodes have no more parts.
 constexpr std::size_t kUsualParts = 8;
 
-using wire::kEmptyArray;
-using wire::kEmptyMap;
-using wire::kNilByte;
-
 constexpr std::size_t kMaxArguments = 8;
 
 // [callable, [argument, …], nil, [], {}], where the callable is one that came before.

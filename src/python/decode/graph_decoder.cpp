@@ -23,7 +23,6 @@ namespace waybill::py {
 
 namespace {
 
-using wire::ExtType;
 using wire::NodeTag;
 using wire::Token;
 using wire::TokenType;
@@ -159,10 +158,7 @@ Ref GraphDecoder::push(Frame frame) {
     fail(ErrorCode::kLimitExceeded, "more containers inside each other than max_depth");
   }
   Frame& open = built_.push(std::move(frame));
-  if (open.node && open.node->codec->tag == NodeTag::kSlice) {
-    const std::size_t depth = built_.stack.size();
-    open.direct = depth == 1 ? 1 : built_.stack[depth - 2].direct + 1;
-  }
+  if (open.node && open.node->codec->tag == NodeTag::kSlice) built_.count_direct();
   return {};
 }
 

@@ -18,6 +18,7 @@
 #include "python/runtime/state.h"
 #include "verify/reusable_nodes.h"
 #include "waybill/bytes.h"
+#include "waybill/envelope.h"
 #include "waybill/limits.h"
 #include "wire/format.h"
 #include "wire/lead.h"
@@ -28,8 +29,7 @@ namespace waybill::py {
 // Passes over no value but those that verify() and GraphDecoder accept, and stops
 // before all else. So a payload need not be verified before: whoever finds that the
 // loop has stopped verifies it, and GraphDecoder goes on there. Runs no code of others
-// while something is open that is not hidden.
-// Throws PyError, MemoryError at most.
+// while something is open that is not hidden. Throws PyError, MemoryError at most.
 class PlainLoop {
  public:
   // `start`: of the payload in `bytes`, which goes on to the end of what may be read.
@@ -42,6 +42,10 @@ class PlainLoop {
         base_(base),
         max_depth_(limits.max_depth),
         built_(limits, shared) {}
+  // For the payload of an envelope.
+  PlainLoop(const Envelope& envelope, const Limits& limits)
+      : PlainLoop(envelope.bytes, envelope.payload.offset, envelope.payload.offset,
+                  limits, envelope.shared) {}
 
   // Has nodes that are made elsewhere taken where they stand in the payload, in their
   // order, and instances of ordinary classes built; `objects` are what the nodes mean,

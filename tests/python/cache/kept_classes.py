@@ -164,3 +164,12 @@ def demand_same_after(change, make, w):
         pytest.skip("no such instance can be made")
     for _ in range(3):
         assert outcome(waybill.dumps, obj) == outcome(dumps_without_caches, obj)
+
+
+def demand_arrival(make, w):
+    """What is made of a world that was sent goes as without caches, and arrives."""
+    for _ in range(5):
+        data = waybill.dumps(make(w))
+
+    assert data == dumps_without_caches(make(w))
+    assert isinstance(waybill.loads(data), type(make(w)))

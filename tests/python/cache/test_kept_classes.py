@@ -9,7 +9,7 @@ import sys
 
 import pytest
 import waybill
-from kept_classes import CHANGES, demand_same_after, world
+from kept_classes import CHANGES, demand_arrival, demand_same_after, world
 from kept_nodes import dumps_without_caches, hits_of_caches, is_taken
 
 #: What is sent of the class, or of what reaches it.
@@ -60,12 +60,7 @@ def test_whatever_a_class_depends_on_shows_at_once(change, place):
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_instances_that_went_as_kept_arrive(place):
-    w = world()
-    for _ in range(5):
-        data = waybill.dumps(place(w))
-
-    assert data == dumps_without_caches(place(w))
-    assert isinstance(waybill.loads(data), type(place(w)))
+    demand_arrival(place, world())
 
 
 def test_classes_of_one_text_stay_two():

@@ -12,7 +12,7 @@ import weakref
 import fresh_process
 import pytest
 import waybill
-from kept_classes import demand_same_after
+from kept_classes import demand_arrival, demand_same_after
 from kept_nodes import dumps_without_caches, is_taken, nodes_taken
 from kept_objects import CHANGES, KEPT, run, world
 
@@ -54,12 +54,7 @@ def test_whatever_a_held_object_depends_on_shows_at_once(change, place):
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_objects_in_classes_that_went_as_kept_arrive(place):
-    w = world()
-    for _ in range(5):
-        data = waybill.dumps(place(w))
-
-    assert data == dumps_without_caches(place(w))
-    assert isinstance(waybill.loads(data), type(place(w)))
+    demand_arrival(place, world())
 
 
 #: What a program can do to dataclasses itself. Each is undone by the second.
