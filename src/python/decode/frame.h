@@ -43,7 +43,9 @@ enum class FrameKind : std::uint8_t {
 
 // What the frame of a node has beside that of a container.
 struct NodeParts {
-  const NodeCodec* codec = nullptr;
+  explicit NodeParts(const NodeCodec* codec) : codec(codec) {}
+
+  const NodeCodec* codec;
   std::vector<Ref> children;  // Those that came.
   std::vector<Ref> cells;     // Of a function: those that it introduces.
   Ref instead;                // What the node means in place of what it made.
