@@ -43,6 +43,15 @@ bool is_same_constant(PyObject* known, PyObject* value) {
   return is_same == 1;
 }
 
+Ref copy_of_leaf(PyObject* leaf) {
+  if (PyBytes_CheckExact(leaf)) {
+    return Ref::steal(
+        PyBytes_FromStringAndSize(PyBytes_AS_STRING(leaf), PyBytes_GET_SIZE(leaf)));
+  }
+  return Ref::steal(PyUnicode_FromKindAndData(
+      PyUnicode_KIND(leaf), PyUnicode_DATA(leaf), PyUnicode_GET_LENGTH(leaf)));
+}
+
 bool is_reduced_by_user(const State& state, PyObject* object) {
   if (PyType_CheckExact(object) || PyFunction_Check(object)) return false;
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));

@@ -20,6 +20,9 @@ bool is_constant(PyObject* object);
 // Whether a value is written as this constant is.
 bool is_same_constant(PyObject* known, PyObject* value);
 
+// An equal text or bytes: to hold it is not to refer to the leaf.
+Ref copy_of_leaf(PyObject* leaf);
+
 // Whether guards compare all that is in it, whatever that is: an exact tuple, list,
 // dict or set.
 bool is_guarded_container(PyObject* value);

@@ -194,6 +194,14 @@ void ImportCollector::note_look(PyObject* object) {
   seen_.types.push_back({Ref::steal(PyWeakref_NewRef(object, nullptr)), version});
 }
 
+std::vector<std::uintptr_t> ImportCollector::let_go_of_containers() {
+  std::vector<std::uintptr_t> keys;
+  for (const Ref& container : seen_containers_) keys.push_back(key_of(container.get()));
+  seen_containers_.clear();
+  flows_.clear();
+  return keys;
+}
+
 void ImportCollector::need_package(PyObject* name) {
   if (name == nullptr || !PyUnicode_CheckExact(name)) return;
   for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {

@@ -132,8 +132,9 @@ class ImportCollector {
   bool can_be_repeated() const { return traces_ && can_be_repeated_; }
   const SeenWorld& seen() const { return seen_; }
   // Lists, dicts, instances and the like that code was seen to look into: what is kept
-  // has to compare them.
-  const std::vector<Ref>& seen_containers() const { return seen_containers_; }
+  // has to compare them. Answers their keys, and lets go of all that code was seen to
+  // mean: nothing may be followed after that.
+  std::vector<std::uintptr_t> let_go_of_containers();
 
   // ---- For FunctionFlow ----------------------------------------------------------
 

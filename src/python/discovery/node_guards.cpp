@@ -110,8 +110,8 @@ class NodeGuards::Comparing : public ReachVisitor {
   bool attribute(PyObject*, PyObject* name, PyObject* value) {
     if (guard_ == guards_.guards_.size()) return false;
     if (guards_.guards_[guard_].kind == Guard::Kind::kGiven) return ++guard_, true;
-    const Ref held = Ref::share(value);
-    return this->value(name, false) && this->value(value, false);
+    const Ref held = Ref::share(name);
+    return this->value(value, false) && this->value(name, false);
   }
 
   bool count(std::size_t count) {
@@ -129,9 +129,7 @@ class NodeGuards::Comparing : public ReachVisitor {
     return guard->kind == Guard::Kind::kObject && meet_new(object);
   }
 
-  bool own_dict(PyObject* dict, PyObject* object) {
-    return is_new(key_of(dict)) && meet(key_of(dict), object, true);
-  }
+  bool own_dict(PyObject* dict) { return meet_new(dict, true); }
 
   // Another order, of elements that are the same, is taken for a change.
   bool element(PyObject* value) {
@@ -144,17 +142,20 @@ class NodeGuards::Comparing : public ReachVisitor {
     const Guard* guard = next();
     if (guard == nullptr) return false;
     if (value == nullptr) return guard->kind == Guard::Kind::kAbsent;
+    const bool is_single = Py_REFCNT(value) == 1;
     const Ref held = Ref::share(value);
     switch (guard->kind) {
       case Guard::Kind::kConstant:
         return is_same_constant(guard->held.get(), value) &&
-               (!guard->is_shared || meet_new(value));
+               (!guard->is_shared ||
+                (is_single == guard->is_single && meet_new(value, is_single)));
       case Guard::Kind::kSeen:
         return number_of(key_of(value)) == guard->number;
       case Guard::Kind::kContainer:
         return is_of_type(*guard, value) &&
                static_cast<std::size_t>(count_of(value)) == guard->number &&
-               meet_new(value) && walk_items(value, *this, depth + 1);
+               is_single == guard->is_single && meet_new(value, is_single) &&
+               walk_items(value, *this, depth + 1);
       case Guard::Kind::kCall:
         return call(*guard, value, depth + 1);
       case Guard::Kind::kMembers:
@@ -183,8 +184,8 @@ class NodeGuards::Comparing : public ReachVisitor {
   }
   bool is_new(std::uintptr_t key) const { return number_of(key) == kNoIndex; }
   // Where there were two objects there must not be one now.
-  bool meet_new(PyObject* object) {
-    return is_new(key_of(object)) && meet(key_of(object), object);
+  bool meet_new(PyObject* object, bool is_single = false) {
+    return is_new(key_of(object)) && meet(key_of(object), object, is_single);
   }
 
   static bool is_of_type(const Guard& guard, PyObject* value) {

@@ -64,10 +64,11 @@ class NodeGuards {
     };
     Kind kind = Kind::kAbsent;
     bool is_shared = false;    // kConstant: it is long enough to be referred to.
+    bool is_single = false;    // kContainer, and such a constant: see MetObject.
     std::uint32_t number = 0;  // kSeen, kContainer, kCall, kCount; kNamespace: its
                                // bits; kType, kMembers: the version of the class.
-    // kConstant: itself. kGlobal, kType: a weak reference; kMembers: one to the class.
-    // kContainer: the type.
+    // kConstant: itself, or a copy if it is shared. kGlobal, kType: a weak reference;
+    // kMembers: one to the class. kContainer: the type.
     Ref held{};
     // Of a module or global; kNamespace: __name__ and __package__; kType: the id;
     // kMembers: copyreg's names of the slots.

@@ -62,10 +62,10 @@ class NodeGuards::Noting : public ReachVisitor {
   }
 
   bool attribute(PyObject* type, PyObject* name, PyObject* value) {
-    const Ref held = Ref::share(value);
+    const Ref held = Ref::share(name);
     if (is_given_to_class(state_, name) || is_slot(type, value))
       return add({Guard::Kind::kGiven});
-    return this->value(name, false) && this->value(value, false);
+    return this->value(value, false) && this->value(name, false);
   }
 
   bool count(std::size_t count) {
@@ -79,23 +79,22 @@ class NodeGuards::Noting : public ReachVisitor {
            (add({Guard::Kind::kObject}) && meet(key_of(object), object));
   }
 
-  bool own_dict(PyObject* dict, PyObject* object) {
-    return meet(key_of(dict), object, true);
-  }
+  bool own_dict(PyObject* dict) { return meet(key_of(dict), dict, true); }
 
   // Elements are sorted by what they are written as, which is known of constants.
   bool element(PyObject* value) {
     if (!is_constant(value) || is_long_leaf(value)) return false;
-    return constant(value);
+    return constant(value, false);
   }
 
   bool value(PyObject* value, bool is_named, int depth = 0) {
     if (value == nullptr) return add({Guard::Kind::kAbsent});
+    const bool is_single = Py_REFCNT(value) == 1;
     const Ref held = Ref::share(value);  // Metaclasses may run code.
-    if (is_constant(value)) return constant(value);
+    if (is_constant(value)) return constant(value, is_single);
     if (PyModule_Check(value)) return is_named && module(value);
     if (is_seen(key_of(value))) return true;
-    if (is_guarded_container(value)) return container(value, depth);
+    if (is_guarded_container(value)) return container(value, is_single, depth);
     if (depth == kMaxDepth) return false;
     const Told told = told_of(state_, value);
     if (told.call) return made_by(value, told.call.get(), depth);
@@ -126,13 +125,17 @@ class NodeGuards::Noting : public ReachVisitor {
     return add(std::move(guard));
   }
 
-  bool constant(PyObject* value) {
-    const bool is_shared = is_long_leaf(value);
-    if (is_shared && is_seen(key_of(value))) return true;
+  bool constant(PyObject* value, bool is_single) {
     Guard guard{Guard::Kind::kConstant};
-    guard.is_shared = is_shared;
-    guard.held = Ref::share(value);
-    return add(std::move(guard)) && (!is_shared || meet(key_of(value), value));
+    if (!is_long_leaf(value)) {
+      guard.held = Ref::share(value);
+      return add(std::move(guard));
+    }
+    if (is_seen(key_of(value))) return true;
+    guard.is_shared = true;
+    guard.is_single = is_single;
+    guard.held = copy_of_leaf(value);
+    return add(std::move(guard)) && meet(key_of(value), value, is_single);
   }
 
   bool module(PyObject* value) {
@@ -143,13 +146,14 @@ class NodeGuards::Noting : public ReachVisitor {
     return add(std::move(guard));
   }
 
-  bool container(PyObject* value, int depth) {
+  bool container(PyObject* value, bool is_single, int depth) {
     const Py_ssize_t count = count_of(value);
     if (depth == kMaxDepth || count > static_cast<Py_ssize_t>(kMaxGuards)) return false;
     Guard guard{Guard::Kind::kContainer};
     guard.number = static_cast<std::uint32_t>(count);
     guard.held = Ref::share(reinterpret_cast<PyObject*>(Py_TYPE(value)));
-    return add(std::move(guard)) && meet(key_of(value), value) &&
+    guard.is_single = is_single;
+    return add(std::move(guard)) && meet(key_of(value), value, is_single) &&
            walk_items(value, *this, depth + 1);
   }
 

@@ -24,8 +24,9 @@ namespace waybill::py {
 struct MetObject {
   std::uintptr_t key = 0;
   Ref object;
-  // Nobody else refers to it: the dict of an instance, which `object` is then.
-  bool is_private = false;
+  // Nothing refers to it but what it was found in, so an encoder may write it without a
+  // note. Whoever writes it then lets go of it, to be none of those who do.
+  bool is_single = false;
 };
 
 // What the two uses of the walk share: the objects that were met, and the functions
@@ -43,9 +44,9 @@ class ReachVisitor {
     }
     return kNoIndex;
   }
-  bool meet(std::uintptr_t key, PyObject* holder, bool is_private = false) {
+  bool meet(std::uintptr_t key, PyObject* holder, bool is_single = false) {
     if (met_.size() == kMaxObjects) return false;
-    met_.push_back({key, Ref::share(holder), is_private});
+    met_.push_back({key, Ref::share(holder), is_single});
     return true;
   }
   void walk_later(PyObject* object) { by_value_.push_back(object); }
@@ -104,8 +105,8 @@ bool walk_dict(PyObject* borrowed, Visitor& visitor) {
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(dict, &position, &name, &value)) {
-    const Ref held = Ref::share(value);
-    if (!visitor.value(name, false) || !visitor.value(value, true)) return false;
+    const Ref held = Ref::share(name);
+    if (!visitor.value(value, true) || !visitor.value(name, false)) return false;
   }
   return true;
 }
@@ -159,11 +160,11 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
   for (Py_ssize_t i = 0; i < cells; ++i) {
     PyObject* cell = PyTuple_GET_ITEM(f->func_closure, i);
     if (!PyCell_Check(cell)) return false;
-    const Ref content = Ref::share(PyCell_GET(cell));
-    if (content && PyDict_CheckExact(content.get()) && has_class_dict(state, f)) {
+    PyObject* content = PyCell_GET(cell);
+    if (content != nullptr && PyDict_CheckExact(content) && has_class_dict(state, f)) {
       return false;
     }
-    if (!visitor.object(cell) || !visitor.value(content.get(), true)) return false;
+    if (!visitor.object(cell) || !visitor.value(content, true)) return false;
   }
   if (!visitor.value(f->func_defaults, false)) return false;
   if (f->func_kwdefaults == nullptr ? !visitor.value(nullptr, false)
@@ -213,9 +214,12 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
 //   attribute(type, name, value)  of that class
 //   count(number)           so many cells, bases or pairs follow
 //   object(object)          a cell, or a dict of annotations
-//   own_dict(dict, object)  the dict of an instance, whose items follow
+//   own_dict(dict)          of an instance, whose items follow
 //   element(value)          of a set
 //   value(value, is_named)  whatever a name means; null where it means nothing
+//
+// A value is shown before its name and held by nobody else than the program, so that a
+// visitor can count who refers to it; what the visitor runs may take it away.
 //
 // False if the visitor or the walk refuses. The walk may run code of others.
 template <typename Visitor>

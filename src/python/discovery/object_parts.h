@@ -45,8 +45,8 @@ bool walk_items(PyObject* container, Visitor& visitor, int depth) {
     Py_ssize_t position = 0;
     PyObject *key, *value;
     while (PyDict_Next(container, &position, &key, &value)) {
-      const Ref held = Ref::share(value);
-      if (!visitor.value(key, false, depth) || !visitor.value(value, false, depth)) {
+      const Ref held = Ref::share(key);
+      if (!visitor.value(value, false, depth) || !visitor.value(key, false, depth)) {
         return false;
       }
     }
@@ -90,7 +90,7 @@ bool walk_members(const State& state, PyObject* object, Visitor& visitor, int de
   if (!visit_slots(object, slot) || !find_own_dict(state, object, dict)) return false;
   if (!dict) return visitor.count(0);
   return visitor.count(static_cast<std::size_t>(PyDict_GET_SIZE(dict.get()))) &&
-         visitor.own_dict(dict.get(), object) && walk_items(dict.get(), visitor, depth);
+         visitor.own_dict(dict.get()) && walk_items(dict.get(), visitor, depth);
 }
 
 }  // namespace waybill::py

@@ -48,6 +48,8 @@ bool GraphEncoder::instance(PyObject* object) {
     out.map(0);
     return true;
   }
+  // Where the class is written as well, reducers may hand out the dict once more.
+  if (written == nullptr) context_.objects.add(key_of(dict.get()), out.size());
   out.map(countable(count));
   context_.stack.push(Frame::Kind::kDict, dict.get(), count);
   context_.stack.back().is_state = true;

@@ -111,8 +111,15 @@ KeptChain::Meeting KeptChain::meet_first(PyObject* object) {
 
 void KeptChain::begin(PyObject* object) {
   Ref key = Ref::share(key_of_slot(object));
+  const std::size_t first = met_.size();
   std::shared_ptr<KeptNode> node = KeptNode::look(context_.state, object, met_);
-  if (!node) return note_miss(chain_.size(), key.get());
+  if (!node) {
+    met_.resize(first);
+    return note_miss(chain_.size(), key.get());
+  }
+  for (MetObject& one : std::span(met_).subspan(first)) {
+    if (one.is_single) one.object = Ref();
+  }
   chain_.push_back({Ref::share(object), std::move(key), std::move(node)});
   phase_ = Phase::kWriting;
   trace_.references.clear();
@@ -169,8 +176,12 @@ void KeptChain::take(Link link) {
   wire::Writer& out = context_.out;
   const std::size_t base = out.size();
   for (std::size_t i = 1; i < node.offsets().size(); ++i) {
-    if (node.offsets()[i] == KeptNode::kNowhere) continue;
-    objects.note(met_[node.first() + i].key, base + node.offsets()[i]);
+    MetObject& one = met_[node.first() + i];
+    if (node.offsets()[i] == KeptNode::kNowhere) {
+      one.object = Ref();
+    } else {
+      objects.note(one.key, base + node.offsets()[i]);
+    }
   }
   std::size_t done = 0;
   for (const KeptNode::Reference& one : node.references()) {
@@ -213,11 +224,13 @@ void KeptChain::keep(KeptSections sections) {
   // Nothing is written any more. What nobody else has is to count as such.
   context_.objects.let_go();
   context_.stack.drop_spare_plans();
-  const ImportCollector& imports = context_.imports();
+  met_.clear();
+  ImportCollector& imports = context_.imports();
+  const std::vector<std::uintptr_t> containers = imports.let_go_of_containers();
   const bool is_kept =
       imports.can_be_repeated() &&
       chain_.back().node->set_sections(std::move(sections), imports.seen()) &&
-      still_fits(imports.seen_containers());
+      still_fits(containers);
   // A chain that is taken whole, but for its sections, stands there already.
   const std::size_t first = std::min(taken_, chain_.size() - 1);
   if (!is_kept) return note_miss(first, chain_[first].key.get());
@@ -237,15 +250,14 @@ void KeptChain::keep(KeptSections sections) {
 
 // Whether all nodes of the chain are what they were when they were looked at or taken.
 // Of what code looks into, all that can change has to be compared.
-bool KeptChain::still_fits(const std::vector<Ref>& containers) const {
+bool KeptChain::still_fits(const std::vector<std::uintptr_t>& containers) const {
   std::vector<MetObject> met;
   const auto fits = [&](const Link& link) {
     return link.node->fits(context_.state, link.root.get(), met);
   };
   return std::ranges::all_of(chain_, fits) &&
-         std::ranges::all_of(containers, [&](const Ref& container) {
-           return std::ranges::find(met, key_of(container.get()), &MetObject::key) !=
-                  met.end();
+         std::ranges::all_of(containers, [&](std::uintptr_t key) {
+           return std::ranges::find(met, key, &MetObject::key) != met.end();
          });
 }
 

@@ -91,7 +91,7 @@ class KeptChain {
   // Writes it. The root has been noted.
   void take(Link link);
   void set_node();
-  bool still_fits(const std::vector<Ref>& containers) const;
+  bool still_fits(const std::vector<std::uintptr_t>& containers) const;
 
   EncodeContext& context_;
   Phase phase_ = Phase::kClosed;

@@ -29,7 +29,7 @@ bool KeptNode::set_node(BytesView node, std::size_t base, const Memo& memo,
     const MemoEntry* entry = memo.find(one.key);
     const bool is_written = entry != nullptr && entry->offset >= base;
     noted += is_written;
-    if (one.is_private) {
+    if (one.is_single && !is_written) {
       offsets_.push_back(kNowhere);
       continue;
     }
@@ -39,10 +39,7 @@ bool KeptNode::set_node(BytesView node, std::size_t base, const Memo& memo,
   if (memo.count_from(base) != noted) return false;
   for (const WrittenReference& one : references) {
     const auto found = std::ranges::find(met, one.key, &MetObject::key);
-    if (found == met.end() || found->is_private ||
-        one.end - one.begin != kReferenceSize) {
-      return false;
-    }
+    if (found == met.end() || one.end - one.begin != kReferenceSize) return false;
     const auto number = static_cast<std::size_t>(found - met.begin());
     references_.push_back({one.begin - base, number});
   }

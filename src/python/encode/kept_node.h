@@ -63,7 +63,7 @@ class KeptNode {
   BytesView node() const { return node_; }
   // How many objects the nodes before it have.
   std::size_t first() const { return first_; }
-  // Where each object that it adds stands in it; kNowhere if nothing can refer to it.
+  // Where each object that it adds stands in it; kNowhere if no note was made of it.
   static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
   const std::vector<std::uint64_t>& offsets() const { return offsets_; }
 
