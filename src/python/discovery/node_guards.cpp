@@ -207,8 +207,8 @@ class NodeGuards::Comparing : public ReachVisitor {
                reinterpret_cast<PyObject*>(type) &&
            type_version(type) == guard.number && Py_TYPE(type) == &PyType_Type &&
            has_items(slot_names(state_.names, type), guard.name.get()) &&
-           !is_reduced_by_user(state_, value) && meet_new(value) &&
-           walk_members(state_, value, *this, depth);
+           !is_reduced_by_user(state_, value) && is_made_by_newobj(state_) &&
+           meet_new(value) && walk_members(state_, value, *this, depth);
   }
 
   bool placed(const Guard& guard, PyObject* value) {

@@ -78,6 +78,12 @@ bool has_own_say(const Names& names, PyObject* dict) {
   return false;
 }
 
+bool is_made_by_newobj(const State& state) {
+  PyObject* copyreg = find_module(state, state.names.copyreg.get());
+  return copyreg != nullptr && raw_get(PyModule_GetDict(copyreg),
+                                       state.names.newobj.get()) == state.newobj.get();
+}
+
 bool is_laid_out_plainly(const Names& names, PyTypeObject* type) {
   return count_slots(type) == 0 && is_asked_by_object(names, type, false);
 }
@@ -104,7 +110,8 @@ bool is_laid_out_in_slots(const Names& names, PyTypeObject* type) {
 }
 
 bool is_taken_apart_by_layout(const State& state, PyTypeObject* type) {
-  if (Py_TYPE(type) != &PyType_Type || type->tp_new != PyBaseObject_Type.tp_new) {
+  if (Py_TYPE(type) != &PyType_Type || type->tp_new != PyBaseObject_Type.tp_new ||
+      !is_made_by_newobj(state)) {
     return false;
   }
   const Ref name = Ref::steal(PyType_GetName(type));

@@ -14,6 +14,10 @@ namespace waybill::py {
 // whose dict it is.
 bool has_own_say(const Names& names, PyObject* dict);
 
+// Whether object.__reduce_ex__ says that copyreg's own __newobj__ makes an instance: a
+// program can set another.
+bool is_made_by_newobj(const State& state);
+
 // Whether object.__reduce_ex__ takes the instances apart, as their class and their
 // dict.
 bool is_laid_out_plainly(const Names& names, PyTypeObject* type);
@@ -27,8 +31,8 @@ bool is_laid_out_in_slots(const Names& names, PyTypeObject* type);
 // copyreg's list of the slots of a class; borrowed, null if it has none yet.
 PyObject* slot_names(const Names& names, PyTypeObject* type);
 
-// Whether nothing but copyreg's table has a say in how such instances are taken apart:
-// neither a reducer of ours, nor what their class sets or makes.
+// Whether nothing but copyreg's table has, as of now, a say in how such instances are
+// taken apart: neither a reducer of ours, nor what their class sets or makes.
 bool is_taken_apart_by_layout(const State& state, PyTypeObject* type);
 
 // Calls `visit` with each slot of an instance of a class that is laid out so, null if

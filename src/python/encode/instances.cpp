@@ -23,7 +23,8 @@ Ref LastTypes::reducer_of(const State& state, PyObject* object) {
 bool LastTypes::is_plain(State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == plain_) return true;
-  // The version of a class does not change with what is in copyreg's list.
+  // The version of a class does not change with copyreg, nor with its list of slots.
+  if (!is_made_by_newobj(state)) return false;
   PyObject* slots = slot_names(state.names, type);
   const bool has_slots = slots != nullptr && PyList_GET_SIZE(slots) != 0;
   if (!state.uses_caches || has_slots || !state.kept_classes->is_plain(type)) {

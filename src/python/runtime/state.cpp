@@ -35,6 +35,8 @@ constexpr NameRow kNames[] = {
     {&Names::getnewargs, "__getnewargs__"},
     {&Names::getnewargs_ex, "__getnewargs_ex__"},
     {&Names::slotnames, "__slotnames__"},
+    {&Names::copyreg, "copyreg"},
+    {&Names::newobj, "__newobj__"},
     {&Names::doc, "__doc__"},
     {&Names::slots, "__slots__"},
     {&Names::init_subclass, "__init_subclass__"},

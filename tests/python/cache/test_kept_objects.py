@@ -130,6 +130,22 @@ def test_a_reducer_for_held_objects_shows_at_once(name):
     assert waybill.dumps(w["Holder"]) == dumps_without_caches(w["Holder"])
 
 
+def made_otherwise(cls, *args):
+    return cls.__name__, *args
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_another_function_that_makes_objects_is_asked_at_once(place, monkeypatch):
+    w = world()
+    assert all(is_taken(w[name]) for name in KEPT)
+    waybill.dumps(place(w))
+
+    monkeypatch.setattr(copyreg, "__newobj__", made_otherwise)
+    demand_same_after(lambda w: None, place, w)
+    monkeypatch.undo()
+    demand_same_after(lambda w: None, place, w)
+
+
 def test_held_objects_are_not_kept_alive():
     w = world()
     assert all(is_taken(w[name]) for name in KEPT)

@@ -245,6 +245,32 @@ def test_reducer_that_is_registered_meanwhile_is_asked():
     assert [type(one) for one in arrived] == [Plain, Plain, Data, Data]
 
 
+@pytest.mark.parametrize("caches", [True, False])
+def test_function_that_makes_objects_meanwhile_is_asked_for_each(caches, monkeypatch):
+    scope = define("""
+        class Empty: pass
+        class Slotted: __slots__ = ()
+        """)
+    waybill.configure(caches=caches)
+    try:
+        values = [scope.Empty(), scope.Empty(), scope.Slotted(), scope.Slotted()]
+        for _ in range(3):
+            waybill.dumps(values)
+
+        monkeypatch.setattr(copyreg, "__newobj__", lambda cls: [cls.__name__])
+        payloads = [waybill.dumps(values) for _ in range(3)]
+    finally:
+        waybill.configure(caches=True)
+
+    assert len(set(payloads)) == 1
+    assert waybill.loads(payloads[0]) == [
+        ["Empty"],
+        ["Empty"],
+        ["Slotted"],
+        ["Slotted"],
+    ]
+
+
 def test_method_that_a_class_gets_meanwhile_is_asked():
     class Changing:
         def __reduce__(self):
