@@ -191,7 +191,7 @@ Ref GraphDecoder::finish_instance(Frame frame) {
   Frame node;
   node.left = envelope::shape_of(wire::NodeTag::kNewObject).most - kState - 1;
   node.position = kState + 1;
-  node.offset = frame.offset;
+  node.offset = frame.instance_offset;
   node.slot = frame.slot;
   node.object = std::move(frame.instance);
   node.node = std::make_unique<NodeParts>(

@@ -14,7 +14,7 @@ namespace {
 
 using wire::NodeTag;
 
-constexpr std::size_t kMaxFrames = 256;  // The innermost ones.
+constexpr std::size_t kMaxFrames = 256;  // The innermost ones, but for nodes.
 
 std::string in_brackets(PyObject* key) { return "[" + shown_key(key) + "]"; }
 
@@ -31,7 +31,11 @@ std::string attribute_of_field(PyObject* field) {
 // From the root of the payload, whose containers are open.
 std::string path_of(std::span<const Frame> stack) {
   std::string path = "obj";
-  const std::size_t first = stack.size() > kMaxFrames ? stack.size() - kMaxFrames : 0;
+  std::size_t first = stack.size();
+  for (std::size_t shown = 0; first != 0; --first) {
+    shown += stack[first - 1].kind != FrameKind::kNode;
+    if (shown > kMaxFrames) break;
+  }
   if (first != 0) path += " … ";
   for (std::size_t i = first; i < stack.size(); ++i) {
     const Frame& frame = stack[i];

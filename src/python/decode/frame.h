@@ -70,7 +70,8 @@ struct Frame {
   std::size_t direct = 0;
   HashCost cost;  // Of all in it.
   Ref key;        // kDict, kInstance, kFields, kAttributes: waits for its value.
-  Ref instance;   // kInstance: whose dict `object` is.
+  Ref instance;   // kInstance: whose dict `object` is,
+  std::size_t instance_offset = 0;  // and where its node begins.
   // kFrozenSet: a list of its items, or null if they are in it. kAttributes: a dict of
   // what the payload says.
   Ref gathered;

@@ -220,8 +220,8 @@ void PlainLoop::close(Ref& value) {
   if (frame.kind == FrameKind::kTuple) {
     built_.cost = frame.cost.around(frame.position);
   }
+  value_offset_ = frame.instance ? frame.instance_offset : frame.offset;
   value = std::move(frame.instance ? frame.instance : frame.object);
-  value_offset_ = frame.offset;
   note(frame.slot, value.get());
   built_.stack.pop_back();
 }

@@ -117,7 +117,8 @@ bool PlainLoop::open_instance(const std::uint8_t* start, std::uint64_t count,
   frame.object = std::move(dict);
   frame.instance = std::move(instance);
   frame.left = values;
-  frame.offset = base_ + static_cast<std::size_t>(start - start_);
+  frame.offset = base_ + static_cast<std::size_t>(map - start_);
+  frame.instance_offset = base_ + static_cast<std::size_t>(start - start_);
   frame.slot = slot;
   frame.is_whole = true;
   built_.push(std::move(frame));

@@ -335,6 +335,52 @@ def test_instances_as_classes_of_instances_are_refused_however_deep(scope):
         waybill.loads(resealed(data[:at] + deep + data[at + size :], end))
 
 
+def spoiled(scope):
+    """A payload in which an instance has two attributes of one name."""
+    pytest.importorskip("xxhash")
+    from mutation_worker import resealed
+
+    instance = scope.C()
+    vars(instance).update(first=1, other=2)
+    data = waybill.dumps((scope.f, [instance], {"k": scope.C()}))
+    end = waybill.inspect(data)["sections"]["digest"]["offset"]
+    return data, resealed(data.replace(b"\xa5other", b"\xa5first"), end)
+
+
+def test_errors_name_the_same_place(scope):
+    sound, payload = spoiled(scope)
+    errors = []
+
+    for load in [waybill.loads, waybill.loads, long_way]:
+        with pytest.raises(waybill.DecodeError, match="two equal keys") as caught:
+            load(payload)
+        errors.append(str(caught.value))
+        held = warm(sound)
+
+    assert seen(held) == seen(long_way(sound))
+    assert len(set(errors)) == 1
+
+
+def test_errors_tell_the_same_path_however_deep(scope):
+    class Failing:
+        def __reduce__(self):
+            return int, ("no number",)
+
+    value = Failing()
+    for _ in range(300):
+        value = scope.C(value)
+    payload = waybill.dumps((scope.f, value))
+    notes = []
+
+    for load in [waybill.loads] * 4 + [long_way]:
+        with pytest.raises(ValueError, match="no number") as caught:
+            load(payload)
+        notes += caught.value.__notes__
+
+    assert len(notes) == 5
+    assert len(set(notes)) == 1
+
+
 def test_errors_say_the_same(scope):
     class Failing:
         def __reduce__(self):
