@@ -142,20 +142,17 @@ class NodeGuards::Comparing : public ReachVisitor {
     const Guard* guard = next();
     if (guard == nullptr) return false;
     if (value == nullptr) return guard->kind == Guard::Kind::kAbsent;
-    const bool is_single = Py_REFCNT(value) == 1;
     const Ref held = Ref::share(value);
     switch (guard->kind) {
       case Guard::Kind::kConstant:
         return is_same_constant(guard->held.get(), value) &&
-               (!guard->is_shared ||
-                (is_single == guard->is_single && meet_new(value, is_single)));
+               (!guard->is_shared || meet_as(*guard, value));
       case Guard::Kind::kSeen:
         return number_of(key_of(value)) == guard->number;
       case Guard::Kind::kContainer:
         return is_of_type(*guard, value) &&
                static_cast<std::size_t>(count_of(value)) == guard->number &&
-               is_single == guard->is_single && meet_new(value, is_single) &&
-               walk_items(value, *this, depth + 1);
+               meet_as(*guard, value) && walk_items(value, *this, depth + 1);
       case Guard::Kind::kCall:
         return call(*guard, value, depth + 1);
       case Guard::Kind::kMembers:
@@ -186,6 +183,9 @@ class NodeGuards::Comparing : public ReachVisitor {
   // Where there were two objects there must not be one now.
   bool meet_new(PyObject* object, bool is_single = false) {
     return is_new(key_of(object)) && meet(key_of(object), object, is_single);
+  }
+  bool meet_as(const Guard& guard, PyObject* value) {
+    return is_single(value) == guard.is_single && meet_new(value, guard.is_single);
   }
 
   static bool is_of_type(const Guard& guard, PyObject* value) {

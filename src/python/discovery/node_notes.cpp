@@ -84,17 +84,16 @@ class NodeGuards::Noting : public ReachVisitor {
   // Elements are sorted by what they are written as, which is known of constants.
   bool element(PyObject* value) {
     if (!is_constant(value) || is_long_leaf(value)) return false;
-    return constant(value, false);
+    return constant(value);
   }
 
   bool value(PyObject* value, bool is_named, int depth = 0) {
     if (value == nullptr) return add({Guard::Kind::kAbsent});
-    const bool is_single = Py_REFCNT(value) == 1;
     const Ref held = Ref::share(value);  // Metaclasses may run code.
-    if (is_constant(value)) return constant(value, is_single);
+    if (is_constant(value)) return constant(value);
     if (PyModule_Check(value)) return is_named && module(value);
     if (is_seen(key_of(value))) return true;
-    if (is_guarded_container(value)) return container(value, is_single, depth);
+    if (is_guarded_container(value)) return container(value, depth);
     if (depth == kMaxDepth) return false;
     const Told told = told_of(state_, value);
     if (told.call) return made_by(value, told.call.get(), depth);
@@ -125,7 +124,7 @@ class NodeGuards::Noting : public ReachVisitor {
     return add(std::move(guard));
   }
 
-  bool constant(PyObject* value, bool is_single) {
+  bool constant(PyObject* value) {
     Guard guard{Guard::Kind::kConstant};
     if (!is_long_leaf(value)) {
       guard.held = Ref::share(value);
@@ -133,9 +132,9 @@ class NodeGuards::Noting : public ReachVisitor {
     }
     if (is_seen(key_of(value))) return true;
     guard.is_shared = true;
-    guard.is_single = is_single;
+    guard.is_single = is_single(value);
     guard.held = copy_of_leaf(value);
-    return add(std::move(guard)) && meet(key_of(value), value, is_single);
+    return meet(key_of(value), value, guard.is_single) && add(std::move(guard));
   }
 
   bool module(PyObject* value) {
@@ -146,14 +145,14 @@ class NodeGuards::Noting : public ReachVisitor {
     return add(std::move(guard));
   }
 
-  bool container(PyObject* value, bool is_single, int depth) {
+  bool container(PyObject* value, int depth) {
     const Py_ssize_t count = count_of(value);
     if (depth == kMaxDepth || count > static_cast<Py_ssize_t>(kMaxGuards)) return false;
     Guard guard{Guard::Kind::kContainer};
     guard.number = static_cast<std::uint32_t>(count);
     guard.held = Ref::share(reinterpret_cast<PyObject*>(Py_TYPE(value)));
-    guard.is_single = is_single;
-    return add(std::move(guard)) && meet(key_of(value), value, is_single) &&
+    guard.is_single = is_single(value);
+    return meet(key_of(value), value, guard.is_single) && add(std::move(guard)) &&
            walk_items(value, *this, depth + 1);
   }
 

@@ -44,6 +44,8 @@ class ReachVisitor {
     }
     return kNoIndex;
   }
+  // See MetObject, of what the visitor holds as well.
+  static bool is_single(PyObject* held) { return Py_REFCNT(held) == 2; }
   bool meet(std::uintptr_t key, PyObject* holder, bool is_single = false) {
     if (met_.size() == kMaxObjects) return false;
     met_.push_back({key, Ref::share(holder), is_single});
