@@ -91,7 +91,7 @@ inline MemoEntry& Memo::insert(std::uintptr_t key, std::uint64_t offset) {
 }
 
 inline void Memo::grow() {
-  std::vector<MemoEntry> old(slots_.empty() ? 16 : slots_.size() * 2);
+  std::vector<MemoEntry> old(slots_.empty() ? 32 : slots_.size() * 2);
   old.swap(slots_);
   mask_ = slots_.size() - 1;
   for (const MemoEntry& entry : old) {
