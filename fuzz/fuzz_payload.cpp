@@ -2,8 +2,8 @@
 // parts, and measured; an error of verify() lies inside; what is verified once is
 // verified again when its parts are sealed anew; no part of an envelope is one.
 //
-// Input: four bytes that choose bodies of code, imports, locations and how many shared
-// positions follow, two bytes each; the rest is the payload.
+// Input: four bytes that choose bodies of code, imports, locations, stored buffers and
+// how many shared positions follow, two bytes each; the rest is the payload.
 
 #include <algorithm>
 #include <array>
@@ -91,13 +91,14 @@ bool is_one_value(BytesView bytes) {
 }
 
 // The parts of an opened envelope, sealed anew, are the same bytes.
-void check_again(const Envelope& envelope, waybill::Parts parts, bool is_sound) {
+void check_again(const Envelope& envelope, waybill::Parts parts, BytesView before,
+                 bool is_sound) {
   parts.manifest = &envelope.manifest;
   parts.shared = envelope.shared;
   parts.payload = envelope.payload.bytes;
   Bytes sealed;
   waybill::seal(parts, sealed);
-  require(std::ranges::equal(sealed, envelope.bytes));
+  require(std::ranges::equal(sealed, before));
   const auto again = waybill::open_whole(sealed);
   require(again && waybill::verify(*again).has_value() == is_sound);
 }
@@ -130,6 +131,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     position = std::uint64_t{rest[0]} << 8 | rest[1];
     rest = rest.subspan(2);
   }
+  constexpr std::uint8_t kItems[100] = {1, 2, 3};
+  constexpr std::uint64_t kShape[] = {25};
+  const waybill::BufferParts buffers[] = {
+      {waybill::wire::BufferKind::kBytes, BytesView(kItems).first(7)},
+      {waybill::wire::BufferKind::kWritable, kItems, "<i", kShape},
+      {waybill::wire::BufferKind::kByteArray, BytesView(kItems).first(64)}};
   std::array<BytesView, 2> code;
   std::ranges::copy(bodies(), code.begin());
 
@@ -139,6 +146,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   parts.code = std::span(code).first(code_count);
   parts.shared = shared;
   parts.payload = rest;
+  parts.buffers = std::span(buffers).first(std::min<std::size_t>(data[3] >> 4, 3));
   if (location_count != 0) parts.source_locations = locations.view();
   Bytes sealed;
   waybill::seal(parts, sealed);
@@ -149,6 +157,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   require(envelope && envelope->code.size() == code_count);
+  require(envelope->buffers.size() == parts.buffers.size());
   require(std::ranges::equal(envelope->payload.bytes, rest));
   require(std::ranges::equal(envelope->shared, shared));
   require(waybill::StreamLength().measure(sealed).size == sealed.size());
@@ -158,7 +167,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   waybill::ReportOptions options;
   options.instructions = true;
   require(!waybill::report_json(*envelope, options).empty());
-  check_again(*envelope, parts, verdict.has_value());
+  check_again(*envelope, parts, sealed, verdict.has_value());
   // Cuts in the frame before the payload, in it, and behind it; others each time.
   const std::size_t payload = envelope->payload.offset;
   check_cut(sealed, size % payload);

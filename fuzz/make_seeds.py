@@ -86,6 +86,8 @@ def payloads() -> Iterator[tuple[str, bytes]]:
             name,
             bytes(head) + b"".join(at.to_bytes(2, "big") for at in positions) + payload,
         )
+    stored = [b"\x92\xd4\x00\x17" + bytes([number]) for number in (0, 1, 2, 0)]
+    yield "stored-buffers", bytes([0, 0, 0, 0x30]) + b"\x94" + b"".join(stored)
 
 
 def values() -> Iterator[tuple[str, bytes]]:
@@ -162,6 +164,7 @@ def words() -> Iterator[tuple[str, bytes]]:
     for number in (0x80, 0x81, 0x90, 0x91, 0x92, 0x93, 0xA1):
         yield f"lead_{number:02x}", bytes([number])
     yield "mark", b"\x98\x95\xa2wb\x01"
+    yield "mark_of_buffers", b"\x99\x95\xa2wb\x01"
     for name, number in enumerators("NodeTag"):
         yield f"node_{name}", b"\xd4\x00" + bytes([number])
     for name, number in enumerators("ExtType"):

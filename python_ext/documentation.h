@@ -33,13 +33,16 @@ Raises EncodeError, with the path to the culprit, for what cannot travel, and wh
 reducers of the objects raise.)";
 
 inline constexpr char kLoadsDoc[] =
-    R"(loads($module, data, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=None, class_state=None, missing=None, policy=None, keys=None, limits=None)
+    R"(loads($module, data, *, copy=True, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=None, class_state=None, missing=None, policy=None, keys=None, limits=None)
 --
 
 The object that dumps() was given. Runs code that the sender chose, unless told not to.
 
 Checks all bytes, then imports what the payload says is needed at load, then builds.
 
+copy
+    Whether buffers that stand behind the payload are copied. If not, arrays are
+    read-only views of data, which they keep alive, and it must not change.
 policy
     What the payload may do: a Policy. DATA_ONLY lets nothing but data in.
 keys

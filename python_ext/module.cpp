@@ -47,21 +47,38 @@ PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
   });
 }
 
+// The option that engines give with each payload.
+bool has_only_buffers(PyObject* keywords) {
+  return keywords != nullptr && PyTuple_GET_SIZE(keywords) == 1 &&
+         PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "buffers") ==
+             0;
+}
+
 PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                 PyObject* keywords) {
   return guarded([&] {
     State& state = state_of(module);
-    if (count != 1 || keywords != nullptr ||
+    const bool has_buffers = has_only_buffers(keywords);
+    if (count != 1 || (keywords != nullptr && !has_buffers) ||
         PyDict_GET_SIZE(state.options.get()) != 0) {
       return call_with_options(late(state, &waybill::py::LateHelpers::loads_with),
                                arguments, count, keywords);
     }
+    waybill::py::DecodeHooks hooks;
+    Ref buffers;
+    if (has_buffers && given(arguments[1]) != nullptr) {
+      buffers = Ref::steal(PyObject_GetIter(arguments[1]));
+      hooks.buffers = buffers.get();
+    }
     const Input input(arguments[0]);
-    return waybill::py::decode(state, input.bytes(), {});
+    return waybill::py::decode(state, input.bytes(), hooks);
   });
 }
 
-PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+// Encodes with the hooks that are given, by one of the functions of the serializer.
+PyObject* encode_with(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
+                      Ref (*write)(State&, PyObject*,
+                                   const waybill::py::EncodeHooks&)) {
   return guarded([&] {
     demand_count("encode", count, 11);
     waybill::py::EncodeHooks hooks;
@@ -79,32 +96,63 @@ PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count)
     }
     const Input application(arguments[10]);
     hooks.application = application.bytes();
-    return waybill::py::encode(state_of(module), arguments[0], hooks);
+    return write(state_of(module), arguments[0], hooks);
   });
+}
+
+PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return encode_with(module, arguments, count, waybill::py::encode);
+}
+
+PyObject* encode_chunks(PyObject* module, PyObject* const* arguments,
+                        Py_ssize_t count) {
+  return encode_with(module, arguments, count, waybill::py::encode_chunks);
+}
+
+// Decodes with the eight options of decode(), from persistent_load on, besides those
+// that are in `hooks`.
+Ref decode_with(PyObject* module, PyObject* data, PyObject* const* options,
+                waybill::py::DecodeHooks hooks) {
+  hooks.persistent_load = given(options[0]);
+  hooks.find_class = given(options[1]);
+  hooks.buffers = given(options[2]);
+  hooks.history = given(options[3]);
+  const int resets_classes = PyObject_IsTrue(options[4]);
+  check(resets_classes);
+  hooks.resets_classes = resets_classes != 0;
+  hooks.class_state = given(options[5]);
+  const int leaves_missing = PyObject_IsTrue(options[6]);
+  check(leaves_missing);
+  hooks.leaves_missing = leaves_missing != 0;
+  const Input input(data);
+  if (options[7] == Py_None) {
+    return waybill::py::decode(state_of(module), input.bytes(), hooks);
+  }
+  const waybill::LoadOptions load_options = waybill::py::load_options_of(options[7]);
+  return waybill::py::decode(state_of(module), input.bytes(), hooks, &load_options);
 }
 
 PyObject* decode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     demand_count("decode", count, 9);
+    return decode_with(module, arguments[0], arguments + 1, {});
+  });
+}
+
+PyObject* decode_head(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("decode_head", count, 12);
     waybill::py::DecodeHooks hooks;
-    hooks.persistent_load = given(arguments[1]);
-    hooks.find_class = given(arguments[2]);
-    hooks.buffers = given(arguments[3]);
-    hooks.history = given(arguments[4]);
-    const int resets_classes = PyObject_IsTrue(arguments[5]);
-    check(resets_classes);
-    hooks.resets_classes = resets_classes != 0;
-    hooks.class_state = given(arguments[6]);
-    const int leaves_missing = PyObject_IsTrue(arguments[7]);
-    check(leaves_missing);
-    hooks.leaves_missing = leaves_missing != 0;
-    const Input input(arguments[0]);
-    if (arguments[8] == Py_None) {
-      return waybill::py::decode(state_of(module), input.bytes(), hooks);
+    hooks.stored = given(arguments[1]);
+    hooks.memory = given(arguments[2]);
+    if (hooks.memory != nullptr && !PyMemoryView_Check(hooks.memory)) {
+      PyErr_SetString(PyExc_TypeError, "decode_head() takes a memoryview of bytes");
+      throw PyError();
     }
-    const waybill::LoadOptions load_options =
-        waybill::py::load_options_of(arguments[8]);
-    return waybill::py::decode(state_of(module), input.bytes(), hooks, &load_options);
+    const int checks_stored = PyObject_IsTrue(arguments[3]);
+    check(checks_stored);
+    hooks.checks_stored = checks_stored != 0;
+    return decode_with(module, arguments[0], arguments + 4, hooks);
   });
 }
 
@@ -173,15 +221,24 @@ PyObject* inspect(PyObject* module, PyObject* data) {
 constexpr char kEncodeDoc[] =
     "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
     "by_value, replace, memo, payload, key, application, /) -> bytes";
+constexpr char kEncodeChunksDoc[] =
+    "encode_chunks(obj, persistent_id, reducer_override, dispatch_table, "
+    "buffer_callback, by_value, replace, memo, payload, key, application, /) -> list";
 constexpr char kDecodeDoc[] =
     "decode(data, persistent_load, find_class, buffers, history, reset_classes, "
     "class_state, leaves_missing, load_options, /) -> object";
+constexpr char kDecodeHeadDoc[] =
+    "decode_head(data, stored, memory, checks_stored, persistent_load, find_class, "
+    "buffers, history, reset_classes, class_state, leaves_missing, load_options, /) -> "
+    "object";
 
 PyMethodDef kMethods[] = {
     {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},
     {"loads", fast(loads), METH_FASTCALL | METH_KEYWORDS, kLoadsDoc},
     {"encode", fast(encode), METH_FASTCALL, kEncodeDoc},
+    {"encode_chunks", fast(encode_chunks), METH_FASTCALL, kEncodeChunksDoc},
     {"decode", fast(decode), METH_FASTCALL, kDecodeDoc},
+    {"decode_head", fast(decode_head), METH_FASTCALL, kDecodeHeadDoc},
     {"imports", imports, METH_VARARGS, "imports(obj, by_value, /) -> list of tuples"},
     {"content_hash", fast(content_hash), METH_FASTCALL,
      "content_hash(obj, passes_over, names_classes, /) -> bytes"},

@@ -9,6 +9,7 @@
 
 #include "border.h"
 #include "python/load_options.h"
+#include "python/stored_rows.h"
 #include "waybill/stream_length.h"
 
 namespace waybill::extension {
@@ -52,6 +53,43 @@ PyObject* measure(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
+PyObject* stored_rows(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("stored_rows", count, 2);
+    const Gate gate(arguments[1] == Py_None ? LoadOptions{}
+                                            : py::load_options_of(arguments[1]));
+    const Input head(arguments[0]);
+    return py::stored_rows(state_of(module), head.bytes(), gate);
+  });
+}
+
+PyObject* new_buffer(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("new_buffer", count, 2);
+    const long kind = PyLong_AsLong(arguments[0]);
+    const unsigned long long length = PyLong_AsUnsignedLongLong(arguments[1]);
+    check(PyErr_Occurred() ? -1 : 0);
+    return py::buffer_to_fill(kind, length);
+  });
+}
+
+PyObject* copy_buffer(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("copy_buffer", count, 2);
+    py::copy_buffer(arguments[0], arguments[1]);
+    return Ref::share(Py_None);
+  });
+}
+
+PyObject* head_size(PyObject*, PyObject* capsule) {
+  return guarded([&] {
+    auto* stream_length =
+        static_cast<StreamLength*>(PyCapsule_GetPointer(capsule, kStreamLengthCapsule));
+    if (stream_length == nullptr) throw PyError();
+    return Ref::steal(PyLong_FromSize_t(stream_length->head_size()));
+  });
+}
+
 }  // namespace
 
 PyMethodDef kStreamMethods[] = {
@@ -59,6 +97,14 @@ PyMethodDef kStreamMethods[] = {
      "stream_length(load_options, /) -> capsule"},
     {"measure", fast(measure), METH_FASTCALL,
      "measure(stream_length, data, /) -> bytes that are missing at least"},
+    {"head_size", head_size, METH_O,
+     "head_size(stream_length, /) -> bytes of the head, once all of it was measured"},
+    {"stored_rows", fast(stored_rows), METH_FASTCALL,
+     "stored_rows(head, load_options, /) -> list of (kind, offset, length)"},
+    {"new_buffer", fast(new_buffer), METH_FASTCALL,
+     "new_buffer(kind, length, /) -> (object, memoryview of its bytes)"},
+    {"copy_buffer", fast(copy_buffer), METH_FASTCALL,
+     "copy_buffer(target, source, /) -> None"},
     {nullptr, nullptr, 0, nullptr},
 };
 

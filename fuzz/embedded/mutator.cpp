@@ -92,7 +92,7 @@ class TreeMutator {
     if (value.is_container()) return;
     const auto token = extension_in(value);
     if (token && token->ext_type == static_cast<std::int8_t>(ExtType::kNode)) {
-      value.leaf.back() = static_cast<std::uint8_t>(1 + below(random_, 23));
+      value.leaf.back() = static_cast<std::uint8_t>(1 + below(random_, 24));
     } else if (token && below(random_, 2) == 0) {
       value.leaf.back() = static_cast<std::uint8_t>(random_());
     } else {
@@ -195,8 +195,15 @@ void mutate_payload(Random& random, Sections& sections) {
   auto shared = shared_in(sections);
   if (!tree || !shared || below(random, 16) == 0) return mutate_bytes(payload, 16);
   TreeMutator(random, *tree, *shared).run();
+  fit_buffers(*tree, sections.buffers);
   payload = write_payload(*tree, *shared);
   section(sections, SectionIndex::kShared) = section_of(*shared);
+}
+
+void mutate_buffer(Random& random, Stored& buffer) {
+  buffer.kind = static_cast<wire::BufferKind>(below(random, 4));
+  mutate_bytes(buffer.bytes, 16);
+  if (buffer.bytes.empty()) buffer.bytes.push_back(0);
 }
 
 // Each entry starts with the length of its body.
@@ -226,6 +233,10 @@ void mutate(Random& random, Sections& sections) {
   constexpr SectionIndex kOthers[] = {SectionIndex::kHeader, SectionIndex::kManifest,
                                       SectionIndex::kCode,   SectionIndex::kCode,
                                       SectionIndex::kShared, SectionIndex::kDebugInfo};
+  if (!sections.buffers.empty() && below(random, 8) == 0) {
+    return mutate_buffer(random,
+                         sections.buffers[below(random, sections.buffers.size())]);
+  }
   if (below(random, 4) != 0) return mutate_payload(random, sections);
   mutate_section(random, sections, kOthers[below(random, std::size(kOthers))]);
 }
@@ -269,6 +280,9 @@ std::size_t cross_over(BytesView first, BytesView second, std::uint8_t* out,
   };
   Value part = *random_part(&*other);
   *random_part(&*tree) = std::move(part);
+  target->buffers.insert(target->buffers.end(), source->buffers.begin(),
+                         source->buffers.end());
+  fit_buffers(*tree, target->buffers);
   payload = write_payload(*tree, *shared);
   section(*target, SectionIndex::kShared) = section_of(*shared);
   return put(put_together(*target), out, max_size);

@@ -29,7 +29,8 @@ struct Diff {
 };
 
 // Compares header, imports, code by hash and name, values of the payload, source
-// locations and signature. References count as equal where they mean equal values.
+// locations and signature; stored buffers by length and digest. References count as
+// equal where they mean equal values.
 //
 // Works on any envelopes that open() gave, whether or not verify() accepts them: what
 // cannot be read is compared byte by byte. Values are compared by hashes of 64 bits;

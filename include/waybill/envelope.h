@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "waybill/buffers.h"
 #include "waybill/error.h"
 #include "waybill/limits.h"
 #include "waybill/manifest.h"
@@ -77,10 +78,14 @@ struct Envelope {
   // Empty when the envelope is not signed. Not checked: KeyRing::check() does that.
   BytesView signature;
   std::array<std::uint8_t, 8> digest{};
-  // All of the envelope, from the first byte of the header's array to the signature.
+  // The buffers that stand behind the head; see waybill/buffers.h.
+  std::vector<StoredBuffer> buffers;
+  // All of the head, from the first byte of the header's array to the signature.
   BytesView bytes;
-  // Length of the envelope; more may follow in a stream.
+  // Length of the envelope, buffers included; more may follow in a stream.
   std::size_t size = 0;
+  // Where the first buffer starts; `size` if there is none.
+  std::size_t buffers_offset = 0;
 };
 
 // Takes the envelope at the start of `bytes` apart: header, digest, manifest and the
@@ -102,6 +107,22 @@ Result<Envelope> open(Bytes&& bytes, const Limits& limits = {}) = delete;
 [[nodiscard]] Result<Envelope> open_whole(BytesView bytes, const Limits& limits = {});
 template <TemporaryBytes Bytes>
 Result<Envelope> open_whole(Bytes&& bytes, const Limits& limits = {}) = delete;
+
+// open(), for a head of which the buffers are elsewhere: in a file that is mapped or
+// read part by part. `bytes` may go on after the head; the buffers are not looked at,
+// and their rows have no bytes. `size` is that of the whole envelope.
+//
+// Errors: those of open().
+[[nodiscard]] Result<Envelope> open_head(BytesView bytes, const Limits& limits = {});
+template <TemporaryBytes Bytes>
+Result<Envelope> open_head(Bytes&& bytes, const Limits& limits = {}) = delete;
+
+// Finds the buffers of a head in `bytes`, which are the whole envelope: fills in the
+// `bytes` of each row. Checks what pads and the trailer, and no digest: check_buffer()
+// does, for each row, and open() for all.
+//
+// Errors: kTruncated, kMalformed.
+[[nodiscard]] Result<void> attach_buffers(Envelope& head, BytesView bytes);
 
 // Whether the code in an envelope can run on `python`: kPythonMismatch unless the
 // versions are equal or there is no code.
@@ -168,6 +189,8 @@ struct Parts {
   BytesView source_locations;
   // What to sign it with; null for an envelope that is not signed.
   const SigningKey* key = nullptr;
+  // What stands behind the head, in the order of its numbers.
+  std::span<const BufferParts> buffers;
 };
 
 // Puts an envelope together and appends it to `out`.
@@ -178,5 +201,13 @@ void seal(const Parts& parts, std::vector<std::uint8_t>& out);
 // wrote. `parts` must not change in between.
 std::size_t sealed_bound(const Parts& parts);
 std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out);
+
+// The head alone, for who writes the buffers from where they lie: an upper bound of its
+// length, and a call that writes it and returns its end. Reads each buffer for its
+// digest.
+std::size_t head_bound(const Parts& parts);
+std::uint8_t* seal_head_at(const Parts& parts, std::uint8_t* out);
+// Bytes between the end of a head of this size and the first buffer.
+constexpr std::size_t head_padding(std::size_t head_size) { return -head_size % 64; }
 
 }  // namespace waybill

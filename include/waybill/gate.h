@@ -64,6 +64,11 @@ class Gate {
   template <TemporaryBytes Bytes>
   Result<VerifiedEnvelope> open_trusted(Bytes&& bytes) const = delete;
 
+  // Two steps of open_trusted(), for who opens an envelope in between: KeyRing::check()
+  // of all keys, on the head or the whole envelope; and verify() and check_policy().
+  [[nodiscard]] Result<void> check_signature(BytesView bytes) const;
+  [[nodiscard]] Result<VerifiedEnvelope> admit(Envelope envelope) const;
+
   // The first policy that denies it, in words (see refusal()); nothing if all allow it.
   [[nodiscard]] std::optional<std::string> objection(Request request,
                                                      std::string_view module,

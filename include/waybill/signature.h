@@ -138,12 +138,15 @@ class KeyRing {
   std::vector<KeyId> ids() const;
 
   // Whether `envelope` ends in a signature of one of these keys over all bytes before
-  // it. kBadSignature if not; the words tell whether it is not signed, signed by an
-  // unknown key (they name all ids), or not what was signed.
+  // it; or its head does, where buffers are stored behind it: it is as long as the last
+  // 8 bytes say, and its table has digests of them, which open() compares.
+  // kBadSignature if not; the words tell whether it is not signed, signed by an unknown
+  // key (they name all ids), or not what was signed.
   //
-  // Reads nothing but the last 75 bytes and hashes the rest: says nothing of the form
-  // of the envelope. The time depends on the length, on the ids, and for Ed25519 on
-  // public values; for a MAC on nothing else. Cost: one pass over the bytes.
+  // Reads nothing but the last 75 bytes, and those of the head, and hashes the rest:
+  // says nothing of the form of the envelope. The time depends on the length, on the
+  // ids, and for Ed25519 on public values; for a MAC on nothing else. Cost: one pass
+  // over the bytes.
   [[nodiscard]] Result<void> check(BytesView envelope) const;
 
  private:
@@ -161,6 +164,9 @@ class KeyRing {
   bool fits(SignatureAlgorithm algorithm, const KeyId& id, BytesView message,
             BytesView signature) const;
   std::string described() const;
+  // Whether the bytes end in a signature of a key of the ring; `error` says why not, if
+  // they end in one at all.
+  bool is_signed(BytesView bytes, Error& error) const;
 
   std::vector<Key> keys_;
 };
@@ -175,8 +181,9 @@ struct SignatureInfo {
 // is not known here. Not checked.
 [[nodiscard]] std::optional<SignatureInfo> signature_info(const Envelope& envelope);
 
-// The envelope with this key's signature; one that it has is replaced. The same
-// envelope and key always give the same bytes.
+// The envelope with this key's signature; one that it has is replaced, and buffers get
+// the digests that signed envelopes have. The same envelope and key always give the
+// same bytes.
 //
 // Errors: those of open_whole(). Cost: a pass to open it, and those of sign_at().
 [[nodiscard]] Result<std::vector<std::uint8_t>> sign(BytesView envelope,

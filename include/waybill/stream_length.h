@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "waybill/bytes.h"
@@ -44,12 +45,19 @@ class StreamLength {
   // all else is open()'s work.
   //
   // Cost: over all calls, one pass over the heads of the values, and eight bytes for
-  // each container that is open.
+  // each container that is open; the table of buffers is read once more.
   [[nodiscard]] Extent measure(BytesView bytes);
+
+  // Length of the head, buffers left out, once all of it was measured; 0 before. All of
+  // the envelope where it has no buffers.
+  std::size_t head_size() const {
+    return behind_ ? static_cast<std::size_t>(position_) : 0;
+  }
 
  private:
   bool take(const wire::Lead& lead, BytesView bytes);
   bool is_start(const wire::Lead& lead, std::uint64_t count, BytesView bytes) const;
+  bool add_buffers(BytesView head);
 
   std::size_t max_bytes_;
   std::size_t max_depth_;
@@ -60,6 +68,11 @@ class StreamLength {
   // Values that are still to come: in all, and in each container that is open.
   std::uint64_t pending_ = 1;
   std::vector<std::uint64_t> open_;
+  // Of the envelope; and where its table of buffers starts, which is one of nine.
+  std::uint64_t sections_ = 0;
+  std::size_t table_ = 0;
+  // What stands behind a head that is whole; nothing as long as it is not.
+  std::optional<std::uint64_t> behind_;
 };
 
 }  // namespace waybill

@@ -247,7 +247,9 @@ Items<kKind>::Items(std::vector<Value> values) : items(std::move(values)) {}
 // Opens and verifies an envelope, and builds its value. Objects that the payload refers
 // to again are copied; what that comes to is counted each time, in values
 // (max_unfolded), depth (max_depth) and bytes (max_memory). So the value nests no
-// deeper than max_depth. Holds to the ceiling of the process too (restrict_process).
+// deeper than max_depth. A stored buffer is bytes, or a bytearray if its owner may
+// write to it, whatever its items are; kTruncated if only the head was opened. Holds to
+// the ceiling of the process too (restrict_process).
 //
 // Errors: those of open_whole() and verify(); kRefused for what is no plain data
 // (modules, functions, objects, …), with its byte, the kind of its node, its name and

@@ -4,6 +4,7 @@
 //
 // waybill::core, without Python
 //   envelope.h     open and verify a payload; put one together
+//   buffers.h      arrays behind a payload, as they are in memory
 //   stream_length.h  find the end of one in a stream
 //   manifest.h     what a payload needs to be importable, and why
 //   report.h       a payload as text or JSON
@@ -24,6 +25,7 @@
 //   object.h       Python objects to payloads and back
 //   call.h         a call in, its outcome out
 
+#include "waybill/buffers.h"
 #include "waybill/bytecode.h"
 #include "waybill/bytes.h"
 #include "waybill/call.h"

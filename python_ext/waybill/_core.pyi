@@ -24,6 +24,7 @@ def dumps(
 def loads(
     data: Buffer,
     *,
+    copy: bool = True,
     fix_imports: bool = True,
     encoding: str = "ASCII",
     errors: str = "strict",
@@ -53,6 +54,23 @@ def encode(
     /,
 ) -> bytes: ...
 
+#: The same as bytes-like objects whose bytes one after the other are the payload.
+#: Large buffers are not copied, and must not change until they have been written.
+def encode_chunks(
+    obj: object,
+    persistent_id: Callable[[Any], Any] | None,
+    reducer_override: Callable[[Any], Any] | None,
+    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
+    buffer_callback: Callable[[Any], object] | None,
+    by_value: set[str] | None,
+    replace: Callable[[object], tuple[str, Any] | None] | None,
+    memo: dict[int, tuple[int, int, object]] | None,
+    payload: int,
+    key: object,
+    application: Buffer,
+    /,
+) -> list[Buffer]: ...
+
 class PreparedCall:
     digest: bytes
     function: Callable[..., object]
@@ -71,6 +89,25 @@ class PreparedCall:
 #: loads with the hooks of an Unpickler; this payload's objects are added to `history`.
 def decode(
     data: Buffer,
+    persistent_load: Callable[[Any], Any] | None,
+    find_class: Callable[[str, str], Any] | None,
+    buffers: Iterator[Buffer] | None,
+    history: list[dict[int, object]] | None,
+    reset_classes: bool,
+    class_state: str | None,
+    leaves_missing: bool,
+    load_options: LoadOptions | None,
+    /,
+) -> Any: ...
+
+#: decode(), where `data` is the head, or the whole payload, and the stored buffers are
+#: `stored`, or parts of `memory`, which arrays become views of. With `checks_stored`,
+#: their digests are compared.
+def decode_head(
+    data: Buffer,
+    stored: list[Buffer] | None,
+    memory: memoryview | None,
+    checks_stored: bool,
     persistent_load: Callable[[Any], Any] | None,
     find_class: Callable[[str, str], Any] | None,
     buffers: Iterator[Buffer] | None,
@@ -118,6 +155,21 @@ def stream_length(load_options: LoadOptions | None, /) -> object: ...
 #: How many bytes the envelope that `data` begins misses at least; 0 if it is whole, or
 #: `loads` refuses it whatever follows. `data` begins with what it was before.
 def measure(stream_length: object, data: bytearray, /) -> int: ...
+
+#: Length of the head, once all of it was measured; 0 before.
+def head_size(stream_length: object, /) -> int: ...
+
+#: (kind, offset, length) of each buffer that stands behind a head. Checks signature and
+#: head.
+def stored_rows(
+    head: Buffer, load_options: LoadOptions | None, /
+) -> list[tuple[int, int, int]]: ...
+
+#: An object for a stored buffer of this kind, and a view to put its bytes through.
+def new_buffer(kind: int, length: int, /) -> tuple[bytes | bytearray, memoryview]: ...
+
+#: Copies bytes to memory of the same size that nothing was written to yet.
+def copy_buffer(target: Buffer, source: Buffer, /) -> None: ...
 
 #: The ceilings of Limits() and of strict limits, in that order; None: none.
 LIMITS: tuple[int | None, ...]

@@ -6,7 +6,6 @@ from waybill import _core
 from waybill._configuration import chosen
 from waybill._gate import load_options_of
 from waybill._modules import with_registered
-from waybill._pickler import demand_protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,6 +89,44 @@ def dumps_with(
     demand_protocol(protocol, buffer_callback)
     return _core.encode(
         obj,
+        *encode_options(buffer_callback, by_value, replace, key, application),
+    )
+
+
+def chunks_with(
+    obj: object,
+    protocol: int | None = None,
+    *,
+    fix_imports: bool = True,
+    buffer_callback: Callable[[Any], object] | None = None,
+    by_value: ByValue | None = None,
+    replace: Replacement | Mapping[type, Replacement] | None = None,
+    key: SigningKey | None = None,
+    application: Buffer | None = None,
+) -> list[Buffer]:
+    """``dumps`` as bytes-like objects, one behind the other; see ``encode_chunks``."""
+    demand_protocol(protocol, buffer_callback)
+    return _core.encode_chunks(
+        obj,
+        *encode_options(buffer_callback, by_value, replace, key, application),
+    )
+
+
+def demand_protocol(protocol: int | None, buffer_callback: object) -> None:
+    """Raises ValueError for what pickle refuses: buffers before protocol 5."""
+    if buffer_callback is not None and protocol is not None and 0 <= protocol < 5:
+        raise ValueError("buffer_callback needs protocol >= 5")
+
+
+def encode_options(
+    buffer_callback: Callable[[Any], object] | None,
+    by_value: ByValue | None,
+    replace: Replacement | Mapping[type, Replacement] | None,
+    key: SigningKey | None,
+    application: Buffer | None,
+) -> tuple[Any, ...]:
+    """What ``encode`` takes besides the object, without the hooks of a Pickler."""
+    return (
         None,
         None,
         None,
@@ -135,6 +172,7 @@ def prepare(
 def loads_with(
     data: Buffer,
     *,
+    copy: bool = True,
     fix_imports: bool = True,
     encoding: str = "ASCII",
     errors: str = "strict",
@@ -147,8 +185,26 @@ def loads_with(
     limits: Limits | None = None,
 ) -> Any:
     """``loads`` with options; the extension calls it where there are any."""
-    return _core.decode(
-        data,
+    options = decode_options(
+        buffers, reset_classes, class_state, missing, policy, keys, limits
+    )
+    if copy:
+        return _core.decode(data, *options)
+    memory = memoryview(data).cast("B").toreadonly()
+    return _core.decode_head(head_of(memory), None, memory, True, *options)
+
+
+def decode_options(
+    buffers: Iterable[Buffer] | None = None,
+    reset_classes: bool | None = None,
+    class_state: str | None = None,
+    missing: str | None = None,
+    policy: Policy | None = None,
+    keys: KeyRing | None = None,
+    limits: Limits | None = None,
+) -> tuple[Any, ...]:
+    """What ``decode`` takes besides the data, without the hooks of an Unpickler."""
+    return (
         None,
         None,
         None if buffers is None else iter(buffers),
@@ -158,3 +214,14 @@ def loads_with(
         bool(chosen("missing", missing)),
         load_options_of(policy, keys, limits),
     )
+
+
+def head_of(memory: memoryview) -> Buffer:
+    """The head of a payload with stored buffers, which its last bytes tell the size of;
+    of any other, all of it."""
+    if len(memory) < 8 or memory[0] != 0x99:
+        whole = memory.obj
+        if isinstance(whole, bytes) and len(whole) == len(memory):
+            return whole
+        return memory
+    return bytes(memory[: int.from_bytes(memory[-8:], "big")])

@@ -12,6 +12,8 @@ import os
 import stat
 
 from waybill import _core
+from waybill._arriving import Arriving, blocks
+from waybill._face import chunks_with, decode_options, head_of
 from waybill._gate import load_options_of
 
 TYPE_CHECKING = False
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._gate import LoadOptions
-
 
 def dump(
     obj: object, file: BinaryIO, protocol: int | None = None, **options: Any
@@ -30,41 +30,113 @@ def dump(
     """Writes ``dumps(obj, **options)`` to a file opened in binary mode.
 
     All of it, also to a file without a buffer, which may take less than it is given.
-    The file's own errors come through; some of the payload may be written then. A
-    BlockingIOError tells how much, by ``characters_written``.
+    To files of Python's own, large buffers are written from where they lie: they must
+    not change meanwhile. The file's own errors come through; some of the payload may be
+    written then. A BlockingIOError tells how much, by ``characters_written``.
     """
     write = file.write
-    write_all(write, _core.dumps(obj, protocol, **options))
+    if takes_at_once(write):
+        write_chunks(write, chunks_with(obj, protocol, **options))
+    else:
+        write_all(write, _core.dumps(obj, protocol, **options))
 
 
-def load(file: BinaryIO | str | os.PathLike[str], **options: Any) -> Any:
+def load(
+    file: BinaryIO | str | os.PathLike[str],
+    *,
+    mmap: bool | str = False,
+    check: str | None = None,
+    **options: Any,
+) -> Any:
     """Reads one object from a file opened in binary mode: a disk file, pipe or socket.
 
     Reads exactly one payload, so several may follow each other. Raises EOFError if the
     file is at its end. From a path, the file is one payload and nothing else, or a
-    DecodeError tells where it is not. Options are those of ``loads``.
+    DecodeError tells where it is not. Options are those of ``loads`` but ``copy``.
+    Large buffers are read to where they will lie.
+
+    With ``mmap``, which needs a path, arrays map the file: nothing of them is read
+    before it is used, and processes that load the same file share its pages. With True
+    they are read-only; with ``"copy"`` they can be written to, and what is written
+    stays in this process. ``check`` tells when the digests of mapped buffers are
+    compared: ``"never"``, or ``"now"``, which reads all of the file. All others are
+    always compared. As long as such an array lives, the file must not be cut or
+    overwritten: replace it, as ``save`` does.
     """
     given = (options.get(name) for name in ("policy", "keys", "limits"))
     arriving = Arriving(load_options_of(*given))
     if isinstance(file, (str, os.PathLike)):
-        return _core.loads(_whole_file(file, arriving), **options)
-    return _core.loads(arriving.read(file.read), **options)
+        if mmap:
+            return _map(file, mmap, check or "never", options)
+        if check is None:
+            with open(file, "rb", buffering=0) as opened:
+                read, read_into = opened.read, opened.readinto
+                return loaded(arriving, read, read_into, options, is_alone=True)
+    if mmap or check is not None:
+        raise TypeError("mmap needs a path, and check needs mmap")
+    read_into = getattr(file, "readinto", None)
+    return loaded(arriving, file.read, read_into, options)
+
+
+def loaded(
+    arriving: Arriving,
+    read: Callable[[int], Buffer | None],
+    read_into: Callable[[memoryview], int | None] | None,
+    options: dict[str, Any],
+    is_alone: bool = False,
+) -> Any:
+    """The object of a payload that a file gives; see ``only_payload`` for the last."""
+    if is_alone:
+        data = only_payload(read, arriving, read_into)
+    else:
+        data = arriving.read(read, read_into)
+    return decoded(data, arriving.stored, **options)
+
+
+def decoded(data: Buffer, stored: list[Buffer] | None, **options: Any) -> Any:
+    """``loads`` of a payload whose stored buffers were read apart from its head."""
+    if stored is None:
+        return _core.loads(data, **options)
+    return _core.decode_head(data, stored, None, True, *decode_options(**options))
+
+
+def _map(
+    path: str | os.PathLike[str], mode: bool | str, check: str, options: dict[str, Any]
+) -> Any:
+    import mmap
+
+    if mode not in (True, "copy"):
+        raise ValueError("mmap must be True, False or 'copy'")
+    if check not in ("now", "never"):
+        raise ValueError("check must be 'now' or 'never'")
+    access = mmap.ACCESS_READ if mode is True else mmap.ACCESS_COPY
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return _core.loads(b"", **options)  # It has an error for that.
+        memory = memoryview(mmap.mmap(file.fileno(), 0, access=access))
+    decoding = decode_options(**options)
+    return _core.decode_head(head_of(memory), None, memory, check == "now", *decoding)
 
 
 def save(
     obj: object,
     path: str | os.PathLike[str],
     protocol: int | None = None,
+    *,
+    durable: bool = True,
     **options: Any,
 ) -> None:
     """Writes ``dumps(obj, **options)`` to the file of that name: all of it or nothing.
 
     What was there stays until all of the new is on the disk, then the new takes its
-    place in one step. Keeps permissions, and follows symbolic links: what they point to
-    is replaced. Does not keep owner and extended attributes; other hard links keep the
-    old content. Raises OSError for what is no regular file.
+    place in one step. With ``durable=False`` nobody waits for the disk: the step is the
+    same, and a machine that loses power may lose what was written.
+
+    Keeps permissions, and follows symbolic links: what they point to is replaced. Does
+    not keep owner and extended attributes; other hard links keep the old content.
+    Raises OSError for what is no regular file.
     """
-    data = _core.dumps(obj, protocol, **options)
+    chunks = chunks_with(obj, protocol, **options)
     target = os.path.realpath(os.fsdecode(path))
     mode = _mode_of(target)
     folder = os.path.dirname(target)
@@ -74,8 +146,9 @@ def save(
         with _create(new, mode) as file:
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(file.fileno(), mode)
-            write_all(file.write, data)
-            os.fsync(file.fileno())
+            write_chunks(file.write, chunks)
+            if durable:
+                os.fsync(file.fileno())
         os.replace(new, target)
     except FileExistsError:
         raise  # It is somebody else's.
@@ -85,16 +158,17 @@ def save(
         except OSError:
             pass
         raise
-    _sync_folder(folder)
+    if durable:
+        _sync_folder(folder)
 
 
-def write_all(write: Callable[[Any], int | None], data: bytes) -> None:
+def write_all(write: Callable[[Any], int | None], data: Buffer) -> None:
     """Calls a file's ``write`` until it has taken all of ``data``.
 
     What is no file may return what it likes but a number that is too small.
     """
     done = write(data)
-    size = len(data)
+    size = len(memoryview(data))
     if done == size:
         return
     if done is None and not _is_raw(write):
@@ -103,7 +177,7 @@ def write_all(write: Callable[[Any], int | None], data: bytes) -> None:
     written = 0
     while True:
         if done is None:
-            raise _blocks("written to", written)
+            raise blocks("written to", written)
         if not isinstance(done, int) or written + done >= size:
             return
         if done <= 0:
@@ -116,47 +190,25 @@ def write_all(write: Callable[[Any], int | None], data: bytes) -> None:
             raise
 
 
-class Arriving:
-    """One payload of a stream, as far as the stream has given it."""
-
-    __slots__ = ("_stream_length", "data")
-
-    def __init__(self, load_options: LoadOptions | None) -> None:
-        self.data = bytearray()
-        self._stream_length = _core.stream_length(load_options)
-
-    def read(self, read: Callable[[int], Buffer | None]) -> bytearray:
-        """The bytes of exactly this payload, with a file's ``read``.
-
-        Of what ``loads`` refuses whatever follows only so many that it does. Raises
-        EOFError if there are none. If ``read`` raises, what it gave is kept, and a call
-        goes on from there.
-        """
-        data = self.data
-        while missing := _core.measure(self._stream_length, data):
-            goal = len(data) + missing
-            while len(data) < goal:
-                # What is missing is a claim of the sender's: believed in growing steps.
-                asked = min(goal - len(data), max(len(data), 1 << 16))
-                chunk = read(asked)
-                if not chunk:
-                    if chunk is None:
-                        raise _blocks("read from", len(data))
-                    if not data:
-                        raise EOFError("no payload: the file is at its end")
-                    return data
-                _append(data, chunk, asked)
-        return data
+def write_chunks(write: Callable[[Any], int | None], chunks: list[Buffer]) -> None:
+    """``write_all`` for all of them, one behind the other."""
+    written = 0
+    for chunk in chunks:
+        try:
+            write_all(write, chunk)
+        except BlockingIOError as error:
+            error.characters_written = written + getattr(error, "characters_written", 0)
+            raise
+        written += len(memoryview(chunk))
 
 
-def _append(data: bytearray, chunk: Buffer, asked: int) -> None:
-    if not isinstance(chunk, (bytes, bytearray, memoryview)):
-        raise TypeError(f"read() must give bytes, not {type(chunk).__name__}")
-    before = len(data)
-    data += chunk
-    if len(data) - before > asked:
-        # They belong to what comes next, and cannot be given back.
-        raise OSError(errno.EIO, f"read({asked}) gave {len(data) - before} bytes")
+def takes_at_once(write: object) -> bool:
+    """Whether a file has used what ``write`` gets when that returns: others may keep a
+    view of it, or write it later."""
+    return type(getattr(write, "__self__", None)) in _FILES
+
+
+_FILES = (io.FileIO, io.BufferedWriter, io.BufferedRandom, io.BytesIO)
 
 
 def _is_raw(write: object) -> bool:
@@ -164,22 +216,17 @@ def _is_raw(write: object) -> bool:
     return isinstance(getattr(write, "__self__", None), io.RawIOBase)
 
 
-def _blocks(verb: str, done: int) -> BlockingIOError:
-    return BlockingIOError(errno.EAGAIN, f"the file cannot be {verb} now", done)
-
-
-def only_payload(read: Callable[[int], Buffer | None], arriving: Arriving) -> bytearray:
+def only_payload(
+    read: Callable[[int], Buffer | None],
+    arriving: Arriving,
+    read_into: Callable[[memoryview], int | None] | None = None,
+) -> bytearray:
     """What a file's ``read`` gives of a payload that should be alone in it."""
     try:
-        data = arriving.read(read)
+        data = arriving.read(read, read_into)
     except EOFError:
         return bytearray()  # Which `loads` has an error for.
     return data + (read(1) or b"")  # And for what follows.
-
-
-def _whole_file(path: str | os.PathLike[str], arriving: Arriving) -> bytearray:
-    with open(path, "rb") as file:
-        return only_payload(file.read, arriving)
 
 
 def _mode_of(target: str) -> int | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from waybill import _core
+from waybill._arriving import Arriving
 from waybill._configuration import chosen
-from waybill._files import Arriving, write_all
+from waybill._face import demand_protocol
+from waybill._files import takes_at_once, write_all, write_chunks
 from waybill._gate import load_options_of
 from waybill._modules import with_registered
 
@@ -72,8 +74,9 @@ class Pickler:
         if not callable(getattr(self, "reducer_override", write)):
             raise TypeError("reducer_override is not callable")
         objects, number = memo.begin(), memo.payloads
+        at_once = takes_at_once(write)
         try:
-            data = _core.encode(
+            written = (_core.encode_chunks if at_once else _core.encode)(
                 obj,
                 getattr(self, "persistent_id", None),
                 getattr(self, "reducer_override", None),
@@ -89,7 +92,10 @@ class Pickler:
         except BaseException:
             memo.give_up(objects)
             raise
-        write_all(write, data)
+        if isinstance(written, list):
+            write_chunks(write, written)
+        else:
+            write_all(write, written)
         memo.arrived(number, objects is not None)
 
     def clear_memo(self) -> None:
@@ -166,6 +172,7 @@ class Unpickler:
     ) -> None:
         # The first is not needed; who has it not has no file that pickle takes.
         _, self._read = file.readline, file.read
+        self._read_into = getattr(file, "readinto", None)
         self._buffers = None if buffers is None else iter(buffers)
         self._leaves_missing = bool(chosen("missing", missing))
         self._terms = load_options_of(policy, keys, limits)
@@ -193,12 +200,15 @@ class Unpickler:
             ) from None
         overrides = type(self).find_class is not Unpickler.find_class
         find_class = self.find_class if overrides else vars(self).get("find_class")
-        data = arriving.read(read)
+        data = arriving.read(read, self._read_into)
         self._arriving = Arriving(self._terms)
         count = len(memo)
         try:
-            return _core.decode(
+            return _core.decode_head(
                 data,
+                arriving.stored,
+                None,
+                True,
                 getattr(self, "persistent_load", None),
                 find_class,
                 self._buffers,
@@ -219,9 +229,3 @@ class Unpickler:
         for part in name.split("."):
             found = getattr(found, part)
         return found
-
-
-def demand_protocol(protocol: int | None, buffer_callback: object) -> None:
-    """Raises ValueError for what pickle refuses: buffers before protocol 5."""
-    if buffer_callback is not None and protocol is not None and 0 <= protocol < 5:
-        raise ValueError("buffer_callback needs protocol >= 5")

@@ -17,7 +17,13 @@ using wire::Token;
 using wire::TokenType;
 
 // Different for each kind of what is hashed.
-enum class Salt : std::uint64_t { kModule = 1, kReference, kOpenReference, kCode };
+enum class Salt : std::uint64_t {
+  kModule = 1,
+  kReference,
+  kOpenReference,
+  kCode,
+  kStored,
+};
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t more) {
   const std::uint64_t both[] = {hash, more};
@@ -26,6 +32,20 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t more) {
 
 std::uint64_t salted(Salt salt, std::uint64_t hash) {
   return mixed(static_cast<std::uint64_t>(salt), hash);
+}
+
+// The bytes of a stored buffer and what they are, whatever its number and digest.
+std::uint64_t stored_hash(const StoredBuffer& row) {
+  const bool is_plain = row.digest.size() == sizeof(std::uint64_t);
+  std::uint64_t hash =
+      salted(Salt::kStored,
+             is_plain ? wire::big_endian(row.digest.data(), row.digest.size())
+                      : base::hash_of(row.bytes.empty() ? row.digest : row.bytes));
+  for (const std::uint64_t extent : row.shape) hash = mixed(hash, extent);
+  const auto* format = reinterpret_cast<const std::uint8_t*>(row.format.data());
+  hash = mixed(hash, base::hash_of({format, row.format.size()}));
+  hash = mixed(hash, static_cast<std::uint64_t>(row.kind) << 1 | row.is_fortran);
+  return mixed(hash, row.length);
 }
 
 }  // namespace
@@ -75,6 +95,11 @@ std::uint64_t PayloadTree::leaf_hash(Cursor& cursor) const {
     return salted(Salt::kCode, base::hash_of(body.hash));
   }
   if (token.is(ExtType::kReference)) return reference_hash(cursor);
+  if (cursor.around().tag == static_cast<std::uint8_t>(wire::NodeTag::kStored) &&
+      token.type == TokenType::kInteger && token.integer >= 0 &&
+      static_cast<std::uint64_t>(token.integer) < envelope_.buffers.size()) {
+    return stored_hash(envelope_.buffers[static_cast<std::size_t>(token.integer)]);
+  }
   if (const ImportRecord* import = import_of(token, envelope_.manifest)) {
     const auto* start = reinterpret_cast<const std::uint8_t*>(import->module.data());
     return salted(Salt::kModule, base::hash_of({start, import->module.size()}));

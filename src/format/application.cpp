@@ -2,6 +2,7 @@
 // Tested by tests/format/application_test.cpp.
 
 #include "base/hash.h"
+#include "format/buffer_table.h"
 #include "waybill/envelope.h"
 #include "wire/format.h"
 #include "wire/reader.h"
@@ -24,21 +25,26 @@ Result<std::vector<std::uint8_t>> with_application(BytesView envelope,
   const std::size_t place = reader.offset();
   if (fields > wire::kHeaderFieldCount) reader.skip();
   const std::size_t rest = reader.offset();
-  const std::size_t digest =
-      opened->debug_info.offset + opened->debug_info.bytes.size();
+  const std::size_t end = opened->debug_info.offset + opened->debug_info.bytes.size();
 
   // Fields of later formats may follow, and stay where they are.
   const bool has_later = fields > wire::kHeaderFieldCount + 1;
   const bool has_field = has_later || !application.empty();
   wire::Writer writer;
-  writer.array(wire::kSectionCount);
+  const bool has_buffers = !opened->buffers.empty();
+  writer.array(has_buffers ? wire::kSectionCountWithBuffers : wire::kSectionCount);
   writer.array(has_later ? fields : wire::kHeaderFieldCount + (has_field ? 1 : 0));
   writer.append(envelope.subspan(first, place - first));
   if (has_field) writer.binary(application);
-  writer.append(envelope.subspan(rest, digest - rest));
+  writer.append(envelope.subspan(rest, end - rest));
+  if (has_buffers) {
+    envelope::rewrite_buffer_table(writer, *opened, envelope::kPlainDigest);
+  }
   writer.binary(base::digest_of(writer.view()));
   writer.nil();
-  return writer.take();
+  std::vector<std::uint8_t> out = writer.take();
+  envelope::append_buffers(out, opened->buffers);
+  return out;
 }
 
 }  // namespace waybill

@@ -107,7 +107,8 @@ bool has_debug_info(BytesView bytes) {
 
 }  // namespace
 
-bool read_header(Reader& reader, PythonVersion& python, BytesView& application) {
+bool read_header(Reader& reader, PythonVersion& python, BytesView& application,
+                 bool& has_buffers) {
   const std::size_t start = reader.offset();
   std::uint64_t sections = 0;
   std::uint64_t fields = 0;
@@ -118,9 +119,12 @@ bool read_header(Reader& reader, PythonVersion& python, BytesView& application) 
       !check_version(reader, version_offset, version)) {
     return false;
   }
-  if (sections != wire::kSectionCount || fields < wire::kHeaderFieldCount) {
+  has_buffers = sections == wire::kSectionCountWithBuffers;
+  if ((!has_buffers && sections != wire::kSectionCount) ||
+      fields < wire::kHeaderFieldCount) {
     return reader.fail(ErrorCode::kMalformed, start,
-                       "an envelope has eight sections and its header five fields");
+                       "an envelope has eight sections, or nine with stored buffers, "
+                       "and its header five fields");
   }
   if (!read_number(reader, python.major, "Python's major version") ||
       !read_number(reader, python.minor, "Python's minor version") ||
@@ -130,6 +134,13 @@ bool read_header(Reader& reader, PythonVersion& python, BytesView& application) 
   if (fields == wire::kHeaderFieldCount) return true;
   return read_application(reader, application) &&
          reader.skip_values(fields - wire::kHeaderFieldCount - 1);
+}
+
+bool read_header(Reader& reader, PythonVersion& python, BytesView& application) {
+  bool has_buffers = false;
+  return read_header(reader, python, application, has_buffers) &&
+         (!has_buffers || reader.fail(ErrorCode::kMalformed, 0,
+                                      "stored buffers, which are not read here"));
 }
 
 bool read_code(Reader& reader, std::vector<CodeBody>& code) {
@@ -171,7 +182,7 @@ bool set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
   envelope.payload = {payload, bytes.subspan(payload, debug_info - payload)};
   envelope.debug_info = {debug_info, bytes.subspan(debug_info, end - debug_info)};
   envelope.bytes = bytes;
-  envelope.size = bytes.size();
+  envelope.size = envelope.buffers_offset = bytes.size();
   return true;
 }
 

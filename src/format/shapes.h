@@ -151,6 +151,7 @@ inline constexpr auto kShapes = [] {
       shape(NodeTag::kStreamReference, "stream_reference", kNothing,
             Part{kUnsigned, "payload"}, Part{kUnsigned, "position"}),
       shape(NodeTag::kReplacement, "replacement", kCall, Part{kObject, "object"}),
+      shape(NodeTag::kStored, "stored", kNothing, Part{kUnsigned, "number"}),
   });
 }();
 

@@ -1,13 +1,15 @@
 // Every value that is still to come takes a byte at least, so what is missing is known
-// before it is there.
+// before it is there. The table of buffers tells the rest, once the head is whole.
 // Tested by tests/format/stream_length_test.cpp.
 
 #include "waybill/stream_length.h"
 
 #include <algorithm>
 
+#include "format/buffer_table.h"
 #include "wire/format.h"
 #include "wire/lead.h"
+#include "wire/reader.h"
 
 namespace waybill {
 namespace {
@@ -21,6 +23,11 @@ constexpr unsigned kMarkIndex = 2;
 // Containers around those that max_depth is about: at most the envelope, its code
 // section, and an entry of that.
 constexpr std::size_t kFrameDepth = 3;
+
+// The table of buffers is the third last.
+constexpr std::uint64_t kLeftAtTable =
+    wire::kSectionCountWithBuffers -
+    static_cast<std::uint64_t>(wire::SectionIndex::kDigest);
 
 }  // namespace
 
@@ -37,7 +44,11 @@ Extent StreamLength::measure(BytesView bytes) {
     }
     if (!take(lead, bytes)) return {};
   }
-  const std::uint64_t end = position_ + rest_of_head + pending_;
+  std::uint64_t end = position_ + rest_of_head + pending_;
+  if (pending_ == 0 && end <= bytes.size()) {
+    if (!behind_ && !add_buffers(bytes.first(static_cast<std::size_t>(end)))) return {};
+    end += *behind_;
+  }
   if (end <= bytes.size()) return {static_cast<std::size_t>(end), 0};
   if (bytes.size() > max_bytes_) return {};
   // One byte more than is allowed tells open() that it is too many.
@@ -54,6 +65,10 @@ bool StreamLength::take(const Lead& lead, BytesView bytes) {
   if (lead.counts == Counts::kItems) items = count;
   if (lead.counts == Counts::kPairs) items = 2 * count;
   const std::size_t depth = open_.size();
+  if (depth == 0) sections_ = items;
+  if (depth == 1 && open_[0] == kLeftAtTable) {
+    table_ = static_cast<std::size_t>(position_);
+  }
   if (items != 0) {
     if (depth >= kFrameDepth && depth - kFrameDepth >= max_depth_) return false;
     open_.push_back(items);
@@ -64,6 +79,17 @@ bool StreamLength::take(const Lead& lead, BytesView bytes) {
   seen_ = std::min(seen_ + 1, kMarkIndex + 2);
   position_ += lead.head;
   if (lead.counts == Counts::kBytes) position_ += count;
+  return true;
+}
+
+// False if open() refuses the table.
+bool StreamLength::add_buffers(BytesView head) {
+  std::vector<StoredBuffer> buffers;
+  if (sections_ == wire::kSectionCountWithBuffers) {
+    wire::Reader reader(head.subspan(table_));
+    if (!envelope::read_buffer_table(reader, buffers)) return false;
+  }
+  behind_ = envelope::size_behind_head(head.size(), buffers);
   return true;
 }
 

@@ -2,7 +2,6 @@
 
 #include "python/keys.h"
 
-#include <algorithm>
 #include <memory>
 
 #include "trust/signature_tail.h"
@@ -50,14 +49,12 @@ const SigningKey& signing_key_of(PyObject* capsule) {
 KeyRing& key_ring_of(PyObject* capsule) { return content_of<KeyRing>(capsule); }
 
 Ref sign(const State& state, BytesView envelope, const SigningKey& key) {
-  const Result<std::size_t> size = envelope::size_before_signature(envelope);
-  if (!size) raise(state, size.error());
-  const std::size_t whole = *size + envelope::tail_size(key.algorithm());
-  Ref bytes =
-      Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(whole)));
-  auto* begin = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get()));
-  std::uint8_t* at = std::ranges::copy(envelope.first(*size), begin).out;
-  envelope::write_tail(key, begin, at);
+  const Result<envelope::Resigning> signed_one =
+      envelope::Resigning::make(envelope, key);
+  if (!signed_one) raise(state, signed_one.error());
+  Ref bytes = Ref::steal(
+      PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(signed_one->size())));
+  signed_one->write_at(reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get())));
   return bytes;
 }
 

@@ -4,8 +4,11 @@
 #include "python/sealing.h"
 
 #include <cstdint>
+#include <vector>
 
+#include "base/large_memory.h"
 #include "waybill/envelope.h"
+#include "wire/format.h"
 
 namespace waybill::py {
 
@@ -28,18 +31,59 @@ Ref seal_in_place(const Parts& parts) {
   Ref bytes =
       Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
   auto* begin = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get()));
+  base::advise_large_pages(begin, bound);
   const std::uint8_t* end = seal_at(parts, begin);
   PyObject* resized = bytes.release();
   check(_PyBytes_Resize(&resized, end - begin));
   return Ref::steal(resized);
 }
 
-}  // namespace
+Ref to_bytes(const std::uint8_t* begin, std::size_t size) {
+  return Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(begin),
+                                              static_cast<Py_ssize_t>(size)));
+}
 
-Ref seal(const State& state, GraphEncoder& graph) {
+// What stands behind the last buffer.
+Ref trailer_of(std::size_t head_size) {
+  std::uint8_t bytes[wire::kBufferTrailer];
+  for (std::size_t i = 0; i < sizeof bytes; ++i) {
+    bytes[i] = static_cast<std::uint8_t>(head_size >> (8 * (sizeof bytes - 1 - i)));
+  }
+  return to_bytes(bytes, sizeof bytes);
+}
+
+// The head, each buffer as it lies in memory, and what stands between them.
+Ref seal_in_chunks(const Parts& parts, const StoredBuffers& stored) {
+  static constexpr std::uint8_t kZeros[wire::kBufferAlignment] = {};
+  std::vector<std::uint8_t> head(head_bound(parts));
+  const auto head_size =
+      static_cast<std::size_t>(seal_head_at(parts, head.data()) - head.data());
+  Ref chunks = Ref::steal(PyList_New(0));
+  const auto add = [&](const Ref& chunk) {
+    check(PyList_Append(chunks.get(), chunk.get()));
+  };
+  add(to_bytes(head.data(), head_size));
+  if (parts.buffers.empty()) return chunks;
+  std::size_t end = head_size;
+  const std::vector<Ref> objects = stored.objects();
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const std::size_t padding = head_padding(end);
+    if (padding != 0) add(to_bytes(kZeros, padding));
+    add(objects[i]);
+    end += padding + parts.buffers[i].bytes.size();
+  }
+  add(trailer_of(head_size));
+  return chunks;
+}
+
+// Gives `write` all parts of the envelope of what an encoder has written.
+template <typename Write>
+Ref seal_with(const State& state, GraphEncoder& graph, Write write) {
   Parts parts;
   parts.python = state.python;
   EncodeContext& written = graph.context();
+  std::vector<BufferParts> buffers;
+  if (written.stored.count() != 0) parts.buffers = buffers = written.stored.parts();
   parts.application = written.hooks().application;
   parts.key = written.hooks().key;
   parts.shared = written.objects.shared();
@@ -47,14 +91,26 @@ Ref seal(const State& state, GraphEncoder& graph) {
   parts.payload_insertions = written.out.insertions();
   if (const KeptSections* kept = graph.kept().sections()) {
     kept->put_into(parts);
-    return seal_in_place(parts);
+    return write(parts);
   }
-  if (!written.has_others()) return seal_in_place(parts);
+  if (!written.has_others()) return write(parts);
   OtherSections::Written others;
   written.others().write(state, others, parts);
-  Ref bytes = seal_in_place(parts);
+  Ref sealed = write(parts);
   if (graph.kept().is_to_be_kept()) graph.kept().keep(KeptSections(parts));
-  return bytes;
+  return sealed;
+}
+
+}  // namespace
+
+Ref seal(const State& state, GraphEncoder& graph) {
+  return seal_with(state, graph, seal_in_place);
+}
+
+Ref seal_chunks(const State& state, GraphEncoder& graph) {
+  return seal_with(state, graph, [&](const Parts& parts) {
+    return seal_in_chunks(parts, graph.context().stored);
+  });
 }
 
 }  // namespace waybill::py

@@ -16,6 +16,7 @@
 #include "format/frame.h"
 #include "format/manifest_codec.h"
 #include "python/cache/decode_cache.h"
+#include "python/decode/arrived_buffers.h"
 #include "python/decode/code_builder.h"
 #include "python/decode/function_decoder.h"
 #include "python/decode/graph_decoder.h"
@@ -42,6 +43,14 @@ Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
   GraphEncoder graph(state, options);
   graph.encode(object);
   return seal(state, graph);
+}
+
+Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks) {
+  EncodeOptions options;
+  options.hooks = hooks;
+  GraphEncoder graph(state, options);
+  graph.encode(object);
+  return seal_chunks(state, graph);
 }
 
 Manifest discover(State& state, PyObject* object, bool by_value) {
@@ -76,18 +85,46 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over,
     content.unsigned_integer(offset);
   }
   content.append(graph.payload(), graph.context().out.insertions());
+  for (const BufferParts& buffer : graph.context().stored.parts()) {
+    content.binary(base::content_hash_of(buffer.bytes));
+  }
   return base::content_hash_of(content.view());
 }
 
 namespace {
 
+// All of an envelope but the digests of its buffers, which are checked as these are
+// copied. `bytes` are the whole envelope, or the head where `hooks` tell of the
+// buffers.
+Result<Envelope> open_parts(BytesView bytes, const DecodeHooks& hooks,
+                            const Limits& limits) {
+  Result<Envelope> envelope = open_head(bytes, limits);
+  if (!envelope) return envelope;
+  BytesView whole = bytes;
+  if (hooks.memory != nullptr) {
+    const Py_buffer* memory = PyMemoryView_GET_BUFFER(hooks.memory);
+    whole = {static_cast<const std::uint8_t*>(memory->buf),
+             static_cast<std::size_t>(memory->len)};
+  }
+  if (hooks.stored == nullptr) {
+    Result<void> attached = attach_buffers(*envelope, whole);
+    if (!attached) return tl::unexpected(std::move(attached.error()));
+  }
+  const std::size_t end =
+      hooks.stored == nullptr ? envelope->size : envelope->bytes.size();
+  if (end == whole.size()) return envelope;
+  return tl::unexpected(
+      envelope::trailing_bytes(envelope->size, envelope->size + whole.size() - end));
+}
+
 Result<VerifiedEnvelope> open_and_verify(const State& state, BytesView bytes,
+                                         const DecodeHooks& hooks,
                                          const Limits& limits) {
   if (auto envelope = envelope::open_unmeasured(bytes, limits)) {
     Result<VerifiedEnvelope> verified = verify(*std::move(envelope), limits);
     if (verified) return verified;
   }
-  Result<Envelope> envelope = open_whole(bytes, limits);
+  Result<Envelope> envelope = open_parts(bytes, hooks, limits);
   if (!envelope) return tl::unexpected(std::move(envelope.error()));
   Result<void> runs = check_python(*envelope, state.python);
   if (!runs) return tl::unexpected(std::move(runs.error()));
@@ -101,7 +138,7 @@ Ref decode_bare(State& state, BytesView bytes, DecodeCache::Lease& lease) {
   Ref function = decode_function(state, bytes, head_size);
   if (!function) return {};
   CachedEnvelope* known = lease.start(state, bytes.first(head_size), [&] {
-    return open_and_verify(state, bytes, Limits{});
+    return open_and_verify(state, bytes, {}, Limits{});
   });
   if (known == nullptr) return function;
   for (std::size_t i = 0; i < known->starts().size(); ++i) {
@@ -115,11 +152,13 @@ Ref decode_bare(State& state, BytesView bytes, DecodeCache::Lease& lease) {
 Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& plain,
           const DecodeHooks& hooks, const Limits& limits, DecodeCache::Lease* lease) {
   const VerifiedEnvelope& envelope = *verified;
+  const ArrivedBuffers buffers(state, envelope, hooks);
   ModuleImporter modules(state, envelope->manifest, hooks.leaves_missing);
   // Who decides what a name means decides what is imported for it, too.
   if (hooks.find_class == nullptr) modules.import_all();
   CodeBuilder code(state, envelope, limits);
   GraphDecoder decoder(state, envelope, plain, code, modules, hooks, limits);
+  decoder.use_stored(buffers.objects());
   CachedEnvelope* watcher = nullptr;
   if (lease != nullptr && !envelope->code.empty()) {
     const CodeBody& last = envelope->code.back();
@@ -137,7 +176,11 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& pla
 // Under load options that are not the usual ones nothing is built before it is known to
 // be allowed.
 Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate& gate) {
-  const Result<VerifiedEnvelope> envelope = gate.open_trusted(bytes);
+  const Result<void> is_signed = gate.check_signature(bytes);
+  if (!is_signed) raise(state, is_signed.error());
+  Result<Envelope> opened = open_parts(bytes, hooks, gate.limits());
+  if (!opened) raise(state, opened.error());
+  const Result<VerifiedEnvelope> envelope = gate.admit(*std::move(opened));
   if (!envelope) raise(state, envelope.error());
   const Result<void> runs = check_python(*envelope, state.python);
   if (!runs) raise(state, runs.error());
@@ -150,7 +193,8 @@ Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate&
 Ref verify_and_build(State& state, BytesView bytes, PlainLoop* begun,
                      const DecodeHooks& hooks, DecodeCache::Lease* lease) {
   const Limits limits;
-  const Result<VerifiedEnvelope> envelope = open_and_verify(state, bytes, limits);
+  const Result<VerifiedEnvelope> envelope =
+      open_and_verify(state, bytes, hooks, limits);
   if (!envelope) {
     if (begun != nullptr) begun->restart(limits);  // Before code of others runs.
     raise(state, envelope.error());

@@ -18,6 +18,8 @@ void start(State& state);
 
 // An envelope as bytes. Throws PyError.
 Ref encode(State& state, PyObject* object, const EncodeHooks& hooks);
+// The same as a list of bytes-like objects; see seal_chunks().
+Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks);
 
 // What a payload of `object` would need, without making one: no object that cannot
 // travel is an error here. With `by_value`, a function is taken apart even if it could

@@ -21,9 +21,14 @@ namespace {
 
 using wire::Reader;
 
-constexpr const char* kSectionNames[wire::kSectionCount] = {
-    "header",  "manifest",   "code",   "shared",
-    "payload", "debug_info", "digest", "signature"};
+// With the table of buffers, which only some have.
+constexpr const char* kSectionNames[wire::kSectionCountWithBuffers] = {
+    "header",     "manifest", "code",   "shared",   "payload",
+    "debug_info", "buffers",  "digest", "signature"};
+constexpr std::size_t kBuffersAt = 6;
+
+// By wire::BufferKind.
+constexpr const char* kBufferKinds[] = {"bytes", "bytearray", "read_only", "writable"};
 
 void set_text_or_null(Json& into, const std::string& text) {
   if (!text.empty()) into = text;
@@ -37,6 +42,21 @@ bool is_printable(std::string_view text) {
     text.remove_prefix(length);
   }
   return true;
+}
+
+void add_buffers(const Envelope& envelope, std::size_t max_text, Json& buffers) {
+  buffers = Json::array();
+  for (const StoredBuffer& row : envelope.buffers) {
+    Json& model = begin_object(buffers.emplace_back(), 6);
+    model["kind"] = kBufferKinds[static_cast<std::size_t>(row.kind)];
+    model["offset"] = envelope.buffers_offset + row.place;
+    model["length"] = row.length;
+    set_text_or_null(model["format"], start_of(row.format, max_text));
+    Json& shape = model["shape"];
+    if (!row.shape.empty()) shape = Json::array();
+    for (const std::uint64_t extent : row.shape) shape.push_back(extent);
+    model["order"] = row.is_fortran ? "F" : "C";
+  }
 }
 
 // What an envelope may have beside all others: keys that are there if it has it.
@@ -56,6 +76,7 @@ void add_extras(const Envelope& envelope, std::size_t max_text, Json& model) {
         envelope.application.size());
     if (is_printable(text)) application["text"] = start_of(text, max_text);
   }
+  if (!envelope.buffers.empty()) add_buffers(envelope, max_text, model["buffers"]);
 }
 
 void add_import(const ImportRecord& record, Json& imports) {
@@ -132,11 +153,13 @@ void add_body(const CodeBody& body, std::vector<std::string>& names, Json& model
 }
 
 void add_sections(const Envelope& envelope, Json& sections) {
-  begin_object(sections, wire::kSectionCount);
+  begin_object(sections, wire::kSectionCountWithBuffers);
   Reader reader(envelope.bytes);
   std::uint64_t count = 0;
   if (!reader.read_array(count, "the envelope")) return;
-  for (const char* name : kSectionNames) {
+  for (std::size_t i = 0; i < wire::kSectionCountWithBuffers; ++i) {
+    if (i == kBuffersAt && envelope.buffers.empty()) continue;
+    const char* const name = kSectionNames[i];
     const std::size_t offset = reader.offset();
     if (!reader.skip()) return;
     Json& section = begin_object(sections[name], 2);
@@ -153,7 +176,7 @@ std::string dump(const Json& model) {
 }  // namespace
 
 void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model) {
-  begin_object(model, 13);
+  begin_object(model, 14);
   model["format_version"] = envelope.format_version;
   Json& python = begin_object(model["python"], 3);
   python["major"] = envelope.python.major;

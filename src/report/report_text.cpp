@@ -164,6 +164,31 @@ void add_payload(const Json& payload, const Paint& paint, std::string& out) {
   }
 }
 
+// 1000 x 3 x 'd', or "" if items and their numbers are not both known.
+std::string items_of(const Json& buffer) {
+  if (buffer["format"].is_null() || buffer["shape"].is_null()) return "";
+  std::string out;
+  for (const Json& extent : buffer["shape"]) {
+    out += format_text("{} x ", extent.get<std::uint64_t>());
+  }
+  return out + "'" + text_of(buffer, "format") + "'  " +
+         (buffer["shape"].size() > 1 && text_of(buffer, "order") == "F"
+              ? "Fortran order  "
+              : "");
+}
+
+void add_buffers(const Json& buffers, const Paint& paint, std::string& out) {
+  out += "\n" + paint.title(format_text("buffers ({})", buffers.size())) + "\n";
+  std::size_t number = 0;
+  for (const Json& buffer : buffers) {
+    out += format_text(
+        "{:>4}  {}  {}{}\n", number++, paint.name(text_of(buffer, "kind")),
+        items_of(buffer),
+        paint.faint(format_text("{} at {}", plural(number_of(buffer, "length"), "byte"),
+                                number_of(buffer, "offset"))));
+  }
+}
+
 void add_sections(const Json& sections, const Paint& paint, std::string& out) {
   out += "\n" + paint.title("sections") + "\n";
   for (const auto& [name, section] : sections.items()) {
@@ -189,6 +214,7 @@ std::string report_text(const Envelope& envelope, const ReportOptions& options) 
   envelope::add_substitutions(model["substitutions"], paint, out);
   envelope::add_code(model["code"], paint, out);
   envelope::add_payload(model["payload"], paint, out);
+  if (model.contains("buffers")) envelope::add_buffers(model["buffers"], paint, out);
   envelope::add_sections(model["sections"], paint, out);
   return out;
 }

@@ -146,6 +146,8 @@ class Writer {
         return headline("class", count, &Writer::class_name);
       case NodeTag::kNamespace:
         return headline("namespace", count, &Writer::text_of_next);
+      case NodeTag::kStored:
+        return headline("stored buffer", count, &Writer::stored);
       default:
         break;
     }
@@ -182,6 +184,13 @@ class Writer {
     std::uint64_t index = 0;
     if (!ahead.read_unsigned(index, UINT32_MAX, "a code index")) return "?";
     return index < names_.code.size() ? cut(names_.code[index]) : "?";
+  }
+
+  std::string stored(Reader& ahead) const {
+    std::uint64_t number = 0;
+    if (!ahead.read_unsigned(number, UINT64_MAX, "a number")) return "?";
+    if (number >= names_.buffers.size()) return format_text("{}", number);
+    return format_text("{}: {}", number, items_text(names_.buffers[number], max_text_));
   }
 
   std::string class_name(Reader& ahead) const {
@@ -281,6 +290,7 @@ class Writer {
 ValueNames names_of(const Envelope& envelope) {
   ValueNames names;
   names.manifest = &envelope.manifest;
+  names.buffers = envelope.buffers;
   for (const CodeBody& body : envelope.code) {
     Reader reader(body.bytes, Limits{}, body.offset);
     CodeFields fields;
@@ -325,6 +335,17 @@ std::string escaped(std::string_view text, bool is_binary) {
     }
   }
   return out;
+}
+
+std::string items_text(const StoredBuffer& buffer, std::size_t max_text) {
+  const std::string format = quoted(buffer.format, max_text);
+  std::string text;
+  for (const std::uint64_t extent : buffer.shape) text += format_text("{} x ", extent);
+  if (text.empty() || buffer.format.empty() || text.size() > max_text) {
+    text = format_text("{} byte{}", buffer.length, buffer.length == 1 ? "" : "s");
+    return buffer.format.empty() ? text : text + " of " + format;
+  }
+  return text + format;
 }
 
 std::string quoted(std::string_view text, std::size_t max_text) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ struct ValueNames {
   std::vector<std::string> code;
   std::map<ContentHash, std::size_t> code_by_hash;
   const Manifest* manifest = nullptr;
+  // What is stored behind the head, by number.
+  std::span<const StoredBuffer> buffers = {};
 };
 
 // Reads all code bodies; the name of one that cannot be read is empty. The envelope
@@ -40,6 +43,9 @@ std::string end_of(std::string_view text, std::size_t max_text);
 
 // Without quotes, with what Python's repr escapes; of bytes also what is no ASCII.
 std::string escaped(std::string_view text, bool is_binary);
+
+// 1000 x 3 x 'd', or how many bytes if that is all that is known of it.
+std::string items_text(const StoredBuffer& buffer, std::size_t max_text);
 
 // 'text', as Python would write it, cut likewise.
 std::string quoted(std::string_view text, std::size_t max_text);

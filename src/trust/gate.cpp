@@ -81,13 +81,23 @@ bool Gate::is_data_only() const {
 }
 
 Result<VerifiedEnvelope> Gate::open_trusted(BytesView bytes) const {
-  for (const auto& ring : keys_) {
-    Result<void> signed_by_one = ring->check(bytes);
-    if (!signed_by_one) return tl::unexpected(std::move(signed_by_one.error()));
-  }
+  Result<void> is_signed = check_signature(bytes);
+  if (!is_signed) return tl::unexpected(std::move(is_signed.error()));
   Result<Envelope> opened = open_whole(bytes, limits_);
   if (!opened) return tl::unexpected(std::move(opened.error()));
-  Result<VerifiedEnvelope> envelope = verify(*std::move(opened), limits_);
+  return admit(*std::move(opened));
+}
+
+Result<void> Gate::check_signature(BytesView bytes) const {
+  for (const auto& ring : keys_) {
+    Result<void> signed_by_one = ring->check(bytes);
+    if (!signed_by_one) return signed_by_one;
+  }
+  return {};
+}
+
+Result<VerifiedEnvelope> Gate::admit(Envelope opened) const {
+  Result<VerifiedEnvelope> envelope = verify(std::move(opened), limits_);
   if (!envelope) return envelope;
   for (const auto& policy : policies_) {
     Result<void> allowed = check_policy(*envelope, *policy);

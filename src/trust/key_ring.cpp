@@ -6,6 +6,7 @@
 
 #include <sodium.h>
 
+#include "format/buffer_table.h"
 #include "trust/key_text.h"
 #include "trust/secret.h"
 #include "trust/signature_tail.h"
@@ -114,15 +115,13 @@ std::string KeyRing::described() const {
   return text;
 }
 
-Result<void> KeyRing::check(BytesView envelope) const {
-  Error error{ErrorCode::kBadSignature, envelope.size(),
-              "the envelope is not signed, and the reader demands a signature"};
+bool KeyRing::is_signed(BytesView bytes, Error& error) const {
   for (const SignatureAlgorithm algorithm :
        {SignatureAlgorithm::kEd25519, SignatureAlgorithm::kMac}) {
-    const auto tail = envelope::tail_of(envelope, algorithm);
+    const auto tail = envelope::tail_of(bytes, algorithm);
     if (!tail) continue;
-    if (fits(algorithm, tail->key, tail->message, tail->signature)) return {};
-    error.offset = envelope.size() - envelope::tail_size(algorithm);
+    if (fits(algorithm, tail->key, tail->message, tail->signature)) return true;
+    error.offset = bytes.size() - envelope::tail_size(algorithm);
     error.detail = "signed by the " + std::string(name_of(algorithm)) + " key " +
                    to_string(tail->key);
     if (knows(algorithm, tail->key)) {
@@ -132,6 +131,17 @@ Result<void> KeyRing::check(BytesView envelope) const {
     } else {
       error.detail += ", and known here are " + described();
     }
+  }
+  return false;
+}
+
+Result<void> KeyRing::check(BytesView envelope) const {
+  Error error{ErrorCode::kBadSignature, envelope.size(),
+              "the envelope is not signed, and the reader demands a signature"};
+  // A head that is signed is what its sender wrote, whatever follows. Whether that is
+  // what belongs to it, its table of buffers tells.
+  if (is_signed(envelope, error) || is_signed(envelope::named_head(envelope), error)) {
+    return {};
   }
   return tl::unexpected(std::move(error));
 }

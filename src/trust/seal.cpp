@@ -1,7 +1,10 @@
 // Puts envelopes together, and signs them. See docs/wire_format.md for the bytes.
 // Tested by tests/format/envelope_test.cpp and tests/trust/signature_test.cpp.
 
+#include <vector>
+
 #include "base/hash.h"
+#include "format/buffer_table.h"
 #include "format/manifest_codec.h"
 #include "trust/signature_tail.h"
 #include "waybill/envelope.h"
@@ -22,26 +25,9 @@ std::size_t frame_bound(const Parts& parts) {
   return kFixed + parts.code.size() * (1 + kNumber) + parts.shared.size() * kNumber;
 }
 
-}  // namespace
-
-std::size_t sealed_bound(const Parts& parts) {
-  constexpr std::size_t kBinaryHead = 5;
-  std::size_t bound =
-      frame_bound(parts) + parts.payload.size() + parts.source_locations.size();
-  if (!parts.application.empty()) bound += kBinaryHead + parts.application.size();
-  if (parts.key != nullptr) bound += envelope::tail_size(parts.key->algorithm());
-  for (const Insertion& insertion : parts.payload_insertions) {
-    bound += insertion.bytes.size();
-  }
-  bound += parts.manifest != nullptr ? envelope::manifest_bound(*parts.manifest)
-                                     : 1 + parts.encoded_manifest.size();
-  for (BytesView body : parts.code) bound += body.size();
-  return bound;
-}
-
-std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
-  wire::CursorWriter writer(out);
-  writer.array(wire::kSectionCount);
+void write_header(wire::CursorWriter& writer, const Parts& parts) {
+  writer.array(parts.buffers.empty() ? wire::kSectionCount
+                                     : wire::kSectionCountWithBuffers);
   const bool has_application = !parts.application.empty();
   writer.array(wire::kHeaderFieldCount + (has_application ? 1 : 0));
   writer.text(kMark);
@@ -50,7 +36,18 @@ std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
   writer.unsigned_integer(parts.python.minor);
   writer.unsigned_integer(parts.python.magic);
   if (has_application) writer.binary(parts.application);
+}
 
+std::size_t buffer_digest_size(const Parts& parts) {
+  return parts.key == nullptr ? envelope::kPlainDigest : envelope::kStrongDigest;
+}
+
+// All that the digest covers, with room for those of buffers; where that is, `digests`
+// tells. Returns the end.
+std::uint8_t* write_sections(const Parts& parts, std::uint8_t* out,
+                             std::vector<std::uint8_t*>& digests) {
+  wire::CursorWriter writer(out);
+  write_header(writer, parts);
   if (parts.manifest != nullptr) {
     envelope::write_manifest(writer, *parts.manifest);
   } else if (parts.encoded_manifest.empty()) {
@@ -74,11 +71,74 @@ std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
         static_cast<std::uint64_t>(wire::DebugInfoKey::kSourceLocations));
     writer.append(parts.source_locations);
   }
+  if (!parts.buffers.empty()) {
+    envelope::write_buffer_table(writer, parts.buffers, buffer_digest_size(parts),
+                                 digests);
+  }
+  return writer.at();
+}
 
-  writer.binary(base::digest_of({out, writer.at()}));
+// Digest and signature, after sections that end at `at`.
+std::uint8_t* write_end(const Parts& parts, const std::uint8_t* out, std::uint8_t* at) {
+  wire::CursorWriter writer(at);
+  writer.binary(base::digest_of({out, at}));
   if (parts.key != nullptr) return envelope::write_tail(*parts.key, out, writer.at());
   writer.nil();
   return writer.at();
+}
+
+std::size_t size_of_end(const Parts& parts) {
+  return 2 + sizeof(std::uint64_t) +
+         (parts.key == nullptr ? 1 : envelope::tail_size(parts.key->algorithm()));
+}
+
+}  // namespace
+
+std::size_t head_bound(const Parts& parts) {
+  constexpr std::size_t kBinaryHead = 5;
+  std::size_t bound =
+      frame_bound(parts) + parts.payload.size() + parts.source_locations.size();
+  if (!parts.application.empty()) bound += kBinaryHead + parts.application.size();
+  if (parts.key != nullptr) bound += envelope::tail_size(parts.key->algorithm());
+  for (const Insertion& insertion : parts.payload_insertions) {
+    bound += insertion.bytes.size();
+  }
+  bound += parts.manifest != nullptr ? envelope::manifest_bound(*parts.manifest)
+                                     : 1 + parts.encoded_manifest.size();
+  for (BytesView body : parts.code) bound += body.size();
+  if (!parts.buffers.empty()) bound += envelope::buffer_table_bound(parts.buffers);
+  return bound;
+}
+
+std::size_t sealed_bound(const Parts& parts) {
+  const std::size_t bound = head_bound(parts);
+  return parts.buffers.empty() ? bound : bound + envelope::buffers_bound(parts.buffers);
+}
+
+std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
+  std::vector<std::uint8_t*> digests;
+  std::uint8_t* const sections_end = write_sections(parts, out, digests);
+  if (parts.buffers.empty()) return write_end(parts, out, sections_end);
+  std::uint8_t* const head_end = sections_end + size_of_end(parts);
+  std::uint8_t* at = head_end;
+  for (std::size_t i = 0; i < parts.buffers.size(); ++i) {
+    const std::size_t size = parts.buffers[i].bytes.size();
+    at = envelope::write_buffer(out, at, parts.buffers[i].bytes);
+    // Of the copy: a thread without the GIL may write to what was copied meanwhile.
+    envelope::write_digest(digests[i], buffer_digest_size(parts), {at - size, size});
+  }
+  write_end(parts, out, sections_end);
+  return envelope::write_trailer(at, static_cast<std::size_t>(head_end - out));
+}
+
+std::uint8_t* seal_head_at(const Parts& parts, std::uint8_t* out) {
+  std::vector<std::uint8_t*> digests;
+  std::uint8_t* const sections_end = write_sections(parts, out, digests);
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    envelope::write_digest(digests[i], buffer_digest_size(parts),
+                           parts.buffers[i].bytes);
+  }
+  return write_end(parts, out, sections_end);
 }
 
 void seal(const Parts& parts, std::vector<std::uint8_t>& out) {

@@ -4,9 +4,10 @@
 #include "trust/secret.h"
 
 #include <new>
-#include <stdexcept>
 
 #include <sodium.h>
+
+#include "base/strong_hash.h"
 
 namespace waybill {
 
@@ -16,14 +17,8 @@ void SecretDeleter::operator()(std::uint8_t* bytes) const noexcept {
 
 namespace envelope {
 
-void start_sodium() {
-  // Thread-safe by itself too; it says 1 if another part of the program was first.
-  static const bool started = sodium_init() >= 0;
-  if (!started) throw std::runtime_error("libsodium cannot start");
-}
-
 SecretBytes make_secret(std::size_t size) {
-  start_sodium();
+  base::start_sodium();
   auto* bytes = static_cast<std::uint8_t*>(sodium_malloc(size));
   if (bytes == nullptr) throw std::bad_alloc();
   return SecretBytes(bytes);

@@ -9,10 +9,6 @@
 
 namespace waybill::envelope {
 
-// Starts libsodium unless that was done; thread-safe. Called by all that needs it.
-// Throws std::runtime_error if it cannot start.
-void start_sodium();
-
 // `size` bytes of memory for a secret, to be filled and then closed. Throws
 // std::bad_alloc.
 SecretBytes make_secret(std::size_t size);

@@ -7,10 +7,14 @@
 
 #include <sodium.h>
 
+#include "base/hash.h"
+#include "base/strong_hash.h"
+#include "format/buffer_table.h"
 #include "text/json_tree.h"
 #include "trust/secret.h"
 #include "trust/signature_tail.h"
 #include "wire/reader.h"
+#include "wire/writer.h"
 
 namespace waybill {
 
@@ -21,6 +25,8 @@ namespace envelope {
 namespace {
 
 constexpr std::uint8_t kBin8 = 0xc4;
+// Of an envelope's digest, with the head of its binary.
+constexpr std::size_t kDigestSize = 2 + sizeof(std::uint64_t);
 
 // Within the section, from the algorithm on.
 constexpr std::size_t kKeyIdAt = 1;
@@ -53,7 +59,7 @@ std::optional<SignatureTail> tail_of(BytesView envelope, SignatureAlgorithm algo
 
 bool is_signature(SignatureAlgorithm algorithm, const std::uint8_t* key,
                   BytesView message, BytesView signature) {
-  start_sodium();
+  base::start_sodium();
   if (algorithm == SignatureAlgorithm::kEd25519) {
     return crypto_sign_verify_detached(signature.data(), message.data(), message.size(),
                                        key) == 0;
@@ -75,14 +81,41 @@ std::uint8_t* write_tail(const SigningKey& key, const std::uint8_t* begin,
   return at + signature_size(key.algorithm());
 }
 
-Result<std::size_t> size_before_signature(BytesView envelope) {
-  const Result<Envelope> opened = open_whole(envelope);
+Result<Resigning> Resigning::make(BytesView envelope, const SigningKey& key) {
+  Result<Envelope> opened = open_whole(envelope);
   if (!opened) return tl::unexpected(opened.error());
-  const std::size_t digest =
-      opened->debug_info.offset + opened->debug_info.bytes.size();
-  wire::Reader reader(envelope.subspan(digest));
-  reader.skip();  // The digest, which was read before.
-  return digest + reader.offset();
+  const std::size_t end = opened->debug_info.offset + opened->debug_info.bytes.size();
+  wire::Reader reader(envelope.subspan(end));
+  if (opened->buffers.empty()) {
+    reader.skip();  // The digest, which was read before.
+    Resigning resigning(envelope.first(end + reader.offset()), key);
+    resigning.size_ = resigning.start_.size() + tail_size(key.algorithm());
+    return resigning;
+  }
+  Resigning resigning(envelope.first(end), key);
+  wire::Writer table;
+  rewrite_buffer_table(table, *opened, kStrongDigest);
+  resigning.table_ = table.take();
+  resigning.buffers_ = std::move(opened->buffers);
+  const std::size_t head =
+      end + resigning.table_.size() + kDigestSize + tail_size(key.algorithm());
+  resigning.size_ = head + size_behind_head(head, resigning.buffers_);
+  return resigning;
+}
+
+void Resigning::write_at(std::uint8_t* out) const {
+  std::uint8_t* at = std::ranges::copy(start_, out).out;
+  if (buffers_.empty()) {
+    write_tail(*key_, out, at);
+    return;
+  }
+  at = std::ranges::copy(table_, at).out;
+  wire::CursorWriter writer(at);
+  writer.binary(base::digest_of({out, at}));
+  at = write_tail(*key_, out, writer.at());
+  const auto head_size = static_cast<std::size_t>(at - out);
+  for (const StoredBuffer& row : buffers_) at = write_buffer(out, at, row.bytes);
+  write_trailer(at, head_size);
 }
 
 }  // namespace envelope
@@ -103,13 +136,10 @@ std::optional<SignatureInfo> signature_info(const Envelope& envelope) {
 }
 
 Result<std::vector<std::uint8_t>> sign(BytesView envelope, const SigningKey& key) {
-  const Result<std::size_t> size = envelope::size_before_signature(envelope);
-  if (!size) return tl::unexpected(size.error());
-  std::vector<std::uint8_t> out;
-  out.reserve(*size + envelope::tail_size(key.algorithm()));
-  out.assign(envelope.begin(), envelope.begin() + static_cast<std::ptrdiff_t>(*size));
-  out.resize(*size + envelope::tail_size(key.algorithm()));
-  envelope::write_tail(key, out.data(), out.data() + *size);
+  const auto resigning = envelope::Resigning::make(envelope, key);
+  if (!resigning) return tl::unexpected(resigning.error());
+  std::vector<std::uint8_t> out(resigning->size());
+  resigning->write_at(out.data());
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "waybill/signature.h"
 #include "wire/format.h"
@@ -39,7 +40,25 @@ bool is_signature(SignatureAlgorithm algorithm, const std::uint8_t* key,
 std::uint8_t* write_tail(const SigningKey& key, const std::uint8_t* begin,
                          std::uint8_t* at);
 
-// How many bytes stand before the last section. Errors: those of open_whole().
-Result<std::size_t> size_before_signature(BytesView envelope);
+// An envelope that gets a new last section, and its buffers the digests that a signed
+// one has. Views the bytes of the old one.
+class Resigning {
+ public:
+  // Errors: those of open_whole(). Both must outlive it.
+  static Result<Resigning> make(BytesView envelope, const SigningKey& key);
+
+  std::size_t size() const { return size_; }
+  // Writes size() bytes.
+  void write_at(std::uint8_t* out) const;
+
+ private:
+  Resigning(BytesView start, const SigningKey& key) : start_(start), key_(&key) {}
+
+  BytesView start_;  // What stays as it is.
+  const SigningKey* key_;
+  std::vector<std::uint8_t> table_;
+  std::vector<StoredBuffer> buffers_;
+  std::size_t size_ = 0;
+};
 
 }  // namespace waybill::envelope

@@ -205,6 +205,8 @@ class ValueBuilder {
         return open_items<Kind::kRange>(token, place, target, count);
       case NodeTag::kByteArray:
         return byte_array(token, place, target);
+      case NodeTag::kStored:
+        return stored(token, place, target);
       case NodeTag::kGlobal:
         // The names that objects are made by; elsewhere they are no data.
         return is_callable() ? global(token, place, target)
@@ -268,13 +270,34 @@ class ValueBuilder {
   }
 
   bool byte_array(const Token& token, Value& place, std::size_t target) {
-    const Cost before = unfolding_.spent();
     BytesView bytes;
-    if (!reader_.read_binary(bytes, "a bytearray") ||
-        !take(token.offset, 2 + bytes.size() / kBytesPerValue, bytes.size())) {
+    return reader_.read_binary(bytes, "a bytearray") &&
+           binary(token, bytes, true, place, target);
+  }
+
+  bool stored(const Token& token, Value& place, std::size_t target) {
+    std::uint64_t number = 0;
+    reader_.read_unsigned(number, UINT64_MAX, {});
+    const StoredBuffer& row = envelope_.buffers[number];
+    if (row.bytes.size() != row.length) {
+      return fail(ErrorCode::kTruncated, token.offset,
+                  "the bytes of stored buffer " + std::to_string(number) +
+                      " should be there, and only the head was opened");
+    }
+    const bool is_bytes =
+        row.kind == wire::BufferKind::kBytes || row.kind == wire::BufferKind::kReadOnly;
+    return binary(token, row.bytes, !is_bytes, place, target);
+  }
+
+  // What a node comes to that stands for bytes.
+  bool binary(const Token& token, BytesView bytes, bool is_writable, Value& place,
+              std::size_t target) {
+    const Cost before = unfolding_.spent();
+    if (!take(token.offset, 2 + bytes.size() / kBytesPerValue, bytes.size())) {
       return false;
     }
-    place = data::ByteArray{data::Binary(bytes.begin(), bytes.end())};
+    data::Binary copy(bytes.begin(), bytes.end());
+    place = is_writable ? Value(data::ByteArray{std::move(copy)}) : std::move(copy);
     unfolding_.complete(target, place, before, 1);
     raise(1);
     return true;

@@ -103,11 +103,18 @@ bool PayloadCheck::check_payload(Reader& reader) {
                            std::to_string(targets_[targets_passed_].position) +
                            " is not the start of an object");
   }
-  if (!are_known_whole(reader)) return false;
-  return references_seen_ == targets_.size() ||
-         reader.fail(ErrorCode::kBadReference, start_,
-                     "shared position number " + std::to_string(references_seen_) +
-                         " is never referred to");
+  return are_known_whole(reader) && are_all_named(reader);
+}
+
+// Whether all that is there to be referred to is.
+bool PayloadCheck::are_all_named(Reader& reader) const {
+  const auto check = [&](const char* what, std::uint64_t seen, std::size_t count) {
+    return seen == count || reader.fail(ErrorCode::kBadReference, start_,
+                                        std::string(what) + std::to_string(seen) +
+                                            " is never referred to");
+  };
+  return check("shared position number ", references_seen_, targets_.size()) &&
+         check("stored buffer ", stored_seen_, envelope_.buffers.size());
 }
 
 bool PayloadCheck::check_constants(Reader& reader) {
@@ -304,6 +311,7 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
         kind == NodeTag::kRange ? range_length(reader, envelope_) : 0;
     if (!meter_->node(reader, token, stack_.size(), kind, count, more)) return false;
   }
+  if (kind == NodeTag::kStored && !stored(reader, token)) return false;
   if (at_target_) target_tags_[targets_[targets_passed_ - 1].number] = tag;
   if (known_passed_ != known_.size() && pass_known(reader, token)) return true;
   if (is_constant(rule)) {

@@ -63,6 +63,8 @@ class PayloadCheck {
   bool reference(wire::Reader& reader, const wire::Token& token, Rule rule);
   bool module(wire::Reader& reader, const wire::Token& token);
   bool code_index(wire::Reader& reader, const wire::Token& token);
+  bool stored(wire::Reader& reader, const wire::Token& token);
+  bool are_all_named(wire::Reader& reader) const;
   bool array(wire::Reader& reader, const wire::Token& token, Rule rule);
   bool node(wire::Reader& reader, const wire::Token& token, Rule rule,
             std::uint8_t tag);
@@ -88,6 +90,7 @@ class PayloadCheck {
   std::vector<std::uint8_t> target_tags_;  // By number; 0 where it is no node.
   bool at_target_ = false;                 // The value at hand is the last one passed.
   std::uint64_t references_seen_ = 0;      // Distinct numbers.
+  std::uint64_t stored_seen_ = 0;          // The same of stored buffers.
   std::span<ReusableNode> known_;
   std::size_t known_passed_ = 0;
   std::vector<std::uint32_t> code_uses_;

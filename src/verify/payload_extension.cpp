@@ -1,5 +1,5 @@
 // What extensions may stand for, and where: the part of PayloadCheck that knows each
-// extension type.
+// extension type; and what stands for a stored buffer.
 // Tested by tests/verify/verify_test.cpp.
 
 #include <algorithm>
@@ -111,6 +111,28 @@ bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
       (rule == Rule::kCell && tag == static_cast<std::uint8_t>(NodeTag::kCell));
   return fits || fail("reference " + std::to_string(number) + " should mean " +
                       std::string(describe(rule)));
+}
+
+// `token`: of the node, at whose number the reader stands. What is no number is refused
+// as other parts of nodes are.
+bool PayloadCheck::stored(Reader& reader, const Token& token) {
+  Reader ahead = reader;
+  std::uint64_t number = 0;
+  if (!ahead.read_unsigned(number, INT64_MAX, {})) return true;
+  const std::vector<StoredBuffer>& buffers = envelope_.buffers;
+  if (number >= buffers.size()) {
+    return reader.fail(ErrorCode::kUndeclared, token.offset,
+                       "stored buffer " + std::to_string(number) + " of " +
+                           std::to_string(buffers.size()) + " in the table of buffers");
+  }
+  if (number > stored_seen_) {
+    return reader.fail(ErrorCode::kBadReference, token.offset,
+                       "stored buffers are numbered in order of first use, and " +
+                           std::to_string(number) + " is used before " +
+                           std::to_string(stored_seen_));
+  }
+  if (number == stored_seen_) ++stored_seen_;
+  return meter_ == nullptr || meter_->stored(reader, token.offset, buffers[number]);
 }
 
 bool PayloadCheck::module(Reader& reader, const Token& token) {

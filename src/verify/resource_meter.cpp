@@ -96,7 +96,8 @@ bool ResourceMeter::is_needed(const Limits& limits) {
 
 bool ResourceMeter::take(Reader& reader, std::size_t offset, std::uint64_t memory,
                          std::uint64_t unfolded) {
-  memory_ += memory;  // Far below 2^64: some hundred times the input.
+  // A head may claim any length of buffers that nobody has seen.
+  memory_ += std::min(memory, UINT64_MAX - memory_);
   if (memory_ > limits_.max_memory) {
     return exceed(reader, offset, "max_memory", limits_.max_memory,
                   "bytes of memory that the payload would take");
@@ -148,6 +149,18 @@ bool ResourceMeter::map(Reader& reader, const Token& token, std::size_t depth) {
 bool ResourceMeter::node(Reader& reader, const Token& token, std::size_t depth,
                          NodeTag tag, std::uint64_t values, std::uint64_t more) {
   return container(reader, token, values, depth, of(weight_of(tag), values), more);
+}
+
+bool ResourceMeter::stored(Reader& reader, std::size_t offset,
+                           const StoredBuffer& buffer) {
+  const bool is_text = buffer.kind == wire::BufferKind::kBytes ||
+                       buffer.kind == wire::BufferKind::kByteArray;
+  if (is_text && buffer.length > limits_.max_text) {
+    return exceed(reader, offset, "max_text", limits_.max_text,
+                  "bytes of one text or binary");
+  }
+  return take(reader, offset, of(kBinaryBytes, buffer.length),
+              is_text ? buffer.length / kBytesPerValue : 0);
 }
 
 void ResourceMeter::start_target(std::uint64_t number, std::size_t depth) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "waybill/buffers.h"
 #include "waybill/limits.h"
 #include "wire/format.h"
 #include "wire/reader.h"
@@ -32,6 +33,9 @@ class ResourceMeter {
   bool map(wire::Reader& reader, const wire::Token& token, std::size_t depth);
   bool node(wire::Reader& reader, const wire::Token& token, std::size_t depth,
             wire::NodeTag tag, std::uint64_t values, std::uint64_t more);
+
+  // What a node stands for besides. Each time, since each may become a copy.
+  bool stored(wire::Reader& reader, std::size_t offset, const StoredBuffer& buffer);
 
   // The value that comes next is what references with this number mean. `depth`: open
   // containers around it.

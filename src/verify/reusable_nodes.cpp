@@ -28,6 +28,7 @@ bool means_more(NodeTag tag) {
     case NodeTag::kLazyImport:
     case NodeTag::kPersistent:
     case NodeTag::kBuffer:
+    case NodeTag::kStored:
     case NodeTag::kIdentified:
     case NodeTag::kModule:
     case NodeTag::kStreamReference:

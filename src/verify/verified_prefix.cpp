@@ -48,6 +48,7 @@ std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& ver
   Reader payload(envelope.payload.bytes, {}, envelope.payload.offset);
   if (!check.check_payload(payload)) return nullptr;
   prefix->code_uses_ = check.code_uses();
+  prefix->has_buffers_ = !envelope.buffers.empty();
   if (envelope.payload.bytes.size() <= kMaxPayload) {
     prefix->nodes_ = find_reusable_nodes(verified);
   }
@@ -66,6 +67,7 @@ std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& ver
   Envelope& kept = prefix->envelope_.envelope_;
   kept.payload = kept.debug_info = {};
   kept.bytes = {};
+  kept.buffers.clear();
   if (!envelope.application.empty()) {
     const auto at = envelope.application.data() - envelope.bytes.data();
     kept.application =
@@ -98,6 +100,7 @@ bool VerifiedPrefix::is_all_code_reusable() const {
 }
 
 bool VerifiedPrefix::begin(BytesView bytes) {
+  if (has_buffers_) return begin_with_buffers(bytes);
   // A value has a byte at least.
   const Limits limits;
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return false;
@@ -111,6 +114,20 @@ bool VerifiedPrefix::begin(BytesView bytes) {
   envelope.shared.clear();
   return read_shared(reader, envelope.shared) &&
          set_rest(envelope, bytes, reader.offset(), debug_info);
+}
+
+bool VerifiedPrefix::begin_with_buffers(BytesView bytes) {
+  if (!is_start_of(bytes)) return false;
+  const Limits limits;
+  Reader reader(bytes.subspan(prefix_.size()), limits, prefix_.size());
+  Envelope& envelope = envelope_.envelope_;
+  envelope.shared.clear();
+  envelope.buffers.clear();
+  envelope.signature = {};
+  return read_behind_code(reader, bytes, true, limits, envelope) &&
+         envelope.signature.empty() &&
+         std::ranges::equal(envelope.debug_info.bytes, debug_info_) &&
+         envelope.size == bytes.size() && attach_buffers(envelope, bytes).has_value();
 }
 
 bool VerifiedPrefix::check_payload() {

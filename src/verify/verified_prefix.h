@@ -17,7 +17,7 @@ namespace waybill::envelope {
 // of each at most. Not thread-safe.
 class VerifiedPrefix {
  public:
-  // Null if the envelope is signed, or too large to be kept.
+  // Null if the envelope is signed, or is too large to be kept.
   static std::unique_ptr<VerifiedPrefix> make(const VerifiedEnvelope& envelope);
 
   // Whether an envelope starts with this prefix.
@@ -27,10 +27,10 @@ class VerifiedPrefix {
   // remember_whole() was called.
   bool is_all_of(BytesView bytes) const;
 
-  // Reads an envelope with this prefix up to its payload, and checks its digest. False
-  // if the debug information differs, if the envelope is signed, or if anything outside
-  // of the payload is wrong. Then envelope() is this envelope, as long as the bytes
-  // live.
+  // Reads an envelope with this prefix up to its payload, and checks its digest; not
+  // those of stored buffers. False if the debug information differs, if the envelope is
+  // signed, or if anything outside of the payload is wrong. Then envelope() is this
+  // envelope, as long as the bytes live.
   bool begin(BytesView bytes);
 
   // Checks the payload of the envelope that begin() read, and sets where its reusable
@@ -54,11 +54,14 @@ class VerifiedPrefix {
   void forget_reusable_nodes();
 
  private:
+  bool begin_with_buffers(BytesView bytes);
+
   std::vector<std::uint8_t> prefix_;
   std::vector<std::uint8_t> whole_;  // See is_all_of(); may be empty.
   std::vector<std::uint8_t> debug_info_;
   std::vector<std::uint32_t> code_uses_;  // In the payload, in order.
   std::vector<ReusableNode> nodes_;
+  bool has_buffers_ = false;  // Of all that begin so: the count of sections says it.
   VerifiedEnvelope envelope_{Envelope()};
 };
 

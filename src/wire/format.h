@@ -54,6 +54,7 @@ enum class NodeTag : std::uint8_t {
   kStreamReference =
       21,  // [payload, position]: an object of an earlier payload of a stream
   kReplacement = 22,  // [object], as a state: the node around it is that object
+  kStored = 23,       // [number]: what the table of buffers has under that number
 };
 
 // Keys of the map in a function node. Absent means: as the code object has it.
@@ -73,7 +74,33 @@ enum class FunctionField : std::uint8_t {
   kImports = 12,  // {name: module by value} of what its import statements find
 };
 
-// Positions in the array that is an envelope.
+// What a stored buffer means to a program; the first field of its row.
+enum class BufferKind : std::uint8_t {
+  kBytes = 0,      // A bytes object.
+  kByteArray = 1,  // A bytearray.
+  kReadOnly = 2,   // The memory of something else, such as an array.
+  kWritable = 3,   // Likewise; its owner may write to it.
+};
+
+// Fields of a row of the table of buffers.
+enum class BufferField : std::uint8_t {
+  kKind = 0,         // uint, a BufferKind
+  kPlace = 1,        // uint: its first byte, from the start of the buffers
+  kLength = 2,       // uint: bytes
+  kDigest = 3,       // bin: 8 bytes of XXH3-64, or 32 of BLAKE2b in what is signed
+  kCompression = 4,  // nil: none
+  kFormat = 5,       // str or nil: of an item, as PEP 3118 spells it
+  kShape = 6,        // [uint…] or nil
+  kIsFortran = 7,    // boolean: the first index varies fastest
+};
+inline constexpr std::uint32_t kBufferFieldCount = 8;
+// Each stored buffer starts at a multiple of this, counted from the envelope's start.
+inline constexpr std::uint32_t kBufferAlignment = 64;
+// What follows the last buffer: the size of the head, big-endian.
+inline constexpr std::uint32_t kBufferTrailer = 8;
+
+// Positions in the array that is an envelope. One with stored buffers has one more: the
+// table of buffers, between debug information and digest.
 enum class SectionIndex : std::uint8_t {
   kHeader = 0,
   kManifest = 1,
@@ -85,6 +112,7 @@ enum class SectionIndex : std::uint8_t {
   kSignature = 7,
 };
 inline constexpr std::uint32_t kSectionCount = 8;
+inline constexpr std::uint32_t kSectionCountWithBuffers = 9;
 
 // Positions in the array that is a code body.
 enum class CodeField : std::uint8_t {

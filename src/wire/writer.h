@@ -215,28 +215,13 @@ class Writer final : public BasicWriter<Buffer> {
     inserted_ = 0;
   }
 
-  // Binary whose bytes are not copied here, but have to be inserted by who reads the
-  // view. They must outlive that.
-  void binary_in_place(BytesView value) {
-    binary_head(value.size());
-    insert(value);
-  }
   // What another writer has written, as if it were written here. Not copied: it must
-  // outlive this, unchanged.
-  void append_in_place(BytesView raw, std::span<const Insertion> insertions) {
-    std::size_t done = 0;
-    for (const Insertion& insertion : insertions) {
-      insert(raw.subspan(done, insertion.offset - done));
-      insert(insertion.bytes);
-      done = insertion.offset;
-    }
-    insert(raw.subspan(done));
+  // outlive this, unchanged, and has to be inserted by who reads the view.
+  void append_in_place(BytesView raw) {
+    insertions_.push_back({target_.size(), raw});
+    inserted_ += raw.size();
   }
   const std::vector<Insertion>& insertions() const { return insertions_; }
-  // Other bytes of the same length.
-  void replace_insertion(std::size_t number, BytesView value) {
-    insertions_[number].bytes = value;
-  }
 
   void reserve(std::size_t size) { target_.reserve(size); }
   // For who puts many tokens there by himself; see wire/number.h.
@@ -246,11 +231,6 @@ class Writer final : public BasicWriter<Buffer> {
   std::vector<std::uint8_t> take();
 
  private:
-  void insert(BytesView bytes) {
-    insertions_.push_back({target_.size(), bytes});
-    inserted_ += bytes.size();
-  }
-
   std::vector<Insertion> insertions_;
   std::size_t inserted_ = 0;
 };

@@ -6,6 +6,7 @@
 
 #include "format/samples.h"
 #include "waybill/report.h"
+#include "waybill/signature.h"
 
 namespace waybill {
 namespace {
@@ -40,6 +41,53 @@ TEST(Diff, NamesTheValueThatDiffers) {
   EXPECT_EQ(found["payload"]["count"], 1);
   EXPECT_EQ(found["payload"]["items"][0]["old"], "42");
   EXPECT_EQ(found["payload"]["items"][0]["new"], "43");
+}
+
+// The sample, with these items in the place of its array.
+Bytes with_items(const Bytes& items) {
+  Draft draft;
+  samples::fill_with_buffers(draft);
+  draft.buffers[1].bytes = items;
+  return draft.sealed();
+}
+
+TEST(Diff, NamesTheBufferThatDiffers) {
+  Bytes other = samples::kStoredItems;
+  other.back() = 1;
+
+  const json found = diff_of(samples::buffers_envelope(), with_items(other));
+
+  EXPECT_EQ(found["summary"], "differ in: the value at [1]");
+  EXPECT_EQ(found["payload"]["items"][0]["old"], "<stored buffer 1: 5 x 20 x 'B'>");
+  EXPECT_EQ(found["payload"]["items"][0]["new"],
+            "<stored buffer 1: 5 x 20 x 'B'> (differs beyond what is shown)");
+}
+
+TEST(Diff, OfBuffersThatMovedIsNone) {
+  Draft draft;
+  samples::fill_with_buffers(draft);
+  std::swap(draft.buffers[0], draft.buffers[1]);
+  draft.payload.clear();
+  draft.payload.array(3);
+  for (const std::uint64_t number : {0, 1, 1}) {
+    draft.payload.node(samples::NodeTag::kStored, 1);
+    draft.payload.unsigned_integer(number);
+  }
+
+  const json found = diff_of(samples::buffers_envelope(), draft.sealed());
+
+  // The first is an item more; the others are what they were.
+  EXPECT_EQ(found["payload"]["count"], 2);
+  EXPECT_EQ(found["payload"]["items"][1]["path"], "[1]");
+}
+
+TEST(Diff, OfSignedBuffersIsInTheSignatureAlone) {
+  const SigningKey key = SigningKey::generate(SignatureAlgorithm::kMac);
+
+  const json found =
+      diff_of(samples::buffers_envelope(), samples::buffers_envelope(&key));
+
+  EXPECT_EQ(found["summary"], "differ in: the signature");
 }
 
 TEST(Diff, NamesThePython) {

@@ -20,6 +20,7 @@
 #include "waybill/bytecode.h"
 #include "waybill/envelope.h"
 #include "waybill/report.h"
+#include "waybill/signature.h"
 #include "waybill/stream_length.h"
 #include "waybill/value_json.h"
 
@@ -68,7 +69,8 @@ Bytes bytes_of(const std::filesystem::path& path) {
 // The samples, golden envelopes of one version, and each of them spoiled: altered at
 // one byte, with a digest that fits; and cut.
 std::vector<Bytes> envelopes() {
-  std::vector<Bytes> found{samples::data_envelope(), samples::function_envelope()};
+  std::vector<Bytes> found{samples::data_envelope(), samples::function_envelope(),
+                           samples::buffers_envelope()};
   const std::filesystem::path golden(WAYBILL_TESTS_DIR "/golden/v1");
   for (const auto& entry : std::filesystem::directory_iterator(golden)) {
     const std::string name = entry.path().filename().string();
@@ -133,13 +135,25 @@ TEST(FailingAllocation, InReportsAsJsonIsBadAlloc) {
 }
 
 TEST(FailingAllocation, InSealIsBadAlloc) {
-  Draft data, function;
+  Draft data, function, buffers;
   samples::fill_with_data(data);
   samples::fill_with_function(function);
-  for (const Draft* draft : {&data, &function}) {
+  samples::fill_with_buffers(buffers);
+  for (const Draft* draft : {&data, &function, &buffers}) {
     const Bytes expected = draft->sealed();
     survives([&] { return draft->sealed() == expected; });
   }
+}
+
+TEST(FailingAllocation, InChangesOfStoredBuffersIsBadAlloc) {
+  const Bytes bytes = samples::buffers_envelope();
+  const SigningKey key = SigningKey::generate(SignatureAlgorithm::kMac);
+  const Bytes expected = *sign(bytes, key);
+  const data::Value value = *read_value(bytes);
+
+  survives([&] { return *sign(bytes, key) == expected; });
+  survives([&] { return *with_application(expected, {}) == bytes; });
+  survives([&] { return read_value(bytes) == value; });
 }
 
 data::Value some_data() {

@@ -34,7 +34,8 @@ TEST(Envelope, PutsInsertionsWhereTheyBelong) {
   const auto write = [&](Draft& draft, bool in_place) {
     draft.payload.array(3);
     for (const Bytes* bytes : {&first, &second}) {
-      in_place ? draft.payload.binary_in_place(*bytes) : draft.payload.binary(*bytes);
+      draft.payload.binary_head(bytes->size());
+      in_place ? draft.payload.append_in_place(*bytes) : draft.payload.append(*bytes);
     }
     draft.payload.text("end");
     return draft.sealed();

@@ -1,8 +1,8 @@
 #pragma once
 
 // Payloads that keep to the grammar, made at random from its table: each kind of node,
-// references to all that may be referred to, and as many source locations as there are
-// uses of code.
+// references to all that may be referred to, as many source locations as there are uses
+// of code, and stored buffers.
 
 #include <algorithm>
 #include <random>
@@ -143,7 +143,22 @@ class RandomPayload {
     }
   }
 
+  // One that is there already, or one more.
+  void stored() {
+    const std::size_t number = below(draft_.buffers.size() + 1);
+    if (number == draft_.buffers.size()) {
+      const auto kind = static_cast<wire::BufferKind>(below(4));
+      const std::size_t size = 1 + below(kStoredItems.size());
+      draft_.buffers.push_back({kind, BytesView(kStoredItems).first(size)});
+      if (below(2) == 0) draft_.buffers.back().format = "<i";
+      if (below(2) == 0) draft_.buffers.back().shape = kStoredShape;
+    }
+    out_.node(NodeTag::kStored, 1);
+    out_.unsigned_integer(number);
+  }
+
   void node(const envelope::Shape& shape, int depth) {
+    if (shape.tag == NodeTag::kStored) return stored();
     const std::size_t most = shape.most == envelope::kMany ? 3 : shape.most;
     const std::size_t count = shape.least + below(most - shape.least + 1);
     out_.node(shape.tag, count);

@@ -28,6 +28,7 @@ struct Draft {
   std::vector<std::uint64_t> shared;
   Writer payload;
   Writer source_locations;
+  std::vector<BufferParts> buffers;
 
   Bytes sealed(const SigningKey* key = nullptr, const Bytes& application = {}) const {
     std::vector<BytesView> bodies(code.begin(), code.end());
@@ -41,6 +42,7 @@ struct Draft {
     parts.payload = payload.view();
     parts.payload_insertions = payload.insertions();
     parts.source_locations = source_locations.view();
+    parts.buffers = buffers;
     Bytes out;
     seal(parts, out);
     return out;
@@ -158,6 +160,22 @@ inline void fill_with_function(Draft& draft) {
   draft.source_locations.array(0);
 }
 
+inline const Bytes kStoredText = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9'};
+inline const Bytes kStoredItems(100, 7);
+inline const std::uint64_t kStoredShape[] = {5, 20};
+
+// [stored 0, stored 1, stored 0]: ten bytes, and the memory of an array.
+inline void fill_with_buffers(Draft& draft) {
+  draft.payload.array(3);
+  for (const std::uint64_t number : {0, 1, 0}) {
+    draft.payload.node(NodeTag::kStored, 1);
+    draft.payload.unsigned_integer(number);
+  }
+  draft.buffers = {
+      {wire::BufferKind::kBytes, kStoredText},
+      {wire::BufferKind::kWritable, kStoredItems, "B", kStoredShape, true}};
+}
+
 // Puts the digest that belongs to the bytes before it at the end of an envelope that is
 // not signed.
 inline void fit_digest(Bytes& bytes) {
@@ -170,6 +188,12 @@ inline Bytes data_envelope() {
   Draft draft;
   fill_with_data(draft);
   return draft.sealed();
+}
+
+inline Bytes buffers_envelope(const SigningKey* key = nullptr) {
+  Draft draft;
+  fill_with_buffers(draft);
+  return draft.sealed(key);
 }
 
 inline Bytes function_envelope() {

@@ -16,7 +16,7 @@ std::vector<samples::Bytes> all_samples() {
   samples::fill_with_data(data);
   samples::Draft function;
   samples::fill_with_function(function);
-  return {data.sealed(), function.sealed()};
+  return {data.sealed(), function.sealed(), samples::buffers_envelope()};
 }
 
 TEST(StreamLength, TellsTheLengthOfAWholeValue) {
@@ -106,6 +106,32 @@ TEST(StreamLength, CountsEveryFormOfMsgpack) {
 
     EXPECT_EQ(StreamLength().measure(bytes).size, bytes.size()) << int{value[0]};
   }
+}
+
+TEST(StreamLength, AsksForBuffersWhenItKnowsTheirTable) {
+  const samples::Bytes sample = samples::buffers_envelope();
+  const std::size_t head = open(sample)->bytes.size();
+  StreamLength stream_length({.max_bytes = sample.size() - 1});
+
+  EXPECT_EQ(StreamLength().measure(BytesView(sample).first(head)),
+            (Extent{0, sample.size() - head}));
+  EXPECT_EQ(stream_length.measure(BytesView(sample).first(head)),
+            (Extent{0, sample.size() - head}));
+  EXPECT_EQ(
+      StreamLength({.max_bytes = head + 9}).measure(BytesView(sample).first(head)),
+      (Extent{0, 10}));
+}
+
+TEST(StreamLength, StopsAtATableThatIsWrong) {
+  samples::Bytes sample = samples::buffers_envelope();
+  const Result<Envelope> envelope = open(sample);
+  const std::size_t row =
+      envelope->debug_info.offset + envelope->debug_info.bytes.size() + 2;
+  ASSERT_EQ(sample[row + 1], 0);  // The place of the first buffer.
+
+  sample[row + 1] = 64;
+
+  EXPECT_EQ(StreamLength().measure(sample), Extent{});
 }
 
 TEST(StreamLength, TakesHugeClaimsForWhatTheyAre) {

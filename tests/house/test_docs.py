@@ -39,6 +39,8 @@ def table_rows(text):
     [
         ("src/wire/format.h", "NodeTag"),
         ("src/wire/format.h", "ExtType"),
+        ("src/wire/format.h", "BufferKind"),
+        ("src/wire/format.h", "BufferField"),
         ("include/waybill/signature.h", "SignatureAlgorithm"),
     ],
 )

@@ -32,7 +32,7 @@ BELOW = {
 
 # What each may include of other projects, besides the standard library.
 FOREIGN = {
-    "base": {"tl/", "xxhash.h"},
+    "base": {"tl/", "xxhash.h", "sodium.h"},
     "wire": {"msgpack"},
     "text": {"fmt/", "nlohmann/"},
     "trust": {"sodium.h"},
@@ -66,7 +66,7 @@ EXCEPTIONS = {
 PUBLIC_HEADERS = {
     "base": "bytes error limits",
     "bytecode": "bytecode",
-    "format": "envelope manifest stream_length",
+    "format": "buffers envelope manifest stream_length",
     "trust": "gate policy signature",
     "values": "outcome value value_json",
     "report": "report",
@@ -82,6 +82,7 @@ MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
     for name in (
         *("serializer", "prepared_call", "load_options", "keys", "cache/methods"),
+        "stored_rows",
         *(
             f"runtime/{name}"
             for name in ("modules", "py_error", "ref", "state", "text")

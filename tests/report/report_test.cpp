@@ -41,6 +41,44 @@ TEST(Report, TellsHeaderAndSections) {
   EXPECT_EQ(size, bytes.size());
 }
 
+TEST(Report, TellsBuffersThatAreStoredBehindTheHead) {
+  const Bytes bytes = samples::buffers_envelope();
+  const std::size_t start = open(bytes)->buffers_offset;
+
+  const json report = report_on(bytes);
+
+  EXPECT_EQ(report["size"], bytes.size());
+  EXPECT_EQ(report["buffers"], json::array({{{"kind", "bytes"},
+                                             {"offset", start},
+                                             {"length", 10},
+                                             {"format", nullptr},
+                                             {"shape", nullptr},
+                                             {"order", "C"}},
+                                            {{"kind", "writable"},
+                                             {"offset", start + 64},
+                                             {"length", 100},
+                                             {"format", "B"},
+                                             {"shape", {5, 20}},
+                                             {"order", "F"}}}));
+  EXPECT_EQ(report["payload"]["outline"]["items"][0]["kind"], "stored");
+  std::size_t size = 1;  // The head of the array.
+  for (const json& section : report["sections"]) {
+    size += section["size"].get<std::size_t>();
+  }
+  EXPECT_EQ(size, open(bytes)->bytes.size());
+  EXPECT_FALSE(report_on(samples::data_envelope()).contains("buffers"));
+}
+
+TEST(Report, LaysBuffersOutAsText) {
+  const Bytes bytes = samples::buffers_envelope();
+
+  const std::string text = report_text(*open(bytes));
+
+  EXPECT_NE(text.find("buffers (2)"), std::string::npos) << text;
+  EXPECT_NE(text.find("5 x 20 x 'B'"), std::string::npos) << text;
+  EXPECT_EQ(report_text(*open_head(bytes)), text);
+}
+
 TEST(Report, TellsImportsWithTheirReasons) {
   const json imports = report_on(samples::function_envelope())["imports"];
 

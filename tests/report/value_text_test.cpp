@@ -34,6 +34,28 @@ TEST(ValueText, WritesAsPythonDoes) {
       "[None, True, -5, 'it\\'s\\n\\x01 \xc3\xa4', b'\\x00a\\xff', (1,), {'k': []}]");
 }
 
+TEST(ValueText, TellsWhatIsStored) {
+  Writer out;
+  out.array(4);
+  for (const std::uint64_t number : {0, 1, 2, 3}) {
+    out.node(NodeTag::kStored, 1);
+    out.unsigned_integer(number);
+  }
+  std::vector<StoredBuffer> buffers(3);
+  buffers[0].length = 1;
+  buffers[1].length = 32;
+  buffers[1].format = "d";
+  buffers[1].shape = {4};
+  buffers[2].length = 12;
+  buffers[2].format = "i";
+  ValueNames names;
+  names.buffers = buffers;
+
+  EXPECT_EQ(value_text(wire::Reader(out.view()), names, 200),
+            "[<stored buffer 0: 1 byte>, <stored buffer 1: 4 x 'd'>, "
+            "<stored buffer 2: 12 bytes of 'i'>, <stored buffer 3>]");
+}
+
 TEST(ValueText, IsCutBetweenCharacters) {
   Writer out;
   out.text("ab\xc3\xa4");

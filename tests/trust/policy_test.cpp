@@ -172,12 +172,13 @@ TEST(Policy, SecretsGivenByMistakeAreNotQuoted) {
 }
 
 TEST(Policy, DataPassesWithoutARule) {
+  EXPECT_EQ(told(Policy(), samples::buffers_envelope()), "allowed");
   EXPECT_EQ(told(Policy(), samples::data_envelope()), "allowed");
 }
 
 TEST(Policy, EveryNodeThatIsNotDataAsksForSomething) {
   for (const envelope::Shape& shape : envelope::kShapes) {
-    const bool is_data = shape.tag <= NodeTag::kRange;
+    const bool is_data = shape.tag <= NodeTag::kRange || shape.tag == NodeTag::kStored;
     const bool is_handed_out = shape.tag == NodeTag::kPersistent ||
                                shape.tag == NodeTag::kBuffer ||
                                shape.tag == NodeTag::kStreamReference;

@@ -101,6 +101,14 @@ TEST(ValueEnvelope, EachKindComesBack) {
   }
 }
 
+TEST(ValueEnvelope, StoredBuffersAreBytesOrABytearray) {
+  const Binary& text = samples::kStoredText;
+
+  const Value value = read(samples::buffers_envelope());
+
+  EXPECT_EQ(value, Value(List{text, ByteArray{samples::kStoredItems}, text}));
+}
+
 TEST(ValueEnvelope, SignsOfZeroAndNanTravel) {
   const Value zero = read(written(-0.0));
   const Value nan = read(written(std::nan("")));

@@ -101,6 +101,16 @@ TEST(ValueRefusals, SoAreBuffersAndPersistentIds) {
   EXPECT_THAT(refusal(persistent), testing::HasSubstr("a node persistent"));
 }
 
+TEST(ValueRefusals, StoredBuffersHaveToBeThere) {
+  const Bytes bytes = samples::buffers_envelope();
+
+  const Result<Value> value = read_value(*verify(*open_head(bytes)));
+
+  ASSERT_FALSE(value);
+  EXPECT_EQ(value.error().code, ErrorCode::kTruncated);
+  EXPECT_THAT(value.error().detail, testing::HasSubstr("stored buffer 0"));
+}
+
 TEST(ValueRefusals, SoAreModulesAndImportsThatNothingUses) {
   Draft module;
   module.manifest.imports = {{"json", ImportTime::kLoad, "json", "", "", 0}};

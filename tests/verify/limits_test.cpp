@@ -58,6 +58,32 @@ TEST(Limits, TextIsMeasured) {
   EXPECT_TRUE(names(told(sample(), {.max_text = 3}), "max_text"));
 }
 
+TEST(Limits, StoredBuffersAreMeasuredFromTheirTable) {
+  const Bytes bytes = samples::buffers_envelope();
+  const Result<Envelope> head = open_head(bytes);
+  const auto told_of_head = [&](const Limits& limits) {
+    const auto verdict = verify(*head, limits);
+    return verdict ? "sound" : to_string(verdict.error());
+  };
+
+  // The bytes have 10, and stand twice; the memory of an array is no text.
+  EXPECT_EQ(told_of_head({.max_text = 10}), "sound");
+  EXPECT_TRUE(names(told_of_head({.max_text = 9}), "max_text"));
+  EXPECT_EQ(told_of_head({.max_memory = 8000}), "sound");
+  EXPECT_TRUE(names(told_of_head({.max_memory = 1000}), "max_memory"));
+}
+
+TEST(Limits, StoredBuffersOfAnyLengthDoNotWrapAround) {
+  const Bytes bytes = samples::buffers_envelope();
+  Result<Envelope> head = open_head(bytes);
+  for (StoredBuffer& row : head->buffers) row.length = INT64_MAX;
+
+  const auto verdict = verify(*head, {.max_memory = SIZE_MAX - 1});
+
+  ASSERT_FALSE(verdict);
+  EXPECT_TRUE(names(to_string(verdict.error()), "max_memory"));
+}
+
 TEST(Limits, ItemsAreCounted) {
   EXPECT_EQ(told(sample(), {.max_items = 3}), "sound");
   EXPECT_TRUE(names(told(sample(), {.max_items = 2}), "max_items"));

@@ -92,7 +92,8 @@ TEST(ReusableNodes, ShareTheNamespaceOfAFunction) {
 }
 
 TEST(ReusableNodes, AreNotThoseThatMeanWhatOnlyTheProgramKnows) {
-  for (const NodeTag tag : {NodeTag::kPersistent, NodeTag::kIdentified}) {
+  for (const NodeTag tag :
+       {NodeTag::kPersistent, NodeTag::kIdentified, NodeTag::kStored}) {
     Draft draft;
     start_class(draft.payload, "attribute");
     if (tag == NodeTag::kIdentified) {
@@ -101,7 +102,10 @@ TEST(ReusableNodes, AreNotThoseThatMeanWhatOnlyTheProgramKnows) {
     } else {
       draft.payload.node(tag, 1);
     }
-    draft.payload.integer(1);
+    draft.payload.integer(0);
+    if (tag == NodeTag::kStored) {
+      draft.buffers = {{wire::BufferKind::kBytes, samples::kStoredText}};
+    }
 
     EXPECT_EQ(known_in(draft), 0u);
   }

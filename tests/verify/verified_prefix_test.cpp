@@ -51,6 +51,51 @@ TEST(VerifiedPrefix, KeepsTheApplicationFieldWithoutTheBytesItCameFrom) {
   EXPECT_TRUE(std::ranges::equal(head->envelope()->application, application));
 }
 
+TEST(VerifiedPrefix, GoesOnWithStoredBuffers) {
+  Draft draft;
+  samples::fill_with_buffers(draft);
+  const auto head = head_of(draft);
+  ASSERT_TRUE(head);
+  const Bytes content(300, 7);
+  draft.buffers[0].bytes = content;
+  const Bytes bytes = draft.sealed();
+
+  ASSERT_TRUE(head->continue_with(bytes));
+
+  const Envelope expected = sound_envelope(bytes);
+  const Envelope& found = head->envelope();
+  EXPECT_EQ(found.size, expected.size);
+  EXPECT_EQ(found.bytes.size(), expected.bytes.size());
+  EXPECT_EQ(found.buffers_offset, expected.buffers_offset);
+  ASSERT_EQ(found.buffers.size(), expected.buffers.size());
+  for (std::size_t i = 0; i < found.buffers.size(); ++i) {
+    EXPECT_EQ(found.buffers[i].bytes.data(), expected.buffers[i].bytes.data());
+    EXPECT_EQ(found.buffers[i].bytes.size(), expected.buffers[i].bytes.size());
+  }
+  EXPECT_FALSE(head->continue_with(TaskDraft().sealed()));
+}
+
+TEST(VerifiedPrefix, AcceptsOfStoredBuffersWhatAFullCheckAccepts) {
+  const Bytes bytes = samples::buffers_envelope();
+  const auto head = VerifiedPrefix::make(sound_envelope(bytes));
+  ASSERT_TRUE(head);
+  const auto is_sound_but_for_digests = [](const Bytes& altered) {
+    Result<Envelope> opened = open_head(altered);
+    return opened && attach_buffers(*opened, altered) &&
+           opened->size == altered.size() && verify(*opened);
+  };
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    Bytes altered = bytes;
+    altered[at] ^= 1;
+    if (head->continue_with(altered)) {
+      EXPECT_TRUE(is_sound_but_for_digests(altered)) << "bit of byte " << at;
+    }
+    altered.resize(at);
+    EXPECT_FALSE(head->continue_with(altered)) << "cut at " << at;
+  }
+  EXPECT_TRUE(head->continue_with(bytes));
+}
+
 TEST(VerifiedPrefix, GoesOnWithOtherValues) {
   const auto head = head_of(TaskDraft());
   ASSERT_TRUE(head);

@@ -58,9 +58,9 @@ TEST(Verify, AcceptsTheSamples) {
 }
 
 TEST(Verify, KnowsAShapeForEachTag) {
-  EXPECT_EQ(envelope::kShapes.size(), 22u);
+  EXPECT_EQ(envelope::kShapes.size(), 23u);
   EXPECT_EQ(envelope::shape_of(0), nullptr);
-  EXPECT_EQ(envelope::shape_of(23), nullptr);
+  EXPECT_EQ(envelope::shape_of(24), nullptr);
   EXPECT_EQ(envelope::shape_of(16)->name, "class");
 }
 
@@ -110,6 +110,54 @@ TEST(Verify, NumbersOfBuffersAndPayloadsAreNotNegative) {
     EXPECT_EQ(with_number(0), "sound");
     EXPECT_EQ(with_number(-1), "malformed");
   }
+}
+
+// "sound", or the name of the error, for a list of these stored buffers of the samples.
+std::string verdict_on_stored(const std::vector<std::int64_t>& numbers) {
+  Draft draft;
+  samples::fill_with_buffers(draft);
+  draft.payload.clear();
+  draft.payload.array(numbers.size());
+  for (const std::int64_t number : numbers) {
+    draft.payload.node(NodeTag::kStored, 1);
+    draft.payload.integer(number);
+  }
+  const Result<void> verdict = verdict_on(draft);
+  return verdict ? "sound" : std::string(name_of(verdict.error().code));
+}
+
+TEST(Verify, StoredBuffersAreNumberedInOrderOfFirstUse) {
+  EXPECT_EQ(verdict_on_stored({0, 1}), "sound");
+  EXPECT_EQ(verdict_on_stored({0, 0, 1, 0}), "sound");
+  EXPECT_EQ(verdict_on_stored({1, 0}), "bad_reference");
+}
+
+TEST(Verify, EachStoredBufferIsUsedAndThere) {
+  EXPECT_EQ(verdict_on_stored({0}), "bad_reference");
+  EXPECT_EQ(verdict_on_stored({}), "bad_reference");
+  EXPECT_EQ(verdict_on_stored({0, 1, 2}), "undeclared");
+  EXPECT_EQ(verdict_on_stored({-1}), "malformed");
+  EXPECT_EQ(verdict_on_payload([](Writer& out) {
+              out.node(NodeTag::kStored, 1);
+              out.integer(0);
+            }),
+            "undeclared");
+}
+
+TEST(Verify, StoredBuffersAreNoConstants) {
+  BodyDraft body;
+  body.write_constants = [](Writer& out) {
+    out.array(1);
+    out.node(NodeTag::kStored, 1);
+    out.integer(0);
+  };
+  EXPECT_EQ(verdict_on_body(body), "malformed");
+}
+
+TEST(Verify, NeedsNoBytesOfStoredBuffers) {
+  const Bytes bytes = samples::buffers_envelope();
+
+  EXPECT_TRUE(verify(*open_head(bytes)));
 }
 
 TEST(Verify, LetsAnEarlierPayloadHaveTheNamespaceOfAModule) {

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import waybill
 from waybill import security
+from waybill._arriving import Arriving
 from waybill._commands import (
     BAD_SIGNATURE,
     FINE,
@@ -27,7 +28,8 @@ from waybill._commands import (
     printable,
     tell_failure,
 )
-from waybill._files import Arriving, only_payload
+from waybill._files import decoded, only_payload
+from waybill._gate import load_options_of
 
 #: Characters of a file with rules; a longer one may have no end.
 MOST_RULES = 1 << 20
@@ -122,12 +124,13 @@ def read_keys(options: argparse.Namespace) -> security.KeyRing | None:
     return ring
 
 
-def read_payload(path: str) -> bytearray:
+def read_payload(path: str, arriving: Arriving) -> bytearray:
     """One payload, or so much that it is clearly none: /dev/zero has no end."""
     if path == "-":
-        return only_payload(sys.stdin.buffer.read, Arriving(None))
+        stdin = sys.stdin.buffer
+        return only_payload(stdin.read, arriving, getattr(stdin, "readinto", None))
     with open(path, "rb") as file:
-        return only_payload(file.read, Arriving(None))
+        return only_payload(file.read, arriving, file.readinto)
 
 
 def check_json(result: object) -> None:
@@ -228,8 +231,9 @@ def run(options: argparse.Namespace) -> int:
         call = None if options.arguments is None else parse_call(options.arguments)
         policy = read_policy(options.policy)
         keys = read_keys(options)
-        data = read_payload(options.file)
-    except (Misunderstanding, waybill.SignatureError) as error:
+        arriving = Arriving(load_options_of(policy, keys, None))
+        data = read_payload(options.file, arriving)
+    except (Misunderstanding, waybill.DecodeError) as error:
         return fail(error, options.json, code_of(error))
     except (OSError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or "there is no memory for it"
@@ -240,7 +244,7 @@ def run(options: argparse.Namespace) -> int:
     # command. Only the user's own Ctrl-C ends that.
     find_modules_beside()
     try:
-        loaded = waybill.loads(data, policy=policy, keys=keys)
+        loaded = decoded(data, arriving.stored, policy=policy, keys=keys)
     except KeyboardInterrupt as error:
         raise interrupted(error) from None
     except BaseException as error:

@@ -29,11 +29,10 @@ from typing import Any, BinaryIO
 from waybill import _core
 from waybill._configuration import chosen
 from waybill._errors import EncodeError
-from waybill._face import dumps_with
+from waybill._face import demand_protocol, dumps_with
 from waybill._files import write_all
 from waybill._modules import with_registered
 from waybill._pickled import pickled
-from waybill._pickler import demand_protocol
 from waybill.integrations._failures import Instead, instead_of
 
 __all__ = [

@@ -19,8 +19,8 @@ from types import FunctionType
 from typing import Any, BinaryIO
 
 from waybill._errors import EncodeError
+from waybill._face import demand_protocol
 from waybill._files import write_all
-from waybill._pickler import demand_protocol
 from waybill.integrations import _following
 from waybill.integrations._patches import Patches
 from waybill.integrations.pickle import (

@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "python/cache/methods.h"
+#include "python/decode/arrived_buffers.h"
 #include "python/decode/code_builder.h"
 #include "python/decode/module_importer.h"
 #include "python/decode/plain_loop.h"
@@ -105,6 +106,15 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   if (!is_ready_ || !find_modules(modules)) return {};
   const bool is_all = prefix_->is_all_of(bytes);
   if (!is_all && !prefix_->begin(bytes)) return {};
+  std::optional<ArrivedBuffers> buffers;
+  if (!prefix_->envelope()->buffers.empty()) {
+    try {
+      buffers.emplace(state, prefix_->envelope(), DecodeHooks{});
+    } catch (const PyError&) {
+      PyErr_Clear();  // It is refused when it is read in full, perhaps for more.
+      return {};
+    }
+  }
   std::vector<Ref> objects(envelope::object_count(prefix_->reusable_nodes()));
   if (!make_objects(modules, objects)) return {};
   if (is_all) return std::move(objects.front());
@@ -122,13 +132,14 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
     if (is_built) return {};  // It is not sound.
   }
   if (!prefix_->check_payload()) return {};
-  return decode_around(state, modules, objects, plain);
+  return decode_around(state, modules, objects, plain,
+                       buffers ? buffers->objects() : std::span<const Ref>());
 }
 
 // Builds the payload around its reusable nodes, but for what `plain` has begun.
 Ref CachedEnvelope::decode_around(State& state, const Modules& modules,
-                                  std::span<const Ref> objects,
-                                  PlainLoop& plain) const {
+                                  std::span<const Ref> objects, PlainLoop& plain,
+                                  std::span<const Ref> stored) const {
   const Limits limits;
   const VerifiedEnvelope& envelope = prefix_->envelope();
   ModuleImporter importer(state, envelope->manifest);
@@ -136,6 +147,7 @@ Ref CachedEnvelope::decode_around(State& state, const Modules& modules,
   CodeBuilder code(state, envelope, limits);
   GraphDecoder decoder(state, envelope, plain, code, importer, DecodeHooks{}, limits);
   decoder.pass_over(prefix_->reusable_nodes(), objects);
+  decoder.use_stored(stored);
   return decoder.decode();
 }
 

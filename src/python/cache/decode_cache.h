@@ -63,7 +63,7 @@ class CachedEnvelope final : public NodeWatcher {
   bool find_modules(Modules& modules) const;
   bool make_recipe();
   Ref decode_around(State& state, const Modules& modules, std::span<const Ref> objects,
-                    PlainLoop& plain) const;
+                    PlainLoop& plain, std::span<const Ref> stored) const;
   bool make_objects(const Modules& modules, std::span<Ref> objects) const;
 
   const State& state_;

@@ -19,6 +19,12 @@ struct DecodeHooks {
   bool resets_classes = false;      // A class that is known gets its state anew.
   PyObject* class_state = nullptr;  // A str: whose word alone counts.
   bool leaves_missing = false;      // Modules that are not here are no error yet.
+  // Where the stored buffers are, if they do not stand behind the head: a sequence of
+  // the objects that were read for them; or a memoryview of the whole envelope, of
+  // which arrays become views.
+  PyObject* stored = nullptr;
+  PyObject* memory = nullptr;
+  bool checks_stored = true;  // Compares the digest of each.
   // What payloads have to satisfy; null: to be sound.
   const Gate* gate = nullptr;
 
@@ -26,7 +32,7 @@ struct DecodeHooks {
   bool are_none() const {
     return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
            history == nullptr && !resets_classes && class_state == nullptr &&
-           gate == nullptr;
+           gate == nullptr && stored == nullptr && memory == nullptr;
   }
 };
 

@@ -50,6 +50,8 @@ class GraphDecoder {
     made_ = nodes;
     made_objects_ = objects;
   }
+  // What nodes kStored mean, by number. They must outlive the decoder.
+  void use_stored(std::span<const Ref> objects) { stored_ = objects; }
   // It must outlive the decoder.
   void watch(NodeWatcher& watcher) { arrivals_.watch(watcher); }
 
@@ -98,6 +100,8 @@ class GraphDecoder {
   void move_late_entries(PyObject* dict, PyObject* other);
   // The number of the next buffer out of band.
   std::uint64_t next_buffer() { return buffer_count_++; }
+  // What the table of buffers has under a number, which was verified.
+  const Ref& stored(std::uint64_t number) const { return stored_[number]; }
   // Classes and modules of this payload, and what is here of them.
   Arrivals& arrivals() { return arrivals_; }
   // How many bytes were read since this offset.
@@ -211,6 +215,7 @@ class GraphDecoder {
   std::size_t offset_ = 0;  // Of the value at hand.
   std::vector<Ref> fresh_cells_;
   std::uint64_t buffer_count_ = 0;
+  std::span<const Ref> stored_;
   ObjectHistory history_;
   std::size_t last_slot_ = kNoSlot;  // Of the value that was finished last.
   Arrivals arrivals_{state_, hooks_, collector_};

@@ -58,22 +58,24 @@ void EncodeContext::restart_node(MemoEntry& entry) {
 
 void EncodeContext::binary(PyObject* bytes) {
   const BytesView view = bytes_of(bytes);
-  if (view.size() > wire::kMaxCount) fail("is longer than 4 GiB");
-  if (view.size() >= LargeBinaries::kLeast) {
-    large.write(bytes, out);
+  if (view.size() >= StoredBuffers::kLeast) {
+    stored.add(bytes, out);
   } else {
     out.binary(view);
   }
 }
 
-void EncodeContext::binary(std::unique_ptr<BufferView> view, bool is_lent) {
+void EncodeContext::binary(std::unique_ptr<BufferView> view, wire::BufferKind kind,
+                           bool is_lent) {
   const BytesView bytes = view->bytes();
-  if (bytes.size() > wire::kMaxCount) fail("is longer than 4 GiB");
-  if (bytes.size() >= LargeBinaries::kLeast) {
-    large.write(std::move(view), is_lent, out);
-  } else {
-    out.binary(bytes);
+  if (bytes.size() >= StoredBuffers::kLeast) {
+    stored.add(std::move(view), kind, is_lent, out);
+    return;
   }
+  const bool is_writable =
+      kind == wire::BufferKind::kByteArray || kind == wire::BufferKind::kWritable;
+  if (is_writable) out.node(wire::NodeTag::kByteArray, 1);
+  out.binary(bytes);
 }
 
 void EncodeContext::note_substitution(PyObject* object, std::string policy) {
@@ -96,7 +98,7 @@ void EncodeContext::fail_of_length(PyObject* container) {
 }
 
 void EncodeContext::end_first() {
-  large.settle(out);
+  stored.settle(true);
   deferred.clear();
   extensions.forget_types();
   stack.drop_spare_plans();

@@ -14,9 +14,9 @@
 #include "python/encode/by_value/deferred_globals.h"
 #include "python/encode/by_value/module_needs.h"
 #include "python/encode/instances.h"
-#include "python/encode/large_binaries.h"
 #include "python/encode/object_ids.h"
 #include "python/encode/other_sections.h"
+#include "python/encode/stored_buffers.h"
 #include "python/encode/written_objects.h"
 
 namespace waybill::py {
@@ -53,7 +53,7 @@ struct EncodeContext {
   ImportCollector& imports() { return others().imports; }
 
   wire::Writer out;
-  LargeBinaries large;
+  StoredBuffers stored;
   WrittenObjects objects;
   WalkStack stack;  // What is being written.
   LastTypes types;
@@ -70,10 +70,10 @@ struct EncodeContext {
   // it is written here and answers false.
   bool known(std::uintptr_t key);
 
-  // Writes a bytes object, or what is behind a view, as binary. `is_lent`: see
-  // LargeBinaries::settle().
+  // Writes a bytes object, or what is behind a view: large ones are stored. `is_lent`:
+  // see StoredBuffers::settle().
   void binary(PyObject* bytes);
-  void binary(std::unique_ptr<BufferView> view, bool is_lent);
+  void binary(std::unique_ptr<BufferView> view, wire::BufferKind kind, bool is_lent);
   // The number of the next buffer that travels out of band.
   std::uint64_t next_buffer() { return buffer_count_++; }
 
@@ -88,7 +88,7 @@ struct EncodeContext {
   // Called before code that is not ours runs.
   void freeze() {
     types.forget_plain();
-    large.settle(out);
+    stored.settle();
     if (PyObject* changed = stack.freeze()) fail_of_length(changed);
   }
 

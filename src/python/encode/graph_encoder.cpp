@@ -65,7 +65,8 @@ void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& se
   kept_.follow(sections);
   first_ = &first;
   context_.objects.go_on_after(first.context_.objects);
-  context_.out.append_in_place(first.payload(), first.context_.out.insertions());
+  context_.stored.go_on_after(first.context_.stored);
+  context_.out.append_in_place(first.payload());
   walk(tuple, [&] {
     push_behind_first(tuple);
     run();

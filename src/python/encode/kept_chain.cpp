@@ -127,6 +127,7 @@ void KeptChain::begin(PyObject* object) {
   context_.objects.trace(&trace_);
   base_ = context_.out.size();
   depth_ = context_.stack.size();
+  stored_ = context_.stored.count();
   context_.imports().trace();
 }
 
@@ -203,7 +204,7 @@ void KeptChain::set_node() {
   // What is kept has each object in one place.
   if (trace_.has_restarts) return;
   const bool is_kept =
-      out.insertions().empty() &&
+      out.insertions().empty() && context_.stored.count() == stored_ &&
       link.node->set_node(out.view().subspan(base_), base_, context_.objects.memo(),
                           met_, trace_.references);
   if (!is_kept) return note_miss(chain_.size() - 1, link.key.get());

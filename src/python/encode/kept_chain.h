@@ -100,7 +100,8 @@ class KeptChain {
   std::vector<MetObject> met_;   // The objects of all of them.
   WrittenObjects::Trace trace_;  // kWriting: of the node.
   std::size_t base_ = 0;         // Where the node begins,
-  std::size_t depth_ = 0;        // and the size of the stack below it.
+  std::size_t depth_ = 0;        // and the size of the stack below it,
+  std::size_t stored_ = 0;       // and the number of stored buffers before it.
   const KeptSections* first_sections_ = nullptr;  // kBegun.
 };
 

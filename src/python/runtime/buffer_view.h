@@ -4,7 +4,12 @@
 
 #include <Python.h>
 
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 #include "python/runtime/py_error.h"
+#include "python/runtime/ref.h"
 #include "waybill/bytes.h"
 
 namespace waybill::py {
@@ -13,8 +18,11 @@ namespace waybill::py {
 // are, and the object cannot be resized; its owner may still write to them.
 class BufferView {
  public:
-  explicit BufferView(PyObject* object) {
-    check(PyObject_GetBuffer(object, &view_, PyBUF_ANY_CONTIGUOUS));
+  // With `has_format`, format and shape of the items are asked for, too: not all that
+  // have bytes can tell.
+  explicit BufferView(PyObject* object, bool has_format = false) {
+    const int format = has_format ? PyBUF_FORMAT : 0;
+    check(PyObject_GetBuffer(object, &view_, PyBUF_ANY_CONTIGUOUS | format));
   }
   ~BufferView() { PyBuffer_Release(&view_); }
   BufferView(const BufferView&) = delete;
@@ -24,6 +32,31 @@ class BufferView {
   BytesView bytes() const {
     return {static_cast<const std::uint8_t*>(view_.buf),
             static_cast<std::size_t>(view_.len)};
+  }
+  // Who has the memory: of a PickleBuffer, what it was made of.
+  PyObject* owner() const { return view_.obj; }
+  // Of an item, as PEP 3118 spells it; empty where it was not asked for.
+  std::string_view format() const {
+    return view_.format == nullptr ? std::string_view() : view_.format;
+  }
+  // Empty where the format was not asked for.
+  std::vector<std::uint64_t> shape() const {
+    if (view_.format == nullptr || view_.shape == nullptr) return {};
+    return {view_.shape, view_.shape + view_.ndim};
+  }
+  // Whether the first index varies fastest, and not the last.
+  bool is_fortran() const {
+    return view_.format != nullptr && PyBuffer_IsContiguous(&view_, 'C') == 0;
+  }
+
+  // A view of the same bytes without their shape, which keeps them alive by itself.
+  Ref flat() const {
+    const Ref held = Ref::steal(PyPickleBuffer_FromObject(view_.obj));
+    Ref flat = Ref::steal(PyObject_CallMethod(held.get(), "raw", nullptr));
+    const Py_buffer* shown = PyMemoryView_GET_BUFFER(flat.get());
+    if (shown->buf == view_.buf && shown->len == view_.len) return flat;
+    return Ref::steal(  // Its exporter gives other memory each time.
+        PyBytes_FromStringAndSize(static_cast<const char*>(view_.buf), view_.len));
   }
 
  private:

@@ -20,7 +20,7 @@ KEY, OTHER_KEY = (
 )
 #: What says something of one object, or nothing at all.
 OF_ONE_CALL = {
-    *("obj", "data", "buffer_callback", "buffers"),
+    *("obj", "data", "copy", "buffer_callback", "buffers"),
     *("protocol", "fix_imports", "encoding", "errors"),
 }
 

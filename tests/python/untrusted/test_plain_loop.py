@@ -135,7 +135,7 @@ def test_sharing_and_cycles_are_those_of_the_general_decoder(value):
 
 
 def demand_same_end_when_spoiled(data, samples):
-    """Each byte of the payload becomes each that starts a value, and `samples` others."""
+    """Each byte of a payload becomes each that starts a value, and `samples` others."""
     pytest.importorskip("xxhash")
     from mutation_worker import resealed
 

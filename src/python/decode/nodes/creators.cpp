@@ -121,6 +121,11 @@ Ref take_buffer(GraphDecoder& decoder, Frame& frame) {
   return Ref::steal(PyObject_CallMethod(view.get(), "toreadonly", nullptr));
 }
 
+Ref take_stored(GraphDecoder& decoder, Frame& frame) {
+  return decoder.stored(
+      PyLong_AsUnsignedLongLong(frame.part<NodeTag::kStored>("number")));
+}
+
 // What came with this id before, or what came now.
 Ref keep_identified(GraphDecoder& decoder, Frame& frame) {
   PyObject* id = frame.part<NodeTag::kIdentified>("id");
@@ -280,6 +285,7 @@ constexpr NodeCodec kCodecs[] = {
     {NodeTag::kModule, before<NodeTag::kModule>("dict"), own_module, finish_module},
     {NodeTag::kStreamReference, 0, nullptr, find_earlier},
     {NodeTag::kReplacement, 0, nullptr, stand_in},
+    {NodeTag::kStored, 0, nullptr, take_stored},
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 namespace waybill::py {
 
+using wire::BufferKind;
 using wire::NodeTag;
 
 void describe_cell(EncodeContext& context, PyObject* cell, Plan& plan) {
@@ -31,15 +32,48 @@ void describe_code(EncodeContext& context, PyObject* code, Plan&) {
 }
 
 void describe_byte_array(EncodeContext& context, PyObject* object, Plan&) {
-  context.out.node(NodeTag::kByteArray, 1);
-  context.binary(std::make_unique<BufferView>(object), false);
+  context.binary(std::make_unique<BufferView>(object), BufferKind::kByteArray, false);
+}
+
+// Whether the exporter of a buffer says that its memory is this object's, which keeps
+// it: waybill._kinds.torch_storages.
+bool is_memory_of(PyObject* owner, PyObject* object) {
+  const Ref dict = Ref::steal_or_null(PyObject_GenericGetDict(owner, nullptr));
+  if (!dict) {
+    PyErr_Clear();
+    return false;
+  }
+  return PyDict_GetItemString(dict.get(), "waybill_memory_of") == object;
+}
+
+// Whether a buffer is the memory of the object whose reducer handed it out, as those of
+// arrays are. Any other may be memory that the reducer uses again for the next object.
+bool is_own_memory(const EncodeContext& context, PyObject* buffer,
+                   const BufferView& view) {
+  PyObject* reduced = nullptr;
+  for (const WalkStack::Frame& frame : context.stack) {
+    const bool is_plan = frame.kind == WalkStack::Frame::Kind::kPlan;
+    if (is_plan && frame.object.get() != buffer) reduced = frame.object.get();
+  }
+  PyObject* owner = view.owner();
+  if (reduced == nullptr || owner == nullptr) return false;
+  if (owner == reduced) return true;
+  if (Py_TYPE(owner) != Py_TYPE(reduced)) return is_memory_of(owner, reduced);
+  try {
+    const BufferView whole(reduced);  // The owner may be a transposed view of it.
+    return whole.bytes().data() == view.bytes().data() &&
+           whole.bytes().size() == view.bytes().size();
+  } catch (const PyError&) {
+    PyErr_Clear();
+    return false;
+  }
 }
 
 // Out of band if the callback says so; else as the bytes or the bytearray that the
 // reader gets to see.
 void describe_buffer(EncodeContext& context, PyObject* object, Plan&) {
   // Held from here on: the callback may release the object.
-  auto view = std::make_unique<BufferView>(object);
+  auto view = std::make_unique<BufferView>(object, true);
   const bool is_read_only = view->is_read_only();
   wire::Writer& out = context.out;
   if (PyObject* callback = context.hooks().buffer_callback) {
@@ -53,8 +87,9 @@ void describe_buffer(EncodeContext& context, PyObject* object, Plan&) {
       return;
     }
   }
-  if (!is_read_only) out.node(NodeTag::kByteArray, 1);
-  context.binary(std::move(view), true);
+  const bool is_lent = is_own_memory(context, object, *view);
+  context.binary(std::move(view),
+                 is_read_only ? BufferKind::kReadOnly : BufferKind::kWritable, is_lent);
 }
 
 void describe_slice(EncodeContext& context, PyObject* object, Plan& plan) {

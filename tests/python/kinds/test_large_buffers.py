@@ -89,6 +89,24 @@ def test_bytearray_travels_as_it_was_when_it_was_met():
 
 
 @pytest.mark.parametrize("size", [256, SIZE])
+def test_memory_that_a_reducer_uses_again_is_copied_before(size):
+    scratch = bytearray(size)
+
+    class Counted:
+        def __init__(self, number):
+            self.number = number
+
+        def __reduce_ex__(self, protocol):
+            scratch[:] = bytes([self.number]) * size
+            return bytes, (pickle.PickleBuffer(scratch),)
+
+    first, second = round_trip([Counted(1), Counted(2)])
+
+    assert first == bytes([1]) * size
+    assert second == bytes([2]) * size
+
+
+@pytest.mark.parametrize("size", [256, SIZE])
 def test_buffer_that_the_callback_releases_arrives(size):
     buffer = pickle.PickleBuffer(bytearray(content(1, size)))
 

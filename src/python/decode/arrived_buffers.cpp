@@ -1,0 +1,106 @@
+// Tested by tests/python/kinds/test_large_buffers.py and
+// tests/python/streams/test_mapped.py.
+
+#include "python/decode/arrived_buffers.h"
+
+#include <cstring>
+#include <string>
+
+#include "base/large_memory.h"
+#include "python/runtime/buffer_view.h"
+#include "python/runtime/py_error.h"
+#include "wire/format.h"
+
+namespace waybill::py {
+
+using wire::BufferKind;
+
+namespace {
+
+// Whether it is the memory of another object, so that a view will do.
+bool is_memory(BufferKind kind) {
+  return kind == BufferKind::kReadOnly || kind == BufferKind::kWritable;
+}
+
+}  // namespace
+
+Ref new_buffer(BufferKind kind, std::uint64_t length, std::uint8_t*& bytes) {
+  const auto size = static_cast<Py_ssize_t>(length);
+  if (size < 0) throw std::bad_alloc();
+  Ref object;
+  char* begin = nullptr;
+  if (kind == BufferKind::kByteArray || kind == BufferKind::kWritable) {
+    // In two steps: where there is no memory, the first one alone reads what it has not
+    // written, and may print an error by itself.
+    object = Ref::steal(PyByteArray_FromStringAndSize(nullptr, 0));
+    check(PyByteArray_Resize(object.get(), size));
+    begin = PyByteArray_AS_STRING(object.get());
+  } else {
+    object = Ref::steal(PyBytes_FromStringAndSize(nullptr, size));
+    begin = PyBytes_AS_STRING(object.get());
+  }
+  base::advise_large_pages(begin, static_cast<std::size_t>(length));
+  bytes = reinterpret_cast<std::uint8_t*>(begin);
+  return object;
+}
+
+ArrivedBuffers::ArrivedBuffers(const State& state, const Envelope& envelope,
+                               const DecodeHooks& hooks)
+    : state_(state), envelope_(envelope), hooks_(hooks) {
+  objects_.reserve(envelope.buffers.size());
+  for (std::size_t i = 0; i < envelope.buffers.size(); ++i) {
+    const StoredBuffer& row = envelope.buffers[i];
+    objects_.push_back(hooks.stored != nullptr                          ? given(i, row)
+                       : hooks.memory != nullptr && is_memory(row.kind) ? view(row)
+                                                                        : copy(row));
+  }
+}
+
+Ref ArrivedBuffers::given(std::size_t number, const StoredBuffer& row) const {
+  const Py_ssize_t count = PySequence_Size(hooks_.stored);
+  if (count < 0) throw PyError();
+  if (number >= static_cast<std::size_t>(count)) {
+    raise(state_,
+          Error{ErrorCode::kTruncated, envelope_.buffers_offset + row.place,
+                "the input ends before or in stored buffer " + std::to_string(number) +
+                    " of " + std::to_string(envelope_.buffers.size())});
+  }
+  Ref object =
+      Ref::steal(PySequence_GetItem(hooks_.stored, static_cast<Py_ssize_t>(number)));
+  const BufferView view(object.get());
+  if (view.bytes().size() != row.length) {
+    raise(state_, Error{ErrorCode::kTruncated, envelope_.buffers_offset + row.place,
+                        "stored buffer " + std::to_string(number) + " has " +
+                            std::to_string(view.bytes().size()) + " of " +
+                            std::to_string(row.length) + " bytes"});
+  }
+  check_digest(row, view.bytes());
+  return object;
+}
+
+Ref ArrivedBuffers::view(const StoredBuffer& row) const {
+  check_digest(row, row.bytes);
+  const auto begin = static_cast<Py_ssize_t>(envelope_.buffers_offset + row.place);
+  const Ref part = Ref::steal(PySequence_GetSlice(
+      hooks_.memory, begin, begin + static_cast<Py_ssize_t>(row.length)));
+  if (row.kind == BufferKind::kWritable) return part;
+  return Ref::steal(PyObject_CallMethod(part.get(), "toreadonly", nullptr));
+}
+
+Ref ArrivedBuffers::copy(const StoredBuffer& row) const {
+  std::uint8_t* bytes = nullptr;
+  Ref object = new_buffer(row.kind, row.length, bytes);
+  std::memcpy(bytes, row.bytes.data(), row.bytes.size());
+  // Of the copy: the source may be a file that somebody writes to.
+  check_digest(row, {bytes, row.bytes.size()});
+  return object;
+}
+
+void ArrivedBuffers::check_digest(const StoredBuffer& row, BytesView bytes) const {
+  if (!hooks_.checks_stored) return;
+  const Result<void> checked =
+      check_buffer(row, bytes, envelope_.buffers_offset + row.place);
+  if (!checked) raise(state_, checked.error());
+}
+
+}  // namespace waybill::py

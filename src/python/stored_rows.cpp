@@ -1,0 +1,82 @@
+// Tested by tests/python/streams/test_stored_streams.py.
+
+#include "python/stored_rows.h"
+
+#include <cstring>
+#include <string>
+
+#include "base/large_memory.h"
+#include "python/decode/arrived_buffers.h"
+#include "python/runtime/buffer_view.h"
+#include "wire/format.h"
+
+namespace waybill::py {
+
+namespace {
+
+// What verifying says later, too: memory is asked for before that.
+Result<void> check_limits(const Envelope& envelope, const Limits& limits) {
+  std::uint64_t left = limits.max_memory;
+  for (const StoredBuffer& row : envelope.buffers) {
+    const auto exceed = [&](const char* ceiling, std::uint64_t most, const char* what) {
+      return tl::unexpected(
+          Error{ErrorCode::kLimitExceeded,
+                static_cast<std::size_t>(envelope.buffers_offset + row.place),
+                "more than the " + std::to_string(most) + " " + what + " that " +
+                    ceiling + " allows"});
+    };
+    const bool is_text = row.kind == wire::BufferKind::kBytes ||
+                         row.kind == wire::BufferKind::kByteArray;
+    if (is_text && row.length > limits.max_text) {
+      return exceed("max_text", limits.max_text, "bytes of one text or binary");
+    }
+    if (row.length > left) {
+      return exceed("max_memory", limits.max_memory,
+                    "bytes of memory that the payload would take");
+    }
+    left -= row.length;
+  }
+  return {};
+}
+
+}  // namespace
+
+Ref stored_rows(const State& state, BytesView head, const Gate& gate) {
+  const Result<void> is_signed = gate.check_signature(head);
+  if (!is_signed) raise(state, is_signed.error());
+  const Result<Envelope> envelope = open_head(head, gate.limits());
+  if (!envelope) raise(state, envelope.error());
+  const Result<void> allowed = check_limits(*envelope, gate.limits());
+  if (!allowed) raise(state, allowed.error());
+  Ref rows = Ref::steal(PyList_New(0));
+  for (const StoredBuffer& row : envelope->buffers) {
+    const std::uint64_t offset = envelope->buffers_offset + row.place;
+    const Ref tuple = Ref::steal(Py_BuildValue(
+        "(iKK)", static_cast<int>(row.kind), static_cast<unsigned long long>(offset),
+        static_cast<unsigned long long>(row.length)));
+    check(PyList_Append(rows.get(), tuple.get()));
+  }
+  return rows;
+}
+
+Ref buffer_to_fill(long kind, std::uint64_t length) {
+  std::uint8_t* bytes = nullptr;
+  const Ref object = new_buffer(static_cast<wire::BufferKind>(kind), length, bytes);
+  const Ref view = Ref::steal(PyMemoryView_FromMemory(
+      reinterpret_cast<char*>(bytes), static_cast<Py_ssize_t>(length), PyBUF_WRITE));
+  return Ref::steal(PyTuple_Pack(2, object.get(), view.get()));
+}
+
+void copy_buffer(PyObject* target, PyObject* source) {
+  const BufferView to(target);
+  const BufferView from(source);
+  if (to.is_read_only() || to.bytes().size() != from.bytes().size()) {
+    PyErr_SetString(PyExc_ValueError, "copy_buffer() needs memory of the same size");
+    throw PyError();
+  }
+  auto* begin = const_cast<std::uint8_t*>(to.bytes().data());
+  base::advise_large_pages(begin, to.bytes().size());
+  std::memcpy(begin, from.bytes().data(), from.bytes().size());
+}
+
+}  // namespace waybill::py

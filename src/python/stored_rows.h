@@ -1,0 +1,27 @@
+#pragma once
+
+// For who reads the stored buffers of an envelope by himself, from a file.
+
+#include <Python.h>
+
+#include <cstdint>
+
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+#include "waybill/gate.h"
+
+namespace waybill::py {
+
+// A list of tuples (kind, offset, length), one for each buffer that stands behind a
+// head, which has the signature that the gate demands. Throws PyError.
+Ref stored_rows(const State& state, BytesView head, const Gate& gate);
+
+// A tuple of an object for a buffer of this kind, and a memoryview to put its bytes
+// through. Throws PyError.
+Ref buffer_to_fill(long kind, std::uint64_t length);
+
+// Copies the bytes of one object to the memory of another, which is as large and was
+// not written to yet. Throws PyError.
+void copy_buffer(PyObject* target, PyObject* source);
+
+}  // namespace waybill::py

@@ -1,0 +1,226 @@
+// Rows of the table of buffers, each wrong in one field.
+
+#include "format/buffer_table.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/hash.h"
+#include "format/samples.h"
+
+namespace waybill {
+namespace {
+
+using samples::Bytes;
+using samples::Writer;
+
+using Field = std::function<void(Writer&)>;
+
+Field number(std::uint64_t value) {
+  return [=](Writer& out) { out.unsigned_integer(value); };
+}
+Field text(std::string value) {
+  return [=](Writer& out) { out.text(value); };
+}
+Field binary(std::size_t size) {
+  return [=](Writer& out) { out.binary(Bytes(size, 1)); };
+}
+Field boolean(bool value) {
+  return [=](Writer& out) { out.boolean(value); };
+}
+void nil(Writer& out) { out.nil(); }
+Field array(std::size_t count) {
+  return [=](Writer& out) {
+    out.array(count);
+    for (std::size_t i = 0; i < count; ++i) out.unsigned_integer(i);
+  };
+}
+
+using Row = std::vector<Field>;
+
+Row row_of(std::uint64_t place, std::uint64_t length) {
+  return {number(0), number(place), number(length), binary(8), nil,
+          nil,       nil,           boolean(false)};
+}
+
+Row with(std::size_t field, Field other) {
+  Row row = row_of(0, 10);
+  row[field] = std::move(other);
+  return row;
+}
+
+// The head of an envelope of nil.
+Bytes head_of(const std::vector<Row>& rows, const Bytes& signature = {}) {
+  Writer out;
+  out.array(wire::kSectionCountWithBuffers);
+  out.array(wire::kHeaderFieldCount);
+  out.text("wb");
+  for (const int field : {1, 3, 11, 3495}) out.integer(field);
+  out.map(0);
+  out.array(0);
+  out.array(0);
+  out.nil();
+  out.map(0);
+  out.array(rows.size());
+  for (const Row& row : rows) {
+    out.array(row.size());
+    for (const Field& field : row) field(out);
+  }
+  out.binary(base::digest_of(out.view()));
+  signature.empty() ? out.nil() : out.binary(signature);
+  return out.take();
+}
+
+// Without the bytes that its views point into.
+Result<Envelope> opened(const std::vector<Row>& rows, const Bytes& signature = {}) {
+  const Bytes head = head_of(rows, signature);
+  return open_head(head);
+}
+
+// Where the first row starts.
+constexpr std::size_t kRowAt = 17;
+
+void expect_refused(const std::vector<Row>& rows, ErrorCode code, std::size_t offset,
+                    std::string_view word) {
+  const Bytes head = head_of(rows);
+
+  const Result<Envelope> envelope = open_head(head);
+
+  ASSERT_FALSE(envelope) << word;
+  EXPECT_EQ(envelope.error().code, code) << word;
+  EXPECT_EQ(envelope.error().offset, offset) << word;
+  EXPECT_NE(envelope.error().detail.find(word), std::string::npos)
+      << envelope.error().detail;
+}
+
+TEST(BufferTable, IsReadRowByRow) {
+  const Bytes head = head_of({row_of(0, 65), row_of(128, 64), row_of(192, 1)});
+
+  const Result<Envelope> envelope = open_head(head);
+
+  ASSERT_TRUE(envelope) << to_string(envelope.error());
+  EXPECT_EQ(head[kRowAt], 0x98);
+  EXPECT_EQ(envelope->buffers.size(), 3u);
+  EXPECT_EQ(envelope->size, envelope->buffers_offset + 192 + 1 + 8);
+}
+
+TEST(BufferTable, IsNeverEmpty) {
+  expect_refused({}, ErrorCode::kMalformed, kRowAt - 1, "one row or more");
+}
+
+TEST(BufferTable, HasRowsOfEightFields) {
+  Row row = row_of(0, 10);
+  row.pop_back();
+
+  expect_refused({row}, ErrorCode::kMalformed, kRowAt, "eight fields");
+}
+
+TEST(BufferTable, HasFieldsOfLaterVersionsPassedOver) {
+  Row row = row_of(0, 10);
+  row.push_back(text("later"));
+  row.push_back(array(3));
+
+  EXPECT_TRUE(opened({row, row_of(64, 1)}));
+}
+
+TEST(BufferTable, KnowsFourKinds) {
+  for (const std::uint64_t kind : {0, 1, 2, 3}) {
+    EXPECT_TRUE(opened({with(0, number(kind))}));
+  }
+  expect_refused({with(0, number(4))}, ErrorCode::kUnknownTag, kRowAt + 1,
+                 "newer waybill");
+  expect_refused({with(0, nil)}, ErrorCode::kMalformed, kRowAt + 1, "kind");
+}
+
+TEST(BufferTable, HasEachBufferAtTheNextMultipleOf64) {
+  expect_refused({row_of(64, 10)}, ErrorCode::kMalformed, kRowAt + 2, "should be at 0");
+  const std::size_t second = head_of({row_of(0, 64)}).size() - 11 + 2;
+  for (const std::uint64_t place : {0, 63, 65, 127}) {
+    expect_refused({row_of(0, 64), row_of(place, 1)}, ErrorCode::kMalformed, second,
+                   "should be at 64");
+  }
+  EXPECT_TRUE(opened({row_of(0, 64), row_of(64, 1)}));
+}
+
+TEST(BufferTable, HasNoBufferOfNothing) {
+  expect_refused({row_of(0, 0)}, ErrorCode::kMalformed, kRowAt + 3, "one byte");
+}
+
+TEST(BufferTable, HasNoBufferThatEndsBeyondAllNumbers) {
+  for (const std::uint64_t length :
+       {UINT64_MAX, UINT64_MAX - 63, std::uint64_t{1} << 63}) {
+    expect_refused({row_of(0, length)}, ErrorCode::kMalformed, kRowAt + 3, "2^63");
+  }
+  constexpr std::uint64_t kMost = INT64_MAX;
+  const std::size_t second = head_of({row_of(0, kMost)}).size() - 11;
+  const std::uint64_t next = std::uint64_t{1} << 63;
+  expect_refused({row_of(0, kMost), row_of(next, 1)}, ErrorCode::kMalformed,
+                 second + 2 + 9, "2^63");
+  expect_refused({row_of(0, kMost)}, ErrorCode::kLimitExceeded, kRowAt - 1,
+                 "max_bytes");
+}
+
+TEST(BufferTable, HasDigestsOfTwoSizes) {
+  for (const std::size_t size : {0, 7, 9, 31, 33}) {
+    expect_refused({with(3, binary(size))}, ErrorCode::kMalformed, kRowAt + 4,
+                   "digest");
+  }
+  expect_refused({with(3, text("digest"))}, ErrorCode::kMalformed, kRowAt + 4,
+                 "digest");
+}
+
+TEST(BufferTable, HasTheDigestsThatBelongToASignature) {
+  const Bytes signature(64, 7);
+  const auto is_sound = [&](std::size_t size, const Bytes& section) {
+    return opened({with(3, binary(size))}, section).has_value();
+  };
+
+  EXPECT_TRUE(is_sound(8, {}));
+  EXPECT_TRUE(is_sound(32, signature));
+  EXPECT_FALSE(is_sound(8, signature));
+  expect_refused({with(3, binary(32))}, ErrorCode::kMalformed, kRowAt + 4,
+                 "not signed");
+}
+
+TEST(BufferTable, KnowsNoCompression) {
+  for (const Field& field : {number(0), text("zstd"), array(1), boolean(false)}) {
+    expect_refused({with(4, field)}, ErrorCode::kUnknownTag, kRowAt + 14,
+                   "compression");
+  }
+}
+
+TEST(BufferTable, HasAFormatInUtf8) {
+  EXPECT_TRUE(opened({with(5, text("<d"))}));
+  expect_refused({with(5, text("\xff"))}, ErrorCode::kMalformed, kRowAt + 15, "UTF-8");
+  expect_refused({with(5, number(1))}, ErrorCode::kMalformed, kRowAt + 15, "format");
+}
+
+TEST(BufferTable, HasUpTo64Dimensions) {
+  EXPECT_EQ(opened({with(6, array(64))})->buffers[0].shape.size(), 64u);
+  expect_refused({with(6, array(65))}, ErrorCode::kMalformed, kRowAt + 16,
+                 "at most 64");
+  expect_refused({with(6, number(65))}, ErrorCode::kMalformed, kRowAt + 16, "shape");
+  const Field negative = [](Writer& out) {
+    out.array(1);
+    out.integer(-1);
+  };
+  expect_refused({with(6, negative)}, ErrorCode::kMalformed, kRowAt + 17, "extent");
+}
+
+TEST(BufferTable, SaysWhichIndexVariesFastest) {
+  EXPECT_TRUE(opened({with(7, boolean(true))})->buffers[0].is_fortran);
+  expect_refused({with(7, number(1))}, ErrorCode::kMalformed, kRowAt + 17, "Fortran");
+}
+
+TEST(BufferTable, TakesNoMemoryForRowsThatAreNotThere) {
+  Bytes head = head_of({row_of(0, 10)});
+  head.resize(kRowAt + 1000);
+  head[kRowAt - 1] = 0xdd;  // An array of 2^24 rows.
+  head[kRowAt] = 1;
+
+  EXPECT_EQ(open_head(head).error().code, ErrorCode::kTruncated);
+}
+
+}  // namespace
+}  // namespace waybill
