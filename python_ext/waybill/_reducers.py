@@ -205,6 +205,8 @@ def set_lru_cache(cache, state):
 
 _reduce_context = _later("mpmath_contexts", "reduce_context")
 _reduce_constant = _later("mpmath_contexts", "reduce_constant")
+_reduce_typed_storage = _later("torch_storages", "reduce_typed_storage")
+_reduce_untyped_storage = _later("torch_storages", "reduce_untyped_storage")
 _reduce_handler = _later("logs", "reduce_handler")
 _reduce_ordered_view = _later("collections", "reduce_ordered_view")
 _reduce_file = _later("files", "reduce_file")
@@ -287,6 +289,8 @@ NAMED_REDUCERS = {
     "FPContext": {"mpmath.ctx_fp": _reduce_context},
     "constant": {"mpmath.ctx_mp_python": _reduce_constant},
     "ivmpf_constant": {"mpmath.ctx_iv": _reduce_constant},
+    "TypedStorage": {"torch.storage": _reduce_typed_storage},
+    "UntypedStorage": {"torch.storage": _reduce_untyped_storage},
     "TypeVar": {"typing": _reduce_type_variable},
     "ParamSpec": {"typing": _reduce_type_variable},
     "TypeVarTuple": {"typing": _reduce_type_variable},

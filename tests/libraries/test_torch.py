@@ -35,14 +35,67 @@ value = tensors, [(str(t.dtype), tuple(t.shape), t.stride(), t.tolist()) for t i
     assert send(script, f"{expression} == value[1]")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a tensor makes a new object for its storage each time, as with pickle",
-)
 def test_views_of_a_tensor_share_its_storage():
     script = "import torch\nt = torch.zeros(4)\nvalue = t, t[1:]"
 
     assert send(script, "(value[1].fill_(3), value[0].tolist())[1]") == [0, 3, 3, 3]
+
+
+LARGE = """
+import torch
+large = torch.arange(100_000.0)
+value = [large, large[10:], torch.nn.Linear(200, 200), torch.zeros(0), torch.ones(3)]
+"""
+
+
+def test_large_tensors_share_their_storage_and_can_be_resized():
+    expression = """(
+        value[1].fill_(3), value[0][8:12].tolist(), value[0].resize_(200_000).shape[0],
+        value[2](torch.ones(200)).shape[0], value[3].tolist(), value[4].tolist(),
+    )[1:]"""
+
+    assert send(
+        LARGE + "import torch", f"(torch := __import__('torch'), {expression})[1]"
+    ) == (
+        [8, 9, 3, 3],
+        200_000,
+        200,
+        [],
+        [1, 1, 1],
+    )
+
+
+def test_large_tensors_travel_out_of_band_and_by_files(tmp_path):
+    import torch
+    import waybill
+
+    value = [torch.arange(100_000.0), torch.ones(70_000, dtype=torch.bfloat16)]
+    buffers = []
+    head = waybill.dumps(value, buffer_callback=buffers.append)
+    path = tmp_path / "file"
+    waybill.save(value, path)
+
+    arrived = [
+        waybill.loads(head, buffers=buffers),
+        waybill.load(path),
+        waybill.load(path, mmap=True),
+        waybill.load(path, mmap="copy"),
+        waybill.loads(path.read_bytes(), copy=False),
+    ]
+
+    assert len(head) < 2000
+    for tensors in arrived:
+        assert all(one.equal(other) for one, other in zip(tensors, value))
+        if tensors is not arrived[0]:
+            tensors[0].fill_(1)  # It is nobody else's.
+    assert waybill.load(path)[0].equal(value[0])
+
+
+def test_storages_without_memory_go_as_torch_has_them_go():
+    assert send(
+        "import torch\nvalue = torch.empty(100_000, device='meta')",
+        "(str(value.device), value.shape[0])",
+    ) == ("meta", 100_000)
 
 
 def test_sparse_and_strange_tensors_arrive():
