@@ -17,6 +17,7 @@ from pathlib import Path
 import cases
 import peers
 import plots
+import rows_arrays
 import rows_callables
 import rows_data
 import rows_functions
@@ -33,6 +34,7 @@ GROUPS = {
     rows_functions.GROUP: rows_functions.late,
     rows_callables.GROUP: rows_callables.rows,
     rows_data.GROUP: rows_data.rows,
+    rows_arrays.GROUP: rows_arrays.rows,
     rows_growth.GROUP: rows_growth.rows,
     rows_process.GROUP: rows_process.rows,
 }

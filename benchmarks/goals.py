@@ -32,6 +32,9 @@ GOALS = (
     (f"data: {DUMPS_OF_DATA}", {"pickle": 1.5}),
     (f"data: {LOADS_OF_DATA}", {"pickle": 1.2}),
     (r"data: .*: size", {"pickle": 1}),
+    (r"arrays: \d+ MB array: ", {"pickle": 0.95}),
+    (r"arrays: .*: save", {"joblib": 1, "numpy.savez": 1}),
+    (r"arrays: .*: first array", {"safetensors": 0.5}),
     (r"process: import", {"cloudpickle": 2.5}),
 )
 

@@ -55,4 +55,4 @@ def test_quick_benchmark_writes_its_report(tmp_path):
         "growth",
     }
     assert all(row["figures"]["waybill"] is not None for row in rows)
-    assert (tmp_path / "bench.md").read_text("utf-8").count("###") == 6
+    assert (tmp_path / "bench.md").read_text("utf-8").count("###") == 7
