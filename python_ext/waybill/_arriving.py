@@ -95,7 +95,7 @@ class Arriving:
 class _Place:
     """Bytes of a payload that are read to where they will lie."""
 
-    __slots__ = ("_end", "_expected", "_kind", "_length", "_offset", "_view", "object")
+    __slots__ = ("_expected", "_kind", "_length", "_offset", "_view", "object")
 
     def __init__(self, kind: int | None, content: int | bytes, offset: int) -> None:
         #: Of a stored buffer; None for what stands between them, which is known before.
@@ -123,13 +123,14 @@ class _Place:
                 1 if self._kind is None else self._kind, self._length
             )
         while left := len(self._view):
-            asked = left if read_into else min(left, 1 << 20)
             if read_into:
-                count = read_into(self._view)
+                # A file that keeps the view must not find memory that is gone.
+                with self._view[:] as rest:
+                    count = read_into(rest)
                 if count is not None and not 0 <= count <= left:
                     raise OSError(errno.EIO, f"readinto() took {count} of {left} bytes")
             else:
-                chunk = read(asked)
+                chunk = read(min(left, 1 << 20))
                 count = None if chunk is None else _put(chunk, self._view)
             if count is None:
                 raise blocks("read from", self._offset + self._length - left)

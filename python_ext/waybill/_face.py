@@ -202,6 +202,9 @@ def decode_options(
     policy: Policy | None = None,
     keys: KeyRing | None = None,
     limits: Limits | None = None,
+    fix_imports: bool = True,
+    encoding: str = "ASCII",
+    errors: str = "strict",
 ) -> tuple[Any, ...]:
     """What ``decode`` takes besides the data, without the hooks of an Unpickler."""
     return (

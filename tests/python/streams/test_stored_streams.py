@@ -294,3 +294,30 @@ def test_what_follows_a_payload_is_named_by_its_place(tmp_path):
         with pytest.raises(waybill.DecodeError) as caught:
             load()
         assert (caught.value.code, caught.value.offset) == ("trailing_bytes", len(data))
+
+
+def test_a_file_that_keeps_its_view_cannot_use_it_later():
+    kept = []
+
+    class Keeper(Dribble):
+        def readinto(self, view):
+            kept.append(view)
+            return super().readinto(view)
+
+    source = Keeper(waybill.dumps(arrays()))
+    source.read = source.inner.read
+    assert_equal(waybill.load(source), arrays())
+
+    for view in kept:
+        with pytest.raises(ValueError, match="released"):
+            bytes(view)
+
+
+def test_load_takes_the_options_that_loads_takes(tmp_path):
+    path = tmp_path / "file"
+    waybill.save(arrays(), path)
+    options = {"encoding": "latin1", "errors": "replace", "fix_imports": False}
+
+    assert_equal(waybill.load(path, missing="later", **options), arrays())
+    mapped = waybill.load(path, mmap="copy", missing="later", **options)
+    assert (mapped["first"] == arrays()["first"]).all()
