@@ -25,7 +25,9 @@ std::size_t frame_bound(const Parts& parts) {
   return kFixed + parts.code.size() * (1 + kNumber) + parts.shared.size() * kNumber;
 }
 
-void write_header(wire::CursorWriter& writer, const Parts& parts) {
+// Inlined into both that seal: every small payload comes through here.
+[[gnu::always_inline]] inline void write_header(wire::CursorWriter& writer,
+                                                const Parts& parts) {
   writer.array(parts.buffers.empty() ? wire::kSectionCount
                                      : wire::kSectionCountWithBuffers);
   const bool has_application = !parts.application.empty();
@@ -44,8 +46,8 @@ std::size_t buffer_digest_size(const Parts& parts) {
 
 // All that the digest covers, with room for those of buffers; where that is, `digests`
 // tells. Returns the end.
-std::uint8_t* write_sections(const Parts& parts, std::uint8_t* out,
-                             std::vector<std::uint8_t*>& digests) {
+[[gnu::always_inline]] inline std::uint8_t* write_sections(
+    const Parts& parts, std::uint8_t* out, std::vector<std::uint8_t*>& digests) {
   wire::CursorWriter writer(out);
   write_header(writer, parts);
   if (parts.manifest != nullptr) {
@@ -79,7 +81,9 @@ std::uint8_t* write_sections(const Parts& parts, std::uint8_t* out,
 }
 
 // Digest and signature, after sections that end at `at`.
-std::uint8_t* write_end(const Parts& parts, const std::uint8_t* out, std::uint8_t* at) {
+[[gnu::always_inline]] inline std::uint8_t* write_end(const Parts& parts,
+                                                      const std::uint8_t* out,
+                                                      std::uint8_t* at) {
   wire::CursorWriter writer(at);
   writer.binary(base::digest_of({out, at}));
   if (parts.key != nullptr) return envelope::write_tail(*parts.key, out, writer.at());
