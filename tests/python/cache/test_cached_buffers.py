@@ -2,9 +2,10 @@
 
 The arrays are those of their own payload."""
 
-import numpy
 import pytest
 import waybill
+
+numpy = pytest.importorskip("numpy")
 
 SCRIPT = """
 def scaled(a, factor=2.0):

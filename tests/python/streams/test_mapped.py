@@ -7,9 +7,10 @@ import subprocess
 import sys
 import weakref
 
-import numpy
 import pytest
 import waybill
+
+numpy = pytest.importorskip("numpy")
 
 NUMBERS = numpy.arange(200_000.0).reshape(400, 500)
 SIZE = 100_000
