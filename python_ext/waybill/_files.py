@@ -65,17 +65,14 @@ def load(
     """
     given = (options.get(name) for name in ("policy", "keys", "limits"))
     arriving = Arriving(load_options_of(*given))
-    if isinstance(file, (str, os.PathLike)):
-        if mmap:
-            return _map(file, mmap, check or "never", options)
-        if check is None:
-            with open(file, "rb", buffering=0) as opened:
-                read, read_into = opened.read, opened.readinto
-                return loaded(arriving, read, read_into, options, is_alone=True)
+    if mmap and isinstance(file, (str, os.PathLike)):
+        return _map(file, mmap, check or "never", options)
     if mmap or check is not None:
         raise TypeError("mmap needs a path, and check needs mmap")
-    read_into = getattr(file, "readinto", None)
-    return loaded(arriving, file.read, read_into, options)
+    if isinstance(file, (str, os.PathLike)):
+        with open(file, "rb", buffering=0) as opened:
+            return loaded(arriving, opened.read, opened.readinto, options, True)
+    return loaded(arriving, file.read, getattr(file, "readinto", None), options)
 
 
 def loaded(
