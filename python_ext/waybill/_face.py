@@ -74,42 +74,16 @@ def fingerprint(obj: object) -> str:
     return _core.content_hash(obj, False, False).hex()
 
 
-def dumps_with(
-    obj: object,
-    protocol: int | None = None,
-    *,
-    fix_imports: bool = True,
-    buffer_callback: Callable[[Any], object] | None = None,
-    by_value: ByValue | None = None,
-    replace: Replacement | Mapping[type, Replacement] | None = None,
-    key: SigningKey | None = None,
-    application: Buffer | None = None,
-) -> bytes:
+def dumps_with(obj: object, protocol: int | None = None, **options: Any) -> bytes:
     """``dumps`` with options; the extension calls it where there are any."""
-    demand_protocol(protocol, buffer_callback)
-    return _core.encode(
-        obj,
-        *encode_options(buffer_callback, by_value, replace, key, application),
-    )
+    return _core.encode(obj, *encode_options(protocol, **options))
 
 
 def chunks_with(
-    obj: object,
-    protocol: int | None = None,
-    *,
-    fix_imports: bool = True,
-    buffer_callback: Callable[[Any], object] | None = None,
-    by_value: ByValue | None = None,
-    replace: Replacement | Mapping[type, Replacement] | None = None,
-    key: SigningKey | None = None,
-    application: Buffer | None = None,
+    obj: object, protocol: int | None = None, **options: Any
 ) -> list[Buffer]:
     """``dumps`` as bytes-like objects, one behind the other; see ``encode_chunks``."""
-    demand_protocol(protocol, buffer_callback)
-    return _core.encode_chunks(
-        obj,
-        *encode_options(buffer_callback, by_value, replace, key, application),
-    )
+    return _core.encode_chunks(obj, *encode_options(protocol, **options))
 
 
 def demand_protocol(protocol: int | None, buffer_callback: object) -> None:
@@ -119,13 +93,17 @@ def demand_protocol(protocol: int | None, buffer_callback: object) -> None:
 
 
 def encode_options(
-    buffer_callback: Callable[[Any], object] | None,
-    by_value: ByValue | None,
-    replace: Replacement | Mapping[type, Replacement] | None,
-    key: SigningKey | None,
-    application: Buffer | None,
+    protocol: int | None,
+    *,
+    fix_imports: bool = True,
+    buffer_callback: Callable[[Any], object] | None = None,
+    by_value: ByValue | None = None,
+    replace: Replacement | Mapping[type, Replacement] | None = None,
+    key: SigningKey | None = None,
+    application: Buffer | None = None,
 ) -> tuple[Any, ...]:
     """What ``encode`` takes besides the object, without the hooks of a Pickler."""
+    demand_protocol(protocol, buffer_callback)
     return (
         None,
         None,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/large_memory.h"
+#include "format/buffer_table.h"
 #include "waybill/envelope.h"
 #include "wire/format.h"
 
@@ -43,15 +44,6 @@ Ref to_bytes(const std::uint8_t* begin, std::size_t size) {
                                               static_cast<Py_ssize_t>(size)));
 }
 
-// What stands behind the last buffer.
-Ref trailer_of(std::size_t head_size) {
-  std::uint8_t bytes[wire::kBufferTrailer];
-  for (std::size_t i = 0; i < sizeof bytes; ++i) {
-    bytes[i] = static_cast<std::uint8_t>(head_size >> (8 * (sizeof bytes - 1 - i)));
-  }
-  return to_bytes(bytes, sizeof bytes);
-}
-
 // The head, each buffer as it lies in memory, and what stands between them.
 Ref seal_in_chunks(const Parts& parts, const StoredBuffers& stored) {
   static constexpr std::uint8_t kZeros[wire::kBufferAlignment] = {};
@@ -72,7 +64,9 @@ Ref seal_in_chunks(const Parts& parts, const StoredBuffers& stored) {
     add(objects[i]);
     end += padding + parts.buffers[i].bytes.size();
   }
-  add(trailer_of(head_size));
+  std::uint8_t trailer[wire::kBufferTrailer];
+  envelope::write_trailer(trailer, head_size);
+  add(to_bytes(trailer, sizeof trailer));
   return chunks;
 }
 

@@ -37,20 +37,25 @@ void start(State& state) {
   state.received = std::make_shared<DecodeCache>();
 }
 
-Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
+namespace {
+
+Ref encode_and(Ref (*write)(const State&, GraphEncoder&), State& state,
+               PyObject* object, const EncodeHooks& hooks) {
   EncodeOptions options;
   options.hooks = hooks;
   GraphEncoder graph(state, options);
   graph.encode(object);
-  return seal(state, graph);
+  return write(state, graph);
+}
+
+}  // namespace
+
+Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
+  return encode_and(seal, state, object, hooks);
 }
 
 Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks) {
-  EncodeOptions options;
-  options.hooks = hooks;
-  GraphEncoder graph(state, options);
-  graph.encode(object);
-  return seal_chunks(state, graph);
+  return encode_and(seal_chunks, state, object, hooks);
 }
 
 Manifest discover(State& state, PyObject* object, bool by_value) {
