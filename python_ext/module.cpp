@@ -5,9 +5,11 @@
 
 #include "border.h"
 #include "class_methods.h"
+#include "decode_options.h"
 #include "documentation.h"
 #include "gate_methods.h"
 #include "key_methods.h"
+#include "part_methods.h"
 #include "prepared_type.h"
 #include "python/keys.h"
 #include "python/load_options.h"
@@ -109,39 +111,26 @@ PyObject* encode_chunks(PyObject* module, PyObject* const* arguments,
   return encode_with(module, arguments, count, waybill::py::encode_chunks);
 }
 
-// Decodes with the eight options of decode(), from persistent_load on, besides those
-// that are in `hooks`.
+// Decodes with options besides those that are in `hooks`.
 Ref decode_with(PyObject* module, PyObject* data, PyObject* const* options,
-                waybill::py::DecodeHooks hooks) {
-  hooks.persistent_load = given(options[0]);
-  hooks.find_class = given(options[1]);
-  hooks.buffers = given(options[2]);
-  hooks.history = given(options[3]);
-  const int resets_classes = PyObject_IsTrue(options[4]);
-  check(resets_classes);
-  hooks.resets_classes = resets_classes != 0;
-  hooks.class_state = given(options[5]);
-  const int leaves_missing = PyObject_IsTrue(options[6]);
-  check(leaves_missing);
-  hooks.leaves_missing = leaves_missing != 0;
+                const waybill::py::DecodeHooks& hooks) {
+  const DecodeOptions given_options(options, hooks);
+  const auto& load_options = given_options.load_options;
   const Input input(data);
-  if (options[7] == Py_None) {
-    return waybill::py::decode(state_of(module), input.bytes(), hooks);
-  }
-  const waybill::LoadOptions load_options = waybill::py::load_options_of(options[7]);
-  return waybill::py::decode(state_of(module), input.bytes(), hooks, &load_options);
+  return waybill::py::decode(state_of(module), input.bytes(), given_options.hooks,
+                             load_options ? &*load_options : nullptr);
 }
 
 PyObject* decode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    demand_count("decode", count, 9);
+    demand_count("decode", count, 1 + DecodeOptions::kCount);
     return decode_with(module, arguments[0], arguments + 1, {});
   });
 }
 
 PyObject* decode_head(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    demand_count("decode_head", count, 12);
+    demand_count("decode_head", count, 4 + DecodeOptions::kCount);
     waybill::py::DecodeHooks hooks;
     hooks.stored = given(arguments[1]);
     hooks.memory = given(arguments[2]);
@@ -149,9 +138,7 @@ PyObject* decode_head(PyObject* module, PyObject* const* arguments, Py_ssize_t c
       PyErr_SetString(PyExc_TypeError, "decode_head() takes a memoryview of bytes");
       throw PyError();
     }
-    const int checks_stored = PyObject_IsTrue(arguments[3]);
-    check(checks_stored);
-    hooks.checks_stored = checks_stored != 0;
+    hooks.checks_stored = DecodeOptions::is_true(arguments[3]);
     return decode_with(module, arguments[0], arguments + 4, hooks);
   });
 }
@@ -274,6 +261,7 @@ int execute(PyObject* module) {
     check(PyModule_AddFunctions(module, kGateMethods));
     check(PyModule_AddFunctions(module, kKeyMethods));
     check(PyModule_AddFunctions(module, kStreamMethods));
+    check(PyModule_AddFunctions(module, kPartMethods));
     add_gate_constants(module);
     add_prepared_type(module);
     return Ref::share(Py_None);

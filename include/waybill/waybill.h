@@ -14,6 +14,7 @@
 //   gate.h    signature, limits and policy in one place
 //   limits.h       ceilings for hostile input
 //   value.h        plain data as C++ values; value_json.h: as JSON
+//   parts.h        what is in a large file, part by part; mapped_file.h: the file
 //   outcome.h      what to answer when a call is not made
 //   bytecode.h     what a code object does with the values it loads
 //   error.h        errors are values: Result<T>
@@ -37,8 +38,10 @@
 #include "waybill/interpreter.h"
 #include "waybill/limits.h"
 #include "waybill/manifest.h"
+#include "waybill/mapped_file.h"
 #include "waybill/object.h"
 #include "waybill/outcome.h"
+#include "waybill/parts.h"
 #include "waybill/policy.h"
 #include "waybill/report.h"
 #include "waybill/signature.h"

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     )
     from waybill._errors import DecodeError as UnpicklingError
     from waybill._errors import EncodeError as PicklingError
+    from waybill._parts import open as open
     from waybill._pickled import pickled
 else:
 

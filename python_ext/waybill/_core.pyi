@@ -171,6 +171,51 @@ def new_buffer(kind: int, length: int, /) -> tuple[bytes | bytearray, memoryview
 #: Copies bytes to memory of the same size that nothing was written to yet.
 def copy_buffer(target: Buffer, source: Buffer, /) -> None: ...
 
+#: A file that is mapped: its head, all of it, and when digests of its buffers are
+#: compared: 0 never, 1 before a part is loaded that uses them, 2 now. Checks signature
+#: and head.
+def open_parts(
+    head: bytes, memory: memoryview, when: int, load_options: LoadOptions | None, /
+) -> object: ...
+
+#: The offset of the part that is all of the payload. The functions below take this, and
+#: what they give for offsets themselves.
+def root_part(file: object, /) -> int: ...
+
+#: Type, count, size, text, and for an array items and shape.
+def describe_part(
+    file: object, offset: int, /
+) -> tuple[str, int, int, str, str | None, tuple[int, ...] | None]: ...
+
+#: For each part of a part: text of the step, key, where the key stands, where the part
+#: stands. The key is None if it is no text and no index. Only keys of dicts stand
+#: somewhere; it is 0 for others.
+def part_steps(file: object, offset: int, /) -> list[tuple[str, Any, int, int]]: ...
+
+#: The one with this key, index or name; None if there is none.
+def find_step(
+    file: object, offset: int, key: str | int, /
+) -> tuple[str, Any, int, int] | None: ...
+
+#: Where a path leads. Raises LookupError if it leads nowhere.
+def find_path(file: object, path: str, /) -> int: ...
+
+#: The object. The options from persistent_load on are those of decode().
+def load_part(
+    file: object,
+    offset: int,
+    checks: bool,
+    persistent_load: Callable[[Any], Any] | None,
+    find_class: Callable[[str, str], Any] | None,
+    buffers: Iterator[Buffer] | None,
+    history: list[dict[int, Any]] | None,
+    resets_classes: bool,
+    class_state: str | None,
+    leaves_missing: bool,
+    load_options: LoadOptions | None,
+    /,
+) -> Any: ...
+
 #: The ceilings of Limits() and of strict limits, in that order; None: none.
 LIMITS: tuple[int | None, ...]
 STRICT_LIMITS: tuple[int | None, ...]

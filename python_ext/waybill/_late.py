@@ -27,6 +27,7 @@ NAMES = {
     "UnpicklingError": ("_errors", "DecodeError"),
     "calls": ("calls", ""),
     "environment": ("environment", ""),
+    "open": ("_parts", "open"),
     "pickled": ("_pickled", "pickled"),
 }
 

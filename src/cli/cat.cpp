@@ -1,10 +1,11 @@
-// waybill cat FILE: the plain data in an envelope, as JSON. Runs no Python.
-// Tested by tests/cli/test_cat.py.
+// waybill cat FILE [PATH]: the plain data in an envelope, or a part of it, as JSON.
+// Runs no Python. Tested by tests/cli/test_cat.py.
 
 #include <cstdio>
 #include <memory>
 
 #include "cli/command.h"
+#include "waybill/parts.h"
 #include "waybill/value_json.h"
 
 namespace waybill::cli {
@@ -12,6 +13,7 @@ namespace {
 
 void declare(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
+  options.text("PATH", arguments.path, "A part of it, as waybill ls tells: ['a'][0].b");
   options.flag("--json", arguments.json, "No colours, and errors as JSON too");
   options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
   options.number("--indent", arguments.indent, -1, 16,
@@ -29,10 +31,41 @@ bool print(const std::string& text) {
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
 }
 
+// What stands at a path. All of the head is verified, but the limits for input from
+// strangers are about the part alone, and so are digests of buffers.
+Result<data::Value> part_value(BytesView bytes, const std::string& path,
+                               LoadOptions load_options, Objects objects) {
+  load_options.limits = Limits{};
+  const Gate gate(load_options);
+  if (Result<void> is_signed = gate.check_signature(bytes); !is_signed) {
+    return tl::unexpected(is_signed.error());
+  }
+  const Result<VerifiedEnvelope> envelope = open_mapped(bytes, gate.limits());
+  if (!envelope) return tl::unexpected(envelope.error());
+  const Result<std::size_t> offset = find_part(*envelope, path);
+  if (!offset) return tl::unexpected(offset.error());
+  const Part part = describe_part(*envelope, *offset);
+  std::optional<ExtractedPart> extracted =
+      PartExtractor(*envelope).extract(part.offset);
+  if (!extracted) {
+    return tl::unexpected(Error{ErrorCode::kRefused, part.offset,
+                                "a " + part.type + ", which is no plain data"});
+  }
+  for (const StoredBuffer& row : extracted->envelope.buffers) {
+    Result<void> checked =
+        check_buffer(row, row.bytes, extracted->envelope.buffers_offset + row.place);
+    if (!checked) return tl::unexpected(checked.error());
+  }
+  if (part.array) return array_value(*part.array);
+  const Result<VerifiedEnvelope> alone = verify(extracted->envelope, kStrictLimits);
+  if (!alone) return tl::unexpected(alone.error());
+  return read_value(*alone, kStrictLimits, objects);
+}
+
 Exit run(const Arguments& arguments) {
   Result<KeyRing> keys = known_keys(arguments);
   if (!keys) return refuse(keys.error(), arguments.json);
-  std::vector<std::uint8_t> bytes;
+  Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   LoadOptions load_options;
   load_options.limits = kStrictLimits;
@@ -41,7 +74,9 @@ Exit run(const Arguments& arguments) {
   }
   const Objects objects =
       arguments.is_standard ? Objects::kStandard : Objects::kRefused;
-  const Result<data::Value> value = read_value(bytes, Gate(load_options), objects);
+  const Result<data::Value> value =
+      arguments.path ? part_value(bytes, *arguments.path, load_options, objects)
+                     : read_value(bytes, Gate(load_options), objects);
   if (!value) {
     const bool is_unsigned = value.error().code == ErrorCode::kBadSignature;
     return refuse(is_unsigned ? with_extent(value.error(), bytes) : value.error(),

@@ -12,6 +12,7 @@
 
 #include "cli/options.h"
 #include "waybill/error.h"
+#include "waybill/mapped_file.h"
 #include "waybill/signature.h"
 
 namespace waybill::cli {
@@ -32,6 +33,7 @@ enum class Exit : std::uint8_t {
 struct Arguments {
   std::string file;
   std::string other_file;
+  std::optional<std::string> path;
   std::optional<std::string> call;
   std::optional<std::string> package;
   std::optional<std::string> policy_file;
@@ -56,6 +58,8 @@ struct Arguments {
   bool imports = false;
   std::size_t depth = 12;
   std::size_t items = 40;
+  std::size_t listed_depth = 2;
+  std::size_t listed_items = 100;
   // The command line itself, for what describes it.
   const CLI::App* app = nullptr;
 };
@@ -72,6 +76,7 @@ extern const Command kVerify;
 extern const Command kDiscover;
 extern const Command kKeygen;
 extern const Command kSign;
+extern const Command kList;
 extern const Command kCat;
 extern const Command kRun;
 extern const Command kDiff;
@@ -79,9 +84,22 @@ extern const Command kCompletion;
 extern const Command kHelp;
 extern const Command kMan;
 
+// The bytes of an input. Those of a large file are mapped, so that a command reads what
+// it looks at, and takes no memory for the rest.
+class Input {
+ public:
+  operator BytesView() const { return file_ ? file_->bytes() : bytes_; }  // NOLINT
+
+ private:
+  friend bool read_input(const std::string& file, bool json, Input& input);
+
+  std::vector<std::uint8_t> bytes_;
+  std::optional<MappedFile> file_;
+};
+
 // The bytes of a file, or of stdin for "-". False if they cannot be read, which is told
 // as refuse() tells errors: code "unreadable", without a byte.
-bool read_input(const std::string& file, bool json, std::vector<std::uint8_t>& bytes);
+bool read_input(const std::string& file, bool json, Input& input);
 
 // Writes bytes to a file, all of them or none, or to stdout for "-". False, and told,
 // if that cannot be done.

@@ -22,8 +22,8 @@ Exit run(const Arguments& arguments) {
   if (arguments.file == "-" && arguments.other_file == "-") {
     return misunderstand("only one of both can be stdin", arguments.json);
   }
-  std::vector<std::uint8_t> old_bytes;
-  std::vector<std::uint8_t> new_bytes;
+  Input old_bytes;
+  Input new_bytes;
   if (!read_input(arguments.file, arguments.json, old_bytes) ||
       !read_input(arguments.other_file, arguments.json, new_bytes)) {
     return Exit::kUnreadable;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 
@@ -32,10 +33,22 @@ bool complain(const std::string& file, const char* stream, bool json) {
 
 }  // namespace
 
-bool read_input(const std::string& file, bool json, std::vector<std::uint8_t>& bytes) {
+bool read_input(const std::string& file, bool json, Input& into) {
+  // Below it, reading costs nothing, and a file that is cut meanwhile ends no process.
+  constexpr std::uintmax_t kLarge = 64 << 20;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(file, error) &&
+      std::filesystem::file_size(file, error) >= kLarge && !error) {
+    auto mapped = MappedFile::open(file);
+    if (mapped) {
+      into.file_ = *std::move(mapped);
+      return true;
+    }
+  }
   const std::unique_ptr<std::FILE, Close> input(
       file == "-" ? stdin : std::fopen(file.c_str(), "rb"));
   if (!input) return complain(file, "stdin", json);
+  std::vector<std::uint8_t>& bytes = into.bytes_;
   // What cannot be an envelope may have no end: /dev/zero.
   StreamLength stream_length;
   std::uint8_t block[1 << 16];

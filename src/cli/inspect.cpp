@@ -23,7 +23,7 @@ void declare(Options& options, Arguments& arguments) {
 }
 
 Exit run(const Arguments& arguments) {
-  std::vector<std::uint8_t> bytes;
+  Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   const Result<Envelope> envelope = open_whole(bytes);
   if (!envelope) return refuse(envelope.error(), arguments.json);

@@ -34,15 +34,17 @@ Exit run(const Arguments& arguments) {
       arguments.key_file ? SigningKey::from_file(*arguments.key_file)
                          : SigningKey::from_environment(*arguments.key_variable);
   if (!key) return refuse(key.error(), arguments.json);
-  std::vector<std::uint8_t> bytes;
+  Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
-  Result<std::vector<std::uint8_t>> envelope = std::move(bytes);
+  Result<std::vector<std::uint8_t>> envelope;
   if (arguments.application) {
     const auto* text =
         reinterpret_cast<const std::uint8_t*>(arguments.application->data());
-    envelope = with_application(*envelope, {text, arguments.application->size()});
+    envelope = with_application(bytes, {text, arguments.application->size()});
+    if (envelope) envelope = sign(*envelope, *key);
+  } else {
+    envelope = sign(bytes, *key);
   }
-  if (envelope) envelope = sign(*envelope, *key);
   if (!envelope) return refuse(envelope.error(), arguments.json);
   const std::string output = arguments.output.value_or("-");
   if (!write_output(output, arguments.json, *envelope)) return Exit::kUnreadable;

@@ -21,7 +21,7 @@ void declare(Options& options, Arguments& arguments) {
 Exit run(const Arguments& arguments) {
   const Result<KeyRing> keys = known_keys(arguments);
   if (!keys) return refuse(keys.error(), arguments.json);
-  std::vector<std::uint8_t> bytes;
+  Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   const bool checks_signature = keys->size() != 0;
   if (checks_signature) {  // Before anything is parsed.

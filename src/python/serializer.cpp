@@ -7,6 +7,7 @@
 
 #include "python/serializer.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -210,6 +211,35 @@ Ref verify_and_build(State& state, BytesView bytes, PlainLoop* begun,
 }
 
 }  // namespace
+
+Ref decode_extracted(State& state, const ExtractedPart& part, const DecodeHooks& hooks,
+                     const Gate& gate) {
+  const Result<VerifiedEnvelope> envelope = gate.admit(part.envelope);
+  if (!envelope) raise(state, envelope.error());
+  PlainLoop plain(part.payload, 0, part.envelope.payload.offset, gate.limits(),
+                  part.envelope.shared);
+  return build(state, envelope, plain, hooks, gate.limits(), nullptr);
+}
+
+Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
+                std::size_t offset, const DecodeHooks& hooks, const Gate& gate) {
+  const Envelope& whole = **envelope;
+  const Result<VerifiedEnvelope> admitted = gate.admit(whole);
+  if (!admitted) raise(state, admitted.error());
+  const Result<void> runs = check_python(whole, state.python);
+  if (!runs) raise(state, runs.error());
+  // What references mean is kept while the payload is built: so the part is made one of
+  // these, if it is none.
+  std::vector<std::uint64_t> shared = whole.shared;
+  const std::uint64_t position = offset - whole.payload.offset;
+  const auto number =
+      static_cast<std::size_t>(std::ranges::find(shared, position) - shared.begin());
+  if (number == shared.size()) shared.push_back(position);
+  PlainLoop plain(whole.bytes, whole.payload.offset, whole.payload.offset,
+                  gate.limits(), shared);
+  build(state, envelope, plain, hooks, gate.limits(), nullptr);
+  return plain.built().slots[number].object;
+}
 
 void use_caches(State& state, bool are_used) {
   state.uses_caches = are_used;

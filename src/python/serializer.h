@@ -10,6 +10,7 @@
 #include "python/runtime/state.h"
 #include "waybill/envelope.h"
 #include "waybill/gate.h"
+#include "waybill/parts.h"
 
 namespace waybill::py {
 
@@ -37,6 +38,15 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over,
 // the process allows. Throws PyError.
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
            const LoadOptions* options = nullptr);
+
+// The object that is an extracted part, whose buffers are where `hooks` tell. Throws
+// PyError.
+Ref decode_extracted(State& state, const ExtractedPart& part, const DecodeHooks& hooks,
+                     const Gate& gate);
+// The object that stands at `offset` of a payload, all of which is built. Throws
+// PyError.
+Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
+                std::size_t offset, const DecodeHooks& hooks, const Gate& gate);
 
 // Whether dumps and loads keep what speeds up what comes again; what they have kept is
 // forgotten. Results are the same.

@@ -8,7 +8,17 @@ import pytest
 from command import BINARY, needs_binary
 from shells import SHELLS, script_for
 
-COMMANDS = {"inspect", "verify", "cat", "diff", "keygen", "sign", "discover", "run"}
+COMMANDS = {
+    "inspect",
+    "verify",
+    "ls",
+    "cat",
+    "diff",
+    "keygen",
+    "sign",
+    "discover",
+    "run",
+}
 COMMANDS |= {"completion", "man", "help"}
 
 pytestmark = needs_binary

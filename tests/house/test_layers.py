@@ -20,12 +20,13 @@ BELOW = {
     "values": {"trust"},
     "report": {"trust"},
     "diff": {"report"},
+    "parts": {"report", "values"},
     "python/runtime": {"base"},
     "python/discovery": {"python/runtime", "bytecode"},
     "python/encode": {"python/discovery", "python/runtime", "format"},
     "python/decode": {"python/runtime", "format", "trust"},
     "python/cache": {"python/encode", "python/decode"},
-    "python": {"python/cache"},
+    "python": {"python/cache", "parts"},
     "embedding": {"python", "values"},
     "cli": set(),  # Public headers only.
 }
@@ -37,6 +38,7 @@ FOREIGN = {
     "text": {"fmt/", "nlohmann/"},
     "trust": {"sodium.h"},
     "values": {"sodium.h"},  # For base64.
+    "parts": {"tl/"},
     "python/runtime": {"Python.h", "structmember.h"},
     "python/discovery": {"Python.h"},
     "python/encode": {"Python.h"},
@@ -71,6 +73,7 @@ PUBLIC_HEADERS = {
     "values": "outcome value value_json",
     "report": "report",
     "diff": "diff",
+    "parts": "mapped_file parts",
     "embedding": "call gil interpreter object",
 }
 
@@ -82,7 +85,7 @@ MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
     for name in (
         *("serializer", "prepared_call", "load_options", "keys", "cache/methods"),
-        "stored_rows",
+        *("stored_rows", "opened_file", "decode/decode_hooks"),
         *(
             f"runtime/{name}"
             for name in ("modules", "py_error", "ref", "state", "text")
@@ -91,12 +94,13 @@ MODULE_MAY_INCLUDE |= {
 }
 MODULE_MAY_INCLUDE |= {
     "border.h",
+    "decode_options.h",
     "documentation.h",
     "prepared_type.h",
     "thread_start.h",
 }
 MODULE_MAY_INCLUDE |= {
-    f"{name}_methods.h" for name in ("gate", "class", "key", "stream")
+    f"{name}_methods.h" for name in ("gate", "class", "key", "part", "stream")
 }
 
 # Words that only these files may use.

@@ -98,9 +98,12 @@ Ref ArrivedBuffers::copy(const StoredBuffer& row) const {
 
 void ArrivedBuffers::check_digest(const StoredBuffer& row, BytesView bytes) const {
   if (!hooks_.checks_stored) return;
+  std::set<std::uint64_t>* const known = hooks_.checked_places;
+  if (known != nullptr && known->contains(row.place)) return;
   const Result<void> checked =
       check_buffer(row, bytes, envelope_.buffers_offset + row.place);
   if (!checked) raise(state_, checked.error());
+  if (known != nullptr) known->insert(row.place);
 }
 
 }  // namespace waybill::py

@@ -6,6 +6,9 @@
 
 #include <Python.h>
 
+#include <cstdint>
+#include <set>
+
 #include "waybill/gate.h"
 
 namespace waybill::py {
@@ -24,7 +27,9 @@ struct DecodeHooks {
   // which arrays become views.
   PyObject* stored = nullptr;
   PyObject* memory = nullptr;
-  bool checks_stored = true;  // Compares the digest of each.
+  bool checks_stored = true;  // Compares the digest of each,
+  // but for those whose places are here; to which those that were right are added.
+  std::set<std::uint64_t>* checked_places = nullptr;
   // What payloads have to satisfy; null: to be sound.
   const Gate* gate = nullptr;
 

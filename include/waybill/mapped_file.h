@@ -1,0 +1,38 @@
+#pragma once
+
+// A file as bytes in memory, of which the system reads what is looked at.
+
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <tl/expected.hpp>
+
+#include "waybill/bytes.h"
+
+namespace waybill {
+
+// Maps a file to be read, as long as this lives. POSIX systems only. The file must not
+// be cut meanwhile: reading what is gone ends the process with SIGBUS.
+class MappedFile {
+ public:
+  // Errors: those of open(), fstat() and mmap(). An empty file has no bytes.
+  [[nodiscard]] static tl::expected<MappedFile, std::error_code> open(
+      const std::string& path);
+
+  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile& operator=(MappedFile&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~MappedFile();
+
+  BytesView bytes() const { return bytes_; }
+
+ private:
+  explicit MappedFile(BytesView bytes) : bytes_(bytes) {}
+
+  BytesView bytes_;
+};
+
+}  // namespace waybill

@@ -1,0 +1,215 @@
+// Functions about parts of a file that is mapped.
+// Tested by tests/python/api/test_open.py and test_open_loading.py.
+
+#include "part_methods.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "border.h"
+#include "decode_options.h"
+#include "python/load_options.h"
+#include "python/opened_file.h"
+
+namespace waybill::extension {
+
+namespace {
+
+constexpr char kOpenedFileCapsule[] = "waybill.OpenedFile";
+
+void free_opened_file(PyObject* capsule) {
+  delete static_cast<py::OpenedFile*>(
+      PyCapsule_GetPointer(capsule, kOpenedFileCapsule));
+}
+
+py::OpenedFile& file_of(PyObject* capsule) {
+  void* file = PyCapsule_GetPointer(capsule, kOpenedFileCapsule);
+  if (file == nullptr) throw PyError();
+  return *static_cast<py::OpenedFile*>(file);
+}
+
+// Only what this file gave: an offset inside of the payload.
+std::size_t offset_of(const py::OpenedFile& file, PyObject* number) {
+  const std::size_t offset = PyLong_AsSize_t(number);
+  check(PyErr_Occurred() ? -1 : 0);
+  const Section& payload = file.envelope()->payload;
+  if (offset >= payload.offset && offset - payload.offset < payload.bytes.size()) {
+    return offset;
+  }
+  PyErr_SetString(PyExc_ValueError, "no part stands there");
+  throw PyError();
+}
+
+Ref number(std::uint64_t value) {
+  return Ref::steal(PyLong_FromUnsignedLongLong(value));
+}
+
+PyObject* open_parts(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("open_parts", count, 4);
+    if (!PyBytes_CheckExact(arguments[0]) || !PyMemoryView_Check(arguments[1])) {
+      PyErr_SetString(PyExc_TypeError, "open_parts() takes bytes and a memoryview");
+      throw PyError();
+    }
+    const long when = PyLong_AsLong(arguments[2]);
+    check(PyErr_Occurred() ? -1 : 0);
+    const LoadOptions options =
+        arguments[3] == Py_None ? LoadOptions{} : py::load_options_of(arguments[3]);
+    auto file = std::make_unique<py::OpenedFile>(
+        state_of(module), Ref::share(arguments[0]), Ref::share(arguments[1]), options,
+        static_cast<py::OpenedFile::Check>(std::clamp(when, 0L, 2L)));
+    Ref capsule =
+        Ref::steal(PyCapsule_New(file.get(), kOpenedFileCapsule, free_opened_file));
+    file.release();
+    return capsule;
+  });
+}
+
+PyObject* root_part(PyObject*, PyObject* capsule) {
+  return guarded([&] { return number(root_of(file_of(capsule).envelope())); });
+}
+
+PyObject* describe(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("describe_part", count, 2);
+    const py::OpenedFile& file = file_of(arguments[0]);
+    const Part part = describe_part(file.envelope(), offset_of(file, arguments[1]));
+    Ref shape = Ref::share(Py_None);
+    Ref item = Ref::share(Py_None);
+    if (part.array) {
+      const std::vector<std::uint64_t>& extents = part.array->shape;
+      shape = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(extents.size())));
+      for (std::size_t i = 0; i < extents.size(); ++i) {
+        PyTuple_SET_ITEM(shape.get(), static_cast<Py_ssize_t>(i),
+                         number(extents[i]).release());
+      }
+      item = text(part.array->item);
+    }
+    const Ref values[] = {text(part.type), number(part.count), number(part.size),
+                          text(part.text), std::move(item),    std::move(shape)};
+    return Ref::steal(PyTuple_Pack(6, values[0].get(), values[1].get(), values[2].get(),
+                                   values[3].get(), values[4].get(), values[5].get()));
+  });
+}
+
+// (text of the step, key, where the key stands, where the part stands). The key is None
+// if it is no text and no number: then it has to be built.
+Ref tuple_of(const py::OpenedFile& file, const Step& step) {
+  Ref key = Ref::share(Py_None);
+  if (step.kind == Step::Kind::kIndex) {
+    key = number(step.index);
+  } else if (step.name.data() != nullptr) {
+    key = text(step.name);
+  }
+  const Ref values[] = {text(step_text(file.envelope(), step)), std::move(key),
+                        number(step.key_offset), number(step.offset)};
+  return Ref::steal(PyTuple_Pack(4, values[0].get(), values[1].get(), values[2].get(),
+                                 values[3].get()));
+}
+
+PyObject* part_steps(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("part_steps", count, 2);
+    py::OpenedFile& file = file_of(arguments[0]);
+    // A copy: other threads may ask in between.
+    const std::vector<Step> steps = file.steps(offset_of(file, arguments[1]));
+    Ref list = Ref::steal(PyList_New(0));
+    for (const Step& step : steps) {
+      check(PyList_Append(list.get(), tuple_of(file, step).get()));
+    }
+    return list;
+  });
+}
+
+PyObject* find_step(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("find_step", count, 3);
+    py::OpenedFile& file = file_of(arguments[0]);
+    PyObject* const key = arguments[2];
+    const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
+    const Step* found = nullptr;
+    const auto find = [&](auto fits) {
+      const auto at = std::ranges::find_if(steps, fits);
+      if (at != steps.end()) found = &*at;
+    };
+    if (PyUnicode_Check(key)) {
+      Py_ssize_t size = 0;
+      const char* const name = PyUnicode_AsUTF8AndSize(key, &size);
+      if (name == nullptr) {  // It has lone surrogates.
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw PyError();
+        PyErr_Clear();
+        return Ref::share(Py_None);
+      }
+      const std::string_view wanted(name, static_cast<std::size_t>(size));
+      // Of an object with items and attributes, items come first.
+      find([&](const Step& step) {
+        return step.kind == Step::Kind::kKey && step.name.data() != nullptr &&
+               step.name == wanted;
+      });
+      if (found == nullptr) {
+        find([&](const Step& step) {
+          return step.kind == Step::Kind::kAttribute && step.name == wanted;
+        });
+      }
+    } else {
+      const std::size_t index = PyLong_AsSize_t(key);
+      check(PyErr_Occurred() ? -1 : 0);
+      find([&](const Step& step) {
+        return step.kind == Step::Kind::kIndex && step.index == index;
+      });
+    }
+    return found == nullptr ? Ref::share(Py_None) : tuple_of(file, *found);
+  });
+}
+
+PyObject* find_path(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("find_path", count, 2);
+    const py::OpenedFile& file = file_of(arguments[0]);
+    const Ref path =
+        Ref::steal(PyUnicode_AsEncodedString(arguments[1], "utf-8", "surrogatepass"));
+    const Result<std::size_t> offset = find_part(
+        file.envelope(), {PyBytes_AS_STRING(path.get()),
+                          static_cast<std::size_t>(PyBytes_GET_SIZE(path.get()))});
+    if (offset) return number(*offset);
+    PyErr_SetObject(PyExc_LookupError, text(offset.error().detail).get());
+    throw PyError();
+  });
+}
+
+PyObject* load_part(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("load_part", count, 3 + DecodeOptions::kCount);
+    const Ref held = Ref::share(arguments[0]);  // Code of the payload may drop it.
+    py::OpenedFile& file = file_of(held.get());
+    const DecodeOptions options(arguments + 3, {});
+    return file.load(state_of(module), offset_of(file, arguments[1]), options.hooks,
+                     options.load_options.value_or(LoadOptions{}),
+                     DecodeOptions::is_true(arguments[2]));
+  });
+}
+
+}  // namespace
+
+PyMethodDef kPartMethods[] = {
+    {"open_parts", fast(open_parts), METH_FASTCALL,
+     "open_parts(head, memory, when, load_options, /) -> capsule; when digests are "
+     "compared: 0 never, 1 lazily, 2 now"},
+    {"root_part", root_part, METH_O, "root_part(file, /) -> offset"},
+    {"describe_part", fast(describe), METH_FASTCALL,
+     "describe_part(file, offset, /) -> (type, count, size, text, item, shape)"},
+    {"part_steps", fast(part_steps), METH_FASTCALL,
+     "part_steps(file, offset, /) -> list of (text, key, key_offset, offset)"},
+    {"find_step", fast(find_step), METH_FASTCALL,
+     "find_step(file, offset, key, /) -> (text, key, key_offset, offset) or None"},
+    {"find_path", fast(find_path), METH_FASTCALL,
+     "find_path(file, path, /) -> offset; raises LookupError"},
+    {"load_part", fast(load_part), METH_FASTCALL,
+     "load_part(file, offset, checks, persistent_load, find_class, buffers, history, "
+     "resets_classes, class_state, leaves_missing, load_options, /) -> object"},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace waybill::extension

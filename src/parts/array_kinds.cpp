@@ -1,0 +1,230 @@
+// One row for each callable by which arrays and tensors are made. What they are given
+// is what NumPy 1.26 to 2.4 and PyTorch 2.0 to 2.9 give. Tested by
+// tests/python/api/test_open.py and tests/libraries/test_torch.py.
+
+#include "parts/array_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string_view>
+#include <utility>
+
+#include "text/format_text.h"
+#include "values/node_words.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::NodeTag;
+using wire::TokenType;
+using Offsets = std::vector<std::size_t>;
+using Found = std::optional<NamedArray>;
+
+constexpr std::size_t kArguments = position_of(NodeTag::kObject, "args");
+constexpr std::size_t kState = position_of(NodeTag::kObject, "state");
+
+// The arguments of the call that makes an object.
+Offsets arguments_of(const Envelope& envelope, const ValueView& object) {
+  if (!object.is(NodeTag::kObject)) return {};
+  return ValueView(envelope, object.values()[kArguments]).values();
+}
+
+std::optional<std::vector<std::uint64_t>> numbers_at(const Envelope& envelope,
+                                                     std::size_t offset) {
+  std::vector<std::uint64_t> numbers;
+  for (const std::size_t item : ValueView(envelope, offset).values()) {
+    const auto number = ValueView(envelope, item).number();
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+// The memory at `offset`: of a stored buffer, a bytearray or a bytes object.
+void find_bytes(const Envelope& envelope, std::size_t offset, ArrayPart& array) {
+  const ValueView memory(envelope, offset);
+  if (memory.token().type == TokenType::kBinary) {
+    array.bytes = memory.token().bytes;
+  } else if (memory.is(NodeTag::kByteArray)) {
+    array.bytes = ValueView(envelope, memory.values()[0]).token().bytes;
+  } else if (memory.is(NodeTag::kStored)) {
+    array.buffer = ValueView(envelope, memory.values()[0]).number();
+    if (array.buffer) array.bytes = envelope.buffers[*array.buffer].bytes;
+  }
+}
+
+// "float64" for the "f8" that numpy.dtype() is given.
+std::string item_name(std::string_view code, std::string_view order) {
+  constexpr auto kNames = std::to_array<std::pair<char, std::string_view>>({
+      {'b', "bool"},
+      {'i', "int"},
+      {'u', "uint"},
+      {'f', "float"},
+      {'c', "complex"},
+      {'O', "object"},
+      {'M', "datetime64"},
+      {'m', "timedelta64"},
+  });
+  constexpr std::string_view kForeign =
+      std::endian::native == std::endian::little ? ">" : "<";
+  if (code.empty()) return {};
+  if (order == kForeign) return std::string(order).append(code);
+  const auto name =
+      std::ranges::find(kNames, code[0], &std::pair<char, std::string_view>::first);
+  if (name == kNames.end()) return std::string(code);  // "V12", "S5", "U5"
+  std::string text(name->second);
+  if (code[0] == 'b' || code[0] == 'O' || code[0] == 'M' || code[0] == 'm') return text;
+  std::uint64_t bytes = 0;
+  for (const char digit : code.substr(1)) {
+    if (digit < '0' || digit > '9' || bytes > 1000) return std::string(code);
+    bytes = bytes * 10 + static_cast<std::uint64_t>(digit - '0');
+  }
+  return text + std::to_string(bytes * 8);
+}
+
+// Of an object of numpy.dtype, which a call makes of a code, and its state has the
+// order of bytes; empty for others.
+std::string numpy_item(const Envelope& envelope, std::size_t offset) {
+  const ValueView type(envelope, offset);
+  const Offsets arguments = arguments_of(envelope, type);
+  if (arguments.empty()) return {};
+  const ValueView state(envelope, type.values()[kState]);
+  constexpr std::size_t kOrder = 1;
+  const Offsets fields = state.is(NodeTag::kTuple) ? state.values() : Offsets();
+  const std::string_view order =
+      fields.size() > kOrder ? ValueView(envelope, fields[kOrder]).text() : "";
+  return item_name(ValueView(envelope, arguments[0]).text(), order);
+}
+
+// _frombuffer(memory, dtype, shape, order, axes): the axes since NumPy 2.3, where
+// memory is in neither order.
+Found numpy_from_buffer(const Envelope& envelope, const ValueView& object) {
+  const Offsets arguments = arguments_of(envelope, object);
+  if (arguments.size() < 4) return {};
+  auto shape = numbers_at(envelope, arguments[2]);
+  const std::string_view order = ValueView(envelope, arguments[3]).text();
+  if (!shape) return {};
+  NamedArray found{"numpy.ndarray", {}};
+  found.array.item = numpy_item(envelope, arguments[1]);
+  found.array.shape = *std::move(shape);
+  found.array.is_fortran = order == "F";
+  if (order == "C" || order == "F") find_bytes(envelope, arguments[0], found.array);
+  return found;
+}
+
+// _reconstruct(type, (0,), b"b") with the state (version, shape, dtype, is_fortran,
+// items), where items are bytes, or a list of objects.
+Found numpy_reconstruct(const Envelope& envelope, const ValueView& object) {
+  const Offsets arguments = arguments_of(envelope, object);
+  const ValueView state(envelope, object.values()[kState]);
+  const Offsets fields = state.is(NodeTag::kTuple) ? state.values() : Offsets();
+  if (arguments.size() != 3 || fields.size() != 5) return {};
+  auto shape = numbers_at(envelope, fields[1]);
+  if (!shape) return {};
+  NamedArray found{name_at(envelope, arguments[0]), {}};
+  found.array.item = numpy_item(envelope, fields[2]);
+  found.array.shape = *std::move(shape);
+  found.array.is_fortran = ValueView(envelope, fields[3]).is_true();
+  find_bytes(envelope, fields[4], found.array);
+  return found;
+}
+
+std::size_t torch_item_size(std::string_view item) {
+  constexpr auto kSizes = std::to_array<std::pair<std::string_view, std::size_t>>({
+      {"float64", 8},
+      {"float32", 4},
+      {"float16", 2},
+      {"bfloat16", 2},
+      {"int64", 8},
+      {"int32", 4},
+      {"int16", 2},
+      {"int8", 1},
+      {"uint8", 1},
+      {"bool", 1},
+      {"complex64", 8},
+      {"complex128", 16},
+  });
+  const auto size =
+      std::ranges::find(kSizes, item, &std::pair<std::string_view, std::size_t>::first);
+  return size == kSizes.end() ? 0 : size->second;
+}
+
+// Whether items of this shape lie together, the last index varying fastest.
+bool are_together(const std::vector<std::uint64_t>& shape,
+                  const std::vector<std::uint64_t>& strides) {
+  std::uint64_t expected = 1;
+  for (std::size_t i = shape.size(); i-- != 0;) {
+    if (shape[i] != 1 && strides[i] != expected) return false;
+    if (__builtin_mul_overflow(expected, shape[i], &expected)) return false;
+  }
+  return true;
+}
+
+// _rebuild_tensor_v2(storage, offset, shape, strides, …): the storage is made of memory
+// by two calls of waybill._kinds.torch_storages.
+Found torch_tensor(const Envelope& envelope, const ValueView& object) {
+  const Offsets arguments = arguments_of(envelope, object);
+  if (arguments.size() < 4) return {};
+  const Offsets typed = arguments_of(envelope, ValueView(envelope, arguments[0]));
+  auto shape = numbers_at(envelope, arguments[2]);
+  const auto strides = numbers_at(envelope, arguments[3]);
+  const auto first = ValueView(envelope, arguments[1]).number();
+  if (typed.size() != 2 || !shape || !strides || !first ||
+      shape->size() != strides->size()) {
+    return {};
+  }
+  NamedArray found{"torch.Tensor", {}};
+  ArrayPart& array = found.array;
+  constexpr std::string_view kModule = "torch.";
+  array.item = name_at(envelope, typed[1]);
+  if (array.item.starts_with(kModule)) array.item.erase(0, kModule.size());
+  array.shape = *std::move(shape);
+  const Offsets untyped = arguments_of(envelope, ValueView(envelope, typed[0]));
+  if (untyped.size() == 1) find_bytes(envelope, untyped[0], array);
+  const BytesView storage = std::exchange(array.bytes, {});
+  std::uint64_t start = 0;
+  std::uint64_t length = torch_item_size(array.item);
+  bool fits = length != 0 && are_together(array.shape, *strides) &&
+              !__builtin_mul_overflow(*first, length, &start);
+  for (const std::uint64_t extent : array.shape) {
+    fits = fits && !__builtin_mul_overflow(length, extent, &length);
+  }
+  fits = fits && start <= storage.size() && length <= storage.size() - start;
+  if (fits) array.bytes = storage.subspan(start, length);
+  return found;
+}
+
+// _rebuild_parameter(tensor, …)
+Found torch_parameter(const Envelope& envelope, const ValueView& object) {
+  const Offsets arguments = arguments_of(envelope, object);
+  if (arguments.empty()) return {};
+  const ValueView data(envelope, arguments[0]);
+  if (!data.is(NodeTag::kObject)) return {};
+  Found found = torch_tensor(envelope, data);
+  if (found) found->type = "torch.nn.Parameter";
+  return found;
+}
+
+struct Row {
+  std::string_view callable;
+  Found (*read)(const Envelope&, const ValueView&);
+};
+constexpr auto kRows = std::to_array<Row>({
+    {"numpy._core.numeric._frombuffer", numpy_from_buffer},
+    {"numpy.core.numeric._frombuffer", numpy_from_buffer},
+    {"numpy._core.multiarray._reconstruct", numpy_reconstruct},
+    {"numpy.core.multiarray._reconstruct", numpy_reconstruct},
+    {"torch._utils._rebuild_tensor_v2", torch_tensor},
+    {"torch._utils._rebuild_parameter", torch_parameter},
+});
+
+}  // namespace
+
+std::optional<NamedArray> array_of(const Envelope& envelope, const ValueView& object,
+                                   std::string_view callable) {
+  const auto row = std::ranges::find(kRows, callable, &Row::callable);
+  return row == kRows.end() ? std::nullopt : row->read(envelope, object);
+}
+
+}  // namespace waybill::envelope

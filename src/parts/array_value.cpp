@@ -1,0 +1,187 @@
+// Arrays of numbers as plain data.
+// Tested by tests/parts/array_value_test.cpp and tests/cli/test_ls.py.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <string_view>
+
+#include "waybill/parts.h"
+#include "waybill/value.h"
+
+namespace waybill {
+namespace {
+
+using data::Value;
+
+// What an item is, and how many bytes it has.
+struct ItemType {
+  char kind = '\0';  // As numpy.dtype.kind.
+  std::size_t size = 0;
+  bool is_swapped = false;
+};
+
+bool read_size(std::string_view digits, std::size_t& size) {
+  const char* end = digits.data() + digits.size();
+  const auto [stopped, error] = std::from_chars(digits.data(), end, size);
+  return error == std::errc() && stopped == end;
+}
+
+// "float64" counts bits, ">f8" bytes.
+std::optional<ItemType> item_type(std::string_view name) {
+  ItemType type;
+  if (name == "bool") return ItemType{'b', 1, false};
+  const bool has_order = name.starts_with('<') || name.starts_with('>');
+  if (has_order) {
+    constexpr char kNative = std::endian::native == std::endian::little ? '<' : '>';
+    type.is_swapped = name[0] != kNative;
+    type.kind = name.size() > 1 ? name[1] : '\0';
+    if (!read_size(name.substr(std::min<std::size_t>(2, name.size())), type.size)) {
+      return std::nullopt;
+    }
+  } else {
+    const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
+    const std::string_view word = name.substr(0, digits);
+    type.kind = word == "float"     ? 'f'
+                : word == "int"     ? 'i'
+                : word == "uint"    ? 'u'
+                : word == "complex" ? 'c'
+                                    : '\0';
+    if (!read_size(name.substr(digits), type.size) || type.size % 8 != 0) {
+      return std::nullopt;
+    }
+    type.size /= 8;
+  }
+  const bool is_integer = type.kind == 'i' || type.kind == 'u';
+  const bool is_power = std::has_single_bit(type.size) && type.size <= 8;
+  if (is_integer && is_power) return type;
+  if (type.kind == 'f' && is_power && type.size >= 2) return type;
+  if (type.kind == 'c' && (type.size == 8 || type.size == 16)) return type;
+  return std::nullopt;
+}
+
+std::uint64_t bits_at(const std::uint8_t* at, std::size_t size, bool is_swapped) {
+  std::uint64_t bits = 0;
+  const bool is_big = (std::endian::native == std::endian::big) != is_swapped;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::uint64_t byte = at[i];
+    bits |= byte << (8 * (is_big ? size - 1 - i : i));
+  }
+  return bits;
+}
+
+// IEEE 754 binary16.
+double half_of(std::uint64_t bits) {
+  const auto exponent = static_cast<int>(bits >> 10 & 0x1f);
+  const auto fraction = static_cast<double>(bits & 0x3ff);
+  double value = 0;
+  if (exponent == 0x1f) {
+    value = fraction == 0 ? HUGE_VAL : NAN;
+  } else if (exponent == 0) {
+    value = std::ldexp(fraction, -24);
+  } else {
+    value = std::ldexp(fraction + 1024, exponent - 25);
+  }
+  return (bits & 0x8000) != 0 ? -value : value;
+}
+
+double real_of(std::uint64_t bits, std::size_t size) {
+  if (size == 2) return half_of(bits);
+  if (size == 4) return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  return std::bit_cast<double>(bits);
+}
+
+Value value_of(const ItemType& type, const std::uint8_t* at) {
+  if (type.kind == 'c') {
+    const std::size_t half = type.size / 2;
+    return Value(
+        std::complex<double>(real_of(bits_at(at, half, type.is_swapped), half),
+                             real_of(bits_at(at + half, half, type.is_swapped), half)));
+  }
+  const std::uint64_t bits = bits_at(at, type.size, type.is_swapped);
+  switch (type.kind) {
+    case 'b':
+      return Value(bits != 0);
+    case 'f':
+      return Value(real_of(bits, type.size));
+    case 'u':
+      return Value(bits);
+    default: {
+      const auto unused = static_cast<unsigned>(64 - 8 * type.size);
+      return Value(static_cast<std::int64_t>(bits << unused) >> unused);
+    }
+  }
+}
+
+// The lists of one dimension after the other, filled from the inside: each is complete
+// before it is put into the one around it.
+class ArrayBuilder {
+ public:
+  ArrayBuilder(const ArrayPart& array, const ItemType& type)
+      : array_(array), type_(type), strides_(array.shape.size()) {
+    const std::size_t count = array.shape.size();
+    std::uint64_t stride = type.size;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t dimension = array.is_fortran ? i : count - 1 - i;
+      strides_[dimension] = stride;
+      stride *= array.shape[dimension];
+    }
+  }
+
+  Value build() const { return level(0, 0); }
+
+ private:
+  // NumPy has 64 dimensions at most, and a list in each is what recursion is good for.
+  Value level(std::size_t dimension, std::uint64_t offset) const {
+    if (dimension == array_.shape.size()) {
+      return value_of(type_, array_.bytes.data() + offset);
+    }
+    std::vector<Value> items;
+    items.reserve(array_.shape[dimension]);
+    for (std::uint64_t i = 0; i < array_.shape[dimension]; ++i) {
+      items.push_back(level(dimension + 1, offset + i * strides_[dimension]));
+    }
+    return Value(data::List(std::move(items)));
+  }
+
+  const ArrayPart& array_;
+  const ItemType& type_;
+  std::vector<std::uint64_t> strides_;
+};
+
+}  // namespace
+
+Result<data::Value> array_value(const ArrayPart& array, const Limits& limits) {
+  constexpr std::size_t kMostDimensions = 64;
+  const auto fail = [](ErrorCode code, std::string detail) {
+    return tl::unexpected(Error{code, 0, std::move(detail)});
+  };
+  const std::optional<ItemType> type = item_type(array.item);
+  if (!type) {
+    return fail(ErrorCode::kRefused, "items of an array that are no numbers (" +
+                                         array.item + "), which are no plain data");
+  }
+  std::uint64_t count = 1;  // Items,
+  std::uint64_t lists = 0;  // and lists around them.
+  bool is_fine = array.shape.size() <= kMostDimensions;
+  for (const std::uint64_t extent : array.shape) {
+    lists += count;
+    is_fine = is_fine && !__builtin_mul_overflow(count, extent, &count);
+    if (!is_fine || count > limits.max_items || lists > limits.max_items) {
+      return fail(ErrorCode::kLimitExceeded, "an array of more items than the " +
+                                                 std::to_string(limits.max_items) +
+                                                 " that max_items allows");
+    }
+  }
+  if (count * type->size != array.bytes.size()) {
+    return fail(ErrorCode::kRefused,
+                "an array whose items do not lie together; load it with Python");
+  }
+  return ArrayBuilder(array, *type).build();
+}
+
+}  // namespace waybill

@@ -1,0 +1,238 @@
+// Copies a value out of a payload, and what it refers to.
+//
+// One loop over the bytes, with a stack of the containers that are open. A reference to
+// what was not copied yet is a detour: the walk goes on there, and comes back. What is
+// met again is referred to. Where the order of the copy could make a reference mean an
+// object that is not there yet, which the original did not, nothing is extracted: that
+// is so if a detour leads back into what is still open.
+// Tested by tests/parts/parts_test.cpp and tests/python/api/test_open_loading.py.
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "format/shapes.h"
+#include "parts/value_view.h"
+#include "waybill/parts.h"
+#include "wire/writer.h"
+
+namespace waybill {
+namespace {
+
+using envelope::reader_at;
+using envelope::shape_of;
+using wire::ExtType;
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+// Whether a part with such a node means the same without the rest of its payload.
+bool stands_alone(const envelope::Shape& shape) {
+  if (shape.request == Request::kCode || shape.request == Request::kImport)
+    return false;
+  return shape.tag != NodeTag::kPersistent && shape.tag != NodeTag::kBuffer &&
+         shape.tag != NodeTag::kStreamReference && shape.tag != NodeTag::kReplacement;
+}
+
+class Copy {
+ public:
+  Copy(const Envelope& envelope, const std::vector<std::size_t>& targets)
+      : envelope_(envelope),
+        targets_(targets),
+        reader_(reader_at(envelope, envelope.payload.offset)) {}
+
+  // False if the part cannot stand alone.
+  bool run(std::size_t offset) {
+    root_ = offset;
+    reader_ = reader_at(envelope_, offset);
+    stack_.push_back({.left = 1});
+    while (!stack_.empty()) {
+      Frame& frame = stack_.back();
+      if (frame.left == 0) {
+        close();
+      } else {
+        --frame.left;
+        if (!value()) return false;
+      }
+    }
+    return true;
+  }
+
+  ExtractedPart take() {
+    ExtractedPart part;
+    part.payload = out_.take();
+    Envelope& made = part.envelope;
+    made.format_version = envelope_.format_version;
+    made.python = envelope_.python;
+    made.manifest = std::move(manifest_);
+    made.manifest.substitutions = envelope_.manifest.substitutions;
+    made.shared = std::move(shared_);
+    made.payload = {root_, part.payload};
+    made.debug_info = {root_ + part.payload.size(), kNoDebugInfo};
+    made.buffers = std::move(buffers_);
+    made.bytes = part.payload;
+    made.size = envelope_.size;
+    made.buffers_offset = envelope_.buffers_offset;
+    return part;
+  }
+
+ private:
+  static constexpr std::uint8_t kNoDebugInfo[] = {wire::kEmptyMap};
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  // What was copied and is, or may be, referred to.
+  struct Target {
+    std::uint64_t position = 0;  // In the copy.
+    std::size_t number = kNone;  // Of the references to it, once there is one.
+    std::size_t detours = 0;     // That were open when it was.
+    bool is_open = false;
+  };
+  struct Frame {
+    std::uint64_t left = 0;
+    Target* target = nullptr;  // What this container is.
+    bool is_detour = false;
+    bool is_stored = false;  // A node kStored.
+  };
+
+  void close() {
+    Frame& frame = stack_.back();
+    if (frame.target != nullptr) frame.target->is_open = false;
+    if (frame.is_detour) {
+      reader_ = std::move(detours_.back());
+      detours_.pop_back();
+    }
+    stack_.pop_back();
+  }
+
+  bool is_target(std::size_t offset) const {
+    return offset == root_ || std::ranges::binary_search(targets_, offset);
+  }
+
+  bool value() {
+    const std::size_t offset = reader_.offset();
+    Target* target = nullptr;
+    if (is_target(offset)) {
+      const auto [at, is_new] = copied_.try_emplace(offset);
+      if (!is_new) return reader_.skip() && refer_to(at->second);
+      target = &at->second;
+      target->position = out_.size();
+      target->detours = detours_.size();
+    }
+    Token token;
+    if (!reader_.next(token)) return false;
+    switch (token.type) {
+      case TokenType::kArray:
+        return array(token, target);
+      case TokenType::kMap:
+        out_.map(token.count);
+        return open({.left = token.count * 2, .target = target});
+      case TokenType::kExtension:
+        return extension(token);
+      default:
+        return leaf(token);
+    }
+  }
+
+  bool open(const Frame& frame) {
+    if (frame.target != nullptr) frame.target->is_open = true;
+    stack_.push_back(frame);
+    return true;
+  }
+
+  bool array(const Token& token, Target* target) {
+    std::uint8_t tag = 0;
+    if (token.count == 0 || !reader_.take_node_tag(tag)) {
+      out_.array(token.count);
+      return open({.left = token.count, .target = target});
+    }
+    const envelope::Shape& shape = *shape_of(tag);
+    if (!stands_alone(shape)) return false;
+    out_.node(shape.tag, token.count - 1);
+    return open({.left = token.count - 1,
+                 .target = target,
+                 .is_stored = shape.tag == NodeTag::kStored});
+  }
+
+  bool leaf(const Token& token) {
+    if (!stack_.back().is_stored) return append_from(token.offset);
+    const auto old = static_cast<std::uint64_t>(token.integer);
+    const auto [number, is_new] = buffer_numbers_.try_emplace(old, buffers_.size());
+    if (is_new) buffers_.push_back(envelope_.buffers[old]);
+    out_.unsigned_integer(number->second);
+    return true;
+  }
+
+  bool extension(const Token& token) {
+    std::uint64_t number = 0;
+    if (wire::is_reference(token, number)) {
+      const std::size_t offset = envelope_.payload.offset + envelope_.shared[number];
+      if (const auto at = copied_.find(offset); at != copied_.end()) {
+        return refer_to(at->second);
+      }
+      detours_.push_back(std::exchange(reader_, reader_at(envelope_, offset)));
+      return open({.left = 1, .is_detour = true});
+    }
+    // It stands for the content of a cell alone, but references may mean it.
+    const auto empty = static_cast<std::uint8_t>(wire::Singleton::kEmpty);
+    if (token.is(ExtType::kSingleton) && token.bytes[0] == empty) return false;
+    if (!token.is(ExtType::kModule) || !wire::index_of(token.bytes, number)) {
+      return append_from(token.offset);
+    }
+    std::vector<ImportRecord>& imports = manifest_.imports;
+    const auto [at, is_new] = import_numbers_.try_emplace(number, imports.size());
+    if (is_new) imports.push_back(envelope_.manifest.imports[number]);
+    out_.index(ExtType::kModule, at->second);
+    return true;
+  }
+
+  bool refer_to(Target& target) {
+    if (target.is_open && target.detours != detours_.size()) return false;
+    if (target.number == kNone) {
+      target.number = shared_.size();
+      shared_.push_back(target.position);
+    }
+    out_.index(ExtType::kReference, target.number);
+    return true;
+  }
+
+  // What was read since this offset, as it is.
+  bool append_from(std::size_t offset) {
+    const std::size_t start = offset - envelope_.payload.offset;
+    out_.append(envelope_.payload.bytes.subspan(start, reader_.offset() - offset));
+    return true;
+  }
+
+  const Envelope& envelope_;
+  const std::vector<std::size_t>& targets_;
+  std::size_t root_ = 0;
+  Reader reader_;
+  wire::Writer out_;
+  std::vector<Frame> stack_;
+  std::vector<Reader> detours_;  // Where to go on after those that are open.
+  // By offset, old number and old index. In order: who made the envelope chose them.
+  std::map<std::size_t, Target> copied_;
+  std::map<std::uint64_t, std::size_t> buffer_numbers_;
+  std::map<std::uint64_t, std::size_t> import_numbers_;
+  std::vector<std::uint64_t> shared_;
+  std::vector<StoredBuffer> buffers_;
+  Manifest manifest_;
+};
+
+}  // namespace
+
+PartExtractor::PartExtractor(const VerifiedEnvelope& envelope) : envelope_(*envelope) {
+  targets_.reserve(envelope_.shared.size());
+  for (const std::uint64_t position : envelope_.shared) {
+    targets_.push_back(envelope_.payload.offset + position);
+  }
+  std::ranges::sort(targets_);
+}
+
+std::optional<ExtractedPart> PartExtractor::extract(std::size_t offset) const {
+  Copy copy(envelope_, targets_);
+  if (!copy.run(offset)) return std::nullopt;
+  return copy.take();
+}
+
+}  // namespace waybill

@@ -1,0 +1,57 @@
+// Tested by tests/parts/mapped_file_test.cpp.
+
+#include "waybill/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+
+namespace waybill {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path)
+      : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+tl::unexpected<std::error_code> last_error() {
+  return tl::unexpected(std::error_code(errno, std::generic_category()));
+}
+
+}  // namespace
+
+tl::expected<MappedFile, std::error_code> MappedFile::open(const std::string& path) {
+  const Descriptor file(path);
+  struct stat about{};
+  if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return last_error();
+  if (!S_ISREG(about.st_mode)) {
+    return tl::unexpected(std::make_error_code(std::errc::no_such_device));
+  }
+  const auto size = static_cast<std::size_t>(about.st_size);
+  if (size == 0) return MappedFile(BytesView());
+  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
+  if (memory == MAP_FAILED) return last_error();
+  return MappedFile({static_cast<const std::uint8_t*>(memory), size});
+}
+
+MappedFile::~MappedFile() {
+  if (bytes_.empty()) return;
+  ::munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
+}
+
+}  // namespace waybill

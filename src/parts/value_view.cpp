@@ -1,0 +1,68 @@
+// Tested by tests/parts/parts_test.cpp.
+
+#include "parts/value_view.h"
+
+namespace waybill::envelope {
+
+using wire::NodeTag;
+using wire::Reader;
+using wire::TokenType;
+
+Reader reader_at(const Envelope& envelope, std::size_t offset) {
+  const std::size_t start = offset - envelope.payload.offset;
+  return Reader(envelope.payload.bytes.subspan(start), Limits{}, offset);
+}
+
+ValueView::ValueView(const Envelope& envelope, std::size_t offset)
+    : envelope_(envelope), reader_(reader_at(envelope, offset)) {
+  // A node kIdentified may hold itself.
+  constexpr int kMostSteps = 8;
+  read(offset);
+  for (int step = 0; step < kMostSteps; ++step) {
+    std::uint64_t number = 0;
+    if (wire::is_reference(token_, number)) {
+      read(envelope.payload.offset + envelope.shared[number]);
+    } else if (is(NodeTag::kIdentified)) {
+      read(values()[position_of(NodeTag::kIdentified, "value")]);
+    } else {
+      return;
+    }
+  }
+}
+
+void ValueView::read(std::size_t offset) {
+  reader_ = reader_at(envelope_, offset);
+  tag_ = 0;
+  reader_.next(token_);
+  if (token_.type == TokenType::kArray && token_.count != 0)
+    reader_.take_node_tag(tag_);
+}
+
+std::vector<std::size_t> ValueView::values() const {
+  std::vector<std::size_t> offsets;
+  std::uint64_t count = 0;
+  if (is_map()) count = token_.count * 2;
+  if (token_.type == TokenType::kArray) count = token_.count - (tag_ == 0 ? 0 : 1);
+  offsets.reserve(count);
+  Reader reader = reader_;
+  for (; count != 0; --count) {
+    offsets.push_back(reader.offset());
+    if (!reader.skip()) break;
+  }
+  return offsets;
+}
+
+std::string_view ValueView::text() const {
+  return token_.type == TokenType::kText ? token_.text() : std::string_view();
+}
+
+std::optional<std::uint64_t> ValueView::number() const {
+  if (token_.type != TokenType::kInteger || token_.integer < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(token_.integer);
+}
+
+bool ValueView::is_true() const {
+  return token_.type == TokenType::kBoolean && token_.integer != 0;
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,54 @@
+#pragma once
+
+// One value of a verified payload, by its offset, and where the values in it stand.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/shapes.h"
+#include "waybill/envelope.h"
+#include "wire/reader.h"
+
+namespace waybill::envelope {
+
+class ValueView {
+ public:
+  // Of a reference, the value that it means; of a node kIdentified, the value in it;
+  // where there are more of them in a row than programs write, one of them. The
+  // envelope must outlive the view.
+  ValueView(const Envelope& envelope, std::size_t offset);
+
+  std::size_t offset() const { return token_.offset; }
+  const wire::Token& token() const { return token_; }
+  bool is(wire::NodeTag tag) const { return tag_ == static_cast<std::uint8_t>(tag); }
+  bool is_map() const { return token_.type == wire::TokenType::kMap; }
+  bool is_list() const { return token_.type == wire::TokenType::kArray && tag_ == 0; }
+  // Of a node; else null.
+  const Shape* shape() const { return tag_ == 0 ? nullptr : shape_of(tag_); }
+
+  // Where the values directly in it stand, without a node's tag; keys and values of a
+  // map in turn. Cost: by all that it holds.
+  std::vector<std::size_t> values() const;
+
+  // What the payload has there; empty for what it is not.
+  std::string_view text() const;
+  std::optional<std::uint64_t> number() const;
+  bool is_true() const;
+
+ private:
+  void read(std::size_t offset);
+
+  const Envelope& envelope_;
+  wire::Reader reader_;  // Behind the token, or at the first value in it.
+  wire::Token token_{};
+  std::uint8_t tag_ = 0;
+};
+
+// A reader that stands at this offset of the payload.
+wire::Reader reader_at(const Envelope& envelope, std::size_t offset);
+
+}  // namespace waybill::envelope
