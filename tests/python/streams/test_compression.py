@@ -138,9 +138,7 @@ def test_tensors_arrive_and_share():
     torch = pytest.importorskip("torch")
     tensor = torch.arange(100_000, dtype=torch.float32)
 
-    whole, part = waybill.loads(
-        waybill.dumps([tensor, tensor[10:]], compress="zstd")
-    )
+    whole, part = waybill.loads(waybill.dumps([tensor, tensor[10:]], compress="zstd"))
 
     part[0] = -1
     assert whole[10] == -1
@@ -363,7 +361,7 @@ elif task == "dumps":
     value = numpy.arange(100 << 17) % 1000003
     before = peak()
     data = waybill.dumps(value, compress=("zstd", 1))
-    print(peak() - before - 2 * len(data) / (1 << 20))
+    print(peak() - before - len(data) / (1 << 20))
 else:
     before = peak()
     value = waybill.load(path, mmap=task == "map")
@@ -383,7 +381,7 @@ def test_memory_is_bounded(tmp_path):
             text=True,
             check=True,
         )
-        # MiB, of an array of 100, beside what is written or read.
+        # MiB, of an array of 100; beside what `load` and `dumps` give.
         compressed = path.stat().st_size / (1 << 20)
         assert compressed < 60
-        assert float(done.stdout) < compressed + 20, task
+        assert float(done.stdout) < 20 + (0 if task == "dumps" else compressed), task
