@@ -39,8 +39,8 @@ def loads(
 ) -> Any: ...
 
 #: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo,
-#: `key` is the handle of a SigningKey. With a level above 0, stored buffers that gain by
-#: it are compressed.
+#: `key` is the handle of a SigningKey. With a level above 0, stored buffers that gain
+#: by it are compressed.
 def encode(
     obj: object,
     persistent_id: Callable[[Any], Any] | None,

@@ -126,7 +126,7 @@ TEST(ValueRefusals, CompressedBuffersHaveToBeWhatTheirRowsSay) {
 TEST(ValueRefusals, CompressedBuffersCountByWhatTheyHold) {
   const Bytes sealed = samples::with_stored(samples::frame_of(Bytes(3000)), 3000);
 
-  EXPECT_TRUE(read_value(sealed, {.max_memory = 4000}));
+  EXPECT_TRUE(read_value(sealed, {.max_memory = 10'000}));
   EXPECT_EQ(read_value(sealed, {.max_memory = 3000}).error().code,
             ErrorCode::kLimitExceeded);
 }

@@ -346,6 +346,25 @@ def test_nothing_leaks():
     assert work() - before < 50
 
 
+ENDS = """
+import io, threading, time, waybill
+def work():
+    value = bytes(300_000)
+    data = waybill.dumps([value] * 3, compress="zstd")
+    while True:
+        waybill.loads(data)
+        waybill.dump([value, bytearray(value)], io.BytesIO(), compress="zstd")
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+
+
+def test_the_interpreter_may_end_while_threads_compress():
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", ENDS], check=True, timeout=60)
+
+
 PEAK = """
 import re, sys, waybill, numpy
 def peak():
