@@ -6,6 +6,7 @@ All sides write and read one array of 64 MB, in turn, in one process, without wa
 for the disk; the shortest of some runs counts. joblib takes lz4 if that is installed.
 """
 
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -87,21 +88,24 @@ def measure(array, path):
     return found
 
 
+def cell(nbytes, size, write, read):
+    """Size in MB; MB/s of writing and reading."""
+    numbers = (nbytes / seconds / 1e6 for seconds in (write, read))
+    return f"{size / 1e6:.1f}; " + "; ".join(f"{n:.0f}" for n in numbers)
+
+
 def main():
-    print("| array of 64 MB | side | size | written at | read at |")
-    print("|---|---|---:|---:|---:|")
+    rows = {side: [f"| {side} |"] for side in SIDES}
+    head = ["| size in MB; written at; read at, in MB/s |"]
     with tempfile.TemporaryDirectory() as folder:
         for name, array in arrays().items():
-            for side, (size, write, read) in measure(
-                array, Path(folder, "file")
-            ).items():
-                speeds = " | ".join(
-                    f"{array.nbytes / seconds / 1e6:,.0f} MB/s".replace(",", " ")
-                    for seconds in (write, read)
-                )
-                print(
-                    f"| {name} | {side} | {size / 1e6:.1f} MB | {speeds} |", flush=True
-                )
+            head.append(f" {name} |")
+            for side, found in measure(array, Path(folder, "file")).items():
+                rows[side].append(f" {cell(array.nbytes, *found)} |")
+            print(f"{name} is done", file=sys.stderr)
+    print("".join(head), "|---|" + "---:|" * (len(head) - 1), sep="\n")
+    for row in rows.values():
+        print("".join(row))
 
 
 if __name__ == "__main__":
