@@ -103,7 +103,7 @@ function(waybill_imported_core file)
   target_compile_features(waybill_core INTERFACE cxx_std_20)
   target_include_directories(waybill_core INTERFACE ${PROJECT_SOURCE_DIR}/include)
   waybill_headers(waybill_core INTERFACE tl/expected.hpp)
-  target_link_libraries(waybill_core INTERFACE waybill::sodium)
+  target_link_libraries(waybill_core INTERFACE waybill::sodium waybill::zstd)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # It may be another release's, which this one cannot link with LTO.
     target_link_options(waybill_core INTERFACE -fno-lto)

@@ -3,7 +3,7 @@
     python fuzz/make_seeds.py
 
 writes fuzz/corpus/<harness>/ for payload, value, instructions, round_trip, policy,
-signature and loads, to which loads_data links; and from src/wire/format.h
+signature, compression and loads, to which loads_data links; and from src/wire/format.h
 fuzz/payload.dict, to which others link. The same files each time, for the same CPython.
 """
 
@@ -121,6 +121,25 @@ def loads() -> Iterator[tuple[str, bytes]]:
     yield from golden()
     for name, made in OBJECTS.items():
         yield name, waybill.dumps(made)
+    compressed = [bytes(70_000), bytearray(b"ab" * 35_000)]
+    yield "compressed", waybill.dumps(compressed, compress="zstd")
+
+
+def compressions() -> Iterator[tuple[str, bytes]]:
+    """Frames with the size of an item and the length that belong to them."""
+    made = {
+        "zeros": bytes(70_000),
+        "text": b"".join(b"line %d\n" % i for i in range(8_000)),
+        "numbers": b"".join((3 * i).to_bytes(8, "little") for i in range(10_000)),
+        "blocks": bytes(2_500_000),
+    }
+    for name, content in made.items():
+        data = waybill.dumps(content, compress="zstd")
+        row = waybill.inspect(data)["buffers"][0]
+        told = row["compression"]
+        head = [told["item_size"].bit_length() - 1, *len(content).to_bytes(3, "big")]
+        end = row["offset"] + told["stored_length"]
+        yield name, bytes(head) + data[row["offset"] : end]
 
 
 def policies() -> Iterator[tuple[str, bytes]]:
@@ -202,6 +221,7 @@ def main() -> None:
         "loads": loads(),
         "policy": policies(),
         "signature": signatures(),
+        "compression": compressions(),
     }.items():
         folder = FUZZ / "corpus" / harness
         shutil.rmtree(folder, ignore_errors=True)

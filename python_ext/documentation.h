@@ -6,7 +6,7 @@
 namespace waybill::extension {
 
 inline constexpr char kDumpsDoc[] =
-    R"(dumps($module, obj, protocol=None, *, fix_imports=True, buffer_callback=None, by_value=None, replace=None, key=None, application=None)
+    R"(dumps($module, obj, protocol=None, *, fix_imports=True, buffer_callback=None, by_value=None, replace=None, key=None, application=None, compress=None)
 --
 
 The object and all it needs, as bytes.
@@ -21,6 +21,9 @@ key
     A SigningKey that signs the payload.
 application
     Bytes of the program's own, which can be read before the payload is loaded.
+compress
+    "zstd", or ("zstd", level) with a level from 1 to 19: buffers of 64 KiB and more
+    that gain by it are compressed. By default they stand as they are in memory.
 buffer_callback
     As pickle's: gets each PickleBuffer, and keeps it if it answers something false.
 protocol, fix_imports

@@ -82,7 +82,7 @@ PyObject* encode_with(PyObject* module, PyObject* const* arguments, Py_ssize_t c
                       Ref (*write)(State&, PyObject*,
                                    const waybill::py::EncodeHooks&)) {
   return guarded([&] {
-    demand_count("encode", count, 11);
+    demand_count("encode", count, 12);
     waybill::py::EncodeHooks hooks;
     hooks.persistent_id = given(arguments[1]);
     hooks.reducer_override = given(arguments[2]);
@@ -98,6 +98,13 @@ PyObject* encode_with(PyObject* module, PyObject* const* arguments, Py_ssize_t c
     }
     const Input application(arguments[10]);
     hooks.application = application.bytes();
+    const long level = PyLong_AsLong(arguments[11]);
+    check(PyErr_Occurred() ? -1 : 0);
+    if (level < 0 || level > 19) {
+      PyErr_SetString(PyExc_ValueError, "the level of a compression is 1 to 19");
+      throw PyError();
+    }
+    hooks.compression_level = static_cast<int>(level);
     return write(state_of(module), arguments[0], hooks);
   });
 }
@@ -207,10 +214,12 @@ PyObject* inspect(PyObject* module, PyObject* data) {
 
 constexpr char kEncodeDoc[] =
     "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
-    "by_value, replace, memo, payload, key, application, /) -> bytes";
+    "by_value, replace, memo, payload, key, application, compression_level, /) -> "
+    "bytes";
 constexpr char kEncodeChunksDoc[] =
     "encode_chunks(obj, persistent_id, reducer_override, dispatch_table, "
-    "buffer_callback, by_value, replace, memo, payload, key, application, /) -> list";
+    "buffer_callback, by_value, replace, memo, payload, key, application, "
+    "compression_level, /) -> list";
 constexpr char kDecodeDoc[] =
     "decode(data, persistent_load, find_class, buffers, history, reset_classes, "
     "class_state, leaves_missing, load_options, /) -> object";

@@ -19,15 +19,17 @@ bool take_buffers(wire::Reader& reader, BytesView envelope,
   if (!envelope::read_buffer_table(reader, rows) || !reader.skip_values(2))
     return false;
   const std::size_t start = reader.offset() + head_padding(reader.offset());
-  const std::uint64_t end = rows.back().place + rows.back().length;
+  const std::uint64_t end = rows.back().place + rows.back().stored_length;
   if (start > envelope.size() || end > envelope.size() - start) return false;
   for (StoredBuffer& row : rows) {
-    const BytesView bytes = envelope.subspan(start + row.place, row.length);
+    const BytesView bytes = envelope.subspan(start + row.place, row.stored_length);
     buffers.push_back({row.kind,
                        {bytes.begin(), bytes.end()},
                        std::string(row.format),
                        std::move(row.shape),
-                       row.is_fortran});
+                       row.is_fortran,
+                       row.compression,
+                       row.length});
   }
   return true;
 }
@@ -35,7 +37,8 @@ bool take_buffers(wire::Reader& reader, BytesView envelope,
 std::vector<BufferParts> parts_of(const std::vector<Stored>& buffers) {
   std::vector<BufferParts> parts;
   for (const Stored& each : buffers) {
-    parts.push_back({each.kind, each.bytes, each.format, each.shape, each.is_fortran});
+    parts.push_back({each.kind, each.bytes, each.format, each.shape, each.is_fortran,
+                     each.compression, each.length});
   }
   return parts;
 }

@@ -19,6 +19,8 @@ struct Stored {
   std::string format = {};
   std::vector<std::uint64_t> shape = {};
   bool is_fortran = false;
+  std::optional<Compression> compression = {};
+  std::uint64_t length = 0;
 };
 
 // Header, manifest, code, shared positions, payload, debug information: each the bytes

@@ -198,7 +198,9 @@ void seal(const Parts& parts, std::vector<std::uint8_t>& out);
 
 // The same without a vector: an upper bound of the length, close to it, and a call
 // that writes to memory of at least that many bytes and returns the end of what it
-// wrote. `parts` must not change in between.
+// wrote. `parts` must not change in between. Buffers may lie in that memory already:
+// each as far behind its place as head_bound(), rounded up to a multiple of 64, is
+// behind the start of the buffers.
 std::size_t sealed_bound(const Parts& parts);
 std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out);
 

@@ -11,8 +11,9 @@ namespace waybill {
 struct Limits {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  // Bytes of one envelope, stored buffers included. Stops a sender from filling memory
-  // with input alone; files of arrays may be larger than memory.
+  // Bytes of one envelope with its stored buffers, which count as they are when they
+  // are decompressed. Stops a sender from filling memory with input alone; files of
+  // arrays may be larger than memory.
   std::size_t max_bytes = std::size_t{1} << 40;
 
   // Values in one envelope, each key and item counted. A value may cost a byte on

@@ -20,6 +20,7 @@ def dumps(
     replace: str | Mapping[type, str] | None = None,
     key: SigningKey | None = None,
     application: Buffer | None = None,
+    compress: str | tuple[str, int] | None = None,
 ) -> bytes: ...
 def loads(
     data: Buffer,
@@ -38,7 +39,8 @@ def loads(
 ) -> Any: ...
 
 #: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo,
-#: `key` is the handle of a SigningKey.
+#: `key` is the handle of a SigningKey. With a level above 0, stored buffers that gain
+#: by it are compressed.
 def encode(
     obj: object,
     persistent_id: Callable[[Any], Any] | None,
@@ -51,6 +53,7 @@ def encode(
     payload: int,
     key: object,
     application: Buffer,
+    compression_level: int,
     /,
 ) -> bytes: ...
 
@@ -68,6 +71,7 @@ def encode_chunks(
     payload: int,
     key: object,
     application: Buffer,
+    compression_level: int,
     /,
 ) -> list[Buffer]: ...
 
@@ -159,8 +163,8 @@ def measure(stream_length: object, data: bytearray, /) -> int: ...
 #: Length of the head, once all of it was measured; 0 before.
 def head_size(stream_length: object, /) -> int: ...
 
-#: (kind, offset, length) of each buffer that stands behind a head. Checks signature and
-#: head.
+#: (kind, offset, length) of each buffer that stands behind a head, as its bytes stand
+#: there. Checks signature and head.
 def stored_rows(
     head: Buffer, load_options: LoadOptions | None, /
 ) -> list[tuple[int, int, int]]: ...

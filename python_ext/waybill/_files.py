@@ -60,8 +60,9 @@ def load(
     they are read-only; with ``"copy"`` they can be written to, and what is written
     stays in this process. ``check`` tells when the digests of mapped buffers are
     compared: ``"never"``, or ``"now"``, which reads all of the file. All others are
-    always compared. As long as such an array lives, the file must not be cut or
-    overwritten: replace it, as ``save`` does.
+    always compared. Arrays that are compressed are decompressed to memory. As long as
+    an array that maps the file lives, the file must not be cut or overwritten: replace
+    it, as ``save`` does.
     """
     given = (options.get(name) for name in ("policy", "keys", "limits"))
     arriving = Arriving(load_options_of(*given))

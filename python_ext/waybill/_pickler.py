@@ -5,7 +5,7 @@ from __future__ import annotations
 from waybill import _core
 from waybill._arriving import Arriving
 from waybill._configuration import chosen
-from waybill._face import demand_protocol
+from waybill._face import compression_level, demand_protocol
 from waybill._files import takes_at_once, write_all, write_chunks
 from waybill._gate import load_options_of
 from waybill._modules import with_registered
@@ -42,6 +42,7 @@ class Pickler:
         replace: Replacement | Mapping[type, Replacement] | None = None,
         key: SigningKey | None = None,
         application: Buffer | None = None,
+        compress: str | tuple[str, int] | None = None,
     ) -> None:
         try:
             self._write = file.write
@@ -54,6 +55,7 @@ class Pickler:
         self._key = chosen("key", key)
         #: What goes into the header of the payloads from now on.
         self.application = chosen("application", application) or b""
+        self._compression_level = compression_level(compress)
         #: What earlier payloads hold; may be handed to another Pickler.
         self.memo = PicklerMemo()
 
@@ -88,6 +90,7 @@ class Pickler:
                 number,
                 self._key,
                 self.application,
+                self._compression_level,
             )
         except BaseException:
             memo.give_up(objects)

@@ -20,6 +20,22 @@ inline std::array<std::uint8_t, 8> digest_of(BytesView bytes) {
   return std::to_array(canonical.digest);
 }
 
+// The same of bytes that come one part after the other.
+class DigestStream {
+ public:
+  DigestStream() { XXH3_64bits_reset(&state_); }
+
+  void add(BytesView bytes) { XXH3_64bits_update(&state_, bytes.data(), bytes.size()); }
+  std::array<std::uint8_t, 8> digest() const {
+    XXH64_canonical_t canonical;
+    XXH64_canonicalFromHash(&canonical, XXH3_64bits_digest(&state_));
+    return std::to_array(canonical.digest);
+  }
+
+ private:
+  XXH3_state_t state_;
+};
+
 // The same as a number of this machine, for tables in memory.
 inline std::uint64_t hash_of(BytesView bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());

@@ -23,4 +23,29 @@ std::array<std::uint8_t, 32> strong_hash_of(BytesView bytes) {
   return hash;
 }
 
+namespace {
+
+crypto_generichash_state* state_in(std::byte* memory) {
+  return reinterpret_cast<crypto_generichash_state*>(memory);
+}
+
+}  // namespace
+
+StrongHashStream::StrongHashStream() {
+  static_assert(sizeof state_ >= sizeof(crypto_generichash_state));
+  static_assert(alignof(StrongHashStream) >= alignof(crypto_generichash_state));
+  start_sodium();
+  crypto_generichash_init(state_in(state_), nullptr, 0, crypto_generichash_BYTES);
+}
+
+void StrongHashStream::add(BytesView bytes) {
+  crypto_generichash_update(state_in(state_), bytes.data(), bytes.size());
+}
+
+std::array<std::uint8_t, 32> StrongHashStream::hash() {
+  std::array<std::uint8_t, 32> hash;
+  crypto_generichash_final(state_in(state_), hash.data(), hash.size());
+  return hash;
+}
+
 }  // namespace waybill::base

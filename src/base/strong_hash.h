@@ -4,6 +4,7 @@
 // base/hash.h has.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "waybill/bytes.h"
@@ -16,5 +17,18 @@ void start_sodium();
 
 // 256 bits, without a key.
 std::array<std::uint8_t, 32> strong_hash_of(BytesView bytes);
+
+// The same of bytes that come one part after the other.
+class StrongHashStream {
+ public:
+  StrongHashStream();
+
+  void add(BytesView bytes);
+  // Nothing is added after this.
+  std::array<std::uint8_t, 32> hash();
+
+ private:
+  alignas(64) std::byte state_[384];  // libsodium's.
+};
 
 }  // namespace waybill::base

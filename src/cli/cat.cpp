@@ -31,6 +31,26 @@ bool print(const std::string& text) {
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
 }
 
+// An array of numbers as lists.
+Result<data::Value> items_of(const Envelope& envelope, ArrayPart array) {
+  if (!array.buffer || !envelope.buffers[*array.buffer].compression) {
+    return array_value(array);
+  }
+  const StoredBuffer& row = envelope.buffers[*array.buffer];
+  if (row.length > kStrictLimits.max_memory) {
+    return tl::unexpected(
+        Error{ErrorCode::kLimitExceeded, envelope.buffers_offset + row.place,
+              "a compressed buffer of " + std::to_string(row.length) +
+                  " bytes, more than are taken from strangers"});
+  }
+  std::vector<std::uint8_t> items(row.length);
+  const Result<void> done = decompress_buffer(
+      row, row.bytes, envelope.buffers_offset + row.place, items);
+  if (!done) return tl::unexpected(done.error());
+  array.bytes = BytesView(items).subspan(array.start, array.length);
+  return array_value(array);
+}
+
 // What stands at a path. All of the head is verified, but the limits for input from
 // strangers are about the part alone, and so are digests of buffers.
 Result<data::Value> part_value(BytesView bytes, const std::string& path,
@@ -56,7 +76,7 @@ Result<data::Value> part_value(BytesView bytes, const std::string& path,
         check_buffer(row, row.bytes, extracted->envelope.buffers_offset + row.place);
     if (!checked) return tl::unexpected(checked.error());
   }
-  if (part.array) return array_value(*part.array);
+  if (part.array) return items_of(*envelope, *part.array);
   const Result<VerifiedEnvelope> alone = verify(extracted->envelope, kStrictLimits);
   if (!alone) return tl::unexpected(alone.error());
   return read_value(*alone, kStrictLimits, objects);

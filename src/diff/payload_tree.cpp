@@ -3,9 +3,12 @@
 #include "diff/payload_tree.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/hash.h"
+#include "format/compressed_blocks.h"
 #include "format/manifest_codec.h"
 
 namespace waybill::envelope {
@@ -34,13 +37,36 @@ std::uint64_t salted(Salt salt, std::uint64_t hash) {
   return mixed(static_cast<std::uint64_t>(salt), hash);
 }
 
-// The bytes of a stored buffer and what they are, whatever its number and digest.
+std::uint64_t number_of(BytesView digest) {
+  return wire::big_endian(digest.data(), digest.size());
+}
+
+// The digest that the bytes have before they are compressed. Nothing if they are not
+// what the row says.
+std::optional<std::uint64_t> hash_of_decompressed(const StoredBuffer& row) {
+  envelope::CompressedBlocks blocks(row, row.bytes, row.place);
+  std::vector<std::uint8_t> block;
+  base::DigestStream hash;
+  for (std::uint64_t left = row.length; left != 0; left -= block.size()) {
+    block.resize(std::min<std::uint64_t>(left, wire::kCompressedBlock));
+    if (!blocks.next(block)) return {};
+    hash.add(block);
+  }
+  return number_of(hash.digest());
+}
+
+std::uint64_t content_hash(const StoredBuffer& row) {
+  if (row.compression && !row.bytes.empty()) {
+    if (const auto hash = hash_of_decompressed(row)) return *hash;
+  }
+  if (row.digest.size() == sizeof(std::uint64_t)) return number_of(row.digest);
+  return base::hash_of(row.bytes.empty() ? row.digest : row.bytes);
+}
+
+// The bytes of a stored buffer and what they are, whatever its number, digest and
+// compression.
 std::uint64_t stored_hash(const StoredBuffer& row) {
-  const bool is_plain = row.digest.size() == sizeof(std::uint64_t);
-  std::uint64_t hash =
-      salted(Salt::kStored,
-             is_plain ? wire::big_endian(row.digest.data(), row.digest.size())
-                      : base::hash_of(row.bytes.empty() ? row.digest : row.bytes));
+  std::uint64_t hash = salted(Salt::kStored, content_hash(row));
   for (const std::uint64_t extent : row.shape) hash = mixed(hash, extent);
   const auto* format = reinterpret_cast<const std::uint8_t*>(row.format.data());
   hash = mixed(hash, base::hash_of({format, row.format.size()}));

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/strong_hash.h"
+#include "format/compression_field.h"
 #include "wire/format.h"
 #include "wire/utf8.h"
 
@@ -80,15 +81,6 @@ bool read_buffer_digest(Reader& reader, BytesView& digest) {
                      "envelope is signed");
 }
 
-bool read_compression(Reader& reader) {
-  Token token;
-  if (!reader.next(token)) return false;
-  return token.type == TokenType::kNil ||
-         reader.fail(ErrorCode::kUnknownTag, token.offset,
-                     "the compression of a stored buffer is unknown; a newer waybill "
-                     "wrote it");
-}
-
 bool read_format(Reader& reader, std::string_view& format) {
   if (reader.read_nil()) return true;
   const std::size_t offset = reader.offset();
@@ -135,7 +127,7 @@ bool read_row(Reader& reader, std::uint64_t place, StoredBuffer& row) {
                        "a row of the table of buffers has eight fields");
   }
   return read_kind(reader, row.kind) && read_extent(reader, place, row) &&
-         read_buffer_digest(reader, row.digest) && read_compression(reader) &&
+         read_buffer_digest(reader, row.digest) && read_compression(reader, row) &&
          read_format(reader, row.format) && read_shape(reader, row.shape) &&
          read_order(reader, row.is_fortran) &&
          reader.skip_values(fields - wire::kBufferFieldCount);
@@ -164,7 +156,7 @@ bool read_buffer_table(Reader& reader, std::vector<StoredBuffer>& buffers) {
   for (; count != 0; --count) {
     StoredBuffer& row = buffers.emplace_back();
     if (!read_row(reader, place, row)) return false;
-    place = aligned(row.place + row.length);
+    place = aligned(row.place + row.stored_length);
   }
   return true;
 }
@@ -188,15 +180,16 @@ bool check_digest_sizes(Reader& reader, BytesView bytes,
 std::size_t size_behind_head(std::size_t head_size,
                              std::span<const StoredBuffer> buffers) {
   if (buffers.empty()) return 0;
-  return head_padding(head_size) + buffers.back().place + buffers.back().length +
+  return head_padding(head_size) + buffers.back().place + buffers.back().stored_length +
          wire::kBufferTrailer;
 }
 
 std::size_t buffer_table_bound(std::span<const BufferParts> buffers) {
   constexpr std::size_t kNumber = 9;
   constexpr std::size_t kHead = 5;
+  constexpr std::size_t kCompression = 1 + 1 + kNumber + 1;
   constexpr std::size_t kRow =
-      1 + 1 + 2 * kNumber + 2 + kStrongDigest + 1 + kHead + kHead + 1;
+      1 + 1 + 2 * kNumber + 2 + kStrongDigest + kCompression + kHead + kHead + 1;
   std::size_t bound = kHead;
   for (const BufferParts& buffer : buffers) {
     bound += kRow + buffer.format.size() + buffer.shape.size() * kNumber;
@@ -215,11 +208,11 @@ void write_buffer_table(wire::CursorWriter& writer,
     writer.array(wire::kBufferFieldCount);
     writer.unsigned_integer(static_cast<std::uint64_t>(buffer.kind));
     writer.unsigned_integer(place);
-    writer.unsigned_integer(buffer.bytes.size());
+    writer.unsigned_integer(buffer.compression ? buffer.length : buffer.bytes.size());
     writer.binary_head(digest_size);
     digests.push_back(writer.at());
     writer.append(BytesView(kRoom).first(digest_size));
-    writer.nil();
+    write_compression(writer, buffer);
     buffer.format.empty() ? writer.nil() : writer.text(buffer.format);
     if (buffer.shape.empty()) {
       writer.nil();
@@ -254,7 +247,7 @@ std::uint8_t* write_buffer(const std::uint8_t* begin, std::uint8_t* at,
   const std::size_t padding = head_padding(static_cast<std::size_t>(at - begin));
   std::memset(at, 0, padding);
   at += padding;
-  std::memcpy(at, bytes.data(), bytes.size());
+  std::memmove(at, bytes.data(), bytes.size());
   return at + bytes.size();
 }
 
@@ -314,7 +307,7 @@ void append_buffers(std::vector<std::uint8_t>& out,
 
 Result<void> check_buffer(const StoredBuffer& row, BytesView bytes,
                           std::uint64_t offset) {
-  if (bytes.size() == row.length && envelope::is_digest_of(row.digest, bytes)) {
+  if (bytes.size() == row.stored_length && envelope::is_digest_of(row.digest, bytes)) {
     return {};
   }
   return tl::unexpected(Error{ErrorCode::kDigestMismatch,
@@ -344,8 +337,8 @@ Result<void> attach_buffers(Envelope& head, BytesView bytes) {
                   end + static_cast<std::size_t>(wrong - padding.begin()),
                   "bytes before a stored buffer should be 0");
     }
-    end = start + row.length;
-    row.bytes = bytes.subspan(start, row.length);
+    end = start + row.stored_length;
+    row.bytes = bytes.subspan(start, row.stored_length);
   }
   const std::uint64_t head_size = wire::big_endian(&bytes[end], wire::kBufferTrailer);
   if (head_size == head.bytes.size()) return {};

@@ -3,6 +3,8 @@
 
 #include "waybill/envelope.h"
 
+#include <algorithm>
+
 #include "format/buffer_table.h"
 #include "format/frame.h"
 #include "format/manifest_codec.h"
@@ -20,6 +22,16 @@ bool skip_section(Reader& reader, BytesView bytes, Section& section) {
   return true;
 }
 
+// What the envelope would come to if none of its buffers were compressed.
+std::uint64_t size_decompressed(const Envelope& envelope) {
+  std::uint64_t size = envelope.size;
+  for (const StoredBuffer& row : envelope.buffers) {
+    // Any number of rows may claim any length.
+    size += std::min(row.length - row.stored_length, UINT64_MAX - size);
+  }
+  return size;
+}
+
 // Table of buffers, digest and signature, with what they say of the bytes behind them.
 bool read_rest(Reader& reader, BytesView bytes, bool has_buffers, const Limits& limits,
                Envelope& envelope) {
@@ -35,9 +47,10 @@ bool read_rest(Reader& reader, BytesView bytes, bool has_buffers, const Limits& 
   envelope.size = head_size + envelope::size_behind_head(head_size, envelope.buffers);
   envelope.buffers_offset =
       has_buffers ? head_size + head_padding(head_size) : head_size;
-  return envelope.size <= limits.max_bytes ||
+  const std::uint64_t size = size_decompressed(envelope);
+  return size <= limits.max_bytes ||
          reader.fail(ErrorCode::kLimitExceeded, table,
-                     "an envelope of " + std::to_string(envelope.size) +
+                     "an envelope of " + std::to_string(size) +
                          " bytes with its buffers, more than the " +
                          std::to_string(limits.max_bytes) + " that max_bytes allows");
 }

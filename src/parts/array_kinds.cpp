@@ -41,7 +41,8 @@ std::optional<std::vector<std::uint64_t>> numbers_at(const Envelope& envelope,
   return numbers;
 }
 
-// The memory at `offset`: of a stored buffer, a bytearray or a bytes object.
+// The memory at `offset`: of a stored buffer, a bytearray or a bytes object. Items are
+// all of it.
 void find_bytes(const Envelope& envelope, std::size_t offset, ArrayPart& array) {
   const ValueView memory(envelope, offset);
   if (memory.token().type == TokenType::kBinary) {
@@ -50,8 +51,24 @@ void find_bytes(const Envelope& envelope, std::size_t offset, ArrayPart& array) 
     array.bytes = ValueView(envelope, memory.values()[0]).token().bytes;
   } else if (memory.is(NodeTag::kStored)) {
     array.buffer = ValueView(envelope, memory.values()[0]).number();
-    if (array.buffer) array.bytes = envelope.buffers[*array.buffer].bytes;
+    if (!array.buffer) return;
+    const StoredBuffer& row = envelope.buffers[*array.buffer];
+    array.length = row.length;
+    if (!row.compression) array.bytes = row.bytes;
+    return;
   }
+  array.length = array.bytes.size();
+}
+
+// Has items be a part of that memory; none of it if they are not in it.
+void narrow(ArrayPart& array, bool lie_together, std::uint64_t start,
+            std::uint64_t length) {
+  const bool fits =
+      lie_together && start <= array.length && length <= array.length - start;
+  array.start = fits ? start : 0;
+  array.length = fits ? length : 0;
+  const bool are_here = fits && !array.bytes.empty();
+  array.bytes = are_here ? array.bytes.subspan(start, length) : BytesView();
 }
 
 // "float64" for the "f8" that numpy.dtype() is given.
@@ -182,16 +199,14 @@ Found torch_tensor(const Envelope& envelope, const ValueView& object) {
   array.shape = *std::move(shape);
   const Offsets untyped = arguments_of(envelope, ValueView(envelope, typed[0]));
   if (untyped.size() == 1) find_bytes(envelope, untyped[0], array);
-  const BytesView storage = std::exchange(array.bytes, {});
   std::uint64_t start = 0;
   std::uint64_t length = torch_item_size(array.item);
-  bool fits = length != 0 && are_together(array.shape, *strides) &&
-              !__builtin_mul_overflow(*first, length, &start);
+  bool lie_together = length != 0 && are_together(array.shape, *strides) &&
+                      !__builtin_mul_overflow(*first, length, &start);
   for (const std::uint64_t extent : array.shape) {
-    fits = fits && !__builtin_mul_overflow(length, extent, &length);
+    lie_together = lie_together && !__builtin_mul_overflow(length, extent, &length);
   }
-  fits = fits && start <= storage.size() && length <= storage.size() - start;
-  if (fits) array.bytes = storage.subspan(start, length);
+  narrow(array, lie_together, start, length);
   return found;
 }
 

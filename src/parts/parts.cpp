@@ -124,7 +124,7 @@ std::uint64_t size_at(const Envelope& envelope, std::size_t offset) {
         cursor.around().tag == static_cast<std::uint8_t>(NodeTag::kStored);
     const auto number = static_cast<std::uint64_t>(cursor.token().integer);
     if (is_stored && number < envelope.buffers.size()) {
-      stored += envelope.buffers[number].length;
+      stored += envelope.buffers[number].stored_length;
     }
   }
   return cursor.reader().offset() - offset + stored;

@@ -4,10 +4,13 @@
 #include "python/sealing.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/large_memory.h"
 #include "format/buffer_table.h"
+#include "python/discovery/code_view.h"
+#include "python/runtime/gil.h"
 #include "waybill/envelope.h"
 #include "wire/format.h"
 
@@ -19,9 +22,21 @@ namespace {
 // afterwards takes longer than to copy that.
 constexpr std::size_t kSmall = 2048;
 
+// Compresses buffers to where seal_at() takes them from: each behind its place in the
+// envelope, since the size of the head is not known before. Other threads wait: a
+// buffer is what it was when dumps() was called.
+void compress_in_place(std::span<BufferParts> buffers, int level, std::uint8_t* start) {
+  std::size_t place = 0;
+  for (BufferParts& buffer : buffers) {
+    compress_buffer(buffer, level, start + place);
+    place += buffer.bytes.size();
+    place += head_padding(place);
+  }
+}
+
 // Writes the sections around the payload in place: of a large envelope, the bytes
 // object is the only copy.
-Ref seal_in_place(const Parts& parts) {
+Ref seal_in_place(const Parts& parts, std::span<BufferParts> buffers, int level) {
   const std::size_t bound = sealed_bound(parts);
   if (bound <= kSmall) {
     std::uint8_t near[kSmall];
@@ -33,6 +48,10 @@ Ref seal_in_place(const Parts& parts) {
       Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
   auto* begin = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get()));
   base::advise_large_pages(begin, bound);
+  if (level != 0) {
+    const std::size_t head = head_bound(parts);
+    compress_in_place(buffers, level, begin + head + head_padding(head));
+  }
   const std::uint8_t* end = seal_at(parts, begin);
   PyObject* resized = bytes.release();
   check(_PyBytes_Resize(&resized, end - begin));
@@ -44,8 +63,25 @@ Ref to_bytes(const std::uint8_t* begin, std::size_t size) {
                                               static_cast<Py_ssize_t>(size)));
 }
 
-// The head, each buffer as it lies in memory, and what stands between them.
-Ref seal_in_chunks(const Parts& parts, const StoredBuffers& stored) {
+// Compresses a buffer to a bytes object, which takes its place in `object` if that
+// gains. Other threads run meanwhile: buffers must not change until they are written.
+void compress_apart(BufferParts& buffer, Ref& object, int level) {
+  const std::size_t bound = compression_bound(buffer.bytes.size());
+  Ref bytes =
+      Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
+  auto* begin = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get()));
+  const std::size_t size =
+      without_gil([&] { return compress_buffer(buffer, level, begin); });
+  if (size == 0) return;
+  PyObject* resized = bytes.release();
+  check(_PyBytes_Resize(&resized, static_cast<Py_ssize_t>(size)));
+  object = Ref::steal(resized);
+  buffer.bytes = bytes_of(resized);
+}
+
+// The head, each buffer as it lies in memory or is compressed, and what stands between
+// them.
+Ref seal_in_chunks(const Parts& parts, const std::vector<Ref>& objects) {
   static constexpr std::uint8_t kZeros[wire::kBufferAlignment] = {};
   std::vector<std::uint8_t> head(head_bound(parts));
   const auto head_size =
@@ -57,7 +93,6 @@ Ref seal_in_chunks(const Parts& parts, const StoredBuffers& stored) {
   add(to_bytes(head.data(), head_size));
   if (parts.buffers.empty()) return chunks;
   std::size_t end = head_size;
-  const std::vector<Ref> objects = stored.objects();
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const std::size_t padding = head_padding(end);
     if (padding != 0) add(to_bytes(kZeros, padding));
@@ -70,14 +105,15 @@ Ref seal_in_chunks(const Parts& parts, const StoredBuffers& stored) {
   return chunks;
 }
 
-// Gives `write` all parts of the envelope of what an encoder has written.
+// Gives `write` all parts of the envelope of what an encoder has written, with these
+// buffers.
 template <typename Write>
-Ref seal_with(const State& state, GraphEncoder& graph, Write write) {
+Ref seal_with(const State& state, GraphEncoder& graph,
+              std::span<const BufferParts> buffers, Write write) {
   Parts parts;
   parts.python = state.python;
   EncodeContext& written = graph.context();
-  std::vector<BufferParts> buffers;
-  if (written.stored.count() != 0) parts.buffers = buffers = written.stored.parts();
+  parts.buffers = buffers;
   parts.application = written.hooks().application;
   parts.key = written.hooks().key;
   parts.shared = written.objects.shared();
@@ -98,13 +134,24 @@ Ref seal_with(const State& state, GraphEncoder& graph, Write write) {
 }  // namespace
 
 Ref seal(const State& state, GraphEncoder& graph) {
-  return seal_with(state, graph, seal_in_place);
+  const StoredBuffers& stored = graph.context().stored;
+  std::vector<BufferParts> buffers;
+  if (stored.count() != 0) buffers = stored.parts();
+  return seal_with(state, graph, buffers, [&](const Parts& parts) {
+    return seal_in_place(parts, buffers, graph.context().hooks().compression_level);
+  });
 }
 
 Ref seal_chunks(const State& state, GraphEncoder& graph) {
-  return seal_with(state, graph, [&](const Parts& parts) {
-    return seal_in_chunks(parts, graph.context().stored);
-  });
+  std::vector<BufferParts> buffers = graph.context().stored.parts();
+  std::vector<Ref> objects = graph.context().stored.objects();
+  if (const int level = graph.context().hooks().compression_level) {
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      compress_apart(buffers[i], objects[i], level);
+    }
+  }
+  return seal_with(state, graph, buffers,
+                   [&](const Parts& parts) { return seal_in_chunks(parts, objects); });
 }
 
 }  // namespace waybill::py

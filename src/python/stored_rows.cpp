@@ -51,9 +51,11 @@ Ref stored_rows(const State& state, BytesView head, const Gate& gate) {
   Ref rows = Ref::steal(PyList_New(0));
   for (const StoredBuffer& row : envelope->buffers) {
     const std::uint64_t offset = envelope->buffers_offset + row.place;
+    // What is compressed is read to a place of its own.
+    const wire::BufferKind kind = row.compression ? wire::BufferKind::kBytes : row.kind;
     const Ref tuple = Ref::steal(Py_BuildValue(
-        "(iKK)", static_cast<int>(row.kind), static_cast<unsigned long long>(offset),
-        static_cast<unsigned long long>(row.length)));
+        "(iKK)", static_cast<int>(kind), static_cast<unsigned long long>(offset),
+        static_cast<unsigned long long>(row.stored_length)));
     check(PyList_Append(rows.get(), tuple.get()));
   }
   return rows;

@@ -13,7 +13,8 @@
 namespace waybill::py {
 
 // A list of tuples (kind, offset, length), one for each buffer that stands behind a
-// head, which has the signature that the gate demands. Throws PyError.
+// head, which has the signature that the gate demands: what its bytes are read to, as
+// they stand there. Throws PyError.
 Ref stored_rows(const State& state, BytesView head, const Gate& gate);
 
 // A tuple of an object for a buffer of this kind, and a memoryview to put its bytes

@@ -47,7 +47,7 @@ bool is_printable(std::string_view text) {
 void add_buffers(const Envelope& envelope, std::size_t max_text, Json& buffers) {
   buffers = Json::array();
   for (const StoredBuffer& row : envelope.buffers) {
-    Json& model = begin_object(buffers.emplace_back(), 6);
+    Json& model = begin_object(buffers.emplace_back(), 7);
     model["kind"] = kBufferKinds[static_cast<std::size_t>(row.kind)];
     model["offset"] = envelope.buffers_offset + row.place;
     model["length"] = row.length;
@@ -56,6 +56,12 @@ void add_buffers(const Envelope& envelope, std::size_t max_text, Json& buffers) 
     if (!row.shape.empty()) shape = Json::array();
     for (const std::uint64_t extent : row.shape) shape.push_back(extent);
     model["order"] = row.is_fortran ? "F" : "C";
+    if (row.compression) {
+      Json& compression = begin_object(model["compression"], 3);
+      compression["method"] = "zstd";  // There is no other yet.
+      compression["item_size"] = row.compression->item_size;
+      compression["stored_length"] = row.stored_length;
+    }
   }
 }
 

@@ -177,15 +177,24 @@ std::string items_of(const Json& buffer) {
               : "");
 }
 
+// 800000 bytes at 128; where compressed, 800000 bytes, 9000 by zstd at 128.
+std::string place_of(const Json& buffer) {
+  std::string size = plural(number_of(buffer, "length"), "byte");
+  if (buffer.contains("compression")) {
+    const Json& compression = buffer["compression"];
+    size += format_text(", {} by {}", number_of(compression, "stored_length"),
+                        text_of(compression, "method"));
+  }
+  return format_text("{} at {}", size, number_of(buffer, "offset"));
+}
+
 void add_buffers(const Json& buffers, const Paint& paint, std::string& out) {
   out += "\n" + paint.title(format_text("buffers ({})", buffers.size())) + "\n";
   std::size_t number = 0;
   for (const Json& buffer : buffers) {
-    out += format_text(
-        "{:>4}  {}  {}{}\n", number++, paint.name(text_of(buffer, "kind")),
-        items_of(buffer),
-        paint.faint(format_text("{} at {}", plural(number_of(buffer, "length"), "byte"),
-                                number_of(buffer, "offset"))));
+    out +=
+        format_text("{:>4}  {}  {}{}\n", number++, paint.name(text_of(buffer, "kind")),
+                    items_of(buffer), paint.faint(place_of(buffer)));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "format/shapes.h"
 #include "values/node_words.h"
 #include "values/standard_values.h"
+#include "values/stored_content.h"
 #include "values/unfolding.h"
 #include "values/value_keys.h"
 #include "values/value_leaf.h"
@@ -28,6 +29,7 @@ using data::Items;
 using data::Kind;
 using data::Value;
 using envelope::Cost;
+using envelope::stored_content;
 using envelope::Unfolding;
 using wire::ExtType;
 using wire::NodeTag;
@@ -271,33 +273,31 @@ class ValueBuilder {
 
   bool byte_array(const Token& token, Value& place, std::size_t target) {
     BytesView bytes;
-    return reader_.read_binary(bytes, "a bytearray") &&
-           binary(token, bytes, true, place, target);
+    if (!reader_.read_binary(bytes, "a bytearray")) return false;
+    const auto copy = [&]() -> Result<data::Binary> {
+      return data::Binary(bytes.begin(), bytes.end());
+    };
+    return binary(token, bytes.size(), copy, true, place, target);
   }
 
   bool stored(const Token& token, Value& place, std::size_t target) {
     std::uint64_t number = 0;
     reader_.read_unsigned(number, UINT64_MAX, {});
     const StoredBuffer& row = envelope_.buffers[number];
-    if (row.bytes.size() != row.length) {
-      return fail(ErrorCode::kTruncated, token.offset,
-                  "the bytes of stored buffer " + std::to_string(number) +
-                      " should be there, and only the head was opened");
-    }
-    const bool is_bytes =
-        row.kind == wire::BufferKind::kBytes || row.kind == wire::BufferKind::kReadOnly;
-    return binary(token, row.bytes, !is_bytes, place, target);
+    const auto copy = [&] { return stored_content(envelope_, number, token.offset); };
+    return binary(token, row.length, copy, envelope::is_writable(row), place, target);
   }
 
-  // What a node comes to that stands for bytes.
-  bool binary(const Token& token, BytesView bytes, bool is_writable, Value& place,
-              std::size_t target) {
+  // What a node comes to that stands for bytes, as many as `size`, which `copy` gives.
+  template <typename Copy>
+  bool binary(const Token& token, std::uint64_t size, const Copy& copy,
+              bool is_writable, Value& place, std::size_t target) {
     const Cost before = unfolding_.spent();
-    if (!take(token.offset, 2 + bytes.size() / kBytesPerValue, bytes.size())) {
-      return false;
-    }
-    data::Binary copy(bytes.begin(), bytes.end());
-    place = is_writable ? Value(data::ByteArray{std::move(copy)}) : std::move(copy);
+    if (!take(token.offset, 2 + size / kBytesPerValue, size)) return false;
+    Result<data::Binary> bytes = copy();
+    if (!bytes)
+      return fail(bytes.error().code, bytes.error().offset, bytes.error().detail);
+    place = is_writable ? Value(data::ByteArray{*std::move(bytes)}) : *std::move(bytes);
     unfolding_.complete(target, place, before, 1);
     raise(1);
     return true;

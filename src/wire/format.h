@@ -82,18 +82,29 @@ enum class BufferKind : std::uint8_t {
   kWritable = 3,   // Likewise; its owner may write to it.
 };
 
+// How the bytes of a stored buffer are compressed.
+enum class CompressionMethod : std::uint8_t {
+  kZstd = 1,  // A zstd frame for each block of kCompressedBlock bytes.
+};
+// Bytes of a block that is compressed by itself; the last of a buffer may have fewer.
+inline constexpr std::uint32_t kCompressedBlock = 1 << 20;
+// Bytes that one byte of zstd frames stands for at most, rounded up.
+inline constexpr std::uint32_t kMostExpansion = 1 << 15;
+
 // Fields of a row of the table of buffers.
 enum class BufferField : std::uint8_t {
   kKind = 0,         // uint, a BufferKind
   kPlace = 1,        // uint: its first byte, from the start of the buffers
-  kLength = 2,       // uint: bytes
+  kLength = 2,       // uint: bytes, before they are compressed
   kDigest = 3,       // bin: 8 bytes of XXH3-64, or 32 of BLAKE2b in what is signed
-  kCompression = 4,  // nil: none
+  kCompression = 4,  // nil, or [CompressionMethod, stored length, item size]
   kFormat = 5,       // str or nil: of an item, as PEP 3118 spells it
   kShape = 6,        // [uint…] or nil
   kIsFortran = 7,    // boolean: the first index varies fastest
 };
 inline constexpr std::uint32_t kBufferFieldCount = 8;
+// Of what stands in kCompression.
+inline constexpr std::uint32_t kCompressionFieldCount = 3;
 // Each stored buffer starts at a multiple of this, counted from the envelope's start.
 inline constexpr std::uint32_t kBufferAlignment = 64;
 // What follows the last buffer: the size of the head, big-endian.

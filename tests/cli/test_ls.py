@@ -115,6 +115,14 @@ def test_cat_writes_what_numpy_lists(name, order, tmp_path):
     assert json.loads(run("cat", tmp_path / "file", "[0]").stdout) == array.tolist()
 
 
+def test_compressed_arrays_are_listed_and_written(tmp_path):
+    waybill.save({"a": LARGE}, tmp_path / "file", compress="zstd")
+
+    part = listed(tmp_path / "file")["['a']"]
+    assert part["shape"] == [100, 200] and part["size"] < LARGE.nbytes / 2
+    assert json.loads(run("cat", tmp_path / "file", "['a']").stdout) == LARGE.tolist()
+
+
 def test_cat_refuses_what_is_no_data(path):
     done = run("cat", path, "['f']")
 

@@ -1,5 +1,6 @@
 """Commands on an envelope with buffers behind its head."""
 
+import base64
 import json
 import subprocess
 
@@ -83,3 +84,55 @@ def test_signature_covers_the_buffers(tmp_path):
     refused = run("verify", "--key", key, "-", data=bytes(data))
 
     assert b"digest_mismatch" in refused.stderr
+
+
+COMPRESSED = SAMPLE.with_name("compressed.waybill")
+TEXT = b"".join(b"line %d\n" % i for i in range(9000))
+
+
+def test_inspect_tells_compressions():
+    shown = json.loads(run("inspect", COMPRESSED, "--json").stdout)["buffers"]
+
+    assert [row["length"] for row in shown] == [len(TEXT), 80_000]
+    assert shown[1]["compression"]["method"] == "zstd"
+    assert shown[1]["compression"]["item_size"] == 8
+    assert shown[1]["compression"]["stored_length"] < 1_000
+    stored = shown[0]["compression"]["stored_length"]
+    text = run("inspect", COMPRESSED).stdout.decode()
+    assert f"{len(TEXT)} bytes, {stored} by zstd at" in text
+
+
+def test_cat_decompresses():
+    first, _ = json.loads(run("cat", COMPRESSED).stdout)
+
+    assert base64.b64decode(first["$bytes"]) == TEXT
+
+
+def test_verify_checks_compressed_ones_by_their_digests():
+    assert run("verify", COMPRESSED).returncode == 0
+    data = bytearray(COMPRESSED.read_bytes())
+    data[300] ^= 1
+
+    assert b"digest_mismatch" in run("verify", "-", data=bytes(data)).stderr
+
+
+def test_signature_covers_compressed_ones(tmp_path):
+    key = make_key(tmp_path)
+    signed = tmp_path / "signed"
+    assert run("sign", "--key", key, COMPRESSED, "-o", signed).returncode == 0
+
+    assert run("verify", "--key", key, signed).returncode == 0
+    assert run("cat", "--key", key, signed).stdout == run("cat", COMPRESSED).stdout
+
+
+def test_diff_looks_at_what_is_compressed(tmp_path):
+    waybill = pytest.importorskip("waybill")
+    value = waybill.load(COMPRESSED)
+    paths = [tmp_path / name for name in ("plain", "high", "other")]
+    waybill.save(value, paths[0])
+    waybill.save(value, paths[1], compress=("zstd", 19))
+    waybill.save([value[0], bytes(80_000)], paths[2], compress="zstd")
+
+    assert b"payload" not in run("diff", COMPRESSED, paths[0]).stdout
+    assert b"payload" not in run("diff", COMPRESSED, paths[1]).stdout
+    assert b"payload" in run("diff", COMPRESSED, paths[2]).stdout

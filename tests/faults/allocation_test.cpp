@@ -15,9 +15,11 @@
 
 #include "bytecode/code_file.h"
 #include "faults/failing_memory.h"
+#include "format/compressed_samples.h"
 #include "format/samples.h"
 #include "verify/verified_prefix.h"
 #include "waybill/bytecode.h"
+#include "waybill/diff.h"
 #include "waybill/envelope.h"
 #include "waybill/report.h"
 #include "waybill/signature.h"
@@ -154,6 +156,23 @@ TEST(FailingAllocation, InChangesOfStoredBuffersIsBadAlloc) {
   survives([&] { return *sign(bytes, key) == expected; });
   survives([&] { return *with_application(expected, {}) == bytes; });
   survives([&] { return read_value(bytes) == value; });
+}
+
+TEST(FailingAllocation, InCompressionIsBadAlloc) {
+  const Bytes content = samples::rising(20'000, 8);
+  Bytes frames(content.size());
+  const auto compress = [&] {
+    BufferParts buffer;
+    buffer.bytes = content;
+    compress_buffer(buffer, 1, frames.data());
+    return buffer;
+  };
+  const BufferParts made = compress();
+  const Bytes sealed = samples::with_stored(made.bytes, made.length, 8);
+
+  survives([&] { return compress().bytes.size() == made.bytes.size(); });
+  survives([&] { return samples::first_buffer(sealed) == content; });
+  survives([&] { return !diff(*open(sealed), *open(sealed)).differs; });
 }
 
 data::Value some_data() {

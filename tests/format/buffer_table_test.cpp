@@ -190,6 +190,76 @@ TEST(BufferTable, KnowsNoCompression) {
   }
 }
 
+Field compression(std::uint64_t method, std::uint64_t stored, std::uint64_t item_size) {
+  return [=](Writer& out) {
+    out.array(3);
+    for (const std::uint64_t number : {method, stored, item_size}) {
+      out.unsigned_integer(number);
+    }
+  };
+}
+
+TEST(BufferTable, KnowsZstd) {
+  for (const std::uint64_t item_size : {1, 2, 4, 8, 16}) {
+    const Bytes head = head_of({with(4, compression(1, 9, item_size)), row_of(64, 5)});
+
+    const Result<Envelope> envelope = open_head(head);
+
+    ASSERT_TRUE(envelope) << to_string(envelope.error());
+    const StoredBuffer& row = envelope->buffers[0];
+    EXPECT_EQ(row.length, 10u);
+    EXPECT_EQ(row.stored_length, 9u);
+    EXPECT_EQ(row.compression->item_size, item_size);
+    EXPECT_EQ(envelope->buffers[1].stored_length, 5u);
+  }
+}
+
+TEST(BufferTable, PlacesBuffersByTheirStoredLengths) {
+  Row row = row_of(0, 1000);
+  row[4] = compression(1, 65, 1);
+
+  EXPECT_TRUE(opened({row, row_of(128, 1)}));
+  EXPECT_FALSE(opened({row, row_of(1024, 1)}));
+}
+
+TEST(BufferTable, RefusesCompressionsThatAreNone) {
+  constexpr std::size_t kAt = kRowAt + 14;
+  expect_refused({with(4, compression(2, 9, 1))}, ErrorCode::kUnknownTag, kAt,
+                 "newer waybill");
+  expect_refused({with(4, compression(1, 0, 1))}, ErrorCode::kMalformed, kAt + 2,
+                 "one byte");
+  expect_refused({with(4, compression(1, 10, 1))}, ErrorCode::kMalformed, kAt + 2,
+                 "fewer");
+  for (const std::uint64_t item_size : {0, 3, 12, 32, 256, 257}) {
+    expect_refused({with(4, compression(1, 9, item_size))}, ErrorCode::kMalformed,
+                   kAt + 3, "item size");
+  }
+  const Field longer = [](Writer& out) {
+    out.array(4);
+    for (const int field : {1, 9, 1, 0}) out.integer(field);
+  };
+  expect_refused({with(4, longer)}, ErrorCode::kMalformed, kAt, "three fields");
+}
+
+TEST(BufferTable, RefusesLengthsThatNoFrameHas) {
+  Row row = row_of(0, std::uint64_t{1} << 40);
+  row[4] = compression(1, (1 << 25) - 1, 1);
+
+  expect_refused({row}, ErrorCode::kMalformed, kRowAt + 24, "cannot be decompressed");
+  row[4] = compression(1, 1 << 25, 1);
+  expect_refused({row}, ErrorCode::kLimitExceeded, kRowAt - 1, "max_bytes");
+}
+
+TEST(BufferTable, CountsLengthsOfAnyNumberOfRowsWithoutWrappingAround) {
+  std::vector<Row> rows;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    rows.push_back(row_of(i << 50, (std::uint64_t{1} << 62)));
+    rows.back()[4] = compression(1, std::uint64_t{1} << 50, 1);
+  }
+
+  expect_refused(rows, ErrorCode::kLimitExceeded, kRowAt - 1, "max_bytes");
+}
+
 TEST(BufferTable, HasAFormatInUtf8) {
   EXPECT_TRUE(opened({with(5, text("<d"))}));
   expect_refused({with(5, text("\xff"))}, ErrorCode::kMalformed, kRowAt + 15, "UTF-8");

@@ -143,6 +143,15 @@ class RandomPayload {
     }
   }
 
+  // It holds other bytes then: as many sevens as kStoredItems has.
+  static void compress(BufferParts& buffer) {
+    static constexpr std::uint8_t kFrame[] = {0x28, 0xb5, 0x2f, 0xfd, 0x20,
+                                              100,  0x23, 3,    0,    7};
+    buffer.bytes = kFrame;
+    buffer.length = 100;
+    buffer.compression = Compression{wire::CompressionMethod::kZstd, 1};
+  }
+
   // One that is there already, or one more.
   void stored() {
     const std::size_t number = below(draft_.buffers.size() + 1);
@@ -152,6 +161,7 @@ class RandomPayload {
       draft_.buffers.push_back({kind, BytesView(kStoredItems).first(size)});
       if (below(2) == 0) draft_.buffers.back().format = "<i";
       if (below(2) == 0) draft_.buffers.back().shape = kStoredShape;
+      if (below(4) == 0) compress(draft_.buffers.back());
     }
     out_.node(NodeTag::kStored, 1);
     out_.unsigned_integer(number);

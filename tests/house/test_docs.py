@@ -41,6 +41,7 @@ def table_rows(text):
         ("src/wire/format.h", "ExtType"),
         ("src/wire/format.h", "BufferKind"),
         ("src/wire/format.h", "BufferField"),
+        ("src/wire/format.h", "CompressionMethod"),
         ("include/waybill/signature.h", "SignatureAlgorithm"),
     ],
 )

@@ -35,6 +35,7 @@ BELOW = {
 FOREIGN = {
     "base": {"tl/", "xxhash.h", "sodium.h"},
     "wire": {"msgpack"},
+    "format": {"zstd.h", "zstd_errors.h"},
     "text": {"fmt/", "nlohmann/"},
     "trust": {"sodium.h"},
     "values": {"sodium.h"},  # For base64.

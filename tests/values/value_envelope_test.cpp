@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 
+#include "format/compressed_samples.h"
 #include "format/samples.h"
 #include "waybill/signature.h"
 #include "waybill/value.h"
@@ -107,6 +108,18 @@ TEST(ValueEnvelope, StoredBuffersAreBytesOrABytearray) {
   const Value value = read(samples::buffers_envelope());
 
   EXPECT_EQ(value, Value(List{text, ByteArray{samples::kStoredItems}, text}));
+}
+
+TEST(ValueEnvelope, CompressedBuffersAreWhatTheyHold) {
+  const Binary content = samples::rising(100'000, 8);
+  Binary frames(content.size());
+  BufferParts buffer;
+  buffer.bytes = content;
+  compress_buffer(buffer, 3, frames.data());
+
+  const Value value = read(samples::with_stored(buffer.bytes, buffer.length, 8));
+
+  EXPECT_EQ(value, Value(List{content}));
 }
 
 TEST(ValueEnvelope, SignsOfZeroAndNanTravel) {

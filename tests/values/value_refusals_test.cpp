@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "format/compressed_samples.h"
 #include "format/samples.h"
 #include "waybill/value.h"
 
@@ -109,6 +110,25 @@ TEST(ValueRefusals, StoredBuffersHaveToBeThere) {
   ASSERT_FALSE(value);
   EXPECT_EQ(value.error().code, ErrorCode::kTruncated);
   EXPECT_THAT(value.error().detail, testing::HasSubstr("stored buffer 0"));
+}
+
+TEST(ValueRefusals, CompressedBuffersHaveToBeWhatTheirRowsSay) {
+  const Bytes frame = samples::frame_of(Bytes(3000));
+  const Bytes sealed = samples::with_stored(frame, 2999);
+
+  const Result<Value> value = read_value(sealed);
+
+  ASSERT_FALSE(value);
+  EXPECT_EQ(value.error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(value.error().offset, open(sealed)->buffers_offset);
+}
+
+TEST(ValueRefusals, CompressedBuffersCountByWhatTheyHold) {
+  const Bytes sealed = samples::with_stored(samples::frame_of(Bytes(3000)), 3000);
+
+  EXPECT_TRUE(read_value(sealed, {.max_memory = 10'000}));
+  EXPECT_EQ(read_value(sealed, {.max_memory = 3000}).error().code,
+            ErrorCode::kLimitExceeded);
 }
 
 TEST(ValueRefusals, SoAreModulesAndImportsThatNothingUses) {

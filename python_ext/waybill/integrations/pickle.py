@@ -233,6 +233,7 @@ def _parts_with_hooks(
             0,
             chosen("key"),
             chosen("application") or b"",
+            0,
         )
 
     try:

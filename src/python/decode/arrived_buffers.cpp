@@ -8,6 +8,7 @@
 
 #include "base/large_memory.h"
 #include "python/runtime/buffer_view.h"
+#include "python/runtime/gil.h"
 #include "python/runtime/py_error.h"
 #include "wire/format.h"
 
@@ -50,9 +51,11 @@ ArrivedBuffers::ArrivedBuffers(const State& state, const Envelope& envelope,
   objects_.reserve(envelope.buffers.size());
   for (std::size_t i = 0; i < envelope.buffers.size(); ++i) {
     const StoredBuffer& row = envelope.buffers[i];
-    objects_.push_back(hooks.stored != nullptr                          ? given(i, row)
-                       : hooks.memory != nullptr && is_memory(row.kind) ? view(row)
-                                                                        : copy(row));
+    const bool is_view = hooks.memory != nullptr && is_memory(row.kind);
+    objects_.push_back(hooks.stored != nullptr ? given(i, row)
+                       : row.compression       ? decompressed(row, row.bytes)
+                       : is_view               ? view(row)
+                                               : copy(row));
   }
 }
 
@@ -68,13 +71,31 @@ Ref ArrivedBuffers::given(std::size_t number, const StoredBuffer& row) const {
   Ref object =
       Ref::steal(PySequence_GetItem(hooks_.stored, static_cast<Py_ssize_t>(number)));
   const BufferView view(object.get());
-  if (view.bytes().size() != row.length) {
+  if (view.bytes().size() != row.stored_length) {
     raise(state_, Error{ErrorCode::kTruncated, envelope_.buffers_offset + row.place,
                         "stored buffer " + std::to_string(number) + " has " +
                             std::to_string(view.bytes().size()) + " of " +
-                            std::to_string(row.length) + " bytes"});
+                            std::to_string(row.stored_length) + " bytes"});
+  }
+  if (row.compression) {
+    const auto index = static_cast<Py_ssize_t>(number);
+    Ref content = decompressed(row, view.bytes());
+    check(PySequence_SetItem(hooks_.stored, index, Py_None));
+    return content;
   }
   check_digest(row, view.bytes());
+  return object;
+}
+
+Ref ArrivedBuffers::decompressed(const StoredBuffer& row, BytesView bytes) const {
+  std::uint8_t* content = nullptr;
+  Ref object = new_buffer(row.kind, row.length, content);
+  const std::uint64_t offset = envelope_.buffers_offset + row.place;
+  const Result<void> done = without_gil([&] {
+    return decompress_buffer(row, bytes, offset,
+                             {content, static_cast<std::size_t>(row.length)});
+  });
+  if (!done) raise(state_, done.error());
   return object;
 }
 

@@ -20,8 +20,9 @@ class ArrivedBuffers {
   // digest is wrong is refused before code runs. Throws PyError.
   //
   // `hooks` say where they are. Where `stored` gives the objects, these are what was
-  // read. Where `memory` is given, arrays become views of it. Else all are copied from
-  // the envelope, which they stand behind.
+  // read, and compressed ones are taken out of the list. Where `memory` is given,
+  // arrays that are not compressed become views of it. All others are copied from the
+  // envelope, which they stand behind, or decompressed, for which the GIL is let go.
   ArrivedBuffers(const State& state, const Envelope& envelope,
                  const DecodeHooks& hooks);
 
@@ -29,6 +30,8 @@ class ArrivedBuffers {
 
  private:
   Ref given(std::size_t number, const StoredBuffer& row) const;
+  // The object for a buffer whose bytes are those; they are not needed after this.
+  Ref decompressed(const StoredBuffer& row, BytesView bytes) const;
   Ref view(const StoredBuffer& row) const;
   Ref copy(const StoredBuffer& row) const;
   void check_digest(const StoredBuffer& row, BytesView bytes) const;

@@ -31,6 +31,8 @@ struct EncodeHooks {
   // What goes into the envelope beside the object; see Parts.
   BytesView application;
   const SigningKey* key = nullptr;
+  // Of the zstd that stored buffers are compressed with; 0: they are not.
+  int compression_level = 0;
 
   // Whether none has a say in the graph, and so the object alone decides what it
   // becomes.

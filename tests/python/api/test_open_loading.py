@@ -195,6 +195,23 @@ def test_slices_are_those_of_the_array(tmp_path):
             2 in file[1]  # noqa: B015
 
 
+def test_compressed_arrays_are_decompressed_and_always_checked(tmp_path):
+    path = tmp_path / "file"
+    waybill.save({"a": LARGE, "b": LARGE + 1}, path, compress="zstd")
+    data = bytearray(path.read_bytes())
+    row = waybill.inspect(bytes(data))["buffers"][1]
+    data[row["offset"] + 5] ^= 1
+    path.write_bytes(data)
+
+    with waybill.open(path, check="never") as file:
+        assert file["a"].nbytes < LARGE.nbytes / 2
+        assert file["a"].shape == LARGE.shape
+        assert (file["a"][5:7] == LARGE[5:7]).all()
+        for use in (file["b"].load, lambda: file["b"][0]):
+            with pytest.raises(waybill.DecodeError, match="digest_mismatch"):
+                use()
+
+
 def altered_file(tmp_path, **options):
     """A file of which one byte of the second array was changed."""
     path = tmp_path / "altered"

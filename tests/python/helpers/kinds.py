@@ -445,6 +445,10 @@ PROGRAMS = {
             waybill.imports(value, by_value=True)
             return waybill.dumps(value)
     """,
+    "compressed buffers": """
+        value = [bytes(70_000), bytearray(range(256)) * 300]
+        def dumps(value): return waybill.dumps(value, compress="zstd")
+    """,
 }
 
 if sys.version_info >= (3, 12):

@@ -1,0 +1,142 @@
+// Eight items are taken at a time. A square of eight by eight bytes, in eight numbers
+// of 64 bits, is transposed by swapping halves, quarters and eighths of the numbers, in
+// all lanes at once. Its rows are eight bytes of an item of 8 or 16; of smaller items,
+// the bytes of several, each eight items further.
+//
+// Tested by tests/format/byte_shuffle_test.cpp.
+
+#include "format/byte_shuffle.h"
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+
+namespace waybill::envelope {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr std::size_t kLanes = 8;
+using Square = std::array<std::uint64_t, kLanes>;
+
+template <std::size_t kStep, std::uint64_t kMask>
+void swap_parts(Square& rows) {
+  constexpr std::size_t kShift = 8 * kStep;
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    if ((i & kStep) != 0) continue;
+    const std::uint64_t differ = (rows[i] >> kShift ^ rows[i + kStep]) & kMask;
+    rows[i + kStep] ^= differ;
+    rows[i] ^= differ << kShift;
+  }
+}
+
+void transpose(Square& rows) {
+  swap_parts<4, 0x00000000FFFFFFFF>(rows);
+  swap_parts<2, 0x0000FFFF0000FFFF>(rows);
+  swap_parts<1, 0x00FF00FF00FF00FF>(rows);
+}
+
+// Of items of kSize bytes: how many of them a row of a square has, and how many bytes
+// of each.
+template <std::size_t kSize>
+constexpr std::size_t kItemsPerRow = kSize < kLanes ? kLanes / kSize : 1;
+template <std::size_t kSize>
+constexpr std::size_t kBytesPerRow = kSize < kLanes ? kSize : kLanes;
+
+// Calls `each` with the place of each square: its first item, and the first byte in it.
+// Returns the item behind the last.
+template <std::size_t kSize, typename Each>
+std::size_t each_square(std::size_t count, Each each) {
+  constexpr std::size_t kItems = kLanes * kItemsPerRow<kSize>;
+  std::size_t item = 0;
+  for (; item + kItems <= count; item += kItems) {
+    for (std::size_t byte = 0; byte < kSize; byte += kLanes) each(item, byte);
+  }
+  return item;
+}
+
+template <std::size_t kSize>
+void shuffle_items(BytesView items, std::uint8_t* out) {
+  const std::uint8_t* in = items.data();
+  const std::size_t count = items.size() / kSize;
+  constexpr std::size_t kBytes = kBytesPerRow<kSize>;
+  std::size_t item = each_square<kSize>(count, [&](std::size_t first, std::size_t at) {
+    Square rows{};
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      for (std::size_t j = 0; j < kItemsPerRow<kSize>; ++j) {
+        std::uint64_t part = 0;
+        std::memcpy(&part, in + (first + i + j * kLanes) * kSize + at, kBytes);
+        rows[i] |= part << 8 * kBytes * j % 64;
+      }
+    }
+    transpose(rows);
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const std::size_t further = i / kBytes * kLanes;
+      std::memcpy(out + (at + i % kBytes) * count + first + further, &rows[i], kLanes);
+    }
+  });
+  for (; item < count; ++item) {
+    for (std::size_t byte = 0; byte < kSize; ++byte) {
+      out[byte * count + item] = in[item * kSize + byte];
+    }
+  }
+  std::memcpy(out + count * kSize, in + count * kSize, items.size() % kSize);
+}
+
+template <std::size_t kSize>
+void unshuffle_items(BytesView bytes, std::uint8_t* out) {
+  const std::uint8_t* in = bytes.data();
+  const std::size_t count = bytes.size() / kSize;
+  constexpr std::size_t kBytes = kBytesPerRow<kSize>;
+  std::size_t item = each_square<kSize>(count, [&](std::size_t first, std::size_t at) {
+    Square rows;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const std::size_t further = i / kBytes * kLanes;
+      std::memcpy(&rows[i], in + (at + i % kBytes) * count + first + further, kLanes);
+    }
+    transpose(rows);
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      for (std::size_t j = 0; j < kItemsPerRow<kSize>; ++j) {
+        const std::uint64_t part = rows[i] >> 8 * kBytes * j % 64;
+        std::memcpy(out + (first + i + j * kLanes) * kSize + at, &part, kBytes);
+      }
+    }
+  });
+  for (; item < count; ++item) {
+    for (std::size_t byte = 0; byte < kSize; ++byte) {
+      out[item * kSize + byte] = in[byte * count + item];
+    }
+  }
+  std::memcpy(out + count * kSize, in + count * kSize, bytes.size() % kSize);
+}
+
+}  // namespace
+
+void shuffle(BytesView items, std::uint8_t item_size, std::uint8_t* out) {
+  switch (item_size) {
+    case 2:
+      return shuffle_items<2>(items, out);
+    case 4:
+      return shuffle_items<4>(items, out);
+    case 8:
+      return shuffle_items<8>(items, out);
+    default:
+      return shuffle_items<16>(items, out);
+  }
+}
+
+void unshuffle(BytesView bytes, std::uint8_t item_size, std::uint8_t* out) {
+  switch (item_size) {
+    case 2:
+      return unshuffle_items<2>(bytes, out);
+    case 4:
+      return unshuffle_items<4>(bytes, out);
+    case 8:
+      return unshuffle_items<8>(bytes, out);
+    default:
+      return unshuffle_items<16>(bytes, out);
+  }
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,54 @@
+#pragma once
+
+// Reads a compressed buffer block by block.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/strong_hash.h"
+#include "waybill/buffers.h"
+
+struct ZSTD_DCtx_s;
+
+namespace waybill::envelope {
+
+// Takes the frames of a row one after the other. Each is copied before anything is made
+// of it, so that what is decompressed is what the digest at the end is made of, even if
+// somebody writes to the bytes meanwhile. Throws std::bad_alloc.
+class CompressedBlocks {
+ public:
+  // `row` is compressed, and both outlive this; `offset` is where the bytes are in the
+  // envelope.
+  CompressedBlocks(const StoredBuffer& row, BytesView bytes, std::uint64_t offset);
+
+  // Decompresses the next block to `out`, which has as many bytes as the block: as
+  // wire::kCompressedBlock says, or what is left of row.length.
+  Result<void> next(std::span<std::uint8_t> out);
+
+  // Whether the frames end where the bytes do, and have the digest of the row.
+  Result<void> finish();
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DCtx_s* context) const;
+  };
+
+  Result<void> fail(const char* detail) const;
+  void add_to_digest(BytesView frame);
+
+  const StoredBuffer& row_;
+  BytesView bytes_;
+  std::uint64_t offset_;
+  std::size_t at_ = 0;
+  std::unique_ptr<ZSTD_DCtx_s, Free> context_;
+  std::vector<std::uint8_t> frame_;
+  std::vector<std::uint8_t> shuffled_;
+  base::DigestStream plain_;
+  std::optional<base::StrongHashStream> strong_;
+};
+
+}  // namespace waybill::envelope

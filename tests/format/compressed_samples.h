@@ -1,0 +1,78 @@
+#pragma once
+
+// Buffers that are compressed, and envelopes with them.
+
+#include <zstd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "format/samples.h"
+#include "waybill/buffers.h"
+#include "wire/format.h"
+
+namespace waybill::samples {
+
+// Items of that size that rise by 3.
+inline Bytes rising(std::size_t count, std::size_t item_size) {
+  Bytes bytes(count * item_size);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t number = 3 * i;
+    std::memcpy(&bytes[i * item_size], &number, std::min<std::size_t>(item_size, 8));
+  }
+  return bytes;
+}
+
+// Bytes that nothing makes smaller.
+inline Bytes noise(std::size_t size, std::uint64_t state = 1) {
+  Bytes bytes(size);
+  for (std::uint8_t& byte : bytes) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    byte = static_cast<std::uint8_t>(state >> 32);
+  }
+  return bytes;
+}
+
+// A frame as this format has them.
+inline Bytes frame_of(BytesView block, int level = 3) {
+  ZSTD_CCtx* context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 20);
+  Bytes frame(ZSTD_compressBound(block.size()));
+  frame.resize(
+      ZSTD_compress2(context, frame.data(), frame.size(), block.data(), block.size()));
+  ZSTD_freeCCtx(context);
+  return frame;
+}
+
+// A list of one buffer, with these bytes behind the head, whatever they are.
+inline Bytes with_stored(BytesView stored, std::uint64_t length,
+                         std::uint8_t item_size = 1, const SigningKey* key = nullptr) {
+  Draft draft;
+  draft.payload.array(1);
+  draft.payload.node(NodeTag::kStored, 1);
+  draft.payload.unsigned_integer(0);
+  BufferParts& buffer = draft.buffers.emplace_back();
+  buffer.bytes = stored;
+  buffer.length = length;
+  buffer.compression = Compression{wire::CompressionMethod::kZstd, item_size};
+  return draft.sealed(key);
+}
+
+// The bytes of the first buffer, or why there are none.
+inline Result<Bytes> first_buffer(const Bytes& envelope) {
+  const Result<Envelope> opened = open_whole(envelope);
+  if (!opened) return tl::unexpected(opened.error());
+  const StoredBuffer& row = opened->buffers[0];
+  if (!row.compression) return Bytes(row.bytes.begin(), row.bytes.end());
+  Bytes content(row.length);
+  const Result<void> done =
+      decompress_buffer(row, row.bytes, opened->buffers_offset + row.place, content);
+  if (!done) return tl::unexpected(done.error());
+  return content;
+}
+
+}  // namespace waybill::samples
