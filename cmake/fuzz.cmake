@@ -4,6 +4,13 @@
 
 set(fuzz ${PROJECT_SOURCE_DIR}/fuzz)
 
+# Compiled once for all that replay.
+if(NOT WAYBILL_FUZZ)
+  add_library(waybill_replay_main OBJECT ${fuzz}/replay_main.cpp)
+  waybill_build_quickly(waybill_replay_main)
+  target_link_libraries(waybill_replay_main PRIVATE waybill_options)
+endif()
+
 # waybill_harness(<name> <library> <source>...): sets `target`.
 function(waybill_harness name library)
   if(WAYBILL_FUZZ)
@@ -12,7 +19,7 @@ function(waybill_harness name library)
     target_link_options(${harness} PRIVATE -fsanitize=fuzzer)
   else()
     set(harness replay_${name})
-    waybill_executable(${harness} ${library} ${ARGN} ${fuzz}/replay_main.cpp)
+    waybill_executable(${harness} ${library} ${ARGN} $<TARGET_OBJECTS:waybill_replay_main>)
     file(GLOB inputs LIST_DIRECTORIES true CONFIGURE_DEPENDS
       ${fuzz}/corpus/${name} ${fuzz}/regressions/${name})
     if(inputs)

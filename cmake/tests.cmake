@@ -30,6 +30,7 @@ waybill_test_program(waybill_tests waybill_core ${test_sources})
 # In every build: nobody ships it, and GoogleTest's headers are most of its compiling.
 target_precompile_headers(waybill_tests PRIVATE
   ${PROJECT_SOURCE_DIR}/cmake/precompiled/tests.h)
+waybill_unity(waybill_tests)
 waybill_headers(waybill_tests PRIVATE nlohmann/json.hpp)
 target_link_libraries(waybill_tests PRIVATE GTest::gmock GTest::gtest_main)
 # msgpack-c frees its zones in a way that GCC misreads when it inlines.

@@ -2,6 +2,10 @@
 
 import gc
 
+#: Tests after which what they left is collected.
+ROUND = 32
+_ended = 0
+
 
 def pytest_collection_finish(session):
     """Leaves what was collected out of the garbage collector's rounds.
@@ -11,3 +15,16 @@ def pytest_collection_finish(session):
     """
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_teardown():
+    """Collects the classes and functions that tests have made.
+
+    They refer to themselves, and by itself the collector would leave them for thousands
+    of tests: the twins of a class are counted each time that one is sent first, and a
+    process with hundreds of megabytes takes long to fork.
+    """
+    global _ended
+    _ended += 1
+    if _ended % ROUND == 0:
+        gc.collect()

@@ -153,18 +153,18 @@ TEST(Diff, CountsWhatItDoesNotShow) {
 
 // Code that differs at each of many uses, with one name and from one file.
 Bytes many_uses_of(const std::string& name, std::uint8_t line) {
-  constexpr std::size_t kUses = 50;
+  constexpr std::size_t kHalfOfUses = 50;
   Draft draft;
-  for (std::size_t i = 0; i <= kUses; ++i) {
+  for (std::size_t i = 0; i <= kHalfOfUses; ++i) {
     samples::BodyDraft body;
     body.name = i == 0 ? name : "f" + std::to_string(i);
     draft.code.push_back(body.body());
   }
-  draft.payload.array(2 * kUses);
-  draft.source_locations.array(2 * kUses);
-  for (std::size_t i = 0; i < 2 * kUses; ++i) {
+  draft.payload.array(2 * kHalfOfUses);
+  draft.source_locations.array(2 * kHalfOfUses);
+  for (std::size_t i = 0; i < 2 * kHalfOfUses; ++i) {
     draft.payload.node(wire::NodeTag::kCode, 1);
-    draft.payload.unsigned_integer(i < kUses ? i + 1 : line);
+    draft.payload.unsigned_integer(i < kHalfOfUses ? i + 1 : line);
     draft.source_locations.array(4);
     i == 0 ? draft.source_locations.text("/" + std::to_string(line) + name)
            : draft.source_locations.unsigned_integer(0);

@@ -37,9 +37,9 @@ TEST(RandomPayload, IsAcceptedAndReadByAll) {
     const Result<VerifiedEnvelope> envelope = verify(*opened);
     ASSERT_TRUE(envelope) << envelope.error().detail;
 
-    const auto json = nlohmann::json::parse(report_json(*envelope), nullptr, false);
-    EXPECT_FALSE(json.is_discarded() || json["payload"].contains("error"));
-    for (const auto& node : json["payload"]["statistics"]["nodes"].items()) {
+    const auto report = nlohmann::json::parse(report_json(*envelope), nullptr, false);
+    EXPECT_FALSE(report.is_discarded() || report["payload"].contains("error"));
+    for (const auto& node : report["payload"]["statistics"]["nodes"].items()) {
       kinds.insert(node.key());
     }
     EXPECT_FALSE(report_text(*envelope, {.instructions = true}).empty());

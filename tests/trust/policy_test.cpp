@@ -15,7 +15,7 @@ using samples::Draft;
 using wire::ExtType;
 using wire::NodeTag;
 
-Policy policy_of(std::string_view text) {
+Policy parsed_policy(std::string_view text) {
   auto policy = Policy::from_text(text);
   EXPECT_TRUE(policy) << text;
   return policy.value_or(Policy());
@@ -68,7 +68,7 @@ TEST(Policy, WithoutRulesAllowsNothing) {
 }
 
 TEST(Policy, RuleThatAllowsACallAllowsWhatThatTakes) {
-  const Policy policy = policy_of("allow call json:dumps");
+  const Policy policy = parsed_policy("allow call json:dumps");
   EXPECT_TRUE(allows(policy, Request::kCall, "json", "dumps"));
   EXPECT_TRUE(allows(policy, Request::kLookup, "json", "dumps"));
   EXPECT_TRUE(allows(policy, Request::kImport, "json"));
@@ -79,13 +79,13 @@ TEST(Policy, RuleThatAllowsACallAllowsWhatThatTakes) {
 }
 
 TEST(Policy, RuleThatAllowsALookupAllowsNoCall) {
-  const Policy policy = policy_of("allow lookup json");
+  const Policy policy = parsed_policy("allow lookup json");
   EXPECT_TRUE(allows(policy, Request::kLookup, "json", "any"));
   EXPECT_FALSE(allows(policy, Request::kCall, "json", "any"));
 }
 
 TEST(Policy, RuleThatDeniesAnImportDeniesAllThatFollows) {
-  const Policy policy = policy_of("deny import os.*\nallow call *");
+  const Policy policy = parsed_policy("deny import os.*\nallow call *");
   EXPECT_FALSE(allows(policy, Request::kImport, "os"));
   EXPECT_FALSE(allows(policy, Request::kCall, "os", "system"));
   EXPECT_FALSE(allows(policy, Request::kLookup, "os.path", "join"));
@@ -93,13 +93,14 @@ TEST(Policy, RuleThatDeniesAnImportDeniesAllThatFollows) {
 }
 
 TEST(Policy, RuleThatDeniesACallDeniesNoLookup) {
-  const Policy policy = policy_of("deny call builtins:eval\nallow call *");
+  const Policy policy = parsed_policy("deny call builtins:eval\nallow call *");
   EXPECT_TRUE(allows(policy, Request::kLookup, "builtins", "eval"));
   EXPECT_FALSE(allows(policy, Request::kCall, "builtins", "eval"));
 }
 
 TEST(Policy, FirstRuleWithAnAnswerDecides) {
-  const Policy policy = policy_of("allow import a.b\ndeny import a.*\nallow import *");
+  const Policy policy =
+      parsed_policy("allow import a.b\ndeny import a.*\nallow import *");
   EXPECT_TRUE(allows(policy, Request::kImport, "a.b"));
   EXPECT_FALSE(allows(policy, Request::kImport, "a.c"));
   EXPECT_EQ(policy.ask(Request::kImport, "a.c", "").rule, &policy.rules()[1]);
@@ -107,14 +108,14 @@ TEST(Policy, FirstRuleWithAnAnswerDecides) {
 }
 
 TEST(Policy, CodeIsDecidedByRulesAboutCodeAlone) {
-  EXPECT_FALSE(allows(policy_of("allow call *"), Request::kCode, ""));
-  EXPECT_TRUE(allows(policy_of("deny import *\nallow code"), Request::kCode, ""));
+  EXPECT_FALSE(allows(parsed_policy("allow call *"), Request::kCode, ""));
+  EXPECT_TRUE(allows(parsed_policy("deny import *\nallow code"), Request::kCode, ""));
 }
 
 TEST(Policy, WhatHasNoNameIsMatchedByAStarAlone) {
-  EXPECT_TRUE(allows(policy_of("allow call *"), Request::kCall, "", ""));
-  EXPECT_FALSE(allows(policy_of("allow call json.*"), Request::kCall, "", ""));
-  EXPECT_FALSE(allows(policy_of("allow call *:dumps"), Request::kCall, "", ""));
+  EXPECT_TRUE(allows(parsed_policy("allow call *"), Request::kCall, "", ""));
+  EXPECT_FALSE(allows(parsed_policy("allow call json.*"), Request::kCall, "", ""));
+  EXPECT_FALSE(allows(parsed_policy("allow call *:dumps"), Request::kCall, "", ""));
 }
 
 TEST(Policy, TextOfRulesReadsAsTheSameRules) {
@@ -126,9 +127,9 @@ TEST(Policy, TextOfRulesReadsAsTheSameRules) {
                                          "allow code",
                                          "deny code"};
   for (const std::string_view text : kRules) {
-    const Policy policy = policy_of(text);
+    const Policy policy = parsed_policy(text);
     ASSERT_EQ(policy.rules().size(), 1u);
-    const Policy again = policy_of(policy.rules()[0].text());
+    const Policy again = parsed_policy(policy.rules()[0].text());
     EXPECT_EQ(again.rules()[0].text(), policy.rules()[0].text());
     EXPECT_EQ(again.rules()[0].module, policy.rules()[0].module);
     EXPECT_EQ(again.rules()[0].name, policy.rules()[0].name);
@@ -136,7 +137,7 @@ TEST(Policy, TextOfRulesReadsAsTheSameRules) {
 }
 
 TEST(Policy, CommentsAndBlankLinesAreNoRules) {
-  const Policy policy = policy_of("\n  # nothing\n\tallow code # all\r\n\n");
+  const Policy policy = parsed_policy("\n  # nothing\n\tallow code # all\r\n\n");
   ASSERT_EQ(policy.rules().size(), 1u);
   EXPECT_EQ(policy.rules()[0].text(), "allow code");
 }
@@ -187,7 +188,7 @@ TEST(Policy, EveryNodeThatIsNotDataAsksForSomething) {
 }
 
 TEST(Policy, RefusalNamesWhatWasAskedAndTheRule) {
-  const Policy policy = policy_of("deny call os");
+  const Policy policy = parsed_policy("deny call os");
 
   const Verdict verdict = policy.ask(Request::kCall, "os", "system");
 
@@ -196,14 +197,14 @@ TEST(Policy, RefusalNamesWhatWasAskedAndTheRule) {
 }
 
 TEST(Policy, ImportIsRefusedWithItsReason) {
-  EXPECT_EQ(told(policy_of("deny import json\nallow call *\nallow code"),
+  EXPECT_EQ(told(parsed_policy("deny import json\nallow call *\nallow code"),
                  samples::function_envelope()),
             "refused at byte 0: import of json, which the policy denies: deny import "
             "json (for json.dumps in f)");
 }
 
 TEST(Policy, ImportOfABodyIsAskedAboutToo) {
-  EXPECT_EQ(told(policy_of("deny import xml.*\nallow call *\nallow code"),
+  EXPECT_EQ(told(parsed_policy("deny import xml.*\nallow call *\nallow code"),
                  samples::function_envelope())
                 .substr(0, 40),
             "refused at byte 0: import of xml.dom, wh");
@@ -211,7 +212,7 @@ TEST(Policy, ImportOfABodyIsAskedAboutToo) {
 
 TEST(Policy, CodeIsRefusedWhereItStands) {
   const std::string text =
-      told(policy_of("allow call *"), samples::function_envelope());
+      told(parsed_policy("allow call *"), samples::function_envelope());
   EXPECT_NE(text.find("code that comes along, which no rule"), std::string::npos);
 }
 
@@ -219,8 +220,9 @@ TEST(Policy, CallIsAskedAboutByName) {
   Draft draft;
   fill_with_calls(draft);
   const Bytes bytes = draft.sealed();
-  EXPECT_EQ(told(policy_of("allow call collections:OrderedDict"), bytes), "allowed");
-  EXPECT_NE(told(policy_of("allow lookup collections"), bytes)
+  EXPECT_EQ(told(parsed_policy("allow call collections:OrderedDict"), bytes),
+            "allowed");
+  EXPECT_NE(told(parsed_policy("allow lookup collections"), bytes)
                 .find("call of collections:OrderedDict, which no rule"),
             std::string::npos);
 }
@@ -232,7 +234,7 @@ TEST(Policy, CallByReferenceIsAskedAboutByTheSameName) {
   const auto envelope = verify(*open(bytes));
   // Only the second call is left to be denied: the first one is a lookup by now.
   const Policy policy =
-      policy_of("allow lookup collections\ndeny call collections:OrderedDict");
+      parsed_policy("allow lookup collections\ndeny call collections:OrderedDict");
   const auto verdict = check_policy(*envelope, policy);
   ASSERT_FALSE(verdict);
   EXPECT_NE(verdict.error().detail.find("OrderedDict"), std::string::npos);
@@ -256,8 +258,8 @@ TEST(Policy, CallOfWhatACallGaveHasNoName) {
     });
   });
   const Bytes bytes = draft.sealed();
-  EXPECT_EQ(told(policy_of("allow call *"), bytes), "allowed");
-  EXPECT_NE(told(policy_of("allow call builtins:dict"), bytes)
+  EXPECT_EQ(told(parsed_policy("allow call *"), bytes), "allowed");
+  EXPECT_NE(told(parsed_policy("allow call builtins:dict"), bytes)
                 .find("call of what has no name"),
             std::string::npos);
 }
@@ -277,10 +279,11 @@ TEST(Policy, SetterOfAStateIsACallToo) {
   draft.payload.map(0);
   write_global("setattr");
   const Bytes bytes = draft.sealed();
-  EXPECT_EQ(told(policy_of("allow call builtins"), bytes), "allowed");
-  EXPECT_NE(told(policy_of("allow call builtins:dict\nallow lookup builtins"), bytes)
-                .find("call of builtins:setattr"),
-            std::string::npos);
+  EXPECT_EQ(told(parsed_policy("allow call builtins"), bytes), "allowed");
+  EXPECT_NE(
+      told(parsed_policy("allow call builtins:dict\nallow lookup builtins"), bytes)
+          .find("call of builtins:setattr"),
+      std::string::npos);
 }
 
 TEST(Policy, LazyImportOfANameIsALookup) {
@@ -295,25 +298,26 @@ TEST(Policy, LazyImportOfANameIsALookup) {
     }
     return draft.sealed();
   };
-  EXPECT_EQ(told(policy_of("allow import os"), lazy(false)), "allowed");
-  EXPECT_EQ(told(policy_of("allow lookup os:system"), lazy(true)), "allowed");
-  EXPECT_NE(told(policy_of("allow import os"), lazy(true)).find("lookup of os:system"),
-            std::string::npos);
+  EXPECT_EQ(told(parsed_policy("allow import os"), lazy(false)), "allowed");
+  EXPECT_EQ(told(parsed_policy("allow lookup os:system"), lazy(true)), "allowed");
+  EXPECT_NE(
+      told(parsed_policy("allow import os"), lazy(true)).find("lookup of os:system"),
+      std::string::npos);
 }
 
 TEST(Policy, DenialByNameBesideALaterWildcardIsInDoubt) {
   const std::vector<std::string> doubts =
-      policy_of("deny call os:getpid\nallow call *").doubts();
+      parsed_policy("deny call os:getpid\nallow call *").doubts();
   ASSERT_EQ(doubts.size(), 1U);
   EXPECT_NE(doubts[0].find("`deny call os:getpid`"), std::string::npos);
   EXPECT_NE(doubts[0].find("`allow call *`"), std::string::npos);
-  EXPECT_TRUE(policy_of("allow call *\ndeny call os").doubts().empty());
-  EXPECT_TRUE(policy_of("deny call os\nallow call json.*").doubts().empty());
-  EXPECT_TRUE(policy_of("deny import a.b\nallow import a.*").doubts().empty());
+  EXPECT_TRUE(parsed_policy("allow call *\ndeny call os").doubts().empty());
+  EXPECT_TRUE(parsed_policy("deny call os\nallow call json.*").doubts().empty());
+  EXPECT_TRUE(parsed_policy("deny import a.b\nallow import a.*").doubts().empty());
 }
 
 TEST(Policy, StandardTypesIsAPolicy) {
-  const Policy policy = policy_of(standard_types_policy());
+  const Policy policy = parsed_policy(standard_types_policy());
   EXPECT_TRUE(allows(policy, Request::kCall, "datetime", "datetime"));
   EXPECT_TRUE(allows(policy, Request::kCall, "pathlib._local", "PosixPath"));
   EXPECT_FALSE(allows(policy, Request::kCall, "builtins", "int"));

@@ -24,7 +24,8 @@ using wire::Writer;
 
 constexpr PythonVersion kPython{3, 11, 3495};
 
-void write_function(Writer& out, const std::function<void(Writer&)>& write_fields) {
+void write_bare_function(Writer& out,
+                         const std::function<void(Writer&)>& write_fields) {
   out.node(NodeTag::kFunction, 4);
   out.unsigned_integer(0);
   samples::write_namespace(out);
@@ -32,8 +33,8 @@ void write_function(Writer& out, const std::function<void(Writer&)>& write_field
   write_fields(out);
 }
 
-void write_location(Writer& out, const char* file = "/home/ada/task.py",
-                    const Bytes& line_table = {0x80, 0}) {
+void write_bare_location(Writer& out, const char* file = "/home/ada/task.py",
+                         const Bytes& line_table = {0x80, 0}) {
   out.array(1);
   out.array(4);
   if (file != nullptr) {
@@ -61,8 +62,8 @@ struct BareDraft : Draft {
     manifest.imports = {{"json", ImportTime::kLoad, "json.dumps", "f", "task.py", 3},
                         {"os", ImportTime::kCall, "os", "f", "task.py", 4}};
     code.push_back(body.body());
-    write_function(payload, write_fields);
-    write_location(source_locations);
+    write_bare_function(payload, write_fields);
+    write_bare_location(source_locations);
   }
 };
 
@@ -106,8 +107,8 @@ TEST(BareFunction, IsReadWhole) {
 TEST(BareFunction, MayNameNothing) {
   Draft draft;
   draft.code.push_back(BodyDraft().body());
-  write_function(draft.payload, [](Writer& out) { out.map(0); });
-  write_location(draft.source_locations);
+  write_bare_function(draft.payload, [](Writer& out) { out.map(0); });
+  write_bare_location(draft.source_locations);
 
   EXPECT_TRUE(is_bare(draft.sealed()));
 }
@@ -119,8 +120,8 @@ TEST(BareFunction, MayStandInTheFileThatTheManifestNames) {
     draft.manifest.imports = {{"json", ImportTime::kLoad, "json", "f", "", 0}};
     if (has_file) draft.manifest.imports[0].file = "task.py";
     draft.code.push_back(BodyDraft().body());
-    write_function(draft.payload, write_globals);
-    write_location(draft.source_locations, nullptr);
+    write_bare_function(draft.payload, write_globals);
+    write_bare_location(draft.source_locations, nullptr);
     const Bytes bytes = draft.sealed();
 
     EXPECT_EQ(envelope::read_bare_function(bytes, kPython, function), has_file);
@@ -214,8 +215,8 @@ TEST(BareFunction, HasSoundCodeAndLines) {
   handler.exception_table = {0x80, 1, 9, 0};
   Draft longer;  // Its lines are of three units, and there are two.
   longer.code.push_back(BodyDraft().body());
-  write_function(longer.payload, [](Writer& out) { out.map(0); });
-  write_location(longer.source_locations, "task.py", {0xfa});
+  write_bare_function(longer.payload, [](Writer& out) { out.map(0); });
+  write_bare_location(longer.source_locations, "task.py", {0xfa});
 
   for (const Bytes& bytes :
        {BareDraft(index).sealed(), BareDraft(handler).sealed(), longer.sealed()}) {

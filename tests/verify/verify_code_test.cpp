@@ -17,7 +17,7 @@ using samples::Bytes;
 using samples::Draft;
 using wire::NodeTag;
 
-Result<void> verdict_on(const Draft& draft) {
+Result<void> verdict_on_code(const Draft& draft) {
   const Bytes bytes = draft.sealed();
   const Result<Envelope> envelope = open(bytes);
   if (!envelope) return tl::unexpected(envelope.error());
@@ -33,7 +33,7 @@ std::pair<Result<void>, std::size_t> verdict_and_place(
   draft.payload.nil();
   const Bytes bytes = draft.sealed();
   const auto found = std::search(bytes.begin(), bytes.end(), part.begin(), part.end());
-  return {verdict_on(draft), static_cast<std::size_t>(found - bytes.begin())};
+  return {verdict_on_code(draft), static_cast<std::size_t>(found - bytes.begin())};
 }
 
 TEST(VerifyCode, RefusesInstructionsThatAreUnsoundAndTellsWhere) {
@@ -119,7 +119,7 @@ TEST(VerifyCode, RefusesLineTablesThatAreUnsoundAndTellsWhere) {
       draft.source_locations.binary(depth == is_nested ? table : Bytes{});
       draft.source_locations.array(depth < is_nested ? 1 : 0);
     }
-    return std::pair(verdict_on(draft), draft.sealed());
+    return std::pair(verdict_on_code(draft), draft.sealed());
   };
   const Bytes wrong{0xf8, 0xf9, 0x2a};
 

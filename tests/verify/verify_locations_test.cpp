@@ -40,7 +40,7 @@ std::string verdict_on_locations(const std::function<void(Writer&)>& write,
   return verdict ? "sound" : std::string(name_of(verdict.error().code));
 }
 
-void write_location(Writer& out) {
+void write_one_location(Writer& out) {
   out.array(4);
   out.text("a.py");
   out.integer(1);
@@ -53,13 +53,13 @@ TEST(VerifyLocations, WantsOneForEachUseOfCode) {
             "sound");  // Debug information may be left out.
   EXPECT_EQ(verdict_on_locations([](Writer& out) {
               out.array(2);
-              write_location(out);
-              write_location(out);
+              write_one_location(out);
+              write_one_location(out);
             }),
             "sound");
   EXPECT_EQ(verdict_on_locations([](Writer& out) {
               out.array(1);
-              write_location(out);
+              write_one_location(out);
             }),
             "malformed");
 }
@@ -68,7 +68,7 @@ TEST(VerifyLocations, LetsOneRepeatAnEarlierOne) {
   const auto repeat = [](std::uint64_t number) {
     return [number](Writer& out) {
       out.array(2);
-      write_location(out);
+      write_one_location(out);
       out.unsigned_integer(number);
     };
   };
@@ -90,7 +90,7 @@ TEST(VerifyLocations, LetsANestedOneRepeatAnEarlierOne) {
       draft.payload.node(NodeTag::kCode, 1);
       draft.payload.unsigned_integer(body);
     }
-    write_location(draft.source_locations);
+    write_one_location(draft.source_locations);
     draft.source_locations.array(4);
     draft.source_locations.text("a.py");
     draft.source_locations.integer(1);
@@ -109,13 +109,13 @@ TEST(VerifyLocations, LetsOneNameTheFileThatWasNamedLast) {
   const auto write_locations = [](bool is_first) {
     return [is_first](Writer& out) {
       out.array(2);
-      if (!is_first) write_location(out);
+      if (!is_first) write_one_location(out);
       out.array(4);
       out.unsigned_integer(wire::kSameFile);
       out.integer(1);
       out.binary({});
       out.array(0);
-      if (is_first) write_location(out);
+      if (is_first) write_one_location(out);
     };
   };
   EXPECT_EQ(verdict_on_locations(write_locations(false)), "sound");
@@ -128,7 +128,7 @@ TEST(VerifyLocations, WantsAFirstLineThatPythonTakes) {
   const auto starts_at = [](std::int64_t line) {
     return verdict_on_locations([line](Writer& out) {
       out.array(2);
-      write_location(out);
+      write_one_location(out);
       out.array(4);
       out.text("task.py");
       out.integer(line);
@@ -145,7 +145,7 @@ TEST(VerifyLocations, WantsAFirstLineThatPythonTakes) {
 TEST(VerifyLocations, WantsAFileForTheOutermostCode) {
   EXPECT_EQ(verdict_on_locations([](Writer& out) {
               out.array(2);
-              write_location(out);
+              write_one_location(out);
               out.array(4);
               out.nil();
               out.integer(1);

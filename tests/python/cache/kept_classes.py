@@ -4,7 +4,7 @@ import sys
 
 import pytest
 import waybill
-from kept_nodes import dumps_without_caches
+from kept_nodes import Program, dumps_without_caches
 
 WORLD = """
 import collections, math, types
@@ -53,12 +53,12 @@ ANNOTATED = (
     if sys.version_info >= (3, 14)
     else "part: 'text' = Part; limit: int = 7"
 )
+PROGRAM = Program(WORLD.replace("{annotated}", ANNOTATED))
 
 
 def world(**scope):
     scope = {"__name__": "nowhere", **scope}
-    text = WORLD.replace("{annotated}", ANNOTATED)
-    exec(compile(text, "<world>", "exec"), scope)
+    PROGRAM.run(scope)
     return scope
 
 

@@ -4,8 +4,9 @@ import dataclasses
 import sys
 
 import waybill
+from kept_nodes import Program
 
-WORLD = """
+PROGRAM = Program("""
 import collections, dataclasses, functools, math, types
 from dataclasses import dataclass, field
 from typing import Dict, List, Optional, Union
@@ -88,13 +89,13 @@ if not hasattr(GONE, '__dict__'): GONE = Gone()
 vars(MAYBE)['mark'] = GONE.mark = 1
 def use(x): return Item(x).area() + CONF.level
 def asks(): return MAYBE.mark.abc, GONE.mark.abc
-"""
+""")
 
 
 def world(**scope):
     scope = {"__name__": "nowhere", **scope}
     scope["dump"] = lambda: [waybill.dumps(scope["Typed"]) for _ in range(3)]
-    exec(compile(WORLD, "<world>", "exec"), scope)
+    PROGRAM.run(scope)
     return scope
 
 

@@ -9,9 +9,9 @@ import types
 
 import pytest
 import waybill
-from kept_nodes import dumps_without_caches, hits_of_caches, is_taken
+from kept_nodes import Program, dumps_without_caches, hits_of_caches, is_taken
 
-WORLD = """
+PROGRAM = Program("""
 import collections, functools, math
 from collections import Counter, OrderedDict
 from math import floor, ceil
@@ -37,12 +37,12 @@ def outer(n):
 
 f = outer(2)
 class Held: attribute = 1
-"""
+""")
 
 
 def world(**scope):
     scope = {"__name__": "nowhere", **scope}
-    exec(compile(WORLD, "<world>", "exec"), scope)
+    PROGRAM.run(scope)
     return scope
 
 
