@@ -23,14 +23,14 @@ application
     Bytes of the program's own, which can be read before the payload is loaded.
 compress
     "zstd", or ("zstd", level) with a level from 1 to 19: buffers of 64 KiB and more
-    that gain by it are compressed. By default they stand as they are in memory.
+    that gain by it are compressed. Else, and with False, they stand as in memory.
 buffer_callback
     As pickle's: gets each PickleBuffer, and keeps it if it answers something false.
 protocol, fix_imports
     Accepted for callers of pickle; there is one format. A buffer_callback needs
     protocol 5 or more, or none.
 
-None, for the first four, is what waybill.configure() has set, or nothing.
+None, for the first five, is what waybill.configure() has set, or nothing.
 
 Raises EncodeError, with the path to the culprit, for what cannot travel, and what
 reducers of the objects raise.)";

@@ -31,12 +31,12 @@ struct ArrayPart {
   std::string item;
   std::vector<std::uint64_t> shape;
   bool is_fortran = false;  // The first index varies fastest.
-  // The items in that order. Empty if they do not lie together, are objects, or are in a
-  // buffer that is compressed. Digests of stored buffers were not compared:
+  // The items in that order. Empty if they do not lie together, are objects, or are in
+  // a buffer that is compressed. Digests of stored buffers were not compared:
   // check_buffer() does that.
   BytesView bytes;
-  // The number of the stored buffer that they are in, if they are in one; and where they
-  // lie in it, once it is decompressed. No bytes if they do not lie together.
+  // The number of the stored buffer that they are in, if they are in one; and where
+  // they lie in it, once it is decompressed. No bytes if they do not lie together.
   std::optional<std::size_t> buffer;
   std::uint64_t start = 0;
   std::uint64_t length = 0;

@@ -14,9 +14,12 @@ from waybill._replacements import Replacements
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, NamedTuple
+    from typing import Any, Literal, NamedTuple
 
     from waybill._modules import ByValue
+
+    #: "zstd", ("zstd", level), or False for none.
+    Compress = str | tuple[str, int] | Literal[False]
 else:
     from waybill._records import NamedTuple
 
@@ -52,6 +55,20 @@ def _by_value(modules: ByValue) -> tuple[str, ...]:
 
 def _application(application: Any) -> bytes:
     return bytes(memoryview(application))
+
+
+def _compress(compress: Any) -> int:
+    """The level of zstd; 0 for none."""
+    if compress is False:
+        return 0
+    method, level = compress if isinstance(compress, tuple) else (compress, 3)
+    if method != "zstd":
+        raise ValueError(
+            f'compress should be "zstd", ("zstd", level) or False, got {compress!r}'
+        )
+    if type(level) is not int or not 1 <= level <= 19:
+        raise ValueError(f"the level of zstd should be 1 to 19, got {level!r}")
+    return level
 
 
 def _class_state(side: Any) -> Any:
@@ -128,6 +145,7 @@ TABLE: Mapping[str, Option] = {
     "replace": Option(Replacements),
     "key": Option(_key, travels=False),
     "application": Option(_application),
+    "compress": Option(_compress),
     # Of loads.
     "reset_classes": Option(bool),
     "class_state": Option(_class_state),
@@ -150,7 +168,7 @@ def configure(**options: Any) -> None:
     call goes before what is set here, unless it is None. Nothing that is set here, or
     given to a call, loosens what ``restrict`` demands.
 
-    by_value, replace, key, application
+    by_value, replace, key, application, compress
         As ``dumps`` takes them.
     reset_classes, class_state, missing, policy, keys, limits
         As ``loads`` takes them.

@@ -6,6 +6,7 @@ from typing import Any
 
 from typing_extensions import Buffer
 
+from waybill._configuration import Compress
 from waybill._gate import LoadOptions
 from waybill._modules import ByValue
 from waybill.security import KeyRing, Limits, Policy, SigningKey
@@ -20,7 +21,7 @@ def dumps(
     replace: str | Mapping[type, str] | None = None,
     key: SigningKey | None = None,
     application: Buffer | None = None,
-    compress: str | tuple[str, int] | None = None,
+    compress: Compress | None = None,
 ) -> bytes: ...
 def loads(
     data: Buffer,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from waybill._configuration import Compress
     from waybill._core import PreparedCall
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
@@ -92,20 +93,6 @@ def demand_protocol(protocol: int | None, buffer_callback: object) -> None:
         raise ValueError("buffer_callback needs protocol >= 5")
 
 
-def compression_level(compress: str | tuple[str, int] | None) -> int:
-    """The level of zstd that an option ``compress`` means; 0 for none."""
-    if compress is None:
-        return 0
-    method, level = compress if isinstance(compress, tuple) else (compress, 3)
-    if method != "zstd":
-        raise ValueError(
-            f'compress should be None, "zstd" or ("zstd", level), got {compress!r}'
-        )
-    if not isinstance(level, int) or not 1 <= level <= 19:
-        raise ValueError(f"the level of zstd should be 1 to 19, got {level!r}")
-    return level
-
-
 def encode_options(
     protocol: int | None,
     *,
@@ -115,7 +102,7 @@ def encode_options(
     replace: Replacement | Mapping[type, Replacement] | None = None,
     key: SigningKey | None = None,
     application: Buffer | None = None,
-    compress: str | tuple[str, int] | None = None,
+    compress: Compress | None = None,
 ) -> tuple[Any, ...]:
     """What ``encode`` takes besides the object, without the hooks of a Pickler."""
     demand_protocol(protocol, buffer_callback)
@@ -130,7 +117,7 @@ def encode_options(
         0,
         chosen("key", key),
         chosen("application", application) or b"",
-        compression_level(compress),
+        chosen("compress", compress) or 0,
     )
 
 

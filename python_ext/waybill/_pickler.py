@@ -5,7 +5,7 @@ from __future__ import annotations
 from waybill import _core
 from waybill._arriving import Arriving
 from waybill._configuration import chosen
-from waybill._face import compression_level, demand_protocol
+from waybill._face import demand_protocol
 from waybill._files import takes_at_once, write_all, write_chunks
 from waybill._gate import load_options_of
 from waybill._modules import with_registered
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from waybill._configuration import Compress
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
     from waybill.security import KeyRing, Limits, Policy, SigningKey
@@ -42,7 +43,7 @@ class Pickler:
         replace: Replacement | Mapping[type, Replacement] | None = None,
         key: SigningKey | None = None,
         application: Buffer | None = None,
-        compress: str | tuple[str, int] | None = None,
+        compress: Compress | None = None,
     ) -> None:
         try:
             self._write = file.write
@@ -55,7 +56,7 @@ class Pickler:
         self._key = chosen("key", key)
         #: What goes into the header of the payloads from now on.
         self.application = chosen("application", application) or b""
-        self._compression_level = compression_level(compress)
+        self._compression_level = chosen("compress", compress) or 0
         #: What earlier payloads hold; may be handed to another Pickler.
         self.memo = PicklerMemo()
 

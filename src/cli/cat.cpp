@@ -38,14 +38,14 @@ Result<data::Value> items_of(const Envelope& envelope, ArrayPart array) {
   }
   const StoredBuffer& row = envelope.buffers[*array.buffer];
   if (row.length > kStrictLimits.max_memory) {
-    return tl::unexpected(
-        Error{ErrorCode::kLimitExceeded, envelope.buffers_offset + row.place,
-              "a compressed buffer of " + std::to_string(row.length) +
-                  " bytes, more than are taken from strangers"});
+    return tl::unexpected(Error{ErrorCode::kLimitExceeded,
+                                envelope.buffers_offset + row.place,
+                                "a compressed buffer of " + std::to_string(row.length) +
+                                    " bytes, more than are taken from strangers"});
   }
   std::vector<std::uint8_t> items(row.length);
-  const Result<void> done = decompress_buffer(
-      row, row.bytes, envelope.buffers_offset + row.place, items);
+  const Result<void> done =
+      decompress_buffer(row, row.bytes, envelope.buffers_offset + row.place, items);
   if (!done) return tl::unexpected(done.error());
   array.bytes = BytesView(items).subspan(array.start, array.length);
   return array_value(array);

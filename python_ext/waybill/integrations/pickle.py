@@ -233,7 +233,7 @@ def _parts_with_hooks(
             0,
             chosen("key"),
             chosen("application") or b"",
-            0,
+            chosen("compress") or 0,
         )
 
     try:

@@ -127,6 +127,7 @@ OF_DUMPS = {
         b"",
         lambda send: waybill.security.application(send(1)) == b"a",
     ),
+    "compress": ("zstd", False, lambda send: len(send(bytes(100_000))) < 10_000),
 }
 
 
