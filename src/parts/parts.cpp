@@ -33,18 +33,20 @@ struct ObjectParts {
   std::size_t state, items, pairs;
 };
 
+// The same as positions of values in a node.
+constexpr ObjectParts kInObject = {position_of(NodeTag::kObject, "state"),
+                                   position_of(NodeTag::kObject, "items"),
+                                   position_of(NodeTag::kObject, "pairs")};
+constexpr ObjectParts kInNewObject = {position_of(NodeTag::kNewObject, "state"),
+                                      position_of(NodeTag::kNewObject, "items"),
+                                      position_of(NodeTag::kNewObject, "pairs")};
+
 std::optional<ObjectParts> object_parts(const ValueView& object) {
-  std::vector<std::size_t> values;
-  const auto parts_of = [&]<NodeTag kTag>() -> std::optional<ObjectParts> {
-    constexpr std::size_t kState = position_of(kTag, "state");
-    constexpr std::size_t kItems = position_of(kTag, "items");
-    constexpr std::size_t kPairs = position_of(kTag, "pairs");
-    return ObjectParts{values[kState], values[kItems], values[kPairs]};
-  };
-  if (!object.is(NodeTag::kObject) && !object.is(NodeTag::kNewObject)) return {};
-  values = object.values();
-  return object.is(NodeTag::kObject) ? parts_of.operator()<NodeTag::kObject>()
-                                     : parts_of.operator()<NodeTag::kNewObject>();
+  const bool is_new = object.is(NodeTag::kNewObject);
+  if (!is_new && !object.is(NodeTag::kObject)) return std::nullopt;
+  const ObjectParts& in = is_new ? kInNewObject : kInObject;
+  const std::vector<std::size_t> values = object.values();
+  return ObjectParts{values[in.state], values[in.items], values[in.pairs]};
 }
 
 class StepCollector {
