@@ -52,8 +52,9 @@ function(waybill_precompile_like target other)
   endif()
 endfunction()
 
-# waybill_unity(<target>): with WAYBILL_UNITY its sources are compiled eight at a time, in
-# two thirds of the time. What is measured and what people get is built without.
+# waybill_unity(<target>): with WAYBILL_UNITY its sources are compiled eight at a time, or
+# in groups of the target's own, in two thirds of the time. What is measured and what
+# people get is built without.
 # "Redefinition" says that two of eight share a local name: rename one, or list it here.
 function(waybill_unity target)
   if(WAYBILL_UNITY)

@@ -31,6 +31,13 @@ waybill_test_program(waybill_tests waybill_core ${test_sources})
 target_precompile_headers(waybill_tests PRIVATE
   ${PROJECT_SOURCE_DIR}/cmake/precompiled/tests.h)
 waybill_unity(waybill_tests)
+# By folder: a new file cannot move others to where names of theirs clash.
+set_target_properties(waybill_tests PROPERTIES UNITY_BUILD_MODE GROUP)
+foreach(source IN LISTS test_sources)
+  get_filename_component(folder ${source} DIRECTORY)
+  get_filename_component(folder ${folder} NAME)
+  set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+endforeach()
 waybill_headers(waybill_tests PRIVATE nlohmann/json.hpp)
 target_link_libraries(waybill_tests PRIVATE GTest::gmock GTest::gtest_main)
 # msgpack-c frees its zones in a way that GCC misreads when it inlines.

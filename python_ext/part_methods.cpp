@@ -4,6 +4,7 @@
 #include "part_methods.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,7 +50,8 @@ Ref number(std::uint64_t value) {
 PyObject* open_parts(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     demand_count("open_parts", count, 4);
-    if (!PyBytes_CheckExact(arguments[0]) || !PyMemoryView_Check(arguments[1])) {
+    const bool is_head = PyBytes_CheckExact(arguments[0]) || arguments[0] == Py_None;
+    if (!is_head || !PyMemoryView_Check(arguments[1])) {
       PyErr_SetString(PyExc_TypeError, "open_parts() takes bytes and a memoryview");
       throw PyError();
     }
@@ -94,32 +96,66 @@ PyObject* describe(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
-// (text of the step, key, where the key stands, where the part stands). The key is None
-// if it is no text and no number: then it has to be built.
-Ref tuple_of(const py::OpenedFile& file, const Step& step) {
-  Ref key = Ref::share(Py_None);
-  if (step.kind == Step::Kind::kIndex) {
-    key = number(step.index);
-  } else if (step.name.data() != nullptr) {
-    key = text(step.name);
-  }
-  const Ref values[] = {text(step_text(file.envelope(), step)), std::move(key),
-                        number(step.key_offset), number(step.offset)};
-  return Ref::steal(PyTuple_Pack(4, values[0].get(), values[1].get(), values[2].get(),
-                                 values[3].get()));
-}
-
 PyObject* part_steps(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     demand_count("part_steps", count, 2);
     py::OpenedFile& file = file_of(arguments[0]);
-    // A copy: other threads may ask in between.
-    const std::vector<Step> steps = file.steps(offset_of(file, arguments[1]));
-    Ref list = Ref::steal(PyList_New(0));
-    for (const Step& step : steps) {
-      check(PyList_Append(list.get(), tuple_of(file, step).get()));
+    const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
+    Ref list = Ref::steal(PyList_New(static_cast<Py_ssize_t>(steps.size())));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
+                      number(steps[i].offset).release());
     }
     return list;
+  });
+}
+
+// (key, where it stands): the key is None if it is no text and no place in a list, and
+// has to be built. One object for a text that stands once.
+PyObject* part_keys(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("part_keys", count, 2);
+    py::OpenedFile& file = file_of(arguments[0]);
+    const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
+    Ref list = Ref::steal(PyList_New(static_cast<Py_ssize_t>(steps.size())));
+    std::map<std::size_t, Ref> texts;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Step& step = steps[i];
+      Ref key = Ref::share(Py_None);
+      if (step.kind == Step::Kind::kIndex) {
+        key = number(step.index);
+      } else if (step.name.data() != nullptr) {
+        Ref& known = texts[step.key_offset];
+        if (!known || step.kind == Step::Kind::kAttribute) known = text(step.name);
+        key = known;
+      }
+      const Ref offset = number(step.key_offset);
+      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
+                      Ref::steal(PyTuple_Pack(2, key.get(), offset.get())).release());
+    }
+    return list;
+  });
+}
+
+PyObject* text_of_step(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("step_text", count, 3);
+    py::OpenedFile& file = file_of(arguments[0]);
+    const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
+    const std::size_t index = PyLong_AsSize_t(arguments[2]);
+    check(PyErr_Occurred() ? -1 : 0);
+    if (index < steps.size()) return text(step_text(file.envelope(), steps[index]));
+    PyErr_SetString(PyExc_IndexError, "no such step");
+    throw PyError();
+  });
+}
+
+PyObject* has_keys(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    demand_count("has_keys", count, 2);
+    py::OpenedFile& file = file_of(arguments[0]);
+    return Ref::share(file.has_keys(offset_of(file, arguments[1])) ? Py_True
+                                                                   : Py_False);
   });
 }
 
@@ -128,12 +164,8 @@ PyObject* find_step(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     demand_count("find_step", count, 3);
     py::OpenedFile& file = file_of(arguments[0]);
     PyObject* const key = arguments[2];
-    const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
+    const std::size_t offset = offset_of(file, arguments[1]);
     const Step* found = nullptr;
-    const auto find = [&](auto fits) {
-      const auto at = std::ranges::find_if(steps, fits);
-      if (at != steps.end()) found = &*at;
-    };
     if (PyUnicode_Check(key)) {
       Py_ssize_t size = 0;
       const char* const name = PyUnicode_AsUTF8AndSize(key, &size);
@@ -142,25 +174,17 @@ PyObject* find_step(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
         PyErr_Clear();
         return Ref::share(Py_None);
       }
-      const std::string_view wanted(name, static_cast<std::size_t>(size));
-      // Of an object with items and attributes, items come first.
-      find([&](const Step& step) {
-        return step.kind == Step::Kind::kKey && step.name.data() != nullptr &&
-               step.name == wanted;
-      });
-      if (found == nullptr) {
-        find([&](const Step& step) {
-          return step.kind == Step::Kind::kAttribute && step.name == wanted;
-        });
-      }
+      found = file.find_step(offset,
+                             std::string_view(name, static_cast<std::size_t>(size)));
     } else {
       const std::size_t index = PyLong_AsSize_t(key);
       check(PyErr_Occurred() ? -1 : 0);
-      find([&](const Step& step) {
-        return step.kind == Step::Kind::kIndex && step.index == index;
-      });
+      found = file.find_step(offset, std::uint64_t{index});
     }
-    return found == nullptr ? Ref::share(Py_None) : tuple_of(file, *found);
+    if (found == nullptr) return Ref::share(Py_None);
+    const Ref number_of_step = number(file.number_of(offset, *found));
+    const Ref where = number(found->offset);
+    return Ref::steal(PyTuple_Pack(2, number_of_step.get(), where.get()));
   });
 }
 
@@ -181,13 +205,19 @@ PyObject* find_path(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 
 PyObject* load_part(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    demand_count("load_part", count, 3 + DecodeOptions::kCount);
+    demand_count("load_part", count, 4 + DecodeOptions::kCount);
     const Ref held = Ref::share(arguments[0]);  // Code of the payload may drop it.
     py::OpenedFile& file = file_of(held.get());
-    const DecodeOptions options(arguments + 3, {});
+    py::DecodeHooks hooks;
+    hooks.memory = arguments[2];
+    if (!PyMemoryView_Check(hooks.memory) || !file.fits(hooks.memory)) {
+      PyErr_SetString(PyExc_TypeError, "load_part() takes a mapping of the same file");
+      throw PyError();
+    }
+    const DecodeOptions options(arguments + 4, hooks);
     return file.load(state_of(module), offset_of(file, arguments[1]), options.hooks,
                      options.load_options.value_or(LoadOptions{}),
-                     DecodeOptions::is_true(arguments[2]));
+                     DecodeOptions::is_true(arguments[3]));
   });
 }
 
@@ -201,14 +231,20 @@ PyMethodDef kPartMethods[] = {
     {"describe_part", fast(describe), METH_FASTCALL,
      "describe_part(file, offset, /) -> (type, count, size, text, item, shape)"},
     {"part_steps", fast(part_steps), METH_FASTCALL,
-     "part_steps(file, offset, /) -> list of (text, key, key_offset, offset)"},
+     "part_steps(file, offset, /) -> list of offsets"},
+    {"part_keys", fast(part_keys), METH_FASTCALL,
+     "part_keys(file, offset, /) -> list of (key, key_offset)"},
+    {"step_text", fast(text_of_step), METH_FASTCALL,
+     "step_text(file, offset, number, /) -> str"},
+    {"has_keys", fast(has_keys), METH_FASTCALL, "has_keys(file, offset, /) -> bool"},
     {"find_step", fast(find_step), METH_FASTCALL,
-     "find_step(file, offset, key, /) -> (text, key, key_offset, offset) or None"},
+     "find_step(file, offset, key, /) -> (number, offset) or None"},
     {"find_path", fast(find_path), METH_FASTCALL,
      "find_path(file, path, /) -> offset; raises LookupError"},
     {"load_part", fast(load_part), METH_FASTCALL,
-     "load_part(file, offset, checks, persistent_load, find_class, buffers, history, "
-     "resets_classes, class_state, leaves_missing, load_options, /) -> object"},
+     "load_part(file, offset, memory, is_whole, persistent_load, find_class, buffers, "
+     "history, resets_classes, class_state, leaves_missing, load_options, /) -> "
+     "object"},
     {nullptr, nullptr, 0, nullptr},
 };
 

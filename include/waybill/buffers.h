@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -86,6 +87,12 @@ std::size_t compress_buffer(BufferParts& buffer, int level, std::uint8_t* out);
 // with `offset`, if not. Cost: one pass over them.
 [[nodiscard]] Result<void> check_buffer(const StoredBuffer& row, BytesView bytes,
                                         std::uint64_t offset);
+
+// The same, and tells every 16 MiB how many bytes have been looked at: for people who
+// wait. What `progress` throws goes through.
+[[nodiscard]] Result<void> check_buffer(
+    const StoredBuffer& row, BytesView bytes, std::uint64_t offset,
+    const std::function<void(std::uint64_t)>& progress);
 
 // Decompresses the bytes of a buffer that is compressed to `out`, which has as many
 // bytes as row.length says. The digest is compared before that, and again with what was

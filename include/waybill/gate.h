@@ -52,6 +52,8 @@ class Gate {
   bool is_free() const {
     return policies_.empty() && keys_.empty() && limits_ == Limits{};
   }
+  // Whether nothing is let in that is not signed.
+  bool demands_signature() const { return !keys_.empty(); }
   // Whether nothing but data is let in.
   bool is_data_only() const;
 

@@ -54,6 +54,8 @@ struct Part {
   // Bytes that it takes in the envelope, with the stored buffers that it uses. What it
   // shares with others is not counted where it only refers to it.
   std::uint64_t size = 0;
+  // Numbers of the stored buffers that it uses, in order; likewise.
+  std::vector<std::size_t> buffers;
   // A leaf as Python would write it, cut after some 60 bytes; else empty.
   std::string text;
   std::optional<ArrayPart> array;
@@ -83,7 +85,8 @@ Part describe_part(const VerifiedEnvelope& envelope, std::size_t offset);
 // The steps from there to what it holds, in the order of the payload. Cost: likewise.
 std::vector<Step> steps_from(const VerifiedEnvelope& envelope, std::size_t offset);
 
-// A step as paths spell it: "['model']", "[3]", ".weights".
+// A step as paths spell it: "['model']", "[3]", ".weights", ".['no name']"; where the
+// key of a pair is too large to be told, or NaN, ".values()[3]" for the fourth pair.
 std::string step_text(const VerifiedEnvelope& envelope, const Step& step);
 
 // The offset of the part with this path, a row of steps: "['model'].layers[0]". Empty
@@ -146,9 +149,17 @@ class PartExtractor {
 template <TemporaryBytes Bytes>
 Result<VerifiedEnvelope> open_mapped(Bytes&& file, const Limits& limits = {}) = delete;
 
+// What a file may be that open_mapped() takes.
+enum class FileEnd : std::uint8_t {
+  kWhole,
+  kCut,  // It ends where it likes behind the head: rows of buffers that are not all
+         // there have no bytes.
+};
+
 // The same with a head of its own, which may not change while the file does: the
 // result points into both.
 [[nodiscard]] Result<VerifiedEnvelope> open_mapped(BytesView head, BytesView file,
-                                                   const Limits& limits);
+                                                   const Limits& limits,
+                                                   FileEnd end = FileEnd::kWhole);
 
 }  // namespace waybill

@@ -61,7 +61,8 @@ def _compress(compress: Any) -> int:
     """The level of zstd; 0 for none."""
     if compress is False:
         return 0
-    method, level = compress if isinstance(compress, tuple) else (compress, 3)
+    is_pair = isinstance(compress, tuple) and len(compress) == 2
+    method, level = compress if is_pair else (compress, 3)
     if method != "zstd":
         raise ValueError(
             f'compress should be "zstd", ("zstd", level) or False, got {compress!r}'

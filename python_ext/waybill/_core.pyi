@@ -176,11 +176,15 @@ def new_buffer(kind: int, length: int, /) -> tuple[bytes | bytearray, memoryview
 #: Copies bytes to memory of the same size that nothing was written to yet.
 def copy_buffer(target: Buffer, source: Buffer, /) -> None: ...
 
-#: A file that is mapped: its head, all of it, and when digests of its buffers are
-#: compared: 0 never, 1 before a part is loaded that uses them, 2 now. Checks signature
-#: and head.
+#: A file that is mapped: its head, or None if it may have been cut; all of it; and when
+#: digests of its buffers are compared: 0 never, 1 before a part is loaded that uses
+#: them, 2 now. Checks signature and head.
 def open_parts(
-    head: bytes, memory: memoryview, when: int, load_options: LoadOptions | None, /
+    head: bytes | None,
+    memory: memoryview,
+    when: int,
+    load_options: LoadOptions | None,
+    /,
 ) -> object: ...
 
 #: The offset of the part that is all of the payload. The functions below take this, and
@@ -192,24 +196,35 @@ def describe_part(
     file: object, offset: int, /
 ) -> tuple[str, int, int, str, str | None, tuple[int, ...] | None]: ...
 
-#: For each part of a part: text of the step, key, where the key stands, where the part
-#: stands. The key is None if it is no text and no index. Only keys of dicts stand
-#: somewhere; it is 0 for others.
-def part_steps(file: object, offset: int, /) -> list[tuple[str, Any, int, int]]: ...
+#: Where the parts of a part stand, by the numbers of the steps to them.
+def part_steps(file: object, offset: int, /) -> list[int]: ...
 
-#: The one with this key, index or name; None if there is none.
+#: For each step its key, and where that stands. The key is None if it is no text and no
+#: index. Only keys of dicts stand somewhere; it is 0 for others.
+def part_keys(file: object, offset: int, /) -> list[tuple[Any, int]]: ...
+
+#: A step as paths spell it.
+def step_text(file: object, offset: int, number: int, /) -> str: ...
+
+#: Whether a part has pairs of a dict.
+def has_keys(file: object, offset: int, /) -> bool: ...
+
+#: The number of the step with this key, index or name, and where it leads.
 def find_step(
     file: object, offset: int, key: str | int, /
-) -> tuple[str, Any, int, int] | None: ...
+) -> tuple[int, int] | None: ...
 
 #: Where a path leads. Raises LookupError if it leads nowhere.
 def find_path(file: object, path: str, /) -> int: ...
 
-#: The object. The options from persistent_load on are those of decode().
+#: The object, with arrays that are views of `memory`, a mapping of the same file. With
+#: `is_whole`, digests are compared; else only where a signature is demanded. The options
+#: from persistent_load on are those of decode().
 def load_part(
     file: object,
     offset: int,
-    checks: bool,
+    memory: memoryview,
+    is_whole: bool,
     persistent_load: Callable[[Any], Any] | None,
     find_class: Callable[[str, str], Any] | None,
     buffers: Iterator[Buffer] | None,

@@ -15,13 +15,16 @@ from waybill import _core
 from waybill._arriving import Arriving, blocks
 from waybill._face import chunks_with, decode_options, head_of
 from waybill._gate import load_options_of
+from waybill._progress import Reporter, pieces, watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any, BinaryIO
 
     from typing_extensions import Buffer
+
+    from waybill._progress import Progress
 
 
 def dump(
@@ -46,6 +49,7 @@ def load(
     *,
     mmap: bool | str = False,
     check: str | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Any:
     """Reads one object from a file opened in binary mode: a disk file, pipe or socket.
@@ -63,6 +67,10 @@ def load(
     always compared. Arrays that are compressed are decompressed to memory. As long as
     an array that maps the file lives, the file must not be cut or overwritten: replace
     it, as ``save`` does.
+
+    ``progress`` is for files that are read from a path: a callable that gets the bytes
+    that are read, and all, every 16 MiB; or True, which writes a line to a terminal if
+    it takes more than a second. What the callable raises ends the reading.
     """
     given = (options.get(name) for name in ("policy", "keys", "limits"))
     arriving = Arriving(load_options_of(*given))
@@ -72,7 +80,12 @@ def load(
         raise TypeError("mmap needs a path, and check needs mmap")
     if isinstance(file, (str, os.PathLike)):
         with open(file, "rb", buffering=0) as opened:
-            return loaded(arriving, opened.read, opened.readinto, options, True)
+            size = os.fstat(opened.fileno()).st_size if progress else 0
+            with Reporter(progress, size) as reporter:
+                functions = watched(opened.read, opened.readinto, reporter)
+                return loaded(arriving, *functions, options, True)
+    if progress:
+        raise TypeError("progress needs a path")
     return loaded(arriving, file.read, getattr(file, "readinto", None), options)
 
 
@@ -122,6 +135,7 @@ def save(
     protocol: int | None = None,
     *,
     durable: bool = True,
+    progress: Progress | None = None,
     **options: Any,
 ) -> None:
     """Writes ``dumps(obj, **options)`` to the file of that name: all of it or nothing.
@@ -129,6 +143,8 @@ def save(
     What was there stays until all of the new is on the disk, then the new takes its
     place in one step. With ``durable=False`` nobody waits for the disk: the step is the
     same, and a machine that loses power may lose what was written.
+
+    ``progress``, as of ``load``, is about what is written.
 
     Keeps permissions, and follows symbolic links: what they point to is replaced. Does
     not keep owner and extended attributes; other hard links keep the old content.
@@ -144,7 +160,10 @@ def save(
         with _create(new, mode) as file:
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(file.fileno(), mode)
-            write_chunks(file.write, chunks)
+            with Reporter(
+                progress, sum(len(memoryview(c)) for c in chunks)
+            ) as reporter:
+                write_chunks(file.write, pieces(chunks), reporter.add)
             if durable:
                 os.fsync(file.fileno())
         os.replace(new, target)
@@ -188,8 +207,13 @@ def write_all(write: Callable[[Any], int | None], data: Buffer) -> None:
             raise
 
 
-def write_chunks(write: Callable[[Any], int | None], chunks: list[Buffer]) -> None:
-    """``write_all`` for all of them, one behind the other."""
+def write_chunks(
+    write: Callable[[Any], int | None],
+    chunks: Iterable[Buffer],
+    tell: Callable[[int], object] | None = None,
+) -> None:
+    """``write_all`` for all of them, one behind the other. ``tell`` gets the size of
+    each that was written."""
     written = 0
     for chunk in chunks:
         try:
@@ -197,7 +221,10 @@ def write_chunks(write: Callable[[Any], int | None], chunks: list[Buffer]) -> No
         except BlockingIOError as error:
             error.characters_written = written + getattr(error, "characters_written", 0)
             raise
-        written += len(memoryview(chunk))
+        size = len(memoryview(chunk))
+        written += size
+        if tell:
+            tell(size)
 
 
 def takes_at_once(write: object) -> bool:

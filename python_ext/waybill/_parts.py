@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Self
 
     _About = tuple[str, int, int, str, str | None, tuple[int, ...] | None]
-    _Step = tuple[str, Any, int, int]
 
 #: When the digests of stored buffers are compared, as the extension counts them.
 _CHECKS = {"never": 0, "lazy": 1, "now": 2}
@@ -28,6 +27,7 @@ def open(
     *,
     mmap: Literal[True, "copy"] = True,
     check: Literal["lazy", "now", "never"] = "lazy",
+    damaged: bool = False,
     **options: Any,
 ) -> File:
     """Opens a file that ``save`` or ``dump`` wrote, to read parts of it.
@@ -39,47 +39,69 @@ def open(
 
     The file is mapped: its head is read and verified, and nothing is built or imported
     before a part is asked for. Arrays are views of the file. With ``mmap=True`` they
-    are read-only; with ``"copy"`` they can be written to, and what is written stays in
-    this process. The file must not be cut or overwritten as long as one of them lives.
+    are read-only; with ``"copy"`` they can be written to: each ``load()`` has a copy of
+    its own, of the pages that it writes to. The file must not be cut or overwritten as
+    long as one of them lives.
 
     ``check`` tells when the digest of a large buffer is compared: ``"lazy"``, before
     the first part that uses it is built; ``"now"``, which reads all of the file;
     ``"never"``.
 
+    ``damaged=True`` opens a file that was cut behind its head, too: parts load that use
+    no buffer which is missing. ``waybill salvage`` tells which these are.
+
     Options are those of ``load``. A signature is checked at once. Policy and limits are
     about the parts that are built; of the file, only ``max_values``, ``max_depth``, and
     for its head ``max_bytes``. Raises OSError, and DecodeError for what is no payload.
     """
-    import mmap as mapping
-
     if mmap is not True and mmap != "copy":
         raise ValueError("mmap must be True or 'copy'")
     if check not in _CHECKS:
         raise ValueError("check must be 'lazy', 'now' or 'never'")
-    decoding = decode_options(**options)
-    access = mapping.ACCESS_READ if mmap is True else mapping.ACCESS_COPY
-    with io.FileIO(path) as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            memory = memoryview(b"")  # The extension has an error for that.
-        else:
-            memory = memoryview(mapping.mmap(file.fileno(), 0, access=access))
-    return File(_Source(memory, check, decoding), os.fspath(path))
+    if "buffers" in options:
+        raise TypeError("open() takes no buffers: they are in the file")
+    name = os.fspath(path)
+    file = io.FileIO(name)
+    try:
+        source = _Source(
+            file, mmap == "copy", check, damaged, decode_options(**options)
+        )
+    except BaseException:
+        file.close()
+        raise
+    return File(source, name)
+
+
+def _map(file: io.FileIO, is_copy: bool) -> memoryview:
+    import mmap
+
+    if os.fstat(file.fileno()).st_size == 0:
+        return memoryview(b"")  # The extension has an error for that.
+    access = mmap.ACCESS_COPY if is_copy else mmap.ACCESS_READ
+    return memoryview(mmap.mmap(file.fileno(), 0, access=access))
 
 
 class _Source:
     """An open file, which its parts share."""
 
-    __slots__ = ("_handle", "_options", "checks_slices")
+    __slots__ = ("_file", "_handle", "_memory", "_options")
 
     def __init__(
-        self, memory: memoryview, check: str, options: tuple[Any, ...]
+        self,
+        file: io.FileIO,
+        copies: bool,
+        check: str,
+        damaged: bool,
+        options: tuple[Any, ...],
     ) -> None:
-        load_options = options[-1]
-        head = bytes(head_of(memory))
-        self._handle = _core.open_parts(head, memory, _CHECKS[check], load_options)
+        self._memory = _map(file, False)
+        self._file = file if copies else None
+        if not copies:
+            file.close()
+        # The size of the head stands at the end of the file, if that is there.
+        head = None if damaged else bytes(head_of(self._memory))
+        self._handle = _core.open_parts(head, self._memory, _CHECKS[check], options[-1])
         self._options = options
-        #: Who demands a signature wants no byte that it does not cover.
-        self.checks_slices = load_options is not None and load_options[1] is not None
 
     @property
     def handle(self) -> object:
@@ -87,11 +109,21 @@ class _Source:
             raise ValueError("the file is closed")
         return self._handle
 
+    @property
+    def is_closed(self) -> bool:
+        return self._handle is None
+
     def close(self) -> None:
         self._handle = None
+        self._memory = memoryview(b"")
+        if self._file is not None:
+            self._file.close()
 
-    def build(self, offset: int, checks: bool) -> Any:
-        return _core.load_part(self.handle, offset, checks, *self._options)
+    def build(self, offset: int, is_whole: bool) -> Any:
+        handle = self.handle
+        # Digests are those of the file, whatever was written to other copies of it.
+        memory = self._memory if self._file is None else _map(self._file, True)
+        return _core.load_part(handle, offset, memory, is_whole, *self._options)
 
 
 class Part:
@@ -102,14 +134,33 @@ class Part:
     than that is read.
     """
 
-    __slots__ = ("_about", "_offset", "_source", "path")
+    __slots__ = ("_about", "_around", "_number", "_offset", "_others", "_source")
 
-    def __init__(self, source: _Source, offset: int, path: str) -> None:
+    def __init__(
+        self, source: _Source, offset: int, around: Part | str, number: int = 0
+    ) -> None:
         self._source = source
         self._offset = offset
+        #: What it was reached from, and by which of its steps; or its path.
+        self._around = around
+        self._number = number
         self._about: _About | None = None
-        #: The steps from the payload to here, as Python writes them: "['m'].layers[0]".
-        self.path = path
+        self._others: dict[Any, tuple[int, int]] | None = None
+
+    @property
+    def path(self) -> str:
+        """The steps from the payload to here, as Python writes them:
+        "['model'].layers[0]"."""
+        steps = []
+        part: Part | str = self
+        while isinstance(part, Part):
+            around = part._around
+            if isinstance(around, Part):
+                steps.append(
+                    _core.step_text(part._source.handle, around._offset, part._number)
+                )
+            part = around
+        return part + "".join(reversed(steps))
 
     @property
     def _told(self) -> _About:
@@ -160,12 +211,21 @@ class Part:
 
     def keys(self) -> list[Any]:
         """What ``part[…]`` takes: keys, places, names of attributes; in their order."""
-        return [self._key_of(step) for step in self._steps()]
+        made: dict[int, Any] = {}
+        keys = []
+        for key, key_offset in _core.part_keys(self._source.handle, self._offset):
+            if key is None and key_offset:
+                if key_offset not in made:
+                    made[key_offset] = self._source.build(key_offset, True)
+                key = made[key_offset]
+            keys.append(key)
+        return keys
 
     def parts(self) -> Iterator[Part]:
         """What is in it, in the order of ``keys()``."""
-        for step in self._steps():
-            yield self._at(step)
+        steps = _core.part_steps(self._source.handle, self._offset)
+        for number, offset in enumerate(steps):
+            yield Part(self._source, offset, self, number)
 
     def walk(self) -> Iterator[Part]:
         """All that is below it, each before what is in it.
@@ -187,25 +247,19 @@ class Part:
     def find(self, path: str) -> Part:
         """The part with this path, counted from the whole payload.
 
-        Raises LookupError, which tells how far the path leads.
+        Raises LookupError, which tells how far the path leads. Cost: by what the parts
+        on the way hold.
         """
         offset = _core.find_path(self._source.handle, path)
         return Part(self._source, offset, path)
 
     def __getitem__(self, key: Any) -> Any:
         if self.shape is not None:
-            return self._source.build(self._offset, self._source.checks_slices)[key]
-        is_index = isinstance(key, int)
-        if is_index and key < 0 and not self._has_keys():
-            key += len(self)
-        if isinstance(key, str) or (is_index and key >= 0):
-            step = _core.find_step(self._source.handle, self._offset, key)
-            if step is not None:
-                return self._at(step)
-        for step in self._steps():
-            if step[2] and step[1] is None and self._key_of(step) == key:
-                return self._at(step)
-        if is_index and not self._has_keys():
+            return self._source.build(self._offset, False)[key]
+        found = self._step_of(key)
+        if found is not None:
+            return Part(self._source, found[1], self, found[0])
+        if isinstance(key, int) and not self._has_keys:
             raise IndexError(f"{self!r} has {len(self)} items")
         raise KeyError(key)
 
@@ -215,31 +269,51 @@ class Part:
     def __contains__(self, key: object) -> bool:
         if self.shape is not None:
             raise TypeError("load() the array first")
-        try:
-            self[key]
-        except LookupError:
-            return False
-        return True
+        return self._step_of(key) is not None
 
     def __repr__(self) -> str:
         shape = "" if self.shape is None else f" {self.dtype} {self.shape}"
         return f"<waybill part {self.path or '(all)'}: {self.type}{shape}>"
 
-    def _steps(self) -> list[_Step]:
-        return _core.part_steps(self._source.handle, self._offset)
+    def _step_of(self, key: Any) -> tuple[int, int] | None:
+        """The number of a step, and where it leads."""
+        handle = self._source.handle
+        if isinstance(key, str):
+            found = _core.find_step(handle, self._offset, key)
+            if found is not None:
+                return found
+        if self._has_keys:
+            found = self._built_keys().get(key)
+            if found is not None:
+                return found
+        if isinstance(key, int):
+            if key < 0 and not self._has_keys:
+                key += len(self)
+            if 0 <= key < 1 << 62:
+                return _core.find_step(handle, self._offset, int(key))
+        return None
 
+    @property
     def _has_keys(self) -> bool:
         """Whether it is a dict, or has pairs as one."""
-        return any(step[2] for step in self._steps())
+        return _core.has_keys(self._source.handle, self._offset)
 
-    def _at(self, step: _Step) -> Part:
-        return Part(self._source, step[3], self.path + step[0])
-
-    def _key_of(self, step: _Step) -> Any:
-        _, key, key_offset, _ = step
-        if key is None and key_offset:
-            return self._source.build(key_offset, True)
-        return key
+    def _built_keys(self) -> dict[Any, tuple[int, int]]:
+        """Where keys lead that are no text. Built once; without those that cannot be:
+        they are equal to nothing that somebody has."""
+        if self._others is None:
+            others: dict[Any, tuple[int, int]] = {}
+            offsets = _core.part_steps(self._source.handle, self._offset)
+            keys = _core.part_keys(self._source.handle, self._offset)
+            for number, (key, key_offset) in enumerate(keys):
+                if key is None and key_offset:
+                    try:
+                        made = self._source.build(key_offset, True)
+                        others.setdefault(made, (number, offsets[number]))
+                    except Exception:
+                        continue
+            self._others = others
+        return self._others
 
 
 class File(Part):
@@ -267,6 +341,6 @@ class File(Part):
         self.close()
 
     def __repr__(self) -> str:
-        if self._source._handle is None:
+        if self._source.is_closed:
             return f"<waybill file {self.name!r}, closed>"
         return f"<waybill file {self.name!r}: {self.type} of {len(self)}>"

@@ -78,6 +78,7 @@ extern const Command kKeygen;
 extern const Command kSign;
 extern const Command kList;
 extern const Command kCat;
+extern const Command kSalvage;
 extern const Command kRun;
 extern const Command kDiff;
 extern const Command kCompletion;

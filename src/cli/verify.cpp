@@ -6,7 +6,8 @@
 #include <cstdio>
 
 #include "cli/command.h"
-#include "waybill/envelope.h"
+#include "cli/progress.h"
+#include "waybill/parts.h"
 #include "waybill/signature.h"
 
 namespace waybill::cli {
@@ -16,6 +17,18 @@ void declare(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
   options.flag("--json", arguments.json, "Write one JSON object");
   declare_known_keys(options, arguments);
+}
+
+// The digests of what stands behind the head.
+Result<void> check_buffers(const Envelope& envelope) {
+  ProgressLine line(envelope.size);
+  for (const StoredBuffer& row : envelope.buffers) {
+    const std::uint64_t offset = envelope.buffers_offset + row.place;
+    const auto show = [&](std::uint64_t done) { line.show(offset + done); };
+    Result<void> checked = check_buffer(row, row.bytes, offset, show);
+    if (!checked) return checked;
+  }
+  return {};
 }
 
 Exit run(const Arguments& arguments) {
@@ -30,10 +43,11 @@ Exit run(const Arguments& arguments) {
       return refuse(with_extent(signed_by_one.error(), bytes), arguments.json);
     }
   }
-  const Result<Envelope> envelope = open_whole(bytes);
-  if (!envelope) return refuse(envelope.error(), arguments.json);
-  const Result<VerifiedEnvelope> verdict = verify(*envelope);
+  const Result<VerifiedEnvelope> verdict = open_mapped(BytesView(bytes));
   if (!verdict) return refuse(verdict.error(), arguments.json);
+  const Envelope* const envelope = &**verdict;
+  const Result<void> are_right = check_buffers(*envelope);
+  if (!are_right) return refuse(are_right.error(), arguments.json);
 
   const auto imports = static_cast<std::size_t>(std::ranges::count_if(
       envelope->manifest.imports,

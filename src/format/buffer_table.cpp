@@ -133,13 +133,6 @@ bool read_row(Reader& reader, std::uint64_t place, StoredBuffer& row) {
          reader.skip_values(fields - wire::kBufferFieldCount);
 }
 
-bool is_digest_of(BytesView digest, BytesView bytes) {
-  if (digest.size() != kPlainDigest && digest.size() != kStrongDigest) return false;
-  std::array<std::uint8_t, kStrongDigest> expected;
-  write_digest(expected.data(), digest.size(), bytes);
-  return std::ranges::equal(digest, BytesView(expected).first(digest.size()));
-}
-
 }  // namespace
 
 bool read_buffer_table(Reader& reader, std::vector<StoredBuffer>& buffers) {
@@ -304,17 +297,6 @@ void append_buffers(std::vector<std::uint8_t>& out,
 }
 
 }  // namespace envelope
-
-Result<void> check_buffer(const StoredBuffer& row, BytesView bytes,
-                          std::uint64_t offset) {
-  if (bytes.size() == row.stored_length && envelope::is_digest_of(row.digest, bytes)) {
-    return {};
-  }
-  return tl::unexpected(Error{ErrorCode::kDigestMismatch,
-                              static_cast<std::size_t>(offset),
-                              "the bytes of a stored buffer are not those that were "
-                              "sealed; send them again"});
-}
 
 Result<void> attach_buffers(Envelope& head, BytesView bytes) {
   const auto fail = [](ErrorCode code, std::size_t offset, std::string detail) {

@@ -8,13 +8,11 @@
 #include "format/compressed_blocks.h"
 
 #include <algorithm>
-#include <cassert>
 #include <new>
 
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "format/buffer_table.h"
 #include "format/byte_shuffle.h"
 #include "wire/format.h"
 
@@ -43,13 +41,16 @@ void CompressedBlocks::Free::operator()(ZSTD_DCtx_s* context) const {
 
 CompressedBlocks::CompressedBlocks(const StoredBuffer& row, BytesView bytes,
                                    std::uint64_t offset)
-    : row_(row), bytes_(bytes), offset_(offset), context_(ZSTD_createDCtx()) {
+    : row_(row),
+      bytes_(bytes),
+      offset_(offset),
+      context_(ZSTD_createDCtx()),
+      digest_(row) {
   if (!context_) throw std::bad_alloc();
   frame_.reserve(std::min(kMostFrame, bytes.size()));
   if (row.compression->item_size != 1) {
     shuffled_.resize(std::min<std::uint64_t>(row.length, wire::kCompressedBlock));
   }
-  if (row.digest.size() == kStrongDigest) strong_.emplace();
 }
 
 Result<void> CompressedBlocks::next(std::span<std::uint8_t> out) {
@@ -64,7 +65,7 @@ Result<void> CompressedBlocks::next(std::span<std::uint8_t> out) {
         "a zstd frame should tell the size of its block, and have neither "
         "dictionary nor checksum");
   }
-  add_to_digest(frame_);
+  digest_.add(frame_);
   std::uint8_t* const target = shuffled_.empty() ? out.data() : shuffled_.data();
   const std::size_t written = ZSTD_decompressDCtx(context_.get(), target, out.size(),
                                                   frame_.data(), frame_.size());
@@ -83,9 +84,7 @@ Result<void> CompressedBlocks::finish() {
   if (at_ != bytes_.size()) {
     return fail("bytes follow the last block of a compressed buffer");
   }
-  const bool is_same = strong_ ? std::ranges::equal(strong_->hash(), row_.digest)
-                               : std::ranges::equal(plain_.digest(), row_.digest);
-  if (is_same) return {};
+  if (digest_.fits()) return {};
   return tl::unexpected(Error{ErrorCode::kDigestMismatch,
                               static_cast<std::size_t>(offset_),
                               "the bytes of a stored buffer have changed while they "
@@ -97,15 +96,15 @@ Result<void> CompressedBlocks::fail(const char* detail) const {
       Error{ErrorCode::kMalformed, static_cast<std::size_t>(offset_ + at_), detail});
 }
 
-void CompressedBlocks::add_to_digest(BytesView frame) {
-  strong_ ? strong_->add(frame) : plain_.add(frame);
-}
-
 }  // namespace envelope
 
 Result<void> decompress_buffer(const StoredBuffer& row, BytesView bytes,
                                std::uint64_t offset, std::span<std::uint8_t> out) {
-  assert(row.compression && out.size() == row.length);
+  if (!row.compression || out.size() != row.length) {
+    return tl::unexpected(Error{ErrorCode::kMalformed, static_cast<std::size_t>(offset),
+                                "a compressed buffer and room for all of it belong "
+                                "together"});
+  }
   Result<void> done = check_buffer(row, bytes, offset);
   if (!done) return done;
   envelope::CompressedBlocks blocks(row, bytes, offset);

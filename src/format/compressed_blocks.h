@@ -8,8 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "base/hash.h"
-#include "base/strong_hash.h"
+#include "format/row_digest.h"
 #include "waybill/buffers.h"
 
 struct ZSTD_DCtx_s;
@@ -38,7 +37,6 @@ class CompressedBlocks {
   };
 
   Result<void> fail(const char* detail) const;
-  void add_to_digest(BytesView frame);
 
   const StoredBuffer& row_;
   BytesView bytes_;
@@ -47,8 +45,7 @@ class CompressedBlocks {
   std::unique_ptr<ZSTD_DCtx_s, Free> context_;
   std::vector<std::uint8_t> frame_;
   std::vector<std::uint8_t> shuffled_;
-  base::DigestStream plain_;
-  std::optional<base::StrongHashStream> strong_;
+  RowDigest digest_;
 };
 
 }  // namespace waybill::envelope

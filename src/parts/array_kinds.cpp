@@ -32,8 +32,11 @@ Offsets arguments_of(const Envelope& envelope, const ValueView& object) {
 
 std::optional<std::vector<std::uint64_t>> numbers_at(const Envelope& envelope,
                                                      std::size_t offset) {
+  constexpr std::size_t kMostDimensions = 64;  // Of NumPy and PyTorch.
   std::vector<std::uint64_t> numbers;
-  for (const std::size_t item : ValueView(envelope, offset).values()) {
+  const ValueView tuple(envelope, offset);
+  if (tuple.token().count > kMostDimensions + 1) return std::nullopt;
+  for (const std::size_t item : tuple.values()) {
     const auto number = ValueView(envelope, item).number();
     if (!number) return std::nullopt;
     numbers.push_back(*number);
@@ -89,7 +92,8 @@ std::string item_name(std::string_view code, std::string_view order) {
   if (order == kForeign) return std::string(order).append(code);
   const auto name =
       std::ranges::find(kNames, code[0], &std::pair<char, std::string_view>::first);
-  if (name == kNames.end()) return std::string(code);  // "V12", "S5", "U5"
+  if (code[0] == 'U') return std::string(order).append(code);  // "<U5"
+  if (name == kNames.end()) return std::string(code);          // "V12", "S5"
   std::string text(name->second);
   if (code[0] == 'b' || code[0] == 'O' || code[0] == 'M' || code[0] == 'm') return text;
   std::uint64_t bytes = 0;
@@ -111,7 +115,9 @@ std::string numpy_item(const Envelope& envelope, std::size_t offset) {
   const Offsets fields = state.is(NodeTag::kTuple) ? state.values() : Offsets();
   const std::string_view order =
       fields.size() > kOrder ? ValueView(envelope, fields[kOrder]).text() : "";
-  return item_name(ValueView(envelope, arguments[0]).text(), order);
+  const ValueView code(envelope, arguments[0]);
+  return code.token().type == TokenType::kText ? item_name(code.text(), order)
+                                               : name_at(envelope, arguments[0]);
 }
 
 // _frombuffer(memory, dtype, shape, order, axes): the axes since NumPy 2.3, where

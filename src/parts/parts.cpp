@@ -11,8 +11,8 @@
 
 #include "format/payload_cursor.h"
 #include "parts/array_kinds.h"
+#include "parts/part_text.h"
 #include "parts/value_view.h"
-#include "report/value_text.h"
 #include "text/format_text.h"
 #include "values/node_words.h"
 
@@ -21,6 +21,7 @@ namespace {
 
 using envelope::position_of;
 using envelope::reader_at;
+using envelope::text_at;
 using envelope::ValueView;
 using wire::NodeTag;
 using wire::TokenType;
@@ -117,19 +118,22 @@ class StepCollector {
 };
 
 // Bytes of the value in the head, and of the buffers that it uses.
-std::uint64_t size_at(const Envelope& envelope, std::size_t offset) {
-  envelope::PayloadCursor<> cursor(reader_at(envelope, offset));
-  std::uint64_t stored = 0;
+void measure(const Envelope& envelope, Part& part) {
+  envelope::PayloadCursor<> cursor(reader_at(envelope, part.offset));
   while (cursor.next()) {
     if (cursor.event() != envelope::CursorEvent::kLeaf) continue;
     const bool is_stored =
         cursor.around().tag == static_cast<std::uint8_t>(NodeTag::kStored);
     const auto number = static_cast<std::uint64_t>(cursor.token().integer);
-    if (is_stored && number < envelope.buffers.size()) {
-      stored += envelope.buffers[number].stored_length;
-    }
+    if (is_stored && number < envelope.buffers.size()) part.buffers.push_back(number);
   }
-  return cursor.reader().offset() - offset + stored;
+  std::ranges::sort(part.buffers);
+  part.buffers.erase(std::unique(part.buffers.begin(), part.buffers.end()),
+                     part.buffers.end());
+  part.size = cursor.reader().offset() - part.offset;
+  for (const std::size_t number : part.buffers) {
+    part.size += envelope.buffers[number].stored_length;
+  }
 }
 
 std::string leaf_type(const wire::Token& token) {
@@ -189,95 +193,6 @@ std::uint64_t count_of(const Envelope& envelope, const ValueView& value) {
   return StepCollector(envelope).run(value).size();
 }
 
-// The pieces of a path, one by one.
-class PathReader {
- public:
-  explicit PathReader(std::string_view path) : path_(path) {}
-
-  bool at_end() const { return at_ == path_.size(); }
-  std::size_t at() const { return at_; }
-
-  // False if no step is next. `is_attribute`: what was ".text"; else "[text]", where
-  // `is_quoted` says whether the text stood in quotes.
-  bool next(std::string_view& text, bool& is_attribute, bool& is_quoted) {
-    is_quoted = false;
-    is_attribute = path_[at_] == '.';
-    if (is_attribute) {
-      const std::size_t end =
-          std::min(path_.find_first_of(".[", at_ + 1), path_.size());
-      text = path_.substr(at_ + 1, end - at_ - 1);
-      at_ = end;
-      return !text.empty();
-    }
-    if (path_[at_] != '[') return false;
-    const char quote = at_ + 1 < path_.size() ? path_[at_ + 1] : '\0';
-    is_quoted = quote == '\'' || quote == '"';
-    const std::size_t start = at_ + (is_quoted ? 2 : 1);
-    const std::size_t end =
-        is_quoted ? end_of_quoted(start, quote) : end_of_bare(start);
-    const std::size_t close = is_quoted ? end + 1 : end;
-    if (close >= path_.size() || path_[close] != ']') return false;
-    text = path_.substr(start, end - start);
-    at_ = close + 1;
-    return is_quoted || !text.empty();
-  }
-
- private:
-  std::size_t end_of_quoted(std::size_t at, char quote) const {
-    for (; at < path_.size() && path_[at] != quote; ++at) {
-      if (path_[at] == '\\') ++at;
-    }
-    return at;
-  }
-  // Of a key that may hold brackets of its own, such as b'[' and ([1], 2).
-  std::size_t end_of_bare(std::size_t at) const {
-    for (std::size_t depth = 0; at < path_.size(); ++at) {
-      const char byte = path_[at];
-      if (byte == '\'' || byte == '"') {
-        at = end_of_quoted(at + 1, byte);
-      } else if (byte == '[') {
-        ++depth;
-      } else if (byte == ']' && depth-- == 0) {
-        break;
-      }
-    }
-    return at;
-  }
-
-  std::string_view path_;
-  std::size_t at_ = 0;
-};
-
-// A value that has no code in it, as Python would write it.
-std::string text_at(const Envelope& envelope, std::size_t offset, std::size_t most) {
-  envelope::ValueNames names;
-  names.manifest = &envelope.manifest;
-  names.buffers = envelope.buffers;
-  return envelope::value_text(reader_at(envelope, offset), names, most);
-}
-
-std::string key_text(const Envelope& envelope, std::size_t offset) {
-  return text_at(envelope, offset, envelope.bytes.size());
-}
-
-bool is_step(const Envelope& envelope, const Step& step, std::string_view text,
-             bool is_attribute, bool is_quoted) {
-  switch (step.kind) {
-    case Step::Kind::kAttribute:
-      return is_attribute && step.name == text;
-    case Step::Kind::kIndex:
-      return !is_attribute && !is_quoted && std::to_string(step.index) == text;
-    case Step::Kind::kKey:
-      break;
-  }
-  if (is_attribute) return false;
-  if (!is_quoted) return key_text(envelope, step.key_offset) == text;
-  if (step.name.data() == nullptr) {  // It may be a text with lone surrogates.
-    return key_text(envelope, step.key_offset) == "'" + std::string(text) + "'";
-  }
-  return step.name == text || envelope::escaped(step.name, false) == text;
-}
-
 }  // namespace
 
 std::size_t root_of(const VerifiedEnvelope& envelope) {
@@ -293,7 +208,7 @@ Part describe_part(const VerifiedEnvelope& verified, std::size_t offset) {
   const ValueView value(envelope, offset);
   Part part;
   part.offset = value.offset();
-  part.size = size_at(envelope, part.offset);
+  measure(envelope, part);
   const envelope::Shape* shape = value.shape();
   if (shape == nullptr) {
     part.type = leaf_type(value.token());
@@ -319,52 +234,6 @@ Part describe_part(const VerifiedEnvelope& verified, std::size_t offset) {
     part.text = text_at(envelope, part.offset, kShownText);
   }
   return part;
-}
-
-std::string step_text(const VerifiedEnvelope& envelope, const Step& step) {
-  switch (step.kind) {
-    case Step::Kind::kAttribute:
-      return "." + std::string(step.name);
-    case Step::Kind::kIndex:
-      return "[" + std::to_string(step.index) + "]";
-    case Step::Kind::kKey:
-      break;
-  }
-  if (step.name.data() == nullptr) {
-    return "[" + key_text(*envelope, step.key_offset) + "]";
-  }
-  return "['" + envelope::escaped(step.name, false) + "']";
-}
-
-Result<std::size_t> find_part(const VerifiedEnvelope& envelope, std::string_view path) {
-  std::size_t offset = root_of(envelope);
-  PathReader reader(path);
-  while (!reader.at_end()) {
-    const std::size_t start = reader.at();
-    std::string_view text;
-    bool is_attribute = false;
-    bool is_quoted = false;
-    if (!reader.next(text, is_attribute, is_quoted)) {
-      return tl::unexpected(
-          Error{ErrorCode::kRefused, offset,
-                "this is no path: " + std::string(path.substr(start)) +
-                    "; a step is ['key'], [number] or .name"});
-    }
-    const Steps steps = steps_from(envelope, offset);
-    const auto step = std::ranges::find_if(steps, [&](const Step& each) {
-      return is_step(*envelope, each, text, is_attribute, is_quoted);
-    });
-    if (step == steps.end()) {
-      return tl::unexpected(
-          Error{ErrorCode::kRefused, offset,
-                "nothing is at " + std::string(path.substr(0, reader.at())) + "; " +
-                    (start == 0 ? "the payload" : std::string(path.substr(0, start))) +
-                    " is a " + describe_part(envelope, offset).type + " of " +
-                    std::to_string(steps.size()) + " parts"});
-    }
-    offset = step->offset;
-  }
-  return offset;
 }
 
 }  // namespace waybill

@@ -2,6 +2,7 @@
 
 #include "python/opened_file.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -24,6 +25,16 @@ BytesView bytes_of_head(const Ref& head) {
           static_cast<std::size_t>(PyBytes_GET_SIZE(head.get()))};
 }
 
+// A copy of the head that `memory` begins with.
+Ref copied_head(const State& state, BytesView memory, const Limits& limits) {
+  const Result<Envelope> envelope = open_head(memory, limits);
+  if (!envelope) raise(state, envelope.error());
+  const BytesView head = envelope->bytes;
+  return Ref::steal(
+      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(head.data()),
+                                static_cast<Py_ssize_t>(head.size())));
+}
+
 }  // namespace
 
 OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
@@ -34,6 +45,8 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
       check_(check),
       restrictions_(process_restrictions()) {
   const Gate gate(options);
+  const bool may_be_cut = head_.get() == Py_None;
+  if (may_be_cut) head_ = copied_head(state, bytes_of_memory(memory_), gate.limits());
   const Result<void> is_signed = gate.check_signature(bytes_of_head(head_));
   if (!is_signed) raise(state, is_signed.error());
   const Limits& limits = gate.limits();
@@ -46,7 +59,8 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
   // The others are about what is built.
   const Limits for_file = {.max_values = limits.max_values,
                            .max_depth = limits.max_depth};
-  envelope_ = open_mapped(bytes_of_head(head_), bytes_of_memory(memory_), for_file);
+  envelope_ = open_mapped(bytes_of_head(head_), bytes_of_memory(memory_), for_file,
+                          may_be_cut ? FileEnd::kCut : FileEnd::kWhole);
   if (!envelope_) raise(state, envelope_.error());
   extractor_.emplace(*envelope_);
   if (check != Check::kNow) return;
@@ -57,12 +71,43 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
   }
 }
 
-const std::vector<Step>& OpenedFile::steps(std::size_t offset) {
-  if (offset != steps_offset_) {
-    steps_ = steps_from(*envelope_, offset);
-    steps_offset_ = offset;
+OpenedFile::StepList& OpenedFile::list(std::size_t offset) {
+  const auto known = std::ranges::find(lists_, offset, &StepList::offset);
+  if (known != lists_.end()) {
+    lists_.splice(lists_.begin(), lists_, known);
+    return lists_.front();
   }
-  return steps_;
+  StepList made;
+  made.offset = offset;
+  made.steps = steps_from(*envelope_, offset);
+  for (const Step& step : made.steps) {
+    const bool is_placed = step.kind == Step::Kind::kIndex;
+    if (is_placed) made.placed.push_back(&step);
+    made.has_keys = made.has_keys || step.kind == Step::Kind::kKey;
+    if (!is_placed && step.name.data() != nullptr) made.named.push_back(&step);
+  }
+  std::ranges::stable_sort(made.named, {}, [](const Step* step) {
+    return std::pair(step->name, step->kind);
+  });
+  if (lists_.size() == kMostLists) lists_.pop_back();
+  lists_.push_front(std::move(made));
+  return lists_.front();
+}
+
+const Step* OpenedFile::find_step(std::size_t offset, std::string_view name) {
+  const std::vector<const Step*>& named = list(offset).named;
+  const auto found = std::ranges::lower_bound(named, name, {}, &Step::name);
+  return found != named.end() && (*found)->name == name ? *found : nullptr;
+}
+
+const Step* OpenedFile::find_step(std::size_t offset, std::uint64_t index) {
+  const std::vector<const Step*>& placed = list(offset).placed;
+  return index < placed.size() ? placed[index] : nullptr;
+}
+
+bool OpenedFile::fits(PyObject* memory) const {
+  return PyMemoryView_GET_BUFFER(memory)->len ==
+         PyMemoryView_GET_BUFFER(memory_.get())->len;
 }
 
 void OpenedFile::check_restrictions(const State& state, const Gate& gate) {
@@ -73,11 +118,11 @@ void OpenedFile::check_restrictions(const State& state, const Gate& gate) {
 }
 
 Ref OpenedFile::load(State& state, std::size_t offset, DecodeHooks hooks,
-                     const LoadOptions& options, bool checks) {
+                     const LoadOptions& options, bool is_whole) {
   const Gate gate(options);
   check_restrictions(state, gate);
-  hooks.memory = memory_.get();
-  hooks.checks_stored = checks && check_ == Check::kLazy;
+  hooks.checks_stored =
+      check_ == Check::kLazy && (is_whole || gate.demands_signature());
   hooks.checked_places = &checked_;
   if (!gate.is_free()) hooks.gate = &gate;
   if (offset != root_of(*envelope_)) {

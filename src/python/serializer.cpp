@@ -212,8 +212,25 @@ Ref verify_and_build(State& state, BytesView bytes, PlainLoop* begun,
 
 }  // namespace
 
+namespace {
+
+// What opening checks of a payload that is opened as a whole.
+void demand_size(const State& state, std::uint64_t head_size, const Envelope& envelope,
+                 const Limits& limits) {
+  std::uint64_t size = head_size;
+  for (const StoredBuffer& row : envelope.buffers) size += row.length;
+  if (size <= limits.max_bytes) return;
+  raise(state, Error{ErrorCode::kLimitExceeded, envelope.payload.offset,
+                     "a part of " + std::to_string(size) +
+                         " bytes with its buffers, more than the " +
+                         std::to_string(limits.max_bytes) + " that max_bytes allows"});
+}
+
+}  // namespace
+
 Ref decode_extracted(State& state, const ExtractedPart& part, const DecodeHooks& hooks,
                      const Gate& gate) {
+  demand_size(state, part.payload.size(), part.envelope, gate.limits());
   const Result<VerifiedEnvelope> envelope = gate.admit(part.envelope);
   if (!envelope) raise(state, envelope.error());
   PlainLoop plain(part.payload, 0, part.envelope.payload.offset, gate.limits(),
@@ -224,6 +241,7 @@ Ref decode_extracted(State& state, const ExtractedPart& part, const DecodeHooks&
 Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
                 std::size_t offset, const DecodeHooks& hooks, const Gate& gate) {
   const Envelope& whole = **envelope;
+  demand_size(state, whole.bytes.size(), whole, gate.limits());
   const Result<VerifiedEnvelope> admitted = gate.admit(whole);
   if (!admitted) raise(state, admitted.error());
   const Result<void> runs = check_python(whole, state.python);

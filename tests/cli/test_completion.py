@@ -13,6 +13,7 @@ COMMANDS = {
     "verify",
     "ls",
     "cat",
+    "salvage",
     "diff",
     "keygen",
     "sign",

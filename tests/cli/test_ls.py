@@ -76,6 +76,15 @@ def test_depth_and_items_bound_what_is_shown(path):
     assert "3 not shown" in run("ls", path, "--items", "1").stdout.decode()
 
 
+def test_what_is_shared_is_looked_into_once(tmp_path):
+    value = []
+    for _ in range(60):
+        value = [value, value]
+    waybill.save(value, tmp_path / "file")
+
+    assert len(listed(tmp_path / "file", "--depth", "64")) == 1 + 2 * 60
+
+
 def test_a_path_begins_below(path):
     assert list(listed(path, "['config']['layers']")) == [
         "['config']['layers']",

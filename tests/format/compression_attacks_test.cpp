@@ -15,7 +15,7 @@ using samples::first_buffer;
 using samples::frame_of;
 using samples::with_stored;
 
-constexpr std::size_t kBlock = wire::kCompressedBlock;
+constexpr std::size_t kBlockSize = wire::kCompressedBlock;
 
 void expect_malformed(const Bytes& envelope, std::size_t offset,
                       std::string_view word) {
@@ -92,15 +92,15 @@ TEST(CompressionAttacks, LengthsHaveToBeThoseOfTheFrames) {
 
   expect_malformed(with_stored(frame, 3001), 0, "size of its block");
   expect_malformed(with_stored(frame, 2999), 0, "size of its block");
-  expect_malformed(with_stored(frame, kBlock + 3000), 0, "size of its block");
+  expect_malformed(with_stored(frame, kBlockSize + 3000), 0, "size of its block");
 }
 
 TEST(CompressionAttacks, BlocksHaveOneSize) {
-  const Bytes half = frame_of(Bytes(kBlock / 2));
-  const Bytes large = frame_of(Bytes(2 * kBlock));
+  const Bytes half = frame_of(Bytes(kBlockSize / 2));
+  const Bytes large = frame_of(Bytes(2 * kBlockSize));
 
-  expect_malformed(with_stored(joined(half, half), kBlock), 0, "size of its block");
-  expect_malformed(with_stored(large, 2 * kBlock), 0, "size of its block");
+  expect_malformed(with_stored(joined(half, half), kBlockSize), 0, "size of its block");
+  expect_malformed(with_stored(large, 2 * kBlockSize), 0, "size of its block");
 }
 
 TEST(CompressionAttacks, FramesEndWithTheBuffer) {
@@ -110,8 +110,8 @@ TEST(CompressionAttacks, FramesEndWithTheBuffer) {
                    "follow the last block");
   expect_malformed(with_stored(joined(frame, {0}), 3000), frame.size(),
                    "follow the last block");
-  const Bytes whole = frame_of(Bytes(kBlock));
-  expect_malformed(with_stored(whole, kBlock + 5), whole.size(), "zstd frame");
+  const Bytes whole = frame_of(Bytes(kBlockSize));
+  expect_malformed(with_stored(whole, kBlockSize + 5), whole.size(), "zstd frame");
 }
 
 TEST(CompressionAttacks, FramesThatArePassedOverAreRefused) {
@@ -178,22 +178,22 @@ TEST(CompressionAttacks, DigestsAreComparedBeforeAnythingIsDecompressed) {
 
 // What a gigabyte of zeros is like.
 TEST(CompressionAttacks, LimitsCountWhatIsDecompressed) {
-  const Bytes block = frame_of(Bytes(kBlock));
+  const Bytes block = frame_of(Bytes(kBlockSize));
   Bytes frames;
   for (int i = 0; i < 64; ++i) frames = joined(frames, block);
-  const Bytes sealed = with_stored(frames, 64 * kBlock);
+  const Bytes sealed = with_stored(frames, 64 * kBlockSize);
   ASSERT_LT(sealed.size(), 10'000u);
 
-  const Result<Envelope> opened = open(sealed, {.max_bytes = 64 * kBlock});
+  const Result<Envelope> opened = open(sealed, {.max_bytes = 64 * kBlockSize});
 
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::kLimitExceeded);
-  EXPECT_TRUE(open(sealed, {.max_bytes = 64 * kBlock + sealed.size()}));
-  EXPECT_EQ(verify(*open(sealed), {.max_memory = 64 * kBlock}).error().code,
+  EXPECT_TRUE(open(sealed, {.max_bytes = 64 * kBlockSize + sealed.size()}));
+  EXPECT_EQ(verify(*open(sealed), {.max_memory = 64 * kBlockSize}).error().code,
             ErrorCode::kLimitExceeded);
-  EXPECT_EQ(verify(*open(sealed), {.max_text = 64 * kBlock - 1}).error().code,
+  EXPECT_EQ(verify(*open(sealed), {.max_text = 64 * kBlockSize - 1}).error().code,
             ErrorCode::kLimitExceeded);
-  EXPECT_TRUE(verify(*open(sealed), {.max_text = 64 * kBlock}));
+  EXPECT_TRUE(verify(*open(sealed), {.max_text = 64 * kBlockSize}));
 }
 
 }  // namespace

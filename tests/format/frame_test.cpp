@@ -34,7 +34,7 @@ Draft& fill(Draft& draft) {
   return draft;
 }
 
-Bytes sealed() {
+Bytes sealed_sample() {
   Draft draft;
   return fill(draft).sealed();
 }
@@ -46,7 +46,7 @@ std::optional<Envelope> sound(const Bytes& bytes, const Limits& limits = {}) {
 }
 
 TEST(Unmeasured, HasTheSectionsThatOpenFinds) {
-  const Bytes bytes = sealed();
+  const Bytes bytes = sealed_sample();
   const Result<Envelope> expected = open_whole(bytes);
   const std::optional<Envelope> found = sound(bytes);
 
@@ -69,7 +69,7 @@ TEST(Unmeasured, HasTheSectionsThatOpenFinds) {
 }
 
 TEST(Unmeasured, IsSoundAlsoForThoseWhoMeasure) {
-  const Bytes whole = sealed();
+  const Bytes whole = sealed_sample();
   std::size_t accepted = 0;
 
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -88,7 +88,7 @@ TEST(Unmeasured, IsSoundAlsoForThoseWhoMeasure) {
 }
 
 TEST(Unmeasured, IsRefusedWithAnyByteAlteredCutOffOrAdded) {
-  const Bytes whole = sealed();
+  const Bytes whole = sealed_sample();
 
   for (std::size_t at = 0; at < whole.size(); ++at) {
     Bytes bytes = whole;
@@ -108,7 +108,7 @@ TEST(Unmeasured, HasNoCode) {
 }
 
 TEST(Unmeasured, IsFarFromAllLimits) {
-  const Bytes bytes = sealed();
+  const Bytes bytes = sealed_sample();
   Limits limits;
   for (std::size_t Limits::* limit :
        {&Limits::max_bytes, &Limits::max_values, &Limits::max_depth}) {

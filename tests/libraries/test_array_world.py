@@ -25,6 +25,8 @@ SAME_TENSOR = (
     "a.dtype == b.dtype and a.stride() == b.stride() and torch.equal(a, b) and "
     "a.requires_grad == b.requires_grad"
 )
+ARROW = "import numpy as np, pyarrow as pa"
+POLARS = "import numpy as np, polars as pl"
 ROWS = "np.arange(30_000)"
 
 CASES = {
@@ -176,6 +178,48 @@ CASES = {
         "torch.equal(a[1], b[1]) and "
         "b[0].untyped_storage().data_ptr() == b[2].untyped_storage().data_ptr()",
     ),
+    "pyarrow table": (
+        ARROW,
+        f"pa.table({{'a': {ROWS}, 'b': {ROWS} * 0.5, 'c': ['text'] * 30_000}})",
+        "a.equals(b)",
+    ),
+    "pyarrow nulls": (ARROW, "pa.array([1, None, 3] * 30_000)", "a.equals(b)"),
+    "pyarrow slice": (ARROW, f"pa.array({ROWS})[5:20_000]", "a.equals(b)"),
+    "pyarrow dictionary": (
+        ARROW,
+        f"pa.chunked_array([pa.array({ROWS} % 9).dictionary_encode()] * 2)",
+        "a.equals(b)",
+    ),
+    "pyarrow lists": (
+        ARROW,
+        "pa.array([{'x': [1, 2], 'y': 'z'}] * 9000)",
+        "a.equals(b)",
+    ),
+    "pandas on arrow": (
+        f"{PANDAS}, pyarrow",
+        "pd.DataFrame({'a': pd.array([1, None] * 20_000, dtype='int64[pyarrow]')})",
+        SAME_FRAME,
+    ),
+    "polars frame": (
+        POLARS,
+        f"pl.DataFrame({{'a': {ROWS}, 'b': {ROWS} * 0.5, 'c': {ROWS} % 2 == 0}})",
+        "a.equals(b)",
+    ),
+    "polars text": (
+        POLARS,
+        "pl.DataFrame({'a': ['text', None] * 20_000})",
+        "a.equals(b)",
+    ),
+    "polars categories": (
+        POLARS,
+        "pl.Series(['x', 'y'] * 20_000, dtype=pl.Categorical)",
+        "a.equals(b)",
+    ),
+    "polars lazy": (
+        POLARS,
+        f"pl.DataFrame({{'a': {ROWS}}}).lazy().filter(pl.col('a') > 5)",
+        "a.collect().equals(b.collect())",
+    ),
     "torch generator": (
         TORCH,
         "torch.get_rng_state()",
@@ -201,6 +245,10 @@ for number, name, same, by_pickle in {cases}:
         "stream": lambda: waybill.load(io.BytesIO(data)),
         "mapped": lambda: waybill.load(path, mmap=True, check="now"),
         "mapped copy": lambda: waybill.load(path, mmap="copy"),
+        "compressed": lambda: waybill.load(path + ".zstd"),
+        "compressed mapped": lambda: waybill.load(path + ".zstd", mmap=True),
+        "part": lambda: waybill.open(path + ".part")["x"][1].load(),
+        "part copy": lambda: waybill.open(path + ".part", mmap="copy")["x"][1].load(),
     }}
     a = pickle.load(open(path + ".copy", "rb")) if by_pickle else ways["in band"]()
     for way, load in ways.items():
@@ -227,6 +275,9 @@ def write(value, path):
     head = waybill.dumps(value, buffer_callback=buffers.append)
     waybill.save(value, path, durable=False)
     assert path.read_bytes() == waybill.dumps(value)
+    waybill.save(value, path.with_suffix(".zstd"), durable=False, compress="zstd")
+    around = {"shared": value, "x": [0, value], "f": lambda: 1}
+    waybill.save(around, path.with_suffix(".part"), durable=False)
     held = head, [bytearray(buffer.raw()) for buffer in buffers]
     path.with_suffix(".apart").write_bytes(pickle.dumps(held))
     try:

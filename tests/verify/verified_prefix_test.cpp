@@ -30,7 +30,7 @@ using wire::ExtType;
 using wire::NodeTag;
 using wire::Writer;
 
-bool is_sound(const Bytes& bytes) {
+bool is_sound_alone(const Bytes& bytes) {
   const Result<Envelope> envelope = open_whole(bytes);
   return envelope && verify(*envelope);
 }
@@ -199,7 +199,7 @@ TEST(VerifiedPrefix, DoesNotGoOnWithReferencesIntoWhatIsKnown) {
                         });
   const Bytes bytes = other.sealed();
 
-  EXPECT_TRUE(is_sound(bytes));
+  EXPECT_TRUE(is_sound_alone(bytes));
   EXPECT_FALSE(head->continue_with(bytes));
 }
 
@@ -216,7 +216,7 @@ TEST(VerifiedPrefix, DoesNotGoOnWithOtherNotes) {
                         });
   const Bytes bytes = other.sealed();
 
-  EXPECT_TRUE(is_sound(bytes));
+  EXPECT_TRUE(is_sound_alone(bytes));
   EXPECT_TRUE(head->is_start_of(bytes));
   EXPECT_FALSE(head->continue_with(bytes));
 }
@@ -254,7 +254,7 @@ TEST(VerifiedPrefix, AcceptsOnlyWhatIsSoundForThoseWhoReadAll) {
                           write_global(out, "len");
                         });
   const Bytes whole = other.sealed();
-  ASSERT_TRUE(is_sound(whole));
+  ASSERT_TRUE(is_sound_alone(whole));
   std::size_t accepted = 0;
 
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -264,7 +264,7 @@ TEST(VerifiedPrefix, AcceptsOnlyWhatIsSoundForThoseWhoReadAll) {
       fit_digest(bytes);
       if (!head->is_start_of(bytes) || !head->continue_with(bytes)) continue;
       ++accepted;
-      ASSERT_TRUE(is_sound(bytes)) << "byte " << at << " is " << value;
+      ASSERT_TRUE(is_sound_alone(bytes)) << "byte " << at << " is " << value;
     }
   }
 

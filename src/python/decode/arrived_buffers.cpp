@@ -51,6 +51,13 @@ ArrivedBuffers::ArrivedBuffers(const State& state, const Envelope& envelope,
   objects_.reserve(envelope.buffers.size());
   for (std::size_t i = 0; i < envelope.buffers.size(); ++i) {
     const StoredBuffer& row = envelope.buffers[i];
+    if (hooks.stored == nullptr && row.bytes.size() != row.stored_length) {
+      raise(state,
+            Error{ErrorCode::kTruncated,
+                  static_cast<std::size_t>(envelope.buffers_offset + row.place),
+                  "the file ends before or in stored buffer " + std::to_string(i) +
+                      " of " + std::to_string(envelope.buffers.size())});
+    }
     const bool is_view = hooks.memory != nullptr && is_memory(row.kind);
     objects_.push_back(hooks.stored != nullptr ? given(i, row)
                        : row.compression       ? decompressed(row, row.bytes)
@@ -100,7 +107,7 @@ Ref ArrivedBuffers::decompressed(const StoredBuffer& row, BytesView bytes) const
 }
 
 Ref ArrivedBuffers::view(const StoredBuffer& row) const {
-  check_digest(row, row.bytes);
+  check_mapped(row, row.bytes);
   const auto begin = static_cast<Py_ssize_t>(envelope_.buffers_offset + row.place);
   const Ref part = Ref::steal(PySequence_GetSlice(
       hooks_.memory, begin, begin + static_cast<Py_ssize_t>(row.length)));
@@ -117,8 +124,11 @@ Ref ArrivedBuffers::copy(const StoredBuffer& row) const {
   return object;
 }
 
+void ArrivedBuffers::check_mapped(const StoredBuffer& row, BytesView bytes) const {
+  if (hooks_.checks_stored) check_digest(row, bytes);
+}
+
 void ArrivedBuffers::check_digest(const StoredBuffer& row, BytesView bytes) const {
-  if (!hooks_.checks_stored) return;
   std::set<std::uint64_t>* const known = hooks_.checked_places;
   if (known != nullptr && known->contains(row.place)) return;
   const Result<void> checked =

@@ -34,6 +34,8 @@ class ArrivedBuffers {
   Ref decompressed(const StoredBuffer& row, BytesView bytes) const;
   Ref view(const StoredBuffer& row) const;
   Ref copy(const StoredBuffer& row) const;
+  // Unless that is left out for views.
+  void check_mapped(const StoredBuffer& row, BytesView bytes) const;
   void check_digest(const StoredBuffer& row, BytesView bytes) const;
 
   const State& state_;

@@ -27,7 +27,7 @@ struct DecodeHooks {
   // which arrays become views.
   PyObject* stored = nullptr;
   PyObject* memory = nullptr;
-  bool checks_stored = true;  // Compares the digest of each,
+  bool checks_stored = true;  // Compares the digests of views; of copies always,
   // but for those whose places are here; to which those that were right are added.
   std::set<std::uint64_t>* checked_places = nullptr;
   // What payloads have to satisfy; null: to be sound.

@@ -2,6 +2,7 @@
 
 import collections
 import datetime
+import functools
 import gc
 import importlib
 import mmap
@@ -43,7 +44,7 @@ def opened(obj, folder, **options):
         (numpy.array(7.5), "float64"),
         (numpy.zeros(2, "c8"), "complex64"),
         (numpy.array([True]), "bool"),
-        (numpy.array(["ab", "c"]), "U2"),
+        (numpy.array(["ab", "c"]), "<U2"),
         (numpy.array([b"abc"]), "S3"),
         (numpy.zeros(2, [("x", "f8"), ("y", "i4")]), "V12"),
         (numpy.zeros(3, "M8[s]"), "datetime64"),
@@ -167,7 +168,8 @@ KEYS = [
     b"raw",
     (1, "x"),
 ]
-KEYS += [frozenset({1}), datetime.date(2026, 1, 2), "\udc80"]
+KEYS += [frozenset({1}), datetime.date(2026, 1, 2), "\udc80", 2**70]
+KEYS += [functools.reduce(lambda inner, _: (inner,), range(60), 1)]
 
 
 @pytest.mark.parametrize("key", KEYS, ids=repr)
@@ -179,6 +181,14 @@ def test_keys_of_all_kinds_lead_to_their_parts(key, tmp_path):
         assert key in file
         path = file[key].path
         assert file.find(path).load() == ["here"]
+
+
+def test_keys_that_equal_nothing_have_paths_of_their_own(tmp_path):
+    value = {float("nan"): 1, float("nan"): 2, "x": 3}
+    with opened(value, tmp_path) as file:
+        paths = [part.path for part in file.parts()]
+        assert paths == [".values()[0]", ".values()[1]", "['x']"]
+        assert [file.find(path).load() for path in paths] == [1, 2, 3]
 
 
 def test_items_and_attributes_lead_to_their_parts(tmp_path):
@@ -206,6 +216,67 @@ def test_keys_that_are_equal_numbers_are_one(tmp_path):
 def test_a_part_is_not_iterated_by_numbers(tmp_path):
     with opened({"a": 1}, tmp_path) as file, pytest.raises(TypeError):
         iter(file)
+
+
+def test_an_item_goes_before_an_attribute_of_that_name(tmp_path):
+    class Both(collections.OrderedDict):
+        pass
+
+    value = Both(x=1)
+    value.x = 2
+    value.y = 3
+    with opened(value, tmp_path) as file:
+        assert file["x"].load() == 1
+        assert file.find(".x").load() == 2
+        assert file["y"].load() == 3
+
+
+def test_names_that_look_like_paths_lead_to_their_parts(tmp_path):
+    value = types.SimpleNamespace(a=types.SimpleNamespace(b="inner"), x=[4])
+    names = ["a.b", "x[0]", "", "['k']", "it's", 'say "b"', "values()", "\n", "\\"]
+    for number, name in enumerate(names):
+        setattr(value, name, number)
+    with opened(value, tmp_path) as file:
+        for part in file.parts():
+            assert file.find(part.path).text == part.text, part.path
+        for number, name in enumerate(names):
+            assert file[name].load() == number
+        assert file.find(".a.b").load() == "inner"
+
+
+def test_numbers_beyond_all_places_are_no_places(tmp_path):
+    with opened({"list": [1], 2**70: "v"}, tmp_path) as file:
+        assert file[2**70].load() == "v" and 2**71 not in file
+        for beyond in (2**70, -(2**70)):
+            with pytest.raises(IndexError):
+                file["list"][beyond]
+
+
+def test_keys_that_are_shared_take_no_memory_for_each(tmp_path):
+    class Key(tuple):
+        pass
+
+    key = Key(("x" * 100_000, 1))
+    with opened([{key: n} for n in range(20_000)], tmp_path) as file:
+        assert sum(1 for _ in file.walk()) == 40_000
+
+
+def test_deep_parts_have_paths_when_they_are_asked_for(tmp_path):
+    value = functools.reduce(lambda inner, _: [inner], range(20_000), "end")
+    with opened(value, tmp_path) as file:
+        *_, last = file.walk()
+
+        assert last.path == "[0]" * 20_000
+        assert last.text == "'end'"
+
+
+@pytest.mark.parametrize("keys", ["text", "numbers"])
+def test_all_keys_of_a_large_dict_are_found_soon(keys, tmp_path):
+    key_of = str if keys == "text" else int
+    value = {key_of(number): [number] for number in range(20_000)}
+    with opened(value, tmp_path) as file:
+        # Going through all of them for each would be 200 million steps.
+        assert sum(int(file[key][-1].text) for key in file.keys()) == sum(range(20_000))
 
 
 @pytest.mark.parametrize(

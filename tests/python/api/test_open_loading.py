@@ -186,6 +186,18 @@ def test_a_copy_of_the_mapping_can_be_written_to(tmp_path):
     assert path.read_bytes() == before
 
 
+def test_what_is_written_to_one_copy_is_in_no_other(tmp_path):
+    with opened({"a": LARGE, "b": LARGE + 1}, tmp_path, mmap="copy") as file:
+        file["a"][:10][:] = -1
+        first = file["b"].load()
+        first[:] = 5
+
+        assert (file["a"].load() == LARGE).all()
+        assert (file["b"].load() == LARGE + 1).all()
+        assert (file.load()["b"] == LARGE + 1).all()
+        assert (first == 5).all()
+
+
 def test_slices_are_those_of_the_array(tmp_path):
     with opened([LARGE, numpy.arange(5)], tmp_path) as file:
         assert (file[0][3:5, ::7] == LARGE[3:5, ::7]).all()
@@ -275,6 +287,51 @@ def test_a_policy_decides_about_the_part_that_is_loaded(tmp_path):
                 file[name].load()
 
 
+def test_what_the_process_demands_of_signatures_holds_for_slices(tmp_path):
+    key = SigningKey.generate()
+    path = altered_file(tmp_path, key=key)
+    script = """
+import sys, waybill
+from waybill.security import KeyRing
+early = waybill.open(sys.argv[1])
+waybill.restrict(keys=KeyRing(sys.argv[2]))
+for file in early, waybill.open(sys.argv[1]):
+    assert len(file["a"][:5]) == 5
+    try:
+        file["b"][:5]
+    except waybill.DecodeError as error:
+        print(error.code)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, path, key.public_text],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "digest_mismatch\n" * 2, done.stderr
+
+
+@pytest.mark.parametrize("compress", [None, "zstd"])
+def test_the_bytes_of_a_part_are_counted_as_those_of_a_payload(compress, tmp_path):
+    path = tmp_path / "file"
+    waybill.save({"a": LARGE, "n": 1}, path, compress=compress)
+    with waybill.open(path, limits=Limits(max_bytes=LARGE.nbytes)) as file:
+        assert file["n"].load() == 1
+        for use in (file["a"].load, lambda: file["a"][0], file.load):
+            with pytest.raises(waybill.DecodeError, match="max_bytes"):
+                use()
+    with waybill.open(path, limits=Limits(max_bytes=LARGE.nbytes + 1000)) as file:
+        assert (file["a"].load() == LARGE).all()
+
+
+def test_a_key_that_is_refused_hides_no_other(tmp_path):
+    value = {datetime.date(2026, 1, 2): 1, "s": 2, 1.5: 3}
+    with opened(value, tmp_path, policy=waybill.DATA_ONLY) as file:
+        assert file["s"].load() == 2 and file[1.5].load() == 3
+        assert datetime.date(2026, 1, 2) not in file
+        with pytest.raises(waybill.PolicyError):
+            file.keys()
+
+
 def test_limits_hold_for_the_file_and_for_each_part(tmp_path):
     path = tmp_path / "file"
     waybill.save({"a": LARGE, "b": "x" * 1000}, path)
@@ -331,6 +388,11 @@ def test_what_is_no_payload_is_refused_with_an_offset(tmp_path):
         path.write_bytes(data)
         with pytest.raises(waybill.DecodeError):
             waybill.open(path)
+    with pytest.raises(TypeError, match="buffers"):
+        waybill.open(path, buffers=[])
+    with open(path, "rb") as file, pytest.raises(TypeError):
+        waybill.open(file.fileno())
+    assert file.closed
     with pytest.raises(FileNotFoundError):
         waybill.open(tmp_path / "nothing")
 

@@ -1,0 +1,105 @@
+"""How far a long work has come: for a callback, or in a line on a terminal.
+
+Tested by tests/python/streams/test_progress.py.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from typing_extensions import Buffer
+
+    #: Called with the bytes that are done, and all; or True for a line on a terminal.
+    Progress = Callable[[int, int], object] | bool
+
+#: How many bytes are moved before it is told.
+STEP = 16 << 20
+_PATIENCE = 1.0  # Seconds before a line is shown,
+_INTERVAL = 0.2  # and between two.
+
+
+class Reporter:
+    """Counts the bytes of one work. A context: in the end, the line goes away."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._total = total
+        self._done = 0
+        self._line = _Line() if progress is True else None
+        self._tell: Any = self._line.show if self._line else progress
+
+    def add(self, count: int) -> None:
+        self._done += count
+        if self._tell:
+            self._tell(self._done, self._total)
+
+    def __enter__(self) -> Reporter:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._line:
+            self._line.clear()
+
+
+class _Line:
+    """On the terminal that is stderr; where it is none, nothing is written."""
+
+    def __init__(self) -> None:
+        import sys
+        import time
+
+        self._clock = time.monotonic
+        stream = sys.stderr
+        is_terminal = stream is not None and stream.isatty()
+        self._stream = stream if is_terminal else None
+        self._next = self._clock() + _PATIENCE
+        self._is_shown = False
+
+    def show(self, done: int, total: int) -> None:
+        if self._stream is None or self._clock() < self._next:
+            return
+        self._next = self._clock() + _INTERVAL
+        self._is_shown = True
+        share = 100 * done / total if total else 0
+        line = f"\r{share:3.0f} %  {done / 1e9:.1f} of {total / 1e9:.1f} GB"
+        self._stream.write(line)
+        self._stream.flush()
+
+    def clear(self) -> None:
+        if self._stream is not None and self._is_shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def pieces(chunks: list[Buffer]) -> list[memoryview]:
+    """The same bytes in pieces of at most STEP."""
+    return [
+        view[at : at + STEP]
+        for view in (memoryview(chunk).cast("B") for chunk in chunks)
+        for at in range(0, len(view), STEP)
+    ]
+
+
+def watched(
+    read: Callable[[int], Any],
+    read_into: Callable[[memoryview], int | None],
+    reporter: Reporter,
+) -> tuple[Callable[[int], Any], Callable[[memoryview], int | None]]:
+    """``read`` and ``readinto`` of a file, which tell what they gave."""
+
+    def counted_read(size: int) -> Any:
+        data = read(size)
+        if data:
+            reporter.add(len(data))
+        return data
+
+    def counted_read_into(view: memoryview) -> int | None:
+        with view[:STEP] as part:
+            count = read_into(part)
+        if count:
+            reporter.add(count)
+        return count
+
+    return counted_read, counted_read_into

@@ -1,0 +1,134 @@
+// Tested by tests/cli/test_ls.py and test_salvage.py.
+
+#include "cli/listing.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "waybill/report.h"
+
+namespace waybill::cli {
+namespace {
+
+constexpr std::size_t kDeepest = 64;
+
+// The parts below one, each before those in it.
+class Listing {
+ public:
+  Listing(const VerifiedEnvelope& envelope, const Arguments& arguments)
+      : envelope_(envelope), arguments_(arguments) {}
+
+  std::vector<Listed> run(std::string path, std::size_t offset) {
+    add(std::move(path), offset, 0);
+    return std::move(listed_);
+  }
+
+ private:
+  // Depth is bounded by an option.
+  void add(std::string path, std::size_t offset, std::size_t depth) {
+    const std::size_t number = listed_.size();
+    listed_.push_back({path, describe_part(envelope_, offset)});
+    if (listed_[number].part.array) return;
+    // What is shared is looked into once: its paths may be without number.
+    if (!seen_.insert(listed_[number].part.offset).second) return;
+    const std::vector<Step> steps = steps_from(envelope_, offset);
+    const std::size_t shown = depth < arguments_.listed_depth
+                                  ? std::min(steps.size(), arguments_.listed_items)
+                                  : 0;
+    listed_[number].hidden = steps.size() - shown;
+    for (std::size_t i = 0; i < shown; ++i) {
+      add(path + step_text(envelope_, steps[i]), steps[i].offset, depth + 1);
+    }
+  }
+
+  const VerifiedEnvelope& envelope_;
+  const Arguments& arguments_;
+  std::vector<Listed> listed_;
+  std::set<std::size_t> seen_;
+};
+
+std::string type_text(const Part& part) {
+  if (!part.array) {
+    return part.count == 0 ? part.type
+                           : part.type + " of " + std::to_string(part.count);
+  }
+  std::string shape;
+  for (const std::uint64_t extent : part.array->shape) {
+    shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+  }
+  return part.type + " " + part.array->item + " (" + shape + ")";
+}
+
+// With spaces behind it, or before it, so that it is as wide as its column.
+std::string padded(std::string text, std::size_t width, bool is_number = false) {
+  if (text.size() < width) {
+    text.insert(is_number ? 0 : text.size(), width - text.size(), ' ');
+  }
+  return text;
+}
+
+}  // namespace
+
+void declare_listing(Options& options, Arguments& arguments) {
+  options.text("PATH", arguments.path, "The part to begin with: ['a'][0].b");
+  options.count("--depth", arguments.listed_depth, "Parts inside parts to show",
+                kDeepest);
+  options.count("--items", arguments.listed_items, "Parts of each part to show");
+}
+
+Result<std::vector<Listed>> list_parts(const VerifiedEnvelope& envelope,
+                                       const Arguments& arguments) {
+  const std::string path = arguments.path.value_or("");
+  const Result<std::size_t> offset = find_part(envelope, path);
+  if (!offset) return tl::unexpected(offset.error());
+  return Listing(envelope, arguments).run(path, *offset);
+}
+
+// Columns as wide as what is in them, but for a path or type that is very long.
+void print_parts(const std::vector<Listed>& parts,
+                 const std::vector<std::string>& states) {
+  constexpr std::size_t kWidest = 48;
+  constexpr std::size_t kSizeWidth = 14;
+  std::size_t path_width = 1;
+  std::size_t type_width = 1;
+  for (const Listed& each : parts) {
+    path_width = std::max(path_width, std::min(each.path.size(), kWidest));
+    type_width = std::max(type_width, std::min(type_text(each.part).size(), kWidest));
+  }
+  constexpr std::size_t kStateWidth = 7;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Listed& each = parts[i];
+    std::string line = (states.empty() ? "" : padded(states[i], kStateWidth)) +
+                       padded(std::to_string(each.part.size), kSizeWidth, true) + "  " +
+                       padded(type_text(each.part), type_width) + "  " +
+                       padded(each.path.empty() ? "." : each.path, path_width) + "  " +
+                       each.part.text;
+    if (each.hidden != 0) line += "… " + std::to_string(each.hidden) + " not shown";
+    line.erase(line.find_last_not_of(' ') + 1);
+    std::puts(printable(line).c_str());
+  }
+}
+
+nlohmann::ordered_json json_of(const Listed& each) {
+  nlohmann::ordered_json json;
+  json["path"] = printable(each.path);
+  json["type"] = printable(each.part.type);
+  json["size"] = each.part.size;
+  json["count"] = each.part.count;
+  if (each.hidden != 0) json["hidden"] = each.hidden;
+  if (!each.part.text.empty()) json["text"] = printable(each.part.text);
+  if (each.part.array) {
+    json["item"] = printable(each.part.array->item);
+    json["shape"] = each.part.array->shape;
+    if (each.part.array->buffer) json["buffer"] = *each.part.array->buffer;
+  }
+  return json;
+}
+
+void print_json(const nlohmann::ordered_json& json) {
+  using Handler = nlohmann::ordered_json::error_handler_t;
+  std::puts(json.dump(-1, ' ', false, Handler::replace).c_str());
+}
+
+}  // namespace waybill::cli

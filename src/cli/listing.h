@@ -1,0 +1,37 @@
+#pragma once
+
+// The parts of an envelope in lines, for the commands that list them.
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "waybill/parts.h"
+
+namespace waybill::cli {
+
+struct Listed {
+  std::string path;
+  Part part;
+  std::uint64_t hidden = 0;  // Parts of it that are not shown.
+};
+
+// PATH, --depth and --items.
+void declare_listing(Options& options, Arguments& arguments);
+
+// The part at PATH and those below it, each before those in it. Errors: those of
+// find_part().
+Result<std::vector<Listed>> list_parts(const VerifiedEnvelope& envelope,
+                                       const Arguments& arguments);
+
+// Writes a line for each. `states`: a word for each, in a column of its own; or none.
+void print_parts(const std::vector<Listed>& parts,
+                 const std::vector<std::string>& states = {});
+
+nlohmann::ordered_json json_of(const Listed& each);
+// Writes one line.
+void print_json(const nlohmann::ordered_json& json);
+
+}  // namespace waybill::cli

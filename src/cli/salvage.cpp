@@ -1,0 +1,82 @@
+// waybill salvage FILE: which parts of a file that was cut or altered can still be
+// read. Runs no Python. Tested by tests/cli/test_salvage.py.
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/command.h"
+#include "cli/listing.h"
+#include "cli/progress.h"
+#include "waybill/parts.h"
+
+namespace waybill::cli {
+namespace {
+
+void declare(Options& options, Arguments& arguments) {
+  options.text("FILE", arguments.file, "An envelope, or what is left of one");
+  declare_listing(options, arguments);
+  options.flag("--json", arguments.json, "Write one JSON object");
+}
+
+// Whether each stored buffer is all there, and what it was.
+std::vector<bool> whole_buffers(const Envelope& envelope) {
+  std::vector<bool> are_whole;
+  ProgressLine line(envelope.size);
+  for (const StoredBuffer& row : envelope.buffers) {
+    const std::uint64_t offset = envelope.buffers_offset + row.place;
+    const auto show = [&](std::uint64_t done) { line.show(offset + done); };
+    are_whole.push_back(check_buffer(row, row.bytes, offset, show).has_value());
+  }
+  return are_whole;
+}
+
+bool is_whole(const Part& part, const std::vector<bool>& buffers) {
+  if (part.array && part.array->buffer && !buffers[*part.array->buffer]) return false;
+  return std::ranges::all_of(part.buffers,
+                             [&](std::size_t number) { return buffers[number]; });
+}
+
+Exit run(const Arguments& arguments) {
+  Input bytes;
+  if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
+  const Result<VerifiedEnvelope> envelope =
+      open_mapped(bytes, bytes, Limits{}, FileEnd::kCut);
+  if (!envelope) return refuse(envelope.error(), arguments.json);
+  const Result<std::vector<Listed>> parts = list_parts(*envelope, arguments);
+  if (!parts) return refuse(parts.error(), arguments.json);
+  const std::vector<bool> buffers = whole_buffers(*envelope);
+  const auto lost = static_cast<std::size_t>(std::ranges::count(buffers, false));
+  const std::size_t size = BytesView(bytes).size();
+  const std::size_t missing = (*envelope)->size > size ? (*envelope)->size - size : 0;
+  std::vector<std::string> states;
+  for (const Listed& each : *parts) {
+    states.push_back(is_whole(each.part, buffers) ? "whole" : "lost");
+  }
+  const bool is_fine = lost == 0 && missing == 0;
+  if (arguments.json) {
+    nlohmann::ordered_json json;
+    json["ok"] = is_fine;
+    json["missing_bytes"] = missing;
+    json["buffers"] = buffers.size();
+    json["lost_buffers"] = lost;
+    json["parts"] = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < parts->size(); ++i) {
+      nlohmann::ordered_json part = json_of((*parts)[i]);
+      part["state"] = states[i];
+      json["parts"].push_back(std::move(part));
+    }
+    print_json(json);
+  } else {
+    std::printf("%zu of %zu buffers are whole, %zu bytes are missing\n\n",
+                buffers.size() - lost, buffers.size(), missing);
+    print_parts(*parts, states);
+  }
+  return is_fine ? Exit::kFine : Exit::kUnreadable;
+}
+
+}  // namespace
+
+const Command kSalvage = {"salvage", "Tell what of a damaged file can be read", declare,
+                          run};
+
+}  // namespace waybill::cli

@@ -1,0 +1,53 @@
+// Tested by tests/format/buffers_test.cpp and compression_test.cpp.
+
+#include "format/row_digest.h"
+
+#include <algorithm>
+
+#include "format/buffer_table.h"
+
+namespace waybill {
+namespace envelope {
+
+RowDigest::RowDigest(const StoredBuffer& row) : row_(row) {
+  if (row.digest.size() == kStrongDigest) strong_.emplace();
+}
+
+void RowDigest::add(BytesView bytes) {
+  strong_ ? strong_->add(bytes) : plain_.add(bytes);
+}
+
+bool RowDigest::fits() const {
+  if (!strong_) return std::ranges::equal(plain_.digest(), row_.digest);
+  base::StrongHashStream whole = *strong_;  // To ask for it is its end.
+  return std::ranges::equal(whole.hash(), row_.digest);
+}
+
+}  // namespace envelope
+
+Result<void> check_buffer(const StoredBuffer& row, BytesView bytes,
+                          std::uint64_t offset) {
+  return check_buffer(row, bytes, offset, nullptr);
+}
+
+Result<void> check_buffer(const StoredBuffer& row, BytesView bytes,
+                          std::uint64_t offset,
+                          const std::function<void(std::uint64_t)>& progress) {
+  constexpr std::size_t kPart = 16 << 20;
+  envelope::RowDigest digest(row);
+  bool fits = bytes.size() == row.stored_length;
+  for (std::size_t at = 0; fits && at < bytes.size();) {
+    const std::size_t size = std::min(bytes.size() - at, kPart);
+    digest.add(bytes.subspan(at, size));
+    at += size;
+    if (progress) progress(at);
+  }
+  fits = fits && digest.fits();
+  if (fits) return {};
+  return tl::unexpected(Error{ErrorCode::kDigestMismatch,
+                              static_cast<std::size_t>(offset),
+                              "the bytes of a stored buffer are not those that were "
+                              "sealed; send them again"});
+}
+
+}  // namespace waybill
