@@ -5,9 +5,9 @@
 //
 //   auto file = waybill::MappedFile::open("run.waybill");  // waybill/mapped_file.h
 //   auto envelope = waybill::open_mapped(file->bytes());
-//   auto part = waybill::find_part(*envelope, "['model']['layer1.weight']");
-//   if (part && part->array) use(part->array->item, part->array->shape,
-//   part->array->bytes);
+//   auto offset = waybill::find_part(*envelope, "['model']['layer1.weight']");
+//   auto part = waybill::describe_part(*envelope, *offset);
+//   if (part.array) use(part.array->item, part.array->shape, part.array->bytes);
 
 #include <cstddef>
 #include <cstdint>

@@ -310,6 +310,8 @@ class Part:
                     try:
                         made = self._source.build(key_offset, True)
                         others.setdefault(made, (number, offsets[number]))
+                    except MemoryError:
+                        raise
                     except Exception:
                         continue
             self._others = others

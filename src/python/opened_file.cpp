@@ -45,20 +45,20 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
       check_(check),
       restrictions_(process_restrictions()) {
   const Gate gate(options);
+  const Limits& limits = gate.limits();
+  // The others are about what is built.
+  const Limits for_file = {.max_values = limits.max_values,
+                           .max_depth = limits.max_depth};
   const bool may_be_cut = head_.get() == Py_None;
-  if (may_be_cut) head_ = copied_head(state, bytes_of_memory(memory_), gate.limits());
+  if (may_be_cut) head_ = copied_head(state, bytes_of_memory(memory_), for_file);
   const Result<void> is_signed = gate.check_signature(bytes_of_head(head_));
   if (!is_signed) raise(state, is_signed.error());
-  const Limits& limits = gate.limits();
   if (const std::size_t size = bytes_of_head(head_).size(); size > limits.max_bytes) {
     raise(state,
           Error{ErrorCode::kLimitExceeded, 0,
                 "a head of " + std::to_string(size) + " bytes, more than the " +
                     std::to_string(limits.max_bytes) + " that max_bytes allows"});
   }
-  // The others are about what is built.
-  const Limits for_file = {.max_values = limits.max_values,
-                           .max_depth = limits.max_depth};
   envelope_ = open_mapped(bytes_of_head(head_), bytes_of_memory(memory_), for_file,
                           may_be_cut ? FileEnd::kCut : FileEnd::kWhole);
   if (!envelope_) raise(state, envelope_.error());

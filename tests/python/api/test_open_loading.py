@@ -426,6 +426,60 @@ def test_the_inner_functions_take_only_offsets_inside_of_the_payload(tmp_path):
         _core.root_part(object())
 
 
+@pytest.mark.skipif(
+    sys.version_info >= (3, 12), reason="see test_failing_allocations.py"
+)
+def test_whichever_allocation_fails_the_answer_is_memory_error(tmp_path):
+    pytest.importorskip("_testcapi")
+    script = """
+import sys, waybill, _testcapi
+
+path = sys.argv[1]
+
+def use(file):
+    for part in file.walk():
+        repr(part), part.nbytes
+    file.keys()
+    assert file[1.5].load() == "x" and file["n"]["a"].load() == [1, (2,)]
+    assert file["array"][:2].tolist() == [0, 1]
+    file["array"].load()
+
+def everything(mmap):
+    with waybill.open(path, mmap=mmap) as file:
+        use(file)
+
+others = set()
+for mmap in (True, "copy"):
+    everything(mmap)
+    quiet = 0
+    for number in range(0, 20_000, 3):
+        _testcapi.set_nomemory(number, number + 1)
+        try:
+            try: everything(mmap)
+            finally: _testcapi.remove_mem_hooks()
+        except MemoryError:
+            quiet = 0
+        except BaseException as error:
+            quiet = 0
+            others.add(repr(error))
+        else:
+            quiet += 1
+        if quiet > 30: break
+    else:
+        others.add("it never ended")
+    everything(mmap)
+print(others or "none")
+"""
+    value = {"n": {"a": [1, (2,)]}, 1.5: "x", "array": LARGE[0]}
+    waybill.save({**value, "array": numpy.arange(9000.0)}, tmp_path / "file")
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", script, tmp_path / "file"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "none\n", done.stdout + done.stderr[-2000:]
+
+
 def test_loading_parts_again_and_again_keeps_nothing(tmp_path):
     value = {"a": [1, {"x": (2, 3)}], "d": datetime.date(2026, 1, 2), "n": LARGE}
     with opened(value, tmp_path) as file:
