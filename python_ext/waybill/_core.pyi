@@ -218,8 +218,8 @@ def find_step(
 def find_path(file: object, path: str, /) -> int: ...
 
 #: The object, with arrays that are views of `memory`, a mapping of the same file. With
-#: `is_whole`, digests are compared; else only where a signature is demanded. The options
-#: from persistent_load on are those of decode().
+#: `is_whole`, digests are compared; else only where a signature is demanded. From
+#: persistent_load on, options are those of decode().
 def load_part(
     file: object,
     offset: int,

@@ -15,7 +15,7 @@ from waybill import _core
 from waybill._arriving import Arriving, blocks
 from waybill._face import chunks_with, decode_options, head_of
 from waybill._gate import load_options_of
-from waybill._progress import Reporter, pieces, watched
+from waybill._progress import Reporter, Watched, pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,10 +80,11 @@ def load(
         raise TypeError("mmap needs a path, and check needs mmap")
     if isinstance(file, (str, os.PathLike)):
         with open(file, "rb", buffering=0) as opened:
-            size = os.fstat(opened.fileno()).st_size if progress else 0
-            with Reporter(progress, size) as reporter:
-                functions = watched(opened.read, opened.readinto, reporter)
-                return loaded(arriving, *functions, options, True)
+            if not progress:
+                return loaded(arriving, opened.read, opened.readinto, options, True)
+            with Reporter(progress, os.fstat(opened.fileno()).st_size) as reporter:
+                told = Watched(opened, reporter)
+                return loaded(arriving, told.read, told.readinto, options, True)
     if progress:
         raise TypeError("progress needs a path")
     return loaded(arriving, file.read, getattr(file, "readinto", None), options)
@@ -160,10 +161,12 @@ def save(
         with _create(new, mode) as file:
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(file.fileno(), mode)
-            with Reporter(
-                progress, sum(len(memoryview(c)) for c in chunks)
-            ) as reporter:
-                write_chunks(file.write, pieces(chunks), reporter.add)
+            if progress:
+                total = sum(len(memoryview(chunk)) for chunk in chunks)
+                with Reporter(progress, total) as reporter:
+                    write_chunks(file.write, pieces(chunks), reporter.add)
+            else:
+                write_chunks(file.write, chunks)
             if durable:
                 os.fsync(file.fileno())
         os.replace(new, target)

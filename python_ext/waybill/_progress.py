@@ -8,6 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from io import FileIO
     from typing import Any
 
     from typing_extensions import Buffer
@@ -24,7 +25,7 @@ _INTERVAL = 0.2  # and between two.
 class Reporter:
     """Counts the bytes of one work. A context: in the end, the line goes away."""
 
-    def __init__(self, progress: Progress | None, total: int) -> None:
+    def __init__(self, progress: Progress, total: int) -> None:
         self._total = total
         self._done = 0
         self._line = _Line() if progress is True else None
@@ -32,8 +33,7 @@ class Reporter:
 
     def add(self, count: int) -> None:
         self._done += count
-        if self._tell:
-            self._tell(self._done, self._total)
+        self._tell(self._done, self._total)
 
     def __enter__(self) -> Reporter:
         return self
@@ -82,24 +82,22 @@ def pieces(chunks: list[Buffer]) -> list[memoryview]:
     ]
 
 
-def watched(
-    read: Callable[[int], Any],
-    read_into: Callable[[memoryview], int | None],
-    reporter: Reporter,
-) -> tuple[Callable[[int], Any], Callable[[memoryview], int | None]]:
-    """``read`` and ``readinto`` of a file, which tell what they gave."""
+class Watched:
+    """A file without a buffer that is read, which tells a reporter what it gave."""
 
-    def counted_read(size: int) -> Any:
-        data = read(size)
+    def __init__(self, file: FileIO, reporter: Reporter) -> None:
+        self._file = file
+        self._reporter = reporter
+
+    def read(self, size: int) -> Any:
+        data = self._file.read(size)
         if data:
-            reporter.add(len(data))
+            self._reporter.add(len(data))
         return data
 
-    def counted_read_into(view: memoryview) -> int | None:
+    def readinto(self, view: memoryview) -> int | None:
         with view[:STEP] as part:
-            count = read_into(part)
+            count = self._file.readinto(part)
         if count:
-            reporter.add(count)
+            self._reporter.add(count)
         return count
-
-    return counted_read, counted_read_into
