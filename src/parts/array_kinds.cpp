@@ -120,14 +120,33 @@ std::string numpy_item(const Envelope& envelope, std::size_t offset) {
                                                : name_at(envelope, arguments[0]);
 }
 
-// _frombuffer(memory, dtype, shape, order, axes): the axes since NumPy 2.3, where
-// memory is in neither order.
+// The shape of an array whose axes stand in this order in memory; false if they are
+// none.
+bool put_in_order(std::vector<std::uint64_t>& shape,
+                  const std::vector<std::uint64_t>& axes) {
+  if (axes.size() != shape.size()) return false;
+  std::vector<std::uint64_t> ordered;
+  for (const std::uint64_t axis : axes) {
+    if (axis >= shape.size()) return false;
+    ordered.push_back(shape[axis]);
+  }
+  shape = std::move(ordered);
+  return true;
+}
+
+// _frombuffer(memory, dtype, shape, order, axes): since NumPy 2.3 the order may be "K";
+// then the shape is that of the memory, and the axes are the array's.
 Found numpy_from_buffer(const Envelope& envelope, const ValueView& object) {
   const Offsets arguments = arguments_of(envelope, object);
   if (arguments.size() < 4) return {};
   auto shape = numbers_at(envelope, arguments[2]);
   const std::string_view order = ValueView(envelope, arguments[3]).text();
   if (!shape) return {};
+  if (order == "K") {
+    const auto axes =
+        arguments.size() > 4 ? numbers_at(envelope, arguments[4]) : std::nullopt;
+    if (!axes || !put_in_order(*shape, *axes)) return {};
+  }
   NamedArray found{"numpy.ndarray", {}};
   found.array.item = numpy_item(envelope, arguments[1]);
   found.array.shape = *std::move(shape);

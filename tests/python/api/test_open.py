@@ -36,6 +36,8 @@ def opened(obj, folder, **options):
         (LARGE, "float64"),
         (numpy.asfortranarray(LARGE), "float64"),
         (LARGE[::2, ::3], "float64"),
+        (LARGE.reshape(40, 50, 20).transpose(2, 0, 1), "float64"),
+        (LARGE.reshape(40, 50, 20).transpose(1, 0, 2)[:, 5:], "float64"),
         (LARGE.astype("f4"), "float32"),
         (numpy.arange(3, dtype="i2"), "int16"),
         (numpy.arange(70_000, dtype="u1"), "uint8"),
