@@ -1,0 +1,96 @@
+"""Parts of files leave nothing behind, and survive where there is no memory."""
+
+import datetime
+import gc
+import subprocess
+import sys
+
+import pytest
+import waybill
+
+numpy = pytest.importorskip("numpy")
+
+LARGE = numpy.arange(40_000.0).reshape(200, 200)
+
+
+def opened(obj, folder):
+    waybill.save(obj, folder / "file")
+    return waybill.open(folder / "file")
+
+
+@pytest.mark.skipif(
+    sys.version_info >= (3, 12), reason="see test_failing_allocations.py"
+)
+def test_whichever_allocation_fails_the_answer_is_memory_error(tmp_path):
+    pytest.importorskip("_testcapi")
+    script = """
+import sys, waybill, _testcapi
+
+path = sys.argv[1]
+
+def use(file):
+    for part in file.walk():
+        repr(part), part.nbytes
+    file.keys()
+    assert file[1.5].load() == "x" and file["n"]["a"].load() == [1, (2,)]
+    assert file["array"][:2].tolist() == [0, 1]
+    file["array"].load()
+
+def everything(mmap):
+    with waybill.open(path, mmap=mmap) as file:
+        use(file)
+
+others = set()
+for mmap in (True, "copy"):
+    everything(mmap)
+    quiet = 0
+    for number in range(0, 20_000, 3):
+        _testcapi.set_nomemory(number, number + 1)
+        try:
+            try: everything(mmap)
+            finally: _testcapi.remove_mem_hooks()
+        except MemoryError:
+            quiet = 0
+        except BaseException as error:
+            quiet = 0
+            others.add(repr(error))
+        else:
+            quiet += 1
+        if quiet > 30: break
+    else:
+        others.add("it never ended")
+    everything(mmap)
+print(others or "none")
+"""
+    value = {"n": {"a": [1, (2,)]}, 1.5: "x", "array": LARGE[0]}
+    waybill.save({**value, "array": numpy.arange(9000.0)}, tmp_path / "file")
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", script, tmp_path / "file"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "none\n", done.stdout + done.stderr[-2000:]
+
+
+def test_loading_parts_again_and_again_keeps_nothing(tmp_path):
+    value = {"a": [1, {"x": (2, 3)}], "d": datetime.date(2026, 1, 2), "n": LARGE}
+    with opened(value, tmp_path) as file:
+
+        def use():
+            for part in file.walk():
+                part.load()
+            file.find("['a'][1]").keys()
+            with pytest.raises(LookupError):
+                file.find("['a'][1]['y']")
+
+        use()
+        gc.collect()
+        before = len(gc.get_objects()), sys.getrefcount(None), sys.getallocatedblocks()
+        for _ in range(200):
+            use()
+        gc.collect()
+        after = len(gc.get_objects()), sys.getrefcount(None), sys.getallocatedblocks()
+
+    assert after[0] - before[0] < 50
+    assert abs(after[1] - before[1]) < 200
+    assert after[2] - before[2] < 200
