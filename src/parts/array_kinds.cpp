@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "text/format_text.h"
 #include "values/node_words.h"
 
 namespace waybill::envelope {

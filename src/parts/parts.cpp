@@ -13,7 +13,6 @@
 #include "parts/array_kinds.h"
 #include "parts/part_text.h"
 #include "parts/value_view.h"
-#include "text/format_text.h"
 #include "values/node_words.h"
 
 namespace waybill {

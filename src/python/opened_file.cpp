@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "python/decode/arrived_buffers.h"
 #include "python/runtime/py_error.h"
 #include "python/serializer.h"
 

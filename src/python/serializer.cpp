@@ -210,10 +210,6 @@ Ref verify_and_build(State& state, BytesView bytes, PlainLoop* begun,
   return build(state, envelope, plain, hooks, limits, lease);
 }
 
-}  // namespace
-
-namespace {
-
 // What opening checks of a payload that is opened as a whole.
 void demand_size(const State& state, std::uint64_t head_size, const Envelope& envelope,
                  const Limits& limits) {

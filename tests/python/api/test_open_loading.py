@@ -12,17 +12,10 @@ import types
 
 import pytest
 import waybill
+from part_files import LARGE, opened
 from waybill.security import KeyRing, Limits, SigningKey
 
 numpy = pytest.importorskip("numpy")
-
-LARGE = numpy.arange(40_000.0).reshape(200, 200)
-
-
-def opened(obj, folder, **options):
-    path = folder / "file"
-    waybill.save(obj, path)
-    return waybill.open(path, **options)
 
 
 def object_at(obj, path):

@@ -7,15 +7,9 @@ import sys
 
 import pytest
 import waybill
+from part_files import LARGE, opened
 
 numpy = pytest.importorskip("numpy")
-
-LARGE = numpy.arange(40_000.0).reshape(200, 200)
-
-
-def opened(obj, folder):
-    waybill.save(obj, folder / "file")
-    return waybill.open(folder / "file")
 
 
 @pytest.mark.skipif(
