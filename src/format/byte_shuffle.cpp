@@ -7,6 +7,7 @@
 
 #include "format/byte_shuffle.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -81,7 +82,7 @@ void shuffle_items(BytesView items, std::uint8_t* out) {
       out[byte * count + item] = in[item * kSize + byte];
     }
   }
-  std::memcpy(out + count * kSize, in + count * kSize, items.size() % kSize);
+  std::copy_n(in + count * kSize, items.size() % kSize, out + count * kSize);
 }
 
 template <std::size_t kSize>
@@ -108,7 +109,7 @@ void unshuffle_items(BytesView bytes, std::uint8_t* out) {
       out[item * kSize + byte] = in[byte * count + item];
     }
   }
-  std::memcpy(out + count * kSize, in + count * kSize, bytes.size() % kSize);
+  std::copy_n(in + count * kSize, bytes.size() % kSize, out + count * kSize);
 }
 
 }  // namespace
