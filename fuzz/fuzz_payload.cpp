@@ -1,6 +1,7 @@
 // Any payload with an honest frame around it: what seal() made is opened, at the same
 // parts, and measured; an error of verify() lies inside; what is verified once is
-// verified again when its parts are sealed anew; no part of an envelope is one.
+// verified again when its parts are sealed anew; no part of an envelope is one. Values
+// in it are told apart, each is found by its path, and what is extracted verifies.
 //
 // Input: four bytes that choose bodies of code, imports, locations, stored buffers and
 // how many shared positions follow, two bytes each; the rest is the payload.
@@ -8,10 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "require.h"
 #include "waybill/envelope.h"
+#include "waybill/parts.h"
 #include "waybill/report.h"
 #include "waybill/stream_length.h"
 #include "wire/reader.h"
@@ -111,6 +114,30 @@ void check_cut(BytesView sealed, std::size_t size) {
           extent.missing <= sealed.size() - size);
 }
 
+// The first values in a payload, from the outside in.
+void check_parts(const waybill::VerifiedEnvelope& envelope) {
+  constexpr std::size_t kMost = 32;
+  const waybill::PartExtractor extractor(envelope);
+  struct Place {
+    std::size_t offset;
+    std::string path;
+  };
+  std::vector<Place> places{{waybill::root_of(envelope), ""}};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Place place = places[i];
+    require(!waybill::describe_part(envelope, place.offset).type.empty());
+    const auto found = waybill::find_part(envelope, place.path);
+    require(found && *found == place.offset);
+    if (const auto part = extractor.extract(place.offset)) {
+      require(waybill::verify(part->envelope).has_value());
+    }
+    for (const waybill::Step& step : waybill::steps_from(envelope, place.offset)) {
+      if (places.size() == kMost) break;
+      places.push_back({step.offset, place.path + waybill::step_text(envelope, step)});
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -164,6 +191,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const auto verdict = waybill::verify(*envelope);
   require(verdict || verdict.error().offset <= sealed.size());
+  if (verdict) check_parts(*verdict);
   waybill::ReportOptions options;
   options.instructions = true;
   require(!waybill::report_json(*envelope, options).empty());

@@ -258,11 +258,13 @@ Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
 void use_caches(State& state, bool are_used) {
   state.uses_caches = are_used;
   state.known_codes.use(are_used);
+  state.dict_looks.use(are_used);
   clear_caches(state);
 }
 
 void clear_caches(State& state) {
   state.known_codes.clear();
+  state.dict_looks.clear();
   forget_kept(state);
   state.received = std::make_shared<DecodeCache>();
 }

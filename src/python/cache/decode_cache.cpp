@@ -79,7 +79,8 @@ std::unique_ptr<CachedEnvelope> CachedEnvelope::make(const State& state,
 // False if a module is not imported, or if functions would find other builtins.
 bool CachedEnvelope::find_modules(Modules& modules) const {
   const Ref loaded = Ref::share(sys_modules(state_));
-  PyObject* builtins = module_in(loaded.get(), state_.names.builtins_plain.get());
+  PyObject* builtins =
+      module_in(state_, loaded.get(), state_.names.builtins_plain.get());
   if (builtins != state_.builtins.get()) return false;
   for (std::size_t i = 0; i < imports_.size(); ++i) {
     PyObject* name = imports_[i].get();

@@ -134,15 +134,16 @@ bool KnownFunctions::note_value(const State& state, PyObject* value,
   return true;
 }
 
-bool KnownFunctions::is_same(const Value& known, PyObject* value, PyObject* loaded) {
+bool KnownFunctions::is_same(const State& state, const Value& known, PyObject* value,
+                             PyObject* loaded) {
   if (!known.is_weak) return known.held.get() == value;
   if (weakly_referenced(known.held.get()).get() != value) return false;
   if (!known.module) return true;
   // What has this name now is what would be found again.
-  PyObject* module = raw_get(loaded, known.module.get());
+  PyObject* module = look_up(state, loaded, known.module.get());
   if (!known.name) return module == value;
   return module != nullptr && PyModule_Check(module) &&
-         raw_get(PyModule_GetDict(module), known.name.get()) == value;
+         look_into(state, module, known.name.get()) == value;
 }
 
 bool KnownFunctions::are_same(const State& state) const {
@@ -156,7 +157,7 @@ bool KnownFunctions::are_same(const State& state) const {
     }
     const auto visit = [&](PyObject* value) {
       return value != nullptr && at < values_.size() &&
-             is_same(values_[at++], value, loaded.get());
+             is_same(state, values_[at++], value, loaded.get());
     };
     if (known.reaches && !all_of_reach(function.get(), known.has_new_globals, visit)) {
       return false;

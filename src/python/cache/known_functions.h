@@ -44,7 +44,8 @@ class KnownFunctions {
 
   bool has_globals(PyObject* globals) const;
   bool note_value(const State& state, PyObject* value, std::vector<Ref>& left);
-  static bool is_same(const Value& known, PyObject* value, PyObject* loaded);
+  static bool is_same(const State& state, const Value& known, PyObject* value,
+                      PyObject* loaded);
   template <typename Visit>
   static bool all_of_reach(PyObject* function, bool with_globals, Visit visit);
 

@@ -99,7 +99,7 @@ void DeniedNames::find_all(PyObject* loaded) {
 
 void DeniedNames::add_module(PyObject* loaded, PyObject* module_name,
                              const Rule& rule) {
-  PyObject* module = module_in(loaded, module_name);
+  PyObject* module = module_in(state_, loaded, module_name);
   if (module == nullptr) return;
   if (rule.name != NamePattern()) {
     std::string path = rule.name.text();

@@ -78,11 +78,11 @@ bool names_place(const State& state, PyObject* object, PyObject* module,
 }
 
 std::uint32_t namespace_bits(const State& state, PyObject* globals, PyObject* name) {
-  const bool is_package = raw_get(globals, state.names.path.get()) != nullptr;
+  const bool is_package = look_up(state, globals, state.names.path.get()) != nullptr;
   if (name != nullptr && PyUnicode_Check(name) && is_main(state, name)) {
     return is_package;
   }
-  PyObject* spec = raw_get(globals, state.names.spec.get());
+  PyObject* spec = look_up(state, globals, state.names.spec.get());
   if (spec != nullptr && spec != Py_None) return is_package | kMayBeImported;
   const bool may_be_imported = module_of_dict(state, globals) != nullptr;
   return is_package | is_of_made_up_module(state, globals) << 1 |

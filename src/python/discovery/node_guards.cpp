@@ -33,10 +33,10 @@ bool is_same_id(PyObject* a, PyObject* b) {
 
 // Whether the step shows what it showed. `found`: see SeenStep.
 bool is_still(const State& state, const SeenStep& step, PyObject* loaded) {
-  PyObject* module = module_in(loaded, step.package.get());
+  PyObject* module = module_in(state, loaded, step.package.get());
   if (module == nullptr) return false;
-  PyObject* value = raw_get(PyModule_GetDict(module), step.name.get());
-  PyObject* listed = module_in(loaded, step.whole.get());
+  PyObject* value = look_into(state, module, step.name.get());
+  PyObject* listed = module_in(state, loaded, step.whole.get());
   if (!step.found) {
     if (value == nullptr) return listed == nullptr && !kHasLazyImports;  // Pending?
     return !PyModule_Check(value) && !is_lazy_import(state, value) && value != loaded;
@@ -91,10 +91,11 @@ class NodeGuards::Comparing : public ReachVisitor {
     const std::uintptr_t key = key_of_namespace(globals);
     if (guard->kind == Guard::Kind::kSeen) return number_of(key) == guard->number;
     const Names& names = state_.names;
-    PyObject* own_name = raw_get(globals, names.name.get());
+    PyObject* own_name = look_up(state_, globals, names.name.get());
     return guard->kind == Guard::Kind::kNamespace && is_new(key) &&
            is_same_text(own_name, guard->module.get()) &&
-           is_same_text(raw_get(globals, names.package.get()), guard->name.get()) &&
+           is_same_text(look_up(state_, globals, names.package.get()),
+                        guard->name.get()) &&
            namespace_bits(state_, globals, own_name) == guard->number &&
            meet(key, globals);
   }
@@ -224,9 +225,8 @@ class NodeGuards::Comparing : public ReachVisitor {
         !names_place(state_, value, guard.module.get(), guard.name.get())) {
       return false;
     }
-    PyObject* module = module_in(loaded_.get(), guard.module.get());
-    return module != nullptr &&
-           raw_get(PyModule_GetDict(module), guard.name.get()) == value &&
+    PyObject* module = module_in(state_, loaded_.get(), guard.module.get());
+    return module != nullptr && look_into(state_, module, guard.name.get()) == value &&
            is_same_text(importable_name(state_, module, loaded_.get()),
                         guard.module.get());
   }

@@ -2,9 +2,14 @@
 
 #include "python/discovery/node_reach.h"
 
+#include <algorithm>
+
 namespace waybill::py {
 
 bool ReachVisitor::has_class_beside_function(const State& state) const {
+  if (std::ranges::none_of(by_value_, [](PyObject* o) { return PyType_Check(o); })) {
+    return false;
+  }
   for (const MetObject& one : met_) {
     // Of __main__ no class is found by name.
     PyObject* globals = one.object.get();
@@ -38,7 +43,7 @@ std::array<Ref, 4> own_names(const State& state, PyFunctionObject* f) {
   const auto unless = [](PyObject* told, PyObject* value) {
     return is_same_text(value, told) ? Ref() : Ref::share(value);
   };
-  PyObject* own_name = or_none(raw_get(f->func_globals, state.names.name.get()));
+  PyObject* own_name = or_none(look_up(state, f->func_globals, state.names.name.get()));
   return {unless(code->co_name, f->func_name),
           unless(code->co_qualname, f->func_qualname),
           unless(own_name, or_none(f->func_module)),

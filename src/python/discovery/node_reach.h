@@ -90,7 +90,7 @@ bool walk_globals(const State& state, PyObject* globals, const CodeInfo& info,
         use.name == names.builtins.get()) {
       continue;
     }
-    if (!visitor.value(raw_get(globals, use.name), true)) return false;
+    if (!visitor.value(look_up(state, globals, use.name), true)) return false;
   }
   return true;
 }

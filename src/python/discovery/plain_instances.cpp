@@ -20,6 +20,21 @@ bool names_slots(const Names& names, PyObject* dict) {
   return slots != nullptr && (!PyList_CheckExact(slots) || PyList_GET_SIZE(slots) != 0);
 }
 
+// Whether a small dict shows at a glance that none of its names begins with "_".
+bool has_plain_names(PyObject* dict) {
+  constexpr Py_ssize_t kSmall = 8;
+  if (!PyDict_Check(dict) || PyDict_GET_SIZE(dict) > kSmall) return false;
+  Py_ssize_t position = 0;
+  PyObject* name;
+  while (PyDict_Next(dict, &position, &name, nullptr)) {
+    if (!PyUnicode_CheckExact(name)) return false;
+    if (PyUnicode_GET_LENGTH(name) != 0 && PyUnicode_READ_CHAR(name, 0) == '_') {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Whether a type's own classes have a say, or its metaclass, which is asked first.
 bool has_own_say(const Names& names, PyTypeObject* type, bool may_have_slots) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
@@ -71,6 +86,7 @@ Py_ssize_t place_of_slot(PyTypeObject* type, PyObject* name) {
 }  // namespace
 
 bool has_own_say(const Names& names, PyObject* dict) {
+  if (has_plain_names(dict)) return false;
   for (const Ref* name : {&names.reduce_ex, &names.reduce, &names.getstate,
                           &names.getnewargs_ex, &names.getnewargs, &names.class_}) {
     if (raw_get(dict, name->get()) != nullptr) return true;
@@ -80,8 +96,8 @@ bool has_own_say(const Names& names, PyObject* dict) {
 
 bool is_made_by_newobj(const State& state) {
   PyObject* copyreg = find_module(state, state.names.copyreg.get());
-  return copyreg != nullptr && raw_get(PyModule_GetDict(copyreg),
-                                       state.names.newobj.get()) == state.newobj.get();
+  return copyreg != nullptr &&
+         look_into(state, copyreg, state.names.newobj.get()) == state.newobj.get();
 }
 
 bool is_laid_out_plainly(const Names& names, PyTypeObject* type) {

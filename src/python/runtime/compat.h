@@ -171,6 +171,23 @@ inline PyObject* type_parameters([[maybe_unused]] PyObject* function) {
 #endif
 }
 
+// ---- Dicts -----------------------------------------------------------------------
+
+// A number that no other dict has, and that changes with each change of this one; 0
+// where the interpreter keeps none: from 3.14 on, and of dicts whose values an instance
+// keeps. PEP 509.
+inline std::uint64_t dict_version([[maybe_unused]] PyObject* dict) {
+#if PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  const auto* d = reinterpret_cast<PyDictObject*>(dict);
+  return d->ma_values == nullptr ? d->ma_version_tag : 0;
+#pragma GCC diagnostic pop
+#else
+  return 0;
+#endif
+}
+
 // ---- Types -----------------------------------------------------------------------
 
 // A type's own dict, as the type has it; nothing is called.

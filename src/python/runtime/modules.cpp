@@ -3,6 +3,8 @@
 
 #include "python/runtime/modules.h"
 
+#include <cstring>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23,13 +25,13 @@ PyObject* instance_get(PyObject* object, PyObject* name) {
 }
 
 PyObject* spec_of(const State& state, PyObject* module) {
-  PyObject* spec = raw_get(PyModule_GetDict(module), state.names.spec.get());
+  PyObject* spec = look_into(state, module, state.names.spec.get());
   return spec == Py_None ? nullptr : spec;
 }
 
 // One step of a qualified name, looked up raw: a module's dict or a class's own.
-Ref raw_step(PyObject* owner, PyObject* name) {
-  if (PyModule_Check(owner)) return Ref::share(raw_get(PyModule_GetDict(owner), name));
+Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
+  if (PyModule_Check(owner)) return Ref::share(look_into(state, owner, name));
   if (!PyType_Check(owner)) {
     // Neither module nor class, so asking it is what everybody does.
     Ref value = Ref::steal_or_null(PyObject_GetAttr(owner, name));
@@ -48,9 +50,12 @@ Ref raw_step(PyObject* owner, PyObject* name) {
 }  // namespace
 
 bool is_main(const State& state, PyObject* name) {
-  PyObject* main = state.names.main.get();
-  return name == main || (PyUnicode_GET_LENGTH(name) == PyUnicode_GET_LENGTH(main) &&
-                          PyUnicode_Compare(name, main) == 0);
+  constexpr std::string_view kMain = "__main__";
+  // The interpreter's own is not the interned one.
+  return name == state.names.main.get() ||
+         (PyUnicode_GET_LENGTH(name) == std::ssize(kMain) &&
+          PyUnicode_KIND(name) == PyUnicode_1BYTE_KIND &&
+          std::memcmp(PyUnicode_DATA(name), kMain.data(), kMain.size()) == 0);
 }
 
 Ref dotted(PyObject* package, PyObject* name) {
@@ -79,33 +84,27 @@ bool has_name_or_parent(PyObject* names, PyObject* name) {
   return false;
 }
 
-PyObject* raw_get(PyObject* dict, PyObject* name) {
-  if (dict == nullptr || !PyDict_Check(dict)) return nullptr;
-  PyObject* value = PyDict_GetItemWithError(dict, name);
-  if (value == nullptr && PyErr_Occurred()) throw PyError();
-  return value;
-}
-
 PyObject* sys_modules(const State& state) {
-  PyObject* modules = raw_get(state.sys_dict.get(), state.names.modules.get());
+  PyObject* modules = look_up(state, state.sys_dict.get(), state.names.modules.get());
   return modules != nullptr && PyDict_Check(modules) ? modules : nullptr;
 }
 
-PyObject* module_in(PyObject* loaded, PyObject* name) {
-  PyObject* module = raw_get(loaded, name);
+PyObject* module_in(const State& state, PyObject* loaded, PyObject* name) {
+  PyObject* module = look_up(state, loaded, name);
   return module != nullptr && PyModule_Check(module) ? module : nullptr;
 }
 
 PyObject* module_name(const State& state, PyObject* module, PyObject* loaded) {
-  PyObject* name = raw_get(PyModule_GetDict(module), state.names.name.get());
-  if (name != nullptr && PyUnicode_Check(name) && module_in(loaded, name) == module) {
+  PyObject* name = look_into(state, module, state.names.name.get());
+  if (name != nullptr && PyUnicode_Check(name) &&
+      module_in(state, loaded, name) == module) {
     return name;
   }
   PyObject* spec = spec_of(state, module);
   if (spec == nullptr) return nullptr;
   name = instance_get(spec, state.names.name_plain.get());
-  const bool found =
-      name != nullptr && PyUnicode_Check(name) && module_in(loaded, name) == module;
+  const bool found = name != nullptr && PyUnicode_Check(name) &&
+                     module_in(state, loaded, name) == module;
   return found ? name : nullptr;
 }
 
@@ -119,8 +118,8 @@ bool has_spec(const State& state, PyObject* module) {
 }
 
 PyObject* module_of_dict(const State& state, PyObject* dict) {
-  PyObject* spec = raw_get(dict, state.names.spec.get());
-  PyObject* const names[] = {raw_get(dict, state.names.name.get()),
+  PyObject* spec = look_up(state, dict, state.names.spec.get());
+  PyObject* const names[] = {look_up(state, dict, state.names.name.get()),
                              spec == nullptr || spec == Py_None
                                  ? nullptr
                                  : instance_get(spec, state.names.name_plain.get())};
@@ -149,16 +148,16 @@ PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded
   Ref parent = Ref::share(name);
   while (module != nullptr && !has_spec(state, module)) {
     parent = parent_of(parent.get());
-    module = parent ? module_in(loaded, parent.get()) : nullptr;
+    module = parent ? module_in(state, loaded, parent.get()) : nullptr;
   }
   return module == nullptr ? nullptr : name;
 }
 
 bool is_of_made_up_module(const State& state, PyObject* globals) {
   // Nearly all are of modules that came from a finder, or of __main__.
-  PyObject* spec = raw_get(globals, state.names.spec.get());
+  PyObject* spec = look_up(state, globals, state.names.spec.get());
   if (spec != nullptr && spec != Py_None) return false;
-  PyObject* name = raw_get(globals, state.names.name.get());
+  PyObject* name = look_up(state, globals, state.names.name.get());
   if (name != nullptr && PyUnicode_Check(name) && is_main(state, name)) return false;
   PyObject* module = module_of_dict(state, globals);
   // One that is not in sys.modules shows by what every new module has.
@@ -179,9 +178,9 @@ Ref find_by_path(const State& state, PyObject* module_name, PyObject* path) {
   for (Py_ssize_t start = 0; start <= length && owner;) {
     Py_ssize_t dot = PyUnicode_FindChar(path, '.', start, length, 1);
     if (dot < 0) dot = length;
-    if (start == 0 && dot == length) return raw_step(owner.get(), path);
+    if (start == 0 && dot == length) return raw_step(state, owner.get(), path);
     Ref part = Ref::steal(PyUnicode_Substring(path, start, dot));
-    owner = raw_step(owner.get(), part.get());
+    owner = raw_step(state, owner.get(), part.get());
     start = dot + 1;
   }
   return owner;

@@ -22,13 +22,18 @@ PyObject* sys_modules(const State& state);
 
 // sys.modules[name] if that is a module; with `loaded`, for who asks more than once,
 // sys_modules().
-PyObject* module_in(PyObject* loaded, PyObject* name);
+PyObject* module_in(const State& state, PyObject* loaded, PyObject* name);
 inline PyObject* find_module(const State& state, PyObject* name) {
-  return module_in(sys_modules(state), name);
+  return module_in(state, sys_modules(state), name);
 }
 
-// dict[name]; null without an error if absent.
-PyObject* raw_get(PyObject* dict, PyObject* name);
+// What the globals of a module, or sys.modules, have for a name.
+inline PyObject* look_up(const State& state, PyObject* dict, PyObject* name) {
+  return state.dict_looks.get(dict, name);
+}
+inline PyObject* look_into(const State& state, PyObject* module, PyObject* name) {
+  return look_up(state, PyModule_GetDict(module), name);
+}
 
 // The name under which sys.modules holds this very module: __name__, or what its
 // __spec__ says when __name__ is missing or lies. Null if neither does.

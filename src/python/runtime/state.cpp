@@ -245,6 +245,7 @@ void clear_state(State& state) {
     ref = Ref();
     return 0;
   });
+  state.dict_looks.clear();
   state.intern_table.clear();
 }
 

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "python/runtime/dict_looks.h"
 #include "python/runtime/intern_table.h"
 #include "python/runtime/known_codes.h"
 #include "python/runtime/ordinary_types.h"
@@ -110,6 +111,7 @@ struct State {
   // What speeds up what comes again; none of it changes what anything means.
   std::shared_ptr<KeptTable> kept_classes;
   std::shared_ptr<DecodeCache> received;
+  mutable DictLooks dict_looks;
   mutable InternTable intern_table;
   mutable KnownCodes known_codes;
   mutable OrdinaryTypes ordinary_types;
