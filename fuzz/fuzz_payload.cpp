@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -121,19 +122,26 @@ void check_parts(const waybill::VerifiedEnvelope& envelope) {
   struct Place {
     std::size_t offset;
     std::string path;
+    bool is_known = true;  // No other has this path.
   };
   std::vector<Place> places{{waybill::root_of(envelope), ""}};
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Place place = places[i];
     require(!waybill::describe_part(envelope, place.offset).type.empty());
     const auto found = waybill::find_part(envelope, place.path);
-    require(found && *found == place.offset);
+    require(found && (*found == place.offset || !place.is_known));
     if (const auto part = extractor.extract(place.offset)) {
       require(waybill::verify(part->envelope).has_value());
     }
-    for (const waybill::Step& step : waybill::steps_from(envelope, place.offset)) {
+    std::map<std::string, std::size_t> counts;
+    const std::vector<waybill::Step> steps =
+        waybill::steps_from(envelope, place.offset);
+    for (const auto& step : steps) ++counts[waybill::step_text(envelope, step)];
+    for (const waybill::Step& step : steps) {
       if (places.size() == kMost) break;
-      places.push_back({step.offset, place.path + waybill::step_text(envelope, step)});
+      const std::string text = waybill::step_text(envelope, step);
+      places.push_back(
+          {step.offset, place.path + text, place.is_known && counts[text] == 1});
     }
   }
 }

@@ -91,7 +91,8 @@ std::string step_text(const VerifiedEnvelope& envelope, const Step& step);
 
 // The offset of the part with this path, a row of steps: "['model'].layers[0]". Empty
 // for all of the payload. A key that is text may stand in either kind of quotes; other
-// keys are written as step_text() does.
+// keys are written as step_text() does. Of pairs with one key, which no dict of Python
+// has, the last is meant.
 //
 // Errors: kRefused, for what is no path, or leads to nothing; the offset is that of the
 // last value that it leads to.

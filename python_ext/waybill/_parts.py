@@ -309,7 +309,7 @@ class Part:
                 if key is None and key_offset:
                     try:
                         made = self._source.build(key_offset, True)
-                        others.setdefault(made, (number, offsets[number]))
+                        others[made] = (number, offsets[number])
                     except MemoryError:
                         raise
                     except Exception:

@@ -20,6 +20,10 @@ using wire::TokenType;
 using Offsets = std::vector<std::size_t>;
 using Found = std::optional<NamedArray>;
 
+// Until NumPy 2 the module had another name.
+constexpr std::array<std::string_view, 2> kFromBuffer = {
+    "numpy._core.numeric._frombuffer", "numpy.core.numeric._frombuffer"};
+
 constexpr std::size_t kArguments = position_of(NodeTag::kObject, "args");
 constexpr std::size_t kState = position_of(NodeTag::kObject, "state");
 
@@ -133,6 +137,52 @@ bool put_in_order(std::vector<std::uint64_t>& shape,
   return true;
 }
 
+// Of an item of numbers in the order of bytes of this machine; 0 for others.
+std::size_t item_size(std::string_view item) {
+  constexpr auto kSizes = std::to_array<std::pair<std::string_view, std::size_t>>({
+      {"float64", 8},
+      {"float32", 4},
+      {"float16", 2},
+      {"bfloat16", 2},
+      {"int64", 8},
+      {"int32", 4},
+      {"int16", 2},
+      {"int8", 1},
+      {"uint64", 8},
+      {"uint32", 4},
+      {"uint16", 2},
+      {"uint8", 1},
+      {"bool", 1},
+      {"complex64", 8},
+      {"complex128", 16},
+  });
+  const auto size =
+      std::ranges::find(kSizes, item, &std::pair<std::string_view, std::size_t>::first);
+  return size == kSizes.end() ? 0 : size->second;
+}
+
+// Whether items of this shape lie together, the last index varying fastest. `item`: how
+// far one is from the next, in the unit of the strides.
+bool are_together(const std::vector<std::uint64_t>& shape,
+                  const std::vector<std::uint64_t>& strides, std::uint64_t item) {
+  std::uint64_t expected = item;
+  for (std::size_t i = shape.size(); i-- != 0;) {
+    if (shape[i] != 1 && strides[i] != expected) return false;
+    if (__builtin_mul_overflow(expected, shape[i], &expected)) return false;
+  }
+  return true;
+}
+
+// Narrows an array to the items from this byte on, if they lie together.
+void narrow_to_items(ArrayPart& array, bool lie_together, std::uint64_t start) {
+  std::uint64_t length = item_size(array.item);
+  lie_together = lie_together && length != 0;
+  for (const std::uint64_t extent : array.shape) {
+    lie_together = lie_together && !__builtin_mul_overflow(length, extent, &length);
+  }
+  narrow(array, lie_together, start, length);
+}
+
 // _frombuffer(memory, dtype, shape, order, axes): since NumPy 2.3 the order may be "K";
 // then the shape is that of the memory, and the axes are the array's.
 Found numpy_from_buffer(const Envelope& envelope, const ValueView& object) {
@@ -171,35 +221,33 @@ Found numpy_reconstruct(const Envelope& envelope, const ValueView& object) {
   return found;
 }
 
-std::size_t torch_item_size(std::string_view item) {
-  constexpr auto kSizes = std::to_array<std::pair<std::string_view, std::size_t>>({
-      {"float64", 8},
-      {"float32", 4},
-      {"float16", 2},
-      {"bfloat16", 2},
-      {"int64", 8},
-      {"int32", 4},
-      {"int16", 2},
-      {"int8", 1},
-      {"uint8", 1},
-      {"bool", 1},
-      {"complex64", 8},
-      {"complex128", 16},
-  });
-  const auto size =
-      std::ranges::find(kSizes, item, &std::pair<std::string_view, std::size_t>::first);
-  return size == kSizes.end() ? 0 : size->second;
-}
-
-// Whether items of this shape lie together, the last index varying fastest.
-bool are_together(const std::vector<std::uint64_t>& shape,
-                  const std::vector<std::uint64_t>& strides) {
-  std::uint64_t expected = 1;
-  for (std::size_t i = shape.size(); i-- != 0;) {
-    if (shape[i] != 1 && strides[i] != expected) return false;
-    if (__builtin_mul_overflow(expected, shape[i], &expected)) return false;
+// ndarray(shape, dtype, memory, start, strides), where the memory is another array: of
+// arrays that share it.
+Found numpy_view(const Envelope& envelope, const ValueView& object) {
+  const Offsets arguments = arguments_of(envelope, object);
+  if (arguments.size() != 5) return {};
+  auto shape = numbers_at(envelope, arguments[0]);
+  if (!shape) return {};
+  NamedArray found{"numpy.ndarray", {}};
+  ArrayPart& array = found.array;
+  array.item = numpy_item(envelope, arguments[1]);
+  array.shape = *std::move(shape);
+  const ValueView memory(envelope, arguments[2]);
+  const std::string callable = name_at(envelope, memory.offset());
+  const Found whole = std::ranges::find(kFromBuffer, callable) == kFromBuffer.end()
+                          ? std::nullopt
+                          : numpy_from_buffer(envelope, memory);
+  const auto start = ValueView(envelope, arguments[3]).number();
+  const auto strides = numbers_at(envelope, arguments[4]);
+  if (!whole || !start || !strides || strides->size() != array.shape.size()) {
+    return found;
   }
-  return true;
+  array.bytes = whole->array.bytes;
+  array.buffer = whole->array.buffer;
+  array.length = whole->array.length;
+  narrow_to_items(array, are_together(array.shape, *strides, item_size(array.item)),
+                  *start);
+  return found;
 }
 
 // _rebuild_tensor_v2(storage, offset, shape, strides, …): the storage is made of memory
@@ -224,13 +272,10 @@ Found torch_tensor(const Envelope& envelope, const ValueView& object) {
   const Offsets untyped = arguments_of(envelope, ValueView(envelope, typed[0]));
   if (untyped.size() == 1) find_bytes(envelope, untyped[0], array);
   std::uint64_t start = 0;
-  std::uint64_t length = torch_item_size(array.item);
-  bool lie_together = length != 0 && are_together(array.shape, *strides) &&
-                      !__builtin_mul_overflow(*first, length, &start);
-  for (const std::uint64_t extent : array.shape) {
-    lie_together = lie_together && !__builtin_mul_overflow(length, extent, &length);
-  }
-  narrow(array, lie_together, start, length);
+  const bool lie_together =
+      are_together(array.shape, *strides, 1) &&
+      !__builtin_mul_overflow(*first, item_size(array.item), &start);
+  narrow_to_items(array, lie_together, start);
   return found;
 }
 
@@ -250,10 +295,11 @@ struct Row {
   Found (*read)(const Envelope&, const ValueView&);
 };
 constexpr auto kRows = std::to_array<Row>({
-    {"numpy._core.numeric._frombuffer", numpy_from_buffer},
-    {"numpy.core.numeric._frombuffer", numpy_from_buffer},
+    {kFromBuffer[0], numpy_from_buffer},
+    {kFromBuffer[1], numpy_from_buffer},
     {"numpy._core.multiarray._reconstruct", numpy_reconstruct},
     {"numpy.core.multiarray._reconstruct", numpy_reconstruct},
+    {"numpy.ndarray", numpy_view},
     {"torch._utils._rebuild_tensor_v2", torch_tensor},
     {"torch._utils._rebuild_parameter", torch_parameter},
 });

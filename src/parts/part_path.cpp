@@ -116,15 +116,20 @@ bool is_clear(std::string_view text) {
   return text != "nan" && text.find("…") == std::string_view::npos;
 }
 
+// Whether text in quotes is this name: as it is, or, with a backslash, as it is
+// written.
+bool is_name(std::string_view name, std::string_view text) {
+  return text.find('\\') == text.npos ? name == text
+                                      : envelope::escaped(name, false) == text;
+}
+
 bool is_step(const Envelope& envelope, const Step& step, const PathReader::Word& word) {
   const auto& [text, is_attribute, is_quoted, is_position] = word;
   const bool is_key = step.kind == Step::Kind::kKey;
   if (is_position) return is_key && std::to_string(step.index) == text;
   switch (step.kind) {
     case Step::Kind::kAttribute:
-      return is_attribute &&
-             (step.name == text ||
-              (is_quoted && envelope::escaped(step.name, false) == text));
+      return is_attribute && (is_quoted ? is_name(step.name, text) : step.name == text);
     case Step::Kind::kIndex:
       return !is_attribute && !is_quoted && std::to_string(step.index) == text;
     case Step::Kind::kKey:
@@ -135,7 +140,7 @@ bool is_step(const Envelope& envelope, const Step& step, const PathReader::Word&
   if (step.name.data() == nullptr) {  // It may be a text with lone surrogates.
     return key_text(envelope, step.key_offset) == "'" + std::string(text) + "'";
   }
-  return step.name == text || envelope::escaped(step.name, false) == text;
+  return is_name(step.name, text);
 }
 
 }  // namespace
@@ -169,9 +174,11 @@ Result<std::size_t> find_part(const VerifiedEnvelope& envelope, std::string_view
                     "; a step is ['key'], [number] or .name"});
     }
     const Steps steps = steps_from(envelope, offset);
-    const auto step = std::ranges::find_if(
-        steps, [&](const Step& each) { return is_step(*envelope, each, word); });
-    if (step == steps.end()) {
+    // Of pairs with one key, the last is what loading gives.
+    const auto step = std::find_if(steps.rbegin(), steps.rend(), [&](const Step& each) {
+      return is_step(*envelope, each, word);
+    });
+    if (step == steps.rend()) {
       return tl::unexpected(
           Error{ErrorCode::kRefused, offset,
                 "nothing is at " + std::string(path.substr(0, reader.at())) + "; " +

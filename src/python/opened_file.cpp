@@ -95,8 +95,15 @@ OpenedFile::StepList& OpenedFile::list(std::size_t offset) {
 
 const Step* OpenedFile::find_step(std::size_t offset, std::string_view name) {
   const std::vector<const Step*>& named = list(offset).named;
-  const auto found = std::ranges::lower_bound(named, name, {}, &Step::name);
-  return found != named.end() && (*found)->name == name ? *found : nullptr;
+  auto found = std::ranges::lower_bound(named, name, {}, &Step::name);
+  if (found == named.end() || (*found)->name != name) return nullptr;
+  // Of pairs with one key, the last is what loading gives.
+  const Step* last = *found;
+  while (++found != named.end() && (*found)->name == name &&
+         (*found)->kind == last->kind) {
+    last = *found;
+  }
+  return last;
 }
 
 const Step* OpenedFile::find_step(std::size_t offset, std::uint64_t index) {

@@ -197,6 +197,33 @@ std::set<std::size_t> all_parts(const VerifiedEnvelope& envelope) {
   return seen;
 }
 
+TEST(Parts, OfPairsWithOneKeyTheLastIsMeantAsInLoads) {
+  Draft draft;
+  draft.payload.map(4);
+  for (const int value : {1, 2}) {
+    draft.payload.text("a");
+    draft.payload.integer(value);
+    draft.payload.integer(-1);
+    draft.payload.integer(value);
+  }
+  const Bytes bytes = draft.sealed();
+  const VerifiedEnvelope envelope = verified(bytes);
+
+  EXPECT_EQ(value_at(envelope, "['a']"), Value(2));
+  EXPECT_EQ(value_at(envelope, "[-1]"), Value(2));
+}
+
+TEST(Parts, KeysWithBackslashesAreFoundAsTheyAreWritten) {
+  Bytes bytes;
+  const VerifiedEnvelope envelope =
+      of_value(Map{{"a\nb", 1}, {"a\\nb", 2}, {"it's", 3}}, bytes);
+
+  for (const Step& step : steps_from(envelope, root_of(envelope))) {
+    EXPECT_EQ(found(envelope, step_text(envelope, step)), step.offset);
+  }
+  EXPECT_EQ(value_at(envelope, "[\"it's\"]"), Value(3));
+}
+
 TEST(Parts, OfAnyPayloadAreToldAndSoundAlone) {
   std::size_t alone = 0;
   for (unsigned seed = 0; seed < 6000; ++seed) {

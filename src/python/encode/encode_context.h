@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "python/encode/array_views.h"
 #include "python/encode/by_value/deferred_globals.h"
 #include "python/encode/by_value/module_needs.h"
 #include "python/encode/instances.h"
@@ -30,6 +31,8 @@ struct EncodeOptions {
   bool names_no_ids = false;
   // Of a class by value only its id is written: for hashes of what refers to classes.
   bool only_names_classes = false;
+  // What ArrayViews::plan() gave, borrowed; null the first time.
+  PyObject* array_plan = nullptr;
   EncodeHooks hooks;
 };
 
@@ -59,6 +62,7 @@ struct EncodeContext {
   LastTypes types;
   WrittenDicts dicts;
   ObjectIds ids;
+  ArrayViews arrays;
   ModulesByValue by_value;
   Extensions extensions;
   ModuleNeeds needs;

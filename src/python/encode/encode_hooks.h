@@ -36,10 +36,12 @@ struct EncodeHooks {
 
   // Whether none has a say in the graph, and so the object alone decides what it
   // becomes.
-  bool leave_graph_alone() const {
+  bool leave_graph_alone() const { return calls_nobody() && by_value == nullptr; }
+  // Whether a graph can be walked twice: nothing of the caller's is told of objects.
+  bool calls_nobody() const {
     return persistent_id == nullptr && reducer_override == nullptr &&
            dispatch_table == nullptr && buffer_callback == nullptr &&
-           by_value == nullptr && replace == nullptr && memo == nullptr;
+           replace == nullptr && memo == nullptr;
   }
 };
 

@@ -103,6 +103,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::reduce_to_name, "waybill._reducers", "reduce_to_name"},
     {&State::reduce_by_type, "waybill._reducers", "reduce_by_type"},
     {&State::reduce_by_members, "waybill._reducers", "reduce_by_members"},
+    {&State::plan_of_arrays, "waybill._reducers", "plan_of_arrays"},
     {&State::with_globals, "waybill._reducers", "with_globals"},
     {&State::stand_in_answer, "waybill._reducers", "stand_in_answer"},
     {&State::reduce_without_class, "waybill._reducers", "reduce_without_class"},

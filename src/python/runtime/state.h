@@ -73,6 +73,7 @@ struct State {
   Ref with_globals;       // Answers its first argument.
   Ref stand_in_answer;    // For what an extension of a package by value made.
   Ref reduce_without_class;  // Those that are met before their class is there.
+  Ref plan_of_arrays;        // How arrays travel that share memory.
   Ref reduce_by_members;  // Instances whose class's __slots__ does not name the slots.
   Ref stand_in_for;       // What stands for a module that is not here.
   // waybill._annotations: code of annotations that are text, and what makes it.

@@ -105,6 +105,34 @@ Ref answer_by_members(const State& state, PyObject* object) {
   throw PyError();
 }
 
+// Whether what holds the object is pandas' own, which would write to memory that it
+// does not know to be shared.
+bool is_of_pandas(EncodeContext& context) {
+  constexpr int kMostContainers = 4;
+  int containers = 0;
+  for (auto frame = context.stack.end(); frame != context.stack.begin();) {
+    PyObject* holder = (--frame)->object.get();
+    if (frame->plan) {
+      auto* type = reinterpret_cast<PyObject*>(Py_TYPE(holder));
+      return package_of(context.state, PyType_Check(holder) ? holder : type) ==
+             "pandas";
+    }
+    if (++containers == kMostContainers) break;
+  }
+  return false;
+}
+
+// What the plan of a payload says of an array that shares its memory with others; null
+// for all else. Without a plan it is noted, for one.
+Ref array_answer(EncodeContext& context, PyObject* object) {
+  if (!is_array(object) || is_of_pandas(context)) return {};
+  if (PyObject* plan = context.options.array_plan) {
+    return ArrayViews::answer(plan, object);
+  }
+  if (context.hooks().calls_nobody()) context.arrays.meet(object);
+  return {};
+}
+
 Ref reduce(EncodeContext& context, PyObject* object) {
   const State& state = context.state;
   if (context.hooks().replace != nullptr) {
@@ -125,6 +153,7 @@ Ref reduce(EncodeContext& context, PyObject* object) {
   }
   if (!reducer) reducer = registered;
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
+  if (Ref answer = array_answer(context, object)) return answer;
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
   Ref answer = Ref::steal_or_null(
       PyObject_CallMethodOneArg(object, state.names.reduce_ex.get(), protocol.get()));

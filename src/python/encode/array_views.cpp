@@ -1,0 +1,93 @@
+// Which arrays share memory is known when all of them were met, and then a view may
+// have been written before what it is a view of. So such a payload is written twice:
+// the first time says what to share. Nothing large is copied before that.
+//
+// Tested by tests/python/kinds/test_array_views.py.
+
+#include "python/encode/array_views.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "python/runtime/py_error.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Null for one without bytes, and for items that no buffer can have.
+std::optional<Extent> extent_of(PyObject* array) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(array, &view, PyBUF_STRIDES) != 0) {
+    forgive(PyExc_Exception);
+    return std::nullopt;
+  }
+  Extent extent;
+  extent.low = extent.start = reinterpret_cast<std::uintptr_t>(view.buf);
+  extent.high = extent.low + static_cast<std::size_t>(view.itemsize);
+  bool is_empty = view.itemsize == 0;
+  for (int i = 0; i < view.ndim; ++i) {
+    const auto span =
+        static_cast<std::uintptr_t>((view.shape[i] - 1) * view.strides[i]);
+    (view.strides[i] < 0 ? extent.low : extent.high) += span;
+    is_empty = is_empty || view.shape[i] == 0;
+  }
+  PyBuffer_Release(&view);
+  return is_empty ? std::nullopt : std::optional(extent);
+}
+
+Ref number_of(std::uintptr_t address) {
+  return Ref::steal(PyLong_FromUnsignedLongLong(address));
+}
+
+}  // namespace
+
+bool is_array(PyObject* object) {
+  const PyTypeObject* type = Py_TYPE(object);
+  return !PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) &&
+         std::string_view(type->tp_name) == "numpy.ndarray";
+}
+
+void ArrayViews::meet(PyObject* array) {
+  if (const std::optional<Extent> extent = extent_of(array)) {
+    met_.push_back({*extent, Ref::share(array)});
+  }
+}
+
+Ref ArrayViews::plan(const State& state) const {
+  std::vector<const Met*> sorted;
+  for (const Met& met : met_) sorted.push_back(&met);
+  const auto low_of = [](const Met* met) { return met->extent.low; };
+  std::ranges::stable_sort(sorted, std::less<>(), low_of);
+  // Beside which others begin before they end.
+  const Ref arrays = Ref::steal(PyList_New(0));
+  std::uintptr_t end = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const auto& [extent, array] = *sorted[i];
+    const bool is_inside = extent.low < end;
+    end = std::max(end, extent.high);
+    if (!is_inside && (i + 1 == sorted.size() || low_of(sorted[i + 1]) >= end))
+      continue;
+    const Ref low = number_of(extent.low), high = number_of(extent.high);
+    const Ref place = Ref::steal(PyTuple_Pack(3, low.get(), high.get(), array.get()));
+    check(PyList_Append(arrays.get(), place.get()));
+  }
+  if (PyList_GET_SIZE(arrays.get()) == 0) return {};
+  Ref plan = Ref::steal(PyObject_CallOneArg(state.plan_of_arrays.get(), arrays.get()));
+  return plan.get() == Py_None ? Ref() : plan;
+}
+
+Ref ArrayViews::answer(PyObject* plan, PyObject* array) {
+  const std::optional<Extent> extent = extent_of(array);
+  if (!extent) return {};
+  const Ref low = number_of(extent->low), high = number_of(extent->high);
+  const Ref start = number_of(extent->start);
+  Ref answer = Ref::steal(PyObject_CallFunctionObjArgs(
+      plan, array, low.get(), high.get(), start.get(), nullptr));
+  return answer.get() == Py_None ? Ref() : answer;
+}
+
+}  // namespace waybill::py

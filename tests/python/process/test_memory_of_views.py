@@ -1,0 +1,71 @@
+"""Arrays that share memory leave nothing behind, and survive where there is none."""
+
+import gc
+import subprocess
+import sys
+
+import pytest
+import waybill
+
+numpy = pytest.importorskip("numpy")
+
+
+def test_sending_views_again_and_again_keeps_nothing():
+    whole = numpy.arange(100.0)
+    views = [whole[3:], whole, whole[::-2], whole[:50]]
+
+    def use():
+        waybill.loads(waybill.dumps(views))
+
+    use()
+    gc.collect()
+    before = len(gc.get_objects()), sys.getrefcount(whole), sys.getallocatedblocks()
+    for _ in range(300):
+        use()
+    gc.collect()
+    after = len(gc.get_objects()), sys.getrefcount(whole), sys.getallocatedblocks()
+
+    assert after[0] - before[0] < 50
+    assert after[1] == before[1]
+    assert after[2] - before[2] < 200
+
+
+@pytest.mark.skipif(
+    sys.version_info >= (3, 12), reason="see test_failing_allocations.py"
+)
+def test_whichever_allocation_fails_the_answer_is_memory_error():
+    pytest.importorskip("_testcapi")
+    script = """
+import numpy, waybill, _testcapi
+
+whole = numpy.arange(100.0)
+views = [whole[3:], whole, whole[::-2]]
+
+others, quiet = set(), 0
+waybill.dumps(views)
+for number in range(20_000):
+    _testcapi.set_nomemory(number, number + 1)
+    try:
+        try: waybill.dumps(views)
+        finally: _testcapi.remove_mem_hooks()
+    except MemoryError:
+        quiet = 0
+    except BaseException as error:
+        quiet = 0
+        # Which is what NumPy makes of it where it does not ask.
+        if "with an exception set" not in str(error): others.add(repr(error))
+    else:
+        quiet += 1
+    if quiet > 30: break
+else:
+    others.add("it never ended")
+arrived = waybill.loads(waybill.dumps(views))
+arrived[1][:] = 7
+print(others or "none", arrived[2][0])
+"""
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", script],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "none 7.0\n", done.stdout + done.stderr[-2000:]
