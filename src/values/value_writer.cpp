@@ -1,12 +1,14 @@
 // Writes a value as an envelope of plain data. One loop with a stack of its own; the
 // stack is also the path that errors tell.
-// Tested by tests/values/value_test.cpp and tests/examples/test_plain_data.py.
+// Tested by tests/values/value_test.cpp, array_test.cpp and
+// tests/examples/test_plain_data.py.
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "text/control_characters.h"
+#include "values/array_objects.h"
 #include "values/value_keys.h"
 #include "values/value_leaf.h"
 #include "waybill/value.h"
@@ -40,7 +42,16 @@ class ValueWriter {
     return true;
   }
 
-  BytesView payload() const { return out_.view(); }
+  // What was written, as parts of an envelope; views of this.
+  Parts parts(const WriteOptions& options) const {
+    Parts parts;
+    parts.python = options.python;
+    parts.application = options.application;
+    parts.key = options.key;
+    parts.payload = out_.view();
+    arrays_.put_into(parts);
+    return parts;
+  }
 
   Error error() const {
     return {objection_.code, 0, path() + ": " + objection_.detail};
@@ -74,6 +85,8 @@ class ValueWriter {
       case Kind::kList:
       case Kind::kTuple:
         return items(value);
+      case Kind::kArray:
+        return arrays_.write(*value.get_if<data::Array>(), out_, objection_);
       default:
         return envelope::write_leaf(value, out_, objection_);
     }
@@ -153,6 +166,7 @@ class ValueWriter {
   }
 
   Writer out_;
+  envelope::ArrayObjects arrays_;
   std::vector<Frame> stack_;
   Objection objection_{};
 };
@@ -163,14 +177,17 @@ Result<std::vector<std::uint8_t>> write_value(const Value& value,
                                               const WriteOptions& options) {
   ValueWriter writer;
   if (!writer.write(value)) return tl::unexpected(writer.error());
-  Parts parts;
-  parts.python = options.python;
-  parts.application = options.application;
-  parts.key = options.key;
-  parts.payload = writer.payload();
   std::vector<std::uint8_t> bytes;
-  seal(parts, bytes);
+  seal(writer.parts(options), bytes);
   return bytes;
+}
+
+Result<void> write_value_to(const std::function<void(BytesView)>& write,
+                            const Value& value, const WriteOptions& options) {
+  ValueWriter writer;
+  if (!writer.write(value)) return tl::unexpected(writer.error());
+  seal_to(writer.parts(options), [&](BytesView piece, bool) { write(piece); });
+  return {};
 }
 
 }  // namespace waybill
