@@ -347,23 +347,24 @@ struct WriteOptions {
 // An envelope of the value, which any Python with waybill reads; with NumPy 2 or later,
 // if there are arrays in it. The same value and options always give the same bytes, and
 // as Python gives them for the same data if no object of it stands there twice, but for
-// types of items: arrays share these. Arrays of 64 KiB and more are rows of the table
-// of buffers, so a reader may map them.
+// types of items: arrays share these. Arrays, Binary and ByteArray of 64 KiB and more
+// are rows of the table of buffers, where a reader may map them.
 //
 // Errors, with the path to the culprit in the words, and offset 0: kMalformed for text
 // that is no UTF-8, keys that are equal or cannot be keys (Map), slices and ranges that
 // are none, arrays of more or fewer bytes than item and shape say; kRefused for
 // Standard, and arrays of other items; kLimitExceeded for what has 2^32 bytes or items,
-// and for keys nested more than 15 deep. Cost: one pass over the value, two copies of
-// the bytes, but one of arrays in the table, and keys are sorted aside.
+// and is not in the table, and for keys nested more than 15 deep. Cost: one pass over
+// the value, two copies of the bytes, but one of what is in the table, and keys are
+// sorted aside.
 [[nodiscard]] Result<std::vector<std::uint8_t>> write_value(
     const data::Value& value, const WriteOptions& options = {});
 
 // The same piece by piece, for files and sockets: `write` is given the head of the
-// envelope, and then the arrays in the table from where they lie, with what stands
-// between them. Pieces are valid until it returns; what it throws goes through. After
-// an error it was not called. Cost: two copies of all but these arrays, which are read
-// twice, the first time for their digests.
+// envelope, and then what is in the table from where it lies, with what stands between.
+// Pieces are valid until it returns; what it throws goes through. After an error it was
+// not called. Cost: two copies of all but what is in the table, which is read twice,
+// the first time for digests.
 [[nodiscard]] Result<void> write_value_to(const std::function<void(BytesView)>& write,
                                           const data::Value& value,
                                           const WriteOptions& options = {});

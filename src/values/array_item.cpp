@@ -28,6 +28,7 @@ std::optional<ArrayItem> array_item(std::string_view name) {
     if (!read_size(name.substr(std::min<std::size_t>(2, name.size())), item.size)) {
       return std::nullopt;
     }
+    item.is_swapped = item.is_swapped && item.size > 1;
   } else {
     const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
     const std::string_view word = name.substr(0, digits);

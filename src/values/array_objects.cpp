@@ -13,8 +13,6 @@ namespace {
 
 using wire::NodeTag;
 
-// From so many bytes on memory stands behind the payload, as in Python.
-constexpr std::size_t kLeastStored = 64 << 10;
 constexpr std::size_t kMostDimensions = 64;  // Of NumPy.
 
 // Imports of the manifest.
@@ -68,7 +66,7 @@ std::string format_of(const ArrayItem& item) {
   };
   constexpr char kForeign = std::endian::native == std::endian::little ? '>' : '<';
   std::string format;
-  if (item.is_swapped && item.size > 1) format += kForeign;
+  if (item.is_swapped) format += kForeign;
   switch (item.kind) {
     case 'b':
       return format + '?';
@@ -92,25 +90,25 @@ const char* order_of(const ArrayItem& item) {
 }  // namespace
 
 // Writes a reference if the object is there already; else it is where `out` ends.
-bool ArrayObjects::refer(Common& object, wire::Writer& out) {
+bool ArrayObjects::refer(Common& object) {
   if (!object.position) {
-    object.position = out.size();
+    object.position = out_.size();
     return false;
   }
   if (!object.number) {
     object.number = shared_.size();
     shared_.push_back(*object.position);
   }
-  out.index(wire::ExtType::kReference, *object.number);
+  out_.index(wire::ExtType::kReference, *object.number);
   return true;
 }
 
 void ArrayObjects::write_global(Common& global, std::uint64_t module,
-                                std::string_view name, wire::Writer& out) {
-  if (refer(global, out)) return;
-  out.node(NodeTag::kGlobal, 2);
-  out.index(wire::ExtType::kModule, module);
-  out.text(name);
+                                std::string_view name) {
+  if (refer(global)) return;
+  out_.node(NodeTag::kGlobal, 2);
+  out_.index(wire::ExtType::kModule, module);
+  out_.text(name);
 }
 
 ArrayObjects::Type& ArrayObjects::type_of(const ArrayItem& item) {
@@ -122,45 +120,43 @@ ArrayObjects::Type& ArrayObjects::type_of(const ArrayItem& item) {
   return type;
 }
 
-void ArrayObjects::write_type(const ArrayItem& item, wire::Writer& out) {
-  if (refer(type_of(item).object, out)) return;
-  out.node(NodeTag::kObject, 5);
-  write_global(dtype_, kNumpy, "dtype", out);
-  out.array(3);
-  out.text(item.kind + std::to_string(item.size));
-  out.boolean(false);  // Whether it is aligned,
-  out.boolean(true);   // and whether it is a copy.
-  out.node(NodeTag::kTuple, 8);
-  out.integer(3);  // The version of the state.
-  out.text(order_of(item));
-  for (int i = 0; i < 3; ++i) out.nil();  // What only types of several fields have.
-  out.integer(-1);                        // Size and alignment: those of the type.
-  out.integer(-1);
-  out.integer(0);  // Flags.
-  out.array(0);
-  out.map(0);
+void ArrayObjects::write_type(Type& type) {
+  if (refer(type.object)) return;
+  out_.node(NodeTag::kObject, 5);
+  write_global(dtype_, kNumpy, "dtype");
+  out_.array(3);
+  out_.text(type.item.kind + std::to_string(type.item.size));
+  out_.boolean(false);  // Whether it is aligned,
+  out_.boolean(true);   // and whether it is a copy.
+  out_.node(NodeTag::kTuple, 8);
+  out_.integer(3);  // The version of the state.
+  out_.text(order_of(type.item));
+  for (int i = 0; i < 3; ++i) out_.nil();  // What only types of several fields have.
+  out_.integer(-1);                        // Size and alignment: those of the type.
+  out_.integer(-1);
+  out_.integer(0);  // Flags.
+  out_.array(0);
+  out_.map(0);
 }
 
-void ArrayObjects::write_memory(const data::Array& array, const ArrayItem& item,
-                                bool is_fortran, wire::Writer& out) {
-  if (array.bytes.size() < kLeastStored) {
-    out.node(NodeTag::kByteArray, 1);
-    out.binary(array.bytes);
+void ArrayObjects::write_memory(const data::Array& array, const Type& type,
+                                bool is_fortran) {
+  if (!LargeBuffers::takes(array.bytes)) {
+    out_.node(NodeTag::kByteArray, 1);
+    out_.binary(array.bytes);
     return;
   }
   std::vector<std::uint64_t>& shape = shapes_.emplace_back(array.shape);
   if (is_fortran) std::ranges::reverse(shape);
-  BufferParts& row = buffers_.emplace_back();
+  BufferParts row;
   row.kind = wire::BufferKind::kWritable;
   row.bytes = array.bytes;
-  row.format = type_of(item).format;
+  row.format = type.format;
   row.shape = shape;
-  out.node(NodeTag::kStored, 1);
-  out.unsigned_integer(buffers_.size() - 1);
+  buffers_.add(row, out_);
 }
 
-bool ArrayObjects::write(const data::Array& array, wire::Writer& out,
-                         Objection& objection) {
+bool ArrayObjects::write(const data::Array& array, Objection& objection) {
   const std::optional<ArrayItem> item = array_item(array.item);
   if (!item) {
     return refuse(ErrorCode::kRefused,
@@ -177,17 +173,18 @@ bool ArrayObjects::write(const data::Array& array, wire::Writer& out,
     manifest_.imports[kNumpy].module = "numpy";
     manifest_.imports[kNumpy].chain = "numpy.dtype";
   }
-  out.node(NodeTag::kObject, 5);
-  write_global(from_buffer_, kNumeric, "_frombuffer", out);
-  out.array(4);
-  write_memory(array, *item, in_columns, out);
-  write_type(*item, out);
-  out.node(NodeTag::kTuple, array.shape.size());
-  for (const std::uint64_t extent : array.shape) out.unsigned_integer(extent);
-  out.text(in_columns ? "F" : "C");
-  out.nil();
-  out.array(0);
-  out.map(0);
+  out_.node(NodeTag::kObject, 5);
+  write_global(from_buffer_, kNumeric, "_frombuffer");
+  out_.array(4);
+  Type& type = type_of(*item);
+  write_memory(array, type, in_columns);
+  write_type(type);
+  out_.node(NodeTag::kTuple, array.shape.size());
+  for (const std::uint64_t extent : array.shape) out_.unsigned_integer(extent);
+  out_.text(in_columns ? "F" : "C");
+  out_.nil();
+  out_.array(0);
+  out_.map(0);
   return true;
 }
 
@@ -195,7 +192,6 @@ void ArrayObjects::put_into(Parts& parts) const {
   if (manifest_.imports.empty()) return;
   parts.manifest = &manifest_;
   parts.shared = shared_;
-  parts.buffers = buffers_;
 }
 
 }  // namespace waybill::envelope

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "values/array_item.h"
+#include "values/large_buffers.h"
 #include "values/value_leaf.h"
 #include "waybill/envelope.h"
 #include "waybill/value.h"
@@ -19,11 +20,15 @@ namespace waybill::envelope {
 
 class ArrayObjects {
  public:
-  // Writes the array, of which large bytes stay where they are. `out` has the payload
-  // from its first byte on. False, with nothing written, if the array is none.
-  bool write(const data::Array& array, wire::Writer& out, Objection& objection);
+  // To `out`, which has the payload from its first byte on, and what is large to
+  // `buffers`.
+  ArrayObjects(wire::Writer& out, LargeBuffers& buffers)
+      : out_(out), buffers_(buffers) {}
 
-  // Puts in what the payload needs besides itself. Views of this and of the arrays.
+  // False, with nothing written, if the array is none.
+  bool write(const data::Array& array, Objection& objection);
+
+  // Puts in what the payload needs besides itself and the buffers. Views of this.
   void put_into(Parts& parts) const;
 
  private:
@@ -38,20 +43,19 @@ class ArrayObjects {
     Common object;
   };
 
-  bool refer(Common& object, wire::Writer& out);
-  void write_global(Common& global, std::uint64_t module, std::string_view name,
-                    wire::Writer& out);
-  void write_type(const ArrayItem& item, wire::Writer& out);
+  bool refer(Common& object);
+  void write_global(Common& global, std::uint64_t module, std::string_view name);
+  void write_type(Type& type);
   Type& type_of(const ArrayItem& item);
-  void write_memory(const data::Array& array, const ArrayItem& item, bool is_fortran,
-                    wire::Writer& out);
+  void write_memory(const data::Array& array, const Type& type, bool is_fortran);
 
+  wire::Writer& out_;
+  LargeBuffers& buffers_;
   Common from_buffer_;
   Common dtype_;
   std::deque<Type> types_;
   std::deque<std::vector<std::uint64_t>> shapes_;  // Of memory, as rows tell them.
   std::vector<std::uint64_t> shared_;
-  std::vector<BufferParts> buffers_;
   Manifest manifest_;
 };
 

@@ -49,6 +49,7 @@ class ValueWriter {
     parts.application = options.application;
     parts.key = options.key;
     parts.payload = out_.view();
+    parts.buffers = buffers_.rows();
     arrays_.put_into(parts);
     return parts;
   }
@@ -86,7 +87,10 @@ class ValueWriter {
       case Kind::kTuple:
         return items(value);
       case Kind::kArray:
-        return arrays_.write(*value.get_if<data::Array>(), out_, objection_);
+        return arrays_.write(*value.get_if<data::Array>(), objection_);
+      case Kind::kBinary:
+      case Kind::kByteArray:
+        return binary(value);
       default:
         return envelope::write_leaf(value, out_, objection_);
     }
@@ -97,6 +101,19 @@ class ValueWriter {
     if (!envelope::is_countable(values.size(), value.kind(), objection_)) return false;
     envelope::write_head(value.kind(), values.size(), out_);
     stack_.push_back({&values, nullptr, values.size()});
+    return true;
+  }
+
+  bool binary(const Value& value) {
+    const auto* bytes = value.get_if<data::Binary>();
+    BufferParts row;
+    row.kind =
+        bytes != nullptr ? wire::BufferKind::kBytes : wire::BufferKind::kByteArray;
+    row.bytes = bytes != nullptr ? *bytes : value.get_if<data::ByteArray>()->bytes;
+    if (!envelope::LargeBuffers::takes(row.bytes)) {
+      return envelope::write_leaf(value, out_, objection_);
+    }
+    buffers_.add(row, out_);
     return true;
   }
 
@@ -166,7 +183,8 @@ class ValueWriter {
   }
 
   Writer out_;
-  envelope::ArrayObjects arrays_;
+  envelope::LargeBuffers buffers_;
+  envelope::ArrayObjects arrays_{out_, buffers_};
   std::vector<Frame> stack_;
   Objection objection_{};
 };

@@ -52,6 +52,11 @@ def same_value():
         "one column": array("float64", (6, 1), "F"),
         "one": array("float32", ()),
         "none": array("float32", (0, 3)),
+        "raw": [
+            b"x" * 70_000,
+            bytearray(b"y" * 70_000),
+            {b"k" * 70_000: {b"s" * 70_000}},
+        ],
         "edge": [array("int8", 65535), array("int8", 65536)],
     }
 

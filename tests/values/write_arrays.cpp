@@ -18,6 +18,7 @@ namespace waybill {
 namespace {
 
 using data::Array;
+using data::Binary;
 using data::List;
 using data::Map;
 
@@ -51,6 +52,8 @@ int write(const char* file, const PythonVersion& python) {
       {"one column", Array{"float64", {6, 1}, content.first(48), true}},
       {"one", Array{"float32", {}, content.first(4)}},
       {"none", Array{"float32", {0, 3}, {}}},
+      {"raw", List{Binary(70'000, 'x'), data::ByteArray{Binary(70'000, 'y')},
+                   Map{{Binary(70'000, 'k'), data::Set{Binary(70'000, 's')}}}}},
       {"edge", List{Array{"int8", {65535}, content.first(65535)},
                     Array{"int8", {65536}, content.first(65536)}}},
   };
