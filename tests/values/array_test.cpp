@@ -41,7 +41,7 @@ Part part_at(const VerifiedEnvelope& envelope, std::string_view path) {
   return describe_part(envelope, offset.value_or(root_of(envelope)));
 }
 
-std::string objection_to(const Value& value) {
+std::string complaint_about(const Value& value) {
   std::size_t pieces = 0;
   const Result<void> done = write_value_to([&](BytesView) { ++pieces; }, value);
   if (done) return "written";
@@ -234,7 +234,7 @@ TEST(Array, LetsThroughWhatTheWriterOfPiecesThrows) {
 TEST(Array, HasAsManyBytesAsItsShapeSays) {
   const Bytes content = numbered(24);
   const auto of_shape = [&](std::vector<std::uint64_t> shape) {
-    return objection_to(Map{{"w", Array{"float64", std::move(shape), content}}});
+    return complaint_about(Map{{"w", Array{"float64", std::move(shape), content}}});
   };
 
   EXPECT_EQ(of_shape({3}), "written");
@@ -253,9 +253,9 @@ TEST(Array, HasAsManyBytesAsItsShapeSays) {
 }
 
 TEST(Array, MayBeEmpty) {
-  EXPECT_EQ(objection_to(Array{"int8", {0}, {}}), "written");
-  EXPECT_EQ(objection_to(Array{"int8", {3, 0, 5}, {}, true}), "written");
-  EXPECT_THAT(objection_to(Array{"int8", {0, UINT64_MAX, 2}, {}}),
+  EXPECT_EQ(complaint_about(Array{"int8", {0}, {}}), "written");
+  EXPECT_EQ(complaint_about(Array{"int8", {3, 0, 5}, {}, true}), "written");
+  EXPECT_THAT(complaint_about(Array{"int8", {0, UINT64_MAX, 2}, {}}),
               testing::HasSubstr("2^63"));
 }
 
@@ -264,7 +264,7 @@ TEST(Array, OfOtherItemsIsRefused) {
   for (const char* item : {"", "object", "<U4", "S16", "V16", "float128", "bfloat16",
                            "int", "int7", "int24", "<x8", ">", "<f", "datetime64"}) {
     SCOPED_TRACE(item);
-    EXPECT_THAT(objection_to(List{1, Array{item, {1}, content}}),
+    EXPECT_THAT(complaint_about(List{1, Array{item, {1}, content}}),
                 testing::StartsWith("refused value[1]: an array of \""));
   }
 }
@@ -273,8 +273,8 @@ TEST(Array, CannotBeAKey) {
   const Bytes content = numbered(1);
   const Array array = {"int8", {1}, content};
 
-  EXPECT_THAT(objection_to(Map{{array, 1}}), testing::HasSubstr("cannot be a key"));
-  EXPECT_THAT(objection_to(Set{array}), testing::HasSubstr("cannot be a key"));
+  EXPECT_THAT(complaint_about(Map{{array, 1}}), testing::HasSubstr("cannot be a key"));
+  EXPECT_THAT(complaint_about(Set{array}), testing::HasSubstr("cannot be a key"));
 }
 
 TEST(Array, IsNoPlainDataToWhoReads) {
