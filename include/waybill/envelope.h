@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -211,5 +212,11 @@ std::size_t head_bound(const Parts& parts);
 std::uint8_t* seal_head_at(const Parts& parts, std::uint8_t* out);
 // Bytes between the end of a head of this size and the first buffer.
 constexpr std::size_t head_padding(std::size_t head_size) { return -head_size % 64; }
+
+// All of it, piece by piece: the head, and then the buffers from where they lie, with
+// what stands between and behind them. `write` is told of each piece whether it is the
+// next buffer; others are valid until it returns. What it throws goes through.
+void seal_to(const Parts& parts,
+             const std::function<void(BytesView piece, bool is_buffer)>& write);
 
 }  // namespace waybill

@@ -10,11 +10,14 @@
 //   const Map* run = value->get_if<Map>();
 //   const Value* energies = run ? run->find("energies") : nullptr;
 
+#include <bit>
 #include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -56,6 +59,7 @@ enum class Kind : std::uint8_t {
   kEllipsis,        // Ellipsis
   kNotImplemented,  // NotImplemented
   kStandard,        // Standard: a date, a decimal, a path, …
+  kArray,           // Array: numpy.ndarray
 };
 
 // As reports and errors spell it: "none", "bool", "int", …, "dict". Static storage.
@@ -87,6 +91,23 @@ struct Standard {
   std::string text;
 
   friend bool operator==(const Standard&, const Standard&) = default;
+};
+
+// An array of numbers, which is a numpy.ndarray in Python. Only written: read_value()
+// refuses arrays, and waybill/parts.h has views of them where they lie. The bytes are
+// not copied, nor is the name: both are others', and have to stay as they are until the
+// array is written.
+struct Array {
+  // What an item is, as NumPy and ArrayPart spell it: "bool", "int8" to "int64",
+  // "uint8" to "uint64", "float16" to "float64", "complex64", "complex128"; in an order
+  // of bytes that is told, "<i4" or ">f8".
+  std::string_view item;
+  std::vector<std::uint64_t> shape;  // Of one item, if it is empty.
+  BytesView bytes;                   // All items, without gaps.
+  bool is_fortran = false;           // The first index varies fastest.
+
+  // Goes by the bytes, so NaN equals NaN.
+  friend bool operator==(const Array& a, const Array& b);
 };
 
 // An int beyond 64 bits.
@@ -153,7 +174,8 @@ template <typename T>
 concept Number = std::integral<T> && sizeof(T) <= sizeof(std::int64_t) &&
                  !is_one_of<T, bool, char, wchar_t, char8_t, char16_t, char32_t>;
 
-// One value. A tree: it owns all that is in it, and no two share anything.
+// One value. A tree: it owns all that is in it, but for the bytes of an Array, and no
+// two share anything else.
 //
 // Copying, comparing, moving and destroying take no stack in proportion to depth, so
 // values may nest as deep as memory lasts. Copies are deep. Thread-safe when const.
@@ -194,6 +216,7 @@ class Value {
   Value(NotImplemented value) : content_(value) {}
   Value(BigInteger value) : content_(std::move(value)) {}
   Value(Standard value) : content_(std::move(value)) {}
+  Value(Array value) : content_(std::move(value)) {}
   // An int of any length, from big-endian two's complement; of the kind that its size
   // asks for. No bytes are 0.
   static Value integer(BytesView twos_complement);
@@ -229,7 +252,7 @@ class Value {
   using Content = std::variant<Nil, bool, std::int64_t, std::uint64_t, BigInteger,
                                double, std::complex<double>, std::string, Binary,
                                ByteArray, List, Tuple, Set, FrozenSet, Map, Slice,
-                               Range, Ellipsis, NotImplemented, Standard>;
+                               Range, Ellipsis, NotImplemented, Standard, Array>;
 
   bool holds_values() const { return kind() >= Kind::kList && kind() <= Kind::kRange; }
   void dismantle() noexcept;
@@ -241,6 +264,40 @@ template <Kind kKind>
 Items<kKind>::Items(std::initializer_list<Value> values) : items(values) {}
 template <Kind kKind>
 Items<kKind>::Items(std::vector<Value> values) : items(std::move(values)) {}
+
+// What is an item of an array to C++.
+template <typename T>
+concept Item =
+    Number<T> ||
+    is_one_of<T, bool, float, double, std::complex<float>, std::complex<double>>;
+
+// How Array spells it. Static storage.
+template <Item T>
+constexpr std::string_view item_name() {
+  constexpr std::string_view kSigned[] = {"int8", "int16", "int32", "int64"};
+  constexpr std::string_view kUnsigned[] = {"uint8", "uint16", "uint32", "uint64"};
+  if constexpr (std::is_same_v<T, bool>) return "bool";
+  if constexpr (std::is_same_v<T, float>) return "float32";
+  if constexpr (std::is_same_v<T, double>) return "float64";
+  if constexpr (std::is_same_v<T, std::complex<float>>) return "complex64";
+  if constexpr (std::is_same_v<T, std::complex<double>>) return "complex128";
+  if constexpr (std::is_integral_v<T>) {
+    return (std::is_signed_v<T> ? kSigned : kUnsigned)[std::countr_zero(sizeof(T))];
+  }
+}
+
+// The array of numbers that lie in a row somewhere: in a vector, say, or in a span of
+// what a library has. They have to outlive it.
+template <std::ranges::contiguous_range Numbers>
+  requires std::ranges::borrowed_range<Numbers> &&
+           Item<std::ranges::range_value_t<Numbers>>
+Array array_of(Numbers&& numbers, std::vector<std::uint64_t> shape,
+               bool is_fortran = false) {
+  using T = std::ranges::range_value_t<Numbers>;
+  const auto* first = reinterpret_cast<const std::uint8_t*>(std::ranges::data(numbers));
+  const std::size_t size = std::ranges::size(numbers) * sizeof(T);
+  return {item_name<T>(), std::move(shape), {first, size}, is_fortran};
+}
 
 }  // namespace data
 
@@ -287,16 +344,29 @@ struct WriteOptions {
   const SigningKey* key = nullptr;
 };
 
-// An envelope of the value, which any Python with waybill reads. The same value and
-// options always give the same bytes, and as Python gives them for the same data if no
-// object of it stands there twice.
+// An envelope of the value, which any Python with waybill reads; with NumPy 2 or later,
+// if there are arrays in it. The same value and options always give the same bytes, and
+// as Python gives them for the same data if no object of it stands there twice, but for
+// types of items: arrays share these. Arrays, Binary and ByteArray of 64 KiB and more
+// are rows of the table of buffers, where a reader may map them.
 //
 // Errors, with the path to the culprit in the words, and offset 0: kMalformed for text
 // that is no UTF-8, keys that are equal or cannot be keys (Map), slices and ranges that
-// are none; kRefused for Standard; kLimitExceeded for what has 2^32 bytes or items, and
-// for keys nested more than 15 deep. Cost: one pass over the value, two copies of the
-// bytes, and keys are sorted aside.
+// are none, arrays of more or fewer bytes than item and shape say; kRefused for
+// Standard, and arrays of other items; kLimitExceeded for what has 2^32 bytes or items,
+// and is not in the table, and for keys nested more than 15 deep. Cost: one pass over
+// the value, two copies of the bytes, but one of what is in the table, and keys are
+// sorted aside.
 [[nodiscard]] Result<std::vector<std::uint8_t>> write_value(
     const data::Value& value, const WriteOptions& options = {});
+
+// The same piece by piece, for files and sockets: `write` is given the head of the
+// envelope, and then what is in the table from where it lies, with what stands between.
+// Pieces are valid until it returns; what it throws goes through. After an error it was
+// not called. Cost: two copies of all but what is in the table, which is read twice,
+// the first time for digests.
+[[nodiscard]] Result<void> write_value_to(const std::function<void(BytesView)>& write,
+                                          const data::Value& value,
+                                          const WriteOptions& options = {});
 
 }  // namespace waybill

@@ -13,7 +13,7 @@
 //   policy.h       rules about modules, names, calls and code
 //   gate.h    signature, limits and policy in one place
 //   limits.h       ceilings for hostile input
-//   value.h        plain data as C++ values; value_json.h: as JSON
+//   value.h        plain data and arrays as C++ values; value_json.h: as JSON
 //   parts.h        what is in a large file, part by part; mapped_file.h: the file
 //   outcome.h      what to answer when a call is not made
 //   bytecode.h     what a code object does with the values it loads

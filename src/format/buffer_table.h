@@ -20,6 +20,9 @@ namespace waybill::envelope {
 inline constexpr std::size_t kPlainDigest = 8;
 inline constexpr std::size_t kStrongDigest = 32;
 
+// From so many bytes on those who write payloads store a buffer.
+inline constexpr std::size_t kLeastStored = 64 << 10;
+
 // Reads the section. False when the reader has an error.
 bool read_buffer_table(wire::Reader& reader, std::vector<StoredBuffer>& buffers);
 

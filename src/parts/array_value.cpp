@@ -1,15 +1,13 @@
 // Arrays of numbers as plain data.
 // Tested by tests/parts/array_value_test.cpp and tests/cli/test_ls.py.
 
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <complex>
 #include <cstring>
-#include <string_view>
+#include <optional>
 
+#include "values/array_item.h"
 #include "waybill/parts.h"
 #include "waybill/value.h"
 
@@ -17,52 +15,7 @@ namespace waybill {
 namespace {
 
 using data::Value;
-
-// What an item is, and how many bytes it has.
-struct ItemType {
-  char kind = '\0';  // As numpy.dtype.kind.
-  std::size_t size = 0;
-  bool is_swapped = false;
-};
-
-bool read_size(std::string_view digits, std::size_t& size) {
-  const char* end = digits.data() + digits.size();
-  const auto [stopped, error] = std::from_chars(digits.data(), end, size);
-  return error == std::errc() && stopped == end;
-}
-
-// "float64" counts bits, ">f8" bytes.
-std::optional<ItemType> item_type(std::string_view name) {
-  ItemType type;
-  if (name == "bool") return ItemType{'b', 1, false};
-  const bool has_order = name.starts_with('<') || name.starts_with('>');
-  if (has_order) {
-    constexpr char kNative = std::endian::native == std::endian::little ? '<' : '>';
-    type.is_swapped = name[0] != kNative;
-    type.kind = name.size() > 1 ? name[1] : '\0';
-    if (!read_size(name.substr(std::min<std::size_t>(2, name.size())), type.size)) {
-      return std::nullopt;
-    }
-  } else {
-    const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
-    const std::string_view word = name.substr(0, digits);
-    type.kind = word == "float"     ? 'f'
-                : word == "int"     ? 'i'
-                : word == "uint"    ? 'u'
-                : word == "complex" ? 'c'
-                                    : '\0';
-    if (!read_size(name.substr(digits), type.size) || type.size % 8 != 0) {
-      return std::nullopt;
-    }
-    type.size /= 8;
-  }
-  const bool is_integer = type.kind == 'i' || type.kind == 'u';
-  const bool is_power = std::has_single_bit(type.size) && type.size <= 8;
-  if (is_integer && is_power) return type;
-  if (type.kind == 'f' && is_power && type.size >= 2) return type;
-  if (type.kind == 'c' && (type.size == 8 || type.size == 16)) return type;
-  return std::nullopt;
-}
+using envelope::ArrayItem;
 
 std::uint64_t bits_at(const std::uint8_t* at, std::size_t size, bool is_swapped) {
   std::uint64_t bits = 0;
@@ -95,7 +48,7 @@ double real_of(std::uint64_t bits, std::size_t size) {
   return std::bit_cast<double>(bits);
 }
 
-Value value_of(const ItemType& type, const std::uint8_t* at) {
+Value value_of(const ArrayItem& type, const std::uint8_t* at) {
   if (type.kind == 'c') {
     const std::size_t half = type.size / 2;
     return Value(
@@ -121,7 +74,7 @@ Value value_of(const ItemType& type, const std::uint8_t* at) {
 // before it is put into the one around it.
 class ArrayBuilder {
  public:
-  ArrayBuilder(const ArrayPart& array, const ItemType& type)
+  ArrayBuilder(const ArrayPart& array, const ArrayItem& type)
       : array_(array), type_(type), strides_(array.shape.size()) {
     const std::size_t count = array.shape.size();
     std::uint64_t stride = type.size;
@@ -149,7 +102,7 @@ class ArrayBuilder {
   }
 
   const ArrayPart& array_;
-  const ItemType& type_;
+  const ArrayItem& type_;
   std::vector<std::uint64_t> strides_;
 };
 
@@ -160,7 +113,7 @@ Result<data::Value> array_value(const ArrayPart& array, const Limits& limits) {
   const auto fail = [](ErrorCode code, std::string detail) {
     return tl::unexpected(Error{code, 0, std::move(detail)});
   };
-  const std::optional<ItemType> type = item_type(array.item);
+  const std::optional<ArrayItem> type = envelope::array_item(array.item);
   if (!type) {
     return fail(ErrorCode::kRefused, "items of an array that are no numbers (" +
                                          array.item + "), which are no plain data");

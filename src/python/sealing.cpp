@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "base/large_memory.h"
-#include "format/buffer_table.h"
 #include "python/discovery/code_view.h"
 #include "python/runtime/gil.h"
 #include "waybill/envelope.h"
-#include "wire/format.h"
 
 namespace waybill::py {
 
@@ -58,11 +56,6 @@ Ref seal_in_place(const Parts& parts, std::span<BufferParts> buffers, int level)
   return Ref::steal(resized);
 }
 
-Ref to_bytes(const std::uint8_t* begin, std::size_t size) {
-  return Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(begin),
-                                              static_cast<Py_ssize_t>(size)));
-}
-
 // Compresses a buffer to a bytes object, which takes its place in `object` if that
 // gains. Other threads run meanwhile: buffers must not change until they are written.
 void compress_apart(BufferParts& buffer, Ref& object, int level) {
@@ -79,29 +72,17 @@ void compress_apart(BufferParts& buffer, Ref& object, int level) {
   buffer.bytes = bytes_of(resized);
 }
 
-// The head, each buffer as it lies in memory or is compressed, and what stands between
-// them.
+// The pieces of the envelope. `objects` hold the buffers, in their order.
 Ref seal_in_chunks(const Parts& parts, const std::vector<Ref>& objects) {
-  static constexpr std::uint8_t kZeros[wire::kBufferAlignment] = {};
-  std::vector<std::uint8_t> head(head_bound(parts));
-  const auto head_size =
-      static_cast<std::size_t>(seal_head_at(parts, head.data()) - head.data());
   Ref chunks = Ref::steal(PyList_New(0));
-  const auto add = [&](const Ref& chunk) {
+  auto buffer = objects.begin();
+  seal_to(parts, [&](BytesView piece, bool is_buffer) {
+    const Ref chunk = is_buffer ? *buffer++
+                                : Ref::steal(PyBytes_FromStringAndSize(
+                                      reinterpret_cast<const char*>(piece.data()),
+                                      static_cast<Py_ssize_t>(piece.size())));
     check(PyList_Append(chunks.get(), chunk.get()));
-  };
-  add(to_bytes(head.data(), head_size));
-  if (parts.buffers.empty()) return chunks;
-  std::size_t end = head_size;
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    const std::size_t padding = head_padding(end);
-    if (padding != 0) add(to_bytes(kZeros, padding));
-    add(objects[i]);
-    end += padding + parts.buffers[i].bytes.size();
-  }
-  std::uint8_t trailer[wire::kBufferTrailer];
-  envelope::write_trailer(trailer, head_size);
-  add(to_bytes(trailer, sizeof trailer));
+  });
   return chunks;
 }
 

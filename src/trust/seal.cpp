@@ -145,6 +145,25 @@ std::uint8_t* seal_head_at(const Parts& parts, std::uint8_t* out) {
   return write_end(parts, out, sections_end);
 }
 
+void seal_to(const Parts& parts, const std::function<void(BytesView, bool)>& write) {
+  static constexpr std::uint8_t kZeros[wire::kBufferAlignment] = {};
+  std::vector<std::uint8_t> head(head_bound(parts));
+  const auto head_size =
+      static_cast<std::size_t>(seal_head_at(parts, head.data()) - head.data());
+  write(BytesView(head).first(head_size), false);
+  if (parts.buffers.empty()) return;
+  std::size_t end = head_size;
+  for (const BufferParts& buffer : parts.buffers) {
+    const std::size_t padding = head_padding(end);
+    if (padding != 0) write(BytesView(kZeros).first(padding), false);
+    write(buffer.bytes, true);
+    end += padding + buffer.bytes.size();
+  }
+  std::uint8_t trailer[wire::kBufferTrailer];
+  envelope::write_trailer(trailer, head_size);
+  write(trailer, false);
+}
+
 void seal(const Parts& parts, std::vector<std::uint8_t>& out) {
   const std::size_t start = out.size();
   out.resize(start + sealed_bound(parts));

@@ -166,8 +166,14 @@ std::string_view name_of(Kind kind) {
                                          "range",
                                          "ellipsis",
                                          "not_implemented",
-                                         "standard"};
+                                         "standard",
+                                         "numpy.ndarray"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+bool operator==(const Array& a, const Array& b) {
+  return a.item == b.item && a.shape == b.shape && a.is_fortran == b.is_fortran &&
+         std::ranges::equal(a.bytes, b.bytes);
 }
 
 Map::Map(std::initializer_list<std::pair<Value, Value>> values) : pairs(values) {}

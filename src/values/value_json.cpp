@@ -114,6 +114,9 @@ class Conversion {
         return word("$constant", name_of(value.kind()), into, place);
       case Kind::kStandard:
         return standard(*value.get_if<data::Standard>(), into, place);
+      case Kind::kArray:
+        return fail(ErrorCode::kRefused,
+                    "an array is not written as JSON; array_value() makes lists");
       default:
         return items(value, into, place);
     }

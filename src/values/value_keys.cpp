@@ -68,6 +68,7 @@ class KeyWriter {
       case Kind::kSet:
       case Kind::kMap:
       case Kind::kSlice:
+      case Kind::kArray:
         objection_ = {ErrorCode::kMalformed,
                       "a " + std::string(name_of(key.kind())) + " cannot be a key"};
         return false;

@@ -1,12 +1,14 @@
 // Writes a value as an envelope of plain data. One loop with a stack of its own; the
 // stack is also the path that errors tell.
-// Tested by tests/values/value_test.cpp and tests/examples/test_plain_data.py.
+// Tested by tests/values/value_test.cpp, array_test.cpp and
+// tests/examples/test_plain_data.py.
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "text/control_characters.h"
+#include "values/array_objects.h"
 #include "values/value_keys.h"
 #include "values/value_leaf.h"
 #include "waybill/value.h"
@@ -40,7 +42,17 @@ class ValueWriter {
     return true;
   }
 
-  BytesView payload() const { return out_.view(); }
+  // What was written, as parts of an envelope; views of this.
+  Parts parts(const WriteOptions& options) const {
+    Parts parts;
+    parts.python = options.python;
+    parts.application = options.application;
+    parts.key = options.key;
+    parts.payload = out_.view();
+    parts.buffers = buffers_.rows();
+    arrays_.put_into(parts);
+    return parts;
+  }
 
   Error error() const {
     return {objection_.code, 0, path() + ": " + objection_.detail};
@@ -74,6 +86,11 @@ class ValueWriter {
       case Kind::kList:
       case Kind::kTuple:
         return items(value);
+      case Kind::kArray:
+        return arrays_.write(*value.get_if<data::Array>(), objection_);
+      case Kind::kBinary:
+      case Kind::kByteArray:
+        return binary(value);
       default:
         return envelope::write_leaf(value, out_, objection_);
     }
@@ -84,6 +101,19 @@ class ValueWriter {
     if (!envelope::is_countable(values.size(), value.kind(), objection_)) return false;
     envelope::write_head(value.kind(), values.size(), out_);
     stack_.push_back({&values, nullptr, values.size()});
+    return true;
+  }
+
+  bool binary(const Value& value) {
+    const auto* bytes = value.get_if<data::Binary>();
+    BufferParts row;
+    row.kind =
+        bytes != nullptr ? wire::BufferKind::kBytes : wire::BufferKind::kByteArray;
+    row.bytes = bytes != nullptr ? *bytes : value.get_if<data::ByteArray>()->bytes;
+    if (!envelope::LargeBuffers::takes(row.bytes)) {
+      return envelope::write_leaf(value, out_, objection_);
+    }
+    buffers_.add(row, out_);
     return true;
   }
 
@@ -153,6 +183,8 @@ class ValueWriter {
   }
 
   Writer out_;
+  envelope::LargeBuffers buffers_;
+  envelope::ArrayObjects arrays_{out_, buffers_};
   std::vector<Frame> stack_;
   Objection objection_{};
 };
@@ -163,14 +195,17 @@ Result<std::vector<std::uint8_t>> write_value(const Value& value,
                                               const WriteOptions& options) {
   ValueWriter writer;
   if (!writer.write(value)) return tl::unexpected(writer.error());
-  Parts parts;
-  parts.python = options.python;
-  parts.application = options.application;
-  parts.key = options.key;
-  parts.payload = writer.payload();
   std::vector<std::uint8_t> bytes;
-  seal(parts, bytes);
+  seal(writer.parts(options), bytes);
   return bytes;
+}
+
+Result<void> write_value_to(const std::function<void(BytesView)>& write,
+                            const Value& value, const WriteOptions& options) {
+  ValueWriter writer;
+  if (!writer.write(value)) return tl::unexpected(writer.error());
+  seal_to(writer.parts(options), [&](BytesView piece, bool) { write(piece); });
+  return {};
 }
 
 }  // namespace waybill

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <new>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -195,6 +196,21 @@ TEST(FailingAllocation, InReadingAndWritingValuesIsBadAlloc) {
   const Bytes bytes = *write_value(value);
   survives([&] { return *write_value(value) == bytes; });
   survives([&] { return read_value(bytes) == value; });
+}
+
+TEST(FailingAllocation, InWritingArraysIsBadAlloc) {
+  const std::vector<double> numbers(10'000);
+  const data::Value value =
+      data::List{data::array_of(numbers, {100, 100}, true),
+                 data::array_of(std::span(numbers).first(3), {3}), some_data()};
+  const Bytes bytes = *write_value(value);
+  std::size_t written = 0;
+  const auto write = [&](BytesView piece) { written += piece.size(); };
+  survives([&] { return *write_value(value) == bytes; });
+  survives([&] {
+    written = 0;
+    return write_value_to(write, value) && written == bytes.size();
+  });
 }
 
 TEST(FailingAllocation, InJsonOfValuesIsBadAlloc) {

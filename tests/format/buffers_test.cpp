@@ -211,6 +211,28 @@ TEST(Buffers, HaveAHeadThatIsSealedByItself) {
   }
 }
 
+TEST(Buffers, AreSealedFromWhereTheyLie) {
+  Draft draft;
+  samples::fill_with_buffers(draft);
+  Parts parts;
+  parts.python = draft.python;
+  parts.payload = draft.payload.view();
+  parts.buffers = draft.buffers;
+  Bytes joined;
+  std::vector<const std::uint8_t*> given;
+
+  seal_to(parts, [&](BytesView piece, bool is_buffer) {
+    joined.insert(joined.end(), piece.begin(), piece.end());
+    if (is_buffer) given.push_back(piece.data());
+  });
+
+  EXPECT_EQ(joined, draft.sealed());
+  ASSERT_EQ(given.size(), draft.buffers.size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    EXPECT_EQ(given[i], draft.buffers[i].bytes.data());
+  }
+}
+
 TEST(Buffers, FitIntoTheBoundOfWhatIsSealed) {
   Draft draft;
   samples::fill_with_buffers(draft);

@@ -237,5 +237,20 @@ TEST(ValueEnvelope, DepthOfWritingTakesNoStack) {
   EXPECT_EQ(*back, value);
 }
 
+TEST(ValueEnvelope, LargeBytesStandBehindThePayload) {
+  const Binary large(64 << 10, 'x');
+  const Binary small((64 << 10) - 1, 'y');
+  const Value value = List{large, ByteArray{large}, Map{{large, small}}, Set{large}};
+
+  const Bytes bytes = written(value);
+
+  const auto envelope = open_whole(bytes);
+  ASSERT_TRUE(envelope);
+  ASSERT_EQ(envelope->buffers.size(), 3u);  // What is sorted by its bytes stays.
+  EXPECT_EQ(envelope->buffers[0].kind, wire::BufferKind::kBytes);
+  EXPECT_EQ(envelope->buffers[1].kind, wire::BufferKind::kByteArray);
+  EXPECT_EQ(read(bytes), value);
+}
+
 }  // namespace
 }  // namespace waybill

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "format/buffer_table.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {
@@ -58,7 +59,7 @@ void EncodeContext::restart_node(MemoEntry& entry) {
 
 void EncodeContext::binary(PyObject* bytes) {
   const BytesView view = bytes_of(bytes);
-  if (view.size() >= StoredBuffers::kLeast) {
+  if (view.size() >= envelope::kLeastStored) {
     stored.add(bytes, out);
   } else {
     out.binary(view);
@@ -68,7 +69,7 @@ void EncodeContext::binary(PyObject* bytes) {
 void EncodeContext::binary(std::unique_ptr<BufferView> view, wire::BufferKind kind,
                            bool is_lent) {
   const BytesView bytes = view->bytes();
-  if (bytes.size() >= StoredBuffers::kLeast) {
+  if (bytes.size() >= envelope::kLeastStored) {
     stored.add(std::move(view), kind, is_lent, out);
     return;
   }

@@ -19,9 +19,6 @@ namespace waybill::py {
 
 class StoredBuffers {
  public:
-  // From so many bytes on a buffer is stored behind the payload.
-  static constexpr std::size_t kLeast = 64 << 10;
-
   // Each writes a node kStored, for a bytes object or for what is behind a view.
   // `is_lent`: see settle().
   void add(PyObject* bytes, wire::Writer& out);
