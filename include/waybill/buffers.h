@@ -84,15 +84,11 @@ constexpr std::size_t compression_bound(std::size_t size) { return size - size /
 std::size_t compress_buffer(BufferParts& buffer, int level, std::uint8_t* out);
 
 // Whether these bytes are those that the row's digest was made of: kDigestMismatch,
-// with `offset`, if not. Cost: one pass over them.
-[[nodiscard]] Result<void> check_buffer(const StoredBuffer& row, BytesView bytes,
-                                        std::uint64_t offset);
-
-// The same, and tells every 16 MiB how many bytes have been looked at: for people who
-// wait. What `progress` throws goes through.
+// with `offset`, if not. Tells every 16 MiB how many bytes have been looked at: for
+// people who wait. What `progress` throws goes through. Cost: one pass over them.
 [[nodiscard]] Result<void> check_buffer(
     const StoredBuffer& row, BytesView bytes, std::uint64_t offset,
-    const std::function<void(std::uint64_t)>& progress);
+    const std::function<void(std::uint64_t)>& progress = nullptr);
 
 // Decompresses the bytes of a buffer that is compressed to `out`, which has as many
 // bytes as row.length says. The digest is compared before that, and again with what was
