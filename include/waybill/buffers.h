@@ -73,9 +73,10 @@ struct BufferParts {
 // more is not worth the time that reading it takes.
 constexpr std::size_t compression_bound(std::size_t size) { return size - size / 16; }
 
-// Compresses the bytes of a buffer to `out`, by zstd at a level from 1 to 19, and makes
-// the buffer one of these bytes, which have to stay. Returns how many they are. Leaves
-// a buffer that gains too little as it is, and returns 0.
+// Compresses the bytes of a buffer to `out`, by zstd at a level from 1 to 19, or the
+// nearest of these, and makes the buffer one of these bytes, which have to stay.
+// Returns how many they are. Leaves a buffer that gains too little, or is compressed
+// already, as it is, and returns 0.
 //
 // The size of an item is what shape and length say. Whether to sort bytes by their
 // place in it, samples tell. Equal buffers become equal bytes with one release of
