@@ -86,6 +86,7 @@ class PreparedCall:
         replace: Callable[[object], tuple[str, Any] | None] | None,
         key: object,
         application: Buffer,
+        compression_level: int,
         /,
     ) -> PreparedCall: ...
     def dumps(self, /, *args: object, **kwargs: object) -> bytes: ...

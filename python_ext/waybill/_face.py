@@ -128,6 +128,7 @@ def prepare(
     replace: Replacement | Mapping[type, Replacement] | None = None,
     key: SigningKey | None = None,
     application: Buffer | None = None,
+    compress: Compress | None = None,
 ) -> PreparedCall:
     """Encodes a function once, to send it with many arguments.
 
@@ -147,6 +148,7 @@ def prepare(
         chosen("replace", replace),
         chosen("key", key),
         chosen("application", application) or b"",
+        chosen("compress", compress) or 0,
     )
 
 
