@@ -63,8 +63,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/waybill-config-version.cm
   COMPATIBILITY SameMinorVersion)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/waybill-config.cmake.in
   ${PROJECT_BINARY_DIR}/waybill-config.cmake @ONLY)
-install(FILES ${PROJECT_SOURCE_DIR}/cmake/sodium.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/zstd.cmake
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/libraries.cmake
   ${PROJECT_BINARY_DIR}/waybill-config.cmake
   ${PROJECT_BINARY_DIR}/waybill-config-version.cmake DESTINATION ${package_dir})
 

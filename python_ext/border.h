@@ -81,6 +81,15 @@ inline PyObject* given(PyObject* object) {
   return object == Py_None ? nullptr : object;
 }
 
+// The level of zstd that compresses; 0 for none.
+inline int compression_level_of(PyObject* number) {
+  const long level = PyLong_AsLong(number);
+  check(PyErr_Occurred() ? -1 : 0);
+  if (level >= 0 && level <= 19) return static_cast<int>(level);
+  PyErr_SetString(PyExc_ValueError, "the level of a compression is 1 to 19");
+  throw PyError();
+}
+
 inline void demand_count(const char* name, Py_ssize_t count, Py_ssize_t expected) {
   if (count == expected) return;
   PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, %zd were given", name,

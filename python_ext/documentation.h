@@ -97,7 +97,7 @@ If that raises, the function stays as it was prepared before.)";
 
 inline constexpr char kPreparedDigestDoc[] =
     "16 bytes that name the function as it was prepared. Equal if equal arguments "
-    "would give equal payloads.";
+    "would give equal payloads, but for application, key and compression.";
 
 inline constexpr char kClearCachesDoc[] = R"(clear_caches($module, /)
 --

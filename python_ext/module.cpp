@@ -98,13 +98,7 @@ PyObject* encode_with(PyObject* module, PyObject* const* arguments, Py_ssize_t c
     }
     const Input application(arguments[10]);
     hooks.application = application.bytes();
-    const long level = PyLong_AsLong(arguments[11]);
-    check(PyErr_Occurred() ? -1 : 0);
-    if (level < 0 || level > 19) {
-      PyErr_SetString(PyExc_ValueError, "the level of a compression is 1 to 19");
-      throw PyError();
-    }
-    hooks.compression_level = static_cast<int>(level);
+    hooks.compression_level = compression_level_of(arguments[11]);
     return write(state_of(module), arguments[0], hooks);
   });
 }

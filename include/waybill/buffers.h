@@ -73,9 +73,10 @@ struct BufferParts {
 // more is not worth the time that reading it takes.
 constexpr std::size_t compression_bound(std::size_t size) { return size - size / 16; }
 
-// Compresses the bytes of a buffer to `out`, by zstd at a level from 1 to 19, and makes
-// the buffer one of these bytes, which have to stay. Returns how many they are. Leaves
-// a buffer that gains too little as it is, and returns 0.
+// Compresses the bytes of a buffer to `out`, by zstd at a level from 1 to 19, or the
+// nearest of these, and makes the buffer one of these bytes, which have to stay.
+// Returns how many they are. Leaves a buffer that gains too little, or is compressed
+// already, as it is, and returns 0.
 //
 // The size of an item is what shape and length say. Whether to sort bytes by their
 // place in it, samples tell. Equal buffers become equal bytes with one release of
@@ -84,15 +85,11 @@ constexpr std::size_t compression_bound(std::size_t size) { return size - size /
 std::size_t compress_buffer(BufferParts& buffer, int level, std::uint8_t* out);
 
 // Whether these bytes are those that the row's digest was made of: kDigestMismatch,
-// with `offset`, if not. Cost: one pass over them.
-[[nodiscard]] Result<void> check_buffer(const StoredBuffer& row, BytesView bytes,
-                                        std::uint64_t offset);
-
-// The same, and tells every 16 MiB how many bytes have been looked at: for people who
-// wait. What `progress` throws goes through.
+// with `offset`, if not. Tells every 16 MiB how many bytes have been looked at: for
+// people who wait. What `progress` throws goes through. Cost: one pass over them.
 [[nodiscard]] Result<void> check_buffer(
     const StoredBuffer& row, BytesView bytes, std::uint64_t offset,
-    const std::function<void(std::uint64_t)>& progress);
+    const std::function<void(std::uint64_t)>& progress = nullptr);
 
 // Decompresses the bytes of a buffer that is compressed to `out`, which has as many
 // bytes as row.length says. The digest is compared before that, and again with what was

@@ -26,6 +26,8 @@ struct CallOptions {
   LoadOptions load = {};
   // Signs the outcome; null: nobody does.
   const SigningKey* key = nullptr;
+  // Of the outcome; see EncodeOptions.
+  int compression_level = 0;
 };
 
 // Makes the call in `payload`, and gives its outcome: the result, or what was raised,
@@ -63,7 +65,7 @@ class PreparedCall {
   [[nodiscard]] Result<void> refresh();
 
   // Names the function as it was prepared: equal if the payloads of equal arguments
-  // would be, but for application field and signature. Errors: kRaised.
+  // would be, but for application field, signature and compression. Errors: kRaised.
   [[nodiscard]] Result<ContentHash> digest() const;
 
  private:

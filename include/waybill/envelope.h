@@ -119,11 +119,19 @@ template <TemporaryBytes Bytes>
 Result<Envelope> open_head(Bytes&& bytes, const Limits& limits = {}) = delete;
 
 // Finds the buffers of a head in `bytes`, which are the whole envelope: fills in the
-// `bytes` of each row. Checks what pads and the trailer, and no digest: check_buffer()
-// does, for each row, and open() for all.
+// `bytes` of each row. Checks what pads and the trailer, and no digest:
+// check_buffers() does, and open().
 //
 // Errors: kTruncated, kMalformed.
 [[nodiscard]] Result<void> attach_buffers(Envelope& head, BytesView bytes);
+
+// Whether all buffers, which are attached, have the digests that their rows tell:
+// kDigestMismatch, with the offset of the first that has not. Tells every 16 MiB how
+// far in the envelope it is: for people who wait. What `progress` throws goes through.
+// Cost: one pass over them.
+[[nodiscard]] Result<void> check_buffers(
+    const Envelope& envelope,
+    const std::function<void(std::uint64_t)>& progress = nullptr);
 
 // Whether the code in an envelope can run on `python`: kPythonMismatch unless the
 // versions are equal or there is no code.

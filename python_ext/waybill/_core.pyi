@@ -86,6 +86,7 @@ class PreparedCall:
         replace: Callable[[object], tuple[str, Any] | None] | None,
         key: object,
         application: Buffer,
+        compression_level: int,
         /,
     ) -> PreparedCall: ...
     def dumps(self, /, *args: object, **kwargs: object) -> bytes: ...
@@ -228,8 +229,8 @@ def load_part(
     persistent_load: Callable[[Any], Any] | None,
     find_class: Callable[[str, str], Any] | None,
     buffers: Iterator[Buffer] | None,
-    history: list[dict[int, Any]] | None,
-    resets_classes: bool,
+    history: list[dict[int, object]] | None,
+    reset_classes: bool,
     class_state: str | None,
     leaves_missing: bool,
     load_options: LoadOptions | None,

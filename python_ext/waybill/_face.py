@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 else:
     from waybill._records import NamedTuple
 
+#: Bytes of what is refused for how it begins.
+_BEGINNING = 1 << 20
+
 
 class ImportRecord(NamedTuple):
     """One module that a payload needs, with the first place that showed the need."""
@@ -128,6 +131,7 @@ def prepare(
     replace: Replacement | Mapping[type, Replacement] | None = None,
     key: SigningKey | None = None,
     application: Buffer | None = None,
+    compress: Compress | None = None,
 ) -> PreparedCall:
     """Encodes a function once, to send it with many arguments.
 
@@ -147,6 +151,7 @@ def prepare(
         chosen("replace", replace),
         chosen("key", key),
         chosen("application", application) or b"",
+        chosen("compress", compress) or 0,
     )
 
 
@@ -202,10 +207,14 @@ def decode_options(
 
 def head_of(memory: memoryview) -> Buffer:
     """The head of a payload with stored buffers, which its last bytes tell the size of;
-    of any other, all of it."""
-    if len(memory) < 8 or memory[0] != 0x99:
+    of any other, all of it. Of what is no payload, or was cut, as much as it takes to
+    be refused: it may be a file of any size."""
+    if b"wb" not in bytes(memory[:20]):
+        return bytes(memory[:_BEGINNING])
+    if memory[0] != 0x99:
         whole = memory.obj
         if isinstance(whole, bytes) and len(whole) == len(memory):
             return whole
         return memory
-    return bytes(memory[: int.from_bytes(memory[-8:], "big")])
+    size = int.from_bytes(memory[-8:], "big")
+    return bytes(memory[: size if size < len(memory) else _BEGINNING])

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from waybill._configuration import Compress
+    from waybill.security import SigningKey
+
 __all__ = [
     "CallError",
     "PreparedCall",
@@ -70,29 +73,38 @@ def dumps_call(
     return dumps((function, tuple(args), dict(kwargs or {})), **options)
 
 
-def run_call(data: Buffer, *, key: Any = None, **options: Any) -> bytes:
+def run_call(
+    data: Buffer,
+    *,
+    key: SigningKey | None = None,
+    compress: Compress | None = None,
+    **options: Any,
+) -> bytes:
     """Makes the call in a payload of ``dumps_call``; its outcome as a payload.
 
     What the function raises is an outcome too, SystemExit included; KeyboardInterrupt
-    alone comes through, for it is meant for this process. ``key`` signs the outcome;
-    other options are those of ``loads``. Raises what ``loads`` raises, and DecodeError
-    for a payload that is no call.
+    alone comes through, for it is meant for this process. ``key`` signs the outcome,
+    and ``compress`` is about it as that of ``dumps``; other options are those of
+    ``loads``. Raises what ``loads`` raises, and DecodeError for a payload that is no
+    call.
     """
-    return _carry_out(loads(data, **options), key=key)
+    return _carry_out(loads(data, **options), compress, key)
 
 
-def _carry_out(call: object, *, key: Any = None) -> bytes:
+def _carry_out(
+    call: object, compress: Compress | None = None, key: SigningKey | None = None
+) -> bytes:
     """``run_call`` with what is in the payload."""
     function, args, kwargs = _parts_of(call)
     try:
-        return dumps({"result": function(*args, **kwargs)}, key=key)
+        return dumps({"result": function(*args, **kwargs)}, key=key, compress=compress)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         # This frame is nothing that the sender knows.
         error.__traceback__ = _without_first(error)
         told = _described(error)
-    return dumps({"raised": told}, key=key)
+    return dumps({"raised": told}, key=key, compress=compress)
 
 
 def loads_outcome(data: Buffer, **options: Any) -> Any:

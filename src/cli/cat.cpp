@@ -71,11 +71,8 @@ Result<data::Value> part_value(BytesView bytes, const std::string& path,
     return tl::unexpected(Error{ErrorCode::kRefused, part.offset,
                                 "a " + part.type + ", which is no plain data"});
   }
-  for (const StoredBuffer& row : extracted->envelope.buffers) {
-    Result<void> checked =
-        check_buffer(row, row.bytes, extracted->envelope.buffers_offset + row.place);
-    if (!checked) return tl::unexpected(checked.error());
-  }
+  const Result<void> checked = check_buffers(extracted->envelope);
+  if (!checked) return tl::unexpected(checked.error());
   if (part.array) return items_of(*envelope, *part.array);
   const Result<VerifiedEnvelope> alone = verify(extracted->envelope, kStrictLimits);
   if (!alone) return tl::unexpected(alone.error());

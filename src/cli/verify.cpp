@@ -19,16 +19,9 @@ void declare(Options& options, Arguments& arguments) {
   declare_known_keys(options, arguments);
 }
 
-// The digests of what stands behind the head.
-Result<void> check_buffers(const Envelope& envelope) {
+Result<void> check_with_progress(const Envelope& envelope) {
   ProgressLine line(envelope.size);
-  for (const StoredBuffer& row : envelope.buffers) {
-    const std::uint64_t offset = envelope.buffers_offset + row.place;
-    const auto show = [&](std::uint64_t done) { line.show(offset + done); };
-    Result<void> checked = check_buffer(row, row.bytes, offset, show);
-    if (!checked) return checked;
-  }
-  return {};
+  return check_buffers(envelope, [&](std::uint64_t done) { line.show(done); });
 }
 
 Exit run(const Arguments& arguments) {
@@ -46,7 +39,7 @@ Exit run(const Arguments& arguments) {
   const Result<VerifiedEnvelope> verdict = open_mapped(BytesView(bytes));
   if (!verdict) return refuse(verdict.error(), arguments.json);
   const Envelope* const envelope = &**verdict;
-  const Result<void> are_right = check_buffers(*envelope);
+  const Result<void> are_right = check_with_progress(*envelope);
   if (!are_right) return refuse(are_right.error(), arguments.json);
 
   const auto imports = static_cast<std::size_t>(std::ranges::count_if(

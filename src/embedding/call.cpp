@@ -4,6 +4,8 @@
 
 #include <Python.h>
 
+#include <algorithm>
+
 #include "embedding/python_error.h"
 #include "python/runtime/ref.h"
 #include "waybill/gil.h"
@@ -15,11 +17,14 @@ namespace {
 
 using py::Ref;
 
-Result<std::vector<std::uint8_t>> carry_out(const Object& call) {
+Result<std::vector<std::uint8_t>> carry_out(const Object& call, int level) {
   return embedding::guarded([&]() -> Result<std::vector<std::uint8_t>> {
     const Ref module = Ref::steal(PyImport_ImportModule("waybill.calls"));
     const Ref function = Ref::steal(PyObject_GetAttrString(module.get(), "_carry_out"));
-    const Ref outcome = Ref::steal(PyObject_CallOneArg(function.get(), call.get()));
+    const Ref outcome = Ref::steal(
+        level > 0 ? PyObject_CallFunction(function.get(), "O(si)", call.get(), "zstd",
+                                          std::min(level, 19))
+                  : PyObject_CallOneArg(function.get(), call.get()));
     char* start = nullptr;
     Py_ssize_t size = 0;
     py::check(PyBytes_AsStringAndSize(outcome.get(), &start, &size));
@@ -38,7 +43,7 @@ Result<std::vector<std::uint8_t>> call(BytesView payload, const CallOptions& opt
     const GilScope gil;
     const Result<Object> received = decode(payload, options.load);
     if (!received) return tl::unexpected(received.error());
-    outcome = carry_out(*received);
+    outcome = carry_out(*received, options.compression_level);
   }
   if (!outcome || options.key == nullptr) return outcome;
   return sign(*outcome, *options.key);

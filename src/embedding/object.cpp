@@ -4,6 +4,8 @@
 
 #include <Python.h>
 
+#include <algorithm>
+
 #include "embedding/linked_package.h"
 #include "embedding/python_error.h"
 #include "embedding/python_options.h"
@@ -25,6 +27,7 @@ py::EncodeHooks hooks_of(const py::State& state, const EncodeOptions& options) {
   py::EncodeHooks hooks;
   hooks.application = options.application;
   hooks.key = options.key;
+  hooks.compression_level = std::clamp(options.compression_level, 0, 19);
   if (PySet_GET_SIZE(state.registered.get()) != 0) {
     hooks.by_value = state.registered.get();
   }

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <memory>
 #include <new>
 #include <vector>
@@ -143,7 +142,8 @@ bool may_gain(Compressor& compressor, BytesView bytes, std::uint8_t item_size) {
 }  // namespace
 
 std::size_t compress_buffer(BufferParts& buffer, int level, std::uint8_t* out) {
-  assert(level >= 1 && level <= 19 && !buffer.compression);
+  if (buffer.compression) return 0;
+  level = std::clamp(level, 1, 19);
   const BytesView bytes = buffer.bytes;
   Compressor compressor;
   compressor.set_level(std::min(level, kSampleLevel));

@@ -106,10 +106,8 @@ Result<Envelope> open(BytesView bytes, const Limits& limits) {
   if (Result<void> attached = attach_buffers(*envelope, bytes); !attached) {
     return tl::unexpected(std::move(attached.error()));
   }
-  for (const StoredBuffer& row : envelope->buffers) {
-    Result<void> checked =
-        check_buffer(row, row.bytes, envelope->buffers_offset + row.place);
-    if (!checked) return tl::unexpected(std::move(checked.error()));
+  if (Result<void> checked = check_buffers(*envelope); !checked) {
+    return tl::unexpected(std::move(checked.error()));
   }
   return envelope;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "format/buffer_table.h"
+#include "waybill/envelope.h"
 
 namespace waybill {
 namespace envelope {
@@ -26,11 +27,6 @@ bool RowDigest::fits() const {
 }  // namespace envelope
 
 Result<void> check_buffer(const StoredBuffer& row, BytesView bytes,
-                          std::uint64_t offset) {
-  return check_buffer(row, bytes, offset, nullptr);
-}
-
-Result<void> check_buffer(const StoredBuffer& row, BytesView bytes,
                           std::uint64_t offset,
                           const std::function<void(std::uint64_t)>& progress) {
   constexpr std::size_t kPart = 16 << 20;
@@ -48,6 +44,18 @@ Result<void> check_buffer(const StoredBuffer& row, BytesView bytes,
                               static_cast<std::size_t>(offset),
                               "the bytes of a stored buffer are not those that were "
                               "sealed; send them again"});
+}
+
+Result<void> check_buffers(const Envelope& envelope,
+                           const std::function<void(std::uint64_t)>& progress) {
+  for (const StoredBuffer& row : envelope.buffers) {
+    const std::uint64_t offset = envelope.buffers_offset + row.place;
+    std::function<void(std::uint64_t)> show;
+    if (progress) show = [&](std::uint64_t done) { progress(offset + done); };
+    Result<void> checked = check_buffer(row, row.bytes, offset, show);
+    if (!checked) return checked;
+  }
+  return {};
 }
 
 }  // namespace waybill

@@ -63,11 +63,8 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
   if (!envelope_) raise(state, envelope_.error());
   extractor_.emplace(*envelope_);
   if (check != Check::kNow) return;
-  for (const StoredBuffer& row : (*envelope_)->buffers) {
-    const Result<void> checked =
-        check_buffer(row, row.bytes, (*envelope_)->buffers_offset + row.place);
-    if (!checked) raise(state, checked.error());
-  }
+  const Result<void> checked = check_buffers(*envelope_);
+  if (!checked) raise(state, checked.error());
 }
 
 OpenedFile::StepList& OpenedFile::list(std::size_t offset) {

@@ -71,7 +71,8 @@ PreparedCall::PreparedCall(State& state, PyObject* function, const EncodeHooks& 
       by_value_(copy_of_set(hooks.by_value)),
       replace_(Ref::share(hooks.replace)),
       application_(hooks.application.begin(), hooks.application.end()),
-      key_(hooks.key) {
+      key_(hooks.key),
+      compression_level_(hooks.compression_level) {
   if (PyCallable_Check(function) == 0) {
     PyErr_Format(PyExc_TypeError, "'%.200s' object is not callable",
                  Py_TYPE(function)->tp_name);
@@ -88,6 +89,7 @@ EncodeHooks PreparedCall::hooks() const {
   hooks.replace = replace_.get();
   hooks.application = application_;
   hooks.key = key_;
+  hooks.compression_level = compression_level_;
   return hooks;
 }
 
@@ -112,11 +114,12 @@ Ref PreparedCall::encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) 
 }
 
 Ref PreparedCall::digest() const {
-  EncodeHooks unsigned_hooks = hooks();
-  unsigned_hooks.application = {};
-  unsigned_hooks.key = nullptr;
+  EncodeHooks plain_hooks = hooks();
+  plain_hooks.application = {};
+  plain_hooks.key = nullptr;
+  plain_hooks.compression_level = 0;
   const Ref bytes =
-      encode(Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()), unsigned_hooks);
+      encode(Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()), plain_hooks);
   const ContentHash hash = base::content_hash_of(bytes_of(bytes.get()));
   return Ref::steal(
       PyBytes_FromStringAndSize(reinterpret_cast<const char*>(hash.data()),

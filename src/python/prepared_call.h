@@ -24,9 +24,9 @@ namespace waybill::py {
 class PreparedCall {
  public:
   // What dumps takes, and holds for all calls. `hooks` has by_value, replace,
-  // application and key; all that they refer to is copied or kept alive, but for the
-  // key, which whoever owns this keeps alive. Throws PyError: TypeError for what cannot
-  // be called.
+  // application, key and compression_level; all that they refer to is copied or kept
+  // alive, but for the key, which whoever owns this keeps alive. Throws PyError:
+  // TypeError for what cannot be called.
   PreparedCall(State& state, PyObject* function, const EncodeHooks& hooks);
   ~PreparedCall();
 
@@ -39,7 +39,7 @@ class PreparedCall {
   void refresh();
 
   // 16 bytes: equal for calls whose payloads would be equal, given equal arguments,
-  // application and key. Throws PyError.
+  // application, key and compression. Throws PyError.
   Ref digest() const;
 
   PyObject* function() const { return function_.get(); }
@@ -55,6 +55,7 @@ class PreparedCall {
   Ref function_, by_value_, replace_;
   std::vector<std::uint8_t> application_;
   const SigningKey* key_;
+  int compression_level_;
   // Calls that run when refresh() comes go on with what they began with.
   std::shared_ptr<const Beginning> beginning_;
 };

@@ -81,6 +81,20 @@ TEST(Call, SignsTheOutcome) {
   EXPECT_TRUE(ring.check(*outcome));
 }
 
+TEST(Call, CompressesTheOutcome) {
+  const Interpreter python = started();
+  const SigningKey key = SigningKey::generate(SignatureAlgorithm::kMac);
+  const Bytes payload = call_of("return bytes(100_000)");
+
+  const Result<Bytes> plain = call(payload);
+  const Result<Bytes> outcome = call(payload, {.key = &key, .compression_level = 3});
+
+  ASSERT_TRUE(plain && outcome);
+  EXPECT_GT(plain->size(), 100'000u);
+  EXPECT_LT(outcome->size(), 1000u);
+  EXPECT_EQ(text_of(*outcome, "len(waybill.calls.loads_outcome(data))"), "100000");
+}
+
 TEST(Call, MayComeFromManyThreads) {
   const Interpreter python = started();
   const Bytes bytes = call_of("time.sleep(0); return list(args)", "range(50)");

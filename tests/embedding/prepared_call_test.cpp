@@ -83,6 +83,32 @@ TEST(PreparedCall, SignsEachCallAndSendsTheApplicationField) {
   EXPECT_EQ(envelope->application.size(), 3U);
 }
 
+TEST(PreparedCall, CompressesAsPythonDoes) {
+  const Interpreter python = started();
+  const GilScope gil;
+  const Object text = evaluate("(b'one line as the other\\n' * 5000,)");
+  const Object all = evaluate(
+      "(task, *[waybill.calls.dumps_call(task, (b'one line as the other\\n' * 5000,), "
+      "compress=('zstd', level)) for level in (1, 19)])",
+      kProgram);
+  const auto expected = [&](Py_ssize_t i) {
+    PyObject* const item = PyTuple_GET_ITEM(all.get(), i);
+    const auto* start = reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(item));
+    return Bytes(start, start + PyBytes_GET_SIZE(item));
+  };
+  const auto bytes_at = [&](int level) {
+    const EncodeOptions options{.compression_level = level};
+    return prepare(PyTuple_GET_ITEM(all.get(), 0), options)->encode(text.get()).value();
+  };
+
+  EXPECT_EQ(bytes_at(1), expected(1));
+  EXPECT_EQ(bytes_at(19), expected(2));
+  EXPECT_EQ(bytes_at(99), expected(2));
+  EXPECT_EQ(bytes_at(-1), bytes_at(0));
+  EXPECT_LT(bytes_at(1).size(), 2000u);
+  EXPECT_GT(bytes_at(0).size(), 100'000u);
+}
+
 TEST(PreparedCall, TellsWhatCannotTravelAndGoesOn) {
   const Interpreter python = started();
   const GilScope gil;

@@ -178,6 +178,33 @@ TEST(Buffers, AreFoundInOtherMemoryThanTheHead) {
       ErrorCode::kTruncated);
 }
 
+TEST(Buffers, AreComparedWithTheirDigestsOnceTheyAreThere) {
+  const Bytes bytes = samples::buffers_envelope();
+  Result<Envelope> envelope = open_head(bytes);
+  ASSERT_TRUE(envelope && attach_buffers(*envelope, bytes));
+  const std::vector<StoredBuffer>& rows = envelope->buffers;
+  const auto place = [&](std::size_t i) {
+    return envelope->buffers_offset + rows[i].place;
+  };
+  std::vector<std::uint64_t> told;
+
+  const Result<void> checked =
+      check_buffers(*envelope, [&](std::uint64_t done) { told.push_back(done); });
+
+  EXPECT_TRUE(checked);
+  EXPECT_EQ(told, (std::vector<std::uint64_t>{place(0) + rows[0].length,
+                                              place(1) + rows[1].length}));
+  for (const std::size_t i : {0, 1}) {
+    const std::size_t last = place(i) + rows[i].length - 1;
+    const Bytes altered = with_byte(bytes, last, bytes[last] ^ 1);
+    ASSERT_TRUE(attach_buffers(*envelope, altered));
+    const Result<void> refused = check_buffers(*envelope);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kDigestMismatch);
+    EXPECT_EQ(refused.error().offset, place(i));
+  }
+}
+
 TEST(Buffers, CountAgainstTheLimitOfBytesWithTheHeadAlone) {
   const Bytes bytes = samples::buffers_envelope();
   const BytesView head = open(bytes)->bytes;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <string>
 
 #include "base/hash.h"
@@ -53,6 +54,29 @@ TEST(Compression, GivesBackWhatItGot) {
       EXPECT_EQ(samples::first_buffer(envelope_of(made)), bytes);
     }
   }
+}
+
+TEST(Compression, TakesTheNearestLevelThatThereIs) {
+  const Bytes bytes = samples::rising(kBlock / 16, 1);
+  const auto written = [&](int level) {
+    const Compressed made = compressed(bytes, level);
+    return Bytes(made.buffer.bytes.begin(), made.buffer.bytes.end());
+  };
+
+  for (const int level : {0, -1, INT_MIN}) EXPECT_EQ(written(level), written(1));
+  for (const int level : {20, 22, INT_MAX}) EXPECT_EQ(written(level), written(19));
+}
+
+TEST(Compression, LeavesWhatIsCompressedAlreadyAsItIs) {
+  const Bytes bytes = samples::rising(200'000, 1);
+  Compressed made = compressed(bytes);
+  const BytesView before = made.buffer.bytes;
+  Bytes memory(bytes.size());
+
+  EXPECT_EQ(compress_buffer(made.buffer, 3, memory.data()), 0u);
+
+  EXPECT_EQ(made.buffer.bytes.data(), before.data());
+  EXPECT_EQ(made.buffer.length, bytes.size());
 }
 
 TEST(Compression, SortsBytesByTheSizeOfItemsWherePaying) {

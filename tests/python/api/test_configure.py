@@ -53,6 +53,14 @@ def dumped_to_a_file(obj, **options):
     return file.getvalue()
 
 
+def sent_as_a_call(obj, **options):
+    return waybill.calls.dumps_call(len, [obj], **options)
+
+
+def sent_as_a_prepared_call(obj, **options):
+    return waybill.prepare(len, **options).dumps(obj)
+
+
 def dumped_for_an_engine(obj):
     return payload_in(envelope.dumps(obj))
 
@@ -69,7 +77,10 @@ def payload_in(stream):
     return next(a for o, a, _ in pickletools.genops(stream) if "BYTES" in o.name)
 
 
-SENDERS = [dumped, pickled_to_a_file, dumped_to_a_file]
+SENDERS = [
+    *(dumped, pickled_to_a_file, dumped_to_a_file),
+    *(sent_as_a_call, sent_as_a_prepared_call),
+]
 FOR_ENGINES = [dumped_for_an_engine, pickled_for_an_engine, envelope.payload]
 
 

@@ -50,10 +50,21 @@ def test_golden_payload_of_this_python_loads(path):
 @pytest.mark.parametrize("path", OWN, ids=named)
 def test_golden_source_still_gives_what_the_payload_gives(path):
     scope = golden_files.make_golden.scope_of(golden_files.name_of(path))
+    options = golden_files.options_of(path)
 
-    value = waybill.loads(waybill.dumps(scope["made"]))
+    value = waybill.loads(waybill.dumps(scope["made"], **options))
 
     assert golden_files.check(path, value)
+
+
+def test_some_golden_payloads_are_compressed_in_each_way():
+    ways = {
+        (row["compression"]["item_size"], row["length"] > 1 << 20)
+        for path in ALL
+        for row in golden_files.report_of(path).get("buffers", [])
+    }
+
+    assert ways == {(1, False), (1, True), (8, False)}
 
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=named)
@@ -113,11 +124,11 @@ def test_verify_passes_payloads_of_every_version(path):
 
 SENDER = """
 import sys, waybill
-sources = eval(sys.stdin.read())
+sources, options = eval(sys.stdin.read())
 for name, source in sources.items():
     scope = {"__name__": "golden"}
     exec(compile(source, name, "exec"), scope)
-    print(name, waybill.dumps(scope["made"]).hex())
+    print(name, waybill.dumps(scope["made"], **options.get(name, {})).hex())
 """
 RECEIVER = """
 import json, sys, waybill
@@ -142,9 +153,10 @@ def interpreters():
 
 @pytest.fixture(scope="module")
 def payloads():
-    sources = repr(golden_files.make_golden.SOURCES)
+    made = golden_files.make_golden
+    given = repr((made.SOURCES, made.OPTIONS))
     return {
-        version: run(command, SENDER, sources)
+        version: run(command, SENDER, given)
         for version, command in interpreters().items()
     }
 
@@ -164,7 +176,7 @@ def test_payloads_load_in_their_own_version_alone(payloads, sender, receiver):
     answers = json.loads(run(interpreters()[receiver], RECEIVER, payloads[sender]))
 
     refused = {name for name, message in answers.items() if message}
-    codeless = {"data", "shared"}
+    codeless = {"data", "shared", "compressed"}
     assert refused == (set() if sender == receiver else answers.keys() - codeless)
     for name in refused:
         assert f"{sender} (bytecode" in answers[name]

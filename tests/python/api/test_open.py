@@ -15,6 +15,7 @@ import types
 import pytest
 import waybill
 from part_files import LARGE, opened
+from waybill import _core
 from waybill.security import KeyRing, Limits, SigningKey
 
 numpy = pytest.importorskip("numpy")
@@ -272,6 +273,55 @@ def test_all_keys_of_a_large_dict_are_found_soon(keys, tmp_path):
     with opened(value, tmp_path) as file:
         # Going through all of them for each would be 200 million steps.
         assert sum(int(file[key][-1].text) for key in file.keys()) == sum(range(20_000))
+
+
+def asks_of(file, part):
+    """What can be asked about the steps from a part, each as a function of a file."""
+    offset = part._offset
+    names = [key for key, _ in _core.part_keys(file._source.handle, offset)]
+    names = [name for name in names if isinstance(name, (str, int))]
+    asks = [(_core.part_steps,), (_core.part_keys,), (_core.has_keys,)]
+    asks += [(_core.find_step, name) for name in [*names, "nothing", 5, 2**60]]
+    asks += [(_core.step_text, number) for number in range(len(names))]
+    for function, *rest in asks:
+        yield lambda file, function=function, rest=rest: function(
+            file._source.handle, offset, *rest
+        )
+
+
+def test_steps_are_the_same_whatever_was_asked_before(tmp_path):
+    value = {}
+    for n in range(9):  # More lists of steps than are kept, of each kind.
+        value[f"dict {n}"] = {n: 0, "b": [n], "a": {}}
+        value[f"list {n}"] = [*range(n), "x"]
+        value[f"object {n}"] = types.SimpleNamespace(b=n, a=[n], **{f"c{n}": 1})
+    rng = random.Random(1)
+    with opened(value, tmp_path) as file:
+        asks = [ask for part in [file, *file.parts()] for ask in asks_of(file, part)]
+        alone = {}
+        for ask in asks:
+            with waybill.open(file.name) as fresh:
+                alone[ask] = ask(fresh)
+        assert len(asks) > 200 and len(set(map(repr, alone.values()))) > 50
+
+        rounds = [asks, asks[::-1]] + [rng.sample(asks, len(asks)) for _ in range(9)]
+        for order in rounds:
+            for ask in order:
+                assert ask(file) == alone[ask]
+
+
+def test_parts_lead_on_when_the_steps_to_them_were_let_go_of(tmp_path):
+    value = [{"inner": [n, {"x": n}]} for n in range(30)]
+    with opened(value, tmp_path) as file:
+        parts = [file[n]["inner"] for n in range(30)]
+        for n, part in enumerate(parts):
+            assert part.path == f"[{n}]['inner']"
+            assert part[1]["x"].path == f"[{n}]['inner'][1]['x']"
+            assert part[1]["x"].load() == n
+            assert [each.path for each in parts[-n].parts()] == [
+                f"[{-n % 30}]['inner'][0]",
+                f"[{-n % 30}]['inner'][1]",
+            ]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,16 @@ def own():
     return [path for path in PATHS if version_of(path) == VERSION]
 
 
+def own_without_buffers():
+    """Those of them that are nothing but a head, which ends with its digest."""
+    return [path for path in own() if not report_of(path).get("buffers")]
+
+
+def options_of(path):
+    """The options of dumps that it was made with."""
+    return make_golden.OPTIONS.get(name_of(path), {})
+
+
 def check(path, value):
     """Whether `value` is what the payload's source says."""
     return make_golden.scope_of(name_of(path))["check"](value)

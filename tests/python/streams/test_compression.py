@@ -7,10 +7,11 @@ import os
 import random
 import subprocess
 import sys
-import threading
 
 import pytest
 import waybill
+from equal_values import assert_equal
+from piped import through_a_pipe
 from waybill.security import KeyRing, Limits, SigningKey
 
 SIZE = 300_000
@@ -30,19 +31,6 @@ def arrays():
         "fortran": numpy.asfortranarray(numpy.arange(90_000.0).reshape(300, 300)),
         "again": TEXT,
     }
-
-
-def assert_equal(loaded, made):
-    assert loaded.keys() == made.keys()
-    for key, value in made.items():
-        assert type(loaded[key]) is type(value)
-        if isinstance(value, numpy.ndarray):
-            assert loaded[key].flags.f_contiguous == value.flags.f_contiguous
-            assert loaded[key].flags.writeable
-            assert loaded[key].dtype == value.dtype
-            assert (loaded[key] == value).all()
-        else:
-            assert loaded[key] == value
 
 
 def rows_of(data):
@@ -197,17 +185,10 @@ def test_every_way_to_read_reads_it(tmp_path):
 
 def test_load_from_a_pipe():
     made = arrays()
-    read, write = os.pipe()
 
-    def send():
-        with open(write, "wb") as target:
-            waybill.dump(made, target, compress="zstd")
-
-    with open(read, "rb") as source:
-        writer = threading.Thread(target=send)
-        writer.start()
-        loaded = waybill.load(source)
-        writer.join()
+    loaded = through_a_pipe(
+        lambda file: waybill.dump(made, file, compress="zstd"), waybill.load
+    )
 
     assert_equal(loaded, made)
 

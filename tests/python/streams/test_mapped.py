@@ -5,6 +5,7 @@ import gc
 import mmap
 import subprocess
 import sys
+import tracemalloc
 import weakref
 
 import pytest
@@ -81,6 +82,41 @@ def test_an_empty_file_and_one_that_goes_on_are_refused(path):
     path.write_bytes(b"")
     with pytest.raises(waybill.DecodeError):
         waybill.load(path, mmap=True)
+
+
+def read_from_memory(path):
+    with path.open("rb") as file:
+        memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return waybill.loads(memory, copy=False)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [lambda path: waybill.load(path, mmap=True), waybill.open, read_from_memory],
+    ids=["mapped", "opened", "in memory"],
+)
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda: bytes(64 << 20), "not_an_envelope"),
+        (lambda: b"\x99" + b"\xff" * (64 << 20), "not_an_envelope"),
+        (lambda: waybill.dumps(numpy.full(8 << 20, -1))[:-1000], "truncated"),
+    ],
+    ids=["zeros", "an array", "a payload"],
+)
+def test_of_a_file_that_is_none_or_was_cut_little_is_read(make, code, read, path):
+    path.write_bytes(make())
+
+    tracemalloc.start()
+    with pytest.raises(waybill.DecodeError) as caught:
+        read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert caught.value.code == code
+    assert (
+        peak < path.stat().st_size / 8
+    )  # The file could be more than there is memory.
 
 
 @pytest.mark.parametrize(

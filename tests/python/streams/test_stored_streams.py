@@ -5,10 +5,11 @@ import os
 import re
 import subprocess
 import sys
-import threading
 
 import pytest
 import waybill
+from equal_values import assert_equal
+from piped import through_a_pipe
 from waybill.security import KeyRing, SigningKey
 
 numpy = pytest.importorskip("numpy")
@@ -23,18 +24,6 @@ def arrays():
         "bytearray": bytearray(range(256)) * 1000,
         "fortran": numpy.asfortranarray(numpy.arange(90_000.0).reshape(300, 300)),
     }
-
-
-def assert_equal(loaded, made):
-    assert loaded.keys() == made.keys()
-    for key, value in made.items():
-        assert type(loaded[key]) is type(value)
-        if isinstance(value, numpy.ndarray):
-            assert loaded[key].flags.f_contiguous == value.flags.f_contiguous
-            assert loaded[key].flags.writeable
-            assert (loaded[key] == value).all()
-        else:
-            assert loaded[key] == value
 
 
 class Dribble(io.RawIOBase):
@@ -101,17 +90,8 @@ def test_load_reads_them_from_every_kind_of_file(tmp_path):
 
 def test_load_from_a_pipe():
     made = arrays()
-    read, write = os.pipe()
 
-    def send():
-        with open(write, "wb") as target:
-            waybill.dump(made, target)
-
-    with open(read, "rb") as source:
-        writer = threading.Thread(target=send)
-        writer.start()
-        loaded = waybill.load(source)
-        writer.join()
+    loaded = through_a_pipe(lambda file: waybill.dump(made, file), waybill.load)
 
     assert_equal(loaded, made)
 

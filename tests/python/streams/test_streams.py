@@ -12,6 +12,7 @@ import time
 import fresh_process
 import pytest
 import waybill
+from piped import through_a_pipe
 from sources import define
 
 THING = {"text": "x" * 50_000, "numbers": list(range(20_000)), "own": [b"y" * 90_000]}
@@ -137,15 +138,9 @@ def test_blocking_error_of_the_file_counts_what_came_before_it(dump):
 
 @DUMPS
 def test_pipe_without_buffer_gets_all_of_it(dump):
-    reader, writer = os.pipe()
-    got = []
-    with open(reader, "rb") as incoming, open(writer, "wb", buffering=0) as outgoing:
-        thread = threading.Thread(target=lambda: got.append(waybill.load(incoming)))
-        thread.start()
-        dump(THING, outgoing)
-        thread.join()
+    got = through_a_pipe(lambda file: dump(THING, file), waybill.load, buffering=0)
 
-    assert got == [THING]
+    assert got == THING
 
 
 @DUMPS

@@ -41,7 +41,7 @@ def run(count, seed, tmp_path):
     path.write_bytes(waybill.dumps(graph()))
     done = subprocess.run(
         [sys.executable, WORKER, str(count), str(seed), path, path, path]
-        + golden_files.own(),
+        + golden_files.own_without_buffers(),
         capture_output=True,
         text=True,
         timeout=SECONDS,
