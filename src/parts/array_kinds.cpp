@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "values/array_item.h"
 #include "values/node_words.h"
 
 namespace waybill::envelope {
@@ -137,28 +138,11 @@ bool put_in_order(std::vector<std::uint64_t>& shape,
   return true;
 }
 
-// Of an item of numbers in the order of bytes of this machine; 0 for others.
-std::size_t item_size(std::string_view item) {
-  constexpr auto kSizes = std::to_array<std::pair<std::string_view, std::size_t>>({
-      {"float64", 8},
-      {"float32", 4},
-      {"float16", 2},
-      {"bfloat16", 2},
-      {"int64", 8},
-      {"int32", 4},
-      {"int16", 2},
-      {"int8", 1},
-      {"uint64", 8},
-      {"uint32", 4},
-      {"uint16", 2},
-      {"uint8", 1},
-      {"bool", 1},
-      {"complex64", 8},
-      {"complex128", 16},
-  });
-  const auto size =
-      std::ranges::find(kSizes, item, &std::pair<std::string_view, std::size_t>::first);
-  return size == kSizes.end() ? 0 : size->second;
+// Of an item of numbers; 0 for others.
+std::size_t item_size(std::string_view name) {
+  if (name == "bfloat16") return 2;  // Of PyTorch alone.
+  const std::optional<ArrayItem> item = array_item(name);
+  return item ? item->size : 0;
 }
 
 // Whether items of this shape lie together, the last index varying fastest. `item`: how

@@ -59,7 +59,7 @@ class _Storage:
 
     def settle(self):
         """Chooses what travels: an array that is all of it, or its bytes."""
-        writeable = any([array.flags.writeable for array in self.arrays])
+        writeable = any(array.flags.writeable for array in self.arrays)
         for array in self.arrays:
             if (
                 array.nbytes == self.high - self.low
