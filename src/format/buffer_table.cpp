@@ -9,9 +9,8 @@
 #include <cstring>
 #include <string>
 
-#include "base/hash.h"
-#include "base/strong_hash.h"
 #include "format/compression_field.h"
+#include "format/row_digest.h"
 #include "wire/format.h"
 #include "wire/utf8.h"
 
@@ -219,11 +218,9 @@ void write_buffer_table(wire::CursorWriter& writer,
 }
 
 void write_digest(std::uint8_t* at, std::size_t digest_size, BytesView bytes) {
-  if (digest_size == kStrongDigest) {
-    std::ranges::copy(base::strong_hash_of(bytes), at);
-  } else {
-    std::ranges::copy(base::digest_of(bytes), at);
-  }
+  BufferDigest digest(digest_size);
+  digest.add(bytes);
+  digest.write(at);
 }
 
 std::size_t buffers_bound(std::span<const BufferParts> buffers) {
@@ -235,11 +232,15 @@ std::size_t buffers_bound(std::span<const BufferParts> buffers) {
   return bound;
 }
 
-std::uint8_t* write_buffer(const std::uint8_t* begin, std::uint8_t* at,
-                           BytesView bytes) {
+std::uint8_t* pad(const std::uint8_t* begin, std::uint8_t* at) {
   const std::size_t padding = head_padding(static_cast<std::size_t>(at - begin));
   std::memset(at, 0, padding);
-  at += padding;
+  return at + padding;
+}
+
+std::uint8_t* write_buffer(const std::uint8_t* begin, std::uint8_t* at,
+                           BytesView bytes) {
+  at = pad(begin, at);
   std::memmove(at, bytes.data(), bytes.size());
   return at + bytes.size();
 }

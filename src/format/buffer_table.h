@@ -47,8 +47,9 @@ void write_digest(std::uint8_t* at, std::size_t digest_size, BytesView bytes);
 
 // At least as many bytes as stand behind a head with these buffers.
 std::size_t buffers_bound(std::span<const BufferParts> buffers);
-// Writes the zeros before a buffer, and the buffer, whose bytes may lie behind that
-// place already. `begin`: of the envelope. Returns the end.
+// Writes the zeros before a buffer. `begin`: of the envelope. Returns the end.
+std::uint8_t* pad(const std::uint8_t* begin, std::uint8_t* at);
+// The same, and the buffer, whose bytes may lie behind that place already.
 std::uint8_t* write_buffer(const std::uint8_t* begin, std::uint8_t* at,
                            BytesView bytes);
 // What follows the last buffer. Returns the end.

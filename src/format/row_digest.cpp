@@ -3,6 +3,7 @@
 #include "format/row_digest.h"
 
 #include <algorithm>
+#include <array>
 
 #include "format/buffer_table.h"
 #include "waybill/envelope.h"
@@ -10,18 +11,23 @@
 namespace waybill {
 namespace envelope {
 
-RowDigest::RowDigest(const StoredBuffer& row) : row_(row) {
-  if (row.digest.size() == kStrongDigest) strong_.emplace();
+BufferDigest::BufferDigest(std::size_t size) {
+  if (size == kStrongDigest) strong_.emplace();
 }
 
-void RowDigest::add(BytesView bytes) {
-  strong_ ? strong_->add(bytes) : plain_.add(bytes);
+void BufferDigest::write(std::uint8_t* at) const {
+  if (!strong_) {
+    std::ranges::copy(plain_.digest(), at);
+    return;
+  }
+  base::StrongHashStream whole = *strong_;  // To ask for it is its end.
+  std::ranges::copy(whole.hash(), at);
 }
 
 bool RowDigest::fits() const {
-  if (!strong_) return std::ranges::equal(plain_.digest(), row_.digest);
-  base::StrongHashStream whole = *strong_;  // To ask for it is its end.
-  return std::ranges::equal(whole.hash(), row_.digest);
+  std::array<std::uint8_t, kStrongDigest> made;
+  digest_.write(made.data());
+  return std::ranges::equal(BytesView(made).first(row_.digest.size()), row_.digest);
 }
 
 }  // namespace envelope

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "base/large_memory.h"
+#include "base/fresh_pages.h"
 #include "python/discovery/code_view.h"
 #include "python/runtime/gil.h"
 #include "waybill/envelope.h"
@@ -45,8 +45,8 @@ Ref seal_in_place(const Parts& parts, std::span<BufferParts> buffers, int level)
   Ref bytes =
       Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
   auto* begin = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get()));
-  base::advise_large_pages(begin, bound);
   if (level != 0) {
+    base::advise_large_pages(begin, bound);
     const std::size_t head = head_bound(parts);
     compress_in_place(buffers, level, begin + head + head_padding(head));
   }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "base/large_memory.h"
+#include "base/fresh_pages.h"
 #include "python/decode/arrived_buffers.h"
 #include "python/runtime/buffer_view.h"
 #include "wire/format.h"
@@ -64,6 +64,7 @@ Ref stored_rows(const State& state, BytesView head, const Gate& gate) {
 Ref buffer_to_fill(long kind, std::uint64_t length) {
   std::uint8_t* bytes = nullptr;
   const Ref object = new_buffer(static_cast<wire::BufferKind>(kind), length, bytes);
+  base::advise_large_pages(bytes, static_cast<std::size_t>(length));
   const Ref view = Ref::steal(PyMemoryView_FromMemory(
       reinterpret_cast<char*>(bytes), static_cast<Py_ssize_t>(length), PyBUF_WRITE));
   return Ref::steal(PyTuple_Pack(2, object.get(), view.get()));
@@ -77,8 +78,8 @@ void copy_buffer(PyObject* target, PyObject* source) {
     throw PyError();
   }
   auto* begin = const_cast<std::uint8_t*>(to.bytes().data());
-  base::advise_large_pages(begin, to.bytes().size());
-  std::memcpy(begin, from.bytes().data(), from.bytes().size());
+  base::FreshPages pages(begin, to.bytes().size());
+  base::copy_in_blocks(begin, from.bytes(), pages, [](BytesView) {});
 }
 
 }  // namespace waybill::py

@@ -3,9 +3,11 @@
 
 #include <vector>
 
+#include "base/fresh_pages.h"
 #include "base/hash.h"
 #include "format/buffer_table.h"
 #include "format/manifest_codec.h"
+#include "format/row_digest.h"
 #include "trust/signature_tail.h"
 #include "waybill/envelope.h"
 #include "wire/format.h"
@@ -125,11 +127,15 @@ std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
   if (parts.buffers.empty()) return write_end(parts, out, sections_end);
   std::uint8_t* const head_end = sections_end + size_of_end(parts);
   std::uint8_t* at = head_end;
+  base::FreshPages pages(at, envelope::buffers_bound(parts.buffers));
   for (std::size_t i = 0; i < parts.buffers.size(); ++i) {
-    const std::size_t size = parts.buffers[i].bytes.size();
-    at = envelope::write_buffer(out, at, parts.buffers[i].bytes);
+    const BytesView bytes = parts.buffers[i].bytes;
+    at = envelope::pad(out, at);
+    envelope::BufferDigest digest(buffer_digest_size(parts));
     // Of the copy: a thread without the GIL may write to what was copied meanwhile.
-    envelope::write_digest(digests[i], buffer_digest_size(parts), {at - size, size});
+    base::copy_in_blocks(at, bytes, pages, [&](BytesView copy) { digest.add(copy); });
+    digest.write(digests[i]);
+    at += bytes.size();
   }
   write_end(parts, out, sections_end);
   return envelope::write_trailer(at, static_cast<std::size_t>(head_end - out));

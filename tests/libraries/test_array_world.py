@@ -98,6 +98,11 @@ CASES = {
         "np.array_equal(a['x'][0], b['x'][0]) and a[1] == b[1] and "
         "np.array_equal(a['x'][1][0], b['x'][1][0]) and b['x'][1][1] == 'text'",
     ),
+    "numpy views": (
+        NUMPY,
+        "(lambda a: [a[3:], a, a.T, a[:, 5]])(np.arange(90_000.).reshape(300, 300))",
+        "all(map(np.array_equal, a, b))",
+    ),
     "array module": ("import array", "array.array('d', range(50_000))", "a == b"),
     "memoryview": ("", "memoryview(bytes(range(256)) * 500)", "a == b"),
     "bytes": ("", "bytes(range(256)) * 500", "a == b and type(b) is bytes"),
@@ -106,6 +111,13 @@ CASES = {
         PANDAS,
         f"pd.DataFrame({{'a': {ROWS}, 'b': {ROWS} * 0.5, 'c': {ROWS} % 2 == 0}})",
         SAME_FRAME,
+    ),
+    "pandas frame and column": (
+        PANDAS,
+        f"(lambda f: [f, f['a']])(pd.DataFrame({{'a': {ROWS} * 1.0, 'b': {ROWS}}}))",
+        "(pd.testing.assert_frame_equal(a[0], b[0]), "
+        "pd.testing.assert_series_equal(a[1], b[1]), "
+        "not np.shares_memory(b[0]['a'], b[1]))[2]",
     ),
     "pandas text": (
         PANDAS,

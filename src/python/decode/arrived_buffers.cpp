@@ -3,10 +3,10 @@
 
 #include "python/decode/arrived_buffers.h"
 
-#include <cstring>
 #include <string>
 
-#include "base/large_memory.h"
+#include "base/fresh_pages.h"
+#include "format/row_digest.h"
 #include "python/runtime/buffer_view.h"
 #include "python/runtime/gil.h"
 #include "python/runtime/py_error.h"
@@ -40,7 +40,6 @@ Ref new_buffer(BufferKind kind, std::uint64_t length, std::uint8_t*& bytes) {
     object = Ref::steal(PyBytes_FromStringAndSize(nullptr, size));
     begin = PyBytes_AS_STRING(object.get());
   }
-  base::advise_large_pages(begin, static_cast<std::size_t>(length));
   bytes = reinterpret_cast<std::uint8_t*>(begin);
   return object;
 }
@@ -97,6 +96,7 @@ Ref ArrivedBuffers::given(std::size_t number, const StoredBuffer& row) const {
 Ref ArrivedBuffers::decompressed(const StoredBuffer& row, BytesView bytes) const {
   std::uint8_t* content = nullptr;
   Ref object = new_buffer(row.kind, row.length, content);
+  base::advise_large_pages(content, static_cast<std::size_t>(row.length));
   const std::uint64_t offset = envelope_.buffers_offset + row.place;
   const Result<void> done = without_gil([&] {
     return decompress_buffer(row, bytes, offset,
@@ -118,9 +118,13 @@ Ref ArrivedBuffers::view(const StoredBuffer& row) const {
 Ref ArrivedBuffers::copy(const StoredBuffer& row) const {
   std::uint8_t* bytes = nullptr;
   Ref object = new_buffer(row.kind, row.length, bytes);
-  std::memcpy(bytes, row.bytes.data(), row.bytes.size());
+  base::FreshPages pages(bytes, row.bytes.size());
+  envelope::RowDigest digest(row);
   // Of the copy: the source may be a file that somebody writes to.
-  check_digest(row, {bytes, row.bytes.size()});
+  base::copy_in_blocks(bytes, row.bytes, pages,
+                       [&](BytesView copy) { digest.add(copy); });
+  if (!digest.fits()) check_digest(row, {bytes, row.bytes.size()});
+  if (hooks_.checked_places != nullptr) hooks_.checked_places->insert(row.place);
   return object;
 }
 
