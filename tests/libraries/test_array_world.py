@@ -26,6 +26,8 @@ SAME_TENSOR = (
     "a.requires_grad == b.requires_grad"
 )
 ARROW = "import numpy as np, pyarrow as pa"
+JAX = "import jax, jax.numpy as jnp, numpy as np"
+SAME_JAX = "type(a) is type(b) and a.dtype == b.dtype and bool((a == b).all())"
 POLARS = "import numpy as np, polars as pl"
 ROWS = "np.arange(30_000)"
 
@@ -236,6 +238,22 @@ CASES = {
         TORCH,
         "torch.get_rng_state()",
         "torch.equal(a, b)",
+    ),
+    "jax array": (JAX, "jnp.arange(100_000.0).reshape(100, 1000)", SAME_JAX),
+    "jax integers": (JAX, "jnp.arange(100_000)", SAME_JAX),
+    "jax bfloat16": (JAX, "jnp.ones((300, 300), jnp.bfloat16)", SAME_JAX),
+    "jax no dimension": (JAX, "jnp.float32(1.5)", SAME_JAX),
+    "jax key": (
+        JAX,
+        "jax.random.key(3)",
+        "a.dtype == b.dtype and "
+        "bool((jax.random.key_data(a) == jax.random.key_data(b)).all())",
+    ),
+    "jax tree": (
+        JAX,
+        "{'w': jnp.ones((200, 200)), 'layers': [jnp.arange(5), np.ones(90_000)]}",
+        "bool((a['w'] == b['w']).all()) and np.array_equal(a['layers'][1], "
+        "b['layers'][1]) and bool((a['layers'][0] == b['layers'][0]).all())",
     ),
 }
 
