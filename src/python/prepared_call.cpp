@@ -38,6 +38,7 @@ Ref copy_of_set(PyObject* set) {
 // What all payloads begin with. Not changed once it is complete.
 struct PreparedCall::Beginning {
   Ref by_value;
+  Ref array_plan;  // See ArrayViews.
   std::optional<GraphEncoder> graph;
   KeptSections sections;  // Where nothing but data follows.
 
@@ -48,6 +49,12 @@ struct PreparedCall::Beginning {
     options.hooks = hooks;
     graph.emplace(state, options);
     graph->encode_first(call_without_arguments(function).get());
+    array_plan = graph->context().arrays.plan(state);
+    if (array_plan) {
+      options.array_plan = array_plan.get();
+      graph.emplace(state, options);
+      graph->encode_first(call_without_arguments(function).get());
+    }
     if (graph->context().has_others()) set_sections(state);
   }
 
@@ -108,9 +115,10 @@ Ref PreparedCall::encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) 
   options.hooks = hooks;
   options.hooks.by_value = by_value.get();
   const Ref call = call_of(function_.get(), std::move(arguments), std::move(keywords));
-  GraphEncoder graph(state_, options);
-  graph.encode_rest(*beginning->graph, beginning->sections, call.get());
-  return seal(state_, graph);
+  const auto encode = [&](GraphEncoder& graph) {
+    graph.encode_rest(*beginning->graph, beginning->sections, call.get());
+  };
+  return write_graph(state_, options, encode, seal);
 }
 
 Ref PreparedCall::digest() const {
@@ -130,7 +138,9 @@ int PreparedCall::traverse(visitproc visit, void* arg) const {
   for (const Ref* ref : {&function_, &by_value_, &replace_}) {
     if (const int stop = py::visit(*ref, visit, arg)) return stop;
   }
-  return beginning_ ? beginning_->graph->context().traverse(visit, arg) : 0;
+  if (!beginning_) return 0;
+  if (const int stop = py::visit(beginning_->array_plan, visit, arg)) return stop;
+  return beginning_->graph->context().traverse(visit, arg);
 }
 
 }  // namespace waybill::py

@@ -44,17 +44,8 @@ Ref encode_and(Ref (*write)(const State&, GraphEncoder&), State& state,
                PyObject* object, const EncodeHooks& hooks) {
   EncodeOptions options;
   options.hooks = hooks;
-  Ref plan;
-  {
-    GraphEncoder graph(state, options);
-    graph.encode(object);
-    plan = graph.context().arrays.plan(state);
-    if (!plan) return write(state, graph);
-  }
-  options.array_plan = plan.get();
-  GraphEncoder graph(state, options);
-  graph.encode(object);
-  return write(state, graph);
+  const auto encode = [&](GraphEncoder& graph) { graph.encode(object); };
+  return write_graph(state, options, encode, write);
 }
 
 }  // namespace

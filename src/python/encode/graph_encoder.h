@@ -129,4 +129,21 @@ class GraphEncoder {
   const GraphEncoder* first_ = nullptr;  // See encode_rest().
 };
 
+// What `write` makes of the encoder with which `encode` has written a graph: twice, if
+// arrays in it share memory, since only then it is known which do.
+template <typename Encode, typename Write>
+Ref write_graph(State& state, EncodeOptions options, Encode encode, Write write) {
+  Ref plan;
+  {
+    GraphEncoder graph(state, options);
+    encode(graph);
+    plan = graph.context().arrays.plan(state);
+    if (!plan) return write(state, graph);
+  }
+  options.array_plan = plan.get();
+  GraphEncoder graph(state, options);
+  encode(graph);
+  return write(state, graph);
+}
+
 }  // namespace waybill::py

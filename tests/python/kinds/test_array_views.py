@@ -249,3 +249,23 @@ def test_many_arrays_of_one_memory_take_no_time_of_their_square():
 
     arrived[2][:] = 3
     assert all(piece[0] == 3 for piece in arrived[0][:-1:500])
+
+
+def test_prepared_calls_share_what_dumps_call_shares():
+    weights = square(20)
+
+    def scale(array, view, factor=2, *, rows=weights[5:], whole=weights):
+        view *= factor
+        return array[-1, 0], rows[0, 0], whole[5, 0]
+
+    prepared = waybill.prepare(scale)
+    own = square(6)
+    data = prepared.dumps(own, own[3:], factor=3)
+
+    assert data == waybill.calls.dumps_call(scale, (own, own[3:]), {"factor": 3})
+    assert data == prepared.dumps(own, own[3:], factor=3)
+    assert waybill.calls.run_call(data)
+    function, (array, view), _ = waybill.loads(data)
+    assert numpy.shares_memory(array, view)
+    defaults = function.__kwdefaults__
+    assert numpy.shares_memory(defaults["rows"], defaults["whole"])
