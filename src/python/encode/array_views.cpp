@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "python/runtime/attribute.h"
 #include "python/runtime/py_error.h"
 
 namespace waybill::py {

@@ -171,6 +171,11 @@ inline PyObject* type_parameters([[maybe_unused]] PyObject* function) {
 #endif
 }
 
+// ---- Text ------------------------------------------------------------------------
+
+// Whether str objects that are interned are never freed.
+inline constexpr bool kInternedIsImmortal = PY_VERSION_HEX >> 16 == 0x030C;
+
 // ---- Dicts -----------------------------------------------------------------------
 
 // A number that no other dict has, and that changes with each change of this one; 0

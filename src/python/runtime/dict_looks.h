@@ -24,13 +24,15 @@ class DictLooks {
  public:
   // Borrowed from the dict.
   PyObject* get(PyObject* dict, PyObject* name) {
-    if (!is_in_use_ || dict == nullptr || !PyDict_Check(dict)) {
+    if (!is_in_use_ || dict == nullptr || !PyDict_Check(dict) ||
+        !PyUnicode_CheckExact(name)) {
       return raw_get(dict, name);
     }
     const std::uint64_t version = dict_version(dict);
-    if (version == 0) return raw_get(dict, name);
-    Look& look = looks_[place_of(dict, name)];
-    if (look.version == version && look.name.get() == name) return look.value;
+    const Py_hash_t hash = reinterpret_cast<PyASCIIObject*>(name)->hash;
+    if (version == 0 || hash == -1) return raw_get(dict, name);  // Not hashed yet.
+    Look& look = looks_[place_of(dict, hash)];
+    if (look.version == version && is_same(look.name.get(), name)) return look.value;
     return note(look, dict, name);
   }
 
@@ -43,16 +45,18 @@ class DictLooks {
  private:
   struct Look {
     std::uint64_t version = 0;  // Of no dict.
-    Ref name{};
+    Ref name{};                 // Interned.
     PyObject* value = nullptr;  // Of the dict, as long as it has this version.
   };
 
-  static std::size_t place_of(PyObject* dict, PyObject* name) {
-    const auto number = [](PyObject* object) {
-      return reinterpret_cast<std::uintptr_t>(object) >> 4;
-    };
-    return (number(dict) * 31 ^ number(name)) % kLooks;
+  static std::size_t place_of(PyObject* dict, Py_hash_t hash) {
+    const auto number = reinterpret_cast<std::uintptr_t>(dict) >> 4;
+    return (number * 31 ^ static_cast<std::uintptr_t>(hash)) % kLooks;
   }
+  static bool is_same(PyObject* known, PyObject* name) {
+    return known == name || is_equal(known, name);
+  }
+  static bool is_equal(PyObject* known, PyObject* name);
   static PyObject* note(Look& look, PyObject* dict, PyObject* name);
 
   static constexpr std::size_t kLooks = 512;
