@@ -1,12 +1,13 @@
-"""Files of 10 GB: written in little memory, and mapped, told and read in part without
-reading all. They have holes: what is written that is zero is left out."""
+"""A file of 10 GB is mapped, told and read in part without reading all of it."""
 
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 import waybill
+from command import BINARY, needs_binary
 
 numpy = pytest.importorskip("numpy")
 pytestmark = pytest.mark.long
@@ -15,30 +16,20 @@ GIGABYTES = 10
 WRITE = f"""
 import sys, numpy, waybill
 
-class WithHoles:
-    def __init__(self, path): self.file = open(path, "wb")
-    def write(self, data):
-        if len(data) > 1 << 20 and not numpy.frombuffer(data, "u1")[:: 1 << 12].any():
-            self.file.seek(len(data), 1)
-        else:
-            self.file.write(data)
-        return len(data)
-    def flush(self): self.file.flush()
-
 large = numpy.zeros({GIGABYTES << 30} // 8)
 small = numpy.arange(100_000.0)
-out = WithHoles(sys.argv[1])
-waybill.dump({{"large": large, "small": small, "f": lambda x: x + 1}}, out)
-out.file.close()
+obj = {{"large": large, "small": small, "f": lambda x: x + 1}}
+waybill.save(obj, sys.argv[1], durable=False)
 """
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("large") / "file"
+    if shutil.disk_usage(path.parent).free < (GIGABYTES + 4) << 30:
+        pytest.skip("no room on the disk")
     subprocess.run([sys.executable, "-c", WRITE, path], check=True)
     assert path.stat().st_size > GIGABYTES << 30
-    assert path.stat().st_blocks * 512 < 100 << 20
     yield path
     os.unlink(path)
 
@@ -81,13 +72,13 @@ def test_a_part_of_it_is_read_in_as_little(path):
     assert taken - mebibytes_of("", path) < 50
 
 
-def test_what_the_command_tells_and_verifies(path):
-    waybill_command = [sys.executable, "-m", "waybill"]
+@needs_binary
+def test_the_command_tells_and_verifies_it(path):
     told = subprocess.run(
-        [*waybill_command, "ls", path], check=True, capture_output=True, text=True
+        [BINARY, "ls", path], check=True, capture_output=True, text=True
     )
-    assert "float64 (1342177280,)" in told.stdout
-    subprocess.run([*waybill_command, "verify", path], check=True, capture_output=True)
+    assert "float64 (1342177280)" in told.stdout
+    subprocess.run([BINARY, "verify", path], check=True, capture_output=True)
 
 
 def test_a_byte_behind_four_gigabytes_that_was_changed_is_found(path):
