@@ -254,8 +254,7 @@ fresh_global = _later("by_value", "fresh_global")
 #: Asked with what tells a class, as proxies and mocks do; its type is what counts.
 reduce_by_type = _later("instances", "reduce_by_type")
 
-#: Asked with arrays that share memory with others of them, and where each lies: what
-#: tells how it travels.
+#: Asked with arrays that share memory, and where each lies: what tells how they travel.
 plan_of_arrays = _later("array_views", "plan_of_arrays")
 
 #: Asked with an object that object.__reduce_ex__ cannot take apart.

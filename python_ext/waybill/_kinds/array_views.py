@@ -55,7 +55,7 @@ class _Storage:
     @property
     def pays(self):
         """Whether it has no more bytes than the arrays by themselves."""
-        return self.high - self.low <= sum([array.nbytes for array in self.arrays])
+        return self.high - self.low <= sum(array.nbytes for array in self.arrays)
 
     def settle(self):
         """Chooses what travels: an array that is all of it, or its bytes."""

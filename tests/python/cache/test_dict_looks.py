@@ -100,8 +100,7 @@ def test_so_does_one_that_is_the_dict_of_an_instance(own, change):
     assert dumps_again(holder.__dict__) == dumps_without_caches(f)
 
 
-@pytest.mark.parametrize("round", range(3))
-def test_attributes_that_are_set_show_in_the_namespace_of_an_instance(own, round):
+def test_attributes_that_are_set_show_in_the_namespace_of_an_instance(own):
     class Holder:
         pass
 
