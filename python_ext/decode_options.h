@@ -12,10 +12,10 @@
 
 namespace waybill::extension {
 
-// The eight options of decode(), from persistent_load on, as decode_options() of
+// The nine options of decode(), from persistent_load on, as decode_options() of
 // waybill._face gives them.
 struct DecodeOptions {
-  static constexpr Py_ssize_t kCount = 8;
+  static constexpr Py_ssize_t kCount = 9;
 
   // `hooks` has what else is asked for. The options must outlive this.
   DecodeOptions(PyObject* const* options, py::DecodeHooks more) : hooks(more) {
@@ -26,7 +26,8 @@ struct DecodeOptions {
     hooks.resets_classes = is_true(options[4]);
     hooks.class_state = given(options[5]);
     hooks.leaves_missing = is_true(options[6]);
-    if (options[7] != Py_None) load_options = py::load_options_of(options[7]);
+    hooks.map_location = given(options[7]);
+    if (options[8] != Py_None) load_options = py::load_options_of(options[8]);
   }
 
   static bool is_true(PyObject* object) {

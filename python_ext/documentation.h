@@ -36,7 +36,7 @@ Raises EncodeError, with the path to the culprit, for what cannot travel, and wh
 reducers of the objects raise.)";
 
 inline constexpr char kLoadsDoc[] =
-    R"(loads($module, data, *, copy=True, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=None, class_state=None, missing=None, policy=None, keys=None, limits=None)
+    R"(loads($module, data, *, copy=True, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=None, class_state=None, missing=None, map_location=None, policy=None, keys=None, limits=None)
 --
 
 The object that dumps() was given. Runs code that the sender chose, unless told not to.
@@ -63,6 +63,11 @@ class_state
 missing
     "error": a module that cannot be imported is an error before anything is built.
     "later": it is one when code uses the module. "error", if nothing is set.
+map_location
+    Where tensors of PyTorch go: a device ("cpu"); a dict from devices, or kinds of
+    device, to devices ({"cuda": "cpu"}); or a callable that gets the device as a str and
+    returns one, or None to leave it. Without it, to the device that they were on. Holds
+    for payloads inside of this one, too.
 fix_imports, encoding, errors
     Accepted for callers of pickle; without effect.
 

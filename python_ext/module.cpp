@@ -11,6 +11,7 @@
 #include "key_methods.h"
 #include "part_methods.h"
 #include "prepared_type.h"
+#include "python/chosen_devices.h"
 #include "python/keys.h"
 #include "python/load_options.h"
 #include "python/serializer.h"
@@ -67,6 +68,7 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                                arguments, count, keywords);
     }
     waybill::py::DecodeHooks hooks;
+    hooks.data = arguments[0];
     Ref buffers;
     if (has_buffers && given(arguments[1]) != nullptr) {
       buffers = Ref::steal(PyObject_GetIter(arguments[1]));
@@ -125,7 +127,9 @@ Ref decode_with(PyObject* module, PyObject* data, PyObject* const* options,
 PyObject* decode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     demand_count("decode", count, 1 + DecodeOptions::kCount);
-    return decode_with(module, arguments[0], arguments + 1, {});
+    waybill::py::DecodeHooks hooks;
+    hooks.data = arguments[0];
+    return decode_with(module, arguments[0], arguments + 1, hooks);
   });
 }
 
@@ -199,6 +203,10 @@ PyObject* cache_info(PyObject* module, PyObject*) {
   return guarded([&] { return waybill::py::cache_info(state_of(module)); });
 }
 
+PyObject* chosen_devices(PyObject*, PyObject*) {
+  return guarded([&] { return waybill::py::chosen_devices(); });
+}
+
 PyObject* inspect(PyObject* module, PyObject* data) {
   return guarded([&] {
     const Input input(data);
@@ -216,10 +224,11 @@ constexpr char kEncodeChunksDoc[] =
     "compression_level, /) -> list";
 constexpr char kDecodeDoc[] =
     "decode(data, persistent_load, find_class, buffers, history, reset_classes, "
-    "class_state, leaves_missing, load_options, /) -> object";
+    "class_state, leaves_missing, map_location, load_options, /) -> object";
 constexpr char kDecodeHeadDoc[] =
     "decode_head(data, stored, memory, checks_stored, persistent_load, find_class, "
-    "buffers, history, reset_classes, class_state, leaves_missing, load_options, /) -> "
+    "buffers, history, reset_classes, class_state, leaves_missing, map_location, "
+    "load_options, /) -> "
     "object";
 
 PyMethodDef kMethods[] = {
@@ -235,6 +244,7 @@ PyMethodDef kMethods[] = {
     {"use_caches", use_caches, METH_O, "use_caches(are_used, /) -> None"},
     {"clear_caches", clear_caches, METH_NOARGS, kClearCachesDoc},
     {"cache_info", cache_info, METH_NOARGS, kCacheInfoDoc},
+    {"chosen_devices", chosen_devices, METH_NOARGS, "chosen_devices() -> object"},
     {"inspect", inspect, METH_O, "inspect(data, /) -> JSON as str"},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -73,6 +73,10 @@ PyObject* new_buffer(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
+PyObject* address_of(PyObject*, PyObject* buffer) {
+  return guarded([&] { return py::address_of(buffer); });
+}
+
 PyObject* copy_buffer(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     demand_count("copy_buffer", count, 2);
@@ -103,6 +107,7 @@ PyMethodDef kStreamMethods[] = {
      "stored_rows(head, load_options, /) -> list of (kind, offset, length)"},
     {"new_buffer", fast(new_buffer), METH_FASTCALL,
      "new_buffer(kind, length, /) -> (object, memoryview of its bytes)"},
+    {"address_of", address_of, METH_O, "address_of(buffer, /) -> int"},
     {"copy_buffer", fast(copy_buffer), METH_FASTCALL,
      "copy_buffer(target, source, /) -> None"},
     {nullptr, nullptr, 0, nullptr},

@@ -201,7 +201,7 @@ void mutate_payload(Random& random, Sections& sections) {
 }
 
 void mutate_buffer(Random& random, Stored& buffer) {
-  buffer.kind = static_cast<wire::BufferKind>(below(random, 4));
+  buffer.kind = static_cast<wire::BufferKind>(below(random, 5));
   if (buffer.compression && below(random, 2) == 0) {
     buffer.compression->item_size = static_cast<std::uint8_t>(1 << below(random, 5));
     if (below(random, 2) == 0)

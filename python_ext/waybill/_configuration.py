@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     #: "zstd", ("zstd", level), or False for none.
     Compress = str | tuple[str, int] | Literal[False]
+    #: A device, as a str or a torch.device; or what makes one of the sender's.
+    MapLocation = object | Mapping[str, object] | Callable[[str], object]
 else:
     from waybill._records import NamedTuple
 
@@ -83,6 +85,17 @@ def _missing(missing: Any) -> bool:
     if missing not in ("error", "later"):
         raise ValueError(f'missing should be "error" or "later", got {missing!r}')
     return bool(missing == "later")
+
+
+def _map_location(map_location: Any) -> Any:
+    if isinstance(map_location, (str, dict)) or callable(map_location):
+        return map_location
+    if hasattr(map_location, "type") and hasattr(map_location, "index"):
+        return str(map_location)  # A torch.device.
+    raise TypeError(
+        "map_location should be a device, a dict of devices or a callable, got "
+        f"{map_location!r}"
+    )
 
 
 # security.py is not imported before: it needs an extension that is complete, and that
@@ -151,6 +164,7 @@ TABLE: Mapping[str, Option] = {
     "reset_classes": Option(bool),
     "class_state": Option(_class_state),
     "missing": Option(_missing),
+    "map_location": Option(_map_location),
     "policy": Option(_policy),
     "keys": Option(_keys, travels=False),
     "limits": Option(_limits),
@@ -171,7 +185,7 @@ def configure(**options: Any) -> None:
 
     by_value, replace, key, application, compress
         As ``dumps`` takes them.
-    reset_classes, class_state, missing, policy, keys, limits
+    reset_classes, class_state, missing, map_location, policy, keys, limits
         As ``loads`` takes them.
     max_classes, max_class_bytes
         How many received classes are kept alive, and what their payloads may come to in

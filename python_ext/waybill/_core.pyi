@@ -6,7 +6,7 @@ from typing import Any
 
 from typing_extensions import Buffer
 
-from waybill._configuration import Compress
+from waybill._configuration import Compress, MapLocation
 from waybill._gate import LoadOptions
 from waybill._modules import ByValue
 from waybill.security import KeyRing, Limits, Policy, SigningKey
@@ -34,6 +34,7 @@ def loads(
     reset_classes: bool | None = None,
     class_state: str | None = None,
     missing: str | None = None,
+    map_location: MapLocation | None = None,
     policy: Policy | None = None,
     keys: KeyRing | None = None,
     limits: Limits | None = None,
@@ -102,6 +103,7 @@ def decode(
     reset_classes: bool,
     class_state: str | None,
     leaves_missing: bool,
+    map_location: MapLocation | None,
     load_options: LoadOptions | None,
     /,
 ) -> Any: ...
@@ -121,6 +123,7 @@ def decode_head(
     reset_classes: bool,
     class_state: str | None,
     leaves_missing: bool,
+    map_location: MapLocation | None,
     load_options: LoadOptions | None,
     /,
 ) -> Any: ...
@@ -152,6 +155,9 @@ def clear_caches() -> None: ...
 #: What the caches hold and how often they served.
 def cache_info() -> dict[str, dict[str, int]]: ...
 
+#: The map_location of the innermost loads of this thread that was given one.
+def chosen_devices() -> MapLocation | None: ...
+
 #: The report of `waybill inspect --json`, as text.
 def inspect(data: Buffer, /) -> str: ...
 
@@ -173,6 +179,9 @@ def stored_rows(
 
 #: An object for a stored buffer of this kind, and a view to put its bytes through.
 def new_buffer(kind: int, length: int, /) -> tuple[bytes | bytearray, memoryview]: ...
+
+#: Where the bytes of a contiguous buffer are. Valid as long as somebody holds them.
+def address_of(buffer: Buffer, /) -> int: ...
 
 #: Copies bytes to memory of the same size that nothing was written to yet.
 def copy_buffer(target: Buffer, source: Buffer, /) -> None: ...
@@ -233,6 +242,7 @@ def load_part(
     reset_classes: bool,
     class_state: str | None,
     leaves_missing: bool,
+    map_location: MapLocation | None,
     load_options: LoadOptions | None,
     /,
 ) -> Any: ...

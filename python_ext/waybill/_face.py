@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._configuration import Compress
+    from waybill._configuration import Compress, MapLocation
     from waybill._core import PreparedCall
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
@@ -169,10 +169,11 @@ def loads_with(
     policy: Policy | None = None,
     keys: KeyRing | None = None,
     limits: Limits | None = None,
+    map_location: MapLocation | None = None,
 ) -> Any:
     """``loads`` with options; the extension calls it where there are any."""
     options = decode_options(
-        buffers, reset_classes, class_state, missing, policy, keys, limits
+        buffers, reset_classes, class_state, missing, policy, keys, limits, map_location
     )
     if copy:
         return _core.decode(data, *options)
@@ -188,6 +189,7 @@ def decode_options(
     policy: Policy | None = None,
     keys: KeyRing | None = None,
     limits: Limits | None = None,
+    map_location: MapLocation | None = None,
     fix_imports: bool = True,
     encoding: str = "ASCII",
     errors: str = "strict",
@@ -201,6 +203,7 @@ def decode_options(
         bool(chosen("reset_classes", reset_classes)),
         chosen("class_state", class_state),
         bool(chosen("missing", missing)),
+        chosen("map_location", map_location),
         load_options_of(policy, keys, limits),
     )
 

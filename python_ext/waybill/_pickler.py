@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._configuration import Compress
+    from waybill._configuration import Compress, MapLocation
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
     from waybill.security import KeyRing, Limits, Policy, SigningKey
@@ -170,6 +170,7 @@ class Unpickler:
         errors: str = "strict",
         buffers: Iterable[Buffer] | None = None,
         missing: str | None = None,
+        map_location: MapLocation | None = None,
         policy: Policy | None = None,
         keys: KeyRing | None = None,
         limits: Limits | None = None,
@@ -179,6 +180,7 @@ class Unpickler:
         self._read_into = getattr(file, "readinto", None)
         self._buffers = None if buffers is None else iter(buffers)
         self._leaves_missing = bool(chosen("missing", missing))
+        self._map_location = chosen("map_location", map_location)
         self._terms = load_options_of(policy, keys, limits)
         #: Objects of the payloads so far, by position, and notes on some of them; may
         #: be handed to another Unpickler.
@@ -220,6 +222,7 @@ class Unpickler:
                 bool(chosen("reset_classes")),
                 chosen("class_state"),
                 self._leaves_missing,
+                self._map_location,
                 self._terms,
             )
         except BaseException:

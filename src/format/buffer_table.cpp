@@ -40,7 +40,7 @@ bool read_kind(Reader& reader, wire::BufferKind& kind) {
     return false;
   }
   kind = static_cast<wire::BufferKind>(number);
-  return number <= static_cast<std::uint64_t>(wire::BufferKind::kWritable) ||
+  return number <= static_cast<std::uint64_t>(wire::BufferKind::kSource) ||
          reader.fail(ErrorCode::kUnknownTag, offset,
                      "kind " + std::to_string(number) +
                          " of a stored buffer is unknown; a newer waybill wrote it");

@@ -254,7 +254,8 @@ Found torch_tensor(const Envelope& envelope, const ValueView& object) {
   if (array.item.starts_with(kModule)) array.item.erase(0, kModule.size());
   array.shape = *std::move(shape);
   const Offsets untyped = arguments_of(envelope, ValueView(envelope, typed[0]));
-  if (untyped.size() == 1) find_bytes(envelope, untyped[0], array);
+  if (untyped.size() == 1 || untyped.size() == 2)
+    find_bytes(envelope, untyped[0], array);
   std::uint64_t start = 0;
   const bool lie_together =
       are_together(array.shape, *strides, 1) &&

@@ -17,6 +17,7 @@
 #include "format/frame.h"
 #include "format/manifest_codec.h"
 #include "python/cache/decode_cache.h"
+#include "python/chosen_devices.h"
 #include "python/decode/arrived_buffers.h"
 #include "python/decode/code_builder.h"
 #include "python/decode/function_decoder.h"
@@ -157,6 +158,7 @@ Ref decode_bare(State& state, BytesView bytes, DecodeCache::Lease& lease) {
 Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& plain,
           const DecodeHooks& hooks, const Limits& limits, DecodeCache::Lease* lease) {
   const VerifiedEnvelope& envelope = *verified;
+  const ChosenDevices devices(hooks.map_location);
   const ArrivedBuffers buffers(state, envelope, hooks);
   ModuleImporter modules(state, envelope->manifest, hooks.leaves_missing);
   // Who decides what a name means decides what is imported for it, too.

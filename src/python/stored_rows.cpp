@@ -70,6 +70,11 @@ Ref buffer_to_fill(long kind, std::uint64_t length) {
   return Ref::steal(PyTuple_Pack(2, object.get(), view.get()));
 }
 
+Ref address_of(PyObject* object) {
+  const BufferView view(object);
+  return Ref::steal(PyLong_FromVoidPtr(const_cast<std::uint8_t*>(view.bytes().data())));
+}
+
 void copy_buffer(PyObject* target, PyObject* source) {
   const BufferView to(target);
   const BufferView from(source);

@@ -21,6 +21,9 @@ Ref stored_rows(const State& state, BytesView head, const Gate& gate);
 // through. Throws PyError.
 Ref buffer_to_fill(long kind, std::uint64_t length);
 
+// Where the bytes of an object are, as an int. Throws PyError.
+Ref address_of(PyObject* object);
+
 // Copies the bytes of one object to the memory of another, which is as large and was
 // not written to yet. Throws PyError.
 void copy_buffer(PyObject* target, PyObject* source);

@@ -28,7 +28,8 @@ constexpr const char* kSectionNames[wire::kSectionCountWithBuffers] = {
 constexpr std::size_t kBuffersAt = 6;
 
 // By wire::BufferKind.
-constexpr const char* kBufferKinds[] = {"bytes", "bytearray", "read_only", "writable"};
+constexpr const char* kBufferKinds[] = {"bytes", "bytearray", "read_only", "writable",
+                                        "source"};
 
 void set_text_or_null(Json& into, const std::string& text) {
   if (!text.empty()) into = text;

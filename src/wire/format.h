@@ -80,6 +80,9 @@ enum class BufferKind : std::uint8_t {
   kByteArray = 1,  // A bytearray.
   kReadOnly = 2,   // The memory of something else, such as an array.
   kWritable = 3,   // Likewise; its owner may write to it.
+  // Likewise; the call that gets it makes a copy of its own, so that a view will do:
+  // tensors, whose memory is that of their library, or of a device.
+  kSource = 4,
 };
 
 // How the bytes of a stored buffer are compressed.

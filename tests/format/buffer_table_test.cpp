@@ -124,11 +124,11 @@ TEST(BufferTable, HasFieldsOfLaterVersionsPassedOver) {
   EXPECT_TRUE(opened({row, row_of(64, 1)}));
 }
 
-TEST(BufferTable, KnowsFourKinds) {
-  for (const std::uint64_t kind : {0, 1, 2, 3}) {
+TEST(BufferTable, KnowsFiveKinds) {
+  for (const std::uint64_t kind : {0, 1, 2, 3, 4}) {
     EXPECT_TRUE(opened({with(0, number(kind))}));
   }
-  expect_refused({with(0, number(4))}, ErrorCode::kUnknownTag, kRowAt + 1,
+  expect_refused({with(0, number(5))}, ErrorCode::kUnknownTag, kRowAt + 1,
                  "newer waybill");
   expect_refused({with(0, nil)}, ErrorCode::kMalformed, kRowAt + 1, "kind");
 }

@@ -156,7 +156,7 @@ class RandomPayload {
   void stored() {
     const std::size_t number = below(draft_.buffers.size() + 1);
     if (number == draft_.buffers.size()) {
-      const auto kind = static_cast<wire::BufferKind>(below(4));
+      const auto kind = static_cast<wire::BufferKind>(below(5));
       const std::size_t size = 1 + below(kStoredItems.size());
       draft_.buffers.push_back({kind, BytesView(kStoredItems).first(size)});
       if (below(2) == 0) draft_.buffers.back().format = "<i";

@@ -86,7 +86,7 @@ MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
     for name in (
         *("serializer", "prepared_call", "load_options", "keys", "cache/methods"),
-        *("stored_rows", "opened_file", "decode/decode_hooks"),
+        *("stored_rows", "opened_file", "chosen_devices", "decode/decode_hooks"),
         *(
             f"runtime/{name}"
             for name in ("modules", "py_error", "ref", "state", "text")

@@ -20,7 +20,8 @@ namespace {
 
 // Whether it is the memory of another object, so that a view will do.
 bool is_memory(BufferKind kind) {
-  return kind == BufferKind::kReadOnly || kind == BufferKind::kWritable;
+  return kind == BufferKind::kReadOnly || kind == BufferKind::kWritable ||
+         kind == BufferKind::kSource;
 }
 
 }  // namespace
@@ -58,9 +59,11 @@ ArrivedBuffers::ArrivedBuffers(const State& state, const Envelope& envelope,
                       " of " + std::to_string(envelope.buffers.size())});
     }
     const bool is_view = hooks.memory != nullptr && is_memory(row.kind);
+    const bool is_source = hooks.data != nullptr && row.kind == BufferKind::kSource;
     objects_.push_back(hooks.stored != nullptr ? given(i, row)
                        : row.compression       ? decompressed(row, row.bytes)
                        : is_view               ? view(row)
+                       : is_source             ? view_of_data(row)
                                                : copy(row));
   }
 }
@@ -111,8 +114,18 @@ Ref ArrivedBuffers::view(const StoredBuffer& row) const {
   const auto begin = static_cast<Py_ssize_t>(envelope_.buffers_offset + row.place);
   const Ref part = Ref::steal(PySequence_GetSlice(
       hooks_.memory, begin, begin + static_cast<Py_ssize_t>(row.length)));
-  if (row.kind == BufferKind::kWritable) return part;
+  if (row.kind != BufferKind::kReadOnly) return part;
   return Ref::steal(PyObject_CallMethod(part.get(), "toreadonly", nullptr));
+}
+
+Ref ArrivedBuffers::view_of_data(const StoredBuffer& row) const {
+  check_digest(row, row.bytes);
+  const Ref items = Ref::steal(PyMemoryView_FromObject(hooks_.data));
+  const Ref bytes = Ref::steal(PyObject_CallMethod(items.get(), "cast", "s", "B"));
+  const Ref whole = Ref::steal(PyObject_CallMethod(bytes.get(), "toreadonly", nullptr));
+  const auto begin = static_cast<Py_ssize_t>(envelope_.buffers_offset + row.place);
+  return Ref::steal(PySequence_GetSlice(whole.get(), begin,
+                                        begin + static_cast<Py_ssize_t>(row.length)));
 }
 
 Ref ArrivedBuffers::copy(const StoredBuffer& row) const {

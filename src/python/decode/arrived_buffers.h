@@ -21,8 +21,9 @@ class ArrivedBuffers {
   //
   // `hooks` say where they are. Where `stored` gives the objects, these are what was
   // read, and compressed ones are taken out of the list. Where `memory` is given,
-  // arrays that are not compressed become views of it. All others are copied from the
-  // envelope, which they stand behind, or decompressed, for which the GIL is let go.
+  // arrays that are not compressed become views of it; what is copied by who gets it
+  // becomes one of the `data`. All others are copied from the envelope, which they
+  // stand behind, or decompressed, for which the GIL is let go.
   ArrivedBuffers(const State& state, const Envelope& envelope,
                  const DecodeHooks& hooks);
 
@@ -33,6 +34,7 @@ class ArrivedBuffers {
   // The object for a buffer whose bytes are those; they are not needed after this.
   Ref decompressed(const StoredBuffer& row, BytesView bytes) const;
   Ref view(const StoredBuffer& row) const;
+  Ref view_of_data(const StoredBuffer& row) const;
   Ref copy(const StoredBuffer& row) const;
   // Unless that is left out for views.
   void check_mapped(const StoredBuffer& row, BytesView bytes) const;

@@ -19,14 +19,17 @@ struct DecodeHooks {
   PyObject* buffers = nullptr;          // iterator of bytes-like objects
   // [{position: object}] of the earlier payloads of a stream; this one's is added.
   PyObject* history = nullptr;
-  bool resets_classes = false;      // A class that is known gets its state anew.
-  PyObject* class_state = nullptr;  // A str: whose word alone counts.
-  bool leaves_missing = false;      // Modules that are not here are no error yet.
+  bool resets_classes = false;       // A class that is known gets its state anew.
+  PyObject* class_state = nullptr;   // A str: whose word alone counts.
+  bool leaves_missing = false;       // Modules that are not here are no error yet.
+  PyObject* map_location = nullptr;  // Where arrays of devices go: chosen_devices.h.
   // Where the stored buffers are, if they do not stand behind the head: a sequence of
   // the objects that were read for them; or a memoryview of the whole envelope, of
   // which arrays become views.
   PyObject* stored = nullptr;
   PyObject* memory = nullptr;
+  // What has the bytes, where these are a whole envelope: views of it may be given.
+  PyObject* data = nullptr;
   bool checks_stored = true;  // Compares the digests of views; of copies always,
   // but for those whose places are here; to which those that were right are added.
   std::set<std::uint64_t>* checked_places = nullptr;
@@ -37,7 +40,8 @@ struct DecodeHooks {
   bool are_none() const {
     return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
            history == nullptr && !resets_classes && class_state == nullptr &&
-           gate == nullptr && stored == nullptr && memory == nullptr;
+           gate == nullptr && map_location == nullptr && stored == nullptr &&
+           memory == nullptr;
   }
 };
 

@@ -399,6 +399,21 @@ PROGRAMS = {
         value = [C(1), C]
         def loads(data): return waybill.loads(data, reset_classes=True)
     """,
+    "map location": """
+        class Asks:
+            def __reduce__(self): return waybill._core.chosen_devices, ()
+        value = [Asks(), C(1)]
+        def loads(data): return waybill.loads(data, map_location={"cuda": "cpu"})
+    """,
+    "memory that is copied by who gets it": """
+        class Lends:
+            def __init__(self): self.memory = (ctypes.c_ubyte * 70_000)()
+            def __reduce__(self):
+                memory = type(self.memory).from_buffer(self.memory)
+                memory.waybill_memory_of = self
+                return bytes, (pickle.PickleBuffer(memory),)
+        value = Lends()
+    """,
     # What cannot travel, and payloads that cannot be loaded.
     "refused": """
         value = [C(), {"a": lambda: (1, C)}, {f, (i for i in ())}]

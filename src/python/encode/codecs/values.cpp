@@ -36,8 +36,9 @@ void describe_byte_array(EncodeContext& context, PyObject* object, Plan&) {
 }
 
 // Whether the exporter of a buffer says that its memory is this object's, which keeps
-// it: waybill._kinds.torch_storages.
+// it, and that who makes it again copies it: waybill._kinds.torch_storages.
 bool is_memory_of(PyObject* owner, PyObject* object) {
+  if (PyType_HasFeature(Py_TYPE(owner), Py_TPFLAGS_IMMUTABLETYPE)) return false;
   const Ref dict = Ref::steal_or_null(PyObject_GenericGetDict(owner, nullptr));
   if (!dict) {
     PyErr_Clear();
@@ -46,19 +47,21 @@ bool is_memory_of(PyObject* owner, PyObject* object) {
   return PyDict_GetItemString(dict.get(), "waybill_memory_of") == object;
 }
 
-// Whether a buffer is the memory of the object whose reducer handed it out, as those of
-// arrays are. Any other may be memory that the reducer uses again for the next object.
-bool is_own_memory(const EncodeContext& context, PyObject* buffer,
-                   const BufferView& view) {
+// The object whose reducer handed a buffer out; null if none did.
+PyObject* reduced_around(const EncodeContext& context, PyObject* buffer) {
   PyObject* reduced = nullptr;
   for (const WalkStack::Frame& frame : context.stack) {
     const bool is_plan = frame.kind == WalkStack::Frame::Kind::kPlan;
     if (is_plan && frame.object.get() != buffer) reduced = frame.object.get();
   }
-  PyObject* owner = view.owner();
-  if (reduced == nullptr || owner == nullptr) return false;
+  return reduced;
+}
+
+// Whether a buffer is the memory of that object, as those of arrays are. Any other may
+// be memory that the reducer uses again for the next object.
+bool is_own_memory(PyObject* owner, PyObject* reduced, const BufferView& view) {
   if (owner == reduced) return true;
-  if (Py_TYPE(owner) != Py_TYPE(reduced)) return is_memory_of(owner, reduced);
+  if (Py_TYPE(owner) != Py_TYPE(reduced)) return false;
   try {
     const BufferView whole(reduced);  // The owner may be a transposed view of it.
     return whole.bytes().data() == view.bytes().data() &&
@@ -87,9 +90,16 @@ void describe_buffer(EncodeContext& context, PyObject* object, Plan&) {
       return;
     }
   }
-  const bool is_lent = is_own_memory(context, object, *view);
+  PyObject* const owner = view->owner();
+  PyObject* const reduced = reduced_around(context, object);
+  const bool has_owner = owner != nullptr && reduced != nullptr;
+  const bool is_source = has_owner && is_memory_of(owner, reduced);
+  const bool is_lent = is_source || (has_owner && is_own_memory(owner, reduced, *view));
   context.binary(std::move(view),
-                 is_read_only ? BufferKind::kReadOnly : BufferKind::kWritable, is_lent);
+                 is_source      ? BufferKind::kSource
+                 : is_read_only ? BufferKind::kReadOnly
+                                : BufferKind::kWritable,
+                 is_lent);
 }
 
 void describe_slice(EncodeContext& context, PyObject* object, Plan& plan) {

@@ -1,0 +1,54 @@
+// Tested by tests/python/api/test_chosen_devices.py and
+// tests/libraries/test_map_location.py.
+
+#include "python/chosen_devices.h"
+
+#include <utility>
+
+#include "python/runtime/attribute.h"
+#include "python/runtime/py_error.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Of the dict that each thread of an interpreter has for extensions.
+constexpr char kKey[] = "waybill.map_location";
+
+// The dict of this thread. Throws PyError.
+Ref threads_dict() {
+  PyObject* dict = PyThreadState_GetDict();
+  if (dict == nullptr) PyErr_NoMemory();
+  check(dict == nullptr ? -1 : 0);
+  return Ref::share(dict);
+}
+
+}  // namespace
+
+ChosenDevices::ChosenDevices(PyObject* map_location) {
+  if (map_location == nullptr) return;
+  Ref dict = threads_dict();
+  if (PyObject* before = PyDict_GetItemString(dict.get(), kKey)) {
+    before_ = Ref::share(before);
+  }
+  check(PyDict_SetItemString(dict.get(), kKey, map_location));
+  threads_dict_ = std::move(dict);
+}
+
+ChosenDevices::~ChosenDevices() {
+  if (!threads_dict_) return;
+  const PendingError error;
+  const int done = before_
+                       ? PyDict_SetItemString(threads_dict_.get(), kKey, before_.get())
+                       : PyDict_DelItemString(threads_dict_.get(), kKey);
+  if (done < 0) PyErr_Clear();
+  error.restore();
+}
+
+Ref chosen_devices() {
+  const Ref dict = threads_dict();
+  PyObject* chosen = PyDict_GetItemString(dict.get(), kKey);
+  return Ref::share(chosen != nullptr ? chosen : Py_None);
+}
+
+}  // namespace waybill::py
