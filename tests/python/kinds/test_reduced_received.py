@@ -4,12 +4,15 @@ An Unpickler keeps what it reads, so it takes the way that serves all objects: t
 what the results are compared with.
 """
 
+import copyreg
 import datetime
 import decimal
 import fractions
 import gc
 import io
+import math
 import pathlib
+import pickle
 import uuid
 
 import pytest
@@ -137,6 +140,67 @@ def test_objects_with_state_or_items_take_the_long_way():
 
     assert [each.more for each in received[:2]] == [2, 2]
     assert received[2] == [1, 2]
+
+
+class Filled:
+    """What a call leaves to be filled: attributes, items, pairs."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+        self.items, self.pairs = [], {}
+
+    def append(self, item):
+        self.items.append(item)
+
+    def __setitem__(self, key, value):
+        self.pairs[key] = value
+
+    def __reduce__(self):
+        state, items, pairs, setter = self.parts
+        return Filled, self.parts, state, iter(items), iter(pairs), setter
+
+
+class FilledAnew(Filled):
+    """The same by its class instead of a call."""
+
+    def __reduce__(self):
+        return copyreg.__newobj__, (FilledAnew, *self.parts), *super().__reduce__()[2:]
+
+    def __new__(cls, *parts):
+        made = super().__new__(cls)
+        Filled.__init__(made, *parts)
+        return made
+
+
+def set_state(made, state):
+    made.told = state
+
+
+@pytest.mark.parametrize("kind", [Filled, FilledAnew])
+@pytest.mark.parametrize("setter", [None, set_state])
+@pytest.mark.parametrize("pairs", [[], [(1, "one")]])
+@pytest.mark.parametrize("items", [[], [1, 2]])
+@pytest.mark.parametrize("state", [None, {"more": 2}, (None, {"more": 2})])
+def test_what_fills_an_object_arrives_as_with_pickle(state, items, pairs, setter, kind):
+    sent = [kind(state, items, pairs, setter), "behind"]
+    data = waybill.dumps(sent)
+
+    expected, behind = pickle.loads(pickle.dumps(sent))
+
+    for received in (waybill.loads(data), long_way(data)):
+        assert vars(received[0]) == vars(expected)
+        assert received[1] == behind
+
+
+def test_names_and_buffers_that_are_met_again_are_one():
+    numpy = pytest.importorskip("numpy")
+    held = bytearray(b"abc")
+    sent = [math.sin, held, numpy.float64, held, math.sin, numpy.float64]
+
+    received = waybill.loads(waybill.dumps(sent))
+
+    assert received == sent
+    assert received[1] is received[3]
 
 
 class Node:

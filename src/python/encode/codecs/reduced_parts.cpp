@@ -66,6 +66,7 @@ Reduced take_apart(EncodeContext& context, PyObject* answer) {
     }
     *fields[i].part = part;
   }
+  if (parts.state == Py_None) parts.setter = Py_None;  // It has nothing to set.
   return parts;
 }
 
@@ -205,7 +206,10 @@ void plan_creation(EncodeContext& context, PyObject* object, const Reduced& part
         needs_more_arguments(state, parts.arguments)) {
       return plan_reconstruction(context, parts, plan);
     }
-    return plan_new_object(context, parts.arguments, is_ex, plan);
+    // A node kNewObject has no place for a setter.
+    if (parts.setter == Py_None) {
+      return plan_new_object(context, parts.arguments, is_ex, plan);
+    }
   }
   if (PyType_Check(callable) &&
       reinterpret_cast<PyTypeObject*>(callable)->tp_new == nullptr) {
