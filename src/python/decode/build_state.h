@@ -43,7 +43,7 @@ class BuildState {
   BuildState& operator=(const BuildState&) = delete;
 
   // Opens a container: `frame` has its object, slot and length.
-  Frame& push(Frame frame) {
+  Frame& push(Frame&& frame) {
     stack.push_back(std::move(frame));
     note_open(stack.back());
     return stack.back();

@@ -50,11 +50,6 @@ Ref value_of_extension(ExtType type, BytesView bytes) {
   }
 }
 
-bool GraphDecoder::is_part_of(NodeTag tag) const {
-  return !built_.stack.empty() && built_.stack.back().node &&
-         built_.stack.back().node->codec->tag == tag;
-}
-
 Ref GraphDecoder::leaf(const Token& token, bool is_name) {
   if (Ref scalar = scalar_of(token)) return scalar;
   switch (token.type) {
@@ -65,15 +60,20 @@ Ref GraphDecoder::leaf(const Token& token, bool is_name) {
       fail(ErrorCode::kMalformed, "text that is not UTF-8");
     }
     case TokenType::kBinary:
-      if (is_part_of(NodeTag::kByteArray)) {
-        return Ref::steal(PyByteArray_FromStringAndSize(
-            token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
-      }
       return Ref::steal(PyBytes_FromStringAndSize(
           token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
     default:
       return extension(token);
   }
+}
+
+// The number of a module in the manifest, which an extension kModule tells.
+std::uint64_t GraphDecoder::module_index(const Token& token) {
+  std::uint64_t index = 0;
+  const bool is_known = wire::index_of(token.bytes, index) && modules_ != nullptr &&
+                        index < modules_->size();
+  if (!is_known) fail(ErrorCode::kUndeclared, "a module that is not listed");
+  return index;
 }
 
 Ref GraphDecoder::extension(const Token& token) {
@@ -82,13 +82,7 @@ Ref GraphDecoder::extension(const Token& token) {
     case ExtType::kReference:
       return reference(token);
     case ExtType::kModule: {
-      std::uint64_t index = 0;
-      const bool is_known = wire::index_of(token.bytes, index) && modules_ != nullptr &&
-                            index < modules_->size();
-      if (!is_known) fail(ErrorCode::kUndeclared, "a module that is not listed");
-      if (is_part_of(NodeTag::kGlobal)) {
-        return Ref::steal(PyLong_FromUnsignedLongLong(index));  // See look_up_global.
-      }
+      const std::uint64_t index = module_index(token);
       return outside([&] {
         Ref module = modules_->get(index);
         const Gate* gate = hooks_.gate;

@@ -83,6 +83,29 @@ Call call_at(BytesView node) {
   return call;
 }
 
+constexpr bool is_leaf(envelope::Rule rule) {
+  using enum envelope::Rule;
+  return rule == kText || rule == kTextOrNil || rule == kBoolean || rule == kBinary ||
+         rule == kIdOrNil || rule == kUnsigned || rule == kCodeIndex ||
+         rule == kModuleOrNil;
+}
+
+// Whether all parts of such a node are leaves.
+constexpr bool is_of_leaves(std::uint8_t tag) {
+  const envelope::Shape* shape = envelope::shape_of(tag);
+  if (shape == nullptr || shape->most == envelope::kMany) return false;
+  return std::all_of(shape->parts.begin(), shape->parts.begin() + shape->most,
+                     [](const envelope::Part& part) { return is_leaf(part.rule); });
+}
+
+constexpr auto kAreOfLeaves = [] {
+  std::array<bool, envelope::kShapes.size() + 1> all{};
+  for (std::size_t tag = 0; tag < all.size(); ++tag) {
+    all[tag] = is_of_leaves(static_cast<std::uint8_t>(tag));
+  }
+  return all;
+}();
+
 }  // namespace
 
 Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
@@ -110,33 +133,71 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
   if (static_cast<NodeTag>(tag) == NodeTag::kObject) {
     if (Ref object = read_reduced(frame)) return object;
   }
+  frame.kind = FrameKind::kNode;
+  frame.node = new_parts(tag);
+  if (kAreOfLeaves[tag]) return read_leaves(frame);
+  const NodeCodec& codec = *frame.node->codec;
+  if (codec.create != nullptr && codec.create_after == 0) {
+    frame.object = call(codec.create, frame);
+  }
+  return push(std::move(frame));
+}
+
+std::unique_ptr<NodeParts> GraphDecoder::new_parts(std::uint8_t tag) {
   const NodeCodec* codec = node_codec(tag);
   if (codec == nullptr ||
       (nested_ != nullptr && !envelope::shape_of(tag)->is_constant)) {
     fail(ErrorCode::kUnknownTag, "a node that has no meaning here");
   }
-  frame.kind = FrameKind::kNode;
-  frame.node = std::make_unique<NodeParts>(codec);
-  frame.node->children.reserve(std::min<std::size_t>(frame.left, kUsualParts));
-  if (codec->create != nullptr && codec->create_after == 0) {
-    frame.object = call(codec->create, frame);
+  std::unique_ptr<NodeParts> parts = std::move(spare_parts_);
+  if (!parts) {
+    parts = std::make_unique<NodeParts>();
+    parts->children.reserve(kUsualParts);
   }
-  return push(std::move(frame));
+  parts->codec = codec;
+  return parts;
+}
+
+void GraphDecoder::give_back(std::unique_ptr<NodeParts> parts) {
+  parts->clear();
+  spare_parts_ = std::move(parts);
 }
 
 void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
   frame.node->children.push_back(std::move(value));
   const NodeCodec& codec = *frame.node->codec;
-  if (codec.create == nullptr || frame.object ||
-      frame.node->children.size() != codec.create_after) {
+  if (codec.create != nullptr && !frame.object &&
+      frame.node->children.size() == codec.create_after) {
+    offset_ = frame.offset;
+    frame.object = call(codec.create, frame);
+    if (PyType_Check(frame.object.get()) && !frame.is_known) {
+      arrivals_.open_type(frame.object.get());
+    }
+    set_slot(frame.slot, frame.object.get());
+  }
+  if (codec.tag == NodeTag::kObject || codec.tag == NodeTag::kNewObject) {
+    pass_nothing(frame);
+  }
+}
+
+// Most objects have no items and no pairs, and many no state: what follows is passed
+// over where it says just that.
+void GraphDecoder::pass_nothing(Frame& frame) {
+  constexpr std::array<std::uint8_t, 3> kNothing = {kNilByte, kEmptyArray, kEmptyMap};
+  const std::size_t least = envelope::shape_of(frame.node->codec->tag).least;
+  const auto left = static_cast<std::size_t>(frame.left);
+  if (left < 2 || left > kNothing.size() || history_ ||
+      frame.node->children.size() + left != least) {
     return;
   }
-  offset_ = frame.offset;
-  frame.object = call(codec.create, frame);
-  if (PyType_Check(frame.object.get()) && !frame.is_known) {
-    arrivals_.open_type(frame.object.get());
+  const BytesView nothing = BytesView(kNothing).last(left);
+  if (!std::ranges::equal(reader_.rest().first(left), nothing) ||
+      !built_.positions.are_none_before(reader_.offset() + left - start_)) {
+    return;
   }
-  set_slot(frame.slot, frame.object.get());
+  BytesView passed;
+  reader_.take(passed, left);
+  frame.left = 0;
 }
 
 HashCost GraphDecoder::cost_of_earlier(const Frame& earlier) const {
@@ -157,7 +218,6 @@ Ref GraphDecoder::finish_node() {
   if (codec.tag == NodeTag::kSlice || codec.tag == NodeTag::kRange) {
     cost = open.cost.around(open.position);
   }
-  if (codec.tag == NodeTag::kStreamReference) cost = cost_of_earlier(open);
   if (codec.tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
     // Python drops them on the C stack, one inside the other.
     fail(ErrorCode::kLimitExceeded, "more than 1000 slices inside each other");
@@ -167,15 +227,53 @@ Ref GraphDecoder::finish_node() {
     Ref finished = call(codec.finish, open);
     if (!object) object = std::move(finished);
   }
-  const Frame frame = std::move(open);
+  Frame frame = std::move(open);
   built_.stack.pop_back();
   arrivals_.close_type(frame.object.get());
-  set_slot(frame.slot, object.get());
+  note_node(frame, object.get(), cost);
+  give_back(std::move(frame.node));
+  return object;
+}
+
+void GraphDecoder::note_node(const Frame& frame, PyObject* object,
+                             const HashCost& cost) {
+  set_slot(frame.slot, object);
   if (frame.slot != kNoSlot) built_.slots[frame.slot].cost = cost;
   built_.cost = cost;
-  remember(frame.offset, object.get());
-  arrivals_.show(frame.offset - start_, object.get(), frame.is_known);
+  remember(frame.offset, object);
+  arrivals_.show(frame.offset - start_, object, frame.is_known);
+}
+
+// A node whose parts are all leaves: it is built at once and never stands on the stack.
+Ref GraphDecoder::read_leaves(Frame& frame) {
+  const NodeCodec& codec = *frame.node->codec;
+  for (; frame.left != 0; --frame.left) {
+    Token token;
+    if (!reader_.next(token)) raise(state_, reader_.error());
+    offset_ = token.offset;
+    frame.node->children.push_back(part_of(codec.tag, token));
+  }
+  offset_ = frame.offset;
+  last_slot_ = frame.slot;
+  HashCost cost;
+  if (codec.tag == NodeTag::kStreamReference) cost = cost_of_earlier(frame);
+  Ref object = call(codec.create == nullptr ? codec.finish : codec.create, frame);
+  note_node(frame, object.get(), cost);
+  give_back(std::move(frame.node));
   return object;
+}
+
+// A leaf, but for what the maker of the node wants in its place.
+Ref GraphDecoder::part_of(NodeTag node, const Token& token) {
+  if (node == NodeTag::kByteArray) {
+    return Ref::steal(PyByteArray_FromStringAndSize(
+        token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
+  }
+  if (node == NodeTag::kGlobal && token.type == wire::TokenType::kExtension &&
+      token.ext_type == static_cast<std::uint8_t>(wire::ExtType::kModule)) {
+    return Ref::steal(PyLong_FromUnsignedLongLong(module_index(token)));
+  }
+  return leaf(token, false);
 }
 
 // The state is there; items and pairs follow, and most have none. They are for an
@@ -194,8 +292,7 @@ Ref GraphDecoder::finish_instance(Frame frame) {
   node.offset = frame.instance_offset;
   node.slot = frame.slot;
   node.object = std::move(frame.instance);
-  node.node = std::make_unique<NodeParts>(
-      node_codec(static_cast<std::uint8_t>(wire::NodeTag::kNewObject)));
+  node.node = new_parts(static_cast<std::uint8_t>(wire::NodeTag::kNewObject));
   node.node->children.resize(kState);  // Class, arguments and keywords did their work.
   node.node->children.push_back(std::move(frame.object));
   return push(std::move(node));

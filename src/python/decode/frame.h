@@ -43,9 +43,14 @@ enum class FrameKind : std::uint8_t {
 
 // What the frame of a node has beside that of a container.
 struct NodeParts {
-  explicit NodeParts(const NodeCodec* codec) : codec(codec) {}
+  // Forgets all but its memory.
+  void clear() {
+    children.clear();
+    cells.clear();
+    instead = {};
+  }
 
-  const NodeCodec* codec;
+  const NodeCodec* codec = nullptr;
   std::vector<Ref> children;  // Those that came.
   std::vector<Ref> cells;     // Of a function: those that it introduces.
   Ref instead;                // What the node means in place of what it made.

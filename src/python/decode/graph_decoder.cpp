@@ -153,7 +153,7 @@ Ref GraphDecoder::read() {
   return value;
 }
 
-Ref GraphDecoder::push(Frame frame) {
+Ref GraphDecoder::push(Frame&& frame) {
   if (built_.stack.size() >= limits_.max_depth) {
     fail(ErrorCode::kLimitExceeded, "more containers inside each other than max_depth");
   }

@@ -5,6 +5,7 @@
 #include <Python.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -126,16 +127,19 @@ class GraphDecoder {
   Ref read();
   // `is_name`: text is the name of an attribute.
   Ref leaf(const wire::Token& token, bool is_name);
-  // Whether the value at hand is a part of such a node.
-  bool is_part_of(wire::NodeTag tag) const;
   Ref extension(const wire::Token& token);
+  std::uint64_t module_index(const wire::Token& token);
   Ref reference(const wire::Token& token);
   Ref open_array(const wire::Token& token);
   Ref open_map(const wire::Token& token);
   Ref open_node(const wire::Token& token, std::uint8_t tag);
+  std::unique_ptr<NodeParts> new_parts(std::uint8_t tag);
+  void give_back(std::unique_ptr<NodeParts> parts);
   const envelope::ReusableNode* made_at(std::size_t offset) const;
   Ref take(const envelope::ReusableNode& node, std::size_t slot);
   Ref read_reduced(const Frame& frame);
+  Ref read_leaves(Frame& frame);
+  Ref part_of(wire::NodeTag node, const wire::Token& token);
   Ref finish_instance(Frame frame);
   // Runs what may run code of anybody's.
   template <typename Function>
@@ -155,15 +159,17 @@ class GraphDecoder {
     if (is_simple(item)) return PySet_Add(set, item);
     return outside([&] { return PySet_Add(set, item); });
   }
-  Ref push(Frame frame);
+  Ref push(Frame&& frame);
   Ref empty(Ref object, std::size_t offset, std::size_t slot);
 
   // Hands a finished value to the frame on top; true if that completes the frame.
   void deliver(Ref value);
   void deliver_to_node(Frame& frame, Ref value);
+  void pass_nothing(Frame& frame);
   void deliver_to_dict(Frame& frame, Ref value);
   Ref finish();
   Ref finish_node();
+  void note_node(const Frame& frame, PyObject* object, const HashCost& cost);
 
   std::size_t slot_at(std::size_t offset) {
     return built_.positions.slot_at(offset - start_);
@@ -212,7 +218,8 @@ class GraphDecoder {
   static constexpr std::size_t kNotLate = static_cast<std::size_t>(-1);
   std::size_t late_depth_ = kNotLate;
   std::vector<Late> late_;
-  std::size_t offset_ = 0;  // Of the value at hand.
+  std::unique_ptr<NodeParts> spare_parts_;  // Of a node that is finished.
+  std::size_t offset_ = 0;                  // Of the value at hand.
   std::vector<Ref> fresh_cells_;
   std::uint64_t buffer_count_ = 0;
   std::span<const Ref> stored_;

@@ -194,9 +194,7 @@ void demand_arguments(GraphDecoder& decoder, const StandardType& type,
 }
 
 void demand_contents(GraphDecoder& decoder, const StandardType& type, PyObject* state,
-                     PyObject* items, PyObject* pairs, bool has_setter) {
-  const Py_ssize_t item_count = PyList_GET_SIZE(items);
-  const Py_ssize_t pair_count = PyList_GET_SIZE(pairs) / 2;
+                     Py_ssize_t item_count, Py_ssize_t pair_count, bool has_setter) {
   if ((state != Py_None && !takes(decoder, type.state, state)) || has_setter) {
     refuse(decoder, type, "state");
   }

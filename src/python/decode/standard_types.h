@@ -22,10 +22,10 @@ const StandardType* standard_type(const GraphDecoder& decoder, PyObject* callabl
 // Refuses a call of the type with other arguments. What it would take in memory counts.
 void demand_arguments(GraphDecoder& decoder, const StandardType& type,
                       std::span<PyObject* const> arguments);
-// Refuses other contents for what the call gave: state, items, pairs (as a flat list).
+// Refuses other contents for what the call gave: state, so many items and pairs.
 // `has_setter`: somebody else is to set the state.
 void demand_contents(GraphDecoder& decoder, const StandardType& type, PyObject* state,
-                     PyObject* items, PyObject* pairs, bool has_setter);
+                     Py_ssize_t item_count, Py_ssize_t pair_count, bool has_setter);
 
 // Refuses a callable for an instance's dict that would take the place of a method:
 // where no code is let in, state calls nothing. `is_set`: by setattr, which may also

@@ -15,7 +15,6 @@ using wire::NodeTag;
 
 // Code that runs meanwhile may have got hold of the list.
 void add_items(const State& state, PyObject* object, PyObject* items) {
-  if (PyList_GET_SIZE(items) == 0) return;
   // As pickle does it: who overrides append() to watch items does not see these.
   if (Ref extend = attribute_or_null(object, state.names.extend)) {
     Ref::steal(PyObject_CallOneArg(extend.get(), items));
@@ -116,21 +115,27 @@ void set_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
   }
 }
 
-// `setter`: null if there is none.
+// `setter`: null if there is none. The last parts were passed over if they are empty.
 template <NodeTag kTag>
 void finish(GraphDecoder& decoder, const Frame& frame, PyObject* callable,
             PyObject* setter) {
+  const auto part_or_null = [&](PartOf<kTag> part) {
+    return part.position < frame.node->children.size() ? frame.part(part) : nullptr;
+  };
   PyObject* object = frame.object.get();
-  PyObject* value = frame.part<kTag>("state");
-  PyObject* items = frame.part<kTag>("items");
-  PyObject* pairs = frame.part<kTag>("pairs");
+  PyObject* const told = part_or_null("state");
+  PyObject* value = told == nullptr ? Py_None : told;
+  PyObject* items = part_or_null("items");
+  PyObject* pairs = part_or_null("pairs");
+  const Py_ssize_t item_count = items == nullptr ? 0 : PyList_GET_SIZE(items);
+  const Py_ssize_t pair_count = pairs == nullptr ? 0 : PyList_GET_SIZE(pairs) / 2;
   const StandardType* type =
       callable == nullptr ? nullptr : standard_type(decoder, callable);
   if (type != nullptr) {
-    demand_contents(decoder, *type, value, items, pairs, setter != nullptr);
+    demand_contents(decoder, *type, value, item_count, pair_count, setter != nullptr);
   }
-  add_items(decoder.state(), object, items);
-  add_pairs(object, pairs);
+  if (item_count != 0) add_items(decoder.state(), object, items);
+  if (pair_count != 0) add_pairs(object, pairs);
   if (setter != nullptr) {
     Ref::steal(PyObject_CallFunctionObjArgs(setter, object, value, nullptr));
   } else {
