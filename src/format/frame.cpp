@@ -94,18 +94,20 @@ bool read_digest(Reader& reader, BytesView bytes, Digest& expected) {
                      "send them again");
 }
 
-// Whether an envelope without a signature, which ends in debug information, digest and
-// nil, has debug information that is more than an empty map. False for all that does
-// not end so. It spares most that is not plain the reading of a header.
-bool has_debug_info(BytesView bytes) {
+// The last byte of the debug information of an envelope without a signature, which ends
+// in that, digest and nil. Nothing for what does not end so.
+std::optional<std::uint8_t> end_of_debug_info(BytesView bytes) {
   constexpr std::size_t kTail = 1 + kUnsignedEnd;
-  if (bytes.size() < kTail) return false;
+  if (bytes.size() < kTail) return std::nullopt;
   const BytesView tail = bytes.last(kTail);
-  return tail[1] == 0xc4 && tail[2] == sizeof(std::uint64_t) &&
-         tail.back() == wire::kNilByte && tail[0] != kEmptyMap;
+  const bool is_end = tail[1] == 0xc4 && tail[2] == sizeof(std::uint64_t) &&
+                      tail.back() == wire::kNilByte;
+  return is_end ? std::optional(tail[0]) : std::nullopt;
 }
 
 }  // namespace
+
+bool lacks_debug_info(BytesView bytes) { return end_of_debug_info(bytes) == kEmptyMap; }
 
 bool read_header(Reader& reader, PythonVersion& python, BytesView& application,
                  bool& has_buffers) {
@@ -211,7 +213,8 @@ std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
                                std::vector<std::uint64_t>& shared) {
   // A value has a byte at least, so the ceiling on values holds too.
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return 0;
-  if (has_debug_info(bytes)) return 0;
+  // It spares most that is not plain the reading of a header.
+  if (end_of_debug_info(bytes).value_or(kEmptyMap) != kEmptyMap) return 0;
   Reader reader(bytes, limits);
   PythonVersion python;
   BytesView application;

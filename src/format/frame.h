@@ -53,6 +53,11 @@ inline constexpr std::size_t kUnsignedEnd = 2 + sizeof(std::uint64_t) + 1;
 bool set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
               std::size_t debug_info);
 
+// Whether an envelope without a signature, which ends in debug information, digest and
+// nil, has an empty map for the former, as all have that hold no code of ours. False
+// for all that does not end so.
+bool lacks_debug_info(BytesView bytes);
+
 // Where the payload of a plain envelope starts, which has no import, code, debug
 // information and buffers: building its payload runs no code, so it need not be checked
 // before. 0 if the envelope is not plain, or if anything about it is wrong: open()

@@ -313,7 +313,8 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
     if (is_built) plain.restart(limits);
     return verify_and_build(state, bytes, &plain, hooks, used);
   }
-  if (lease) {
+  // Code comes with the places where it stood.
+  if (lease && !envelope::lacks_debug_info(bytes)) {
     if (Ref function = decode_bare(state, bytes, *lease)) return function;
   }
   return verify_and_build(state, bytes, nullptr, hooks, used);
