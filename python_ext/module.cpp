@@ -35,15 +35,45 @@ Ref call_with_options(PyObject* function, PyObject* const* arguments, Py_ssize_t
                                         static_cast<std::size_t>(count), keywords));
 }
 
+bool is_named(PyObject* name, const char* text) {
+  return PyUnicode_CompareWithASCIIString(name, text) == 0;
+}
+
+// Whether buffers may go out of band with this protocol; dumps_with refuses others.
+bool has_buffers(PyObject* protocol) {
+  constexpr long kFirstWithBuffers = 5;
+  return protocol == Py_None ||
+         (PyLong_CheckExact(protocol) && PyLong_AsLong(protocol) == kFirstWithBuffers);
+}
+
+// Whether there is nothing but an object and what engines give with each: where buffers
+// go, which goes into `hooks`, and the protocol that has them.
+bool takes_only_buffers(PyObject* const* arguments, Py_ssize_t count,
+                        PyObject* keywords, waybill::py::EncodeHooks& hooks) {
+  if (count != 1 && !(count == 2 && has_buffers(arguments[1]))) return false;
+  const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    PyObject* name = PyTuple_GET_ITEM(keywords, i);
+    PyObject* value = arguments[count + i];
+    if (is_named(name, "buffer_callback")) {
+      hooks.buffer_callback = given(value);
+    } else if (count != 1 || !is_named(name, "protocol") || !has_buffers(value)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                 PyObject* keywords) {
   return guarded([&] {
     State& state = state_of(module);
-    // Nothing but an object, and nothing is set for the process: the common case.
-    if (count == 1 && keywords == nullptr &&
-        PyDict_GET_SIZE(state.options.get()) == 0 &&
-        PySet_GET_SIZE(state.registered.get()) == 0) {
-      return waybill::py::encode(state, arguments[0], {});
+    waybill::py::EncodeHooks hooks;
+    // Nothing is set for the process: the common case.
+    if (PyDict_GET_SIZE(state.options.get()) == 0 &&
+        PySet_GET_SIZE(state.registered.get()) == 0 &&
+        takes_only_buffers(arguments, count, keywords, hooks)) {
+      return waybill::py::encode(state, arguments[0], hooks);
     }
     return call_with_options(late(state, &waybill::py::LateHelpers::dumps_with),
                              arguments, count, keywords);
@@ -53,8 +83,7 @@ PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
 // The option that engines give with each payload.
 bool has_only_buffers(PyObject* keywords) {
   return keywords != nullptr && PyTuple_GET_SIZE(keywords) == 1 &&
-         PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "buffers") ==
-             0;
+         is_named(PyTuple_GET_ITEM(keywords, 0), "buffers");
 }
 
 PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,

@@ -79,7 +79,7 @@ def fingerprint(obj: object) -> str:
 
 
 def dumps_with(obj: object, protocol: int | None = None, **options: Any) -> bytes:
-    """``dumps`` with options; the extension calls it where there are any."""
+    """``dumps`` with options; the extension calls it but for those of engines."""
     return _core.encode(obj, *encode_options(protocol, **options))
 
 
@@ -171,7 +171,7 @@ def loads_with(
     limits: Limits | None = None,
     map_location: MapLocation | None = None,
 ) -> Any:
-    """``loads`` with options; the extension calls it where there are any."""
+    """``loads`` with options; the extension calls it but for those of engines."""
     options = decode_options(
         buffers, reset_classes, class_state, missing, policy, keys, limits, map_location
     )
