@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "format/buffer_table.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/buffer_view.h"
@@ -72,14 +73,30 @@ bool is_own_memory(PyObject* owner, PyObject* reduced, const BufferView& view) {
   }
 }
 
+// Writes what is too small to be stored by the view that the object itself holds, which
+// spares its owner to give another; false for all else.
+bool write_small_buffer(EncodeContext& context, PyObject* object) {
+  const Py_buffer* held = PyPickleBuffer_GetBuffer(object);
+  if (held == nullptr) throw PyError();
+  const auto size = static_cast<std::size_t>(held->len);
+  if (size >= envelope::kLeastStored || PyBuffer_IsContiguous(held, 'A') == 0) {
+    return false;
+  }
+  if (held->readonly == 0) context.out.node(NodeTag::kByteArray, 1);
+  context.out.binary({static_cast<const std::uint8_t*>(held->buf), size});
+  return true;
+}
+
 // Out of band if the callback says so; else as the bytes or the bytearray that the
 // reader gets to see.
 void describe_buffer(EncodeContext& context, PyObject* object, Plan&) {
+  PyObject* const callback = context.hooks().buffer_callback;
+  if (callback == nullptr && write_small_buffer(context, object)) return;
   // Held from here on: the callback may release the object.
   auto view = std::make_unique<BufferView>(object, true);
   const bool is_read_only = view->is_read_only();
   wire::Writer& out = context.out;
-  if (PyObject* callback = context.hooks().buffer_callback) {
+  if (callback != nullptr) {
     const Ref in_band = Ref::steal(PyObject_CallOneArg(callback, object));
     const int is_in_band = PyObject_IsTrue(in_band.get());
     check(is_in_band);
