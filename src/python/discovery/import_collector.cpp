@@ -108,11 +108,11 @@ void ImportCollector::write_names(wire::Writer& out) const {
   }
 }
 
-std::uint32_t ImportCollector::reference(const GlobalName& name) {
-  PyObject* module = module_name(state_, name);
-  std::string chain(PrintableText(module).view());
-  chain += '.';
-  chain += PrintableText(name.path.get()).view();
+std::uint32_t ImportCollector::reference(PyObject* module, PyObject* path) {
+  PrintableText root(module), steps(path);
+  std::string chain;
+  chain.reserve(root.view().size() + 1 + steps.view().size());
+  chain.append(root.view()).append(1, '.').append(steps.view());
   return add(module, ImportTime::kLoad, chain, {});
 }
 

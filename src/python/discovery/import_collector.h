@@ -82,8 +82,8 @@ class ImportCollector {
   // Each notes a need, and answers the index of the module's record where the payload
   // refers to it. Throws PyError.
 
-  // A global that is found again by import.
-  std::uint32_t reference(const GlobalName& name);
+  // A global that is found again by import of this module.
+  std::uint32_t reference(PyObject* module, PyObject* path);
   // A module among the values: any code of the payload may get hold of it.
   std::uint32_t module_value(PyObject* module, PyObject* name);
   // A module that one name of a function means: only what the code does with it counts.

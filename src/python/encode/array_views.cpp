@@ -59,6 +59,7 @@ void ArrayViews::meet(PyObject* array) {
 }
 
 Ref ArrayViews::plan(const State& state) const {
+  if (met_.size() < 2) return {};
   std::vector<const Met*> sorted;
   for (const Met& met : met_) sorted.push_back(&met);
   const auto low_of = [](const Met* met) { return met->extent.low; };

@@ -42,6 +42,8 @@ struct Label {
 
 class Plan {
  public:
+  Plan() { steps_.reserve(kUsualSteps); }
+
   struct Step {
     std::size_t raw_end;  // Raw bytes up to here stand before the child.
     Ref child;            // Null in the last step.
@@ -112,6 +114,8 @@ class Plan {
   }
 
  private:
+  static constexpr std::size_t kUsualSteps = 8;
+
   wire::Writer raw_;
   std::vector<Step> steps_;
   bool creates_ = false;

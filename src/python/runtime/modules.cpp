@@ -131,6 +131,14 @@ PyObject* module_of_dict(const State& state, PyObject* dict) {
   return nullptr;
 }
 
+Ref name_of_type(const State& state, PyTypeObject* type) {
+  if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
+    return Ref::steal(PyType_GetName(type));
+  }
+  const std::string_view whole(type->tp_name);
+  return state.intern_table.get(whole.substr(whole.rfind('.') + 1));
+}
+
 Ref module_of_type(const State& state, PyTypeObject* type) {
   const Ref dict = type_dict(type);
   PyObject* module = raw_get(dict.get(), state.names.module.get());

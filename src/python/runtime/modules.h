@@ -69,6 +69,9 @@ inline PyObject* importable_name(const State& state, PyObject* module) {
 // The module whose dict this is, by the name or the __spec__ in it; null if none.
 PyObject* module_of_dict(const State& state, PyObject* dict);
 
+// The last part of a type's own name. That of a type in C is no new str each time.
+Ref name_of_type(const State& state, PyTypeObject* type);
+
 // The name of the module that a type says it is from, without running a metaclass's
 // code: `__module__` of its dict or, as types in C have none, the head of its own name.
 Ref module_of_type(const State& state, PyTypeObject* type);

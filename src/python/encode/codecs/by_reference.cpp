@@ -73,7 +73,8 @@ void write_global(EncodeContext& context, const GlobalName& name) {
   if (PyUnicode_Compare(module, context.state.names.builtins_plain.get()) == 0) {
     context.out.nil();
   } else {
-    write_module_index(context, context.imports().reference(name), context.out);
+    write_module_index(context, context.imports().reference(module, name.path.get()),
+                       context.out);
   }
   write_text(name.path.get(), context.out);
 }

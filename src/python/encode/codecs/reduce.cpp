@@ -20,7 +20,7 @@ constexpr int kProtocol = 5;  // The newest: buffers are handed out as PickleBuf
 // travels by value.
 Ref own_name(EncodeContext& context, PyObject* object) {
   const State& state = context.state;
-  const Ref type_name = Ref::steal(PyType_GetName(Py_TYPE(object)));
+  const Ref type_name = name_of_type(state, Py_TYPE(object));
   const int knows_name = PySet_Contains(state.self_named.get(), type_name.get());
   check(knows_name);
   if (knows_name == 0) return {};
@@ -61,10 +61,9 @@ Ref with_sorted_elements(EncodeContext& context, PyObject* object, const Ref& an
                                  PyTuple_GET_ITEM(answer.get(), 2)));
 }
 
-// What our own reducers answer for the usual methods that wrap functions; null for all
-// else. Classes are full of them.
+// What our own reducers answer for the usual methods that wrap functions. Classes are
+// full of them.
 Ref wrapper_answer(const State& state, PyObject* object) {
-  if (!is_wrapper(object)) return {};
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   return Ref::steal(PyTuple_Pack(2, type, parts_of_wrapper(state, object).get()));
 }
@@ -143,15 +142,17 @@ Ref reduce(EncodeContext& context, PyObject* object) {
       return Ref::share(PyTuple_GET_ITEM(choice.get(), 1));
     }
   }
-  // What a user has registered is meant, even where we have a reducer.
   const Ref registered = user_reducer(context, Py_TYPE(object));
-  Ref reducer;
-  if (!registered || is_of_library(state, object, registered.get())) {
-    if (Ref answer = wrapper_answer(state, object)) return answer;
-    reducer = context.types.reducer_of(context.state, object);
-    if (Ref name = reducer ? own_name(context, object) : Ref()) return name;
+  const bool is_method = is_wrapper(object);
+  Ref reducer = is_method ? Ref() : context.types.reducer_of(state, object);
+  const bool has_own = is_method || reducer;
+  if (registered && !(has_own && is_of_library(state, object, registered.get()))) {
+    reducer = registered;  // What a user means, even where we have a reducer.
+  } else if (is_method) {
+    return wrapper_answer(state, object);
+  } else if (Ref name = reducer ? own_name(context, object) : Ref()) {
+    return name;
   }
-  if (!reducer) reducer = registered;
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
   if (Ref answer = array_answer(context, object)) return answer;
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));

@@ -4,6 +4,7 @@
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
+#include "python/runtime/modules.h"
 
 namespace waybill::py {
 
@@ -39,7 +40,7 @@ Ref own_reducer(const State& state, PyObject* object) {
   if (PyObject* reducer = raw_get(state.reducers.get(), key)) {
     return Ref::share(reducer);
   }
-  Ref name = Ref::steal(PyType_GetName(type));
+  const Ref name = name_of_type(state, type);
   if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
     Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
     if (PyObject* reducer = raw_get(row, module.get())) return Ref::share(reducer);
