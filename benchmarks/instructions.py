@@ -37,6 +37,15 @@ for number in range(100):
     new_data.append(dumps(scope.pop("new")))
 """
 
+#: An array of NumPy, which travels by the reducers of two classes.
+ARRAY = """
+import numpy
+array, buffers = numpy.arange(10.0), []
+data_of_array = dumps(array)
+data_of_apart = dumps(array, buffer_callback=buffers.append)
+def keep(buffer): pass
+"""
+
 #: What is repeated, how often, and what is done before; MAKE makes what it names.
 PATHS = {
     "a function sent again": ("dumps(bare)", 200),
@@ -64,6 +73,10 @@ PATHS = {
     "objects of three classes received": ("loads(data_of_order)", 100),
     "numbers": ("dumps(numbers)", 20),
     "numbers received": ("loads(data_of_numbers)", 20),
+    "an array": ("dumps(array)", 100, ARRAY),
+    "an array received": ("loads(data_of_array)", 100, ARRAY),
+    "an array out of band": ("dumps(array, buffer_callback=keep)", 100, ARRAY),
+    "its payload received": ("loads(data_of_apart, buffers=buffers)", 100, ARRAY),
 }
 
 MAKE = """
