@@ -80,10 +80,10 @@ def test_a_mapping_that_can_be_written_to_is_given_as_it_is(tmp_path):
     assert waybill.load(path, mmap="copy") == ("memoryview", False, CONTENT)
 
 
-def test_small_memory_is_a_bytes_object():
+def test_small_memory_is_a_copy():
     data = waybill.dumps(Lends(told, b"abc"))
 
-    assert waybill.loads(data) == ("bytes", True, b"abc")
+    assert waybill.loads(data) == ("bytearray", False, b"abc")
 
 
 CALLED = []

@@ -42,7 +42,9 @@ PLAIN = st.recursive(
 
 def generally(data):
     """What the general decoder makes of it, which notes where objects stand."""
-    return waybill._core.decode(data, None, None, None, [], False, None, False, None)
+    return waybill._core.decode(
+        data, None, None, None, [], False, None, False, None, None
+    )
 
 
 def outcome(load, data):
