@@ -77,6 +77,13 @@ PyObject* address_of(PyObject*, PyObject* buffer) {
   return guarded([&] { return py::address_of(buffer); });
 }
 
+PyObject* advise_large_pages(PyObject*, PyObject* buffer) {
+  return guarded([&] {
+    py::advise_large_pages(buffer);
+    return Ref::share(Py_None);
+  });
+}
+
 PyObject* copy_buffer(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     demand_count("copy_buffer", count, 2);
@@ -108,6 +115,8 @@ PyMethodDef kStreamMethods[] = {
     {"new_buffer", fast(new_buffer), METH_FASTCALL,
      "new_buffer(kind, length, /) -> (object, memoryview of its bytes)"},
     {"address_of", address_of, METH_O, "address_of(buffer, /) -> int"},
+    {"advise_large_pages", advise_large_pages, METH_O,
+     "advise_large_pages(buffer, /) -> None"},
     {"copy_buffer", fast(copy_buffer), METH_FASTCALL,
      "copy_buffer(target, source, /) -> None"},
     {nullptr, nullptr, 0, nullptr},

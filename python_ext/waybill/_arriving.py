@@ -6,6 +6,7 @@ Tested by tests/python/streams/test_streams.py and test_stored_streams.py.
 from __future__ import annotations
 
 import errno
+import sys
 
 from waybill import _core
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from waybill._gate import LoadOptions
+
+
+#: Kinds of buffers, as docs/wire_format.md numbers them.
+_BYTEARRAY, _SOURCE = 1, 4
 
 
 class Arriving:
@@ -104,7 +109,7 @@ class _Place:
         self._length = len(content) if isinstance(content, bytes) else content
         self._offset = offset
         self._view: memoryview | None = None  # Of what is still to be filled.
-        self.object: bytes | bytearray = b""
+        self.object: Buffer = b""
 
     @property
     def is_buffer(self) -> bool:
@@ -119,9 +124,7 @@ class _Place:
         if self._view is None:
             # Made when its turn comes: the length is a claim of the sender's. Memory
             # that nothing was written to costs nothing.
-            self.object, self._view = _core.new_buffer(
-                1 if self._kind is None else self._kind, self._length
-            )
+            self.object, self._view = _new_memory(self._kind, self._length)
         while left := len(self._view):
             if read_into:
                 # A file that keeps the view must not find memory that is gone.
@@ -149,6 +152,15 @@ class _Place:
         if self.is_buffer:
             return "a stored buffer"
         return "the head's size" if any(self._expected) else "zeros before a buffer"
+
+
+def _new_memory(kind: int | None, length: int) -> tuple[Buffer, memoryview]:
+    """Memory to be filled, and a view of it that can be written to."""
+    if kind == _SOURCE and "torch" in sys.modules:
+        from waybill._kinds.torch_devices import new_memory
+
+        return new_memory(length)
+    return _core.new_buffer(_BYTEARRAY if kind is None else kind, length)
 
 
 def _put(chunk: Buffer, view: memoryview) -> int:

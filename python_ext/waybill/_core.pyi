@@ -183,6 +183,9 @@ def new_buffer(kind: int, length: int, /) -> tuple[bytes | bytearray, memoryview
 #: Where the bytes of a contiguous buffer are. Valid as long as somebody holds them.
 def address_of(buffer: Buffer, /) -> int: ...
 
+#: Asks for large pages behind memory that is about to be written to.
+def advise_large_pages(buffer: Buffer, /) -> None: ...
+
 #: Copies bytes to memory of the same size that nothing was written to yet.
 def copy_buffer(target: Buffer, source: Buffer, /) -> None: ...
 

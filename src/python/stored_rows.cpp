@@ -75,6 +75,12 @@ Ref address_of(PyObject* object) {
   return Ref::steal(PyLong_FromVoidPtr(const_cast<std::uint8_t*>(view.bytes().data())));
 }
 
+void advise_large_pages(PyObject* object) {
+  const BufferView view(object);
+  base::advise_large_pages(const_cast<std::uint8_t*>(view.bytes().data()),
+                           view.bytes().size());
+}
+
 void copy_buffer(PyObject* target, PyObject* source) {
   const BufferView to(target);
   const BufferView from(source);

@@ -24,6 +24,9 @@ Ref buffer_to_fill(long kind, std::uint64_t length);
 // Where the bytes of an object are, as an int. Throws PyError.
 Ref address_of(PyObject* object);
 
+// Asks for large pages behind an object that is about to be written to. Throws PyError.
+void advise_large_pages(PyObject* object);
+
 // Copies the bytes of one object to the memory of another, which is as large and was
 // not written to yet. Throws PyError.
 void copy_buffer(PyObject* target, PyObject* source);

@@ -91,6 +91,42 @@ def test_large_tensors_travel_out_of_band_and_by_files(tmp_path):
     assert waybill.load(path)[0].equal(value[0])
 
 
+def test_what_is_read_from_a_file_can_be_resized_and_is_nobody_elses(tmp_path):
+    import torch
+    import waybill
+
+    path = tmp_path / "file"
+    tensor = torch.arange(100_000.0)
+    waybill.save([tensor, tensor[1:]], path)
+
+    for _ in range(2):
+        whole, rest = waybill.load(path)
+        assert whole.equal(tensor)
+        rest.fill_(1)
+        assert whole.sum() == 99_999
+        assert whole.resize_(200_000).shape == (200_000,)
+
+
+def test_a_file_that_is_altered_is_refused_where_tensors_are_read(tmp_path):
+    import torch
+    import waybill
+
+    path = tmp_path / "file"
+    waybill.save(torch.ones(100_000), path)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+    for mmap in (False, True, "copy"):
+        with pytest.raises(waybill.DecodeError) as caught:
+            waybill.load(path, mmap=mmap, **({"check": "now"} if mmap else {}))
+        assert caught.value.code == "digest_mismatch"
+    path.write_bytes(data[:-100])
+    with pytest.raises(waybill.DecodeError) as caught:
+        waybill.load(path)
+    assert caught.value.code == "truncated"
+
+
 def test_storages_without_memory_go_as_torch_has_them_go():
     assert send(
         "import torch\nvalue = torch.empty(100_000, device='meta')",

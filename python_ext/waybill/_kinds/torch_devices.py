@@ -28,6 +28,25 @@ def memory_of(storage):
     return memory
 
 
+def new_memory(length):
+    """Memory of a storage that nothing was written to yet, as what a payload's buffer
+    is read to, and a view to write to it. ``storage_of`` finds the storage again."""
+    import torch
+
+    memory = memoryview(memory_of(torch.UntypedStorage(length))).cast("B")
+    _core.advise_large_pages(memory)
+    return memory.toreadonly(), memory[:]
+
+
+def storage_of(view):
+    """The storage whose memory a buffer is from its first byte to the last; None if
+    there is none."""
+    storage = getattr(view.obj, "waybill_storage", None)
+    if storage is None or storage.nbytes() != view.nbytes:
+        return None
+    return storage
+
+
 def placed(device):
     """The device, a str, that a storage of this one goes to. Raises DecodeError for one
     that is not here."""

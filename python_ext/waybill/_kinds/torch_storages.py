@@ -10,7 +10,13 @@ Asked by ``_reducers.py``. Tested by tests/libraries/test_torch.py.
 """
 
 from waybill import _core
-from waybill._kinds.torch_devices import from_device, memory_of, placed, to_device
+from waybill._kinds.torch_devices import (
+    from_device,
+    memory_of,
+    placed,
+    storage_of,
+    to_device,
+)
 
 
 def reduce_typed_storage(obj):
@@ -41,9 +47,9 @@ def reduce_untyped_storage(obj):
 def make_untyped_storage(buffer, device="cpu"):
     """A storage with these bytes, on that device or where ``map_location`` says.
 
-    On the CPU it is the memory of the buffer if that belongs to the program, or maps a
-    file, and can be written to: torch knows no memory that is only read. Else it is a
-    copy, which can be resized as other storages are.
+    On the CPU it is the memory of the buffer if that was read to a storage, or belongs
+    to the program, or maps a file, and can be written to: torch knows no memory that is
+    only read. Else it is a copy, which can be resized as other storages are.
     """
     import torch
 
@@ -51,6 +57,9 @@ def make_untyped_storage(buffer, device="cpu"):
     view = memoryview(buffer)
     if device != "cpu":
         return to_device(view, device)
+    storage = storage_of(view)
+    if storage is not None:
+        return storage
     if not view.readonly and type(buffer) is not bytearray:
         return torch.frombuffer(view, dtype=torch.uint8).untyped_storage()
     storage = torch.UntypedStorage(view.nbytes)
