@@ -28,7 +28,7 @@ def memory_of(storage):
     return memory
 
 
-def new_memory(length):
+def new_memory(length: int) -> tuple[memoryview, memoryview]:
     """Memory of a storage that nothing was written to yet, as what a payload's buffer
     is read to, and a view to write to it. ``storage_of`` finds the storage again."""
     import torch
