@@ -5,8 +5,8 @@ pinned memory in turn: while the device copies one, the processor copies the oth
 driver takes memory that is not pinned through such pieces, too, but one after the
 other.
 
-Asked by ``torch_storages.py``. Tested by tests/libraries/test_torch.py and, where there
-is a GPU, test_gpu.py beside it.
+Asked by ``torch_storages.py``. Tested by tests/libraries/test_map_location.py and,
+where there is a GPU, test_gpu.py beside it.
 """
 
 from waybill import _core

@@ -91,17 +91,17 @@ constexpr bool is_leaf(envelope::Rule rule) {
 }
 
 // Whether all parts of such a node are leaves.
-constexpr bool is_of_leaves(std::uint8_t tag) {
-  const envelope::Shape* shape = envelope::shape_of(tag);
-  if (shape == nullptr || shape->most == envelope::kMany) return false;
-  return std::all_of(shape->parts.begin(), shape->parts.begin() + shape->most,
+constexpr bool is_of_leaves(const envelope::Shape& shape) {
+  if (shape.most == envelope::kMany) return false;
+  return std::all_of(shape.parts.begin(), shape.parts.begin() + shape.most,
                      [](const envelope::Part& part) { return is_leaf(part.rule); });
 }
 
+// By tag, from 1 on.
 constexpr auto kAreOfLeaves = [] {
   std::array<bool, envelope::kShapes.size() + 1> all{};
-  for (std::size_t tag = 0; tag < all.size(); ++tag) {
-    all[tag] = is_of_leaves(static_cast<std::uint8_t>(tag));
+  for (std::size_t i = 0; i < envelope::kShapes.size(); ++i) {
+    all[i + 1] = is_of_leaves(envelope::kShapes[i]);
   }
   return all;
 }();

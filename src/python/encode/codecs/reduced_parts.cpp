@@ -36,7 +36,7 @@ Reduced take_apart(EncodeContext& context, PyObject* answer) {
     context.fail("tuple returned by __reduce__ must contain 2 through 6 elements");
   }
   Reduced parts;
-  struct Field {
+  struct Element {
     PyObject** part;
     const char* place;
     const char* wanted;
@@ -51,12 +51,12 @@ Reduced take_apart(EncodeContext& context, PyObject* answer) {
   const auto is_setter = [](PyObject* part) {
     return part == Py_None || PyCallable_Check(part) != 0;
   };
-  const Field fields[] = {{&parts.callable, "first", "callable", is_callable},
-                          {&parts.arguments, "second", "a tuple", is_tuple},
-                          {&parts.state, "third", "", is_any},
-                          {&parts.items, "fourth", "an iterator", is_iterator},
-                          {&parts.pairs, "fifth", "an iterator", is_iterator},
-                          {&parts.setter, "sixth", "a function", is_setter}};
+  const Element fields[] = {{&parts.callable, "first", "callable", is_callable},
+                            {&parts.arguments, "second", "a tuple", is_tuple},
+                            {&parts.state, "third", "", is_any},
+                            {&parts.items, "fourth", "an iterator", is_iterator},
+                            {&parts.pairs, "fifth", "an iterator", is_iterator},
+                            {&parts.setter, "sixth", "a function", is_setter}};
   for (Py_ssize_t i = 0; i < size; ++i) {
     PyObject* part = PyTuple_GET_ITEM(answer, i);
     if (!fields[i].fits(part)) {
