@@ -54,6 +54,7 @@ def by_savez(array, path):
 SIDES = {
     "waybill": by_waybill(None),
     'waybill, `"zstd"`': by_waybill("zstd"),
+    'waybill, `("zstd", -5)`': by_waybill(("zstd", -5)),
     'waybill, `("zstd", 1)`': by_waybill(("zstd", 1)),
     'waybill, `("zstd", 9)`': by_waybill(("zstd", 9)),
     "joblib, lz4": by_joblib("lz4"),

@@ -11,6 +11,7 @@
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 #include "thread_start.h"
+#include "waybill/buffers.h"
 
 namespace waybill::extension {
 
@@ -85,8 +86,10 @@ inline PyObject* given(PyObject* object) {
 inline int compression_level_of(PyObject* number) {
   const long level = PyLong_AsLong(number);
   check(PyErr_Occurred() ? -1 : 0);
-  if (level >= 0 && level <= 19) return static_cast<int>(level);
-  PyErr_SetString(PyExc_ValueError, "the level of a compression is 1 to 19");
+  if (level >= kFastestLevel && level <= kSmallestLevel) {
+    return static_cast<int>(level);
+  }
+  PyErr_SetString(PyExc_ValueError, "the level of a compression is -7 to 19");
   throw PyError();
 }
 

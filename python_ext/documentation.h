@@ -22,8 +22,9 @@ key
 application
     Bytes of the program's own, which can be read before the payload is loaded.
 compress
-    "zstd", or ("zstd", level) with a level from 1 to 19: buffers of 64 KiB and more
-    that gain by it are compressed. Else, and with False, they stand as in memory.
+    "zstd", or ("zstd", level) with a level from 1 to 19, or from -7 to -1 to be faster:
+    buffers of 64 KiB and more that gain by it are compressed. Else, and with False,
+    they stand as in memory.
 buffer_callback
     As pickle's: gets each PickleBuffer, and keeps it if it answers something false.
 protocol, fix_imports

@@ -73,8 +73,11 @@ struct BufferParts {
 // more is not worth the time that reading it takes.
 constexpr std::size_t compression_bound(std::size_t size) { return size - size / 16; }
 
-// Compresses the bytes of a buffer to `out`, by zstd at a level from 1 to 19, or the
-// nearest of these, and makes the buffer one of these bytes, which have to stay.
+// The levels of zstd that are taken. Those below 0 compress less, and faster.
+inline constexpr int kFastestLevel = -7, kSmallestLevel = 19;
+
+// Compresses the bytes of a buffer to `out`, by zstd at one of these levels, or the
+// nearest; 0 is as 1. Makes the buffer one of these bytes, which have to stay.
 // Returns how many they are. Leaves a buffer that gains too little, or is compressed
 // already, as it is, and returns 0.
 //

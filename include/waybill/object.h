@@ -50,8 +50,8 @@ struct EncodeOptions {
   BytesView application = {};
   // Signs the payload; null: nobody does.
   const SigningKey* key = nullptr;
-  // From 1 to 19: buffers of 64 KiB and more that gain by it are compressed, by zstd at
-  // this level. 0: none is.
+  // From kFastestLevel to kSmallestLevel: buffers of 64 KiB and more that gain by it
+  // are compressed, by zstd at this level. 0: none is.
   int compression_level = 0;
 };
 

@@ -69,8 +69,11 @@ def _compress(compress: Any) -> int:
         raise ValueError(
             f'compress should be "zstd", ("zstd", level) or False, got {compress!r}'
         )
-    if type(level) is not int or not 1 <= level <= 19:
-        raise ValueError(f"the level of zstd should be 1 to 19, got {level!r}")
+    if type(level) is not int or not -7 <= level <= 19 or level == 0:
+        raise ValueError(
+            "the level of zstd should be 1 to 19, or -7 to -1 to be faster, "
+            f"got {level!r}"
+        )
     return level
 
 

@@ -41,7 +41,7 @@ def loads(
 ) -> Any: ...
 
 #: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo,
-#: `key` is the handle of a SigningKey. With a level above 0, stored buffers that gain
+#: `key` is the handle of a SigningKey. With a level but 0, stored buffers that gain
 #: by it are compressed.
 def encode(
     obj: object,

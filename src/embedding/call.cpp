@@ -8,6 +8,7 @@
 
 #include "embedding/python_error.h"
 #include "python/runtime/ref.h"
+#include "waybill/buffers.h"
 #include "waybill/gil.h"
 #include "waybill/object.h"
 #include "waybill/signature.h"
@@ -21,10 +22,11 @@ Result<std::vector<std::uint8_t>> carry_out(const Object& call, int level) {
   return embedding::guarded([&]() -> Result<std::vector<std::uint8_t>> {
     const Ref module = Ref::steal(PyImport_ImportModule("waybill.calls"));
     const Ref function = Ref::steal(PyObject_GetAttrString(module.get(), "_carry_out"));
-    const Ref outcome = Ref::steal(
-        level > 0 ? PyObject_CallFunction(function.get(), "O(si)", call.get(), "zstd",
-                                          std::min(level, 19))
-                  : PyObject_CallOneArg(function.get(), call.get()));
+    const Ref outcome =
+        Ref::steal(level != 0 ? PyObject_CallFunction(
+                                    function.get(), "O(si)", call.get(), "zstd",
+                                    std::clamp(level, kFastestLevel, kSmallestLevel))
+                              : PyObject_CallOneArg(function.get(), call.get()));
     char* start = nullptr;
     Py_ssize_t size = 0;
     py::check(PyBytes_AsStringAndSize(outcome.get(), &start, &size));

@@ -12,6 +12,7 @@
 #include "python/runtime/ref.h"
 #include "python/runtime/text.h"
 #include "python/serializer.h"
+#include "waybill/buffers.h"
 
 namespace waybill {
 
@@ -27,7 +28,8 @@ py::EncodeHooks hooks_of(const py::State& state, const EncodeOptions& options) {
   py::EncodeHooks hooks;
   hooks.application = options.application;
   hooks.key = options.key;
-  hooks.compression_level = std::clamp(options.compression_level, 0, 19);
+  hooks.compression_level =
+      std::clamp(options.compression_level, kFastestLevel, kSmallestLevel);
   if (PySet_GET_SIZE(state.registered.get()) != 0) {
     hooks.by_value = state.registered.get();
   }

@@ -143,7 +143,7 @@ bool may_gain(Compressor& compressor, BytesView bytes, std::uint8_t item_size) {
 
 std::size_t compress_buffer(BufferParts& buffer, int level, std::uint8_t* out) {
   if (buffer.compression) return 0;
-  level = std::clamp(level, 1, 19);
+  level = level == 0 ? 1 : std::clamp(level, kFastestLevel, kSmallestLevel);
   const BytesView bytes = buffer.bytes;
   Compressor compressor;
   compressor.set_level(std::min(level, kSampleLevel));

@@ -56,6 +56,16 @@ TEST(Compression, GivesBackWhatItGot) {
   }
 }
 
+TEST(Compression, GivesBackWhatIsCompressedFast) {
+  const Bytes bytes = samples::rising(2 * kBlock + 12345, 1);
+  for (const int level : {-7, -1}) {
+    const Compressed made = compressed(bytes, level);
+
+    ASSERT_TRUE(made.buffer.compression);
+    EXPECT_EQ(samples::first_buffer(envelope_of(made)), bytes);
+  }
+}
+
 TEST(Compression, TakesTheNearestLevelThatThereIs) {
   const Bytes bytes = samples::rising(kBlock / 16, 1);
   const auto written = [&](int level) {
@@ -63,7 +73,8 @@ TEST(Compression, TakesTheNearestLevelThatThereIs) {
     return Bytes(made.buffer.bytes.begin(), made.buffer.bytes.end());
   };
 
-  for (const int level : {0, -1, INT_MIN}) EXPECT_EQ(written(level), written(1));
+  EXPECT_EQ(written(0), written(1));
+  for (const int level : {-8, INT_MIN}) EXPECT_EQ(written(level), written(-7));
   for (const int level : {20, 22, INT_MAX}) EXPECT_EQ(written(level), written(19));
 }
 

@@ -37,7 +37,7 @@ def rows_of(data):
     return waybill.inspect(data)["buffers"]
 
 
-@pytest.mark.parametrize("compress", ["zstd", ("zstd", 1), ("zstd", 9)])
+@pytest.mark.parametrize("compress", ["zstd", ("zstd", -7), ("zstd", 1), ("zstd", 9)])
 def test_all_arrives(compress):
     made = arrays()
 
@@ -134,7 +134,17 @@ def test_tensors_arrive_and_share():
 
 @pytest.mark.parametrize(
     "compress",
-    ["lz4", "", b"zstd", ("zstd", 0), ("zstd", 20), ("zstd", "3"), ("zlib", 3), 3],
+    [
+        "lz4",
+        "",
+        b"zstd",
+        ("zstd", 0),
+        ("zstd", 20),
+        ("zstd", -8),
+        ("zstd", "3"),
+        ("zlib", 3),
+        3,
+    ],
 )
 def test_what_is_no_compression_is_refused(compress):
     for use in (
