@@ -128,7 +128,7 @@ class Copy {
         out_.map(token.count);
         return open({.left = token.count * 2, .target = target});
       case TokenType::kExtension:
-        return extension(token);
+        return extension(token, target != nullptr);
       default:
         return leaf(token);
     }
@@ -163,9 +163,12 @@ class Copy {
     return true;
   }
 
-  bool extension(const Token& token) {
+  bool extension(const Token& token, bool is_target) {
     std::uint64_t number = 0;
     if (wire::is_reference(token, number)) {
+      // A place that others refer to, and is a reference itself: no writer makes it,
+      // and in the copy it would be the place of what it means, too.
+      if (is_target) return false;
       const std::size_t offset = envelope_.payload.offset + envelope_.shared[number];
       if (const auto at = copied_.find(offset); at != copied_.end()) {
         return refer_to(at->second);

@@ -114,6 +114,27 @@ TEST(Parts, AreFoundThroughReferences) {
   EXPECT_EQ(found(envelope, "[2][0][2][0][1][0][0]"), found(envelope, "[0][0]"));
 }
 
+// No writer makes such places, but verifying lets them pass.
+TEST(Parts, WhereAReferenceIsReferredToDoNotStandAlone) {
+  Draft draft;
+  draft.shared = {1, 4};
+  draft.payload.array(3);
+  draft.payload.array(1);
+  draft.payload.integer(5);
+  draft.payload.array(2);
+  draft.payload.index(ExtType::kReference, 0);  // At 4.
+  draft.payload.index(ExtType::kReference, 1);
+  draft.payload.array(1);
+  draft.payload.index(ExtType::kReference, 1);
+  const Bytes bytes = draft.sealed();
+  const VerifiedEnvelope envelope = verified(bytes);
+  const PartExtractor extractor(envelope);
+
+  EXPECT_FALSE(extractor.extract(found(envelope, "[1]")));
+  EXPECT_FALSE(extractor.extract(found(envelope, "[2]")));
+  EXPECT_TRUE(extractor.extract(found(envelope, "[0]")));
+}
+
 TEST(Parts, ThatReferToWhatIsAroundThemCannotStandAlone) {
   const Bytes bytes = with_references();
   const VerifiedEnvelope envelope = verified(bytes);
