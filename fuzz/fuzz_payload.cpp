@@ -122,14 +122,14 @@ void check_parts(const waybill::VerifiedEnvelope& envelope) {
   struct Place {
     std::size_t offset;
     std::string path;
-    bool is_known = true;  // No other has this path.
+    bool is_known = true;  // No other has this path, which would lead to that one.
   };
   std::vector<Place> places{{waybill::root_of(envelope), ""}};
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Place place = places[i];
     require(!waybill::describe_part(envelope, place.offset).type.empty());
     const auto found = waybill::find_part(envelope, place.path);
-    require(found && (*found == place.offset || !place.is_known));
+    require(!place.is_known || (found && *found == place.offset));
     if (const auto part = extractor.extract(place.offset)) {
       require(waybill::verify(part->envelope).has_value());
     }
