@@ -42,8 +42,10 @@ bool is_named(PyObject* name, const char* text) {
 // Whether buffers may go out of band with this protocol; dumps_with refuses others.
 bool has_buffers(PyObject* protocol) {
   constexpr long kFirstWithBuffers = 5;
-  return protocol == Py_None ||
-         (PyLong_CheckExact(protocol) && PyLong_AsLong(protocol) == kFirstWithBuffers);
+  if (protocol == Py_None) return true;
+  int overflow = 0;  // Of any number without an error.
+  return PyLong_CheckExact(protocol) &&
+         PyLong_AsLongAndOverflow(protocol, &overflow) == kFirstWithBuffers;
 }
 
 // Whether there is nothing but an object and what engines give with each: where buffers
@@ -257,8 +259,7 @@ constexpr char kDecodeDoc[] =
 constexpr char kDecodeHeadDoc[] =
     "decode_head(data, stored, memory, checks_stored, persistent_load, find_class, "
     "buffers, history, reset_classes, class_state, leaves_missing, map_location, "
-    "load_options, /) -> "
-    "object";
+    "load_options, /) -> object";
 
 PyMethodDef kMethods[] = {
     {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},

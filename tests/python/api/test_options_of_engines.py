@@ -63,6 +63,14 @@ def test_what_python_refuses_is_refused(arguments, options, error):
     assert type(refused.value) is type(expected.value)
 
 
+@pytest.mark.parametrize("protocol", [0, 4, 6, -1, 10**30, -(10**30), True])
+def test_any_number_may_be_the_protocol(protocol):
+    expected = _face.dumps_with(SENT, protocol)
+
+    assert waybill.dumps(SENT, protocol) == expected
+    assert waybill.dumps(SENT, protocol=protocol) == expected
+
+
 def test_options_of_the_process_count_beside_them():
     waybill.configure(application=b"mark")
     try:
