@@ -2,7 +2,7 @@
 # main() of its own is a tool for people, with the helpers beside it.
 
 set(test_sources)
-foreach(layer base wire bytecode format verify trust values report diff parts)
+foreach(layer base wire bytecode format verify trust values report diff parts explain)
   file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${layer}/*.cpp)
   set(tools)
   set(helpers)

@@ -15,6 +15,7 @@
 //   limits.h       ceilings for hostile input
 //   value.h        plain data and arrays as C++ values; value_json.h: as JSON
 //   parts.h        what is in a large file, part by part; mapped_file.h: the file
+//   explanation.h  which object brought how many bytes, and by which path
 //   outcome.h      what to answer when a call is not made
 //   bytecode.h     what a code object does with the values it loads
 //   error.h        errors are values: Result<T>
@@ -33,6 +34,7 @@
 #include "waybill/diff.h"
 #include "waybill/envelope.h"
 #include "waybill/error.h"
+#include "waybill/explanation.h"
 #include "waybill/gate.h"
 #include "waybill/gil.h"
 #include "waybill/interpreter.h"

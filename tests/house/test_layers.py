@@ -21,12 +21,14 @@ BELOW = {
     "report": {"trust"},
     "diff": {"report"},
     "parts": {"report", "values"},
+    "explain": {"parts"},
     "python/runtime": {"base"},
     "python/discovery": {"python/runtime", "bytecode"},
     "python/encode": {"python/discovery", "python/runtime", "format"},
     "python/decode": {"python/runtime", "format", "trust"},
     "python/cache": {"python/encode", "python/decode"},
-    "python": {"python/cache", "parts"},
+    "python/explain": {"python/encode", "explain"},
+    "python": {"python/cache", "python/explain", "parts"},
     "embedding": {"python", "values"},
     "cli": set(),  # Public headers only.
 }
@@ -75,6 +77,7 @@ PUBLIC_HEADERS = {
     "report": "report",
     "diff": "diff",
     "parts": "mapped_file parts",
+    "explain": "explanation",
     "embedding": "call gil interpreter object",
 }
 

@@ -1,0 +1,26 @@
+// Tested by tests/explain/part_path_test.cpp.
+
+#include <ranges>
+#include <vector>
+
+#include "waybill/explanation.h"
+
+namespace waybill {
+
+PartPath path_of(const Explanation& explanation, std::size_t part) {
+  std::vector<const ExplainedPart*> steps;
+  for (; part < explanation.parts.size(); part = explanation.parts[part].parent) {
+    steps.push_back(&explanation.parts[part]);
+    if (part == 0) break;
+  }
+  PartPath path;
+  for (const ExplainedPart* step : std::views::reverse(steps)) {
+    path.full += step->step;
+    path.short_path =
+        step->variable.empty() ? path.short_path + step->step : step->variable;
+    path.evaluates = path.evaluates && step->evaluates;
+  }
+  return path;
+}
+
+}  // namespace waybill
