@@ -7,6 +7,8 @@
 #include "class_methods.h"
 #include "decode_options.h"
 #include "documentation.h"
+#include "encode_options.h"
+#include "explanation_methods.h"
 #include "gate_methods.h"
 #include "key_methods.h"
 #include "part_methods.h"
@@ -66,6 +68,19 @@ bool takes_only_buffers(PyObject* const* arguments, Py_ssize_t count,
   return true;
 }
 
+// What `write` makes of the object; errors are told more of it.
+Ref encode_or_explain(State& state, PyObject* object,
+                      const waybill::py::EncodeHooks& hooks,
+                      Ref (*write)(State&, PyObject*,
+                                   const waybill::py::EncodeHooks&)) {
+  try {
+    return write(state, object, hooks);
+  } catch (const PyError&) {
+    waybill::extension::complete_error(state, object, hooks);
+    throw;
+  }
+}
+
 PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                 PyObject* keywords) {
   return guarded([&] {
@@ -75,7 +90,7 @@ PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
     if (PyDict_GET_SIZE(state.options.get()) == 0 &&
         PySet_GET_SIZE(state.registered.get()) == 0 &&
         takes_only_buffers(arguments, count, keywords, hooks)) {
-      return waybill::py::encode(state, arguments[0], hooks);
+      return encode_or_explain(state, arguments[0], hooks, waybill::py::encode);
     }
     return call_with_options(late(state, &waybill::py::LateHelpers::dumps_with),
                              arguments, count, keywords);
@@ -115,24 +130,8 @@ PyObject* encode_with(PyObject* module, PyObject* const* arguments, Py_ssize_t c
                       Ref (*write)(State&, PyObject*,
                                    const waybill::py::EncodeHooks&)) {
   return guarded([&] {
-    demand_count("encode", count, 12);
-    waybill::py::EncodeHooks hooks;
-    hooks.persistent_id = given(arguments[1]);
-    hooks.reducer_override = given(arguments[2]);
-    hooks.dispatch_table = given(arguments[3]);
-    hooks.buffer_callback = given(arguments[4]);
-    hooks.by_value = given(arguments[5]);
-    hooks.replace = given(arguments[6]);
-    hooks.memo = given(arguments[7]);
-    hooks.payload = PyLong_AsUnsignedLongLong(arguments[8]);
-    check(PyErr_Occurred() ? -1 : 0);
-    if (PyObject* key = given(arguments[9])) {
-      hooks.key = &waybill::py::signing_key_of(key);
-    }
-    const Input application(arguments[10]);
-    hooks.application = application.bytes();
-    hooks.compression_level = compression_level_of(arguments[11]);
-    return write(state_of(module), arguments[0], hooks);
+    const EncodeOptions options("encode", arguments, count);
+    return encode_or_explain(state_of(module), arguments[0], options.hooks(), write);
   });
 }
 
@@ -305,6 +304,7 @@ int execute(PyObject* module) {
     check(PyModule_AddFunctions(module, kKeyMethods));
     check(PyModule_AddFunctions(module, kStreamMethods));
     check(PyModule_AddFunctions(module, kPartMethods));
+    check(PyModule_AddFunctions(module, kExplanationMethods));
     add_gate_constants(module);
     add_prepared_type(module);
     return Ref::share(Py_None);

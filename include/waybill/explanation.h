@@ -51,7 +51,8 @@ struct ExplainedPart {
   bool is_shared = false;   // Referred to more than once; counted here.
   std::uint64_t bytes = 0;  // With all that it holds.
   std::uint64_t own = 0;    // Without the parts that it holds.
-  CodePlace place;          // The code that captured it.
+  std::uint64_t own_hash = 0;  // Of its own bytes, for comparisons; 0: not known.
+  CodePlace place;             // The code that captured it.
 };
 
 // An object that cannot travel.

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     )
     from waybill._errors import DecodeError as UnpicklingError
     from waybill._errors import EncodeError as PicklingError
+    from waybill._explaining import Explanation
+    from waybill._explaining import explain as explain
     from waybill._parts import open as open
     from waybill._pickled import pickled
 else:
@@ -77,6 +79,7 @@ __all__ = [
     "DecodeError",
     "EncodeError",
     "Error",
+    "Explanation",
     "ImportRecord",
     "MissingModuleError",
     "Pickler",
@@ -91,6 +94,7 @@ __all__ = [
     "configure",
     "dump",
     "dumps",
+    "explain",
     "fingerprint",
     "forget_classes",
     "imports",

@@ -250,6 +250,46 @@ def load_part(
     /,
 ) -> Any: ...
 
+# For waybill.explain(). An `explanation` is a capsule.
+
+#: Takes what encode() takes.
+def explain(
+    obj: object,
+    persistent_id: Callable[[Any], Any] | None,
+    reducer_override: Callable[[Any], Any] | None,
+    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
+    buffer_callback: Callable[[Any], object] | None,
+    by_value: set[str] | None,
+    replace: Callable[[object], tuple[str, Any] | None] | None,
+    memo: dict[int, tuple[int, int, object]] | None,
+    payload: int,
+    key: object | None,
+    application: Buffer,
+    compression_level: int,
+    /,
+) -> object: ...
+
+#: Bytes of the payload, and how many parts were summed up.
+def explanation_total(explanation: object, /) -> tuple[int, int]: ...
+
+#: The index of what holds it, and the fields of a Part; of a place file, line,
+#: expression and function.
+def explanation_parts(explanation: object, /) -> list[tuple[Any, ...]]: ...
+
+#: The fields of a Blocker, and its place.
+def explanation_blockers(explanation: object, /) -> list[tuple[Any, ...]]: ...
+
+#: The fields of an Import.
+def explanation_imports(explanation: object, /) -> list[tuple[Any, ...]]: ...
+
+#: Imports of these modules are missing, all others are not.
+def mark_missing(explanation: object, modules: set[str], /) -> None: ...
+def explanation_text(
+    explanation: object, top: int, columns: int, colours: bool, /
+) -> str: ...
+def explanation_json(explanation: object, /) -> str: ...
+def explanation_html(explanation: object, title: str, /) -> str: ...
+
 #: The ceilings of Limits() and of strict limits, in that order; None: none.
 LIMITS: tuple[int | None, ...]
 STRICT_LIMITS: tuple[int | None, ...]

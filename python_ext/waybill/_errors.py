@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from waybill._explaining import Explanation
+
 
 class Error(Exception):
     """Whatever goes wrong in waybill; the base of all errors below."""
@@ -21,15 +23,46 @@ class EncodeError(Error, PicklingError):
     """An object cannot travel.
 
     ``path`` tells where it hangs, from the object that was given to ``dumps``:
-    ``f.__globals__['client'].session._lock (_thread.lock)``. What the object itself
-    raised, if it did, is the ``__cause__``; then ``except`` for its type catches the
+    ``f.__globals__['client'].session._lock``. ``explain()`` tells of all that cannot
+    travel, if there is more. What the object itself raised, if it did, is the ``__cause__``; then ``except`` for its type catches the
     EncodeError too.
     """
 
-    path = ""
+    #: The same from the last variable on: ``client.session._lock``.
+    path = short = ""
+    #: Whether Python evaluates the path to the object; see docs/paths.md.
+    evaluates = True
+    #: The name of its type; why it cannot travel; what to do, as it can be pasted.
+    type = reason = remedy = ""
+    #: The code that brought it: ``client.session`` in the function ``f``. Empty, and 0,
+    #: if none is known.
+    expression = function = file = ""
+    line = 0
+    _kept: _Kept | None = None
+
+    def explain(self) -> Explanation | None:
+        """The explanation of what was given to ``dumps``, made when that failed. None
+        if it was not, since callbacks of a Pickler would have been called once more, or
+        elsewhere."""
+        told = self._kept and self._kept.told
+        if told is None:
+            return None
+        from waybill._explaining import Explanation
+
+        return Explanation(told)
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
+
+
+class _Kept:
+    """The explanation that an error has. It stays where it was made."""
+
+    def __init__(self, told: object = None) -> None:
+        self.told = told
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return _Kept, ()
 
 
 class DecodeError(Error, UnpicklingError):
@@ -66,11 +99,24 @@ class MissingModuleError(Error, ModuleNotFoundError):
     code = "missing_module"
 
 
-def remedy(obj: object) -> str:
-    """What the sender can do about an object that refused to travel."""
-    from waybill import _replacements
+def remedy(obj: object, reason: str) -> str:
+    """What the sender can do about an object that cannot travel for this reason; ""
+    where waybill knows of nothing."""
+    from waybill import _remedies
 
-    return _replacements.remedy(obj)
+    return _remedies.remedy(obj, reason)
+
+
+def complete(error: EncodeError, told: object) -> None:
+    """Gives an error the explanation of what was to be sent. Its message tells how many
+    more there are."""
+    from waybill import _core
+
+    error._kept = _Kept(told)
+    more = len(_core.explanation_blockers(told)) - 1
+    if more > 0 and error.args:
+        message = f"{error.args[0]}; and {more} more: waybill.explain(obj)"
+        error.args = (message, *error.args[1:])
 
 
 def make_encode_error(message: str, cause: BaseException | None) -> EncodeError:

@@ -27,6 +27,8 @@ NAMES = {
     "UnpicklingError": ("_errors", "DecodeError"),
     "calls": ("calls", ""),
     "environment": ("environment", ""),
+    "Explanation": ("_explaining", "Explanation"),
+    "explain": ("_explaining", "explain"),
     "open": ("_parts", "open"),
     "pickled": ("_pickled", "pickled"),
 }

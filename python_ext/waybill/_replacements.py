@@ -20,7 +20,7 @@ def _plain(kind: type) -> Callable[[Any], tuple[Any, ...]]:
     return lambda obj: (kind, ())
 
 
-def _table() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
+def makers() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
     """How a fresh one is made, by type; None where there is no such thing."""
     import _thread
     import socket
@@ -58,7 +58,7 @@ class Replacements:
     """
 
     def __init__(self, choice: Replacement | Mapping[type, Replacement]) -> None:
-        self._makers = _table()
+        self._makers = makers()
         if isinstance(choice, str):
             _check(choice)
             self._chosen = dict.fromkeys(self._makers, choice)
@@ -89,24 +89,3 @@ class Replacements:
 def _check(choice: object) -> None:
     if choice not in REPLACEMENTS:
         raise ValueError(f"replace: {choice!r} is none of {', '.join(REPLACEMENTS)}")
-
-
-def remedy(obj: object) -> str:
-    """What the sender can do about an object that refused to travel."""
-    kind = type(obj)
-    makers = _table()
-    how = "fresh" if makers.get(kind) is not None else "drop"
-    name = _NAMES.get(kind.__name__, f"{kind.__module__}.{kind.__qualname__}")
-    return f'pass replace={{{name}: "{how}"}}, or make it inside of the task'
-
-
-#: Types that are not spelled as they call themselves, before 3.13 at least.
-_NAMES = {
-    "lock": "threading.Lock",
-    "RLock": "threading.RLock",
-    "_local": "threading.local",
-    "generator": "types.GeneratorType",
-    "coroutine": "types.CoroutineType",
-    "async_generator": "types.AsyncGeneratorType",
-    "frame": "types.FrameType",
-}

@@ -84,6 +84,16 @@ def versions(data: Buffer) -> dict[str, str]:
     return {module: version for module, version in known.items() if version is not None}
 
 
+def _lacking(names: Iterable[str], versions: Mapping[str, str] | None) -> set[str]:
+    """Those of these modules that are not here; or, with what ``versions`` gave in
+    another process, not there: neither among those nor in the standard library."""
+    if versions is None:
+        search = _Search()
+        return {name for name in names if search.what_is_missing(name)}
+    there = {*versions, *sys.stdlib_module_names, "waybill"}
+    return {name for name in names if name.partition(".")[0] not in there}
+
+
 def _records(
     report: Mapping[str, Sequence[Mapping[str, object]]],
 ) -> list[ImportRecord]:

@@ -72,6 +72,22 @@ void compress_apart(BufferParts& buffer, Ref& object, int level) {
   buffer.bytes = bytes_of(resized);
 }
 
+// The stored buffers as an envelope has them, and what holds each.
+struct Rows {
+  std::vector<BufferParts> buffers;
+  std::vector<Ref> objects;
+
+  explicit Rows(GraphEncoder& graph)
+      : buffers(graph.context().stored.parts()),
+        objects(graph.context().stored.objects()) {
+    const int level = graph.context().hooks().compression_level;
+    if (level == 0) return;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      compress_apart(buffers[i], objects[i], level);
+    }
+  }
+};
+
 // The pieces of the envelope. `objects` hold the buffers, in their order.
 Ref seal_in_chunks(const Parts& parts, const std::vector<Ref>& objects) {
   Ref chunks = Ref::steal(PyList_New(0));
@@ -124,15 +140,23 @@ Ref seal(const State& state, GraphEncoder& graph) {
 }
 
 Ref seal_chunks(const State& state, GraphEncoder& graph) {
-  std::vector<BufferParts> buffers = graph.context().stored.parts();
-  std::vector<Ref> objects = graph.context().stored.objects();
-  if (const int level = graph.context().hooks().compression_level) {
-    for (std::size_t i = 0; i < buffers.size(); ++i) {
-      compress_apart(buffers[i], objects[i], level);
-    }
-  }
-  return seal_with(state, graph, buffers,
-                   [&](const Parts& parts) { return seal_in_chunks(parts, objects); });
+  Rows rows(graph);
+  return seal_with(state, graph, rows.buffers, [&](const Parts& parts) {
+    return seal_in_chunks(parts, rows.objects);
+  });
+}
+
+SealedSize sealed_size(const State& state, GraphEncoder& graph) {
+  Rows rows(graph);
+  SealedSize size;
+  seal_with(state, graph, rows.buffers, [&](const Parts& parts) {
+    seal_to(parts, [&](BytesView piece, bool is_buffer) {
+      size.total += piece.size();
+      if (is_buffer) size.buffers.push_back(piece.size());
+    });
+    return Ref();
+  });
+  return size;
 }
 
 }  // namespace waybill::py

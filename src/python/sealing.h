@@ -2,6 +2,9 @@
 
 // What an encoder has written, as an envelope.
 
+#include <cstdint>
+#include <vector>
+
 #include "python/encode/graph_encoder.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
@@ -15,5 +18,14 @@ Ref seal(const State& state, GraphEncoder& graph);
 // other are the envelope: large buffers are not copied, and must not change until they
 // have been written.
 Ref seal_chunks(const State& state, GraphEncoder& graph);
+
+// How long the envelope would be, with the bytes that its stored buffers take in it, in
+// their order. Cost: as seal_chunks(): buffers are digested, and compressed if they
+// would be.
+struct SealedSize {
+  std::uint64_t total = 0;
+  std::vector<std::uint64_t> buffers;
+};
+SealedSize sealed_size(const State& state, GraphEncoder& graph);
 
 }  // namespace waybill::py

@@ -175,8 +175,8 @@ def test_module_that_the_worker_lacks_is_named(told):
 @pytest.mark.slow
 def test_what_no_method_can_send_is_named_with_its_path(told):
     message = (
-        "(generator): cannot pickle 'generator' object; pass "
-        'replace={types.GeneratorType: "drop"}, or make it inside of the task'
+        "(generator): cannot pickle 'generator' object; "
+        'replace={types.GeneratorType: "drop"}, or pass what it yields as a list'
     )
     assert told["cannot return"] == f"obj['b'] {message}"
     assert told["cannot send"] == f"obj[1] {message}"

@@ -27,8 +27,7 @@ BELOW = {
     "python/encode": {"python/discovery", "python/runtime", "format"},
     "python/decode": {"python/runtime", "format", "trust"},
     "python/cache": {"python/encode", "python/decode"},
-    "python/explain": {"python/encode", "explain"},
-    "python": {"python/cache", "python/explain", "parts"},
+    "python": {"python/cache", "explain", "parts"},
     "embedding": {"python", "values"},
     "cli": set(),  # Public headers only.
 }
@@ -90,6 +89,7 @@ MODULE_MAY_INCLUDE |= {
     for name in (
         *("serializer", "prepared_call", "load_options", "keys", "cache/methods"),
         *("stored_rows", "opened_file", "chosen_devices", "decode/decode_hooks"),
+        *("live_explanation", "encode/encode_hooks", "runtime/attribute"),
         *(
             f"runtime/{name}"
             for name in ("modules", "py_error", "ref", "state", "text")
@@ -99,12 +99,14 @@ MODULE_MAY_INCLUDE |= {
 MODULE_MAY_INCLUDE |= {
     "border.h",
     "decode_options.h",
+    "encode_options.h",
     "documentation.h",
     "prepared_type.h",
     "thread_start.h",
 }
 MODULE_MAY_INCLUDE |= {
-    f"{name}_methods.h" for name in ("gate", "class", "key", "part", "stream")
+    f"{name}_methods.h"
+    for name in ("gate", "class", "key", "part", "stream", "explanation")
 }
 
 # Words that only these files may use.

@@ -70,11 +70,11 @@ std::uint32_t ImportCollector::add(PyObject* module, ImportTime time,
   }
   // No manifest lists it; Python refuses it as well, when it comes to that.
   if (PyUnicode_GET_LENGTH(module) == 0) {
-    const std::string where =
-        spot.info == nullptr
-            ? std::string("<payload>")
-            : std::string(PrintableText(spot.info->code->co_qualname).view());
-    raise_encode(state_, where, "it imports a module whose name is empty", nullptr);
+    Culprit culprit;
+    culprit.path = spot.info == nullptr
+                       ? "<payload>"
+                       : PrintableText(spot.info->code->co_qualname).view();
+    raise_encode(state_, culprit, "it imports a module whose name is empty", nullptr);
   }
   const Py_hash_t hash = PyObject_Hash(module);
   check(hash == -1 ? -1 : 0);

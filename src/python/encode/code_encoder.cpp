@@ -139,6 +139,7 @@ std::uint32_t CodeSection::add(const CodeInfo& info) {
     index_of_.insert(key, index);
   }
   bodies_.push_back(info.body);
+  size_ += info.body.size();
   hashes_.push_back(&info.hash);
   return index;
 }

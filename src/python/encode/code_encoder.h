@@ -38,6 +38,8 @@ class CodeSection {
   }
 
   const std::vector<BytesView>& bodies() const { return bodies_; }
+  // Bytes of the bodies that were added here.
+  std::size_t size() const { return size_; }
   // Writes the source locations as one msgpack value; nothing if there is no code. From
   // then on the code objects are among those that are known. `file`: the first that the
   // manifest names; null if it names none. Throws PyError.
@@ -52,6 +54,7 @@ class CodeSection {
   std::vector<const ContentHash*> hashes_;
   Memo index_of_;  // By the first bytes of the hash.
   std::vector<CodeInfo*> uses_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace waybill::py

@@ -80,15 +80,7 @@ void EncodeContext::binary(std::unique_ptr<BufferView> view, wire::BufferKind ki
 }
 
 void EncodeContext::note_substitution(PyObject* object, std::string policy) {
-  current = nullptr;
-  const std::string where = path();
-  current = object;
-  imports().substitute({std::move(policy), Py_TYPE(object)->tp_name, where});
-}
-
-void EncodeContext::fail(std::string_view detail) {
-  const std::string where = path();
-  raise_encode(state, where, detail, nullptr);
+  imports().substitute({std::move(policy), Py_TYPE(object)->tp_name, path()});
 }
 
 // Its head says how long it is. Only a finalizer can have changed it: containers are

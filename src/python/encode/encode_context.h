@@ -18,6 +18,7 @@
 #include "python/encode/object_ids.h"
 #include "python/encode/other_sections.h"
 #include "python/encode/stored_buffers.h"
+#include "python/encode/walk_record.h"
 #include "python/encode/written_objects.h"
 
 namespace waybill::py {
@@ -31,10 +32,21 @@ struct EncodeOptions {
   bool names_no_ids = false;
   // Of a class by value only its id is written: for hashes of what refers to classes.
   bool only_names_classes = false;
+  // Told of each object, if there is one; borrowed.
+  WalkRecord* record = nullptr;
   // What ArrayViews::plan() gave, borrowed; null the first time.
   PyObject* array_plan = nullptr;
   EncodeHooks hooks;
 };
+
+// What paths call the root: a function or class by its name, all else "obj".
+std::string name_of_root(PyObject* root);
+// "sqlite3.Connection"; types that are built in by their own name.
+std::string full_name_of_type(const State& state, PyObject* object);
+// Why an object cannot travel, by the exception that says so.
+std::string reason_of(const State& state, PyObject* raised);
+// What to do about an object that cannot travel for this reason; may be empty.
+std::string remedy_of(State& state, PyObject* object, const std::string& reason);
 
 struct EncodeContext {
   EncodeContext(State& interpreter, const EncodeOptions& given);
@@ -51,6 +63,7 @@ struct EncodeContext {
     if (!others_) others_.emplace(state, options.hooks.by_value);
     return *others_;
   }
+  const OtherSections* others_if_any() const { return others_ ? &*others_ : nullptr; }
   CodeInfos& infos() { return others().infos; }
   CodeSection& code() { return others().code; }
   ImportCollector& imports() { return others().imports; }
@@ -116,6 +129,7 @@ struct EncodeContext {
  private:
   void restart_node(MemoEntry& entry);
   std::string path() const;
+  Culprit culprit() const;
 
   std::optional<OtherSections> others_;
   std::uint64_t buffer_count_ = 0;

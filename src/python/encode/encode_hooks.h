@@ -37,6 +37,11 @@ struct EncodeHooks {
   // Whether none has a say in the graph, and so the object alone decides what it
   // becomes.
   bool leave_graph_alone() const { return calls_nobody() && by_value == nullptr; }
+  // Whether a graph can be walked again after an error: no callback of the caller's
+  // counts what it is told.
+  bool tells_nobody() const {
+    return persistent_id == nullptr && buffer_callback == nullptr && memo == nullptr;
+  }
   // Whether a graph can be walked twice: nothing of the caller's is told of objects.
   bool calls_nobody() const {
     return persistent_id == nullptr && reducer_override == nullptr &&

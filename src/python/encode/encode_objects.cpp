@@ -65,12 +65,6 @@ bool GraphEncoder::own_module(PyObject* module) {
   return other(module);
 }
 
-bool GraphEncoder::part_of_module(PyObject* module) {
-  context_.current = module;
-  if (context_.hooks().persistent_id != nullptr && persistent(module)) return true;
-  return own_module(module);
-}
-
 bool GraphEncoder::other(PyObject* object) {
   context_.freeze();
   if (!kept_.is_closed() && meet_kept(object)) return true;
@@ -104,7 +98,7 @@ bool GraphEncoder::persistent(PyObject* object) {
   std::unique_ptr<Plan> plan = context_.stack.new_plan();
   context_.out.node(NodeTag::kPersistent, 1);
   plan->child_is_id();
-  plan->child(std::move(id), Label::of_text(".persistent_id()"));
+  plan->child(std::move(id), Label::of_marker("persistent id"));
   plan->finish();
   push_plan(object, std::move(plan));
   return true;
@@ -142,13 +136,7 @@ bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
       codec_for(context_, object)(context_, object, *plan);
     }
   } catch (const PyError&) {
-    if (context_.out.size() != start) throw;
-    if (refused(object)) return true;
-    if (!context_.options.passes_over) throw;
-    if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
-    PyErr_Clear();
-    context_.out.nil();
+    if (context_.out.size() != start || !refused(object)) throw;
     return true;
   }
   if (plan->has_no_child()) {

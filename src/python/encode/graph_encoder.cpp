@@ -80,11 +80,38 @@ void GraphEncoder::push_behind_first(PyObject* tuple) {
   context_.stack.back().position = 1;
 }
 
-bool GraphEncoder::value(PyObject* object) {
-  context_.current = object;
-  if (context_.hooks().persistent_id == nullptr) return content(object);
-  if (!persistent(object)) content(object);
+bool GraphEncoder::watched(PyObject* object, Write write) {
+  if (context_.options.passes_over) return recorded(object, write);
+  if (!persistent(object)) (this->*write)(object);
   return true;  // Frozen, at least.
+}
+
+bool GraphEncoder::recorded(PyObject* object, Write write) {
+  WalkRecord* record = context_.options.record;
+  const std::size_t size = context_.out.size();
+  const std::size_t depth = context_.stack.size();
+  if (record != nullptr) record->begin(context_);
+  try {
+    if (context_.hooks().persistent_id == nullptr || !persistent(object)) {
+      (this->*write)(object);
+    }
+    if (record != nullptr) record->written(context_, object);
+  } catch (const PyError&) {
+    pass_over(object, size, depth);
+  }
+  return true;
+}
+
+void GraphEncoder::pass_over(PyObject* object, std::size_t size, std::size_t depth) {
+  const bool is_its_own = !PyErr_ExceptionMatches(PyExc_MemoryError) &&
+                          PyErr_ExceptionMatches(PyExc_Exception);
+  if (!is_its_own || context_.stack.size() != depth) throw PyError();
+  const Ref raised = take_error();
+  context_.out.truncate(size);
+  context_.out.nil();
+  if (WalkRecord* record = context_.options.record) {
+    record->blocked(context_, object, reason_of(context_.state, raised.get()));
+  }
 }
 
 bool GraphEncoder::content(PyObject* object) {
@@ -151,6 +178,7 @@ bool GraphEncoder::set(PyObject* object, wire::NodeTag tag) {
   Ref ordered = sorted_elements(context_.state, context_.infos(), items);
   context_.stack.push(Frame::Kind::kTuple, ordered.get(),
                       PyTuple_GET_SIZE(ordered.get()));
+  context_.stack.back().is_set = true;
   return true;
 }
 
@@ -271,9 +299,16 @@ void GraphEncoder::step_plan() {
     ++frame.position;
     PyObject* child = step.child.get();
     if (step.is_global) begin_global(frame, step.label.name.get());
-    const bool is_other = plan.is_child_id() ? content(child)
-                          : step.is_part     ? part_of_module(child)
-                                             : value(child);
+    bool is_other = false;
+    if (plan.is_child_id()) {
+      is_other = content(child);
+    } else if (!step.is_part) {
+      is_other = value(child);
+    } else {
+      context_.current = child;
+      is_other = is_watched_ ? watched(child, &GraphEncoder::own_module)
+                             : own_module(child);
+    }
     if (is_other) return;
   }
   pop();

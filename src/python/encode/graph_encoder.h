@@ -16,7 +16,9 @@ namespace waybill::py {
 class GraphEncoder {
  public:
   GraphEncoder(State& state, const EncodeOptions& options)
-      : context_(state, options), kept_(context_) {}
+      : context_(state, options),
+        kept_(context_),
+        is_watched_(options.hooks.persistent_id != nullptr || options.passes_over) {}
   GraphEncoder(const GraphEncoder&) = delete;
   GraphEncoder& operator=(const GraphEncoder&) = delete;
 
@@ -44,7 +46,16 @@ class GraphEncoder {
 
   // Each writes `object`, or its head, and answers whether the stack is another than
   // before: frames were pushed, or frozen.
-  bool value(PyObject* object);
+  bool value(PyObject* object) {
+    context_.current = object;
+    return is_watched_ ? watched(object, &GraphEncoder::content) : content(object);
+  }
+  // The same by `write`, with what hooks have to say, and past what cannot travel.
+  using Write = bool (GraphEncoder::*)(PyObject* object);
+  bool watched(PyObject* object, Write write);
+  bool recorded(PyObject* object, Write write);
+  // After an error of what has not pushed anything: writes nil, or throws it again.
+  void pass_over(PyObject* object, std::size_t size, std::size_t depth);
   // value() without asking for a persistent id.
   bool content(PyObject* object);
   // Later payloads of a stream may hold any object of this one.
@@ -58,9 +69,7 @@ class GraphEncoder {
   }
   // known() for what is there already, without a call and without noting what is not.
   bool met(PyObject* object) {
-    const EncodeHooks& hooks = context_.hooks();
-    if (Py_REFCNT(object) == 1 || hooks.persistent_id != nullptr ||
-        hooks.by_value != nullptr) {
+    if (Py_REFCNT(object) == 1 || is_watched_ || context_.hooks().by_value != nullptr) {
       return false;
     }
     MemoEntry* entry = context_.objects.find(key_of(object));
@@ -78,6 +87,7 @@ class GraphEncoder {
   void pop() {
     context_.stack.pop();
     context_.current = nullptr;  // It may be gone with what the frame held.
+    if (context_.options.record != nullptr) context_.options.record->popped(context_);
   }
   // Carries out what is on the stack above this depth.
   void run(std::size_t depth = 0);
@@ -100,8 +110,6 @@ class GraphEncoder {
   bool instance(PyObject* object);
   // Writes a module by value, or what a reader has not of it.
   bool own_module(PyObject* module);
-  // The same, of a module of which code needs what was noted.
-  bool part_of_module(PyObject* module);
   bool other(PyObject* object);
 
   // Each writes `object` if a hook takes it on, or answers false.
@@ -126,6 +134,7 @@ class GraphEncoder {
 
   EncodeContext context_;
   KeptChain kept_;
+  const bool is_watched_;  // A hook is asked, or what cannot travel passed over.
   const GraphEncoder* first_ = nullptr;  // See encode_rest().
 };
 

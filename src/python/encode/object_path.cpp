@@ -1,80 +1,99 @@
-// The path from the root to the object that is being written, for errors:
-// f.__globals__['client'].session._lock. Built only when something failed.
-// Tested by tests/python/api/test_errors.py.
+// What an error tells of the object that is being written: the path to it from the
+// root, f.__globals__['client'].session._lock, and the code that brought it. Told only
+// when something failed.
+// Tested by tests/python/api/test_errors.py and test_paths.py.
 
 #include <string>
+#include <vector>
 
+#include "python/encode/capture.h"
 #include "python/encode/encode_context.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {
 
-namespace {
-
-std::string render(const Label& label) {
-  std::string text = label.text;
-  switch (label.style) {
-    case Label::Style::kNone:
-    case Label::Style::kText:
-      return text;
-    case Label::Style::kAttribute:
-      return "." + text_of(label.name.get());
-    case Label::Style::kKey:
-      return text + "[" + shown_key(label.name.get()) + "]";
-    case Label::Style::kIndex:
-      return text + "[" + std::to_string(label.index) + "]";
-  }
-  return text;
-}
-
 std::string name_of_root(PyObject* root) {
   if (root != nullptr && PyFunction_Check(root)) {
     return text_of(reinterpret_cast<PyFunctionObject*>(root)->func_name);
   }
+  if (root != nullptr && PyType_Check(root)) {
+    const Ref name = Ref::steal_or_null(
+        PyType_GetName(reinterpret_cast<PyTypeObject*>(root)));
+    if (name) return text_of(name.get());
+    PyErr_Clear();
+  }
   return "obj";
 }
 
-}  // namespace
+std::string full_name_of_type(const State& state, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  const std::string_view name = type->tp_name;
+  const Ref module =
+      attribute_or_null(reinterpret_cast<PyObject*>(type), state.names.module);
+  const bool is_told =
+      name.find('.') == name.npos && module && PyUnicode_Check(module.get()) &&
+      PyUnicode_Compare(module.get(), state.names.builtins_plain.get()) != 0;
+  return (is_told ? text_of(module.get()) + "." : "") + std::string(name);
+}
+
+std::string reason_of(const State& state, PyObject* raised) {
+  if (is_of(state, raised, &LateHelpers::encode_error)) {
+    const Ref reason = Ref::steal(PyObject_GetAttrString(raised, "reason"));
+    if (PyUnicode_Check(reason.get())) return text_of(reason.get());
+  }
+  const Ref text = Ref::steal_or_null(PyObject_Str(raised));
+  if (!text) forgive(PyExc_Exception);
+  std::string reason = text ? text_of(text.get()) : "";
+  return reason.empty() ? Py_TYPE(raised)->tp_name : reason;
+}
+
+// What pickle says of objects that belong to one process, and much else.
+std::string remedy_of(State& state, PyObject* object, const std::string& reason) {
+  const Ref text = new_text(reason);
+  const Ref remedy = Ref::steal_or_null(PyObject_CallFunctionObjArgs(
+      late(state, &LateHelpers::remedy), object, text.get(), nullptr));
+  if (!remedy) forgive(PyExc_Exception);
+  return remedy ? text_of(remedy.get()) : "";
+}
 
 std::string EncodeContext::path() const {
-  using Kind = WalkStack::Frame::Kind;
   std::string path = name_of_root(root);
-  bool is_state = false;  // Whether the frame is the state dict of the object before.
-  for (const WalkStack::Frame& frame : stack) {
-    if (frame.kind == Kind::kPlan) {
-      const auto& steps = frame.plan->steps();
-      const auto position = static_cast<std::size_t>(frame.position);
-      if (position == 0 || position > steps.size()) break;
-      const Label& label = steps[position - 1].label;
-      is_state = label.style == Label::Style::kNone;
-      path += render(label);
-    } else if (frame.kind == Kind::kDict || frame.kind == Kind::kFrozenDict) {
-      if (!frame.key) break;
-      const bool is_attribute =
-          (is_state || frame.is_state) && PyUnicode_CheckExact(frame.key.get());
-      path += is_attribute ? "." + text_of(frame.key.get())
-                           : "[" + shown_key(frame.key.get()) + "]";
-      is_state = false;
-    } else {
-      if (frame.position == 0) break;
-      path += "[" + std::to_string(frame.position - 1) + "]";
-      is_state = false;
-    }
-  }
-  if (current != nullptr) {
-    path += " (";
-    PyTypeObject* type = Py_TYPE(current);
-    const Ref module =
-        attribute_or_null(reinterpret_cast<PyObject*>(type), state.names.module);
-    const std::string_view name = type->tp_name;
-    if (name.find('.') == name.npos && module && PyUnicode_Check(module.get()) &&
-        PyUnicode_Compare(module.get(), state.names.builtins_plain.get()) != 0) {
-      path += text_of(module.get()) + ".";
-    }
-    path += std::string(name) + ")";
-  }
+  for (std::size_t i = 0; i < stack.size(); ++i) path += stack.label_at(i).spelled();
   return path;
+}
+
+Culprit EncodeContext::culprit() const {
+  Culprit told;
+  told.path = told.short_path = name_of_root(root);
+  std::vector<Label> labels;
+  labels.reserve(stack.size());
+  std::vector<PathStep> steps;
+  PyObject* owner = nullptr;
+  for (const WalkStack::Frame& frame : stack) {
+    const Label& label = labels.emplace_back(stack.label_at(labels.size()));
+    const std::string step = label.spelled();
+    told.path += step;
+    told.short_path = label.is_variable() ? text_of(label.name.get())
+                                          : told.short_path + step;
+    told.evaluates = told.evaluates && label.evaluates();
+    // The dict that stands for an object hangs on the object.
+    if (frame.kind == WalkStack::Frame::Kind::kPlan) owner = frame.object.get();
+    steps.push_back({owner, &label});
+    if (label.style != Label::Style::kNone) owner = nullptr;
+  }
+  if (current != nullptr) told.type = full_name_of_type(state, current);
+  CodeInfos infos(state);
+  const Capture capture = capture_of(infos, steps);
+  told.expression = capture.expression;
+  told.function = capture.function;
+  told.file = capture.file;
+  told.line = capture.line;
+  return told;
+}
+
+void EncodeContext::fail(std::string_view detail) {
+  raise_encode(state, culprit(), detail, nullptr);
 }
 
 void EncodeContext::add_path_to_error() const {
@@ -86,18 +105,10 @@ void EncodeContext::add_path_to_error() const {
     put_back_error(raised);
     return;
   }
-  const Ref text = Ref::steal_or_null(PyObject_Str(raised.get()));
-  if (!text) forgive(PyExc_Exception);
-  const std::string where = path();
-  std::string why = text ? text_of(text.get()) : "cannot be written";
-  // What pickle says of objects that belong to one process, and much else.
-  if (current != nullptr && why.starts_with("cannot pickle '")) {
-    const Ref remedy = Ref::steal_or_null(
-        PyObject_CallOneArg(late(state, &LateHelpers::remedy), current));
-    if (remedy) why += "; " + text_of(remedy.get());
-    if (!remedy) forgive(PyExc_Exception);
-  }
-  raise_encode(state, where, why, raised.get());
+  Culprit told = culprit();
+  const std::string reason = reason_of(state, raised.get());
+  if (current != nullptr) told.remedy = remedy_of(state, current, reason);
+  raise_encode(state, told, reason, raised.get());
 }
 
 }  // namespace waybill::py

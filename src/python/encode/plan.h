@@ -9,36 +9,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "python/encode/label.h"
 #include "python/runtime/ref.h"
 #include "wire/writer.h"
 
 namespace waybill::py {
-
-// How a child hangs on its parent, for paths in errors.
-struct Label {
-  enum class Style : std::uint8_t {
-    kNone,       // nothing: the state dict that stands for the object itself
-    kText,       // .__defaults__
-    kAttribute,  // .name
-    kKey,        // .__globals__['name']
-    kIndex,      // .__closure__[0]
-  };
-  Style style = Style::kNone;
-  const char* text = "";  // Static; what stands before the name or index.
-  Ref name;
-  Py_ssize_t index = 0;
-
-  static Label of_text(const char* text) { return {Style::kText, text, {}, 0}; }
-  static Label of_attribute(PyObject* name) {
-    return {Style::kAttribute, "", Ref::share(name), 0};
-  }
-  static Label of_key(const char* text, PyObject* name) {
-    return {Style::kKey, text, Ref::share(name), 0};
-  }
-  static Label of_index(const char* text, Py_ssize_t index) {
-    return {Style::kIndex, text, {}, index};
-  }
-};
 
 class Plan {
  public:

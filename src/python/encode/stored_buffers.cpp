@@ -13,6 +13,7 @@ using wire::BufferKind;
 void StoredBuffers::write(Row row, wire::Writer& out) {
   out.node(wire::NodeTag::kStored, 1);
   out.unsigned_integer(count());
+  size_ += row.bytes ? bytes_of(row.bytes.get()).size() : row.view->bytes().size();
   rows_.push_back(std::move(row));
 }
 

@@ -39,6 +39,8 @@ class StoredBuffers {
   std::size_t count() const {
     return (first_ == nullptr ? 0 : first_->count()) + rows_.size();
   }
+  // Bytes of those that were added here.
+  std::uint64_t size() const { return size_; }
   // All of them, in order of their numbers. Views of this.
   std::vector<BufferParts> parts() const;
   // The same as bytes-like objects of one dimension, which keep their memory alive.
@@ -60,6 +62,7 @@ class StoredBuffers {
 
   const StoredBuffers* first_ = nullptr;
   std::vector<Row> rows_;
+  std::uint64_t size_ = 0;
 };
 
 }  // namespace waybill::py

@@ -28,6 +28,7 @@ class WalkStack {
     Ref key, pending;  // kDict: the last key, and its value until that is written.
     Ref frozen;        // kFrozenDict: keys and values in turn; position counts there.
     std::unique_ptr<Plan> plan;
+    bool is_set = false;    // kTuple: the elements of a set.
     bool is_state = false;  // kDict, kFrozenDict: an instance's, and ends its node.
     std::size_t raw_begin = 0;
     // Frames from here up whose object only reducers made.
@@ -73,6 +74,8 @@ class WalkStack {
   PyObject* innermost_class() const;
   PyObject* class_around() const;
   PyObject* function_around() const;
+  // How what is being written hangs on the frame with this index.
+  Label label_at(std::size_t index) const;
   // Whether a function, class or module is being written.
   bool is_within_code() const;
   // Whether a method is being written of this class or of a base of it: a reader has

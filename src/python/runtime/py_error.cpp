@@ -64,17 +64,33 @@ void raise_decode(const State& state, ErrorCode code, std::size_t offset,
              {{"code", name.get()}, {"offset", position.get()}});
 }
 
-void raise_encode(const State& state, std::string_view path, std::string_view detail,
+void raise_encode(const State& state, const Culprit& culprit, std::string_view reason,
                   PyObject* cause) {
-  std::string sentence(path);
+  std::string sentence = culprit.path;
+  if (!culprit.type.empty()) sentence += " (" + culprit.type + ")";
   sentence += ": ";
-  sentence += detail;
-  Ref message = text(sentence);
-  Ref where = text(path);
+  sentence += reason;
+  if (!culprit.remedy.empty()) sentence += "; " + culprit.remedy;
+  const Ref message = text(sentence);
+  const Ref told[] = {text(culprit.path),       text(culprit.short_path),
+                      text(culprit.type),       text(reason),
+                      text(culprit.expression), text(culprit.function),
+                      text(culprit.file),       text(culprit.remedy)};
+  const Ref line = Ref::steal(PyLong_FromUnsignedLong(culprit.line));
   raise_with(Ref::steal(PyObject_CallFunctionObjArgs(
                  late(state, &LateHelpers::make_encode_error), message.get(),
                  cause == nullptr ? Py_None : cause, nullptr)),
-             Ref::share(cause), {{"path", where.get()}});
+             Ref::share(cause),
+             {{"path", told[0].get()},
+              {"short", told[1].get()},
+              {"evaluates", culprit.evaluates ? Py_True : Py_False},
+              {"type", told[2].get()},
+              {"reason", told[3].get()},
+              {"expression", told[4].get()},
+              {"function", told[5].get()},
+              {"file", told[6].get()},
+              {"line", line.get()},
+              {"remedy", told[7].get()}});
 }
 
 std::string advice_on_versions(PyObject* module_name) {

@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -27,10 +28,21 @@ inline int check(int result) {
 // The same from its parts.
 [[noreturn]] void raise_decode(const State& state, ErrorCode code, std::size_t offset,
                                std::string detail);
-// Sets waybill.EncodeError with the path to the culprit, and `cause` (may be null) as
-// its __cause__.
-[[noreturn]] void raise_encode(const State& state, std::string_view path,
-                               std::string_view detail, PyObject* cause);
+// What an EncodeError tells of the object that cannot travel; the attributes of the
+// exception have the same names, but for `short_path`, which is `short`.
+struct Culprit {
+  std::string path;  // From the root, without the type.
+  std::string short_path;
+  bool evaluates = true;  // Whether Python evaluates the path to the object.
+  std::string type;       // Empty if the path is that of something else.
+  std::string expression, function, file;  // The code that brought it; or empty.
+  std::uint32_t line = 0;
+  std::string remedy;  // Or empty.
+};
+
+// Sets waybill.EncodeError, with `cause` (may be null) as its __cause__.
+[[noreturn]] void raise_encode(const State& state, const Culprit& culprit,
+                               std::string_view reason, PyObject* cause);
 // Sets waybill.MissingModuleError for an import of the manifest, with the Python error
 // that is set as its cause.
 [[noreturn]] void raise_missing(const State& state, PyObject* module_name,

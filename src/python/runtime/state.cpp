@@ -139,6 +139,8 @@ constexpr LateRow kLateHelpers[] = {
     {&LateHelpers::signature_error, "_errors", "SignatureError"},
     {&LateHelpers::make_encode_error, "_errors", "make_encode_error"},
     {&LateHelpers::remedy, "_errors", "remedy"},
+    {&LateHelpers::shape_of, "_explaining", "shape_of"},
+    {&LateHelpers::complete_error, "_errors", "complete"},
     {&LateHelpers::dumps_with, "_face", "dumps_with"},
     {&LateHelpers::loads_with, "_face", "loads_with"},
 };

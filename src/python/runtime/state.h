@@ -43,6 +43,8 @@ struct LateHelpers {
       policy_error, signature_error;
   Ref make_encode_error;
   Ref remedy;                  // What to do about an object that refused to travel.
+  Ref shape_of;                // How much is in an array or a frame, as text.
+  Ref complete_error;          // Tells an EncodeError what an explanation says.
   Ref dumps_with, loads_with;  // With options.
 };
 

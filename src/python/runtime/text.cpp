@@ -3,6 +3,8 @@
 
 #include "python/runtime/text.h"
 
+#include <cmath>
+
 #include "python/runtime/leaves.h"
 #include "wire/utf8.h"
 
@@ -11,6 +13,7 @@ namespace waybill::py {
 namespace {
 
 constexpr std::size_t kMaxKey = 100;  // Bytes of a key that are shown.
+constexpr Py_ssize_t kMostItems = 8;  // Of a tuple; likewise.
 
 }  // namespace
 
@@ -45,7 +48,7 @@ PrintableText::PrintableText(PyObject* text) {
 }
 
 std::string shown_key(PyObject* key) {
-  if (PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) <= 8) {
+  if (PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) <= kMostItems) {
     std::string text = "(";
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
       PyObject* item = PyTuple_GET_ITEM(key, i);
@@ -62,6 +65,22 @@ std::string shown_key(PyObject* key) {
   const std::string text = text_of(repr.get());
   if (text.size() <= kMaxKey) return text;
   return text.substr(0, wire::size_of_start(text, kMaxKey)) + "…";
+}
+
+bool is_literal(PyObject* key) {
+  if (PyTuple_CheckExact(key)) {
+    if (PyTuple_GET_SIZE(key) > kMostItems) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
+      PyObject* item = PyTuple_GET_ITEM(key, i);
+      if (PyTuple_CheckExact(item) || !is_literal(item)) return false;
+    }
+    return true;
+  }
+  if (PyFloat_CheckExact(key)) return std::isfinite(PyFloat_AS_DOUBLE(key));
+  if (!is_simple(key)) return false;
+  const Ref repr = Ref::steal_or_null(PyObject_Repr(key));
+  if (!repr) PyErr_Clear();
+  return repr && text_of(repr.get()).size() <= kMaxKey;
 }
 
 Ref new_text(std::string_view utf8) {

@@ -29,6 +29,9 @@ std::string text_of(PyObject* text);
 // code of the user's, the type.
 std::string shown_key(PyObject* key);
 
+// Whether that is a literal: what Python evaluates to an equal key.
+bool is_literal(PyObject* key);
+
 // A str of UTF-8, in which lone surrogates pass; throws PyError for all else.
 Ref new_text(std::string_view utf8);
 

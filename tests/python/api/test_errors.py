@@ -18,8 +18,9 @@ LOCK = threading.Lock()
 def path_of(value):
     with pytest.raises(waybill.EncodeError) as caught:
         waybill.dumps(value)
-    assert caught.value.path in str(caught.value)
-    return caught.value.path
+    told = f"{caught.value.path} ({caught.value.type})"
+    assert told in str(caught.value)
+    return told
 
 
 # ---- Paths to what cannot travel
@@ -63,7 +64,8 @@ def test_path_from_a_dict_through_a_closure_to_globals_of_an_instance():
     path = path_of({"job": [0, sent.make(thing)]})
 
     assert path == (
-        "obj['job'][1].__closure__[0].run.__globals__['lock'] (_thread.lock)"
+        "obj['job'][1].__closure__[0].cell_contents.run"
+        ".__globals__['lock'] (_thread.lock)"
     )
 
 

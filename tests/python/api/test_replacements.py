@@ -30,7 +30,7 @@ def test_lock_is_refused_unless_told_otherwise(replace):
     with pytest.raises(waybill.EncodeError) as caught:
         waybill.dumps({"session": [Session()]}, replace=replace)
 
-    assert caught.value.path == "obj['session'][0].lock (_thread.lock)"
+    assert f"{caught.value.path} ({caught.value.type})" == "obj['session'][0].lock (_thread.lock)"
 
 
 def test_refusal_is_the_type_error_of_pickle_too():
@@ -117,7 +117,7 @@ def test_there_is_no_fresh_generator(value):
     with pytest.raises(waybill.EncodeError, match="no fresh 'generator'") as caught:
         waybill.dumps({"steps": value}, replace="fresh")
 
-    assert caught.value.path == "obj['steps'] (generator)"
+    assert f"{caught.value.path} ({caught.value.type})" == "obj['steps'] (generator)"
 
 
 # ---- drop

@@ -86,7 +86,7 @@ def send(folder, name):
         try:
             sent[function_name] = waybill.dumps(copy_of(function))
         except waybill.EncodeError as error:
-            refused[function_name] = error.path
+            refused[function_name] = f"{error.path} ({error.type})"
     file.write_bytes(marshal.dumps((sent, refused)))
 
 

@@ -326,7 +326,7 @@ def test_global_of_a_module_by_value_that_cannot_travel_is_named(source, path):
     with pytest.raises(waybill.EncodeError) as caught:
         made_by_value(source)
 
-    assert caught.value.path == path
+    assert f"{caught.value.path} ({caught.value.type})" == path
 
 
 def test_lock_that_nobody_holds_begins_anew_with_its_module():
@@ -348,7 +348,7 @@ def test_function_in_c_of_a_module_by_value_is_refused():
     with pytest.raises(waybill.EncodeError, match="cannot pickle") as caught:
         waybill.dumps({"it": _json.scanstring}, by_value=[_json])
 
-    assert caught.value.path == "obj['it'] (builtin_function_or_method)"
+    assert f"{caught.value.path} ({caught.value.type})" == "obj['it'] (builtin_function_or_method)"
 
 
 def test_class_in_c_of_a_module_by_value_is_refused():
@@ -357,7 +357,7 @@ def test_class_in_c_of_a_module_by_value_is_refused():
     with pytest.raises(waybill.EncodeError, match="travels by value") as caught:
         waybill.dumps({"it": _json.make_scanner}, by_value=[_json])
 
-    assert caught.value.path == "obj['it'] (type)"
+    assert f"{caught.value.path} ({caught.value.type})" == "obj['it'] (type)"
 
 
 SENTINEL = """

@@ -124,7 +124,7 @@ def test_class_that_holds_what_an_extension_made_arrives(made):
 
 
 def test_class_with_a_base_in_c_is_refused(made):
-    with pytest.raises(AssertionError, match=r"obj \(type\): needs a class in C"):
+    with pytest.raises(AssertionError, match=r"Row \(type\): needs a class in C"):
         made("work.Row")
 
 

@@ -47,5 +47,5 @@ def test_lock_of_nobody_is_refused_with_its_path():
     with pytest.raises(waybill.EncodeError) as caught:
         waybill.dumps({"lock": lock})
 
-    assert caught.value.path == "obj['lock'] (_thread.lock)"
+    assert f"{caught.value.path} ({caught.value.type})" == "obj['lock'] (_thread.lock)"
     assert isinstance(caught.value.__cause__, TypeError)

@@ -117,7 +117,7 @@ def test_module_with_a_lock_names_its_path():
     with pytest.raises(waybill.EncodeError) as caught:
         waybill.dumps([module])
 
-    assert caught.value.path == "obj[0].lock (_thread.lock)"
+    assert f"{caught.value.path} ({caught.value.type})" == "obj[0].lock (_thread.lock)"
 
 
 def test_module_inside_of_an_extension_is_found_there(monkeypatch):

@@ -312,7 +312,7 @@ def test_lock_of_a_class_of_a_module_by_value_begins_anew(made):
 
 
 def test_lock_of_a_class_that_somebody_holds_is_refused(made):
-    with pytest.raises(AssertionError, match=r"obj\.lock \(_thread\.lock\)"):
+    with pytest.raises(AssertionError, match=r"Guarded\.lock \(_thread\.lock\)"):
         made("pm_pack.locals.Guarded.lock.acquire() and pm_pack.locals.Guarded")
 
 

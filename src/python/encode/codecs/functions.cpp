@@ -162,10 +162,10 @@ void plan_cells(EncodeContext& context, PyFunctionObject* function,
     Ref owner = is_class_dict ? class_of_dict(context, function, content) : Ref();
     if (owner) {
       plan.raw().node(NodeTag::kClassDict, 1);
-      plan.child(owner, Label::of_index(".__closure__", i));
+      plan.child(owner, Label::of_cell(PyTuple_GET_ITEM(names.get(), i), i));
     } else if (i < PyTuple_GET_SIZE(names.get())) {
       plan_named(context, content, PyTuple_GET_ITEM(names.get(), i), {&info, kNoIndex},
-                 Label::of_index(".__closure__", i), plan);
+                 Label::of_cell(PyTuple_GET_ITEM(names.get(), i), i), plan);
     }
   }
 }
@@ -176,7 +176,7 @@ void plan_globals(EncodeContext& context, const std::vector<Global>& globals,
   for (const auto& [use, value, turn] : globals) {
     write_text(use->name, plan.raw());
     plan_named(context, value.get(), use->name, {use->info, use->offset},
-               Label::of_key(".__globals__", use->name), plan);
+               Label::of_global(use->name), plan);
     if (turn != 0) plan.last_is_global();
   }
 }
@@ -186,7 +186,7 @@ void plan_imports(EncodeContext& context, const std::vector<Ref>& modules, Plan&
   for (const Ref& module : modules) {
     PyObject* name = module_name(context.state, module.get());
     write_text(name, plan.raw());
-    plan.child(module, Label::of_key(".__import__", name));
+    plan.child(module, Label::of_named("import", name));
     plan.last_is_part();
   }
 }

@@ -103,12 +103,18 @@ bool needs_more_arguments(const State& state, PyObject* arguments) {
          is_laid_out_by_object(type);
 }
 
-void plan_array(PyObject* tuple, Py_ssize_t first, const char* label, Plan& plan) {
+// `label`: what gives the label of the item with this index.
+void plan_array(PyObject* tuple, Py_ssize_t first,
+                Label (*label)(const char*, Py_ssize_t), const char* word, Plan& plan) {
   const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
   plan.raw().array(countable(count - first));
   for (Py_ssize_t i = first; i < count; ++i) {
-    plan.child(Ref::share(PyTuple_GET_ITEM(tuple, i)), Label::of_index(label, i));
+    plan.child(Ref::share(PyTuple_GET_ITEM(tuple, i)), label(word, i));
   }
+}
+
+void plan_arguments(PyObject* tuple, Py_ssize_t first, Plan& plan) {
+  plan_array(tuple, first, Label::of_place, "argument", plan);
 }
 
 void plan_state(const Reduced& parts, Plan& plan) {
@@ -123,14 +129,14 @@ void plan_state(const Reduced& parts, Plan& plan) {
     plan.child(Ref::share(PyTuple_GET_ITEM(parts.state, 0)), Label{});
     plan.child(Ref::share(PyTuple_GET_ITEM(parts.state, 1)), Label{});
   } else {
-    plan.child(Ref::share(parts.state), Label::of_text(".__getstate__()"));
+    plan.child(Ref::share(parts.state), Label::of_marker("state"));
   }
 }
 
 void plan_items(const Reduced& parts, Plan& plan) {
   Ref items = parts.items == Py_None ? Ref::steal(PyTuple_New(0))
                                      : Ref::steal(PySequence_Tuple(parts.items));
-  plan_array(items.get(), 0, "", plan);
+  plan_array(items.get(), 0, Label::of_index, "", plan);
 }
 
 void plan_pairs(const Reduced& parts, Plan& plan) {
@@ -145,7 +151,7 @@ void plan_pairs(const Reduced& parts, Plan& plan) {
       throw PyError();
     }
     PyObject* key = PyTuple_GET_ITEM(pair, 0);
-    plan.child(Ref::share(key), Label::of_text(".keys()"));
+    plan.child(Ref::share(key), Label::of_marker("key"));
     plan.child(Ref::share(PyTuple_GET_ITEM(pair, 1)), Label::of_key("", key));
   }
 }
@@ -153,7 +159,7 @@ void plan_pairs(const Reduced& parts, Plan& plan) {
 // An instance that object makes, whatever its class would do.
 void plan_reconstruction(EncodeContext& context, const Reduced& parts, Plan& plan) {
   context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
-  plan.child(context.state.reconstructor, Label::of_text(".__reduce_ex__()[0]"));
+  plan.child(context.state.reconstructor, Label::of_marker("constructor"));
   plan.raw().array(3);
   plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
              Label::of_text(".__class__"));
@@ -162,15 +168,13 @@ void plan_reconstruction(EncodeContext& context, const Reduced& parts, Plan& pla
   plan.raw().nil();
 }
 
-constexpr const char* kArgumentsLabel = ".__reduce_ex__()[1]";
-
 // What __newobj__ or, with keywords, __newobj_ex__ makes of these arguments.
 void plan_new_object(EncodeContext& context, PyObject* arguments, bool is_ex,
                      Plan& plan) {
   context.out.node(NodeTag::kNewObject, 6);
   plan.child(Ref::share(PyTuple_GET_ITEM(arguments, 0)), Label::of_text(".__class__"));
   if (!is_ex) {
-    plan_array(arguments, 1, kArgumentsLabel, plan);
+    plan_arguments(arguments, 1, plan);
     plan.raw().map(0);
     return;
   }
@@ -184,13 +188,13 @@ void plan_new_object(EncodeContext& context, PyObject* arguments, bool is_ex,
     context.fail("third argument to __newobj_ex__() must be a dict, not " +
                  name_of_type(keywords));
   }
-  plan_array(positional, 0, kArgumentsLabel, plan);
+  plan_arguments(positional, 0, plan);
   plan.raw().map(countable(PyDict_GET_SIZE(keywords)));
   Py_ssize_t position = 0;
   PyObject *key, *value;
   while (PyDict_Next(keywords, &position, &key, &value)) {
-    plan.child(Ref::share(key), Label::of_text(kArgumentsLabel));
-    plan.child(Ref::share(value), Label::of_key(kArgumentsLabel, key));
+    plan.child(Ref::share(key), Label::of_marker("key"));
+    plan.child(Ref::share(value), Label::of_named("argument", key));
   }
 }
 
@@ -219,7 +223,7 @@ void plan_creation(EncodeContext& context, PyObject* object, const Reduced& part
     throw PyError();
   }
   context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
-  plan.child(Ref::share(callable), Label::of_text(".__reduce_ex__()[0]"));
+  plan.child(Ref::share(callable), Label::of_marker("constructor"));
   if (callable == reinterpret_cast<PyObject*>(&PyMethod_Type) &&
       PyTuple_GET_SIZE(parts.arguments) == 2) {
     plan.raw().array(2);
@@ -229,7 +233,7 @@ void plan_creation(EncodeContext& context, PyObject* object, const Reduced& part
                Label::of_text(".__self__"));
     return;
   }
-  plan_array(parts.arguments, 0, kArgumentsLabel, plan);
+  plan_arguments(parts.arguments, 0, plan);
 }
 
 void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
@@ -252,7 +256,7 @@ void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
   plan_items(parts, plan);
   plan_pairs(parts, plan);
   if (parts.setter != Py_None) {
-    plan.child(Ref::share(parts.setter), Label::of_text(".__reduce_ex__()[5]"));
+    plan.child(Ref::share(parts.setter), Label::of_marker("setter"));
   }
   if (has_id > 0) plan.creates();
 }

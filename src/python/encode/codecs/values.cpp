@@ -130,8 +130,9 @@ void describe_slice(EncodeContext& context, PyObject* object, Plan& plan) {
 
 void describe_range(EncodeContext& context, PyObject* object, Plan& plan) {
   context.out.node(NodeTag::kRange, 3);
-  for (const char* name : {"start", "stop", "step"}) {
-    plan.child(Ref::steal(PyObject_GetAttrString(object, name)), Label::of_text(name));
+  for (const char* step : {".start", ".stop", ".step"}) {
+    plan.child(Ref::steal(PyObject_GetAttrString(object, step + 1)),
+               Label::of_text(step));
   }
   plan.creates();
 }

@@ -1,0 +1,215 @@
+// Explanations as Python holds them: capsules, and what reads them.
+// Tested by tests/python/explain.
+
+#include "explanation_methods.h"
+
+#include <memory>
+#include <string>
+
+#include "border.h"
+#include "encode_options.h"
+#include "python/live_explanation.h"
+#include "python/runtime/attribute.h"
+#include "waybill/explanation.h"
+
+namespace waybill::extension {
+namespace {
+
+constexpr char kCapsule[] = "waybill.explanation";
+
+void destroy(PyObject* capsule) {
+  delete static_cast<Explanation*>(PyCapsule_GetPointer(capsule, kCapsule));
+}
+
+Ref to_capsule(Explanation explanation) {
+  auto held = std::make_unique<Explanation>(std::move(explanation));
+  Ref capsule = Ref::steal(PyCapsule_New(held.get(), kCapsule, destroy));
+  static_cast<void>(held.release());
+  return capsule;
+}
+
+Explanation& explanation_of(PyObject* capsule) {
+  void* held = PyCapsule_GetPointer(capsule, kCapsule);
+  if (held == nullptr) throw PyError();
+  return *static_cast<Explanation*>(held);
+}
+
+const char* name_of_kind(ExplainedPart::Kind kind) {
+  switch (kind) {
+    case ExplainedPart::Kind::kValue:
+      return "value";
+    case ExplainedPart::Kind::kReference:
+      return "reference";
+    case ExplainedPart::Kind::kModule:
+      return "module";
+    case ExplainedPart::Kind::kOutOfBand:
+      return "out of band";
+  }
+  return "";
+}
+
+PyObject* explain(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    const EncodeOptions options("explain", arguments, count);
+    return to_capsule(
+        py::explain(state_of(module), arguments[0], options.hooks()));
+  });
+}
+
+Ref row_of(const CodePlace& place) {
+  const Ref parts[] = {text(place.file), text(place.expression), text(place.function)};
+  return Ref::steal(Py_BuildValue("(OIOO)", parts[0].get(), place.line, parts[1].get(),
+                                  parts[2].get()));
+}
+
+template <typename Items, typename Row>
+Ref list_of(const Items& items, Row row) {
+  Ref list = Ref::steal(PyList_New(0));
+  for (const auto& item : items) check(PyList_Append(list.get(), row(item).get()));
+  return list;
+}
+
+PyObject* total(PyObject*, PyObject* capsule) {
+  return guarded([&] {
+    const Explanation& told = explanation_of(capsule);
+    return Ref::steal(
+        Py_BuildValue("(KK)", static_cast<unsigned long long>(told.total),
+                      static_cast<unsigned long long>(told.summed_up)));
+  });
+}
+
+PyObject* parts(PyObject*, PyObject* capsule) {
+  return guarded([&] {
+    return list_of(explanation_of(capsule).parts, [](const ExplainedPart& part) {
+      const Ref told[] = {text(part.step), text(part.variable), text(part.type),
+                          text(part.detail), row_of(part.place)};
+      return Ref::steal(Py_BuildValue(
+          "(nOOiOOsiKKKO)", static_cast<Py_ssize_t>(part.parent), told[0].get(),
+          told[1].get(), part.evaluates ? 1 : 0, told[2].get(), told[3].get(),
+          name_of_kind(part.kind), part.is_shared ? 1 : 0,
+          static_cast<unsigned long long>(part.bytes),
+          static_cast<unsigned long long>(part.own),
+          static_cast<unsigned long long>(part.own_hash), told[4].get()));
+    });
+  });
+}
+
+PyObject* blockers(PyObject*, PyObject* capsule) {
+  return guarded([&] {
+    return list_of(explanation_of(capsule).blockers, [](const Blocker& blocker) {
+      const Ref paths = list_of(blocker.paths, [](const std::string& path) {
+        return text(path);
+      });
+      const Ref told[] = {text(blocker.path),   text(blocker.short_path),
+                          text(blocker.type),   text(blocker.reason),
+                          text(blocker.remedy), row_of(blocker.place)};
+      return Ref::steal(Py_BuildValue(
+          "(OOiOKOOOO)", told[0].get(), told[1].get(), blocker.evaluates ? 1 : 0,
+          paths.get(), static_cast<unsigned long long>(blocker.path_count),
+          told[2].get(), told[3].get(), told[4].get(), told[5].get()));
+    });
+  });
+}
+
+PyObject* imports(PyObject*, PyObject* capsule) {
+  return guarded([&] {
+    return list_of(explanation_of(capsule).imports, [](const ExplainedImport& import) {
+      const ImportRecord& record = import.record;
+      const Ref told[] = {text(record.module), text(name_of(record.time)),
+                          text(record.chain), text(record.function),
+                          text(record.file)};
+      return Ref::steal(Py_BuildValue("(OOOOOIi)", told[0].get(), told[1].get(),
+                                      told[2].get(), told[3].get(), told[4].get(),
+                                      record.line, import.is_missing ? 1 : 0));
+    });
+  });
+}
+
+PyObject* mark_missing(PyObject*, PyObject* arguments) {
+  return guarded([&] {
+    PyObject *capsule, *names;
+    if (!PyArg_ParseTuple(arguments, "OO", &capsule, &names)) throw PyError();
+    for (ExplainedImport& import : explanation_of(capsule).imports) {
+      const Ref name = text(import.record.module);
+      const int has = PySet_Contains(names, name.get());
+      import.is_missing = check(has) != 0;
+    }
+    return Ref::share(Py_None);
+  });
+}
+
+PyObject* as_text(PyObject*, PyObject* arguments) {
+  return guarded([&] {
+    PyObject* capsule;
+    Py_ssize_t top, columns;
+    int colours;
+    if (!PyArg_ParseTuple(arguments, "Onnp", &capsule, &top, &columns, &colours)) {
+      throw PyError();
+    }
+    ExplanationTextOptions options;
+    options.top = static_cast<std::size_t>(top < 0 ? 0 : top);
+    options.columns = static_cast<std::size_t>(columns < 0 ? 0 : columns);
+    options.colours = colours != 0;
+    return text(explanation_text(explanation_of(capsule), options));
+  });
+}
+
+PyObject* as_json(PyObject*, PyObject* capsule) {
+  return guarded([&] { return text(explanation_json(explanation_of(capsule))); });
+}
+
+PyObject* as_html(PyObject*, PyObject* arguments) {
+  return guarded([&] {
+    PyObject* capsule;
+    const char* title;
+    if (!PyArg_ParseTuple(arguments, "Os", &capsule, &title)) throw PyError();
+    return text(explanation_html(explanation_of(capsule), title));
+  });
+}
+
+}  // namespace
+
+PyMethodDef kExplanationMethods[] = {
+    {"explain", fast(explain), METH_FASTCALL,
+     "explain(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
+     "by_value, replace, memo, payload, key, application, compression_level, /) -> "
+     "capsule"},
+    {"explanation_total", total, METH_O,
+     "explanation_total(explanation, /) -> (bytes, parts summed up)"},
+    {"explanation_parts", parts, METH_O, "explanation_parts(explanation, /) -> list"},
+    {"explanation_blockers", blockers, METH_O,
+     "explanation_blockers(explanation, /) -> list"},
+    {"explanation_imports", imports, METH_O,
+     "explanation_imports(explanation, /) -> list"},
+    {"mark_missing", mark_missing, METH_VARARGS,
+     "mark_missing(explanation, modules, /) -> None"},
+    {"explanation_text", as_text, METH_VARARGS,
+     "explanation_text(explanation, top, columns, colours, /) -> str"},
+    {"explanation_json", as_json, METH_O, "explanation_json(explanation, /) -> str"},
+    {"explanation_html", as_html, METH_VARARGS,
+     "explanation_html(explanation, title, /) -> str"},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+void complete_error(State& state, PyObject* object, const py::EncodeHooks& hooks) {
+  if (PyErr_ExceptionMatches(PyExc_MemoryError)) return;
+  Ref raised;
+  try {
+    raised = py::take_error();
+    const bool is_ours =
+        py::is_of(state, raised.get(), &py::LateHelpers::encode_error);
+    if (is_ours && hooks.tells_nobody()) {
+      const Ref told = to_capsule(py::explain(state, object, hooks));
+      Ref::steal(PyObject_CallFunctionObjArgs(
+          py::late(state, &py::LateHelpers::complete_error), raised.get(), told.get(),
+          nullptr));
+    }
+  } catch (const PyError&) {
+    // What dumps has said is what counts.
+  } catch (const std::exception&) {
+    // Likewise: no memory for more.
+  }
+  py::put_back_error(raised);
+}
+
+}  // namespace waybill::extension

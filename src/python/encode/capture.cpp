@@ -1,0 +1,174 @@
+// Tested by tests/python/explain.
+
+#include "python/encode/capture.h"
+
+#include <string_view>
+#include <vector>
+
+#include "python/runtime/compat.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+// A value that some code loads, with as much of the path as it goes on with.
+struct Load {
+  const CodeInfo* info = nullptr;
+  ValueId value = 0;
+  std::size_t matched = 0;  // Attributes of the path.
+};
+
+bool is_named(PyObject* name, PyObject* wanted) {
+  return name == wanted || PyUnicode_Compare(name, wanted) == 0;
+}
+
+PyObject* local_name(const CodeInfo& info, std::uint32_t index) {
+  return PyTuple_GET_ITEM(info.code->co_localsplusnames, index);
+}
+
+// The first attribute of a value that has this name, or any; 0 if there is none, since
+// an attribute comes after its value.
+ValueId attribute_of(const CodeInfo& info, ValueId value, PyObject* name) {
+  const std::vector<Value>& values = info.summary.values;
+  for (ValueId id = value + 1; id < values.size(); ++id) {
+    if (values[id].kind != Value::Kind::kAttribute || values[id].parent != value) {
+      continue;
+    }
+    if (name == nullptr || is_named(info.name_at(values[id].index), name)) return id;
+  }
+  return 0;
+}
+
+// Code objects, each before those nested in it.
+std::vector<const CodeInfo*> all_code(const CodeInfo& info) {
+  std::vector<const CodeInfo*> found{&info};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    found.insert(found.end(), found[i]->nested.begin(), found[i]->nested.end());
+  }
+  return found;
+}
+
+bool loads_variable(const CodeInfo& info, const Value& value, const Label& variable) {
+  if (variable.style == Label::Style::kGlobal) {
+    return value.kind == Value::Kind::kGlobal &&
+           is_named(info.name_at(value.index), variable.name.get());
+  }
+  return value.kind == Value::Kind::kVariable &&
+         is_named(local_name(info, value.index), variable.name.get());
+}
+
+// How a value and what it is an attribute of are spelled in the source.
+std::string spelled(const CodeInfo& info, ValueId id) {
+  const Value& value = info.summary.values[id];
+  switch (value.kind) {
+    case Value::Kind::kAttribute:
+      return spelled(info, value.parent) + "." + text_of(info.name_at(value.index));
+    case Value::Kind::kGlobal:
+      return text_of(info.name_at(value.index));
+    default:
+      return text_of(local_name(info, value.index));
+  }
+}
+
+Capture captured_at(const CodeInfo& info, std::uint32_t offset,
+                    std::string expression) {
+  Capture capture;
+  capture.expression = std::move(expression);
+  capture.function = text_of(info.code->co_qualname);
+  capture.file = PrintableText(info.code->co_filename).view();
+  capture.line = info.line_of(offset);
+  return capture;
+}
+
+Capture captured_by(const Load& load) {
+  ValueId id = load.value;
+  // What the source goes on with tells more.
+  while (const ValueId next = attribute_of(*load.info, id, nullptr)) id = next;
+  const std::uint32_t offset = load.info->summary.values[load.value].offset;
+  return captured_at(*load.info, offset, spelled(*load.info, id));
+}
+
+// `path`: what comes behind the variable.
+Capture captured_variable(const CodeInfo& function, const Label& variable,
+                          std::span<const PathStep> path) {
+  Load best;
+  for (const CodeInfo* info : all_code(function)) {
+    const std::vector<Value>& values = info->summary.values;
+    for (ValueId id = 0; id < values.size(); ++id) {
+      if (!loads_variable(*info, values[id], variable)) continue;
+      Load load{info, id, 0};
+      for (const PathStep& step : path) {
+        if (step.label->style == Label::Style::kNone) continue;
+        if (step.label->style != Label::Style::kAttribute) break;
+        const ValueId next = attribute_of(*info, load.value, step.label->name.get());
+        if (next == 0) break;
+        load.value = next;
+        ++load.matched;
+      }
+      if (best.info == nullptr || load.matched > best.matched) best = load;
+    }
+  }
+  if (best.info != nullptr) return captured_by(best);
+  for (const GlobalUse& use : function.globals) {
+    if (!is_named(use.name, variable.name.get())) continue;
+    return captured_at(*use.info, use.offset, text_of(use.name));
+  }
+  return captured_at(function, kNoIndex, text_of(variable.name.get()));
+}
+
+// `self.name` in a method of a class; no file if none has it.
+Capture captured_in_methods(CodeInfos& infos, PyTypeObject* type, PyObject* name) {
+  const Ref dict = type_dict(type);
+  const Ref methods = Ref::steal(PyDict_Values(dict.get()));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(methods.get()); ++i) {
+    PyObject* method = PyList_GET_ITEM(methods.get(), i);
+    if (!PyFunction_Check(method)) continue;
+    const CodeInfo& info = infos.get(PyFunction_GET_CODE(method));
+    const std::vector<Value>& values = info.summary.values;
+    for (ValueId id = 0; id < values.size(); ++id) {
+      if (values[id].kind != Value::Kind::kParameter || values[id].index != 0) continue;
+      const ValueId found = attribute_of(info, id, name);
+      if (found != 0) return captured_by({&info, found, 1});
+    }
+  }
+  return {};
+}
+
+// Defaults, annotations and the like stand in the line of the function.
+bool is_of_function(const PathStep& step) {
+  return step.owner != nullptr && PyFunction_Check(step.owner) &&
+         step.label->style != Label::Style::kNone;
+}
+
+}  // namespace
+
+Capture capture_of(CodeInfos& infos, std::span<const PathStep> path) {
+  for (std::size_t i = path.size(); i-- > 0;) {
+    const Label& label = *path[i].label;
+    PyObject* owner = path[i].owner;
+    if (is_of_function(path[i])) {
+      const CodeInfo& info = infos.get(PyFunction_GET_CODE(owner));
+      if (label.is_variable()) {
+        return captured_variable(info, label, path.subspan(i + 1));
+      }
+      return captured_at(info, kNoIndex, "");
+    }
+    if (owner == nullptr || !PyType_Check(owner)) continue;
+    if (label.style != Label::Style::kAttribute) continue;
+    Capture found = captured_in_methods(
+        infos, reinterpret_cast<PyTypeObject*>(owner), label.name.get());
+    if (!found.file.empty()) return found;
+  }
+  for (std::size_t i = path.size(); i-- > 0;) {
+    if (path[i].owner == nullptr) continue;
+    if (path[i].label->style != Label::Style::kAttribute) continue;
+    PyTypeObject* type = Py_TYPE(path[i].owner);
+    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) continue;
+    Capture found = captured_in_methods(infos, type, path[i].label->name.get());
+    if (!found.file.empty()) return found;
+  }
+  return {};
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,66 @@
+#pragma once
+
+// How a child hangs on its parent, for the paths of errors and explanations. The
+// language of paths is described in docs/paths.md.
+
+#include <Python.h>
+
+#include <cstdint>
+#include <string>
+
+#include "python/runtime/ref.h"
+
+namespace waybill::py {
+
+struct Label {
+  enum class Style : std::uint8_t {
+    kNone,       // Nothing: the state dict that stands for the object itself.
+    kText,       // .__defaults__
+    kAttribute,  // .name
+    kKey,        // .__kwdefaults__['name']
+    kIndex,      // .__defaults__[0]
+    kGlobal,     // .__globals__['name']
+    kCell,       // .__closure__[0].cell_contents, of the variable `name`
+    kMarker,     // <state>: Python has no expression for it.
+    kPlace,      // <argument 0>
+    kNamed,      // <argument 'name'>
+  };
+  Style style = Style::kNone;
+  const char* text = "";  // Static; what stands before the name or index.
+  Ref name;
+  Py_ssize_t index = 0;
+
+  static Label of_text(const char* text) { return {Style::kText, text, {}, 0}; }
+  static Label of_attribute(PyObject* name) {
+    return {Style::kAttribute, "", Ref::share(name), 0};
+  }
+  static Label of_key(const char* text, PyObject* name) {
+    return {Style::kKey, text, Ref::share(name), 0};
+  }
+  static Label of_index(const char* text, Py_ssize_t index) {
+    return {Style::kIndex, text, {}, index};
+  }
+  static Label of_global(PyObject* name) {
+    return {Style::kGlobal, "", Ref::share(name), 0};
+  }
+  static Label of_cell(PyObject* name, Py_ssize_t index) {
+    return {Style::kCell, "", Ref::share(name), index};
+  }
+  static Label of_marker(const char* word) { return {Style::kMarker, word, {}, 0}; }
+  static Label of_place(const char* word, Py_ssize_t index) {
+    return {Style::kPlace, word, {}, index};
+  }
+  static Label of_named(const char* word, PyObject* name) {
+    return {Style::kNamed, word, Ref::share(name), 0};
+  }
+
+  // Whether it leads from a function to what one of its variables holds; `name` is the
+  // variable's then.
+  bool is_variable() const { return style == Style::kGlobal || style == Style::kCell; }
+  // The step as paths spell it.
+  std::string spelled() const;
+  // Whether Python evaluates that to the child.
+  bool evaluates() const;
+};
+
+}  // namespace waybill::py

@@ -1,0 +1,151 @@
+// Tested by tests/python/explain.
+
+#include "python/encode/walk_record.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "python/encode/encode_context.h"
+#include "python/runtime/leaves.h"
+#include "wire/reader.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Numbers, text and the like of fewer bytes are no parts of their own.
+constexpr std::uint64_t kLeastLeaf = 64;
+
+Written measure(const EncodeContext& context) {
+  Written now;
+  now.payload = context.out.size();
+  if (const OtherSections* others = context.others_if_any()) {
+    now.code = others->code.size();
+  }
+  now.buffer_bytes = context.stored.size();
+  now.buffers = context.stored.count();
+  return now;
+}
+
+// Whether what was written from there on begins with a reference to something earlier.
+bool is_reference(const EncodeContext& context, const Written& begin) {
+  wire::Reader reader(context.out.view().subspan(begin.payload), Limits{});
+  wire::Token token;
+  return reader.next(token) && token.type == wire::TokenType::kExtension &&
+         token.ext_type == static_cast<std::int8_t>(wire::ExtType::kReference);
+}
+
+}  // namespace
+
+void WalkRecord::begin(const EncodeContext& context) {
+  const std::size_t depth = context.stack.size();
+  next_.label = depth == 0 ? Label{} : context.stack.label_at(depth - 1);
+  next_.parent = open_.empty() ? 0 : open_.back().part;
+  next_.begin = measure(context);
+  depth_ = depth;
+}
+
+void WalkRecord::written(const EncodeContext& context, PyObject* object) {
+  // The state of an object is the object.
+  if (next_.label.style == Label::Style::kNone && depth_ != 0) return;
+  if (is_reference(context, next_.begin)) return met_again(object);
+  add(object);
+  if (context.stack.size() > depth_) {
+    open_.push_back({parts_.size() - 1, depth_});
+  } else {
+    close(context, parts_.size() - 1);
+  }
+}
+
+void WalkRecord::blocked(const EncodeContext& context, PyObject* object,
+                         std::string reason) {
+  add(object);
+  const std::size_t part = parts_.size() - 1;
+  for (std::size_t at = part; !parts_[at].is_kept; at = parts_[at].parent) {
+    parts_[at].is_kept = true;
+  }
+  blocker_of_.emplace(object, blockers_.size());
+  Blocked& made = blockers_.emplace_back();
+  made.part = part;
+  made.reason = std::move(reason);
+  made.ways.push_back({parts_[part].parent, parts_[part].label});
+  made.way_count = 1;
+  close(context, part);
+}
+
+void WalkRecord::add(PyObject* object) {
+  next_.object = Ref::share(object);
+  parts_.push_back(std::move(next_));
+  next_ = Part();
+}
+
+void WalkRecord::met_again(PyObject* object) {
+  if (blockers_.empty()) return;
+  const auto found = blocker_of_.find(object);
+  if (found == blocker_of_.end()) return;
+  Blocked& blocker = blockers_[found->second];
+  ++blocker.way_count;
+  if (blocker.ways.size() == kMostWays) return;
+  blocker.ways.push_back({next_.parent, next_.label});
+  for (std::size_t at = next_.parent; !parts_[at].is_kept; at = parts_[at].parent) {
+    parts_[at].is_kept = true;
+  }
+}
+
+void WalkRecord::popped(const EncodeContext& context) {
+  while (!open_.empty() && open_.back().depth >= context.stack.size()) {
+    const std::size_t part = open_.back().part;
+    open_.pop_back();
+    close(context, part);
+  }
+}
+
+void WalkRecord::close(const EncodeContext& context, std::size_t part) {
+  Part& closed = parts_[part];
+  closed.end = measure(context);
+  const bool is_last = part + 1 == parts_.size();
+  const std::uint64_t least =
+      is_simple(closed.object.get()) ? std::max(least_, kLeastLeaf) : least_;
+  if (is_last && part != 0 && !closed.is_kept && closed.bytes() < least) {
+    parts_.pop_back();
+    ++summed_up_;
+  } else if (parts_.size() > most_) {
+    fold();
+  }
+}
+
+// A part that is closed has no more bytes than what holds it, so what is taken together
+// with its holder has nothing left that stays.
+void WalkRecord::fold() {
+  std::vector<bool> is_open(parts_.size());
+  for (const Open& open : open_) is_open[open.part] = true;
+  const auto stays = [&](std::size_t i) {
+    return is_open[i] || parts_[i].is_kept || parts_[i].bytes() >= least_;
+  };
+  std::size_t left = parts_.size();
+  while (left > most_ / 2 && least_ < kLargest) {
+    least_ = std::max(kLeastLeaf, 2 * least_);
+    left = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) left += stays(i) ? 1 : 0;
+  }
+  std::vector<std::size_t> place_of(parts_.size());
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!stays(i)) continue;
+    place_of[i] = end;
+    parts_[i].parent = place_of[parts_[i].parent];
+    if (end != i) parts_[end] = std::move(parts_[i]);
+    ++end;
+  }
+  summed_up_ += parts_.size() - end;
+  parts_.resize(end);
+  for (Open& open : open_) open.part = place_of[open.part];
+  for (Blocked& blocker : blockers_) {
+    blocker.part = place_of[blocker.part];
+    for (Blocked::Way& way : blocker.ways) way.parent = place_of[way.parent];
+  }
+  // More than that has to stay: the next time comes when there is twice as much.
+  most_ = std::max(most_, 2 * end);
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,317 @@
+// Tested by tests/python/explain.
+
+#include "python/live_explanation.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "format/manifest_codec.h"
+#include "python/encode/capture.h"
+#include "python/encode/graph_encoder.h"
+#include "python/encode/walk_record.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/text.h"
+#include "python/sealing.h"
+#include "wire/reader.h"
+
+namespace waybill::py {
+
+namespace {
+
+using Kind = ExplainedPart::Kind;
+
+// So many of the largest parts are told which code brought them; others have what
+// their holder has.
+constexpr std::size_t kPlaced = 500;
+
+class Explainer {
+ public:
+  Explainer(State& state, GraphEncoder& graph, const WalkRecord& record)
+      : state_(state), graph_(graph), record_(record), infos_(state) {}
+
+  Explanation explain() {
+    const SealedSize size = sealed_size(state_, graph_);
+    made_.total = size.total;
+    made_.summed_up = record_.summed_up();
+    sum_buffers(size.buffers);
+    for (std::size_t i = 0; i < record_.parts().size(); ++i) add_part(i);
+    take_from_holders();
+    hash_own();
+    place_parts();
+    for (const WalkRecord::Blocked& blocked : record_.blockers()) add_blocker(blocked);
+    add_imports();
+    return std::move(made_);
+  }
+
+ private:
+  const WalkRecord::Part& recorded(std::size_t part) const {
+    return record_.parts()[part];
+  }
+
+  void sum_buffers(const std::vector<std::uint64_t>& sizes) {
+    buffers_before_.push_back(0);
+    for (const std::uint64_t size : sizes) {
+      buffers_before_.push_back(buffers_before_.back() + size);
+    }
+  }
+
+  // Bytes as they are in the envelope: buffers may be compressed there.
+  std::uint64_t bytes_of_part(const WalkRecord::Part& part) const {
+    return part.end.payload - part.begin.payload + part.end.code - part.begin.code +
+           buffers_before_[part.end.buffers] - buffers_before_[part.begin.buffers];
+  }
+
+  void add_part(std::size_t index) {
+    const WalkRecord::Part& from = recorded(index);
+    ExplainedPart& part = made_.parts.emplace_back();
+    part.parent = from.parent;
+    part.step =
+        index == 0 ? name_of_root(from.object.get()) : from.label.spelled();
+    if (from.label.is_variable()) part.variable = text_of(from.label.name.get());
+    part.evaluates = from.label.evaluates();
+    part.type = full_name_of_type(state_, from.object.get());
+    part.bytes = part.own = bytes_of_part(from);
+    part.kind = kind_of(from);
+    part.is_shared = std::ranges::binary_search(shared(), from.begin.payload);
+    part.detail = detail_of(from.object.get(), part);
+  }
+
+  // Offsets of what is referred to, in order.
+  const std::vector<std::uint64_t>& shared() {
+    if (shared_.empty()) {
+      shared_ = graph_.context().objects.shared();
+      std::ranges::sort(shared_);
+    }
+    return shared_;
+  }
+
+  Kind kind_of(const WalkRecord::Part& part) const {
+    wire::Reader reader(graph_.payload().subspan(part.begin.payload), Limits{});
+    wire::Token token;
+    if (!reader.next(token)) return Kind::kValue;
+    if (is_extension(token, wire::ExtType::kModule)) return Kind::kModule;
+    if (token.type != wire::TokenType::kArray) return Kind::kValue;
+    if (!reader.next(token) || !is_extension(token, wire::ExtType::kNode)) {
+      return Kind::kValue;
+    }
+    switch (static_cast<wire::NodeTag>(token.bytes[0])) {
+      case wire::NodeTag::kGlobal:
+      case wire::NodeTag::kLazyImport:
+      case wire::NodeTag::kPersistent:
+        return Kind::kReference;
+      case wire::NodeTag::kBuffer:
+        return Kind::kOutOfBand;
+      default:
+        return Kind::kValue;
+    }
+  }
+
+  static bool is_extension(const wire::Token& token, wire::ExtType type) {
+    return token.type == wire::TokenType::kExtension &&
+           token.ext_type == static_cast<std::int8_t>(type);
+  }
+
+  // How much is in it: of arrays and frames as their library tells it.
+  std::string detail_of(PyObject* object, const ExplainedPart& part) {
+    if (PyDict_CheckExact(object) || PyList_CheckExact(object) ||
+        PyTuple_CheckExact(object) || PyAnySet_CheckExact(object)) {
+      return "of " + std::to_string(PyObject_Size(object));
+    }
+    if (part.kind == Kind::kReference) return name_of_global(object);
+    if (part.kind != Kind::kValue || part.bytes < kLeastDetailed) return {};
+    const Ref shape = Ref::steal_or_null(
+        PyObject_CallOneArg(late(state_, &LateHelpers::shape_of), object));
+    if (!shape) forgive(PyExc_Exception);
+    return shape ? text_of(shape.get()) : "";
+  }
+
+  // "json.dumps"; empty for what has no such name.
+  std::string name_of_global(PyObject* object) const {
+    std::string name;
+    for (const char* attribute : {"__module__", "__qualname__"}) {
+      const Ref text = Ref::steal_or_null(PyObject_GetAttrString(object, attribute));
+      if (!text) forgive(PyExc_Exception);
+      if (!text || !PyUnicode_Check(text.get())) continue;
+      name += (name.empty() ? "" : ".") + text_of(text.get());
+    }
+    return name;
+  }
+
+  void take_from_holders() {
+    for (std::size_t i = 1; i < made_.parts.size(); ++i) {
+      const ExplainedPart& part = made_.parts[i];
+      made_.parts[part.parent].own -= part.bytes;
+    }
+  }
+
+  // Of each part the bytes that are no other's. The number of a function's code and of
+  // a module depends on what else is there: in their place counts what they mean.
+  void hash_own() {
+    const BytesView payload = graph_.payload();
+    const std::vector<BufferParts> buffers = graph_.context().stored.parts();
+    struct Hash {
+      base::DigestStream own;
+      std::uint64_t at;    // In the payload: so far.
+      std::size_t buffer;  // Likewise the next.
+    };
+    std::vector<Hash> hashes;
+    hashes.reserve(made_.parts.size());
+    const auto go_on_to = [&](std::size_t part, const Written& end) {
+      Hash& hash = hashes[part];
+      if (end.payload > hash.at) {
+        hash.own.add(payload.subspan(hash.at, end.payload - hash.at));
+      }
+      for (; hash.buffer < end.buffers; ++hash.buffer) {
+        hash.own.add(buffers[hash.buffer].bytes);
+      }
+    };
+    for (std::size_t i = 0; i < made_.parts.size(); ++i) {
+      const WalkRecord::Part& part = recorded(i);
+      if (i != 0) {
+        go_on_to(part.parent, part.begin);
+        hashes[part.parent].at = part.end.payload;
+        hashes[part.parent].buffer = part.end.buffers;
+      }
+      Hash& hash = hashes.emplace_back(
+          Hash{{}, part.begin.payload + size_of_numbers(i), part.begin.buffers});
+      if (PyFunction_Check(part.object.get()) && made_.parts[i].kind == Kind::kValue) {
+        hash.own.add(infos_.get(PyFunction_GET_CODE(part.object.get())).hash);
+      }
+      if (made_.parts[i].kind != Kind::kValue) hash.own.add(bytes_of(made_.parts[i].detail));
+    }
+    for (std::size_t i = 0; i < made_.parts.size(); ++i) {
+      if (made_.parts[i].kind == Kind::kValue) go_on_to(i, recorded(i).end);
+      const auto digest = hashes[i].own.digest();
+      std::memcpy(&made_.parts[i].own_hash, digest.data(), digest.size());
+    }
+  }
+
+  // Bytes that a part begins with and that do not count.
+  std::uint64_t size_of_numbers(std::size_t index) const {
+    const WalkRecord::Part& part = recorded(index);
+    if (!PyFunction_Check(part.object.get())) return 0;
+    wire::Reader reader(graph_.payload().subspan(part.begin.payload), Limits{});
+    wire::Token token;
+    if (!reader.next(token) || token.type != wire::TokenType::kArray ||
+        !reader.next(token) || !reader.next(token)) {
+      return 0;
+    }
+    return reader.offset();
+  }
+
+  void place_parts() {
+    std::vector<std::uint64_t> sizes;
+    for (const ExplainedPart& part : made_.parts) sizes.push_back(part.bytes);
+    std::uint64_t least = 0;
+    if (sizes.size() > kPlaced) {
+      const auto nth = sizes.begin() + kPlaced;
+      std::ranges::nth_element(sizes, nth, std::greater<>());
+      least = *nth + 1;
+    }
+    for (std::size_t i = 0; i < made_.parts.size(); ++i) {
+      ExplainedPart& part = made_.parts[i];
+      if (part.bytes >= least || recorded(i).is_kept) {
+        part.place = place_of(recorded(i).parent, i == 0 ? nullptr : &recorded(i).label);
+      } else {
+        part.place = made_.parts[part.parent].place;
+      }
+    }
+  }
+
+  // Of what hangs on a part by that label; null: of the root.
+  CodePlace place_of(std::size_t parent, const Label* label) {
+    std::vector<PathStep> steps;
+    for (const Label* last = label; last != nullptr;) {
+      const WalkRecord::Part& holder = recorded(parent);
+      steps.push_back({holder.object.get(), last});
+      if (parent == 0) break;
+      last = &holder.label;
+      parent = holder.parent;
+    }
+    std::ranges::reverse(steps);
+    Capture capture = capture_of(infos_, steps);
+    return {std::move(capture.expression), std::move(capture.function),
+            std::move(capture.file), capture.line};
+  }
+
+  // Of what hangs on a part by that label.
+  PartPath path_by(std::size_t parent, const Label& label) const {
+    PartPath path = path_of(made_, parent);
+    const std::string step = label.spelled();
+    path.full += step;
+    path.short_path =
+        label.is_variable() ? text_of(label.name.get()) : path.short_path + step;
+    path.evaluates = path.evaluates && label.evaluates();
+    return path;
+  }
+
+  void add_blocker(const WalkRecord::Blocked& blocked) {
+    const WalkRecord::Part& part = recorded(blocked.part);
+    const PartPath path = path_of(made_, blocked.part);
+    Blocker& blocker = made_.blockers.emplace_back();
+    blocker.path = path.full;
+    blocker.short_path = path.short_path;
+    blocker.evaluates = path.evaluates;
+    blocker.paths.push_back(path.full);
+    for (std::size_t i = 1; i < blocked.ways.size(); ++i) {
+      blocker.paths.push_back(
+          path_by(blocked.ways[i].parent, blocked.ways[i].label).full);
+    }
+    blocker.path_count = blocked.way_count;
+    blocker.type = made_.parts[blocked.part].type;
+    blocker.place = made_.parts[blocked.part].place;
+    blocker.reason = blocked.reason;
+    blocker.remedy = remedy_of(state_, part.object.get(), blocked.reason);
+  }
+
+  void add_imports() {
+    if (!graph_.context().has_others()) return;
+    wire::Writer section;
+    graph_.context().imports().encode(section);
+    wire::Reader reader(section.view());
+    Manifest manifest;
+    if (!envelope::read_manifest(reader, manifest)) raise(state_, reader.error());
+    for (ImportRecord& record : manifest.imports) {
+      if (!record.is_brought()) made_.imports.push_back({std::move(record), false});
+    }
+  }
+
+  static constexpr std::uint64_t kLeastDetailed = 1024;
+
+  State& state_;
+  GraphEncoder& graph_;
+  const WalkRecord& record_;
+  CodeInfos infos_;
+  Explanation made_;
+  std::vector<std::uint64_t> buffers_before_;  // Bytes of those before each.
+  std::vector<std::uint64_t> shared_;
+};
+
+}  // namespace
+
+Explanation explain(State& state, PyObject* object, const EncodeHooks& hooks) {
+  WalkRecord record;
+  Explanation made;
+  EncodeOptions options;
+  options.passes_over = true;
+  options.record = &record;
+  options.hooks = hooks;
+  write_graph(
+      state, options,
+      [&](GraphEncoder& graph) {
+        record.clear();
+        graph.encode(object);
+      },
+      [&](State& same, GraphEncoder& graph) {
+        made = Explainer(same, graph, record).explain();
+        return Ref();
+      });
+  return made;
+}
+
+}  // namespace waybill::py
