@@ -16,8 +16,11 @@ PartPath path_of(const Explanation& explanation, std::size_t part) {
   PartPath path;
   for (const ExplainedPart* step : std::views::reverse(steps)) {
     path.full += step->step;
-    path.short_path =
-        step->variable.empty() ? path.short_path + step->step : step->variable;
+    if (step->variable.empty()) {
+      path.short_path += step->step;
+    } else {
+      path.short_path = step->variable;
+    }
     path.evaluates = path.evaluates && step->evaluates;
   }
   return path;
