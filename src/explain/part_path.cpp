@@ -1,6 +1,6 @@
 // Tested by tests/explain/part_path_test.cpp.
 
-#include <ranges>
+#include <algorithm>
 #include <vector>
 
 #include "waybill/explanation.h"
@@ -13,8 +13,9 @@ PartPath path_of(const Explanation& explanation, std::size_t part) {
     steps.push_back(&explanation.parts[part]);
     if (part == 0) break;
   }
+  std::ranges::reverse(steps);
   PartPath path;
-  for (const ExplainedPart* step : std::views::reverse(steps)) {
+  for (const ExplainedPart* step : steps) {
     path.full += step->step;
     if (step->variable.empty()) {
       path.short_path += step->step;

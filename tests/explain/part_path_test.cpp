@@ -15,9 +15,9 @@ ExplainedPart part(std::size_t parent, std::string step, std::string variable = 
 
 Explanation function_with_a_global() {
   Explanation made;
-  made.parts = {part(0, "task"), part(0, ".__globals__['svc']", "svc"),
-                part(1, ".clients"), part(2, "['prod']"), part(3, "[0]"),
-                part(0, ".__defaults__")};
+  made.parts = {part(0, "task"),     part(0, ".__globals__['svc']", "svc"),
+                part(1, ".clients"), part(2, "['prod']"),
+                part(3, "[0]"),      part(0, ".__defaults__")};
   return made;
 }
 
