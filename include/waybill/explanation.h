@@ -113,7 +113,8 @@ struct ExplanationTextOptions {
 std::string explanation_text(const Explanation& explanation,
                              const ExplanationTextOptions& options = {});
 
-// The same as one JSON object, indented by two; docs/explain.md describes the keys.
+// The same as one JSON object, with a line for each part; docs/explain.md describes the
+// keys.
 std::string explanation_json(const Explanation& explanation);
 
 // A page for a browser that needs nothing from outside: an icicle chart and a table.

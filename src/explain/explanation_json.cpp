@@ -1,0 +1,163 @@
+// An explanation as JSON: a line for each row, so that neither depth nor many parts
+// make a large tree of it. Tested by tests/explain/explanation_json_test.cpp.
+
+#include <string>
+#include <utility>
+
+#include "explain/holders.h"
+#include "explain/largest_parts.h"
+#include "text/json_paint.h"
+#include "text/json_tree.h"
+#include "waybill/explanation.h"
+
+namespace waybill {
+namespace {
+
+using envelope::begin_object;
+using envelope::Json;
+using envelope::Tree;
+
+constexpr std::size_t kListed = 100;
+// Of their paths; a longer one can be joined of the steps.
+constexpr std::size_t kLongestListed = 4096;
+
+// By ExplainedPart::Kind.
+constexpr const char* kPartKinds[] = {"value", "reference", "module", "out of band"};
+
+void set_text_or_null(Json& into, const std::string& text) {
+  if (!text.empty()) into = text;
+}
+
+void add_code_place(const CodePlace& place, Json& row) {
+  set_text_or_null(row["expression"], place.expression);
+  set_text_or_null(row["function"], place.function);
+  set_text_or_null(row["file"], place.file);
+  Json& line = row["line"];
+  if (place.line != 0) line = place.line;
+}
+
+// Names may hold bytes that are no UTF-8: they are replaced, not refused.
+std::string json_line(const Json& row) {
+  return envelope::painted(row.dump(-1, ' ', false, Json::error_handler_t::replace),
+                           false);
+}
+
+class JsonRows {
+ public:
+  JsonRows(const Explanation& explanation, const Holders& holders)
+      : explanation_(explanation), holders_(holders) {}
+
+  std::string run() {
+    add_head();
+    add_rows("blockers", explanation_.blockers,
+             [&](const Blocker& blocker, Json& row) { fill_blocker(blocker, row); });
+    add_rows("largest", largest_parts(explanation_, kListed),
+             [&](std::size_t part, Json& row) { fill_largest(part, row); });
+    std::size_t number = 0;
+    add_rows("parts", explanation_.parts, [&](const ExplainedPart& part, Json& row) {
+      fill_part(part, number++ == 0, row);
+    });
+    add_rows("imports", explanation_.imports, fill_import);
+    out_ += "\n}";
+    return std::move(out_);
+  }
+
+ private:
+  void add_head() {
+    Tree head;
+    begin_object(head.root, 3);
+    head.root["total"] = explanation_.total;
+    Json& root = head.root["root"];
+    if (!explanation_.parts.empty()) root = explanation_.parts[0].step;
+    head.root["summed_up"] = explanation_.summed_up;
+    out_ = "{";
+    const char* separator = "\n  ";
+    for (const auto& [key, value] : head.root.items()) {
+      out_ += separator + ('"' + key) + "\": " + json_line(value);
+      separator = ",\n  ";
+    }
+  }
+
+  template <typename Rows, typename Fill>
+  void add_rows(const char* key, const Rows& rows, Fill fill) {
+    out_ += std::string(",\n  \"") + key + "\": [";
+    const char* separator = "\n    ";
+    for (const auto& one : rows) {
+      Tree row;
+      fill(one, row.root);
+      out_ += separator + json_line(row.root);
+      separator = ",\n    ";
+    }
+    out_ += rows.empty() ? "]" : "\n  ]";
+  }
+
+  void fill_blocker(const Blocker& blocker, Json& row) const {
+    begin_object(row, 13);
+    row["path"] = blocker.path;
+    row["short"] = blocker.short_path;
+    row["evaluates"] = blocker.evaluates;
+    Json& paths = row["paths"] = Json::array();
+    for (const std::string& path : blocker.paths) paths.push_back(path);
+    row["path_count"] = blocker.path_count;
+    row["type"] = blocker.type;
+    row["reason"] = blocker.reason;
+    set_text_or_null(row["remedy"], blocker.remedy);
+    add_code_place(blocker.place, row);
+    Json& part = row["part"];
+    if (!explanation_.parts.empty()) part = holders_.find(blocker.path).part;
+  }
+
+  void fill_largest(std::size_t part, Json& row) const {
+    const PartPath path = path_of(explanation_, part);
+    begin_object(row, 5);
+    row["part"] = part;
+    Json& full = row["path"];
+    if (path.full.size() <= kLongestListed) full = path.full;
+    Json& short_path = row["short"];
+    if (path.short_path.size() <= kLongestListed) short_path = path.short_path;
+    row["evaluates"] = path.evaluates;
+    row["bytes"] = explanation_.parts[part].bytes;
+  }
+
+  static void fill_part(const ExplainedPart& part, bool is_root, Json& row) {
+    begin_object(row, 14);
+    Json& parent = row["parent"];
+    if (!is_root) parent = part.parent;
+    row["step"] = part.step;
+    set_text_or_null(row["variable"], part.variable);
+    row["evaluates"] = part.evaluates;
+    row["type"] = part.type;
+    set_text_or_null(row["detail"], part.detail);
+    row["kind"] = kPartKinds[static_cast<std::size_t>(part.kind)];
+    row["shared"] = part.is_shared;
+    row["bytes"] = part.bytes;
+    row["own"] = part.own;
+    add_code_place(part.place, row);
+  }
+
+  static void fill_import(const ExplainedImport& import, Json& row) {
+    const ImportRecord& record = import.record;
+    begin_object(row, 7);
+    row["module"] = record.module;
+    row["time"] = name_of(record.time);
+    row["missing"] = import.is_missing;
+    set_text_or_null(row["chain"], record.chain);
+    set_text_or_null(row["function"], record.function);
+    set_text_or_null(row["file"], record.file);
+    Json& line = row["line"];
+    if (record.line != 0) line = record.line;
+  }
+
+  const Explanation& explanation_;
+  const Holders& holders_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string explanation_json(const Explanation& explanation) {
+  const Holders holders(explanation);
+  return JsonRows(explanation, holders).run();
+}
+
+}  // namespace waybill

@@ -1,0 +1,68 @@
+// Tested by tests/explain/holders_test.cpp.
+
+#include "explain/holders.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace waybill {
+namespace {
+
+using Place = std::pair<std::size_t, std::string_view>;
+
+// Where a step may end: "clients" is no step of ".clients_by_name".
+bool ends_step(std::string_view path, std::size_t length) {
+  return length == path.size() || path[length] == '.' || path[length] == '[';
+}
+
+std::size_t common_length(std::string_view one, std::string_view other) {
+  const auto ends = std::ranges::mismatch(one, other);
+  return static_cast<std::size_t>(ends.in1 - one.begin());
+}
+
+}  // namespace
+
+Holders::Holders(const Explanation& explanation) : parts_(explanation.parts) {
+  for (std::size_t i = 1; i < parts_.size(); ++i) by_step_.push_back(i);
+  std::ranges::sort(by_step_, {}, [&](std::size_t part) {
+    return std::tuple(parts_[part].parent, std::string_view(parts_[part].step), part);
+  });
+}
+
+std::size_t Holders::next(std::size_t parent, std::string_view path) const {
+  const auto place = [&](std::size_t part) {
+    return Place(parts_[part].parent, parts_[part].step);
+  };
+  // The last step that is not after the text is the longest that the text begins with,
+  // or shares no more than a shorter text with it.
+  std::string_view text = path;
+  while (!text.empty()) {
+    auto after = std::ranges::upper_bound(by_step_, Place(parent, text), {}, place);
+    if (after == by_step_.begin()) return 0;
+    const std::size_t part = *--after;
+    const std::string_view step = parts_[part].step;
+    if (parts_[part].parent != parent || step.empty()) return 0;
+    std::size_t shared = common_length(step, text);
+    if (shared == step.size()) {
+      if (ends_step(path, shared)) return part;
+      --shared;
+    }
+    text = text.substr(0, shared);
+  }
+  return 0;
+}
+
+Holders::Found Holders::find(std::string_view path) const {
+  if (parts_.empty() || !path.starts_with(parts_[0].step)) return {};
+  path.remove_prefix(parts_[0].step.size());
+  std::size_t part = 0;
+  while (!path.empty()) {
+    const std::size_t held = next(part, path);
+    if (held == 0) return {part, false};
+    part = held;
+    path.remove_prefix(parts_[part].step.size());
+  }
+  return {part, true};
+}
+
+}  // namespace waybill
