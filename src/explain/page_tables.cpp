@@ -1,0 +1,216 @@
+// The tables are all that a browser without scripts shows.
+// Tested by tests/explain/explanation_html_test.cpp.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "explain/largest_parts.h"
+#include "explain/page_text.h"
+#include "text/format_text.h"
+
+namespace waybill {
+namespace {
+
+constexpr std::size_t kShownParts = 50;
+// Those below a thousandth of the total are told of only if there are few others.
+constexpr std::size_t kShownAnyway = 10;
+// Of each table; the chart and the JSON have all.
+constexpr std::size_t kShownRows = 1000;
+// Characters of a path that a cell has room for: it is cut in its middle.
+constexpr std::size_t kShownLength = 160;
+
+// What the middle of a long path is cut out of, at bytes that begin characters.
+std::string shortened_path(const std::string& path) {
+  if (path.size() <= kShownLength) return path;
+  const auto begins = [&](std::size_t at) { return (path[at] & 0xc0) != 0x80; };
+  std::size_t end = kShownLength / 2;
+  while (end > 0 && !begins(end)) --end;
+  std::size_t start = path.size() - kShownLength / 2;
+  while (start < path.size() && !begins(start)) ++start;
+  return path.substr(0, end) + "\u2026" + path.substr(start);
+}
+
+std::string code_html(const std::string& text) {
+  return text.empty() ? "" : "<code>" + html_text(text) + "</code>";
+}
+
+std::string cell_html(const std::string& html, const char* kind = "") {
+  return std::string("<td") + kind + ">" + html + "</td>";
+}
+
+std::string file_and_line(const std::string& file, std::uint32_t line) {
+  if (file.empty()) return "";
+  return html_text(line == 0 ? file : format_text("{}:{}", file, line));
+}
+
+std::string place_html(const CodePlace& place) {
+  std::string out = file_and_line(place.file, place.line);
+  if (!place.function.empty()) {
+    out += (out.empty() ? "in " : " in ") + code_html(place.function);
+  }
+  if (!place.expression.empty()) {
+    out += (out.empty() ? "as " : " as ") + code_html(place.expression);
+  }
+  return out;
+}
+
+std::string share_text(std::uint64_t bytes, std::uint64_t total) {
+  if (total == 0) return "";
+  if (bytes < total / 1000) return "under 0.1 %";
+  return format_text("{:.1f} %",
+                     100 * static_cast<double>(bytes) / static_cast<double>(total));
+}
+
+// A table under a heading. `heads` are its columns, of HTML.
+std::string table_html(const char* id, const std::string& title,
+                       const std::string& heads, const std::string& rows) {
+  return format_text(
+      "<section aria-labelledby=\"{0}\"><h2 id=\"{0}\">{1}</h2>\n"
+      "<div class=\"scroll\"><table "
+      "aria-labelledby=\"{0}\"><thead><tr>{2}</tr></thead>\n"
+      "<tbody>\n{3}</tbody></table></div></section>\n",
+      id, title, heads, rows);
+}
+
+std::string left_out(std::size_t count) {
+  if (count <= kShownRows) return "";
+  return format_text("<p class=\"note\">And {} more.</p>\n", count - kShownRows);
+}
+
+std::string head_html(const char* title, const char* kind = "") {
+  return std::string("<th scope=\"col\"") + kind + ">" + title + "</th>";
+}
+
+constexpr const char* kNumber = " class=\"number\"";
+
+std::string blocker_row(const Blocker& blocker) {
+  std::string path = code_html(shortened_path(blocker.path));
+  if (blocker.path_count > 1) {
+    path += format_text("<br><span class=\"faint\">and {} more path{}</span>",
+                        blocker.path_count - 1, blocker.path_count == 2 ? "" : "s");
+  }
+  const std::string place = place_html(blocker.place);
+  if (!place.empty()) path += "<br><span class=\"faint\">" + place + "</span>";
+  const std::string why = code_html(blocker.type) + "<span class=\"reason\">" +
+                          html_text(blocker.reason) + "</span>";
+  const std::string remedy =
+      blocker.remedy.empty() ? "" : "<pre>" + html_text(blocker.remedy) + "</pre>";
+  return "<tr>" + cell_html(path) + cell_html(why) + cell_html(remedy) + "</tr>\n";
+}
+
+std::string blockers_html(const Explanation& explanation) {
+  const std::vector<Blocker>& blockers = explanation.blockers;
+  if (blockers.empty()) return "";
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(kShownRows, blockers.size()); ++i) {
+    rows += blocker_row(blockers[i]);
+  }
+  return table_html("blockers", "What cannot travel",
+                    head_html("Path") + head_html("Why") + head_html("What to do"),
+                    rows) +
+         left_out(blockers.size());
+}
+
+std::string part_row(const Explanation& explanation, std::size_t number) {
+  const ExplainedPart& part = explanation.parts[number];
+  const std::string type = part.type + (part.detail.empty() ? "" : " " + part.detail);
+  return "<tr>" +
+         cell_html(code_html(shortened_path(path_of(explanation, number).full)),
+                   format_text(" data-part=\"{}\"", number).c_str()) +
+         cell_html(code_html(type), " class=\"type\"") +
+         cell_html(size_text(part.bytes), kNumber) +
+         cell_html(share_text(part.bytes, explanation.total), kNumber) +
+         cell_html(place_html(part.place), " class=\"faint\"") + "</tr>\n";
+}
+
+std::string parts_html(const Explanation& explanation) {
+  std::string rows;
+  std::size_t shown = 0;
+  for (const std::size_t part : largest_parts(explanation, kShownParts)) {
+    const bool is_small = explanation.parts[part].bytes < explanation.total / 1000;
+    if (is_small && shown >= kShownAnyway) break;
+    rows += part_row(explanation, part);
+    ++shown;
+  }
+  if (rows.empty()) return "";
+  return table_html("largest", "Largest parts",
+                    head_html("Path") + head_html("Type") + head_html("Size", kNumber) +
+                        head_html("Share", kNumber) + head_html("Captured at"),
+                    rows);
+}
+
+std::string import_row(const ExplainedImport& import) {
+  const ImportRecord& record = import.record;
+  CodePlace place;
+  place.expression = record.chain;
+  place.function = record.function;
+  place.file = record.file;
+  place.line = record.line;
+  return "<tr>" + cell_html(code_html(record.module)) +
+         cell_html(std::string(name_of(record.time))) +
+         (import.is_missing ? cell_html("missing", " class=\"missing\"")
+                            : cell_html("")) +
+         cell_html(place_html(place), " class=\"faint\"") + "</tr>\n";
+}
+
+std::string imports_html(const Explanation& explanation) {
+  std::vector<const ExplainedImport*> imports;
+  for (const ExplainedImport& import : explanation.imports) imports.push_back(&import);
+  if (imports.empty()) return "";
+  // What is missing is what somebody has to do something about.
+  std::ranges::stable_sort(
+      imports, std::ranges::greater(),
+      [](const ExplainedImport* import) { return import->is_missing; });
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(kShownRows, imports.size()); ++i) {
+    rows += import_row(*imports[i]);
+  }
+  return table_html("imports", "Imports",
+                    head_html("Module") + head_html("When") + head_html("There") +
+                        head_html("Needed by"),
+                    rows) +
+         left_out(imports.size());
+}
+
+// "100,014"
+std::string grouped(std::size_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+std::string fact_html(const std::string& number, const char* noun,
+                      const char* kind = "") {
+  return format_text("<div{}><dt>{}</dt><dd>{}</dd></div>\n", kind, noun, number);
+}
+
+}  // namespace
+
+std::string page_summary(const Explanation& explanation) {
+  const auto missing = std::ranges::count_if(
+      explanation.imports, [](const ExplainedImport& one) { return one.is_missing; });
+  const std::size_t parts = explanation.parts.size();
+  const std::size_t blockers = explanation.blockers.size();
+  const std::size_t imports = explanation.imports.size();
+  std::string out =
+      "<dl id=\"summary\">\n" + fact_html(size_text(explanation.total), "in all");
+  out += fact_html(grouped(parts), parts == 1 ? "part" : "parts");
+  if (blockers != 0) {
+    out += fact_html(grouped(blockers), "cannot travel", " class=\"bad\"");
+  }
+  out += fact_html(grouped(imports), imports == 1 ? "import" : "imports");
+  if (missing != 0) {
+    out += fact_html(grouped(static_cast<std::size_t>(missing)),
+                     missing == 1 ? "import missing" : "imports missing",
+                     " class=\"bad\"");
+  }
+  return out + "</dl>";
+}
+
+std::string page_tables(const Explanation& explanation) {
+  return blockers_html(explanation) + parts_html(explanation) +
+         imports_html(explanation);
+}
+
+}  // namespace waybill

@@ -1,0 +1,92 @@
+// Tested by tests/explain/explanation_html_test.cpp.
+
+#include "explain/page_text.h"
+
+#include "text/control_characters.h"
+#include "text/format_text.h"
+#include "text/json_tree.h"
+
+namespace waybill {
+namespace {
+
+using envelope::Json;
+
+// Control characters are escaped, but for ends of lines: a remedy may have several.
+std::string visible(std::string_view text) {
+  std::string out;
+  for (;;) {
+    const std::size_t end = text.find('\n');
+    out += envelope::printable_text(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
+// Replaces the characters that `replacement` has a text for.
+template <typename Replacement>
+std::string replaced(std::string_view text, Replacement replacement) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char character : text) {
+    const std::string_view other = replacement(character);
+    if (other.empty()) {
+      out += character;
+    } else {
+      out += other;
+    }
+  }
+  return out;
+}
+
+std::string_view entity(char character) {
+  switch (character) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+    default:
+      return "";
+  }
+}
+
+std::string_view json_escape_of(char character) {
+  switch (character) {
+    case '&':
+      return "\\u0026";
+    case '<':
+      return "\\u003c";
+    case '>':
+      return "\\u003e";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text) { return replaced(visible(text), entity); }
+
+std::string json_text(std::string_view text) {
+  const Json string = visible(text);
+  return replaced(string.dump(-1, ' ', true, Json::error_handler_t::replace),
+                  json_escape_of);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+  if (bytes < 1000) return format_text("{} byte{}", bytes, bytes == 1 ? "" : "s");
+  double size = static_cast<double>(bytes) / 1000;
+  std::size_t unit = 0;
+  for (; size >= 999.5; ++unit) size /= 1000;
+  const int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+  return format_text("{:.{}f} {}", size, decimals, kUnits[unit]);
+}
+
+}  // namespace waybill

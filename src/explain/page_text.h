@@ -1,0 +1,37 @@
+#pragma once
+
+// What stands in the page of an explanation. Names of a hostile payload come only
+// through these.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "waybill/explanation.h"
+
+namespace waybill {
+
+// The page as cmake/embed_page.cmake puts it together: with @@names@@ for what an
+// explanation brings. Static storage.
+std::string_view page_template();
+
+// Text as HTML shows it, between tags and in attributes: control characters and bytes
+// that are no UTF-8 are visible; lines stay.
+std::string html_text(std::string_view text);
+
+// The same text as a JSON string of ASCII that cannot end the element it stands in.
+std::string json_text(std::string_view text);
+
+// "1.23 MB", as the script of the page says it too.
+std::string size_text(std::uint64_t bytes);
+
+// The parts and blockers for the script: a column for each field, and texts once.
+std::string page_data(const Explanation& explanation);
+
+// <dl>: the total and how many there are of what.
+std::string page_summary(const Explanation& explanation);
+
+// Blockers, largest parts and imports as tables.
+std::string page_tables(const Explanation& explanation);
+
+}  // namespace waybill
