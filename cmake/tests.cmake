@@ -57,3 +57,8 @@ target_compile_options(waybill_faults PRIVATE -Wno-mismatched-new-delete)
 target_compile_definitions(waybill_faults PRIVATE
   WAYBILL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
 gtest_discover_tests(waybill_faults DISCOVERY_TIMEOUT 60)
+
+# Prints a page, for tests/browser; .ci/browser builds it.
+waybill_test_program(explanation_page waybill_core
+  ${PROJECT_SOURCE_DIR}/tests/browser/explanation_page.cpp)
+set_target_properties(explanation_page PROPERTIES EXCLUDE_FROM_ALL ON)
