@@ -55,6 +55,17 @@ std::string place_html(const CodePlace& place) {
   return out;
 }
 
+// What a part holds was captured with it: the place of the nearest that has one.
+const CodePlace& captured_at(const Explanation& explanation, std::size_t part) {
+  const auto is_unknown = [](const CodePlace& place) {
+    return place.file.empty() && place.function.empty() && place.expression.empty();
+  };
+  while (part != 0 && is_unknown(explanation.parts[part].place)) {
+    part = explanation.parts[part].parent;
+  }
+  return explanation.parts[part].place;
+}
+
 std::string share_text(std::uint64_t bytes, std::uint64_t total) {
   if (total == 0) return "";
   if (bytes < total / 1000) return "under 0.1 %";
@@ -121,7 +132,8 @@ std::string part_row(const Explanation& explanation, std::size_t number) {
          cell_html(code_html(type), " class=\"type\"") +
          cell_html(size_text(part.bytes), kNumber) +
          cell_html(share_text(part.bytes, explanation.total), kNumber) +
-         cell_html(place_html(part.place), " class=\"faint\"") + "</tr>\n";
+         cell_html(place_html(captured_at(explanation, number)), " class=\"faint\"") +
+         "</tr>\n";
 }
 
 std::string parts_html(const Explanation& explanation) {

@@ -153,6 +153,13 @@ TEST(ExplanationHtml, TablesTellOfBlockersPartsAndImports) {
   EXPECT_THAT(tables, HasSubstr(">missing<"));
 }
 
+TEST(ExplanationHtml, WhatAPartHoldsWasCapturedWhereThatWas) {
+  Explanation explanation = testing::service();
+  explanation.parts[1].place = {"svc", "task", "job.py", 7};
+
+  EXPECT_EQ(count_of(page_tables(explanation), "job.py:7"), 2U);
+}
+
 TEST(ExplanationHtml, OfNothingHasNoTables) {
   EXPECT_EQ(page_tables(Explanation()), "");
   EXPECT_EQ(data_of(explanation_html(Explanation(), ""))["step"], Json::array());

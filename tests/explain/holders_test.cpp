@@ -7,7 +7,7 @@
 namespace waybill {
 namespace {
 
-TEST(Holders, IsThePartWithTheLongestPathThatTheBlockersBeginsWith) {
+TEST(Holders, IsThePartWithTheLongestPathThatTheBlockersPathBeginsWith) {
   const Explanation explanation = testing::service();
 
   const auto found = Holders(explanation).find("task.__globals__['svc'].clients.lock");

@@ -7,7 +7,10 @@ const NARROWEST_SUM = 24; // Of several that are summed up, if there are so many
 const ROOM = 12; // Pixels of what can lend some of them to what has none.
 const MARKER = 16; // Of what cannot travel, which may have no bytes.
 const WIDEST_MARKER = 190;
-const MOST_ROWS = 40;
+const MOST_ROWS = 30;
+// What is narrow can be deep, and nobody reads it: some rows of it do.
+const NARROW = 40;
+const MOST_NARROW_ROWS = 12;
 const MOST_ITEMS = 4000;
 
 const viewOf = (part) => ({ part, from: firstChild[part], to: firstChild[part + 1], isSum: false });
@@ -58,7 +61,8 @@ function layout(view, width) {
   for (let next = 0; next < items.length; next++) {
     const item = items[next];
     item.used = 0;
-    const isLast = item.row + 1 >= MOST_ROWS || items.length >= MOST_ITEMS;
+    const most = item.width < NARROW ? MOST_NARROW_ROWS : MOST_ROWS;
+    const isLast = item.row + 1 >= most || items.length >= MOST_ITEMS;
     item.isDeep = isLast && item.from < item.to;
     // What is summed up is taken apart where it is the view.
     if (!isLast && (!item.isSum || next === 0)) split(item, (child) => items.push(child));
@@ -101,7 +105,8 @@ function addMarkers(items, view, width) {
     const free = Math.max(item.width - item.used, Math.min(MARKER, item.width));
     const fits = free >= blockers.length * MARKER;
     const groups = fits ? blockers.map((blocker) => [blocker]) : [blockers];
-    const each = Math.max(MARKER, Math.min(WIDEST_MARKER, free / groups.length));
+    const narrowest = MARKER + (fits ? 0 : 8 * String(blockers.length).length - 8);
+    const each = Math.max(narrowest, Math.min(WIDEST_MARKER, free / groups.length));
     const left = Math.max(0, Math.min(width, item.left + item.width) - each * groups.length);
     groups.forEach((group, place) => {
       items.push({

@@ -78,12 +78,22 @@ function placeText(place) {
   return where.join(" ");
 }
 
-const placeOf = (part) => ({
-  file: text("file", part),
-  line: data.line[part],
-  function: text("function", part),
-  expression: text("expression", part),
-});
+// What a part holds was captured with it: from each part to that whose place is known.
+const captured = new Int32Array(count);
+for (let part = 1; part < count; part++) {
+  const isKnown = text("file", part) || text("function", part) || text("expression", part);
+  captured[part] = isKnown ? part : captured[parent[part]];
+}
+
+function placeOf(part) {
+  const at = captured[part];
+  return {
+    file: text("file", at),
+    line: data.line[at],
+    function: text("function", at),
+    expression: text("expression", at),
+  };
+}
 
 // The types that have most bytes get a colour each, the others share the last.
 const COLOURS = 6;
