@@ -73,19 +73,26 @@ class JsonRows {
     out_ = "{";
     const char* separator = "\n  ";
     for (const auto& [key, value] : head.root.items()) {
-      out_ += separator + ('"' + key) + "\": " + json_line(value);
+      out_ += separator;
+      out_ += '"';
+      out_ += key;
+      out_ += "\": ";
+      out_ += json_line(value);
       separator = ",\n  ";
     }
   }
 
   template <typename Rows, typename Fill>
   void add_rows(const char* key, const Rows& rows, Fill fill) {
-    out_ += std::string(",\n  \"") + key + "\": [";
+    out_ += ",\n  \"";
+    out_ += key;
+    out_ += "\": [";
     const char* separator = "\n    ";
     for (const auto& one : rows) {
       Tree row;
       fill(one, row.root);
-      out_ += separator + json_line(row.root);
+      out_ += separator;
+      out_ += json_line(row.root);
       separator = ",\n    ";
     }
     out_ += rows.empty() ? "]" : "\n  ]";

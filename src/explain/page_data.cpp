@@ -67,10 +67,12 @@ class PageData {
  private:
   template <typename Field>
   void column(const char* name, Field field) {
-    out_ += std::string(",\"") + name + "\":[";
+    begin(name);
+    out_ += '[';
     const char* separator = "";
     for (const ExplainedPart& part : explanation_.parts) {
-      out_ += separator + field(part);
+      out_ += separator;
+      out_ += field(part);
       separator = ",";
     }
     out_ += ']';
@@ -88,8 +90,11 @@ class PageData {
     const char* separator = "";
     for (const Blocker& blocker : explanation_.blockers) {
       const Holders::Found found = holders_.find(blocker.path);
-      out_ += separator + ("{\"part\":" + std::to_string(found.part));
-      out_ += std::string(",\"isPart\":") + (found.is_part ? "true" : "false");
+      out_ += separator;
+      out_ += "{\"part\":";
+      out_ += std::to_string(found.part);
+      out_ += ",\"isPart\":";
+      out_ += found.is_part ? "true" : "false";
       field("path", blocker.path);
       field("short", blocker.short_path);
       field("type", blocker.type);
@@ -98,14 +103,23 @@ class PageData {
       field("file", blocker.place.file);
       field("function", blocker.place.function);
       field("expression", blocker.place.expression);
-      out_ += ",\"line\":" + std::to_string(blocker.place.line) + "}";
+      begin("line");
+      out_ += std::to_string(blocker.place.line);
+      out_ += '}';
       separator = ",";
     }
     out_ += ']';
   }
 
   void field(const char* name, const std::string& text) {
-    out_ += std::string(",\"") + name + "\":" + json_text(text);
+    begin(name);
+    out_ += json_text(text);
+  }
+
+  void begin(const char* name) {
+    out_ += ",\"";
+    out_ += name;
+    out_ += "\":";
   }
 
   const Explanation& explanation_;

@@ -49,7 +49,7 @@ function drawCrumbs() {
   }
   parts.forEach((part, place) => {
     if (part < 0) crumb("\u2026", null, false);
-    else crumb(data.step[part] || "the object", viewOf(part), !view.isSum && place === parts.length - 1);
+    else crumb(text("variable", part) || data.step[part], viewOf(part), !view.isSum && place === parts.length - 1);
   });
   if (view.isSum) crumb(counted(view.to - view.from, "small part"), null, true);
   if (!views.length) return;
