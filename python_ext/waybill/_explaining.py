@@ -36,8 +36,7 @@ def explain(
     """
     options.pop("protocol", None)
     told = _core.explain(obj, *encode_options(None, **options))
-    _mark_missing(told, versions)
-    return Explanation(told)
+    return Explanation(told, versions)
 
 
 class Import(NamedTuple):
@@ -181,10 +180,25 @@ class Explanation:
     the objects.
     """
 
-    def __init__(self, told: object) -> None:
+    def __init__(
+        self, told: object, versions: Mapping[str, str] | None = None
+    ) -> None:
         self._told = told
+        self._versions = versions
+        self._is_marked = False
         self.total, self.summed_up = _core.explanation_total(told)
         self._parts: list[Part] = []
+
+    def _with_missing(self) -> object:
+        """What the extension told, with the imports marked that are missing: they are
+        looked for when somebody asks."""
+        if not self._is_marked:
+            from waybill.environment import _lacking
+
+            names = [row[0] for row in _core.explanation_imports(self._told)]
+            _core.mark_missing(self._told, _lacking(names, self._versions))
+            self._is_marked = True
+        return self._told
 
     @property
     def parts(self) -> Part:
@@ -207,7 +221,7 @@ class Explanation:
 
     @property
     def imports(self) -> tuple[Import, ...]:
-        rows = _core.explanation_imports(self._told)
+        rows = _core.explanation_imports(self._with_missing())
         return tuple(Import(*row[:-1], bool(row[-1])) for row in rows)
 
     def changes(self, other: Explanation) -> tuple[Change, ...]:
@@ -233,11 +247,11 @@ class Explanation:
 
     def to_text(self, top: int = 10, columns: int = 80, colours: bool = False) -> str:
         """The page for a terminal, with the ``top`` largest parts."""
-        return _core.explanation_text(self._told, top, columns, colours)
+        return _core.explanation_text(self._with_missing(), top, columns, colours)
 
     def to_json(self) -> str:
         """All of it as JSON; docs/explain.md tells the keys."""
-        return _core.explanation_json(self._told)
+        return _core.explanation_json(self._with_missing())
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Writes a picture of it: one file for a browser that needs nothing else."""
@@ -245,7 +259,7 @@ class Explanation:
             file.write(self._page())
 
     def _page(self) -> str:
-        return _core.explanation_html(self._told, self.parts._step)
+        return _core.explanation_html(self._with_missing(), self.parts._step)
 
     def _repr_html_(self) -> str:
         """The picture in a notebook, in a frame of its own."""
@@ -318,13 +332,6 @@ def shape_of(obj: object) -> str:
     if not isinstance(shape, tuple) or not shape:
         return ""
     return "x".join(str(int(length)) for length in shape)
-
-
-def _mark_missing(told: object, versions: Mapping[str, str] | None) -> None:
-    from waybill.environment import _lacking
-
-    names = [row[0] for row in _core.explanation_imports(told)]
-    _core.mark_missing(told, _lacking(names, versions))
 
 
 def _has_colours() -> bool:

@@ -51,6 +51,11 @@ Label label_in_state(PyObject* owner, PyObject* dict, PyObject* name) {
 
 }  // namespace
 
+bool WalkStack::is_at_state(std::size_t index) const {
+  const Label* label = label_in_plan(frames_[index]);
+  return label != nullptr && label->style == Label::Style::kNone;
+}
+
 Label WalkStack::label_at(std::size_t index) const {
   const Frame& frame = frames_[index];
   if (frame.kind == Frame::Kind::kPlan) {

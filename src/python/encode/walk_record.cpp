@@ -27,6 +27,10 @@ Written measure(const EncodeContext& context) {
   return now;
 }
 
+Label label_at(const EncodeContext& context, std::size_t depth) {
+  return depth == 0 ? Label{} : context.stack.label_at(depth - 1);
+}
+
 // Whether what was written from there on begins with a reference to something earlier.
 bool is_reference(const EncodeContext& context, const Written& begin) {
   wire::Reader reader(context.out.view().subspan(begin.payload), Limits{});
@@ -38,22 +42,20 @@ bool is_reference(const EncodeContext& context, const Written& begin) {
 }  // namespace
 
 void WalkRecord::begin(const EncodeContext& context) {
-  const std::size_t depth = context.stack.size();
-  next_.label = depth == 0 ? Label{} : context.stack.label_at(depth - 1);
-  next_.parent = open_.empty() ? 0 : open_.back().part;
-  next_.begin = measure(context);
-  depth_ = depth;
+  begin_ = measure(context);
+  depth_ = context.stack.size();
 }
 
 void WalkRecord::written(const EncodeContext& context, PyObject* object) {
+  const bool is_open = context.stack.size() > depth_;
+  if (!is_open && is_reference(context, begin_)) return met_again(context, object);
   // The state of an object is the object.
-  if (next_.label.style == Label::Style::kNone && depth_ != 0) return;
-  if (is_reference(context, next_.begin)) return met_again(object);
+  if (depth_ != 0 && context.stack.is_at_state(depth_ - 1)) return;
   add(object);
-  if (context.stack.size() > depth_) {
+  if (is_open) {
     open_.push_back({parts_.size() - 1, depth_});
   } else {
-    close(context, parts_.size() - 1);
+    close(context, parts_.size() - 1, depth_);
   }
 }
 
@@ -61,46 +63,49 @@ void WalkRecord::blocked(const EncodeContext& context, PyObject* object,
                          std::string reason) {
   add(object);
   const std::size_t part = parts_.size() - 1;
-  for (std::size_t at = part; !parts_[at].is_kept; at = parts_[at].parent) {
-    parts_[at].is_kept = true;
-  }
+  keep(part);
   blocker_of_.emplace(object, blockers_.size());
   Blocked& made = blockers_.emplace_back();
   made.part = part;
   made.reason = std::move(reason);
-  made.ways.push_back({parts_[part].parent, parts_[part].label});
   made.way_count = 1;
-  close(context, part);
+  close(context, part, depth_);
+  made.ways.push_back({parts_[part].parent, parts_[part].label});
 }
 
 void WalkRecord::add(PyObject* object) {
-  next_.object = Ref::share(object);
-  parts_.push_back(std::move(next_));
-  next_ = Part();
+  Part& part = parts_.emplace_back();
+  part.parent = around();
+  part.object = Ref::share(object);
+  part.begin = begin_;
 }
 
-void WalkRecord::met_again(PyObject* object) {
+void WalkRecord::keep(std::size_t part) {
+  for (; !parts_[part].is_kept; part = parts_[part].parent) parts_[part].is_kept = true;
+}
+
+void WalkRecord::met_again(const EncodeContext& context, PyObject* object) {
   if (blockers_.empty()) return;
   const auto found = blocker_of_.find(object);
   if (found == blocker_of_.end()) return;
   Blocked& blocker = blockers_[found->second];
   ++blocker.way_count;
   if (blocker.ways.size() == kMostWays) return;
-  blocker.ways.push_back({next_.parent, next_.label});
-  for (std::size_t at = next_.parent; !parts_[at].is_kept; at = parts_[at].parent) {
-    parts_[at].is_kept = true;
-  }
+  blocker.ways.push_back({around(), label_at(context, depth_)});
+  keep(around());
 }
 
 void WalkRecord::popped(const EncodeContext& context) {
   while (!open_.empty() && open_.back().depth >= context.stack.size()) {
-    const std::size_t part = open_.back().part;
+    const Open last = open_.back();
     open_.pop_back();
-    close(context, part);
+    close(context, last.part, last.depth);
   }
 }
 
-void WalkRecord::close(const EncodeContext& context, std::size_t part) {
+// What the part hangs on is still where it was: so it is asked only if it is to stay.
+void WalkRecord::close(const EncodeContext& context, std::size_t part,
+                       std::size_t depth) {
   Part& closed = parts_[part];
   closed.end = measure(context);
   const bool is_last = part + 1 == parts_.size();
@@ -109,9 +114,10 @@ void WalkRecord::close(const EncodeContext& context, std::size_t part) {
   if (is_last && part != 0 && !closed.is_kept && closed.bytes() < least) {
     parts_.pop_back();
     ++summed_up_;
-  } else if (parts_.size() > most_) {
-    fold();
+    return;
   }
+  closed.label = label_at(context, depth);
+  if (parts_.size() > most_) fold();
 }
 
 // A part that is closed has no more bytes than what holds it, so what is taken together

@@ -89,9 +89,13 @@ class WalkRecord {
   };
   static constexpr std::uint64_t kLargest = std::uint64_t{1} << 62;
 
+  // The innermost part that is open; the root, before there is one.
+  std::size_t around() const { return open_.empty() ? 0 : open_.back().part; }
   void add(PyObject* object);
-  void close(const EncodeContext& context, std::size_t part);
-  void met_again(PyObject* object);
+  // `depth`: of the stack, when the part began.
+  void close(const EncodeContext& context, std::size_t part, std::size_t depth);
+  void keep(std::size_t part);
+  void met_again(const EncodeContext& context, PyObject* object);
   void fold();
 
   std::vector<Part> parts_;
@@ -101,8 +105,9 @@ class WalkRecord {
   std::size_t most_ = kMostParts;
   std::uint64_t least_ = 0;  // Bytes of a part that stays.
   std::uint64_t summed_up_ = 0;
-  Part next_;              // What begin() announced,
-  std::size_t depth_ = 0;  // and the depth of the stack then.
+  // Of what begin() announced.
+  Written begin_;
+  std::size_t depth_ = 0;  // Of the stack.
 };
 
 }  // namespace waybill::py

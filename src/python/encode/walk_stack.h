@@ -76,6 +76,8 @@ class WalkStack {
   PyObject* function_around() const;
   // How what is being written hangs on the frame with this index.
   Label label_at(std::size_t index) const;
+  // Whether that is the state of the frame's object.
+  bool is_at_state(std::size_t index) const;
   // Whether a function, class or module is being written.
   bool is_within_code() const;
   // Whether a method is being written of this class or of a base of it: a reader has
