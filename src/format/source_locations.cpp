@@ -41,7 +41,16 @@ std::vector<std::uint32_t> uses_of(const Envelope& envelope) {
   return uses;
 }
 
-// Indices of the code nested directly in each body.
+std::uint64_t hash_with(std::uint64_t before, const SourceLocation& location) {
+  const auto* file = reinterpret_cast<const std::uint8_t*>(location.file.data());
+  const std::uint64_t parts[] = {before, base::hash_of({file, location.file.size()}),
+                                 location.first_line,
+                                 base::hash_of(location.line_table.bytes)};
+  return base::hash_of({reinterpret_cast<const std::uint8_t*>(parts), sizeof parts});
+}
+
+}  // namespace
+
 std::vector<std::vector<std::uint32_t>> nested_of(const Envelope& envelope) {
   std::map<ContentHash, std::uint32_t> index_of_hash;
   std::vector<std::vector<std::uint32_t>> nested;
@@ -62,16 +71,6 @@ std::vector<std::vector<std::uint32_t>> nested_of(const Envelope& envelope) {
   }
   return nested;
 }
-
-std::uint64_t hash_with(std::uint64_t before, const SourceLocation& location) {
-  const auto* file = reinterpret_cast<const std::uint8_t*>(location.file.data());
-  const std::uint64_t parts[] = {before, base::hash_of({file, location.file.size()}),
-                                 location.first_line,
-                                 base::hash_of(location.line_table.bytes)};
-  return base::hash_of({reinterpret_cast<const std::uint8_t*>(parts), sizeof parts});
-}
-
-}  // namespace
 
 bool SourceLocationReader::fail(std::size_t offset, std::string detail) {
   return reader_.fail(ErrorCode::kMalformed, offset, std::move(detail));

@@ -83,6 +83,9 @@ class SourceLocationReader {
   std::vector<Open> open_;
 };
 
+// Indices of the code that stands directly among the constants of each body, in order.
+std::vector<std::vector<std::uint32_t>> nested_of(const Envelope& envelope);
+
 // The location of the first use of each code body, by its index in the code section.
 struct FirstLocation : SourceLocation {
   bool is_known = false;

@@ -18,8 +18,10 @@
 namespace waybill {
 namespace {
 
+using envelope::leaf_type;
 using envelope::position_of;
 using envelope::reader_at;
+using envelope::stored_type;
 using envelope::text_at;
 using envelope::ValueView;
 using wire::NodeTag;
@@ -135,7 +137,24 @@ void measure(const Envelope& envelope, Part& part) {
   }
 }
 
-std::string leaf_type(const wire::Token& token) {
+std::string type_of_stored(const Envelope& envelope, const ValueView& value) {
+  const auto number = ValueView(envelope, value.values()[0]).number();
+  return stored_type(number ? envelope.buffers[*number].kind
+                            : wire::BufferKind::kBytes);
+}
+
+std::uint64_t count_of(const Envelope& envelope, const ValueView& value) {
+  if (value.is_map() || value.is_list()) return value.token().count;
+  if (value.is(NodeTag::kTuple) || value.is(NodeTag::kSet) ||
+      value.is(NodeTag::kFrozenSet)) {
+    return value.token().count - 1;
+  }
+  return StepCollector(envelope).run(value).size();
+}
+
+}  // namespace
+
+std::string envelope::leaf_type(const wire::Token& token) {
   switch (token.type) {
     case TokenType::kNil:
       return "None";
@@ -171,9 +190,8 @@ std::string leaf_type(const wire::Token& token) {
   }
 }
 
-std::string stored_type(const Envelope& envelope, const ValueView& value) {
-  const auto number = ValueView(envelope, value.values()[0]).number();
-  switch (number ? envelope.buffers[*number].kind : wire::BufferKind::kBytes) {
+std::string envelope::stored_type(wire::BufferKind kind) {
+  switch (kind) {
     case wire::BufferKind::kBytes:
       return "bytes";
     case wire::BufferKind::kByteArray:
@@ -182,17 +200,6 @@ std::string stored_type(const Envelope& envelope, const ValueView& value) {
       return "memoryview";
   }
 }
-
-std::uint64_t count_of(const Envelope& envelope, const ValueView& value) {
-  if (value.is_map() || value.is_list()) return value.token().count;
-  if (value.is(NodeTag::kTuple) || value.is(NodeTag::kSet) ||
-      value.is(NodeTag::kFrozenSet)) {
-    return value.token().count - 1;
-  }
-  return StepCollector(envelope).run(value).size();
-}
-
-}  // namespace
 
 std::size_t root_of(const VerifiedEnvelope& envelope) {
   return ValueView(*envelope, envelope->payload.offset).offset();
@@ -222,7 +229,7 @@ Part describe_part(const VerifiedEnvelope& verified, std::size_t offset) {
       }
     }
   } else {
-    part.type = value.is(NodeTag::kStored) ? stored_type(envelope, value)
+    part.type = value.is(NodeTag::kStored) ? type_of_stored(envelope, value)
                                            : std::string(shape->name);
   }
   part.count = count_of(envelope, value);
