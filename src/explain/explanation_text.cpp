@@ -1,0 +1,269 @@
+// An explanation as a page for a terminal: one line with the total, a table of the
+// parts that tell most, what cannot travel, and the modules that are needed. Tested by
+// tests/explain/explanation_text_test.cpp.
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "explain/telling_parts.h"
+#include "explain/text_table.h"
+#include "report/report_lines.h"
+#include "text/control_characters.h"
+#include "text/format_text.h"
+#include "waybill/explanation.h"
+
+namespace waybill {
+namespace {
+
+using envelope::filled;
+using envelope::middle_cut;
+using envelope::Paint;
+using envelope::plural;
+using envelope::printable_text;
+using envelope::size_text;
+using envelope::telling_parts;
+using envelope::width_of;
+
+constexpr std::size_t kSizeWidth = 8;   // "999.9 MB"
+constexpr std::size_t kShareWidth = 4;  // " 100", before "%"
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kWidestFile = 24;
+constexpr std::size_t kNarrowest = 12;  // Of a column that is cut.
+
+// One line of the table, escaped.
+struct Row {
+  std::string start;  // What stands in columns of fixed width.
+  std::string path, kind, code, file;
+
+  std::string what() const { return path + kind; }
+};
+
+// The path is cut before what it leads to is.
+std::string what_in(const Row& row, std::size_t width) {
+  const std::size_t kind = width_of(row.kind);
+  if (kind + kNarrowest > width) return middle_cut(row.what(), width);
+  return middle_cut(row.path, width - kind) + row.kind;
+}
+
+std::string file_of(const CodePlace& place) {
+  if (place.file.empty()) return {};
+  const std::string name = place.file.substr(place.file.rfind('/') + 1);
+  const std::string line = place.line == 0 ? "" : ":" + std::to_string(place.line);
+  return printable_text(name + line);
+}
+
+// "<- model.w in score"; of an expression that is the path itself: "<- score".
+std::string code_of(const CodePlace& place, const std::string& path) {
+  if (place.expression.empty()) return {};
+  if (place.expression == path && !place.function.empty())
+    return printable_text("<- " + place.function);
+  const std::string within = place.function.empty() ? "" : " in " + place.function;
+  return printable_text("<- " + place.expression + within);
+}
+
+// "DataFrame 300000x20": where the class is from takes the room that paths need.
+std::string kind_text(const ExplainedPart& part) {
+  const std::string name = part.type.substr(part.type.rfind('.') + 1);
+  std::string text = " (" + name + (part.detail.empty() ? "" : " " + part.detail);
+  if (part.is_shared) text += ", shared";
+  if (part.kind == ExplainedPart::Kind::kOutOfBand) text += ", out of band";
+  return printable_text(text + ")");
+}
+
+class Page {
+ public:
+  Page(const Explanation& explanation, const ExplanationTextOptions& options)
+      : explanation_(explanation), options_(options), paint_(options.colours) {}
+
+  std::string write() {
+    add_head();
+    add_parts();
+    add_blockers();
+    add_imports();
+    return std::move(out_);
+  }
+
+ private:
+  void add_head() {
+    const std::vector<ExplainedPart>& parts = explanation_.parts;
+    const std::size_t blockers = explanation_.blockers.size();
+    const std::string verdict = blockers == 0
+                                    ? "all of it travels"
+                                    : plural(blockers, "thing") + " cannot travel";
+    const std::string total = "   " + size_text(explanation_.total) + " in 1 payload; ";
+    const std::size_t taken = width_of(total) + width_of(verdict);
+    const std::size_t left = options_.columns - std::min(options_.columns, taken);
+    const std::string name = parts.empty() ? "" : printable_text(parts[0].step);
+    out_ += paint_.title(middle_cut(name, std::max(left, kNarrowest))) + total;
+    out_ += (blockers == 0 ? paint_.good(verdict) : paint_.bad(verdict)) + "\n";
+  }
+
+  void add_parts() {
+    std::vector<Row> rows;
+    const std::uint64_t total = std::max<std::uint64_t>(1, explanation_.total);
+    for (const auto& [index, bytes] : telling_parts(explanation_, options_.top)) {
+      const ExplainedPart& part = explanation_.parts[index];
+      const std::string path = path_of(explanation_, index).short_path;
+      Row row;
+      const double share =
+          static_cast<double>(bytes) / static_cast<double>(total) * 100;
+      row.start = format_text("{:>{}}{:>{}.0f}%", size_text(bytes), kSizeWidth, share,
+                              kShareWidth);
+      row.path = printable_text(path);
+      row.kind = kind_text(part);
+      row.code = code_of(part.place, path);
+      row.file = file_of(part.place);
+      rows.push_back(std::move(row));
+    }
+    add_rows(rows);
+  }
+
+  void add_blockers() {
+    for (const Blocker& blocker : explanation_.blockers) {
+      add_blocker(blocker);
+      if (blocker.path_count > 1) {
+        add_note("and by " + plural(blocker.path_count - 1, "other path"));
+      }
+      // What it says itself, where nobody knows better.
+      add_note(blocker.remedy.empty() ? blocker.reason : blocker.remedy);
+    }
+  }
+
+  // Nothing of the path is cut to make room for the code: that goes below it.
+  void add_blocker(const Blocker& blocker) {
+    constexpr std::string_view kStart = " x ";
+    Row row;
+    row.path = printable_text(blocker.short_path);
+    row.kind = printable_text(" (" + blocker.type + ")");
+    const std::string code = code_of(blocker.place, blocker.short_path);
+    const std::string file = file_of(blocker.place);
+    const std::string place = code + (code.empty() || file.empty() ? "" : "  ") + file;
+    const std::size_t room =
+        options_.columns - std::min(options_.columns, kStart.size());
+    out_ += paint_.bad(kStart) + what_in(row, room);
+    const std::size_t width = width_of(row.what()) + kGap + width_of(place);
+    if (!place.empty() && width <= room) {
+      out_ += "  " + paint_.faint(place);
+    } else if (!place.empty()) {
+      out_ +=
+          "\n      " + paint_.faint(middle_cut(place, room - std::min(room, kGap + 1)));
+    }
+    out_ += "\n";
+  }
+
+  void add_note(const std::string& text) {
+    if (!text.empty()) out_ += "      " + paint_.faint(printable_text(text)) + "\n";
+  }
+
+  struct Widths {
+    std::size_t what = 0, code = 0, file = 0;
+  };
+
+  // As wide as they need to be. If that is too much, code is cut first, and paths then.
+  Widths widths_of(std::span<const Row> rows) const {
+    Widths widths;
+    std::size_t start = 0;
+    for (const Row& row : rows) {
+      start = std::max(start, width_of(row.start));
+      widths.what = std::max(widths.what, width_of(row.what()));
+      widths.code = std::max(widths.code, width_of(row.code));
+      widths.file = std::max(widths.file, width_of(row.file));
+    }
+    widths.file = std::min(widths.file, kWidestFile);
+    const std::size_t fixed = start + 3 * kGap + widths.file;
+    const std::size_t room = options_.columns - std::min(options_.columns, fixed);
+    if (widths.what + widths.code <= room) return widths;
+    const std::size_t least = std::min(widths.code, std::max(kNarrowest, room / 3));
+    widths.code = std::max(least, room - std::min(room, widths.what));
+    widths.code = std::min({widths.code, room});
+    widths.what = std::max(kNarrowest, room - widths.code);
+    return widths;
+  }
+
+  void add_rows(const std::vector<Row>& rows) {
+    const std::string gap(kGap, ' ');
+    const Widths widths = widths_of(rows);
+    for (const Row& row : rows) {
+      const std::string what = what_in(row, widths.what);
+      out_ += row.start + gap + paint_.name(what);
+      // Nothing is filled up at the end of a line.
+      if (!row.code.empty() || !row.file.empty()) {
+        out_ += std::string(widths.what - std::min(widths.what, width_of(what)), ' ');
+        const std::string code = middle_cut(row.code, widths.code);
+        out_ += gap + (row.file.empty() ? code : filled(code, widths.code));
+      }
+      if (!row.file.empty())
+        out_ += gap + paint_.faint(middle_cut(row.file, widths.file));
+      out_ += "\n";
+    }
+  }
+
+  void add_imports() {
+    std::string text;
+    for (const ImportTime time :
+         {ImportTime::kLoad, ImportTime::kCall, ImportTime::kLazy}) {
+      const std::string names = import_names(time);
+      if (names.empty()) continue;
+      text +=
+          (text.empty() ? "" : "; ") + names + " (" + std::string(name_of(time)) + ")";
+    }
+    if (!text.empty()) add_wrapped("needs: " + text);
+  }
+
+  std::string import_names(ImportTime time) const {
+    std::string names;
+    std::size_t count = 0;
+    std::size_t hidden = 0;
+    for (const ExplainedImport& import : explanation_.imports) {
+      if (import.record.time != time) continue;
+      // What is missing is told in any case.
+      if (++count > options_.top && !import.is_missing) {
+        ++hidden;
+        continue;
+      }
+      if (!names.empty()) names += ", ";
+      names += printable_text(import.record.module);
+      if (import.is_missing) names += " [missing]";
+    }
+    if (hidden != 0) names += format_text(" and {} more", hidden);
+    return names;
+  }
+
+  // Lines are broken at blanks, and go on below the first word.
+  void add_wrapped(std::string_view text) {
+    const std::string indent(7, ' ');
+    std::size_t width = 0;
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find(' '), text.size());
+      const std::string_view word = text.substr(0, end);
+      text.remove_prefix(std::min(end + 1, text.size()));
+      if (width != 0 && width + 1 + width_of(word) > options_.columns) {
+        out_ += "\n" + indent;
+        width = indent.size();
+      } else if (width != 0) {
+        out_ += " ";
+        ++width;
+      }
+      out_ += word;
+      width += width_of(word);
+    }
+    out_ += "\n";
+  }
+
+  const Explanation& explanation_;
+  const ExplanationTextOptions& options_;
+  Paint paint_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string explanation_text(const Explanation& explanation,
+                             const ExplanationTextOptions& options) {
+  return Page(explanation, options).write();
+}
+
+}  // namespace waybill

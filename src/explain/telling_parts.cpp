@@ -1,0 +1,105 @@
+// Tested by tests/explain/explanation_text_test.cpp.
+
+#include "explain/telling_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace waybill::envelope {
+namespace {
+
+using Parts = std::vector<ExplainedPart>;
+
+// "._mgr", but neither ".__func__" nor what follows that.
+bool is_private(std::string_view step) {
+  return step.starts_with("._") && !step.starts_with(".__");
+}
+
+bool is_telling(const ExplainedPart& part, const ExplainedPart& holder) {
+  using Kind = ExplainedPart::Kind;
+  const bool is_imported = holder.type.find('.') != std::string::npos;
+  return part.evaluates && part.kind != Kind::kReference &&
+         part.kind != Kind::kModule && !(is_imported && is_private(part.step));
+}
+
+// The parts that each part holds, as ranges of one list.
+class Children {
+ public:
+  explicit Children(const Parts& parts) : starts_(parts.size() + 1) {
+    for (std::size_t i = 1; i < parts.size(); ++i) ++starts_[parts[i].parent + 1];
+    for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
+    all_.resize(starts_.back());
+    std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
+    for (std::size_t i = 1; i < parts.size(); ++i) all_[next[parts[i].parent]++] = i;
+  }
+
+  // The parts in it with so many bytes.
+  std::vector<std::size_t> of(const Parts& parts, std::size_t part,
+                              std::uint64_t least) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = starts_[part]; i < starts_[part + 1]; ++i) {
+      const ExplainedPart& held = parts[all_[i]];
+      if (held.bytes >= least && is_telling(held, parts[part]))
+        found.push_back(all_[i]);
+    }
+    return found;
+  }
+
+ private:
+  std::vector<std::size_t> starts_, all_;
+};
+
+bool has_names(const ExplainedPart& part) {
+  constexpr auto kTypes = std::to_array<std::string_view>(
+      {"function", "type", "module", "code", "types.MethodType", "method"});
+  return std::ranges::find(kTypes, part.type) != kTypes.end();
+}
+
+std::uint64_t bytes_of(const Parts& parts, const std::vector<std::size_t>& some) {
+  std::uint64_t bytes = 0;
+  for (const std::size_t part : some) bytes += parts[part].bytes;
+  return bytes;
+}
+
+// A share of a number that may be large.
+std::uint64_t share(std::uint64_t whole, std::uint64_t of) {
+  return whole / of + (whole % of != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+std::vector<TellingPart> telling_parts(const Explanation& explanation,
+                                       std::size_t most) {
+  const Parts& parts = explanation.parts;
+  std::vector<TellingPart> shown;
+  if (parts.empty()) return shown;
+  const Children children(parts);
+  const std::uint64_t whole = parts[0].bytes;
+  std::vector<std::size_t> todo{0};
+  while (!todo.empty()) {
+    const std::size_t index = todo.back();
+    todo.pop_back();
+    const ExplainedPart& part = parts[index];
+    const bool is_named = has_names(part);
+    const auto held =
+        children.of(parts, index,
+                    std::max<std::uint64_t>(
+                        1, is_named ? share(whole, 100) : share(part.bytes, 10)));
+    const std::uint64_t told = bytes_of(parts, held);
+    const bool gives_way =
+        !held.empty() && (is_named || told >= part.bytes - part.bytes / 10);
+    if (!gives_way) {
+      shown.push_back({index, part.bytes});
+      continue;
+    }
+    todo.insert(todo.end(), held.rbegin(), held.rend());
+    const std::uint64_t rest = part.bytes - std::min(told, part.bytes);
+    if (is_named && rest >= share(whole, 10)) shown.push_back({index, rest});
+  }
+  std::ranges::stable_sort(shown, std::ranges::greater(), &TellingPart::bytes);
+  if (shown.size() > most) shown.resize(most);
+  return shown;
+}
+
+}  // namespace waybill::envelope
