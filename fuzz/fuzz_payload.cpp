@@ -1,7 +1,8 @@
 // Any payload with an honest frame around it: what seal() made is opened, at the same
 // parts, and measured; an error of verify() lies inside; what is verified once is
 // verified again when its parts are sealed anew; no part of an envelope is one. Values
-// in it are told apart, each is found by its path, and what is extracted verifies.
+// in it are told apart, each is found by its path, and what is extracted verifies. What
+// it is explained as adds up.
 //
 // Input: four bytes that choose bodies of code, imports, locations, stored buffers and
 // how many shared positions follow, two bytes each; the rest is the payload.
@@ -15,6 +16,7 @@
 
 #include "require.h"
 #include "waybill/envelope.h"
+#include "waybill/explanation.h"
 #include "waybill/parts.h"
 #include "waybill/report.h"
 #include "waybill/stream_length.h"
@@ -146,6 +148,21 @@ void check_parts(const waybill::VerifiedEnvelope& envelope) {
   }
 }
 
+void check_explanation(const waybill::VerifiedEnvelope& envelope) {
+  const waybill::Explanation explanation = waybill::explain_payload(envelope);
+  const std::vector<waybill::ExplainedPart>& parts = explanation.parts;
+  require(!parts.empty() && parts[0].bytes <= explanation.total);
+  std::vector<std::uint64_t> sums(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    require(i == 0 || parts[i].parent < i);
+    require(!parts[i].step.empty() && !parts[i].type.empty());
+    sums[i] += parts[i].own;
+    if (i != 0) sums[parts[i].parent] += parts[i].bytes;
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) require(sums[i] == parts[i].bytes);
+  require(!waybill::explanation_text(explanation).empty());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -200,6 +217,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto verdict = waybill::verify(*envelope);
   require(verdict || verdict.error().offset <= sealed.size());
   if (verdict) check_parts(*verdict);
+  if (verdict) check_explanation(*verdict);
   waybill::ReportOptions options;
   options.instructions = true;
   require(!waybill::report_json(*envelope, options).empty());

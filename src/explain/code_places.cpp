@@ -1,0 +1,196 @@
+// Tested by tests/explain/explain_payload_test.cpp.
+
+#include "explain/code_places.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "bytecode/line_table.h"
+#include "report/value_text.h"
+#include "verify/code_soundness.h"
+
+namespace waybill::envelope {
+namespace {
+
+// What is looked at for one variable, so that it takes no longer than its part of the
+// payload is worth: code that is nested in code, and loads in one body.
+constexpr std::size_t kMostBodies = 64;
+constexpr std::size_t kMostLoads = 64;
+// Bytes of an expression, a name and a file's name. Parts share these.
+constexpr std::size_t kLongestText = 200;
+
+// As far as what variables and attributes come to depends on them.
+std::vector<ConstantView> constants_of(const CodeFields& fields) {
+  std::vector<ConstantView> constants;
+  each_constant(fields.constants, [&](wire::Reader reader, BytesView) {
+    ConstantView view;
+    wire::Token token;
+    if (nested_code(reader)) {
+      view.kind = ConstantView::Kind::kCode;
+    } else if (!reader.next(token)) {
+      view.kind = ConstantView::Kind::kOther;
+    } else if (token.type == wire::TokenType::kNil) {
+      view.kind = ConstantView::Kind::kNone;
+    } else if (token.type == wire::TokenType::kText) {
+      view.kind = ConstantView::Kind::kText;
+      view.text = token.text();
+    } else if (token.type == wire::TokenType::kInteger) {
+      view.kind = ConstantView::Kind::kInteger;
+      view.integer = token.integer;
+    }
+    constants.push_back(view);
+  });
+  return constants;
+}
+
+std::uint32_t argument_count(const CodeFields& fields) {
+  constexpr std::uint32_t kHasStar = 0x04;
+  constexpr std::uint32_t kHasTwoStars = 0x08;
+  return fields.argument_count + fields.keyword_only_count +
+         ((fields.flags & kHasStar) != 0 ? 1 : 0) +
+         ((fields.flags & kHasTwoStars) != 0 ? 1 : 0);
+}
+
+std::string_view at(const std::vector<std::string_view>& names, std::uint32_t index) {
+  return index < names.size() ? names[index] : std::string_view();
+}
+
+}  // namespace
+
+CodePlaces::CodePlaces(const Envelope& envelope, const CodeBook& code)
+    : envelope_(envelope),
+      code_(code),
+      locations_(first_locations(envelope)),
+      indices_(code.size()) {}
+
+const CodePlaces::Index& CodePlaces::index_of(std::size_t code) {
+  Index& index = indices_[code];
+  if (std::exchange(index.is_made, true)) return index;
+  add_values(code_[code], index);
+  add_lines(code, index);
+  return index;
+}
+
+void CodePlaces::add_values(const CodeBook::Body& body, Index& index) const {
+  const CodeFields& fields = body.fields;
+  const std::vector<ConstantView> constants = constants_of(fields);
+  CodeView view;
+  view.version = version_of(envelope_.python);
+  view.instructions = fields.instructions;
+  view.exception_table = fields.exception_table;
+  view.names = fields.names;
+  view.local_names = fields.local_names;
+  view.local_kinds = fields.local_kinds;
+  view.constants = constants;
+  view.argument_count = argument_count(fields);
+  const Result<CodeSummary> summary = summarize(view);
+  if (!summary) return;
+  for (ValueId id = 0; id < summary->values.size(); ++id) {
+    const Value& value = summary->values[id];
+    index.offsets.push_back(value.offset);
+    if (value.kind == Value::Kind::kGlobal) {
+      index.variables.push_back({0, at(fields.names, value.index), value.offset, id});
+    } else if (value.kind == Value::Kind::kVariable) {
+      index.variables.push_back(
+          {0, at(fields.local_names, value.index), value.offset, id});
+    } else if (value.kind == Value::Kind::kParameter && value.index == 0 &&
+               index.self.size() < kMostLoads) {
+      index.self.push_back(id);
+    } else if (value.kind == Value::Kind::kAttribute) {
+      index.attributes.push_back(
+          {value.parent, at(fields.names, value.index), value.offset, id});
+    }
+  }
+  const auto key = [](const Named& each) {
+    return std::tuple(each.parent, each.name, each.offset);
+  };
+  std::ranges::sort(index.variables, {}, key);
+  std::ranges::sort(index.attributes, {}, key);
+}
+
+void CodePlaces::add_lines(std::size_t code, Index& index) const {
+  const FirstLocation& location = locations_[code];
+  if (!location.is_known) return;
+  bytecode::LineReader reader(location.line_table.bytes, location.first_line);
+  std::size_t units = 0;
+  std::size_t end = 0;
+  std::int64_t line = 0;
+  while (reader.next(units, line)) {
+    end += units * 2;
+    index.lines.push_back({end, line});
+  }
+}
+
+std::vector<ValueId> CodePlaces::loads_in(std::size_t code, std::string_view variable) {
+  std::vector<ValueId> loads;
+  const std::vector<Named>& all = index_of(code).variables;
+  auto found = std::ranges::lower_bound(all, variable, {}, &Named::name);
+  for (; found != all.end() && found->name == variable; ++found) {
+    if (loads.size() == kMostLoads) break;
+    loads.push_back(found->value);
+  }
+  return loads;
+}
+
+CodeUse CodePlaces::loads_of(std::size_t code, std::string_view variable) {
+  CodeUse use;
+  if (variable.size() > kLongestText) return use;
+  std::vector<std::size_t> bodies{code};
+  for (std::size_t i = 0; i < bodies.size() && bodies[i] < code_.size(); ++i) {
+    use.values = loads_in(bodies[i], variable);
+    if (!use.values.empty()) {
+      use.code = bodies[i];
+      use.expression = variable;
+      return use;
+    }
+    for (const std::uint32_t inner : code_[bodies[i]].nested) {
+      if (bodies.size() == kMostBodies) break;
+      bodies.push_back(inner);
+    }
+  }
+  return use;
+}
+
+CodeUse CodePlaces::self_of(std::size_t code) {
+  CodeUse use;
+  if (code >= code_.size()) return use;
+  use.code = code;
+  use.values = index_of(code).self;
+  use.expression = start_of(at(code_[code].fields.local_names, 0), kLongestText);
+  return use;
+}
+
+CodeUse CodePlaces::attribute_of(const CodeUse& use, std::string_view name) {
+  CodeUse found;
+  if (use.values.empty()) return found;
+  if (use.expression.size() + name.size() >= kLongestText) return found;
+  found.code = use.code;
+  found.expression = use.expression + "." + std::string(name);
+  const auto key = [](const Named& each) { return std::pair(each.parent, each.name); };
+  const std::vector<Named>& all = index_of(use.code).attributes;
+  for (const ValueId parent : use.values) {
+    auto next = std::ranges::lower_bound(all, std::pair(parent, name), {}, key);
+    for (; next != all.end() && key(*next) == std::pair(parent, name); ++next) {
+      if (found.values.size() == kMostLoads) return found;
+      found.values.push_back(next->value);
+    }
+  }
+  return found;
+}
+
+CodePlace CodePlaces::place_of(const CodeUse& use) {
+  CodePlace place;
+  if (use.values.empty()) return place;
+  const Index& index = index_of(use.code);
+  place.expression = use.expression;
+  place.function = start_of(code_[use.code].fields.qualified_name, kLongestText);
+  if (!locations_[use.code].is_known) return place;
+  place.file = end_of(locations_[use.code].file, kLongestText);
+  const std::uint32_t offset = index.offsets[use.values.front()];
+  const auto line = std::ranges::upper_bound(index.lines, offset, {}, &Lines::end);
+  if (line != index.lines.end()) place.line = static_cast<std::uint32_t>(line->line);
+  return place;
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,74 @@
+#pragma once
+
+// Where code names a variable, and attributes of it.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explain/code_book.h"
+#include "format/source_locations.h"
+#include "waybill/bytecode.h"
+#include "waybill/explanation.h"
+
+namespace waybill::envelope {
+
+// The loads of one variable, or of attributes of it, in one code body.
+struct CodeUse {
+  std::size_t code = 0;
+  std::vector<ValueId> values;  // The first ones. Empty: nothing is known.
+  std::string expression;       // "model.w"
+};
+
+class CodePlaces {
+ public:
+  // Both must outlive this. Cost: by payload, code and debug information.
+  CodePlaces(const Envelope& envelope, const CodeBook& code);
+
+  // The loads of a variable in a function's code, or else in that nested in it. Cost:
+  // the first time that a code body is asked about, by its length.
+  CodeUse loads_of(std::size_t code, std::string_view variable);
+
+  // The first parameter of a method: what its attributes are asked of.
+  CodeUse self_of(std::size_t code);
+
+  // The attribute of what was loaded; no values if this code does not ask for it.
+  CodeUse attribute_of(const CodeUse& use, std::string_view name);
+
+  // Where the first of these values is made.
+  CodePlace place_of(const CodeUse& use);
+
+ private:
+  struct Named {
+    ValueId parent;  // Of an attribute.
+    std::string_view name;
+    std::uint32_t offset;
+    ValueId value;
+  };
+  struct Lines {
+    std::size_t end;  // In co_code.
+    std::int64_t line;
+  };
+  // What is known of a code body, in order: variables by name, attributes by parent.
+  struct Index {
+    bool is_made = false;
+    std::vector<Named> variables, attributes;
+    std::vector<ValueId> self;           // The first parameter.
+    std::vector<std::uint32_t> offsets;  // Of each value.
+    std::vector<Lines> lines;
+  };
+
+  const Index& index_of(std::size_t code);
+  void add_values(const CodeBook::Body& body, Index& index) const;
+  void add_lines(std::size_t code, Index& index) const;
+  std::vector<ValueId> loads_in(std::size_t code, std::string_view variable);
+
+  const Envelope& envelope_;
+  const CodeBook& code_;
+  std::vector<FirstLocation> locations_;
+  std::vector<Index> indices_;
+};
+
+}  // namespace waybill::envelope

@@ -1,0 +1,129 @@
+// What a payload is made of, in two steps: a walk that measures all and keeps the parts
+// that are large, and words for those.
+//
+//   part_links.cpp    what the containers of a payload hold, as paths see it
+//   payload_walk.cpp  the walk: sizes, and what brings bytes from other sections
+//   part_tree.cpp     the parts, no more of them than memory should hold
+//   part_words.cpp    steps, types and details of those that are kept
+//   code_places.cpp   which code names a part
+//
+// Tested by tests/explain/explain_payload_test.cpp and fuzz/fuzz_payload.cpp.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "explain/code_places.h"
+#include "explain/part_words.h"
+#include "explain/payload_walk.h"
+#include "waybill/explanation.h"
+
+namespace waybill {
+namespace {
+
+using envelope::CodeBook;
+using envelope::CodePlaces;
+using envelope::CodeUse;
+using envelope::PartWords;
+using envelope::TreePart;
+
+// The code that captured parts: what loads the variable that a path begins with, and as
+// many attributes of it as code asks for in one expression. Or the methods of a class,
+// which ask their first parameter for what the class or an object of it has.
+class Captures {
+ public:
+  Captures(const Envelope& envelope, const CodeBook& code, const PartWords& words,
+           const std::vector<TreePart>& parts)
+      : words_(words), parts_(parts), places_(envelope, code), uses_(parts.size()) {
+    for (const TreePart& part : parts) {
+      const std::size_t owner = words.class_of(parts[part.parent]);
+      const std::size_t method = words.code_of(part);
+      if (owner == parts[part.parent].offset && method != SIZE_MAX)
+        methods_.emplace_back(owner, method);
+    }
+    std::ranges::sort(methods_);
+  }
+
+  // Sets the place of a part; of what holds it, it is set.
+  void add(std::size_t index, ExplainedPart& part, const ExplainedPart& holder) {
+    if (index == 0) return;
+    const TreePart& around = parts_[part.parent];
+    if (!part.variable.empty()) {
+      uses_[index] = places_.loads_of(words_.code_of(around), part.variable);
+    } else {
+      part.place = holder.place;
+      if (part.step.starts_with('.'))
+        uses_[index] = attribute_of(uses_[part.parent], around, part.step.substr(1));
+    }
+    if (!uses_[index].values.empty()) part.place = places_.place_of(uses_[index]);
+  }
+
+ private:
+  // A class may have any number of methods.
+  static constexpr int kMostMethods = 64;
+
+  CodeUse attribute_of(const CodeUse& holder, const TreePart& around,
+                       const std::string& name) {
+    CodeUse use = places_.attribute_of(holder, name);
+    if (!use.values.empty()) return use;
+    const std::size_t owner = words_.class_of(around);
+    auto method = std::ranges::lower_bound(methods_, owner, {}, &Method::first);
+    for (int left = kMostMethods; left != 0 && use.values.empty(); --left, ++method) {
+      if (method == methods_.end() || method->first != owner) break;
+      use = places_.attribute_of(places_.self_of(method->second), name);
+    }
+    return use;
+  }
+
+  using Method = std::pair<std::size_t, std::size_t>;  // Of a class; its code.
+
+  const PartWords& words_;
+  const std::vector<TreePart>& parts_;
+  CodePlaces places_;
+  std::vector<CodeUse> uses_;
+  std::vector<Method> methods_;  // In order.
+};
+
+void set_sizes(const std::vector<TreePart>& parts, Explanation& explanation) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    ExplainedPart& part = explanation.parts[i];
+    part.bytes = part.own = parts[i].bytes;
+    if (i != 0) explanation.parts[part.parent].own -= part.bytes;
+  }
+}
+
+void set_imports(const Manifest& manifest, Explanation& explanation) {
+  for (const ImportRecord& record : manifest.imports) {
+    if (!record.is_brought()) explanation.imports.push_back({record, false});
+  }
+}
+
+}  // namespace
+
+Explanation explain_payload(const VerifiedEnvelope& verified) {
+  const Envelope& envelope = *verified;
+  CodeBook code(envelope);
+  const envelope::WalkedPayload walked = walk_payload(envelope, code);
+  PartWords words(envelope, code, walked);
+  Captures captures(envelope, code, words, walked.parts);
+  Explanation explanation;
+  explanation.total = envelope.size;
+  explanation.summed_up = walked.summed_up;
+  explanation.parts.resize(walked.parts.size());
+  for (std::size_t i = 0; i < walked.parts.size(); ++i) {
+    const TreePart& source = walked.parts[i];
+    const TreePart& holder = walked.parts[source.parent];
+    ExplainedPart& part = explanation.parts[i];
+    part.parent = source.parent;
+    part.kind = source.kind;
+    part.is_shared = source.is_shared;
+    words.describe(source, holder, part);
+    captures.add(i, part, explanation.parts[part.parent]);
+  }
+  set_sizes(walked.parts, explanation);
+  set_imports(envelope.manifest, explanation);
+  return explanation;
+}
+
+}  // namespace waybill

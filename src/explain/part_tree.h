@@ -1,0 +1,84 @@
+#pragma once
+
+// The parts of a payload while it is walked, and afterwards those that are worth
+// telling apart. Memory is bounded: where there are too many parts, the smallest closed
+// ones, with all below them, become a part of what holds them.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "waybill/explanation.h"
+
+namespace waybill::envelope {
+
+// How a part is reached from its holder. Text is made of it for parts that are kept.
+struct Link {
+  enum class Style : std::uint8_t {
+    kRoot,
+    kLabel,      // The label as it is: ".start".
+    kDunder,     // ".__label__"
+    kIndex,      // ".__label__[number]", or "[number]" where there is no label.
+    kMarker,     // "<label number>": Python has no expression for it.
+    kOnly,       // "<label>", likewise.
+    kArgument,   // "<argument number>", or what the callable of the object calls it.
+    kKeyword,    // "<argument 'key'>"
+    kPair,       // "['key']"
+    kAttribute,  // ".key"
+    kGlobal,     // ".__globals__['key']"
+    kImport,     // "<import key>"
+    kCell,       // ".__closure__[number].cell_contents"
+  };
+  Style style = Style::kRoot;
+  std::string_view label = {};  // Static storage.
+  std::uint64_t number = 0;
+  std::size_t key = 0;  // Where the key stands, and where the value behind it does.
+  std::size_t value = 0;
+};
+
+struct TreePart {
+  std::uint32_t parent = 0;
+  bool is_open = true;
+  bool is_shared = false;
+  ExplainedPart::Kind kind = ExplainedPart::Kind::kValue;
+  Link link;
+  std::size_t offset = 0;   // Of the value that it is, behind what identifies it.
+  std::uint64_t count = 0;  // Values in it, keys included.
+  std::uint64_t bytes = 0;
+  // Values that it holds, those included that it refers to: what looking at it costs.
+  std::uint64_t cost = 0;
+};
+
+class PartTree {
+ public:
+  // So many parts are kept, and twice as many are there at a time; those that are open
+  // do not count.
+  static constexpr std::size_t kMost = 20'000;
+
+  void open(TreePart part);
+  // Ends the part that was opened last. `is_worth_it`: else it becomes a part of its
+  // holder, whatever its size.
+  void close(std::uint64_t bytes, std::uint64_t cost, bool is_worth_it = true);
+  // The part that was opened last.
+  TreePart& innermost() { return parts_[open_.back()]; }
+  bool is_empty() const { return open_.empty(); }
+
+  // A value that has no part of its own.
+  void sum_up() { ++summed_up_; }
+  std::uint64_t summed_up() const { return summed_up_; }
+
+  // The parts that are kept, in the order of the payload. Once all are closed.
+  std::vector<TreePart> take();
+
+ private:
+  void fold();
+
+  std::vector<TreePart> parts_;
+  std::vector<std::uint32_t> open_;
+  std::uint64_t least_ = 0;  // Bytes of a part that is kept.
+  std::size_t next_fold_ = 2 * kMost;
+  std::uint64_t summed_up_ = 0;
+};
+
+}  // namespace waybill::envelope

@@ -1,0 +1,65 @@
+#pragma once
+
+// What parts are called: the steps to them, their types, and what tells more.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "explain/code_book.h"
+#include "explain/payload_walk.h"
+#include "waybill/explanation.h"
+
+namespace waybill::envelope {
+
+class PartWords {
+ public:
+  // All must outlive this.
+  PartWords(const Envelope& envelope, const CodeBook& code,
+            const WalkedPayload& walked);
+
+  // Fills in step, variable, evaluates, type and detail. `holder`: what the part is
+  // in. Text is bounded, so that parts cannot take much more than the payload.
+  void describe(const TreePart& part, const TreePart& holder, ExplainedPart& into);
+
+  // Which code the function has that a part is; SIZE_MAX if it is none.
+  std::size_t code_of(const TreePart& part) const;
+
+  // Where the class by value stands that a part is, or that it is an object of; 0 if
+  // there is none.
+  std::size_t class_of(const TreePart& part) const;
+
+ private:
+  // A value and what its first bytes say.
+  struct Seen {
+    wire::Token token;
+    std::uint8_t tag = 0;
+    wire::Reader behind;
+    bool is(wire::NodeTag node) const { return tag == static_cast<std::uint8_t>(node); }
+  };
+
+  Seen look(std::size_t offset) const;
+  Seen follow(std::size_t offset) const;
+  std::string name_at(std::size_t offset) const;
+  std::string global_name(wire::Reader reader) const;
+  std::string stored_type(wire::Reader reader) const;
+  void set_root(const TreePart& part, ExplainedPart& into) const;
+  void set_step(const TreePart& part, const TreePart& holder,
+                ExplainedPart& into) const;
+  void set_argument(const TreePart& part, const TreePart& holder,
+                    ExplainedPart& into) const;
+  void set_type(const TreePart& part, const Seen& seen, ExplainedPart& into);
+  void set_object(const TreePart& part, const Seen& seen, ExplainedPart& into);
+  std::string_view key_name(const Link& link) const;
+  std::string key_text(const Link& link) const;
+
+  const Envelope& envelope_;
+  const CodeBook& code_;
+  const WalkedPayload& walked_;
+  // Values that may be looked at to tell what arrays are: what an envelope refers to
+  // again and again could be looked at without end.
+  std::uint64_t budget_;
+};
+
+}  // namespace waybill::envelope

@@ -1,0 +1,247 @@
+// Tested by tests/explain/explain_payload_test.cpp.
+
+#include "explain/payload_walk.h"
+
+#include <algorithm>
+#include <span>
+
+#include "explain/part_links.h"
+#include "format/manifest_codec.h"
+
+namespace waybill::envelope {
+namespace {
+
+using Kind = ExplainedPart::Kind;
+using wire::NodeTag;
+using wire::Token;
+using wire::TokenType;
+
+// Bytes of a leaf that is a part of its own.
+constexpr std::uint64_t kLargeLeaf = 64;
+// Of what has no bounds: a reference to what is not whole yet.
+constexpr std::uint64_t kEndless = UINT64_MAX / 2;
+
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+  return std::min(kEndless, a + b);  // Neither is above it.
+}
+
+bool is_leaf_node(std::uint8_t tag) {
+  const auto node = static_cast<NodeTag>(tag);
+  return node == NodeTag::kStored || node == NodeTag::kByteArray ||
+         node == NodeTag::kRange;
+}
+
+Kind kind_of(std::uint8_t tag) {
+  switch (static_cast<NodeTag>(tag)) {
+    case NodeTag::kGlobal:
+    case NodeTag::kStreamReference:
+      return Kind::kReference;
+    case NodeTag::kLazyImport:
+      return Kind::kModule;
+    case NodeTag::kBuffer:
+    case NodeTag::kPersistent:
+      return Kind::kOutOfBand;
+    default:
+      return Kind::kValue;
+  }
+}
+
+class Walk {
+ public:
+  Walk(const Envelope& envelope, CodeBook& code)
+      : envelope_(envelope),
+        code_(code),
+        cursor_(
+            wire::Reader(envelope.payload.bytes, Limits{}, envelope.payload.offset)),
+        costs_(envelope.shared.size(), kEndless),
+        is_stored_taken_(envelope.buffers.size()) {
+    for (const std::uint64_t position : envelope.shared) {
+      shared_.push_back({envelope.payload.offset + position, shared_.size()});
+    }
+    std::ranges::sort(shared_);
+  }
+
+  WalkedPayload run() {
+    while (cursor_.next()) {
+      if (cursor_.event() == CursorEvent::kClose) {
+        close();
+        continue;
+      }
+      ++walked_.values;
+      note_key();
+      note_name();
+      if (cursor_.event() == CursorEvent::kOpen) {
+        open();
+        if (is_function(cursor_.container())) functions_.emplace_back();
+      } else {
+        leaf();
+      }
+    }
+    std::ranges::sort(walked_.class_names);
+    walked_.parts = tree_.take();
+    walked_.summed_up = tree_.summed_up();
+    return std::move(walked_);
+  }
+
+ private:
+  using Shared = std::pair<std::uint64_t, std::size_t>;  // Offset, number.
+
+  // The references that mean what stands there: one, but in hostile payloads.
+  std::span<const Shared> shared_at(std::size_t offset) const {
+    const auto first = std::ranges::lower_bound(shared_, offset, {}, &Shared::first);
+    auto end = first;
+    while (end != shared_.end() && end->first == offset) ++end;
+    return {first, end};
+  }
+
+  static bool is_function(const LinkCursor::Container& container) {
+    return container.tag == static_cast<std::uint8_t>(NodeTag::kFunction);
+  }
+
+  void note_key() {
+    LinkCursor::Container& around = cursor_.around();
+    if (around.is_key()) around.note.key = cursor_.token().offset;
+  }
+
+  void note_name() {
+    const LinkCursor::Container& around = cursor_.around();
+    constexpr std::size_t kName = position_of(NodeTag::kClass, "name");
+    const Token& token = cursor_.token();
+    if (around.tag == static_cast<std::uint8_t>(NodeTag::kClass) &&
+        around.index() == kName) {
+      walked_.class_names.emplace_back(around.offset, token.offset);
+    }
+    constexpr std::size_t kFieldsOfRoot = 2;  // Containers: the function, its fields.
+    if (cursor_.open().size() == kFieldsOfRoot && token.type == TokenType::kText &&
+        around.note.holds == Holds::kFields &&
+        around.field == static_cast<std::uint64_t>(wire::FunctionField::kName)) {
+      walked_.root_name = token.text();
+    }
+  }
+
+  bool is_in_identified() {
+    return cursor_.around().tag == static_cast<std::uint8_t>(NodeTag::kIdentified);
+  }
+
+  TreePart part_here(Kind kind) {
+    TreePart part;
+    part.link = link_here(cursor_);
+    if (part.link.style == Link::Style::kCell) {
+      const std::vector<std::uint32_t>& brought = functions_.back();
+      const std::uint64_t number = part.link.number;
+      part.link.number = number < brought.size() ? brought[number] : UINT32_MAX;
+    }
+    part.kind = kind;
+    part.offset = cursor_.token().offset;
+    part.is_shared = !shared_at(part.offset).empty();
+    return part;
+  }
+
+  void open() {
+    LinkCursor::Container& own = cursor_.container();
+    LinkNote& note = own.note;
+    if (cursor_.around().note.holds == Holds::kClosure &&
+        own.tag == static_cast<std::uint8_t>(NodeTag::kCell)) {
+      functions_.back().push_back(static_cast<std::uint32_t>(cursor_.around().index()));
+    }
+    note.holds = holds_of_object(own);
+    if (!tree_.is_empty() && is_inner(cursor_, note.holds)) return;
+    const bool is_name = own.tag == static_cast<std::uint8_t>(NodeTag::kGlobal) &&
+                         !tree_.is_empty() && is_type_here(cursor_);
+    if (is_name) return;
+    if (is_in_identified()) {
+      TreePart& part = tree_.innermost();
+      part.offset = own.offset;
+      part.count = own.count;
+      part.is_shared = part.is_shared || !shared_at(own.offset).empty();
+      return;
+    }
+    TreePart part = part_here(kind_of(own.tag));
+    part.count = own.count;
+    tree_.open(part);
+    note.is_part = true;
+  }
+
+  void close() {
+    const LinkCursor::Container& own = cursor_.container();
+    LinkNote& around = cursor_.around().note;
+    const std::uint64_t bytes = cursor_.reader().offset() - own.offset + own.note.extra;
+    around.extra += own.note.extra;
+    around.cost = sum(around.cost, own.note.cost);
+    set_cost(own.offset, own.note.cost);
+    if (is_function(own)) functions_.pop_back();
+    if (!own.note.is_part) return;
+    tree_.close(bytes, own.note.cost, !is_leaf_node(own.tag) || bytes >= kLargeLeaf);
+  }
+
+  void set_cost(std::size_t offset, std::uint64_t cost) {
+    for (const auto& [_, number] : shared_at(offset)) costs_[number] = cost;
+  }
+
+  std::uint64_t cost_of(const Token& token) {
+    std::uint64_t number = 0;
+    return wire::is_reference(token, number) && number < costs_.size() ? costs_[number]
+                                                                       : 0;
+  }
+
+  // What the value at hand brings from elsewhere in the envelope.
+  std::uint64_t brought(const Token& token) {
+    if (token.type != TokenType::kInteger || token.integer < 0) return 0;
+    const auto number = static_cast<std::uint64_t>(token.integer);
+    if (cursor_.rule() == Rule::kCodeIndex) return code_.take(number);
+    const bool is_stored =
+        cursor_.around().tag == static_cast<std::uint8_t>(NodeTag::kStored);
+    if (!is_stored || number >= envelope_.buffers.size() || is_stored_taken_[number]) {
+      return 0;
+    }
+    is_stored_taken_[number] = true;
+    return envelope_.buffers[number].stored_length;
+  }
+
+  void leaf() {
+    const Token& token = cursor_.token();
+    LinkNote& around = cursor_.around().note;
+    const std::uint64_t cost = sum(1, cost_of(token));
+    around.extra += brought(token);
+    around.cost = sum(around.cost, cost);
+    set_cost(token.offset, cost);
+    const std::uint64_t bytes = cursor_.reader().offset() - token.offset;
+    const bool is_module = import_of(token, envelope_.manifest) != nullptr;
+    if (tree_.is_empty()) return leaf_part(is_module, bytes);
+    const bool is_name = cursor_.around().is_key() && around.holds != Holds::kPairs;
+    if (!is_object(cursor_.rule()) || is_name || token.is(wire::ExtType::kReference)) {
+      return;
+    }
+    if (is_in_identified()) {
+      tree_.innermost().offset = token.offset;
+    } else if (is_module || bytes >= kLargeLeaf) {
+      leaf_part(is_module, bytes);
+    } else if (!cursor_.around().is_key()) {
+      tree_.sum_up();
+    }
+  }
+
+  void leaf_part(bool is_module, std::uint64_t bytes) {
+    tree_.open(part_here(is_module ? Kind::kModule : Kind::kValue));
+    tree_.close(bytes, 1);
+  }
+
+  const Envelope& envelope_;
+  CodeBook& code_;
+  LinkCursor cursor_;
+  PartTree tree_;
+  WalkedPayload walked_;
+  std::vector<Shared> shared_;  // In order.
+  std::vector<std::uint64_t> costs_;
+  std::vector<bool> is_stored_taken_;
+  // Of each function that is open, the places of the cells that it brings.
+  std::vector<std::vector<std::uint32_t>> functions_;
+};
+
+}  // namespace
+
+WalkedPayload walk_payload(const Envelope& envelope, CodeBook& code) {
+  return Walk(envelope, code).run();
+}
+
+}  // namespace waybill::envelope

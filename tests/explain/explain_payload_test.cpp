@@ -1,0 +1,351 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "explain/part_tree.h"
+#include "format/random_payload.h"
+#include "format/samples.h"
+#include "waybill/explanation.h"
+#include "waybill/parts.h"
+#include "waybill/value.h"
+
+namespace waybill {
+namespace {
+
+using data::List;
+using data::Map;
+using data::Tuple;
+using samples::BodyDraft;
+using samples::Bytes;
+using samples::Draft;
+using wire::ExtType;
+using wire::NodeTag;
+using Kind = ExplainedPart::Kind;
+
+VerifiedEnvelope verified(const Bytes& bytes) {
+  Result<VerifiedEnvelope> envelope = open_mapped(bytes);
+  EXPECT_TRUE(envelope) << to_string(envelope.error());
+  return *std::move(envelope);
+}
+
+Explanation explained(const Bytes& bytes) { return explain_payload(verified(bytes)); }
+
+std::map<std::string, ExplainedPart> by_path(const Explanation& explanation) {
+  std::map<std::string, ExplainedPart> found;
+  for (std::size_t i = 0; i < explanation.parts.size(); ++i) {
+    found[path_of(explanation, i).full] = explanation.parts[i];
+  }
+  return found;
+}
+
+// What is wrong with the sizes; empty if nothing is.
+std::string mistake_in(const Explanation& explanation) {
+  const std::vector<ExplainedPart>& parts = explanation.parts;
+  if (parts.empty()) return "there is no root";
+  std::uint64_t own = 0;
+  std::vector<std::uint64_t> held(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i != 0 && parts[i].parent >= i) return "a part before its holder";
+    if (i != 0 && parts[i].step.empty()) return "a part without a step";
+    if (parts[i].type.empty()) return "a part without a type";
+    own += parts[i].own;
+    if (i != 0) held[parts[i].parent] += parts[i].bytes;
+  }
+  if (own != parts[0].bytes) return "bytes that are nobody's own";
+  if (parts[0].bytes > explanation.total) return "more bytes than there are";
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].own + held[i] != parts[i].bytes) return "a part that is no sum";
+  }
+  return "";
+}
+
+// `def f(): return model.w`, each word in a line of its own, from 11 on.
+BodyDraft body_of_f() {
+  BodyDraft body;
+  body.argument_count = 0;
+  body.instructions = {151, 0,   116, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,
+                       0,   106, 1,   0, 0, 0, 0, 0, 0, 0, 0, 83, 0};
+  body.names = {"model", "w"};
+  body.local_names = {};
+  body.local_kinds = {};
+  return body;
+}
+
+// The function f, whose global `model` is an object with an attribute `w`: 100 bytes.
+void fill_with_model(Draft& draft) {
+  draft.code.push_back(body_of_f().body());
+  draft.payload.node(NodeTag::kFunction, 4);
+  draft.payload.unsigned_integer(0);
+  samples::write_namespace(draft.payload);
+  draft.payload.array(0);
+  draft.payload.map(1);
+  draft.payload.unsigned_integer(0);
+  draft.payload.map(1);
+  draft.payload.text("model");
+  draft.payload.node(NodeTag::kNewObject, 6);
+  draft.payload.node(NodeTag::kGlobal, 2);
+  draft.payload.nil();
+  draft.payload.text("object");
+  draft.payload.array(0);
+  draft.payload.map(0);
+  draft.payload.map(1);
+  draft.payload.text("w");
+  draft.payload.binary(Bytes(100));
+  draft.payload.array(0);
+  draft.payload.map(0);
+  draft.source_locations.array(1);
+  draft.source_locations.array(4);
+  draft.source_locations.text("/home/ada/job.py");
+  draft.source_locations.integer(11);
+  draft.source_locations.binary(Bytes{0xe8, 0, 0xed, 2, 0xec, 2, 0xe8, 0});
+  draft.source_locations.array(0);
+}
+
+std::map<std::string, ExplainedPart> parts_with_model(PythonVersion python) {
+  Draft draft;
+  draft.python = python;
+  fill_with_model(draft);
+  return by_path(explained(draft.sealed()));
+}
+
+TEST(ExplainPayload, TellsPathsAndSizesOfPlainData) {
+  const Bytes bytes =
+      *write_value(Map{{"a", List{1, 2}}, {7, std::string(200, 'x')}, {"b", 1}});
+
+  const auto parts = by_path(explained(bytes));
+
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts.at("obj").type, "dict");
+  EXPECT_EQ(parts.at("obj").detail, "of 3");
+  EXPECT_EQ(parts.at("obj['a']").bytes, 3u);
+  EXPECT_EQ(parts.at("obj['a']").detail, "of 2");
+  EXPECT_EQ(parts.at("obj[7]").type, "str");
+  EXPECT_EQ(parts.at("obj[7]").bytes, 202u);
+}
+
+TEST(ExplainPayload, CountsWhatItSumsUp) {
+  const Explanation explanation = explained(*write_value(List{1, "two", 3.0}));
+
+  EXPECT_EQ(explanation.parts.size(), 1u);
+  EXPECT_EQ(explanation.summed_up, 3u);
+}
+
+TEST(ExplainPayload, NamesGlobalsAndTheCodeThatLoadsThem) {
+  const auto parts = parts_with_model({3, 11, 3495});
+
+  const ExplainedPart& model = parts.at("f.__globals__['model']");
+  EXPECT_EQ(model.variable, "model");
+  EXPECT_EQ(model.type, "object");
+  EXPECT_EQ(model.place.expression, "model");
+  EXPECT_EQ(model.place.function, "f");
+  EXPECT_EQ(model.place.file, "/home/ada/job.py");
+  EXPECT_EQ(model.place.line, 12u);
+}
+
+TEST(ExplainPayload, FollowsAttributesAsFarAsCodeAsksForThem) {
+  const auto parts = parts_with_model({3, 11, 3495});
+
+  const ExplainedPart& w = parts.at("f.__globals__['model'].w");
+  EXPECT_EQ(w.bytes, 102u);
+  EXPECT_EQ(w.place.expression, "model.w");
+  EXPECT_EQ(w.place.line, 13u);
+}
+
+TEST(ExplainPayload, KnowsNoCodeOfAPythonWithoutATable) {
+  const auto parts = parts_with_model({3, 10, 3439});
+
+  EXPECT_EQ(parts.at("f.__globals__['model'].w").place.expression, "");
+}
+
+TEST(ExplainPayload, GivesCodeToWhoUsesItFirst) {
+  const Bytes bytes = samples::function_envelope();
+  const VerifiedEnvelope envelope = verified(bytes);
+
+  const auto parts = by_path(explain_payload(envelope));
+
+  const std::uint64_t code =
+      envelope->code[0].bytes.size() + envelope->code[1].bytes.size();
+  EXPECT_EQ(parts.at("obj").bytes, envelope->payload.bytes.size() + code);
+  EXPECT_GT(parts.at("obj[0]").own, code);
+  EXPECT_TRUE(parts.at("obj[0]").is_shared);
+  EXPECT_EQ(parts.at("obj[0].__globals__['np']").kind, Kind::kModule);
+  EXPECT_EQ(parts.at("obj[0].__globals__['np']").detail, "numpy");
+}
+
+TEST(ExplainPayload, GivesStoredBuffersToWhoUsesThemFirst) {
+  Draft draft;
+  samples::fill_with_buffers(draft);
+
+  const auto parts = by_path(explained(draft.sealed()));
+
+  EXPECT_EQ(parts.at("obj[1]").bytes, 100u + 5);
+  EXPECT_EQ(parts.at("obj[1]").type, "memoryview");
+  EXPECT_EQ(parts.at("obj").bytes, 110u + draft.payload.size());
+  EXPECT_FALSE(parts.contains("obj[2]"));  // Counted with the first use of buffer 0.
+}
+
+TEST(ExplainPayload, NamesCellsByFreeVariables) {
+  Draft draft;
+  BodyDraft body;
+  body.argument_count = 0;
+  body.local_names = {"theirs", "ours"};
+  body.local_kinds = {0x80, 0x80};
+  body.instructions = {149, 2, 151, 0, 100, 0, 83, 0};
+  draft.code.push_back(body.body());
+  draft.shared = {0};
+  draft.payload.array(2);
+  draft.payload.node(NodeTag::kFunction, 4);
+  draft.payload.unsigned_integer(0);
+  draft.shared[0] = draft.payload.size();
+  samples::write_namespace(draft.payload);
+  draft.payload.array(2);
+  draft.shared.push_back(draft.payload.size());
+  draft.payload.node(NodeTag::kCell, 0);
+  draft.payload.node(NodeTag::kCell, 0);
+  draft.payload.map(1);
+  draft.payload.unsigned_integer(1);
+  draft.payload.array(2);
+  draft.payload.array(0);
+  draft.payload.array(0);
+  draft.payload.node(NodeTag::kFunction, 4);
+  draft.payload.unsigned_integer(0);
+  draft.payload.index(ExtType::kReference, 0);
+  draft.payload.array(2);
+  draft.payload.index(ExtType::kReference, 1);
+  draft.payload.node(NodeTag::kCell, 0);
+  draft.payload.map(1);
+  draft.payload.unsigned_integer(1);
+  draft.payload.array(1);
+  draft.payload.map(0);
+
+  const auto parts = by_path(explained(draft.sealed()));
+
+  EXPECT_EQ(parts.at("obj[0].__closure__[0].cell_contents").variable, "theirs");
+  EXPECT_EQ(parts.at("obj[0].__closure__[1].cell_contents").variable, "ours");
+  EXPECT_EQ(parts.at("obj[1].__closure__[1].cell_contents").type, "dict");
+}
+
+TEST(ExplainPayload, MarksStepsThatPythonCannotEvaluate) {
+  Draft draft;
+  draft.payload.map(1);
+  draft.payload.node(NodeTag::kFrozenSet, 1);
+  draft.payload.node(NodeTag::kTuple, 0);
+  draft.payload.node(NodeTag::kSet, 1);
+  draft.payload.node(NodeTag::kTuple, 0);
+
+  const Explanation explanation = explained(draft.sealed());
+
+  const auto parts = by_path(explanation);
+  for (const char* path : {"obj<key 0>", "obj<key 0><element 0>", "obj<value 0>",
+                           "obj<value 0><element 0>"}) {
+    ASSERT_TRUE(parts.contains(path)) << path;
+    EXPECT_FALSE(parts.at(path).evaluates) << path;
+  }
+}
+
+TEST(ExplainPayload, KeysThatAreTooLongMakeNoPath) {
+  const Bytes bytes = *write_value(Map{{std::string(300, 'k'), List{}}});
+
+  const auto parts = by_path(explained(bytes));
+
+  EXPECT_TRUE(parts.contains("obj<value 0>"));
+  EXPECT_TRUE(parts.contains("obj<key 0>"));
+}
+
+TEST(ExplainPayload, FoldsTheSmallestOfTooManyParts) {
+  Draft draft;
+  draft.payload.array(100'001);
+  for (int i = 0; i < 100'000; ++i) {
+    draft.payload.array(1);
+    draft.payload.integer(1);
+  }
+  draft.payload.array(1);
+  draft.payload.binary(Bytes(5000));
+
+  const Explanation explanation = explained(draft.sealed());
+
+  const auto parts = by_path(explanation);
+  EXPECT_LE(explanation.parts.size(), envelope::PartTree::kMost);
+  EXPECT_EQ(explanation.parts.size() + explanation.summed_up, 200'003u);
+  EXPECT_EQ(parts.at("obj[100000][0]").bytes, 5003u);
+  EXPECT_EQ(mistake_in(explanation), "");
+}
+
+TEST(ExplainPayload, OfDeepPayloadsIsBounded) {
+  Draft draft;
+  for (int i = 0; i < 300'000; ++i) draft.payload.array(1);
+  draft.payload.array(0);
+
+  const Explanation explanation = explained(draft.sealed());
+
+  EXPECT_LE(explanation.parts.size(), envelope::PartTree::kMost);
+  EXPECT_GE(explanation.parts.size(), envelope::PartTree::kMost - 1);
+  EXPECT_EQ(mistake_in(explanation), "");
+}
+
+// Of each array, looking at what it refers to would take as long as the payload is.
+TEST(ExplainPayload, LooksAtWhatArraysReferToWithinABudget) {
+  constexpr int kArrays = 5'000;
+  Draft draft;
+  draft.manifest.imports = {{"numpy", ImportTime::kLoad, "numpy", "", "", 0}};
+  draft.payload.array(kArrays + 1);
+  draft.shared = {draft.payload.size()};
+  draft.payload.node(NodeTag::kTuple, 100'000);
+  for (int i = 0; i < 100'000; ++i) draft.payload.nil();
+  for (int i = 0; i < kArrays; ++i) {
+    draft.payload.node(NodeTag::kObject, 5);
+    draft.payload.node(NodeTag::kGlobal, 2);
+    draft.payload.index(ExtType::kModule, 0);
+    draft.payload.text("ndarray");
+    draft.payload.array(5);
+    draft.payload.node(NodeTag::kTuple, 1);
+    draft.payload.integer(3);
+    for (int k = 0; k < 4; ++k) draft.payload.index(ExtType::kReference, 0);
+    draft.payload.nil();
+    draft.payload.array(0);
+    draft.payload.map(0);
+  }
+
+  const Explanation explanation = explained(draft.sealed());
+
+  const auto parts = by_path(explanation);
+  EXPECT_EQ(parts.at("obj[1]").type, "numpy.ndarray");
+  EXPECT_EQ(parts.at("obj[1]").detail, "3");
+  EXPECT_EQ(parts.at("obj[5000]").type, "numpy.ndarray");
+  EXPECT_EQ(parts.at("obj[5000]").detail, "");
+}
+
+TEST(ExplainPayload, SizesOfRandomPayloadsAddUp) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    const Bytes bytes = samples::RandomPayload(seed).sealed();
+    const Explanation explanation = explained(bytes);
+
+    EXPECT_EQ(mistake_in(explanation), "") << seed;
+    EXPECT_FALSE(explanation_text(explanation).empty());
+  }
+}
+
+TEST(ExplainPayload, SizesOfGoldenPayloadsAddUp) {
+  const std::filesystem::path golden(WAYBILL_TESTS_DIR "/golden/v1");
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(golden)) {
+    if (entry.path().extension() != ".waybill") continue;
+    ++count;
+    std::ifstream file(entry.path(), std::ios::binary);
+    const Bytes bytes{std::istreambuf_iterator<char>(file), {}};
+
+    const Explanation explanation = explained(bytes);
+
+    EXPECT_EQ(mistake_in(explanation), "") << entry.path();
+    EXPECT_EQ(explanation.total, bytes.size()) << entry.path();
+  }
+  EXPECT_GT(count, 10u);
+}
+
+}  // namespace
+}  // namespace waybill
