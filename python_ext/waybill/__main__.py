@@ -1,7 +1,7 @@
 """``python -m waybill``: the commands that need Python.
 
-``waybill discover`` and ``waybill run``, the commands, become these; docs/cli.md
-describes both.
+``waybill discover``, ``waybill run`` and, of an object, ``waybill explain`` become
+these; docs/cli.md describes them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,17 @@ import sys
 from typing import NoReturn
 
 from waybill import __version__
-from waybill._commands import UNREADABLE, Parser, answer, complain, discover, run
+from waybill._commands import (
+    UNREADABLE,
+    Parser,
+    answer,
+    complain,
+    discover,
+    explain,
+    run,
+)
 
-COMMANDS = {"discover": discover, "run": run}
+COMMANDS = {"discover": discover, "explain": explain, "run": run}
 
 
 def parser() -> Parser:
@@ -37,8 +45,8 @@ def carry_out() -> int:
         options = options_parser.parse_args()
     finally:
         answer.flush()  # What --help and --version print.
-    if options.command == "discover":
-        wrong = discover.misunderstanding(options)
+    if options.command != "run":
+        wrong = COMMANDS[options.command].misunderstanding(options)
         if wrong is not None:
             options_parser.error(wrong)
     sys.argv = [""]  # These words are not for the code that is to run.

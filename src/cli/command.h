@@ -43,6 +43,7 @@ struct Arguments {
   std::optional<std::string> target;
   std::optional<std::string> python;
   std::optional<std::string> output;
+  std::optional<std::string> html;
   std::optional<std::string> key_file;
   std::vector<std::string> key_files;
   std::optional<std::string> key_variable;
@@ -60,6 +61,7 @@ struct Arguments {
   std::size_t items = 40;
   std::size_t listed_depth = 2;
   std::size_t listed_items = 100;
+  std::size_t top = 10;
   // The command line itself, for what describes it.
   const CLI::App* app = nullptr;
 };
@@ -74,6 +76,7 @@ struct Command {
 extern const Command kInspect;
 extern const Command kVerify;
 extern const Command kDiscover;
+extern const Command kExplain;
 extern const Command kKeygen;
 extern const Command kSign;
 extern const Command kList;

@@ -15,8 +15,8 @@ namespace waybill::cli {
 namespace {
 
 constexpr const Command* kCommands[] = {
-    &kInspect,  &kVerify, &kList,    &kCat,        &kDiff, &kKeygen, &kSign,
-    &kDiscover, &kRun,    &kSalvage, &kCompletion, &kMan,  &kHelp};
+    &kInspect,  &kVerify,  &kList, &kCat,     &kDiff,       &kKeygen, &kSign,
+    &kDiscover, &kExplain, &kRun,  &kSalvage, &kCompletion, &kMan,    &kHelp};
 
 // A key in the place of a file's name. It would be told in errors, and the list of
 // processes tells it already.

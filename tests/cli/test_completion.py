@@ -18,6 +18,7 @@ COMMANDS = {
     "keygen",
     "sign",
     "discover",
+    "explain",
     "run",
 }
 COMMANDS |= {"completion", "man", "help"}
@@ -80,6 +81,8 @@ def test_options_are_those_of_the_command(offers):
         "waybill inspect --depth 3 ",
         "waybill diff a ",
         "waybill discover ",
+        "waybill explain ",
+        "waybill explain --html ",
         "waybill keygen --out ",
         "waybill run --policy ",
         "waybill verify --key ",

@@ -1,6 +1,6 @@
 """The commands that need Python: one file each, listed in waybill/__main__.py.
 
-docs/cli.md describes them. ``waybill discover`` and ``waybill run`` become these.
+docs/cli.md describes them. ``waybill discover``, ``explain`` and ``run`` become these.
 """
 
 from __future__ import annotations

@@ -1,0 +1,78 @@
+// waybill explain FILE|MODULE:QUALNAME: which object brought how many bytes, and what
+// cannot travel. Of an envelope its bytes tell; an object needs Python.
+// Tested by tests/cli/test_explain.py.
+
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/command.h"
+#include "waybill/explanation.h"
+#include "waybill/parts.h"
+
+namespace waybill::cli {
+namespace {
+
+void declare(Options& options, Arguments& arguments) {
+  // Newer versions of CLI11 allow no colon in the name itself.
+  options.text("TARGET", arguments.file,
+               "An envelope, or - for stdin; else MODULE:QUALNAME, e.g. job:task, "
+               "which runs Python");
+  options.text("--html", arguments.html, "Write a page for a browser to this file");
+  options.flag("--json", arguments.json, "Write one JSON object");
+  options.count("--top", arguments.top, "Parts and imports to show");
+  options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
+  options.text("--python", arguments.python,
+               "The interpreter; else $WAYBILL_PYTHON, else python3 beside the "
+               "command, else that of PATH");
+}
+
+// Whether the target is the name of an object. A file of that name comes first.
+bool is_object(const std::string& target) {
+  std::error_code error;
+  return target.find(':') != std::string::npos &&
+         !std::filesystem::exists(target, error);
+}
+
+Exit explain_object(const Arguments& arguments) {
+  std::vector<std::string> words = {"explain"};
+  if (arguments.json) words.push_back("--json");
+  if (arguments.no_colours) words.push_back("--no-colours");
+  if (arguments.html) words.push_back("--html=" + *arguments.html);
+  words.push_back("--top=" + std::to_string(arguments.top));
+  words.insert(words.end(), {"--", arguments.file});
+  return become_python(arguments, std::move(words));
+}
+
+bool write_page(const Explanation& explanation, const Arguments& arguments) {
+  const std::string page = explanation_html(explanation, arguments.file);
+  return write_output(*arguments.html, arguments.json, {page.begin(), page.end()});
+}
+
+Exit run(const Arguments& arguments) {
+  if (arguments.html && (arguments.html->empty() || *arguments.html == "-")) {
+    return misunderstand("--html needs the name of a file", arguments.json);
+  }
+  if (is_object(arguments.file)) return explain_object(arguments);
+  Input bytes;
+  if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
+  const Result<VerifiedEnvelope> envelope = open_mapped(BytesView(bytes));
+  if (!envelope) return refuse(envelope.error(), arguments.json);
+  const Explanation explanation = explain_payload(*envelope);
+  if (arguments.html && !write_page(explanation, arguments)) return Exit::kUnreadable;
+  if (arguments.json) {
+    std::printf("%s\n", explanation_json(explanation).c_str());
+    return Exit::kFine;
+  }
+  ExplanationTextOptions options;
+  options.top = arguments.top;
+  options.colours = !arguments.no_colours && wants_colours();
+  std::fputs(explanation_text(explanation, options).c_str(), stdout);
+  return Exit::kFine;
+}
+
+}  // namespace
+
+const Command kExplain = {"explain", "Tell which objects bring how many bytes", declare,
+                          run};
+
+}  // namespace waybill::cli
