@@ -328,6 +328,7 @@ void PartWords::set_type(const TreePart& part, const Seen& seen, ExplainedPart& 
 void PartWords::set_object(const TreePart& part, const Seen& seen,
                            ExplainedPart& into) {
   std::string name = name_at(seen.token.offset);
+  if (name == "types.MethodType") name = "method";  // As its type is called.
   if (!name.empty()) into.type = std::move(name);
   if (!seen.is(NodeTag::kObject) || part.cost > budget_) return;
   budget_ -= part.cost;

@@ -17,10 +17,10 @@ bool is_private(std::string_view step) {
 }
 
 bool is_telling(const ExplainedPart& part, const ExplainedPart& holder) {
-  using Kind = ExplainedPart::Kind;
   const bool is_imported = holder.type.find('.') != std::string::npos;
-  return part.evaluates && part.kind != Kind::kReference &&
-         part.kind != Kind::kModule && !(is_imported && is_private(part.step));
+  return part.evaluates && part.kind != ExplainedPart::Kind::kReference &&
+         part.kind != ExplainedPart::Kind::kModule &&
+         !(is_imported && is_private(part.step));
 }
 
 // The parts that each part holds, as ranges of one list.
@@ -51,8 +51,8 @@ class Children {
 };
 
 bool has_names(const ExplainedPart& part) {
-  constexpr auto kTypes = std::to_array<std::string_view>(
-      {"function", "type", "module", "code", "types.MethodType", "method"});
+  constexpr auto kTypes =
+      std::to_array<std::string_view>({"function", "type", "module", "code", "method"});
   return std::ranges::find(kTypes, part.type) != kTypes.end();
 }
 

@@ -330,14 +330,50 @@ TEST(ExplainPayload, SizesOfRandomPayloadsAddUp) {
   }
 }
 
+// A function whose __name__ is not that of its code.
+std::string root_called(std::string_view name) {
+  Draft draft;
+  draft.code.push_back(body_of_f().body());
+  draft.payload.node(NodeTag::kFunction, 4);
+  draft.payload.unsigned_integer(0);
+  samples::write_namespace(draft.payload);
+  draft.payload.array(0);
+  draft.payload.map(1);
+  draft.payload.unsigned_integer(8);
+  draft.payload.text(name);
+  const Explanation explanation = explained(draft.sealed());
+  return explanation.parts[0].step + (explanation.parts[0].evaluates ? "" : "!");
+}
+
+TEST(ExplainPayload, CallsTheRootByItsName) {
+  EXPECT_EQ(root_called("renamed"), "renamed");
+  EXPECT_EQ(root_called("<lambda>"), "<lambda>!");
+  EXPECT_EQ(explained(*write_value(List{})).parts[0].step, "obj");
+}
+
+const std::filesystem::path golden(WAYBILL_TESTS_DIR "/golden/v1");
+
+Bytes bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(ExplainPayload, TellsClassesTheirMethodsAndTheirInstances) {
+  const auto parts = by_path(explained(bytes_of(golden / "class-3.13.waybill")));
+
+  EXPECT_EQ(parts.at("obj[0]").type, "type");
+  EXPECT_EQ(parts.at("obj[0].__bases__[0]").type, "type");
+  EXPECT_EQ(parts.at("obj[0].__bases__[0].__init__").type, "function");
+  EXPECT_EQ(parts.at("obj[1]").type, "Base");
+  EXPECT_EQ(parts.at("obj[0].__bases__[0].__bases__[0]").kind, Kind::kReference);
+}
+
 TEST(ExplainPayload, SizesOfGoldenPayloadsAddUp) {
-  const std::filesystem::path golden(WAYBILL_TESTS_DIR "/golden/v1");
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(golden)) {
     if (entry.path().extension() != ".waybill") continue;
     ++count;
-    std::ifstream file(entry.path(), std::ios::binary);
-    const Bytes bytes{std::istreambuf_iterator<char>(file), {}};
+    const Bytes bytes = bytes_of(entry.path());
 
     const Explanation explanation = explained(bytes);
 
