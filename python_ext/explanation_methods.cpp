@@ -51,8 +51,7 @@ const char* name_of_kind(ExplainedPart::Kind kind) {
 PyObject* explain(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     const EncodeOptions options("explain", arguments, count);
-    return to_capsule(
-        py::explain(state_of(module), arguments[0], options.hooks()));
+    return to_capsule(py::explain(state_of(module), arguments[0], options.hooks()));
   });
 }
 
@@ -72,9 +71,8 @@ Ref list_of(const Items& items, Row row) {
 PyObject* total(PyObject*, PyObject* capsule) {
   return guarded([&] {
     const Explanation& told = explanation_of(capsule);
-    return Ref::steal(
-        Py_BuildValue("(KK)", static_cast<unsigned long long>(told.total),
-                      static_cast<unsigned long long>(told.summed_up)));
+    return Ref::steal(Py_BuildValue("(KK)", static_cast<unsigned long long>(told.total),
+                                    static_cast<unsigned long long>(told.summed_up)));
   });
 }
 
@@ -97,9 +95,8 @@ PyObject* parts(PyObject*, PyObject* capsule) {
 PyObject* blockers(PyObject*, PyObject* capsule) {
   return guarded([&] {
     return list_of(explanation_of(capsule).blockers, [](const Blocker& blocker) {
-      const Ref paths = list_of(blocker.paths, [](const std::string& path) {
-        return text(path);
-      });
+      const Ref paths =
+          list_of(blocker.paths, [](const std::string& path) { return text(path); });
       const Ref told[] = {text(blocker.path),   text(blocker.short_path),
                           text(blocker.type),   text(blocker.reason),
                           text(blocker.remedy), row_of(blocker.place)};
@@ -116,8 +113,7 @@ PyObject* imports(PyObject*, PyObject* capsule) {
     return list_of(explanation_of(capsule).imports, [](const ExplainedImport& import) {
       const ImportRecord& record = import.record;
       const Ref told[] = {text(record.module), text(name_of(record.time)),
-                          text(record.chain), text(record.function),
-                          text(record.file)};
+                          text(record.chain), text(record.function), text(record.file)};
       return Ref::steal(Py_BuildValue("(OOOOOIi)", told[0].get(), told[1].get(),
                                       told[2].get(), told[3].get(), told[4].get(),
                                       record.line, import.is_missing ? 1 : 0));
@@ -196,8 +192,7 @@ void complete_error(State& state, PyObject* object, const py::EncodeHooks& hooks
   Ref raised;
   try {
     raised = py::take_error();
-    const bool is_ours =
-        py::is_of(state, raised.get(), &py::LateHelpers::encode_error);
+    const bool is_ours = py::is_of(state, raised.get(), &py::LateHelpers::encode_error);
     if (is_ours && hooks.tells_nobody()) {
       const Ref told = to_capsule(py::explain(state, object, hooks));
       Ref::steal(PyObject_CallFunctionObjArgs(

@@ -48,9 +48,9 @@ struct ExplainedPart {
   std::string type;    // "sqlite3.Connection", "dict".
   std::string detail;  // "300000x20" of a frame, "of 100000" of a dict; may be empty.
   Kind kind = Kind::kValue;
-  bool is_shared = false;   // Referred to more than once; counted here.
-  std::uint64_t bytes = 0;  // With all that it holds.
-  std::uint64_t own = 0;    // Without the parts that it holds.
+  bool is_shared = false;      // Referred to more than once; counted here.
+  std::uint64_t bytes = 0;     // With all that it holds.
+  std::uint64_t own = 0;       // Without the parts that it holds.
   std::uint64_t own_hash = 0;  // Of its own bytes, for comparisons; 0: not known.
   CodePlace place;             // The code that captured it.
 };

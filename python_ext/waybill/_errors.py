@@ -24,8 +24,8 @@ class EncodeError(Error, PicklingError):
 
     ``path`` tells where it hangs, from the object that was given to ``dumps``:
     ``f.__globals__['client'].session._lock``. ``explain()`` tells of all that cannot
-    travel, if there is more. What the object itself raised, if it did, is the ``__cause__``; then ``except`` for its type catches the
-    EncodeError too.
+    travel, if there is more. What the object itself raised, if it did, is the
+    ``__cause__``; then ``except`` for its type catches the EncodeError too.
     """
 
     #: The same from the last variable on: ``client.session._lock``.

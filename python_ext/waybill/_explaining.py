@@ -7,13 +7,14 @@ import sys
 
 from waybill import _core
 from waybill._face import encode_options
-from waybill._records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
     from typing import Any, NamedTuple
+else:
+    from waybill._records import NamedTuple
 
 #: Packages whose objects tell how large they are by a shape that is an attribute.
 _HAVE_SHAPES = frozenset(
@@ -180,9 +181,7 @@ class Explanation:
     the objects.
     """
 
-    def __init__(
-        self, told: object, versions: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, told: object, versions: Mapping[str, str] | None = None) -> None:
         self._told = told
         self._versions = versions
         self._is_marked = False
@@ -222,7 +221,10 @@ class Explanation:
     @property
     def imports(self) -> tuple[Import, ...]:
         rows = _core.explanation_imports(self._with_missing())
-        return tuple(Import(*row[:-1], bool(row[-1])) for row in rows)
+        return tuple(
+            Import(module, time, chain, function, file, line, bool(missing))
+            for module, time, chain, function, file, line, missing in rows
+        )
 
     def changes(self, other: Explanation) -> tuple[Change, ...]:
         """What is different in ``other``, the largest first: why its payload is new.
@@ -276,7 +278,8 @@ class Explanation:
 
     def __repr__(self) -> str:
         count = len(self.blockers)
-        return f"<Explanation of {self.parts._step}: {self.total} bytes, {count} cannot travel>"
+        name = self.parts._step
+        return f"<Explanation of {name}: {self.total} bytes, {count} cannot travel>"
 
 
 class Change(NamedTuple):

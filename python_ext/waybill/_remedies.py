@@ -1,5 +1,5 @@
 """What can be done about objects that cannot travel. Tested by
-tests/python/explain/test_remedies.py."""
+tests/python/explain/test_explained_programs.py."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from waybill._face import ImportRecord, inspect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import NamedTuple
 
     from typing_extensions import Buffer

@@ -79,7 +79,7 @@ std::string json_text(std::string_view text) {
                   json_escape_of);
 }
 
-std::string size_text(std::uint64_t bytes) {
+std::string size_on_page(std::uint64_t bytes) {
   constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
   if (bytes < 1000) return format_text("{} byte{}", bytes, bytes == 1 ? "" : "s");
   double size = static_cast<double>(bytes) / 1000;

@@ -23,7 +23,7 @@ std::string html_text(std::string_view text);
 std::string json_text(std::string_view text);
 
 // "1.23 MB", as the script of the page says it too.
-std::string size_text(std::uint64_t bytes);
+std::string size_on_page(std::uint64_t bytes);
 
 // The parts and blockers for the script: a column for each field, and texts once.
 std::string page_data(const Explanation& explanation);

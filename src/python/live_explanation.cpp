@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "format/manifest_codec.h"
-#include "python/encode/capture.h"
+#include "python/encode/paths/capture.h"
 #include "python/encode/graph_encoder.h"
 #include "python/encode/walk_record.h"
 #include "python/runtime/attribute.h"
@@ -70,8 +70,7 @@ class Explainer {
     const WalkRecord::Part& from = recorded(index);
     ExplainedPart& part = made_.parts.emplace_back();
     part.parent = from.parent;
-    part.step =
-        index == 0 ? name_of_root(from.object.get()) : from.label.spelled();
+    part.step = index == 0 ? name_of_root(from.object.get()) : from.label.spelled();
     if (from.label.is_variable()) part.variable = text_of(from.label.name.get());
     part.evaluates = from.label.evaluates();
     part.type = full_name_of_type(state_, from.object.get());
@@ -182,7 +181,8 @@ class Explainer {
       if (PyFunction_Check(part.object.get()) && made_.parts[i].kind == Kind::kValue) {
         hash.own.add(infos_.get(PyFunction_GET_CODE(part.object.get())).hash);
       }
-      if (made_.parts[i].kind != Kind::kValue) hash.own.add(bytes_of(made_.parts[i].detail));
+      if (made_.parts[i].kind != Kind::kValue)
+        hash.own.add(bytes_of(made_.parts[i].detail));
     }
     for (std::size_t i = 0; i < made_.parts.size(); ++i) {
       if (made_.parts[i].kind == Kind::kValue) go_on_to(i, recorded(i).end);
@@ -216,7 +216,8 @@ class Explainer {
     for (std::size_t i = 0; i < made_.parts.size(); ++i) {
       ExplainedPart& part = made_.parts[i];
       if (part.bytes >= least || recorded(i).is_kept) {
-        part.place = place_of(recorded(i).parent, i == 0 ? nullptr : &recorded(i).label);
+        part.place =
+            place_of(recorded(i).parent, i == 0 ? nullptr : &recorded(i).label);
       } else {
         part.place = made_.parts[part.parent].place;
       }

@@ -174,13 +174,13 @@ TEST(ExplanationHtml, OfADeepChainIsNotLong) {
 }
 
 TEST(ExplanationHtml, SizesHaveThreeDigits) {
-  EXPECT_EQ(size_text(0), "0 bytes");
-  EXPECT_EQ(size_text(1), "1 byte");
-  EXPECT_EQ(size_text(999), "999 bytes");
-  EXPECT_EQ(size_text(1000), "1.00 kB");
-  EXPECT_EQ(size_text(12'345), "12.3 kB");
-  EXPECT_EQ(size_text(999'600), "1.00 MB");
-  EXPECT_EQ(size_text(~0ULL), "18.4 EB");
+  EXPECT_EQ(size_on_page(0), "0 bytes");
+  EXPECT_EQ(size_on_page(1), "1 byte");
+  EXPECT_EQ(size_on_page(999), "999 bytes");
+  EXPECT_EQ(size_on_page(1000), "1.00 kB");
+  EXPECT_EQ(size_on_page(12'345), "12.3 kB");
+  EXPECT_EQ(size_on_page(999'600), "1.00 MB");
+  EXPECT_EQ(size_on_page(~0ULL), "18.4 EB");
 }
 
 }  // namespace

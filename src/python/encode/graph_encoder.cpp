@@ -306,8 +306,8 @@ void GraphEncoder::step_plan() {
       is_other = value(child);
     } else {
       context_.current = child;
-      is_other = is_watched_ ? watched(child, &GraphEncoder::own_module)
-                             : own_module(child);
+      is_other =
+          is_watched_ ? watched(child, &GraphEncoder::own_module) : own_module(child);
     }
     if (is_other) return;
   }

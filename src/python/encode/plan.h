@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "python/encode/label.h"
+#include "python/encode/paths/label.h"
 #include "python/runtime/ref.h"
 #include "wire/writer.h"
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "python/encode/label.h"
+#include "python/encode/paths/label.h"
 #include "python/runtime/ref.h"
 
 namespace waybill::py {
@@ -37,7 +37,7 @@ class WalkRecord {
     Label label;
     Ref object;
     Written begin, end;
-      // It cannot travel, or leads to what cannot.
+    // It cannot travel, or leads to what cannot.
     bool is_kept = false;
 
     std::uint64_t bytes() const { return end.total() - begin.total(); }

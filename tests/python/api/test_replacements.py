@@ -30,7 +30,10 @@ def test_lock_is_refused_unless_told_otherwise(replace):
     with pytest.raises(waybill.EncodeError) as caught:
         waybill.dumps({"session": [Session()]}, replace=replace)
 
-    assert f"{caught.value.path} ({caught.value.type})" == "obj['session'][0].lock (_thread.lock)"
+    assert (
+        f"{caught.value.path} ({caught.value.type})"
+        == "obj['session'][0].lock (_thread.lock)"
+    )
 
 
 def test_refusal_is_the_type_error_of_pickle_too():

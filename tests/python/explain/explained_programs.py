@@ -60,10 +60,10 @@ LOCKS = {
                 self.conn = sqlite3.connect(":memory:")
         class Service:
             pass
-        service = Service()
-        service.handlers = [Handler()]
+        held = Service()
+        held.handlers = [Handler()]
         def task():
-            return service.handlers  #: service.handlers[0].conn #: service.handlers[0].lock
+            return held  #: held.handlers[0].conn #: held.handlers[0].lock
         """,
     "a generator": """
         numbers = (n for n in range(9))

@@ -10,7 +10,7 @@ import textwrap
 import pytest
 from explained_programs import LOCKS, SIZES
 
-END = '''
+END = """
 
 def outcome():
     import json, re, sys
@@ -27,7 +27,7 @@ def outcome():
         ),
         "blockers": [blocker._asdict() for blocker in told.blockers],
         "parts": [
-            [part.short, part.bytes, part.line, part.shared, part.kind] for part in parts
+            [part.short, part.bytes, part.line, part.shared] for part in parts
         ],
         "evaluated": [],
     }
@@ -58,7 +58,7 @@ def outcome():
     print(json.dumps(result))
 
 outcome()
-'''
+"""
 
 
 def run(tmp_path, source):
@@ -146,7 +146,9 @@ def test_sizes_are_those_of_the_payload(name, tmp_path):
     for number, line in enumerate(lines, 1):
         for path, megabytes in re.findall(r"#= (\S+) ([\d.]+)", line):
             size, place = next(
-                (bytes_, line_) for short, bytes_, line_, *_ in told["parts"] if short == path
+                (bytes_, line_)
+                for short, bytes_, line_, *_ in told["parts"]
+                if short == path
             )
             assert size == pytest.approx(float(megabytes) * 1e6, rel=0.01)
             assert place == number

@@ -32,7 +32,8 @@ before = field.value
 for count in 2**32 - 1, 2**32, 2**40:
     field.value = count
     try: waybill.dumps(sent)
-    except waybill.EncodeError as error: print(error.path, "(" + error.type + ")", "|", error)
+    except waybill.EncodeError as error:
+        print(error.path, "(" + error.type + ")", "|", error)
     finally: field.value = before
 waybill.dumps(sent)
 """

@@ -289,4 +289,6 @@ def test_error_names_the_attribute():
     with pytest.raises(waybill.EncodeError) as caught:
         waybill.dumps([Plain(), Plain(a=Plain(lock=threading.Lock()))])
 
-    assert f"{caught.value.path} ({caught.value.type})" == "obj[1].a.lock (_thread.lock)"
+    assert (
+        f"{caught.value.path} ({caught.value.type})" == "obj[1].a.lock (_thread.lock)"
+    )

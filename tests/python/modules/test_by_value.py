@@ -12,6 +12,7 @@ import fresh_process
 import pytest
 import waybill
 from sources import imported
+from told import told_by
 
 FILES = {
     "bv_package/__init__.py": "NAME = 'package'\n",
@@ -65,7 +66,6 @@ FILES = {
     "bv_local_two.py": "THREE = 3\n",
     "bv_lonely.py": "def f(): return 'lonely'\n",
 }
-
 _SENDER = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -326,7 +326,7 @@ def test_global_of_a_module_by_value_that_cannot_travel_is_named(source, path):
     with pytest.raises(waybill.EncodeError) as caught:
         made_by_value(source)
 
-    assert f"{caught.value.path} ({caught.value.type})" == path
+    assert told_by(caught.value) == path
 
 
 def test_lock_that_nobody_holds_begins_anew_with_its_module():
@@ -348,7 +348,7 @@ def test_function_in_c_of_a_module_by_value_is_refused():
     with pytest.raises(waybill.EncodeError, match="cannot pickle") as caught:
         waybill.dumps({"it": _json.scanstring}, by_value=[_json])
 
-    assert f"{caught.value.path} ({caught.value.type})" == "obj['it'] (builtin_function_or_method)"
+    assert told_by(caught.value) == "obj['it'] (builtin_function_or_method)"
 
 
 def test_class_in_c_of_a_module_by_value_is_refused():
@@ -357,7 +357,7 @@ def test_class_in_c_of_a_module_by_value_is_refused():
     with pytest.raises(waybill.EncodeError, match="travels by value") as caught:
         waybill.dumps({"it": _json.make_scanner}, by_value=[_json])
 
-    assert f"{caught.value.path} ({caught.value.type})" == "obj['it'] (type)"
+    assert told_by(caught.value) == "obj['it'] (type)"
 
 
 SENTINEL = """

@@ -77,7 +77,9 @@ def test_free_lock_of_an_object_that_is_sent_itself_is_refused(made):
 def test_free_lock_that_only_code_of_others_holds_is_refused(made):
     lock = threading.Lock()
 
-    with pytest.raises(waybill.EncodeError, match=r"__closure__\[0\]\.cell_contents \(_thread"):
+    with pytest.raises(
+        waybill.EncodeError, match=r"__closure__\[0\]\.cell_contents \(_thread"
+    ):
         made("value = other", other=lambda: lock)
 
 

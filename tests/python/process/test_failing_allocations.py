@@ -261,6 +261,18 @@ WORKS = {
             waybill.imports(value, by_value=True)
             waybill.inspect(data)
         """,
+    "explanations": """
+        lock = threading.Lock()
+        value = [C(lock), f, {"a": lambda: (json.dumps, lock)}, b"x" * 70_000]
+        def work():
+            told = waybill.explain(value)
+            assert [blocker.path_count for blocker in told.blockers] == [2]
+            assert told.parts.path == "obj"
+            assert told.to_text() and told.to_json()
+            told._repr_html_()
+            try: waybill.dumps(value)
+            except waybill.EncodeError as error: assert error.path
+        """,
     "errors": """
         lock = {"a": [threading.Lock()]}
         data = waybill.dumps([f, C(1)])

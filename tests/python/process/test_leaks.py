@@ -93,7 +93,14 @@ def prepare(thing):
     prepared.refresh()
     prepared.digest
 
+def explain(thing):
+    told = waybill.explain(thing)
+    str(told), told.to_json(), told._repr_html_(), told.changes(told)
+    try: waybill.dumps(thing)
+    except waybill.EncodeError as error: error.explain().blockers
+
 def once(thing):
+    explain(thing)
     try:
         prepare(thing)
         data = waybill.dumps(thing)

@@ -17,7 +17,7 @@ struct Label {
     kNone,       // Nothing: the state dict that stands for the object itself.
     kText,       // .__defaults__
     kAttribute,  // .name
-    kKey,        // .__kwdefaults__['name']
+    kKey,        // .__kwdefaults__['name'], <state>['name']
     kIndex,      // .__defaults__[0]
     kGlobal,     // .__globals__['name']
     kCell,       // .__closure__[0].cell_contents, of the variable `name`

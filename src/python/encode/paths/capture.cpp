@@ -1,6 +1,6 @@
 // Tested by tests/python/explain.
 
-#include "python/encode/capture.h"
+#include "python/encode/paths/capture.h"
 
 #include <string_view>
 #include <vector>
@@ -156,8 +156,8 @@ Capture capture_of(CodeInfos& infos, std::span<const PathStep> path) {
     }
     if (owner == nullptr || !PyType_Check(owner)) continue;
     if (label.style != Label::Style::kAttribute) continue;
-    Capture found = captured_in_methods(
-        infos, reinterpret_cast<PyTypeObject*>(owner), label.name.get());
+    Capture found = captured_in_methods(infos, reinterpret_cast<PyTypeObject*>(owner),
+                                        label.name.get());
     if (!found.file.empty()) return found;
   }
   for (std::size_t i = path.size(); i-- > 0;) {

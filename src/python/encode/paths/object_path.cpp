@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "python/encode/capture.h"
+#include "python/encode/paths/capture.h"
 #include "python/encode/encode_context.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"
@@ -18,8 +18,8 @@ std::string name_of_root(PyObject* root) {
     return text_of(reinterpret_cast<PyFunctionObject*>(root)->func_name);
   }
   if (root != nullptr && PyType_Check(root)) {
-    const Ref name = Ref::steal_or_null(
-        PyType_GetName(reinterpret_cast<PyTypeObject*>(root)));
+    const Ref name =
+        Ref::steal_or_null(PyType_GetName(reinterpret_cast<PyTypeObject*>(root)));
     if (name) return text_of(name.get());
     PyErr_Clear();
   }
@@ -74,8 +74,8 @@ Culprit EncodeContext::culprit() const {
     const Label& label = labels.emplace_back(stack.label_at(labels.size()));
     const std::string step = label.spelled();
     told.path += step;
-    told.short_path = label.is_variable() ? text_of(label.name.get())
-                                          : told.short_path + step;
+    told.short_path =
+        label.is_variable() ? text_of(label.name.get()) : told.short_path + step;
     told.evaluates = told.evaluates && label.evaluates();
     // The dict that stands for an object hangs on the object.
     if (frame.kind == WalkStack::Frame::Kind::kPlan) owner = frame.object.get();

@@ -1,6 +1,6 @@
 // Tested by tests/python/api/test_paths.py.
 
-#include "python/encode/label.h"
+#include "python/encode/paths/label.h"
 
 #include "python/runtime/text.h"
 
@@ -51,6 +51,7 @@ bool Label::evaluates() const {
     case Style::kNamed:
       return false;
     case Style::kKey:
+      return text[0] != '<' && is_literal(name.get());
     case Style::kGlobal:
       return is_literal(name.get());
     default:

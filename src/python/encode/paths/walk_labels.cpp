@@ -29,8 +29,7 @@ bool has_attribute(PyObject* owner, PyObject* name, PyObject* value) {
   PyObject* of_type = _PyType_Lookup(Py_TYPE(owner), name);
   if (of_type != nullptr && Py_IS_TYPE(of_type, &PyMemberDescr_Type)) return true;
   const Ref dict = instance_dict(owner);
-  return dict && PyDict_CheckExact(dict.get()) &&
-         raw_get(dict.get(), name) == value;
+  return dict && PyDict_CheckExact(dict.get()) && raw_get(dict.get(), name) == value;
 }
 
 // Of an item of the state of `owner`. A class gives what stands in its dict as it is,

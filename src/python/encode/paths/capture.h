@@ -10,7 +10,7 @@
 #include <string>
 
 #include "python/discovery/code_info.h"
-#include "python/encode/label.h"
+#include "python/encode/paths/label.h"
 
 namespace waybill::py {
 
@@ -27,8 +27,8 @@ struct Capture {
   std::uint32_t line = 0;
 };
 
-// The innermost code on the path: what loads the last variable, with the attributes that
-// the path goes on with; or `self.name` in a method, for an attribute of a class.
+// The innermost code on the path: what loads the last variable, with the attributes
+// that the path goes on with; or `self.name` in a method, for an attribute of a class.
 // Without such code an instance's attribute is looked for in the methods of its class.
 // Throws PyError. Cost: by the length of the functions on the path.
 Capture capture_of(CodeInfos& infos, std::span<const PathStep> path);

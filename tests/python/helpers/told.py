@@ -1,0 +1,6 @@
+"""How errors are written down in tests."""
+
+
+def told_by(error):
+    """The path and the type of what could not travel: ``obj['lock'] (_thread.lock)``."""
+    return f"{error.path} ({error.type})"
