@@ -25,13 +25,16 @@ compress
     "zstd", or ("zstd", level) with a level from 1 to 19, or from -7 to -1 to be faster:
     buffers of 64 KiB and more that gain by it are compressed. Else, and with False,
     they stand as in memory.
+warn_above
+    Bytes: a payload that is larger gives a SizeWarning, which names what is large in
+    it. Buffers that buffer_callback keeps do not count. 0 is for no warning.
 buffer_callback
     As pickle's: gets each PickleBuffer, and keeps it if it answers something false.
 protocol, fix_imports
     Accepted for callers of pickle; there is one format. A buffer_callback needs
     protocol 5 or more, or none.
 
-None, for the first five, is what waybill.configure() has set, or nothing.
+None, for the first six, is what waybill.configure() has set, or nothing.
 
 Raises EncodeError, with the path to the culprit, for what cannot travel, and what
 reducers of the objects raise.)";

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from waybill._explaining import explain as explain
     from waybill._parts import open as open
     from waybill._pickled import pickled
+    from waybill._size_warnings import SizeWarning
 else:
 
     def __getattr__(name):
@@ -87,6 +88,7 @@ __all__ = [
     "PolicyError",
     "PythonMismatchError",
     "SignatureError",
+    "SizeWarning",
     "Unpickler",
     "UnpicklingError",
     "cache_info",

@@ -77,6 +77,13 @@ def _compress(compress: Any) -> int:
     return level
 
 
+def _warn_above(size: Any) -> int:
+    """Bytes; 0 for never, not even where an engine has a threshold of its own."""
+    if type(size) is not int or size < 0:
+        raise ValueError(f"warn_above should be an int of at least 0, got {size!r}")
+    return size
+
+
 def _class_state(side: Any) -> Any:
     if side not in SIDES:
         raise ValueError(f'class_state should be "sender" or "worker", got {side!r}')
@@ -163,6 +170,7 @@ TABLE: Mapping[str, Option] = {
     "key": Option(_key, travels=False),
     "application": Option(_application),
     "compress": Option(_compress),
+    "warn_above": Option(_warn_above),
     # Of loads.
     "reset_classes": Option(bool),
     "class_state": Option(_class_state),
@@ -186,8 +194,8 @@ def configure(**options: Any) -> None:
     call goes before what is set here, unless it is None. Nothing that is set here, or
     given to a call, loosens what ``restrict`` demands.
 
-    by_value, replace, key, application, compress
-        As ``dumps`` takes them.
+    by_value, replace, key, application, compress, warn_above
+        As ``dumps`` takes them. The warning comes once for each line of the program.
     reset_classes, class_state, missing, map_location, policy, keys, limits
         As ``loads`` takes them.
     max_classes, max_class_bytes

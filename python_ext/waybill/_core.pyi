@@ -22,6 +22,7 @@ def dumps(
     key: SigningKey | None = None,
     application: Buffer | None = None,
     compress: Compress | None = None,
+    warn_above: int | None = None,
 ) -> bytes: ...
 def loads(
     data: Buffer,

@@ -35,7 +35,8 @@ def explain(
     without caches; memory for at most some 20,000 parts, of which the smallest are
     summed up.
     """
-    options.pop("protocol", None)
+    for name in ("protocol", "warn_above"):
+        options.pop(name, None)
     told = _core.explain(obj, *encode_options(None, **options))
     return Explanation(told, versions)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from waybill import _core
+from waybill import _core, _late
 from waybill._configuration import chosen
 from waybill._gate import load_options_of
 from waybill._modules import with_registered
@@ -78,16 +78,47 @@ def fingerprint(obj: object) -> str:
     return _core.content_hash(obj, False, False).hex()
 
 
-def dumps_with(obj: object, protocol: int | None = None, **options: Any) -> bytes:
+def dumps_with(
+    obj: object,
+    protocol: int | None = None,
+    *,
+    warn_above: int | None = None,
+    **options: Any,
+) -> bytes:
     """``dumps`` with options; the extension calls it but for those of engines."""
-    return _core.encode(obj, *encode_options(protocol, **options))
+    encoding = encode_options(protocol, **options)
+    limit = chosen("warn_above", warn_above)
+    data = _core.encode(obj, *encoding)
+    if limit and len(data) > limit:
+        warn_of_size(len(data), obj, encoding, warn_above is not None)
+    return data
 
 
 def chunks_with(
-    obj: object, protocol: int | None = None, **options: Any
+    obj: object,
+    protocol: int | None = None,
+    *,
+    warn_above: int | None = None,
+    **options: Any,
 ) -> list[Buffer]:
     """``dumps`` as bytes-like objects, one behind the other; see ``encode_chunks``."""
-    return _core.encode_chunks(obj, *encode_options(protocol, **options))
+    encoding = encode_options(protocol, **options)
+    limit = chosen("warn_above", warn_above)
+    chunks = _core.encode_chunks(obj, *encoding)
+    if limit and (size := size_of(chunks)) > limit:
+        warn_of_size(size, obj, encoding, warn_above is not None)
+    return chunks
+
+
+def size_of(chunks: Iterable[Buffer]) -> int:
+    return sum(memoryview(chunk).nbytes for chunk in chunks)
+
+
+def warn_of_size(
+    size: int, obj: object, encoding: tuple[Any, ...] | None, is_given: bool = False
+) -> None:
+    """Warns that a payload is large; see ``_size_warnings.warn``."""
+    _late.load("_size_warnings").warn(size, obj, encoding, is_given)
 
 
 def demand_protocol(protocol: int | None, buffer_callback: object) -> None:
@@ -132,6 +163,7 @@ def prepare(
     key: SigningKey | None = None,
     application: Buffer | None = None,
     compress: Compress | None = None,
+    warn_above: int | None = None,
 ) -> PreparedCall:
     """Encodes a function once, to send it with many arguments.
 
@@ -142,17 +174,24 @@ def prepare(
     call looks at it again, and ``digest`` names what was prepared. What the arguments
     share with the function, such as a class of the same script, is sent as frozen, too.
 
-    Options are those of ``dumps``. Raises EncodeError for a function that cannot
-    travel, and TypeError for what is not callable.
+    Options are those of ``dumps``; ``warn_above`` is about the function without
+    arguments, and tells it now. Raises EncodeError for a function that cannot travel,
+    and TypeError for what is not callable.
     """
-    return _core.PreparedCall(
-        function,
-        with_registered(chosen("by_value", by_value)),
-        chosen("replace", replace),
-        chosen("key", key),
-        chosen("application", application) or b"",
-        chosen("compress", compress) or 0,
+    encoding = encode_options(
+        None,
+        by_value=by_value,
+        replace=replace,
+        key=key,
+        application=application,
+        compress=compress,
     )
+    limit = chosen("warn_above", warn_above)
+    by_value_ready, replacements, _, _, *rest = encoding[4:]
+    prepared = _core.PreparedCall(function, by_value_ready, replacements, *rest)
+    if limit and (size := len(prepared.dumps())) > limit:
+        warn_of_size(size, (function, (), {}), encoding, warn_above is not None)
+    return prepared
 
 
 def loads_with(

@@ -24,6 +24,7 @@ NAMES = {
     "PolicyError": ("_errors", "PolicyError"),
     "PythonMismatchError": ("_errors", "PythonMismatchError"),
     "SignatureError": ("_errors", "SignatureError"),
+    "SizeWarning": ("_size_warnings", "SizeWarning"),
     "UnpicklingError": ("_errors", "DecodeError"),
     "calls": ("calls", ""),
     "environment": ("environment", ""),

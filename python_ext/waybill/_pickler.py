@@ -5,7 +5,7 @@ from __future__ import annotations
 from waybill import _core
 from waybill._arriving import Arriving
 from waybill._configuration import chosen
-from waybill._face import demand_protocol
+from waybill._face import demand_protocol, size_of, warn_of_size
 from waybill._files import takes_at_once, write_all, write_chunks
 from waybill._gate import load_options_of
 from waybill._modules import with_registered
@@ -44,6 +44,7 @@ class Pickler:
         key: SigningKey | None = None,
         application: Buffer | None = None,
         compress: Compress | None = None,
+        warn_above: int | None = None,
     ) -> None:
         try:
             self._write = file.write
@@ -57,6 +58,8 @@ class Pickler:
         #: What goes into the header of the payloads from now on.
         self.application = chosen("application", application) or b""
         self._compression_level = chosen("compress", compress) or 0
+        self._warn_above = chosen("warn_above", warn_above)
+        self._is_asked_to_warn = warn_above is not None
         #: What earlier payloads hold; may be handed to another Pickler.
         self.memo = PicklerMemo()
 
@@ -78,21 +81,24 @@ class Pickler:
             raise TypeError("reducer_override is not callable")
         objects, number = memo.begin(), memo.payloads
         at_once = takes_at_once(write)
+        encoding = (
+            getattr(self, "persistent_id", None),
+            getattr(self, "reducer_override", None),
+            getattr(self, "dispatch_table", None),
+            self._buffer_callback,
+            with_registered(self._by_value),
+            self._replacements,
+            objects,
+            number,
+            self._key,
+            self.application,
+            self._compression_level,
+        )
         try:
-            written = (_core.encode_chunks if at_once else _core.encode)(
-                obj,
-                getattr(self, "persistent_id", None),
-                getattr(self, "reducer_override", None),
-                getattr(self, "dispatch_table", None),
-                self._buffer_callback,
-                with_registered(self._by_value),
-                self._replacements,
-                objects,
-                number,
-                self._key,
-                self.application,
-                self._compression_level,
-            )
+            encode = _core.encode_chunks if at_once else _core.encode
+            written = encode(obj, *encoding)
+            if self._warn_above:
+                self._check_size(written, obj, encoding)
         except BaseException:
             memo.give_up(objects)
             raise
@@ -101,6 +107,17 @@ class Pickler:
         else:
             write_all(write, written)
         memo.arrived(number, objects is not None)
+
+    def _check_size(
+        self, written: bytes | list[Buffer], obj: object, encoding: tuple[Any, ...]
+    ) -> None:
+        size = size_of(written) if isinstance(written, list) else len(written)
+        if self._warn_above and size > self._warn_above:
+            # Hooks are called once for each object. What refers to earlier payloads is
+            # smaller than an explanation would have it.
+            is_plain = encoding[:3] == (None,) * 3 and encoding[7] == 0
+            explained = (*encoding[:6], None, *encoding[7:]) if is_plain else None
+            warn_of_size(size, obj, explained, self._is_asked_to_warn)
 
     def clear_memo(self) -> None:
         """Forgets what was written; the next payload stands by itself."""

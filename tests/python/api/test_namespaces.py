@@ -17,7 +17,7 @@ NAMES = {
         register_pickle_by_value unregister_pickle_by_value
         list_registry_pickle_by_value
         Error EncodeError PicklingError DecodeError UnpicklingError
-        MissingModuleError PolicyError PythonMismatchError SignatureError
+        MissingModuleError PolicyError PythonMismatchError SignatureError SizeWarning
     """,
     "waybill.security": """
         Policy Limits Verdict STANDARD_TYPES STRICT_LIMITS INSTALLED_CODE

@@ -1,0 +1,193 @@
+"""The warning of a payload that is larger than somebody wants: what is large in it, and
+the lines that brought that.
+
+Loaded when there is one, by ``_late.py``. Tested by
+tests/python/explain/test_size_warnings.py and, in engines, by
+tests/engines/test_warned_sizes.py.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+from waybill import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+    from waybill._explaining import Explanation, Part
+
+#: Packages that stand between a program and waybill.
+_BETWEEN = frozenset(
+    (
+        *("dask", "distributed", "tornado", "tlz", "toolz", "ray", "joblib", "loky"),
+        *("pyspark", "py4j", "celery", "kombu", "billiard", "vine", "parsl", "mpi4py"),
+        *("multiprocessing", "concurrent", "threading", "asyncio", "queue"),
+        *("contextlib", "functools", "msgpack", "pickle", "runpy"),
+    )
+)
+_SHOWN = 3
+#: Places that are told are remembered up to that number.
+_MOST = 1000
+
+#: What has been told: a line of a program, or parts that an engine's thread has sent.
+_told: set[object] = set()
+#: How many large payloads an engine's own line has sent.
+_counts: dict[object, int] = {}
+
+
+class SizeWarning(UserWarning):
+    """A payload is larger than ``warn_above``.
+
+    Names the size, the parts that make most of it, and the lines of code that brought
+    these. ``waybill.explain(obj)`` tells the rest.
+    """
+
+
+def warn(
+    size: int, obj: object, encoding: tuple[Any, ...] | None, is_given: bool
+) -> None:
+    """Warns that the payload of ``obj`` has this size. ``encoding`` is what ``encode``
+    took besides; None if it cannot be gone through once more.
+
+    Who gives the option to a call is told each time; one who sets it for a process
+    once for each line of the program. An engine's thread stands in no such line: there,
+    the parts tell what is new, and only the first, second, fourth, eighth … payload is
+    explained.
+    """
+    frame, is_of_program = _caller()
+    line = _line_of(frame)
+    if is_given:
+        _show(_text(size, obj, encoding)[0], frame)
+        return
+    if is_of_program:
+        if line in _told:
+            return
+        text, parts = _text(size, obj, encoding)
+    else:
+        count = _counts[line] = _counts.get(line, 0) + 1
+        if count & (count - 1):
+            return
+        text, parts = _text(size, obj, encoding)
+        # An engine in this process may pass on what the program has sent.
+        if parts in _told:
+            return
+    # A filter may make an error of it: that is no warning which was seen.
+    _show(text, frame)
+    if len(_told) >= _MOST:
+        _told.clear()
+    _told.update((line, parts))
+
+
+def size_text(size: int) -> str:
+    """ "3.4 MB"."""
+    number, unit = float(size), "bytes"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if number < 1000:
+            break
+        number, unit = number / 1000, larger
+    return f"{size} bytes" if unit == "bytes" else f"{number:.1f} {unit}"
+
+
+def _text(
+    size: int, obj: object, encoding: tuple[Any, ...] | None
+) -> tuple[str, tuple[str, ...]]:
+    """The message, and the parts that it names."""
+    rows: tuple[str, ...] = ()
+    if encoding is not None:
+        try:
+            rows = tuple(map(_row, telling_parts(_explanation(obj, encoding))))
+        except Exception:  # Reducers of the program may refuse to be called once more.
+            pass
+    head = f"a payload of {size_text(size)}"
+    if not rows:
+        return f"{head}; what is in it: waybill.explain(obj)", rows
+    lines = f"{head}, most of it", *rows, "all of it: waybill.explain(obj)"
+    return "\n  ".join(lines), rows
+
+
+def _explanation(obj: object, encoding: tuple[Any, ...]) -> Explanation:
+    from waybill._explaining import Explanation
+
+    hooks = list(encoding)
+    if hooks[3] is not None:
+        hooks[3] = _taken  # Its owner has these buffers.
+    return Explanation(_core.explain(obj, *hooks))
+
+
+def _taken(buffer: object) -> None:
+    """A buffer_callback that keeps all."""
+
+
+def telling_parts(explanation: Explanation) -> list[Part]:
+    """At most three parts that make most of it, none of which holds another."""
+    # What is small beside all of it tells nothing.
+    least = explanation.total // 20
+    waiting = [explanation.parts]
+    found: list[Part] = []
+    while waiting and len(found) < _SHOWN:
+        waiting.sort(key=lambda part: part.bytes)
+        part = waiting.pop()
+        children = part.children[:_SHOWN]
+        if sum(child.bytes for child in children) > part.bytes // 2:
+            waiting.extend(child for child in children if child.bytes >= least)
+            continue
+        part = _named(part)
+        if not any(_holds(other, part) for other in found):
+            found = [other for other in found if not _holds(part, other)]
+            found.append(part)
+    return found
+
+
+def _named(part: Part) -> Part:
+    """The part, or the nearest that holds it and which the program can name: what a
+    reducer gives has no name there."""
+    named = part
+    while named._step.startswith("<") and named.parent is not None:
+        named = named.parent
+    return named if named.parent is not None else part
+
+
+def _holds(part: Part, other: Part) -> bool:
+    return part in other._chain()
+
+
+def _row(part: Part) -> str:
+    kind = f"{part.type} {part.detail}".rstrip()
+    # What is within a value comes with it.
+    place = next((p for p in reversed(part._chain()) if p.file), None)
+    row = f"{size_text(part.bytes)}: {part.short}, {kind}"
+    return f"{row}, {place.file}:{place.line}" if place is not None else row
+
+
+def _caller() -> tuple[FrameType | None, bool]:
+    """The innermost frame of the program, and True; where there is none, as in a thread
+    of an engine, the innermost outside of waybill, and False."""
+    frame: FrameType | None = sys._getframe(1)
+    outside = None
+    while frame is not None:
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package != "waybill":
+            if package not in _BETWEEN:
+                return frame, True
+            outside = outside or frame
+        frame = frame.f_back
+    return outside, False
+
+
+def _line_of(frame: FrameType | None) -> tuple[str, int]:
+    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("sys", 1)
+
+
+def _show(text: str, frame: FrameType | None) -> None:
+    space = frame.f_globals if frame else vars(sys)
+    warnings.warn_explicit(
+        text,
+        SizeWarning,
+        *_line_of(frame),
+        module=space.get("__name__"),
+        registry=space.setdefault("__warningregistry__", {}),
+    )
