@@ -19,7 +19,8 @@ from collections.abc import Callable
 from types import NoneType
 from typing import Any
 
-from waybill import _core
+from waybill import _core, _late
+from waybill._configuration import chosen
 from waybill._face import dumps_with
 from waybill.integrations import _following, pickle
 from waybill.integrations._failures import Instead, Raising, of_raised
@@ -30,6 +31,8 @@ _original: Callable[..., bytes] | None = None
 _PRELOADS = "distributed.scheduler.preload", "distributed.worker.preload"
 #: Where it hands on what workers are told that this process starts.
 _TOLD = "waybill.options"
+#: Where it says how large a graph should be at most.
+_LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
 #: What is told apart from all else by its type, and gains nothing.
 _PLAIN = (str, bytes, int, float, bool, NoneType)
 
@@ -101,13 +104,31 @@ def dumps(
     keep = None if buffer_callback is None else buffers.append
     try:
         result = pickle.dumps_or(x, instead, keep)
-    except Exception:
+    except Exception as error:
+        if isinstance(error, _late.find("SizeWarning")):
+            raise  # A filter makes an error of it.
         buffers.clear()
         result = _dumps_by_type(x, instead, keep)
+    _check_graph(x, result, keep)
     if buffer_callback is not None:
         for buffer in buffers:
             buffer_callback(buffer)
     return result
+
+
+def _check_graph(
+    x: object, result: bytes, keep: Callable[[Any], object] | None
+) -> None:
+    """Warns of a graph that Dask would warn of, with what is large in it, unless this
+    process says what is large."""
+    if not hasattr(type(x), "__dask_graph__") or chosen("warn_above") is not None:
+        return
+    import dask.config
+    from dask.utils import parse_bytes
+
+    limit = parse_bytes(dask.config.get(_LARGE_GRAPH, "10MB"))
+    if limit and len(result) > limit:
+        pickle.tell_size(result, x, None, keep)
 
 
 def family_dumps(x: object) -> tuple[dict[str, Any], list[Any]]:

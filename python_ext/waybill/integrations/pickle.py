@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 from waybill import _core
 from waybill._configuration import chosen
 from waybill._errors import EncodeError
-from waybill._face import demand_protocol, dumps_with
+from waybill._face import demand_protocol, dumps_with, warn_of_size
 from waybill._files import write_all
 from waybill._modules import with_registered
 from waybill._pickled import pickled
@@ -221,20 +221,8 @@ def _parts_with_hooks(
     kept = OutOfBand(buffer_callback)
 
     def encode(override: Callable[[Any], Any] | None) -> bytes:
-        return _core.encode(
-            obj,
-            None,
-            override,
-            dispatch_table,
-            kept.take,
-            by_value_here(),
-            chosen("replace"),
-            None,
-            0,
-            chosen("key"),
-            chosen("application") or b"",
-            chosen("compress") or 0,
-        )
+        hooks = None, override, dispatch_table, kept.take
+        return _core.encode(obj, *hooks, *_options_here())
 
     try:
         payload = encode(reducer_override)
@@ -243,7 +231,49 @@ def _parts_with_hooks(
         if kept.read_only or not _hangs_on_a_cause(error, dispatch_table or ()):
             raise
         payload = encode(_without_causes(reducer_override, dispatch_table))
+    limit = chosen("warn_above")
+    if limit and len(payload) > limit:
+        tell_size(payload, obj, dispatch_table, buffer_callback)
     return _parts(payload, kept, instead)
+
+
+def _options_here() -> tuple[Any, ...]:
+    """What ``encode`` takes besides the object and hooks."""
+    return (
+        by_value_here(),
+        chosen("replace"),
+        None,
+        0,
+        chosen("key"),
+        chosen("application") or b"",
+        chosen("compress") or 0,
+    )
+
+
+def tell_size(
+    payload: bytes,
+    obj: object,
+    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
+    buffer_callback: Callable[[PickleBuffer], object] | None,
+) -> None:
+    """Warns that what an engine sends is large.
+
+    Its reducers are not called once more: some count what they are given, or write it
+    to files. What they are for counts as small, but for methods and partial calls,
+    which hold what the program has put there.
+    """
+    table = dispatch_table or {}
+    small = {
+        kind: _reduce_to_nothing
+        for kind in table.keys() - copyreg.dispatch_table.keys()
+        if kind.__module__ not in ("builtins", "functools")
+    }
+    hooks = None, None, {**copyreg.dispatch_table, **small}, buffer_callback
+    warn_of_size(len(payload), obj, (*hooks, *_options_here()))
+
+
+def _reduce_to_nothing(obj: object) -> Any:
+    return str, ()
 
 
 def _hangs_on_a_cause(error: EncodeError, registered: Iterable[type] = ()) -> bool:

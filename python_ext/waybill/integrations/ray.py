@@ -15,13 +15,18 @@ from collections.abc import Callable
 from pickle import PickleBuffer
 from typing import Any, BinaryIO, NamedTuple
 
+from waybill._configuration import chosen
 from waybill._face import demand_protocol
 from waybill._files import write_all
 from waybill.integrations import _following
 from waybill.integrations._patches import Patches
-from waybill.integrations.pickle import calling_first, dumps_with_hooks
+from waybill.integrations.pickle import calling_first, dumps_with_hooks, tell_size
 
 _patches = Patches()
+
+#: Bytes of a function or an actor class from which on Ray warns, by its constant
+#: FUNCTION_SIZE_WARN_THRESHOLD, while it is installed here.
+_LARGE = 10**7
 
 
 def install(**options: Any) -> None:
@@ -32,7 +37,10 @@ def install(**options: Any) -> None:
         return
     import ray.actor
     import ray.cloudpickle
+    from ray._private import ray_constants
 
+    global _LARGE
+    _LARGE = getattr(ray_constants, "FUNCTION_SIZE_WARN_THRESHOLD", _LARGE)
     # All of Ray looks these two up here each time.
     _patches.set(ray.cloudpickle, "dumps", dumps)
     _patches.set(ray.cloudpickle, "dump", dump)
@@ -52,11 +60,14 @@ def dumps(
 ) -> bytes:
     """In the place of ``ray.cloudpickle.dumps``."""
     demand_protocol(protocol, buffer_callback)
-    data = dumps_with_hooks(obj, None, _reducers(), buffer_callback)
+    reducers = _reducers()
+    data = dumps_with_hooks(obj, None, reducers, buffer_callback)
     # Ray takes buffers out of band for values only. A worker that gets one has loaded
     # the function or class that is called with it.
     if buffer_callback is not None:
         return data
+    if len(data) > _LARGE and chosen("warn_above") is None:
+        tell_size(data, obj, reducers, None)
     return calling_first((follow, _following.packed()), data)
 
 
