@@ -6,7 +6,7 @@
 namespace waybill::extension {
 
 inline constexpr char kDumpsDoc[] =
-    R"(dumps($module, obj, protocol=None, *, fix_imports=True, buffer_callback=None, by_value=None, replace=None, key=None, application=None, compress=None)
+    R"(dumps($module, obj, protocol=None, *, fix_imports=True, buffer_callback=None, by_value=None, replace=None, key=None, application=None, compress=None, warn_above=None)
 --
 
 The object and all it needs, as bytes.
