@@ -35,7 +35,7 @@ _MOST = 1000
 
 #: What has been told: a line of a program, or parts that an engine's thread has sent.
 _told: set[object] = set()
-#: How many large payloads an engine's own line has sent.
+#: How many large payloads of about one size an engine's own line has sent.
 _counts: dict[object, int] = {}
 
 
@@ -55,8 +55,8 @@ def warn(
 
     Who gives the option to a call is told each time; one who sets it for a process
     once for each line of the program. An engine's thread stands in no such line: there,
-    the parts tell what is new, and only the first, second, fourth, eighth … payload is
-    explained.
+    the parts tell what is new, and of payloads of about one size only the first,
+    second, fourth, eighth … is explained.
     """
     frame, is_of_program = _caller()
     line = _line_of(frame)
@@ -68,7 +68,8 @@ def warn(
             return
         text, parts = _text(size, obj, encoding)
     else:
-        count = _counts[line] = _counts.get(line, 0) + 1
+        like = line, f"{size:.1e}"
+        count = _counts[like] = _counts.get(like, 0) + 1
         if count & (count - 1):
             return
         text, parts = _text(size, obj, encoding)
