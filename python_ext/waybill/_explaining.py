@@ -195,7 +195,9 @@ class Explanation:
         if not self._is_marked:
             from waybill.environment import _lacking
 
-            names = [row[0] for row in _core.explanation_imports(self._told)]
+            names = []
+            for module, *_ in _core.explanation_imports(self._told):
+                names.append(module)
             _core.mark_missing(self._told, _lacking(names, self._versions))
             self._is_marked = True
         return self._told
@@ -213,19 +215,22 @@ class Explanation:
 
     @property
     def blockers(self) -> tuple[Blocker, ...]:
-        rows = _core.explanation_blockers(self._told)
-        return tuple(
-            Blocker(path, short, bool(evaluates), tuple(paths), *rest, *place)
-            for path, short, evaluates, paths, *rest, place in rows
-        )
+        found = []
+        for row in _core.explanation_blockers(self._told):
+            path, short, evaluates, paths, *rest, place = row
+            told = (path, short, bool(evaluates), tuple(paths), *rest, *place)
+            found.append(Blocker(*told))
+        return tuple(found)
 
     @property
     def imports(self) -> tuple[Import, ...]:
-        rows = _core.explanation_imports(self._with_missing())
-        return tuple(
-            Import(module, time, chain, function, file, line, bool(missing))
-            for module, time, chain, function, file, line, missing in rows
-        )
+        found = []
+        for row in _core.explanation_imports(self._with_missing()):
+            module, time, chain, function, file, line, missing = row
+            found.append(
+                Import(module, time, chain, function, file, line, bool(missing))
+            )
+        return tuple(found)
 
     def changes(self, other: Explanation) -> tuple[Change, ...]:
         """What is different in ``other``, the largest first: why its payload is new.

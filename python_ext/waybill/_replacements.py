@@ -20,8 +20,18 @@ def _plain(kind: type) -> Callable[[Any], tuple[Any, ...]]:
     return lambda obj: (kind, ())
 
 
+#: What makers() gives, once somebody has asked.
+_made: dict[type, Callable[[Any], tuple[Any, ...]] | None] = {}
+
+
 def makers() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
     """How a fresh one is made, by type; None where there is no such thing."""
+    if not _made:
+        _made.update(_make_table())
+    return _made
+
+
+def _make_table() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
     import _thread
     import socket
     import threading

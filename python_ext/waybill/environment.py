@@ -87,11 +87,17 @@ def versions(data: Buffer) -> dict[str, str]:
 def _lacking(names: Iterable[str], versions: Mapping[str, str] | None) -> set[str]:
     """Those of these modules that are not here; or, with what ``versions`` gave in
     another process, not there: neither among those nor in the standard library."""
-    if versions is None:
-        search = _Search()
-        return {name for name in names if search.what_is_missing(name)}
-    there = {*versions, *sys.stdlib_module_names, "waybill"}
-    return {name for name in names if name.partition(".")[0] not in there}
+    there = {*(versions or ()), *sys.stdlib_module_names, "waybill"}
+    search = _Search()
+    found = set()
+    for name in names:
+        if versions is None:
+            is_there = not search.what_is_missing(name)
+        else:
+            is_there = name.partition(".")[0] in there
+        if not is_there:
+            found.add(name)
+    return found
 
 
 def _records(

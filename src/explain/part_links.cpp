@@ -1,5 +1,5 @@
-// Paths are spelled as those in errors: src/python/encode/paths/object_path.cpp, and the
-// labels that src/python/encode/codecs give. Where these say what Python cannot
+// Paths are spelled as those in errors: src/python/encode/paths/object_path.cpp, and
+// the labels that src/python/encode/codecs give. Where these say what Python cannot
 // evaluate, such as .__reduce_ex__()[1][0], a word in angle brackets stands.
 // Tested by tests/explain/explain_payload_test.cpp.
 

@@ -11,8 +11,8 @@
 
 #include "base/hash.h"
 #include "format/manifest_codec.h"
-#include "python/encode/paths/capture.h"
 #include "python/encode/graph_encoder.h"
+#include "python/encode/paths/capture.h"
 #include "python/encode/walk_record.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"

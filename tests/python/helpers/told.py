@@ -2,5 +2,5 @@
 
 
 def told_by(error):
-    """The path and the type of what could not travel: ``obj['lock'] (_thread.lock)``."""
+    """Path and type of what could not travel: ``obj['lock'] (_thread.lock)``."""
     return f"{error.path} ({error.type})"

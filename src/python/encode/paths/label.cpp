@@ -1,4 +1,4 @@
-// Tested by tests/python/api/test_paths.py.
+// Tested by tests/python/api/test_object_paths.py.
 
 #include "python/encode/paths/label.h"
 

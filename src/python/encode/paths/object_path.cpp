@@ -1,13 +1,13 @@
 // What an error tells of the object that is being written: the path to it from the
 // root, f.__globals__['client'].session._lock, and the code that brought it. Told only
 // when something failed.
-// Tested by tests/python/api/test_errors.py and test_paths.py.
+// Tested by tests/python/api/test_errors.py and test_object_paths.py.
 
 #include <string>
 #include <vector>
 
-#include "python/encode/paths/capture.h"
 #include "python/encode/encode_context.h"
+#include "python/encode/paths/capture.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"
 

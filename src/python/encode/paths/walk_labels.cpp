@@ -1,5 +1,5 @@
 // How what is being written hangs on the frames of the walk.
-// Tested by tests/python/api/test_paths.py.
+// Tested by tests/python/api/test_object_paths.py.
 
 #include "python/encode/walk_stack.h"
 #include "python/runtime/attribute.h"

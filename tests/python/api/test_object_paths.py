@@ -1,4 +1,4 @@
-"""Paths are expressions of Python where there is one, and markers where there is none."""
+"""Paths are expressions of Python where it has one, and markers where it has none."""
 
 import collections
 import functools
@@ -136,7 +136,9 @@ def test_what_no_expression_reaches_has_a_marker(path, value):
     error = error_of(value)
 
     expected = path.replace("tests.Key", f"{Hashed.__module__}.Hashed")
-    assert error.path.replace(f"<{Hashed.__name__}>", f"<{__name__}.Hashed>") == expected
+    assert (
+        error.path.replace(f"<{Hashed.__name__}>", f"<{__name__}.Hashed>") == expected
+    )
     assert not error.evaluates
 
 
