@@ -30,7 +30,7 @@ _BETWEEN = frozenset(
     )
 )
 _SHOWN = 3
-#: Places that are told are remembered up to that number.
+#: What was told is remembered up to that number, and then forgotten.
 _MOST = 1000
 
 #: What has been told: a line of a program, or parts that an engine's thread has sent.
@@ -69,6 +69,8 @@ def warn(
         text, parts = _text(size, obj, encoding)
     else:
         like = line, f"{size:.1e}"
+        if len(_counts) >= _MOST:
+            _counts.clear()
         count = _counts[like] = _counts.get(like, 0) + 1
         if count & (count - 1):
             return

@@ -16,17 +16,28 @@ bool is_private(std::string_view step) {
   return step.starts_with("._") && !step.starts_with(".__");
 }
 
-bool is_telling(const ExplainedPart& part, const ExplainedPart& holder) {
+// Whether the step to a part says something to who wrote the program.
+bool has_telling_step(const ExplainedPart& part, const ExplainedPart& holder) {
   const bool is_imported = holder.type.find('.') != std::string::npos;
-  return part.evaluates && part.kind != ExplainedPart::Kind::kReference &&
-         part.kind != ExplainedPart::Kind::kModule &&
-         !(is_imported && is_private(part.step));
+  return part.evaluates && !(is_imported && is_private(part.step));
+}
+
+// Of each part the bytes of the largest variable that it holds, at any depth, or is.
+std::vector<std::uint64_t> largest_variables(const Parts& parts) {
+  std::vector<std::uint64_t> largest(parts.size());
+  for (std::size_t i = parts.size(); i-- > 1;) {
+    if (!parts[i].variable.empty()) largest[i] = parts[i].bytes;
+    std::uint64_t& above = largest[parts[i].parent];
+    above = std::max(above, largest[i]);
+  }
+  return largest;
 }
 
 // The parts that each part holds, as ranges of one list.
 class Children {
  public:
-  explicit Children(const Parts& parts) : starts_(parts.size() + 1) {
+  explicit Children(const Parts& parts)
+      : starts_(parts.size() + 1), variables_(largest_variables(parts)) {
     for (std::size_t i = 1; i < parts.size(); ++i) ++starts_[parts[i].parent + 1];
     for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
     all_.resize(starts_.back());
@@ -40,14 +51,22 @@ class Children {
     std::vector<std::size_t> found;
     for (std::size_t i = starts_[part]; i < starts_[part + 1]; ++i) {
       const ExplainedPart& held = parts[all_[i]];
-      if (held.bytes >= least && is_telling(held, parts[part]))
+      if (held.bytes < least || held.kind == ExplainedPart::Kind::kReference ||
+          held.kind == ExplainedPart::Kind::kModule) {
+        continue;
+      }
+      const bool leads_to_variable =
+          variables_[all_[i]] >= held.bytes - held.bytes / 10;
+      if (leads_to_variable || has_telling_step(held, parts[part])) {
         found.push_back(all_[i]);
+      }
     }
     return found;
   }
 
  private:
   std::vector<std::size_t> starts_, all_;
+  std::vector<std::uint64_t> variables_;
 };
 
 bool has_names(const ExplainedPart& part) {

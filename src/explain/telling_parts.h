@@ -23,8 +23,9 @@ struct TellingPart {
 // those that have a tenth of its bytes or more, if these together have nine tenths of
 // it: a dict of a thousand rows stays a dict, and a model with one large array becomes
 // that array. Nothing gives way to what has no expression, such as an element of a set
-// and the memory of an array; an object of an imported class not to its private
-// attributes; and what travels by its name has no bytes to tell of.
+// and the memory of an array, nor an object of an imported class to its private
+// attributes, unless nine tenths of that are a variable's: a task of an engine becomes
+// the table that its function names. What travels by its name has no bytes to tell of.
 std::vector<TellingPart> telling_parts(const Explanation& explanation,
                                        std::size_t most);
 

@@ -94,6 +94,20 @@ TEST(ExplanationText, PathsAreCutBeforeWhatTheyLeadTo) {
   EXPECT_NE(text.find("w (ndarray 2000x4000)"), std::string::npos) << text;
 }
 
+TEST(ExplanationText, NamesTheVariableBehindWhatHasNoExpression) {
+  Explanation explanation =
+      of({part(0, "obj", "dict", 1000), part(0, "['step']", "dask.Task", 990),
+          part(1, "<argument 0>", "function", 980),
+          part(2, ".__globals__['table']", "ndarray", 970)});
+  explanation.parts[2].evaluates = false;
+  explanation.parts[3].variable = "table";
+
+  EXPECT_NE(explanation_text(explanation).find("  table (ndarray)"), std::string::npos);
+  explanation.parts[3].variable.clear();
+  EXPECT_NE(explanation_text(explanation).find("  obj['step'] (Task)"),
+            std::string::npos);
+}
+
 TEST(ExplanationText, OfASmallPayloadIsOneLineOfParts) {
   EXPECT_EQ(explanation_text(of({part(0, "f", "function", 300)})),
             "f   300 B in 1 payload; all of it travels\n"
