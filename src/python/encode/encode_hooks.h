@@ -37,10 +37,12 @@ struct EncodeHooks {
   // Whether none has a say in the graph, and so the object alone decides what it
   // becomes.
   bool leave_graph_alone() const { return calls_nobody() && by_value == nullptr; }
-  // Whether a graph can be walked again after an error: no callback of the caller's
-  // counts what it is told.
+  // Whether a graph can be walked again after an error: nothing of the caller's but
+  // replace, which is ours, is told of objects.
   bool tells_nobody() const {
-    return persistent_id == nullptr && buffer_callback == nullptr && memo == nullptr;
+    EncodeHooks others = *this;
+    others.replace = nullptr;
+    return others.calls_nobody();
   }
   // Whether a graph can be walked twice: nothing of the caller's is told of objects.
   bool calls_nobody() const {

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import io
 import json
 import pickle
 import sys
@@ -246,18 +247,22 @@ def test_an_error_travels_without_its_explanation():
     assert arrived.explain() is None
 
 
-def test_callbacks_of_a_pickler_are_called_once():
-    import io
-
+@pytest.mark.parametrize("hook", ["persistent_id", "reducer_override"])
+def test_callbacks_of_a_pickler_are_called_once(hook):
     asked = []
-    pickler = waybill.Pickler(io.BytesIO())
-    pickler.persistent_id = lambda obj: asked.append(obj)
 
+    def answer(obj):
+        asked.append(obj)
+        return None if hook == "persistent_id" else NotImplemented
+
+    pickler = waybill.Pickler(io.BytesIO())
+    setattr(pickler, hook, answer)
     with pytest.raises(waybill.EncodeError) as caught:
-        pickler.dump([1, threading.Lock()])
+        pickler.dump([Holder(), threading.Lock()])
 
     assert caught.value.explain() is None
-    assert len(asked) == 3
+    locks = [obj for obj in asked if isinstance(obj, type(threading.Lock()))]
+    assert len(locks) == 1
 
 
 def test_interruption_is_no_blocker():
