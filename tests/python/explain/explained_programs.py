@@ -204,11 +204,15 @@ LOCKS = {
         def task():
             return slotted  #: slotted.guard
         """,
-    "an event": """
+    "a method of a lock": """
         import threading
-        worker = threading.Event()
+        class Gate:
+            def __init__(self):
+                self.guard = threading.Lock()
+                self.enter = self.guard.acquire
+        gate = Gate()
         def task():
-            return worker.is_set()  #: worker._cond._lock 3
+            return gate.enter()  #: gate.guard 2
         """,
     "a socket": """
         import socket
