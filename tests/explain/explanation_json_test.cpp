@@ -96,11 +96,10 @@ TEST(ExplanationJson, SaysNullWhereNothingIsKnown) {
 }
 
 TEST(ExplanationJson, NamesEachKindOfPart) {
-  using Kind = ExplainedPart::Kind;
   Explanation explanation = testing::service();
-  explanation.parts[1].kind = Kind::kReference;
-  explanation.parts[2].kind = Kind::kModule;
-  explanation.parts[3].kind = Kind::kOutOfBand;
+  explanation.parts[1].kind = ExplainedPart::Kind::kReference;
+  explanation.parts[2].kind = ExplainedPart::Kind::kModule;
+  explanation.parts[3].kind = ExplainedPart::Kind::kOutOfBand;
 
   const Json parts = model_of(explanation)["parts"];
 
