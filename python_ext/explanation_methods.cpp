@@ -34,20 +34,6 @@ Explanation& explanation_of(PyObject* capsule) {
   return *static_cast<Explanation*>(held);
 }
 
-const char* name_of_kind(ExplainedPart::Kind kind) {
-  switch (kind) {
-    case ExplainedPart::Kind::kValue:
-      return "value";
-    case ExplainedPart::Kind::kReference:
-      return "reference";
-    case ExplainedPart::Kind::kModule:
-      return "module";
-    case ExplainedPart::Kind::kOutOfBand:
-      return "out of band";
-  }
-  return "";
-}
-
 PyObject* explain(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     const EncodeOptions options("explain", arguments, count);
@@ -84,7 +70,7 @@ PyObject* parts(PyObject*, PyObject* capsule) {
       return Ref::steal(Py_BuildValue(
           "(nOOiOOsiKKKO)", static_cast<Py_ssize_t>(part.parent), told[0].get(),
           told[1].get(), part.evaluates ? 1 : 0, told[2].get(), told[3].get(),
-          name_of_kind(part.kind), part.is_shared ? 1 : 0,
+          name_of(part.kind).data(), part.is_shared ? 1 : 0,
           static_cast<unsigned long long>(part.bytes),
           static_cast<unsigned long long>(part.own),
           static_cast<unsigned long long>(part.own_hash), told[4].get()));

@@ -55,6 +55,9 @@ struct ExplainedPart {
   CodePlace place;             // The code that captured it.
 };
 
+// "value", "reference", "module" or "out of band". Static storage, ended by a null.
+std::string_view name_of(ExplainedPart::Kind kind);
+
 // An object that cannot travel.
 struct Blocker {
   std::string path;        // The first on which it was met.

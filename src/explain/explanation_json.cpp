@@ -21,9 +21,6 @@ constexpr std::size_t kListed = 100;
 // Of their paths; a longer one can be joined of the steps.
 constexpr std::size_t kLongestListed = 4096;
 
-// By ExplainedPart::Kind.
-constexpr const char* kPartKinds[] = {"value", "reference", "module", "out of band"};
-
 void set_text_or_null(Json& into, const std::string& text) {
   if (!text.empty()) into = text;
 }
@@ -135,7 +132,7 @@ class JsonRows {
     row["evaluates"] = part.evaluates;
     row["type"] = part.type;
     set_text_or_null(row["detail"], part.detail);
-    row["kind"] = kPartKinds[static_cast<std::size_t>(part.kind)];
+    row["kind"] = name_of(part.kind);
     row["shared"] = part.is_shared;
     row["bytes"] = part.bytes;
     row["own"] = part.own;

@@ -7,6 +7,11 @@
 
 namespace waybill {
 
+std::string_view name_of(ExplainedPart::Kind kind) {
+  constexpr std::string_view kNames[] = {"value", "reference", "module", "out of band"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 PartPath path_of(const Explanation& explanation, std::size_t part) {
   std::vector<const ExplainedPart*> steps;
   for (; part < explanation.parts.size(); part = explanation.parts[part].parent) {

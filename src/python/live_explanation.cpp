@@ -93,12 +93,12 @@ class Explainer {
     wire::Reader reader(graph_.payload().subspan(part.begin.payload), Limits{});
     wire::Token token;
     if (!reader.next(token)) return Kind::kValue;
-    if (is_extension(token, wire::ExtType::kModule)) return Kind::kModule;
-    if (token.type != wire::TokenType::kArray) return Kind::kValue;
-    if (!reader.next(token) || !is_extension(token, wire::ExtType::kNode)) {
+    if (token.is(wire::ExtType::kModule)) return Kind::kModule;
+    std::uint8_t tag = 0;
+    if (token.type != wire::TokenType::kArray || !reader.take_node_tag(tag)) {
       return Kind::kValue;
     }
-    switch (static_cast<wire::NodeTag>(token.bytes[0])) {
+    switch (static_cast<wire::NodeTag>(tag)) {
       case wire::NodeTag::kGlobal:
       case wire::NodeTag::kLazyImport:
       case wire::NodeTag::kPersistent:
@@ -108,11 +108,6 @@ class Explainer {
       default:
         return Kind::kValue;
     }
-  }
-
-  static bool is_extension(const wire::Token& token, wire::ExtType type) {
-    return token.type == wire::TokenType::kExtension &&
-           token.ext_type == static_cast<std::int8_t>(type);
   }
 
   // How much is in it: of arrays and frames as their library tells it.

@@ -33,10 +33,7 @@ Label label_at(const EncodeContext& context, std::size_t depth) {
 
 // Whether what was written from there on begins with a reference to something earlier.
 bool is_reference(const EncodeContext& context, const Written& begin) {
-  wire::Reader reader(context.out.view().subspan(begin.payload), Limits{});
-  wire::Token token;
-  return reader.next(token) && token.type == wire::TokenType::kExtension &&
-         token.ext_type == static_cast<std::int8_t>(wire::ExtType::kReference);
+  return wire::size_of_reference(context.out.view().subspan(begin.payload)) != 0;
 }
 
 }  // namespace
