@@ -97,6 +97,9 @@ struct PartPath {
   std::string full;
   std::string short_path;
   bool evaluates = true;
+
+  // Goes one step on; see ExplainedPart.
+  void add(const std::string& step, const std::string& variable, bool step_evaluates);
 };
 PartPath path_of(const Explanation& explanation, std::size_t part);
 

@@ -12,6 +12,17 @@ std::string_view name_of(ExplainedPart::Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+void PartPath::add(const std::string& step, const std::string& variable,
+                   bool step_evaluates) {
+  full += step;
+  if (variable.empty()) {
+    short_path += step;
+  } else {
+    short_path = variable;
+  }
+  evaluates = evaluates && step_evaluates;
+}
+
 PartPath path_of(const Explanation& explanation, std::size_t part) {
   std::vector<const ExplainedPart*> steps;
   for (; part < explanation.parts.size(); part = explanation.parts[part].parent) {
@@ -21,13 +32,7 @@ PartPath path_of(const Explanation& explanation, std::size_t part) {
   std::ranges::reverse(steps);
   PartPath path;
   for (const ExplainedPart* step : steps) {
-    path.full += step->step;
-    if (step->variable.empty()) {
-      path.short_path += step->step;
-    } else {
-      path.short_path = step->variable;
-    }
-    path.evaluates = path.evaluates && step->evaluates;
+    path.add(step->step, step->variable, step->evaluates);
   }
   return path;
 }

@@ -71,7 +71,7 @@ class Explainer {
     ExplainedPart& part = made_.parts.emplace_back();
     part.parent = from.parent;
     part.step = index == 0 ? name_of_root(from.object.get()) : from.label.spelled();
-    if (from.label.is_variable()) part.variable = text_of(from.label.name.get());
+    part.variable = from.label.variable();
     part.evaluates = from.label.evaluates();
     part.type = full_name_of_type(state_, from.object.get());
     part.bytes = part.own = bytes_of_part(from);
@@ -238,11 +238,7 @@ class Explainer {
   // Of what hangs on a part by that label.
   PartPath path_by(std::size_t parent, const Label& label) const {
     PartPath path = path_of(made_, parent);
-    const std::string step = label.spelled();
-    path.full += step;
-    path.short_path =
-        label.is_variable() ? text_of(label.name.get()) : path.short_path + step;
-    path.evaluates = path.evaluates && label.evaluates();
+    path.add(label.spelled(), label.variable(), label.evaluates());
     return path;
   }
 

@@ -18,6 +18,10 @@ std::string attribute_step(PyObject* name) {
 
 }  // namespace
 
+std::string Label::variable() const {
+  return is_variable() ? text_of(name.get()) : std::string();
+}
+
 std::string Label::spelled() const {
   switch (style) {
     case Style::kNone:

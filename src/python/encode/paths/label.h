@@ -57,6 +57,8 @@ struct Label {
   // Whether it leads from a function to what one of its variables holds; `name` is the
   // variable's then.
   bool is_variable() const { return style == Style::kGlobal || style == Style::kCell; }
+  // Its name, then; else empty.
+  std::string variable() const;
   // The step as paths spell it.
   std::string spelled() const;
   // Whether Python evaluates that to the child.
