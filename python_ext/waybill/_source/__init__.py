@@ -1,0 +1,16 @@
+"""Source of code that travels between Python versions; see docs/cross_version.md.
+
+Bytecode belongs to one minor version of Python. What stands here finds the source of a
+live code object and proves that it compiles to that code, and compiles it with another
+Python. Nothing of it is loaded by ``import waybill``, and it needs no extension.
+
+Tested by tests/python/source.
+"""
+
+from __future__ import annotations
+
+from waybill._source.compiling import compile_unit
+from waybill._source.proving import prove
+from waybill._source.units import Unit, UnitError
+
+__all__ = ["Unit", "UnitError", "compile_unit", "prove"]

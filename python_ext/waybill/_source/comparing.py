@@ -1,0 +1,96 @@
+"""Whether two code objects are the same, but for the names of their files.
+
+``==`` of code objects is no answer: it leaves out qualified names and kinds of
+variables, and in some versions compares what running code leaves in it.
+
+Tested by tests/python/source/test_comparing.py.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from types import CodeType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_fields = attrgetter(
+    "co_argcount",
+    "co_posonlyargcount",
+    "co_kwonlyargcount",
+    "co_flags",
+    "co_name",
+    "co_qualname",
+    "co_names",
+    "co_varnames",
+    "co_cellvars",
+    "co_freevars",
+    "co_stacksize",
+    "co_exceptiontable",
+    "co_code",
+)
+
+
+def is_same(one: CodeType, other: CodeType) -> bool:
+    """Whether two are the same in all but file and lines."""
+    if _fields(one) != _fields(other):
+        return False
+    mine, theirs = one.co_consts, other.co_consts
+    return len(mine) == len(theirs) and all(map(_same_constant, mine, theirs))
+
+
+def has_same_lines(one: CodeType, other: CodeType) -> bool:
+    """Whether lines are the same too, and columns if both have these."""
+    todo = [(one, other)]
+    while todo:
+        one, other = todo.pop()
+        if one.co_firstlineno != other.co_firstlineno:
+            return False
+        if one.co_linetable != other.co_linetable and not _same_without_columns(
+            one, other
+        ):
+            return False
+        pairs = zip(one.co_consts, other.co_consts, strict=True)
+        todo += [pair for pair in pairs if type(pair[0]) is CodeType]
+    return True
+
+
+def _same_without_columns(one: CodeType, other: CodeType) -> bool:
+    if has_columns(one) and has_columns(other):
+        return False
+    return list(one.co_lines()) == list(other.co_lines())
+
+
+def has_columns(code: CodeType) -> bool:
+    """False where ``-X no_debug_ranges`` left them out."""
+    return any(position[2] is not None for position in code.co_positions())
+
+
+def _same_constant(one: Any, other: Any) -> bool:
+    """Types and signs of zeros count; orders of sets do not."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is CodeType:
+        return is_same(one, other)
+    if kind is tuple:
+        return len(one) == len(other) and all(map(_same_constant, one, other))
+    if kind is frozenset or kind is slice:
+        return bool(_key(one) == _key(other))
+    if kind is float or kind is complex:
+        return repr(one) == repr(other)
+    return one is other or bool(one == other)
+
+
+def _key(constant: Any) -> Any:
+    kind = type(constant)
+    if kind is tuple:
+        return kind, tuple(map(_key, constant))
+    if kind is frozenset:
+        return kind, frozenset(map(_key, constant))
+    if kind is float or kind is complex:
+        return kind, repr(constant)
+    if kind is slice:
+        return kind, *map(_key, (constant.start, constant.stop, constant.step))
+    return kind, constant

@@ -1,0 +1,142 @@
+"""Code objects from units.
+
+Tested by tests/python/source/test_compiling.py.
+"""
+
+from __future__ import annotations
+import __future__
+
+from types import CodeType
+
+from waybill._source import limits, quiet
+from waybill._source.index import LAMBDA_NAME
+from waybill._source.units import (
+    CO_FUNCTION,
+    CO_ITERABLE_COROUTINE,
+    ITERABLE_COROUTINE,
+    LAMBDA,
+    UnitError,
+)
+from waybill._source.wrapping import Wrapped, wrap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from waybill._source.units import Unit
+
+#: The features that a module can ask for, and their flags of code objects. That of
+#: nested scopes means something else by now, as all have them.
+FEATURES: dict[str, int] = {
+    name: getattr(__future__, name).compiler_flag
+    for name in __future__.all_feature_names
+    if name != "nested_scopes"
+}
+
+
+def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
+    """The code object of a unit, as this Python compiles it.
+
+    ``file`` and ``first_line`` say where it stands, with its decorators. Raises
+    SyntaxError, with a line of that file, for syntax that this Python does not know,
+    and UnitError for a unit that is not what it says.
+    """
+    limits.check(unit, FEATURES)
+    if not 1 <= first_line <= limits.MAX_TEXT:
+        raise UnitError(f"the source of {unit.name} begins at line {first_line}")
+    wrapped = wrap(unit, first_line)
+    lines_off = first_line - 1 - wrapped.above
+    try:
+        module = _compile(wrapped.text, unit)
+        code = _find(module, unit, wrapped)
+        return _dress(code, code.co_qualname, unit, file, lines_off)
+    except SyntaxError as error:
+        _place(error, file, lines_off)
+        raise
+    except (RecursionError, MemoryError) as error:
+        raise UnitError(f"the source of {unit.name} nests too deeply") from error
+
+
+def _compile(text: str, unit: Unit) -> Any:
+    flags = 0
+    for name in unit.futures:
+        flags |= FEATURES[name]
+    return quiet.compile_quietly(text, flags, unit.optimization)
+
+
+def _place(error: SyntaxError, file: str, lines_off: int) -> None:
+    """Lets an error of the compiler say where the unit stands."""
+    error.filename = file
+    if error.lineno is not None:
+        error.lineno = max(1, error.lineno + lines_off)
+    if error.end_lineno is not None:
+        error.end_lineno = max(1, error.end_lineno + lines_off)
+
+
+def _find(module: CodeType, unit: Unit, wrapped: Wrapped) -> CodeType:
+    """The code of the unit itself.
+
+    What its defaults have is compiled before it, and what its type parameters have is
+    around it.
+    """
+    level = [module]
+    for _ in range(wrapped.depth):
+        level = _nested(level)[:1]
+    name = LAMBDA_NAME if unit.kind == LAMBDA else unit.name
+    for _ in range(2):
+        level = _nested(level)
+        named = [c for c in level if c.co_name == name and _is_function(c)]
+        if named:
+            return _checked(named[-1], unit)
+    raise UnitError(f"the source of {unit.name} does not have it")
+
+
+def _nested(codes: list[CodeType]) -> list[CodeType]:
+    return [k for code in codes for k in code.co_consts if type(k) is CodeType]
+
+
+def _is_function(code: CodeType) -> bool:
+    return code.co_flags & CO_FUNCTION == CO_FUNCTION
+
+
+def _checked(code: CodeType, unit: Unit) -> CodeType:
+    extra = set(code.co_freevars).difference(unit.free_names)
+    if extra:
+        raise UnitError(
+            f"the source of {unit.name} needs the variable {min(extra)}, which its "
+            "unit does not list"
+        )
+    return code
+
+
+def _dress(code: CodeType, old: str, unit: Unit, file: str, lines_off: int) -> CodeType:
+    """The code with the names and lines that it had where it was written."""
+    flags = code.co_flags
+    if unit.flags & ITERABLE_COROUTINE:
+        flags |= CO_ITERABLE_COROUTINE
+    dressed = _dress_all(code, old, unit.qualified_name, file, lines_off)
+    return dressed if flags == code.co_flags else dressed.replace(co_flags=flags)
+
+
+def _dress_all(
+    code: CodeType, old: str, new: str, file: str, lines_off: int
+) -> CodeType:
+    qualified = was = code.co_qualname
+    if was == old:
+        qualified = new
+    elif was.startswith(f"{old}."):
+        qualified = new + was[len(old) :]
+    is_body = not code.co_flags & CO_FUNCTION
+    constants = tuple(
+        _dress_all(k, old, new, file, lines_off)
+        if type(k) is CodeType
+        # The body of a class sets __qualname__ to a constant.
+        else (qualified if is_body and k == was and type(k) is str else k)
+        for k in code.co_consts
+    )
+    return code.replace(
+        co_filename=file,
+        co_qualname=qualified,
+        co_firstlineno=code.co_firstlineno + lines_off,
+        co_consts=constants,
+    )

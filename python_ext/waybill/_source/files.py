@@ -1,0 +1,209 @@
+"""Files of source, each parsed once, and seen at once when they change.
+
+An entry is told by path, inode, size and time of modification. A file that was changed
+just before it was read could change again without any of these: it is read anew until
+its time is past. What has no file may be in linecache, as cells of notebooks are.
+
+Nothing is locked: a file that two threads ask for at once may be parsed twice.
+
+Tested by tests/python/source/test_source_files.py.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+from array import array
+
+from waybill._source.index import Index
+from waybill._source.quiet import parse_quietly
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+MAX_FILES, MAX_BYTES = 4096, 128 << 20
+
+#: How long after its time of modification a file is read again, in nanoseconds: clocks
+#: of file systems have steps of up to two seconds.
+_UNSURE = 2_000_000_000
+
+
+class Source:
+    """The text of a file, and its index."""
+
+    __slots__ = (
+        "error",
+        "index",
+        "name",
+        "raw_hash",
+        "stamp",
+        "starts",
+        "sure",
+        "text",
+    )
+
+    def __init__(self, name: str, stamp: Any) -> None:
+        self.name = name
+        self.stamp = stamp
+        #: Why there is no index.
+        self.error = ""
+        self.text = ""
+        #: Where each line begins, and the end.
+        self.starts = array("L", [0])
+        self.index: Index | None = None
+        self.raw_hash = 0
+        self.sure = True
+
+    def read(self, text: str) -> None:
+        text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        starts = array("L", [0])
+        lambda_lines = []
+        at = 0
+        for number, line in enumerate(text.split("\n"), 1):
+            at += len(line) + 1
+            starts.append(at)
+            if "lambda" in line:
+                lambda_lines.append(number)
+        try:
+            tree = parse_quietly(text)
+            self.index = Index(tree, lambda_lines, "super" in text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self.error = f"its file {self.name} does not parse"
+            return
+        self.text = text
+        self.starts = starts
+
+    def lines(self, first: int, last: int) -> str:
+        """From one line to another, without the end of the last."""
+        return self.text[self.starts[first - 1] : self.starts[last] - 1]
+
+    def size(self) -> int:
+        return len(self.text) + 8 * len(self.starts) + 1024
+
+
+_sources: dict[str, Source] = {}
+
+
+def source_of(code: CodeType) -> Source | str:
+    """The source of the file that a code object names; else why there is none."""
+    name = code.co_filename
+    if name.startswith("<"):
+        return _kept_elsewhere(code)
+    try:
+        found = os.stat(name)
+    except (OSError, ValueError):
+        return _kept_elsewhere(code)
+    if not stat.S_ISREG(found.st_mode):
+        return f"its file {name} is no file"
+    stamp = found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
+    source = _sources.get(name)
+    if source is not None and source.stamp == stamp and source.sure:
+        return _answer(source)
+    return _read(name, stamp, source)
+
+
+def _answer(source: Source) -> Source | str:
+    return source.error or source
+
+
+def _read(name: str, stamp: tuple[int, ...], known: Source | None) -> Source | str:
+    now = time.time_ns()
+    try:
+        with open(name, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        return f"its file {name} cannot be read: {error.strerror}"
+    raw_hash = hash(data)
+    sure = now - stamp[0] > _UNSURE
+    if known is not None and known.stamp == stamp and known.raw_hash == raw_hash:
+        known.sure = sure
+        return _answer(known)
+    source = Source(name, stamp)
+    source.raw_hash, source.sure = raw_hash, sure
+    try:
+        source.read(_decoded(data))
+    except (SyntaxError, UnicodeError, LookupError):
+        source.error = f"its file {name} cannot be decoded"
+    _keep(source)
+    return _answer(source)
+
+
+def _decoded(data: bytes) -> str:
+    from importlib.util import decode_source
+
+    return decode_source(data)
+
+
+def _keep(source: Source) -> None:
+    _sources.pop(source.name, None)
+    _sources[source.name] = source
+    used = sum(kept.size() for kept in list(_sources.values()))
+    while len(_sources) > 1 and (len(_sources) > MAX_FILES or used > MAX_BYTES):
+        try:
+            oldest = next(iter(_sources))
+        except (RuntimeError, StopIteration):  # Another thread is at it.
+            continue
+        dropped = _sources.pop(oldest, None)
+        used -= 0 if dropped is None else dropped.size()
+
+
+# ---- What is no file
+
+
+def _kept_elsewhere(code: CodeType) -> Source | str:
+    """What linecache has, or the command line."""
+    name = code.co_filename
+    if name.startswith("<frozen "):
+        return "it is frozen into the interpreter"
+    entry = _entry_of_linecache(code)
+    if entry is None:
+        text = _text_of_command(name)
+        return _without_file(name) if text is None else _read_text(name, text, text)
+    return _read_text(name, entry, None)
+
+
+def _read_text(name: str, stamp: Any, text: str | None) -> Source | str:
+    source = _sources.get(name)
+    if source is None or source.stamp is not stamp:
+        source = Source(name, stamp)
+        source.read("".join(stamp[2]) if text is None else text)
+        _keep(source)
+    return _answer(source)
+
+
+def _entry_of_linecache(code: CodeType) -> Any:
+    """(size, time, lines, name), as linecache keeps it; the same while it is there."""
+    linecache: Any = sys.modules.get("linecache")
+    if linecache is None:
+        return None
+    name = code.co_filename
+    if hasattr(linecache, "_make_key"):  # 3.14: what was typed, by code object.
+        entry = linecache._interactive_cache.get(linecache._make_key(code))
+        if entry is not None:
+            return entry
+    entry = linecache.cache.get(name)
+    if entry is not None and len(entry) == 1:  # It is read when it is first needed.
+        linecache.getlines(name)
+        entry = linecache.cache.get(name)
+    return entry if entry is not None and len(entry) == 4 else None
+
+
+def _text_of_command(name: str) -> str | None:
+    """What followed ``-c``, which no linecache keeps before 3.13."""
+    arguments = sys.orig_argv
+    if name != "<string>" or sys.argv[:1] != ["-c"] or "-c" not in arguments:
+        return None
+    at = arguments.index("-c") + 1
+    return arguments[at] if at < len(arguments) else None
+
+
+def _without_file(name: str) -> str:
+    if name == "<stdin>":
+        return "it was typed at a prompt, which keeps no source"
+    if name.startswith("<"):
+        return f"it was made by exec or eval and has no file, only the name {name}"
+    return f"its file {name} is not on this machine"

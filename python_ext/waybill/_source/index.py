@@ -1,0 +1,174 @@
+"""Where the functions of a file stand, and what its top level says of names.
+
+Tested by tests/python/source/test_index.py.
+"""
+
+from __future__ import annotations
+
+import _ast
+from bisect import bisect_left
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, NamedTuple
+else:
+    from waybill._records import NamedTuple
+
+LAMBDA_NAME = "<lambda>"
+_FUNCTIONS = _ast.FunctionDef, _ast.AsyncFunctionDef
+_COMPREHENSIONS = _ast.ListComp, _ast.SetComp, _ast.DictComp, _ast.GeneratorExp
+#: Fields in which statements stand, or what has such fields again.
+_BLOCKS = "body", "orelse", "finalbody", "handlers", "cases"
+
+
+class Scope(NamedTuple):
+    """What surrounds a statement or an expression."""
+
+    class_name: str | None
+    in_class: bool
+    nested: bool
+    is_module: bool
+
+
+class Place(NamedTuple):
+    """Where a function stands: lines from 1, columns in bytes from 0."""
+
+    is_lambda: bool
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+    scope: Scope
+
+
+class Index:
+    """The functions of a file, by name and first line with decorators."""
+
+    __slots__ = ("imports", "names_super", "places")
+
+    def __init__(self, tree: Any, lambda_lines: list[int], has_super: bool) -> None:
+        self.places: dict[tuple[str, int], list[Place]] = {}
+        #: Names that import statements bind at the top level.
+        self.imports: set[str] = set()
+        self.names_super = has_super and _names_super(tree)
+        self._read(tree, lambda_lines)
+
+    def _read(self, tree: Any, lambda_lines: list[int]) -> None:
+        # A stack of its own: trees may be deeper than Python's.
+        todo = [(tree.body, Scope(None, False, False, True))]
+        while todo:
+            body, scope = todo.pop()
+            for node in body:
+                kind = type(node)
+                inner = scope
+                if kind in _FUNCTIONS:
+                    self._add(node.name, _first_line(node), False, node, scope)
+                    inner = Scope(scope.class_name, False, True, False)
+                elif kind is _ast.ClassDef:
+                    nested = scope.nested or bool(getattr(node, "type_params", ()))
+                    inner = Scope(node.name, True, nested, False)
+                elif kind in (_ast.Import, _ast.ImportFrom) and scope.is_module:
+                    self.imports.update(_bound_names(node))
+                for field in _BLOCKS:
+                    below = getattr(node, field, None)
+                    if type(below) is list and kind is not _ast.Lambda:
+                        todo.append((below, inner))
+                if lambda_lines and _has_line(node, lambda_lines):
+                    self._read_expressions(_parts(node, _BLOCKS), scope)
+
+    def _read_expressions(self, nodes: Iterable[Any], scope: Scope) -> None:
+        todo = [(node, scope) for node in nodes]
+        while todo:
+            node, scope = todo.pop()
+            if type(node) is _ast.Lambda:
+                self._add(LAMBDA_NAME, node.lineno, True, node, scope)
+                todo += [(part, scope) for part in _parts(node.args)]
+                todo.append((node.body, _function_in(scope)))
+            elif type(node) in _COMPREHENSIONS:
+                # The first iterable is evaluated outside of it.
+                first = node.generators[0]
+                todo.append((first.iter, scope))
+                inner = _function_in(scope)
+                todo += [(part, inner) for part in _parts(node, ("generators",))]
+                todo += [(part, inner) for part in _parts(first, ("iter",))]
+                todo += [(part, inner) for part in node.generators[1:]]
+            else:
+                todo += [(part, scope) for part in _parts(node)]
+
+    def _add(
+        self, name: str, line: int, is_lambda: bool, node: Any, scope: Scope
+    ) -> None:
+        place = Place(
+            is_lambda,
+            node.lineno,
+            node.end_lineno,
+            node.col_offset,
+            node.end_col_offset,
+            scope,
+        )
+        self.places.setdefault((name, line), []).append(place)
+
+
+def _function_in(scope: Scope) -> Scope:
+    return Scope(scope.class_name, False, True, False)
+
+
+def _first_line(node: Any) -> int:
+    decorators = [decorator.lineno for decorator in node.decorator_list]
+    line: int = min([node.lineno, *decorators])
+    return line
+
+
+def _has_line(node: Any, lines: list[int]) -> bool:
+    """Whether one of some lines, in ascending order, is a line of a node's."""
+    first = node.lineno if hasattr(node, "lineno") else 0
+    if type(node) in (*_FUNCTIONS, _ast.ClassDef):
+        first = _first_line(node)
+    at = bisect_left(lines, first)
+    if first == 0:  # A case of a match has no lines of its own.
+        return True
+    return at < len(lines) and lines[at] <= node.end_lineno
+
+
+def _parts(node: Any, but: tuple[str, ...] = ()) -> list[Any]:
+    """The nodes right below one."""
+    found = []
+    for field in node._fields:
+        if field in but:
+            continue
+        value = getattr(node, field, None)
+        if isinstance(value, list):
+            found += [part for part in value if isinstance(part, _ast.AST)]
+        elif isinstance(value, _ast.AST):
+            found.append(value)
+    return found
+
+
+def _bound_names(node: Any) -> list[str]:
+    if type(node) is _ast.Import:
+        return [a.asname or a.name.partition(".")[0] for a in node.names]
+    return [a.asname or a.name for a in node.names if a.name != "*"]
+
+
+def _names_super(tree: Any) -> bool:
+    """Whether the scope of a module itself names ``super``.
+
+    Annotations and comprehensions count: some versions put their names there.
+    """
+    todo: list[Any] = list(tree.body)
+    while todo:
+        node = todo.pop()
+        kind = type(node)
+        if kind is _ast.Name and node.id == "super":
+            return True
+        if "super" in (getattr(node, "name", None), getattr(node, "rest", None)):
+            return True  # A def, a class, an exception, a pattern.
+        if kind in (_ast.Import, _ast.ImportFrom) and "super" in _bound_names(node):
+            return True
+        if kind is _ast.Lambda:
+            todo += _parts(node.args)
+        else:
+            is_scope = kind in _FUNCTIONS or kind is _ast.ClassDef
+            todo += _parts(node, ("body",) if is_scope else ())
+    return False

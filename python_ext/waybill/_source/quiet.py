@@ -1,0 +1,43 @@
+"""Compiles without showing the warnings of a compiler that somebody has seen already.
+
+``warnings.catch_warnings`` is no way: it changes what other threads see, and makes
+warnings appear again that are shown once.
+
+Tested by tests/python/source/test_quiet.py.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: What is compiled here bears this name until it has its own: a filter that knows the
+#: name does no harm where another thread keeps a copy of it.
+NAME = "<waybill unit>"
+_RULE: Any = ("ignore", None, Warning, NAME, 0)
+
+#: As ``ast.PyCF_ONLY_AST``; the module takes milliseconds to load.
+_ONLY_AST = 0x400
+
+
+def compile_quietly(text: str, flags: int = 0, optimize: int = -1) -> Any:
+    """The code object of a module's text, with NAME for its file."""
+    if getattr(sys.flags, "context_aware_warnings", False):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return compile(text, NAME, "exec", flags, True, optimize)
+    before: Any = warnings.filters
+    warnings.filters = [_RULE, *before]
+    try:
+        return compile(text, NAME, "exec", flags, True, optimize)
+    finally:
+        warnings.filters = before
+
+
+def parse_quietly(text: str) -> Any:
+    """The tree of a module's text."""
+    return compile_quietly(text, _ONLY_AST)
