@@ -7,6 +7,7 @@
 #include <new>
 #include <string_view>
 
+#include "python/encode/encode_hooks.h"
 #include "python/runtime/py_error.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
@@ -90,6 +91,17 @@ inline int compression_level_of(PyObject* number) {
     return static_cast<int>(level);
   }
   PyErr_SetString(PyExc_ValueError, "the level of a compression is -7 to 19");
+  throw PyError();
+}
+
+// Whether source travels.
+inline py::SourceUse source_use_of(PyObject* number) {
+  const long use = PyLong_AsLong(number);
+  check(PyErr_Occurred() ? -1 : 0);
+  if (use >= 0 && use <= static_cast<long>(py::SourceUse::kDemanded)) {
+    return static_cast<py::SourceUse>(use);
+  }
+  PyErr_SetString(PyExc_ValueError, "the use of source is 0 to 2");
   throw PyError();
 }
 

@@ -6,7 +6,7 @@
 namespace waybill::extension {
 
 inline constexpr char kDumpsDoc[] =
-    R"(dumps($module, obj, protocol=None, *, fix_imports=True, buffer_callback=None, by_value=None, replace=None, key=None, application=None, compress=None, warn_above=None)
+    R"(dumps($module, obj, protocol=None, *, fix_imports=True, buffer_callback=None, by_value=None, replace=None, key=None, application=None, compress=None, warn_above=None, source=None)
 --
 
 The object and all it needs, as bytes.
@@ -28,13 +28,18 @@ compress
 warn_above
     Bytes: a payload that is larger gives a SizeWarning, which names what is large in
     it. Buffers that buffer_callback keeps do not count. 0 is for no warning.
+source
+    "auto": the source of functions travels beside their code, where it is proven to
+    give that code; other versions of Python compile it. True: EncodeError for a
+    function without. Comments are in it. Else, and with False, code loads on the
+    Python version that it was sent from.
 buffer_callback
     As pickle's: gets each PickleBuffer, and keeps it if it answers something false.
 protocol, fix_imports
     Accepted for callers of pickle; there is one format. A buffer_callback needs
     protocol 5 or more, or none.
 
-None, for the first six, is what waybill.configure() has set, or nothing.
+None, for the first seven, is what waybill.configure() has set, or nothing.
 
 Raises EncodeError, with the path to the culprit, for what cannot travel, and what
 reducers of the objects raise.)";

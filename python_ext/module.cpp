@@ -213,6 +213,13 @@ PyObject* content_hash(PyObject* module, PyObject* const* arguments, Py_ssize_t 
   });
 }
 
+PyObject* source_hash(PyObject* module, PyObject* object) {
+  return guarded([&] {
+    const auto hash = waybill::py::source_hash(state_of(module), object);
+    return hash ? to_bytes(*hash) : Ref::share(Py_None);
+  });
+}
+
 PyObject* use_caches(PyObject* module, PyObject* are_used) {
   return guarded([&] {
     const int answer = PyObject_IsTrue(are_used);
@@ -246,12 +253,12 @@ PyObject* inspect(PyObject* module, PyObject* data) {
 
 constexpr char kEncodeDoc[] =
     "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
-    "by_value, replace, memo, payload, key, application, compression_level, /) -> "
+    "by_value, replace, memo, payload, key, application, compression_level, source, /) -> "
     "bytes";
 constexpr char kEncodeChunksDoc[] =
     "encode_chunks(obj, persistent_id, reducer_override, dispatch_table, "
     "buffer_callback, by_value, replace, memo, payload, key, application, "
-    "compression_level, /) -> list";
+    "compression_level, source, /) -> list";
 constexpr char kDecodeDoc[] =
     "decode(data, persistent_load, find_class, buffers, history, reset_classes, "
     "class_state, leaves_missing, map_location, load_options, /) -> object";
@@ -270,6 +277,7 @@ PyMethodDef kMethods[] = {
     {"imports", imports, METH_VARARGS, "imports(obj, by_value, /) -> list of tuples"},
     {"content_hash", fast(content_hash), METH_FASTCALL,
      "content_hash(obj, passes_over, names_classes, /) -> bytes"},
+    {"source_hash", source_hash, METH_O, "source_hash(obj, /) -> bytes or None"},
     {"use_caches", use_caches, METH_O, "use_caches(are_used, /) -> None"},
     {"clear_caches", clear_caches, METH_NOARGS, kClearCachesDoc},
     {"cache_info", cache_info, METH_NOARGS, kCacheInfoDoc},

@@ -30,17 +30,17 @@ py::PreparedCall& call_of(PyObject* self) {
   throw PyError();
 }
 
-// (function, by_value, replace, key, application, compression_level), as
+// (function, by_value, replace, key, application, compression_level, source), as
 // waybill.prepare() has made them ready.
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   return guarded([&] {
-    PyObject *function, *by_value, *replace, *key, *application, *level;
+    PyObject *function, *by_value, *replace, *key, *application, *level, *source;
     if (keywords != nullptr && PyDict_GET_SIZE(keywords) != 0) {
       PyErr_SetString(PyExc_TypeError, "PreparedCall() takes no keyword arguments");
       throw PyError();
     }
-    if (!PyArg_ParseTuple(arguments, "OOOOOO:PreparedCall", &function, &by_value,
-                          &replace, &key, &application, &level)) {
+    if (!PyArg_ParseTuple(arguments, "OOOOOOO:PreparedCall", &function, &by_value,
+                          &replace, &key, &application, &level, &source)) {
       throw PyError();
     }
     const Input bytes(application);
@@ -49,6 +49,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
     hooks.replace = given(replace);
     hooks.application = bytes.bytes();
     hooks.compression_level = compression_level_of(level);
+    hooks.source = source_use_of(source);
     if (PyObject* capsule = given(key)) hooks.key = &py::signing_key_of(capsule);
     auto& state = *static_cast<State*>(PyType_GetModuleState(type));
     auto call = std::make_unique<py::PreparedCall>(state, function, hooks);

@@ -28,8 +28,8 @@ class SigningKey;  // waybill/signature.h
 // The format version that seal() writes.
 inline constexpr std::uint32_t kFormatVersion = 1;
 
-// The Python that made an envelope. Code runs only where all three are equal; plain
-// data loads anywhere.
+// The Python that made an envelope. Code runs where all three are equal, or where it has
+// source; plain data loads anywhere.
 struct PythonVersion {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
@@ -133,8 +133,11 @@ Result<Envelope> open_head(Bytes&& bytes, const Limits& limits = {}) = delete;
     const Envelope& envelope,
     const std::function<void(std::uint64_t)>& progress = nullptr);
 
-// Whether the code in an envelope can run on `python`: kPythonMismatch unless the
-// versions are equal or there is no code.
+// Whether the code in an envelope can run on `python`: where the versions are equal,
+// where there is no code, and where all code that the payload uses has source, from
+// which that Python compiles it. Errors: kPythonMismatch, with the name of a function;
+// kMalformed, where the sources cannot be read.
+// Cost: for another version, a pass over the payload.
 [[nodiscard]] Result<void> check_python(const Envelope& envelope,
                                         const PythonVersion& python);
 
@@ -196,6 +199,8 @@ struct Parts {
   std::span<const Insertion> payload_insertions;
   // The array of source locations; empty when the payload has no code.
   BytesView source_locations;
+  // The array of sources; empty when no code has any.
+  BytesView sources;
   // What to sign it with; null for an envelope that is not signed.
   const SigningKey* key = nullptr;
   // What stands behind the head, in the order of its numbers.

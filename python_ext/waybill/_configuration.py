@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     #: "zstd", ("zstd", level), or False for none.
     Compress = str | tuple[str, int] | Literal[False]
+    #: Whether the source of functions travels beside their code.
+    Source = Literal["auto"] | bool
     #: A device, as a str or a torch.device; or what makes one of the sender's.
     MapLocation = object | Mapping[str, object] | Callable[[str], object]
 else:
@@ -75,6 +77,14 @@ def _compress(compress: Any) -> int:
             f"got {level!r}"
         )
     return level
+
+
+def _source(source: Any) -> int:
+    """What the extension calls SourceUse."""
+    for number, known in enumerate((False, "auto", True)):
+        if source is known or (known == "auto" and source == known):
+            return number
+    raise ValueError(f'source should be "auto", True or False, got {source!r}')
 
 
 def _warn_above(size: Any) -> int:
@@ -171,6 +181,7 @@ TABLE: Mapping[str, Option] = {
     "application": Option(_application),
     "compress": Option(_compress),
     "warn_above": Option(_warn_above),
+    "source": Option(_source),
     # Of loads.
     "reset_classes": Option(bool),
     "class_state": Option(_class_state),
@@ -194,7 +205,7 @@ def configure(**options: Any) -> None:
     call goes before what is set here, unless it is None. Nothing that is set here, or
     given to a call, loosens what ``restrict`` demands.
 
-    by_value, replace, key, application, compress, warn_above
+    by_value, replace, key, application, compress, warn_above, source
         As ``dumps`` takes them. The warning comes once for each line of the program.
     reset_classes, class_state, missing, map_location, policy, keys, limits
         As ``loads`` takes them.

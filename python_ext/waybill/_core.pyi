@@ -6,7 +6,7 @@ from typing import Any
 
 from typing_extensions import Buffer
 
-from waybill._configuration import Compress, MapLocation
+from waybill._configuration import Compress, MapLocation, Source
 from waybill._gate import LoadOptions
 from waybill._modules import ByValue
 from waybill.security import KeyRing, Limits, Policy, SigningKey
@@ -23,6 +23,7 @@ def dumps(
     application: Buffer | None = None,
     compress: Compress | None = None,
     warn_above: int | None = None,
+    source: Source | None = None,
 ) -> bytes: ...
 def loads(
     data: Buffer,
@@ -43,7 +44,7 @@ def loads(
 
 #: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo,
 #: `key` is the handle of a SigningKey. With a level but 0, stored buffers that gain
-#: by it are compressed.
+#: by it are compressed. `source`: 0 for none, 1 where it is proven, 2 to demand it.
 def encode(
     obj: object,
     persistent_id: Callable[[Any], Any] | None,
@@ -57,6 +58,7 @@ def encode(
     key: object,
     application: Buffer,
     compression_level: int,
+    source: int,
     /,
 ) -> bytes: ...
 
@@ -75,6 +77,7 @@ def encode_chunks(
     key: object,
     application: Buffer,
     compression_level: int,
+    source: int,
     /,
 ) -> list[Buffer]: ...
 
@@ -89,6 +92,7 @@ class PreparedCall:
         key: object,
         application: Buffer,
         compression_level: int,
+        source: int,
         /,
     ) -> PreparedCall: ...
     def dumps(self, /, *args: object, **kwargs: object) -> bytes: ...
@@ -137,6 +141,9 @@ def imports(
 #: The hash of an object's content, 16 bytes. With `passes_over`, what cannot travel is
 #: left out and no error. With `names_classes`, classes by value count as their ids.
 def content_hash(obj: object, passes_over: bool, names_classes: bool, /) -> bytes: ...
+
+#: What all versions of Python agree on; None where code has no source.
+def source_hash(obj: object, /) -> bytes | None: ...
 
 #: Whether an attribute of a class is a function, or a classmethod and the like around
 #: functions alone; whether two of these run different code.
@@ -267,6 +274,7 @@ def explain(
     key: object | None,
     application: Buffer,
     compression_level: int,
+    source: int,
     /,
 ) -> object: ...
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._configuration import Compress, MapLocation
+    from waybill._configuration import Compress, MapLocation, Source
     from waybill._core import PreparedCall
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
@@ -137,6 +137,7 @@ def encode_options(
     key: SigningKey | None = None,
     application: Buffer | None = None,
     compress: Compress | None = None,
+    source: Source | None = None,
 ) -> tuple[Any, ...]:
     """What ``encode`` takes besides the object, without the hooks of a Pickler."""
     demand_protocol(protocol, buffer_callback)
@@ -152,6 +153,7 @@ def encode_options(
         chosen("key", key),
         chosen("application", application) or b"",
         chosen("compress", compress) or 0,
+        chosen("source", source) or 0,
     )
 
 
@@ -164,6 +166,7 @@ def prepare(
     application: Buffer | None = None,
     compress: Compress | None = None,
     warn_above: int | None = None,
+    source: Source | None = None,
 ) -> PreparedCall:
     """Encodes a function once, to send it with many arguments.
 
@@ -185,6 +188,7 @@ def prepare(
         key=key,
         application=application,
         compress=compress,
+        source=source,
     )
     limit = chosen("warn_above", warn_above)
     by_value_ready, replacements, _, _, *rest = encoding[4:]

@@ -32,6 +32,10 @@ class Tracker:
         self._ids: dict[int, tuple[ref[object], bytes, bool, int]] = {}
         self._objects: dict[bytes, ref[object]] = {}
         self._open: dict[bytes, object] = {}
+        # Ids of classes by their source, by address, and classes by these ids. The
+        # extension asks whether there are any.
+        self._texts: dict[int, tuple[ref[object], bytes]] = {}
+        self._by_text: dict[bytes, ref[object]] = {}
         #: Of a forked child: the classes that were there when it was forked.
         self._inherited: dict[int, ref[type]] = {}
 
@@ -76,6 +80,49 @@ class Tracker:
                 self.id_of(base)
                 number += _MOST_TWINS * self._ids[id(base)][3]
         return number
+
+    def text_id_of(self, cls: type, is_asked: bool) -> bytes | None:
+        """The id that the source of a class gives, whichever Python made it: what it
+        came with, or what its source was when that was first asked for. None if it has
+        none."""
+        entry = self._texts.get(id(cls))
+        if entry is not None and entry[0]() is cls:
+            return entry[1] if is_asked or not self.is_home(cls) else None
+        if not is_asked or not self.is_home(cls):
+            return None
+        from waybill._core import source_hash
+
+        found, number = source_hash(cls), self._ids[id(cls)][3]
+        if found is None:
+            return None  # It may have one the next time.
+        text_id = _add(found, number)
+        self.note_text_id(cls, text_id)
+        return text_id
+
+    def note_text_id(self, cls: object, text_id: bytes) -> None:
+        """Notes the id that the source of a class gives, unless it has one."""
+        address = id(cls)
+        entry = self._texts.get(address)
+        if entry is not None and entry[0]() is cls:
+            return
+
+        def remove(reference: ref[object]) -> None:
+            entry = self._texts.get(address)
+            if entry is not None and entry[0] is reference:
+                del self._texts[address]
+            if self._by_text.get(text_id) is reference:
+                del self._by_text[text_id]
+
+        reference = ref(cls, remove)
+        self._texts[address] = reference, text_id
+        self._by_text.setdefault(text_id, reference)
+
+    def find_by_text(self, text_id: bytes) -> bytes | None:
+        """The id of a class that has this id by its source; None if none has."""
+        reference = self._by_text.get(text_id)
+        cls = reference() if reference is not None else None
+        entry = self._ids.get(id(cls))
+        return entry[1] if entry is not None and entry[0]() is cls else None
 
     def sent(self, identity: bytes, obj: object) -> None:
         """Notes that an id that travels means this object."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._configuration import Compress, MapLocation
+    from waybill._configuration import Compress, MapLocation, Source
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
     from waybill.security import KeyRing, Limits, Policy, SigningKey
@@ -45,6 +45,7 @@ class Pickler:
         application: Buffer | None = None,
         compress: Compress | None = None,
         warn_above: int | None = None,
+        source: Source | None = None,
     ) -> None:
         try:
             self._write = file.write
@@ -58,6 +59,7 @@ class Pickler:
         #: What goes into the header of the payloads from now on.
         self.application = chosen("application", application) or b""
         self._compression_level = chosen("compress", compress) or 0
+        self._source = chosen("source", source) or 0
         self._warn_above = chosen("warn_above", warn_above)
         self._is_asked_to_warn = warn_above is not None
         #: What earlier payloads hold; may be handed to another Pickler.
@@ -93,6 +95,7 @@ class Pickler:
             self._key,
             self.application,
             self._compression_level,
+            self._source,
         )
         try:
             encode = _core.encode_chunks if at_once else _core.encode

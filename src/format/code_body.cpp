@@ -65,6 +65,15 @@ bool counts_agree(const CodeFields& fields) {
 
 }  // namespace
 
+std::vector<std::string_view> free_names_of(const CodeFields& fields) {
+  constexpr std::uint8_t kFree = 0x80;  // CO_FAST_FREE
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < fields.local_kinds.size(); ++i) {
+    if ((fields.local_kinds[i] & kFree) != 0) names.push_back(fields.local_names[i]);
+  }
+  return names;
+}
+
 std::optional<BytesView> nested_code(Reader constant) {
   Token token;
   if (constant.next(token) && token.is(ExtType::kCode)) {

@@ -31,6 +31,9 @@ struct CodeFields {
   BytesView exception_table;
 };
 
+// Names of the variables of functions around it, in the order of their cells.
+std::vector<std::string_view> free_names_of(const CodeFields& fields);
+
 // Reads the body; false when the reader has an error: a field of the wrong type, or
 // counts that contradict each other.
 bool read_code_body(wire::Reader& reader, BytesView body, CodeFields& fields);

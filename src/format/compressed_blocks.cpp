@@ -22,18 +22,17 @@ namespace {
 
 constexpr std::size_t kMostFrame = ZSTD_COMPRESSBOUND(wire::kCompressedBlock);
 
-// Whether a frame of a block of this size starts here.
-bool is_start(BytesView frame, std::size_t block_size) {
+}  // namespace
+
+bool is_frame_start(BytesView frame, std::size_t content_size) {
   constexpr std::uint8_t kMagic[] = {0x28, 0xb5, 0x2f, 0xfd};
   // Of the descriptor: all but how long the size of the content is.
   constexpr std::uint8_t kFlags = 0x3f;
   constexpr std::uint8_t kSingleSegment = 0x20;
   return frame.size() > sizeof kMagic && std::ranges::equal(frame.first(4), kMagic) &&
          (frame[4] & kFlags) == kSingleSegment &&
-         ZSTD_getFrameContentSize(frame.data(), frame.size()) == block_size;
+         ZSTD_getFrameContentSize(frame.data(), frame.size()) == content_size;
 }
-
-}  // namespace
 
 void CompressedBlocks::Free::operator()(ZSTD_DCtx_s* context) const {
   ZSTD_freeDCtx(context);
@@ -60,7 +59,7 @@ Result<void> CompressedBlocks::next(std::span<std::uint8_t> out) {
     return fail("here should be a zstd frame");
   }
   frame_.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
-  if (!is_start(frame_, out.size())) {
+  if (!is_frame_start(frame_, out.size())) {
     return fail(
         "a zstd frame should tell the size of its block, and have neither "
         "dictionary nor checksum");

@@ -15,6 +15,10 @@ struct ZSTD_DCtx_s;
 
 namespace waybill::envelope {
 
+// Whether `frame` starts with a frame of so many bytes, in the one form that frames have
+// here.
+bool is_frame_start(BytesView frame, std::size_t content_size);
+
 // Takes the frames of a row one after the other. Each is copied before anything is made
 // of it, so that what is decompressed is what the digest at the end is made of, even if
 // somebody writes to the bytes meanwhile. Throws std::bad_alloc.

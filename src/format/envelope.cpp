@@ -120,13 +120,4 @@ Result<Envelope> open_whole(BytesView bytes, const Limits& limits) {
   return envelope;
 }
 
-Result<void> check_python(const Envelope& envelope, const PythonVersion& python) {
-  if (envelope.code.empty() || envelope.python == python) return {};
-  return tl::unexpected(
-      Error{ErrorCode::kPythonMismatch, 0,
-            "the code was made by Python " + to_string(envelope.python) +
-                " and this is Python " + to_string(python) +
-                "; run the version that made it, or send plain data"});
-}
-
 }  // namespace waybill

@@ -23,8 +23,17 @@ using wire::TokenType;
 
 constexpr std::uint64_t kFields = 4;
 
-// Which code each function and code node of the payload has, in order.
-std::vector<std::uint32_t> uses_of(const Envelope& envelope) {
+std::uint64_t hash_with(std::uint64_t before, const SourceLocation& location) {
+  const auto* file = reinterpret_cast<const std::uint8_t*>(location.file.data());
+  const std::uint64_t parts[] = {before, base::hash_of({file, location.file.size()}),
+                                 location.first_line,
+                                 base::hash_of(location.line_table.bytes)};
+  return base::hash_of({reinterpret_cast<const std::uint8_t*>(parts), sizeof parts});
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> code_uses_of(const Envelope& envelope) {
   std::vector<std::uint32_t> uses;
   Reader reader(envelope.payload.bytes, Limits{}, envelope.payload.offset);
   Token token;
@@ -40,16 +49,6 @@ std::vector<std::uint32_t> uses_of(const Envelope& envelope) {
   }
   return uses;
 }
-
-std::uint64_t hash_with(std::uint64_t before, const SourceLocation& location) {
-  const auto* file = reinterpret_cast<const std::uint8_t*>(location.file.data());
-  const std::uint64_t parts[] = {before, base::hash_of({file, location.file.size()}),
-                                 location.first_line,
-                                 base::hash_of(location.line_table.bytes)};
-  return base::hash_of({reinterpret_cast<const std::uint8_t*>(parts), sizeof parts});
-}
-
-}  // namespace
 
 std::vector<std::vector<std::uint32_t>> nested_of(const Envelope& envelope) {
   std::map<ContentHash, std::uint32_t> index_of_hash;
@@ -126,7 +125,7 @@ bool SourceLocationReader::start() {
   while (keys_left_ != 0) {
     if (!read_key(key)) return false;
     if (key != static_cast<std::uint64_t>(wire::DebugInfoKey::kSourceLocations)) {
-      if (!reader_.skip()) return false;
+      if (!pass_part(key)) return false;
       continue;
     }
     const std::size_t offset = reader_.offset();
@@ -141,9 +140,19 @@ bool SourceLocationReader::start() {
 // Passes over what comes after the last location. False, for next().
 bool SourceLocationReader::finish() {
   std::uint64_t key = 0;
-  while (keys_left_ != 0 && read_key(key) && reader_.skip()) {
+  while (keys_left_ != 0 && read_key(key) && pass_part(key)) {
   }
   return false;
+}
+
+bool SourceLocationReader::pass_part(std::uint64_t key) {
+  const std::size_t offset = reader_.offset();
+  const BytesView rest = reader_.rest();
+  if (!reader_.skip()) return false;
+  if (key == static_cast<std::uint64_t>(wire::DebugInfoKey::kSources)) {
+    sources_ = {offset, rest.first(reader_.offset() - offset)};
+  }
+  return true;
 }
 
 bool SourceLocationReader::find_code(SourceLocation& location, std::size_t offset) {
@@ -202,8 +211,17 @@ void SourceLocationReader::close() {
   while (!open_.empty() && open_.back().left == 0) open_.pop_back();
 }
 
+Section sources_section(const Envelope& envelope) {
+  Reader reader(envelope.debug_info.bytes, Limits{}, envelope.debug_info.offset);
+  SourceLocationReader locations(reader, first_file(envelope.manifest));
+  SourceLocation location;
+  while (locations.next(location)) {
+  }
+  return locations.sources();
+}
+
 std::vector<FirstLocation> first_locations(const Envelope& envelope) {
-  const std::vector<std::uint32_t> uses = uses_of(envelope);
+  const std::vector<std::uint32_t> uses = code_uses_of(envelope);
   const std::vector<std::vector<std::uint32_t>> nested = nested_of(envelope);
   const CodeTree code{uses, nested};
   std::vector<FirstLocation> found(envelope.code.size());

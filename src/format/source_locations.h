@@ -55,6 +55,10 @@ class SourceLocationReader {
   // and neither have those around it.
   bool is_whole() const { return open_.empty(); }
 
+  // The part with the sources, not read; empty if there is none. Call once next() has
+  // returned false.
+  const Section& sources() const { return sources_; }
+
  private:
   struct Open {
     std::uint64_t left;
@@ -65,6 +69,7 @@ class SourceLocationReader {
   bool fail(std::size_t offset, std::string detail);
   bool start();
   bool finish();
+  bool pass_part(std::uint64_t key);
   bool read_key(std::uint64_t& key);
   bool find_code(SourceLocation& location, std::size_t offset);
   bool read_repeat(SourceLocation& location, std::int64_t earlier, std::size_t offset);
@@ -81,7 +86,16 @@ class SourceLocationReader {
   std::uint64_t count_ = 0;  // Of locations that none is around,
   std::uint64_t done_ = 0;   // and those of them that came.
   std::vector<Open> open_;
+  Section sources_;
 };
+
+// Which code each function and code node of the payload has, in order; up to what cannot
+// be read.
+std::vector<std::uint32_t> code_uses_of(const Envelope& envelope);
+
+// The part of the debug information with the sources, not read; empty if there is none,
+// or if what stands before it cannot be read.
+Section sources_section(const Envelope& envelope);
 
 // Indices of the code that stands directly among the constants of each body, in order.
 std::vector<std::vector<std::uint32_t>> nested_of(const Envelope& envelope);

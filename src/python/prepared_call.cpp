@@ -79,7 +79,8 @@ PreparedCall::PreparedCall(State& state, PyObject* function, const EncodeHooks& 
       replace_(Ref::share(hooks.replace)),
       application_(hooks.application.begin(), hooks.application.end()),
       key_(hooks.key),
-      compression_level_(hooks.compression_level) {
+      compression_level_(hooks.compression_level),
+      source_(hooks.source) {
   if (PyCallable_Check(function) == 0) {
     PyErr_Format(PyExc_TypeError, "'%.200s' object is not callable",
                  Py_TYPE(function)->tp_name);
@@ -97,6 +98,7 @@ EncodeHooks PreparedCall::hooks() const {
   hooks.application = application_;
   hooks.key = key_;
   hooks.compression_level = compression_level_;
+  hooks.source = source_;
   return hooks;
 }
 

@@ -56,6 +56,7 @@ class PreparedCall {
   std::vector<std::uint8_t> application_;
   const SigningKey* key_;
   int compression_level_;
+  SourceUse source_;
   // Calls that run when refresh() comes go on with what they began with.
   std::shared_ptr<const Beginning> beginning_;
 };

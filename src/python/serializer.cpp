@@ -16,11 +16,12 @@
 #include "base/hash.h"
 #include "format/frame.h"
 #include "format/manifest_codec.h"
+#include "format/source_locations.h"
 #include "python/cache/decode_cache.h"
 #include "python/chosen_devices.h"
 #include "python/decode/arrived_buffers.h"
-#include "python/decode/code_builder.h"
-#include "python/decode/function_decoder.h"
+#include "python/decode/code/code_builder.h"
+#include "python/decode/code/function_decoder.h"
 #include "python/decode/graph_decoder.h"
 #include "python/decode/module_importer.h"
 #include "python/decode/plain_loop.h"
@@ -74,19 +75,15 @@ Manifest discover(State& state, PyObject* object, bool by_value) {
   return manifest;
 }
 
-ContentHash content_hash(State& state, PyObject* object, bool passes_over,
-                         bool names_classes) {
-  EncodeOptions options;
-  options.names_no_ids = true;
-  options.passes_over = passes_over;
-  options.only_names_classes = names_classes;
-  GraphEncoder graph(state, options);
-  graph.encode(object);
-  // Modules by name, since the payload has only their numbers; code without source
-  // locations.
+namespace {
+
+// Of what an encoder has written, with the code as `write_code` writes it. Modules by
+// name, since the payload has only their numbers; code without source locations.
+template <typename WriteCode>
+ContentHash hash_of_content(GraphEncoder& graph, WriteCode write_code) {
   wire::Writer content;
   graph.context().imports().write_names(content);
-  for (const BytesView body : graph.context().code().bodies()) content.append(body);
+  write_code(content);
   for (const std::uint64_t offset : graph.context().objects.shared()) {
     content.unsigned_integer(offset);
   }
@@ -95,6 +92,35 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over,
     content.binary(base::content_hash_of(buffer.bytes));
   }
   return base::content_hash_of(content.view());
+}
+
+}  // namespace
+
+ContentHash content_hash(State& state, PyObject* object, bool passes_over,
+                         bool names_classes) {
+  EncodeOptions options;
+  options.names_no_ids = true;
+  options.passes_over = passes_over;
+  options.only_names_classes = names_classes;
+  GraphEncoder graph(state, options);
+  graph.encode(object);
+  return hash_of_content(graph, [&](wire::Writer& content) {
+    for (const BytesView body : graph.context().code().bodies()) content.append(body);
+  });
+}
+
+std::optional<ContentHash> source_hash(State& state, PyObject* object) {
+  EncodeOptions options;
+  options.names_no_ids = true;
+  options.passes_over = true;
+  options.by_source = true;
+  options.hooks.source = SourceUse::kWhereProven;
+  GraphEncoder graph(state, options);
+  graph.encode(object);
+  const CodeSection& code = graph.context().code();
+  if (code.lacks_source()) return std::nullopt;
+  return hash_of_content(graph,
+                         [&](wire::Writer& content) { code.write_numbered(content); });
 }
 
 namespace {
@@ -161,13 +187,16 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& pla
   const ChosenDevices devices(hooks.map_location);
   const ArrivedBuffers buffers(state, envelope, hooks);
   ModuleImporter modules(state, envelope->manifest, hooks.leaves_missing);
+  CodeBuilder code(state, envelope, limits);
+  if (code.is_foreign() && !envelope->code.empty()) {
+    code.compile_all(envelope::code_uses_of(envelope));
+  }
   // Who decides what a name means decides what is imported for it, too.
   if (hooks.find_class == nullptr) modules.import_all();
-  CodeBuilder code(state, envelope, limits);
   GraphDecoder decoder(state, envelope, plain, code, modules, hooks, limits);
   decoder.use_stored(buffers.objects());
   CachedEnvelope* watcher = nullptr;
-  if (lease != nullptr && !envelope->code.empty()) {
+  if (lease != nullptr && !envelope->code.empty() && !code.is_foreign()) {
     const CodeBody& last = envelope->code.back();
     const std::size_t head = last.offset + last.bytes.size();
     watcher = lease->start(state, envelope->bytes.first(head),

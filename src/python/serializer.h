@@ -30,6 +30,9 @@ Manifest discover(State& state, PyObject* object, bool by_value);
 // A key for caches: equal for equal objects, whatever the file names and line numbers
 // of their code. With `passes_over`, what cannot travel is left out and no error. With
 // `names_classes`, a class by value counts as its id and not as its content.
+// The same for all Pythons that have the source of its code: by_source. Nothing where
+// some code has none.
+std::optional<ContentHash> source_hash(State& state, PyObject* object);
 ContentHash content_hash(State& state, PyObject* object, bool passes_over,
                          bool names_classes);
 

@@ -22,7 +22,7 @@ constexpr std::string_view kMark(wire::kMark, sizeof wire::kMark);
 // Everything but the manifest's bytes, the payload, the bodies and the locations.
 std::size_t frame_bound(const Parts& parts) {
   constexpr std::size_t kNumber = 9;
-  constexpr std::size_t kFixed = 1 + 1 + 1 + kMark.size() + 4 * kNumber + 2 * 5 + 2 +
+  constexpr std::size_t kFixed = 1 + 1 + 1 + kMark.size() + 4 * kNumber + 2 * 5 + 3 +
                                  2 + sizeof(std::uint64_t) + 1;
   return kFixed + parts.code.size() * (1 + kNumber) + parts.shared.size() * kNumber;
 }
@@ -40,6 +40,18 @@ std::size_t frame_bound(const Parts& parts) {
   writer.unsigned_integer(parts.python.minor);
   writer.unsigned_integer(parts.python.magic);
   if (has_application) writer.binary(parts.application);
+}
+
+[[gnu::always_inline]] inline void write_debug_info(wire::CursorWriter& writer,
+                                                    const Parts& parts) {
+  const auto write = [&](wire::DebugInfoKey key, BytesView part) {
+    if (part.empty()) return;
+    writer.unsigned_integer(static_cast<std::uint64_t>(key));
+    writer.append(part);
+  };
+  writer.map((parts.source_locations.empty() ? 0 : 1) + (parts.sources.empty() ? 0 : 1));
+  write(wire::DebugInfoKey::kSourceLocations, parts.source_locations);
+  write(wire::DebugInfoKey::kSources, parts.sources);
 }
 
 std::size_t buffer_digest_size(const Parts& parts) {
@@ -69,12 +81,7 @@ std::size_t buffer_digest_size(const Parts& parts) {
   writer.array(parts.shared.size());
   for (std::uint64_t position : parts.shared) writer.unsigned_integer(position);
   writer.append(parts.payload, parts.payload_insertions);
-  writer.map(parts.source_locations.empty() ? 0 : 1);
-  if (!parts.source_locations.empty()) {
-    writer.unsigned_integer(
-        static_cast<std::uint64_t>(wire::DebugInfoKey::kSourceLocations));
-    writer.append(parts.source_locations);
-  }
+  write_debug_info(writer, parts);
   if (!parts.buffers.empty()) {
     envelope::write_buffer_table(writer, parts.buffers, buffer_digest_size(parts),
                                  digests);
@@ -102,8 +109,8 @@ std::size_t size_of_end(const Parts& parts) {
 
 std::size_t head_bound(const Parts& parts) {
   constexpr std::size_t kBinaryHead = 5;
-  std::size_t bound =
-      frame_bound(parts) + parts.payload.size() + parts.source_locations.size();
+  std::size_t bound = frame_bound(parts) + parts.payload.size() +
+                      parts.source_locations.size() + parts.sources.size();
   if (!parts.application.empty()) bound += kBinaryHead + parts.application.size();
   if (parts.key != nullptr) bound += envelope::tail_size(parts.key->algorithm());
   for (const Insertion& insertion : parts.payload_insertions) {

@@ -10,6 +10,7 @@
 #include "format/code_body.h"
 #include "format/manifest_codec.h"
 #include "format/source_locations.h"
+#include "format/source_units.h"
 #include "verify/code_soundness.h"
 #include "verify/payload_check.h"
 #include "verify/resource_meter.h"
@@ -80,6 +81,15 @@ class CodeCheck {
   std::vector<std::size_t> sizes_;  // Of the instructions.
 };
 
+bool check_sources(Reader& reader, const Envelope& envelope, const Section& section) {
+  if (section.bytes.empty()) return true;
+  Reader inside(section.bytes, Limits{}, section.offset);
+  envelope::Sources sources;
+  if (envelope::read_sources(inside, envelope.code.size(), sources)) return true;
+  const Error& error = inside.error();
+  return reader.fail(error.code, error.offset, error.detail);
+}
+
 // `sizes`: of the instructions of each code body.
 bool check_locations(Reader& reader, const Envelope& envelope,
                      const envelope::CodeTree& code,
@@ -95,7 +105,7 @@ bool check_locations(Reader& reader, const Envelope& envelope,
     const Error& error = sound.error();
     return reader.fail(error.code, error.offset, error.detail);
   }
-  return !reader.failed();
+  return !reader.failed() && check_sources(reader, envelope, locations.sources());
 }
 
 }  // namespace

@@ -166,7 +166,46 @@ enum class ManifestKey : std::uint8_t { kImports = 0, kFiles = 1, kSubstitutions
 // In a source location that none is around: the file that was named last.
 inline constexpr std::uint8_t kSameFile = 0;
 
-enum class DebugInfoKey : std::uint8_t { kSourceLocations = 0 };
+enum class DebugInfoKey : std::uint8_t { kSourceLocations = 0, kSources = 1 };
+
+// Fields of a source unit, which tells how a code body is compiled again.
+enum class UnitField : std::uint8_t {
+  kCode = 0,           // uint: index of the body; ascends
+  kStart = 1,          // uint: its text, in bytes from the start of the texts,
+  kLength = 2,         // uint: and how long that is
+  kKind = 3,           // uint, a UnitKind
+  kName = 4,           // str: co_name
+  kQualifiedName = 5,  // str: co_qualname
+  kClassName = 6,      // str, the innermost class around it; nil: that does not matter
+  kFlags = 7,          // uint, of UnitFlag
+  kOptimization = 8,   // uint: 0, 1 or 2, as compile() takes it
+  kLines = 9,          // uint: lines of decorators above the text
+  kColumn = 10,        // uint: where the text starts in its line
+  kFutures = 11,       // [str…]: features of __future__
+  kFreeNames = 12,     // [str…]: names of variables of functions around it
+  kImports = 13,       // [str…]: names that its module binds by import
+};
+inline constexpr std::uint32_t kUnitFieldCount = 14;
+
+enum class UnitKind : std::uint8_t {
+  kFunction = 0,       // The text is a def without its decorators.
+  kLambda = 1,         // The text is a lambda expression.
+  kAnnotate = 2,       // The text is a def; the code gives its annotations (PEP 649).
+  kClassAnnotate = 3,  // Likewise, of a class: the text is its annotated names.
+  kGenerated = 4,      // No text: a library wrote it, and writes it anew.
+};
+
+enum class UnitFlag : std::uint8_t {
+  kInClass = 1,            // It stands right in the body of the class.
+  kNested = 2,             // It stands in a function.
+  kNamesSuper = 4,         // Its module has a `super` of its own.
+  kIterableCoroutine = 8,  // types.coroutine() has marked it.
+};
+// Bits that are used.
+inline constexpr std::uint32_t kUnitFlags = 15;
+
+// Bytes that all texts of an envelope may have.
+inline constexpr std::uint32_t kMostSourceText = 1 << 24;
 
 // The envelope's mark: the first element of its header.
 inline constexpr char kMark[] = {'w', 'b'};

@@ -104,9 +104,9 @@ TEST(ErrorCodes, PythonMismatch) {
   const Bytes bytes = samples::function_envelope();
   EXPECT_EQ(
       text_of(check_python(*open(bytes), {3, 12, 3531})),
-      "python_mismatch at byte 0: the code was made by Python 3.11 (bytecode 3495) "
-      "and this is Python 3.12 (bytecode 3531); run the version that made it, or "
-      "send plain data");
+      "python_mismatch at byte 0: the code was made by Python 3.11 (bytecode 3495), "
+      "without source, and this is Python 3.12 (bytecode 3531); send it with "
+      "source=\"auto\", or run the version that made it");
 }
 
 }  // namespace

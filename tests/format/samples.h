@@ -28,6 +28,7 @@ struct Draft {
   std::vector<std::uint64_t> shared;
   Writer payload;
   Writer source_locations;
+  Writer sources;
   std::vector<BufferParts> buffers;
 
   Bytes sealed(const SigningKey* key = nullptr, const Bytes& application = {}) const {
@@ -42,6 +43,7 @@ struct Draft {
     parts.payload = payload.view();
     parts.payload_insertions = payload.insertions();
     parts.source_locations = source_locations.view();
+    parts.sources = sources.view();
     parts.buffers = buffers;
     Bytes out;
     seal(parts, out);

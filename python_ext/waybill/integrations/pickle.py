@@ -247,6 +247,7 @@ def _options_here() -> tuple[Any, ...]:
         chosen("key"),
         chosen("application") or b"",
         chosen("compress") or 0,
+        chosen("source") or 0,
     )
 
 

@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "python/cache/methods.h"
 #include "python/decode/arrived_buffers.h"
-#include "python/decode/code_builder.h"
+#include "python/decode/code/code_builder.h"
 #include "python/decode/module_importer.h"
 #include "python/decode/plain_loop.h"
 #include "python/runtime/compat.h"

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "format/source_locations.h"
+#include "format/source_units.h"
 #include "python/decode/arrivals.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
+#include "python/runtime/text.h"
 
 namespace waybill::py {
 
@@ -15,10 +18,21 @@ using wire::NodeTag;
 
 namespace {
 
+std::string_view text_of(BytesView bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Ref new_bytes(BytesView bytes) {
+  return Ref::steal(PyBytes_FromStringAndSize(text_of(bytes).data(),
+                                              static_cast<Py_ssize_t>(bytes.size())));
+}
+
 // Whether a class that is here already may stand in the payload, beside what is passed
-// over: only such a one can have another object in an attribute's place.
-bool meets_known_class(const State& state, const VerifiedEnvelope& envelope,
-                       std::span<const ReusableNode> made) {
+// over: only such a one can have another object in an attribute's place. `is_here`: of
+// an id.
+template <typename IsHere>
+bool meets_known_class(const VerifiedEnvelope& envelope,
+                       std::span<const ReusableNode> made, IsHere is_here) {
   constexpr char kTag[] = {static_cast<char>(0xd4), static_cast<char>(ExtType::kNode),
                            static_cast<char>(NodeTag::kClass)};
   constexpr std::size_t kIdHead = 2, kIdSize = 16;
@@ -32,8 +46,7 @@ bool meets_known_class(const State& state, const VerifiedEnvelope& envelope,
     if (node != made.begin() && at < std::prev(node)->end()) continue;
     const std::size_t id = at + tag.size() + kIdHead;
     if (id + kIdSize > payload.size()) break;
-    const Ref key = Ref::steal(PyBytes_FromStringAndSize(&payload[id], kIdSize));
-    if (raw_get(state.known_objects.get(), key.get()) != nullptr) return true;
+    if (is_here(bytes.subspan(id, kIdSize))) return true;
   }
   return false;
 }
@@ -56,6 +69,45 @@ Arrivals::~Arrivals() {
     }
   }
   pending.restore();
+}
+
+void Arrivals::read_sources(const VerifiedEnvelope& envelope) {
+  // One part of the debug information is that of the locations.
+  constexpr std::uint8_t kOnePart = 0x81;
+  const BytesView info = envelope->debug_info.bytes;
+  if (info.empty() || info[0] <= kOnePart) return;
+  const envelope::Sources sources =
+      envelope::sources_of(envelope, envelope::sources_section(envelope));
+  for (const auto& [id, text_id] : sources.classes) {
+    text_ids_.emplace(text_of(id), text_id);
+  }
+}
+
+Ref Arrivals::id_here(PyObject* id) {
+  if (text_ids_.empty() || raw_get(state_.known_objects.get(), id) != nullptr) {
+    return {};
+  }
+  const auto found = text_ids_.find(text_of(bytes_of(id)));
+  if (found == text_ids_.end()) return {};
+  Ref other = Ref::steal(PyObject_CallMethodOneArg(
+      state_.tracker.get(), state_.names.find_by_text.get(),
+      new_bytes(found->second).get()));
+  return other.get() == Py_None ? Ref() : other;
+}
+
+void Arrivals::note_source(PyObject* id, PyObject* type) {
+  if (text_ids_.empty()) return;
+  const auto found = text_ids_.find(text_of(bytes_of(id)));
+  if (found == text_ids_.end()) return;
+  Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(),
+                                        state_.names.note_text_id.get(), type,
+                                        new_bytes(found->second).get(), nullptr));
+}
+
+bool Arrivals::is_here(BytesView id) {
+  const Ref key = new_bytes(id);
+  return raw_get(state_.known_objects.get(), key.get()) != nullptr ||
+         id_here(key.get());
 }
 
 PyObject* Arrivals::module_with(PyObject* dict) const {
@@ -157,7 +209,7 @@ PyObject* Arrivals::merge() {
 
 void Arrivals::find_targets(const VerifiedEnvelope& envelope,
                             std::span<const ReusableNode> made) {
-  if (envelope->shared.empty() || !meets_known_class(state_, envelope, made)) return;
+  if (envelope->shared.empty() || !meets_known_class(envelope, made, [&](BytesView id) { return is_here(id); })) return;
   targets_ = envelope::find_attribute_targets(envelope);
 }
 

@@ -6,7 +6,9 @@
 #include <Python.h>
 
 #include <cstddef>
+#include <map>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +51,14 @@ class Arrivals {
   // An object that is not closed when this goes is forgotten.
   Ref claim(PyObject* id, PyObject* object, bool& is_known);
   void close_claim(PyObject* id, PyObject* object);
+
+  // Reads which classes have ids by their source. The envelope outlives this.
+  void read_sources(const VerifiedEnvelope& envelope);
+  // The id under which this process has a class that comes with this id: another, if it
+  // is there under that and has the same source. Null if it is this id.
+  Ref id_here(PyObject* id);
+  // Notes the id by its source that a class came with.
+  void note_source(PyObject* id, PyObject* type);
 
   // A class that has not got its attributes yet. They are closed from the last to the
   // first; another object is none.
@@ -103,10 +113,12 @@ class Arrivals {
   };
 
   PyObject* merge();
+  bool is_here(BytesView id);
 
   const State& state_;
   const DecodeHooks& hooks_;
   CollectorPause& collector_;
+  std::map<std::string_view, BytesView> text_ids_;  // By id, of classes with source.
   std::vector<Ref> own_modules_;
   std::vector<PyObject*> open_types_;
   std::vector<Ref> open_claims_;  // Ids of objects that are not complete.

@@ -68,7 +68,10 @@ GraphDecoder::~GraphDecoder() { built_.abandon(); }  // Before code of others ru
 
 // What the loop of plain data has begun is gone on with.
 Ref GraphDecoder::decode() {
-  if (envelope_ != nullptr) arrivals_.find_targets(*envelope_, made_);
+  if (envelope_ != nullptr) {
+    arrivals_.read_sources(*envelope_);
+    arrivals_.find_targets(*envelope_, made_);
+  }
   // Positions of all objects are noted here alone, and so are attributes of a class
   // that is there already.
   uses_plain_ = !history_ && !arrivals_.has_targets();
@@ -292,9 +295,10 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
     if (frame.is_known) return;  // Until the payload is complete.
     outside([&] {
-      return Ref::steal(PyObject_CallFunctionObjArgs(state_.set_class_attribute.get(),
-                                                     frame.object.get(), key.get(),
-                                                     value.get(), nullptr));
+      return Ref::steal(PyObject_CallFunctionObjArgs(
+          class_function(&State::set_class_attribute,
+                         &LateHelpers::set_foreign_attribute),
+          frame.object.get(), key.get(), value.get(), nullptr));
     });
   } else if (frame.has_late || (must_wait() && !is_simple(key.get()))) {
     // Those that follow wait too: the order of a dict means something.

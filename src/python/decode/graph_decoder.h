@@ -13,7 +13,7 @@
 #include "format/shapes.h"
 #include "python/decode/arrivals.h"
 #include "python/decode/build_state.h"
-#include "python/decode/code_builder.h"
+#include "python/decode/code/code_builder.h"
 #include "python/decode/decode_hooks.h"
 #include "python/decode/frame.h"
 #include "python/decode/lookup_check.h"
@@ -103,6 +103,11 @@ class GraphDecoder {
   std::uint64_t next_buffer() { return buffer_count_++; }
   // What the table of buffers has under a number, which was verified.
   const Ref& stored(std::uint64_t number) const { return stored_[number]; }
+  // What does a part of making classes: a function of waybill._sources for those that
+  // another Python took apart.
+  PyObject* class_function(Ref State::* own, Ref LateHelpers::* foreign) const {
+    return code_->is_foreign() ? late(state_, foreign) : (state_.*own).get();
+  }
   // Classes and modules of this payload, and what is here of them.
   Arrivals& arrivals() { return arrivals_; }
   // How many bytes were read since this offset.

@@ -9,6 +9,7 @@
 #include <Python.h>
 
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -42,6 +43,12 @@ struct KnownLine {
   std::uint32_t line;
 };
 
+// Text that was proven to give a code object, as source units hold it.
+struct CodeSource {
+  std::string text;
+  std::vector<std::uint8_t> recipe;  // The fields of a unit behind those of its place.
+};
+
 struct CodeInfo {
   PyCodeObject* code = nullptr;  // Borrowed: the code object owns this.
   CodeSummary summary;
@@ -67,6 +74,12 @@ struct CodeInfo {
   // First line, line table and source locations of nested code, without the leading
   // file.
   std::vector<std::uint8_t> place;
+
+  // Set when its source is first asked for and proven: what was proven stays true.
+  std::unique_ptr<const CodeSource> source;
+  // It was compiled here from that source, with which it always travels on: where it
+  // goes may be another Python still, or the first one.
+  bool came_as_source = false;
 
   KeptSlot slot;  // Of a function with this code.
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "format/buffer_table.h"
+#include "python/encode/code/code_source.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {
@@ -55,6 +56,32 @@ void EncodeContext::restart_node(MemoEntry& entry) {
   }
   if (open < kMaxOpen) return;
   fail("needs itself to be built: it is among the arguments of its own reducer");
+}
+
+Ref EncodeContext::id_of(PyObject* object) {
+  if (options.names_no_ids) return Ref::share(Py_None);
+  Ref id = ids.id_of(state, object);
+  if (!PyType_Check(object)) return id;
+  const Ref text_id = text_id_of(state, object, wants_source());
+  if (text_id) code().add_class(bytes_of(id.get()), bytes_of(text_id.get()));
+  return id;
+}
+
+std::uint32_t EncodeContext::use_code(PyObject* code_object) {
+  const std::uint32_t body = code().use(code_object);
+  CodeInfo& info = infos().get(code_object);
+  if (!wants_source() && !info.came_as_source) return body;
+  const auto found = source_of(state, info, stack.class_around());
+  if (found && options.by_source) return code().number_of(**found);
+  if (found) {
+    code().add_source(body, **found);
+    return body;
+  }
+  if (hooks().source == SourceUse::kDemanded) {
+    fail("has no source that another Python could compile: " + found.error());
+  }
+  code().note_lack_of_source();
+  return body;
 }
 
 void EncodeContext::binary(PyObject* bytes) {

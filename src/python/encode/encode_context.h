@@ -32,6 +32,9 @@ struct EncodeOptions {
   bool names_no_ids = false;
   // Of a class by value only its id is written: for hashes of what refers to classes.
   bool only_names_classes = false;
+  // Code counts as its source, and what only one Python has does not count: for ids of
+  // classes that all Pythons agree on.
+  bool by_source = false;
   // Told of each object, if there is one; borrowed.
   WalkRecord* record = nullptr;
   // What ArrayViews::plan() gave, borrowed; null the first time.
@@ -87,6 +90,10 @@ struct EncodeContext {
   // it is written here and answers false.
   bool known(std::uintptr_t key);
 
+  // CodeSection::use(), and the source of the code where that is to travel.
+  std::uint32_t use_code(PyObject* code);
+  bool wants_source() const { return hooks().source != SourceUse::kNone; }
+
   // Writes a bytes object, or what is behind a view: large ones are stored. `is_lent`:
   // see StoredBuffers::settle().
   void binary(PyObject* bytes);
@@ -95,9 +102,7 @@ struct EncodeContext {
   std::uint64_t next_buffer() { return buffer_count_++; }
 
   // 16 bytes by which a class or the like is known to whoever gets it.
-  Ref id_of(PyObject* object) {
-    return options.names_no_ids ? Ref::share(Py_None) : ids.id_of(state, object);
-  }
+  Ref id_of(PyObject* object);
 
   // Notes in the manifest that an object does not travel as it is.
   void note_substitution(PyObject* object, std::string policy);

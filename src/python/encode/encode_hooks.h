@@ -16,6 +16,13 @@ class SigningKey;
 
 namespace waybill::py {
 
+// Whether the source of functions travels beside their code.
+enum class SourceUse : std::uint8_t {
+  kNone,
+  kWhereProven,  // Where it is proven to give the code.
+  kDemanded,     // What has none cannot travel.
+};
+
 struct EncodeHooks {
   PyObject* persistent_id = nullptr;     // callable(obj) -> id, or None
   PyObject* reducer_override = nullptr;  // callable(obj) -> a reducer's answer
@@ -33,6 +40,7 @@ struct EncodeHooks {
   const SigningKey* key = nullptr;
   // Of the zstd that stored buffers are compressed with; 0: they are not.
   int compression_level = 0;
+  SourceUse source = SourceUse::kNone;
 
   // Whether none has a say in the graph, and so the object alone decides what it
   // becomes.

@@ -212,8 +212,17 @@ void KeptChain::set_node() {
 }
 
 const KeptSections* KeptChain::sections() const {
-  if (phase_ == Phase::kTaken) return chain_.back().node->sections();
+  if (phase_ == Phase::kTaken) return chain_.back().node->sections(has_source());
   return phase_ == Phase::kBegun ? first_sections_ : nullptr;
+}
+
+bool KeptChain::has_source() const {
+  return context_.hooks().source != SourceUse::kNone;
+}
+
+bool KeptChain::is_to_be_kept() const {
+  // Source that is not there may be there the next time.
+  return phase_ == Phase::kWritten && !context_.others_if_any()->code.lacks_source();
 }
 
 bool KeptChain::lacks_sections() const {
@@ -230,7 +239,8 @@ void KeptChain::keep(KeptSections sections) {
   const std::vector<std::uintptr_t> containers = imports.let_go_of_containers();
   const bool is_kept =
       imports.can_be_repeated() &&
-      chain_.back().node->set_sections(std::move(sections), imports.seen()) &&
+      chain_.back().node->set_sections(std::move(sections), has_source(),
+                                       imports.seen()) &&
       still_fits(containers);
   // A chain that is taken whole, but for its sections, stands there already.
   const std::size_t first = std::min(taken_, chain_.size() - 1);

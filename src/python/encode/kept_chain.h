@@ -69,7 +69,7 @@ class KeptChain {
   void wait_for_sections() { phase_ = Phase::kWritten; }
   // Whether functions or classes were written that seem worth to be kept; the sections
   // of the last are those of the payload.
-  bool is_to_be_kept() const { return phase_ == Phase::kWritten; }
+  bool is_to_be_kept() const;
   void keep(KeptSections sections);
 
  private:
@@ -91,6 +91,7 @@ class KeptChain {
   // Writes it. The root has been noted.
   void take(Link link);
   void set_node();
+  bool has_source() const;
   bool still_fits(const std::vector<std::uintptr_t>& containers) const;
 
   EncodeContext& context_;

@@ -47,11 +47,12 @@ bool KeptNode::set_node(BytesView node, std::size_t base, const Memo& memo,
   return true;
 }
 
-bool KeptNode::set_sections(KeptSections sections, SeenWorld seen) {
-  if (sections_) return true;
+bool KeptNode::set_sections(KeptSections sections, bool has_source, SeenWorld seen) {
+  std::optional<KeptSections>& kept = sections_[has_source ? 1 : 0];
+  if (kept) return true;
   if (sections.size() > kMaxNode) return false;
   guards_->note(std::move(seen));
-  sections_ = std::move(sections);
+  kept = std::move(sections);
   return true;
 }
 

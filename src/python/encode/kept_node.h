@@ -12,6 +12,7 @@
 
 #include <Python.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -74,11 +75,14 @@ class KeptNode {
   const std::vector<Reference>& references() const { return references_; }
 
   // The sections of an envelope that holds this node, those before it and plain data
-  // besides; null if none has been written.
-  const KeptSections* sections() const { return sections_ ? &*sections_ : nullptr; }
+  // besides, with the source of all code or without any; null if none has been written.
+  const KeptSections* sections(bool has_source) const {
+    const auto& kept = sections_[has_source ? 1 : 0];
+    return kept ? &*kept : nullptr;
+  }
   // Sets them, unless another thread has, and what was looked up for them besides the
   // values that are guarded. False if they are too large.
-  bool set_sections(KeptSections sections, SeenWorld seen);
+  bool set_sections(KeptSections sections, bool has_source, SeenWorld seen);
 
   // The nodes that were kept behind this one.
   KeptTable& successors() { return successors_; }
@@ -89,7 +93,7 @@ class KeptNode {
   std::vector<std::uint8_t> node_;
   std::vector<std::uint64_t> offsets_;
   std::vector<Reference> references_;
-  std::optional<KeptSections> sections_;
+  std::array<std::optional<KeptSections>, 2> sections_;
   KeptTable successors_{kMaxSuccessors};
 };
 

@@ -12,11 +12,12 @@ namespace waybill::py {
 class KeptSections {
  public:
   KeptSections() = default;
-  // Copies manifest, code and source locations.
+  // Copies manifest, code, source locations and sources.
   explicit KeptSections(const Parts& parts) {
     manifest_.assign(parts.encoded_manifest.begin(), parts.encoded_manifest.end());
     source_locations_.assign(parts.source_locations.begin(),
                              parts.source_locations.end());
+    sources_.assign(parts.sources.begin(), parts.sources.end());
     std::size_t size = 0;
     for (const BytesView body : parts.code) size += body.size();
     code_.reserve(size);
@@ -35,14 +36,15 @@ class KeptSections {
     parts.encoded_manifest = manifest_;
     parts.code = bodies_;
     parts.source_locations = source_locations_;
+    parts.sources = sources_;
   }
 
   std::size_t size() const {
-    return manifest_.size() + code_.size() + source_locations_.size();
+    return manifest_.size() + code_.size() + source_locations_.size() + sources_.size();
   }
 
  private:
-  std::vector<std::uint8_t> manifest_, code_, source_locations_;
+  std::vector<std::uint8_t> manifest_, code_, source_locations_, sources_;
   std::vector<BytesView> bodies_;  // Of `code_`.
 };
 

@@ -16,6 +16,14 @@ Ref own_id(const State& state, PyObject* object) {
       PyObject_CallMethodOneArg(state.tracker.get(), state.names.id_of.get(), object));
 }
 
+Ref text_id_of(const State& state, PyObject* type, bool is_asked) {
+  if (!is_asked && PyDict_GET_SIZE(state.text_ids.get()) == 0) return {};
+  Ref answer = Ref::steal(PyObject_CallMethodObjArgs(
+      state.tracker.get(), state.names.text_id_of.get(), type,
+      is_asked ? Py_True : Py_False, nullptr));
+  return answer.get() == Py_None ? Ref() : answer;
+}
+
 // Objects that are equal in all their content stay two within a payload: the second
 // gets the next number. Classes have ids of their own.
 Ref ObjectIds::among_twins(Ref id, PyObject* object) {

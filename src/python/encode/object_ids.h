@@ -15,6 +15,10 @@ namespace waybill::py {
 // The id of an object, without noting that it travels.
 Ref own_id(const State& state, PyObject* object);
 
+// The id that the source of a class gives; null if it has none. Found by what came with
+// the class or, with `is_asked`, by its source. May run code of others.
+Ref text_id_of(const State& state, PyObject* type, bool is_asked);
+
 // Those in one payload.
 class ObjectIds {
  public:

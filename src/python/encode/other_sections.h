@@ -6,7 +6,7 @@
 
 #include "python/discovery/code_info.h"
 #include "python/discovery/import_collector.h"
-#include "python/encode/code_encoder.h"
+#include "python/encode/code/code_encoder.h"
 #include "python/runtime/state.h"
 #include "waybill/envelope.h"
 #include "wire/writer.h"
@@ -33,15 +33,17 @@ struct OtherSections {
   // Puts the sections into `parts`, which point into this and into what was written.
   // The imports are finished. Throws PyError.
   struct Written {
-    wire::Writer manifest, source_locations;
+    wire::Writer manifest, source_locations, sources;
   };
   void write(const State& state, Written& written, Parts& parts) const {
     imports.encode(written.manifest);
     code.write_source_locations(written.source_locations, imports.first_file(),
                                 state.known_codes);
+    code.write_sources(written.sources);
     parts.encoded_manifest = written.manifest.view();
     parts.code = code.bodies();
     parts.source_locations = written.source_locations.view();
+    parts.sources = written.sources.view();
   }
 };
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "python/discovery/code_view.h"
-#include "python/encode/code_encoder.h"
+#include "python/encode/code/code_encoder.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
 

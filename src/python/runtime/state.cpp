@@ -63,6 +63,9 @@ constexpr NameRow kNames[] = {
     {&Names::loader, "__loader__"},
     {&Names::cached, "__cached__"},
     {&Names::id_of, "id_of"},
+    {&Names::text_id_of, "text_id_of"},
+    {&Names::find_by_text, "find_by_text"},
+    {&Names::note_text_id, "note_text_id"},
     {&Names::sent, "sent"},
     {&Names::fget, "fget"},
     {&Names::fset, "fset"},
@@ -143,6 +146,13 @@ constexpr LateRow kLateHelpers[] = {
     {&LateHelpers::complete_error, "_errors", "complete"},
     {&LateHelpers::dumps_with, "_face", "dumps_with"},
     {&LateHelpers::loads_with, "_face", "loads_with"},
+    {&LateHelpers::prove_source, "_sources", "prove"},
+    {&LateHelpers::compile_source, "_sources", "compile_source"},
+    {&LateHelpers::set_annotations, "_sources", "set_annotations"},
+    {&LateHelpers::make_foreign_class, "_sources", "make_class"},
+    {&LateHelpers::set_foreign_attribute, "_sources", "set_class_attribute"},
+    {&LateHelpers::finish_foreign_class, "_sources", "finish_class"},
+    {&LateHelpers::parts_by_source, "_sources", "parts_by_source"},
 };
 
 Ref attribute(PyObject* object, const char* name) {
@@ -186,6 +196,7 @@ void init_state(State& state) {
   state.modules = Ref::steal(PyImport_ImportModule("waybill._modules"));
   state.known_ids = attribute(state.tracker.get(), "_ids");
   state.known_objects = attribute(state.tracker.get(), "_objects");
+  state.text_ids = attribute(state.tracker.get(), "_texts");
   state.open_objects = attribute(state.tracker.get(), "_open");
   const long magic = PyImport_GetMagicNumber();
   check(magic == -1 ? -1 : 0);
@@ -221,7 +232,7 @@ int for_each(State& state, Function function) {
   for (Ref* ref :
        {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
         &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.reconstructor,
-        &state.modules, &state.known_ids, &state.known_objects, &state.open_objects,
+        &state.modules, &state.known_ids, &state.known_objects, &state.open_objects, &state.text_ids,
         &state.empty}) {
     if (int result = function(*ref)) return result;
   }

@@ -30,7 +30,8 @@ struct Names {
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
   Ref fget, fset, fdel, func;                                // What methods wrap.
-  Ref id_of, sent, claim, close, forget;                     // Of the tracker.
+  Ref id_of, text_id_of, sent, claim, close, forget;         // Of the tracker.
+  Ref find_by_text, note_text_id;                            // Likewise.
   Ref add, add_module, add_imports, settle, apply, abandon;  // Of a merge.
   Ref waybill_state, wrapped, args;
 };
@@ -46,6 +47,10 @@ struct LateHelpers {
   Ref shape_of;                // How much is in an array or a frame, as text.
   Ref complete_error;          // Tells an EncodeError what an explanation says.
   Ref dumps_with, loads_with;  // With options.
+  // waybill._sources: source of code, and classes that another Python took apart.
+  Ref prove_source, compile_source, set_annotations;
+  Ref make_foreign_class, set_foreign_attribute, finish_foreign_class;
+  Ref parts_by_source;
 };
 
 struct State {
@@ -88,7 +93,8 @@ struct State {
   // waybill._identity.Tracker, and its dicts: ids by address, each with a weak
   // reference to what stands there; objects by id, as weak references; those that are
   // not complete.
-  Ref tracker, known_ids, known_objects, open_objects;
+  // Ids by the source of classes, by address.
+  Ref tracker, known_ids, known_objects, open_objects, text_ids;
   // The module waybill._modules and its is_local(), the set of modules that are
   // registered to travel by value.
   Ref modules, is_local, registered;

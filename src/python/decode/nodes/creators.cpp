@@ -183,11 +183,15 @@ Ref make_function(GraphDecoder& decoder, Frame& frame) {
     decoder.fail(ErrorCode::kMalformed, "a function without namespace or cells");
   }
   Ref closure = Ref::steal(PyList_AsTuple(cells));
-  const Py_ssize_t count = PyTuple_GET_SIZE(closure.get());
+  Py_ssize_t count = PyTuple_GET_SIZE(closure.get());
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (PyCell_Check(PyTuple_GET_ITEM(closure.get(), i))) continue;
     decoder.fail(ErrorCode::kMalformed,
                  "a closure that holds something else than cells");
+  }
+  if (decoder.code().is_foreign()) {
+    closure = decoder.code().closure_for(code.get(), body, closure.get());
+    count = PyTuple_GET_SIZE(closure.get());
   }
   auto* code_object = reinterpret_cast<PyCodeObject*>(code.get());
   if (count != PyCode_GetNumFree(code_object)) {
@@ -225,30 +229,42 @@ Ref class_dict(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref make_class(GraphDecoder& decoder, Frame& frame) {
-  const State& state = decoder.state();
-  PyObject* id = frame.part<NodeTag::kClass>("id");
+  Arrivals& arrivals = decoder.arrivals();
+  constexpr PartOf<NodeTag::kClass> kId = "id";
+  if (frame.part(kId) != Py_None) {
+    if (Ref here = arrivals.id_here(frame.part(kId))) {
+      frame.node->children[kId.position] = std::move(here);
+    }
+  }
+  PyObject* id = frame.part(kId);
   if (id != Py_None) {
-    if (Ref known = identified_object(state, id); known && PyType_Check(known.get())) {
+    if (Ref known = identified_object(decoder.state(), id);
+        known && PyType_Check(known.get())) {
       frame.is_known = true;
+      arrivals.note_source(id, known.get());
       return known;
     }
   }
   Ref made = Ref::steal(PyObject_CallFunctionObjArgs(
-      state.make_class.get(), frame.part<NodeTag::kClass>("metaclass"),
+      decoder.class_function(&State::make_class, &LateHelpers::make_foreign_class),
+      frame.part<NodeTag::kClass>("metaclass"),
       frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
       frame.part<NodeTag::kClass>("namespace"),
-      decoder.arrivals().has_open_base(frame.part<NodeTag::kClass>("bases")) ? Py_True
-                                                                             : Py_False,
+      arrivals.has_open_base(frame.part<NodeTag::kClass>("bases")) ? Py_True : Py_False,
       nullptr));
-  return id == Py_None ? made
-                       : decoder.arrivals().claim(id, made.get(), frame.is_known);
+  if (id == Py_None) return made;
+  Ref claimed = arrivals.claim(id, made.get(), frame.is_known);
+  arrivals.note_source(id, claimed.get());
+  return claimed;
 }
 
 Ref finish_class(GraphDecoder& decoder, Frame& frame) {
   PyObject* id = frame.part<NodeTag::kClass>("id");
   if (!frame.is_known) {
-    Ref::steal(
-        PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
+    Ref::steal(PyObject_CallOneArg(
+        decoder.class_function(&State::finish_class,
+                               &LateHelpers::finish_foreign_class),
+        frame.object.get()));
     decoder.arrivals().close_claim(id, frame.object.get());
   }
   if (id != Py_None && PyType_Check(frame.object.get())) {
@@ -320,6 +336,13 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
     default:
       break;
   }
+#if PY_VERSION_HEX < 0x030E0000
+  if (static_cast<FunctionField>(field) == FunctionField::kAnnotate) {
+    Ref::steal(PyObject_CallFunctionObjArgs(
+        late(decoder.state(), &LateHelpers::set_annotations), function, value, nullptr));
+    return;
+  }
+#endif
   const char* attribute = attribute_of_function(static_cast<FunctionField>(field));
   if (attribute == nullptr) {
     decoder.fail(ErrorCode::kUnknownTag,

@@ -56,6 +56,10 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
   if (!PyTuple_Check(parts.get()) || PyTuple_GET_SIZE(parts.get()) != 5) {
     context.fail("is a class whose parts cannot be told");
   }
+  if (context.options.by_source) {
+    parts = Ref::steal(PyObject_CallOneArg(
+        late(context.state, &LateHelpers::parts_by_source), parts.get()));
+  }
   context.dicts.note_class(type);
   const Ref id = context.id_of(type);
   const Ref word = word_of(context, type, PyTuple_GET_ITEM(parts.get(), 4));

@@ -224,6 +224,13 @@ void add_names(const State& state, PyFunctionObject* function, PyCodeObject* cod
   }
 }
 
+// Compilers of 3.13 and later indent them in another way; the source has them.
+void drop_docs(Fields& fields) {
+  std::erase_if(fields, [](const Field& field) {
+    return field.field == FunctionField::kDoc;
+  });
+}
+
 // What the function has of its own, beside its code and what that names.
 void add_own_parts(PyFunctionObject* function, const Annotations& annotations,
                    Fields& fields) {
@@ -257,7 +264,7 @@ void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
   CodeInfo& info = context.infos().get(function->func_code);
   context.by_value.add_modules_of_code(object, info);
   context.imports().function(object, info);
-  const std::uint32_t body = context.code().use(reinterpret_cast<PyObject*>(info.code));
+  const std::uint32_t body = context.use_code(reinterpret_cast<PyObject*>(info.code));
   context.out.node(NodeTag::kFunction, 4);
   context.out.unsigned_integer(body);
   write_namespace(context, function->func_globals,
@@ -268,7 +275,9 @@ void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
   Fields fields;
   fields.reserve(kUsualFields);
   add_names(context.state, function, info.code, fields);
-  const Annotations annotations = annotations_of(object);
+  if (context.options.by_source) drop_docs(fields);
+  const bool by_source = context.options.by_source;
+  const Annotations annotations = by_source ? Annotations{} : annotations_of(object);
   const NamedValues named = named_values(context, function, info, annotations);
   if (!named.globals.empty()) add(fields, FunctionField::kGlobals, nullptr, "");
   if (!named.modules.empty()) add(fields, FunctionField::kImports, nullptr, "");

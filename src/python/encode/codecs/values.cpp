@@ -27,7 +27,7 @@ void describe_cell(EncodeContext& context, PyObject* cell, Plan& plan) {
 }
 
 void describe_code(EncodeContext& context, PyObject* code, Plan&) {
-  const std::uint32_t body = context.code().use(code);
+  const std::uint32_t body = context.use_code(code);
   context.out.node(NodeTag::kCode, 1);
   context.out.unsigned_integer(body);
 }

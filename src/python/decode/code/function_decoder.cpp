@@ -1,12 +1,12 @@
 // Tested by tests/python/cache/test_received_functions.py, which compares it with the
 // decoder of all objects.
 
-#include "python/decode/function_decoder.h"
+#include "python/decode/code/function_decoder.h"
 
 #include <vector>
 
 #include "base/hash.h"
-#include "python/decode/code_maker.h"
+#include "python/decode/code/code_maker.h"
 #include "python/decode/graph_decoder.h"
 #include "python/decode/module_importer.h"
 #include "python/decode/scalars.h"

@@ -2,12 +2,14 @@
 // where it came from (file, lines) goes into the debug information, so equal code has
 // equal content. Tested by tests/python/functions/test_foreign_code.py.
 
-#include "python/encode/code_encoder.h"
+#include "python/encode/code/code_encoder.h"
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "format/source_units.h"
 #include "python/discovery/code_view.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/compat.h"
@@ -185,6 +187,62 @@ void CodeSection::write_source_locations(Writer& out, std::string_view file,
     known.note(code_key(info.hash, own, info.place),
                reinterpret_cast<PyObject*>(info.code));
     info.is_known = true;
+  }
+}
+
+void CodeSection::add_source(std::uint32_t body, const CodeSource& source) {
+  sources_.emplace(body, &source);
+}
+
+const CodeSource* CodeSection::source_of(std::uint32_t body) const {
+  const auto found = sources_.find(body);
+  return found == sources_.end() ? nullptr : found->second;
+}
+
+std::uint32_t CodeSection::number_of(const CodeSource& source) {
+  const auto is_equal = [&](const CodeSource* other) {
+    return other->text == source.text && other->recipe == source.recipe;
+  };
+  const auto found = std::ranges::find_if(numbered_, is_equal);
+  const auto number = static_cast<std::uint32_t>(found - numbered_.begin());
+  if (found == numbered_.end()) numbered_.push_back(&source);
+  return number;
+}
+
+void CodeSection::write_numbered(Writer& out) const {
+  for (const CodeSource* source : numbered_) {
+    out.append(source->recipe);
+    out.text(source->text);
+  }
+}
+
+void CodeSection::add_class(BytesView id, BytesView text_id) {
+  classes_.emplace(std::vector<std::uint8_t>(id.begin(), id.end()),
+                   std::vector<std::uint8_t>(text_id.begin(), text_id.end()));
+}
+
+void CodeSection::write_sources(Writer& out) const {
+  if (sources_.empty() && classes_.empty()) return;
+  std::string texts;
+  std::unordered_map<std::string_view, std::size_t> start_of;
+  for (const auto& [body, source] : sources_) {
+    if (start_of.emplace(source->text, texts.size()).second) texts += source->text;
+  }
+  out.array(3);
+  envelope::write_texts(out, texts);
+  out.array(sources_.size());
+  for (const auto& [body, source] : sources_) {
+    out.array(wire::kUnitFieldCount);
+    out.unsigned_integer(body);
+    out.unsigned_integer(start_of.at(source->text));
+    out.unsigned_integer(source->text.size());
+    out.append(source->recipe);
+  }
+  out.array(classes_.size());
+  for (const auto& [id, text_id] : classes_) {
+    out.array(2);
+    out.binary(id);
+    out.binary(text_id);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <Python.h>
 
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -35,7 +36,22 @@ class CodeSection {
     hashes_ = first.hashes_;
     index_of_ = first.index_of_;
     uses_ = first.uses_;
+    sources_ = first.sources_;
+    lacks_source_ = first.lacks_source_;
+    classes_ = first.classes_;
   }
+
+  // Notes the source of a body, unless it has one. It must outlive this.
+  void add_source(std::uint32_t body, const CodeSource& source);
+  void note_lack_of_source() { lacks_source_ = true; }
+  // The number of a source among all that were noted by this: equal ones have one.
+  std::uint32_t number_of(const CodeSource& source);
+  // All of these one behind the other.
+  void write_numbered(wire::Writer& out) const;
+  // Notes the two ids of a class.
+  void add_class(BytesView id, BytesView text_id);
+  // Whether the source of some body was asked for in vain.
+  bool lacks_source() const { return lacks_source_; }
 
   const std::vector<BytesView>& bodies() const { return bodies_; }
   // Bytes of the bodies that were added here.
@@ -45,6 +61,10 @@ class CodeSection {
   // manifest names; null if it names none. Throws PyError.
   void write_source_locations(wire::Writer& out, std::string_view file,
                               KnownCodes& known) const;
+  // Writes the sources as one msgpack value; nothing if there are none.
+  void write_sources(wire::Writer& out) const;
+  // What the source of a body is; null if it has none.
+  const CodeSource* source_of(std::uint32_t body) const;
 
  private:
   std::uint32_t add(const CodeInfo& info);
@@ -54,6 +74,10 @@ class CodeSection {
   std::vector<const ContentHash*> hashes_;
   Memo index_of_;  // By the first bytes of the hash.
   std::vector<CodeInfo*> uses_;
+  std::map<std::uint32_t, const CodeSource*> sources_;  // By index of the body.
+  bool lacks_source_ = false;
+  std::vector<const CodeSource*> numbered_;
+  std::map<std::vector<std::uint8_t>, std::vector<std::uint8_t>> classes_;
   std::size_t size_ = 0;
 };
 

@@ -2,7 +2,7 @@
 // is on the heap, so code nested ever so deeply is no danger. Tested by
 // tests/python/functions/test_foreign_code.py.
 
-#include "python/decode/code_builder.h"
+#include "python/decode/code/code_builder.h"
 
 #include <algorithm>
 #include <numeric>
@@ -29,7 +29,10 @@ constexpr std::size_t kFewBodies = 16;
 
 CodeBuilder::CodeBuilder(const State& state, const VerifiedEnvelope& envelope,
                          const Limits& limits)
-    : state_(state), envelope_(envelope), limits_(limits) {}
+    : state_(state),
+      envelope_(envelope),
+      limits_(limits),
+      is_foreign_(!(envelope->python == state.python)) {}
 
 void CodeBuilder::start() {
   bodies_.resize(envelope_.code.size());
@@ -66,6 +69,7 @@ void CodeBuilder::start() {
 Ref CodeBuilder::next_use(std::size_t body) {
   if (bodies_.empty()) start();
   const std::size_t use = uses_++;
+  if (is_foreign_) return foreign_use(body, use);
   if (use >= location_of_use_.size()) return build(body, kNoLocation);
   const std::size_t location = location_of_use_[use];
   if (Ref code = built(body, location)) return code;
@@ -79,6 +83,54 @@ Ref CodeBuilder::next_use(std::size_t body) {
   Ref code = build(body, location);
   state_.known_codes.hold(key, code.get(), built_bytes_ - built_before);
   return code;
+}
+
+UnitCompiler& CodeBuilder::units() {
+  if (!units_) units_.emplace(state_, envelope_);
+  return *units_;
+}
+
+Ref CodeBuilder::foreign_use(std::size_t body, std::size_t use) {
+  static const Location kNowhere;
+  const bool has_location = use < location_of_use_.size();
+  const std::size_t number = has_location ? location_of_use_[use] : kNoLocation;
+  if (Ref code = built(body, number)) return code;
+  const Location& location = has_location ? locations_[number] : kNowhere;
+  const CodeKey key = code_key(units().key_of(body), location.file, location.lines);
+  Ref code = state_.known_codes.find(key);
+  if (!code) {
+    code = units().compile(body, body_at(body).fields, location.where);
+    state_.known_codes.hold(key, code.get(), units().size_of(body));
+  }
+  keep(body, number, code);
+  return code;
+}
+
+void CodeBuilder::compile_all(std::span<const std::uint32_t> uses) {
+  for (const std::uint32_t body : uses) next_use(body);
+  uses_ = 0;
+}
+
+Ref CodeBuilder::closure_for(PyObject* code, std::size_t body, PyObject* cells) {
+  const std::vector<std::string_view> names =
+      envelope::free_names_of(body_at(body).fields);
+  const Ref wanted =
+      Ref::steal(PyCode_GetFreevars(reinterpret_cast<PyCodeObject*>(code)));
+  const Py_ssize_t count = PyTuple_GET_SIZE(wanted.get());
+  Ref closure = Ref::steal(PyTuple_New(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    Ref storage;
+    const std::string_view name = utf8_of(PyTuple_GET_ITEM(wanted.get(), i), storage);
+    const auto place =
+        static_cast<Py_ssize_t>(std::ranges::find(names, name) - names.begin());
+    if (place >= PyTuple_GET_SIZE(cells)) {
+      raise_decode(state_, ErrorCode::kMalformed, envelope_.code[body].offset,
+                   "source that needs a cell which the function has not");
+    }
+    PyTuple_SET_ITEM(closure.get(), i,
+                     Ref::share(PyTuple_GET_ITEM(cells, place)).release());
+  }
+  return closure;
 }
 
 std::size_t CodeBuilder::body_of(BytesView hash) {

@@ -1,7 +1,7 @@
 // Tested by tests/python/functions/test_foreign_code.py and
 // tests/python/untrusted/test_untrusted_input.py.
 
-#include "python/decode/code_maker.h"
+#include "python/decode/code/code_maker.h"
 
 #include <algorithm>
 

@@ -1,14 +1,18 @@
 #pragma once
 
-// Builds code objects from the code section and the source locations of an envelope.
+// Builds code objects from the code section and the source locations of an envelope:
+// from their bodies, or from their source where another Python wrote them.
 
 #include <Python.h>
 
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "format/code_body.h"
-#include "python/decode/code_maker.h"
+#include "python/decode/code/code_maker.h"
+#include "python/decode/code/unit_compiler.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 #include "waybill/envelope.h"
@@ -25,6 +29,19 @@ class CodeBuilder {
   // that share a location share the code object. Throws PyError.
   Ref next_use(std::size_t body);
 
+  // Whether another Python wrote the code.
+  bool is_foreign() const { return is_foreign_; }
+  // Compiles all code of another Python that the payload uses, so that what cannot be
+  // compiled is known before anything is built. `uses`: indices of bodies, in the order
+  // of the payload.
+  void compile_all(std::span<const std::uint32_t> uses);
+  // The cells of a closure, a tuple in the order of the body's free names, in the order
+  // of those of `code`, which was compiled from its source. Throws PyError: DecodeError
+  // if one is missing.
+  Ref closure_for(PyObject* code, std::size_t body, PyObject* cells);
+  // The source unit of a body of another Python, as waybill._source has it.
+  Ref unit_of(std::size_t body) { return units().unit_of(body); }
+
   // Passes over so many uses.
   void skip_uses(std::size_t count) { uses_ += count; }
 
@@ -40,6 +57,8 @@ class CodeBuilder {
   };
 
   void start();
+  UnitCompiler& units();
+  Ref foreign_use(std::size_t body, std::size_t use);
   // The code object of a body at a location, nested ones built before it.
   Ref build(std::size_t body, std::size_t location);
   Ref make(std::size_t body, const Location& location, std::vector<Ref> nested);
@@ -61,6 +80,8 @@ class CodeBuilder {
   const State& state_;
   const Envelope& envelope_;
   const Limits& limits_;
+  const bool is_foreign_;
+  std::optional<UnitCompiler> units_;
   std::vector<Location> locations_;
   std::vector<std::size_t> location_of_use_;
   std::size_t uses_ = 0;

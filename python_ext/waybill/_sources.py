@@ -1,0 +1,142 @@
+"""What the extension asks about source: units of code that is sent, and code and
+classes that another Python wrote.
+
+Loaded when source is first asked for, by ``_late.py``. Tested by
+tests/python/source/test_travelling_source.py and tests/python/source/test_pairs.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType, FunctionType
+
+from waybill import _classes
+from waybill._errors import DecodeError, PythonMismatchError
+from waybill._source import Unit, UnitError, compile_unit
+from waybill._source import prove as prove
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Of ``co_flags``: what a caller sees of a function. ``*args``, ``**kwargs``, generator,
+#: coroutine, coroutine that generators may await, asynchronous generator.
+_SEEN = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
+
+
+def compile_source(
+    parts: tuple[Any, ...], signature: tuple[Any, ...], file: str, first_line: int
+) -> CodeType:
+    """The code object of a unit, given by its fields.
+
+    ``signature`` is what the sender's code object has: counts of positional,
+    positional-only and keyword-only arguments, flags, names of arguments, free names.
+    Raises PythonMismatchError for what this Python cannot compile, or what it compiles
+    to something of another signature; DecodeError for what is beyond the limits.
+    """
+    unit = Unit(*parts)
+    try:
+        code = compile_unit(unit, file, max(1, first_line))
+    except SyntaxError as error:
+        raise _mismatch(
+            f"the source of {unit.qualified_name} ({file}:{error.lineno}) does not "
+            f"compile with Python {_VERSION}: {error.msg}"
+        ) from error
+    except UnitError as error:
+        raise _refusal(DecodeError, "malformed", str(error)) from error
+    if not _is_like(code, signature):
+        raise _mismatch(
+            f"the source of {unit.qualified_name} ({file}:{first_line}) compiles to a "
+            f"function of another signature with Python {_VERSION}"
+        )
+    return code
+
+
+_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def _is_like(code: CodeType, signature: tuple[Any, ...]) -> bool:
+    positional, positional_only, keyword_only, flags, names, free_names = signature
+    return (
+        code.co_argcount == positional
+        and code.co_posonlyargcount == positional_only
+        and code.co_kwonlyargcount == keyword_only
+        and code.co_flags & _SEEN == flags & _SEEN
+        and code.co_varnames[: len(names)] == names
+        and set(code.co_freevars) <= set(free_names)
+    )
+
+
+def _mismatch(detail: str) -> PythonMismatchError:
+    return _refusal(PythonMismatchError, "python_mismatch", detail)
+
+
+def _refusal(kind: Any, code: str, detail: str) -> Any:
+    error = kind(f"{code}: {detail}")
+    error.code = code
+    return error
+
+
+def set_annotations(function: FunctionType, annotate: Any) -> None:
+    """Annotations that a function of Python 3.14 or later makes when it is asked for
+    them (PEP 649), on a Python that keeps them."""
+    function.__annotations__ = annotate(1)
+
+
+def make_class(
+    metaclass: Any, name: str, bases: Any, namespace: dict[str, Any], is_base_open: bool
+) -> Any:
+    """``_classes.make_class`` for a class of another Python."""
+    return _classes.make_class(
+        metaclass,
+        name,
+        bases,
+        {k: v for k, v in namespace.items() if k not in _OF_ONE_PYTHON},
+        is_base_open,
+    )
+
+
+def set_class_attribute(cls: Any, name: str, value: Any) -> None:
+    """``_classes.set_class_attribute`` for a class of another Python."""
+    if name not in _OF_ONE_PYTHON:
+        _classes.set_class_attribute(cls, name, value)
+
+
+def finish_class(cls: Any) -> None:
+    """``_classes.finish_class`` for a class of another Python."""
+    _classes.finish_class(cls)
+
+
+def parts_by_source(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What describes a class, as all versions of Python would have it."""
+    metaclass, name, bases, namespace, own = parts
+    return metaclass, name, bases, _by_source(namespace), _by_source(own)
+
+
+def _by_source(attributes: dict[str, Any]) -> dict[str, Any]:
+    from inspect import cleandoc
+
+    kept = {k: v for k, v in attributes.items() if k not in _NOT_OF_SOURCE}
+    if isinstance(kept.get("__doc__"), str):
+        kept["__doc__"] = cleandoc(kept["__doc__"])
+    return kept
+
+
+#: What a class has from the compiler of one Python, for that one alone.
+_OF_ONE_PYTHON = frozenset(
+    {
+        "__static_attributes__",
+        "__firstlineno__",
+        "__classdictcell__",
+        "__conditional_annotations__",
+    }
+)
+
+#: Attributes that are not the same on all versions for the same source.
+_NOT_OF_SOURCE = _OF_ONE_PYTHON | {
+    "__annotate__",
+    "__annotations__",
+    "__dataclass_params__",
+    "__match_args__",
+    "__replace__",
+}

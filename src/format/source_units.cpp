@@ -1,0 +1,248 @@
+// Tested by tests/format/source_units_test.cpp.
+
+#include "format/source_units.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "format/compressed_blocks.h"
+#include "wire/utf8.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+constexpr std::uint64_t kPartCount = 3;         // Texts, units and classes.
+constexpr std::uint64_t kCompressedFields = 2;  // Length and frame.
+constexpr std::uint64_t kClassFields = 2;       // Both ids.
+constexpr int kLevel = 3;
+constexpr int kWindowBits = 24;  // All texts are one segment.
+static_assert(wire::kMostSourceText <= std::uint32_t{1} << kWindowBits);
+// What is shorter gains nothing that is worth the time.
+constexpr std::size_t kLeastCompressed = 256;
+
+bool read_number(Reader& reader, std::uint32_t& number, std::uint64_t max,
+                 std::string_view what) {
+  std::uint64_t value = 0;
+  if (!reader.read_unsigned(value, max, what)) return false;
+  number = static_cast<std::uint32_t>(value);
+  return true;
+}
+
+bool read_name(Reader& reader, std::string_view& name, std::string_view what) {
+  if (!reader.read_text(name, what)) return false;
+  return wire::is_utf8(name) ||
+         reader.fail(ErrorCode::kMalformed, reader.offset() - name.size(),
+                     std::string(what) + " should be UTF-8");
+}
+
+bool read_names(Reader& reader, std::vector<std::string_view>& names,
+                std::string_view what) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, what)) return false;
+  names.reserve(std::min<std::uint64_t>(count, reader.left()));
+  for (; count != 0; --count) {
+    if (!read_name(reader, names.emplace_back(), what)) return false;
+  }
+  return true;
+}
+
+bool read_texts(Reader& reader, Sources& sources) {
+  Token token;
+  if (!reader.next(token)) return false;
+  sources.is_compressed = token.type == TokenType::kArray;
+  if (token.type == TokenType::kText) {
+    sources.texts = token.bytes;
+    sources.text_length = token.bytes.size();
+  } else if (!sources.is_compressed || token.count != kCompressedFields) {
+    return reader.fail(ErrorCode::kMalformed, token.offset,
+                       "texts of sources are text, or a length and a zstd frame");
+  } else if (!reader.read_unsigned(sources.text_length, wire::kMostSourceText,
+                                   "the length of source texts") ||
+             !reader.read_binary(sources.texts, "compressed source texts")) {
+    return false;
+  }
+  sources.offset = reader.offset() - sources.texts.size();
+  return sources.text_length <= wire::kMostSourceText ||
+         reader.fail(ErrorCode::kLimitExceeded, token.offset,
+                     "source texts of more than 16 MiB");
+}
+
+bool read_place(Reader& reader, const Sources& sources, SourceUnit& unit) {
+  const std::size_t offset = reader.offset();
+  if (!reader.read_unsigned(unit.start, UINT32_MAX, "the start of a source text") ||
+      !reader.read_unsigned(unit.length, UINT32_MAX, "the length of a source text")) {
+    return false;
+  }
+  return unit.start + unit.length <= sources.text_length ||
+         reader.fail(ErrorCode::kMalformed, offset,
+                     "a source text ends behind the last of them");
+}
+
+bool read_recipe(Reader& reader, SourceUnit& unit) {
+  const BytesView rest = reader.rest();
+  const std::size_t start = reader.offset();
+  std::uint32_t kind = 0;
+  constexpr auto kLastKind = static_cast<std::uint64_t>(wire::UnitKind::kGenerated);
+  if (!read_number(reader, kind, kLastKind, "the kind of a source unit") ||
+      !read_name(reader, unit.name, "the name of a source unit") ||
+      !read_name(reader, unit.qualified_name, "the qualified name of a source unit")) {
+    return false;
+  }
+  unit.kind = static_cast<wire::UnitKind>(kind);
+  unit.class_name = {};
+  if (!reader.read_nil() &&
+      !read_name(reader, unit.class_name, "the class of a source unit")) {
+    return false;
+  }
+  if (!read_number(reader, unit.flags, wire::kUnitFlags, "flags of a source unit") ||
+      !read_number(reader, unit.optimization, 2, "the optimization of a source unit") ||
+      !read_number(reader, unit.lines, INT32_MAX, "lines of a source unit") ||
+      !read_number(reader, unit.column, INT32_MAX, "the column of a source unit") ||
+      !read_names(reader, unit.futures, "future features of a source unit") ||
+      !read_names(reader, unit.free_names, "free names of a source unit") ||
+      !read_names(reader, unit.imports, "imports of a source unit")) {
+    return false;
+  }
+  unit.recipe = rest.first(reader.offset() - start);
+  return true;
+}
+
+bool read_unit(Reader& reader, std::size_t code_count, Sources& sources) {
+  const std::size_t offset = reader.offset();
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "a source unit")) return false;
+  if (count < wire::kUnitFieldCount) {
+    return reader.fail(ErrorCode::kMalformed, offset,
+                       "a source unit has 14 fields or more");
+  }
+  SourceUnit unit;
+  if (!read_number(reader, unit.code, UINT32_MAX, "the code of a source unit")) {
+    return false;
+  }
+  if (unit.code >= code_count ||
+      (!sources.units.empty() && unit.code <= sources.units.back().code)) {
+    return reader.fail(ErrorCode::kMalformed, offset,
+                       "source units stand in the order of the code section, one for "
+                       "a body at most");
+  }
+  if (!read_place(reader, sources, unit) || !read_recipe(reader, unit)) return false;
+  sources.units.push_back(std::move(unit));
+  return reader.skip_values(count - wire::kUnitFieldCount);
+}
+
+bool read_classes(Reader& reader, Sources& sources) {
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "classes with source")) return false;
+  sources.classes.reserve(std::min<std::uint64_t>(count, reader.left()));
+  for (; count != 0; --count) {
+    const std::size_t offset = reader.offset();
+    std::uint64_t fields = 0;
+    ClassSource& ids = sources.classes.emplace_back();
+    if (!reader.read_array(fields, "a class with source")) return false;
+    if (fields != kClassFields) {
+      return reader.fail(ErrorCode::kMalformed, offset,
+                         "a class with source has two ids");
+    }
+    if (!reader.read_binary(ids.id, "the id of a class") ||
+        !reader.read_binary(ids.text_id, "the id of a class by its source")) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Error damaged(const Sources& sources, const char* detail) {
+  return {ErrorCode::kMalformed, sources.offset, detail};
+}
+
+}  // namespace
+
+const SourceUnit* Sources::unit_of(std::uint32_t code) const {
+  const auto found = std::ranges::lower_bound(units, code, {}, &SourceUnit::code);
+  return found != units.end() && found->code == code ? &*found : nullptr;
+}
+
+bool read_sources(Reader& reader, std::size_t code_count, Sources& sources) {
+  const std::size_t offset = reader.offset();
+  std::uint64_t count = 0;
+  if (!reader.read_array(count, "the sources")) return false;
+  if (count != kPartCount) {
+    return reader.fail(ErrorCode::kMalformed, offset, "sources are texts, units and classes");
+  }
+  if (!read_texts(reader, sources) || !reader.read_array(count, "the source units")) {
+    return false;
+  }
+  sources.units.reserve(std::min<std::uint64_t>(count, code_count));
+  for (; count != 0; --count) {
+    if (!read_unit(reader, code_count, sources)) return false;
+  }
+  return read_classes(reader, sources);
+}
+
+Sources sources_of(const Envelope& envelope, const Section& section) {
+  Sources sources;
+  if (section.bytes.empty()) return sources;
+  Reader reader(section.bytes, Limits{}, section.offset);
+  read_sources(reader, envelope.code.size(), sources);
+  return sources;
+}
+
+Result<std::string> texts_of(const Sources& sources) {
+  std::string texts;
+  if (!sources.is_compressed) {
+    texts.assign(sources.texts.begin(), sources.texts.end());
+  } else {
+    const std::size_t size =
+        ZSTD_findFrameCompressedSize(sources.texts.data(), sources.texts.size());
+    if (ZSTD_isError(size) != 0 || size != sources.texts.size() ||
+        !is_frame_start(sources.texts, sources.text_length)) {
+      return tl::unexpected(
+          damaged(sources, "source texts should be one zstd frame of their length"));
+    }
+    texts.resize(sources.text_length);
+    const std::size_t written = ZSTD_decompress(
+        texts.data(), texts.size(), sources.texts.data(), sources.texts.size());
+    if (ZSTD_getErrorCode(written) == ZSTD_error_memory_allocation) {
+      throw std::bad_alloc();
+    }
+    if (written != texts.size()) {
+      return tl::unexpected(damaged(sources, "the zstd frame of source texts is damaged"));
+    }
+  }
+  if (wire::is_utf8(texts)) return texts;
+  return tl::unexpected(damaged(sources, "source texts should be UTF-8"));
+}
+
+void write_texts(wire::Writer& out, std::string_view texts) {
+  if (texts.size() >= kLeastCompressed) {
+    struct Free {
+      void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+    };
+    const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
+    if (!context) throw std::bad_alloc();
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, kWindowBits);
+    std::vector<std::uint8_t> frame(texts.size());
+    const std::size_t size = ZSTD_compress2(context.get(), frame.data(), frame.size(),
+                                            texts.data(), texts.size());
+    if (ZSTD_isError(size) == 0) {
+      out.array(kCompressedFields);
+      out.unsigned_integer(texts.size());
+      out.binary(BytesView(frame).first(size));
+      return;
+    }
+    if (ZSTD_getErrorCode(size) != ZSTD_error_dstSize_tooSmall) throw std::bad_alloc();
+  }
+  out.text(texts);
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,131 @@
+// Tested by tests/python/source/test_travelling_source.py.
+
+#include "python/decode/code/unit_compiler.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "format/source_locations.h"
+#include "python/discovery/code_info.h"
+#include "python/runtime/py_error.h"
+#include "python/runtime/text.h"
+#include "wire/utf8.h"
+
+namespace waybill::py {
+
+namespace {
+
+Ref number(std::uint64_t value) {
+  return Ref::steal(PyLong_FromUnsignedLongLong(value));
+}
+
+Ref names(const std::vector<std::string_view>& views) {
+  Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(views.size())));
+  Py_ssize_t count = 0;
+  for (const std::string_view view : views) {
+    PyTuple_SET_ITEM(tuple.get(), count++, new_text(view).release());
+  }
+  return tuple;
+}
+
+Ref tuple_of(std::vector<Ref> items) {
+  Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(items.size())));
+  Py_ssize_t count = 0;
+  for (Ref& item : items) PyTuple_SET_ITEM(tuple.get(), count++, item.release());
+  return tuple;
+}
+
+// What the body says of the code, which code compiled elsewhere has to agree with:
+// counts of arguments, flags, names of arguments, free names.
+Ref signature_of(const envelope::CodeFields& fields) {
+  constexpr std::uint32_t kHasRest = 0x04;
+  constexpr std::uint32_t kHasKeywordRest = 0x08;
+  std::size_t count = std::size_t{fields.argument_count} + fields.keyword_only_count;
+  count += (fields.flags & kHasRest) != 0 ? 1 : 0;
+  count += (fields.flags & kHasKeywordRest) != 0 ? 1 : 0;
+  const std::vector<std::string_view> arguments(fields.local_names.begin(),
+                                                fields.local_names.begin() +
+                                                    static_cast<std::ptrdiff_t>(count));
+  return tuple_of({number(fields.argument_count),
+                   number(fields.positional_only_count),
+                   number(fields.keyword_only_count), number(fields.flags),
+                   names(arguments), names(envelope::free_names_of(fields))});
+}
+
+}  // namespace
+
+UnitCompiler::UnitCompiler(const State& state, const Envelope& envelope)
+    : state_(state),
+      envelope_(envelope),
+      sources_(envelope::sources_of(envelope, envelope::sources_section(envelope))) {
+  Result<std::string> texts = envelope::texts_of(sources_);
+  if (!texts) raise(state, texts.error());
+  texts_ = *std::move(texts);
+}
+
+const envelope::SourceUnit& UnitCompiler::at(std::size_t body) const {
+  const auto* unit = sources_.unit_of(static_cast<std::uint32_t>(body));
+  if (unit != nullptr) return *unit;
+  raise_decode(state_, ErrorCode::kPythonMismatch, envelope_.code[body].offset,
+               "code of another Python without source");
+}
+
+std::string_view UnitCompiler::text_of(const envelope::SourceUnit& unit) const {
+  return std::string_view(texts_).substr(unit.start, unit.length);
+}
+
+ContentHash UnitCompiler::key_of(std::size_t body) const {
+  const envelope::SourceUnit& unit = at(body);
+  const BytesView text = bytes_of(text_of(unit));
+  std::vector<std::uint8_t> whole(envelope_.code[body].hash.begin(),
+                                  envelope_.code[body].hash.end());
+  whole.insert(whole.end(), unit.recipe.begin(), unit.recipe.end());
+  whole.insert(whole.end(), text.begin(), text.end());
+  return base::content_hash_of(whole);
+}
+
+std::size_t UnitCompiler::size_of(std::size_t body) const {
+  return at(body).length + envelope_.code[body].bytes.size();
+}
+
+Ref UnitCompiler::unit_of(std::size_t body) const {
+  const envelope::SourceUnit& unit = at(body);
+  const std::string_view text = text_of(unit);
+  if (!wire::is_utf8(text)) {
+    raise_decode(state_, ErrorCode::kMalformed, sources_.offset,
+                 "a source text that starts or ends within a character");
+  }
+  return tuple_of({number(static_cast<std::uint64_t>(unit.kind)), new_text(text),
+                   new_text(unit.name), new_text(unit.qualified_name),
+                   unit.class_name.data() == nullptr ? Ref::share(Py_None)
+                                                     : new_text(unit.class_name),
+                   number(unit.flags), number(unit.optimization), number(unit.lines),
+                   number(unit.column), names(unit.futures), names(unit.free_names),
+                   names(unit.imports)});
+}
+
+Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
+                          const CodeLocation& location) const {
+  const Ref unit = unit_of(body);
+  const Ref file = location.file ? location.file : state_.intern_table.get("<waybill>");
+  const Ref line = number(location.line);
+  Ref code = Ref::steal(PyObject_CallFunctionObjArgs(
+      late(state_, &LateHelpers::compile_source), unit.get(),
+      signature_of(fields).get(), file.get(), line.get(), nullptr));
+  if (!PyCode_Check(code.get())) {
+    PyErr_SetString(PyExc_SystemError, "a source unit is compiled to code");
+    throw PyError();
+  }
+  // Whoever gets it from here may need it as much.
+  CodeInfos infos(state_);
+  CodeInfo& info = infos.get(code.get());
+  const envelope::SourceUnit& source = at(body);
+  info.source = std::make_unique<const CodeSource>(
+      CodeSource{std::string(text_of(source)),
+                 {source.recipe.begin(), source.recipe.end()}});
+  info.came_as_source = true;
+  return code;
+}
+
+}  // namespace waybill::py

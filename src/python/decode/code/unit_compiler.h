@@ -1,0 +1,52 @@
+#pragma once
+
+// Code that another Python wrote, compiled anew from its source.
+
+#include <Python.h>
+
+#include <string>
+
+#include "format/code_body.h"
+#include "format/source_units.h"
+#include "python/decode/code/code_maker.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+#include "waybill/envelope.h"
+
+namespace waybill::py {
+
+// Of one envelope, which check_python() has accepted and verify(), and which outlives
+// this.
+class UnitCompiler {
+ public:
+  // Throws PyError: DecodeError where texts are damaged.
+  UnitCompiler(const State& state, const Envelope& envelope);
+
+  // What a code object is known by that is compiled from the unit of this body: text,
+  // recipe and body. Throws PyError if the body has none.
+  ContentHash key_of(std::size_t body) const;
+
+  // Bytes of its text and body.
+  std::size_t size_of(std::size_t body) const;
+
+  // The code object of a body that has a unit. It keeps its source. `file`: a str, or
+  // null. Runs the compiler; throws PyError: PythonMismatchError for syntax that is
+  // newer than this Python and for what does not fit the body, DecodeError for text
+  // that is beyond the compiler's limits.
+  Ref compile(std::size_t body, const envelope::CodeFields& fields,
+              const CodeLocation& location) const;
+
+  // The unit as waybill._source has it: a tuple.
+  Ref unit_of(std::size_t body) const;
+
+ private:
+  const envelope::SourceUnit& at(std::size_t body) const;
+  std::string_view text_of(const envelope::SourceUnit& unit) const;
+
+  const State& state_;
+  const Envelope& envelope_;
+  envelope::Sources sources_;
+  std::string texts_;
+};
+
+}  // namespace waybill::py

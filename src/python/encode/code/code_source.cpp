@@ -1,0 +1,63 @@
+// Tested by tests/python/source/test_travelling_source.py.
+
+#include "python/encode/code/code_source.h"
+
+#include "python/discovery/code_view.h"
+#include "python/encode/plain_writer.h"
+#include "python/runtime/text.h"
+#include "wire/format.h"
+#include "wire/writer.h"
+
+namespace waybill::py {
+
+namespace {
+
+// Places in a waybill._source.Unit: the kind, the text, and the fields that follow the
+// kind in a unit of the format.
+constexpr Py_ssize_t kKind = 0;
+constexpr Py_ssize_t kText = 1;
+constexpr Py_ssize_t kUnitParts = 12;
+
+void write_field(PyObject* field, wire::Writer& out) {
+  if (write_leaf(field, out)) return;
+  const Py_ssize_t count = PyTuple_Size(field);
+  check(count < 0 ? -1 : 0);
+  out.array(static_cast<std::size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) write_text(PyTuple_GET_ITEM(field, i), out);
+}
+
+CodeSource source_from(PyObject* unit) {
+  CodeSource source;
+  Ref storage;
+  source.text = utf8_of(PyTuple_GET_ITEM(unit, kText), storage);
+  wire::Writer recipe;
+  write_field(PyTuple_GET_ITEM(unit, kKind), recipe);
+  for (Py_ssize_t i = kText + 1; i < kUnitParts; ++i) {
+    write_field(PyTuple_GET_ITEM(unit, i), recipe);
+  }
+  source.recipe = recipe.take();
+  return source;
+}
+
+}  // namespace
+
+tl::expected<const CodeSource*, std::string> source_of(const State& state,
+                                                       CodeInfo& info,
+                                                       PyObject* owner) {
+  if (info.source) return info.source.get();
+  auto* code = reinterpret_cast<PyObject*>(info.code);
+  const Ref proof = Ref::steal(
+      PyObject_CallFunctionObjArgs(late(state, &LateHelpers::prove_source), code,
+                                   owner == nullptr ? Py_None : owner, nullptr));
+  if (!PyTuple_Check(proof.get())) return tl::unexpected(text_of(proof.get()));
+  if (PyTuple_GET_SIZE(proof.get()) != kUnitParts) {
+    PyErr_SetString(PyExc_SystemError, "a source unit has twelve parts");
+    throw PyError();
+  }
+  auto source = std::make_unique<const CodeSource>(source_from(proof.get()));
+  // The code that ran may have sent this code as well.
+  if (!info.source) info.source = std::move(source);
+  return info.source.get();
+}
+
+}  // namespace waybill::py
