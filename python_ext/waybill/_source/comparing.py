@@ -13,6 +13,7 @@ from types import CodeType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _fields = attrgetter(
@@ -40,26 +41,26 @@ def is_same(one: CodeType, other: CodeType) -> bool:
     return len(mine) == len(theirs) and all(map(_same_constant, mine, theirs))
 
 
+def has_same_columns(one: CodeType, other: CodeType) -> bool:
+    """Whether lines and columns of two that are the same are, too."""
+    return all(
+        a.co_linetable == b.co_linetable and a.co_firstlineno == b.co_firstlineno
+        for a, b in _pairs(one, other)
+    )
+
+
 def has_same_lines(one: CodeType, other: CodeType) -> bool:
-    """Whether lines are the same too, and columns if both have these."""
+    """Whether lines are, whatever the columns."""
+    return all(list(a.co_lines()) == list(b.co_lines()) for a, b in _pairs(one, other))
+
+
+def _pairs(one: CodeType, other: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
     todo = [(one, other)]
     while todo:
         one, other = todo.pop()
-        if one.co_firstlineno != other.co_firstlineno:
-            return False
-        if one.co_linetable != other.co_linetable and not _same_without_columns(
-            one, other
-        ):
-            return False
+        yield one, other
         pairs = zip(one.co_consts, other.co_consts, strict=True)
         todo += [pair for pair in pairs if type(pair[0]) is CodeType]
-    return True
-
-
-def _same_without_columns(one: CodeType, other: CodeType) -> bool:
-    if has_columns(one) and has_columns(other):
-        return False
-    return list(one.co_lines()) == list(other.co_lines())
 
 
 def has_columns(code: CodeType) -> bool:

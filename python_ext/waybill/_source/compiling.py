@@ -9,10 +9,13 @@ import __future__
 from types import CodeType
 
 from waybill._source import limits, quiet
-from waybill._source.index import LAMBDA_NAME
+from waybill._source.index import DEFERRED, LAMBDA_NAME
 from waybill._source.units import (
+    ANNOTATE,
+    CLASS_ANNOTATE,
     CO_FUNCTION,
     CO_ITERABLE_COROUTINE,
+    GENERATED,
     ITERABLE_COROUTINE,
     LAMBDA,
     UnitError,
@@ -33,6 +36,8 @@ FEATURES: dict[str, int] = {
     if name != "nested_scopes"
 }
 
+_OF_ANNOTATIONS = ANNOTATE, CLASS_ANNOTATE
+
 
 def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
     """The code object of a unit, as this Python compiles it.
@@ -44,17 +49,30 @@ def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
     limits.check(unit, FEATURES)
     if not 1 <= first_line <= limits.MAX_TEXT:
         raise UnitError(f"the source of {unit.name} begins at line {first_line}")
-    wrapped = wrap(unit, first_line)
-    lines_off = first_line - 1 - wrapped.above
+    if unit.kind == GENERATED:
+        return _placeholder(unit, file, first_line)
+    synthetic = unit.kind in _OF_ANNOTATIONS and not DEFERRED
+    wrapped = None if synthetic else wrap(unit, first_line)
+    above = 1 if wrapped is None else wrapped.above
     try:
-        module = _compile(wrapped.text, unit)
-        code = _find(module, unit, wrapped)
-        return _dress(code, code.co_qualname, unit, file, lines_off)
+        if wrapped is None:
+            from waybill._source.annotations import compile_annotations
+
+            code, above = compile_annotations(unit)
+        else:
+            code = _find(_compile(wrapped.text, unit), unit, wrapped)
+        return _dress(code, unit, file, first_line - 1 - above)
     except SyntaxError as error:
-        _place(error, file, lines_off)
+        _place(error, file, first_line - 1 - above)
         raise
     except (RecursionError, MemoryError) as error:
         raise UnitError(f"the source of {unit.name} nests too deeply") from error
+
+
+def _placeholder(unit: Unit, file: str, first_line: int) -> CodeType:
+    from waybill._source.generated import placeholder
+
+    return placeholder(unit, file, first_line)
 
 
 def _compile(text: str, unit: Unit) -> Any:
@@ -87,7 +105,9 @@ def _find(module: CodeType, unit: Unit, wrapped: Wrapped) -> CodeType:
         level = _nested(level)
         named = [c for c in level if c.co_name == name and _is_function(c)]
         if named:
-            return _checked(named[-1], unit)
+            # Annotations are compiled before what is annotated.
+            of_annotations = unit.kind in _OF_ANNOTATIONS
+            return _checked(named[0 if of_annotations else -1], unit)
     raise UnitError(f"the source of {unit.name} does not have it")
 
 
@@ -109,12 +129,18 @@ def _checked(code: CodeType, unit: Unit) -> CodeType:
     return code
 
 
-def _dress(code: CodeType, old: str, unit: Unit, file: str, lines_off: int) -> CodeType:
+def _dress(code: CodeType, unit: Unit, file: str, lines_off: int) -> CodeType:
     """The code with the names and lines that it had where it was written."""
     flags = code.co_flags
     if unit.flags & ITERABLE_COROUTINE:
         flags |= CO_ITERABLE_COROUTINE
-    dressed = _dress_all(code, old, unit.qualified_name, file, lines_off)
+    name = unit.qualified_name
+    if unit.kind == ANNOTATE and DEFERRED:
+        # 3.14 names it as if it stood beside its function, 3.15 some of them.
+        around, _, function = name.rpartition(".")[0].rpartition(".")
+        if not code.co_qualname.endswith(f"{function}.{code.co_name}"):
+            name = f"{around}.{code.co_name}" if around else code.co_name
+    dressed = _dress_all(code, code.co_qualname, name, file, lines_off)
     return dressed if flags == code.co_flags else dressed.replace(co_flags=flags)
 
 

@@ -81,6 +81,14 @@ class Source:
         """From one line to another, without the end of the last."""
         return self.text[self.starts[first - 1] : self.starts[last] - 1]
 
+    def slice(self, line: int, column: int, end_line: int, end_column: int) -> str:
+        """From one place to another; columns are in bytes."""
+        lines = self.lines(line, end_line)
+        if lines.isascii():
+            return lines[column : lines.rfind("\n") + 1 + end_column]
+        data = lines.encode()
+        return data[column : data.rfind(b"\n") + 1 + end_column].decode()
+
     def size(self) -> int:
         return len(self.text) + 8 * len(self.starts) + 1024
 
@@ -91,7 +99,11 @@ _sources: dict[str, Source] = {}
 def source_of(code: CodeType) -> Source | str:
     """The source of the file that a code object names; else why there is none."""
     name = code.co_filename
-    if name.startswith("<"):
+    if name.startswith("<frozen "):
+        name = _file_of_frozen(name)
+        if not name:
+            return "it is frozen into the interpreter"
+    elif name.startswith("<"):
         return _kept_elsewhere(code)
     try:
         found = os.stat(name)
@@ -104,6 +116,14 @@ def source_of(code: CodeType) -> Source | str:
     if source is not None and source.stamp == stamp and source.sure:
         return _answer(source)
     return _read(name, stamp, source)
+
+
+def _file_of_frozen(name: str) -> str:
+    """Where a module of the standard library stands that the interpreter has built in;
+    "" if that is not said."""
+    module = sys.modules.get(name[len("<frozen ") : -1])
+    file = None if module is None else vars(module).get("__file__")
+    return file if isinstance(file, str) else ""
 
 
 def _answer(source: Source) -> Source | str:
@@ -157,8 +177,6 @@ def _keep(source: Source) -> None:
 def _kept_elsewhere(code: CodeType) -> Source | str:
     """What linecache has, or the command line."""
     name = code.co_filename
-    if name.startswith("<frozen "):
-        return "it is frozen into the interpreter"
     entry = _entry_of_linecache(code)
     if entry is None:
         text = _text_of_command(name)

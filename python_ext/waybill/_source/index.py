@@ -6,6 +6,7 @@ Tested by tests/python/source/test_index.py.
 from __future__ import annotations
 
 import _ast
+import sys
 from bisect import bisect_left
 
 TYPE_CHECKING = False
@@ -42,13 +43,30 @@ class Place(NamedTuple):
     scope: Scope
 
 
+class Annotated(NamedTuple):
+    """A function or a class whose annotations have code of their own."""
+
+    name: str
+    #: Of a function, its header; of a class, what comes after its first line.
+    place: Place
+    #: Of a class, where each annotated name and its annotation stand, and where the
+    #: value begins if there is one: lines and columns.
+    pieces: tuple[tuple[int, int, int, int, int, int], ...]
+
+
+#: Since 3.14 annotations are evaluated when they are asked for (PEP 649).
+DEFERRED = sys.version_info >= (3, 14)
+
+
 class Index:
     """The functions of a file, by name and first line with decorators."""
 
-    __slots__ = ("imports", "names_super", "places")
+    __slots__ = ("annotated", "imports", "names_super", "places")
 
     def __init__(self, tree: Any, lambda_lines: list[int], has_super: bool) -> None:
         self.places: dict[tuple[str, int], list[Place]] = {}
+        #: By the line of the ``def``, or of the class with its decorators.
+        self.annotated: dict[int, list[Annotated]] = {}
         #: Names that import statements bind at the top level.
         self.imports: set[str] = set()
         self.names_super = has_super and _names_super(tree)
@@ -64,10 +82,14 @@ class Index:
                 inner = scope
                 if kind in _FUNCTIONS:
                     self._add(node.name, _first_line(node), False, node, scope)
+                    if DEFERRED:
+                        self._add_annotated_function(node, scope)
                     inner = Scope(scope.class_name, False, True, False)
                 elif kind is _ast.ClassDef:
                     nested = scope.nested or bool(getattr(node, "type_params", ()))
                     inner = Scope(node.name, True, nested, False)
+                    if DEFERRED:
+                        self._add_annotated_class(node, inner)
                 elif kind in (_ast.Import, _ast.ImportFrom) and scope.is_module:
                     self.imports.update(_bound_names(node))
                 for field in _BLOCKS:
@@ -108,6 +130,42 @@ class Index:
             scope,
         )
         self.places.setdefault((name, line), []).append(place)
+
+    def _add_annotated_function(self, node: Any, scope: Scope) -> None:
+        arguments = node.args
+        all_of_them = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        all_of_them += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+        if node.returns is None and not any(a.annotation for a in all_of_them):
+            return
+        first = node.body[0]
+        line, column = first.lineno, first.col_offset
+        if type(first) in (*_FUNCTIONS, _ast.ClassDef) and first.decorator_list:
+            line = _first_line(first)
+        place = Place(False, node.lineno, line, node.col_offset, column, scope)
+        found = Annotated(node.name, place, ())
+        self.annotated.setdefault(node.lineno, []).append(found)
+
+    def _add_annotated_class(self, node: Any, inner: Scope) -> None:
+        pieces = tuple(
+            _piece(statement)
+            for statement in node.body
+            if type(statement) is _ast.AnnAssign and statement.simple
+        )
+        if not pieces:
+            return
+        line = _first_line(node)
+        place = Place(False, line, pieces[-1][2], 0, 0, inner)
+        found = Annotated(node.name, place, pieces)
+        self.annotated.setdefault(line, []).append(found)
+
+
+def _piece(node: Any) -> tuple[int, int, int, int, int, int]:
+    start = node.lineno, node.col_offset
+    if node.value is None:
+        end = node.end_lineno, node.end_col_offset
+        return *start, *end, *end
+    end = node.annotation.end_lineno, node.annotation.end_col_offset
+    return *start, *end, node.value.lineno, node.value.col_offset
 
 
 def _function_in(scope: Scope) -> Scope:

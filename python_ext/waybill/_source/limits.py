@@ -1,8 +1,8 @@
 """What a unit may be, asked before anything of it is compiled.
 
 The compiler recurses as deep as its text nests, on a stack whose size nobody knows, so
-what nests deeper than people write is refused. Names that go into the text around a unit
-are names and nothing else.
+what nests deeper than people write is refused. Names that go into the text around a
+unit are names and nothing else.
 
 Tested by tests/python/source/test_source_limits.py.
 """

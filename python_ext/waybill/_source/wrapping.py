@@ -10,7 +10,14 @@ Tested by tests/python/source/test_compiling.py.
 
 from __future__ import annotations
 
-from waybill._source.units import IN_CLASS, LAMBDA, NAMES_SUPER, NESTED
+from waybill._source.units import (
+    CLASS_ANNOTATE,
+    DEF,
+    IN_CLASS,
+    LAMBDA,
+    NAMES_SUPER,
+    NESTED,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,34 +44,38 @@ class Wrapped(NamedTuple):
 
 def wrap(unit: Unit, first_line: int) -> Wrapped:
     """The text for a unit that begins at a line, or above it where there is no room."""
-    heads, depth = _heads(unit)
     if unit.kind == LAMBDA:
+        heads, depth = _heads(unit, "")
         indents = [" " * level for level in range(len(heads))]
-        heads.append("(")
-        indents.append(" " * depth)
+        above = [f"{i}{head}\n" for i, head in zip(indents, heads, strict=True)]
+        above.append(f"{' ' * depth}(\n")
         body = f"{' ' * unit.column}{unit.text})"
     else:
         indent = indent_of(unit.text)
+        heads, depth = _heads(unit, indent)
         if not heads and indent:
             heads.append("if 1:")
         indents = _indents(heads, indent)
+        above = [f"{i}{head}\n" for i, head in zip(indents, heads, strict=True)]
         decorated = f"{indent}@_" + "\n" * unit.lines if unit.lines else ""
         body = decorated + unit.text
-    above = [f"{i}{head}\n" for i, head in zip(indents, heads, strict=True)]
     # Only the bodies of classes hold numbers of lines; all else has them apart.
-    has_class = unit.kind != LAMBDA and "class" in unit.text
-    room = first_line - 1 - len(above) if has_class else 0
+    has_class = unit.kind == DEF and "class" in unit.text
+    room = max(first_line - 1 - len(above), 0) if has_class else 0
     text = "\n" * room + "".join(above) + body + _below(unit)
-    return Wrapped(text, max(room, 0) + len(above), depth)
+    # The annotations of a class begin with the class itself.
+    own = unit.kind == CLASS_ANNOTATE
+    return Wrapped(text, room + len(above) - own, depth)
 
 
 def indent_of(text: str) -> str:
     """What the first line begins with, from its last form feed on."""
+    text = text.lstrip("\n")
     indent = text[: len(text) - len(text.lstrip(_BLANK))]
     return indent.rpartition("\f")[2]
 
 
-def _heads(unit: Unit) -> tuple[list[str], int]:
+def _heads(unit: Unit, indent: str) -> tuple[list[str], int]:
     """The statements around a unit, each in the one before; how many are scopes."""
     own = unit.class_name
     free = [n for n in unit.free_names if own is None or n not in OF_CLASSES]
@@ -75,11 +86,15 @@ def _heads(unit: Unit) -> tuple[list[str], int]:
     if not unit.flags & IN_CLASS:
         heads = [f"class {own}:", *function]
         return heads, len(heads)
-    depth = len(function) + 1
     if function and own not in unit.free_names:
+        if len(indent) < 2 and unit.kind != LAMBDA:
+            # There is no room for two scopes in the indent: it is a generic class, and
+            # what is free are its parameters.
+            return [f"class {own}[{','.join(free) or 'waybill__none'}]:"], 2
         # The class is a global, though cells are around it: those of type parameters.
         function.append(f"global {own}")
-    return [*function, f"class {own}:"], depth
+        return [*function, f"class {own}:"], 2
+    return [*function, f"class {own}:"], len(function) + 1
 
 
 def _indents(heads: list[str], indent: str) -> list[str]:

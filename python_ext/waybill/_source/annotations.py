@@ -1,0 +1,197 @@
+"""Annotations that are code: of 3.14 and later, for all versions (PEP 649).
+
+Since 3.14 a function or a class has a function that gives its annotations. Older
+receivers get one that does the same, made from the tree of the source.
+
+Tested by tests/python/source/test_annotate.py.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import CodeType, FunctionType
+
+from waybill._source import quiet
+from waybill._source.units import CLASS_ANNOTATE, CO_FUNCTION, IN_CLASS, UnitError
+from waybill._source.wrapping import indent_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeAlias
+
+    from waybill._source.units import Unit
+
+    #: Names and what they are annotated with, in order.
+    Pairs: TypeAlias = list[tuple[str, ast.expr]]
+
+#: The variable of a class's attributes, and that of which annotations were reached.
+_CLASS_DICT, _CONDITIONS = "__classdict__", "__conditional_annotations__"
+_NAME = "__annotate__"
+#: As ``annotationlib.Format.VALUE``.
+_VALUE = 1
+
+
+def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
+    """What a function of annotations gives; the source of those that do not evaluate,
+    as of names that are not there."""
+    try:
+        return dict(annotate(_VALUE))
+    except Exception:
+        found: dict[str, Any] = {}
+    pairs, line = _read(unit)
+    cells = dict(
+        zip(annotate.__code__.co_freevars, annotate.__closure__ or (), strict=True)
+    )
+    for name, annotation in pairs:
+        text = ast.unparse(annotation)
+        try:
+            code = _compile([(name, annotation)], unit, line)
+            closure = tuple(cells[free] for free in code.co_freevars)
+            one = FunctionType(code, annotate.__globals__, _NAME, (), closure)
+            found.update(one(_VALUE))
+        except Exception:
+            found[name] = text
+    return found
+
+
+def compile_annotations(unit: Unit) -> tuple[CodeType, int]:
+    """The code of a function that gives the annotations of a unit, for versions that
+    have none, and how many lines it has above the unit."""
+    if _CONDITIONS in unit.free_names:
+        raise UnitError("some annotations of the class stand under a condition")
+    pairs, line = _read(unit)
+    return _compile(pairs, unit, line), line - 1
+
+
+def _read(unit: Unit) -> tuple[Pairs, int]:
+    """The annotations, and the line at which the unit begins among theirs."""
+    if unit.kind == CLASS_ANNOTATE:
+        tree = quiet.parse_quietly(f"class _:\n{unit.text}\n")
+        body = tree.body[0].body
+        found = [(node.target.id, node.annotation) for node in _assigned(body)]
+        line = 1
+    else:
+        indented = bool(indent_of(unit.text))
+        tree = quiet.parse_quietly(f"{'if 1:' if indented else ''}\n{unit.text}\n")
+        node = tree.body[0].body[0] if indented else tree.body[0]
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            raise UnitError(f"the source of {unit.qualified_name} is no function")
+        found = list(_annotated(node))
+        line = 2
+    return [(_mangled(name, unit), what) for name, what in found], line
+
+
+def _assigned(body: list[Any]) -> list[Any]:
+    if not all(isinstance(node, ast.AnnAssign) and node.simple for node in body):
+        raise UnitError("the source of annotations has something else")
+    return body
+
+
+def _annotated(node: Any) -> Iterable[tuple[str, ast.expr]]:
+    given = node.args
+    ordered = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs]
+    for argument in (*ordered, given.kwarg):
+        if argument is not None and argument.annotation is not None:
+            yield argument.arg, argument.annotation
+    if node.returns is not None:
+        yield "return", node.returns
+
+
+def _mangled(name: str, unit: Unit) -> str:
+    """As the compiler does it to names in classes."""
+    around = (unit.class_name or "").lstrip("_")
+    if around and name.startswith("__") and not name.endswith("__"):
+        return f"_{around}{name}"
+    return name
+
+
+def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:
+    module = quiet.parse_quietly(_frame(unit))
+    for node in ast.walk(module):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
+    inner: Any = module.body[0]
+    while inner.name != _NAME:
+        inner = inner.body[-1]
+    # No name that an annotation can have.
+    inner.args.posonlyargs[0].arg = inner.body[0].test.left.id = ".format"
+    made = inner.body[-1].value
+    made.keys = [ast.Constant(name) for name, _ in pairs]
+    made.values = [_value(what, unit) for _, what in pairs]
+    tree = ast.fix_missing_locations(module)
+    code = quiet.compile_quietly(tree, 0, unit.optimization)
+    while code.co_name != _NAME or code.co_flags & CO_FUNCTION != CO_FUNCTION:
+        code = next(k for k in code.co_consts if type(k) is CodeType)
+    made_code: CodeType = code.replace(co_varnames=("format", *code.co_varnames[1:]))
+    return made_code
+
+
+def _frame(unit: Unit) -> str:
+    """The function, without annotations, in scopes that give it its variables."""
+    heads = []
+    own = unit.class_name
+    if unit.free_names:
+        heads.append(f"def _({','.join(unit.free_names)}):")
+    if own is not None:
+        if unit.free_names and own not in unit.free_names and unit.flags & IN_CLASS:
+            heads.append(f"global {own}")
+        heads.append(f"class {own}:")
+    lines = []
+    level = 0
+    for head in heads:
+        lines.append(" " * level + head)
+        level += head[-1] == ":"
+    lines += [
+        f"{' ' * level}def {_NAME}(format, /):",
+        f"{' ' * level} if format > 2: raise NotImplementedError",
+        f"{' ' * level} return {{}}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _value(annotation: ast.expr, unit: Unit) -> Any:
+    if isinstance(annotation, ast.Starred):  # ``*args: *Ts`` is what it has one of.
+        whole = ast.Tuple([annotation], ast.Load())
+        return ast.Subscript(_in_class(whole, unit), ast.Constant(0), ast.Load())
+    return _in_class(annotation, unit)
+
+
+def _in_class(node: Any, unit: Unit) -> Any:
+    if _CLASS_DICT not in unit.free_names:
+        return node
+    return _Names(unit).visit(node)
+
+
+class _Names(ast.NodeTransformer):
+    """Lets names be those of a class first, as in its body.
+
+    What is nested in an annotation does not see these.
+    """
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        attributes = ast.Name(_CLASS_DICT, ast.Load())
+        key = ast.Constant(_mangled(node.id, self.unit))
+        found = ast.IfExp(
+            ast.Compare(key, [ast.In()], [attributes]),
+            ast.Subscript(attributes, key, ast.Load()),
+            node,
+        )
+        return ast.copy_location(found, node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node
+
+    def _visit_comprehension(self, node: Any) -> Any:
+        first = node.generators[0]
+        first.iter = self.visit(first.iter)
+        return node
+
+    visit_ListComp = visit_SetComp = _visit_comprehension
+    visit_DictComp = visit_GeneratorExp = _visit_comprehension

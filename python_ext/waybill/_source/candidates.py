@@ -1,0 +1,175 @@
+"""Which units a code object may have come from, by what its file has at its line.
+
+They are to be proven: proving.py.
+
+Tested by tests/python/source/test_proving.py and tests/python/source/test_annotate.py.
+"""
+
+from __future__ import annotations
+
+from types import CodeType
+
+from waybill._source.compiling import FEATURES
+from waybill._source.index import DEFERRED
+from waybill._source.units import (
+    ANNOTATE,
+    CLASS_ANNOTATE,
+    CO_ITERABLE_COROUTINE,
+    CO_NESTED,
+    DEF,
+    IN_CLASS,
+    ITERABLE_COROUTINE,
+    LAMBDA,
+    NAMES_SUPER,
+    NESTED,
+    Unit,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from waybill._source.files import Source
+    from waybill._source.index import Annotated, Index, Place, Scope
+
+ANNOTATE_NAME = "__annotate__"
+_FEATURES = {name: flag for name, flag in FEATURES.items() if flag}
+
+
+def candidates(source: Source, index: Index, code: CodeType) -> list[Unit]:
+    """The units that may be that of a code object, all for no -O."""
+    line = code.co_firstlineno
+    places = index.places.get((code.co_name, line), [])
+    if len(places) > 1:
+        places = _with_columns(code, places)
+    found = [_of_function(source, index, place, code) for place in places]
+    if DEFERRED and code.co_name == ANNOTATE_NAME:
+        for annotated in index.annotated.get(line, ()):
+            if annotated.pieces:
+                found.append(_of_class_annotations(source, index, annotated, code))
+            else:
+                found.append(_of_annotations(source, index, annotated, code))
+    return found
+
+
+def _with_columns(code: CodeType, places: list[Place]) -> list[Place]:
+    """Those of some lambdas on a line in which the code stands, if columns are told."""
+    spots = [p for p in code.co_positions() if None not in p]
+    if not spots:
+        return places
+    line, _, column, _ = spots[-1]
+    spot = line or 0, column or 0
+    return [
+        place
+        for place in places
+        if (place.line, place.column) <= spot < (place.end_line, place.end_column)
+    ] or places
+
+
+def _of_function(source: Source, index: Index, place: Place, code: CodeType) -> Unit:
+    scope = place.scope
+    if not place.is_lambda:
+        unit = _unit(index, DEF, source.lines(place.line, place.end_line), scope, code)
+        return unit._replace(lines=place.line - code.co_firstlineno)
+    text = source.slice(place.line, place.column, place.end_line, place.end_column)
+    # Scopes around expressions differ between versions; the code knows of its own.
+    nested = bool(code.co_flags & CO_NESTED)
+    unit = _unit(index, LAMBDA, text, scope._replace(nested=nested), code)
+    return unit._replace(column=place.column)
+
+
+def _of_annotations(
+    source: Source, index: Index, annotated: Annotated, code: CodeType
+) -> Unit:
+    """The header of a function, with a body that does nothing."""
+    place = annotated.place
+    if place.end_line == place.line:
+        text = source.lines(place.line, place.line).encode()[: place.end_column]
+        header = text.decode()
+    else:
+        header = source.lines(place.line, place.end_line - 1)
+        body = source.lines(place.end_line, place.end_line).encode()
+        header += "\n" + body[: place.end_column].decode()
+    unit = _unit(index, ANNOTATE, f"{header}pass", place.scope, code)
+    return unit._replace(
+        qualified_name=qualified_by_function(unit.qualified_name, annotated.name)
+    )
+
+
+def _of_class_annotations(
+    source: Source, index: Index, annotated: Annotated, code: CodeType
+) -> Unit:
+    """The lines below the first one of a class, with annotated names alone, where they
+    stand: ``name: annotation``."""
+    at_line, at_column = annotated.place.line + 1, 0
+    parts: list[str] = []
+    for (
+        line,
+        column,
+        end_line,
+        end_column,
+        value_line,
+        value_column,
+    ) in annotated.pieces:
+        if line == at_line and at_column:
+            parts.append(";")
+            at_column += 1
+        parts.append("\n" * (line - at_line))
+        parts.append(" " * (column - (at_column if line == at_line else 0)))
+        parts.append(source.slice(line, column, end_line, end_column))
+        between = source.slice(end_line, end_column, value_line, value_column)
+        closing = between.partition("=")[0].rstrip()
+        parts.append(closing)
+        at_line = end_line + closing.count("\n")
+        at_column = end_column + len(closing.encode()) if "\n" not in closing else 1
+    text = "".join(parts)
+    return _unit(index, CLASS_ANNOTATE, text, annotated.place.scope, code)
+
+
+def qualified_by_function(qualified: str, name: str) -> str:
+    """The qualified name of the code of annotations as 3.15 has it: after that of the
+    function."""
+    around = qualified.rpartition(".")[0]
+    if around == name or around.endswith(f".{name}"):
+        return qualified
+    return f"{around}.{name}.{ANNOTATE_NAME}" if around else f"{name}.{ANNOTATE_NAME}"
+
+
+def _unit(index: Index, kind: int, text: str, scope: Scope, code: CodeType) -> Unit:
+    names = _names_of(code)
+    own_class = scope.class_name
+    if own_class is not None and not (
+        scope.in_class or "__class__" in code.co_freevars or "__" in text
+    ):
+        own_class = None
+    flags = IN_CLASS if scope.in_class else 0
+    if scope.nested:
+        flags |= NESTED
+    if index.names_super and "super" in names:
+        flags |= NAMES_SUPER
+    if code.co_flags & CO_ITERABLE_COROUTINE:
+        flags |= ITERABLE_COROUTINE
+    return Unit(
+        kind=kind,
+        text=text,
+        name=code.co_name,
+        qualified_name=code.co_qualname,
+        class_name=own_class,
+        flags=flags,
+        optimization=0,
+        lines=0,
+        column=0,
+        futures=tuple(n for n, flag in _FEATURES.items() if code.co_flags & flag),
+        free_names=code.co_freevars,
+        imports=tuple(sorted(names & index.imports)),
+    )
+
+
+def _names_of(code: CodeType) -> set[str]:
+    """All names in a code object and in those that it holds."""
+    names: set[str] = set()
+    todo = [code]
+    while todo:
+        code = todo.pop()
+        names.update(code.co_names, code.co_varnames, code.co_freevars)
+        names.update(code.co_cellvars)
+        todo += [k for k in code.co_consts if type(k) is CodeType]
+    return names
