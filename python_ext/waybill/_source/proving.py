@@ -37,6 +37,12 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
     ``owner`` is the class that has the function, if one is known. The cost is one
     compilation, once the file is parsed; where there is no unit, one look at the file.
     """
+    if owner is not None and code.co_filename == "<string>":
+        from waybill._source.generated import prove_generated
+
+        generated = prove_generated(code, owner)
+        if generated is not None:
+            return generated
     source = files.source_of(code)
     if isinstance(source, str):
         return source
