@@ -32,6 +32,10 @@ MAX_FILES, MAX_BYTES = 4096, 128 << 20
 _UNSURE = 2_000_000_000
 
 
+class ShownLines(list[str]):
+    """Lines that are in linecache to be shown, and are no whole file: shown.py."""
+
+
 class Source:
     """The text of a file, and its index."""
 
@@ -207,7 +211,9 @@ def _entry_of_linecache(code: CodeType) -> Any:
     if entry is not None and len(entry) == 1:  # It is read when it is first needed.
         linecache.getlines(name)
         entry = linecache.cache.get(name)
-    return entry if entry is not None and len(entry) == 4 else None
+    if entry is None or len(entry) != 4 or type(entry[2]) is ShownLines:
+        return None
+    return entry
 
 
 def _text_of_command(name: str) -> str | None:
@@ -220,6 +226,8 @@ def _text_of_command(name: str) -> str | None:
 
 
 def _without_file(name: str) -> str:
+    if name.startswith("<frozen "):
+        return "it is frozen into the interpreter"
     if name == "<stdin>":
         return "it was typed at a prompt, which keeps no source"
     if name.startswith("<"):

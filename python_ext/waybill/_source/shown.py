@@ -14,13 +14,33 @@ from __future__ import annotations
 import linecache
 import os
 
+from waybill._source.files import ShownLines
+from waybill._source.units import LAMBDA
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from waybill._source.units import Unit
+
+    #: As linecache keeps it: size, time, lines, name.
+    Entry: TypeAlias = tuple[int, None, ShownLines, str]
+
 MAX_FILES = 256
 MAX_BYTES = 16 << 20
-MAX_LINES = 200_000
+MAX_LINES = 100_000
+_BYTES_OF_A_LINE = 64
 
-#: Lines by number, and the entry that was made of them, by name of the file; the one
-#: that was used last comes last.
-_shown: dict[str, tuple[dict[int, str], tuple[int, None, list[str], str]]] = {}
+#: Entries that were made here, the latest last.
+_shown: dict[str, Entry] = {}
+#: How many bytes each has, about.
+_sizes: dict[str, int] = {}
+
+
+def show_unit(file: str, first_line: int, unit: Unit) -> bool:
+    """Shows the text of a unit whose code begins at a line."""
+    indent = " " * unit.column if unit.kind == LAMBDA else ""
+    return bool(unit.text) and show(file, first_line + unit.lines, indent + unit.text)
 
 
 def show(file: str, first_line: int, text: str) -> bool:
@@ -28,24 +48,23 @@ def show(file: str, first_line: int, text: str) -> bool:
 
     Several texts of one file are shown together; where they overlap the last one wins.
     """
-    if not _is_ours_to_show(file):
+    if not _may_show(file):
         return False
-    added = text.split("\n")
-    if not added[-1]:
-        del added[-1]
-    if first_line < 1 or first_line + len(added) > MAX_LINES or len(text) > MAX_BYTES:
+    added = [f"{line}\n" for line in text.removesuffix("\n").split("\n")]
+    last = first_line + len(added) - 1
+    if first_line < 1 or last > MAX_LINES or len(text) > MAX_BYTES // 2:
         return False
-    kept = _shown.get(file)
-    lines = {} if kept is None else dict(kept[0])
-    new = dict(enumerate((f"{line}\n" for line in added), first_line))
-    if kept is not None and new.items() <= lines.items() and _is_there(file, kept[1]):
-        return True
-    lines.update(new)
-    whole = [lines.get(number, "\n") for number in range(1, max(lines) + 1)]
-    entry = (sum(map(len, whole)), None, whole, file)
-    _shown.pop(file, None)
-    _shown[file] = lines, entry
-    linecache.cache[file] = entry
+    entry = _shown.pop(file, None)
+    if entry is None or linecache.cache.get(file) is not entry:
+        entry = 0, None, ShownLines(), file
+        _sizes[file] = 0
+    lines = entry[2]
+    missing = last - len(lines)
+    lines.extend(["\n"] * missing)
+    lines[first_line - 1 : last] = added
+    # What is replaced is counted on: less is kept then, and never more.
+    _sizes[file] += len(text) + max(missing, 0) * _BYTES_OF_A_LINE
+    _shown[file] = linecache.cache[file] = entry
     _forget_oldest()
     return True
 
@@ -56,31 +75,30 @@ def forget_all() -> None:
         _forget(file)
 
 
-def _is_ours_to_show(file: str) -> bool:
-    entry = linecache.cache.get(file)
-    if entry is not None:
-        kept = _shown.get(file)
-        return kept is not None and kept[1] is entry and not os.path.exists(file)
-    # What the interpreter names so is of many texts.
-    if not file or file in ("<string>", "<stdin>", "<unknown>"):
+def _may_show(file: str) -> bool:
+    # What the interpreter names so is many texts.
+    if file in ("", "<string>", "<stdin>", "<unknown>"):
         return False
-    return not os.path.exists(file)
-
-
-def _is_there(file: str, entry: object) -> bool:
-    return linecache.cache.get(file) is entry
+    there = linecache.cache.get(file)
+    is_of_others = there is not None and there is not _shown.get(file)
+    return not is_of_others and not os.path.exists(file)
 
 
 def _forget_oldest() -> None:
-    used = sum(entry[0] + 64 * len(entry[2]) for _, entry in list(_shown.values()))
+    used = sum(list(_sizes.values()))
     while len(_shown) > 1 and (len(_shown) > MAX_FILES or used > MAX_BYTES):
-        oldest = next(iter(_shown))
-        entry = _shown[oldest][1]
-        used -= entry[0] + 64 * len(entry[2])
+        try:
+            oldest = next(iter(_shown))
+        except (RuntimeError, StopIteration):  # Another thread is at it.
+            continue
+        used -= _sizes.get(oldest, 0)
         _forget(oldest)
+    if used > MAX_BYTES:
+        forget_all()
 
 
 def _forget(file: str) -> None:
-    kept = _shown.pop(file, None)
-    if kept is not None and _is_there(file, kept[1]):
+    entry = _shown.pop(file, None)
+    _sizes.pop(file, None)
+    if entry is not None and linecache.cache.get(file) is entry:
         linecache.cache.pop(file, None)
