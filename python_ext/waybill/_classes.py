@@ -103,6 +103,10 @@ def delete_class_attribute(cls: Any, name: str) -> None:
 
 def finish_class(cls: Any) -> None:
     """Does what follows from the attributes once all of them are set."""
+    # What came from another Python has methods that a library is to write here.
+    written = sys.modules.get("waybill._source.generated")
+    if written is not None:
+        written.finish_generated(cls)
     update = getattr(sys.modules.get("abc"), "update_abstractmethods", None)
     if update is not None:
         update(cls)

@@ -14,6 +14,7 @@ Tested by tests/python/classes/test_class_state.py and its neighbours.
 
 from __future__ import annotations
 
+import sys
 import types
 
 from waybill import _classes, _words
@@ -168,8 +169,11 @@ class Merge:
         changes, dropped = TABLE.locked(self._merge, arrivals, others, undo)
         del dropped, undo  # What goes may run code of the program.
         changed = {id(change.cls) for change in changes}
+        # Methods that a library is to write are no changes, and are to be written.
+        from_others = "waybill._source.generated" in sys.modules
         for arrival in arrivals:
-            if id(arrival.cls) in changed:
+            is_ours = TRACKER.is_home(arrival.cls)
+            if id(arrival.cls) in changed or (from_others and not is_ours):
                 _classes.finish_class(arrival.cls)
         TABLE.tell(changes)
 

@@ -8,12 +8,17 @@ tests/python/source/test_travelling_source.py and tests/python/source/test_pairs
 from __future__ import annotations
 
 import sys
+from _weakref import ref
 from types import CodeType, FunctionType
 
 from waybill import _classes
 from waybill._errors import DecodeError, PythonMismatchError
-from waybill._source import Unit, UnitError, compile_unit
-from waybill._source import prove as prove
+from waybill._source.annotations import evaluate_annotations
+from waybill._source.class_attributes import ATTRIBUTES_TO_DROP
+from waybill._source.compiling import compile_unit
+from waybill._source.proving import prove as prove
+from waybill._source.shown import show_unit
+from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, GENERATED, Unit, UnitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,11 +49,16 @@ def compile_source(
         ) from error
     except UnitError as error:
         raise _refusal(DecodeError, "malformed", str(error)) from error
+    if unit.kind == GENERATED:
+        return code
     if not _is_like(code, signature):
         raise _mismatch(
             f"the source of {unit.qualified_name} ({file}:{first_line}) compiles to a "
             f"function of another signature with Python {_VERSION}"
         )
+    if unit.kind in (ANNOTATE, CLASS_ANNOTATE):
+        _note_annotations(code, unit)
+    show_unit(file, first_line, unit)
     return code
 
 
@@ -80,31 +90,47 @@ def _refusal(kind: Any, code: str, detail: str) -> Any:
 def set_annotations(function: FunctionType, annotate: Any) -> None:
     """Annotations that a function of Python 3.14 or later makes when it is asked for
     them (PEP 649), on a Python that keeps them."""
-    function.__annotations__ = annotate(1)
+    function.__annotations__ = _evaluated(annotate)
+
+
+def _evaluated(annotate: Any) -> dict[str, Any]:
+    entry = _annotations.get(id(annotate.__code__))
+    if entry is None or entry[0]() is not annotate.__code__:
+        return dict(annotate(1))
+    return evaluate_annotations(annotate, entry[1])
+
+
+def _note_annotations(code: CodeType, unit: Unit) -> None:
+    address = id(code)
+
+    def forget(dead: ref[CodeType]) -> None:
+        entry = _annotations.get(address)
+        if entry is not None and entry[0] is dead:
+            del _annotations[address]
+
+    _annotations[address] = ref(code, forget), unit
+
+
+#: Units of code that gives annotations, by address, while the code lives.
+_annotations: dict[int, tuple[ref[CodeType], Unit]] = {}
 
 
 def make_class(
     metaclass: Any, name: str, bases: Any, namespace: dict[str, Any], is_base_open: bool
 ) -> Any:
     """``_classes.make_class`` for a class of another Python."""
-    return _classes.make_class(
-        metaclass,
-        name,
-        bases,
-        {k: v for k, v in namespace.items() if k not in _OF_ONE_PYTHON},
-        is_base_open,
-    )
+    kept = {k: v for k, v in namespace.items() if k not in ATTRIBUTES_TO_DROP}
+    return _classes.make_class(metaclass, name, bases, kept, is_base_open)
 
 
-def set_class_attribute(cls: Any, name: str, value: Any) -> None:
-    """``_classes.set_class_attribute`` for a class of another Python."""
-    if name not in _OF_ONE_PYTHON:
-        _classes.set_class_attribute(cls, name, value)
-
-
-def finish_class(cls: Any) -> None:
-    """``_classes.finish_class`` for a class of another Python."""
-    _classes.finish_class(cls)
+def class_attribute(name: str, value: Any) -> tuple[str, Any] | None:
+    """What this Python has in the place of an attribute that another Python's class
+    has; None if that is nothing."""
+    if name in ATTRIBUTES_TO_DROP:
+        return None
+    if name == "__annotate__" and sys.version_info < (3, 14):
+        return "__annotations__", _evaluated(value)
+    return name, value
 
 
 def parts_by_source(parts: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -122,18 +148,8 @@ def _by_source(attributes: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-#: What a class has from the compiler of one Python, for that one alone.
-_OF_ONE_PYTHON = frozenset(
-    {
-        "__static_attributes__",
-        "__firstlineno__",
-        "__classdictcell__",
-        "__conditional_annotations__",
-    }
-)
-
 #: Attributes that are not the same on all versions for the same source.
-_NOT_OF_SOURCE = _OF_ONE_PYTHON | {
+_NOT_OF_SOURCE = ATTRIBUTES_TO_DROP | {
     "__annotate__",
     "__annotations__",
     "__dataclass_params__",

@@ -280,25 +280,38 @@ void GraphDecoder::deliver(Ref value) {
   }
 }
 
+// Makes of an attribute that a class has in another Python what it has in this one;
+// false if that is nothing.
+bool GraphDecoder::translate(Ref& name, Ref& value) {
+  const Ref answer = outside([&] {
+    return Ref::steal(PyObject_CallFunctionObjArgs(
+        late(state_, &LateHelpers::class_attribute), name.get(), value.get(), nullptr));
+  });
+  if (answer.get() == Py_None) return false;
+  name = Ref::share(PyTuple_GetItem(answer.get(), 0));
+  value = Ref::share(PyTuple_GetItem(answer.get(), 1));
+  return true;
+}
+
 void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
   if (!frame.key) {
     demand_hashable(value.get(), frame);
     frame.key = std::move(value);
     return;
   }
-  const Ref key = std::move(frame.key);
+  Ref key = std::move(frame.key);
   if (frame.kind == FrameKind::kFields) {
     const std::vector<Ref>& cells = built_.stack[built_.stack.size() - 2].node->cells;
     set_function_field(*this, frame.object.get(), cells,
                        PyLong_AsUnsignedLong(key.get()), value.get());
   } else if (frame.kind == FrameKind::kAttributes) {
+    if (code_->is_foreign() && !translate(key, value)) return;
     hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
     if (frame.is_known) return;  // Until the payload is complete.
     outside([&] {
-      return Ref::steal(PyObject_CallFunctionObjArgs(
-          class_function(&State::set_class_attribute,
-                         &LateHelpers::set_foreign_attribute),
-          frame.object.get(), key.get(), value.get(), nullptr));
+      return Ref::steal(PyObject_CallFunctionObjArgs(state_.set_class_attribute.get(),
+                                                     frame.object.get(), key.get(),
+                                                     value.get(), nullptr));
     });
   } else if (frame.has_late || (must_wait() && !is_simple(key.get()))) {
     // Those that follow wait too: the order of a dict means something.

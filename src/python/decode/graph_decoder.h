@@ -103,10 +103,11 @@ class GraphDecoder {
   std::uint64_t next_buffer() { return buffer_count_++; }
   // What the table of buffers has under a number, which was verified.
   const Ref& stored(std::uint64_t number) const { return stored_[number]; }
-  // What does a part of making classes: a function of waybill._sources for those that
-  // another Python took apart.
-  PyObject* class_function(Ref State::* own, Ref LateHelpers::* foreign) const {
-    return code_->is_foreign() ? late(state_, foreign) : (state_.*own).get();
+  // What makes classes: a function of waybill._sources for those that another Python
+  // took apart.
+  PyObject* class_maker() const {
+    return code_->is_foreign() ? late(state_, &LateHelpers::make_foreign_class)
+                               : state_.make_class.get();
   }
   // Classes and modules of this payload, and what is here of them.
   Arrivals& arrivals() { return arrivals_; }
@@ -172,6 +173,7 @@ class GraphDecoder {
   void deliver_to_node(Frame& frame, Ref value);
   void pass_nothing(Frame& frame);
   void deliver_to_dict(Frame& frame, Ref value);
+  bool translate(Ref& name, Ref& value);
   Ref finish();
   Ref finish_node();
   void note_node(const Frame& frame, PyObject* object, const HashCost& cost);

@@ -150,8 +150,7 @@ constexpr LateRow kLateHelpers[] = {
     {&LateHelpers::compile_source, "_sources", "compile_source"},
     {&LateHelpers::set_annotations, "_sources", "set_annotations"},
     {&LateHelpers::make_foreign_class, "_sources", "make_class"},
-    {&LateHelpers::set_foreign_attribute, "_sources", "set_class_attribute"},
-    {&LateHelpers::finish_foreign_class, "_sources", "finish_class"},
+    {&LateHelpers::class_attribute, "_sources", "class_attribute"},
     {&LateHelpers::parts_by_source, "_sources", "parts_by_source"},
 };
 

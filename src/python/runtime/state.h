@@ -49,7 +49,7 @@ struct LateHelpers {
   Ref dumps_with, loads_with;  // With options.
   // waybill._sources: source of code, and classes that another Python took apart.
   Ref prove_source, compile_source, set_annotations;
-  Ref make_foreign_class, set_foreign_attribute, finish_foreign_class;
+  Ref make_foreign_class, class_attribute;
   Ref parts_by_source;
 };
 

@@ -246,8 +246,7 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
     }
   }
   Ref made = Ref::steal(PyObject_CallFunctionObjArgs(
-      decoder.class_function(&State::make_class, &LateHelpers::make_foreign_class),
-      frame.part<NodeTag::kClass>("metaclass"),
+      decoder.class_maker(), frame.part<NodeTag::kClass>("metaclass"),
       frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
       frame.part<NodeTag::kClass>("namespace"),
       arrivals.has_open_base(frame.part<NodeTag::kClass>("bases")) ? Py_True : Py_False,
@@ -261,10 +260,8 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
 Ref finish_class(GraphDecoder& decoder, Frame& frame) {
   PyObject* id = frame.part<NodeTag::kClass>("id");
   if (!frame.is_known) {
-    Ref::steal(PyObject_CallOneArg(
-        decoder.class_function(&State::finish_class,
-                               &LateHelpers::finish_foreign_class),
-        frame.object.get()));
+    Ref::steal(
+        PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
     decoder.arrivals().close_claim(id, frame.object.get());
   }
   if (id != Py_None && PyType_Check(frame.object.get())) {

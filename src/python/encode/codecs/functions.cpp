@@ -224,6 +224,12 @@ void add_names(const State& state, PyFunctionObject* function, PyCodeObject* cod
   }
 }
 
+// Whether a library wrote the code: what it is given around differs as it likes.
+bool is_generated(const CodeInfo& info) {
+  constexpr auto kGenerated = static_cast<std::uint8_t>(wire::UnitKind::kGenerated);
+  return info.source && info.source->recipe.front() == kGenerated;
+}
+
 // Compilers of 3.13 and later indent them in another way; the source has them.
 void drop_docs(Fields& fields) {
   std::erase_if(fields, [](const Field& field) {
@@ -265,6 +271,10 @@ void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
   context.by_value.add_modules_of_code(object, info);
   context.imports().function(object, info);
   const std::uint32_t body = context.use_code(reinterpret_cast<PyObject*>(info.code));
+  if (context.options.by_source && is_generated(info)) {
+    context.out.unsigned_integer(body);
+    return;
+  }
   context.out.node(NodeTag::kFunction, 4);
   context.out.unsigned_integer(body);
   write_namespace(context, function->func_globals,
