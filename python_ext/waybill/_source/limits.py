@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from keyword import iskeyword
 
+from waybill._source.nesting import nests_too_deeply
 from waybill._source.units import ALL_FLAGS, GENERATED, LAMBDA, UnitError
 
 TYPE_CHECKING = False
@@ -46,6 +47,9 @@ def check(unit: Unit, features: dict[str, int]) -> None:
             raise UnitError(f"{what} needs the feature {name[:100]!r}")
     if unit.flags & ~ALL_FLAGS or unit.optimization not in (0, 1, 2):
         raise UnitError(f"{what} comes with flags that are unknown here")
+    reason = nests_too_deeply(unit.text, unit.kind == LAMBDA)
+    if reason:
+        raise UnitError(f"{what} is not compiled: {reason}")
     if not 0 <= unit.lines <= MAX_TEXT or not 0 <= unit.column <= MAX_TEXT:
         raise UnitError(f"{what} comes with a place that no source has")
 

@@ -59,6 +59,9 @@ def show(file: str, first_line: int, text: str) -> bool:
         entry = 0, None, ShownLines(), file
         _sizes[file] = 0
     lines = entry[2]
+    if lines[first_line - 1 : last] == added:
+        _shown[file] = entry
+        return True
     missing = last - len(lines)
     lines.extend(["\n"] * missing)
     lines[first_line - 1 : last] = added
