@@ -13,7 +13,7 @@ from types import CodeType, FunctionType
 
 from waybill._source import quiet
 from waybill._source.units import CLASS_ANNOTATE, CO_FUNCTION, IN_CLASS, UnitError
-from waybill._source.wrapping import indent_of
+from waybill._source.wrapping import indent_of, mangled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _read(unit: Unit) -> tuple[Pairs, int]:
             raise UnitError(f"the source of {unit.qualified_name} is no function")
         found = list(_annotated(node))
         line = 2
-    return [(_mangled(name, unit), what) for name, what in found], line
+    return [(mangled(name, unit.class_name), what) for name, what in found], line
 
 
 def _assigned(body: list[Any]) -> list[Any]:
@@ -96,14 +96,6 @@ def _annotated(node: Any) -> Iterable[tuple[str, ast.expr]]:
             yield argument.arg, argument.annotation
     if node.returns is not None:
         yield "return", node.returns
-
-
-def _mangled(name: str, unit: Unit) -> str:
-    """As the compiler does it to names in classes."""
-    around = (unit.class_name or "").lstrip("_")
-    if around and name.startswith("__") and not name.endswith("__"):
-        return f"_{around}{name}"
-    return name
 
 
 def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:
@@ -177,7 +169,7 @@ class _Names(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load):
             return node
         attributes = ast.Name(_CLASS_DICT, ast.Load())
-        key = ast.Constant(_mangled(node.id, self.unit))
+        key = ast.Constant(mangled(node.id, self.unit.class_name))
         found = ast.IfExp(
             ast.Compare(key, [ast.In()], [attributes]),
             ast.Subscript(attributes, key, ast.Load()),

@@ -77,21 +77,36 @@ def _prove_in(source: Source, code: CodeType) -> Unit | str:
     found = candidates(source, index, code)
     if not found:
         return f"{source.name} has no such function at line {line}, or not any more"
-    first: Unit | None = None
-    for unit, made in _compiled(found, code, source.name):
-        # Of equal lambdas on a line, columns tell which.
-        if comparing.has_same_columns(made, code):
-            return unit
-        if first is None and _may_differ_in_columns(unit, made, code):
-            first = unit
-    if first is not None:
-        return first
+    found_unit = _first_that_compiles(source, found, code)
+    if found_unit is not None:
+        return found_unit._replace(qualified_name=_canonical(found_unit))
     if "__conditional_annotations__" in code.co_freevars:
         return f"some annotations of its class, at line {line}, are conditional"
     return (
         f"it is not what {source.name} has at line {line}: the file has changed "
         "since, or something has replaced the code"
     )
+
+
+def _canonical(unit: Unit) -> str:
+    """The qualified name without comprehensions, which are scopes in 3.11 alone."""
+    name = unit.qualified_name
+    for kind in ("list", "set", "dict"):
+        name = name.replace(f"<{kind}comp>.", "")
+    return name
+
+
+def _first_that_compiles(
+    source: Source, units: list[Unit], code: CodeType
+) -> Unit | None:
+    first: Unit | None = None
+    for unit, made in _compiled(units, code, source.name):
+        # Of equal lambdas on a line, columns tell which.
+        if comparing.has_same_columns(made, code):
+            return unit
+        if first is None and _may_differ_in_columns(unit, made, code):
+            first = unit
+    return first
 
 
 def _may_differ_in_columns(unit: Unit, made: CodeType, code: CodeType) -> bool:

@@ -46,7 +46,7 @@ def wrap(unit: Unit, first_line: int) -> Wrapped:
     """The text for a unit that begins at a line, or above it where there is no room."""
     if unit.kind == LAMBDA:
         heads, depth = _heads(unit, "")
-        indents = [" " * level for level in range(len(heads))]
+        indents = _indents(heads, " " * depth)
         above = [f"{i}{head}\n" for i, head in zip(indents, heads, strict=True)]
         above.append(f"{' ' * depth}(\n")
         body = f"{' ' * unit.column}{unit.text})"
@@ -81,11 +81,13 @@ def _heads(unit: Unit, indent: str) -> tuple[list[str], int]:
     free = [n for n in unit.free_names if own is None or n not in OF_CLASSES]
     name = "_" if unit.name != "_" else "__"
     function = [f"def {name}({','.join(free)}):"] if unit.flags & NESTED else []
-    if own is None:
-        return function, len(function)
-    if not unit.flags & IN_CLASS:
-        heads = [f"class {own}:", *function]
-        return heads, len(heads)
+    if own is None or not unit.flags & IN_CLASS:
+        around = [] if own is None else [f"class {own}:"]
+        depth = len(around) + len(function)
+        if function and unit.kind == DEF and mangled(unit.name, own) not in free:
+            # It does not mean itself by its name, unless it is a global.
+            function.append(f"global {unit.name}")
+        return [*around, *function], depth
     if function and own not in unit.free_names:
         if len(indent) < 2 and unit.kind != LAMBDA:
             # There is no room for two scopes in the indent: it is a generic class, and
@@ -97,13 +99,22 @@ def _heads(unit: Unit, indent: str) -> tuple[list[str], int]:
     return [*function, f"class {own}:"], len(function) + 1
 
 
+def mangled(name: str, class_name: str | None) -> str:
+    """A name as the compiler has it in a class."""
+    around = (class_name or "").lstrip("_")
+    if around and name.startswith("__") and not name.endswith("__"):
+        return f"_{around}{name}"
+    return name
+
+
 def _indents(heads: list[str], indent: str) -> list[str]:
     """The indent of each head, less than that of the unit."""
-    found = []
+    found: list[str] = []
     level = 0
     for head in heads:
-        found.append(indent[:level])
-        level += head[-1] == ":"  # All others stand before one at the same level.
+        is_last = len(found) == len(heads) - 1
+        found.append(indent if is_last and head[-1] != ":" else indent[:level])
+        level += head[-1] == ":"  # What opens none is at the level of the next one.
     return found
 
 
