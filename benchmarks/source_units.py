@@ -3,8 +3,8 @@
     python benchmarks/source_units.py [--share N] [--pythons build/pythons.json]
 
 For a hundred modules of each Python's own standard library, and for some packages,
-units are made by each Python that `make test-all` built for, and compiled by all others.
-The last table is for docs/cross_version.md. `--share 4` takes every fourth file.
+units are made by each Python that `make test-all` built for, and compiled by all the
+others. The last table is for docs/cross_version.md. `--share 4`: every fourth file.
 """
 
 import argparse

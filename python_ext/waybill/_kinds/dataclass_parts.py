@@ -4,7 +4,7 @@
 a doc, metadata are of another type in 3.15. A description is what ``dataclass()`` and
 ``field()`` take, so that any version makes its own of it.
 
-Tested by tests/python/source/test_dataclass_parts.py.
+Tested by tests/python/source/test_generated.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Names in the namespace of a class that only the minor version means that put them
 there. A class that goes to another one is made without.
 
-Tested by tests/python/source/test_class_attributes.py.
+Tested by tests/python/source/test_generated.py.
 """
 
 from __future__ import annotations

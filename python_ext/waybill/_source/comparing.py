@@ -3,7 +3,7 @@
 ``==`` of code objects is no answer: it leaves out qualified names and kinds of
 variables, and in some versions compares what running code leaves in it.
 
-Tested by tests/python/source/test_comparing.py.
+Tested by tests/python/source/test_proving.py.
 """
 
 from __future__ import annotations

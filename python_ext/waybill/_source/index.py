@@ -1,6 +1,6 @@
 """Where the functions of a file stand, and what its top level says of names.
 
-Tested by tests/python/source/test_index.py.
+Tested by tests/python/source/test_proving.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Parsers and compilers of CPython recurse on the C stack, as deep as operators, brackets
 and blocks nest. Measured on 3.11 to 3.15 in threads with 512 KiB of stack: 3 000
-operators one in the other crash three versions, 1 000 none. More than 20 blocks around
+operators one in the other crash three versions, 2 000 none. More than 20 blocks around
 a comprehension crash three as well, where others say that these are too many; only
 blocks and comprehensions of one function count. Time and memory grow with the product
 of scopes in each other and names.
@@ -10,7 +10,7 @@ of scopes in each other and names.
 Most texts are so short that they cannot nest too deeply; the others are cut into
 tokens.
 
-Tested by tests/python/source/test_nesting.py.
+Tested by tests/python/source/test_source_limits.py.
 """
 
 from __future__ import annotations
@@ -23,15 +23,18 @@ if TYPE_CHECKING:
 
 #: Operators and brackets in one another; functions and blocks in one another; loops,
 #: comprehensions and the like around a comprehension.
-MAX_DEPTH, MAX_BRACKETS, MAX_INDENTS, MAX_BLOCKS = 1000, 100, 50, 20
+MAX_DEPTH, MAX_BRACKETS, MAX_INDENTS, MAX_BLOCKS = 2000, 100, 50, 20
 #: From this length on, and how many scopes are in one another then.
 LONG, MAX_INDENTS_OF_LONG = 1 << 17, 20
+#: Of a line in a text that has to be cut into tokens: 3.12 takes time for each of them
+#: that grows with the line.
+MAX_LINE = 4096
 #: Decimal digits in one number: to read them takes time that grows with their square.
 MAX_DIGITS = 4000
 
 _LAMBDA = "lambda"
 #: How much deeper a lambda is than an operator.
-_DEPTH_OF_LAMBDA, _DEPTH_OF_LAMBDA_IN_LONG = 20, 100
+_DEPTH_OF_LAMBDA, _DEPTH_OF_LAMBDA_IN_LONG = 40, 200
 
 _DEEPER_WORDS = frozenset(
     {"and", "as", "async", "await", "else", "for", "from", "if", "in", "is", "not"}
@@ -44,6 +47,7 @@ _DEEPER = re.compile(
     r"[-+~*/%@|&^<>=!.(\[{]|\b(?:and|as|async|await|elif|else|for|from|if|in|is|not|or"
     r"|yield|lambda)\b"
 )
+_FACTORS = frozenset({"*", "**", "/", "//", "%", "@"})
 _DIGITS = re.compile(rf"[0-9][0-9_]{{{MAX_DIGITS},}}")
 
 
@@ -56,6 +60,8 @@ def nests_too_deeply(text: str, is_lambda: bool) -> str:
         length = _most_that_it_can_be(text)
     if length <= MAX_DEPTH and not _may_have_many_blocks(text):
         return ""
+    if len(max(text.split("\n"), key=len)) > MAX_LINE:
+        return f"a line has more than {MAX_LINE} characters, and may nest too deeply"
     try:
         return _Reader(text, is_lambda).reason
     except Exception:  # No text that can be cut into tokens here.
@@ -94,6 +100,8 @@ class _Level:
     def __init__(self) -> None:
         #: Operators since the last comma, and the deepest bracket among them.
         self.own = self.below = 0
+        #: Factors of this summand, and the most that one had.
+        self.factors = self.most_factors = 0
         #: The deepest that came before.
         self.best = 0
         #: Clauses ``for``, and the most in brackets inside.
@@ -103,8 +111,13 @@ class _Level:
         self.awaits_in = False
 
     def end_part(self) -> None:
-        self.best = max(self.best, self.own + self.below)
-        self.own = self.below = 0
+        self.end_summand()
+        self.best = max(self.best, self.own + self.most_factors + self.below)
+        self.own = self.most_factors = self.below = 0
+
+    def end_summand(self) -> None:
+        self.most_factors = max(self.most_factors, self.factors)
+        self.factors = 0
 
 
 class _Reader:
@@ -194,8 +207,12 @@ class _Reader:
             level.awaits_colon -= 1
         elif word == ";":
             level.end_part()
+        elif word in _FACTORS:
+            level.factors += 1
         elif word != ":":
             level.own += 1
+            if word in "+-":
+                level.end_summand()
 
     def _close(self) -> None:
         closed = self.levels.pop()

@@ -12,10 +12,10 @@ import sys
 from types import CodeType
 from weakref import ref
 
-from waybill._source import comparing, files
+from waybill._source import comparing, files, limits
 from waybill._source.candidates import candidates
-from waybill._source.compiling import compile_unit
-from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, CO_FUNCTION, Unit
+from waybill._source.compiling import FEATURES, compile_unit
+from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, CO_FUNCTION, Unit, UnitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +80,11 @@ def _prove_in(source: Source, code: CodeType) -> Unit | str:
     found_unit = _first_that_compiles(source, found, code)
     if found_unit is not None:
         return found_unit._replace(qualified_name=_canonical(found_unit))
+    try:
+        for unit in found:
+            limits.check(unit, FEATURES)
+    except UnitError as error:
+        return str(error)
     if "__conditional_annotations__" in code.co_freevars:
         return f"some annotations of its class, at line {line}, are conditional"
     return (

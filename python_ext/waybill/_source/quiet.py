@@ -8,6 +8,7 @@ Tested by tests/python/source/test_quiet.py.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 #: What is compiled here bears this name until it has its own: a filter that knows the
 #: name does no harm where another thread keeps a copy of it.
 NAME = "<waybill unit>"
-_RULE: Any = ("ignore", None, Warning, NAME, 0)
+_RULE = ("ignore", None, Warning, re.compile(re.escape(NAME)), 0)
 
 #: As ``ast.PyCF_ONLY_AST``; the module takes milliseconds to load.
 _ONLY_AST = 0x400

@@ -1,6 +1,6 @@
 """What travels of a code object beside its bytecode: a unit, its source by itself.
 
-Tested by tests/python/source/test_units.py.
+Tested by tests/python/source/test_compiling.py.
 """
 
 from __future__ import annotations

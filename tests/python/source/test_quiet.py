@@ -1,0 +1,48 @@
+"""Compilers' warnings are nobody's here, and filters stay what they were."""
+
+import subprocess
+import sys
+import threading
+import warnings
+
+import source_package
+from waybill._source import quiet
+
+TEXT = "def f(): return '\\d' is 1\n"
+
+
+def test_nothing_is_shown_where_all_warnings_are():
+    program = f"""
+import sys; sys.path.insert(0, {source_package.__file__[:-18]!r})
+import source_package
+from waybill._source import quiet
+quiet.compile_quietly({TEXT!r}); quiet.parse_quietly({TEXT!r})
+"""
+
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", program], capture_output=True, text=True
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_filters_of_others_are_kept_when_threads_overlap():
+    before = list(warnings.filters)
+
+    def work():
+        for _ in range(200):
+            quiet.compile_quietly(TEXT)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        compile(TEXT, "<other>", "exec")
+    assert seen
+    warnings.filters[:] = before
