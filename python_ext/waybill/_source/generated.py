@@ -190,7 +190,8 @@ def _settle(value: Any, scratch: Any, cls: Any, arrived: Any) -> None:
     before = {f.__name__: f for f in _functions_of(arrived)}
     for function in _functions_of(value):
         function.__module__ = cls.__module__
-        function.__qualname__ = f"{cls.__qualname__}.{function.__name__}"
+        if function.__qualname__.startswith(f"{scratch.__qualname__}."):
+            function.__qualname__ = f"{cls.__qualname__}.{function.__name__}"
         for cell in function.__closure__ or ():
             if _holds_scratch(cell, scratch):
                 cell.cell_contents = cls

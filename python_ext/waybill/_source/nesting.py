@@ -20,6 +20,7 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 #: Operators and brackets in one another; functions and blocks in one another; loops,
 #: comprehensions and the like around a comprehension.
@@ -64,10 +65,11 @@ def nests_too_deeply(text: str, is_lambda: bool) -> str:
         return f"a line has more than {MAX_LINE} characters, and may nest too deeply"
     try:
         return _Reader(text, is_lambda).reason
-    except Exception:  # No text that can be cut into tokens here.
+    except (SyntaxError, ValueError) as error:
+        # The compiler says the same of it, before it recurses into anything.
         if length <= MAX_DEPTH:
             return ""
-        return "it cannot be read, and may nest too deeply"
+        return f"it cannot be read ({error}), and may nest too deeply"
 
 
 def _most_that_it_can_be(text: str) -> int:
@@ -93,7 +95,9 @@ class _Level:
         "below",
         "best",
         "clauses",
+        "factors",
         "inner",
+        "most_factors",
         "own",
     )
 
@@ -240,9 +244,17 @@ class _Reader:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Kinds and words; comments, blank lines and text left out."""
+    """Kinds and words; comments, blank lines and text left out. Raises ValueError, or a
+    SyntaxError, for what is not cut into these."""
     import tokenize
 
+    try:
+        yield from _words(tokenize, text)
+    except tokenize.TokenError as error:
+        raise ValueError(str(error)) from error
+
+
+def _words(tokenize: Any, text: str) -> Iterator[tuple[str, str]]:
     lines = iter([f"{line}\n" for line in text.split("\n")])
     kinds = tokenize.tok_name
     for token in tokenize.generate_tokens(lambda: next(lines, "")):

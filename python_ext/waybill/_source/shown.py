@@ -30,6 +30,7 @@ MAX_FILES = 256
 MAX_BYTES = 16 << 20
 MAX_LINES = 100_000
 _BYTES_OF_A_LINE = 64
+_UNKNOWN = "...\n"
 
 #: Entries that were made here, the latest last.
 _shown: dict[str, Entry] = {}
@@ -65,6 +66,11 @@ def show(file: str, first_line: int, text: str) -> bool:
     missing = last - len(lines)
     lines.extend(["\n"] * missing)
     lines[first_line - 1 : last] = added
+    # What is not known ends the block, as inspect sees it.
+    if last == len(lines):
+        lines.append(_UNKNOWN)
+    elif lines[last] == "\n":
+        lines[last] = _UNKNOWN
     # What is replaced is counted on: less is kept then, and never more.
     _sizes[file] += len(text) + max(missing, 0) * _BYTES_OF_A_LINE
     _shown[file] = linecache.cache[file] = entry

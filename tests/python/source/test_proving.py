@@ -268,7 +268,7 @@ def test_optimized_code_has_the_level_where_it_matters(tmp_path, option):
     path.write_text('def f(a):\n "doc"\n assert a\n return a\ndef g(): return 1\n')
     program = f"""
 sys.path.insert(0, {str(tmp_path)!r}); import optimized
-print(prove(optimized.f.__code__).optimization, prove(optimized.g.__code__).optimization)
+print(*(prove(g.__code__).optimization for g in (optimized.f, optimized.g)))
 """
 
     assert in_process(program, option) == f"{len(option) - 1} 0"

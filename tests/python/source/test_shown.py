@@ -1,0 +1,166 @@
+"""Source of functions whose file is elsewhere is shown by what shows source."""
+
+import inspect
+import io
+import linecache
+import os
+import pdb
+import traceback
+
+import pytest
+import source_package
+from waybill._source import Unit, compile_unit, files, prove, shown
+from waybill._source.units import DEF, LAMBDA
+
+FILE = "/nowhere/of/elsewhere.py"
+TEXT = "    def fails(a):\n        # Why.\n        return a / 0"
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    yield
+    shown.forget_all()
+
+
+def unit(text=TEXT, name="fails", **fields):
+    return Unit(DEF, text, name, name, None, 0, 0, 0, 0, (), (), ())._replace(**fields)
+
+
+def arrived(made, line=20, file=FILE):
+    """A function of a unit that came from elsewhere."""
+    assert shown.show_unit(file, line, made)
+    return type(lambda: 0)(compile_unit(made, file, line), {"__name__": "gone"})
+
+
+def test_tracebacks_show_the_line():
+    function = arrived(unit())
+
+    try:
+        function(1)
+    except ZeroDivisionError:
+        told = traceback.format_exc()
+
+    assert f'File "{FILE}", line 22, in fails\n    return a / 0\n' in told
+
+
+def test_source_is_found_by_inspect():
+    function = arrived(unit(lines=2))
+
+    assert inspect.getsource(function).strip() == TEXT.strip()
+    assert inspect.getsourcefile(function) == FILE
+
+
+def test_source_of_a_lambda_stands_in_its_columns():
+    function = arrived(unit("lambda a: a / 0", "<lambda>", kind=LAMBDA, column=30))
+
+    assert linecache.getline(FILE, 20) == " " * 30 + "lambda a: a / 0\n"
+    assert inspect.getsource(function).strip() == "lambda a: a / 0"
+
+
+def test_debuggers_list_the_lines():
+    function = arrived(unit())
+    output = io.StringIO()
+    debugger = pdb.Pdb(
+        stdin=io.StringIO("step\nlist 20, 22\ncontinue\n"), stdout=output
+    )
+    debugger.use_rawinput = False
+
+    with pytest.raises(ZeroDivisionError):
+        debugger.runcall(function, 1)
+
+    assert "return a / 0" in output.getvalue()
+
+
+def test_lines_survive_a_check_of_the_cache():
+    function = arrived(unit())
+
+    linecache.checkcache()
+    linecache.checkcache(FILE)
+
+    assert "# Why." in inspect.getsource(function)
+
+
+def test_several_units_of_a_file_are_shown_together():
+    one = arrived(unit())
+    other = arrived(unit("def g(): pass", "g"), 5)
+
+    assert inspect.getsource(one).strip() == TEXT.strip()
+    assert inspect.getsource(other) == "def g(): pass\n"
+    assert linecache.getlines(FILE)[:5] == ["\n"] * 4 + ["def g(): pass\n"]
+
+
+def test_latest_of_overlapping_texts_wins():
+    arrived(unit())
+    arrived(unit("    def fails(a): return 2"))
+
+    assert linecache.getline(FILE, 20) == "    def fails(a): return 2\n"
+
+
+def test_file_that_is_there_is_left_alone(tmp_path):
+    path = tmp_path / "there.py"
+    path.write_text("own = 1\n")
+
+    assert not shown.show(str(path), 1, "other = 2")
+    assert linecache.getline(str(path), 1) == "own = 1\n"
+
+
+def test_entry_of_others_is_left_alone():
+    linecache.cache["<cell 7>"] = 4, None, ["a = 1\n"], "<cell 7>"
+
+    assert not shown.show("<cell 7>", 1, "b = 2")
+    assert linecache.getline("<cell 7>", 1) == "a = 1\n"
+    del linecache.cache["<cell 7>"]
+
+
+@pytest.mark.parametrize("name", ["", "<string>", "<stdin>"])
+def test_name_of_many_texts_is_not_taken(name):
+    assert not shown.show(name, 1, "a = 1")
+
+
+@pytest.mark.parametrize("line", [0, -5, 10**9])
+def test_lines_that_no_file_has_are_not_shown(line):
+    assert not shown.show(FILE, line, "a = 1")
+
+
+def test_cache_that_was_cleared_is_filled_again():
+    arrived(unit())
+    linecache.clearcache()
+
+    function = arrived(unit())
+
+    assert "# Why." in inspect.getsource(function)
+
+
+def test_number_of_files_is_bounded(monkeypatch):
+    monkeypatch.setattr(shown, "MAX_FILES", 2)
+
+    for name in "abc":
+        shown.show(f"/nowhere/{name}.py", 1, "a = 1")
+
+    assert "/nowhere/a.py" not in linecache.cache
+    assert "/nowhere/c.py" in linecache.cache
+
+
+def test_bytes_are_bounded(monkeypatch):
+    monkeypatch.setattr(shown, "MAX_BYTES", 10_000)
+
+    for n in range(50):
+        shown.show(f"/nowhere/{n}.py", 1, "a = 1\n" * 20)
+        shown.show("/nowhere/same.py", n + 1, f"a = {n}")
+
+    kept = [name for name in linecache.cache if name.startswith("/nowhere/")]
+    assert len(kept) < 10
+    assert sum(shown._sizes.values()) <= 10_000
+
+
+def test_same_text_again_takes_no_room():
+    for _ in range(1000):
+        shown.show(FILE, 5, TEXT)
+
+    assert shown._sizes[FILE] < 1000
+
+
+def test_what_is_shown_is_no_file_to_prove_from():
+    function = arrived(unit())
+
+    assert prove(function.__code__) == f"its file {FILE} is not on this machine"
