@@ -38,13 +38,10 @@ std::string phrase_of_code(const Json& row) {
 
 std::string phrase_of_value(const Json& row) {
   const std::string path = text_of(row, "path");
-  const std::string at = path.empty() ? "the object itself" : path;
   const std::string change = text_of(row, "change");
-  if (change == "order") {
-    return path.empty() ? "the order of keys" : "the order of keys at " + path;
-  }
-  if (change == "changed") return path.empty() ? "the value" : "the value at " + path;
-  return format_text("what was {} at {}", change, at);
+  if (change == "order") return "the order of keys at " + path;
+  if (change == "changed") return "the value at " + path;
+  return format_text("what was {} at {}", change, path);
 }
 
 // Names the first ones of a section and counts the others.
@@ -163,8 +160,7 @@ class Text {
   }
 
   void value(const Json& row) {
-    const std::string path = text_of(row, "path");
-    out_ += margin(row) + paint_.name(path.empty() ? "the object itself" : path);
+    out_ += margin(row) + paint_.name(text_of(row, "path"));
     if (text_of(row, "change") == "order") out_ += "  the keys have another order";
     out_ += place_of_difference(row) + "\n";
     sides(text_of(row, "old"), text_of(row, "new"));

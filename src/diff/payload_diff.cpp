@@ -22,20 +22,6 @@ using wire::TokenType;
 using Index = std::uint32_t;
 using Kind = ValueDifference::Kind;
 
-constexpr std::size_t kMostSteps = 32;  // Of a path that are shown: the last ones.
-
-// What the parts of a container are called.
-enum class Role : std::uint8_t {
-  kValue,           // By what the container is.
-  kFunctionFields,  // The map of wire::FunctionField.
-  kCells,           // The content of a function's own cells.
-};
-
-// A part in a path: by its name, or by its number.
-std::string step_to(std::string_view name, std::uint64_t number) {
-  return name.empty() ? format_text(".{}", number) : format_text(".{}", name);
-}
-
 class Walk {
  public:
   Walk(const Envelope& old_one, const Envelope& new_one, const CodeDiff& code,
@@ -52,7 +38,7 @@ class Walk {
       return std::move(result_);
     }
     if (old_.tree()[0].hash == new_.tree()[0].hash) return std::move(result_);
-    stack_.push_back({{{0, 0, 0, Role::kValue, 0}}, 0});
+    stack_.push_back({{{0, 0}}, 0});
     while (!stack_.empty()) {
       Level& level = stack_.back();
       if (level.next == level.pairs.size()) {
@@ -63,6 +49,8 @@ class Walk {
       visit(pair);
       if (!children_.empty()) stack_.push_back({std::exchange(children_, {}), 0});
     }
+    set_paths(old_);
+    set_paths(new_);
     return std::move(result_);
   }
 
@@ -70,57 +58,54 @@ class Walk {
   struct Pair {
     Index before;
     Index after;
-    std::uint32_t path;
-    Role role;
-    std::uint32_t function;  // kFunctionFields, kCells: the function in the old tree.
   };
   // What one container has that differs, and how much of it was visited.
   struct Level {
     std::vector<Pair> pairs;
     std::size_t next;
   };
-  struct Step {
-    std::uint32_t parent;
-    std::string label;
+  // Where something that is shown stands.
+  struct Place {
+    const PayloadSide* side;
+    Index node;
   };
 
   void compare_bytes() {
     if (std::ranges::equal(old_.bytes(), new_.bytes())) return;
-    add({Kind::kChanged, "", "<unreadable>", "<unreadable>"});
+    ++result_.count;
+    result_.shown.push_back({Kind::kChanged, "obj", "<unreadable>", "<unreadable>"});
   }
 
   // Asks for a pair to be visited if it differs.
-  void push(Index before, Index after, std::uint32_t parent, std::string label,
-            Role role, Index function = 0) {
+  void push(Index before, Index after) {
     if (old_.tree()[before].hash == new_.tree()[after].hash) return;
-    std::uint32_t path = parent;
-    // Nobody asks for the path of what is counted only.
-    if (!label.empty() && result_.shown.size() < options_.max_items) {
-      steps_.push_back({parent, std::move(label)});
-      path = static_cast<std::uint32_t>(steps_.size());
-    }
-    children_.push_back({before, after, path, role, function});
+    children_.push_back({before, after});
   }
 
-  std::string path_text(std::uint32_t path) const {
-    std::vector<const std::string*> labels;
-    for (; path != 0 && labels.size() < kMostSteps; path = steps_[path - 1].parent) {
-      labels.push_back(&steps_[path - 1].label);
+  // Paths cost a walk over the payload, so all are told in one.
+  void set_paths(const PayloadSide& side) {
+    std::vector<std::size_t> shown;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (places_[i].side == &side) shown.push_back(i);
     }
-    std::string out = path != 0 ? "…" : "";
-    for (std::size_t i = labels.size(); i-- != 0;) out += *labels[i];
-    return out;
+    std::ranges::stable_sort(shown, {}, [&](std::size_t i) { return places_[i].node; });
+    std::vector<Index> nodes;
+    for (const std::size_t i : shown) nodes.push_back(places_[i].node);
+    std::vector<std::string> paths = side.paths(nodes);
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      result_.shown[shown[i]].path = std::move(paths[i]);
+    }
   }
 
-  void add(ValueDifference difference) {
+  void add(const PayloadSide& side, Index node, ValueDifference difference) {
     ++result_.count;
-    if (result_.shown.size() < options_.max_items) {
-      result_.shown.push_back(std::move(difference));
-    }
+    if (result_.shown.size() == options_.max_items) return;
+    result_.shown.push_back(std::move(difference));
+    places_.push_back({&side, node});
   }
   void changed(const Pair& pair) {
     if (is_full()) return;
-    ValueDifference told{Kind::kChanged, path_text(pair.path), old_.text(pair.before),
+    ValueDifference told{Kind::kChanged, "", old_.text(pair.before),
                          new_.text(pair.after)};
     const auto leaf = leaf_difference(old_.tree().at(pair.before),
                                       new_.tree().at(pair.after), options_.max_text);
@@ -131,15 +116,13 @@ class Walk {
     } else if (told.before == told.after) {
       told.after += " (differs beyond what is shown)";
     }
-    add(std::move(told));
+    add(old_, pair.before, std::move(told));
   }
-  void added(Index after, std::uint32_t path, const std::string& label) {
-    if (is_full()) return;
-    add({Kind::kAdded, path_text(path) + label, "", new_.text(after)});
+  void added(Index after) {
+    if (!is_full()) add(new_, after, {Kind::kAdded, "", "", new_.text(after)});
   }
-  void removed(Index before, std::uint32_t path, const std::string& label) {
-    if (is_full()) return;
-    add({Kind::kRemoved, path_text(path) + label, old_.text(before), ""});
+  void removed(Index before) {
+    if (!is_full()) add(old_, before, {Kind::kRemoved, "", old_.text(before), ""});
   }
   // Counts what nobody will see, without its words.
   bool is_full() {
@@ -179,12 +162,11 @@ class Walk {
   }
 
   void visit_parts(const Pair& pair) {
-    const std::uint8_t tag = old_.tree()[pair.before].tag;
     const auto before = old_.tree().children(pair.before);
     const auto after = new_.tree().children(pair.after);
     if (before.size() != after.size()) return changed(pair);
     for (std::size_t i = 0; i < before.size(); ++i) {
-      push(before[i], after[i], pair.path, step_to(part_name(tag, i), i), Role::kValue);
+      push(before[i], after[i]);
     }
   }
 
@@ -204,14 +186,8 @@ class Walk {
       return changed(pair);
     }
     visit_code(pair.before, pair.after, pair);
-    for (const std::size_t i :
-         {position_of(NodeTag::kFunction, "namespace"), kClosure}) {
-      push(before[i], after[i], pair.path, step_to(shape.parts[i].name, i),
-           Role::kValue);
-    }
-    constexpr std::size_t kFields = position_of(NodeTag::kFunction, "fields");
-    push(before[kFields], after[kFields], pair.path, "", Role::kFunctionFields,
-         pair.before);
+    constexpr std::size_t kCode = position_of(NodeTag::kFunction, "code");
+    for (std::size_t i = kCode + 1; i < shape.least; ++i) push(before[i], after[i]);
   }
 
   // Code that changed is told with the code. What both have may have traded places,
@@ -233,21 +209,13 @@ class Walk {
     const auto told = [&](std::string_view name) {
       return format_text("<function {}>", start_of(name, options_.max_text));
     };
-    add({Kind::kChanged, path_text(pair.path), told(old_name),
-         told(new_name) + remark});
+    add(old_, pair.before,
+        {Kind::kChanged, "", told(old_name), told(new_name) + remark});
   }
 
   void visit_sequence(const Pair& pair) {
     const auto before = old_.tree().children(pair.before);
     const auto after = new_.tree().children(pair.after);
-    const bool has_names =
-        pair.role == Role::kCells && result_.shown.size() < options_.max_items;
-    const std::vector<std::string> names =
-        has_names ? old_.cell_names(pair.function) : std::vector<std::string>();
-    const auto label = [&](std::size_t i) {
-      return i < names.size() ? "[" + quoted(names[i], options_.max_text) + "]"
-                              : format_text("[{}]", i);
-    };
     // What was put in or taken out in the middle should not move all behind it.
     const std::size_t shorter = std::min(before.size(), after.size());
     std::size_t tail = 0;
@@ -264,13 +232,13 @@ class Walk {
     }
     const std::size_t both = shorter - tail;
     for (std::size_t i = head; i < both; ++i) {
-      push(before[i], after[i], pair.path, label(i), Role::kValue);
+      push(before[i], after[i]);
     }
     for (std::size_t i = both; i + tail < before.size(); ++i) {
-      removed(before[i], pair.path, label(i));
+      removed(before[i]);
     }
     for (std::size_t i = both; i + tail < after.size(); ++i) {
-      added(after[i], pair.path, label(i));
+      added(after[i]);
     }
   }
 
@@ -284,14 +252,14 @@ class Walk {
       if (found != left.end() && found->second != 0) {
         --found->second;
       } else {
-        removed(item, pair.path, "{}");
+        removed(item);
       }
     }
     for (const Index item : after) {
       std::size_t& count = left[new_.tree()[item].hash];
       if (count == 0) continue;
       --count;
-      added(item, pair.path, "{}");
+      added(item);
     }
   }
 
@@ -308,7 +276,7 @@ class Walk {
     for (std::size_t i = 0; i + 1 < before.size(); i += 2) {
       const auto found = place.find(old_.tree()[before[i]].hash);
       if (found == place.end() || is_paired[found->second]) {
-        removed(before[i + 1], pair.path, label_of_key(old_, before[i], pair.role));
+        removed(before[i + 1]);
         continue;
       }
       const std::size_t at = found->second;
@@ -316,30 +284,14 @@ class Walk {
       is_ordered = is_ordered && at >= last;
       last = at;
       if (old_.tree()[before[i + 1]].hash == new_.tree()[after[at + 1]].hash) continue;
-      push(before[i + 1], after[at + 1], pair.path,
-           label_of_key(old_, before[i], pair.role),
-           role_of_field(before[i], pair.role), pair.function);
+      push(before[i + 1], after[at + 1]);
     }
     for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
-      if (is_paired[i]) continue;
-      added(after[i + 1], pair.path, label_of_key(new_, after[i], pair.role));
+      if (!is_paired[i]) added(after[i + 1]);
     }
     if (!is_ordered && !is_full()) {
-      add({Kind::kOrder, path_text(pair.path), "", ""});
+      add(old_, pair.before, {Kind::kOrder, "", "", ""});
     }
-  }
-
-  static std::string label_of_key(const PayloadSide& side, Index key, Role role) {
-    if (role != Role::kFunctionFields) return "[" + side.text(key) + "]";
-    const std::uint64_t number = side.field(key);
-    return step_to(function_field_name(number), number);
-  }
-
-  Role role_of_field(Index key, Role role) const {
-    const bool is_cells =
-        role == Role::kFunctionFields &&
-        old_.field(key) == static_cast<std::uint64_t>(wire::FunctionField::kCells);
-    return is_cells ? Role::kCells : Role::kValue;
   }
 
   PayloadSide old_;
@@ -348,7 +300,7 @@ class Walk {
   const DiffOptions& options_;
   std::vector<Level> stack_;
   std::vector<Pair> children_;
-  std::vector<Step> steps_;
+  std::vector<Place> places_;  // Of what is shown.
   PayloadDiff result_;
 };
 

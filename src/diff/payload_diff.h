@@ -21,7 +21,7 @@ struct ValueDifference {
     kOrder,    // The same keys in another order; no values.
   };
   Kind kind = Kind::kChanged;
-  // From the object that was sent: [2].kwargs['x'].
+  // From the object that was sent, as docs/paths.md has it.
   std::string path;
   std::string before;
   std::string after;

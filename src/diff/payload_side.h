@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +13,6 @@
 #include "report/value_text.h"
 
 namespace waybill::envelope {
-
-inline constexpr std::size_t kClosure =
-    position_of(wire::NodeTag::kFunction, "closure");
 
 class PayloadSide {
  public:
@@ -29,9 +25,6 @@ class PayloadSide {
 
   // The value as a line.
   std::string text(std::uint32_t index) const;
-  // What an entry is keyed by in a map of numbers; UINT64_MAX for what is no number.
-  std::uint64_t field(std::uint32_t key) const;
-
   // The index in the code section of a function or code node; the section's size where
   // it has none.
   std::size_t code_index(std::uint32_t node) const;
@@ -39,18 +32,14 @@ class PayloadSide {
   const CodeBody* code(std::uint32_t node) const;
   std::string_view code_name(std::uint32_t node) const;
 
-  // The variables whose cells the function introduces.
-  std::vector<std::string> cell_names(std::uint32_t function);
+  // The paths of some values, which are in order. Cost: one walk over the payload.
+  std::vector<std::string> paths(const std::vector<std::uint32_t>& nodes) const;
 
  private:
-  const std::vector<std::string>& free_names(std::size_t code_index);
-
   const Envelope& envelope_;
   const ValueNames& names_;
   std::size_t max_text_;
   PayloadTree tree_;
-  // By index of the body, which is read once however many functions have it.
-  std::map<std::size_t, std::vector<std::string>> free_names_;
 };
 
 }  // namespace waybill::envelope

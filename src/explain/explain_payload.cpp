@@ -1,10 +1,9 @@
 // What a payload is made of, in two steps: a walk that measures all and keeps the parts
 // that are large, and words for those.
 //
-//   part_links.cpp    what the containers of a payload hold, as paths see it
 //   payload_walk.cpp  the walk: sizes, and what brings bytes from other sections
 //   part_tree.cpp     the parts, no more of them than memory should hold
-//   part_words.cpp    steps, types and details of those that are kept
+//   part_words.cpp    types and details of those that are kept
 //   code_places.cpp   which code names a part
 //
 // Tested by tests/explain/explain_payload_test.cpp and fuzz/fuzz_payload.cpp.

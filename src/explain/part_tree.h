@@ -6,36 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "format/part_links.h"
 #include "waybill/explanation.h"
 
 namespace waybill::envelope {
-
-// How a part is reached from its holder. Text is made of it for parts that are kept.
-struct Link {
-  enum class Style : std::uint8_t {
-    kRoot,
-    kLabel,      // The label as it is: ".start".
-    kDunder,     // ".__label__"
-    kIndex,      // ".__label__[number]", or "[number]" where there is no label.
-    kMarker,     // "<label number>": Python has no expression for it.
-    kOnly,       // "<label>", likewise.
-    kArgument,   // "<argument number>", or what the callable of the object calls it.
-    kKeyword,    // "<argument 'key'>"
-    kPair,       // "['key']"
-    kAttribute,  // ".key"
-    kGlobal,     // ".__globals__['key']"
-    kImport,     // "<import key>"
-    kCell,       // ".__closure__[number].cell_contents"
-  };
-  Style style = Style::kRoot;
-  std::string_view label = {};  // Static storage.
-  std::uint64_t number = 0;
-  std::size_t key = 0;  // Where the key stands, and where the value behind it does.
-  std::size_t value = 0;
-};
 
 struct TreePart {
   std::uint32_t parent = 0;

@@ -25,56 +25,14 @@ constexpr int kMostSteps = 8;  // References and what stands around an object.
 // Bytes of a name. Keys that take more in the payload make no path.
 constexpr std::size_t kLongestName = 200;
 
-// Whether Python takes the text for a name. Letters of other alphabets pass.
-bool is_identifier(std::string_view text) {
-  const auto is_letter = [](unsigned char byte) {
-    return byte == '_' || byte >= 0x80 || (byte >= 'a' && byte <= 'z') ||
-           (byte >= 'A' && byte <= 'Z');
-  };
-  return !text.empty() && is_letter(static_cast<unsigned char>(text[0])) &&
-         std::ranges::all_of(text, [&](char byte) {
-           return is_letter(static_cast<unsigned char>(byte)) ||
-                  (byte >= '0' && byte <= '9');
-         });
-}
-
-// Whether all that is next is what repr() gives an expression for.
-bool is_literal(Reader reader) {
-  for (std::uint64_t left = 1; left != 0; --left) {
-    Token token;
-    if (!reader.next(token)) return false;
-    std::uint8_t tag = 0;
-    switch (token.type) {
-      case TokenType::kArray:
-        if (!reader.take_node_tag(tag) ||
-            tag != static_cast<std::uint8_t>(NodeTag::kTuple))
-          return false;
-        left += token.count - 1;
-        break;
-      case TokenType::kMap:
-        return false;
-      case TokenType::kReal:
-        if (token.real - token.real != 0) return false;  // NaN, infinities.
-        break;
-      case TokenType::kExtension:
-        if (!token.is(wire::ExtType::kInteger) && !token.is(wire::ExtType::kText) &&
-            !token.is(wire::ExtType::kComplex)) {
-          return false;
-        }
-        break;
-      default:
-        break;
-    }
+ValueNames names_of_values(const Envelope& envelope, const CodeBook& code) {
+  ValueNames names;
+  names.manifest = &envelope.manifest;
+  names.buffers = envelope.buffers;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    names.code.emplace_back(code[i].fields.qualified_name);
   }
-  return true;
-}
-
-std::string in_quotes(std::string_view text) {
-  return "'" + escaped(text, false) + "'";
-}
-
-std::string last_name(std::string_view name) {
-  return std::string(name.substr(name.rfind('.') + 1));
+  return names;
 }
 
 }  // namespace
@@ -84,14 +42,21 @@ PartWords::PartWords(const Envelope& envelope, const CodeBook& code,
     : envelope_(envelope),
       code_(code),
       walked_(walked),
+      names_(names_of_values(envelope, code)),
+      steps_(envelope, names_),
       budget_(4096 + 16 * walked.values) {}
 
 void PartWords::describe(const TreePart& part, const TreePart& holder,
                          ExplainedPart& into) {
-  if (part.link.style == Style::kRoot) {
-    set_root(part, into);
-  } else {
-    set_step(part, holder, into);
+  const bool is_root = &part == walked_.parts.data();
+  StepText step = is_root ? steps_.root() : steps_.step(part.link, holder.offset);
+  into.step = std::move(step.text);
+  into.evaluates = step.evaluates;
+  if (part.link.style == Style::kGlobal) {
+    into.variable = steps_.key_name(part.link);
+  } else if (part.link.style == Style::kCell) {
+    into.variable =
+        start_of(code_.free_variable(code_of(holder), part.link.number), kLongestName);
   }
   set_type(part, follow(part.offset), into);
 }
@@ -192,102 +157,6 @@ std::string PartWords::stored_type(Reader reader) const {
   const bool is_there = reader.read_unsigned(number, UINT32_MAX, "a stored buffer") &&
                         number < envelope_.buffers.size();
   return is_there ? envelope::stored_type(envelope_.buffers[number].kind) : "bytes";
-}
-
-void PartWords::set_root(const TreePart& part, ExplainedPart& into) const {
-  const Seen seen = follow(part.offset);
-  std::string name;
-  if (seen.is(NodeTag::kFunction) && !walked_.root_name.empty()) {
-    name = start_of(walked_.root_name, kLongestName);
-  } else if (seen.is(NodeTag::kFunction) || seen.is(NodeTag::kClass) ||
-             seen.is(NodeTag::kGlobal)) {
-    name = last_name(name_at(part.offset));
-  }
-  into.step = name.empty() ? "obj" : name;
-  into.evaluates = is_identifier(into.step);
-}
-
-// The name that a key is; null for one that is none, or is too long.
-std::string_view PartWords::key_name(const Link& link) const {
-  const Token token = follow(link.key).token;
-  const bool is_text =
-      token.type == TokenType::kText && token.bytes.size() <= kLongestName;
-  return is_text ? token.text() : std::string_view();
-}
-
-// A key as Python writes it; empty for one that it does not.
-std::string PartWords::key_text(const Link& link) const {
-  const std::string_view name = key_name(link);
-  if (name.data() != nullptr) return in_quotes(name);
-  if (link.value - link.key > kLongestName) return {};
-  if (!is_literal(reader_at(envelope_, link.key))) return {};
-  const std::string text = text_at(envelope_, link.key, 8 * kLongestName);
-  return text.find("…") == std::string::npos ? text : std::string();
-}
-
-void PartWords::set_step(const TreePart& part, const TreePart& holder,
-                         ExplainedPart& into) const {
-  const Link& link = part.link;
-  const std::string label(link.label);
-  const std::string number = std::to_string(link.number);
-  switch (link.style) {
-    case Style::kLabel:
-      into.step = label;
-      return;
-    case Style::kDunder:
-      into.step = ".__" + label + "__";
-      return;
-    case Style::kIndex:
-      into.step = (label.empty() ? "" : ".__" + label + "__") + "[" + number + "]";
-      return;
-    case Style::kCell:
-      into.step = ".__closure__[" + number + "].cell_contents";
-      into.variable =
-          start_of(code_.free_variable(code_of(holder), link.number), kLongestName);
-      return;
-    case Style::kArgument:
-      return set_argument(part, holder, into);
-    case Style::kRoot:
-    case Style::kMarker:
-    case Style::kOnly:
-      into.step =
-          "<" + label + (link.style == Style::kMarker ? " " + number : "") + ">";
-      into.evaluates = false;
-      return;
-    default:
-      break;
-  }
-  const std::string key = key_text(link);
-  const std::string_view name = key_name(link);
-  into.evaluates = !key.empty();
-  const std::string shown = key.empty() ? number : key;
-  if (link.style == Style::kImport || link.style == Style::kKeyword) {
-    into.step =
-        (link.style == Style::kImport ? "<import " : "<argument ") + shown + ">";
-    into.evaluates = false;
-  } else if (link.style == Style::kAttribute) {
-    into.evaluates = is_identifier(name);
-    into.step = into.evaluates ? "." + std::string(name) : "<attribute " + shown + ">";
-  } else if (link.style == Style::kGlobal) {
-    into.variable = name;
-    into.step = key.empty() ? "<global " + number + ">" : ".__globals__[" + key + "]";
-  } else {
-    into.step = key.empty() ? "<value " + number + ">" : "[" + key + "]";
-  }
-}
-
-// A bound method is made of its function and its object, which have names.
-void PartWords::set_argument(const TreePart& part, const TreePart& holder,
-                             ExplainedPart& into) const {
-  const bool is_method = part.link.number < 2 &&
-                         look(holder.offset).is(NodeTag::kObject) &&
-                         name_at(holder.offset) == "types.MethodType";
-  into.evaluates = is_method;
-  if (is_method) {
-    into.step = part.link.number == 0 ? ".__func__" : ".__self__";
-  } else {
-    into.step = "<argument " + std::to_string(part.link.number) + ">";
-  }
 }
 
 void PartWords::set_type(const TreePart& part, const Seen& seen, ExplainedPart& into) {

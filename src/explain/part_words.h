@@ -9,6 +9,7 @@
 
 #include "explain/code_book.h"
 #include "explain/payload_walk.h"
+#include "report/step_words.h"
 #include "waybill/explanation.h"
 
 namespace waybill::envelope {
@@ -44,19 +45,14 @@ class PartWords {
   std::string name_at(std::size_t offset) const;
   std::string global_name(wire::Reader reader) const;
   std::string stored_type(wire::Reader reader) const;
-  void set_root(const TreePart& part, ExplainedPart& into) const;
-  void set_step(const TreePart& part, const TreePart& holder,
-                ExplainedPart& into) const;
-  void set_argument(const TreePart& part, const TreePart& holder,
-                    ExplainedPart& into) const;
   void set_type(const TreePart& part, const Seen& seen, ExplainedPart& into);
   void set_object(const TreePart& part, const Seen& seen, ExplainedPart& into);
-  std::string_view key_name(const Link& link) const;
-  std::string key_text(const Link& link) const;
 
   const Envelope& envelope_;
   const CodeBook& code_;
   const WalkedPayload& walked_;
+  ValueNames names_;
+  StepWords steps_;
   // Values that may be looked at to tell what arrays are: what an envelope refers to
   // again and again could be looked at without end.
   std::uint64_t budget_;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <span>
 
-#include "explain/part_links.h"
 #include "format/manifest_codec.h"
+#include "format/part_links.h"
 
 namespace waybill::envelope {
 namespace {
@@ -46,6 +46,13 @@ Kind kind_of(std::uint8_t tag) {
   }
 }
 
+struct PartNote : LinkNote {
+  bool is_part = false;
+  std::uint64_t extra = 0;  // Bytes that belong to it and stand elsewhere.
+  std::uint64_t cost = 1;   // See TreePart.
+};
+using PartCursor = PayloadCursor<PartNote>;
+
 class Walk {
  public:
   Walk(const Envelope& envelope, CodeBook& code)
@@ -64,15 +71,15 @@ class Walk {
   WalkedPayload run() {
     while (cursor_.next()) {
       if (cursor_.event() == CursorEvent::kClose) {
+        links_.leave(cursor_);
         close();
         continue;
       }
       ++walked_.values;
-      note_key();
+      links_.enter(cursor_);
       note_name();
       if (cursor_.event() == CursorEvent::kOpen) {
         open();
-        if (is_function(cursor_.container())) functions_.emplace_back();
       } else {
         leaf();
       }
@@ -94,28 +101,13 @@ class Walk {
     return {first, end};
   }
 
-  static bool is_function(const LinkCursor::Container& container) {
-    return container.tag == static_cast<std::uint8_t>(NodeTag::kFunction);
-  }
-
-  void note_key() {
-    LinkCursor::Container& around = cursor_.around();
-    if (around.is_key()) around.note.key = cursor_.token().offset;
-  }
-
   void note_name() {
-    const LinkCursor::Container& around = cursor_.around();
+    const PartCursor::Container& around = cursor_.around();
     constexpr std::size_t kName = position_of(NodeTag::kClass, "name");
     const Token& token = cursor_.token();
     if (around.tag == static_cast<std::uint8_t>(NodeTag::kClass) &&
         around.index() == kName) {
       walked_.class_names.emplace_back(around.offset, token.offset);
-    }
-    constexpr std::size_t kFieldsOfRoot = 2;  // Containers: the function, its fields.
-    if (cursor_.open().size() == kFieldsOfRoot && token.type == TokenType::kText &&
-        around.note.holds == Holds::kFields &&
-        around.field == static_cast<std::uint64_t>(wire::FunctionField::kName)) {
-      walked_.root_name = token.text();
     }
   }
 
@@ -125,12 +117,7 @@ class Walk {
 
   TreePart part_here(Kind kind) {
     TreePart part;
-    part.link = link_here(cursor_);
-    if (part.link.style == Link::Style::kCell) {
-      const std::vector<std::uint32_t>& brought = functions_.back();
-      const std::uint64_t number = part.link.number;
-      part.link.number = number < brought.size() ? brought[number] : UINT32_MAX;
-    }
+    part.link = links_.link(cursor_);
     part.kind = kind;
     part.offset = cursor_.token().offset;
     part.is_shared = !shared_at(part.offset).empty();
@@ -138,16 +125,12 @@ class Walk {
   }
 
   void open() {
-    LinkCursor::Container& own = cursor_.container();
-    LinkNote& note = own.note;
-    if (cursor_.around().note.holds == Holds::kClosure &&
-        own.tag == static_cast<std::uint8_t>(NodeTag::kCell)) {
-      functions_.back().push_back(static_cast<std::uint32_t>(cursor_.around().index()));
-    }
-    note.holds = holds_of_object(own);
-    if (!tree_.is_empty() && is_inner(cursor_, note.holds)) return;
+    PartCursor::Container& own = cursor_.container();
+    PartNote& note = own.note;
+    if (note.is_inner) return;
     const bool is_name = own.tag == static_cast<std::uint8_t>(NodeTag::kGlobal) &&
-                         !tree_.is_empty() && is_type_here(cursor_);
+                         !tree_.is_empty() &&
+                         is_type_of(seen_as_link(cursor_.around()), cursor_.part());
     if (is_name) return;
     if (is_in_identified()) {
       TreePart& part = tree_.innermost();
@@ -163,13 +146,12 @@ class Walk {
   }
 
   void close() {
-    const LinkCursor::Container& own = cursor_.container();
-    LinkNote& around = cursor_.around().note;
+    const PartCursor::Container& own = cursor_.container();
+    PartNote& around = cursor_.around().note;
     const std::uint64_t bytes = cursor_.reader().offset() - own.offset + own.note.extra;
     around.extra += own.note.extra;
     around.cost = sum(around.cost, own.note.cost);
     set_cost(own.offset, own.note.cost);
-    if (is_function(own)) functions_.pop_back();
     if (!own.note.is_part) return;
     tree_.close(bytes, own.note.cost, !is_leaf_node(own.tag) || bytes >= kLargeLeaf);
   }
@@ -200,7 +182,7 @@ class Walk {
 
   void leaf() {
     const Token& token = cursor_.token();
-    LinkNote& around = cursor_.around().note;
+    PartNote& around = cursor_.around().note;
     const std::uint64_t cost = sum(1, cost_of(token));
     around.extra += brought(token);
     around.cost = sum(around.cost, cost);
@@ -228,14 +210,13 @@ class Walk {
 
   const Envelope& envelope_;
   CodeBook& code_;
-  LinkCursor cursor_;
+  PartCursor cursor_;
+  LinkTracker links_;
   PartTree tree_;
   WalkedPayload walked_;
   std::vector<Shared> shared_;  // In order.
   std::vector<std::uint64_t> costs_;
   std::vector<bool> is_stored_taken_;
-  // Of each function that is open, the places of the cells that it brings.
-  std::vector<std::vector<std::uint32_t>> functions_;
 };
 
 }  // namespace

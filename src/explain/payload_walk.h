@@ -20,8 +20,6 @@ struct WalkedPayload {
   // Where each class by value stands, and where its name does; in order. To go there
   // from the class would take as long as its metaclass is.
   std::vector<std::pair<std::size_t, std::size_t>> class_names;
-  // What a function at the root is called, where that is not what its code is.
-  std::string root_name;
 };
 
 // Takes the code that the payload uses. Cost: by the bytes of the payload, memory by

@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "format/manifest_codec.h"
-#include "format/payload_cursor.h"
+#include "format/part_links.h"
 #include "report/report_model.h"
+#include "report/step_words.h"
 #include "report/value_text.h"
 #include "wire/reader.h"
 #include "wire/utf8.h"
@@ -28,18 +29,19 @@ using wire::TokenType;
 
 constexpr std::size_t kDeepest = 64;  // Bounds the recursion of the JSON writer.
 constexpr std::size_t kShownBytes = 16;
-constexpr std::size_t kMostKeys = 10;  // Of one value in the outline.
+constexpr std::size_t kMostKeys = 11;  // Of one value in the outline.
 
 class Outline {
  public:
-  Outline(const Envelope& envelope, const std::vector<std::string>& names,
+  Outline(const Envelope& envelope, const ValueNames& names,
           const ReportOptions& options)
       : envelope_(envelope),
-        names_(names),
+        names_(names.code),
+        steps_(envelope, names),
         options_(options),
         max_depth_(std::min(options.max_depth, kDeepest)),
         cursor_(Reader(envelope.payload.bytes, Limits{}, envelope.payload.offset),
-                {.items = &top_.root}) {
+                {{}, &top_.root}) {
     shared_.reserve(envelope.shared.size());
     for (const std::uint64_t position : envelope.shared) {
       shared_.push_back({envelope.payload.offset + position, shared_.size()});
@@ -51,8 +53,10 @@ class Outline {
     top_.root = Json::array();
     while (cursor_.next()) {
       if (cursor_.event() == CursorEvent::kClose) {
+        links_.leave(cursor_);
         close();
       } else {
+        links_.enter(cursor_);
         value();
       }
     }
@@ -69,9 +73,10 @@ class Outline {
     std::uint64_t offset;
     std::size_t number;
   };
-  struct Note {
-    Json* items = nullptr;  // Where the items are shown; null: they are not.
-    Json* shown = nullptr;  // The container itself; likewise.
+  struct Note : LinkNote {
+    Json* items = nullptr;   // Where the items are shown; null: they are not.
+    Json* shown = nullptr;   // The container itself; likewise.
+    std::size_t holder = 0;  // Where the object stands that it belongs to.
   };
   using Container = PayloadCursor<Note>::Container;
 
@@ -98,7 +103,18 @@ class Outline {
     Json& slot = begin_object(into->emplace_back(), kMostKeys);
     const std::string_view name = field_name(around);
     if (!name.empty()) slot["field"] = name;
+    add_step(slot);
     return &slot;
+  }
+
+  // How paths get to the value at hand, if it is an object of its own.
+  void add_step(Json& slot) {
+    const bool opens = cursor_.event() == CursorEvent::kOpen;
+    if (!is_object(cursor_.rule()) || cursor_.around().is_key()) return;
+    if (opens && cursor_.container().note.is_inner) return;
+    const Link link = links_.link(cursor_);
+    if (link.style == Link::Style::kNone) return;
+    slot["step"] = steps_.step(link, cursor_.around().note.holder).text;
   }
 
   // The part of a node that the value at hand is, or the field of a function that the
@@ -155,6 +171,8 @@ class Outline {
 
   void open(Json* slot) {
     Container& container = cursor_.container();
+    const bool is_inner = container.note.is_inner;
+    container.note.holder = is_inner ? cursor_.around().note.holder : container.offset;
     const std::size_t depth = cursor_.open().size();
     deepest_ = std::max(deepest_, depth);
     const std::string kind = kind_of(container);
@@ -175,7 +193,8 @@ class Outline {
     (*slot)["count"] = items;
     if (shown < items) (*slot)["more"] = items - shown;
     (*slot)["items"] = Json::array();
-    container.note = {shown != 0 ? &(*slot)["items"] : nullptr, slot};
+    container.note.items = shown != 0 ? &(*slot)["items"] : nullptr;
+    container.note.shown = slot;
   }
 
   void leaf(const Token& token, Json& slot) {
@@ -282,6 +301,8 @@ class Outline {
 
   const Envelope& envelope_;
   const std::vector<std::string>& names_;
+  StepWords steps_;
+  LinkTracker links_;
   const ReportOptions& options_;
   std::size_t max_depth_;
   Tree top_;  // Holds the outline.
@@ -298,7 +319,7 @@ class Outline {
 
 }  // namespace
 
-void fill_payload(const Envelope& envelope, const std::vector<std::string>& names,
+void fill_payload(const Envelope& envelope, const ValueNames& names,
                   const ReportOptions& options, Json& model) {
   Outline(envelope, names, options).run(model);
 }

@@ -194,10 +194,12 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json& m
   model["signed"] = !envelope.signature.empty();
   add_imports(envelope.manifest, model);
   add_substitutions(envelope.manifest, model["substitutions"]);
-  std::vector<std::string> names;
+  ValueNames names;
+  names.manifest = &envelope.manifest;
+  names.buffers = envelope.buffers;
   Json& code = model["code"] = Json::array();
   for (const CodeBody& body : envelope.code) {
-    add_body(body, names, code.emplace_back());
+    add_body(body, names.code, code.emplace_back());
   }
   if (options.instructions) fill_listings(envelope, options, code);
   fill_payload(envelope, names, options, model["payload"]);

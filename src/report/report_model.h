@@ -2,9 +2,7 @@
 
 // The report as a tree, which report_json() writes as it is and report_text() lays out.
 
-#include <string>
-#include <vector>
-
+#include "report/value_text.h"
 #include "text/json_tree.h"
 #include "waybill/envelope.h"
 #include "waybill/report.h"
@@ -13,9 +11,8 @@ namespace waybill::envelope {
 
 void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model);
 
-// The payload: {"outline": {…}, "statistics": {…}}. `names` are the qualified names of
-// the code bodies.
-void fill_payload(const Envelope& envelope, const std::vector<std::string>& names,
+// The payload: {"outline": {…}, "statistics": {…}}.
+void fill_payload(const Envelope& envelope, const ValueNames& names,
                   const ReportOptions& options, Json& model);
 
 }  // namespace waybill::envelope

@@ -106,6 +106,25 @@ std::string headline(const Json& value, const Paint& paint) {
   return line;
 }
 
+// How paths get to a value, or what part of a node it is.
+std::string label_of(const Json& value) {
+  const std::string step = text_of(value, "step");
+  return step.empty() ? text_of(value, "field") : step;
+}
+
+// Whether the key of a pair has something to it that the step to its value does not
+// say. A key that is a field's number says nothing that the field's name does not.
+bool says_more_than_step(const Json& key) {
+  return text_of(key, "field").empty() &&
+         (key.contains("items") || key.contains("shared") || key.contains("size"));
+}
+
+// What stands before the value of a pair, where no step leads to it.
+std::string field_of_value(const Json& pair) {
+  const std::string field = text_of(pair[0], "field");
+  return field.empty() || pair[1].contains("step") ? "" : field + ": ";
+}
+
 struct Line {
   const Json* value;
   std::size_t indent;
@@ -122,8 +141,8 @@ void add_outline(const Json& outline, const Paint& paint, std::string& out) {
       out += margin + paint.faint(line.prefix) + "\n";
       continue;
     }
-    const std::string field = text_of(*line.value, "field");
-    out += margin + line.prefix + (field.empty() ? "" : field + ": ") +
+    const std::string label = label_of(*line.value);
+    out += margin + line.prefix + (label.empty() ? "" : label + ": ") +
            headline(*line.value, paint) + "\n";
     const std::uint64_t more = number_of(*line.value, "more");
     if (more != 0) {
@@ -137,10 +156,8 @@ void add_outline(const Json& outline, const Paint& paint, std::string& out) {
         stack.push_back({&item, line.indent + 1, ""});
         continue;
       }
-      // A key that is a field's number says nothing that its name does not.
-      const std::string meant = item.empty() ? "" : text_of(item[0], "field");
-      if (item.size() > 1 && !meant.empty()) {
-        stack.push_back({&item[1], line.indent + 1, meant + ": "});
+      if (item.size() > 1 && !says_more_than_step(item[0])) {
+        stack.push_back({&item[1], line.indent + 1, field_of_value(item)});
         continue;
       }
       if (item.size() > 1) stack.push_back({&item[1], line.indent + 2, "→ "});

@@ -76,8 +76,8 @@ def test_parts_of_nodes_have_names():
     [function, numbers] = model["payload"]["outline"]["items"]
 
     lines = [line.strip() for line in shown.splitlines()]
-    assert {"is_package: bool false", "start: int 1", "stop: int 3"} <= {*lines}
-    assert any(line.startswith("defaults: tuple of 1") for line in lines)
+    assert {"is_package: bool false", ".start: int 1", ".stop: int 3"} <= {*lines}
+    assert any(line.startswith(".__defaults__: tuple of 1") for line in lines)
     assert [part["field"] for part in function["items"]] == [
         "code",
         "namespace",
@@ -85,6 +85,29 @@ def test_parts_of_nodes_have_names():
         "fields",
     ]
     assert [part["field"] for part in numbers["items"]] == ["start", "stop", "step"]
+
+
+def test_objects_are_told_by_the_steps_of_paths():
+    class Held:
+        def __init__(self):
+            self.sizes = {"a": 1, frozenset([2]): {3}}
+
+    Held.__module__ = "__main__"
+    payload = waybill.dumps([Held(), sample()])
+
+    lines = [
+        line.strip()
+        for line in run("inspect", "-", data=payload).stdout.decode().splitlines()
+    ]
+
+    for step in (
+        ".sizes: dict",
+        "['a']: int",
+        "→ [<frozenset>]: set",
+        "<element 0>: int",
+    ):
+        assert any(line.startswith(step) for line in lines), step
+    assert ".__closure__[0].cell_contents: int 3" in lines
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ TEST(Diff, NamesTheValueThatDiffers) {
 
   const json found = diff_of(samples::data_envelope(), draft.sealed());
 
-  EXPECT_EQ(found["summary"], "differ in: the value at ['answer']");
+  EXPECT_EQ(found["summary"], "differ in: the value at obj['answer']");
   EXPECT_EQ(found["payload"]["count"], 1);
   EXPECT_EQ(found["payload"]["items"][0]["old"], "42");
   EXPECT_EQ(found["payload"]["items"][0]["new"], "43");
@@ -57,7 +57,7 @@ TEST(Diff, NamesTheBufferThatDiffers) {
 
   const json found = diff_of(samples::buffers_envelope(), with_items(other));
 
-  EXPECT_EQ(found["summary"], "differ in: the value at [1]");
+  EXPECT_EQ(found["summary"], "differ in: the value at obj[1]");
   EXPECT_EQ(found["payload"]["items"][0]["old"], "<stored buffer 1: 5 x 20 x 'B'>");
   EXPECT_EQ(found["payload"]["items"][0]["new"],
             "<stored buffer 1: 5 x 20 x 'B'> (differs beyond what is shown)");
@@ -78,7 +78,7 @@ TEST(Diff, OfBuffersThatMovedIsNone) {
 
   // The first is an item more; the others are what they were.
   EXPECT_EQ(found["payload"]["count"], 2);
-  EXPECT_EQ(found["payload"]["items"][1]["path"], "[1]");
+  EXPECT_EQ(found["payload"]["items"][1]["path"], "obj[1]");
 }
 
 TEST(Diff, OfSignedBuffersIsInTheSignatureAlone) {
@@ -119,7 +119,7 @@ TEST(Diff, OfAnotherKindIsTheWholeValue) {
 
   const json found = diff_of(samples::data_envelope(), draft.sealed());
 
-  EXPECT_EQ(found["summary"], "differ in: the value");
+  EXPECT_EQ(found["summary"], "differ in: the value at obj");
 }
 
 TEST(Diff, SurvivesAMillionNestedLists) {

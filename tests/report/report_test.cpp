@@ -110,7 +110,7 @@ TEST(Report, OutlinesThePayload) {
   EXPECT_EQ(function["name"], "f");
   EXPECT_EQ(function["shared"], 0);
   EXPECT_EQ(payload["outline"]["items"][1],
-            json({{"kind", "reference"}, {"index", 0}}));
+            json({{"step", "[1]"}, {"kind", "reference"}, {"index", 0}}));
   EXPECT_EQ(payload["statistics"]["nodes"],
             json({{"cell", 1}, {"function", 1}, {"namespace", 1}}));
   EXPECT_EQ(payload["statistics"]["references"], 1);
@@ -170,7 +170,7 @@ TEST(Report, ShowsDictsAsPairs) {
   const json outline = report_on(samples::data_envelope())["payload"]["outline"];
 
   EXPECT_EQ(outline["items"], json::parse(R"([[{"kind": "str", "value": "answer"},
-                             {"kind": "int", "value": 42}]])"));
+                             {"step": "['answer']", "kind": "int", "value": 42}]])"));
 }
 
 TEST(Report, CountsWhatItDoesNotShow) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "format/path_steps.h"
 #include "format/shapes.h"
 #include "python/decode/failure_path.h"
 #include "python/decode/graph_decoder.h"
@@ -16,16 +17,32 @@ using wire::NodeTag;
 
 constexpr std::size_t kMaxFrames = 256;  // The innermost ones, but for nodes.
 
-std::string in_brackets(PyObject* key) { return "[" + shown_key(key) + "]"; }
+namespace steps = envelope::steps;
 
 std::string attribute(PyObject* name) {
-  return PyUnicode_CheckExact(name) ? "." + text_of(name) : in_brackets(name);
+  const bool is_name = PyUnicode_Check(name) && PyUnicode_IsIdentifier(name) == 1;
+  return is_name ? steps::attribute(text_of(name)) : steps::in_dict(shown_key(name));
 }
 
 // The attribute of a function that one of its fields becomes.
 std::string attribute_of_field(PyObject* field) {
   const auto number = static_cast<std::uint64_t>(PyLong_AsLong(field));
-  return ".__" + std::string(envelope::function_field_name(number)) + "__";
+  return steps::dunder(envelope::function_field_name(number));
+}
+
+// Of an item by its place. `around`: what the container is in; null if in nothing.
+std::string item_step(const Frame& frame, const Frame* around) {
+  const std::string place = std::to_string(frame.position);
+  if (frame.kind == FrameKind::kSet || frame.kind == FrameKind::kFrozenSet) {
+    return steps::marker("element", place);
+  }
+  if (around == nullptr || around->kind != FrameKind::kNode) {
+    return steps::item("", place);
+  }
+  const std::string_view part = envelope::part_name(
+      static_cast<std::uint8_t>(around->node->codec->tag), around->position);
+  if (part == "args") return steps::marker("argument", place);
+  return steps::item(part == "bases" ? steps::dunder(part) : "", place);
 }
 
 // From the root of the payload, whose containers are open.
@@ -52,12 +69,13 @@ std::string path_of(std::span<const Frame> stack) {
         break;
       case FrameKind::kDict:
         if (!frame.key) break;
-        path += is_state ? attribute(frame.key.get()) : in_brackets(frame.key.get());
+        path += is_state ? attribute(frame.key.get())
+                         : steps::item("", shown_key(frame.key.get()));
         break;
       case FrameKind::kNode:
         break;  // What is in it says where it is.
       default:
-        path += "[" + std::to_string(frame.position) + "]";
+        path += item_step(frame, i > 0 ? &stack[i - 1] : nullptr);
     }
   }
   return path;

@@ -122,6 +122,23 @@ def test_error_of_code_that_runs_while_loading_says_where():
     assert path in caught.value.__notes__[0]
 
 
+def test_error_of_an_argument_says_which_it_is():
+    scope = define(
+        """
+        class Broken:
+            def __reduce__(self): return broken, ()
+        def broken(): raise KeyError("no such thing")
+        class Around:
+            def __init__(self, *held): self.held = held
+            def __reduce__(self): return Around, (1, {Broken()})
+        """
+    )
+    with pytest.raises(KeyError) as caught:
+        waybill.loads(waybill.dumps([scope.Around()]))
+
+    assert "obj[0]<argument 1><element 0>" in caught.value.__notes__[0]
+
+
 def test_instance_whose_class_wants_arguments_is_made_without_them():
     scope = define(
         """

@@ -2,18 +2,19 @@
 
 #include "python/encode/paths/label.h"
 
+#include "format/path_steps.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {
 
 namespace {
 
-std::string in_brackets(const std::string& text) { return "[" + text + "]"; }
+namespace steps = envelope::steps;
 
 // ".name", or how Python gets at what cannot be spelled that way.
 std::string attribute_step(PyObject* name) {
-  if (PyUnicode_IsIdentifier(name) == 1) return "." + text_of(name);
-  return ".__dict__" + in_brackets(shown_key(name));
+  if (PyUnicode_IsIdentifier(name) == 1) return steps::attribute(text_of(name));
+  return steps::in_dict(shown_key(name));
 }
 
 }  // namespace
@@ -31,19 +32,19 @@ std::string Label::spelled() const {
     case Style::kAttribute:
       return attribute_step(name.get());
     case Style::kKey:
-      return text + in_brackets(shown_key(name.get()));
+      return steps::item(text, shown_key(name.get()));
     case Style::kIndex:
-      return text + in_brackets(std::to_string(index));
+      return steps::item(text, std::to_string(index));
     case Style::kGlobal:
-      return ".__globals__" + in_brackets(shown_key(name.get()));
+      return steps::global(shown_key(name.get()));
     case Style::kCell:
-      return ".__closure__" + in_brackets(std::to_string(index)) + ".cell_contents";
+      return steps::cell(static_cast<std::uint64_t>(index));
     case Style::kMarker:
-      return "<" + std::string(text) + ">";
+      return steps::marker(text);
     case Style::kPlace:
-      return "<" + std::string(text) + " " + std::to_string(index) + ">";
+      return steps::marker(text, std::to_string(index));
     case Style::kNamed:
-      return "<" + std::string(text) + " " + shown_key(name.get()) + ">";
+      return steps::marker(text, shown_key(name.get()));
   }
   return {};
 }

@@ -1,0 +1,42 @@
+#pragma once
+
+// How steps of paths are spelled, for all that writes paths: docs/paths.md.
+// Tested by tests/report/paths_at_test.cpp and tests/python/api/test_object_paths.py.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace waybill::envelope::steps {
+
+// What Python finds behind `text` by a key or an index that is written as `key`.
+inline std::string item(std::string_view text, std::string_view key) {
+  return std::string(text).append("[").append(key).append("]");
+}
+
+inline std::string attribute(std::string_view name) {
+  return std::string(".").append(name);
+}
+
+// An attribute that is no identifier, or is another when it is asked for.
+inline std::string in_dict(std::string_view key) { return item(".__dict__", key); }
+
+inline std::string dunder(std::string_view name) {
+  return std::string(".__").append(name).append("__");
+}
+
+inline std::string global(std::string_view key) { return item(".__globals__", key); }
+
+inline std::string cell(std::uint64_t number) {
+  return item(".__closure__", std::to_string(number)) + ".cell_contents";
+}
+
+// Where Python has no expression.
+inline std::string marker(std::string_view word) {
+  return std::string("<").append(word).append(">");
+}
+inline std::string marker(std::string_view word, std::string_view which) {
+  return std::string("<").append(word).append(" ").append(which).append(">");
+}
+
+}  // namespace waybill::envelope::steps

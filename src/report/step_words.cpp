@@ -1,0 +1,268 @@
+// Tested by tests/report/paths_at_test.cpp and tests/explain/explain_payload_test.cpp.
+
+#include "report/step_words.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/manifest_codec.h"
+#include "format/path_steps.h"
+
+namespace waybill::envelope {
+namespace {
+
+using Style = Link::Style;
+using wire::FunctionField;
+using wire::NodeTag;
+using wire::Reader;
+using wire::Token;
+using wire::TokenType;
+
+constexpr int kMostHops = 8;  // References and what stands around an object.
+constexpr std::size_t kLongestKey = 100;   // Bytes of a key that are shown.
+constexpr std::size_t kLongestName = 200;  // Likewise, of names.
+constexpr std::uint64_t kMostItems = 8;    // Of a tuple that is a key.
+
+// Whether Python takes the text for a name. Letters of other alphabets pass.
+bool is_identifier(std::string_view text) {
+  const auto is_letter = [](unsigned char byte) {
+    return byte == '_' || byte >= 0x80 || (byte >= 'a' && byte <= 'z') ||
+           (byte >= 'A' && byte <= 'Z');
+  };
+  return !text.empty() && is_letter(static_cast<unsigned char>(text[0])) &&
+         std::ranges::all_of(text, [&](char byte) {
+           return is_letter(static_cast<unsigned char>(byte)) ||
+                  (byte >= '0' && byte <= '9');
+         });
+}
+
+// Whether repr() gives an expression for a value without values in it.
+bool is_literal_leaf(const Token& token) {
+  switch (token.type) {
+    case TokenType::kArray:
+    case TokenType::kMap:
+      return false;
+    case TokenType::kReal:
+      return token.real - token.real == 0;  // No NaN, no infinity.
+    case TokenType::kExtension:
+      return token.is(wire::ExtType::kInteger) || token.is(wire::ExtType::kText) ||
+             token.is(wire::ExtType::kComplex);
+    default:
+      return true;
+  }
+}
+
+bool is_tuple(const Token& token, Reader& reader) {
+  std::uint8_t tag = 0;
+  return token.type == TokenType::kArray && token.count != 0 &&
+         reader.take_node_tag(tag) && tag == static_cast<std::uint8_t>(NodeTag::kTuple);
+}
+
+// Of what is next: a leaf, or a tuple of few.
+bool is_literal(Reader reader) {
+  Token token;
+  if (!reader.next(token)) return false;
+  if (!is_tuple(token, reader)) return is_literal_leaf(token);
+  if (token.count - 1 > kMostItems) return false;
+  for (std::uint64_t left = token.count - 1; left != 0; --left) {
+    Token item;
+    if (!reader.next(item) || !is_literal_leaf(item)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// At no value where there is none: the payload need not be sound.
+Reader StepWords::reader_at(std::size_t offset) const {
+  const BytesView bytes = envelope_.payload.bytes;
+  const std::size_t start = std::min(offset - envelope_.payload.offset, bytes.size());
+  return Reader(bytes.subspan(start), Limits{}, offset);
+}
+
+// The value at `offset`, or what is referred to there.
+StepWords::Seen StepWords::follow(std::size_t offset) const {
+  Seen seen{.token = {}};
+  for (int hop = 0; hop < kMostHops; ++hop) {
+    seen = {{}, 0, reader_at(offset)};
+    if (!seen.behind.next(seen.token)) return seen;
+    if (seen.token.type == TokenType::kArray && seen.token.count != 0)
+      seen.behind.take_node_tag(seen.tag);
+    std::uint64_t number = 0;
+    if (wire::is_reference(seen.token, number) && number < envelope_.shared.size()) {
+      offset = envelope_.payload.offset + envelope_.shared[number];
+    } else if (seen.tag == static_cast<std::uint8_t>(NodeTag::kIdentified) &&
+               seen.behind.skip()) {
+      offset = seen.behind.offset();
+    } else {
+      break;
+    }
+  }
+  return seen;
+}
+
+std::string_view StepWords::key_name(const Link& link) const {
+  const Token token = follow(link.key).token;
+  const bool is_text =
+      token.type == TokenType::kText && token.bytes.size() <= kLongestName;
+  return is_text ? token.text() : std::string_view();
+}
+
+// A key as Python writes it, or as much of it as is shown.
+StepText StepWords::key_text(const Link& link) const {
+  const Seen key = follow(link.key);
+  if (key.token.type == TokenType::kText) {
+    const std::string_view text = key.token.text();
+    const bool may_fit = text.size() <= kLongestKey;
+    std::string shown = "'" + escaped(start_of(text, kLongestKey), false) + "'";
+    if (may_fit && shown.size() <= kLongestKey) return {std::move(shown), true};
+    return {start_of(shown, kLongestKey), false};
+  }
+  if (is_literal(reader_at(key.token.offset))) {
+    std::string text = value_text(reader_at(key.token.offset), names_, kLongestKey);
+    const bool is_whole = text.find("…") == text.npos && !text.starts_with('<');
+    if (is_whole) return {std::move(text), true};
+  }
+  return {steps::marker(shown_type(key)), false};
+}
+
+// What stands in brackets for a key that cannot be written whole.
+std::string StepWords::shown_type(const Seen& key) const {
+  switch (key.token.type) {
+    case TokenType::kMap:
+      return "dict";
+    case TokenType::kReal:
+      return "float";
+    case TokenType::kArray:
+      break;
+    default:
+      return "int";  // Of too many digits; other leaves are cut.
+  }
+  const Shape* shape = key.tag == 0 ? nullptr : shape_of(key.tag);
+  if (shape == nullptr) return "list";
+  const bool is_object =
+      shape->tag == NodeTag::kObject || shape->tag == NodeTag::kNewObject;
+  if (!is_object) return std::string(shape->name);
+  const Token made_by = follow(key.behind.offset()).token;
+  std::string name = value_text(reader_at(made_by.offset), names_, kLongestKey);
+  const std::string_view kClass = "<class ";
+  if (name.starts_with(kClass) && name.ends_with('>'))
+    name = name.substr(kClass.size(), name.size() - kClass.size() - 1);
+  return name;
+}
+
+StepText StepWords::step(const Link& link, std::size_t holder) const {
+  const std::string label(link.label);
+  switch (link.style) {
+    case Style::kNone:
+      return {};
+    case Style::kLabel:
+      return {label};
+    case Style::kDunder:
+      return {steps::dunder(label)};
+    case Style::kIndex:
+      return {steps::item(label.empty() ? "" : steps::dunder(label),
+                          std::to_string(link.number))};
+    case Style::kCell:
+      return {steps::cell(link.number)};
+    case Style::kMarker:
+      return {steps::marker(label), false};
+    case Style::kPlace:
+      return {steps::marker(label, std::to_string(link.number)), false};
+    case Style::kArgument:
+      return argument(link, holder);
+    default:
+      break;
+  }
+  const StepText key = key_text(link);
+  switch (link.style) {
+    case Style::kImport:
+      return {steps::marker("import", key.text), false};
+    case Style::kKeyword:
+      return {steps::marker("argument", key.text), false};
+    case Style::kGlobal:
+      return {steps::global(key.text), key.evaluates};
+    case Style::kAttribute: {
+      const std::string_view name = key_name(link);
+      if (is_identifier(name)) return {steps::attribute(name)};
+      return {steps::in_dict(key.text), key.evaluates};
+    }
+    default:
+      return {steps::item("", key.text), key.evaluates};
+  }
+}
+
+// A bound method is made of its function and its object, which have names.
+StepText StepWords::argument(const Link& link, std::size_t holder) const {
+  if (link.number < 2 && makes_method(holder)) {
+    return {link.number == 0 ? ".__func__" : ".__self__"};
+  }
+  return {steps::marker("argument", std::to_string(link.number)), false};
+}
+
+bool StepWords::makes_method(std::size_t holder) const {
+  const Seen object = follow(holder);
+  if (object.tag != static_cast<std::uint8_t>(NodeTag::kObject)) return false;
+  Seen callable = follow(object.behind.offset());
+  if (callable.tag != static_cast<std::uint8_t>(NodeTag::kGlobal)) return false;
+  Token module;
+  Token name;
+  if (!callable.behind.next(module) || !callable.behind.next(name)) return false;
+  const ImportRecord* import = import_of(module, envelope_.manifest);
+  return name.type == TokenType::kText && name.text() == "MethodType" &&
+         import != nullptr && import->module == "types";
+}
+
+// What its fields say, else what its code does.
+std::string StepWords::name_of_function(Reader behind) const {
+  std::uint64_t code = 0;
+  std::uint64_t fields = 0;
+  std::string name;
+  if (!behind.read_unsigned(code, UINT32_MAX, "code")) return name;
+  if (code < names_.code.size()) name = names_.code[code];
+  if (!behind.skip() || !behind.skip() || !behind.read_map(fields, "fields"))
+    return name;
+  for (; fields != 0; --fields) {
+    std::uint64_t field = 0;
+    if (!behind.read_unsigned(field, UINT32_MAX, "a field")) break;
+    const Token value = follow(behind.offset()).token;
+    if (field == static_cast<std::uint64_t>(FunctionField::kName) &&
+        value.type == TokenType::kText) {
+      return std::string(value.text());
+    }
+    if (!behind.skip()) break;
+  }
+  return name;
+}
+
+StepText StepWords::root() const {
+  Seen seen = follow(envelope_.payload.offset);
+  std::string name;
+  switch (static_cast<NodeTag>(seen.tag)) {
+    case NodeTag::kFunction:
+      name = name_of_function(seen.behind);
+      break;
+    case NodeTag::kClass: {
+      std::size_t left = position_of(NodeTag::kClass, "name");
+      while (left != 0 && seen.behind.skip()) --left;
+      const Token token = follow(seen.behind.offset()).token;
+      if (left == 0 && token.type == TokenType::kText) name = token.text();
+      break;
+    }
+    case NodeTag::kGlobal: {
+      Token token;
+      if (seen.behind.skip() && seen.behind.next(token) &&
+          token.type == TokenType::kText) {
+        name = token.text();
+      }
+      break;
+    }
+    default:
+      break;
+  }
+  name = start_of(name.substr(name.rfind('.') + 1), kLongestName);
+  if (name.empty()) name = "obj";
+  return {name, is_identifier(name)};
+}
+
+}  // namespace waybill::envelope
