@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,8 +106,11 @@ PartPath path_of(const Explanation& explanation, std::size_t part);
 
 // What a payload tells: sizes, names, imports and, where it has them, source
 // locations. Nothing of it is built. There are no blockers. Cost: by its bytes in the
-// head, buffers are not touched.
-Explanation explain_payload(const VerifiedEnvelope& envelope);
+// head, buffers are not touched. `progress` is called now and then with how many bytes
+// of the payload section are walked.
+Explanation explain_payload(
+    const VerifiedEnvelope& envelope,
+    const std::function<void(std::uint64_t)>& progress = nullptr);
 
 struct ExplanationTextOptions {
   std::size_t top = 10;      // Parts and imports that are shown.

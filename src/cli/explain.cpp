@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "waybill/explanation.h"
 #include "waybill/parts.h"
 
@@ -43,6 +44,11 @@ Exit explain_object(const Arguments& arguments) {
   return become_python(arguments, std::move(words));
 }
 
+Explanation explain_with_progress(const VerifiedEnvelope& envelope) {
+  ProgressLine line((*envelope).payload.bytes.size());
+  return explain_payload(envelope, [&](std::uint64_t done) { line.show(done); });
+}
+
 bool write_page(const Explanation& explanation, const Arguments& arguments) {
   const std::string page = explanation_html(explanation, arguments.file);
   return write_output(*arguments.html, arguments.json, {page.begin(), page.end()});
@@ -57,7 +63,7 @@ Exit run(const Arguments& arguments) {
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   const Result<VerifiedEnvelope> envelope = open_mapped(BytesView(bytes));
   if (!envelope) return refuse(envelope.error(), arguments.json);
-  const Explanation explanation = explain_payload(*envelope);
+  const Explanation explanation = explain_with_progress(*envelope);
   if (arguments.html && !write_page(explanation, arguments)) return Exit::kUnreadable;
   if (arguments.json) {
     std::printf("%s\n", explanation_json(explanation).c_str());

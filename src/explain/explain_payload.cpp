@@ -100,10 +100,11 @@ void set_imports(const Manifest& manifest, Explanation& explanation) {
 
 }  // namespace
 
-Explanation explain_payload(const VerifiedEnvelope& verified) {
+Explanation explain_payload(const VerifiedEnvelope& verified,
+                            const std::function<void(std::uint64_t)>& progress) {
   const Envelope& envelope = *verified;
   CodeBook code(envelope);
-  const envelope::WalkedPayload walked = walk_payload(envelope, code);
+  const envelope::WalkedPayload walked = walk_payload(envelope, code, progress);
   PartWords words(envelope, code, walked);
   Captures captures(envelope, code, words, walked.parts);
   Explanation explanation;

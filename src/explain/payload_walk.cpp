@@ -18,6 +18,8 @@ using wire::TokenType;
 
 // Bytes of a leaf that is a part of its own.
 constexpr std::uint64_t kLargeLeaf = 64;
+// Values that are walked until somebody is told.
+constexpr std::uint64_t kBetweenReports = 1 << 16;
 // Of what has no bounds: a reference to what is not whole yet.
 constexpr std::uint64_t kEndless = UINT64_MAX / 2;
 
@@ -68,8 +70,11 @@ class Walk {
     std::ranges::sort(shared_);
   }
 
-  WalkedPayload run() {
+  WalkedPayload run(const std::function<void(std::uint64_t)>& progress) {
     while (cursor_.next()) {
+      if (progress && walked_.values % kBetweenReports == 0) {
+        progress(cursor_.token().offset - envelope_.payload.offset);
+      }
       if (cursor_.event() == CursorEvent::kClose) {
         links_.leave(cursor_);
         close();
@@ -221,8 +226,9 @@ class Walk {
 
 }  // namespace
 
-WalkedPayload walk_payload(const Envelope& envelope, CodeBook& code) {
-  return Walk(envelope, code).run();
+WalkedPayload walk_payload(const Envelope& envelope, CodeBook& code,
+                           const std::function<void(std::uint64_t)>& progress) {
+  return Walk(envelope, code).run(progress);
 }
 
 }  // namespace waybill::envelope

@@ -3,7 +3,7 @@
 // One walk over a payload: its parts, and what naming them takes later.
 
 #include <cstddef>
-#include <string>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -23,7 +23,9 @@ struct WalkedPayload {
 };
 
 // Takes the code that the payload uses. Cost: by the bytes of the payload, memory by
-// its depth, classes and shared positions.
-WalkedPayload walk_payload(const Envelope& envelope, CodeBook& code);
+// its depth, classes and shared positions. `progress` may be empty; see
+// explain_payload().
+WalkedPayload walk_payload(const Envelope& envelope, CodeBook& code,
+                           const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace waybill::envelope

@@ -10,6 +10,7 @@ import types
 import pytest
 import waybill
 from command import BINARY, ROOT, needs_binary
+from terminals import painted_on_terminal
 from waybill import _commands
 from waybill._commands import answer, explain
 
@@ -201,6 +202,8 @@ def test_file_with_a_colon_in_its_name_is_a_file(tmp_path):
 class Explained:
     """What waybill.explain() gives, of an object that the test asks about."""
 
+    imports = ()
+
     def __init__(self, value):
         self.value = value
 
@@ -269,3 +272,22 @@ def test_objects_become_python(tmp_path):
 
     assert ended.returncode == 5
     assert "no_such_module" in json.loads(ended.stdout)["error"]["detail"]
+
+
+def test_progress_of_an_object_is_a_line_that_goes_away(tmp_path):
+    (tmp_path / "job.py").write_text("task = [1]\n", "utf-8")
+    command = [sys.executable, "-m", "waybill", "explain", "job:task"]
+
+    told, painted = painted_on_terminal(command, cwd=tmp_path)
+
+    assert told.startswith("obj ")  # No colours: only stderr is a terminal.
+    assert painted.startswith("\r[") and "objects of job:task" in painted
+    assert painted.endswith("\r\033[K") and "\n" not in painted
+
+
+def test_short_walks_of_a_payload_show_no_progress(tmp_path):
+    waybill.save([1], tmp_path / "list.waybill")
+
+    told, painted = painted_on_terminal([BINARY, "explain", tmp_path / "list.waybill"])
+
+    assert told.startswith("obj ") and painted == ""

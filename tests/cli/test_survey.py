@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 from command import discover
-from terminals import open_terminal
+from terminals import painted_on_terminal
 
 PACKAGE = {
     "__init__.py": "",
@@ -216,29 +216,17 @@ def test_progress_is_for_terminals(folder):
     assert discover(folder, "--package", "sample", "--json").stderr == "loud\n"
 
 
-def painted_on_terminal(folder, columns, *arguments, **environment):
+def painted_by(folder, columns, *arguments, **environment):
     """What a survey writes to the terminal that stderr is."""
-    termios = pytest.importorskip("termios")
-    ours, theirs = open_terminal()
-    termios.tcsetwinsize(theirs, (24, columns))
-    ended = subprocess.run(
-        [sys.executable, "-m", "waybill", "discover", *arguments, "--json"],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm", **environment},
-    )
-    assert json.loads(ended.stdout)["modules"] > 0
-    os.write(theirs, b"END")  # Else there may be nothing to read.
-    os.close(theirs)
-    painted = os.read(ours, 65536).decode()
-    os.close(ours)
-    return painted.removesuffix("END")
+    command = [sys.executable, "-m", "waybill", "discover", *arguments, "--json"]
+    told, painted = painted_on_terminal(command, columns, folder, **environment)
+    assert json.loads(told)["modules"] > 0
+    return painted
 
 
 @pytest.mark.parametrize("options", [(), ("--import", "--skip", "loud")])
 def test_progress_is_one_line_that_goes_away(folder, options):
-    painted = painted_on_terminal(folder, 80, "./sample", *options)
+    painted = painted_by(folder, 80, "./sample", *options)
 
     assert painted.startswith("\r[") and "sample" in painted
     assert painted.endswith("\r\033[K") and "\n" not in painted
@@ -248,14 +236,14 @@ def test_progress_is_one_line_that_goes_away(folder, options):
 def test_progress_is_narrower_than_the_terminal(folder, columns):
     (folder / f"{'long' * 30}.py").write_text("", "utf-8")
 
-    painted = painted_on_terminal(folder, columns, f"./{'long' * 30}.py")
+    painted = painted_by(folder, columns, f"./{'long' * 30}.py")
 
     lines = [text.removesuffix("\033[K") for text in painted.split("\r")]
     assert 0 < max(map(len, lines)) < (columns or 81)
 
 
 def test_progress_is_not_for_terminals_that_cannot_clear_a_line(folder):
-    assert painted_on_terminal(folder, 80, "./sample", TERM="dumb") == ""
+    assert painted_by(folder, 80, "./sample", TERM="dumb") == ""
 
 
 @pytest.mark.parametrize(

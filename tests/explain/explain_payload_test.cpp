@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -246,6 +247,17 @@ TEST(ExplainPayload, MarksStepsThatPythonCannotEvaluate) {
     ASSERT_TRUE(parts.contains(path)) << path;
     EXPECT_FALSE(parts.at(path).evaluates) << path;
   }
+}
+
+TEST(ExplainPayload, TellsHowFarItIs) {
+  const Bytes bytes = *write_value(List(std::vector<data::Value>(200'000)));
+  std::vector<std::uint64_t> told;
+
+  explain_payload(verified(bytes), [&](std::uint64_t done) { told.push_back(done); });
+
+  EXPECT_GE(told.size(), 3u);
+  EXPECT_TRUE(std::ranges::is_sorted(told));
+  EXPECT_LT(told.back(), bytes.size());
 }
 
 TEST(ExplainPayload, KeysThatAreTooLongAreCut) {

@@ -20,6 +20,7 @@ from waybill._commands import (
     stdout_is_ours,
     tell_failure,
 )
+from waybill._commands.progress import Progress
 
 SUMMARY = "tell which objects bring how many bytes, and what cannot travel"
 
@@ -78,15 +79,18 @@ def run(options: argparse.Namespace) -> int:
         os.environ["NO_COLOR"] = "1"  # For modules that are imported too.
     find_modules_beside()
     try:  # Importing a module can do anything, and so can what objects say of them.
-        with stdout_is_ours():
+        with stdout_is_ours(), Progress(2) as progress:
             found = find(options.target)
+            progress.step(f"objects of {options.target}")
             explanation = api.explain(found)
-            if options.json:
-                told = explanation.to_json()
-            elif options.top != TOP:
-                told = explanation.to_text(top=options.top)
-            else:
-                told = str(explanation)
+            progress.step("imports")
+            explanation.imports  # Looks for those that are missing.
+        if options.json:
+            told = explanation.to_json()
+        elif options.top != TOP:
+            told = explanation.to_text(top=options.top)
+        else:
+            told = str(explanation)  # In colours if stdout itself is a terminal.
     except KeyboardInterrupt:
         raise
     except BaseException as error:
