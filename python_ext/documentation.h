@@ -99,7 +99,8 @@ What dumps_call(function, args, kwargs) gave when the function was prepared.
 
 Takes the time of the arguments alone where these are data, or refer to what came
 with the function: its classes, its helpers, itself. That is written as it was then,
-even if it has changed. Raises EncodeError, as dumps() does.)";
+even if it has changed. Raises EncodeError, as dumps() does, and warns as prepare()
+was told.)";
 
 inline constexpr char kPreparedRefreshDoc[] =
     R"(refresh($self, /)

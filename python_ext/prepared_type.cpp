@@ -17,6 +17,8 @@ namespace {
 struct PreparedObject {
   PyObject_HEAD py::PreparedCall* call;  // Null once the collector has cleared it.
   PyObject* key;                         // The capsule of the signing key.
+  PyObject* warn;                        // Called for larger payloads; null: never.
+  Py_ssize_t warn_above;
 };
 
 PreparedObject& fields_of(PyObject* self) {
@@ -30,17 +32,43 @@ py::PreparedCall& call_of(PyObject* self) {
   throw PyError();
 }
 
-// (function, by_value, replace, key, application, compression_level, source), as
-// waybill.prepare() has made them ready.
+// Calls what warns, of a payload that is large.
+void tell_if_large(PyObject* self, PyObject* payload, const Ref& positional,
+                   const Ref& named) {
+  const PreparedObject& fields = fields_of(self);
+  if (fields.warn == nullptr || PyBytes_GET_SIZE(payload) <= fields.warn_above) return;
+  const Ref size = Ref::steal(PyLong_FromSsize_t(PyBytes_GET_SIZE(payload)));
+  const Ref warn = Ref::share(fields.warn);  // What it calls may let go of it.
+  Ref::steal(PyObject_CallFunctionObjArgs(warn.get(), size.get(), positional.get(),
+                                          named.get(), nullptr));
+}
+
+// The function alone may be large. Then calls are told of if their arguments are.
+void tell_of_function(PyObject* self) {
+  const Ref positional = Ref::steal(PyTuple_New(0));
+  const Ref named = Ref::steal(PyDict_New());
+  const Ref payload = call_of(self).encode(positional, named);
+  PreparedObject& fields = fields_of(self);
+  tell_if_large(self, payload.get(), positional, named);
+  const Py_ssize_t size = PyBytes_GET_SIZE(payload.get());
+  if (size > fields.warn_above) fields.warn_above += size;
+}
+
+// (function, by_value, replace, key, application, compression_level, source, warn_above,
+// warn), as waybill.prepare() has made them ready. warn(size, args, kwargs) is called of
+// payloads with more bytes than `warn_above`, which is 0 for never.
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   return guarded([&] {
     PyObject *function, *by_value, *replace, *key, *application, *level, *source;
+    PyObject* warn = nullptr;
+    Py_ssize_t warn_above = 0;
     if (keywords != nullptr && PyDict_GET_SIZE(keywords) != 0) {
       PyErr_SetString(PyExc_TypeError, "PreparedCall() takes no keyword arguments");
       throw PyError();
     }
-    if (!PyArg_ParseTuple(arguments, "OOOOOOO:PreparedCall", &function, &by_value,
-                          &replace, &key, &application, &level, &source)) {
+    if (!PyArg_ParseTuple(arguments, "OOOOOOO|nO:PreparedCall", &function, &by_value,
+                          &replace, &key, &application, &level, &source, &warn_above,
+                          &warn)) {
       throw PyError();
     }
     const Input bytes(application);
@@ -56,6 +84,10 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
     Ref self = Ref::steal(type->tp_alloc(type, 0));
     fields_of(self.get()).call = call.release();
     fields_of(self.get()).key = Ref::share(key).release();
+    if (warn_above <= 0 || warn == nullptr) return self;
+    fields_of(self.get()).warn = Ref::share(warn).release();
+    fields_of(self.get()).warn_above = warn_above;
+    tell_of_function(self.get());
     return self;
   });
 }
@@ -75,7 +107,12 @@ PyObject* dumps(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                            arguments[count + i]));
     }
     const Ref held = Ref::share(self);  // Reducers of arguments may let go of it.
-    return call.encode(std::move(positional), std::move(named));
+    if (fields_of(self).warn == nullptr) {
+      return call.encode(std::move(positional), std::move(named));
+    }
+    Ref payload = call.encode(positional, named);
+    tell_if_large(self, payload.get(), positional, named);
+    return payload;
   });
 }
 
@@ -103,6 +140,7 @@ PyObject* represent(PyObject* self) {
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
+  Py_VISIT(fields_of(self).warn);
   const py::PreparedCall* call = fields_of(self).call;
   return call == nullptr ? 0 : call->traverse(visit, arg);
 }
@@ -110,6 +148,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 int clear(PyObject* self) {
   delete std::exchange(fields_of(self).call, nullptr);
   static_cast<void>(Ref::steal_or_null(std::exchange(fields_of(self).key, nullptr)));
+  static_cast<void>(Ref::steal_or_null(std::exchange(fields_of(self).warn, nullptr)));
   return 0;
 }
 

@@ -93,6 +93,8 @@ class PreparedCall:
         application: Buffer,
         compression_level: int,
         source: int,
+        warn_above: int = ...,
+        warn: Callable[[int, tuple[object, ...], dict[str, object]], None] = ...,
         /,
     ) -> PreparedCall: ...
     def dumps(self, /, *args: object, **kwargs: object) -> bytes: ...

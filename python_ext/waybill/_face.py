@@ -177,9 +177,10 @@ def prepare(
     call looks at it again, and ``digest`` names what was prepared. What the arguments
     share with the function, such as a class of the same script, is sent as frozen, too.
 
-    Options are those of ``dumps``; ``warn_above`` is about the function without
-    arguments, and tells it now. Raises EncodeError for a function that cannot travel,
-    and TypeError for what is not callable.
+    Options are those of ``dumps``. ``warn_above`` tells now of a function that is
+    larger without arguments, and then of calls whose arguments are; else of calls that
+    are. Raises EncodeError for a function that cannot travel, and TypeError for what
+    is not callable.
     """
     encoding = encode_options(
         None,
@@ -191,11 +192,15 @@ def prepare(
         source=source,
     )
     limit = chosen("warn_above", warn_above)
-    by_value_ready, replacements, _, _, *rest = encoding[4:]
-    prepared = _core.PreparedCall(function, by_value_ready, replacements, *rest)
-    if limit and (size := len(prepared.dumps())) > limit:
-        warn_of_size(size, (function, (), {}), encoding, warn_above is not None)
-    return prepared
+    by_value_ready, replacements, _, _, signing, field, level = encoding[4:]
+
+    def warn(size: int, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+        call = function, args, kwargs
+        warn_of_size(size, call, encoding, warn_above is not None)
+
+    return _core.PreparedCall(
+        function, by_value_ready, replacements, signing, field, level, limit or 0, warn
+    )
 
 
 def loads_with(

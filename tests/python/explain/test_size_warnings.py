@@ -69,6 +69,41 @@ for category, message, filename, lineno in told:
 """
 
 
+def test_arguments_of_a_prepared_call_are_told_where_it_is_sent(tmp_path):
+    source = f"""
+    prepared = waybill.prepare(len, warn_above={LARGE})
+    prepared.dumps([1])
+    data = prepared.dumps([blob], key=1)  # sends
+    assert len(waybill.loads(data)[1][0][0]) == 400_000
+    """
+
+    place, message = run(tmp_path, textwrap.dedent(source) + SHOW)
+
+    assert place == f"True program.py {line_of(tmp_path, 'sends')}"
+    assert "|  400.0 kB: obj[1][0][0], bytes|" in message
+
+
+def test_large_function_of_a_prepared_call_is_told_once(tmp_path):
+    source = f"""
+    prepared = waybill.prepare(task, warn_above={LARGE})
+    prepared.dumps(bytes(60_000))
+    prepared.dumps(bytes(120_000))
+    print(len(told), str(told[1][1]).count("120.0 kB: "))
+    """
+
+    assert run(tmp_path, source) == ["2 1"]
+
+
+def test_calls_that_are_prepared_without_a_limit_are_not_told(tmp_path):
+    source = """
+    prepared = waybill.prepare(len)
+    prepared.dumps([blob])
+    print(len(told))
+    """
+
+    assert run(tmp_path, source) == ["0"]
+
+
 @pytest.mark.parametrize("sender", SENDERS)
 def test_warning_names_the_part_its_line_and_the_line_that_sends(tmp_path, sender):
     call = SENDERS[sender].replace("{}", f", warn_above={LARGE}")
