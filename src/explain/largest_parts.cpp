@@ -25,8 +25,8 @@ std::vector<std::size_t> largest_parts(const Explanation& explanation,
   }
   std::vector<std::size_t> found;
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    const bool tells =
-        parts[i].bytes != 0 && !is_wrapping(parts[i].bytes, largest_held[i]);
+    const bool tells = parts[i].bytes != 0 && !parts[i].step.empty() &&
+                       !is_wrapping(parts[i].bytes, largest_held[i]);
     if (tells) found.push_back(i);
   }
   const std::size_t kept = std::min(count, found.size());

@@ -33,16 +33,27 @@ std::vector<std::uint64_t> largest_variables(const Parts& parts) {
   return largest;
 }
 
+// A part without a step is its holder, for who reads paths.
+std::size_t holder_of(const Parts& parts, std::size_t part) {
+  std::size_t holder = parts[part].parent;
+  while (holder != 0 && parts[holder].step.empty()) holder = parts[holder].parent;
+  return holder;
+}
+
 // The parts that each part holds, as ranges of one list.
 class Children {
  public:
   explicit Children(const Parts& parts)
       : starts_(parts.size() + 1), variables_(largest_variables(parts)) {
-    for (std::size_t i = 1; i < parts.size(); ++i) ++starts_[parts[i].parent + 1];
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      if (!parts[i].step.empty()) ++starts_[holder_of(parts, i) + 1];
+    }
     for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
     all_.resize(starts_.back());
     std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
-    for (std::size_t i = 1; i < parts.size(); ++i) all_[next[parts[i].parent]++] = i;
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      if (!parts[i].step.empty()) all_[next[holder_of(parts, i)]++] = i;
+    }
   }
 
   // The parts in it with so many bytes.

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "format/manifest_codec.h"
 #include "python/encode/graph_encoder.h"
+#include "python/encode/paths/attribute_step.h"
 #include "python/encode/paths/capture.h"
 #include "python/encode/walk_record.h"
 #include "python/runtime/attribute.h"
@@ -53,6 +54,44 @@ class Explainer {
     return record_.parts()[part];
   }
 
+  struct Step {
+    std::string text, variable = {};
+    bool evaluates = true;
+  };
+
+  bool is_tuple_of_state(std::size_t part) const {
+    return part != 0 &&
+           py::is_tuple_of_state(recorded(part).label, recorded(part).object.get());
+  }
+
+  // How an object hangs on what it is reached from. A tuple that is a state is nothing
+  // of its own: what is in it is an attribute of the part around it, or hangs on the
+  // state of that.
+  struct Hanging {
+    PyObject* owner;  // Null: it did not bring the object by its methods.
+    Label label;
+    std::string before = {};  // A step that comes first, which does not evaluate.
+  };
+  Hanging hanging_of(std::size_t holder, const Label& label, PyObject* object) const {
+    PyObject* owner = recorded(holder).object.get();
+    if (py::is_tuple_of_state(label, object)) return {owner, {}};
+    const bool is_in_state =
+        is_tuple_of_state(holder) && label.style == Label::Style::kIndex;
+    if (is_in_state) owner = recorded(recorded(holder).parent).object.get();
+    if (is_in_state || is_argument(label)) {
+      const Ref name = attribute_that_is(owner, object);
+      if (name) return {nullptr, Label::of_attribute(name.get())};
+    }
+    if (!is_in_state) return {owner, label};
+    return {recorded(holder).object.get(), label, recorded(holder).label.spelled()};
+  }
+
+  Step step_of(std::size_t holder, const Label& label, PyObject* object) const {
+    const Hanging found = hanging_of(holder, label, object);
+    return {found.before + found.label.spelled(), found.label.variable(),
+            found.before.empty() && found.label.evaluates()};
+  }
+
   void sum_buffers(const std::vector<std::uint64_t>& sizes) {
     buffers_before_.push_back(0);
     for (const std::uint64_t size : sizes) {
@@ -70,9 +109,11 @@ class Explainer {
     const WalkRecord::Part& from = recorded(index);
     ExplainedPart& part = made_.parts.emplace_back();
     part.parent = from.parent;
-    part.step = index == 0 ? name_of_root(from.object.get()) : from.label.spelled();
-    part.variable = from.label.variable();
-    part.evaluates = from.label.evaluates();
+    const Step step = index == 0 ? Step{name_of_root(from.object.get())}
+                                 : step_of(from.parent, from.label, from.object.get());
+    part.step = step.text;
+    part.variable = step.variable;
+    part.evaluates = step.evaluates;
     part.type = full_name_of_type(state_, from.object.get());
     part.bytes = part.own = bytes_of_part(from);
     part.kind = kind_of(from);
@@ -211,34 +252,34 @@ class Explainer {
     for (std::size_t i = 0; i < made_.parts.size(); ++i) {
       ExplainedPart& part = made_.parts[i];
       if (part.bytes >= least || recorded(i).is_kept) {
-        part.place =
-            place_of(recorded(i).parent, i == 0 ? nullptr : &recorded(i).label);
+        part.place = place_of(i);
       } else {
         part.place = made_.parts[part.parent].place;
       }
     }
   }
 
-  // Of what hangs on a part by that label; null: of the root.
-  CodePlace place_of(std::size_t parent, const Label* label) {
-    std::vector<PathStep> steps;
-    for (const Label* last = label; last != nullptr;) {
-      const WalkRecord::Part& holder = recorded(parent);
-      steps.push_back({holder.object.get(), last});
-      if (parent == 0) break;
-      last = &holder.label;
-      parent = holder.parent;
+  CodePlace place_of(std::size_t part) {
+    std::vector<Hanging> path;
+    for (; part != 0; part = recorded(part).parent) {
+      const WalkRecord::Part& from = recorded(part);
+      path.push_back(hanging_of(from.parent, from.label, from.object.get()));
     }
-    std::ranges::reverse(steps);
+    std::vector<PathStep> steps;
+    for (std::size_t i = path.size(); i-- != 0;) {
+      if (path[i].label.style == Label::Style::kNone) continue;
+      steps.push_back({path[i].owner, &path[i].label});
+    }
     Capture capture = capture_of(infos_, steps);
     return {std::move(capture.expression), std::move(capture.function),
             std::move(capture.file), capture.line};
   }
 
-  // Of what hangs on a part by that label.
-  PartPath path_by(std::size_t parent, const Label& label) const {
+  // Of an object that hangs on a part by that label.
+  PartPath path_by(std::size_t parent, const Label& label, PyObject* object) const {
     PartPath path = path_of(made_, parent);
-    path.add(label.spelled(), label.variable(), label.evaluates());
+    const Step step = step_of(parent, label, object);
+    path.add(step.text, step.variable, step.evaluates);
     return path;
   }
 
@@ -252,7 +293,8 @@ class Explainer {
     blocker.paths.push_back(path.full);
     for (std::size_t i = 1; i < blocked.ways.size(); ++i) {
       blocker.paths.push_back(
-          path_by(blocked.ways[i].parent, blocked.ways[i].label).full);
+          path_by(blocked.ways[i].parent, blocked.ways[i].label, part.object.get())
+              .full);
     }
     blocker.path_count = blocked.way_count;
     blocker.type = made_.parts[blocked.part].type;

@@ -37,6 +37,31 @@ def test_a_dask_graph_has_a_part_for_each_task():
     assert "  TABLE (ndarray 200000)" in told.to_text()
 
 
+def test_arguments_of_a_dask_task_are_named():
+    dask = pytest.importorskip("dask")
+    rows, weights = list(range(100_000)), numpy.zeros(100_000)
+    graph = dict(dask.delayed(score)(rows, n=weights).__dask_graph__())
+    [key] = graph
+
+    parts = {part.path: part for part in explained(graph).parts.walk()}
+
+    for step, argument in (".args[0]", rows), (".kwargs['n']", weights):
+        part = parts[f"obj[{key!r}]{step}"]
+        assert part.evaluates
+        assert eval(part.path, {"obj": graph}) is argument
+
+
+def test_a_remote_function_of_ray_has_its_variables():
+    ray = pytest.importorskip("ray")
+    remote = ray.remote(score)
+
+    told = explained(remote._function)
+
+    table = table_in(told.parts)
+    assert table.path == "score.__globals__['TABLE']"
+    assert table.line == score.__code__.co_firstlineno + 1
+
+
 def test_a_task_of_joblib_has_its_function_and_its_arguments():
     joblib = pytest.importorskip("joblib")
 

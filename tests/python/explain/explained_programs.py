@@ -171,7 +171,7 @@ LOCKS = {
             return guard
         step = functools.partial(work, threading.Lock())
         def task():
-            return step()  #: step<state>[1][0]
+            return step()  #: step.args[0]
         """,
     "an element of a set": """
         import threading

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "python/encode/encode_context.h"
+#include "python/encode/paths/attribute_step.h"
 #include "python/encode/paths/capture.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"
@@ -57,21 +58,62 @@ std::string remedy_of(State& state, PyObject* object, const std::string& reason)
   return remedy ? text_of(remedy.get()) : "";
 }
 
+namespace {
+
+// The labels of what is open, the outermost first. Of what a reducer gave, and the
+// object has as an attribute, that attribute's. `given`: which ones those are, whose
+// object did not bring them by its methods.
+std::vector<Label> labels_of(const WalkStack& stack, PyObject* current,
+                             std::vector<bool>& given) {
+  std::vector<Label> labels;
+  std::vector<PyObject*> objects;
+  for (const WalkStack::Frame& frame : stack) {
+    labels.push_back(stack.label_at(labels.size()));
+    objects.push_back(frame.object.get());
+  }
+  objects.push_back(current);
+  given.resize(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    PyObject* child = objects[i + 1];
+    if (objects[i] == nullptr || child == nullptr) continue;
+    if (is_argument(labels[i])) {
+      const Ref name = attribute_that_is(objects[i], child);
+      if (!name) continue;
+      labels[i] = Label::of_attribute(name.get());
+      given[i] = true;
+    } else if (i + 1 < labels.size() && is_tuple_of_state(labels[i], child) &&
+               labels[i + 1].style == Label::Style::kIndex) {
+      PyObject* item = PyTuple_GET_ITEM(child, labels[i + 1].index);
+      const Ref name = attribute_that_is(objects[i], item);
+      if (!name) continue;
+      labels[i] = {};
+      labels[i + 1] = Label::of_attribute(name.get());
+      given[i + 1] = true;
+    }
+  }
+  return labels;
+}
+
+}  // namespace
+
 std::string EncodeContext::path() const {
   std::string path = name_of_root(root);
-  for (std::size_t i = 0; i < stack.size(); ++i) path += stack.label_at(i).spelled();
+  std::vector<bool> given;
+  for (const Label& label : labels_of(stack, current, given)) path += label.spelled();
   return path;
 }
 
 Culprit EncodeContext::culprit() const {
   Culprit told;
   told.path = told.short_path = name_of_root(root);
-  std::vector<Label> labels;
-  labels.reserve(stack.size());
+  std::vector<bool> given;
+  const std::vector<Label> labels = labels_of(stack, current, given);
   std::vector<PathStep> steps;
   PyObject* owner = nullptr;
+  std::size_t next = 0;
   for (const WalkStack::Frame& frame : stack) {
-    const Label& label = labels.emplace_back(stack.label_at(labels.size()));
+    const bool is_given = given[next];
+    const Label& label = labels[next++];
     const std::string step = label.spelled();
     told.path += step;
     told.short_path =
@@ -79,7 +121,7 @@ Culprit EncodeContext::culprit() const {
     told.evaluates = told.evaluates && label.evaluates();
     // The dict that stands for an object hangs on the object.
     if (frame.kind == WalkStack::Frame::Kind::kPlan) owner = frame.object.get();
-    steps.push_back({owner, &label});
+    steps.push_back({is_given ? nullptr : owner, &label});
     if (label.style != Label::Style::kNone) owner = nullptr;
   }
   if (current != nullptr) told.type = full_name_of_type(state, current);
