@@ -5,6 +5,7 @@ its own. Its `sh` blocks set up checkouts and clusters; scripts and tests take t
 the page. `text` is for drawings and grammars.
 """
 
+import doctest
 import importlib.util
 import re
 import subprocess
@@ -78,6 +79,26 @@ def test_examples_run_in_a_fresh_process(page, tmp_path, monkeypatch):
 
     assert run.returncode == 0, run.stdout + run.stderr
     assert written_as_told(page, run.stdout) == []
+    assert [text for text in pages_below(page) if not is_in(text, run.stdout)] == []
+
+
+def pages_below(page):
+    """The texts right below an example that ends with `print(waybill.explain(…))`."""
+    found = blocks(page)
+    return [
+        text.text
+        for before, text in zip(found, found[1:], strict=False)
+        if text.language == "text"
+        and before.language == "python"
+        and can_run(before)
+        and before.lines[-1].startswith("print(waybill.explain(")
+    ]
+
+
+def is_in(text, output):
+    """Whether a program wrote these lines, where `...` stands for anything."""
+    checker = doctest.OutputChecker()
+    return checker.check_output(f"...\n{text}\n...", f"\n{output}\n", doctest.ELLIPSIS)
 
 
 def written_as_told(page, output):
