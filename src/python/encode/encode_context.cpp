@@ -7,6 +7,7 @@
 
 #include "format/buffer_table.h"
 #include "python/encode/code/code_source.h"
+#include "python/runtime/identity.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {
@@ -70,7 +71,9 @@ Ref EncodeContext::id_of(PyObject* object) {
 std::uint32_t EncodeContext::use_code(PyObject* code_object) {
   const std::uint32_t body = code().use(code_object);
   CodeInfo& info = infos().get(code_object);
-  if (!wants_source() && !info.came_as_source) return body;
+  const bool is_wanted = wants_source() || info.came_as_source ||
+                         came_with_source(state, stack.class_around());
+  if (!is_wanted) return body;
   const auto found = source_of(state, info, stack.class_around());
   if (found && options.by_source) return code().number_of(**found);
   if (found) {

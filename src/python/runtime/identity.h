@@ -23,6 +23,10 @@ PyObject* tracked_entry(const State& state, PyObject* object);
 // Whether it was sent or received under an id of its own.
 bool has_id(const State& state, PyObject* object);
 
+// Whether a class, or null, has arrived with an id by its source: its code is to be
+// understood by another Python, too.
+bool came_with_source(const State& state, PyObject* type);
+
 // Whether the program of this process made the class, or else a payload. What is at
 // home has its methods from here.
 bool is_home(const State& state, PyObject* type);

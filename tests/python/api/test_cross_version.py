@@ -13,6 +13,7 @@ from pathlib import Path
 import golden_files
 import pytest
 import waybill
+from other_interpreters import interpreters
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = Path(os.environ.get("WAYBILL_COMMAND", ROOT / "build" / "waybill"))
@@ -142,13 +143,6 @@ for line in sys.stdin.read().splitlines():
     else: answers[name] = ""
 print(json.dumps(answers))
 """
-
-
-def interpreters():
-    """{version: the start of a command line}."""
-    given = os.environ.get("WAYBILL_OTHER_PYTHONS")
-    path = Path(given) if given else ROOT / "build" / "pythons.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 @pytest.fixture(scope="module")

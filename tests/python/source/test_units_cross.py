@@ -4,13 +4,13 @@ whole file; every function is there, and its calls give the same."""
 import base64
 import itertools
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import source_package
+from other_interpreters import interpreters
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -23,13 +23,6 @@ TRICKY = {
     "tricky_312": (3, 12),
     "tricky_314": (3, 14),
 }
-
-
-def interpreters():
-    """{version: the start of a command line}."""
-    given = os.environ.get("WAYBILL_OTHER_PYTHONS")
-    path = Path(given) if given else ROOT / "build" / "pythons.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def version_of(text):
