@@ -109,8 +109,14 @@ def source_of(code: CodeType) -> Source | str:
             return "it is frozen into the interpreter"
     elif name.startswith("<"):
         return _kept_elsewhere(code)
+    archive = None
     try:
         found = os.stat(name)
+    except NotADirectoryError:
+        archive = _archive_of(name)
+        if archive is None:
+            return _kept_elsewhere(code)
+        found = os.stat(archive)
     except (OSError, ValueError):
         return _kept_elsewhere(code)
     if not stat.S_ISREG(found.st_mode):
@@ -119,7 +125,15 @@ def source_of(code: CodeType) -> Source | str:
     source = _sources.get(name)
     if source is not None and source.stamp == stamp and source.sure:
         return _answer(source)
-    return _read(name, stamp, source)
+    return _read(name, stamp, source, archive)
+
+
+def _archive_of(name: str) -> str | None:
+    """The file that stands where a folder would in a path, as archives do."""
+    around = os.path.dirname(name)
+    while around and not os.path.exists(around):
+        around = os.path.dirname(around)
+    return around if os.path.isfile(around) else None
 
 
 def _file_of_frozen(name: str) -> str:
@@ -134,13 +148,14 @@ def _answer(source: Source) -> Source | str:
     return source.error or source
 
 
-def _read(name: str, stamp: tuple[int, ...], known: Source | None) -> Source | str:
+def _read(
+    name: str, stamp: tuple[int, ...], known: Source | None, archive: str | None
+) -> Source | str:
     now = time.time_ns()
     try:
-        with open(name, "rb") as file:
-            data = file.read()
+        data = _bytes_of(name, archive)
     except OSError as error:
-        return f"its file {name} cannot be read: {error.strerror}"
+        return f"its file {name} cannot be read: {error}"
     raw_hash = hash(data)
     sure = now - stamp[0] > _UNSURE
     if known is not None and known.stamp == stamp and known.raw_hash == raw_hash:
@@ -154,6 +169,21 @@ def _read(name: str, stamp: tuple[int, ...], known: Source | None) -> Source | s
         source.error = f"its file {name} cannot be decoded"
     _keep(source)
     return _answer(source)
+
+
+def _bytes_of(name: str, archive: str | None) -> bytes:
+    if archive is not None:
+        # zipimport would answer from what it has read of the archive once.
+        import zipfile
+
+        inside = os.path.relpath(name, archive).replace(os.sep, "/")
+        try:
+            with zipfile.ZipFile(archive) as opened:
+                return opened.read(inside)
+        except (zipfile.BadZipFile, KeyError) as error:
+            raise OSError(str(error)) from error
+    with open(name, "rb") as file:
+        return file.read()
 
 
 def _decoded(data: bytes) -> str:

@@ -4,6 +4,7 @@ import linecache
 import os
 import threading
 import time
+import zipfile
 
 import pytest
 import source_package
@@ -214,6 +215,25 @@ def test_threads_prove_at_once(tmp_path, monkeypatch):
 
     assert not failed
     assert len(files._sources) <= 3
+
+
+def test_file_in_an_archive_is_read_and_seen_to_change(tmp_path):
+    archive = tmp_path / "app.zip"
+    name = str(archive / "package" / "module.py")
+
+    def pack(text):
+        with zipfile.ZipFile(archive, "w") as file:
+            file.writestr("package/module.py", text)
+        return compile(text, name, "exec").co_consts[0]
+
+    old = pack("def f(): return 1\n")
+    assert isinstance(prove(old), Unit)
+    new = pack("def f(): return 2222\n")
+
+    assert isinstance(prove(old), str)
+    assert isinstance(prove(new), Unit)
+    archive.write_bytes(b"no archive")
+    assert "cannot be read" in prove(new)
 
 
 def test_folder_and_device_are_no_files(tmp_path):
