@@ -12,7 +12,13 @@ import ast
 from types import CodeType, FunctionType
 
 from waybill._source import quiet
-from waybill._source.units import CLASS_ANNOTATE, CO_FUNCTION, IN_CLASS, UnitError
+from waybill._source.units import (
+    ANNOTATE,
+    CLASS_ANNOTATE,
+    CO_FUNCTION,
+    IN_CLASS,
+    UnitError,
+)
 from waybill._source.wrapping import indent_of, mangled
 
 TYPE_CHECKING = False
@@ -39,6 +45,8 @@ def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
         return dict(annotate(_VALUE))
     except Exception:
         found: dict[str, Any] = {}
+    if unit.kind not in (ANNOTATE, CLASS_ANNOTATE):
+        return found
     pairs, line = _read(unit)
     cells = dict(
         zip(annotate.__code__.co_freevars, annotate.__closure__ or (), strict=True)

@@ -67,6 +67,11 @@ def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
         raise
     except (RecursionError, MemoryError) as error:
         raise UnitError(f"the source of {unit.name} nests too deeply") from error
+    except UnitError:
+        raise
+    except (ValueError, OverflowError, SystemError) as error:
+        # What compilers say of text that is no text to them, or too much.
+        raise UnitError(f"the source of {unit.name} is refused: {error}") from error
 
 
 def _placeholder(unit: Unit, file: str, first_line: int) -> CodeType:
