@@ -29,7 +29,7 @@ MAX_DEPTH, MAX_BRACKETS, MAX_INDENTS, MAX_BLOCKS = 2000, 100, 50, 20
 LONG, MAX_INDENTS_OF_LONG = 1 << 17, 20
 #: Of a line in a text that has to be cut into tokens: 3.12 takes time for each of them
 #: that grows with the line.
-MAX_LINE = 4096
+MAX_LINE = 1 << 14
 #: Decimal digits in one number: to read them takes time that grows with their square.
 MAX_DIGITS = 4000
 

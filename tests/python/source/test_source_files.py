@@ -2,6 +2,7 @@
 
 import linecache
 import os
+import sys
 import threading
 import time
 import zipfile
@@ -242,3 +243,12 @@ def test_folder_and_device_are_no_files(tmp_path):
 
     assert prove(code).endswith("is no file")
     assert prove(endless).endswith("is no file")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="kept by code since 3.14")
+def test_what_was_typed_at_a_prompt_that_keeps_it_is_found():
+    text = "def f():\n    return 1\n"
+    module = compile(text, "<python-input-3>", "exec")
+    linecache._register_code(module, text, "<python-input-3>")
+
+    assert prove(module.co_consts[0]).text == "def f():\n    return 1"

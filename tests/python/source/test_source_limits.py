@@ -141,7 +141,7 @@ def test_many_statements_are_no_nesting():
 
 
 def test_line_that_is_too_long_to_be_read_is_refused():
-    assert "characters" in nests_too_deeply(returning("x+" * 4000 + "x"), False)
+    assert "characters" in nests_too_deeply(returning("x+" * 9000 + "x"), False)
     assert not nests_too_deeply(returning(repr("x" * 200_000)), False)
 
 
