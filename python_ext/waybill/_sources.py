@@ -16,7 +16,8 @@ from waybill._errors import DecodeError, PythonMismatchError
 from waybill._source.annotations import evaluate_annotations
 from waybill._source.class_attributes import ATTRIBUTES_TO_DROP
 from waybill._source.compiling import compile_unit
-from waybill._source.proving import prove as prove
+from waybill._source.nested import note_nested, prove_nested
+from waybill._source.proving import prove as prove_in_file
 from waybill._source.shown import show_unit
 from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, GENERATED, Unit, UnitError
 
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 #: Of ``co_flags``: what a caller sees of a function. ``*args``, ``**kwargs``, generator,
 #: coroutine, coroutine that generators may await, asynchronous generator.
 _SEEN = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
+
+
+def prove(code: CodeType, owner: type | None = None) -> Unit | str:
+    """The unit of a code object, or why there is none; see ``_source.proving``."""
+    found = prove_nested(code)
+    return prove_in_file(code, owner) if found is None else found
 
 
 def compile_source(
@@ -58,6 +65,7 @@ def compile_source(
         )
     if unit.kind in (ANNOTATE, CLASS_ANNOTATE):
         _note_annotations(code, unit)
+    note_nested(code, unit, max(1, first_line))
     show_unit(file, first_line, unit)
     return code
 

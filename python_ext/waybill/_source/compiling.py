@@ -145,11 +145,11 @@ def _dress(code: CodeType, unit: Unit, file: str, lines_off: int) -> CodeType:
         around, _, function = name.rpartition(".")[0].rpartition(".")
         if not code.co_qualname.endswith(f"{function}.{code.co_name}"):
             name = f"{around}.{code.co_name}" if around else code.co_name
-    dressed = _dress_all(code, code.co_qualname, name, file, lines_off)
+    dressed = dress_all(code, code.co_qualname, name, file, lines_off)
     return dressed if flags == code.co_flags else dressed.replace(co_flags=flags)
 
 
-def _dress_all(
+def dress_all(
     code: CodeType, old: str, new: str, file: str, lines_off: int
 ) -> CodeType:
     qualified = was = code.co_qualname
@@ -159,7 +159,7 @@ def _dress_all(
         qualified = new + was[len(old) :]
     is_body = not code.co_flags & CO_FUNCTION
     constants = tuple(
-        _dress_all(k, old, new, file, lines_off)
+        dress_all(k, old, new, file, lines_off)
         if type(k) is CodeType
         # The body of a class sets __qualname__ to a constant.
         else (qualified if is_body and k == was and type(k) is str else k)

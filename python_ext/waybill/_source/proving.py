@@ -49,7 +49,7 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
     known = _refused.get(id(code))
     if known is not None and known[0]() is code and known[1] is source:
         return known[2]
-    found = _prove_in(source, code)
+    found = prove_in(source, code)
     if isinstance(found, str):
         _refuse(code, source, found)
     return found
@@ -68,7 +68,8 @@ def _refuse(code: CodeType, source: Source, reason: str) -> None:
     _refused[place] = ref(code, forget), source, reason
 
 
-def _prove_in(source: Source, code: CodeType) -> Unit | str:
+def prove_in(source: Source, code: CodeType) -> Unit | str:
+    """The unit of a code object in a source that has an index; else why there is none."""
     index = source.index
     assert index is not None
     line = code.co_firstlineno

@@ -53,6 +53,17 @@ Ref signature_of(const envelope::CodeFields& fields) {
                    names(arguments), names(envelope::free_names_of(fields))});
 }
 
+// Functions that it makes are to travel on with source as well.
+void note_arrival(CodeInfo& info) {
+  std::vector<CodeInfo*> left{&info};
+  while (!left.empty()) {
+    CodeInfo* next = left.back();
+    left.pop_back();
+    next->came_as_source = true;
+    left.insert(left.end(), next->nested.begin(), next->nested.end());
+  }
+}
+
 }  // namespace
 
 UnitCompiler::UnitCompiler(const State& state, const Envelope& envelope)
@@ -124,7 +135,7 @@ Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
   info.source = std::make_unique<const CodeSource>(
       CodeSource{std::string(text_of(source)),
                  {source.recipe.begin(), source.recipe.end()}});
-  info.came_as_source = true;
+  note_arrival(info);
   return code;
 }
 
