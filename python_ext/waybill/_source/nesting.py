@@ -42,12 +42,31 @@ _DEEPER_WORDS = frozenset(
     | {"or", "yield", "match", "case"}
 )
 #: Blocks that the compiler keeps open in the suites of statements.
-_BLOCKS = {"for": 1, "while": 1, "try": 2, "except": 3, "finally": 2, "else": 1}
-_FOR = re.compile(r"\b(?:for|while|with|try|except|finally|else)\b")
+_BLOCKS = {
+    "for": 1,
+    "while": 1,
+    "try": 2,
+    "except": 3,
+    "finally": 2,
+    "else": 1,
+    "with": 1,
+}
 _DEEPER = re.compile(
     r"[-+~*/%@|&^<>=!.(\[{]|\b(?:and|as|async|await|elif|else|for|from|if|in|is|not|or"
     r"|yield|lambda)\b"
 )
+_FORMATTED = re.compile(r"[ftFT][rR]?['\"]|[rR][ftFT]['\"]")
+#: With text and comments, in which neither means anything.
+_BRACKETS_AND_FOR = re.compile(
+    r"#[^\n]*"
+    r"|'''(?:\\.|[^\\])*?'''"
+    r'|"""(?:\\.|[^\\])*?"""'
+    r"|'(?:\\.|[^'\\\n])*'"
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|[()\[\]{}]|\bfor\b",
+    re.DOTALL,
+)
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _FACTORS = frozenset({"*", "**", "/", "//", "%", "@"})
 _DIGITS = re.compile(rf"[0-9][0-9_]{{{MAX_DIGITS},}}")
 
@@ -80,10 +99,25 @@ def _may_have_many_blocks(text: str) -> bool:
     """Whether there may be more blocks than MAX_BLOCKS, were all in one another."""
     if "for" not in text:
         return False
-    words = _FOR.findall(text)
-    if "with" in words:
-        return len(words) + text.count(",") > MAX_BLOCKS
-    return sum(_BLOCKS.get(word, 1) for word in words) > MAX_BLOCKS
+    count = sum(text.count(word) * weight for word, weight in _BLOCKS.items())
+    if "with" in text:
+        count += text.count(",")
+    return count > MAX_BLOCKS and _may_have_comprehension(text)
+
+
+def _may_have_comprehension(text: str) -> bool:
+    """Whether ``for`` stands in brackets; of formatted strings it is not told."""
+    if _FORMATTED.search(text):
+        return True
+    depth = 0
+    for word in _BRACKETS_AND_FOR.findall(text):
+        if word == "for" and depth > 0:
+            return True
+        if word in _OPENING:
+            depth += 1
+        elif word in _CLOSING:
+            depth -= 1
+    return False
 
 
 class _Level:

@@ -13,7 +13,7 @@ needs_deferred = pytest.mark.skipif(
     sys.version_info < (3, 14), reason="annotations are evaluated at once before 3.14"
 )
 
-#: Of `def f(a: int, *args: str, b: Missing = 3) -> list[int]`, as 3.14 and later make it.
+#: As 3.14 and later make them.
 HEADER = "def f(a: int, *args: str, b: Missing = 3) -> list[int]:\n    pass"
 FUNCTION = Unit(
     ANNOTATE, HEADER, "__annotate__", "f.__annotate__", None, 0, 0, 0, 0, (), (), ()
@@ -147,7 +147,7 @@ def load(tmp_path, text):
 
 @needs_deferred
 def test_unit_of_annotations_is_the_header(tmp_path):
-    text = "def d(f): return f\n@d\ndef f(a: int,\n   b: 1 = 2):\n    # Why.\n    return a\n"
+    text = "def d(f): return f\n@d\ndef f(a: int,\n   b: 1 = 2):\n    # Why.\n    a\n"
 
     unit = prove(load(tmp_path, text).f.__annotate__.__code__)
 

@@ -140,6 +140,18 @@ def test_many_statements_are_no_nesting():
     assert not nests_too_deeply(f"def f():\n{lines}", False)
 
 
+@pytest.mark.parametrize(
+    "text", ["'('", '"["', "'''[\n'''", '"""]"""', "r'\\''", "'\\'['", "x"]
+)
+def test_comprehension_is_seen_whatever_text_is_around_it(text):
+    items = ",".join(["a"] * MAX_BLOCKS)
+    inside = f"def f():\n with {text}, {items}, [x for x in y]: pass\n"
+    without = f"def f():\n with {items}:\n  for b in {text}: pass\n"
+
+    assert "blocks" in nests_too_deeply(inside, False)
+    assert not nests_too_deeply(without, False)
+
+
 def test_line_that_is_too_long_to_be_read_is_refused():
     assert "characters" in nests_too_deeply(returning("x+" * 9000 + "x"), False)
     assert not nests_too_deeply(returning(repr("x" * 200_000)), False)
@@ -149,7 +161,7 @@ def test_bounds_are_those_that_the_text_tells():
     summed = returning("(x" + "\n+x" * MAX_DEPTH + ")")
     assert "operators" in nests_too_deeply(summed, False)
     assert "brackets" in nests_too_deeply(
-        DEEP["lists"](MAX_BRACKETS + 1) + "#" * MAX_DEPTH + "\n" + " x()" * MAX_DEPTH,
+        DEEP["lists"](MAX_BRACKETS + 1) + " x()\n" * MAX_DEPTH,
         False,
     )
     assert "indents" in nests_too_deeply(
