@@ -15,7 +15,7 @@ import linecache
 import os
 
 from waybill._source.files import ShownLines
-from waybill._source.units import LAMBDA
+from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, LAMBDA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,14 +40,19 @@ _sizes: dict[str, int] = {}
 
 def show_unit(file: str, first_line: int, unit: Unit) -> bool:
     """Shows the text of a unit whose code begins at a line."""
+    if unit.kind == ANNOTATE:  # The header alone is the function's own.
+        return show(file, first_line, unit.text.removesuffix("pass"), over=False)
+    if unit.kind == CLASS_ANNOTATE:
+        return show(file, first_line + 1, unit.text, over=False)
     indent = " " * unit.column if unit.kind == LAMBDA else ""
     return bool(unit.text) and show(file, first_line + unit.lines, indent + unit.text)
 
 
-def show(file: str, first_line: int, text: str) -> bool:
+def show(file: str, first_line: int, text: str, over: bool = True) -> bool:
     """Shows a text as the lines of a file from one on; False if it does not.
 
-    Several texts of one file are shown together; where they overlap the last one wins.
+    Several texts of one file are shown together; where they overlap the last one wins,
+    or the first one if this is not to be ``over`` others.
     """
     if not _may_show(file):
         return False
@@ -63,6 +68,11 @@ def show(file: str, first_line: int, text: str) -> bool:
     if lines[first_line - 1 : last] == added:
         _shown[file] = entry
         return True
+    if not over:
+        there = lines[first_line - 1 : last]
+        for at, line in enumerate(there):
+            if line.strip() and line != _UNKNOWN:
+                added[at] = line
     missing = last - len(lines)
     lines.extend(["\n"] * missing)
     lines[first_line - 1 : last] = added

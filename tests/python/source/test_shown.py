@@ -10,7 +10,7 @@ import traceback
 import pytest
 import source_package
 from waybill._source import Unit, compile_unit, files, prove, shown
-from waybill._source.units import DEF, LAMBDA
+from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, DEF, LAMBDA
 
 FILE = "/nowhere/of/elsewhere.py"
 TEXT = "    def fails(a):\n        # Why.\n        return a / 0"
@@ -94,6 +94,28 @@ def test_latest_of_overlapping_texts_wins():
     arrived(unit("    def fails(a): return 2"))
 
     assert linecache.getline(FILE, 20) == "    def fails(a): return 2\n"
+
+
+def test_annotations_are_shown_where_nothing_else_is():
+    function = arrived(unit())
+    header = unit("    def fails(a: int):\n        pass", kind=ANNOTATE)
+    names = unit("    a: int\n\n\n    b: int", kind=CLASS_ANNOTATE)
+
+    shown.show_unit(FILE, 20, header)
+    shown.show_unit(FILE, 19, names)
+    shown.show_unit(FILE, 29, names)
+
+    assert inspect.getsource(function).strip() == TEXT.strip()
+    assert linecache.getlines(FILE)[22:34] == [
+        "    b: int\n",
+        "...\n",
+        *["\n"] * 5,
+        "    a: int\n",
+        "\n",
+        "\n",
+        "    b: int\n",
+        "...\n",
+    ]
 
 
 def test_file_that_is_there_is_left_alone(tmp_path):
