@@ -26,6 +26,20 @@ class Box[T]:
         def all(self): return T.__name__, V.__name__
 
 
+class WithLambdas[T]:
+    both = lambda self, k=lambda: T.__name__: (k(), T.__name__, WithLambdas.__name__)
+    private = lambda self: self.__hidden()
+
+    def __hidden(self): return (lambda: T.__name__)()
+
+
+def around_generic(a):
+    class Inner[T]:
+        def method(self): return a, T.__name__, Inner.__name__
+        value = lambda self: (a, T.__name__)
+    return Inner().method(), Inner().value()
+
+
 class Tabs[T]:
 	def parameter(self):
 		return T.__name__
@@ -61,6 +75,9 @@ CASES = [
     ("names_its_parameter(1)", ("T", "Ts", "P")),
     ("Box(1).parameter(), Box(2).both(3)", (("T", "Box"), ("T", "U", "Box"))),
     ("Box(1).plain(), Box.Inner().all()", (1, ("T", "V"))),
+    ("WithLambdas().both()", ("T", "T", "WithLambdas")),
+    ("WithLambdas().private()", "T"),
+    ("around_generic(1)", ((1, "T", "Inner"), (1, "T"))),
     ("Tabs().parameter(), Tabs().plain()", ("T", "plain")),
     ("local_generic(4)", ((4, "T"), "Alias")),
     ("quotes({'a': 5})", "5 2 x"),
