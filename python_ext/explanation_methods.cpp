@@ -136,6 +136,28 @@ PyObject* as_text(PyObject*, PyObject* arguments) {
   });
 }
 
+PyObject* telling(PyObject*, PyObject* arguments) {
+  return guarded([&] {
+    PyObject* capsule;
+    Py_ssize_t most;
+    if (!PyArg_ParseTuple(arguments, "On", &capsule, &most)) throw PyError();
+    const auto count = static_cast<std::size_t>(most < 0 ? 0 : most);
+    return list_of(
+        telling_parts(explanation_of(capsule), count), [](const TellingPart& part) {
+          return Ref::steal(Py_BuildValue("(nK)", static_cast<Py_ssize_t>(part.part),
+                                          static_cast<unsigned long long>(part.bytes)));
+        });
+  });
+}
+
+PyObject* size_as_text(PyObject*, PyObject* size) {
+  return guarded([&] {
+    const unsigned long long bytes = PyLong_AsUnsignedLongLong(size);
+    if (PyErr_Occurred() != nullptr) throw PyError();
+    return text(size_text(bytes));
+  });
+}
+
 PyObject* as_json(PyObject*, PyObject* capsule) {
   return guarded([&] { return text(explanation_json(explanation_of(capsule))); });
 }
@@ -167,6 +189,9 @@ PyMethodDef kExplanationMethods[] = {
      "mark_missing(explanation, modules, /) -> None"},
     {"explanation_text", as_text, METH_VARARGS,
      "explanation_text(explanation, top, columns, colours, /) -> str"},
+    {"explanation_telling", telling, METH_VARARGS,
+     "explanation_telling(explanation, most, /) -> list"},
+    {"size_text", size_as_text, METH_O, "size_text(size, /) -> str"},
     {"explanation_json", as_json, METH_O, "explanation_json(explanation, /) -> str"},
     {"explanation_html", as_html, METH_VARARGS,
      "explanation_html(explanation, title, /) -> str"},

@@ -85,16 +85,6 @@ def warn(
     _told.update((line, parts))
 
 
-def size_text(size: int) -> str:
-    """ "3.4 MB"."""
-    number, unit = float(size), "bytes"
-    for larger in ("kB", "MB", "GB", "TB"):
-        if number < 1000:
-            break
-        number, unit = number / 1000, larger
-    return f"{size} bytes" if unit == "bytes" else f"{number:.1f} {unit}"
-
-
 def _text(
     size: int, obj: object, encoding: tuple[Any, ...] | None
 ) -> tuple[str, tuple[str, ...]]:
@@ -102,10 +92,10 @@ def _text(
     rows: tuple[str, ...] = ()
     if encoding is not None:
         try:
-            rows = tuple(map(_row, telling_parts(_explanation(obj, encoding))))
+            rows = tuple(_row(*told) for told in _telling(_explanation(obj, encoding)))
         except Exception:  # Reducers of the program may refuse to be called once more.
             pass
-    head = f"a payload of {size_text(size)}"
+    head = f"a payload of {_core.size_text(size)}"
     if not rows:
         return f"{head}; what is in it: waybill.explain(obj)", rows
     lines = f"{head}, most of it", *rows, "all of it: waybill.explain(obj)"
@@ -125,44 +115,24 @@ def _taken(buffer: object) -> None:
     """A buffer_callback that keeps all."""
 
 
-def telling_parts(explanation: Explanation) -> list[Part]:
-    """At most three parts that make most of it, none of which holds another."""
+def _telling(explanation: Explanation) -> list[tuple[Part, int]]:
+    """At most three parts that make most of it, with their bytes, as the page of an
+    explanation has them."""
     # What is small beside all of it tells nothing.
     least = explanation.total // 20
-    waiting = [explanation.parts]
-    found: list[Part] = []
-    while waiting and len(found) < _SHOWN:
-        waiting.sort(key=lambda part: part.bytes)
-        part = waiting.pop()
-        children = part.children[:_SHOWN]
-        if sum(child.bytes for child in children) > part.bytes // 2:
-            waiting.extend(child for child in children if child.bytes >= least)
-            continue
-        part = _named(part)
-        if not any(_holds(other, part) for other in found):
-            found = [other for other in found if not _holds(part, other)]
-            found.append(part)
-    return found
+    parts = list(explanation.parts.walk())
+    return [
+        (parts[number], size)
+        for number, size in _core.explanation_telling(explanation._told, _SHOWN)
+        if size >= least
+    ]
 
 
-def _named(part: Part) -> Part:
-    """The part, or the nearest that holds it and which the program can name: what a
-    reducer gives has no name there."""
-    named = part
-    while named._step.startswith("<") and named.parent is not None:
-        named = named.parent
-    return named if named.parent is not None else part
-
-
-def _holds(part: Part, other: Part) -> bool:
-    return part in other._chain()
-
-
-def _row(part: Part) -> str:
+def _row(part: Part, size: int) -> str:
     kind = f"{part.type} {part.detail}".rstrip()
     # What is within a value comes with it.
     place = next((p for p in reversed(part._chain()) if p.file), None)
-    row = f"{size_text(part.bytes)}: {part.short}, {kind}"
+    row = f"{_core.size_text(size)}: {part.short}, {kind}"
     return f"{row}, {place.file}:{place.line}" if place is not None else row
 
 

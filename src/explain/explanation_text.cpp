@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "explain/telling_parts.h"
 #include "explain/text_table.h"
 #include "report/report_lines.h"
 #include "text/control_characters.h"
@@ -23,8 +22,6 @@ using envelope::middle_cut;
 using envelope::Paint;
 using envelope::plural;
 using envelope::printable_text;
-using envelope::size_text;
-using envelope::telling_parts;
 using envelope::width_of;
 
 constexpr std::size_t kSizeWidth = 8;   // "999.9 MB"

@@ -130,7 +130,7 @@ std::string part_row(const Explanation& explanation, std::size_t number) {
          cell_html(code_html(shortened_path(path_of(explanation, number).full)),
                    format_text(" data-part=\"{}\"", number).c_str()) +
          cell_html(code_html(type), " class=\"type\"") +
-         cell_html(size_on_page(part.bytes), kNumber) +
+         cell_html(size_text(part.bytes), kNumber) +
          cell_html(share_text(part.bytes, explanation.total), kNumber) +
          cell_html(place_html(captured_at(explanation, number)), " class=\"faint\"") +
          "</tr>\n";
@@ -206,7 +206,7 @@ std::string page_summary(const Explanation& explanation) {
   const std::size_t blockers = explanation.blockers.size();
   const std::size_t imports = explanation.imports.size();
   std::string out =
-      "<dl id=\"summary\">\n" + fact_html(size_on_page(explanation.total), "in all");
+      "<dl id=\"summary\">\n" + fact_html(size_text(explanation.total), "in all");
   out += fact_html(grouped(parts), parts == 1 ? "part" : "parts");
   if (blockers != 0) {
     out += fact_html(grouped(blockers), "cannot travel", " class=\"bad\"");

@@ -3,7 +3,6 @@
 #include "explain/page_text.h"
 
 #include "text/control_characters.h"
-#include "text/format_text.h"
 #include "text/json_tree.h"
 
 namespace waybill {
@@ -77,16 +76,6 @@ std::string json_text(std::string_view text) {
   const Json string = visible(text);
   return replaced(string.dump(-1, ' ', true, Json::error_handler_t::replace),
                   json_escape_of);
-}
-
-std::string size_on_page(std::uint64_t bytes) {
-  constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
-  if (bytes < 1000) return format_text("{} byte{}", bytes, bytes == 1 ? "" : "s");
-  double size = static_cast<double>(bytes) / 1000;
-  std::size_t unit = 0;
-  for (; size >= 999.5; ++unit) size /= 1000;
-  const int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
-  return format_text("{:.{}f} {}", size, decimals, kUnits[unit]);
 }
 
 }  // namespace waybill

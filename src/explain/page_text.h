@@ -3,7 +3,6 @@
 // What stands in the page of an explanation. Names of a hostile payload come only
 // through these.
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -21,9 +20,6 @@ std::string html_text(std::string_view text);
 
 // The same text as a JSON string of ASCII that cannot end the element it stands in.
 std::string json_text(std::string_view text);
-
-// "1.23 MB", as the script of the page says it too.
-std::string size_on_page(std::uint64_t bytes);
 
 // The parts and blockers for the script: a column for each field, and texts once.
 std::string page_data(const Explanation& explanation);

@@ -1,15 +1,15 @@
 // Tested by tests/explain/explanation_text_test.cpp.
 
-#include "explain/telling_parts.h"
+#include "waybill/explanation.h"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-namespace waybill::envelope {
+namespace waybill {
 namespace {
 
-using Parts = std::vector<ExplainedPart>;
+using PartList = std::vector<ExplainedPart>;
 
 // "._mgr", but neither ".__func__" nor what follows that.
 bool is_private(std::string_view step) {
@@ -23,7 +23,7 @@ bool has_telling_step(const ExplainedPart& part, const ExplainedPart& holder) {
 }
 
 // Of each part the bytes of the largest variable that it holds, at any depth, or is.
-std::vector<std::uint64_t> largest_variables(const Parts& parts) {
+std::vector<std::uint64_t> largest_variables(const PartList& parts) {
   std::vector<std::uint64_t> largest(parts.size());
   for (std::size_t i = parts.size(); i-- > 1;) {
     if (!parts[i].variable.empty()) largest[i] = parts[i].bytes;
@@ -34,7 +34,7 @@ std::vector<std::uint64_t> largest_variables(const Parts& parts) {
 }
 
 // A part without a step is its holder, for who reads paths.
-std::size_t holder_of(const Parts& parts, std::size_t part) {
+std::size_t holder_of(const PartList& parts, std::size_t part) {
   std::size_t holder = parts[part].parent;
   while (holder != 0 && parts[holder].step.empty()) holder = parts[holder].parent;
   return holder;
@@ -43,7 +43,7 @@ std::size_t holder_of(const Parts& parts, std::size_t part) {
 // The parts that each part holds, as ranges of one list.
 class Children {
  public:
-  explicit Children(const Parts& parts)
+  explicit Children(const PartList& parts)
       : starts_(parts.size() + 1), variables_(largest_variables(parts)) {
     for (std::size_t i = 1; i < parts.size(); ++i) {
       if (!parts[i].step.empty()) ++starts_[holder_of(parts, i) + 1];
@@ -57,7 +57,7 @@ class Children {
   }
 
   // The parts in it with so many bytes.
-  std::vector<std::size_t> of(const Parts& parts, std::size_t part,
+  std::vector<std::size_t> of(const PartList& parts, std::size_t part,
                               std::uint64_t least) const {
     std::vector<std::size_t> found;
     for (std::size_t i = starts_[part]; i < starts_[part + 1]; ++i) {
@@ -86,7 +86,7 @@ bool has_names(const ExplainedPart& part) {
   return std::ranges::find(kTypes, part.type) != kTypes.end();
 }
 
-std::uint64_t bytes_of(const Parts& parts, const std::vector<std::size_t>& some) {
+std::uint64_t bytes_of(const PartList& parts, const std::vector<std::size_t>& some) {
   std::uint64_t bytes = 0;
   for (const std::size_t part : some) bytes += parts[part].bytes;
   return bytes;
@@ -101,7 +101,7 @@ std::uint64_t share(std::uint64_t whole, std::uint64_t of) {
 
 std::vector<TellingPart> telling_parts(const Explanation& explanation,
                                        std::size_t most) {
-  const Parts& parts = explanation.parts;
+  const PartList& parts = explanation.parts;
   std::vector<TellingPart> shown;
   if (parts.empty()) return shown;
   const Children children(parts);
@@ -132,4 +132,4 @@ std::vector<TellingPart> telling_parts(const Explanation& explanation,
   return shown;
 }
 
-}  // namespace waybill::envelope
+}  // namespace waybill

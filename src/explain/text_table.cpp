@@ -3,9 +3,6 @@
 #include "explain/text_table.h"
 
 #include <algorithm>
-#include <array>
-
-#include "text/format_text.h"
 
 namespace waybill::envelope {
 namespace {
@@ -40,16 +37,6 @@ std::string middle_cut(std::string_view text, std::size_t width) {
 std::string filled(std::string text, std::size_t width) {
   text.append(width - std::min(width, width_of(text)), ' ');
   return text;
-}
-
-std::string size_text(std::uint64_t bytes) {
-  constexpr auto kUnits = std::to_array<std::string_view>({"kB", "MB", "GB"});
-  if (bytes < 1000) return format_text("{} B", bytes);
-  double size = static_cast<double>(bytes) / 1000;
-  std::size_t unit = 0;
-  // 999.96 would be shown as 1000.0.
-  for (; size >= 999.95 && unit + 1 < kUnits.size(); ++unit) size /= 1000;
-  return format_text("{:.1f} {}", size, kUnits[unit]);
 }
 
 }  // namespace waybill::envelope

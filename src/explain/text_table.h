@@ -3,7 +3,6 @@
 // Text in columns that end where a terminal does.
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,8 +16,5 @@ std::string middle_cut(std::string_view text, std::size_t width);
 
 // With blanks behind it up to this width.
 std::string filled(std::string text, std::size_t width);
-
-// "65.1 MB": decimal, with three digits or four.
-std::string size_text(std::uint64_t bytes);
 
 }  // namespace waybill::envelope

@@ -260,7 +260,7 @@ def test_search_highlights_counts_and_sums(load):
 
     search(page, "ndarray")
 
-    assert shown(page, "#found").startswith("2 parts, 6.40 MB (")
+    assert shown(page, "#found").startswith("2 parts, 6.4 MB (")
     hit = [label.partition(",")[0] for label in labels(page, ".item.hit")]
     assert hit == ["model.coef_", "2 small parts of model"]
 

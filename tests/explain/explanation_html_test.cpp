@@ -173,15 +173,5 @@ TEST(ExplanationHtml, OfADeepChainIsNotLong) {
   EXPECT_LT(page.size(), kDepth * 60);
 }
 
-TEST(ExplanationHtml, SizesHaveThreeDigits) {
-  EXPECT_EQ(size_on_page(0), "0 bytes");
-  EXPECT_EQ(size_on_page(1), "1 byte");
-  EXPECT_EQ(size_on_page(999), "999 bytes");
-  EXPECT_EQ(size_on_page(1000), "1.00 kB");
-  EXPECT_EQ(size_on_page(12'345), "12.3 kB");
-  EXPECT_EQ(size_on_page(999'600), "1.00 MB");
-  EXPECT_EQ(size_on_page(~0ULL), "18.4 EB");
-}
-
 }  // namespace
 }  // namespace waybill

@@ -183,12 +183,13 @@ TEST(ExplanationText, HasColoursWhereTheyAreAskedFor) {
 }
 
 TEST(ExplanationText, SizesHaveDecimalUnits) {
-  EXPECT_EQ(envelope::size_text(0), "0 B");
-  EXPECT_EQ(envelope::size_text(999), "999 B");
-  EXPECT_EQ(envelope::size_text(1000), "1.0 kB");
-  EXPECT_EQ(envelope::size_text(999'960), "1.0 MB");
-  EXPECT_EQ(envelope::size_text(65'123'456), "65.1 MB");
-  EXPECT_EQ(envelope::size_text(5'000'000'000'000), "5000.0 GB");
+  EXPECT_EQ(size_text(0), "0 B");
+  EXPECT_EQ(size_text(999), "999 B");
+  EXPECT_EQ(size_text(1000), "1.0 kB");
+  EXPECT_EQ(size_text(999'960), "1.0 MB");
+  EXPECT_EQ(size_text(65'123'456), "65.1 MB");
+  EXPECT_EQ(size_text(5'000'000'000'000), "5.0 TB");
+  EXPECT_EQ(size_text(~0ULL), "18.4 EB");
 }
 
 }  // namespace

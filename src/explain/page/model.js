@@ -52,14 +52,13 @@ function cut(whole, length) {
 
 const UNITS = ["kB", "MB", "GB", "TB", "PB", "EB"];
 
+// As size_text() of src/explain/size_text.cpp.
 function sizeText(size) {
-  if (size < 1000) return size === 1 ? "1 byte" : size + " bytes";
-  let unit = -1;
-  while (size >= 999.5 && unit < UNITS.length - 1) {
-    size /= 1000;
-    unit++;
-  }
-  return size.toPrecision(3) + " " + UNITS[unit];
+  if (size < 1000) return size + " B";
+  size /= 1000;
+  let unit = 0;
+  for (; size >= 999.95 && unit < UNITS.length - 1; unit++) size /= 1000;
+  return size.toFixed(1) + " " + UNITS[unit];
 }
 
 function shareText(size) {

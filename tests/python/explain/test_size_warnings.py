@@ -9,7 +9,6 @@ import warnings
 
 import pytest
 import waybill
-from waybill import _size_warnings
 
 LARGE = 100_000
 
@@ -333,11 +332,3 @@ def test_what_is_no_number_of_bytes_is_refused(wrong):
 
 def test_explanation_takes_the_options_of_dumps():
     assert waybill.explain([1], warn_above=1).total == len(waybill.dumps([1]))
-
-
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [(0, "0 bytes"), (999, "999 bytes"), (3_000_000, "3.0 MB"), (10**15, "1000.0 TB")],
-)
-def test_size_is_told_as(size, text):
-    assert _size_warnings.size_text(size) == text
