@@ -192,14 +192,14 @@ def prepare(
         source=source,
     )
     limit = chosen("warn_above", warn_above)
-    by_value_ready, replacements, _, _, *rest = encoding[4:]
+    ready, replacements, _, _, signing, field, level, kind = encoding[4:]
 
     def warn(size: int, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         call = function, args, kwargs
         warn_of_size(size, call, encoding, warn_above is not None)
 
     return _core.PreparedCall(
-        function, by_value_ready, replacements, *rest, limit or 0, warn
+        *(function, ready, replacements, signing, field, level, kind, limit or 0, warn)
     )
 
 
