@@ -10,6 +10,8 @@
 
 #include "base/hash.h"
 #include "format/buffer_table.h"
+#include "format/environment.h"
+#include "format/manifest_codec.h"
 #include "require.h"
 #include "waybill/diff.h"
 #include "waybill/envelope.h"
@@ -19,12 +21,23 @@ namespace {
 
 using waybill::fuzz::require;
 
+// What was read is within the limits, and is read again as it is written.
+void try_environment(const waybill::Environment& environment) {
+  const auto written = waybill::envelope::with_environment({}, environment);
+  waybill::wire::Reader reader(written);
+  waybill::Manifest read;
+  require(waybill::envelope::read_manifest(reader, read) && reader.at_end());
+  require(waybill::envelope::with_environment({}, read.environment.value()) == written);
+}
+
 void try_out(waybill::BytesView bytes) {
   const auto envelope = waybill::open(bytes);
   if (!envelope) return require(envelope.error().offset <= bytes.size());
   require(envelope->size <= bytes.size());
   const auto again = waybill::open(bytes.first(envelope->size));
   require(again && again->payload.offset == envelope->payload.offset);
+
+  if (envelope->manifest.environment) try_environment(*envelope->manifest.environment);
 
   const auto verdict = waybill::verify(*envelope);
   require(verdict || verdict.error().offset <= envelope->size);

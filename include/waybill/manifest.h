@@ -3,7 +3,9 @@
 // A manifest says what a payload needs, and why, so that a scheduler or a guard can
 // decide without Python and without touching the payload.
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,10 +55,34 @@ struct Substitution {
   std::string path;    // Where it stood, e.g. "f.__globals__['client']._lock".
 };
 
+// An installed distribution that modules of the imports belong to.
+struct Distribution {
+  std::string name;     // As its metadata has it: "scikit-learn".
+  std::string version;  // "1.7.2".
+  // First parts of the names of those imports: "sklearn". Ascending.
+  std::vector<std::string> modules;
+};
+
+// What a payload was made with, where the sender says so. What it says is the sender's
+// word: nothing is refused or chosen by it.
+struct Environment {
+  std::string python;          // "3.11.7".
+  std::string implementation;  // "cpython".
+  std::string platform;        // As sysconfig.get_platform() has it: "linux-x86_64".
+  // Ascending by name, each once.
+  std::vector<Distribution> distributions;
+
+  // What open() reads at most: distributions, modules of all of them, bytes of a text.
+  static constexpr std::size_t kMaxDistributions = 4096;
+  static constexpr std::size_t kMaxModules = 16384;
+  static constexpr std::size_t kMaxText = 1024;
+};
+
 // The records stand in the order in which loads() imports them.
 struct Manifest {
   std::vector<ImportRecord> imports;
   std::vector<Substitution> substitutions;
+  std::optional<Environment> environment;
 };
 
 // Appends the manifest's section, a msgpack map, to `out`; what seal() writes for

@@ -9,6 +9,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "format/environment.h"
 #include "format/manifest_codec.h"
 #include "wire/utf8.h"
 
@@ -216,6 +217,17 @@ void write_imports(wire::CursorWriter& writer, const Manifest& manifest,
   }
 }
 
+void write_substitutions(wire::CursorWriter& writer, const Manifest& manifest) {
+  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kSubstitutions));
+  writer.array(manifest.substitutions.size());
+  for (const Substitution& substitution : manifest.substitutions) {
+    writer.array(kSubstitutionLength);
+    writer.text(substitution.policy);
+    writer.text(substitution.type);
+    writer.text(substitution.path);
+  }
+}
+
 }  // namespace
 
 bool read_manifest(Reader& reader, ManifestView& manifest) {
@@ -238,6 +250,8 @@ bool read_manifest(Reader& reader, ManifestView& manifest) {
                           ? read_files(reader, manifest.files)
                       : key == static_cast<std::uint64_t>(ManifestKey::kSubstitutions)
                           ? read_substitutions(reader, manifest.substitutions)
+                      : key == static_cast<std::uint64_t>(ManifestKey::kEnvironment)
+                          ? pass_environment(reader, manifest.environment)
                           : reader.skip();
     if (!read) return false;
   }
@@ -297,11 +311,13 @@ bool read_manifest(Reader& reader, Manifest& manifest) {
     manifest.substitutions.push_back(
         {std::string(from.policy), std::string(from.type), std::string(from.path)});
   }
-  return true;
+  if (view.environment.bytes.empty()) return true;
+  Reader again(view.environment.bytes, Limits{}, view.environment.offset);
+  return read_environment(again, &manifest.environment.emplace());
 }
 
 std::size_t manifest_bound(const Manifest& manifest) {
-  constexpr std::size_t kMap = 1 + 3 * (1 + 5);
+  constexpr std::size_t kMap = 1 + 4 * (1 + 5);
   constexpr std::size_t kRecord = 1 + 1 + 4 * 5 + 2 * 5;
   std::size_t bound = kMap;
   for (const ImportRecord& record : manifest.imports) {
@@ -312,33 +328,28 @@ std::size_t manifest_bound(const Manifest& manifest) {
     bound += 1 + 3 * 5 + substitution.policy.size() + substitution.type.size() +
              substitution.path.size();
   }
+  if (manifest.environment) bound += environment_bound(*manifest.environment);
   return bound;
 }
 
 void write_manifest(wire::CursorWriter& writer, const Manifest& manifest) {
   const std::size_t has_imports = manifest.imports.empty() ? 0 : 1;
   const std::size_t has_substitutions = manifest.substitutions.empty() ? 0 : 1;
+  const std::size_t has_environment = manifest.environment ? 1 : 0;
   FileNumbers numbers;
   for (const ImportRecord& record : manifest.imports) {
     if (!record.file.empty()) numbers.number_of(record.file);
   }
   const std::size_t has_files = numbers.files().empty() ? 0 : 1;
-  writer.map(has_imports + has_files + has_substitutions);
+  writer.map(has_imports + has_files + has_substitutions + has_environment);
   if (has_imports != 0) write_imports(writer, manifest, numbers);
   if (has_files != 0) {
     writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kFiles));
     writer.array(numbers.files().size());
     for (std::string_view file : numbers.files()) writer.text(file);
   }
-  if (has_substitutions == 0) return;
-  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kSubstitutions));
-  writer.array(manifest.substitutions.size());
-  for (const Substitution& substitution : manifest.substitutions) {
-    writer.array(kSubstitutionLength);
-    writer.text(substitution.policy);
-    writer.text(substitution.type);
-    writer.text(substitution.path);
-  }
+  if (has_substitutions != 0) write_substitutions(writer, manifest);
+  if (manifest.environment) write_environment(writer, *manifest.environment);
 }
 
 }  // namespace envelope

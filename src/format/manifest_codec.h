@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "waybill/envelope.h"
 #include "waybill/manifest.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
@@ -32,6 +33,7 @@ struct ManifestView {
   std::vector<Import> imports;
   std::vector<std::string_view> files;
   std::vector<Substitution> substitutions;
+  Section environment;  // Checked; without bytes if there is none.
 
   // Of the first import that has one; null if none has.
   std::string_view first_file() const;

@@ -67,6 +67,7 @@ class Copy {
     made.python = envelope_.python;
     made.manifest = std::move(manifest_);
     made.manifest.substitutions = envelope_.manifest.substitutions;
+    made.manifest.environment = envelope_.manifest.environment;
     made.shared = std::move(shared_);
     made.payload = {root_, part.payload};
     made.debug_info = {root_ + part.payload.size(), kNoDebugInfo};

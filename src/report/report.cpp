@@ -119,6 +119,21 @@ void add_substitutions(const Manifest& manifest, Json& substitutions) {
   }
 }
 
+void add_environment(const Environment& environment, Json& model) {
+  begin_object(model, 4);
+  model["python"] = environment.python;
+  model["implementation"] = environment.implementation;
+  model["platform"] = environment.platform;
+  Json& distributions = model["distributions"] = Json::array();
+  for (const Distribution& from : environment.distributions) {
+    Json& distribution = begin_object(distributions.emplace_back(), 3);
+    distribution["name"] = from.name;
+    distribution["version"] = from.version;
+    Json& modules = distribution["modules"] = Json::array();
+    for (const std::string& module : from.modules) modules.push_back(module);
+  }
+}
+
 void add_names(const std::vector<std::string_view>& names, Json& list) {
   list = Json::array();
   for (std::string_view name : names) list.push_back(std::string(name));
@@ -183,7 +198,7 @@ std::string dump(const Json& model) {
 }  // namespace
 
 void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model) {
-  begin_object(model, 14);
+  begin_object(model, 15);
   model["format_version"] = envelope.format_version;
   Json& python = begin_object(model["python"], 3);
   python["major"] = envelope.python.major;
@@ -194,6 +209,9 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json& m
   model["signed"] = !envelope.signature.empty();
   add_imports(envelope.manifest, model);
   add_substitutions(envelope.manifest, model["substitutions"]);
+  if (envelope.manifest.environment) {
+    add_environment(*envelope.manifest.environment, model["environment"]);
+  }
   ValueNames names;
   names.manifest = &envelope.manifest;
   names.buffers = envelope.buffers;

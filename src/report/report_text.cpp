@@ -54,6 +54,24 @@ void add_substitutions(const Json& substitutions, const Paint& paint,
   }
 }
 
+void add_environment(const Json& environment, const Paint& paint, std::string& out) {
+  out += "\n" + paint.title("made with") +
+         format_text(" Python {} ({}), {}\n", text_of(environment, "python"),
+                     text_of(environment, "implementation"),
+                     text_of(environment, "platform"));
+  for (const Json& distribution : environment["distributions"]) {
+    const std::string name = text_of(distribution, "name");
+    out += format_text("  {} {}", paint.name(name), text_of(distribution, "version"));
+    std::string modules;
+    for (const Json& module : distribution["modules"]) {
+      const auto text = printable_text(module.get_ref<const std::string&>());
+      if (text != name) modules += (modules.empty() ? "" : ", ") + text;
+    }
+    if (!modules.empty()) out += "  " + paint.faint(modules);
+    out += "\n";
+  }
+}
+
 void add_imports(const Json& model, const Paint& paint, std::string& out) {
   const Json& imports = model["imports"];
   out += "\n" + paint.title(format_text("imports ({})", imports.size())) + "\n";
@@ -237,6 +255,9 @@ std::string report_text(const Envelope& envelope, const ReportOptions& options) 
   std::string out;
   envelope::add_summary(model, paint, out);
   envelope::add_imports(model, paint, out);
+  if (model.contains("environment")) {
+    envelope::add_environment(model["environment"], paint, out);
+  }
   envelope::add_substitutions(model["substitutions"], paint, out);
   envelope::add_code(model["code"], paint, out);
   envelope::add_payload(model["payload"], paint, out);

@@ -162,7 +162,12 @@ inline constexpr std::uint32_t kEd25519Size = 64;
 inline constexpr std::uint32_t kMacSize = 32;
 
 // Keys of the manifest and of the debug information.
-enum class ManifestKey : std::uint8_t { kImports = 0, kFiles = 1, kSubstitutions = 2 };
+enum class ManifestKey : std::uint8_t {
+  kImports = 0,
+  kFiles = 1,
+  kSubstitutions = 2,
+  kEnvironment = 3,
+};
 // In a source location that none is around: the file that was named last.
 inline constexpr std::uint8_t kSameFile = 0;
 

@@ -41,6 +41,31 @@ TEST(Report, TellsHeaderAndSections) {
   EXPECT_EQ(size, bytes.size());
 }
 
+TEST(Report, TellsWhatAPayloadWasMadeWith) {
+  Draft draft;
+  draft.payload.integer(1);
+  draft.manifest.environment = {
+      "3.11.7", "cpython", "linux-x86_64", {{"scikit-learn", "1.7.2", {"sklearn"}}}};
+  const Bytes bytes = draft.sealed();
+
+  const json report = report_on(bytes);
+  const std::string text = report_text(*open(bytes));
+
+  EXPECT_EQ(report["environment"],
+            json({{"python", "3.11.7"},
+                  {"implementation", "cpython"},
+                  {"platform", "linux-x86_64"},
+                  {"distributions",
+                   json::array({{{"name", "scikit-learn"},
+                                 {"version", "1.7.2"},
+                                 {"modules", json::array({"sklearn"})}}})}}));
+  EXPECT_NE(text.find("made with Python 3.11.7 (cpython), linux-x86_64"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("scikit-learn 1.7.2  sklearn"), std::string::npos) << text;
+  EXPECT_FALSE(report_on(samples::data_envelope()).contains("environment"));
+}
+
 TEST(Report, TellsBuffersThatAreStoredBehindTheHead) {
   const Bytes bytes = samples::buffers_envelope();
   const std::size_t start = open(bytes)->buffers_offset;

@@ -1,0 +1,261 @@
+#include "format/environment.h"
+
+#include <gtest/gtest.h>
+
+#include "format/manifest_codec.h"
+#include "format/samples.h"
+
+namespace waybill {
+namespace {
+
+using samples::Bytes;
+using wire::Writer;
+
+Environment sample() {
+  return {"3.11.7",
+          "cpython",
+          "linux-x86_64",
+          {{"numpy", "1.26.4", {"numpy"}}, {"scikit-learn", "1.7.2", {"sklearn"}}}};
+}
+
+Bytes encode(const Manifest& manifest) {
+  Bytes bytes;
+  encode_manifest(manifest, bytes);
+  return bytes;
+}
+
+Result<Manifest> decode(BytesView bytes) {
+  wire::Reader reader(bytes);
+  Manifest manifest;
+  if (!envelope::read_manifest(reader, manifest)) return tl::unexpected(reader.error());
+  return manifest;
+}
+
+void expect_sample(const std::optional<Environment>& environment) {
+  ASSERT_TRUE(environment);
+  EXPECT_EQ(environment->python, "3.11.7");
+  EXPECT_EQ(environment->implementation, "cpython");
+  EXPECT_EQ(environment->platform, "linux-x86_64");
+  ASSERT_EQ(environment->distributions.size(), 2u);
+  const Distribution& second = environment->distributions[1];
+  EXPECT_EQ(second.name, "scikit-learn");
+  EXPECT_EQ(second.version, "1.7.2");
+  EXPECT_EQ(second.modules, std::vector<std::string>{"sklearn"});
+}
+
+// A manifest with an environment whose rows of distributions `write` writes.
+template <typename Write>
+Bytes with_rows(std::size_t count, Write write) {
+  Writer out;
+  out.map(1);
+  out.integer(3);
+  out.array(4);
+  out.text("3.11.7");
+  out.text("cpython");
+  out.text("linux-x86_64");
+  out.array(count);
+  write(out);
+  return Bytes(out.view().begin(), out.view().end());
+}
+
+void write_row(Writer& out, std::string_view name, std::string_view module) {
+  out.array(3);
+  out.text(name);
+  out.text("1.0");
+  out.array(1);
+  out.text(module);
+}
+
+ErrorCode error_of(BytesView bytes) {
+  const Result<Manifest> read = decode(bytes);
+  EXPECT_FALSE(read);
+  return read ? ErrorCode::kMalformed : read.error().code;
+}
+
+TEST(Environment, ComesBackAsItWas) {
+  Manifest manifest;
+  manifest.imports = {{"numpy", ImportTime::kLoad, "numpy", "f", "a.py", 3}};
+  manifest.substitutions = {{"drop", "generator", "obj[0]"}};
+  manifest.environment = sample();
+
+  const Result<Manifest> read = decode(encode(manifest));
+
+  ASSERT_TRUE(read);
+  expect_sample(read->environment);
+  EXPECT_EQ(read->imports.size(), 1u);
+  EXPECT_EQ(read->substitutions.size(), 1u);
+}
+
+TEST(Environment, IsAbsentWhereNobodyTellsIt) {
+  EXPECT_FALSE(decode(encode({}))->environment);
+}
+
+TEST(Environment, IsPutBehindWhatAManifestHas) {
+  Manifest manifest;
+  manifest.imports = {{"numpy", ImportTime::kLoad, "numpy", "f", "a.py", 3}};
+  const Bytes before = encode(manifest);
+  manifest.environment = sample();
+
+  const Bytes made = envelope::with_environment(before, sample());
+
+  EXPECT_EQ(made, encode(manifest));
+}
+
+TEST(Environment, IsPutIntoWhereThereIsNoManifest) {
+  Manifest manifest;
+  manifest.environment = sample();
+
+  EXPECT_EQ(envelope::with_environment({}, sample()), encode(manifest));
+  EXPECT_EQ(envelope::with_environment(encode({}), sample()), encode(manifest));
+}
+
+TEST(Environment, IsPassedOverByReadersThatCopyNothing) {
+  Manifest manifest;
+  manifest.environment = sample();
+  const Bytes bytes = encode(manifest);
+  wire::Reader reader(bytes);
+  envelope::ManifestView view;
+
+  ASSERT_TRUE(envelope::read_manifest(reader, view));
+
+  EXPECT_TRUE(reader.at_end());
+  EXPECT_EQ(view.environment.offset, 2u);
+  EXPECT_EQ(view.environment.bytes.size(), bytes.size() - 2);
+}
+
+TEST(Environment, MayBeLongerOneDay) {
+  Writer out;
+  out.map(1);
+  out.integer(3);
+  out.array(5);
+  for (const char* text : {"3.15.0", "cpython", "any"}) out.text(text);
+  out.array(1);
+  out.array(4);
+  out.text("numpy");
+  out.text("3.0");
+  out.array(0);
+  out.map(0);
+  out.text("later");
+
+  const Result<Manifest> read = decode(out.view());
+
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->environment->python, "3.15.0");
+  EXPECT_EQ(read->environment->distributions[0].version, "3.0");
+}
+
+TEST(Environment, RefusesOneThatIsTooShort) {
+  const Bytes bytes = {0x81, 0x03, 0x93, 0xa0, 0xa0, 0xa0};
+
+  EXPECT_EQ(error_of(bytes), ErrorCode::kMalformed);
+}
+
+TEST(Environment, RefusesADistributionThatIsTooShort) {
+  const Bytes bytes = with_rows(1, [](Writer& out) {
+    out.array(2);
+    out.text("numpy");
+    out.text("1.26.4");
+  });
+
+  EXPECT_EQ(error_of(bytes), ErrorCode::kMalformed);
+}
+
+TEST(Environment, RefusesWhatIsNoText) {
+  Manifest manifest;
+  manifest.environment = sample();
+  const Bytes sound = encode(manifest);
+
+  for (const std::string_view text :
+       {"3.11.7", "cpython", "linux-x86_64", "numpy", "1.26.4", "sklearn"}) {
+    const auto at = std::ranges::search(sound, text).begin() - 1;
+    for (const std::uint8_t byte : {0xc0, 0x80, 0x90}) {
+      Bytes spoilt(sound.cbegin(), at);
+      spoilt.push_back(byte);
+      spoilt.insert(spoilt.end(), at + 1 + static_cast<std::ptrdiff_t>(text.size()),
+                    sound.end());
+      EXPECT_EQ(error_of(spoilt), ErrorCode::kMalformed) << text;
+    }
+    Bytes spoilt = sound;
+    spoilt[static_cast<std::size_t>(at - sound.begin()) + 1] = 0xff;
+    EXPECT_EQ(error_of(spoilt), ErrorCode::kMalformed) << text;
+  }
+}
+
+TEST(Environment, RefusesNamesThatDoNotAscend) {
+  for (const char* second : {"a", "b"}) {
+    const Bytes bytes = with_rows(2, [&](Writer& out) {
+      write_row(out, "b", "b");
+      write_row(out, second, "b");
+    });
+    EXPECT_EQ(error_of(bytes), ErrorCode::kMalformed) << second;
+  }
+  const Bytes nameless = with_rows(1, [](Writer& out) { write_row(out, "", "b"); });
+  EXPECT_EQ(error_of(nameless), ErrorCode::kMalformed);
+}
+
+TEST(Environment, RefusesWhatIsCutOff) {
+  Manifest manifest;
+  manifest.environment = sample();
+  const Bytes bytes = encode(manifest);
+
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_EQ(error_of(BytesView(bytes).first(size)), ErrorCode::kTruncated) << size;
+  }
+}
+
+TEST(Environment, RefusesMoreDistributionsThanTheLimit) {
+  const auto rows = [](std::size_t count) {
+    return with_rows(count, [&](Writer& out) {
+      for (std::size_t i = 0; i < count; ++i) {
+        write_row(out, std::to_string(100000 + i), "b");
+      }
+    });
+  };
+
+  EXPECT_TRUE(decode(rows(Environment::kMaxDistributions)));
+  EXPECT_EQ(error_of(rows(Environment::kMaxDistributions + 1)),
+            ErrorCode::kLimitExceeded);
+}
+
+TEST(Environment, RefusesMoreModulesThanTheLimit) {
+  const auto rows = [](std::size_t last) {
+    return with_rows(2, [&](Writer& out) {
+      for (const std::size_t count : {Environment::kMaxModules - 1, last}) {
+        out.array(3);
+        out.text(std::to_string(10 - count % 10));
+        out.text("1");
+        out.array(count);
+        for (std::size_t i = 0; i < count; ++i) out.text("m");
+      }
+    });
+  };
+
+  EXPECT_TRUE(decode(rows(1)));
+  EXPECT_EQ(error_of(rows(2)), ErrorCode::kLimitExceeded);
+}
+
+TEST(Environment, RefusesTextsAboveTheLimit) {
+  const auto row = [](std::size_t size) {
+    const std::string name(size, 'n');
+    return with_rows(1, [&](Writer& out) { write_row(out, name, "b"); });
+  };
+
+  EXPECT_TRUE(decode(row(Environment::kMaxText)));
+  EXPECT_EQ(error_of(row(Environment::kMaxText + 1)), ErrorCode::kLimitExceeded);
+}
+
+TEST(Environment, IsPartOfWhatOpenGives) {
+  samples::Draft draft;
+  draft.manifest.environment = sample();
+  draft.payload.integer(1);
+  const Bytes bytes = draft.sealed();
+
+  const Result<Envelope> envelope = open(bytes);
+
+  ASSERT_TRUE(envelope) << to_string(envelope.error());
+  expect_sample(envelope->manifest.environment);
+  EXPECT_TRUE(verify(*envelope));
+}
+
+}  // namespace
+}  // namespace waybill
