@@ -12,10 +12,10 @@
 
 namespace waybill::extension {
 
-// The nine options of decode(), from persistent_load on, as decode_options() of
+// The ten options of decode(), from persistent_load on, as decode_options() of
 // waybill._face gives them.
 struct DecodeOptions {
-  static constexpr Py_ssize_t kCount = 9;
+  static constexpr Py_ssize_t kCount = 10;
 
   // `hooks` has what else is asked for. The options must outlive this.
   DecodeOptions(PyObject* const* options, py::DecodeHooks more) : hooks(more) {
@@ -27,7 +27,8 @@ struct DecodeOptions {
     hooks.class_state = given(options[5]);
     hooks.leaves_missing = is_true(options[6]);
     hooks.map_location = given(options[7]);
-    if (options[8] != Py_None) load_options = py::load_options_of(options[8]);
+    hooks.renames = given(options[8]);
+    if (options[9] != Py_None) load_options = py::load_options_of(options[9]);
   }
 
   static bool is_true(PyObject* object) {

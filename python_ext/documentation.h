@@ -6,7 +6,7 @@
 namespace waybill::extension {
 
 inline constexpr char kDumpsDoc[] =
-    R"(dumps($module, obj, protocol=None, *, fix_imports=True, buffer_callback=None, by_value=None, replace=None, key=None, application=None, compress=None, warn_above=None, source=None)
+    R"(dumps($module, obj, protocol=None, *, fix_imports=True, buffer_callback=None, by_value=None, replace=None, key=None, application=None, compress=None, warn_above=None, source=None, environment=None)
 --
 
 The object and all it needs, as bytes.
@@ -33,6 +33,10 @@ source
     give that code; other versions of Python compile it. True: EncodeError for a
     function without. Comments are in it. Else, and with False, code loads on the
     Python version that it was sent from.
+environment
+    Whether the payload tells what it was made with: versions of Python and of the
+    distributions that its imports belong to, and the platform. Not, if nothing is set;
+    save() does.
 buffer_callback
     As pickle's: gets each PickleBuffer, and keeps it if it answers something false.
 protocol, fix_imports
@@ -45,7 +49,7 @@ Raises EncodeError, with the path to the culprit, for what cannot travel, and wh
 reducers of the objects raise.)";
 
 inline constexpr char kLoadsDoc[] =
-    R"(loads($module, data, *, copy=True, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=None, class_state=None, missing=None, map_location=None, policy=None, keys=None, limits=None)
+    R"(loads($module, data, *, copy=True, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=None, class_state=None, missing=None, map_location=None, renames=None, policy=None, keys=None, limits=None)
 --
 
 The object that dumps() was given. Runs code that the sender chose, unless told not to.
@@ -77,6 +81,10 @@ map_location
     device, to devices ({"cuda": "cpu"}); or a callable that gets the device as a str and
     returns one, or None to leave it. Without it, to the device that they were on. Holds
     for payloads inside of this one, too.
+renames
+    Names that are others here: a dict of {"old.module": "new.module",
+    "old.package.*": "new.package.*", "old.module:Name": "new.module:Other"}, or Renames
+    of waybill.environment, which tell what they did.
 fix_imports, encoding, errors
     Accepted for callers of pickle; without effect.
 

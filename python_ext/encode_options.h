@@ -13,7 +13,7 @@ namespace waybill::extension {
 // Keeps alive what the hooks point to, but for the arguments themselves.
 class EncodeOptions {
  public:
-  static constexpr Py_ssize_t kCount = 12;
+  static constexpr Py_ssize_t kCount = 13;
 
   // `arguments`: the object, and these. `name` is for errors. Throws PyError.
   EncodeOptions(const char* name, PyObject* const* arguments, Py_ssize_t count)
@@ -31,6 +31,7 @@ class EncodeOptions {
     hooks_.application = application_.bytes();
     hooks_.compression_level = compression_level_of(arguments[11]);
     hooks_.source = source_use_of(arguments[12]);
+    hooks_.environment = given(arguments[13]);
   }
 
   const py::EncodeHooks& hooks() const { return hooks_; }

@@ -176,8 +176,8 @@ PyObject* as_html(PyObject*, PyObject* arguments) {
 PyMethodDef kExplanationMethods[] = {
     {"explain", fast(explain), METH_FASTCALL,
      "explain(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
-     "by_value, replace, memo, payload, key, application, compression_level, source, /) -> "
-     "capsule"},
+     "by_value, replace, memo, payload, key, application, compression_level, "
+     "source, environment, /) -> capsule"},
     {"explanation_total", total, METH_O,
      "explanation_total(explanation, /) -> (bytes, parts summed up)"},
     {"explanation_parts", parts, METH_O, "explanation_parts(explanation, /) -> list"},

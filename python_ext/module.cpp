@@ -253,19 +253,19 @@ PyObject* inspect(PyObject* module, PyObject* data) {
 
 constexpr char kEncodeDoc[] =
     "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
-    "by_value, replace, memo, payload, key, application, compression_level, source, /) -> "
-    "bytes";
+    "by_value, replace, memo, payload, key, application, compression_level, "
+    "source, environment, /) -> bytes";
 constexpr char kEncodeChunksDoc[] =
     "encode_chunks(obj, persistent_id, reducer_override, dispatch_table, "
     "buffer_callback, by_value, replace, memo, payload, key, application, "
-    "compression_level, source, /) -> list";
+    "compression_level, source, environment, /) -> list";
 constexpr char kDecodeDoc[] =
     "decode(data, persistent_load, find_class, buffers, history, reset_classes, "
-    "class_state, leaves_missing, map_location, load_options, /) -> object";
+    "class_state, leaves_missing, map_location, renames, load_options, /) -> object";
 constexpr char kDecodeHeadDoc[] =
     "decode_head(data, stored, memory, checks_stored, persistent_load, find_class, "
     "buffers, history, reset_classes, class_state, leaves_missing, map_location, "
-    "load_options, /) -> object";
+    "renames, load_options, /) -> object";
 
 PyMethodDef kMethods[] = {
     {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},

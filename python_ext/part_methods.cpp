@@ -243,9 +243,8 @@ PyMethodDef kPartMethods[] = {
      "find_path(file, path, /) -> offset; raises LookupError"},
     {"load_part", fast(load_part), METH_FASTCALL,
      "load_part(file, offset, memory, is_whole, persistent_load, find_class, buffers, "
-     "history, reset_classes, class_state, leaves_missing, map_location, load_options, "
-     "/) -> "
-     "object"},
+     "history, reset_classes, class_state, leaves_missing, map_location, renames, "
+     "load_options, /) -> object"},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -54,21 +54,22 @@ void tell_of_function(PyObject* self) {
   if (size > fields.warn_above) fields.warn_above += size;
 }
 
-// (function, by_value, replace, key, application, compression_level, source, warn_above,
-// warn), as waybill.prepare() has made them ready. warn(size, args, kwargs) is called of
+// (function, by_value, replace, key, application, compression_level, source, environment,
+// warn_above, warn), as waybill.prepare() has made them ready. warn(size, args, kwargs) is called of
 // payloads with more bytes than `warn_above`, which is 0 for never.
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   return guarded([&] {
     PyObject *function, *by_value, *replace, *key, *application, *level, *source;
+    PyObject* environment;
     PyObject* warn = nullptr;
     Py_ssize_t warn_above = 0;
     if (keywords != nullptr && PyDict_GET_SIZE(keywords) != 0) {
       PyErr_SetString(PyExc_TypeError, "PreparedCall() takes no keyword arguments");
       throw PyError();
     }
-    if (!PyArg_ParseTuple(arguments, "OOOOOOO|nO:PreparedCall", &function, &by_value,
-                          &replace, &key, &application, &level, &source, &warn_above,
-                          &warn)) {
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOO|nO:PreparedCall", &function, &by_value,
+                          &replace, &key, &application, &level, &source, &environment,
+                          &warn_above, &warn)) {
       throw PyError();
     }
     const Input bytes(application);
@@ -78,6 +79,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
     hooks.application = bytes.bytes();
     hooks.compression_level = compression_level_of(level);
     hooks.source = source_use_of(source);
+    hooks.environment = given(environment);
     if (PyObject* capsule = given(key)) hooks.key = &py::signing_key_of(capsule);
     auto& state = *static_cast<State*>(PyType_GetModuleState(type));
     auto call = std::make_unique<py::PreparedCall>(state, function, hooks);

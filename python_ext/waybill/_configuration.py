@@ -5,7 +5,7 @@ One table says which there are. Tested by tests/python/api/test_configure.py.
 
 from __future__ import annotations
 
-from waybill import _core
+from waybill import _core, _late
 from waybill._baselines import MAX_CLASS_BYTES, MAX_CLASSES
 from waybill._baselines import TABLE as CLASSES
 from waybill._modules import names_of
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, NamedTuple
 
     from waybill._modules import ByValue
+    from waybill._renames import Renames
 
     #: "zstd", ("zstd", level), or False for none.
     Compress = str | tuple[str, int] | Literal[False]
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     Source = Literal["auto"] | bool
     #: A device, as a str or a torch.device; or what makes one of the sender's.
     MapLocation = object | Mapping[str, object] | Callable[[str], object]
+    #: Names that are others here, as ``waybill.environment.Renames`` takes them.
+    RenameRules = Mapping[str, str] | Renames
 else:
     from waybill._records import NamedTuple
 
@@ -94,6 +97,14 @@ def _warn_above(size: Any) -> int:
     return size
 
 
+def _environment(is_told: Any) -> Any:
+    """What tells of the environment; 0 for nothing, not even where it is told by
+    itself."""
+    if type(is_told) is not bool:
+        raise TypeError(f"environment should be True or False, got {is_told!r}")
+    return _late.load("_distributions").environment_of if is_told else 0
+
+
 def _class_state(side: Any) -> Any:
     if side not in SIDES:
         raise ValueError(f'class_state should be "sender" or "worker", got {side!r}')
@@ -116,6 +127,10 @@ def _map_location(map_location: Any) -> Any:
         "map_location should be a device, a dict of devices or a callable, got "
         f"{map_location!r}"
     )
+
+
+def _renames(renames: Any) -> Any:
+    return _late.load("_renames").renames_of(renames)
 
 
 # security.py is not imported before: it needs an extension that is complete, and that
@@ -182,11 +197,13 @@ TABLE: Mapping[str, Option] = {
     "compress": Option(_compress),
     "warn_above": Option(_warn_above),
     "source": Option(_source),
+    "environment": Option(_environment),
     # Of loads.
     "reset_classes": Option(bool),
     "class_state": Option(_class_state),
     "missing": Option(_missing),
     "map_location": Option(_map_location),
+    "renames": Option(_renames),
     "policy": Option(_policy),
     "keys": Option(_keys, travels=False),
     "limits": Option(_limits),
@@ -205,9 +222,10 @@ def configure(**options: Any) -> None:
     call goes before what is set here, unless it is None. Nothing that is set here, or
     given to a call, loosens what ``restrict`` demands.
 
-    by_value, replace, key, application, compress, warn_above, source
+    by_value, replace, key, application, compress, warn_above, source, environment
         As ``dumps`` takes them. The warning comes once for each line of the program.
-    reset_classes, class_state, missing, map_location, policy, keys, limits
+        ``environment=False`` holds for ``save``, too.
+    reset_classes, class_state, missing, map_location, renames, policy, keys, limits
         As ``loads`` takes them.
     max_classes, max_class_bytes
         How many received classes are kept alive, and what their payloads may come to in

@@ -6,10 +6,17 @@ from typing import Any
 
 from typing_extensions import Buffer
 
-from waybill._configuration import Compress, MapLocation, Source
+from waybill._configuration import Compress, MapLocation, RenameRules, Source
 from waybill._gate import LoadOptions
 from waybill._modules import ByValue
+from waybill._renames import Renames
 from waybill.security import KeyRing, Limits, Policy, SigningKey
+
+#: What tells Python's version and implementation, the platform, and the distributions
+#: that modules of these names belong to: waybill._distributions.environment_of.
+EnvironmentTeller = Callable[
+    [list[str]], tuple[str, str, str, list[tuple[str, str, list[str]]]]
+]
 
 def dumps(
     obj: object,
@@ -24,6 +31,7 @@ def dumps(
     compress: Compress | None = None,
     warn_above: int | None = None,
     source: Source | None = None,
+    environment: bool | None = None,
 ) -> bytes: ...
 def loads(
     data: Buffer,
@@ -37,6 +45,7 @@ def loads(
     class_state: str | None = None,
     missing: str | None = None,
     map_location: MapLocation | None = None,
+    renames: RenameRules | None = None,
     policy: Policy | None = None,
     keys: KeyRing | None = None,
     limits: Limits | None = None,
@@ -59,6 +68,7 @@ def encode(
     application: Buffer,
     compression_level: int,
     source: int,
+    environment: EnvironmentTeller | None,
     /,
 ) -> bytes: ...
 
@@ -78,6 +88,7 @@ def encode_chunks(
     application: Buffer,
     compression_level: int,
     source: int,
+    environment: EnvironmentTeller | None,
     /,
 ) -> list[Buffer]: ...
 
@@ -93,6 +104,7 @@ class PreparedCall:
         application: Buffer,
         compression_level: int,
         source: int,
+        environment: EnvironmentTeller | None,
         warn_above: int = ...,
         warn: Callable[[int, tuple[object, ...], dict[str, object]], None] = ...,
         /,
@@ -111,6 +123,7 @@ def decode(
     class_state: str | None,
     leaves_missing: bool,
     map_location: MapLocation | None,
+    renames: Renames | None,
     load_options: LoadOptions | None,
     /,
 ) -> Any: ...
@@ -131,6 +144,7 @@ def decode_head(
     class_state: str | None,
     leaves_missing: bool,
     map_location: MapLocation | None,
+    renames: Renames | None,
     load_options: LoadOptions | None,
     /,
 ) -> Any: ...
@@ -256,6 +270,7 @@ def load_part(
     class_state: str | None,
     leaves_missing: bool,
     map_location: MapLocation | None,
+    renames: Renames | None,
     load_options: LoadOptions | None,
     /,
 ) -> Any: ...
@@ -277,6 +292,7 @@ def explain(
     application: Buffer,
     compression_level: int,
     source: int,
+    environment: EnvironmentTeller | None,
     /,
 ) -> object: ...
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._configuration import Compress, MapLocation, Source
+    from waybill._configuration import Compress, MapLocation, RenameRules, Source
     from waybill._core import PreparedCall
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
@@ -138,6 +138,7 @@ def encode_options(
     application: Buffer | None = None,
     compress: Compress | None = None,
     source: Source | None = None,
+    environment: bool | None = None,
 ) -> tuple[Any, ...]:
     """What ``encode`` takes besides the object, without the hooks of a Pickler."""
     demand_protocol(protocol, buffer_callback)
@@ -154,6 +155,7 @@ def encode_options(
         chosen("application", application) or b"",
         chosen("compress", compress) or 0,
         chosen("source", source) or 0,
+        chosen("environment", environment) or None,
     )
 
 
@@ -167,6 +169,7 @@ def prepare(
     compress: Compress | None = None,
     warn_above: int | None = None,
     source: Source | None = None,
+    environment: bool | None = None,
 ) -> PreparedCall:
     """Encodes a function once, to send it with many arguments.
 
@@ -190,6 +193,7 @@ def prepare(
         application=application,
         compress=compress,
         source=source,
+        environment=environment,
     )
     limit = chosen("warn_above", warn_above)
     ready, replacements, _, _, signing, field, level, kind = encoding[4:]
@@ -218,10 +222,12 @@ def loads_with(
     keys: KeyRing | None = None,
     limits: Limits | None = None,
     map_location: MapLocation | None = None,
+    renames: RenameRules | None = None,
 ) -> Any:
     """``loads`` with options; the extension calls it but for those of engines."""
     options = decode_options(
-        buffers, reset_classes, class_state, missing, policy, keys, limits, map_location
+        *(buffers, reset_classes, class_state, missing, policy, keys, limits),
+        *(map_location, renames),
     )
     if copy:
         return _core.decode(data, *options)
@@ -238,6 +244,7 @@ def decode_options(
     keys: KeyRing | None = None,
     limits: Limits | None = None,
     map_location: MapLocation | None = None,
+    renames: RenameRules | None = None,
     fix_imports: bool = True,
     encoding: str = "ASCII",
     errors: str = "strict",
@@ -252,6 +259,7 @@ def decode_options(
         chosen("class_state", class_state),
         bool(chosen("missing", missing)),
         chosen("map_location", map_location),
+        chosen("renames", renames),
         load_options_of(policy, keys, limits),
     )
 

@@ -13,6 +13,7 @@ import stat
 
 from waybill import _core
 from waybill._arriving import Arriving, blocks
+from waybill._configuration import OPTIONS
 from waybill._face import chunks_with, decode_options, head_of
 from waybill._gate import load_options_of
 from waybill._progress import Reporter, Watched, pieces
@@ -137,6 +138,7 @@ def save(
     *,
     durable: bool = True,
     progress: Progress | None = None,
+    environment: bool | None = None,
     **options: Any,
 ) -> None:
     """Writes ``dumps(obj, **options)`` to the file of that name: all of it or nothing.
@@ -147,11 +149,16 @@ def save(
 
     ``progress``, as of ``load``, is about what is written.
 
+    The file tells what it was made with, as ``dumps(obj, environment=True)`` does,
+    unless ``environment`` is False.
+
     Keeps permissions, and follows symbolic links: what they point to is replaced. Does
     not keep owner and extended attributes; other hard links keep the old content.
     Raises OSError for what is no regular file.
     """
-    chunks = chunks_with(obj, protocol, **options)
+    if environment is None and "environment" not in OPTIONS:
+        environment = True
+    chunks = chunks_with(obj, protocol, environment=environment, **options)
     target = os.path.realpath(os.fsdecode(path))
     mode = _mode_of(target)
     folder = os.path.dirname(target)

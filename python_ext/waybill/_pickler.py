@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._configuration import Compress, MapLocation, Source
+    from waybill._configuration import Compress, MapLocation, RenameRules, Source
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
     from waybill.security import KeyRing, Limits, Policy, SigningKey
@@ -46,6 +46,7 @@ class Pickler:
         compress: Compress | None = None,
         warn_above: int | None = None,
         source: Source | None = None,
+        environment: bool | None = None,
     ) -> None:
         try:
             self._write = file.write
@@ -60,6 +61,7 @@ class Pickler:
         self.application = chosen("application", application) or b""
         self._compression_level = chosen("compress", compress) or 0
         self._source = chosen("source", source) or 0
+        self._environment = chosen("environment", environment) or None
         self._warn_above = chosen("warn_above", warn_above)
         self._is_asked_to_warn = warn_above is not None
         #: What earlier payloads hold; may be handed to another Pickler.
@@ -96,6 +98,7 @@ class Pickler:
             self.application,
             self._compression_level,
             self._source,
+            self._environment,
         )
         try:
             encode = _core.encode_chunks if at_once else _core.encode
@@ -191,6 +194,7 @@ class Unpickler:
         buffers: Iterable[Buffer] | None = None,
         missing: str | None = None,
         map_location: MapLocation | None = None,
+        renames: RenameRules | None = None,
         policy: Policy | None = None,
         keys: KeyRing | None = None,
         limits: Limits | None = None,
@@ -201,6 +205,7 @@ class Unpickler:
         self._buffers = None if buffers is None else iter(buffers)
         self._leaves_missing = bool(chosen("missing", missing))
         self._map_location = chosen("map_location", map_location)
+        self._renames = chosen("renames", renames)
         self._terms = load_options_of(policy, keys, limits)
         #: Objects of the payloads so far, by position, and notes on some of them; may
         #: be handed to another Unpickler.
@@ -243,6 +248,7 @@ class Unpickler:
                 chosen("class_state"),
                 self._leaves_missing,
                 self._map_location,
+                self._renames,
                 self._terms,
             )
         except BaseException:

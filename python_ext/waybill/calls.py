@@ -121,8 +121,8 @@ def loads_outcome(data: Buffer, **options: Any) -> Any:
 def result_of(outcome: object, **options: Any) -> Any:
     """``loads_outcome`` for an outcome that is loaded already, from a stream say.
 
-    What was raised is in a payload of its own, and loaded here: ``policy`` and
-    ``limits`` have to be given here too, or it is loaded without.
+    What was raised is in a payload of its own, and loaded here: ``policy``, ``limits``
+    and ``renames`` have to be given here too, or it is loaded without.
     """
     match outcome:
         case {"result": value}:
@@ -132,6 +132,10 @@ def result_of(outcome: object, **options: Any) -> Any:
         case {"failed": {"code": str(code), "detail": str(detail)}}:
             raise CallError(code, detail)
     raise _malformed("the payload is no outcome of a call")
+
+
+#: Options of loads that hold for what was raised.
+_OF_ERRORS = "policy", "limits", "renames"
 
 
 def _parts_of(call: object) -> tuple[Callable[..., object], Sequence[Any], Any]:
@@ -188,7 +192,7 @@ def _words_of(error: BaseException) -> tuple[str, str, str]:
 
 
 def _exception_of(told: Mapping[str, Any], options: Mapping[str, Any]) -> Exception:
-    terms = {name: options[name] for name in ("policy", "limits") if name in options}
+    terms = {name: options[name] for name in _OF_ERRORS if name in options}
     remote = RemoteError(told["type"], told["message"], told["traceback"])
     if told.get("exception") is None:
         remote.add_note(f"It could not travel: {told.get('why', 'nobody says why')}")

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import sys
 
+from waybill import _late
 from waybill._face import ImportRecord, inspect
+from waybill._renames import Renames, moved_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import NamedTuple
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any, NamedTuple
 
     from typing_extensions import Buffer
+
+    from waybill._hints import Environment
 else:
     from waybill._records import NamedTuple
 
-__all__ = ["MissingImport", "missing", "versions"]
+__all__ = ["MissingImport", "Renames", "missing", "versions"]
 
 
 class MissingImport(NamedTuple):
@@ -47,11 +51,12 @@ def missing(
     """What would keep a payload from being loaded or called here; empty if nothing.
 
     All imports of its manifest are looked for, those that only run when a function is
-    called included, and none is imported. ``versions``, what ``versions(data)`` gave
-    where the payload was made, adds what is installed here in another version. Modules
-    that others make while they are imported, as ``os`` makes ``os.path``, count as
-    there; what packages make is there once they are imported. Raises DecodeError for
-    what is no payload. Takes milliseconds.
+    called included, and none is imported. What is installed here in another version is
+    told where the payload says what it was made with (``save``, ``environment=True``),
+    or for ``versions``: what ``versions(data)`` gave where it was made. Modules that
+    others make while they are imported, as ``os`` makes ``os.path``, count as there;
+    what packages make is there once they are imported. Raises DecodeError for what is
+    no payload. Takes milliseconds.
     """
     report = inspect(data)
     search = _Search()
@@ -62,26 +67,71 @@ def missing(
         sent = f"{told['major']}.{told['minor']}"
         reason = f"the code is for Python {sent}, and this is {ours[0]}.{ours[1]}"
         found.append(MissingImport("python", reason))
+    environment = _environment_in(report)
     for record in _records(report):
         lacking = search.what_is_missing(record.module)
-        if lacking:
-            reason = f"no module named {lacking!r}"
+        if lacking and not _has_moved(record, search):
+            told = _late.load("_hints").of_module(record.module, environment)
+            reason = f"no module named {lacking!r}" + (f"; {told}" if told else "")
             found.append(_missing_import(record, reason))
-    for module, version in (versions or {}).items():
-        installed = _version_of(module)
-        if installed is not None and installed != version:
-            reason = f"version {version} there, {installed} here"
-            found.append(MissingImport(module, reason))
+    found.extend(_other_versions(report, versions))
     return tuple(found)
+
+
+def _environment_in(report: Mapping[str, Any]) -> Environment | None:
+    """What a payload was made with, as _hints.py takes it."""
+    told = report.get("environment")
+    if told is None:
+        return None
+    rows = [
+        (row["name"], row["version"], row["modules"]) for row in told["distributions"]
+    ]
+    return told["python"], told["implementation"], told["platform"], rows
+
+
+def _has_moved(record: ImportRecord, search: _Search) -> bool:
+    """Whether ``loads`` finds a module elsewhere: what bodies import, it does not."""
+    moved = moved_module(record.module) if record.time == "load" else None
+    return moved is not None and not search.what_is_missing(moved)
+
+
+def _other_versions(
+    report: Mapping[str, Any], versions: Mapping[str, str] | None
+) -> Iterator[MissingImport]:
+    """What is installed here in another version than where the payload was made."""
+    if versions is not None:
+        own = _versions_of(versions)
+        told = [(name, name, there, own.get(name)) for name, there in versions.items()]
+    else:
+        told = []
+        for row in report.get("environment", {}).get("distributions", ()):
+            name = row["name"]
+            module = (row["modules"] or [name])[0]
+            told.append((module, name, row["version"], _version_of(name)))
+    for module, name, there, here in told:
+        if here is not None and here != there:
+            yield MissingImport(module, f"made with {name} {there}, here is {here}")
 
 
 def versions(data: Buffer) -> dict[str, str]:
     """The version of each installed package that a payload needs, by the name that is
     imported; for ``missing`` in another process. Packages that come with Python or were
     not installed are not in it."""
-    modules = {record.module.partition(".")[0] for record in _records(inspect(data))}
-    known = {module: _version_of(module) for module in sorted(modules)}
-    return {module: version for module, version in known.items() if version is not None}
+    return _versions_of(record.module for record in _records(inspect(data)))
+
+
+def _versions_of(modules: Iterable[str]) -> dict[str, str]:
+    """By top-level module the versions of the distributions that modules belong to."""
+    owners = _late.load("_distributions").distributions_of(sorted(modules))
+    found: dict[str, str] = {}
+    for module, (owner, *_) in owners.items():
+        found.setdefault(module.partition(".")[0], owner.version)
+    return found
+
+
+def _version_of(distribution: str) -> str | None:
+    version: str | None = _late.load("_distributions").version_of(distribution)
+    return version
 
 
 def _lacking(names: Iterable[str], versions: Mapping[str, str] | None) -> set[str]:
@@ -170,32 +220,3 @@ def _namespace(name: str, path: Sequence[str]) -> list[str]:
     return [
         place for spec in portions for place in spec.submodule_search_locations or ()
     ]
-
-
-def _version_of(module: str) -> str | None:
-    """The version of the distribution that a top-level module belongs to, if any."""
-    from importlib import metadata
-
-    if module in sys.stdlib_module_names:
-        return None  # There are distributions named like some: backports.
-    # Most have the name of their module; to ask all for their files takes long.
-    for distribution in module, *_owners(module):
-        try:
-            return metadata.version(distribution)
-        except metadata.PackageNotFoundError:
-            continue
-    return None
-
-
-def _owners(module: str) -> Sequence[str]:
-    from importlib import metadata
-
-    path = tuple(sys.path)
-    if path not in _distributions:
-        _distributions.clear()
-        _distributions[path] = metadata.packages_distributions()
-    return _distributions[path].get(module, ())
-
-
-#: The distributions of each top-level module, for the last sys.path that was asked.
-_distributions: dict[tuple[str, ...], Mapping[str, Sequence[str]]] = {}

@@ -4,6 +4,7 @@
 
 #include "format/environment.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -175,13 +176,13 @@ std::size_t environment_bound(const Environment& environment) {
 
 std::vector<std::uint8_t> with_environment(BytesView manifest,
                                            const Environment& environment) {
-  std::vector<std::uint8_t> made(manifest.begin(), manifest.end());
-  if (made.empty()) made.push_back(wire::kEmptyMap);
+  constexpr std::uint8_t kEmpty[] = {wire::kEmptyMap};
+  const BytesView before = manifest.empty() ? BytesView(kEmpty) : manifest;
+  std::vector<std::uint8_t> made(before.size() + environment_bound(environment));
+  std::ranges::copy(before, made.begin());
   // A map of less than 15 parts, whose first byte counts them.
   ++made.front();
-  const std::size_t size = made.size();
-  made.resize(size + environment_bound(environment));
-  wire::CursorWriter writer(made.data() + size);
+  wire::CursorWriter writer(made.data() + before.size());
   write_environment(writer, environment);
   made.resize(static_cast<std::size_t>(writer.at() - made.data()));
   return made;

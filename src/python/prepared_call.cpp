@@ -77,6 +77,7 @@ PreparedCall::PreparedCall(State& state, PyObject* function, const EncodeHooks& 
       function_(Ref::share(function)),
       by_value_(copy_of_set(hooks.by_value)),
       replace_(Ref::share(hooks.replace)),
+      environment_(Ref::share(hooks.environment)),
       application_(hooks.application.begin(), hooks.application.end()),
       key_(hooks.key),
       compression_level_(hooks.compression_level),
@@ -99,6 +100,7 @@ EncodeHooks PreparedCall::hooks() const {
   hooks.key = key_;
   hooks.compression_level = compression_level_;
   hooks.source = source_;
+  hooks.environment = environment_.get();
   return hooks;
 }
 
@@ -128,6 +130,7 @@ Ref PreparedCall::digest() const {
   plain_hooks.application = {};
   plain_hooks.key = nullptr;
   plain_hooks.compression_level = 0;
+  plain_hooks.environment = nullptr;
   const Ref bytes =
       encode(Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()), plain_hooks);
   const ContentHash hash = base::content_hash_of(bytes_of(bytes.get()));
@@ -137,7 +140,7 @@ Ref PreparedCall::digest() const {
 }
 
 int PreparedCall::traverse(visitproc visit, void* arg) const {
-  for (const Ref* ref : {&function_, &by_value_, &replace_}) {
+  for (const Ref* ref : {&function_, &by_value_, &replace_, &environment_}) {
     if (const int stop = py::visit(*ref, visit, arg)) return stop;
   }
   if (!beginning_) return 0;

@@ -24,9 +24,9 @@ namespace waybill::py {
 class PreparedCall {
  public:
   // What dumps takes, and holds for all calls. `hooks` has by_value, replace,
-  // application, key and compression_level; all that they refer to is copied or kept
-  // alive, but for the key, which whoever owns this keeps alive. Throws PyError:
-  // TypeError for what cannot be called.
+  // application, key, compression_level and environment; all that they refer to is
+  // copied or kept alive, but for the key, which whoever owns this keeps alive. Throws
+  // PyError: TypeError for what cannot be called.
   PreparedCall(State& state, PyObject* function, const EncodeHooks& hooks);
   ~PreparedCall();
 
@@ -39,7 +39,7 @@ class PreparedCall {
   void refresh();
 
   // 16 bytes: equal for calls whose payloads would be equal, given equal arguments,
-  // application, key and compression. Throws PyError.
+  // application, key, compression and environment. Throws PyError.
   Ref digest() const;
 
   PyObject* function() const { return function_.get(); }
@@ -52,7 +52,7 @@ class PreparedCall {
   Ref encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) const;
 
   State& state_;
-  Ref function_, by_value_, replace_;
+  Ref function_, by_value_, replace_, environment_;
   std::vector<std::uint8_t> application_;
   const SigningKey* key_;
   int compression_level_;

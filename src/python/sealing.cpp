@@ -10,6 +10,7 @@
 #include "base/fresh_pages.h"
 #include "python/discovery/code_view.h"
 #include "python/runtime/gil.h"
+#include "python/told_environment.h"
 #include "waybill/envelope.h"
 
 namespace waybill::py {
@@ -102,6 +103,18 @@ Ref seal_in_chunks(const Parts& parts, const std::vector<Ref>& objects) {
   return chunks;
 }
 
+// Gives `write` the parts, with the environment in the manifest if it is asked for.
+// What is kept of an envelope is without it: distributions may be replaced.
+template <typename Write>
+Ref write_told(const EncodeHooks& hooks, const Parts& parts, Write write) {
+  if (hooks.environment == nullptr) return write(parts);
+  const std::vector<std::uint8_t> manifest =
+      with_told_environment(parts.encoded_manifest, hooks.environment);
+  Parts told = parts;
+  told.encoded_manifest = manifest;
+  return write(told);
+}
+
 // Gives `write` all parts of the envelope of what an encoder has written, with these
 // buffers.
 template <typename Write>
@@ -118,12 +131,12 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   parts.payload_insertions = written.out.insertions();
   if (const KeptSections* kept = graph.kept().sections()) {
     kept->put_into(parts);
-    return write(parts);
+    return write_told(written.hooks(), parts, write);
   }
-  if (!written.has_others()) return write(parts);
+  if (!written.has_others()) return write_told(written.hooks(), parts, write);
   OtherSections::Written others;
   written.others().write(state, others, parts);
-  Ref sealed = write(parts);
+  Ref sealed = write_told(written.hooks(), parts, write);
   if (graph.kept().is_to_be_kept()) graph.kept().keep(KeptSections(parts));
   return sealed;
 }

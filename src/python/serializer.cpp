@@ -186,7 +186,7 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& pla
   const VerifiedEnvelope& envelope = *verified;
   const ChosenDevices devices(hooks.map_location);
   const ArrivedBuffers buffers(state, envelope, hooks);
-  ModuleImporter modules(state, envelope->manifest, hooks.leaves_missing);
+  ModuleImporter modules(state, envelope->manifest, hooks);
   CodeBuilder code(state, envelope, limits);
   if (code.is_foreign() && !envelope->code.empty()) {
     code.compile_all(envelope::code_uses_of(envelope));
@@ -205,7 +205,10 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& pla
   if (watcher != nullptr) decoder.watch(*watcher);
   Ref object = decoder.decode();
   if (hooks.find_class != nullptr) modules.import_all();
-  if (watcher != nullptr) watcher->finish();
+  modules.finish();
+  // What was found elsewhere means another thing once the old name is here.
+  const bool can_come_again = !modules.renaming().has_used_known();
+  if (watcher != nullptr && can_come_again) watcher->finish();
   return object;
 }
 

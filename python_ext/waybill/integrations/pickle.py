@@ -248,6 +248,7 @@ def _options_here() -> tuple[Any, ...]:
         chosen("application") or b"",
         chosen("compress") or 0,
         chosen("source") or 0,
+        chosen("environment") or None,
     )
 
 

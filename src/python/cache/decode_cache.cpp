@@ -143,7 +143,7 @@ Ref CachedEnvelope::decode_around(State& state, const Modules& modules,
                                   std::span<const Ref> stored) const {
   const Limits limits;
   const VerifiedEnvelope& envelope = prefix_->envelope();
-  ModuleImporter importer(state, envelope->manifest);
+  ModuleImporter importer(state, envelope->manifest, DecodeHooks{});
   for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, modules[i]);
   CodeBuilder code(state, envelope, limits);
   GraphDecoder decoder(state, envelope, plain, code, importer, DecodeHooks{}, limits);

@@ -23,6 +23,7 @@ struct DecodeHooks {
   PyObject* class_state = nullptr;   // A str: whose word alone counts.
   bool leaves_missing = false;       // Modules that are not here are no error yet.
   PyObject* map_location = nullptr;  // Where arrays of devices go: chosen_devices.h.
+  PyObject* renames = nullptr;       // Of names: waybill._renames.Renames.
   // Where the stored buffers are, if they do not stand behind the head: a sequence of
   // the objects that were read for them; or a memoryview of the whole envelope, of
   // which arrays become views.
@@ -40,8 +41,8 @@ struct DecodeHooks {
   bool are_none() const {
     return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
            history == nullptr && !resets_classes && class_state == nullptr &&
-           gate == nullptr && map_location == nullptr && stored == nullptr &&
-           memory == nullptr;
+           gate == nullptr && map_location == nullptr && renames == nullptr &&
+           stored == nullptr && memory == nullptr;
   }
 };
 

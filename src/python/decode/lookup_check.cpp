@@ -162,6 +162,10 @@ Request LookupCheck::use() const {
   return may_be_called ? Request::kCall : Request::kLookup;
 }
 
+void LookupCheck::renamed(PyObject* module, PyObject* name) const {
+  if (gate_ != nullptr) demand(use(), module, name);
+}
+
 void LookupCheck::entered(PyObject* module) const {
   if (gate_ == nullptr) return;
   PyObject* own = module_name(state_, module);

@@ -56,6 +56,10 @@ class LookupCheck {
   LookupCheck(const State& state, const Gate* gate, DeniedNames& denied,
               std::size_t offset, PyObject* module, PyObject* name);
 
+  // The name is another here: this one has to be allowed as well, for all that the old
+  // one may be used for. Throws PyError: PolicyError.
+  void renamed(PyObject* module, PyObject* name) const;
+
   // `module` is what the manifest's name turned out to be. One that has another name of
   // its own is asked about under that one too. Throws PyError: PolicyError.
   void entered(PyObject* module) const;

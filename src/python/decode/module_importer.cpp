@@ -4,6 +4,7 @@
 #include "python/decode/module_importer.h"
 
 #include <string>
+#include <utility>
 
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
@@ -15,41 +16,49 @@ namespace waybill::py {
 
 namespace {
 
-Ref import_now(const State& state, const ImportRecord& record) {
-  const Ref name = state.intern_table.get(record.module);
-  if (Ref module = imported_module(state, sys_modules(state), name.get()))
-    return module;
-  Ref top = Ref::steal_or_null(
-      PyImport_ImportModuleLevelObject(name.get(), nullptr, nullptr, nullptr, 0));
-  Ref module = top ? Ref::steal_or_null(PyImport_GetModule(name.get())) : Ref();
-  if (module) return module;
-  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_ImportError)) throw PyError();
-  std::string why = ", for " + record.chain;
+// Null if it cannot be imported; then an ImportError may be set.
+Ref import_or_null(const State& state, PyObject* name) {
+  if (Ref module = imported_module(state, sys_modules(state), name)) return module;
+  const Ref top = Ref::steal_or_null(
+      PyImport_ImportModuleLevelObject(name, nullptr, nullptr, nullptr, 0));
+  Ref module = top ? Ref::steal_or_null(PyImport_GetModule(name)) : Ref();
+  if (!module && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_ImportError)) {
+    throw PyError();
+  }
+  return module;
+}
+
+// What needs it, for errors. `name`: of the module that was looked for.
+std::string need_of(const ImportRecord& record, const std::string& name) {
+  std::string why;
+  if (name != record.module) why = " (renamed from " + record.module + ")";
+  why += ", for " + record.chain;
   if (!record.function.empty()) why += " in " + record.function;
   if (!record.file.empty()) {
     why += " (" + record.file + ":" + std::to_string(record.line) + ")";
   }
-  raise_missing(state, name.get(), why);
+  return why;
 }
 
 // What stands for the module that MissingModuleError, which is set, is about. Throws
 // what else is set.
-Ref stand_in(const State& state, const ImportRecord& record) {
+Ref stand_in(const State& state, PyObject* name) {
   if (!PyErr_ExceptionMatches(PyExc_ImportError)) throw PyError();
   const Ref error = take_error();
   if (!is_of(state, error.get(), &LateHelpers::missing_module_error)) {
     put_back_error(error);
     throw PyError();
   }
-  const Ref name = state.intern_table.get(record.module);
-  return Ref::steal(PyObject_CallFunctionObjArgs(state.stand_in_for.get(), name.get(),
+  return Ref::steal(PyObject_CallFunctionObjArgs(state.stand_in_for.get(), name,
                                                  error.get(), nullptr));
 }
 
 // Registers a pending submodule again, where Python can (3.15); the binding itself
 // travels in the payload.
-void import_lazily(const State& state, const ImportRecord& record) {
-  const Ref name = new_text(record.module);
+void import_lazily(const State& state, const Renaming& renaming,
+                   const ImportRecord& record) {
+  Ref name = new_text(record.module);
+  if (Ref renamed = renaming.module(name.get())) name = std::move(renamed);
   Ref::steal(PyObject_CallFunctionObjArgs(state.make_lazy_import.get(), name.get(),
                                           Py_None, nullptr));
 }
@@ -70,8 +79,30 @@ Ref imported_module(const State& state, PyObject* loaded, PyObject* name) {
 void ModuleImporter::import_all() {
   for (std::size_t i = 0; i < modules_.size(); ++i) {
     const ImportRecord& record = manifest_.imports[i];
-    if (record.time == ImportTime::kLoad) get(i);
-    if (record.time == ImportTime::kLazy) import_lazily(state_, record);
+    if (record.time == ImportTime::kLoad) get_or_defer(i);
+    if (record.time == ImportTime::kLazy) import_lazily(state_, renaming_, record);
+  }
+}
+
+// A module that is gone may be in the manifest for names that have gone elsewhere.
+void ModuleImporter::get_or_defer(std::size_t index) {
+  try {
+    get(index);
+  } catch (const PyError&) {
+    if (!renaming_.has_rules() || !PyErr_ExceptionMatches(PyExc_ImportError)) throw;
+    const Ref error = take_error();
+    if (!is_of(state_, error.get(), &LateHelpers::missing_module_error) ||
+        !renaming_.has_names_of(name(index).get())) {
+      put_back_error(error);
+      throw;
+    }
+    deferred_.insert(index);
+  }
+}
+
+void ModuleImporter::finish() {
+  for (const std::size_t index : deferred_) {
+    if (elsewhere_.count(index) == 0) get(index);
   }
 }
 
@@ -79,11 +110,43 @@ Ref ModuleImporter::get(std::size_t index) {
   Ref& module = modules_[index];
   if (module) return module;
   const ImportRecord& record = manifest_.imports[index];
+  Ref name = state_.intern_table.get(record.module);
+  if (Ref renamed = renaming_.module(name.get())) name = std::move(renamed);
+  const auto need = [&] { return need_of(record, text_of(name.get())); };
   try {
-    module = import_now(state_, record);
+    module = import_named(name.get(), need);
   } catch (const PyError&) {
     if (!leaves_missing_) throw;
-    module = stand_in(state_, record);
+    module = stand_in(state_, name.get());
+  }
+  return module;
+}
+
+Ref ModuleImporter::import_for(PyObject* name, PyObject* module, PyObject* path) {
+  return import_named(name, [&] {
+    return " (renamed from " + text_of(module) + ":" + text_of(path) + ")";
+  });
+}
+
+template <typename Need>
+Ref ModuleImporter::import_named(PyObject* name, Need need) {
+  if (Ref module = import_or_null(state_, name)) return module;
+  const Ref cause = take_error();
+  if (Ref module = import_moved(name, cause)) return module;
+  const Ref environment = renaming_.environment();
+  raise_missing(state_, name, need(), cause, environment.get());
+}
+
+// A module where a library is known to have it; null if it is not there.
+Ref ModuleImporter::import_moved(PyObject* name, const Ref& error) {
+  if (!error) return {};
+  const Ref moved = renaming_.known_module(name, error.get());
+  if (!moved) return {};
+  Ref module = import_or_null(state_, moved.get());
+  if (module) {
+    renaming_.note_known_module(name, moved.get());
+  } else {
+    PyErr_Clear();  // The error is that of the name in the payload.
   }
   return module;
 }

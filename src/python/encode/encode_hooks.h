@@ -41,6 +41,9 @@ struct EncodeHooks {
   // Of the zstd that stored buffers are compressed with; 0: they are not.
   int compression_level = 0;
   SourceUse source = SourceUse::kNone;
+  // callable([module]) -> what the manifest tells of the environment; null: nothing.
+  // See told_environment.h.
+  PyObject* environment = nullptr;
 
   // Whether none has a say in the graph, and so the object alone decides what it
   // becomes.

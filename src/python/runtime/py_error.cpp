@@ -104,19 +104,24 @@ std::string advice_on_versions(PyObject* module_name) {
 }
 
 void raise_missing(const State& state, PyObject* module_name,
-                   std::string_view needed_by) {
-  const Ref cause = take_error();
+                   std::string_view needed_by, const Ref& cause,
+                   PyObject* environment) {
   std::string sentence = "the payload needs a module that cannot be imported here: ";
   sentence += PrintableText(module_name).view();
   sentence += needed_by;
   sentence += "; ";
-  const std::string advice = advice_on_versions(module_name);
-  sentence +=
-      advice.empty() ? "install it, or send from where it is not needed" : advice;
+  std::string advice = advice_on_versions(module_name);
+  if (advice.empty()) {
+    const Ref told = Ref::steal(PyObject_CallFunctionObjArgs(
+        late(state, &LateHelpers::advice), module_name, environment, nullptr));
+    advice = PrintableText(told.get()).view();
+  }
+  sentence += advice;
   Ref message = text(sentence);
   // What is really missing may be a package around the module, or one that it needs.
   // Python 3.15 cannot print the error of a module whose package is not there.
-  const Ref missing = attribute_or_null(cause.get(), state.names.name_plain);
+  const Ref missing =
+      cause ? attribute_or_null(cause.get(), state.names.name_plain) : Ref();
   const bool is_told = missing && PyUnicode_Check(missing.get());
   raise_with(Ref::steal(PyObject_CallOneArg(
                  late(state, &LateHelpers::missing_module_error), message.get())),

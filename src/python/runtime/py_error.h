@@ -12,6 +12,7 @@
 
 namespace waybill::py {
 
+class Ref;
 struct State;
 
 // Thrown when a Python error is set, and only then. Carries nothing else.
@@ -43,9 +44,11 @@ struct Culprit {
 // Sets waybill.EncodeError, with `cause` (may be null) as its __cause__.
 [[noreturn]] void raise_encode(const State& state, const Culprit& culprit,
                                std::string_view reason, PyObject* cause);
-// Sets waybill.MissingModuleError for an import of the manifest, with the Python error
-// that is set as its cause.
+// Sets waybill.MissingModuleError for an import of the manifest, with its `cause`,
+// which may be null. `environment`: what the payload was made with, as waybill._hints
+// takes it.
 [[noreturn]] void raise_missing(const State& state, PyObject* module_name,
-                                std::string_view needed_by);
+                                std::string_view needed_by, const Ref& cause,
+                                PyObject* environment);
 
 }  // namespace waybill::py

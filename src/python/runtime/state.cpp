@@ -152,6 +152,9 @@ constexpr LateRow kLateHelpers[] = {
     {&LateHelpers::make_foreign_class, "_sources", "make_class"},
     {&LateHelpers::class_attribute, "_sources", "class_attribute"},
     {&LateHelpers::parts_by_source, "_sources", "parts_by_source"},
+    {&LateHelpers::known_moves, "_renames", "KNOWN"},
+    {&LateHelpers::advice, "_hints", "advice"},
+    {&LateHelpers::explain_name, "_hints", "explain"},
 };
 
 Ref attribute(PyObject* object, const char* name) {
@@ -231,8 +234,8 @@ int for_each(State& state, Function function) {
   for (Ref* ref :
        {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
         &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.reconstructor,
-        &state.modules, &state.known_ids, &state.known_objects, &state.open_objects, &state.text_ids,
-        &state.empty}) {
+        &state.modules, &state.known_ids, &state.known_objects, &state.open_objects,
+        &state.text_ids, &state.empty}) {
     if (int result = function(*ref)) return result;
   }
   for (const HelperRow& row : kHelpers) {

@@ -51,6 +51,8 @@ struct LateHelpers {
   Ref prove_source, compile_source, set_annotations;
   Ref make_foreign_class, class_attribute;
   Ref parts_by_source;
+  Ref known_moves;           // Renames that no caller gave.
+  Ref advice, explain_name;  // What errors say of names that are not here.
 };
 
 struct State {

@@ -139,7 +139,12 @@ OF_DUMPS = {
         lambda send: waybill.security.application(send(1)) == b"a",
     ),
     "compress": ("zstd", False, lambda send: len(send(bytes(100_000))) < 10_000),
+    "environment": (True, False, lambda send: "environment" in inspected(send(1))),
 }
+
+
+def inspected(data):
+    return waybill.inspect(data)
 
 
 def refuses(call):

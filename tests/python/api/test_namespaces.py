@@ -26,7 +26,7 @@ NAMES = {
     "waybill.calls": """
         dumps_call run_call loads_outcome result_of CallError PreparedCall RemoteError
     """,
-    "waybill.environment": "missing versions MissingImport",
+    "waybill.environment": "missing versions MissingImport Renames",
 }
 #: What `from waybill import *` leaves out, since it would take Python's own away.
 HIDES_BUILTIN = {"open"}

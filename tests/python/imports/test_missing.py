@@ -235,5 +235,5 @@ class TestVersions:
         other = told_elsewhere(data, path, versions={"tool": "2.4", "shop": "1"})
 
         assert "tool" not in modules(same)
-        assert modules(other)["tool"] == "version 2.4 there, 2.5 here"
+        assert modules(other)["tool"] == "made with tool 2.4, here is 2.5"
         assert "shop" not in modules(other)

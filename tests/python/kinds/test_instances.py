@@ -20,7 +20,7 @@ from sources import define
 def asked(value):
     """The bytes when every object is asked."""
     return waybill._core.encode(
-        value, None, no_answer, None, None, None, None, None, 0, None, b"", 0
+        value, None, no_answer, None, None, None, None, None, 0, None, b"", 0, 0, None
     )
 
 
@@ -31,7 +31,7 @@ def no_answer(obj):
 def tabled(value, table):
     """The bytes under the dispatch table of a Pickler."""
     return waybill._core.encode(
-        value, None, None, table, None, None, None, None, 0, None, b"", 0
+        value, None, None, table, None, None, None, None, 0, None, b"", 0, 0, None
     )
 
 

@@ -253,6 +253,42 @@ WORKS = {
             assert waybill.dumps(Kept(1)) == waybill.dumps(Kept(1))
             assert waybill.dumps(use) == waybill.dumps(use)
         """,
+    "what a payload was made with": """
+        value = [C(1), f, kinds.make]
+        prepared = waybill.prepare(f, environment=True)
+        def work():
+            data = waybill.dumps(value, environment=True)
+            assert "environment" in waybill.inspect(data)
+            waybill.loads(data)
+            prepared.dumps(1)
+        """,
+    "names that are others here": """
+        data = waybill.dumps([json.dumps, json, f, xml.dom.Node, ValueError])
+        rules = {"json:dumps": "json:loads", "xml.*": "xml.*", "json": "pickle"}
+        renames = waybill.environment.Renames(rules)
+        def work():
+            value = waybill.loads(data, renames=renames)
+            assert value[0] is json.loads and value[1] is pickle
+        """,
+    "names that moved": """
+        from policy_payloads import payload_of_global
+        sys.modules.setdefault("numpy", types.ModuleType("numpy")).prod = len
+        vars(sys.modules["numpy"]).pop("product", None)
+        core = sys.modules["numpy._core"] = types.ModuleType("numpy._core")
+        core.made = len
+        sys.modules["numpy.core"] = None
+        moved = payload_of_global("numpy.core", "made")
+        lost = payload_of_global("numpy", "product")
+        gone = waybill.dumps(f, environment=True)
+        nowhere = [payload_of_global("numpy", "gone"),
+                   payload_of_global("numpy.core.gone", "gone")]
+        def work():
+            assert waybill.loads(moved) is len
+            assert waybill.loads(lost) is len
+            for data in nowhere:
+                try: waybill.loads(data)
+                except (AttributeError, waybill.MissingModuleError): pass
+        """,
     "questions": """
         value = [C(1), f, {"a": lambda: json.dumps}]
         data = waybill.dumps(value)

@@ -99,6 +99,9 @@ def explain(thing):
     try: waybill.dumps(thing)
     except waybill.EncodeError as error: error.explain().blockers
 
+RENAMES = waybill.environment.Renames({"json:dumps": "json:loads", "xml.*": "xml.*"})
+NOWHERE = {"json:dumps": "json:gone", "datetime": "gone", "json": "json.gone"}
+
 def once(thing):
     explain(thing)
     try:
@@ -111,6 +114,10 @@ def once(thing):
             try: waybill.loads(bad)
             except waybill.Error: pass
         waybill.loads(data)
+        telling = waybill.dumps(thing, environment=True)
+        waybill.loads(telling, renames=RENAMES)
+        try: waybill.loads(telling, renames=NOWHERE)
+        except (waybill.Error, AttributeError): pass
     except (waybill.Error, ValueError):
         pass
 """

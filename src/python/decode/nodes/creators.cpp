@@ -214,10 +214,19 @@ Ref make_lazy_import(GraphDecoder& decoder, Frame& frame) {
         ErrorCode::kRefused,
         "a lazy import, which neither a policy nor find_class() can look into");
   }
-  return Ref::steal(
-      PyObject_CallFunctionObjArgs(decoder.state().make_lazy_import.get(),
-                                   frame.part<NodeTag::kLazyImport>("module"),
-                                   frame.part<NodeTag::kLazyImport>("name"), nullptr));
+  Ref module = Ref::share(frame.part<NodeTag::kLazyImport>("module"));
+  Ref name = Ref::share(frame.part<NodeTag::kLazyImport>("name"));
+  const Renaming& renaming = decoder.modules().renaming();
+  Renaming::Name renamed;
+  if (name.get() != Py_None) renamed = renaming.name(module.get(), name.get());
+  if (renamed) {
+    module = std::move(renamed.module);
+    name = std::move(renamed.path);
+  } else if (Ref other = renaming.module(module.get())) {
+    module = std::move(other);
+  }
+  return Ref::steal(PyObject_CallFunctionObjArgs(decoder.state().make_lazy_import.get(),
+                                                 module.get(), name.get(), nullptr));
 }
 
 Ref class_dict(GraphDecoder& decoder, Frame& frame) {
@@ -336,7 +345,8 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
 #if PY_VERSION_HEX < 0x030E0000
   if (static_cast<FunctionField>(field) == FunctionField::kAnnotate) {
     Ref::steal(PyObject_CallFunctionObjArgs(
-        late(decoder.state(), &LateHelpers::set_annotations), function, value, nullptr));
+        late(decoder.state(), &LateHelpers::set_annotations), function, value,
+        nullptr));
     return;
   }
 #endif

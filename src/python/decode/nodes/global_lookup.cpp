@@ -1,7 +1,9 @@
 // Tested by tests/python/functions/test_functions.py,
 // tests/python/untrusted/test_policy.py.
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "python/decode/lookup_check.h"
 #include "python/decode/nodes/creators.h"
@@ -44,18 +46,93 @@ Ref follow(Ref object, PyObject* path, const LookupCheck& check) {
   return object;
 }
 
-// Raises DecodeError if the error that is set says that waybill itself has no `path` in
-// its module: its own helpers differ between versions.
+// Raises DecodeError if it is waybill itself that has no `path` in its module: its own
+// helpers differ between versions.
 void refuse_other_waybill(GraphDecoder& decoder, const Ref& module, PyObject* path) {
-  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return;
-  const PendingError error;
   const std::string advice = advice_on_versions(module.get());
-  if (advice.empty()) return error.restore();
+  if (advice.empty()) return;
   std::string detail = "no ";
   detail += PrintableText(path).view();
   detail += " in ";
   detail += PrintableText(module.get()).view();
   decoder.fail(ErrorCode::kUnknownFormat, detail + ": " + advice);
+}
+
+// A global of the payload: its module, null if that is builtins, and the name there.
+struct Wanted {
+  GraphDecoder& decoder;
+  std::size_t offset;
+  std::optional<std::size_t> index;
+  Ref module;  // Its name; null where nobody has to know it.
+  PyObject* path;
+
+  Ref name() const {
+    return index ? decoder.modules().name(*index)
+                 : decoder.state().names.builtins_plain;
+  }
+  LookupCheck check() const { return check_of(module.get(), path); }
+  LookupCheck check_of(PyObject* name, PyObject* path_there) const {
+    return {decoder.state(), decoder.hooks().gate, decoder.denied_names(), offset, name,
+            path_there};
+  }
+};
+
+// What find_class() makes of a name, which imports as it sees fit.
+Ref find(const Wanted& global, const LookupCheck& check, PyObject* module,
+         PyObject* path) {
+  Ref object = Ref::steal(PyObject_CallFunctionObjArgs(
+      global.decoder.hooks().find_class, module, path, nullptr));
+  check.found(object.get());
+  return object;
+}
+
+Ref look_up_renamed(const Wanted& global, const Renaming::Name& renamed) {
+  global.check().renamed(renamed.module.get(), renamed.path.get());
+  const LookupCheck check = global.check_of(renamed.module.get(), renamed.path.get());
+  ModuleImporter& modules = global.decoder.modules();
+  if (global.decoder.hooks().find_class != nullptr) {
+    if (global.index) modules.found_elsewhere(*global.index);
+    return find(global, check, renamed.module.get(), renamed.path.get());
+  }
+  if (global.index) modules.found_elsewhere(*global.index);
+  Ref module =
+      modules.import_for(renamed.module.get(), global.module.get(), global.path);
+  check.entered(module.get());
+  Ref object = follow(std::move(module), renamed.path.get(), check);
+  check.found(object.get());
+  return object;
+}
+
+// The name where a library is known to have moved it; null if it is not there.
+Ref look_up_moved(const Wanted& global) {
+  Renaming& renaming = global.decoder.modules().renaming();
+  const Renaming::Name moved = renaming.known_name(global.module.get(), global.path);
+  if (!moved) return {};
+  try {
+    Ref object = look_up_renamed(global, moved);
+    renaming.note_known(global.module.get(), global.path, moved);
+    return object;
+  } catch (const PyError&) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError) &&
+        !PyErr_ExceptionMatches(PyExc_ImportError)) {
+      throw;
+    }
+    PyErr_Clear();  // The error is that of the name in the payload.
+    return {};
+  }
+}
+
+// The module does not have the name, as the error says that is set.
+Ref look_up_missing(Wanted& global) {
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw PyError();
+  const Ref error = take_error();
+  if (!global.module) global.module = global.name();
+  refuse_other_waybill(global.decoder, global.module, global.path);
+  if (Ref object = look_up_moved(global)) return object;
+  global.decoder.modules().renaming().explain(error.get(), global.module.get(),
+                                              global.path);
+  put_back_error(error);
+  throw PyError();
 }
 
 }  // namespace
@@ -65,32 +142,31 @@ void refuse_other_waybill(GraphDecoder& decoder, const Ref& module, PyObject* pa
 Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
   const State& state = decoder.state();
   ModuleImporter& modules = decoder.modules();
-  const bool is_builtin = frame.part<NodeTag::kGlobal>("module") == Py_None;
-  const std::size_t index =
-      is_builtin ? 0 : PyLong_AsSize_t(frame.part<NodeTag::kGlobal>("module"));
-  PyObject* path = frame.part<NodeTag::kGlobal>("name");
-  const Gate* gate = decoder.hooks().gate;
-  PyObject* find_class = decoder.hooks().find_class;
-  Ref name;
-  if (gate != nullptr || find_class != nullptr) {
-    name = is_builtin ? state.names.builtins_plain : modules.name(index);
+  PyObject* number = frame.part<NodeTag::kGlobal>("module");
+  Wanted global{decoder, frame.offset, {}, {}, frame.part<NodeTag::kGlobal>("name")};
+  if (number != Py_None) global.index = PyLong_AsSize_t(number);
+  const Renaming& renaming = modules.renaming();
+  const bool is_found = decoder.hooks().find_class != nullptr;
+  if (decoder.hooks().gate != nullptr || is_found || renaming.has_rules()) {
+    global.module = global.name();
   }
-  const LookupCheck check(state, gate, decoder.denied_names(), frame.offset, name.get(),
-                          path);
-  Ref object;
-  if (find_class != nullptr) {
-    object =
-        Ref::steal(PyObject_CallFunctionObjArgs(find_class, name.get(), path, nullptr));
-  } else {
-    Ref module = is_builtin ? builtins_module(state) : modules.get(index);
-    check.entered(module.get());
-    try {
-      object = follow(std::move(module), path, check);
-    } catch (const PyError&) {
-      if (is_builtin) throw;
-      refuse_other_waybill(decoder, modules.name(index), path);
-      throw;
+  if (const auto renamed = renaming.name(global.module.get(), global.path)) {
+    return look_up_renamed(global, renamed);
+  }
+  if (is_found) {
+    if (Ref renamed = renaming.module(global.module.get())) {
+      return look_up_renamed(global, {std::move(renamed), Ref::share(global.path)});
     }
+    return find(global, global.check(), global.module.get(), global.path);
+  }
+  const LookupCheck check = global.check();
+  Ref module = global.index ? modules.get(*global.index) : builtins_module(state);
+  check.entered(module.get());
+  Ref object;
+  try {
+    object = follow(std::move(module), global.path, check);
+  } catch (const PyError&) {
+    return look_up_missing(global);
   }
   check.found(object.get());
   return object;

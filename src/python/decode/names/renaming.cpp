@@ -1,0 +1,126 @@
+// Tested by tests/python/imports/test_renames.py and test_known_moves.py.
+
+#include "python/decode/names/renaming.h"
+
+#include <string>
+#include <utility>
+
+#include "python/runtime/py_error.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+Ref ask(PyObject* rules, const char* method, PyObject* first, PyObject* second) {
+  return Ref::steal(second == nullptr
+                        ? PyObject_CallMethod(rules, method, "O", first)
+                        : PyObject_CallMethod(rules, method, "OO", first, second));
+}
+
+Ref or_null(Ref answer) { return answer.get() == Py_None ? Ref() : answer; }
+
+Ref list_of(const std::vector<std::string>& texts) {
+  Ref list = Ref::steal(PyList_New(0));
+  for (const std::string& each : texts) {
+    check(PyList_Append(list.get(), new_text(each).get()));
+  }
+  return list;
+}
+
+Ref row_of(const Distribution& distribution) {
+  const Ref parts[] = {new_text(distribution.name), new_text(distribution.version),
+                       list_of(distribution.modules)};
+  return Ref::steal(PyTuple_Pack(3, parts[0].get(), parts[1].get(), parts[2].get()));
+}
+
+}  // namespace
+
+void Renaming::demand_import(PyObject* name, PyObject* old) const {
+  if (gate_ == nullptr) return;
+  auto objection = gate_->objection(Request::kImport, text_of(name), {});
+  if (!objection) return;
+  raise_decode(state_, ErrorCode::kRefused, 0,
+               *std::move(objection) + "; the payload calls it " + text_of(old));
+}
+
+Ref Renaming::module(PyObject* name) const {
+  if (rules_ == nullptr) return {};
+  Ref renamed = or_null(ask(rules_, "_module", name, nullptr));
+  if (!renamed) return {};
+  demand_import(renamed.get(), name);
+  ask(rules_, "_note", name, renamed.get());
+  return renamed;
+}
+
+Renaming::Name Renaming::name_of(PyObject* answer) const {
+  if (answer == Py_None) return {};
+  PyObject *module, *path;
+  if (!PyArg_ParseTuple(answer, "UU", &module, &path)) throw PyError();
+  demand_import(module, module);
+  return {Ref::share(module), Ref::share(path)};
+}
+
+Renaming::Name Renaming::name(PyObject* module, PyObject* path) const {
+  if (rules_ == nullptr) return {};
+  Name found = name_of(ask(rules_, "_name", module, path).get());
+  if (!found) return {};
+  const Ref old = Ref::steal(PyUnicode_FromFormat("%U:%U", module, path));
+  const Ref renamed =
+      Ref::steal(PyUnicode_FromFormat("%U:%U", found.module.get(), found.path.get()));
+  ask(rules_, "_note", old.get(), renamed.get());
+  return found;
+}
+
+bool Renaming::has_names_of(PyObject* module) const {
+  return rules_ != nullptr &&
+         ask(rules_, "_has_names_of", module, nullptr).get() == Py_True;
+}
+
+PyObject* Renaming::known() const {
+  return rules_ != nullptr ? rules_ : late(state_, &LateHelpers::known_moves);
+}
+
+Ref Renaming::known_module(PyObject* name, PyObject* error) const {
+  Ref moved = or_null(ask(known(), "_known_module", name, error));
+  if (moved) demand_import(moved.get(), name);
+  return moved;
+}
+
+Renaming::Name Renaming::known_name(PyObject* module, PyObject* path) const {
+  return name_of(ask(known(), "_known_name", module, path).get());
+}
+
+void Renaming::note_known_module(PyObject* name, PyObject* moved) {
+  has_used_known_ = true;
+  ask(known(), "_note", name, moved);
+}
+
+void Renaming::note_known(PyObject* module, PyObject* path, const Name& moved) {
+  has_used_known_ = true;
+  const Ref old = Ref::steal(PyUnicode_FromFormat("%U:%U", module, path));
+  const Ref renamed =
+      Ref::steal(PyUnicode_FromFormat("%U:%U", moved.module.get(), moved.path.get()));
+  ask(known(), "_note", old.get(), renamed.get());
+}
+
+Ref Renaming::environment() const {
+  if (!manifest_.environment) return Ref::share(Py_None);
+  const Environment& told = *manifest_.environment;
+  Ref rows = Ref::steal(PyList_New(0));
+  for (const Distribution& distribution : told.distributions) {
+    check(PyList_Append(rows.get(), row_of(distribution).get()));
+  }
+  const Ref parts[] = {new_text(told.python), new_text(told.implementation),
+                       new_text(told.platform)};
+  return Ref::steal(
+      PyTuple_Pack(4, parts[0].get(), parts[1].get(), parts[2].get(), rows.get()));
+}
+
+void Renaming::explain(PyObject* error, PyObject* module, PyObject* path) const {
+  const Ref told = environment();
+  Ref::steal(PyObject_CallFunctionObjArgs(late(state_, &LateHelpers::explain_name),
+                                          error, module, path, told.get(), nullptr));
+}
+
+}  // namespace waybill::py
