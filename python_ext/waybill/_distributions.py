@@ -65,7 +65,7 @@ def _stamp_of(path: str | None) -> _Stamp | None:
         return None
     try:
         about = os.stat(path)
-    except OSError:
+    except (OSError, TypeError, ValueError):  # The latter of what is no path.
         return None
     return about.st_mtime_ns, about.st_size, about.st_ino
 

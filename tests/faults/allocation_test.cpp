@@ -235,13 +235,21 @@ TEST(FailingAllocation, InManifestIsBadAlloc) {
                             ImportTime::kLoad, "a.chain.that.allocates.memory", "f",
                             "/home/ada/another_task.py", 3});
   }
+  many.environment = {"3.11.7",
+                      "cpython",
+                      "a-platform-of-a-long-name",
+                      {{"a-distribution-of-a-long-name",
+                        "2026.11.26.post1+of.a.long.name",
+                        {"module_of_a_long_name_1", "module_of_a_long_name_2"}},
+                       {"another-distribution-of-a-long-name", "1.0", {"module"}}}};
   draft.manifest = many;
   const Bytes expected = draft.sealed();
 
   survives([&] { return draft.sealed() == expected; });
   survives([&] {
     const Result<Envelope> envelope = open(expected);
-    return envelope && envelope->manifest.imports.size() == many.imports.size();
+    return envelope && envelope->manifest.imports.size() == many.imports.size() &&
+           envelope->manifest.environment->distributions.size() == 2;
   });
 }
 
