@@ -54,9 +54,10 @@ void tell_of_function(PyObject* self) {
   if (size > fields.warn_above) fields.warn_above += size;
 }
 
-// (function, by_value, replace, key, application, compression_level, source, environment,
-// warn_above, warn), as waybill.prepare() has made them ready. warn(size, args, kwargs) is called of
-// payloads with more bytes than `warn_above`, which is 0 for never.
+// (function, by_value, replace, key, application, compression_level, source,
+// environment, warn_above, warn), as waybill.prepare() has made them ready. warn(size,
+// args, kwargs) is called of payloads with more bytes than `warn_above`, which is 0 for
+// never.
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   return guarded([&] {
     PyObject *function, *by_value, *replace, *key, *application, *level, *source;

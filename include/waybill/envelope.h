@@ -28,8 +28,8 @@ class SigningKey;  // waybill/signature.h
 // The format version that seal() writes.
 inline constexpr std::uint32_t kFormatVersion = 1;
 
-// The Python that made an envelope. Code runs where all three are equal, or where it has
-// source; plain data loads anywhere.
+// The Python that made an envelope. Code runs where all three are equal, or where it
+// has source; plain data loads anywhere.
 struct PythonVersion {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;

@@ -62,6 +62,9 @@ def class_parts(cls: Any) -> Any:
     # a cache of what the function gives.
     annotate = own.pop("__annotate_func__", None)
     evaluated = own.pop("__annotations_cache__", None)
+    if getattr(annotate, "__module__", None) == "typing":
+        # That of a NamedTuple, which its version of typing alone understands.
+        evaluated, annotate = _evaluated(cls, annotate)
     if annotate is not None:
         own["__annotate__"] = annotate
     elif evaluated is not None:
@@ -77,6 +80,16 @@ def class_parts(cls: Any) -> Any:
     if any(base is generic for base in bases):
         bases = _written_bases(bases, own, namespace)
     return type(cls), cls.__name__, list(bases), namespace, own
+
+
+def _evaluated(cls, annotate):
+    """The annotations of a class, or else what makes them."""
+    try:
+        return dict(cls.__annotations__), None
+    except (MemoryError, RecursionError):
+        raise
+    except Exception:  # A name that is not there yet.
+        return None, annotate
 
 
 def _foreign_parts(cls):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Literal, NamedTuple
 
+    from waybill._environment.renames import Renames
     from waybill._modules import ByValue
-    from waybill._renames import Renames
 
     #: "zstd", ("zstd", level), or False for none.
     Compress = str | tuple[str, int] | Literal[False]
@@ -102,7 +102,7 @@ def _environment(is_told: Any) -> Any:
     itself."""
     if type(is_told) is not bool:
         raise TypeError(f"environment should be True or False, got {is_told!r}")
-    return _late.load("_distributions").environment_of if is_told else 0
+    return _late.load("_environment.distributions").environment_of if is_told else 0
 
 
 def _class_state(side: Any) -> Any:
@@ -130,7 +130,7 @@ def _map_location(map_location: Any) -> Any:
 
 
 def _renames(renames: Any) -> Any:
-    return _late.load("_renames").renames_of(renames)
+    return _late.load("_environment.renames").renames_of(renames)
 
 
 # security.py is not imported before: it needs an extension that is complete, and that

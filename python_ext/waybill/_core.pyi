@@ -7,13 +7,13 @@ from typing import Any
 from typing_extensions import Buffer
 
 from waybill._configuration import Compress, MapLocation, RenameRules, Source
+from waybill._environment.renames import Renames
 from waybill._gate import LoadOptions
 from waybill._modules import ByValue
-from waybill._renames import Renames
 from waybill.security import KeyRing, Limits, Policy, SigningKey
 
 #: What tells Python's version and implementation, the platform, and the distributions
-#: that modules of these names belong to: waybill._distributions.environment_of.
+#: that modules of these names belong to: environment_of of distributions.py.
 EnvironmentTeller = Callable[
     [list[str]], tuple[str, str, str, list[tuple[str, str, list[str]]]]
 ]

@@ -196,14 +196,23 @@ def prepare(
         environment=environment,
     )
     limit = chosen("warn_above", warn_above)
-    ready, replacements, _, _, signing, field, level, kind = encoding[4:]
+    ready, replacements, _, _, key_ready, field, level, kind, teller = encoding[4:]
 
     def warn(size: int, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         call = function, args, kwargs
         warn_of_size(size, call, encoding, warn_above is not None)
 
     return _core.PreparedCall(
-        *(function, ready, replacements, signing, field, level, kind, limit or 0, warn)
+        function,
+        ready,
+        replacements,
+        key_ready,
+        field,
+        level,
+        kind,
+        teller,
+        limit or 0,
+        warn,
     )
 
 

@@ -70,7 +70,9 @@ def _import(topic: str) -> ModuleType:
     # An import would begin with the package, and be of another one or of none.
     from importlib.util import module_from_spec
 
-    specs = (finder.find_spec(name, _package.__path__) for finder in sys.meta_path)
+    *folders, _ = topic.split(".")
+    path = ["/".join((entry, *folders)) for entry in _package.__path__]
+    specs = (finder.find_spec(name, path) for finder in sys.meta_path)
     spec = next(filter(None, specs), None)
     if spec is None or spec.loader is None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)

@@ -282,8 +282,6 @@ IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable, make_gl
 #: The same for types of modules that need not be loaded: {name: {module: reducer}}.
 NAMED_REDUCERS = {
     "_FIELD_BASE": {"dataclasses": reduce_to_name},
-    "_DataclassParams": {"dataclasses": _later("dataclass_parts", "reduce_params")},
-    "Field": {"dataclasses": _later("dataclass_parts", "reduce_field")},
     "_MISSING_TYPE": {"dataclasses": reduce_to_name},
     "_KW_ONLY_TYPE": {"dataclasses": reduce_to_name},
     "_HAS_DEFAULT_FACTORY_CLASS": {"dataclasses": reduce_to_name},

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 
 from waybill import _late
+from waybill._environment.renames import Renames, moved_module
 from waybill._face import ImportRecord, inspect
-from waybill._renames import Renames, moved_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._hints import Environment
+    from waybill._environment.hints import Environment
 else:
     from waybill._records import NamedTuple
 
@@ -71,7 +71,9 @@ def missing(
     for record in _records(report):
         lacking = search.what_is_missing(record.module)
         if lacking and not _has_moved(record, search):
-            told = _late.load("_hints").of_module(record.module, environment)
+            told = _late.load("_environment.hints").of_module(
+                record.module, environment
+            )
             reason = f"no module named {lacking!r}" + (f"; {told}" if told else "")
             found.append(_missing_import(record, reason))
     found.extend(_other_versions(report, versions))
@@ -122,7 +124,7 @@ def versions(data: Buffer) -> dict[str, str]:
 
 def _versions_of(modules: Iterable[str]) -> dict[str, str]:
     """By top-level module the versions of the distributions that modules belong to."""
-    owners = _late.load("_distributions").distributions_of(sorted(modules))
+    owners = _late.load("_environment.distributions").distributions_of(sorted(modules))
     found: dict[str, str] = {}
     for module, (owner, *_) in owners.items():
         found.setdefault(module.partition(".")[0], owner.version)
@@ -130,7 +132,9 @@ def _versions_of(modules: Iterable[str]) -> dict[str, str]:
 
 
 def _version_of(distribution: str) -> str | None:
-    version: str | None = _late.load("_distributions").version_of(distribution)
+    version: str | None = _late.load("_environment.distributions").version_of(
+        distribution
+    )
     return version
 
 

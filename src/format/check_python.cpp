@@ -28,11 +28,11 @@ std::string describe(const Envelope& envelope, std::uint32_t code) {
 
 tl::unexpected<Error> mismatch(const Envelope& envelope, const PythonVersion& python,
                                std::size_t offset, const std::string& what) {
-  return tl::unexpected(Error{
-      ErrorCode::kPythonMismatch, offset,
-      what + " was made by Python " + to_string(envelope.python) +
-          ", without source, and this is Python " + to_string(python) +
-          "; send it with source=\"auto\", or run the version that made it"});
+  return tl::unexpected(
+      Error{ErrorCode::kPythonMismatch, offset,
+            what + " was made by Python " + to_string(envelope.python) +
+                ", without source, and this is Python " + to_string(python) +
+                "; send it with source=\"auto\", or run the version that made it"});
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ struct ZSTD_DCtx_s;
 
 namespace waybill::envelope {
 
-// Whether `frame` starts with a frame of so many bytes, in the one form that frames have
-// here.
+// Whether `frame` starts with a frame of so many bytes, in the one form that frames
+// have here.
 bool is_frame_start(BytesView frame, std::size_t content_size);
 
 // Takes the frames of a row one after the other. Each is copied before anything is made

@@ -89,8 +89,8 @@ class SourceLocationReader {
   Section sources_;
 };
 
-// Which code each function and code node of the payload has, in order; up to what cannot
-// be read.
+// Which code each function and code node of the payload has, in order; up to what
+// cannot be read.
 std::vector<std::uint32_t> code_uses_of(const Envelope& envelope);
 
 // The part of the debug information with the sources, not read; empty if there is none,

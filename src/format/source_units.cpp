@@ -176,7 +176,8 @@ bool read_sources(Reader& reader, std::size_t code_count, Sources& sources) {
   std::uint64_t count = 0;
   if (!reader.read_array(count, "the sources")) return false;
   if (count != kPartCount) {
-    return reader.fail(ErrorCode::kMalformed, offset, "sources are texts, units and classes");
+    return reader.fail(ErrorCode::kMalformed, offset,
+                       "sources are texts, units and classes");
   }
   if (!read_texts(reader, sources) || !reader.read_array(count, "the source units")) {
     return false;
@@ -215,7 +216,8 @@ Result<std::string> texts_of(const Sources& sources) {
       throw std::bad_alloc();
     }
     if (written != texts.size()) {
-      return tl::unexpected(damaged(sources, "the zstd frame of source texts is damaged"));
+      return tl::unexpected(
+          damaged(sources, "the zstd frame of source texts is damaged"));
     }
   }
   if (wire::is_utf8(texts)) return texts;

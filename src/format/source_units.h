@@ -32,7 +32,8 @@ struct SourceUnit {
   BytesView recipe;  // All fields from kKind on, as they stand there.
 };
 
-// An id of a class, and the id that its source gives: the same whichever Python made it.
+// An id of a class, and the id that its source gives: the same whichever Python made
+// it.
 struct ClassSource {
   BytesView id;
   BytesView text_id;

@@ -14,8 +14,8 @@
 namespace waybill::py {
 
 // A manifest's section with the environment that `ask` tells of its imports; `ask` is
-// waybill._distributions.environment_of. Throws PyError: what that raises, or TypeError
-// for an answer of another form.
+// waybill._environment.distributions.environment_of. Throws PyError: what that raises,
+// or TypeError for an answer of another form.
 std::vector<std::uint8_t> with_told_environment(BytesView manifest, PyObject* ask);
 
 }  // namespace waybill::py

@@ -49,7 +49,8 @@ std::size_t frame_bound(const Parts& parts) {
     writer.unsigned_integer(static_cast<std::uint64_t>(key));
     writer.append(part);
   };
-  writer.map((parts.source_locations.empty() ? 0 : 1) + (parts.sources.empty() ? 0 : 1));
+  writer.map((parts.source_locations.empty() ? 0 : 1) +
+             (parts.sources.empty() ? 0 : 1));
   write(wire::DebugInfoKey::kSourceLocations, parts.source_locations);
   write(wire::DebugInfoKey::kSources, parts.sources);
 }

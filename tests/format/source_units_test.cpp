@@ -193,10 +193,7 @@ TEST(SourceUnits, TextsAreNoLongerThanTheyMayBe) {
               out.array(0);
             }),
             "malformed");
-  EXPECT_EQ(verdict_on([](Writer& out) {
-              write_sources(out, "", {});
-            }),
-            "sound");
+  EXPECT_EQ(verdict_on([](Writer& out) { write_sources(out, "", {}); }), "sound");
 }
 
 TEST(SourceUnits, WithAFieldOutOfRangeAreMalformed) {

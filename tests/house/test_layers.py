@@ -25,7 +25,7 @@ BELOW = {
     "python/runtime": {"base"},
     "python/discovery": {"python/runtime", "bytecode"},
     "python/encode": {"python/discovery", "python/runtime", "format"},
-    "python/decode": {"python/runtime", "format", "trust"},
+    "python/decode": {"python/discovery", "python/runtime", "format", "trust"},
     "python/cache": {"python/encode", "python/decode"},
     "python": {"python/cache", "explain", "parts"},
     "embedding": {"python", "values"},

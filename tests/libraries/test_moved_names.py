@@ -4,7 +4,7 @@ import importlib
 import warnings
 
 import pytest
-from waybill._known_moves import MOVES
+from waybill._environment.known_moves import MOVES
 
 LIBRARIES = "numpy", "pandas", "sklearn", "scipy"
 

@@ -67,3 +67,15 @@ def reduce_class_descriptor(obj):
 def own_attribute(cls, name):
     """What a class itself has under a name, as it is."""
     return vars(cls)[name]
+
+
+def protocol_hook(cls, other):
+    """Stands for what typing keeps for protocols under a name that it lacks here."""
+    return NotImplemented
+
+
+def replace_fields(self, /, **changes):
+    """What ``dataclasses._replace`` is where there is one."""
+    import dataclasses
+
+    return dataclasses.replace(self, **changes)

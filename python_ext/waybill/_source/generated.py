@@ -112,7 +112,7 @@ def _unit(name: str, code: CodeType) -> Unit:
 
 def _dataclass_codes(owner: type) -> Iterator[dict[str, CodeType]]:
     """What ``dataclass()`` writes for a class, in each way that it may have been."""
-    from waybill._kinds.dataclass_parts import described
+    from waybill._source.dataclass_parts import described
 
     # 3.11 does not keep whether a class was made with slots.
     said = getattr(vars(owner)["__dataclass_params__"], "slots", None)
@@ -166,7 +166,7 @@ def _scratch_dataclass(asked: Any, values: dict[str, Any] | None) -> Any:
 
 
 def _finish_dataclass(cls: Any, names: list[str]) -> None:
-    from waybill._kinds.dataclass_parts import default_values, described
+    from waybill._source.dataclass_parts import default_values, described
 
     own = vars(cls)
     if names:

@@ -69,7 +69,7 @@ def _refuse(code: CodeType, source: Source, reason: str) -> None:
 
 
 def prove_in(source: Source, code: CodeType) -> Unit | str:
-    """The unit of a code object in a source that has an index; else why there is none."""
+    """The unit of a code object in a source with an index; else why there is none."""
     index = source.index
     assert index is not None
     line = code.co_firstlineno

@@ -89,9 +89,9 @@ Ref Arrivals::id_here(PyObject* id) {
   }
   const auto found = text_ids_.find(text_of(bytes_of(id)));
   if (found == text_ids_.end()) return {};
-  Ref other = Ref::steal(PyObject_CallMethodOneArg(
-      state_.tracker.get(), state_.names.find_by_text.get(),
-      new_bytes(found->second).get()));
+  Ref other = Ref::steal(PyObject_CallMethodOneArg(state_.tracker.get(),
+                                                   state_.names.find_by_text.get(),
+                                                   new_bytes(found->second).get()));
   return other.get() == Py_None ? Ref() : other;
 }
 
@@ -209,7 +209,9 @@ PyObject* Arrivals::merge() {
 
 void Arrivals::find_targets(const VerifiedEnvelope& envelope,
                             std::span<const ReusableNode> made) {
-  if (envelope->shared.empty() || !meets_known_class(envelope, made, [&](BytesView id) { return is_here(id); })) return;
+  if (envelope->shared.empty() ||
+      !meets_known_class(envelope, made, [&](BytesView id) { return is_here(id); }))
+    return;
   targets_ = envelope::find_attribute_targets(envelope);
 }
 

@@ -23,7 +23,7 @@ struct DecodeHooks {
   PyObject* class_state = nullptr;   // A str: whose word alone counts.
   bool leaves_missing = false;       // Modules that are not here are no error yet.
   PyObject* map_location = nullptr;  // Where arrays of devices go: chosen_devices.h.
-  PyObject* renames = nullptr;       // Of names: waybill._renames.Renames.
+  PyObject* renames = nullptr;       // Of names: waybill._environment.renames.Renames.
   // Where the stored buffers are, if they do not stand behind the head: a sequence of
   // the objects that were read for them; or a memoryview of the whole envelope, of
   // which arrays become views.

@@ -103,8 +103,8 @@ class GraphDecoder {
   std::uint64_t next_buffer() { return buffer_count_++; }
   // What the table of buffers has under a number, which was verified.
   const Ref& stored(std::uint64_t number) const { return stored_[number]; }
-  // What makes classes: a function of waybill._sources for those that another Python
-  // took apart.
+  // What makes classes: a function of waybill._source.extension for those that another
+  // Python took apart.
   PyObject* class_maker() const {
     return code_->is_foreign() ? late(state_, &LateHelpers::make_foreign_class)
                                : state_.make_class.get();

@@ -77,8 +77,8 @@ struct CodeInfo {
 
   // Set when its source is first asked for and proven: what was proven stays true.
   std::unique_ptr<const CodeSource> source;
-  // It, or what it stands in, was compiled here from source, with which it always travels
-  // on: where it goes may be another Python still, or the first one.
+  // It, or what it stands in, was compiled here from source, with which it always
+  // travels on: where it goes may be another Python still, or the first one.
   bool came_as_source = false;
 
   KeptSlot slot;  // Of a function with this code.

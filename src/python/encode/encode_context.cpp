@@ -74,14 +74,15 @@ std::uint32_t EncodeContext::use_code(PyObject* code_object) {
   const bool is_wanted = wants_source() || info.came_as_source ||
                          came_with_source(state, stack.class_around());
   if (!is_wanted) return body;
-  const auto found = source_of(state, info, stack.class_around());
-  if (found && options.by_source) return code().number_of(**found);
-  if (found) {
-    code().add_source(body, **found);
+  std::string reason;
+  const CodeSource* source = source_of(state, info, stack.class_around(), reason);
+  if (source != nullptr && options.by_source) return code().number_of(*source);
+  if (source != nullptr) {
+    code().add_source(body, *source);
     return body;
   }
   if (hooks().source == SourceUse::kDemanded) {
-    fail("has no source that another Python could compile: " + found.error());
+    fail("has no source that another Python could compile: " + reason);
   }
   code().note_lack_of_source();
   return body;

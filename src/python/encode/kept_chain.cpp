@@ -237,11 +237,10 @@ void KeptChain::keep(KeptSections sections) {
   met_.clear();
   ImportCollector& imports = context_.imports();
   const std::vector<std::uintptr_t> containers = imports.let_go_of_containers();
-  const bool is_kept =
-      imports.can_be_repeated() &&
-      chain_.back().node->set_sections(std::move(sections), has_source(),
-                                       imports.seen()) &&
-      still_fits(containers);
+  const bool is_kept = imports.can_be_repeated() &&
+                       chain_.back().node->set_sections(std::move(sections),
+                                                        has_source(), imports.seen()) &&
+                       still_fits(containers);
   // A chain that is taken whole, but for its sections, stands there already.
   const std::size_t first = std::min(taken_, chain_.size() - 1);
   if (!is_kept) return note_miss(first, chain_[first].key.get());

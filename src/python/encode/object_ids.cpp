@@ -18,9 +18,9 @@ Ref own_id(const State& state, PyObject* object) {
 
 Ref text_id_of(const State& state, PyObject* type, bool is_asked) {
   if (!is_asked && PyDict_GET_SIZE(state.text_ids.get()) == 0) return {};
-  Ref answer = Ref::steal(PyObject_CallMethodObjArgs(
-      state.tracker.get(), state.names.text_id_of.get(), type,
-      is_asked ? Py_True : Py_False, nullptr));
+  Ref answer = Ref::steal(
+      PyObject_CallMethodObjArgs(state.tracker.get(), state.names.text_id_of.get(),
+                                 type, is_asked ? Py_True : Py_False, nullptr));
   return answer.get() == Py_None ? Ref() : answer;
 }
 

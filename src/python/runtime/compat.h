@@ -150,6 +150,9 @@ inline Ref evaluated_annotations(PyObject* function) {
 #endif
 }
 
+// Whether functions keep annotations, and not what gives them (PEP 649).
+inline constexpr bool kKeepsAnnotations = PY_VERSION_HEX < 0x030E0000;
+
 // The function of PEP 649 that gives the annotations; borrowed, null if none.
 inline PyObject* deferred_annotate([[maybe_unused]] PyObject* function) {
 #if PY_VERSION_HEX >= 0x030E0000

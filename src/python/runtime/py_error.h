@@ -45,8 +45,8 @@ struct Culprit {
 [[noreturn]] void raise_encode(const State& state, const Culprit& culprit,
                                std::string_view reason, PyObject* cause);
 // Sets waybill.MissingModuleError for an import of the manifest, with its `cause`,
-// which may be null. `environment`: what the payload was made with, as waybill._hints
-// takes it.
+// which may be null. `environment`: what the payload was made with, as
+// waybill._environment.hints takes it.
 [[noreturn]] void raise_missing(const State& state, PyObject* module_name,
                                 std::string_view needed_by, const Ref& cause,
                                 PyObject* environment);

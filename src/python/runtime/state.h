@@ -47,7 +47,8 @@ struct LateHelpers {
   Ref shape_of;                // How much is in an array or a frame, as text.
   Ref complete_error;          // Tells an EncodeError what an explanation says.
   Ref dumps_with, loads_with;  // With options.
-  // waybill._sources: source of code, and classes that another Python took apart.
+  // waybill._source.extension: source of code, and classes that another Python took
+  // apart.
   Ref prove_source, compile_source, set_annotations;
   Ref make_foreign_class, class_attribute;
   Ref parts_by_source;

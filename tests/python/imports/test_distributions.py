@@ -7,7 +7,7 @@ import fresh_process
 import pytest
 import waybill
 from installed import install, uninstall
-from waybill import _distributions
+from waybill._environment import distributions
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def owners(*modules):
-    found = _distributions.distributions_of(modules)
+    found = distributions.distributions_of(modules)
     return {
         module: [f"{name} {version}" for name, version in told]
         for module, told in found.items()
@@ -132,20 +132,20 @@ def test_metadata_without_name_or_version_tells_nothing(folder, text):
 
 
 def test_what_is_known_is_bounded(folder, monkeypatch):
-    monkeypatch.setattr(_distributions, "MAX_KNOWN", 10)
+    monkeypatch.setattr(distributions, "MAX_KNOWN", 10)
     install(folder, "hardware", "2.5", ["tool"])
 
     for number in range(100):
         assert owners(f"nothing{number}", "tool") == {"tool": ["hardware 2.5"]}
 
-    assert len(_distributions._world.known) <= 10
+    assert len(distributions._world.known) <= 10
 
 
 def test_what_is_known_is_not_looked_for_again(folder, monkeypatch):
     install(folder, "hardware", "2.5", ["tool"])
     owners("tool", "never_there")
     asked = []
-    monkeypatch.setattr(_distributions, "_distribution", asked.append)
+    monkeypatch.setattr(distributions, "_distribution", asked.append)
 
     owners("tool", "never_there")
 
@@ -156,7 +156,7 @@ def test_environment_names_each_distribution_once_in_order(folder):
     install(folder, "zebra", "1", ["a", "b"])
     install(folder, "Ant", "2", ["c"])
 
-    python, implementation, platform, rows = _distributions.environment_of(
+    python, implementation, platform, rows = distributions.environment_of(
         ["b", "a", "c", "json", "a.inner"]
     )
 
@@ -171,7 +171,7 @@ def test_names_that_the_format_does_not_take_are_left_out(folder):
     long = install(folder, "long", "1", ["long"])
     (long / "METADATA").write_text(f"Name: long\nVersion: {'1' * 2000}\n")
 
-    rows = _distributions.environment_of(["fine", "long"])[3]
+    rows = distributions.environment_of(["fine", "long"])[3]
 
     assert rows == [("fine", "1", ["fine"])]
 
@@ -182,8 +182,9 @@ import sys, waybill
 import json
 waybill.dumps([json.dumps, lambda: json.loads])
 waybill.loads(waybill.dumps(lambda: json.loads))
-told = {"waybill._distributions", "waybill._hints", "waybill._renames",
-        "waybill._known_moves", "importlib.metadata", "sysconfig"}
+names = "distributions", "hints", "renames", "known_moves"
+told = {"importlib.metadata", "sysconfig"}
+told |= {"waybill._environment." + name for name in names}
 print(sorted(told & set(sys.modules)))
 """)
 
@@ -196,8 +197,8 @@ def test_loads_of_a_payload_that_tells_imports_nothing_for_that():
     assert (
         fresh_process.load(
             data,
-            "[n for n in ('waybill._distributions', 'waybill._hints', "
-            "'importlib.metadata') if n in sys.modules]",
+            "[n for n in ('waybill._environment.distributions', "
+            "'waybill._environment.hints', 'importlib.metadata') if n in sys.modules]",
         )
         == []
     )

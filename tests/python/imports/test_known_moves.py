@@ -7,7 +7,7 @@ import pytest
 import waybill
 from fresh_process import FreshProcessError
 from policy_payloads import payload_of_global
-from waybill import _hints, _known_moves, _renames
+from waybill._environment import hints, known_moves, renames
 from waybill.environment import Renames
 from waybill.security import Policy
 
@@ -215,7 +215,7 @@ answer = [str(each) for each in waybill.environment.missing(data)]
 def test_removed_module_is_named_with_the_version_and_what_to_use():
     removed = next(
         name
-        for name, (version, _) in _known_moves.REMOVED.items()
+        for name, (version, _) in known_moves.REMOVED.items()
         if ":" not in name and name != "distutils"
     )
     data = payload_of_global(removed, "any")
@@ -227,7 +227,7 @@ except waybill.MissingModuleError as error: answer = str(error)
 
     told = fresh_process.execute(program, data)
 
-    version, instead = _known_moves.REMOVED[removed]
+    version, instead = known_moves.REMOVED[removed]
     assert told.endswith(f"; {removed} was removed in Python {version}: {instead}")
 
 
@@ -260,7 +260,7 @@ answer = [each.reason for each in waybill.environment.missing(data)]
 
 def test_module_of_a_newer_python_is_told():
     ours = "%d.%d" % sys.version_info[:2]
-    assert _hints.of_python("concurrent.interpreters.any") == (
+    assert hints.of_python("concurrent.interpreters.any") == (
         f"concurrent.interpreters is new in Python 3.14, and this is {ours}"
     )
 
@@ -275,19 +275,19 @@ for name in NAMES:
     try: answer[name] = importlib.util.find_spec(name) is not None
     except ImportError: answer[name] = False
 """
-    names = [name for name in _known_moves.REMOVED if ":" not in name]
+    names = [name for name in known_moves.REMOVED if ":" not in name]
     # What only some systems have, and what setuptools puts back.
     names = [n for n in names if n not in ("msilib", "nis", "distutils", "tkinter.tix")]
     found = fresh_process.execute(program.replace("NAMES", repr(names)))
 
     for name in names:
-        version = tuple(map(int, _known_moves.REMOVED[name][0].split(".")))
+        version = tuple(map(int, known_moves.REMOVED[name][0].split(".")))
         assert found[name] == (sys.version_info[:2] < version), name
 
 
 def test_rules_of_the_table_are_rules():
-    assert Renames(_known_moves.MOVES)._rules == _known_moves.MOVES
-    assert len(_known_moves.MOVES) > 250
+    assert Renames(known_moves.MOVES)._rules == known_moves.MOVES
+    assert len(known_moves.MOVES) > 250
 
 
 def test_module_that_is_gone_has_a_rule_beside_those_of_its_names():
@@ -299,7 +299,7 @@ def test_module_that_is_gone_has_a_rule_beside_those_of_its_names():
         "sklearn.utils._bunch",
     }
 
-    assert all(_renames.moved_module(name) for name in gone)
+    assert all(renames.moved_module(name) for name in gone)
 
 
 def test_paths_of_python_313_arrive_elsewhere():

@@ -416,9 +416,9 @@ def test_what_are_no_rules_is_refused(renames):
 
 
 def test_what_is_told_is_bounded(monkeypatch):
-    from waybill import _renames
+    from waybill._environment import renames as renames_module
 
-    monkeypatch.setattr(_renames, "MAX_APPLIED", 3)
+    monkeypatch.setattr(renames_module, "MAX_APPLIED", 3)
     renames = Renames(
         {f"builtins:{name}": "builtins:len" for name in dir(__builtins__)}
     )

@@ -149,7 +149,7 @@ WORKS = {
         path = os.path.join(folder.name, "saved")
         waybill.save("old", path)
         def work():
-            waybill.save(value, path)
+            waybill.save(value, path, environment=False)
             waybill.load(path)
         def check():
             # Old or new, and nothing beside it.
@@ -254,7 +254,7 @@ WORKS = {
             assert waybill.dumps(use) == waybill.dumps(use)
         """,
     "what a payload was made with": """
-        value = [C(1), f, kinds.make]
+        value = [C(1), f, xml.dom]
         prepared = waybill.prepare(f, environment=True)
         def work():
             data = waybill.dumps(value, environment=True)
@@ -279,15 +279,12 @@ WORKS = {
         sys.modules["numpy.core"] = None
         moved = payload_of_global("numpy.core", "made")
         lost = payload_of_global("numpy", "product")
-        gone = waybill.dumps(f, environment=True)
-        nowhere = [payload_of_global("numpy", "gone"),
-                   payload_of_global("numpy.core.gone", "gone")]
+        nowhere = payload_of_global("numpy", "gone")
         def work():
             assert waybill.loads(moved) is len
             assert waybill.loads(lost) is len
-            for data in nowhere:
-                try: waybill.loads(data)
-                except (AttributeError, waybill.MissingModuleError): pass
+            try: waybill.loads(nowhere)
+            except AttributeError: pass
         """,
     "questions": """
         value = [C(1), f, {"a": lambda: json.dumps}]
@@ -352,7 +349,10 @@ def series():
             quiet = 0
         except BaseException as error:
             quiet = 0
-            if not str(error).startswith("can't allocate"):
+            # The others of imports, and of os.stat() where there is nothing: Python's.
+            known = ("can't allocate", "<function _find_and_load",
+                     "error return without exception set")
+            if not str(error).startswith(known):
                 errors.setdefault(type(error).__name__, (number, str(error)))
         else:
             quiet += 1

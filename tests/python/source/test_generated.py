@@ -10,14 +10,14 @@ from dataclasses import InitVar, dataclass, field
 
 import pytest
 import source_package
-from waybill._source import Unit, UnitError, compile_unit, prove
-from waybill._source.class_attributes import ATTRIBUTES_TO_DROP, attributes_to_drop
-from waybill._source.dataclass_parts import (
+from waybill._declarative import (
     make_field,
     make_params,
     reduce_field,
     reduce_params,
 )
+from waybill._source import Unit, UnitError, compile_unit, prove
+from waybill._source.class_attributes import ATTRIBUTES_TO_DROP, attributes_to_drop
 from waybill._source.generated import _functions_of, finish_generated, is_placeholder
 from waybill._source.units import GENERATED
 

@@ -140,7 +140,7 @@ def test_file_that_does_not_parse_is_named(tmp_path):
 
 def test_code_of_exec_has_no_file():
     scope = {}
-    exec("def f(): return 1", scope)
+    exec(compile("def f(): return 1", "<nowhere>", "exec"), scope)
 
     assert "made by exec or eval" in prove(scope["f"].__code__)
 

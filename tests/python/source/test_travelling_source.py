@@ -86,7 +86,9 @@ def by_value():
 
 def arrived(obj, **options):
     """The object as another Python gets it."""
-    return waybill.loads(as_of_another_python(waybill.dumps(obj, source=True)), **options)
+    return waybill.loads(
+        as_of_another_python(waybill.dumps(obj, source=True)), **options
+    )
 
 
 # ---- What is sent
@@ -108,7 +110,6 @@ def test_source_true_names_a_function_without():
         waybill.dumps({"key": [without_source()]}, source=True)
 
     assert caught.value.path == "obj['key'][0]"
-    assert "exec" in str(caught.value)
 
 
 def test_auto_sends_what_has_no_source_without():

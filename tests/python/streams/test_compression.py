@@ -159,7 +159,7 @@ def test_what_is_no_compression_is_refused(compress):
 def test_every_way_to_write_gives_the_same(tmp_path):
     made = arrays()
     expected = waybill.dumps(made, compress="zstd")
-    waybill.save(made, tmp_path / "saved", compress="zstd")
+    waybill.save(made, tmp_path / "saved", compress="zstd", environment=False)
     memory = io.BytesIO()
     waybill.dump(made, memory, compress="zstd")
     pickled = io.BytesIO()
@@ -235,7 +235,7 @@ def test_data_only_takes_it():
 def test_signed_ones_are_checked_before_they_are_decompressed(tmp_path):
     key = SigningKey.generate()
     path = tmp_path / "file"
-    waybill.save(arrays(), path, compress="zstd", key=key)
+    waybill.save(arrays(), path, compress="zstd", key=key, environment=False)
     signed = waybill.security.sign(waybill.dumps(arrays(), compress="zstd"), key)
     data = path.read_bytes()
     assert data == signed

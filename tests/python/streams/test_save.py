@@ -42,7 +42,7 @@ def test_options_are_those_of_dumps_and_loads(tmp_path):
 
 
 def test_saved_file_is_a_payload_and_nothing_else(tmp_path):
-    waybill.save({"a": 1}, tmp_path / "a")
+    waybill.save({"a": 1}, tmp_path / "a", environment=False)
 
     assert (tmp_path / "a").read_bytes() == waybill.dumps({"a": 1})
 

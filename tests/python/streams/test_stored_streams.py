@@ -51,7 +51,7 @@ class Dribble(io.RawIOBase):
 def test_dump_writes_what_dumps_gives(tmp_path):
     made = arrays()
     path = tmp_path / "file"
-    waybill.save(made, path)
+    waybill.save(made, path, environment=False)
     buffered, raw, memory = tmp_path / "buffered", tmp_path / "raw", io.BytesIO()
     with buffered.open("wb") as file:
         waybill.dump(made, file)

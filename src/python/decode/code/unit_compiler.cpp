@@ -44,11 +44,10 @@ Ref signature_of(const envelope::CodeFields& fields) {
   std::size_t count = std::size_t{fields.argument_count} + fields.keyword_only_count;
   count += (fields.flags & kHasRest) != 0 ? 1 : 0;
   count += (fields.flags & kHasKeywordRest) != 0 ? 1 : 0;
-  const std::vector<std::string_view> arguments(fields.local_names.begin(),
-                                                fields.local_names.begin() +
-                                                    static_cast<std::ptrdiff_t>(count));
-  return tuple_of({number(fields.argument_count),
-                   number(fields.positional_only_count),
+  const std::vector<std::string_view> arguments(
+      fields.local_names.begin(),
+      fields.local_names.begin() + static_cast<std::ptrdiff_t>(count));
+  return tuple_of({number(fields.argument_count), number(fields.positional_only_count),
                    number(fields.keyword_only_count), number(fields.flags),
                    names(arguments), names(envelope::free_names_of(fields))});
 }
@@ -132,9 +131,8 @@ Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
   CodeInfos infos(state_);
   CodeInfo& info = infos.get(code.get());
   const envelope::SourceUnit& source = at(body);
-  info.source = std::make_unique<const CodeSource>(
-      CodeSource{std::string(text_of(source)),
-                 {source.recipe.begin(), source.recipe.end()}});
+  info.source = std::make_unique<const CodeSource>(CodeSource{
+      std::string(text_of(source)), {source.recipe.begin(), source.recipe.end()}});
   note_arrival(info);
   return code;
 }

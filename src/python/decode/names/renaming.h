@@ -1,7 +1,7 @@
 #pragma once
 
 // Names of a payload that are others here: the caller's rules, and what libraries are
-// known to have moved. Python's half, waybill._renames, has the rules.
+// known to have moved. Python's half, waybill._environment.renames, has the rules.
 
 #include <Python.h>
 

@@ -342,14 +342,13 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
     default:
       break;
   }
-#if PY_VERSION_HEX < 0x030E0000
-  if (static_cast<FunctionField>(field) == FunctionField::kAnnotate) {
+  if (kKeepsAnnotations &&
+      static_cast<FunctionField>(field) == FunctionField::kAnnotate) {
     Ref::steal(PyObject_CallFunctionObjArgs(
         late(decoder.state(), &LateHelpers::set_annotations), function, value,
         nullptr));
     return;
   }
-#endif
   const char* attribute = attribute_of_function(static_cast<FunctionField>(field));
   if (attribute == nullptr) {
     decoder.fail(ErrorCode::kUnknownTag,

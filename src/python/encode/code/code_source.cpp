@@ -41,15 +41,17 @@ CodeSource source_from(PyObject* unit) {
 
 }  // namespace
 
-tl::expected<const CodeSource*, std::string> source_of(const State& state,
-                                                       CodeInfo& info,
-                                                       PyObject* owner) {
+const CodeSource* source_of(const State& state, CodeInfo& info, PyObject* owner,
+                            std::string& reason) {
   if (info.source) return info.source.get();
   auto* code = reinterpret_cast<PyObject*>(info.code);
   const Ref proof = Ref::steal(
       PyObject_CallFunctionObjArgs(late(state, &LateHelpers::prove_source), code,
                                    owner == nullptr ? Py_None : owner, nullptr));
-  if (!PyTuple_Check(proof.get())) return tl::unexpected(text_of(proof.get()));
+  if (!PyTuple_Check(proof.get())) {
+    reason = text_of(proof.get());
+    return nullptr;
+  }
   if (PyTuple_GET_SIZE(proof.get()) != kUnitParts) {
     PyErr_SetString(PyExc_SystemError, "a source unit has twelve parts");
     throw PyError();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "python/encode/codec.h"
+#include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
@@ -183,10 +184,31 @@ void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
   }
 }
 
+// As that of the __new__ of a NamedTuple, which its version of typing alone
+// understands.
+bool is_of_typing(PyObject* annotate) {
+  if (!PyFunction_Check(annotate)) return false;
+  PyObject* module = reinterpret_cast<PyFunctionObject*>(annotate)->func_module;
+  return module != nullptr && PyUnicode_Check(module) &&
+         PyUnicode_CompareWithASCIIString(module, "typing") == 0;
+}
+
+// The annotations; null if a name of theirs is not there yet.
+Ref evaluated_now(PyObject* function) {
+  Ref evaluated =
+      Ref::steal_or_null(PyObject_GetAttrString(function, "__annotations__"));
+  if (!evaluated) forgive(PyExc_Exception);
+  return evaluated && PyDict_CheckExact(evaluated.get()) ? evaluated : Ref();
+}
+
 }  // namespace
 
 Annotations annotations_of(PyObject* function) {
-  if (PyObject* annotate = deferred_annotate(function)) return {annotate, {}};
+  if (PyObject* annotate = deferred_annotate(function)) {
+    Ref evaluated = is_of_typing(annotate) ? evaluated_now(function) : Ref();
+    return evaluated ? Annotations{nullptr, std::move(evaluated)}
+                     : Annotations{annotate, {}};
+  }
   Ref evaluated = evaluated_annotations(function);
   if (evaluated && PyDict_GET_SIZE(evaluated.get()) == 0) evaluated = Ref();
   return {nullptr, std::move(evaluated)};

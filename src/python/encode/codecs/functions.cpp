@@ -232,9 +232,8 @@ bool is_generated(const CodeInfo& info) {
 
 // Compilers of 3.13 and later indent them in another way; the source has them.
 void drop_docs(Fields& fields) {
-  std::erase_if(fields, [](const Field& field) {
-    return field.field == FunctionField::kDoc;
-  });
+  std::erase_if(fields,
+                [](const Field& field) { return field.field == FunctionField::kDoc; });
 }
 
 // What the function has of its own, beside its code and what that names.

@@ -73,7 +73,7 @@ class Renames:
         """Where a name went that a module does not have."""
         if not self._known:
             return None
-        from waybill._known_moves import MOVES
+        from waybill._environment.known_moves import MOVES
 
         return _name_by(MOVES, module, path)
 
@@ -100,7 +100,7 @@ def renames_of(given: object) -> Renames:
 
 def moved_module(name: str) -> str | None:
     """Where a library moved a module of this name to, or from; None if nobody knows."""
-    from waybill._known_moves import MOVES
+    from waybill._environment.known_moves import MOVES
 
     return _module_by(MOVES, name)
 

@@ -1,6 +1,6 @@
 """Where libraries moved names to, and what the standard library has no more.
 
-Loaded when something is not here. Rules are those of ``_renames.py``; each is tried in
+Loaded when something is not here. Rules are those of ``renames.py``; each is tried in
 a process that lacks the old name, so both directions may stand here: senders are newer
 than receivers as often as older. Tested by tests/python/imports/test_known_moves.py
 and, against the libraries, tests/libraries/test_moved_names.py.
@@ -43,6 +43,10 @@ def _of_python() -> Iterator[tuple[str, str]]:
     yield "configparser:SafeConfigParser", "configparser:ConfigParser"  # Until 3.11.
     yield "unittest:_TextTestResult", "unittest:TextTestResult"
     yield "unittest.runner:_TextTestResult", "unittest.runner:TextTestResult"
+    # The __replace__ of dataclasses, from 3.13 on.
+    yield "dataclasses:_replace", "waybill._kinds.callables:replace_fields"
+    # The __subclasshook__ of protocols, from 3.12 on.
+    yield "typing:_proto_hook", "waybill._kinds.callables:protocol_hook"
     for name in "Num", "Str", "Bytes", "NameConstant", "Ellipsis":  # Until 3.13.
         yield f"ast:{name}", "ast:Constant"
 

@@ -2,7 +2,7 @@
 classes that another Python wrote.
 
 Loaded when source is first asked for, by ``_late.py``. Tested by
-tests/python/source/test_travelling_source.py and tests/python/source/test_pairs.py.
+tests/python/source/test_travelling_source.py and test_travel_cross.py.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from types import CodeType, FunctionType
 
 from waybill import _classes
 from waybill._errors import DecodeError, PythonMismatchError
+from waybill._kinds.callables import protocol_hook
 from waybill._source.annotations import evaluate_annotations
 from waybill._source.class_attributes import ATTRIBUTES_TO_DROP
 from waybill._source.compiling import compile_unit
@@ -25,8 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: Of ``co_flags``: what a caller sees of a function. ``*args``, ``**kwargs``, generator,
-#: coroutine, coroutine that generators may await, asynchronous generator.
+#: Of ``co_flags``: what a caller sees of a function. ``*args``, ``**kwargs``,
+#: generator, coroutine, coroutine that generators may await, asynchronous generator.
 _SEEN = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
 
 
@@ -85,7 +86,7 @@ def _is_like(code: CodeType, signature: tuple[Any, ...]) -> bool:
     )
 
 
-def _mismatch(detail: str) -> PythonMismatchError:
+def _mismatch(detail: str) -> Any:
     return _refusal(PythonMismatchError, "python_mismatch", detail)
 
 
@@ -128,7 +129,8 @@ def make_class(
 ) -> Any:
     """``_classes.make_class`` for a class of another Python."""
     kept = {k: v for k, v in namespace.items() if k not in ATTRIBUTES_TO_DROP}
-    return _classes.make_class(metaclass, name, bases, kept, is_base_open)
+    make: Any = _classes.make_class
+    return make(metaclass, name, bases, kept, is_base_open)
 
 
 def class_attribute(name: str, value: Any) -> tuple[str, Any] | None:
@@ -136,6 +138,8 @@ def class_attribute(name: str, value: Any) -> tuple[str, Any] | None:
     has; None if that is nothing."""
     if name in ATTRIBUTES_TO_DROP:
         return None
+    if getattr(value, "__func__", None) is protocol_hook:
+        return None  # typing has put its own there.
     if name == "__annotate__" and sys.version_info < (3, 14):
         return "__annotations__", _evaluated(value)
     return name, value

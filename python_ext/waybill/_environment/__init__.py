@@ -1,0 +1,1 @@
+"""What a payload was made with, and what of that is called another way here."""

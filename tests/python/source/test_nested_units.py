@@ -1,0 +1,75 @@
+"""Functions that arrived code makes have units of their own, found in the text of what
+is around them."""
+
+import gc
+
+from waybill._source import compile_unit, prove
+from waybill._source.nested import _around, note_nested, prove_nested
+
+
+def outer(a):
+    def inner(b, *, c=lambda d: d + 1):
+        """Text."""
+        return a + b + sum([c(i) for i in range(b)])
+
+    class Local:
+        def method(self, x):
+            return self.__private, x, __class__
+
+        def __private(self):
+            return a
+
+    return inner, Local, lambda: lambda: a
+
+
+def arrived():
+    unit = prove(outer.__code__)
+    line = outer.__code__.co_firstlineno
+    code = compile_unit(unit, "elsewhere.py", line)
+    note_nested(code, unit, line)
+    return code
+
+
+def codes_in(code):
+    found = []
+    for constant in code.co_consts:
+        if type(constant) is type(code):
+            found += [constant, *codes_in(constant)]
+    return found
+
+
+def functions_in(code):
+    comprehensions = "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"
+    return [
+        c
+        for c in codes_in(code)
+        if c.co_flags & 3 == 3 and c.co_name not in comprehensions
+    ]
+
+
+def test_each_function_in_arrived_code_has_a_unit_that_compiles_to_it():
+    code = arrived()
+    inner = functions_in(code)
+
+    assert {c.co_name for c in inner} >= {"inner", "method", "<lambda>"}
+    for function in inner:
+        unit = prove_nested(function)
+        made = compile_unit(unit, function.co_filename, function.co_firstlineno)
+        assert made == function
+        assert made.co_qualname == function.co_qualname
+
+
+def test_other_code_is_none_of_its():
+    assert prove_nested(outer.__code__) is None
+    assert prove_nested(codes_in(outer.__code__)[0]) is None
+
+
+def test_what_is_noted_dies_with_the_code():
+    code = arrived()
+    noted = {id(c) for c in codes_in(code)}
+    assert noted <= _around.keys()
+
+    del code
+    gc.collect()
+
+    assert not noted & _around.keys()
