@@ -62,8 +62,8 @@ def class_parts(cls: Any) -> Any:
     # a cache of what the function gives.
     annotate = own.pop("__annotate_func__", None)
     evaluated = own.pop("__annotations_cache__", None)
-    if getattr(annotate, "__module__", None) == "typing":
-        # That of a NamedTuple, which its version of typing alone understands.
+    if getattr(annotate, "__module__", None) in ("typing", "dataclasses"):
+        # That of a NamedTuple, which its version of the library alone understands.
         evaluated, annotate = _evaluated(cls, annotate)
     if annotate is not None:
         own["__annotate__"] = annotate

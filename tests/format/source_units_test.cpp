@@ -66,23 +66,23 @@ void write_sources(Writer& out, std::string_view texts,
 }
 
 // Two functions; the payload uses the first `uses` of them.
-Draft draft_of(std::size_t uses = 2) {
-  Draft draft;
-  for (const char* name : {"f", "g"}) {
-    BodyDraft body;
-    body.name = name;
-    draft.code.push_back(body.body());
+struct CodeDraft : Draft {
+  explicit CodeDraft(std::size_t uses = 2) {
+    for (const char* name : {"f", "g"}) {
+      BodyDraft body;
+      body.name = name;
+      code.push_back(body.body());
+    }
+    payload.array(uses);
+    for (std::size_t i = 0; i < uses; ++i) {
+      payload.node(NodeTag::kCode, 1);
+      payload.unsigned_integer(i);
+    }
   }
-  draft.payload.array(uses);
-  for (std::size_t i = 0; i < uses; ++i) {
-    draft.payload.node(NodeTag::kCode, 1);
-    draft.payload.unsigned_integer(i);
-  }
-  return draft;
-}
+};
 
 std::string verdict_on(const std::function<void(Writer&)>& write) {
-  Draft draft = draft_of();
+  CodeDraft draft;
   write(draft.sources);
   const Bytes bytes = draft.sealed();
   const Result<Envelope> envelope = open(bytes);
@@ -100,7 +100,7 @@ envelope::Sources sources_in(const Result<Envelope>& envelope) {
 }
 
 TEST(SourceUnits, AreReadAsTheyWereWritten) {
-  Draft draft = draft_of();
+  CodeDraft draft;
   UnitDraft second;
   second.code = 1;
   second.start = 4;
@@ -130,7 +130,7 @@ TEST(SourceUnits, AreReadAsTheyWereWritten) {
 
 TEST(SourceUnits, StandBesideSourceLocationsOrWithoutThem) {
   for (const bool has_locations : {false, true}) {
-    Draft draft = draft_of(1);
+    CodeDraft draft(1);
     if (has_locations) {
       draft.source_locations.array(1);
       draft.source_locations.array(4);
@@ -237,7 +237,7 @@ TEST(SourceUnits, StandInTheOrderOfTheCodeOnceEach) {
 
 TEST(CheckPython, TakesCodeOfAnotherVersionWhereAllThatIsUsedHasSource) {
   const auto check = [](std::size_t uses, bool has_source) {
-    Draft draft = draft_of(uses);
+    CodeDraft draft(uses);
     if (has_source) write_sources(draft.sources, "def f(): ", {{}});
     const Bytes bytes = draft.sealed();
     const Result<void> result = check_python(*open(bytes), kOther);
@@ -252,7 +252,7 @@ TEST(CheckPython, TakesCodeOfAnotherVersionWhereAllThatIsUsedHasSource) {
 }
 
 TEST(CheckPython, SaysWhereSourcesCannotBeRead) {
-  Draft draft = draft_of(1);
+  CodeDraft draft(1);
   draft.sources.integer(1);
   const Bytes bytes = draft.sealed();
   const Result<void> result = check_python(*open(bytes), kOther);

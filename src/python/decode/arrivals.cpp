@@ -7,6 +7,7 @@
 #include "python/decode/arrivals.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/text.h"
 
@@ -71,11 +72,14 @@ Arrivals::~Arrivals() {
   pending.restore();
 }
 
-void Arrivals::read_sources(const VerifiedEnvelope& envelope) {
-  // One part of the debug information is that of the locations.
-  constexpr std::uint8_t kOnePart = 0x81;
-  const BytesView info = envelope->debug_info.bytes;
-  if (info.empty() || info[0] <= kOnePart) return;
+// Few payloads have classes that are new here.
+void Arrivals::read_sources() {
+  if (envelope_ == nullptr) return;
+  const Envelope& envelope = *std::exchange(envelope_, nullptr);
+  constexpr std::uint8_t kOnePart = 0x81;  // A map of one pair: the locations.
+  if (envelope.debug_info.bytes.empty() || envelope.debug_info.bytes[0] <= kOnePart) {
+    return;
+  }
   const envelope::Sources sources =
       envelope::sources_of(envelope, envelope::sources_section(envelope));
   for (const auto& [id, text_id] : sources.classes) {
@@ -84,9 +88,8 @@ void Arrivals::read_sources(const VerifiedEnvelope& envelope) {
 }
 
 Ref Arrivals::id_here(PyObject* id) {
-  if (text_ids_.empty() || raw_get(state_.known_objects.get(), id) != nullptr) {
-    return {};
-  }
+  if (raw_get(state_.known_objects.get(), id) != nullptr) return {};
+  read_sources();
   const auto found = text_ids_.find(text_of(bytes_of(id)));
   if (found == text_ids_.end()) return {};
   Ref other = Ref::steal(PyObject_CallMethodOneArg(state_.tracker.get(),
@@ -96,7 +99,8 @@ Ref Arrivals::id_here(PyObject* id) {
 }
 
 void Arrivals::note_source(PyObject* id, PyObject* type) {
-  if (text_ids_.empty()) return;
+  if (has_source_id(state_, type)) return;
+  read_sources();
   const auto found = text_ids_.find(text_of(bytes_of(id)));
   if (found == text_ids_.end()) return;
   Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(),

@@ -52,8 +52,8 @@ class Arrivals {
   Ref claim(PyObject* id, PyObject* object, bool& is_known);
   void close_claim(PyObject* id, PyObject* object);
 
-  // Reads which classes have ids by their source. The envelope outlives this.
-  void read_sources(const VerifiedEnvelope& envelope);
+  // Classes have the ids by their source that this envelope tells, which outlives this.
+  void use_sources(const VerifiedEnvelope& envelope) { envelope_ = &*envelope; }
   // The id under which this process has a class that comes with this id: another, if it
   // is there under that and has the same source. Null if it is this id.
   Ref id_here(PyObject* id);
@@ -114,10 +114,12 @@ class Arrivals {
 
   PyObject* merge();
   bool is_here(BytesView id);
+  void read_sources();
 
   const State& state_;
   const DecodeHooks& hooks_;
   CollectorPause& collector_;
+  const Envelope* envelope_ = nullptr;  // Null if its sources have been read.
   std::map<std::string_view, BytesView> text_ids_;  // By id, of classes with source.
   std::vector<Ref> own_modules_;
   std::vector<PyObject*> open_types_;

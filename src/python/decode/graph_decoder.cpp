@@ -69,7 +69,7 @@ GraphDecoder::~GraphDecoder() { built_.abandon(); }  // Before code of others ru
 // What the loop of plain data has begun is gone on with.
 Ref GraphDecoder::decode() {
   if (envelope_ != nullptr) {
-    arrivals_.read_sources(*envelope_);
+    arrivals_.use_sources(*envelope_);
     arrivals_.find_targets(*envelope_, made_);
   }
   // Positions of all objects are noted here alone, and so are attributes of a class

@@ -32,13 +32,16 @@ bool has_id(const State& state, PyObject* object) {
   return tracked_entry(state, object) != nullptr;
 }
 
-bool came_with_source(const State& state, PyObject* type) {
-  if (type == nullptr || PyDict_GET_SIZE(state.text_ids.get()) == 0) return false;
+bool has_source_id(const State& state, PyObject* type) {
+  if (PyDict_GET_SIZE(state.text_ids.get()) == 0) return false;
   const Ref address = Ref::steal(PyLong_FromVoidPtr(type));
   PyObject* entry = raw_get(state.text_ids.get(), address.get());
   return entry != nullptr &&
-         weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == type &&
-         !is_home(state, type);
+         weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == type;
+}
+
+bool came_with_source(const State& state, PyObject* type) {
+  return type != nullptr && has_source_id(state, type) && !is_home(state, type);
 }
 
 bool is_home(const State& state, PyObject* type) {

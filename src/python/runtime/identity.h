@@ -23,6 +23,9 @@ PyObject* tracked_entry(const State& state, PyObject* object);
 // Whether it was sent or received under an id of its own.
 bool has_id(const State& state, PyObject* object);
 
+// Whether an id by its source is noted of a class.
+bool has_source_id(const State& state, PyObject* type);
+
 // Whether a class, or null, has arrived with an id by its source: its code is to be
 // understood by another Python, too.
 bool came_with_source(const State& state, PyObject* type);

@@ -184,13 +184,14 @@ void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
   }
 }
 
-// As that of the __new__ of a NamedTuple, which its version of typing alone
-// understands.
-bool is_of_typing(PyObject* annotate) {
+// As that of the __new__ of a NamedTuple and of the __init__ of a dataclass, which its
+// version of the library alone understands.
+bool is_of_library(PyObject* annotate) {
   if (!PyFunction_Check(annotate)) return false;
   PyObject* module = reinterpret_cast<PyFunctionObject*>(annotate)->func_module;
-  return module != nullptr && PyUnicode_Check(module) &&
-         PyUnicode_CompareWithASCIIString(module, "typing") == 0;
+  if (module == nullptr || !PyUnicode_Check(module)) return false;
+  return PyUnicode_CompareWithASCIIString(module, "typing") == 0 ||
+         PyUnicode_CompareWithASCIIString(module, "dataclasses") == 0;
 }
 
 // The annotations; null if a name of theirs is not there yet.
@@ -205,7 +206,7 @@ Ref evaluated_now(PyObject* function) {
 
 Annotations annotations_of(PyObject* function) {
   if (PyObject* annotate = deferred_annotate(function)) {
-    Ref evaluated = is_of_typing(annotate) ? evaluated_now(function) : Ref();
+    Ref evaluated = is_of_library(annotate) ? evaluated_now(function) : Ref();
     return evaluated ? Annotations{nullptr, std::move(evaluated)}
                      : Annotations{annotate, {}};
   }
