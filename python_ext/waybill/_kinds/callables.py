@@ -79,3 +79,16 @@ def replace_fields(self, /, **changes):
     import dataclasses
 
     return dataclasses.replace(self, **changes)
+
+
+class SignatureAsDoc:
+    """The ``__doc__`` of a dataclass without one of its own, where dataclasses has no
+    such: made when it is asked for."""
+
+    def __get__(self, instance, cls):
+        from inspect import signature
+
+        try:
+            return cls.__name__ + str(signature(cls)).replace(" -> None", "")
+        except (TypeError, ValueError):
+            return cls.__name__
