@@ -144,84 +144,8 @@ def reduce_attribute(obj):
     return getattr, (obj.class_, obj.key)
 
 
-# ---- What dataclasses keep in a class
-
-# It is sent as public arguments, of which each version of Python makes its own: 3.11
-# keeps less than others, 3.14 keeps a doc, and metadata are of another type in 3.15.
-
-#: Arguments of ``dataclass()`` that 3.11 does not keep, and what they are by default.
-_KEPT_LATER = {
-    "match_args": True,
-    "kw_only": False,
-    "slots": False,
-    "weakref_slot": False,
-}
-PARAMS = "init", "repr", "eq", "order", "unsafe_hash", "frozen"
-FIELD_OPTIONS = "init", "repr", "hash", "compare", "kw_only"
-#: Kinds of fields, and what the library has for each.
-_KINDS = {"field": "_FIELD", "classvar": "_FIELD_CLASSVAR", "initvar": "_FIELD_INITVAR"}
-_NAMES = {private: kind for kind, private in _KINDS.items()}
-
-
-def reduce_params(params):
-    """A reducer of ``_DataclassParams``."""
-    names = (*PARAMS, *_KEPT_LATER)
-    return make_params, ({n: getattr(params, n) for n in names if hasattr(params, n)},)
-
-
-def make_params(given):
-    import dataclasses
-
-    kind = dataclasses._DataclassParams
-    known = kind.__slots__
-    options = {**_KEPT_LATER, **given}
-    return kind(**{name: options[name] for name in known})
-
-
-def reduce_field(field):
-    """A reducer of ``Field``."""
-    import dataclasses
-
-    described = {
-        "name": field.name,
-        "type": field.type,
-        "kind": kind_of_field(field),
-    }
-    for name in ("default", "default_factory", *FIELD_OPTIONS):
-        value = getattr(field, name)
-        if value is not dataclasses.MISSING:
-            described[name] = value
-    if field.metadata:
-        described["metadata"] = dict(field.metadata)
-    doc = getattr(field, "doc", None)
-    if doc is not None:
-        described["doc"] = doc
-    return make_field, (described,)
-
-
-def make_field(described):
-    import dataclasses
-
-    given = dict(described)
-    name, of_type, kind = given.pop("name"), given.pop("type"), given.pop("kind")
-    if "doc" not in dataclasses.Field.__slots__:  # Before 3.14.
-        given.pop("doc", None)
-    made = dataclasses.field(**given)
-    made.name, made.type = name, of_type
-    if kind is not None:
-        made._field_type = getattr(dataclasses, _KINDS[kind])
-    return made
-
-
-def kind_of_field(field):
-    kind = field._field_type
-    return None if kind is None else _NAMES[kind.name]
-
-
 #: As NAMED_REDUCERS of _reducers.py, of which it becomes a part.
 NAMED_REDUCERS = {
-    "_DataclassParams": {"dataclasses": reduce_params},
-    "Field": {"dataclasses": reduce_field},
     "_RelationshipDeclared": {"sqlalchemy.orm.relationships": reduce_relationship},
     "Relationship": {"sqlalchemy.orm.relationships": reduce_relationship},
     "RelationshipProperty": {"sqlalchemy.orm.relationships": reduce_relationship},

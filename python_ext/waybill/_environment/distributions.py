@@ -73,7 +73,7 @@ def _stamp_of(path: str | None) -> _Stamp | None:
 def _told_by(found: metadata.Distribution) -> Distribution | None:
     try:
         told: Any = found.metadata
-        name, version = told["Name"], told["Version"]
+        name, version = told.get("Name"), told.get("Version")
     except MemoryError:
         raise
     except Exception:  # It is gone, or no metadata.

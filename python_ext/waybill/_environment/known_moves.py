@@ -45,6 +45,7 @@ def _of_python() -> Iterator[tuple[str, str]]:
     yield "unittest.runner:_TextTestResult", "unittest.runner:TextTestResult"
     # The __replace__ of dataclasses, from 3.13 on.
     yield "dataclasses:_replace", "waybill._kinds.callables:replace_fields"
+    yield "builtins:frozendict", "types:MappingProxyType"  # From 3.15 on.
     # The __doc__ of dataclasses, from 3.15 on.
     yield "dataclasses:_AutoDocstring", "waybill._kinds.callables:SignatureAsDoc"
     # The __subclasshook__ of protocols, from 3.12 on.

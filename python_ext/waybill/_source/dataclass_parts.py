@@ -5,14 +5,47 @@ Tested by tests/python/source/test_generated.py.
 
 from __future__ import annotations
 
-from waybill import _declarative
-from waybill._declarative import FIELD_OPTIONS, PARAMS
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-kind_of_field: Any = _declarative.kind_of_field
+#: Arguments of ``dataclass()`` and ``field()`` that all versions keep.
+PARAMS = "init", "repr", "eq", "order", "unsafe_hash", "frozen"
+FIELD_OPTIONS = "init", "repr", "hash", "compare", "kw_only"
+#: What some versions keep besides, and what it is by default.
+_KEPT_LATER = {
+    "match_args": True,
+    "kw_only": False,
+    "slots": False,
+    "weakref_slot": False,
+    "doc": None,
+}
+#: Kinds of fields.
+_KINDS = {"_FIELD": "field", "_FIELD_CLASSVAR": "classvar", "_FIELD_INITVAR": "initvar"}
+
+
+def set_state(obj: Any, state: Any) -> bool:
+    """Gives an object that dataclasses keep in a class what another version kept there;
+    False if it is none."""
+    kind: Any = type(obj)
+    if kind.__module__ != "dataclasses" or kind.__name__ not in _KEPT:
+        return False
+    slots = state[1] if isinstance(state, tuple) else state
+    if not isinstance(slots, dict):
+        return False
+    given = {**_KEPT_LATER, **slots}
+    for name in kind.__slots__:
+        if name in given:
+            setattr(obj, name, given[name])
+    return True
+
+
+_KEPT = "Field", "_DataclassParams"
+
+
+def kind_of_field(field: Any) -> str | None:
+    kind = field._field_type
+    return None if kind is None else _KINDS[kind.name]
 
 
 def described(cls: type, slots: bool) -> tuple[Any, ...]:

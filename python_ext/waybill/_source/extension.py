@@ -17,6 +17,7 @@ from waybill._kinds.callables import protocol_hook
 from waybill._source.annotations import evaluate_annotations
 from waybill._source.class_attributes import ATTRIBUTES_TO_DROP
 from waybill._source.compiling import compile_unit
+from waybill._source.dataclass_parts import set_state as set_dataclass_state
 from waybill._source.nested import note_nested, prove_nested
 from waybill._source.proving import prove as prove_in_file
 from waybill._source.shown import show_unit
@@ -143,6 +144,12 @@ def class_attribute(name: str, value: Any) -> tuple[str, Any] | None:
     if name == "__annotate__" and sys.version_info < (3, 14):
         return "__annotations__", _evaluated(value)
     return name, value
+
+
+def set_state(obj: Any, state: Any) -> bool:
+    """Gives an object the state that it had in another Python, where that is not set as
+    it is; False if it is."""
+    return set_dataclass_state(obj, state)
 
 
 def parts_by_source(parts: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -150,6 +150,7 @@ constexpr LateRow kLateHelpers[] = {
     {&LateHelpers::compile_source, "_source.extension", "compile_source"},
     {&LateHelpers::set_annotations, "_source.extension", "set_annotations"},
     {&LateHelpers::make_foreign_class, "_source.extension", "make_class"},
+    {&LateHelpers::set_foreign_state, "_source.extension", "set_state"},
     {&LateHelpers::class_attribute, "_source.extension", "class_attribute"},
     {&LateHelpers::parts_by_source, "_source.extension", "parts_by_source"},
     {&LateHelpers::known_moves, "_environment.renames", "KNOWN"},

@@ -50,7 +50,7 @@ struct LateHelpers {
   // waybill._source.extension: source of code, and classes that another Python took
   // apart.
   Ref prove_source, compile_source, set_annotations;
-  Ref make_foreign_class, class_attribute;
+  Ref make_foreign_class, class_attribute, set_foreign_state;
   Ref parts_by_source;
   Ref known_moves;           // Renames that no caller gave.
   Ref advice, explain_name;  // What errors say of names that are not here.

@@ -10,14 +10,9 @@ from dataclasses import InitVar, dataclass, field
 
 import pytest
 import source_package
-from waybill._declarative import (
-    make_field,
-    make_params,
-    reduce_field,
-    reduce_params,
-)
 from waybill._source import Unit, UnitError, compile_unit, prove
 from waybill._source.class_attributes import ATTRIBUTES_TO_DROP, attributes_to_drop
+from waybill._source.dataclass_parts import set_state
 from waybill._source.generated import _functions_of, finish_generated, is_placeholder
 from waybill._source.units import GENERATED
 
@@ -272,30 +267,30 @@ def test_placeholder_has_nothing_of_the_payload_in_it(changes):
 
 
 @pytest.mark.parametrize("maker", [plain, frozen, derived, odd, empty])
-def test_parts_of_dataclasses_are_described_and_made_again(maker):
+def test_state_of_what_dataclasses_keep_is_set_as_it_was(maker):
     cls = maker()
 
-    make, (described,) = reduce_params(cls.__dataclass_params__)
-    assert repr(make(described)) == repr(cls.__dataclass_params__)
-    for one in cls.__dataclass_fields__.values():
-        make, (described,) = reduce_field(one)
-        made = make(described)
+    for one in (cls.__dataclass_params__, *cls.__dataclass_fields__.values()):
+        made = object.__new__(type(one))
+        told = {name: getattr(one, name) for name in type(one).__slots__}
+        assert set_state(made, (None, {**told, "later": 1}))
         assert repr(made) == repr(one)
-        assert made._field_type is one._field_type
-        assert type(made.metadata) is type(one.metadata)
 
 
-def test_fields_of_other_versions_are_made_of_what_these_tell():
-    described = {"name": "a", "type": int, "kind": "field", "init": True, "doc": "Why."}
+def test_state_that_another_version_does_not_keep_is_what_it_is_by_default():
+    params = plain().__dataclass_params__
+    made = object.__new__(type(params))
+    kept = "init", "repr", "eq", "order", "unsafe_hash", "frozen"
 
-    made = make_field({**described, "default": 1, "metadata": {"a": 1}})
+    assert set_state(made, (None, {name: getattr(params, name) for name in kept}))
+    assert repr(made) == repr(params)
 
-    assert (made.name, made.default, dict(made.metadata)) == ("a", 1, {"a": 1})
-    assert getattr(made, "doc", "Why.") == "Why."
-    assert make_params(
-        {"frozen": True, "eq": True}
-        | dict.fromkeys(["init", "repr", "order", "unsafe_hash"], False)
-    ).frozen
+
+@pytest.mark.parametrize(
+    "other", [object(), 1, plain()(1)], ids=["object", "1", "data"]
+)
+def test_state_of_other_objects_is_not_its_business(other):
+    assert not set_state(other, (None, {"name": 1}))
 
 
 def test_attributes_of_one_minor_version_are_dropped_between_two():

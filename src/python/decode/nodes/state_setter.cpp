@@ -99,8 +99,16 @@ Ref setter_of(const State& state, PyObject* object) {
   return setter;
 }
 
+// Whether another Python has told a state that is not set as it is, and now is.
+bool set_foreign_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
+  if (!decoder.code().is_foreign()) return false;
+  const Ref is_set = Ref::steal(PyObject_CallFunctionObjArgs(
+      late(decoder.state(), &LateHelpers::set_foreign_state), object, value, nullptr));
+  return is_set.get() == Py_True;
+}
+
 void set_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
-  if (value == Py_None) return;
+  if (value == Py_None || set_foreign_state(decoder, object, value)) return;
   if (Ref setter = setter_of(decoder.state(), object)) {
     Ref::steal(PyObject_CallOneArg(setter.get(), value));
     return;
