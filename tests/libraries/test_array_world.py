@@ -303,7 +303,7 @@ def write(value, path):
     answers whether pickle can."""
     buffers = []
     head = waybill.dumps(value, buffer_callback=buffers.append)
-    waybill.save(value, path, durable=False)
+    waybill.save(value, path, durable=False, environment=False)
     assert path.read_bytes() == waybill.dumps(value)
     waybill.save(value, path.with_suffix(".zstd"), durable=False, compress="zstd")
     around = {"shared": value, "x": [0, value], "f": lambda: 1}
