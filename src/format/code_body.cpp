@@ -23,14 +23,6 @@ constexpr std::uint64_t kMaxStack = INT32_MAX / 16;
 constexpr std::uint32_t kHasRest = 0x04;         // co_flags: *args
 constexpr std::uint32_t kHasKeywordRest = 0x08;  // co_flags: **kwargs
 
-bool read_number(Reader& reader, std::uint32_t& number, std::uint64_t max,
-                 std::string_view what) {
-  std::uint64_t value = 0;
-  if (!reader.read_unsigned(value, max, what)) return false;
-  number = static_cast<std::uint32_t>(value);
-  return true;
-}
-
 bool read_names(Reader& reader, std::vector<std::string_view>& names,
                 std::string_view what) {
   std::uint64_t count = 0;
@@ -56,14 +48,24 @@ bool read_constants(Reader& reader, BytesView body, std::size_t start,
 }
 
 bool counts_agree(const CodeFields& fields) {
-  const std::uint64_t parameters =
-      std::uint64_t{fields.argument_count} + fields.keyword_only_count +
-      ((fields.flags & kHasRest) != 0) + ((fields.flags & kHasKeywordRest) != 0);
   return fields.positional_only_count <= fields.argument_count &&
-         parameters <= fields.local_names.size();
+         argument_names_in(fields) <= fields.local_names.size();
 }
 
 }  // namespace
+
+bool read_number(Reader& reader, std::uint32_t& number, std::uint64_t max,
+                 std::string_view what) {
+  std::uint64_t value = 0;
+  if (!reader.read_unsigned(value, max, what)) return false;
+  number = static_cast<std::uint32_t>(value);
+  return true;
+}
+
+std::uint64_t argument_names_in(const CodeFields& fields) {
+  return std::uint64_t{fields.argument_count} + fields.keyword_only_count +
+         ((fields.flags & kHasRest) != 0) + ((fields.flags & kHasKeywordRest) != 0);
+}
 
 std::vector<std::string_view> free_names_of(const CodeFields& fields) {
   constexpr std::uint8_t kFree = 0x80;  // CO_FAST_FREE

@@ -34,6 +34,9 @@ struct CodeFields {
 // Names of the variables of functions around it, in the order of their cells.
 std::vector<std::string_view> free_names_of(const CodeFields& fields);
 
+// How many arguments it has names for, *args and **kwargs counted.
+std::uint64_t argument_names_in(const CodeFields& fields);
+
 // Reads the body; false when the reader has an error: a field of the wrong type, or
 // counts that contradict each other.
 bool read_code_body(wire::Reader& reader, BytesView body, CodeFields& fields);
@@ -56,6 +59,10 @@ void each_constant(const Section& constants, Visit visit) {
 // The hash of the nested code that a constant is; nothing if it is something else. Of
 // any length: nobody has checked it.
 std::optional<BytesView> nested_code(wire::Reader constant);
+
+// read_unsigned() of a number of 32 bits.
+bool read_number(wire::Reader& reader, std::uint32_t& number, std::uint64_t max,
+                 std::string_view what);
 
 // Text, or an extension kText; checks that it is UTF-8. `what` names it in the error.
 bool read_any_text(wire::Reader& reader, std::string_view& text, std::string_view what);

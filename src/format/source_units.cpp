@@ -10,6 +10,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "format/code_body.h"
 #include "format/compressed_blocks.h"
 #include "wire/utf8.h"
 
@@ -28,14 +29,6 @@ constexpr int kWindowBits = 24;  // All texts are one segment.
 static_assert(wire::kMostSourceText <= std::uint32_t{1} << kWindowBits);
 // What is shorter gains nothing that is worth the time.
 constexpr std::size_t kLeastCompressed = 256;
-
-bool read_number(Reader& reader, std::uint32_t& number, std::uint64_t max,
-                 std::string_view what) {
-  std::uint64_t value = 0;
-  if (!reader.read_unsigned(value, max, what)) return false;
-  number = static_cast<std::uint32_t>(value);
-  return true;
-}
 
 bool read_name(Reader& reader, std::string_view& name, std::string_view what) {
   if (!reader.read_text(name, what)) return false;

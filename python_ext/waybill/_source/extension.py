@@ -8,16 +8,16 @@ tests/python/source/test_travelling_source.py and test_travel_cross.py.
 from __future__ import annotations
 
 import sys
-from _weakref import ref
 from types import CodeType, FunctionType
 
 from waybill import _classes
 from waybill._errors import DecodeError, PythonMismatchError
 from waybill._kinds.callables import protocol_hook
+from waybill._source import by_code
 from waybill._source.annotations import evaluate_annotations
 from waybill._source.class_attributes import ATTRIBUTES_TO_DROP
 from waybill._source.compiling import compile_unit
-from waybill._source.dataclass_parts import set_state as set_dataclass_state
+from waybill._source.dataclass_parts import set_state as set_state
 from waybill._source.nested import note_nested, prove_nested
 from waybill._source.proving import prove as prove_in_file
 from waybill._source.shown import show_unit
@@ -26,6 +26,7 @@ from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, GENERATED, Unit, Uni
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+    from weakref import ref
 
 #: Of ``co_flags``: what a caller sees of a function. ``*args``, ``**kwargs``,
 #: generator, coroutine, coroutine that generators may await, asynchronous generator.
@@ -66,7 +67,7 @@ def compile_source(
             f"function of another signature with Python {_VERSION}"
         )
     if unit.kind in (ANNOTATE, CLASS_ANNOTATE):
-        _note_annotations(code, unit)
+        by_code.note(_annotations, code, unit)
     note_nested(code, unit, max(1, first_line))
     show_unit(file, first_line, unit)
     return code
@@ -104,21 +105,10 @@ def set_annotations(function: FunctionType, annotate: Any) -> None:
 
 
 def _evaluated(annotate: Any) -> dict[str, Any]:
-    entry = _annotations.get(id(annotate.__code__))
-    if entry is None or entry[0]() is not annotate.__code__:
+    entry = by_code.noted(_annotations, annotate.__code__)
+    if entry is None:
         return dict(annotate(1))
     return evaluate_annotations(annotate, entry[1])
-
-
-def _note_annotations(code: CodeType, unit: Unit) -> None:
-    address = id(code)
-
-    def forget(dead: ref[CodeType]) -> None:
-        entry = _annotations.get(address)
-        if entry is not None and entry[0] is dead:
-            del _annotations[address]
-
-    _annotations[address] = ref(code, forget), unit
 
 
 #: Units of code that gives annotations, by address, while the code lives.
@@ -144,12 +134,6 @@ def class_attribute(name: str, value: Any) -> tuple[str, Any] | None:
     if name == "__annotate__" and sys.version_info < (3, 14):
         return "__annotations__", _evaluated(value)
     return name, value
-
-
-def set_state(obj: Any, state: Any) -> bool:
-    """Gives an object the state that it had in another Python, where that is not set as
-    it is; False if it is."""
-    return set_dataclass_state(obj, state)
 
 
 def parts_by_source(parts: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -9,8 +9,8 @@ Tested by tests/python/source/test_nested_units.py.
 from __future__ import annotations
 
 from types import CodeType
-from weakref import ref
 
+from waybill._source import by_code
 from waybill._source.compiling import dress_all
 from waybill._source.files import Source
 from waybill._source.proving import prove_in
@@ -18,6 +18,8 @@ from waybill._source.wrapping import wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from weakref import ref
+
     from waybill._source.units import Unit
 
 #: Code in code that came as source, by address while it lives: the unit of what is
@@ -31,28 +33,17 @@ def note_nested(code: CodeType, unit: Unit, first_line: int) -> None:
     while todo:
         inner = todo.pop()
         todo += _codes_in(inner)
-        _note(inner, unit, first_line)
+        by_code.note(_around, inner, unit, first_line)
 
 
 def _codes_in(code: CodeType) -> list[CodeType]:
     return [k for k in code.co_consts if type(k) is CodeType]
 
 
-def _note(code: CodeType, unit: Unit, first_line: int) -> None:
-    address = id(code)
-
-    def forget(dead: ref[CodeType]) -> None:
-        entry = _around.get(address)
-        if entry is not None and entry[0] is dead:
-            del _around[address]
-
-    _around[address] = ref(code, forget), unit, first_line
-
-
 def prove_nested(code: CodeType) -> Unit | str | None:
     """The unit of such code, or why there is none; None of all other code."""
-    entry = _around.get(id(code))
-    if entry is None or entry[0]() is not code:
+    entry = by_code.noted(_around, code)
+    if entry is None:
         return None
     _, unit, first_line = entry
     wrapped = wrap(unit, first_line)

@@ -12,7 +12,7 @@ import sys
 from types import CodeType
 from weakref import ref
 
-from waybill._source import comparing, files, limits
+from waybill._source import by_code, comparing, files, limits
 from waybill._source.candidates import candidates
 from waybill._source.compiling import FEATURES, compile_unit
 from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, CO_FUNCTION, Unit, UnitError
@@ -46,8 +46,8 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
     source = files.source_of(code)
     if isinstance(source, str):
         return source
-    known = _refused.get(id(code))
-    if known is not None and known[0]() is code and known[1] is source:
+    known = by_code.noted(_refused, code)
+    if known is not None and known[1] is source:
         return known[2]
     found = prove_in(source, code)
     if isinstance(found, str):
@@ -56,16 +56,9 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
 
 
 def _refuse(code: CodeType, source: Source, reason: str) -> None:
-    place = id(code)
     if len(_refused) >= _MAX_REFUSED:
         _refused.clear()
-
-    def forget(dead: ref[CodeType]) -> None:
-        kept = _refused.get(place)
-        if kept is not None and kept[0] is dead:
-            del _refused[place]
-
-    _refused[place] = ref(code, forget), source, reason
+    by_code.note(_refused, code, source, reason)
 
 
 def prove_in(source: Source, code: CodeType) -> Unit | str:

@@ -23,11 +23,6 @@ std::string_view text_of(BytesView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Ref new_bytes(BytesView bytes) {
-  return Ref::steal(PyBytes_FromStringAndSize(text_of(bytes).data(),
-                                              static_cast<Py_ssize_t>(bytes.size())));
-}
-
 // Whether a class that is here already may stand in the payload, beside what is passed
 // over: only such a one can have another object in an attribute's place. `is_here`: of
 // an id.

@@ -17,6 +17,12 @@ constexpr Py_ssize_t kMostItems = 8;  // Of a tuple; likewise.
 
 }  // namespace
 
+Ref new_bytes(BytesView bytes) {
+  return Ref::steal(
+      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
+                                static_cast<Py_ssize_t>(bytes.size())));
+}
+
 BytesView bytes_of(PyObject* bytes) {
   return {reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(bytes)),
           static_cast<std::size_t>(PyBytes_GET_SIZE(bytes))};

@@ -18,6 +18,9 @@ inline BytesView bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
+// A bytes object of these.
+Ref new_bytes(BytesView bytes);
+
 // UTF-8 of a str: a view into it when it is ASCII, else into `storage`, which is set.
 // Lone surrogates pass.
 std::string_view utf8_of(PyObject* text, Ref& storage);

@@ -39,8 +39,6 @@ class CodeBuilder {
   // of those of `code`, which was compiled from its source. Throws PyError: DecodeError
   // if one is missing.
   Ref closure_for(PyObject* code, std::size_t body, PyObject* cells);
-  // The source unit of a body of another Python, as waybill._source has it.
-  Ref unit_of(std::size_t body) { return units().unit_of(body); }
 
   // Passes over so many uses.
   void skip_uses(std::size_t count) { uses_ += count; }

@@ -12,12 +12,6 @@ namespace waybill::py {
 
 namespace {
 
-Ref bytes(BytesView view) {
-  return Ref::steal(
-      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(view.data()),
-                                static_cast<Py_ssize_t>(view.size())));
-}
-
 Ref names(const State& state, const std::vector<std::string_view>& views) {
   Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(views.size())));
   Py_ssize_t count = 0;
@@ -59,7 +53,7 @@ Ref try_new_code(const State& state, const CodeParts& parts, std::size_t offset)
 Ref make_code(const State& state, const Section& body,
               const envelope::CodeFields& fields, const Ref& constants,
               const CodeLocation& location) {
-  const Ref instructions = bytes(fields.instructions);
+  const Ref instructions = new_bytes(fields.instructions);
   const Ref all_names = names(state, fields.names);
   const Ref variables = locals_of(state, fields, kLocalPlain);
   const Ref free_names = locals_of(state, fields, kLocalFree);
@@ -69,8 +63,8 @@ Ref make_code(const State& state, const Section& body,
   const Ref qualified = fields.qualified_name == fields.name
                             ? name
                             : state.intern_table.get(fields.qualified_name);
-  const Ref line_table = bytes(location.line_table);
-  const Ref exceptions = bytes(fields.exception_table);
+  const Ref line_table = new_bytes(location.line_table);
+  const Ref exceptions = new_bytes(fields.exception_table);
   CodeParts parts{};
   parts.argument_count = static_cast<int>(fields.argument_count);
   parts.positional_only_count = static_cast<int>(fields.positional_only_count);

@@ -39,14 +39,9 @@ Ref tuple_of(std::vector<Ref> items) {
 // What the body says of the code, which code compiled elsewhere has to agree with:
 // counts of arguments, flags, names of arguments, free names.
 Ref signature_of(const envelope::CodeFields& fields) {
-  constexpr std::uint32_t kHasRest = 0x04;
-  constexpr std::uint32_t kHasKeywordRest = 0x08;
-  std::size_t count = std::size_t{fields.argument_count} + fields.keyword_only_count;
-  count += (fields.flags & kHasRest) != 0 ? 1 : 0;
-  count += (fields.flags & kHasKeywordRest) != 0 ? 1 : 0;
+  const auto first = fields.local_names.begin();
   const std::vector<std::string_view> arguments(
-      fields.local_names.begin(),
-      fields.local_names.begin() + static_cast<std::ptrdiff_t>(count));
+      first, first + static_cast<std::ptrdiff_t>(envelope::argument_names_in(fields)));
   return tuple_of({number(fields.argument_count), number(fields.positional_only_count),
                    number(fields.keyword_only_count), number(fields.flags),
                    names(arguments), names(envelope::free_names_of(fields))});

@@ -36,10 +36,9 @@ class UnitCompiler {
   Ref compile(std::size_t body, const envelope::CodeFields& fields,
               const CodeLocation& location) const;
 
+ private:
   // The unit as waybill._source has it: a tuple.
   Ref unit_of(std::size_t body) const;
-
- private:
   const envelope::SourceUnit& at(std::size_t body) const;
   std::string_view text_of(const envelope::SourceUnit& unit) const;
 
