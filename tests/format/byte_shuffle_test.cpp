@@ -19,7 +19,7 @@ Bytes shuffled_slowly(const Bytes& items, std::size_t item_size) {
 }
 
 TEST(ByteShuffle, SortsBytesByTheirPlaceInAnItem) {
-  for (const std::uint8_t item_size : {2, 4, 8, 16}) {
+  for (const std::uint8_t item_size : Bytes{2, 4, 8, 16}) {
     for (const std::size_t size :
          {0, 1, 2, 15, 16, 63, 64, 127, 128, 129, 1000, 4111}) {
       const Bytes items = samples::noise(size);

@@ -122,7 +122,7 @@ TEST(CompressionAttacks, FramesThatArePassedOverAreRefused) {
 }
 
 TEST(CompressionAttacks, FramesOfOldFormatsAreRefused) {
-  for (const std::uint8_t version : {0x22, 0x23, 0x24, 0x25, 0x26, 0x27}) {
+  for (const std::uint8_t version : Bytes{0x22, 0x23, 0x24, 0x25, 0x26, 0x27}) {
     Bytes frame = frame_of(Bytes(3000));
     frame[0] = version;
     frame[1] = 0xb5;

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/manifest_codec.h"
-#include "format/samples.h"
+#include "format/manifest_bytes.h"
 
 namespace waybill {
 namespace {
@@ -16,19 +15,6 @@ Environment sample() {
           "cpython",
           "linux-x86_64",
           {{"numpy", "1.26.4", {"numpy"}}, {"scikit-learn", "1.7.2", {"sklearn"}}}};
-}
-
-Bytes encode(const Manifest& manifest) {
-  Bytes bytes;
-  encode_manifest(manifest, bytes);
-  return bytes;
-}
-
-Result<Manifest> decode(BytesView bytes) {
-  wire::Reader reader(bytes);
-  Manifest manifest;
-  if (!envelope::read_manifest(reader, manifest)) return tl::unexpected(reader.error());
-  return manifest;
 }
 
 void expect_sample(const std::optional<Environment>& environment) {
@@ -67,7 +53,7 @@ void write_row(Writer& out, std::string_view name, std::string_view module) {
 }
 
 ErrorCode error_of(BytesView bytes) {
-  const Result<Manifest> read = decode(bytes);
+  const Result<Manifest> read = decode_manifest(bytes);
   EXPECT_FALSE(read);
   return read ? ErrorCode::kMalformed : read.error().code;
 }
@@ -78,7 +64,7 @@ TEST(Environment, ComesBackAsItWas) {
   manifest.substitutions = {{"drop", "generator", "obj[0]"}};
   manifest.environment = sample();
 
-  const Result<Manifest> read = decode(encode(manifest));
+  const Result<Manifest> read = decode_manifest(encode_to_bytes(manifest));
 
   ASSERT_TRUE(read);
   expect_sample(read->environment);
@@ -87,32 +73,32 @@ TEST(Environment, ComesBackAsItWas) {
 }
 
 TEST(Environment, IsAbsentWhereNobodyTellsIt) {
-  EXPECT_FALSE(decode(encode({}))->environment);
+  EXPECT_FALSE(decode_manifest(encode_to_bytes({}))->environment);
 }
 
 TEST(Environment, IsPutBehindWhatAManifestHas) {
   Manifest manifest;
   manifest.imports = {{"numpy", ImportTime::kLoad, "numpy", "f", "a.py", 3}};
-  const Bytes before = encode(manifest);
+  const Bytes before = encode_to_bytes(manifest);
   manifest.environment = sample();
 
   const Bytes made = envelope::with_environment(before, sample());
 
-  EXPECT_EQ(made, encode(manifest));
+  EXPECT_EQ(made, encode_to_bytes(manifest));
 }
 
 TEST(Environment, IsPutIntoWhereThereIsNoManifest) {
   Manifest manifest;
   manifest.environment = sample();
 
-  EXPECT_EQ(envelope::with_environment({}, sample()), encode(manifest));
-  EXPECT_EQ(envelope::with_environment(encode({}), sample()), encode(manifest));
+  EXPECT_EQ(envelope::with_environment({}, sample()), encode_to_bytes(manifest));
+  EXPECT_EQ(envelope::with_environment(encode_to_bytes({}), sample()), encode_to_bytes(manifest));
 }
 
 TEST(Environment, IsPassedOverByReadersThatCopyNothing) {
   Manifest manifest;
   manifest.environment = sample();
-  const Bytes bytes = encode(manifest);
+  const Bytes bytes = encode_to_bytes(manifest);
   wire::Reader reader(bytes);
   envelope::ManifestView view;
 
@@ -137,7 +123,7 @@ TEST(Environment, MayBeLongerOneDay) {
   out.map(0);
   out.text("later");
 
-  const Result<Manifest> read = decode(out.view());
+  const Result<Manifest> read = decode_manifest(out.view());
 
   ASSERT_TRUE(read);
   EXPECT_EQ(read->environment->python, "3.15.0");
@@ -163,12 +149,12 @@ TEST(Environment, RefusesADistributionThatIsTooShort) {
 TEST(Environment, RefusesWhatIsNoText) {
   Manifest manifest;
   manifest.environment = sample();
-  const Bytes sound = encode(manifest);
+  const Bytes sound = encode_to_bytes(manifest);
 
   for (const std::string_view text :
        {"3.11.7", "cpython", "linux-x86_64", "numpy", "1.26.4", "sklearn"}) {
     const auto at = std::ranges::search(sound, text).begin() - 1;
-    for (const std::uint8_t byte : {0xc0, 0x80, 0x90}) {
+    for (const std::uint8_t byte : Bytes{0xc0, 0x80, 0x90}) {
       Bytes spoilt(sound.cbegin(), at);
       spoilt.push_back(byte);
       spoilt.insert(spoilt.end(), at + 1 + static_cast<std::ptrdiff_t>(text.size()),
@@ -196,7 +182,7 @@ TEST(Environment, RefusesNamesThatDoNotAscend) {
 TEST(Environment, RefusesWhatIsCutOff) {
   Manifest manifest;
   manifest.environment = sample();
-  const Bytes bytes = encode(manifest);
+  const Bytes bytes = encode_to_bytes(manifest);
 
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_EQ(error_of(BytesView(bytes).first(size)), ErrorCode::kTruncated) << size;
@@ -212,7 +198,7 @@ TEST(Environment, RefusesMoreDistributionsThanTheLimit) {
     });
   };
 
-  EXPECT_TRUE(decode(rows(Environment::kMaxDistributions)));
+  EXPECT_TRUE(decode_manifest(rows(Environment::kMaxDistributions)));
   EXPECT_EQ(error_of(rows(Environment::kMaxDistributions + 1)),
             ErrorCode::kLimitExceeded);
 }
@@ -230,7 +216,7 @@ TEST(Environment, RefusesMoreModulesThanTheLimit) {
     });
   };
 
-  EXPECT_TRUE(decode(rows(1)));
+  EXPECT_TRUE(decode_manifest(rows(1)));
   EXPECT_EQ(error_of(rows(2)), ErrorCode::kLimitExceeded);
 }
 
@@ -240,7 +226,7 @@ TEST(Environment, RefusesTextsAboveTheLimit) {
     return with_rows(1, [&](Writer& out) { write_row(out, name, "b"); });
   };
 
-  EXPECT_TRUE(decode(row(Environment::kMaxText)));
+  EXPECT_TRUE(decode_manifest(row(Environment::kMaxText)));
   EXPECT_EQ(error_of(row(Environment::kMaxText + 1)), ErrorCode::kLimitExceeded);
 }
 

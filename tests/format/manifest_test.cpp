@@ -2,26 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "format/manifest_codec.h"
-#include "format/samples.h"
+#include "format/manifest_bytes.h"
 
 namespace waybill {
 namespace {
 
 using samples::Bytes;
-
-Bytes encode(const Manifest& manifest) {
-  Bytes bytes;
-  encode_manifest(manifest, bytes);
-  return bytes;
-}
-
-Result<Manifest> decode(BytesView bytes) {
-  wire::Reader reader(bytes);
-  Manifest manifest;
-  if (!envelope::read_manifest(reader, manifest)) return tl::unexpected(reader.error());
-  return manifest;
-}
 
 // A record as a newer writer might send it, or a broken one.
 template <typename Write>
@@ -53,7 +39,7 @@ TEST(Manifest, ComesBackAsItWas) {
       {"re", ImportTime::kLoad, "re", "g", "a.py", 9},
   };
 
-  const Result<Manifest> read = decode(encode(manifest));
+  const Result<Manifest> read = decode_manifest(encode_to_bytes(manifest));
 
   ASSERT_TRUE(read);
   ASSERT_EQ(read->imports.size(), manifest.imports.size());
@@ -87,7 +73,7 @@ TEST(Manifest, SubstitutionsComeBackAsTheyWere) {
   manifest.substitutions = {{"fresh", "_thread.lock", "f.__globals__['x']._lock"},
                             {"drop", "generator", "obj[0]"}};
 
-  const Result<Manifest> read = decode(encode(manifest));
+  const Result<Manifest> read = decode_manifest(encode_to_bytes(manifest));
 
   ASSERT_TRUE(read);
   EXPECT_TRUE(read->imports.empty());
@@ -108,13 +94,13 @@ TEST(Manifest, RefusesASubstitutionThatIsTooShort) {
   out.text("drop");
   out.text("generator");
 
-  const Result<Manifest> read = decode(out.view());
+  const Result<Manifest> read = decode_manifest(out.view());
 
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kMalformed);
 }
 
-TEST(Manifest, TakesOneByteWhenEmpty) { EXPECT_EQ(encode({}), (Bytes{0x80})); }
+TEST(Manifest, TakesOneByteWhenEmpty) { EXPECT_EQ(encode_to_bytes({}), (Bytes{0x80})); }
 
 TEST(Manifest, WritesEachFileOnce) {
   Manifest manifest;
@@ -122,7 +108,7 @@ TEST(Manifest, WritesEachFileOnce) {
     const std::string file = "file" + std::to_string(i % 40) + ".py";
     manifest.imports.push_back({"m", ImportTime::kLoad, "m", "f", file, 1});
   }
-  const Bytes bytes = encode(manifest);
+  const Bytes bytes = encode_to_bytes(manifest);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
                               bytes.size());
 
@@ -130,7 +116,7 @@ TEST(Manifest, WritesEachFileOnce) {
 
   EXPECT_NE(first, std::string_view::npos);
   EXPECT_EQ(text.find("file3.py", first + 1), std::string_view::npos);
-  EXPECT_EQ(decode(bytes)->imports[43].file, "file3.py");
+  EXPECT_EQ(decode_manifest(bytes)->imports[43].file, "file3.py");
 }
 
 TEST(Manifest, PassesOverFieldsOfALaterVersion) {
@@ -140,7 +126,7 @@ TEST(Manifest, PassesOverFieldsOfALaterVersion) {
     out.array(0);
   });
 
-  const Result<Manifest> manifest = decode(bytes);
+  const Result<Manifest> manifest = decode_manifest(bytes);
 
   ASSERT_TRUE(manifest);
   EXPECT_EQ(manifest->imports[0].module, "os.path");
@@ -154,7 +140,7 @@ TEST(Manifest, PassesOverKeysOfALaterVersion) {
   out.array(1);
   out.text("distributions");
 
-  EXPECT_TRUE(decode(out.view()));
+  EXPECT_TRUE(decode_manifest(out.view()));
 }
 
 TEST(Manifest, RefusesAFileThatIsNotThere) {
@@ -167,7 +153,7 @@ TEST(Manifest, RefusesAFileThatIsNotThere) {
     out.integer(1);
   });
 
-  EXPECT_EQ(decode(bytes).error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(decode_manifest(bytes).error().code, ErrorCode::kMalformed);
 }
 
 TEST(Manifest, RefusesAnUnknownTime) {
@@ -178,7 +164,7 @@ TEST(Manifest, RefusesAnUnknownTime) {
     out.integer(1);
   });
 
-  EXPECT_EQ(decode(bytes).error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(decode_manifest(bytes).error().code, ErrorCode::kMalformed);
 }
 
 TEST(Manifest, RefusesAnImportOfNoModule) {
@@ -188,7 +174,7 @@ TEST(Manifest, RefusesAnImportOfNoModule) {
     for (int i = 0; i < 3; ++i) out.nil();
     out.integer(0);
   });
-  const Result<Manifest> read = decode(bytes);
+  const Result<Manifest> read = decode_manifest(bytes);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kMalformed);
   EXPECT_EQ(read.error().detail, "an import of no module");
@@ -202,21 +188,21 @@ TEST(Manifest, RefusesNamesThatAreNotUtf8) {
     out.integer(1);
   });
 
-  EXPECT_EQ(decode(bytes).error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(decode_manifest(bytes).error().code, ErrorCode::kMalformed);
 }
 
 TEST(Manifest, RefusesAKeyTwice) {
   const Bytes bytes = {0x82, 0x00, 0x90, 0x00, 0x90};
 
-  EXPECT_EQ(decode(bytes).error().code, ErrorCode::kMalformed);
-  EXPECT_EQ(decode(bytes).error().offset, 3u);
+  EXPECT_EQ(decode_manifest(bytes).error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(decode_manifest(bytes).error().offset, 3u);
 }
 
 TEST(Manifest, RefusesARecordThatIsTooShort) {
   const Bytes bytes =
       one_record(2, [](wire::Writer& out) { out.text("m"), out.integer(0); });
 
-  EXPECT_EQ(decode(bytes).error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(decode_manifest(bytes).error().code, ErrorCode::kMalformed);
 }
 
 TEST(Manifest, NamesTheTimes) {
