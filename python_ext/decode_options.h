@@ -12,10 +12,10 @@
 
 namespace waybill::extension {
 
-// The ten options of decode(), from persistent_load on, as decode_options() of
+// The eleven options of decode(), from persistent_load on, as decode_options() of
 // waybill._face gives them.
 struct DecodeOptions {
-  static constexpr Py_ssize_t kCount = 10;
+  static constexpr Py_ssize_t kCount = 11;
 
   // `hooks` has what else is asked for. The options must outlive this.
   DecodeOptions(PyObject* const* options, py::DecodeHooks more) : hooks(more) {
@@ -28,7 +28,10 @@ struct DecodeOptions {
     hooks.leaves_missing = is_true(options[6]);
     hooks.map_location = given(options[7]);
     hooks.renames = given(options[8]);
-    if (options[9] != Py_None) load_options = py::load_options_of(options[9]);
+    hooks.opaque = given(options[9]);
+    // Their names are opaque, too.
+    if (hooks.opaque != nullptr) hooks.leaves_missing = true;
+    if (options[10] != Py_None) load_options = py::load_options_of(options[10]);
   }
 
   static bool is_true(PyObject* object) {

@@ -49,7 +49,7 @@ Raises EncodeError, with the path to the culprit, for what cannot travel, and wh
 reducers of the objects raise.)";
 
 inline constexpr char kLoadsDoc[] =
-    R"(loads($module, data, *, copy=True, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=None, class_state=None, missing=None, map_location=None, renames=None, policy=None, keys=None, limits=None)
+    R"(loads($module, data, *, copy=True, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=None, class_state=None, missing=None, map_location=None, renames=None, code=None, policy=None, keys=None, limits=None)
 --
 
 The object that dumps() was given. Runs code that the sender chose, unless told not to.
@@ -85,6 +85,10 @@ renames
     Names that are others here: a dict of {"old.module": "new.module",
     "old.package.*": "new.package.*", "old.module:Name": "new.module:Other"}, or Renames
     of waybill.environment, which tell what they did.
+code
+    "run": what cannot be built is an error. "opaque": it is a waybill.Opaque, which shows
+    what the payload says of it: a function of another Python without source, an instance
+    of a class that is not here. "run", if nothing is set.
 fix_imports, encoding, errors
     Accepted for callers of pickle; without effect.
 

@@ -261,11 +261,12 @@ constexpr char kEncodeChunksDoc[] =
     "compression_level, source, environment, /) -> list";
 constexpr char kDecodeDoc[] =
     "decode(data, persistent_load, find_class, buffers, history, reset_classes, "
-    "class_state, leaves_missing, map_location, renames, load_options, /) -> object";
+    "class_state, leaves_missing, map_location, renames, opaque, load_options, /) -> "
+    "object";
 constexpr char kDecodeHeadDoc[] =
     "decode_head(data, stored, memory, checks_stored, persistent_load, find_class, "
     "buffers, history, reset_classes, class_state, leaves_missing, map_location, "
-    "renames, load_options, /) -> object";
+    "renames, opaque, load_options, /) -> object";
 
 PyMethodDef kMethods[] = {
     {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},

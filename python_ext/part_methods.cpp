@@ -244,7 +244,7 @@ PyMethodDef kPartMethods[] = {
     {"load_part", fast(load_part), METH_FASTCALL,
      "load_part(file, offset, memory, is_whole, persistent_load, find_class, buffers, "
      "history, reset_classes, class_state, leaves_missing, map_location, renames, "
-     "load_options, /) -> object"},
+     "opaque, load_options, /) -> object"},
     {nullptr, nullptr, 0, nullptr},
 };
 

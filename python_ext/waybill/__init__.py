@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from waybill._errors import EncodeError as PicklingError
     from waybill._explaining import Explanation
     from waybill._explaining import explain as explain
+    from waybill._kinds.opaque import Opaque
     from waybill._parts import open as open
     from waybill._pickled import pickled
     from waybill._size_warnings import SizeWarning
@@ -83,6 +84,7 @@ __all__ = [
     "Explanation",
     "ImportRecord",
     "MissingModuleError",
+    "Opaque",
     "Pickler",
     "PicklingError",
     "PolicyError",

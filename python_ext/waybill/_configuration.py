@@ -129,6 +129,13 @@ def _map_location(map_location: Any) -> Any:
     )
 
 
+def _code(code: Any) -> bool:
+    """Whether something stands in for what cannot be built."""
+    if code not in ("run", "opaque"):
+        raise ValueError(f'code should be "run" or "opaque", got {code!r}')
+    return bool(code == "opaque")
+
+
 def _renames(renames: Any) -> Any:
     return _late.load("_environment.renames").renames_of(renames)
 
@@ -204,6 +211,7 @@ TABLE: Mapping[str, Option] = {
     "missing": Option(_missing),
     "map_location": Option(_map_location),
     "renames": Option(_renames),
+    "code": Option(_code),
     "policy": Option(_policy),
     "keys": Option(_keys, travels=False),
     "limits": Option(_limits),
@@ -225,7 +233,8 @@ def configure(**options: Any) -> None:
     by_value, replace, key, application, compress, warn_above, source, environment
         As ``dumps`` takes them. The warning comes once for each line of the program.
         ``environment=False`` holds for ``save``, too.
-    reset_classes, class_state, missing, map_location, renames, policy, keys, limits
+    reset_classes, class_state, missing, map_location, renames, code, policy, keys,
+    limits
         As ``loads`` takes them.
     max_classes, max_class_bytes
         How many received classes are kept alive, and what their payloads may come to in

@@ -9,6 +9,7 @@ from typing_extensions import Buffer
 from waybill._configuration import Compress, MapLocation, RenameRules, Source
 from waybill._environment.renames import Renames
 from waybill._gate import LoadOptions
+from waybill._kinds.opaque import Payload
 from waybill._modules import ByValue
 from waybill.security import KeyRing, Limits, Policy, SigningKey
 
@@ -46,6 +47,7 @@ def loads(
     missing: str | None = None,
     map_location: MapLocation | None = None,
     renames: RenameRules | None = None,
+    code: str | None = None,
     policy: Policy | None = None,
     keys: KeyRing | None = None,
     limits: Limits | None = None,
@@ -124,6 +126,7 @@ def decode(
     leaves_missing: bool,
     map_location: MapLocation | None,
     renames: Renames | None,
+    opaque: Payload | None,
     load_options: LoadOptions | None,
     /,
 ) -> Any: ...
@@ -145,6 +148,7 @@ def decode_head(
     leaves_missing: bool,
     map_location: MapLocation | None,
     renames: Renames | None,
+    opaque: Payload | None,
     load_options: LoadOptions | None,
     /,
 ) -> Any: ...
@@ -271,6 +275,7 @@ def load_part(
     leaves_missing: bool,
     map_location: MapLocation | None,
     renames: Renames | None,
+    opaque: Payload | None,
     load_options: LoadOptions | None,
     /,
 ) -> Any: ...

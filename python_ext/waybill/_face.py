@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from waybill._configuration import Compress, MapLocation, RenameRules, Source
     from waybill._core import PreparedCall
+    from waybill._kinds.opaque import Payload
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
     from waybill.security import KeyRing, Limits, Policy, SigningKey
@@ -232,11 +233,13 @@ def loads_with(
     limits: Limits | None = None,
     map_location: MapLocation | None = None,
     renames: RenameRules | None = None,
+    code: str | None = None,
 ) -> Any:
     """``loads`` with options; the extension calls it but for those of engines."""
     options = decode_options(
         *(buffers, reset_classes, class_state, missing, policy, keys, limits),
-        *(map_location, renames),
+        *(map_location, renames, code),
+        data=data,
     )
     if copy:
         return _core.decode(data, *options)
@@ -254,11 +257,16 @@ def decode_options(
     limits: Limits | None = None,
     map_location: MapLocation | None = None,
     renames: RenameRules | None = None,
+    code: str | None = None,
+    data: Buffer | None = None,
     fix_imports: bool = True,
     encoding: str = "ASCII",
     errors: str = "strict",
 ) -> tuple[Any, ...]:
-    """What ``decode`` takes besides the data, without the hooks of an Unpickler."""
+    """What ``decode`` takes besides the data, without the hooks of an Unpickler.
+
+    ``data``: all of the payload; None if it is not to be had in one piece.
+    """
     return (
         None,
         None,
@@ -269,8 +277,17 @@ def decode_options(
         bool(chosen("missing", missing)),
         chosen("map_location", map_location),
         chosen("renames", renames),
+        opaque_of(code, data),
         load_options_of(policy, keys, limits),
     )
+
+
+def opaque_of(code: str | None, data: Buffer | None) -> Payload | None:
+    """What makes the stand-ins of what cannot be built; None if that is an error."""
+    if not chosen("code", code):
+        return None
+    payload: type[Payload] = _late.load("_kinds.opaque").Payload
+    return payload(data)
 
 
 def head_of(memory: memoryview) -> Buffer:

@@ -13,7 +13,7 @@ import stat
 
 from waybill import _core
 from waybill._arriving import Arriving, blocks
-from waybill._configuration import OPTIONS
+from waybill._configuration import OPTIONS, chosen
 from waybill._face import chunks_with, decode_options, head_of
 from waybill._gate import load_options_of
 from waybill._progress import Reporter, Watched, pieces
@@ -99,11 +99,21 @@ def loaded(
     is_alone: bool = False,
 ) -> Any:
     """The object of a payload that a file gives; see ``only_payload`` for the last."""
+    if is_alone and chosen("code", options.get("code")):
+        # What is opaque is sent on with all of its payload.
+        whole = io.BytesIO()
+        while chunk := read(_CHUNK):
+            whole.write(chunk)
+        return _core.loads(whole.getvalue(), **options)
     if is_alone:
         data = only_payload(read, arriving, read_into)
     else:
         data = arriving.read(read, read_into)
     return decoded(data, arriving.stored, **options)
+
+
+#: Bytes that are asked for at once of a file that is read as a whole.
+_CHUNK = 1 << 20
 
 
 def decoded(data: Buffer, stored: list[Buffer] | None, **options: Any) -> Any:
@@ -127,7 +137,7 @@ def _map(
         if os.fstat(file.fileno()).st_size == 0:
             return _core.loads(b"", **options)  # It has an error for that.
         memory = memoryview(mmap.mmap(file.fileno(), 0, access=access))
-    decoding = decode_options(**options)
+    decoding = decode_options(data=memory, **options)
     return _core.decode_head(head_of(memory), None, memory, check == "now", *decoding)
 
 

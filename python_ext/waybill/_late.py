@@ -28,6 +28,7 @@ NAMES = {
     "UnpicklingError": ("_errors", "DecodeError"),
     "calls": ("calls", ""),
     "environment": ("environment", ""),
+    "Opaque": ("_kinds.opaque", "Opaque"),
     "Explanation": ("_explaining", "Explanation"),
     "explain": ("_explaining", "explain"),
     "open": ("_parts", "open"),

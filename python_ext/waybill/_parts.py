@@ -63,9 +63,7 @@ def open(
     name = os.fspath(path)
     file = io.FileIO(name)
     try:
-        source = _Source(
-            file, mmap == "copy", check, damaged, decode_options(**options)
-        )
+        source = _Source(file, mmap == "copy", check, damaged, options)
     except BaseException:
         file.close()
         raise
@@ -92,9 +90,10 @@ class _Source:
         copies: bool,
         check: str,
         damaged: bool,
-        options: tuple[Any, ...],
+        given: dict[str, Any],
     ) -> None:
         self._memory = _map(file, False)
+        options = decode_options(data=self._memory, **given)
         self._file = file if copies else None
         if not copies:
             file.close()

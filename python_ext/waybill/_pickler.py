@@ -5,7 +5,7 @@ from __future__ import annotations
 from waybill import _core
 from waybill._arriving import Arriving
 from waybill._configuration import chosen
-from waybill._face import demand_protocol, size_of, warn_of_size
+from waybill._face import demand_protocol, opaque_of, size_of, warn_of_size
 from waybill._files import takes_at_once, write_all, write_chunks
 from waybill._gate import load_options_of
 from waybill._modules import with_registered
@@ -195,6 +195,7 @@ class Unpickler:
         missing: str | None = None,
         map_location: MapLocation | None = None,
         renames: RenameRules | None = None,
+        code: str | None = None,
         policy: Policy | None = None,
         keys: KeyRing | None = None,
         limits: Limits | None = None,
@@ -206,6 +207,7 @@ class Unpickler:
         self._leaves_missing = bool(chosen("missing", missing))
         self._map_location = chosen("map_location", map_location)
         self._renames = chosen("renames", renames)
+        self._opaque = opaque_of(code, None)
         self._terms = load_options_of(policy, keys, limits)
         #: Objects of the payloads so far, by position, and notes on some of them; may
         #: be handed to another Unpickler.
@@ -249,6 +251,7 @@ class Unpickler:
                 self._leaves_missing,
                 self._map_location,
                 self._renames,
+                self._opaque,
                 self._terms,
             )
         except BaseException:

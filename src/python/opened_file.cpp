@@ -128,7 +128,8 @@ Ref OpenedFile::load(State& state, std::size_t offset, DecodeHooks hooks,
       check_ == Check::kLazy && (is_whole || gate.demands_signature());
   hooks.checked_places = &checked_;
   if (!gate.is_free()) hooks.gate = &gate;
-  if (offset != root_of(*envelope_)) {
+  // What is opaque has its place in the whole payload.
+  if (offset != root_of(*envelope_) && hooks.opaque == nullptr) {
     if (const auto part = extractor_->extract(offset)) {
       return decode_extracted(state, *part, hooks, gate);
     }

@@ -159,7 +159,9 @@ Result<VerifiedEnvelope> open_and_verify(const State& state, BytesView bytes,
   Result<Envelope> envelope = open_parts(bytes, hooks, limits);
   if (!envelope) return tl::unexpected(std::move(envelope.error()));
   Result<void> runs = check_python(*envelope, state.python);
-  if (!runs) return tl::unexpected(std::move(runs.error()));
+  if (!runs && hooks.opaque == nullptr) {
+    return tl::unexpected(std::move(runs.error()));
+  }
   return verify(*std::move(envelope), limits);
 }
 
@@ -180,6 +182,25 @@ Ref decode_bare(State& state, BytesView bytes, DecodeCache::Lease& lease) {
   return function;
 }
 
+// Compiles the code of another Python. If that cannot be done, and the caller takes
+// what is opaque, none of it will be built.
+void compile_foreign(const State& state, const VerifiedEnvelope& envelope,
+                     CodeBuilder& code, const DecodeHooks& hooks) {
+  try {
+    const Result<void> runs = check_python(*envelope, state.python);
+    if (!runs) raise(state, runs.error());
+    code.compile_all(envelope::code_uses_of(envelope));
+  } catch (const PyError&) {
+    if (hooks.opaque == nullptr) throw;
+    Ref error = take_error();
+    if (!is_of(state, error.get(), &LateHelpers::error)) {
+      put_back_error(error);
+      throw;
+    }
+    code.refuse(std::move(error));
+  }
+}
+
 // Builds what is in an envelope, but for what `plain` has begun.
 Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& plain,
           const DecodeHooks& hooks, const Limits& limits, DecodeCache::Lease* lease) {
@@ -189,7 +210,7 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& pla
   ModuleImporter modules(state, envelope->manifest, hooks);
   CodeBuilder code(state, envelope, limits);
   if (code.is_foreign() && !envelope->code.empty()) {
-    code.compile_all(envelope::code_uses_of(envelope));
+    compile_foreign(state, envelope, code, hooks);
   }
   // Who decides what a name means decides what is imported for it, too.
   if (hooks.find_class == nullptr) modules.import_all();
@@ -222,7 +243,7 @@ Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate&
   const Result<VerifiedEnvelope> envelope = gate.admit(*std::move(opened));
   if (!envelope) raise(state, envelope.error());
   const Result<void> runs = check_python(*envelope, state.python);
-  if (!runs) raise(state, runs.error());
+  if (!runs && hooks.opaque == nullptr) raise(state, runs.error());
   hooks.gate = &gate;
   PlainLoop plain(**envelope, gate.limits());
   return build(state, envelope, plain, hooks, gate.limits(), nullptr);
@@ -274,7 +295,7 @@ Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
   const Result<VerifiedEnvelope> admitted = gate.admit(whole);
   if (!admitted) raise(state, admitted.error());
   const Result<void> runs = check_python(whole, state.python);
-  if (!runs) raise(state, runs.error());
+  if (!runs && hooks.opaque == nullptr) raise(state, runs.error());
   // What references mean is kept while the payload is built: so the part is made one of
   // these, if it is none.
   std::vector<std::uint64_t> shared = whole.shared;

@@ -24,6 +24,8 @@ struct DecodeHooks {
   bool leaves_missing = false;       // Modules that are not here are no error yet.
   PyObject* map_location = nullptr;  // Where arrays of devices go: chosen_devices.h.
   PyObject* renames = nullptr;       // Of names: waybill._environment.renames.Renames.
+  // What makes the stand-ins of what cannot be built: waybill._kinds.opaque.Payload.
+  PyObject* opaque = nullptr;
   // Where the stored buffers are, if they do not stand behind the head: a sequence of
   // the objects that were read for them; or a memoryview of the whole envelope, of
   // which arrays become views.
@@ -42,7 +44,7 @@ struct DecodeHooks {
     return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
            history == nullptr && !resets_classes && class_state == nullptr &&
            gate == nullptr && map_location == nullptr && renames == nullptr &&
-           stored == nullptr && memory == nullptr;
+           opaque == nullptr && stored == nullptr && memory == nullptr;
   }
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "python/decode/graph_decoder.h"
+#include "python/decode/nodes/opaque.h"
 #include "python/decode/standard_types.h"
 
 namespace waybill::py {
@@ -131,14 +132,15 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
       break;
   }
   if (static_cast<NodeTag>(tag) == NodeTag::kObject) {
-    if (Ref object = read_reduced(frame)) return object;
+    Ref object = hooks_.opaque == nullptr ? read_reduced(frame) : Ref();
+    if (object) return object;
   }
   frame.kind = FrameKind::kNode;
   frame.node = new_parts(tag);
   if (kAreOfLeaves[tag]) return read_leaves(frame);
   const NodeCodec& codec = *frame.node->codec;
   if (codec.create != nullptr && codec.create_after == 0) {
-    frame.object = call(codec.create, frame);
+    frame.object = call_codec(codec.create, frame);
   }
   return push(std::move(frame));
 }
@@ -169,7 +171,7 @@ void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
   if (codec.create != nullptr && !frame.object &&
       frame.node->children.size() == codec.create_after) {
     offset_ = frame.offset;
-    frame.object = call(codec.create, frame);
+    frame.object = call_codec(codec.create, frame);
     if (PyType_Check(frame.object.get()) && !frame.is_known) {
       arrivals_.open_type(frame.object.get());
     }
@@ -222,11 +224,12 @@ Ref GraphDecoder::finish_node() {
     // Python drops them on the C stack, one inside the other.
     fail(ErrorCode::kLimitExceeded, "more than 1000 slices inside each other");
   }
-  Ref object = open.node->instead ? open.node->instead : open.object;
-  if (codec.finish != nullptr && !open.node->instead) {
-    Ref finished = call(codec.finish, open);
-    if (!object) object = std::move(finished);
+  if (codec.finish != nullptr && !open.node->instead && !open.is_opaque) {
+    Ref finished = call_codec(codec.finish, open);
+    if (!open.object) open.object = std::move(finished);
   }
+  if (open.is_opaque) describe_opaque(*this, open);
+  Ref object = open.node->instead ? open.node->instead : open.object;
   Frame frame = std::move(open);
   built_.stack.pop_back();
   arrivals_.close_type(frame.object.get());
@@ -257,7 +260,8 @@ Ref GraphDecoder::read_leaves(Frame& frame) {
   last_slot_ = frame.slot;
   HashCost cost;
   if (codec.tag == NodeTag::kStreamReference) cost = cost_of_earlier(frame);
-  Ref object = call(codec.create == nullptr ? codec.finish : codec.create, frame);
+  Ref object = call_codec(codec.create == nullptr ? codec.finish : codec.create, frame);
+  if (frame.is_opaque) describe_opaque(*this, frame);
   note_node(frame, object.get(), cost);
   give_back(std::move(frame.node));
   return object;

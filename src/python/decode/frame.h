@@ -65,6 +65,7 @@ struct Frame {
   bool is_known = false;      // A class that was there before.
   bool has_no_holes = false;  // kList, kTuple: each place has at least a stand-in.
   bool is_hidden = false;     // See BuildState::hide().
+  bool is_opaque = false;     // `object` stands in for what cannot be built.
   bool is_apart = false;      // kInstance: `object` is not the instance's own dict yet.
   Ref object;                 // Null for a node that is not created yet.
   std::uint64_t left = 0;     // Values still to come; keys count.

@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "python/decode/failure_path.h"
+#include "python/decode/nodes/opaque.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 
@@ -205,6 +206,7 @@ Ref GraphDecoder::open_map(const Token& token) {
       frame.kind = FrameKind::kAttributes;
       frame.object = top.object;
       frame.is_known = top.is_known;
+      frame.is_opaque = top.is_opaque;
       frame.gathered = Ref::steal(PyDict_New());
     } else if (top.awaits<NodeTag::kModule>("dict")) {
       frame.object = Ref::share(PyModule_GetDict(top.object.get()));
@@ -216,7 +218,8 @@ Ref GraphDecoder::open_map(const Token& token) {
                PyLong_AsLong(top.key.get()) ==
                    static_cast<long>(wire::FunctionField::kGlobals)) {
       // Straight into the namespace that the function already has.
-      frame.object = Ref::share(PyFunction_GET_GLOBALS(top.object.get()));
+      const Frame& function = built_.stack[built_.stack.size() - 2];
+      frame.object = Ref::share(function.part<NodeTag::kFunction>("namespace"));
     }
   }
   if (!frame.object) {
@@ -305,9 +308,9 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     set_function_field(*this, frame.object.get(), cells,
                        PyLong_AsUnsignedLong(key.get()), value.get());
   } else if (frame.kind == FrameKind::kAttributes) {
-    if (code_->is_foreign() && !translate(key, value)) return;
+    if (code_->is_foreign() && !frame.is_opaque && !translate(key, value)) return;
     hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
-    if (frame.is_known) return;  // Until the payload is complete.
+    if (frame.is_known || frame.is_opaque) return;  // Until all is complete.
     outside([&] {
       return Ref::steal(PyObject_CallFunctionObjArgs(state_.set_class_attribute.get(),
                                                      frame.object.get(), key.get(),
@@ -323,6 +326,26 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     if (!is_data_only_ && !is_simple(key.get())) frame.is_whole = false;
     hashed(put(frame.object.get(), key.get(), value.get()));
   }
+}
+
+Ref GraphDecoder::call_codec(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame) {
+  if (hooks_.opaque == nullptr) return call(codec, frame);
+  Ref cause = opaque_cause(*this, frame);
+  if (!cause) {
+    try {
+      return call(codec, frame);
+    } catch (const PyError&) {
+      if (!may_be_opaque(state_, frame)) throw;
+      cause = take_error();
+    }
+  }
+  Ref object = make_opaque(*this, frame, cause.get());
+  if (frame.node->codec->tag == NodeTag::kFunction) {
+    frame.node->cells = take_fresh_cells();
+  }
+  frame.object = object;
+  frame.is_opaque = true;
+  return object;
 }
 
 Ref GraphDecoder::finish() {

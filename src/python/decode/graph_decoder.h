@@ -111,6 +111,8 @@ class GraphDecoder {
   }
   // Classes and modules of this payload, and what is here of them.
   Arrivals& arrivals() { return arrivals_; }
+  // Where the node of a frame starts, in bytes from the start of the payload.
+  std::size_t position_of(const Frame& frame) const { return frame.offset - start_; }
   // How many bytes were read since this offset.
   std::size_t size_from(std::size_t offset) const { return reader_.offset() - offset; }
 
@@ -156,6 +158,8 @@ class GraphDecoder {
   Ref call(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame) {
     return outside([&] { return codec(*this, frame); });
   }
+  // The same of a codec of the node, where something opaque may take its place.
+  Ref call_codec(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame);
   // Insertions; a key that is not simple is asked for its hash.
   int put(PyObject* dict, PyObject* key, PyObject* value) {
     if (is_simple(key)) return PyDict_SetItem(dict, key, value);

@@ -153,6 +153,7 @@ constexpr LateRow kLateHelpers[] = {
     {&LateHelpers::set_foreign_state, "_source.extension", "set_state"},
     {&LateHelpers::class_attribute, "_source.extension", "class_attribute"},
     {&LateHelpers::parts_by_source, "_source.extension", "parts_by_source"},
+    {&LateHelpers::opaque, "_kinds.opaque", "Opaque"},
     {&LateHelpers::known_moves, "_environment.renames", "KNOWN"},
     {&LateHelpers::advice, "_environment.hints", "advice"},
     {&LateHelpers::explain_name, "_environment.hints", "explain"},

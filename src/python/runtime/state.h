@@ -52,6 +52,7 @@ struct LateHelpers {
   Ref prove_source, compile_source, set_annotations;
   Ref make_foreign_class, class_attribute, set_foreign_state;
   Ref parts_by_source;
+  Ref opaque;                // What stands in for what cannot be built.
   Ref known_moves;           // Renames that no caller gave.
   Ref advice, explain_name;  // What errors say of names that are not here.
 };

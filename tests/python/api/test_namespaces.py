@@ -10,7 +10,7 @@ import waybill
 
 NAMES = {
     "waybill": """
-        dumps loads dump load save open Pickler Unpickler CloudPickler
+        dumps loads dump load save open Opaque Pickler Unpickler CloudPickler
         configure restrict DATA_ONLY
         imports ImportRecord inspect explain Explanation fingerprint pickled prepare
         forget_classes ClassChange cache_info clear_caches

@@ -106,6 +106,22 @@ Ref CodeBuilder::foreign_use(std::size_t body, std::size_t use) {
   return code;
 }
 
+Ref CodeBuilder::describe_next_use(std::size_t body) {
+  if (bodies_.empty()) start();
+  const std::size_t use = uses_++;
+  CodeLocation where;
+  if (use < location_of_use_.size()) where = locations_[location_of_use_[use]].where;
+  const envelope::CodeFields& fields = body_at(body).fields;
+  const Ref parts[] = {new_text(fields.name),
+                       new_text(fields.qualified_name),
+                       signature_of(fields),
+                       units().unit_or_none(body),
+                       where.file ? where.file : Ref::share(Py_None),
+                       Ref::steal(PyLong_FromUnsignedLong(where.line))};
+  return Ref::steal(PyTuple_Pack(6, parts[0].get(), parts[1].get(), parts[2].get(),
+                                 parts[3].get(), parts[4].get(), parts[5].get()));
+}
+
 void CodeBuilder::compile_all(std::span<const std::uint32_t> uses) {
   for (const std::uint32_t body : uses) next_use(body);
   uses_ = 0;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "format/code_body.h"
@@ -29,12 +30,24 @@ class CodeBuilder {
   // that share a location share the code object. Throws PyError.
   Ref next_use(std::size_t body);
 
+  // What the payload says of the code of the next use, whose body has this index: name,
+  // qualified name, signature_of(), the unit of its source or None, file or None, first
+  // line. A tuple. Throws PyError: DecodeError.
+  Ref describe_next_use(std::size_t body);
+
   // Whether another Python wrote the code.
   bool is_foreign() const { return is_foreign_; }
   // Compiles all code of another Python that the payload uses, so that what cannot be
   // compiled is known before anything is built. `uses`: indices of bodies, in the order
   // of the payload.
   void compile_all(std::span<const std::uint32_t> uses);
+  // Why the code cannot be built here, an exception; null if it can. Set by the caller,
+  // who then builds none of it.
+  void refuse(Ref error) {
+    refusal_ = std::move(error);
+    uses_ = 0;
+  }
+  const Ref& refusal() const { return refusal_; }
   // The cells of a closure, a tuple in the order of the body's free names, in the order
   // of those of `code`, which was compiled from its source. Throws PyError: DecodeError
   // if one is missing.
@@ -79,6 +92,7 @@ class CodeBuilder {
   const Envelope& envelope_;
   const Limits& limits_;
   const bool is_foreign_;
+  Ref refusal_;
   std::optional<UnitCompiler> units_;
   std::vector<Location> locations_;
   std::vector<std::size_t> location_of_use_;

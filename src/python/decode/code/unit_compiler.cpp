@@ -36,17 +36,6 @@ Ref tuple_of(std::vector<Ref> items) {
   return tuple;
 }
 
-// What the body says of the code, which code compiled elsewhere has to agree with:
-// counts of arguments, flags, names of arguments, free names.
-Ref signature_of(const envelope::CodeFields& fields) {
-  const auto first = fields.local_names.begin();
-  const std::vector<std::string_view> arguments(
-      first, first + static_cast<std::ptrdiff_t>(envelope::argument_names_in(fields)));
-  return tuple_of({number(fields.argument_count), number(fields.positional_only_count),
-                   number(fields.keyword_only_count), number(fields.flags),
-                   names(arguments), names(envelope::free_names_of(fields))});
-}
-
 // Functions that it makes are to travel on with source as well.
 void note_arrival(CodeInfo& info) {
   std::vector<CodeInfo*> left{&info};
@@ -59,6 +48,15 @@ void note_arrival(CodeInfo& info) {
 }
 
 }  // namespace
+
+Ref signature_of(const envelope::CodeFields& fields) {
+  const auto first = fields.local_names.begin();
+  const std::vector<std::string_view> arguments(
+      first, first + static_cast<std::ptrdiff_t>(envelope::argument_names_in(fields)));
+  return tuple_of({number(fields.argument_count), number(fields.positional_only_count),
+                   number(fields.keyword_only_count), number(fields.flags),
+                   names(arguments), names(envelope::free_names_of(fields))});
+}
 
 UnitCompiler::UnitCompiler(const State& state, const Envelope& envelope)
     : state_(state),
@@ -94,8 +92,12 @@ std::size_t UnitCompiler::size_of(std::size_t body) const {
   return at(body).length + envelope_.code[body].bytes.size();
 }
 
-Ref UnitCompiler::unit_of(std::size_t body) const {
-  const envelope::SourceUnit& unit = at(body);
+Ref UnitCompiler::unit_or_none(std::size_t body) const {
+  const auto* unit = sources_.unit_of(static_cast<std::uint32_t>(body));
+  return unit == nullptr ? Ref::share(Py_None) : unit_of(*unit);
+}
+
+Ref UnitCompiler::unit_of(const envelope::SourceUnit& unit) const {
   const std::string_view text = text_of(unit);
   if (!wire::is_utf8(text)) {
     raise_decode(state_, ErrorCode::kMalformed, sources_.offset,
@@ -112,7 +114,7 @@ Ref UnitCompiler::unit_of(std::size_t body) const {
 
 Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
                           const CodeLocation& location) const {
-  const Ref unit = unit_of(body);
+  const Ref unit = unit_of(at(body));
   const Ref file = location.file ? location.file : state_.intern_table.get("<waybill>");
   const Ref line = number(location.line);
   Ref code = Ref::steal(PyObject_CallFunctionObjArgs(

@@ -342,7 +342,7 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
     default:
       break;
   }
-  if (kKeepsAnnotations &&
+  if (kKeepsAnnotations && PyFunction_Check(function) &&
       static_cast<FunctionField>(field) == FunctionField::kAnnotate) {
     Ref::steal(PyObject_CallFunctionObjArgs(
         late(decoder.state(), &LateHelpers::set_annotations), function, value,

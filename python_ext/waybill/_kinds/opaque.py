@@ -1,0 +1,376 @@
+"""What of a payload cannot be built here: ``loads(data, code="opaque")``.
+
+The extension makes these objects where a node fails, and tells them what the node
+holds. Tested by tests/python/source/test_opaque.py.
+"""
+
+from __future__ import annotations
+
+import types
+
+from waybill import _core
+from waybill._errors import DecodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from inspect import Signature
+    from typing import Any, NoReturn
+
+    from typing_extensions import Buffer
+
+#: What the wire format calls kinds of nodes that have other names here.
+_KINDS = {"object": "instance", "new_object": "instance", "global": "name"}
+
+#: Of ``co_flags``.
+_VARARGS, _VARKEYWORDS = 0x04, 0x08
+
+#: Fields that a repr shows, and arguments.
+_MOST_SHOWN = 6
+
+#: What else is in an instance.
+_CONTENT = ("items", "pairs")
+
+
+class Opaque:
+    """Something that a payload describes and this process cannot build.
+
+    It shows what is known of it, does nothing, and can be sent on: whoever can build it
+    gets the real thing. The payload that it came in travels with it then, once for all
+    that came in it. Two are equal only if they are the same object.
+
+    Its fields are attributes of it, too, but for those that have the name of one of the
+    properties here.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_error",
+        "_fields",
+        "_kind",
+        "_made",
+        "_parts",
+        "_payload",
+        "_position",
+    )
+
+    # What the extension sets before the parts are there goes to the fields of a
+    # function; see set_function_field() there.
+    _fields: dict[str, Any]
+    _parts: dict[str, Any] | None
+    _kind: str
+
+    def __init__(self) -> None:
+        raise TypeError('opaque objects come from loads(data, code="opaque")')
+
+    @property
+    def kind(self) -> str:
+        """What it is: "function", "class", "instance", "name" (of what a module here
+        has not), "code", or what else the wire format names so."""
+        return _KINDS.get(self._kind, self._kind)
+
+    @property
+    def name(self) -> str:
+        """The full name of it, of an instance that of its class or of what makes it;
+        empty if there is none."""
+        return _name_of(self) if self._parts is not None else ""
+
+    @property
+    def reason(self) -> str:
+        """Why it could not be built here."""
+        return f"{type(self._error).__name__}: {self._error}"
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """Of an instance its attributes, as far as its state says them. Of a class what
+        it has. Of a function what its attributes ``__defaults__``, ``__globals__`` and
+        so on would be, where there is something in them."""
+        return types.MappingProxyType(self._fields)
+
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """All that the payload says of it, by the names that the wire format has for
+        the values of such a node."""
+        return types.MappingProxyType(self._parts or {})
+
+    @property
+    def signature(self) -> Signature | None:
+        """How a function was to be called; of anything else None."""
+        if self._kind != "function" or self._parts is None:
+            return None
+        return _signature_of(self._parts["code"][2], self._fields)
+
+    @property
+    def source(self) -> str | None:
+        """The text of a function, if it travelled with source."""
+        if self._kind not in ("function", "code") or self._parts is None:
+            return None
+        unit = self._parts["code"][3]
+        return unit[1] if unit is not None and unit[1] else None
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise AttributeError(f"{self!r} has no field {name!r}") from None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if self._parts is not None:
+            raise AttributeError(f"{self!r} is read-only")
+        self._fields[name] = value
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{self!r} is read-only")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._fields})
+
+    def __call__(self, *arguments: object, **keywords: object) -> NoReturn:
+        raise TypeError(f"{self!r} cannot be called here: {self.reason}")
+
+    def __repr__(self) -> str:
+        return f"<opaque {_shown(self)}>"
+
+    def __copy__(self) -> Opaque:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Opaque:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt, (self._payload, self._position)
+
+
+_set = object.__setattr__
+
+
+class Payload:
+    """The payload that opaque objects came in, which they travel with."""
+
+    __slots__ = ("_by_id", "_data")
+
+    def __init__(self, data: Buffer | None) -> None:
+        #: None if the payload cannot be read again by itself.
+        self._data = data
+        self._by_id: dict[bytes, Opaque] = {}
+
+    def stand_in(
+        self,
+        kind: str,
+        position: int,
+        error: Exception,
+        id: bytes | None,
+        made: type | None,
+    ) -> Opaque:
+        """Something for a node at a position that ``error`` kept from being built.
+
+        ``id``: of a class. ``made``: the type of what was made, but did not take its
+        state.
+        """
+        if id is not None and id in self._by_id:
+            return self._by_id[id]  # It begins again inside of itself.
+        self_ = Opaque.__new__(Opaque)
+        error.__traceback__ = None  # It would keep frames of the call alive.
+        for name, value in (
+            ("_kind", kind),
+            ("_payload", self),
+            ("_position", position),
+            ("_error", error),
+            ("_fields", {}),
+            ("_parts", None),
+            ("_made", made),
+        ):
+            _set(self_, name, value)
+        if id is not None:
+            self._by_id[id] = self_
+        return self_
+
+    def describe(self, opaque: Opaque, parts: dict[str, Any]) -> None:
+        """What the node holds, by the names of its parts."""
+        if opaque._parts is not None:
+            return  # A class that began again is complete.
+        fields = _FIELDS.get(opaque._kind)
+        if fields is not None:
+            opaque._fields.update(fields(parts))
+        _set(opaque, "_parts", parts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._data is None:
+            raise TypeError(
+                "opaque objects of a stream, or with buffers beside their payload, "
+                "cannot be sent on; load the payload from its bytes or its path"
+            )
+        return Arrived, (bytes(self._data),)
+
+
+class Arrived:
+    """All objects of a payload that came inside of another, while that is built."""
+
+    __slots__ = ("_objects",)
+
+    def __init__(self, data: bytes) -> None:
+        from waybill._face import decode_options
+
+        options = list(decode_options(code="opaque", data=data))
+        history: list[dict[int, object]] = []
+        options[3] = history
+        root = _core.decode(data, *options)
+        self._objects = {0: root, **history[0]}
+
+    def at(self, position: int) -> object:
+        """What stands at that position of the payload."""
+        try:
+            return self._objects[position]
+        except KeyError:
+            raise DecodeError(
+                f"no object at byte {position} of a payload inside of this one"
+            ) from None
+
+
+def rebuilt(payload: Arrived, position: int) -> object:
+    """What an opaque object stands for: the real thing where that can be built."""
+    return payload.at(position)
+
+
+def _fields_of_instance(parts: dict[str, Any]) -> dict[str, Any]:
+    state = parts.get("state")
+    fields: dict[str, Any] = {}
+    # As copyreg has it: a dict, or that and what stands in slots.
+    for some in state if type(state) is tuple and len(state) == 2 else (state,):
+        if type(some) is dict:
+            fields.update((key, some[key]) for key in some if type(key) is str)
+    return fields
+
+
+def _fields_of_class(parts: dict[str, Any]) -> dict[str, Any]:
+    # Pairs of any keys stand in a dict; so does what is set afterwards.
+    return {
+        key: value
+        for some in (parts["namespace"], parts["attributes"])
+        for key, value in some.items()
+        if type(key) is str
+    }
+
+
+def _fields_of_function(parts: dict[str, Any]) -> dict[str, Any]:
+    return {"__globals__": parts["namespace"], "__closure__": tuple(parts["closure"])}
+
+
+#: What the fields are, by the kind of the node.
+_FIELDS = {
+    "object": _fields_of_instance,
+    "new_object": _fields_of_instance,
+    "class": _fields_of_class,
+    "function": _fields_of_function,
+}
+
+
+def _name_of(opaque: Opaque) -> str:
+    parts = opaque.parts
+    if opaque._kind in ("object", "new_object"):
+        maker = opaque._made or parts.get("class") or parts["callable"]
+        arguments = parts.get("args")
+        if not _is_class(maker) and arguments and _is_class(arguments[0]):
+            maker = arguments[0]  # Reducers' functions get the class first.
+        return maker.name if type(maker) is Opaque else _name_of_object(maker)
+    if opaque._kind == "function":
+        module = opaque._fields.get("__module__", parts["namespace"].get("__name__"))
+        name = opaque._fields.get("__qualname__", parts["code"][1])
+        return _joined(module, name)
+    if opaque._kind == "class":
+        namespace = parts["namespace"]
+        name = namespace.get("__qualname__", parts["name"])
+        return _joined(namespace.get("__module__"), name)
+    if opaque._kind == "code":
+        return str(parts["code"][1])
+    return _joined(parts.get("module"), parts.get("name"))
+
+
+def _is_class(maker: object) -> bool:
+    if type(maker) is Opaque:
+        return maker._kind in ("class", "global")
+    return isinstance(maker, type)
+
+
+def _name_of_object(maker: object) -> str:
+    name = getattr(maker, "__qualname__", None)
+    return _joined(getattr(maker, "__module__", None), name)
+
+
+def _joined(module: object, name: object) -> str:
+    names = (part for part in (module, name) if type(part) is str and part)
+    return ".".join(names)
+
+
+def _signature_of(seen: tuple[Any, ...], fields: dict[str, Any]) -> Signature:
+    from inspect import Parameter, Signature
+
+    count, positional_only, keyword_only, flags, names, _ = seen
+    annotations = _dict(fields.get("__annotations__"))
+    keyword_defaults = _dict(fields.get("__kwdefaults__"))
+    defaults = fields.get("__defaults__")
+    given = defaults if type(defaults) is tuple else ()
+    parameters: list[Parameter] = []
+
+    def add(name: str, kind: Any, default: object = Parameter.empty) -> None:
+        annotation = annotations.get(name, Parameter.empty)
+        parameters.append(Parameter(name, kind, default=default, annotation=annotation))
+
+    for i, name in enumerate(names[:count]):
+        is_only = i < positional_only
+        kind = Parameter.POSITIONAL_ONLY if is_only else Parameter.POSITIONAL_OR_KEYWORD
+        of_last = i - count + len(given)
+        add(name, kind, given[of_last] if of_last >= 0 else Parameter.empty)
+    rest = list(names[count + keyword_only :])
+    if flags & _VARARGS:
+        add(rest.pop(0), Parameter.VAR_POSITIONAL)
+    for name in names[count : count + keyword_only]:
+        default = keyword_defaults.get(name, Parameter.empty)
+        add(name, Parameter.KEYWORD_ONLY, default)
+    if flags & _VARKEYWORDS:
+        add(rest.pop(0), Parameter.VAR_KEYWORD)
+    result = annotations.get("return", Signature.empty)
+    return Signature(parameters, return_annotation=result)
+
+
+def _dict(found: object) -> dict[str, Any]:
+    return found if type(found) is dict else {}
+
+
+#: Those whose repr is on the stack: they may be in each other.
+_being_shown: set[int] = set()
+
+
+def _shown(opaque: Opaque) -> str:
+    kind, name = opaque.kind, opaque.name
+    if opaque._parts is None or id(opaque) in _being_shown:
+        return f"{kind} {name} ...".replace("  ", " ")
+    _being_shown.add(id(opaque))
+    try:
+        if kind == "function":
+            return f"function {name}{_text_of_signature(opaque)}"
+        if kind != "instance":
+            return f"{kind} {name}".rstrip()
+        return f"instance of {name}({', '.join(_texts_of_content(opaque))})"
+    finally:
+        _being_shown.discard(id(opaque))
+
+
+def _text_of_signature(opaque: Opaque) -> str:
+    try:
+        return str(opaque.signature)
+    except ValueError:  # The names of a comprehension's arguments are none.
+        return "(...)"
+
+
+def _texts_of_content(opaque: Opaque) -> list[str]:
+    from reprlib import repr as short
+
+    parts, fields = opaque.parts, opaque._fields
+    arguments = [value for value in parts.get("args") or () if not _is_class(value)]
+    shown = [short(value) for value in arguments[:_MOST_SHOWN]]
+    shown += [f"{name}={short(fields[name])}" for name in list(fields)[:_MOST_SHOWN]]
+    if max(len(arguments), len(fields)) > _MOST_SHOWN:
+        shown.append("...")
+    shown += [f"{name}={short(parts[name])}" for name in _CONTENT if parts.get(name)]
+    return shown
