@@ -238,18 +238,21 @@ def _fields_of_instance(parts: dict[str, Any]) -> dict[str, Any]:
     # As copyreg has it: a dict, or that and what stands in slots.
     for some in state if type(state) is tuple and len(state) == 2 else (state,):
         if type(some) is dict:
-            fields.update((key, some[key]) for key in some if type(key) is str)
+            _add_named(fields, some)
     return fields
 
 
+def _add_named(fields: dict[str, Any], some: dict[Any, Any]) -> None:
+    for key, value in some.items():
+        if type(key) is str:
+            fields[key] = value
+
+
 def _fields_of_class(parts: dict[str, Any]) -> dict[str, Any]:
-    # Pairs of any keys stand in a dict; so does what is set afterwards.
-    return {
-        key: value
-        for some in (parts["namespace"], parts["attributes"])
-        for key, value in some.items()
-        if type(key) is str
-    }
+    fields: dict[str, Any] = {}
+    _add_named(fields, parts["namespace"])
+    _add_named(fields, parts["attributes"])  # They are set afterwards.
+    return fields
 
 
 def _fields_of_function(parts: dict[str, Any]) -> dict[str, Any]:
@@ -298,8 +301,9 @@ def _name_of_object(maker: object) -> str:
 
 
 def _joined(module: object, name: object) -> str:
-    names = (part for part in (module, name) if type(part) is str and part)
-    return ".".join(names)
+    if type(name) is not str:
+        return ""
+    return f"{module}.{name}" if type(module) is str and module else name
 
 
 def _signature_of(seen: tuple[Any, ...], fields: dict[str, Any]) -> Signature:

@@ -142,6 +142,43 @@ WORKS = {
             waybill.dump(value, file)
             waybill.load(file)
         """,
+    "what is opaque": """
+        import other_python
+        class D(C):
+            def m(self, x, *, y=1): return super().m
+        def outer(n):
+            def inner(): return n, inner
+            return inner
+        value = [D(1), f, outer([1]), {"a": lambda: json.dumps}, D]
+        data = other_python.as_of_another_python(waybill.dumps(value))
+        def work():
+            shown = waybill.loads(data, code="opaque")
+            waybill.loads(waybill.dumps(shown))
+        def check():
+            assert waybill.loads(data, code="opaque")[0].kind == "instance"
+        """,
+    "code of another Python": """
+        import linecache, other_python
+        text = (
+            "def outer(n):\\n"
+            "    def inner(x: int = 3, *rest, y=2): return n, inner, json.dumps(x)\\n"
+            "    return inner\\n"
+            "class Base:\\n"
+            "    def __init__(self, x): self.x = x\\n"
+            "class D(Base):\\n"
+            "    def m(self): return super().m(), D\\n"
+        )
+        linecache.cache["told.py"] = len(text), None, text.splitlines(True), "told.py"
+        exec(compile(text, "told.py", "exec"), globals())
+        value = [outer, D(2), outer(1), {"data": D}]
+        data = other_python.as_of_another_python(waybill.dumps(value, source=True))
+        def work():
+            # What is compiled is kept: CPython's compiler crashes without memory.
+            waybill.loads(data)
+            waybill.forget_classes()
+        def check():
+            assert waybill.loads(data)[2]()[0] == 1
+        """,
     "save": """
         value = [C(1), f, {"a": lambda: json.dumps}]
         in_memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
