@@ -12,6 +12,7 @@
 #include "gate_methods.h"
 #include "key_methods.h"
 #include "part_methods.h"
+#include "plain_arguments.h"
 #include "prepared_type.h"
 #include "python/chosen_devices.h"
 #include "python/keys.h"
@@ -37,37 +38,6 @@ Ref call_with_options(PyObject* function, PyObject* const* arguments, Py_ssize_t
                                         static_cast<std::size_t>(count), keywords));
 }
 
-bool is_named(PyObject* name, const char* text) {
-  return PyUnicode_CompareWithASCIIString(name, text) == 0;
-}
-
-// Whether buffers may go out of band with this protocol; dumps_with refuses others.
-bool has_buffers(PyObject* protocol) {
-  constexpr long kFirstWithBuffers = 5;
-  if (protocol == Py_None) return true;
-  int overflow = 0;  // Of any number without an error.
-  return PyLong_CheckExact(protocol) &&
-         PyLong_AsLongAndOverflow(protocol, &overflow) == kFirstWithBuffers;
-}
-
-// Whether there is nothing but an object and what engines give with each: where buffers
-// go, which goes into `hooks`, and the protocol that has them.
-bool takes_only_buffers(PyObject* const* arguments, Py_ssize_t count,
-                        PyObject* keywords, waybill::py::EncodeHooks& hooks) {
-  if (count != 1 && !(count == 2 && has_buffers(arguments[1]))) return false;
-  const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
-  for (Py_ssize_t i = 0; i < named; ++i) {
-    PyObject* name = PyTuple_GET_ITEM(keywords, i);
-    PyObject* value = arguments[count + i];
-    if (is_named(name, "buffer_callback")) {
-      hooks.buffer_callback = given(value);
-    } else if (count != 1 || !is_named(name, "protocol") || !has_buffers(value)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // What `write` makes of the object; errors are told more of it.
 Ref encode_or_explain(State& state, PyObject* object,
                       const waybill::py::EncodeHooks& hooks,
@@ -86,10 +56,8 @@ PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
   return guarded([&] {
     State& state = state_of(module);
     waybill::py::EncodeHooks hooks;
-    // Nothing is set for the process: the common case.
-    if (PyDict_GET_SIZE(state.options.get()) == 0 &&
-        PySet_GET_SIZE(state.registered.get()) == 0 &&
-        takes_only_buffers(arguments, count, keywords, hooks)) {
+    if (takes_options(state, hooks) &&
+        takes_arguments(arguments, count, keywords, hooks)) {
       return encode_or_explain(state, arguments[0], hooks, waybill::py::encode);
     }
     return call_with_options(late(state, &waybill::py::LateHelpers::dumps_with),
@@ -108,8 +76,9 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
   return guarded([&] {
     State& state = state_of(module);
     const bool has_buffers = has_only_buffers(keywords);
+    PyObject* source = nullptr;  // It is none of loads().
     if (count != 1 || (keywords != nullptr && !has_buffers) ||
-        PyDict_GET_SIZE(state.options.get()) != 0) {
+        !has_plain_options(state, source)) {
       return call_with_options(late(state, &waybill::py::LateHelpers::loads_with),
                                arguments, count, keywords);
     }

@@ -133,6 +133,23 @@ def test_a_process_can_ask_for_source_once():
     assert waybill.dumps(task) == plain
 
 
+@pytest.mark.parametrize("source", [False, "auto", True, None, "".join("auto")])
+def test_payloads_are_equal_however_source_is_asked_for(source):
+    plain = waybill.dumps(Model())
+    whole = waybill.dumps(Model(), source=source, application=None)  # Python's way.
+    assert waybill.dumps(Model(), source=source) == whole
+    assert waybill.dumps(Model(), 5, source=source) == whole
+    assert waybill.dumps(Model(), protocol=5, source=source) == whole
+    waybill.configure(source=source)
+    try:
+        assert waybill.dumps(Model()) == whole
+        assert waybill.dumps(Model(), source=None) == whole
+        assert waybill.dumps(Model(), source=False) == plain
+        assert waybill.loads(whole).predict(1) == 7
+    finally:
+        waybill.configure(source=None)
+
+
 def test_prepared_calls_and_picklers_take_source():
     import io
 
