@@ -32,11 +32,12 @@ struct SourceUnit {
   BytesView recipe;  // All fields from kKind on, as they stand there.
 };
 
-// An id of a class, and the id that its source gives: the same whichever Python made
-// it.
+// An id of a class, the id that its source gives, the same whichever Python made it,
+// and where it stands.
 struct ClassSource {
   BytesView id;
   BytesView text_id;
+  std::uint32_t first_line = 0;  // Of its statement; 0 if that is not known.
 };
 
 // The sources of an envelope, as they stand there.

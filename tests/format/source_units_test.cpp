@@ -60,9 +60,10 @@ void write_sources(Writer& out, std::string_view texts,
   out.array(units.size());
   for (const UnitDraft& unit : units) unit.write(out);
   out.array(1);
-  out.array(2);
+  out.array(3);
   out.binary(Bytes(16, 0xab));
   out.binary(Bytes(16, 0xcd));
+  out.unsigned_integer(7);
 }
 
 // Two functions; the payload uses the first `uses` of them.
@@ -126,6 +127,7 @@ TEST(SourceUnits, AreReadAsTheyWereWritten) {
   EXPECT_EQ(*envelope::texts_of(sources), "def f(): ");
   ASSERT_EQ(sources.classes.size(), 1U);
   EXPECT_EQ(sources.classes[0].text_id[0], 0xcd);
+  EXPECT_EQ(sources.classes[0].first_line, 7U);
 }
 
 TEST(SourceUnits, StandBesideSourceLocationsOrWithoutThem) {

@@ -77,30 +77,42 @@ void Arrivals::read_sources() {
   }
   const envelope::Sources sources =
       envelope::sources_of(envelope, envelope::sources_section(envelope));
-  for (const auto& [id, text_id] : sources.classes) {
-    text_ids_.emplace(text_of(id), text_id);
+  for (const envelope::ClassSource& source : sources.classes) {
+    class_sources_.emplace(text_of(source.id), source);
   }
 }
 
 Ref Arrivals::id_here(PyObject* id) {
   if (raw_get(state_.known_objects.get(), id) != nullptr) return {};
   read_sources();
-  const auto found = text_ids_.find(text_of(bytes_of(id)));
-  if (found == text_ids_.end()) return {};
-  Ref other = Ref::steal(PyObject_CallMethodOneArg(state_.tracker.get(),
-                                                   state_.names.find_by_text.get(),
-                                                   new_bytes(found->second).get()));
+  const auto found = class_sources_.find(text_of(bytes_of(id)));
+  if (found == class_sources_.end()) return {};
+  Ref other = Ref::steal(
+      PyObject_CallMethodOneArg(state_.tracker.get(), state_.names.find_by_text.get(),
+                                new_bytes(found->second.text_id).get()));
   return other.get() == Py_None ? Ref() : other;
 }
 
 void Arrivals::note_source(PyObject* id, PyObject* type) {
   if (has_source_id(state_, type)) return;
   read_sources();
-  const auto found = text_ids_.find(text_of(bytes_of(id)));
-  if (found == text_ids_.end()) return;
-  Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(),
-                                        state_.names.note_text_id.get(), type,
-                                        new_bytes(found->second).get(), nullptr));
+  const auto found = class_sources_.find(text_of(bytes_of(id)));
+  if (found == class_sources_.end()) return;
+  Ref::steal(PyObject_CallMethodObjArgs(
+      state_.tracker.get(), state_.names.note_text_id.get(), type,
+      new_bytes(found->second.text_id).get(), nullptr));
+  set_first_line(type, found->second.first_line);
+}
+
+// For inspect.getsource(); a class that has a line stands here.
+void Arrivals::set_first_line(PyObject* type, std::uint32_t line) {
+  if (!kHasClassLines || line == 0) return;
+  PyObject* name = state_.names.first_line.get();
+  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+  if (raw_get(dict.get(), name) != nullptr) return;
+  const Ref number = Ref::steal(PyLong_FromUnsignedLong(line));
+  // As the class statement does it: no metaclass is asked.
+  check(PyType_Type.tp_setattro(type, name, number.get()));
 }
 
 bool Arrivals::is_here(BytesView id) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "format/attribute_targets.h"
+#include "format/source_units.h"
 #include "python/decode/decode_hooks.h"
 #include "python/decode/frame.h"
 #include "python/runtime/compat.h"
@@ -57,7 +58,7 @@ class Arrivals {
   // The id under which this process has a class that comes with this id: another, if it
   // is there under that and has the same source. Null if it is this id.
   Ref id_here(PyObject* id);
-  // Notes the id by its source that a class came with.
+  // Notes the id by its source that a class came with, and tells it its line.
   void note_source(PyObject* id, PyObject* type);
 
   // A class that has not got its attributes yet. They are closed from the last to the
@@ -115,12 +116,13 @@ class Arrivals {
   PyObject* merge();
   bool is_here(BytesView id);
   void read_sources();
+  void set_first_line(PyObject* type, std::uint32_t line);
 
   const State& state_;
   const DecodeHooks& hooks_;
   CollectorPause& collector_;
   const Envelope* envelope_ = nullptr;  // Null if its sources have been read.
-  std::map<std::string_view, BytesView> text_ids_;  // By id, of classes with source.
+  std::map<std::string_view, envelope::ClassSource> class_sources_;  // By id.
   std::vector<Ref> own_modules_;
   std::vector<PyObject*> open_types_;
   std::vector<Ref> open_claims_;  // Ids of objects that are not complete.

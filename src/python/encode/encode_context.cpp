@@ -7,6 +7,8 @@
 
 #include "format/buffer_table.h"
 #include "python/encode/code/code_source.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/dict_looks.h"
 #include "python/runtime/identity.h"
 #include "python/runtime/text.h"
 
@@ -16,6 +18,16 @@ namespace {
 
 // So often one object may be begun before it is there.
 constexpr std::size_t kMaxOpen = 50;
+
+// Of the class statement, as Python keeps it from 3.13 on; 0 if it is not known.
+std::uint32_t first_line_of(const State& state, PyTypeObject* type) {
+  const Ref dict = type_dict(type);
+  PyObject* line = raw_get(dict.get(), state.names.first_line.get());
+  if (line == nullptr || !PyLong_CheckExact(line)) return 0;
+  int overflow = 0;
+  const long number = PyLong_AsLongAndOverflow(line, &overflow);
+  return number > 0 && number <= INT32_MAX ? static_cast<std::uint32_t>(number) : 0;
+}
 
 }  // namespace
 
@@ -64,7 +76,10 @@ Ref EncodeContext::id_of(PyObject* object) {
   Ref id = ids.id_of(state, object);
   if (!PyType_Check(object)) return id;
   const Ref text_id = text_id_of(state, object, wants_source());
-  if (text_id) code().add_class(bytes_of(id.get()), bytes_of(text_id.get()));
+  if (text_id) {
+    code().add_class(bytes_of(id.get()), bytes_of(text_id.get()),
+                     first_line_of(state, reinterpret_cast<PyTypeObject*>(object)));
+  }
   return id;
 }
 

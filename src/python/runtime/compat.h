@@ -20,6 +20,8 @@ namespace waybill::py {
 
 // As CodeView::version wants it.
 inline constexpr int kPythonVersion = PY_MAJOR_VERSION * 100 + PY_MINOR_VERSION;
+// Whether classes have a __firstlineno__.
+inline constexpr bool kHasClassLines = PY_VERSION_HEX >= 0x030D0000;
 inline constexpr bool kHasLazyImports = PY_VERSION_HEX >= 0x030F0000;
 
 // The state with which this thread holds the GIL, or another one: null if nobody does.

@@ -26,6 +26,7 @@ constexpr NameRow kNames[] = {
     {&Names::builtins, "__builtins__"},
     {&Names::module, "__module__"},
     {&Names::qualname, "__qualname__"},
+    {&Names::first_line, "__firstlineno__"},
     {&Names::class_, "__class__"},
     {&Names::new_, "__new__"},
     {&Names::reduce, "__reduce__"},

@@ -11,6 +11,7 @@ import traceback
 import typing
 import weakref
 
+import fresh_process
 import pytest
 import waybill
 from other_python import as_of_another_python
@@ -407,6 +408,30 @@ def test_a_received_class_tells_its_source_id_to_all():
 
     assert TRACKER.id_of(got) == own_id
     assert text_id in waybill.dumps(got)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="classes have no line")
+def test_a_class_that_came_with_source_knows_its_line():
+    line = Model.__firstlineno__
+    plain = waybill.dumps(Model)
+    assert waybill.dumps(Model, source=False) == plain
+    Model.__firstlineno__ = line + 1
+    try:
+        # Equal classes are equal wherever they stand.
+        assert waybill.dumps(Model) == plain
+        told = waybill.dumps(Model, source=True)
+    finally:
+        Model.__firstlineno__ = line
+    assert told != waybill.dumps(Model, source=True)
+    lines = fresh_process.run_script(
+        "import sys, waybill\n"
+        "for data in sys.argv[1:]:\n"
+        "    print(vars(waybill.loads(bytes.fromhex(data))).get('__firstlineno__'))\n"
+        "    waybill.forget_classes()",
+        plain.hex(),
+        told.hex(),
+    )
+    assert lines.split() == ["None", str(line + 1)]
 
 
 def test_source_ids_die_with_their_classes():

@@ -216,9 +216,9 @@ void CodeSection::write_numbered(Writer& out) const {
   }
 }
 
-void CodeSection::add_class(BytesView id, BytesView text_id) {
+void CodeSection::add_class(BytesView id, BytesView text_id, std::uint32_t first_line) {
   classes_.emplace(std::vector<std::uint8_t>(id.begin(), id.end()),
-                   std::vector<std::uint8_t>(text_id.begin(), text_id.end()));
+                   ClassSource{{text_id.begin(), text_id.end()}, first_line});
 }
 
 void CodeSection::write_sources(Writer& out) const {
@@ -239,10 +239,11 @@ void CodeSection::write_sources(Writer& out) const {
     out.append(source->recipe);
   }
   out.array(classes_.size());
-  for (const auto& [id, text_id] : classes_) {
-    out.array(2);
+  for (const auto& [id, source] : classes_) {
+    out.array(3);
     out.binary(id);
-    out.binary(text_id);
+    out.binary(source.text_id);
+    out.unsigned_integer(source.first_line);
   }
 }
 

@@ -48,8 +48,8 @@ class CodeSection {
   std::uint32_t number_of(const CodeSource& source);
   // All of these one behind the other.
   void write_numbered(wire::Writer& out) const;
-  // Notes the two ids of a class.
-  void add_class(BytesView id, BytesView text_id);
+  // Notes the two ids of a class, and the line of its statement; 0 if it is not known.
+  void add_class(BytesView id, BytesView text_id, std::uint32_t first_line);
   // Whether the source of some body was asked for in vain.
   bool lacks_source() const { return lacks_source_; }
 
@@ -77,7 +77,11 @@ class CodeSection {
   std::map<std::uint32_t, const CodeSource*> sources_;  // By index of the body.
   bool lacks_source_ = false;
   std::vector<const CodeSource*> numbered_;
-  std::map<std::vector<std::uint8_t>, std::vector<std::uint8_t>> classes_;
+  struct ClassSource {
+    std::vector<std::uint8_t> text_id;
+    std::uint32_t first_line;
+  };
+  std::map<std::vector<std::uint8_t>, ClassSource> classes_;  // By id.
   std::size_t size_ = 0;
 };
 
