@@ -23,7 +23,7 @@ using wire::TokenType;
 
 constexpr std::uint64_t kPartCount = 3;         // Texts, units and classes.
 constexpr std::uint64_t kCompressedFields = 2;  // Length and frame.
-constexpr std::uint64_t kClassFields = 3;       // Both ids, the line.
+constexpr std::uint64_t kClassFields = 2;       // Both ids; the line may follow.
 constexpr std::uint32_t kMostLine = INT32_MAX;
 constexpr int kLevel = 3;
 constexpr int kWindowBits = 24;  // All texts are one segment.
@@ -144,12 +144,16 @@ bool read_classes(Reader& reader, Sources& sources) {
     if (!reader.read_array(fields, "a class with source")) return false;
     if (fields < kClassFields) {
       return reader.fail(ErrorCode::kMalformed, offset,
-                         "a class with source has two ids and a line");
+                         "a class with source has two ids");
     }
     if (!reader.read_binary(ids.id, "the id of a class") ||
-        !reader.read_binary(ids.text_id, "the id of a class by its source") ||
-        !read_number(reader, ids.first_line, kMostLine, "the line of a class") ||
-        !reader.skip_values(fields - kClassFields)) {
+        !reader.read_binary(ids.text_id, "the id of a class by its source")) {
+      return false;
+    }
+    fields -= kClassFields;
+    if (fields == 0) continue;
+    if (!read_number(reader, ids.first_line, kMostLine, "the line of a class") ||
+        !reader.skip_values(fields - 1)) {
       return false;
     }
   }

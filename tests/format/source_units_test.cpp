@@ -185,6 +185,26 @@ TEST(SourceUnits, TextsThatAreDamagedAreMalformed) {
   }
 }
 
+TEST(SourceUnits, LinesOfClassesMayBeLeftOut) {
+  const auto verdict_on_class = [](std::initializer_list<std::int64_t> more) {
+    return verdict_on([&](Writer& out) {
+      out.array(3);
+      envelope::write_texts(out, "");
+      out.array(0);
+      out.array(1);
+      out.array(2 + more.size());
+      out.binary(Bytes(16, 0xab));
+      out.binary(Bytes(16, 0xcd));
+      for (const std::int64_t number : more) out.integer(number);
+    });
+  };
+  EXPECT_EQ(verdict_on_class({}), "sound");
+  EXPECT_EQ(verdict_on_class({7}), "sound");
+  EXPECT_EQ(verdict_on_class({7, 8}), "sound");
+  EXPECT_EQ(verdict_on_class({-1}), "malformed");
+  EXPECT_EQ(verdict_on_class({std::int64_t{1} << 31}), "malformed");
+}
+
 TEST(SourceUnits, TextsAreNoLongerThanTheyMayBe) {
   EXPECT_EQ(verdict_on([](Writer& out) {
               out.array(3);

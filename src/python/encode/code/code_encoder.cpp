@@ -240,10 +240,10 @@ void CodeSection::write_sources(Writer& out) const {
   }
   out.array(classes_.size());
   for (const auto& [id, source] : classes_) {
-    out.array(3);
+    out.array(source.first_line == 0 ? 2 : 3);
     out.binary(id);
     out.binary(source.text_id);
-    out.unsigned_integer(source.first_line);
+    if (source.first_line != 0) out.unsigned_integer(source.first_line);
   }
 }
 
