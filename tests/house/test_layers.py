@@ -101,6 +101,7 @@ MODULE_MAY_INCLUDE |= {
     "decode_options.h",
     "encode_options.h",
     "documentation.h",
+    "plain_arguments.h",
     "prepared_type.h",
     "thread_start.h",
 }
