@@ -26,6 +26,9 @@ class UnitCompiler {
   // recipe and body. Throws PyError if the body has none.
   ContentHash key_of(std::size_t body) const;
 
+  // The unit of a body as waybill._source has it, a tuple; None if it has none.
+  Ref unit_or_none(std::size_t body) const;
+
   // Bytes of its text and body.
   std::size_t size_of(std::size_t body) const;
 
@@ -37,8 +40,7 @@ class UnitCompiler {
               const CodeLocation& location) const;
 
  private:
-  // The unit as waybill._source has it: a tuple.
-  Ref unit_of(std::size_t body) const;
+  Ref tuple_of(const envelope::SourceUnit& unit) const;
   const envelope::SourceUnit& at(std::size_t body) const;
   std::string_view text_of(const envelope::SourceUnit& unit) const;
 
