@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from waybill._parts import open as open
     from waybill._pickled import pickled
     from waybill._size_warnings import SizeWarning
+    from waybill.environment import missing as missing
 else:
 
     def __getattr__(name):
@@ -104,6 +105,7 @@ __all__ = [
     "list_registry_pickle_by_value",
     "load",
     "loads",
+    "missing",
     "pickled",
     "prepare",
     "register_pickle_by_value",

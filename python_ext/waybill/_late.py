@@ -30,6 +30,7 @@ NAMES = {
     "environment": ("environment", ""),
     "Explanation": ("_explaining", "Explanation"),
     "explain": ("_explaining", "explain"),
+    "missing": ("environment", "missing"),
     "open": ("_parts", "open"),
     "pickled": ("_pickled", "pickled"),
 }
