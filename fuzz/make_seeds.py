@@ -3,8 +3,9 @@
     python fuzz/make_seeds.py
 
 writes fuzz/corpus/<harness>/ for payload, value, instructions, round_trip, policy,
-signature, compression and loads, to which loads_data links; and from src/wire/format.h
-fuzz/payload.dict, to which others link. The same files each time, for the same CPython.
+signature, compression, sources and loads, to which loads_data links; and from
+src/wire/format.h fuzz/payload.dict, to which others link. The same files each time, for
+the same CPython.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ FORMAT = FUZZ.parent / "src" / "wire" / "format.h"
 sys.path.insert(0, str(FUZZ / "embedded"))
 from recipes import STEPS  # noqa: E402
 
+#: The key of the sources in the debug information.
+SOURCES = 1
+
 SHARED: list[object] = ["shared"]
 LOOP: dict[str, object] = {"shared": SHARED, "again": SHARED}
 LOOP["self"] = LOOP
@@ -54,6 +58,30 @@ OBJECTS = {
     "loop": [LOOP, (LOOP, SHARED)],
     "binary": [bytearray(b"abc"), b"x" * 80, "y" * 80, 2**100, 1 - 2j, ..., "\udc80"],
     "sets": [{1, 2.5, "a"}, frozenset({(1, 2), None}), slice(1, None), range(0, 9, 2)],
+}
+
+
+def scaled(values: list[float], by: float = 0.5) -> float:
+    """Text."""
+    return sum(values) * by
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.__count = 0
+
+    def next(self) -> int:
+        self.__count += 1
+        return super().__hash__() + self.__count
+
+
+#: What travels with source, in texts that are compressed and texts that are not. None
+#: has other code in it: the harness has two bodies.
+WITH_SOURCE = {
+    "function": [scaled],
+    "lambda": [lambda x, y=1: x + y],
+    "two": [scaled, lambda: scaled([1.0])],
+    "methods": [Counter.__init__, Counter.next],
 }
 
 
@@ -142,6 +170,24 @@ def compressions() -> Iterator[tuple[str, bytes]]:
         yield name, bytes(head) + data[row["offset"] : end]
 
 
+def sources() -> Iterator[tuple[str, bytes]]:
+    """The value of the sources, behind how many of its functions are in use."""
+    for name, functions in WITH_SOURCE.items():
+        *_, debug_info, _, _ = sections(waybill.dumps(functions, source=True))
+        unpacker = msgpack.Unpacker(strict_map_key=False)
+        unpacker.feed(debug_info)
+        for _ in range(unpacker.read_map_header()):
+            key = unpacker.unpack()
+            start = unpacker.tell()
+            unpacker.skip()
+            if key == SOURCES:
+                yield name, bytes([2]) + debug_info[start : unpacker.tell()]
+    generated = [0, 0, 0, 4, "__init__", "C.__init__", None, 0, 0, 0, 0, [], [], []]
+    ids = [bytes(16), bytes(range(16))]
+    for name, texts in {"plain": "", "damaged": [300, b"(\xb5/\xfd"]}.items():
+        yield name, bytes([1]) + msgpack.packb([texts, [generated], [ids]])
+
+
 def policies() -> Iterator[tuple[str, bytes]]:
     """Each line of rules with a golden file."""
     rules = [
@@ -205,7 +251,7 @@ def write_dictionary() -> None:
         spelled = "".join(f"\\x{byte:02x}" for byte in word)
         lines.append(f'{name}="{spelled}"')
     (FUZZ / "payload.dict").write_text("\n".join(lines) + "\n")
-    for other in ("reader", "envelope", "value", "loads", "loads_data"):
+    for other in ("reader", "envelope", "value", "loads", "loads_data", "sources"):
         link = FUZZ / f"{other}.dict"
         link.unlink(missing_ok=True)
         link.symlink_to("payload.dict")
@@ -222,6 +268,7 @@ def main() -> None:
         "policy": policies(),
         "signature": signatures(),
         "compression": compressions(),
+        "sources": sources(),
     }.items():
         folder = FUZZ / "corpus" / harness
         shutil.rmtree(folder, ignore_errors=True)

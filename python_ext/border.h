@@ -13,6 +13,7 @@
 #include "python/runtime/state.h"
 #include "thread_start.h"
 #include "waybill/buffers.h"
+#include "waybill/manifest.h"
 
 namespace waybill::extension {
 
@@ -76,6 +77,15 @@ inline Ref to_bytes(BytesView view) {
   return Ref::steal(
       PyBytes_FromStringAndSize(reinterpret_cast<const char*>(view.data()),
                                 static_cast<Py_ssize_t>(view.size())));
+}
+
+// (module, time, chain, function, file, line): the fields of an ImportRecord.
+inline Ref import_row(const ImportRecord& record) {
+  const Ref told[] = {text(record.module), text(name_of(record.time)),
+                      text(record.chain), text(record.function), text(record.file)};
+  return Ref::steal(Py_BuildValue("(OOOOOI)", told[0].get(), told[1].get(),
+                                  told[2].get(), told[3].get(), told[4].get(),
+                                  record.line));
 }
 
 // An option that was given; null for None.

@@ -36,8 +36,12 @@ Explanation& explanation_of(PyObject* capsule) {
 
 PyObject* explain(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    const EncodeOptions options("explain", arguments, count);
-    return to_capsule(py::explain(state_of(module), arguments[0], options.hooks()));
+    constexpr Py_ssize_t kWatched = 1 + EncodeOptions::kCount + 1;
+    PyObject* progress = count == kWatched ? given(arguments[kWatched - 1]) : nullptr;
+    const EncodeOptions options("explain", arguments,
+                                count == kWatched ? count - 1 : count);
+    return to_capsule(
+        py::explain(state_of(module), arguments[0], options.hooks(), progress));
   });
 }
 
@@ -97,13 +101,24 @@ PyObject* blockers(PyObject*, PyObject* capsule) {
 PyObject* imports(PyObject*, PyObject* capsule) {
   return guarded([&] {
     return list_of(explanation_of(capsule).imports, [](const ExplainedImport& import) {
-      const ImportRecord& record = import.record;
-      const Ref told[] = {text(record.module), text(name_of(record.time)),
-                          text(record.chain), text(record.function), text(record.file)};
-      return Ref::steal(Py_BuildValue("(OOOOOIi)", told[0].get(), told[1].get(),
-                                      told[2].get(), told[3].get(), told[4].get(),
-                                      record.line, import.is_missing ? 1 : 0));
+      const Ref row = import_row(import.record);
+      return Ref::steal(Py_BuildValue("(Oi)", row.get(), import.is_missing ? 1 : 0));
     });
+  });
+}
+
+PyObject* source(PyObject*, PyObject* capsule) {
+  return guarded([&] {
+    const auto& source = explanation_of(capsule).source;
+    if (!source) return Ref::share(Py_None);
+    const Ref without = list_of(source->without, [](const CodePlace& place) {
+      const Ref told[] = {text(place.function), text(place.file)};
+      return Ref::steal(
+          Py_BuildValue("(OOI)", told[0].get(), told[1].get(), place.line));
+    });
+    return Ref::steal(Py_BuildValue(
+        "(KKO)", static_cast<unsigned long long>(source->bytes),
+        static_cast<unsigned long long>(source->functions), without.get()));
   });
 }
 
@@ -177,7 +192,7 @@ PyMethodDef kExplanationMethods[] = {
     {"explain", fast(explain), METH_FASTCALL,
      "explain(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
      "by_value, replace, memo, payload, key, application, compression_level, "
-     "source, environment, /) -> capsule"},
+     "source, environment, progress, /) -> capsule"},
     {"explanation_total", total, METH_O,
      "explanation_total(explanation, /) -> (bytes, parts summed up)"},
     {"explanation_parts", parts, METH_O, "explanation_parts(explanation, /) -> list"},
@@ -185,6 +200,8 @@ PyMethodDef kExplanationMethods[] = {
      "explanation_blockers(explanation, /) -> list"},
     {"explanation_imports", imports, METH_O,
      "explanation_imports(explanation, /) -> list"},
+    {"explanation_source", source, METH_O,
+     "explanation_source(explanation, /) -> (bytes, functions, without) or None"},
     {"mark_missing", mark_missing, METH_VARARGS,
      "mark_missing(explanation, modules, /) -> None"},
     {"explanation_text", as_text, METH_VARARGS,

@@ -17,6 +17,7 @@
 #include "python/chosen_devices.h"
 #include "python/keys.h"
 #include "python/load_options.h"
+#include "python/sent_sources.h"
 #include "python/serializer.h"
 #include "stream_methods.h"
 #include "waybill/report.h"
@@ -157,13 +158,7 @@ PyObject* imports(PyObject* module, PyObject* arguments) {
     Ref records = Ref::steal(PyList_New(0));
     for (const waybill::ImportRecord& record : manifest.imports) {
       if (record.is_brought()) continue;
-      const Ref parts[] = {text(record.module), text(waybill::name_of(record.time)),
-                           text(record.chain), text(record.function),
-                           text(record.file)};
-      Ref tuple = Ref::steal(Py_BuildValue("(OOOOOI)", parts[0].get(), parts[1].get(),
-                                           parts[2].get(), parts[3].get(),
-                                           parts[4].get(), record.line));
-      check(PyList_Append(records.get(), tuple.get()));
+      check(PyList_Append(records.get(), waybill::extension::import_row(record).get()));
     }
     return records;
   });
@@ -220,6 +215,23 @@ PyObject* inspect(PyObject* module, PyObject* data) {
   });
 }
 
+PyObject* python_mismatch(PyObject* module, PyObject* data) {
+  return guarded([&] {
+    const Input input(data);
+    State& state = state_of(module);
+    const waybill::Envelope envelope = open_or_raise(state, input.bytes());
+    const auto runs = waybill::check_python(envelope, state.python);
+    return runs ? Ref::share(Py_None) : text(runs.error().detail);
+  });
+}
+
+PyObject* sent_sources(PyObject* module, PyObject* head) {
+  return guarded([&] {
+    const Input input(head);
+    return waybill::py::sent_sources(state_of(module), input.bytes());
+  });
+}
+
 constexpr char kEncodeDoc[] =
     "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
     "by_value, replace, memo, payload, key, application, compression_level, "
@@ -253,6 +265,10 @@ PyMethodDef kMethods[] = {
     {"cache_info", cache_info, METH_NOARGS, kCacheInfoDoc},
     {"chosen_devices", chosen_devices, METH_NOARGS, "chosen_devices() -> object"},
     {"inspect", inspect, METH_O, "inspect(data, /) -> JSON as str"},
+    {"python_mismatch", python_mismatch, METH_O,
+     "python_mismatch(data, /) -> str or None"},
+    {"sent_sources", sent_sources, METH_O,
+     "sent_sources(head, /) -> list of (unit, code)"},
     {nullptr, nullptr, 0, nullptr},
 };
 

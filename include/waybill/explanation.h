@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,15 +82,25 @@ struct ExplainedImport {
   bool is_missing = false;
 };
 
+// The source that travels beside code, for other versions of Python.
+struct ExplainedSource {
+  std::uint64_t bytes = 0;      // As it is sent; no part has these.
+  std::uint64_t functions = 0;  // How many have source.
+  // Those that have none: other versions refuse the payload. Without expressions.
+  std::vector<CodePlace> without;
+};
+
 struct Explanation {
   std::uint64_t total = 0;  // Bytes of the payload, buffers included.
-  // parts[0].bytes; what is missing of the total are the header, the manifest, the
-  // tables and the padding between buffers.
+  // parts[0].bytes; what is missing of the total are the header, the manifest, source,
+  // the tables and the padding between buffers.
   std::vector<ExplainedPart> parts;
   // Parts too small to be told apart: their bytes count as their holder's own.
   std::uint64_t summed_up = 0;
   std::vector<Blocker> blockers;
   std::vector<ExplainedImport> imports;
+  // Nothing if no source travels and none was asked for.
+  std::optional<ExplainedSource> source;
 };
 
 // The path to a part: "task.__globals__['svc'].clients['prod'][0]". Where not all steps

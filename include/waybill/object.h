@@ -4,6 +4,8 @@
 // waybill.dumps and waybill.loads do, and the same bytes.
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,6 +47,14 @@ class Object {
   PyObject* object_ = nullptr;
 };
 
+// Whether the source of functions travels beside their bytecode, which other versions
+// of Python need: docs/cross_version.md.
+enum class Source : std::uint8_t {
+  kOff,       // False in Python.
+  kAuto,      // "auto": where it is proven to give the bytecode.
+  kRequired,  // True: what has none cannot travel.
+};
+
 struct EncodeOptions {
   // Goes into the header as it is, to be read before anything is loaded.
   BytesView application = {};
@@ -53,6 +63,7 @@ struct EncodeOptions {
   // From kFastestLevel to kSmallestLevel: buffers of 64 KiB and more that gain by it
   // are compressed, by zstd at this level. 0: none is.
   int compression_level = 0;
+  Source source = Source::kOff;
 };
 
 // The object and all it needs, as an envelope. With the GIL.
@@ -63,11 +74,18 @@ struct EncodeOptions {
 [[nodiscard]] Result<std::vector<std::uint8_t>> encode(
     PyObject* object, const EncodeOptions& options = {});
 
+// Names that are others here than where a payload was made, from old to new, as the
+// dict that Python's loads() takes: "old": "new", "old.*": "new.*", "old:Name":
+// "new:Other". Moves that waybill knows are tried besides: docs/environment.md.
+using Renames = std::map<std::string, std::string>;
+
 // The object in an envelope, which is all of `bytes`. Nothing is imported or built
 // before all of it is checked, against `options` too. With the GIL.
 //
 // Errors: those of Gate::open_trusted(), kPythonMismatch; kRaised for a module that
-// cannot be imported, and for what code of the payload raises.
-[[nodiscard]] Result<Object> decode(BytesView bytes, const LoadOptions& options = {});
+// cannot be imported, for what code of the payload raises, and for a rename that is
+// none.
+[[nodiscard]] Result<Object> decode(BytesView bytes, const LoadOptions& options = {},
+                                    const Renames& renames = {});
 
 }  // namespace waybill

@@ -26,13 +26,17 @@ struct ReportOptions {
   // Code bodies are disassembled, by opcode tables of waybill's own: 3.11 to 3.15.
   // Makes some hundred bytes of report for each instruction.
   bool instructions = false;
+  // The source of the code that the payload uses, where it travels beside it: all of
+  // it, however long, up to the 16 MiB that an envelope may have.
+  bool source = false;
   // Colours for terminals; report_text() only.
   bool colours = false;
 };
 
 // Reports have at most 64 KiB, 512 bytes for each byte of the manifest, 128 for each
 // other byte of the envelope, and 1024 + 64 * max_depth + 16 * max_text for each value
-// of the payload and each instruction that is shown.
+// of the payload and each instruction that is shown; with source, 8 bytes for each byte
+// of its texts besides.
 
 // The report as lines of text. Control characters in names are escaped, so a hostile
 // envelope cannot write to the terminal.

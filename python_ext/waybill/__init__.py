@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from waybill._parts import open as open
     from waybill._pickled import pickled
     from waybill._size_warnings import SizeWarning
+    from waybill.environment import missing as missing
 else:
 
     def __getattr__(name):
@@ -106,6 +107,7 @@ __all__ = [
     "list_registry_pickle_by_value",
     "load",
     "loads",
+    "missing",
     "pickled",
     "prepare",
     "register_pickle_by_value",

@@ -1,7 +1,7 @@
 """``python -m waybill``: the commands that need Python.
 
-``waybill discover``, ``waybill run`` and, of an object, ``waybill explain`` become
-these; docs/cli.md describes them.
+``waybill discover``, ``waybill run``, of an object ``waybill explain`` and, to compare
+source, ``waybill verify`` become these; docs/cli.md describes them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from waybill._commands import (
     discover,
     explain,
     run,
+    verify,
 )
 
-COMMANDS = {"discover": discover, "explain": explain, "run": run}
+COMMANDS = {"discover": discover, "explain": explain, "run": run, "verify": verify}
 
 
 def parser() -> Parser:
@@ -45,7 +46,7 @@ def carry_out() -> int:
         options = options_parser.parse_args()
     finally:
         answer.flush()  # What --help and --version print.
-    if options.command != "run":
+    if options.command in ("discover", "explain"):
         wrong = COMMANDS[options.command].misunderstanding(options)
         if wrong is not None:
             options_parser.error(wrong)

@@ -2,6 +2,7 @@
 # package; dumps and loads, whose docstrings tell the options, are what it exports.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import CodeType
 from typing import Any
 
 from typing_extensions import Buffer
@@ -189,6 +190,14 @@ def chosen_devices() -> MapLocation | None: ...
 #: The report of `waybill inspect --json`, as text.
 def inspect(data: Buffer, /) -> str: ...
 
+#: Why this Python cannot have the code of a payload; None if it can: as it is, or from
+#: source.
+def python_mismatch(data: Buffer, /) -> str | None: ...
+
+#: For each code body that a payload uses, the fields of its Unit, or None if it has no
+#: source, and the code object of its bytecode, which nothing runs.
+def sent_sources(head: Buffer, /) -> list[tuple[tuple[Any, ...] | None, CodeType]]: ...
+
 #: What finds the end of one envelope that arrives piece by piece.
 def stream_length(load_options: LoadOptions | None, /) -> object: ...
 
@@ -282,7 +291,7 @@ def load_part(
 
 # For waybill.explain(). An `explanation` is a capsule.
 
-#: Takes what encode() takes.
+#: Takes what encode() takes, and what is told of objects and bytes now and then.
 def explain(
     obj: object,
     persistent_id: Callable[[Any], Any] | None,
@@ -298,6 +307,7 @@ def explain(
     compression_level: int,
     source: int,
     environment: EnvironmentTeller | None,
+    progress: Callable[[int, int], object] | None = None,
     /,
 ) -> object: ...
 
@@ -311,8 +321,16 @@ def explanation_parts(explanation: object, /) -> list[tuple[Any, ...]]: ...
 #: The fields of a Blocker, and its place.
 def explanation_blockers(explanation: object, /) -> list[tuple[Any, ...]]: ...
 
-#: The fields of an Import.
-def explanation_imports(explanation: object, /) -> list[tuple[Any, ...]]: ...
+#: The fields of an ImportRecord, and whether it is missing.
+def explanation_imports(
+    explanation: object, /
+) -> list[tuple[tuple[str, str, str, str, str, int], int]]: ...
+
+#: Its bytes, how many functions have it, and name, file and line of those without; None
+#: if no source travels and none was asked for.
+def explanation_source(
+    explanation: object, /
+) -> tuple[int, int, list[tuple[str, str, int]]] | None: ...
 
 #: Imports of these modules are missing, all others are not.
 def mark_missing(explanation: object, modules: set[str], /) -> None: ...

@@ -11,7 +11,7 @@ from waybill._face import encode_options
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any, NamedTuple
 else:
     from waybill._records import NamedTuple
@@ -23,7 +23,11 @@ _HAVE_SHAPES = frozenset(
 
 
 def explain(
-    obj: object, *, versions: Mapping[str, str] | None = None, **options: Any
+    obj: object,
+    *,
+    versions: Mapping[str, str] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    **options: Any,
 ) -> Explanation:
     """What ``dumps(obj, **options)`` would send, why, and what cannot travel.
 
@@ -33,11 +37,13 @@ def explain(
     its modules with any value, marks imports that are missing there; without it, those
     that are missing here are marked. Takes at most three times what ``dumps`` takes
     without caches; memory for at most some 20,000 parts, of which the smallest are
-    summed up.
+    summed up. ``progress`` is called every 65,536 objects with how many were walked and
+    the bytes that they bring; what it raises ends the walk.
     """
     for name in ("protocol", "warn_above"):
         options.pop(name, None)
-    told = _core.explain(obj, *encode_options(None, **options))
+    asked = (obj, *encode_options(None, **options), progress)
+    told = _core.explain(*asked)
     return Explanation(told, versions)
 
 
@@ -82,6 +88,17 @@ class Blocker(NamedTuple):
     line: int
     expression: str
     function: str
+
+
+class Source(NamedTuple):
+    """The source that travels beside code, for other versions of Python."""
+
+    #: As it is sent; no part has these.
+    bytes: int
+    #: How many have source.
+    functions: int
+    #: Name, file and line of those that have none: other versions refuse the payload.
+    without: tuple[tuple[str, str, int], ...]
 
 
 class Part:
@@ -176,10 +193,11 @@ class Explanation:
 
     ``total``: bytes of the payload, or of what travels of it. ``blockers``: all that
     cannot travel. ``parts``: the root of the tree of what does; what its bytes lack to
-    the total are the header, the manifest, source locations, tables and padding.
-    ``imports``: what is needed, at load and when called. ``summed_up``: parts that are
-    too small to be told apart, whose bytes count as their holder's own. Holds none of
-    the objects.
+    the total are the header, the manifest, source and its places, tables and padding.
+    ``imports``: what is needed, at load and when called. ``source``: what travels for
+    other versions of Python; None if nothing does and it was not asked for.
+    ``summed_up``: parts that are too small to be told apart, whose bytes count as their
+    holder's own. Holds none of the objects.
     """
 
     def __init__(self, told: object, versions: Mapping[str, str] | None = None) -> None:
@@ -196,7 +214,7 @@ class Explanation:
             from waybill.environment import _lacking
 
             names = []
-            for module, *_ in _core.explanation_imports(self._told):
+            for (module, *_), _ in _core.explanation_imports(self._told):
                 names.append(module)
             _core.mark_missing(self._told, _lacking(names, self._versions))
             self._is_marked = True
@@ -225,12 +243,17 @@ class Explanation:
     @property
     def imports(self) -> tuple[Import, ...]:
         found = []
-        for row in _core.explanation_imports(self._with_missing()):
-            module, time, chain, function, file, line, missing = row
-            found.append(
-                Import(module, time, chain, function, file, line, bool(missing))
-            )
+        for row, missing in _core.explanation_imports(self._with_missing()):
+            found.append(Import(*row, bool(missing)))
         return tuple(found)
+
+    @property
+    def source(self) -> Source | None:
+        told = _core.explanation_source(self._told)
+        if told is None:
+            return None
+        size, functions, without = told
+        return Source(size, functions, tuple(without))
 
     def changes(self, other: Explanation) -> tuple[Change, ...]:
         """What is different in ``other``, the largest first: why its payload is new.

@@ -31,6 +31,7 @@ NAMES = {
     "Opaque": ("_kinds.opaque", "Opaque"),
     "Explanation": ("_explaining", "Explanation"),
     "explain": ("_explaining", "explain"),
+    "missing": ("environment", "missing"),
     "open": ("_parts", "open"),
     "pickled": ("_pickled", "pickled"),
 }

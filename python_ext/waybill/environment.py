@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from waybill import _late
+from waybill import _core, _late
 from waybill._environment.renames import Renames, moved_module
 from waybill._face import ImportRecord, inspect
 
@@ -28,7 +28,8 @@ __all__ = ["MissingImport", "Renames", "missing", "versions"]
 class MissingImport(NamedTuple):
     """A module that a payload needs, and why it cannot be had here as it is there."""
 
-    #: Full dotted name; "python" if the payload holds code for another Python.
+    #: Full dotted name; "python" if the payload holds code for another Python, without
+    #: source.
     module: str
     #: One sentence.
     reason: str
@@ -61,12 +62,9 @@ def missing(
     report = inspect(data)
     search = _Search()
     found = []
-    told = report["python"]
-    ours = sys.version_info[:2]
-    if report["code"] and (told["major"], told["minor"]) != ours:
-        sent = f"{told['major']}.{told['minor']}"
-        reason = f"the code is for Python {sent}, and this is {ours[0]}.{ours[1]}"
-        found.append(MissingImport("python", reason))
+    mismatch = _core.python_mismatch(data)
+    if mismatch is not None:
+        found.append(MissingImport("python", mismatch))
     environment = _environment_in(report)
     for record in _records(report):
         lacking = search.what_is_missing(record.module)

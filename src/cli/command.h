@@ -40,6 +40,7 @@ struct Arguments {
   std::string shell;
   std::optional<std::string> asked_command;
   std::vector<std::string> skip;
+  std::vector<std::string> renames;
   std::optional<std::string> target;
   std::optional<std::string> python;
   std::optional<std::string> output;
@@ -55,6 +56,7 @@ struct Arguments {
   bool is_standard = false;
   int indent = 2;
   bool code = false;
+  bool source = false;
   bool is_static = false;
   bool imports = false;
   std::size_t depth = 12;
@@ -146,7 +148,9 @@ Result<KeyRing> known_keys(const Arguments& arguments);
 // Becomes `python3 -m waybill` with these words, which is what runs on; returns where
 // that cannot be started. The interpreter is --python, $WAYBILL_PYTHON, the python3 in
 // this program's folder or that of PATH.
-Exit become_python(const Arguments& arguments, std::vector<std::string> words);
+// With `input`, that is what Python reads from stdin.
+Exit become_python(const Arguments& arguments, std::vector<std::string> words,
+                   std::optional<BytesView> input = std::nullopt);
 
 // Whether stdout is a terminal that wants colours (NO_COLOR, see no-color.org).
 bool wants_colours();

@@ -20,6 +20,7 @@ void declare(Options& options, Arguments& arguments) {
                 kDeepest);
   options.count("--items", arguments.items, "Items of each container to show");
   options.flag("--code,--disassemble", arguments.code, "Show the instructions of code");
+  options.flag("--source", arguments.source, "Show the source that travels with code");
 }
 
 Exit run(const Arguments& arguments) {
@@ -32,6 +33,7 @@ Exit run(const Arguments& arguments) {
   options.max_depth = arguments.depth;
   options.max_items = arguments.items;
   options.instructions = arguments.code;
+  options.source = arguments.source;
   options.colours = !arguments.no_colours && wants_colours();
   if (arguments.json) {
     std::printf("%s\n", report_json(*envelope, options).c_str());

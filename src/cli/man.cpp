@@ -64,7 +64,8 @@ std::string list_of(const std::vector<OptionInfo>& options) {
 constexpr const char* kDescription =
     ".SH DESCRIPTION\n"
     "Says what an envelope is and what it needs: the bytes that waybill.dumps gives.\n"
-    "All but discover and run run no Python.\n";
+    "All but discover, run, verify with \\-\\-source, and explain of an object run no "
+    "Python.\n";
 
 constexpr const char* kEnd =
     ".SH EXAMPLES\n"

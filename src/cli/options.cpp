@@ -19,11 +19,11 @@ struct ValueRow {
   const char* value;
 };
 constexpr ValueRow kValues[] = {
-    {"--application", "TEXT"}, {"--depth", "N"},     {"--indent", "N"},
-    {"--html", "FILE"},        {"--items", "N"},     {"--key", "FILE"},
-    {"--key-env", "VARIABLE"}, {"--out", "PREFIX"},  {"-o,--out", "FILE"},
-    {"--package", "NAME"},     {"--policy", "FILE"}, {"--python", "PROGRAM"},
-    {"--skip", "PATTERN"},     {"--top", "N"},
+    {"--application", "TEXT"}, {"--depth", "N"},      {"--indent", "N"},
+    {"--html", "FILE"},        {"--items", "N"},      {"--key", "FILE"},
+    {"--key-env", "VARIABLE"}, {"--out", "PREFIX"},   {"-o,--out", "FILE"},
+    {"--package", "NAME"},     {"--policy", "FILE"},  {"--python", "PROGRAM"},
+    {"--rename", "OLD=NEW"},   {"--skip", "PATTERN"}, {"--top", "N"},
 };
 
 const char* value_of(std::string_view option) {

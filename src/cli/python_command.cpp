@@ -65,9 +65,24 @@ Interpreter interpreter(const Arguments& arguments) {
   return {"python3", "of PATH"};
 }
 
+// A file without a name, which goes with the process. False, with errno, if there is
+// no room for it.
+bool give_as_stdin(BytesView bytes) {
+  std::FILE* file = std::tmpfile();
+  if (file == nullptr) return false;
+  return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() &&
+         std::fflush(file) == 0 && std::fseek(file, 0, SEEK_SET) == 0 &&
+         dup2(fileno(file), STDIN_FILENO) == STDIN_FILENO;
+}
+
 }  // namespace
 
-Exit become_python(const Arguments& arguments, std::vector<std::string> words) {
+Exit become_python(const Arguments& arguments, std::vector<std::string> words,
+                   std::optional<BytesView> input) {
+  if (input && !give_as_stdin(*input)) {
+    return fail("a temporary file: " + std::string(std::strerror(errno)),
+                arguments.json);
+  }
   const auto [program, origin] = interpreter(arguments);
   words.insert(words.begin(), {program, "-c", "origin = '" + origin + "'\n" + kStart});
   std::vector<char*> pointers;

@@ -14,6 +14,8 @@ void declare(Options& options, Arguments& arguments) {
   declare_known_keys(options, arguments);
   options.text("--policy", arguments.policy_file,
                "A file with the rules of a policy, which must allow it");
+  options.texts("--rename", arguments.renames,
+                "A module or name that is another one here: old.module=new.module");
   options.flag("--json", arguments.json, "Write one JSON object");
   options.text("--python", arguments.python,
                "The interpreter; else $WAYBILL_PYTHON, else python3 beside the "
@@ -26,6 +28,7 @@ Exit run(const Arguments& arguments) {
   for (const std::string& file : arguments.key_files) words.push_back("--key=" + file);
   if (arguments.key_variable) words.push_back("--key-env=" + *arguments.key_variable);
   if (arguments.policy_file) words.push_back("--policy=" + *arguments.policy_file);
+  for (const std::string& rule : arguments.renames) words.push_back("--rename=" + rule);
   words.insert(words.end(), {"--", arguments.file});
   if (arguments.call) words.push_back(*arguments.call);
   return become_python(arguments, std::move(words));

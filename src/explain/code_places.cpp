@@ -86,6 +86,7 @@ void CodePlaces::add_values(const CodeBook::Body& body, Index& index) const {
   view.argument_count = argument_count(fields);
   const Result<CodeSummary> summary = summarize(view);
   if (!summary) return;
+  index.next.resize(summary->values.size());
   for (ValueId id = 0; id < summary->values.size(); ++id) {
     const Value& value = summary->values[id];
     index.offsets.push_back(value.offset);
@@ -98,8 +99,10 @@ void CodePlaces::add_values(const CodeBook::Body& body, Index& index) const {
                index.self.size() < kMostLoads) {
       index.self.push_back(id);
     } else if (value.kind == Value::Kind::kAttribute) {
-      index.attributes.push_back(
-          {value.parent, at(fields.names, value.index), value.offset, id});
+      const std::string_view name = at(fields.names, value.index);
+      index.attributes.push_back({value.parent, name, value.offset, id});
+      Next& next = index.next[value.parent];
+      if (next.value == 0) next = {id, name};
     }
   }
   const auto key = [](const Named& each) {
@@ -184,6 +187,12 @@ CodePlace CodePlaces::place_of(const CodeUse& use) {
   if (use.values.empty()) return place;
   const Index& index = index_of(use.code);
   place.expression = use.expression;
+  // A value stands before its attributes, so this ends.
+  for (Next next = index.next[use.values.front()]; next.value != 0;
+       next = index.next[next.value]) {
+    if (place.expression.size() + next.name.size() >= kLongestText) break;
+    place.expression += "." + std::string(next.name);
+  }
   place.function = start_of(code_[use.code].fields.qualified_name, kLongestText);
   if (!locations_[use.code].is_known) return place;
   place.file = end_of(locations_[use.code].file, kLongestText);

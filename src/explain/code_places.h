@@ -37,7 +37,8 @@ class CodePlaces {
   // The attribute of what was loaded; no values if this code does not ask for it.
   CodeUse attribute_of(const CodeUse& use, std::string_view name);
 
-  // Where the first of these values is made.
+  // Where the first of these values is made, with all attributes that the source goes
+  // on with: "model.w.sum" of a use that is "model.w".
   CodePlace place_of(const CodeUse& use);
 
  private:
@@ -47,6 +48,11 @@ class CodePlaces {
     std::uint32_t offset;
     ValueId value;
   };
+  // The first attribute that is asked of a value; 0: none is.
+  struct Next {
+    ValueId value = 0;
+    std::string_view name;
+  };
   struct Lines {
     std::size_t end;  // In co_code.
     std::int64_t line;
@@ -55,6 +61,7 @@ class CodePlaces {
   struct Index {
     bool is_made = false;
     std::vector<Named> variables, attributes;
+    std::vector<Next> next;              // Of each value.
     std::vector<ValueId> self;           // The first parameter.
     std::vector<std::uint32_t> offsets;  // Of each value.
     std::vector<Lines> lines;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "explain/code_places.h"
+#include "explain/explained_source.h"
 #include "explain/part_words.h"
 #include "explain/payload_walk.h"
 #include "waybill/explanation.h"
@@ -123,6 +124,7 @@ Explanation explain_payload(const VerifiedEnvelope& verified,
   }
   set_sizes(walked.parts, explanation);
   set_imports(envelope.manifest, explanation);
+  explanation.source = envelope::explained_source(envelope, false);
   return explanation;
 }
 

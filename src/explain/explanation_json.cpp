@@ -62,11 +62,12 @@ class JsonRows {
  private:
   void add_head() {
     Tree head;
-    begin_object(head.root, 3);
+    begin_object(head.root, 4);
     head.root["total"] = explanation_.total;
     Json& root = head.root["root"];
     if (!explanation_.parts.empty()) root = explanation_.parts[0].step;
     head.root["summed_up"] = explanation_.summed_up;
+    add_source(head.root["source"]);
     out_ = "{";
     const char* separator = "\n  ";
     for (const auto& [key, value] : head.root.items()) {
@@ -76,6 +77,21 @@ class JsonRows {
       out_ += "\": ";
       out_ += json_line(value);
       separator = ",\n  ";
+    }
+  }
+
+  void add_source(Json& model) const {
+    if (!explanation_.source) return;
+    begin_object(model, 3);
+    model["bytes"] = explanation_.source->bytes;
+    model["functions"] = explanation_.source->functions;
+    Json& without = model["without"] = Json::array();
+    for (const CodePlace& place : explanation_.source->without) {
+      Json& row = begin_object(without.emplace_back(), 3);
+      set_text_or_null(row["function"], place.function);
+      set_text_or_null(row["file"], place.file);
+      Json& line = row["line"];
+      if (place.line != 0) line = place.line;
     }
   }
 

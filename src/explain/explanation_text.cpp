@@ -80,6 +80,7 @@ class Page {
     add_parts();
     add_blockers();
     add_imports();
+    if (explanation_.source) add_source(*explanation_.source);
     return std::move(out_);
   }
 
@@ -208,6 +209,25 @@ class Page {
           (text.empty() ? "" : "; ") + names + " (" + std::string(name_of(time)) + ")";
     }
     if (!text.empty()) add_wrapped("needs: " + text);
+  }
+
+  void add_source(const ExplainedSource& source) {
+    std::string text = "source: " + plural(source.functions, "function") + ", " +
+                       size_text(source.bytes);
+    if (!source.without.empty()) {
+      text += format_text("; {} without load on this version of Python alone: ",
+                          source.without.size());
+      const std::size_t shown = std::min(source.without.size(), options_.top);
+      for (std::size_t i = 0; i < shown; ++i) {
+        const CodePlace& place = source.without[i];
+        const std::string file = file_of(place);
+        text += (i == 0 ? "" : ", ") + printable_text(place.function);
+        if (!file.empty()) text += " (" + file + ")";
+      }
+      const std::size_t hidden = source.without.size() - shown;
+      if (hidden != 0) text += format_text(" and {} more", hidden);
+    }
+    add_wrapped(text);
   }
 
   std::string import_names(ImportTime time) const {

@@ -185,6 +185,21 @@ std::string imports_html(const Explanation& explanation) {
          left_out(imports.size());
 }
 
+std::string sources_html(const Explanation& explanation) {
+  if (!explanation.source || explanation.source->without.empty()) return "";
+  const std::vector<CodePlace>& without = explanation.source->without;
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(kShownRows, without.size()); ++i) {
+    rows +=
+        "<tr>" + cell_html(code_html(without[i].function)) +
+        cell_html(file_and_line(without[i].file, without[i].line), " class=\"faint\"") +
+        "</tr>\n";
+  }
+  return table_html("sources", "Without source",
+                    head_html("Function") + head_html("Written at"), rows) +
+         left_out(without.size());
+}
+
 // "100,014"
 std::string grouped(std::size_t number) {
   std::string digits = std::to_string(number);
@@ -217,12 +232,15 @@ std::string page_summary(const Explanation& explanation) {
                      missing == 1 ? "import missing" : "imports missing",
                      " class=\"bad\"");
   }
+  if (explanation.source) {
+    out += fact_html(size_text(explanation.source->bytes), "source");
+  }
   return out + "</dl>";
 }
 
 std::string page_tables(const Explanation& explanation) {
   return blockers_html(explanation) + parts_html(explanation) +
-         imports_html(explanation);
+         imports_html(explanation) + sources_html(explanation);
 }
 
 }  // namespace waybill

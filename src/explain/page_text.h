@@ -27,7 +27,7 @@ std::string page_data(const Explanation& explanation);
 // <dl>: the total and how many there are of what.
 std::string page_summary(const Explanation& explanation);
 
-// Blockers, largest parts and imports as tables.
+// Blockers, largest parts, imports and functions without source as tables.
 std::string page_tables(const Explanation& explanation);
 
 }  // namespace waybill

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "explain/explained_source.h"
 #include "format/manifest_codec.h"
 #include "python/encode/graph_encoder.h"
 #include "python/encode/paths/attribute_step.h"
@@ -36,7 +37,8 @@ class Explainer {
       : state_(state), graph_(graph), record_(record), infos_(state) {}
 
   Explanation explain() {
-    const SealedSize size = sealed_size(state_, graph_);
+    const SealedSize size =
+        sealed_size(state_, graph_, graph_.context().wants_source());
     made_.total = size.total;
     made_.summed_up = record_.summed_up();
     sum_buffers(size.buffers);
@@ -46,6 +48,7 @@ class Explainer {
     place_parts();
     for (const WalkRecord::Blocked& blocked : record_.blockers()) add_blocker(blocked);
     add_imports();
+    add_source(size.head);
     return std::move(made_);
   }
 
@@ -315,6 +318,16 @@ class Explainer {
     }
   }
 
+  // Told of the head as receivers get it. Code that came as source is sent with it,
+  // whatever the options are.
+  void add_source(BytesView head) {
+    if (head.empty()) return;
+    const Result<Envelope> envelope = open_head(head);
+    if (!envelope) raise(state_, envelope.error());
+    made_.source =
+        envelope::explained_source(*envelope, graph_.context().wants_source());
+  }
+
   static constexpr std::uint64_t kLeastDetailed = 1024;
 
   State& state_;
@@ -328,8 +341,16 @@ class Explainer {
 
 }  // namespace
 
-Explanation explain(State& state, PyObject* object, const EncodeHooks& hooks) {
+Explanation explain(State& state, PyObject* object, const EncodeHooks& hooks,
+                    PyObject* progress) {
   WalkRecord record;
+  if (progress != nullptr) {
+    record.watch([progress](std::uint64_t objects, std::uint64_t bytes) {
+      Ref::steal(PyObject_CallFunction(progress, "KK",
+                                       static_cast<unsigned long long>(objects),
+                                       static_cast<unsigned long long>(bytes)));
+    });
+  }
   Explanation made;
   EncodeOptions options;
   options.passes_over = true;

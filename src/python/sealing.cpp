@@ -159,11 +159,14 @@ Ref seal_chunks(const State& state, GraphEncoder& graph) {
   });
 }
 
-SealedSize sealed_size(const State& state, GraphEncoder& graph) {
+SealedSize sealed_size(const State& state, GraphEncoder& graph, bool keeps_head) {
   Rows rows(graph);
   SealedSize size;
   seal_with(state, graph, rows.buffers, [&](const Parts& parts) {
     seal_to(parts, [&](BytesView piece, bool is_buffer) {
+      // The head comes first, in one piece.
+      const bool is_kept = keeps_head || !parts.sources.empty();
+      if (is_kept && size.total == 0) size.head.assign(piece.begin(), piece.end());
       size.total += piece.size();
       if (is_buffer) size.buffers.push_back(piece.size());
     });

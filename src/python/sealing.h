@@ -20,12 +20,13 @@ Ref seal(const State& state, GraphEncoder& graph);
 Ref seal_chunks(const State& state, GraphEncoder& graph);
 
 // How long the envelope would be, with the bytes that its stored buffers take in it, in
-// their order. Cost: as seal_chunks(): buffers are digested, and compressed if they
-// would be.
+// their order; and the head, if `keeps_head` or if it has source. Cost: as
+// seal_chunks(): buffers are digested, and compressed if they would be.
 struct SealedSize {
   std::uint64_t total = 0;
   std::vector<std::uint64_t> buffers;
+  std::vector<std::uint8_t> head;
 };
-SealedSize sealed_size(const State& state, GraphEncoder& graph);
+SealedSize sealed_size(const State& state, GraphEncoder& graph, bool keeps_head);
 
 }  // namespace waybill::py

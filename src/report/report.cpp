@@ -9,6 +9,7 @@
 #include "format/code_body.h"
 #include "report/code_listing.h"
 #include "report/report_model.h"
+#include "report/source_listing.h"
 #include "report/value_text.h"
 #include "text/control_characters.h"
 #include "text/json_paint.h"
@@ -148,7 +149,7 @@ void add_nested(const Section& constants, Json& nested) {
 }
 
 void add_body(const CodeBody& body, std::vector<std::string>& names, Json& model) {
-  begin_object(model, 15 + kListingKeys);
+  begin_object(model, 15 + kListingKeys + kSourceKeys);
   model["hash"] = hex(body.hash);
   model["offset"] = body.offset;
   model["size"] = body.bytes.size();
@@ -220,6 +221,7 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json& m
     add_body(body, names.code, code.emplace_back());
   }
   if (options.instructions) fill_listings(envelope, options, code);
+  if (options.source) fill_sources(envelope, options, code);
   fill_payload(envelope, names, options, model["payload"]);
   add_sections(envelope, model["sections"]);
   add_extras(envelope, options.max_text, model);

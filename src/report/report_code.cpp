@@ -1,5 +1,9 @@
 // Code bodies as lines of text.
-// Tested by tests/report/report_test.cpp and tests/cli/test_inspect_code.py.
+// Tested by tests/report/report_test.cpp and tests/cli/test_inspect_code.py and
+// test_inspect_source.py.
+
+#include <string>
+#include <string_view>
 
 #include "report/report_lines.h"
 #include "text/format_text.h"
@@ -29,12 +33,16 @@ void add_instruction(const Json& row, std::uint64_t& line, const Paint& paint,
   out += "\n";
 }
 
+// "job.py:3", or nothing.
+std::string place_of(const Json& body) {
+  if (!body.contains("file")) return {};
+  return format_text("{}:{}", text_of(body, "file"),
+                     body["first_line"].get<std::int64_t>());
+}
+
 void add_listing(const Json& body, const Paint& paint, std::string& out) {
-  if (body.contains("file")) {
-    out += paint.faint(format_text("      {}:{}", text_of(body, "file"),
-                                   body["first_line"].get<std::int64_t>())) +
-           "\n";
-  }
+  const std::string place = place_of(body);
+  if (!place.empty()) out += paint.faint("      " + place) + "\n";
   std::uint64_t line = 0;
   for (const Json& row : body["instructions"]) add_instruction(row, line, paint, out);
   if (body.contains("unreadable")) {
@@ -48,6 +56,39 @@ void add_listing(const Json& body, const Paint& paint, std::string& out) {
                        number_of(entry, "start"), number_of(entry, "end"),
                        number_of(entry, "target"), number_of(entry, "depth"),
                        entry["lasti"].get<bool>() ? ", lasti" : "");
+  }
+}
+
+void add_lines(std::string_view text, std::uint64_t line, const Paint& paint,
+               std::string& out) {
+  const bool has_numbers = line != 0;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string number = has_numbers ? std::to_string(line++) : "";
+    out += paint.faint(format_text("    {:>6}", number));
+    out += "  " + printable(text.substr(0, end)) + "\n";
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  }
+}
+
+void add_source(const Json& body, const Paint& paint, std::string& out) {
+  const Json& source = body["source"];
+  const std::string place = place_of(body);
+  const std::string where = place.empty() ? "" : " " + place;
+  if (source.is_null()) {
+    out += "      " + paint.bad("no source" + where) + "\n";
+  } else if (text_of(source, "kind") == "generated") {
+    out += "      source" + where + ": a library writes it\n";
+  } else if (source.contains("error")) {
+    out += "      " + paint.bad("unreadable: " + text_of(source["error"], "detail")) +
+           "\n";
+  } else if (!source.contains("text")) {
+    out += format_text("      source{}: {} more\n", where,
+                       plural(number_of(source, "size"), "byte"));
+  } else {
+    out += "      source" + where + "\n";
+    add_lines(source["text"].get_ref<const std::string&>(), number_of(source, "line"),
+              paint, out);
   }
 }
 
@@ -71,6 +112,7 @@ void add_code(const Json& code, const Paint& paint, std::string& out) {
       names += " " + printable(name.get_ref<const std::string&>());
     }
     if (!names.empty()) out += paint.faint("      names:" + names) + "\n";
+    if (body.contains("source")) add_source(body, paint, out);
     if (body.contains("instructions")) add_listing(body, paint, out);
   }
 }

@@ -204,7 +204,8 @@ class Explained:
 
     imports = ()
 
-    def __init__(self, value):
+    def __init__(self, value, progress):
+        progress(65_536, 1 << 20)
         self.value = value
 
     def __str__(self):

@@ -156,6 +156,23 @@ def test_errors_do_not_steer_the_terminal(capsys):
     assert capsys.readouterr().err == ("waybill: ValueError: a\\x1b[31m \\u202eb é\n")
 
 
+def test_names_that_moved_are_renamed():
+    payload = waybill.dumps(json.dumps)
+    rules = ("--rename", "json:dumps=os.path:basename", "--rename=json=os")
+
+    renamed = run("-", '["a/b"]', *rules, data=payload)
+
+    assert (renamed.returncode, renamed.stdout) == (0, b"'b'\n")
+
+
+@pytest.mark.parametrize("rule", ["json", "json=", "a b=c", "a:b=c"])
+def test_rename_that_is_none_is_a_misunderstanding(rule):
+    ended = run("-", "--rename", rule, data=waybill.dumps(1))
+
+    assert (ended.returncode, ended.stdout) == (1, b"")
+    assert b"--rename" in ended.stderr
+
+
 def divide(a):
     return a / 0
 

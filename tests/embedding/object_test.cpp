@@ -104,6 +104,63 @@ TEST(Encode, SignsAndCarriesAnApplicationField) {
   EXPECT_TRUE(std::equal(nonce.begin(), nonce.end(), envelope->application.begin()));
 }
 
+// A function whose text only linecache knows, and one that nobody has the text of.
+constexpr char kSources[] = R"(
+import linecache
+text = "def twice(x):\n    return 2 * x\n"
+linecache.cache["<made>"] = (len(text), None, text.splitlines(True), "<made>")
+exec(compile(text, "<made>", "exec"))
+exec("def nowhere(x): return x")
+)";
+
+TEST(Encode, SendsSourceAsPythonDoes) {
+  const Interpreter python = started();
+  struct Row {
+    Source source;
+    const char* spelled;
+  };
+  for (const auto& [source, spelled] : {Row{Source::kOff, "False"},
+                                        {Source::kAuto, "'auto'"},
+                                        {Source::kRequired, "True"}}) {
+    const std::string call = "waybill.dumps(twice, source=" + std::string(spelled);
+    const Bytes expected = bytes_of(call + ")", kSources);
+    const GilScope gil;
+
+    const Result<Bytes> encoded =
+        encode(evaluate("twice", kSources).get(), {.source = source});
+
+    ASSERT_TRUE(encoded) << encoded.error().detail;
+    EXPECT_EQ(*encoded, expected) << spelled;
+  }
+}
+
+TEST(Encode, RefusesFunctionsWithoutRequiredSource) {
+  const Interpreter python = started();
+  const GilScope gil;
+  const Object function = evaluate("nowhere", kSources);
+
+  EXPECT_TRUE(encode(function.get(), {.source = Source::kAuto}));
+  const Result<Bytes> required = encode(function.get(), {.source = Source::kRequired});
+
+  ASSERT_FALSE(required);
+  EXPECT_NE(required.error().detail.find("has no source"), std::string::npos)
+      << required.error().detail;
+}
+
+TEST(Decode, RenamesWhatMoved) {
+  const Interpreter python = started();
+  const Bytes bytes = bytes_of("waybill.dumps(json.dumps)", "import json");
+  const GilScope gil;
+
+  const Result<Object> object = decode(bytes, {}, {{"json:dumps", "os.path:join"}});
+  const Result<Object> wrong = decode(bytes, {}, {{"json:dumps", "os path"}});
+
+  ASSERT_TRUE(object) << object.error().detail;
+  EXPECT_EQ(object->get(), evaluate("os.path.join", "import os").get());
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::kRaised);
+}
+
 TEST(Decode, BuildsWhatArrives) {
   const Interpreter python = started();
   const Bytes bytes = bytes_of("waybill.dumps(outer(7))", kFunction);

@@ -142,7 +142,7 @@ TEST(ExplainPayload, NamesGlobalsAndTheCodeThatLoadsThem) {
   const ExplainedPart& model = parts.at("f.__globals__['model']");
   EXPECT_EQ(model.variable, "model");
   EXPECT_EQ(model.type, "object");
-  EXPECT_EQ(model.place.expression, "model");
+  EXPECT_EQ(model.place.expression, "model.w");  // As the source goes on.
   EXPECT_EQ(model.place.function, "f");
   EXPECT_EQ(model.place.file, "/home/ada/job.py");
   EXPECT_EQ(model.place.line, 12u);

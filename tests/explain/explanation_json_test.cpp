@@ -33,8 +33,8 @@ TEST(ExplanationJson, HasTheKeysThatItsPageDescribes) {
 
   const Json model = model_of(explanation);
 
-  EXPECT_THAT(keys_of(model), ElementsAre("total", "root", "summed_up", "blockers",
-                                          "largest", "parts", "imports"));
+  EXPECT_THAT(keys_of(model), ElementsAre("total", "root", "summed_up", "source",
+                                          "blockers", "largest", "parts", "imports"));
   EXPECT_THAT(
       keys_of(model["blockers"][0]),
       ElementsAre("path", "short", "evaluates", "paths", "path_count", "type", "reason",
@@ -48,6 +48,20 @@ TEST(ExplanationJson, HasTheKeysThatItsPageDescribes) {
   EXPECT_THAT(
       keys_of(model["imports"][0]),
       ElementsAre("module", "time", "missing", "chain", "function", "file", "line"));
+}
+
+TEST(ExplanationJson, TellsOfSourceAndWhatHasNone) {
+  Explanation explanation = testing::service();
+  explanation.source = {1200, 3, {{"", "task", "job.py", 7}, {}}};
+
+  const Json source = model_of(explanation)["source"];
+
+  EXPECT_EQ(source["bytes"], 1200);
+  EXPECT_EQ(source["functions"], 3);
+  EXPECT_EQ(source["without"][0],
+            Json({{"function", "task"}, {"file", "job.py"}, {"line", 7}}));
+  EXPECT_TRUE(source["without"][1]["file"].is_null());
+  EXPECT_TRUE(model_of(testing::service())["source"].is_null());
 }
 
 TEST(ExplanationJson, OfNothingHasEmptyLists) {

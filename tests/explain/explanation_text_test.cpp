@@ -72,6 +72,22 @@ TEST(ExplanationText, IsOnePage) {
             "needs: numpy, pandas [missing] (load); scipy (call)\n");
 }
 
+TEST(ExplanationText, LastLineTellsOfSource) {
+  Explanation explanation = of({part(0, "task", "function", 1000)});
+  explanation.source = {1200, 3, {}};
+  const std::string all = explanation_text(explanation);
+  explanation.source->without = {{"", "C.f\x1b", "/home/ada/job.py", 7},
+                                 {"", "g", "", 0}};
+
+  EXPECT_TRUE(all.ends_with("source: 3 functions, 1.2 kB\n")) << all;
+  EXPECT_TRUE(explanation_text(explanation)
+                  .ends_with("source: 3 functions, 1.2 kB; 2 without load on this "
+                             "version of Python alone:\n       C.f\\x1b (job.py:7), "
+                             "g\n"))
+      << explanation_text(explanation);
+  EXPECT_TRUE(explanation_text(explanation, {.top = 1}).ends_with(" and 1 more\n"));
+}
+
 TEST(ExplanationText, CodeOfABlockerStandsBelowWhereItDoesNotFit) {
   Explanation explanation = task();
   explanation.blockers[0].place.function = "a_helper_with_a_long_name";

@@ -88,7 +88,13 @@ MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
     for name in (
         *("serializer", "prepared_call", "load_options", "keys", "cache/methods"),
-        *("stored_rows", "opened_file", "chosen_devices", "decode/decode_hooks"),
+        *(
+            "sent_sources",
+            "stored_rows",
+            "opened_file",
+            "chosen_devices",
+            "decode/decode_hooks",
+        ),
         *("live_explanation", "encode/encode_hooks", "runtime/attribute"),
         *(
             f"runtime/{name}"

@@ -1,6 +1,7 @@
 """The commands that need Python: one file each, listed in waybill/__main__.py.
 
-docs/cli.md describes them. ``waybill discover``, ``explain`` and ``run`` become these.
+docs/cli.md describes them. ``waybill discover``, ``explain``, ``run`` and
+``verify --source`` become these.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import traceback
 from collections.abc import Iterator
 from typing import NoReturn
 
+import waybill
 from waybill._commands import answer
 
 # The exit codes of docs/cli.md that Python has a say in.
-FINE, USAGE, UNREADABLE, REFUSED, BAD_SIGNATURE, RAISED_IN_PYTHON = range(6)
+FINE, USAGE, UNREADABLE, REFUSED, BAD_SIGNATURE, RAISED_IN_PYTHON, DIFFERENT = range(7)
 
 
 class Parser(argparse.ArgumentParser):
@@ -70,6 +72,19 @@ def tell_failure(code: str, detail: str, as_json_too: bool) -> None:
     complain(detail)
     if as_json_too:
         print_failure(code=code, detail=detail)
+
+
+def tell_refusal(error: waybill.DecodeError, as_json_too: bool) -> None:
+    """What is wrong with a payload, likewise: with code and byte."""
+    told: dict[str, object] = {"code": error.code}
+    start = error.code
+    if error.code != "bad_key":  # Which stands in no payload.
+        told["offset"] = error.offset
+        start += f" at byte {error.offset}"
+    told["detail"] = str(error).removeprefix(f"{start}: ")
+    complain(str(error))
+    if as_json_too:
+        print_failure(**told)
 
 
 def message_of(error: BaseException) -> str:

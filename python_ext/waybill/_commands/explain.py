@@ -82,7 +82,11 @@ def run(options: argparse.Namespace) -> int:
         with stdout_is_ours(), Progress(2) as progress:
             found = find(options.target)
             progress.step(f"objects of {options.target}")
-            explanation = api.explain(found)
+
+            def tell(objects: int, _: int) -> None:
+                progress.show(f"{objects} objects of {options.target}")
+
+            explanation = api.explain(found, progress=tell)
             progress.step("imports")
             explanation.imports  # Looks for those that are missing.
         if options.json:

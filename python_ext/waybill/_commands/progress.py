@@ -42,6 +42,10 @@ class Progress:
     def step(self, name: str) -> None:
         """One more is begun: `name`."""
         self._done += 1
+        self.show(name)
+
+    def show(self, name: str) -> None:
+        """The same one goes on: `name` says how far it is."""
         now = time.monotonic()
         if not self._paints or now < self._next:
             return

@@ -20,14 +20,15 @@ from waybill._commands import (
     UNREADABLE,
     USAGE,
     answer,
-    complain,
     find_modules_beside,
     format_traceback,
     message_of,
     print_failure,
     printable,
     tell_failure,
+    tell_refusal,
 )
+from waybill._environment.renames import Renames
 from waybill._files import decoded, only_payload
 from waybill._gate import load_options_of
 
@@ -57,6 +58,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--policy", metavar="FILE", help="a file with the rules of a policy"
+    )
+    parser.add_argument(
+        "--rename",
+        metavar="OLD=NEW",
+        action="append",
+        default=[],
+        help="a module or name that is another one here: old.module=new.module",
     )
     parser.add_argument("--json", action="store_true", help="write one JSON object")
 
@@ -110,6 +118,19 @@ def read_policy(path: str | None) -> security.Policy | None:
         raise Misunderstanding(f"--policy {path}: {error.strerror}") from None
     except ValueError as error:
         raise Misunderstanding(f"--policy {path}: {error}") from None
+
+
+def read_renames(rules: list[str]) -> Renames | None:
+    if not rules:
+        return None
+    pairs = [rule.partition("=") for rule in rules]
+    for rule, (_, sign, _) in zip(rules, pairs, strict=True):
+        if not sign:
+            raise Misunderstanding(f"--rename {rule}: it should be OLD=NEW")
+    try:
+        return Renames({old: new for old, _, new in pairs})
+    except ValueError as error:
+        raise Misunderstanding(f"--rename: {error}") from None
 
 
 def read_keys(options: argparse.Namespace) -> security.KeyRing | None:
@@ -170,25 +191,15 @@ def fail(error: BaseException, as_json_too: bool, code: int) -> int:
     if isinstance(error, NotJson):
         tell_failure("not_json", f"the result is not for JSON: {error}", as_json_too)
         return code
-    told: dict[str, object]
     if isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
-        told = {"code": error.code}
-        start = error.code
-        if error.code != "bad_key":  # Which stands in no payload.
-            told["offset"] = error.offset
-            start += f" at byte {error.offset}"
-        told["detail"] = str(error).removeprefix(f"{start}: ")
-        complain(str(error))
-    else:
-        trace = format_traceback(error)
-        told = {
-            "type": type(error).__name__,
-            "message": message_of(error),
-            "traceback": trace,
-        }
-        answer.remark(trace)
+        tell_refusal(error, as_json_too)
+        return code
+    trace = format_traceback(error)
+    answer.remark(trace)
     if as_json_too:
-        print_failure(**told)
+        print_failure(
+            type=type(error).__name__, message=message_of(error), traceback=trace
+        )
     return code
 
 
@@ -231,6 +242,7 @@ def run(options: argparse.Namespace) -> int:
         call = None if options.arguments is None else parse_call(options.arguments)
         policy = read_policy(options.policy)
         keys = read_keys(options)
+        renames = read_renames(options.rename)
         arriving = Arriving(load_options_of(policy, keys, None))
         data = read_payload(options.file, arriving)
     except (Misunderstanding, waybill.DecodeError) as error:
@@ -244,7 +256,9 @@ def run(options: argparse.Namespace) -> int:
     # command. Only the user's own Ctrl-C ends that.
     find_modules_beside()
     try:
-        loaded = decoded(data, arriving.stored, policy=policy, keys=keys)
+        loaded = decoded(
+            data, arriving.stored, policy=policy, keys=keys, renames=renames
+        )
     except KeyboardInterrupt as error:
         raise interrupted(error) from None
     except BaseException as error:

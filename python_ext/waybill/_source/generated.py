@@ -227,6 +227,18 @@ def _new_of_namedtuple(owner: Any) -> Any:
     return made.__new__
 
 
+def namedtuple_code(code: CodeType) -> CodeType:
+    """What ``namedtuple()`` writes for ``__new__`` with the arguments of a code
+    object."""
+    from collections import namedtuple
+
+    names = code.co_varnames[1 : code.co_argcount]
+    made = namedtuple("scratch", names, rename=True)  # type: ignore[misc]
+    new: Any = made.__new__
+    written: CodeType = new.__code__
+    return written
+
+
 def _finish_namedtuple(cls: Any, names: list[str]) -> None:
     own = vars(cls)
     if "__new__" in names:

@@ -73,7 +73,9 @@ def prove_in(source: Source, code: CodeType) -> Unit | str:
         return f"{source.name} has no such function at line {line}, or not any more"
     found_unit = _first_that_compiles(source, found, code)
     if found_unit is not None:
-        return found_unit._replace(qualified_name=_canonical(found_unit))
+        return found_unit._replace(
+            qualified_name=canonical_name(found_unit.qualified_name)
+        )
     try:
         for unit in found:
             limits.check(unit, FEATURES)
@@ -87,9 +89,8 @@ def prove_in(source: Source, code: CodeType) -> Unit | str:
     )
 
 
-def _canonical(unit: Unit) -> str:
-    """The qualified name without comprehensions, which are scopes in 3.11 alone."""
-    name = unit.qualified_name
+def canonical_name(name: str) -> str:
+    """A qualified name without comprehensions, which are scopes in 3.11 alone."""
     for kind in ("list", "set", "dict"):
         name = name.replace(f"<{kind}comp>.", "")
     return name

@@ -105,11 +105,13 @@ bool GraphEncoder::recorded(PyObject* object, Write write) {
 void GraphEncoder::pass_over(PyObject* object, std::size_t size, std::size_t depth) {
   const bool is_its_own = !PyErr_ExceptionMatches(PyExc_MemoryError) &&
                           PyErr_ExceptionMatches(PyExc_Exception);
-  if (!is_its_own || context_.stack.size() != depth) throw PyError();
+  WalkRecord* record = context_.options.record;
+  const bool is_stopped = record != nullptr && record->is_stopped();
+  if (!is_its_own || is_stopped || context_.stack.size() != depth) throw PyError();
   const Ref raised = take_error();
   context_.out.truncate(size);
   context_.out.nil();
-  if (WalkRecord* record = context_.options.record) {
+  if (record != nullptr) {
     record->blocked(context_, object, reason_of(context_.state, raised.get()));
   }
 }

@@ -41,6 +41,10 @@ bool is_reference(const EncodeContext& context, const Written& begin) {
 void WalkRecord::begin(const EncodeContext& context) {
   begin_ = measure(context);
   depth_ = context.stack.size();
+  if (++begun_ % kStep != 0 || !tell_) return;
+  is_stopped_ = true;
+  tell_(begun_, begin_.total());
+  is_stopped_ = false;
 }
 
 void WalkRecord::written(const EncodeContext& context, PyObject* object) {

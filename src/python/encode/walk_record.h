@@ -7,8 +7,10 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "python/encode/paths/label.h"
@@ -60,8 +62,18 @@ class WalkRecord {
   // the smallest are taken together with what holds them.
   static constexpr std::size_t kMostParts = 20'000;
 
+  // Called every kStep objects, with how many were met and the bytes that were written.
+  // What it throws ends the walk.
+  using Tell = std::function<void(std::uint64_t objects, std::uint64_t bytes)>;
+  static constexpr std::uint64_t kStep = 1 << 16;
+  void watch(Tell tell) { tell_ = std::move(tell); }
+
   // For a walk that begins anew.
-  void clear() { *this = WalkRecord(); }
+  void clear() {
+    WalkRecord begun;
+    begun.tell_ = std::move(tell_);
+    *this = std::move(begun);
+  }
 
   // ---- Called by the encoder -------------------------------------------------------
 
@@ -74,6 +86,8 @@ class WalkRecord {
   void blocked(const EncodeContext& context, PyObject* object, std::string reason);
   // A frame was popped.
   void popped(const EncodeContext& context);
+  // Whether what is thrown came from who watches, and is no object's.
+  bool is_stopped() const { return is_stopped_; }
 
   // ---- The result ------------------------------------------------------------------
 
@@ -105,6 +119,9 @@ class WalkRecord {
   std::size_t most_ = kMostParts;
   std::uint64_t least_ = 0;  // Bytes of a part that stays.
   std::uint64_t summed_up_ = 0;
+  Tell tell_;
+  std::uint64_t begun_ = 0;
+  bool is_stopped_ = false;
   // Of what begin() announced.
   Written begin_;
   std::size_t depth_ = 0;  // Of the stack.

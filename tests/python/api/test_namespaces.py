@@ -12,7 +12,8 @@ NAMES = {
     "waybill": """
         dumps loads dump load save open Opaque Pickler Unpickler CloudPickler
         configure restrict DATA_ONLY
-        imports ImportRecord inspect explain Explanation fingerprint pickled prepare
+        imports ImportRecord inspect explain Explanation fingerprint missing pickled
+        prepare
         forget_classes ClassChange cache_info clear_caches
         register_pickle_by_value unregister_pickle_by_value
         list_registry_pickle_by_value

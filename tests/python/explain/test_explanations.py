@@ -329,3 +329,28 @@ def test_generic_functions_are_explained():
     exec("def task[T](x: T) -> T: return x", space)
 
     assert waybill.explain(space["task"]).parts.path == "task"
+
+
+def test_progress_is_told_of_objects_and_bytes():
+    told = []
+
+    explanation = waybill.explain(
+        [[number] for number in range(200_000)],
+        progress=lambda *each: told.append(each),
+    )
+
+    assert [objects for objects, _ in told] == [65_536 * n for n in (1, 2, 3)]
+    sizes = [size for _, size in told]
+    assert sizes == sorted(sizes)
+    assert 0 < sizes[-1] <= explanation.parts.bytes
+
+
+def test_what_progress_raises_ends_the_walk():
+    class Stop(Exception):
+        pass
+
+    def stop(objects, size):
+        raise Stop
+
+    with pytest.raises(Stop):
+        waybill.explain([[number] for number in range(100_000)], progress=stop)

@@ -1,4 +1,5 @@
-"""Payloads as if a version of Python had made them that is not this one."""
+"""Payloads as if a version of Python had made them that is not this one, and with other
+bytes than were sealed."""
 
 import pytest
 
@@ -17,5 +18,16 @@ def as_of_another_python(payload):
     assert payload.startswith(START) and payload[at + 1] == 0xCD
     assert payload[-1:] == b"\xc0" and payload[-11:-9] == b"\xc4\x08"
     header = bytes([MINOR, 0xCD]) + MAGIC.to_bytes(2, "big")
-    body = START + header + payload[at + len(header) : -11]
+    return sealed_again(START + header + payload[at + len(header) :])
+
+
+def altered(payload, old, new):
+    """The payload with other bytes, as many as there were, sealed again."""
+    assert payload.count(old) == 1 and len(old) == len(new)
+    return sealed_again(payload.replace(old, new))
+
+
+def sealed_again(payload):
+    """An unsigned payload whose digest is that of its bytes."""
+    body = payload[:-11]
     return body + b"\xc4\x08" + xxhash.xxh3_64_digest(body) + b"\xc0"

@@ -10,6 +10,7 @@ import textwrap
 import golden_files
 import pytest
 import waybill
+from other_python import as_of_another_python
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def told_elsewhere(data, path=(), versions=None, after=""):
 import json, sys, waybill
 {after}
 loaded = set(sys.modules)
-found = waybill.environment.missing(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
+found = waybill.missing(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
 assert not {{"shop", "tool", "colorsys"}} & (set(sys.modules) - loaded), "imported"
 print(json.dumps([[*entry, str(entry)] for entry in found]))
 """
@@ -174,7 +175,7 @@ sys.meta_path.insert(0, Blocker)
 
 
 def test_plain_data_lacks_nothing():
-    assert waybill.environment.missing(waybill.dumps({"a": [1, 2]})) == ()
+    assert waybill.missing(waybill.dumps({"a": [1, 2]})) == ()
 
 
 def test_code_of_another_python_is_told():
@@ -183,16 +184,26 @@ def test_code_of_another_python_is_told():
     assert len(sent) > 1
 
     for path in set(sent) - set(golden_files.own()):
-        (entry,) = waybill.environment.missing(path.read_bytes())
+        (entry,) = waybill.missing(path.read_bytes())
 
         assert entry.module == "python"
-        assert f"Python {golden_files.version_of(path)}," in entry.reason
-        assert entry.reason.endswith(f"this is {ours}")
+        assert f"made by Python {golden_files.version_of(path)} " in entry.reason
+        assert f"without source, and this is Python {ours} " in entry.reason
+
+
+def test_code_of_another_python_with_source_is_not_missing():
+    def sent(x):
+        return x + 1
+
+    sent.__module__ = "__main__"
+    payload = as_of_another_python(waybill.dumps(sent, source=True))
+
+    assert waybill.missing(payload) == ()
 
 
 def test_bytes_that_are_no_payload_are_refused():
     with pytest.raises(waybill.DecodeError):
-        waybill.environment.missing(b"no payload")
+        waybill.missing(b"no payload")
     with pytest.raises(waybill.DecodeError):
         waybill.environment.versions(b"no payload")
 

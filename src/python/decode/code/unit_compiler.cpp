@@ -29,7 +29,7 @@ Ref names(const std::vector<std::string_view>& views) {
   return tuple;
 }
 
-Ref tuple_of(std::vector<Ref> items) {
+Ref new_tuple(std::vector<Ref> items) {
   Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(items.size())));
   Py_ssize_t count = 0;
   for (Ref& item : items) PyTuple_SET_ITEM(tuple.get(), count++, item.release());
@@ -53,9 +53,9 @@ Ref signature_of(const envelope::CodeFields& fields) {
   const auto first = fields.local_names.begin();
   const std::vector<std::string_view> arguments(
       first, first + static_cast<std::ptrdiff_t>(envelope::argument_names_in(fields)));
-  return tuple_of({number(fields.argument_count), number(fields.positional_only_count),
-                   number(fields.keyword_only_count), number(fields.flags),
-                   names(arguments), names(envelope::free_names_of(fields))});
+  return new_tuple({number(fields.argument_count), number(fields.positional_only_count),
+                    number(fields.keyword_only_count), number(fields.flags),
+                    names(arguments), names(envelope::free_names_of(fields))});
 }
 
 UnitCompiler::UnitCompiler(const State& state, const Envelope& envelope)
@@ -94,27 +94,27 @@ std::size_t UnitCompiler::size_of(std::size_t body) const {
 
 Ref UnitCompiler::unit_or_none(std::size_t body) const {
   const auto* unit = sources_.unit_of(static_cast<std::uint32_t>(body));
-  return unit == nullptr ? Ref::share(Py_None) : unit_of(*unit);
+  return unit == nullptr ? Ref::share(Py_None) : tuple_of(*unit);
 }
 
-Ref UnitCompiler::unit_of(const envelope::SourceUnit& unit) const {
+Ref UnitCompiler::tuple_of(const envelope::SourceUnit& unit) const {
   const std::string_view text = text_of(unit);
   if (!wire::is_utf8(text)) {
     raise_decode(state_, ErrorCode::kMalformed, sources_.offset,
                  "a source text that starts or ends within a character");
   }
-  return tuple_of({number(static_cast<std::uint64_t>(unit.kind)), new_text(text),
-                   new_text(unit.name), new_text(unit.qualified_name),
-                   unit.class_name.data() == nullptr ? Ref::share(Py_None)
-                                                     : new_text(unit.class_name),
-                   number(unit.flags), number(unit.optimization), number(unit.lines),
-                   number(unit.column), names(unit.futures), names(unit.free_names),
-                   names(unit.imports)});
+  return new_tuple({number(static_cast<std::uint64_t>(unit.kind)), new_text(text),
+                    new_text(unit.name), new_text(unit.qualified_name),
+                    unit.class_name.data() == nullptr ? Ref::share(Py_None)
+                                                      : new_text(unit.class_name),
+                    number(unit.flags), number(unit.optimization), number(unit.lines),
+                    number(unit.column), names(unit.futures), names(unit.free_names),
+                    names(unit.imports)});
 }
 
 Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
                           const CodeLocation& location) const {
-  const Ref unit = unit_of(at(body));
+  const Ref unit = tuple_of(at(body));
   const Ref file = location.file ? location.file : state_.intern_table.get("<waybill>");
   const Ref line = number(location.line);
   Ref code = Ref::steal(PyObject_CallFunctionObjArgs(

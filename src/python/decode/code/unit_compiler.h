@@ -41,7 +41,7 @@ class UnitCompiler {
               const CodeLocation& location) const;
 
  private:
-  Ref unit_of(const envelope::SourceUnit& unit) const;
+  Ref tuple_of(const envelope::SourceUnit& unit) const;
   const envelope::SourceUnit& at(std::size_t body) const;
   std::string_view text_of(const envelope::SourceUnit& unit) const;
 

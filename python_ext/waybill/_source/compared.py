@@ -1,0 +1,88 @@
+"""Whether bytecode that was sent is what the source beside it gives.
+
+A sender's proof binds the two for honest senders alone. Here the source is compiled
+again, and nothing of either is run.
+
+Tested by tests/python/source/test_compared.py.
+"""
+
+from __future__ import annotations
+
+from waybill._source import comparing
+from waybill._source.compiling import compile_unit
+from waybill._source.generated import namedtuple_code
+from waybill._source.proving import canonical_name
+from waybill._source.units import GENERATED, Unit, UnitError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any, NamedTuple
+
+    from typing_extensions import Buffer
+else:
+    from waybill._records import NamedTuple
+
+
+class Compared(NamedTuple):
+    """One function of a payload, and a clause on what its source has to do with its
+    bytecode: None if it gives that."""
+
+    function: str
+    file: str
+    line: int
+    problem: str | None
+
+
+def compare(head: Buffer) -> list[Compared]:
+    """Compares all code that the payload with this head uses.
+
+    Raises DecodeError for what is no sound head, and PythonMismatchError if another
+    version of Python made the code.
+    """
+    from waybill import _core
+
+    return [
+        Compared(
+            code.co_qualname,
+            code.co_filename,
+            code.co_firstlineno,
+            problem_of(None if parts is None else Unit(*parts), code),
+        )
+        for parts, code in _core.sent_sources(head)
+    ]
+
+
+def problem_of(unit: Unit | None, code: CodeType) -> str | None:
+    """Why a unit does not account for a code object; None if it does."""
+    if unit is None:
+        return "it has no source"
+    try:
+        if unit.kind == GENERATED:
+            return _problem_of_generated(unit, code)
+        if any(comparing.is_same(made, code) for made in _compiled(unit, code)):
+            return None
+    except SyntaxError as error:
+        where = f" (line {error.lineno})" if error.lineno else ""
+        return f"its source does not compile: {error.msg}{where}"
+    except UnitError as error:
+        return str(error)
+    except RecursionError:  # Constants of hostile bytecode.
+        return "it nests too deeply to be compared"
+    return "its source compiles to other bytecode"
+
+
+def _compiled(unit: Unit, code: CodeType) -> Any:
+    name = code.co_qualname
+    names = [unit.qualified_name]
+    if canonical_name(name) == unit.qualified_name != name:
+        names.append(name)  # Comprehensions are scopes on this version.
+    for qualified in names:
+        named = unit._replace(qualified_name=qualified)
+        yield compile_unit(named, code.co_filename, max(1, code.co_firstlineno))
+
+
+def _problem_of_generated(unit: Unit, code: CodeType) -> str | None:
+    if unit.name == "__new__" and comparing.is_same(namedtuple_code(code), code):
+        return None
+    return "a library wrote it, and it has no text to compare"
