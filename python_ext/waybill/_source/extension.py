@@ -73,6 +73,11 @@ def compile_source(
     return code
 
 
+def note_source(parts: tuple[Any, ...], code: CodeType, first_line: int) -> None:
+    """Remembers the unit that came beside code of this Python, for what is in it."""
+    note_nested(code, Unit(*parts), max(1, first_line))
+
+
 _VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 

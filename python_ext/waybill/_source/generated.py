@@ -71,6 +71,16 @@ def finish_generated(cls: type) -> None:
         _finish_namedtuple(cls, names)
 
 
+def finished(cls: type, attributes: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a class as they came, with what is here instead of those that
+    a library has written again: they are no change that anybody made."""
+    own = vars(cls)
+    return {
+        name: own.get(name, value) if _is_placeholder(value) else value
+        for name, value in attributes.items()
+    }
+
+
 def is_placeholder(code: CodeType) -> bool:
     return any(type(k) is str and k.endswith(_MARK) for k in code.co_consts)
 

@@ -49,7 +49,7 @@ struct LateHelpers {
   Ref dumps_with, loads_with;  // With options.
   // waybill._source.extension: source of code, and classes that another Python took
   // apart.
-  Ref prove_source, compile_source, set_annotations;
+  Ref prove_source, compile_source, note_source, set_annotations;
   Ref make_foreign_class, class_attribute, set_foreign_state;
   Ref parts_by_source;
   Ref known_moves;           // Renames that no caller gave.

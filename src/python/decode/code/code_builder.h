@@ -79,6 +79,7 @@ class CodeBuilder {
   const Envelope& envelope_;
   const Limits& limits_;
   const bool is_foreign_;
+  bool has_sources_ = false;
   std::optional<UnitCompiler> units_;
   std::vector<Location> locations_;
   std::vector<std::size_t> location_of_use_;
