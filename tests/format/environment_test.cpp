@@ -92,7 +92,8 @@ TEST(Environment, IsPutIntoWhereThereIsNoManifest) {
   manifest.environment = sample();
 
   EXPECT_EQ(envelope::with_environment({}, sample()), encode_to_bytes(manifest));
-  EXPECT_EQ(envelope::with_environment(encode_to_bytes({}), sample()), encode_to_bytes(manifest));
+  EXPECT_EQ(envelope::with_environment(encode_to_bytes({}), sample()),
+            encode_to_bytes(manifest));
 }
 
 TEST(Environment, IsPassedOverByReadersThatCopyNothing) {

@@ -1,6 +1,8 @@
-"""A trained model of a class of a script, saved with its helper functions and arrays, is
-loaded on every other Python, with NumPy of another major version too, and predicts the
-same."""
+"""A model that a script has trained and saved is loaded on every other Python, with
+NumPy of another major version too, and predicts the same.
+
+Its class, its helper functions and its arrays come with it.
+"""
 
 import json
 import os
