@@ -104,6 +104,9 @@ class Merge:
         """
         if identity in self._arrivals:  # A node that began again around this one.
             return
+        written = sys.modules.get("waybill._source.generated")
+        if written is not None:
+            attributes = written.finished(cls, attributes)
         facts: dict[str, Any] = {}
         if not bases:  # It is not made by a class statement, but by a call.
             for key in FACTS:

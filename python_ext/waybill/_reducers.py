@@ -177,7 +177,18 @@ def make_deferred_type_variable(name, evaluator):
 
 
 def make_type_variable(kind, name, constraints, options):
-    return kind(name, *constraints, **options)
+    try:
+        return kind(name, *constraints, **options)
+    except TypeError:
+        # What checkers of types read, and this version has no place for: before 3.12 no
+        # inferred variance, before 3.15 no variance of a TypeVarTuple at all.
+        variance = {"covariant", "contravariant", "infer_variance"}
+        if kind.__name__ != "TypeVarTuple":
+            variance = {"infer_variance"}
+        if not variance & options.keys():
+            raise
+        known = {k: v for k, v in options.items() if k not in variance}
+        return kind(name, *constraints, **known)
 
 
 def _reduce_lru_cache(obj):
@@ -298,11 +309,17 @@ NAMED_REDUCERS = {
     "ParamSpec": {"typing": _reduce_type_variable},
     "TypeVarTuple": {"typing": _reduce_type_variable},
     **_declarative.NAMED_REDUCERS,
+    "ForwardRef": dict.fromkeys(
+        ("typing", "annotationlib"), _later("annotations", "reduce_forward_reference")
+    ),
     "NewType": {"typing": _later("annotations", "reduce_new_type")},
     "TypeAliasType": {"typing": _later("annotations", "reduce_type_alias")},
     "_GenericAlias": {"typing": _later("annotations", "reduce_generic_alias")},
     "partial": {"functools": _reduce_partial},
     "partialmethod": {"functools": _later("callables", "reduce_partial_method")},
+    "singledispatchmethod": {
+        "functools": _later("callables", "reduce_dispatching_method")
+    },
     "cached_property": {"functools": _later("callables", "reduce_cached_property")},
     "KeyWrapper": {"functools": _later("callables", "reduce_comparison_key")},
     "_GeneratorContextManager": {"contextlib": _reduce_generator_context},

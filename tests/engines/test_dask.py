@@ -393,3 +393,31 @@ class TestWhatIsPacked:
 
         with pytest.raises(waybill.EncodeError, match=re.escape("['lock']")):
             distributed.protocol.pickle.dumps({"lock": threading.Lock()})
+
+
+def test_keys_of_tasks_leave_the_classes_of_the_script_as_they_are(tmp_path):
+    source = """
+import waybill.integrations.dask
+from dask.tokenize import tokenize
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+class Other(Point):
+    def moved(self, by):
+        return super().__init__(by)
+
+def task(x):
+    return Other(x)
+
+waybill.integrations.dask.install()
+before = [Point.__init__, Other.moved, Point.__init__.__code__]
+keys = [tokenize(task, ensure_deterministic=True) for _ in range(3)]
+print([Point.__init__, Other.moved, Point.__init__.__code__] == before, len(set(keys)))
+print(tokenize(task) == tokenize(lambda x: x), keys[0])
+"""
+    first, second = lines(tmp_path, source), lines(tmp_path, source)
+
+    assert first[0] == "True 1"
+    assert first == second and first[1].startswith("False ")

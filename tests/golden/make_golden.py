@@ -8,6 +8,7 @@ replaces them, which is for the time before the first release only.
 """
 
 import json
+import linecache
 import sys
 from pathlib import Path
 
@@ -135,6 +136,73 @@ def check(value):
             and value[2].maxlen == 3 and list(value[3]) == ["b", "a"] and value[4](2) == 3
             and value[6].args == (1,) and value[7] is datetime.date and value[8] is len)
 """,
+    "source": '''
+import dataclasses, enum, functools, typing
+rate = 3
+def scaled(values, by=rate):
+    return [value * by for value in values]
+def counter(start):
+    def step(by=1):
+        nonlocal start
+        start += by
+        return start
+    return step, lambda: start
+class Model:
+    """Some text."""
+    def __init__(self, bias): self.__bias = bias
+    def predict(self, x): return scaled([x])[0] + self.__bias
+class Better(Model):
+    def predict(self, x): return super().predict(x) + len(__class__.__name__)
+@dataclasses.dataclass(order=True, slots=True)
+class Point:
+    x: int
+    y: list = dataclasses.field(default_factory=list)
+    z: float = dataclasses.field(default=1.5, kw_only=True)
+    def total(self): return self.x + sum(self.y) + self.z
+class Color(enum.Enum):
+    RED = enum.auto()
+    BLUE = enum.auto()
+    @property
+    def low(self): return self.name.lower()
+class Pair(typing.NamedTuple):
+    left: int
+    right: str = "r"
+    def both(self): return self.left, self.right
+async def later(x):
+    async def items():
+        for i in range(x): yield i
+    return [i async for i in items()]
+def kind(x):
+    match x:
+        case {"k": [first, *_]}: return first
+        case Point(x=1): return "point"
+        case int() | str(): return "plain"
+def rich(a: int, /, b: "Model | None" = None, *c: list[int], d: typing.Optional[str] = None,
+         **e: typing.Callable[[int], str]) -> dict[str, Point]: return a
+@functools.lru_cache
+def cached(n): return n if n < 2 else cached(n - 1) + cached(n - 2)
+made = [scaled, counter(5), Better(4), Point, Point(1, [2]), Color, Pair(1), later, kind,
+        rich, cached, lambda x, y=lambda: 2: x + y()]
+def check(value):
+    import typing
+    scaled, (step, read), model, kind, point, color, pair, later, match, rich, cached, add = value
+    step(2)
+    try:
+        later(3).send(None)
+    except StopIteration as stop:
+        items = stop.value
+    return (scaled([1, 2]) == [3, 6] and read() == 7 and model.predict(1) == 13
+            and type(model).__mro__[1].__doc__ == "Some text." and type(point) is kind
+            and point.total() == 4.5 and kind(1) < kind(2) and repr(kind(1, z=2))
+            == "Point(x=1, y=[], z=2)" and not hasattr(point, "__dict__")
+            and color["RED"].low == "red" and color(2).name == "BLUE"
+            and pair.both() == (1, "r") and pair._replace(left=2) == (2, "r")
+            and items == [0, 1, 2] and match(kind(1)) == "point" and match("a") == "plain"
+            and match({"k": [5, 6]}) == 5 and rich(1) == 1 and cached(10) == 55
+            and sorted(rich.__annotations__) == ["a", "b", "c", "d", "e", "return"]
+            and rich.__annotations__["c"] == list[int]
+            and rich.__annotations__["d"] == typing.Optional[str] and add(1) == 3)
+''',
     "compressed": """
 numbers = b"".join(i.to_bytes(8, "little") for i in range(0, 90_000, 7))
 made = {
@@ -147,15 +215,26 @@ def check(value): return value == make()["made"] and type(value["numbers"]) is b
 
 # Options of dumps. What zstd writes is not the same in each of its releases: a payload
 # that is compressed stands for what has to be read, and not for what is written.
-OPTIONS = {"compressed": {"compress": ("zstd", 19)}}
+OPTIONS = {"compressed": {"compress": ("zstd", 19)}, "source": {"source": True}}
 
 
 def scope_of(name):
     """The globals of a golden source, whose functions no import finds."""
     scope = {"__name__": "golden"}
     scope["make"] = lambda: scope_of(name)
-    exec(compile(SOURCES[name], f"golden_{name}.py", "exec"), scope)
+    text, file = SOURCES[name], f"golden_{name}.py"
+    # Where the source of code is looked for that has no file.
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    exec(compile(text, file, "exec"), scope)
     return scope
+
+
+def report_of(name, data):
+    """What inspect() says of a payload; of large ones without the outline."""
+    report = waybill.inspect(data)
+    if name == "source":
+        del report["payload"]
+    return report
 
 
 def version():
@@ -172,7 +251,7 @@ def main():
         data = waybill.dumps(scope_of(name)["made"], **OPTIONS.get(name, {}))
         assert scope_of(name)["check"](waybill.loads(data)), name
         path.write_bytes(data)
-        text = json.dumps(waybill.inspect(data), indent=1, ensure_ascii=True)
+        text = json.dumps(report_of(name, data), indent=1, ensure_ascii=True)
         path.with_suffix(".json").write_text(text + "\n", encoding="ascii")
         print(f"{path.name}: {len(data)} bytes")
 

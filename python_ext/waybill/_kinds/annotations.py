@@ -13,6 +13,30 @@ def reduce_new_type(obj):
     return copyreg.__newobj__, (typing.NewType,), dict(vars(obj))
 
 
+def reduce_forward_reference(obj):
+    # By its text: what that was compiled to, and gave, is made again where it is asked
+    # for. Of 3.14 on, some know more, which no text tells.
+    if any(getattr(obj, name, None) is not None for name in _OF_FORWARD_REFERENCES):
+        return obj.__reduce_ex__(4)
+    module = obj.__forward_module__
+    options = {"is_class": obj.__forward_is_class__}
+    arguments = obj.__forward_arg__, obj.__forward_is_argument__, module, options
+    return make_forward_reference, arguments
+
+
+_OF_FORWARD_REFERENCES = (
+    "__owner__",
+    "__globals__",
+    "__cell__",
+    "__extra_names__",
+    "__stringifier_dict__",
+)
+
+
+def make_forward_reference(text, is_argument, module, options):
+    return typing.ForwardRef(text, is_argument=is_argument, module=module, **options)
+
+
 def reduce_generic_alias(obj):
     origin = obj.__origin__
     # What has a name is an alias of typing's own, such as typing.Mapping[str, int].

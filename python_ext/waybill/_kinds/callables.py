@@ -11,6 +11,12 @@ def reduce_cached_property(obj):
     return functools.cached_property, (obj.func,), state
 
 
+def reduce_dispatching_method(obj):
+    # Made anew: what it keeps to be quick is not the same on all versions.
+    state = {k: v for k, v in vars(obj).items() if k not in ("func", "_method_cache")}
+    return functools.singledispatchmethod, (obj.func,), state
+
+
 def reduce_partial_method(obj):
     # Called with what it was made of, from which 3.14 derives more.
     derived = ("func", "args", "_phcount", "_merger")

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
     from waybill._source.units import Unit
 
-    #: Names and what they are annotated with, in order.
-    Pairs: TypeAlias = list[tuple[str, ast.expr]]
+    #: Names and what they are annotated with, in order; and of those in blocks that may
+    #: not be run, their numbers among these.
+    Pairs: TypeAlias = list[tuple[str, ast.expr, int | None]]
 
 #: The variable of a class's attributes, and that of which annotations were reached.
 _CLASS_DICT, _CONDITIONS = "__classdict__", "__conditional_annotations__"
@@ -51,10 +52,10 @@ def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
     cells = dict(
         zip(annotate.__code__.co_freevars, annotate.__closure__ or (), strict=True)
     )
-    for name, annotation in pairs:
+    for name, annotation, number in pairs:
         text = ast.unparse(annotation)
         try:
-            code = _compile([(name, annotation)], unit, line)
+            code = _compile([(name, annotation, number)], unit, line)
             closure = tuple(cells[free] for free in code.co_freevars)
             one = FunctionType(code, annotate.__globals__, _NAME, (), closure)
             found.update(one(_VALUE))
@@ -66,8 +67,6 @@ def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
 def compile_annotations(unit: Unit) -> tuple[CodeType, int]:
     """The code of a function that gives the annotations of a unit, for versions that
     have none, and how many lines it has above the unit."""
-    if _CONDITIONS in unit.free_names:
-        raise UnitError("some annotations of the class stand under a condition")
     pairs, line = _read(unit)
     return _compile(pairs, unit, line), line - 1
 
@@ -75,9 +74,9 @@ def compile_annotations(unit: Unit) -> tuple[CodeType, int]:
 def _read(unit: Unit) -> tuple[Pairs, int]:
     """The annotations, and the line at which the unit begins among theirs."""
     if unit.kind == CLASS_ANNOTATE:
-        tree = quiet.parse_quietly(f"class _:\n{unit.text}\n")
-        body = tree.body[0].body
-        found = [(node.target.id, node.annotation) for node in _assigned(body)]
+        below = " " if unit.column else "\n"
+        tree = quiet.parse_quietly(f"class _:{below}{unit.text}\n")
+        found = list(_assigned(tree.body[0].body))
         line = 1
     else:
         indented = bool(indent_of(unit.text))
@@ -85,15 +84,22 @@ def _read(unit: Unit) -> tuple[Pairs, int]:
         node = tree.body[0].body[0] if indented else tree.body[0]
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             raise UnitError(f"the source of {unit.qualified_name} is no function")
-        found = list(_annotated(node))
+        found = [(*pair, None) for pair in _annotated(node)]
         line = 2
-    return [(mangled(name, unit.class_name), what) for name, what in found], line
+    own = unit.class_name
+    return [(mangled(name, own), what, number) for name, what, number in found], line
 
 
-def _assigned(body: list[Any]) -> list[Any]:
-    if not all(isinstance(node, ast.AnnAssign) and node.simple for node in body):
-        raise UnitError("the source of annotations has something else")
-    return body
+def _assigned(body: list[Any]) -> Iterable[tuple[str, ast.expr, int | None]]:
+    number = 0
+    for statement in body:
+        is_in = isinstance(statement, ast.If) and not statement.orelse
+        for node in statement.body if is_in else [statement]:
+            if not isinstance(node, ast.AnnAssign) or not node.simple:
+                raise UnitError("the source of annotations has something else")
+            assert isinstance(node.target, ast.Name)
+            yield node.target.id, node.annotation, number if is_in else None
+            number += is_in
 
 
 def _annotated(node: Any) -> Iterable[tuple[str, ast.expr]]:
@@ -118,8 +124,10 @@ def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:
     # No name that an annotation can have.
     inner.args.posonlyargs[0].arg = inner.body[0].test.left.id = ".format"
     made = inner.body[-1].value
-    made.keys = [ast.Constant(name) for name, _ in pairs]
-    made.values = [_value(what, unit) for _, what in pairs]
+    for name, what, number in pairs:
+        key, value = ast.Constant(name), _value(what, unit)
+        made.keys.append(key if number is None else None)
+        made.values.append(value if number is None else _if_run(number, key, value))
     tree = ast.fix_missing_locations(module)
     code = quiet.compile_quietly(tree, 0, unit.optimization)
     while code.co_name != _NAME or code.co_flags & CO_FUNCTION != CO_FUNCTION:
@@ -151,7 +159,16 @@ def _frame(unit: Unit) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _if_run(number: int, key: ast.expr, value: ast.expr) -> ast.expr:
+    """A dict of one item, if its annotation was reached; else an empty one."""
+    reached = ast.Name(_CONDITIONS, ast.Load())
+    test = ast.Compare(ast.Constant(number), [ast.In()], [reached])
+    return ast.IfExp(test, ast.Dict([key], [value]), ast.Dict([], []))
+
+
 def _value(annotation: ast.expr, unit: Unit) -> Any:
+    if "annotations" in unit.futures:  # They are text there, and stay it.
+        return ast.Constant(ast.unparse(annotation))
     if isinstance(annotation, ast.Starred):  # ``*args: *Ts`` is what it has one of.
         whole = ast.Tuple([annotation], ast.Load())
         return ast.Subscript(_in_class(whole, unit), ast.Constant(0), ast.Load())

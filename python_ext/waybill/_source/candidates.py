@@ -97,31 +97,30 @@ def _of_annotations(
 def _of_class_annotations(
     source: Source, index: Index, annotated: Annotated, code: CodeType
 ) -> Unit:
-    """The lines below the first one of a class, with annotated names alone, where they
-    stand: ``name: annotation``."""
-    at_line, at_column = annotated.place.line + 1, 0
+    """The body of a class with annotated names alone, where they stand: ``name:
+    annotation``, after ``if _:`` in blocks that may not be run. It begins below the
+    first line of the class, but with a column where that has all."""
+    place, pieces = annotated.place, annotated.pieces
+    is_one_line = pieces[0][0] == place.line
+    at_line = place.line if is_one_line else place.line + 1
+    at_column = 0
     parts: list[str] = []
-    for (
-        line,
-        column,
-        end_line,
-        end_column,
-        value_line,
-        value_column,
-    ) in annotated.pieces:
+    for line, column, end_line, end_column, value_line, value_column, is_in in pieces:
         if line == at_line and at_column:
-            parts.append(";")
-            at_column += 1
-        parts.append("\n" * (line - at_line))
-        parts.append(" " * (column - (at_column if line == at_line else 0)))
+            parts.append(";" + " " * (column - at_column - 1))
+        else:
+            # Those in blocks are as far to the right as the others.
+            indent = 0 if is_one_line and line == at_line else place.column
+            parts.append("\n" * (line - at_line) + " " * indent)
+            parts.append("if _: " if is_in else "")
         parts.append(source.slice(line, column, end_line, end_column))
         between = source.slice(end_line, end_column, value_line, value_column)
         closing = between.partition("=")[0].rstrip()
         parts.append(closing)
         at_line = end_line + closing.count("\n")
         at_column = end_column + len(closing.encode()) if "\n" not in closing else 1
-    text = "".join(parts)
-    return _unit(index, CLASS_ANNOTATE, text, annotated.place.scope, code)
+    unit = _unit(index, CLASS_ANNOTATE, "".join(parts), place.scope, code)
+    return unit._replace(column=pieces[0][1]) if is_one_line else unit
 
 
 def qualified_by_function(qualified: str, name: str) -> str:

@@ -145,8 +145,23 @@ def _dress(code: CodeType, unit: Unit, file: str, lines_off: int) -> CodeType:
         around, _, function = name.rpartition(".")[0].rpartition(".")
         if not code.co_qualname.endswith(f"{function}.{code.co_name}"):
             name = f"{around}.{code.co_name}" if around else code.co_name
-    dressed = dress_all(code, code.co_qualname, name, file, lines_off)
+    was = code.co_qualname
+    dressed = dress_all(code, was, name, file, lines_off)
+    if unit.kind in _OF_ANNOTATIONS and DEFERRED:
+        # Lambdas in annotations are named as if they stood around these.
+        old, new = _around(was, unit), _around(name, unit)
+        if old and old != new:
+            dressed = dress_all(dressed, old, new, file, 0)
     return dressed if flags == code.co_flags else dressed.replace(co_flags=flags)
+
+
+def _around(qualified: str, unit: Unit) -> str:
+    """What the qualified name of the code of annotations begins with."""
+    around = qualified.rpartition(".")[0]
+    if unit.kind == ANNOTATE:
+        function = unit.qualified_name.rpartition(".")[0].rpartition(".")[2]
+        around = f".{around}".removesuffix(f".{function}").removeprefix(".")
+    return around
 
 
 def dress_all(

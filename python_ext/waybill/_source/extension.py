@@ -73,6 +73,11 @@ def compile_source(
     return code
 
 
+def note_source(parts: tuple[Any, ...], code: CodeType, first_line: int) -> None:
+    """Remembers the unit that came beside code of this Python, for what is in it."""
+    note_nested(code, Unit(*parts), max(1, first_line))
+
+
 _VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
@@ -107,7 +112,12 @@ def set_annotations(function: FunctionType, annotate: Any) -> None:
 def _evaluated(annotate: Any) -> dict[str, Any]:
     entry = by_code.noted(_annotations, annotate.__code__)
     if entry is None:
-        return dict(annotate(1))
+        # Not from annotations in the source: what dataclasses makes for __init__ asks
+        # for modules of its own version. Those are made again with the method.
+        try:
+            return dict(annotate(1))
+        except (AttributeError, NameError):
+            return {}
     return evaluate_annotations(annotate, entry[1])
 
 
@@ -129,11 +139,44 @@ def class_attribute(name: str, value: Any) -> tuple[str, Any] | None:
     has; None if that is nothing."""
     if name in ATTRIBUTES_TO_DROP:
         return None
-    if getattr(value, "__func__", None) is protocol_hook:
+    if name == "__subclasshook__" and _is_of_protocols(value):
         return None  # typing has put its own there.
+    if name in _OF_PROTOCOLS and name not in _known_of_protocols():
+        return None  # It would count as a member.
+    if name in _OF_TYPED_DICTS and sys.version_info < (3, 15):
+        return None
     if name == "__annotate__" and sys.version_info < (3, 14):
         return "__annotations__", _evaluated(value)
     return name, value
+
+
+#: What versions keep of a protocol.
+_OF_PROTOCOLS = frozenset(
+    {
+        "__callable_proto_members_only__",
+        "__non_callable_proto_members__",
+        "__protocol_attrs__",
+    }
+)
+
+
+def _known_of_protocols() -> Any:
+    import typing
+
+    return typing.EXCLUDED_ATTRIBUTES  # type: ignore[attr-defined]
+
+
+#: What 3.15 keeps of a TypedDict, and others know nothing of.
+_OF_TYPED_DICTS = "__extra_items__", "__closed__"
+
+
+def _is_of_protocols(hook: Any) -> bool:
+    function = getattr(hook, "__func__", hook)
+    made_in = "Protocol.__init_subclass__."  # In 3.11 each protocol has its own.
+    return function is protocol_hook or (
+        getattr(function, "__module__", None) == "typing"
+        and getattr(function, "__qualname__", "").startswith(made_in)
+    )
 
 
 def parts_by_source(parts: tuple[Any, ...]) -> tuple[Any, ...]:

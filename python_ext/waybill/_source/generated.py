@@ -69,6 +69,18 @@ def finish_generated(cls: type) -> None:
         _finish_dataclass(cls, names)
     elif issubclass(cls, tuple) and isinstance(own.get("_fields"), tuple):
         _finish_namedtuple(cls, names)
+    elif own.get("_is_protocol") is True:
+        _finish_protocol(cls)
+
+
+def finished(cls: type, attributes: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a class as they came, with what is here instead of those that
+    a library has written again: they are no change that anybody made."""
+    own = vars(cls)
+    return {
+        name: own.get(name, value) if _is_placeholder(value) else value
+        for name, value in attributes.items()
+    }
 
 
 def is_placeholder(code: CodeType) -> bool:
@@ -255,3 +267,23 @@ def _finish_namedtuple(cls: Any, names: list[str]) -> None:
     is_made_here = type(own.get("_replace")) is FunctionType
     if sys.version_info >= (3, 13) and "__replace__" not in own and is_made_here:
         type.__setattr__(cls, "__replace__", own["_replace"])
+
+
+# ---- Protocols
+
+
+def _finish_protocol(cls: Any) -> None:
+    """Tells a protocol its members, which 3.11 looks up each time, and later versions
+    when the class is made, with what it has then."""
+    import typing
+
+    library: Any = typing
+    own = vars(cls)
+    if "__protocol_attrs__" not in own or cls.__module__ == "typing":
+        return
+    members = cls.__protocol_attrs__ = library._get_protocol_attrs(cls)
+    if "__callable_proto_members_only__" in own:  # In 3.12.
+        found = (getattr(cls, name, None) for name in members)
+        cls.__callable_proto_members_only__ = all(map(callable, found))
+    if own.get("_is_runtime_protocol"):
+        library.runtime_checkable(cls)

@@ -11,7 +11,7 @@ from bisect import bisect_left
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
     from typing import Any, NamedTuple
 else:
     from waybill._records import NamedTuple
@@ -21,6 +21,8 @@ _FUNCTIONS = _ast.FunctionDef, _ast.AsyncFunctionDef
 _COMPREHENSIONS = _ast.ListComp, _ast.SetComp, _ast.DictComp, _ast.GeneratorExp
 #: Fields in which statements stand, or what has such fields again.
 _BLOCKS = "body", "orelse", "finalbody", "handlers", "cases"
+#: Fields with annotations of arguments, variables and functions.
+_ANNOTATIONS = "annotation", "returns"
 
 
 class Scope(NamedTuple):
@@ -50,8 +52,9 @@ class Annotated(NamedTuple):
     #: Of a function, its header; of a class, what comes after its first line.
     place: Place
     #: Of a class, where each annotated name and its annotation stand, and where the
-    #: value begins if there is one: lines and columns.
-    pieces: tuple[tuple[int, int, int, int, int, int], ...]
+    #: value begins if there is one: lines and columns; and whether it stands in a block
+    #: that may not be run.
+    pieces: tuple[tuple[int, int, int, int, int, int, bool], ...]
 
 
 #: Since 3.14 annotations are evaluated when they are asked for (PEP 649).
@@ -97,10 +100,9 @@ class Index:
                     if type(below) is list and kind is not _ast.Lambda:
                         todo.append((below, inner))
                 if lambda_lines and _has_line(node, lambda_lines):
-                    self._read_expressions(_parts(node, _BLOCKS), scope)
+                    self._read_expressions(_scoped_parts(node, scope, _BLOCKS))
 
-    def _read_expressions(self, nodes: Iterable[Any], scope: Scope) -> None:
-        todo = [(node, scope) for node in nodes]
+    def _read_expressions(self, todo: list[tuple[Any, Scope]]) -> None:
         while todo:
             node, scope = todo.pop()
             if type(node) is _ast.Lambda:
@@ -116,7 +118,7 @@ class Index:
                 todo += [(part, inner) for part in _parts(first, ("iter",))]
                 todo += [(part, inner) for part in node.generators[1:]]
             else:
-                todo += [(part, scope) for part in _parts(node)]
+                todo += _scoped_parts(node, scope)
 
     def _add(
         self, name: str, line: int, is_lambda: bool, node: Any, scope: Scope
@@ -146,17 +148,26 @@ class Index:
         self.annotated.setdefault(node.lineno, []).append(found)
 
     def _add_annotated_class(self, node: Any, inner: Scope) -> None:
-        pieces = tuple(
-            _piece(statement)
-            for statement in node.body
-            if type(statement) is _ast.AnnAssign and statement.simple
-        )
+        pieces = tuple(_pieces(node.body, False))
         if not pieces:
             return
         line = _first_line(node)
-        place = Place(False, line, pieces[-1][2], 0, 0, inner)
+        place = Place(False, line, pieces[-1][2], node.body[0].col_offset, 0, inner)
         found = Annotated(node.name, place, pieces)
         self.annotated.setdefault(line, []).append(found)
+
+
+def _pieces(body: list[Any], is_conditional: bool) -> Iterator[Any]:
+    """Of the annotations in the body of a class, in their order."""
+    for node in body:
+        kind = type(node)
+        if kind is _ast.AnnAssign and node.simple:
+            yield *_piece(node), is_conditional
+        elif kind not in (*_FUNCTIONS, _ast.ClassDef):
+            for field in _BLOCKS:
+                below = getattr(node, field, None)
+                if type(below) is list:
+                    yield from _pieces(below, True)
 
 
 def _piece(node: Any) -> tuple[int, int, int, int, int, int]:
@@ -200,6 +211,20 @@ def _parts(node: Any, but: tuple[str, ...] = ()) -> list[Any]:
             found += [part for part in value if isinstance(part, _ast.AST)]
         elif isinstance(value, _ast.AST):
             found.append(value)
+    return found
+
+
+def _scoped_parts(
+    node: Any, scope: Scope, but: tuple[str, ...] = ()
+) -> list[tuple[Any, Scope]]:
+    """The nodes right below one, and what surrounds each: annotations are in a function
+    of their own where they are evaluated when they are asked for."""
+    found = [(part, scope) for part in _parts(node, (*but, *_ANNOTATIONS))]
+    inner = _function_in(scope) if DEFERRED else scope
+    for field in _ANNOTATIONS:
+        annotation = getattr(node, field, None)
+        if isinstance(annotation, _ast.AST):
+            found.append((annotation, inner))
     return found
 
 

@@ -43,7 +43,8 @@ def show_unit(file: str, first_line: int, unit: Unit) -> bool:
     if unit.kind == ANNOTATE:  # The header alone is the function's own.
         return show(file, first_line, unit.text.removesuffix("pass"), over=False)
     if unit.kind == CLASS_ANNOTATE:
-        return show(file, first_line + 1, unit.text, over=False)
+        below = 0 if unit.column else 1
+        return show(file, first_line + below, unit.text, over=False)
     indent = " " * unit.column if unit.kind == LAMBDA else ""
     return bool(unit.text) and show(file, first_line + unit.lines, indent + unit.text)
 

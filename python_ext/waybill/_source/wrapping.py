@@ -28,7 +28,7 @@ else:
     from waybill._records import NamedTuple
 
 #: Variables that a class gives to what is in it, besides its attributes.
-OF_CLASSES = frozenset({"__class__", "__classdict__"})
+OF_CLASSES = frozenset({"__class__", "__classdict__", "__conditional_annotations__"})
 _BLANK = " \t\f"
 
 
@@ -51,12 +51,15 @@ def wrap(unit: Unit, first_line: int) -> Wrapped:
         above.append(f"{' ' * depth}(\n")
         body = f"{' ' * unit.column}{unit.text})"
     else:
-        indent = indent_of(unit.text)
+        is_one_line = unit.kind == CLASS_ANNOTATE and unit.column > 0
+        indent = " " * 4 if is_one_line else indent_of(unit.text)
         heads, depth = _heads(unit, indent)
         if not heads and indent:
             heads.append("if 1:")
         indents = _indents(heads, indent)
         above = [f"{i}{head}\n" for i, head in zip(indents, heads, strict=True)]
+        if is_one_line:
+            above[-1] = above[-1].replace("\n", " ")
         decorated = f"{indent}@_" + "\n" * unit.lines if unit.lines else ""
         body = decorated + unit.text
     # Only the bodies of classes hold numbers of lines; all else has them apart.

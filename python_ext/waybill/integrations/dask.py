@@ -21,12 +21,15 @@ from typing import Any
 
 from waybill import _core, _late
 from waybill._configuration import chosen
-from waybill._face import dumps_with
+from waybill._errors import EncodeError
+from waybill._face import dumps_with, fingerprint
 from waybill.integrations import _following, pickle
 from waybill.integrations._failures import Instead, Raising, of_raised
+from waybill.integrations._patches import Patches
 
 #: Distributed's own `dumps`, while it is replaced.
 _original: Callable[..., bytes] | None = None
+_patches = Patches()
 #: Where Dask's configuration lists modules that schedulers and workers start with.
 _PRELOADS = "distributed.scheduler.preload", "distributed.worker.preload"
 #: Where it hands on what workers are told that this process starts.
@@ -190,7 +193,27 @@ def _dumps_by_type(
     return file.getvalue()
 
 
+class _Tokens:
+    """In the place of cloudpickle where Dask makes the keys of tasks.
+
+    Dask loads each pickle again to see whether it gives the same. From cloudpickle that
+    would replace the methods of this process's classes by copies, which have globals of
+    their own and no file, and so no source that other Pythons could compile.
+    """
+
+    def __init__(self, original: Any) -> None:
+        self._original = original
+
+    def dumps(self, obj: object, **options: Any) -> bytes:
+        try:
+            return standard.dumps(fingerprint(obj))
+        except EncodeError:
+            dumped: bytes = self._original.dumps(obj, **options)
+            return dumped
+
+
 def _install_here() -> None:
+    import dask.tokenize
     import distributed.protocol.pickle
     from distributed.protocol.serialize import register_serialization_family
 
@@ -199,6 +222,9 @@ def _install_here() -> None:
         register_serialization_family("waybill", family_dumps, family_loads)
         _original = distributed.protocol.pickle.dumps
         _replace(_original, dumps)
+        original = getattr(dask.tokenize, "cloudpickle", None)
+        if original is not None:
+            _patches.set(dask.tokenize, "cloudpickle", _Tokens(original))
 
 
 def _uninstall_here() -> None:
@@ -207,6 +233,7 @@ def _uninstall_here() -> None:
         from distributed.protocol.serialize import families
 
         _replace(dumps, _original)
+        _patches.undo()
         _original = None
         del families["waybill"]
 

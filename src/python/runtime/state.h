@@ -50,7 +50,7 @@ struct LateHelpers {
   Ref dumps_with, loads_with;  // With options.
   // waybill._source.extension: source of code, and classes that another Python took
   // apart.
-  Ref prove_source, compile_source, set_annotations;
+  Ref prove_source, compile_source, note_source, set_annotations;
   Ref make_foreign_class, class_attribute, set_foreign_state;
   Ref parts_by_source;
   Ref opaque;                // What stands in for what cannot be built.

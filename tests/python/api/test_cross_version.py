@@ -20,8 +20,10 @@ COMMAND = Path(os.environ.get("WAYBILL_COMMAND", ROOT / "build" / "waybill"))
 ALL = golden_files.PATHS
 OWN = golden_files.own()
 FOREIGN = [path for path in ALL if path not in OWN]
+WITH_SOURCE = [path for path in FOREIGN if golden_files.has_source(path)]
 WITH_CODE = [path for path in FOREIGN if golden_files.has_code(path)]
-WITHOUT_CODE = [path for path in FOREIGN if path not in WITH_CODE]
+WITH_CODE = [path for path in WITH_CODE if path not in WITH_SOURCE]
+WITHOUT_CODE = [path for path in FOREIGN if path not in WITH_CODE + WITH_SOURCE]
 
 
 def named(path):
@@ -87,6 +89,25 @@ def test_data_of_another_python_loads(path):
     assert golden_files.check(path, value)
 
 
+@pytest.mark.parametrize("path", WITH_SOURCE, ids=named)
+def test_source_of_another_python_loads_and_gives_the_same(path):
+    value = waybill.loads(path.read_bytes())
+
+    assert golden_files.check(path, value)
+
+
+@pytest.mark.parametrize("path", WITH_SOURCE, ids=named)
+def test_what_came_as_source_from_another_python_goes_back_as_source(path):
+    pytest.importorskip("xxhash")
+    from other_python import as_of_another_python
+
+    value = waybill.loads(path.read_bytes())
+
+    again = waybill.loads(as_of_another_python(waybill.dumps(value, source=True)))
+
+    assert golden_files.check(path, again)
+
+
 def test_refused_payload_imports_nothing():
     paths = [path for path in FOREIGN if golden_files.name_of(path) == "imports"]
     program = """
@@ -110,7 +131,11 @@ print(sorted(name for name in set(sys.modules) - before if "xml" in name))
 
 @pytest.mark.parametrize("path", ALL, ids=named)
 def test_inspect_reads_payloads_of_every_version(path):
-    assert waybill.inspect(path.read_bytes()) == golden_files.report_of(path)
+    name, data = golden_files.name_of(path), path.read_bytes()
+
+    report = golden_files.make_golden.report_of(name, data)
+
+    assert report == golden_files.report_of(path)
 
 
 @pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built here")
@@ -124,9 +149,10 @@ def test_verify_passes_payloads_of_every_version(path):
 # ---- Live: every interpreter that `make test-all` built for, in both roles
 
 SENDER = """
-import sys, waybill
+import linecache, sys, waybill
 sources, options = eval(sys.stdin.read())
 for name, source in sources.items():
+    linecache.cache[name] = len(source), None, source.splitlines(True), name
     scope = {"__name__": "golden"}
     exec(compile(source, name, "exec"), scope)
     print(name, waybill.dumps(scope["made"], **options.get(name, {})).hex())
@@ -166,12 +192,14 @@ def run(command, program, given):
 @pytest.mark.cross
 @pytest.mark.parametrize("receiver", sorted(interpreters()))
 @pytest.mark.parametrize("sender", sorted(interpreters()))
-def test_payloads_load_in_their_own_version_alone(payloads, sender, receiver):
+def test_payloads_without_source_load_in_their_own_version_alone(
+    payloads, sender, receiver
+):
     answers = json.loads(run(interpreters()[receiver], RECEIVER, payloads[sender]))
 
     refused = {name for name, message in answers.items() if message}
-    codeless = {"data", "shared", "compressed"}
-    assert refused == (set() if sender == receiver else answers.keys() - codeless)
+    for_all = {"data", "shared", "compressed", "source"}
+    assert refused == (set() if sender == receiver else answers.keys() - for_all)
     for name in refused:
         assert f"{sender} (bytecode" in answers[name]
         assert f"{receiver} (bytecode" in answers[name]

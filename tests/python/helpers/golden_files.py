@@ -36,6 +36,11 @@ def options_of(path):
     return make_golden.OPTIONS.get(name_of(path), {})
 
 
+def has_source(path):
+    """Whether all Pythons load it."""
+    return bool(options_of(path).get("source"))
+
+
 def check(path, value):
     """Whether `value` is what the payload's source says."""
     return make_golden.scope_of(name_of(path))["check"](value)

@@ -116,11 +116,34 @@ def test_cell_that_is_empty_gives_the_source():
     assert evaluate_annotations(annotate, CLASS)["_C__c"] == "other"
 
 
-def test_conditional_annotations_are_refused_by_name():
-    unit = CLASS._replace(free_names=("__conditional_annotations__",))
+def test_annotations_that_were_not_reached_are_left_out(make):
+    unit = CLASS._replace(
+        text="    a: int\n    if _: b: str; c: int\n    if _: d: list",
+        free_names=("__classdict__", "__conditional_annotations__"),
+    )
 
-    with pytest.raises(UnitError, match="condition"):
-        compile_annotations(unit)
+    annotate = function(make(unit), classdict={}, conditional_annotations={1, 2})
+
+    assert annotate(1) == {"a": int, "c": int, "d": list}
+
+
+def test_annotations_of_a_class_on_one_line(make):
+    unit = CLASS._replace(text="a: int; b: (\nstr)", column=9)
+
+    annotate = function(make(unit), classdict={}, other=None)
+
+    assert annotate(1) == {"a": int, "b": str}
+
+
+def test_annotations_that_are_text_by_a_feature_stay_text():
+    unit = FUNCTION._replace(futures=("annotations",))
+
+    assert evaluate_annotations(function(compile_unit(unit, "f", 1)), unit) == {
+        "a": "int",
+        "args": "str",
+        "b": "Missing",
+        "return": "list[int]",
+    }
 
 
 def test_text_that_is_no_annotation_is_refused():
@@ -169,8 +192,39 @@ def test_unit_of_a_class_has_annotated_names_alone(tmp_path):
 
 
 @needs_deferred
-def test_conditional_annotations_have_no_unit_and_say_so(tmp_path):
-    text = "class C:\n    a: int\n    if a_flag:\n        b: int\n"
-    module = load(tmp_path, f"a_flag = True\n{text}")
+def test_unit_of_a_class_tells_annotations_that_may_not_be_reached(tmp_path):
+    text = """class C:
+    a: int
+    if flag:
+        b: int = 3; c: (
+            str)
+    else:
+        d: str
+    for e in range(2):
+        with open(__file__) as file:
+            g: list = []
+"""
+    module = load(tmp_path, f"flag = True\n__file__ = {__file__!r}\n{text}")
 
-    assert "conditional" in prove(module.C.__annotate__.__code__)
+    unit = prove(module.C.__annotate__.__code__)
+
+    assert unit.text.split() == (
+        "a: int if _: b: int; c: ( str) if _: d: str if _: g: list".split()
+    )
+    assert compile_unit(unit, "f", 3).co_freevars == unit.free_names
+
+
+@needs_deferred
+def test_unit_of_a_class_on_one_line_has_its_column(tmp_path):
+    module = load(tmp_path, "class C: a: int = 3; b: (\n  str); c = 4\n")
+
+    unit = prove(module.C.__annotate__.__code__)
+
+    assert unit.text.split() == "a: int; b: ( str)".split() and unit.column == 9
+
+
+@needs_deferred
+def test_annotations_that_the_compiler_has_twice_have_no_unit_and_say_so(tmp_path):
+    text = "class C:\n    try:\n        pass\n    finally:\n        a: int\n"
+
+    assert "conditional" in prove(load(tmp_path, text).C.__annotate__.__code__)

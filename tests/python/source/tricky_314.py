@@ -54,6 +54,39 @@ def without_parentheses(value):
         return None
 
 
+class OneLine: first: int = 1; second: list[Later] = None
+
+
+flag = True
+
+
+class Conditional:
+    always: int
+    if flag:
+        reached: Later = 1; also: (
+            str | None) = None
+    else:
+        never: Later
+    for kind in int, str:
+        looped: kind
+    match flag:
+        case True:
+            matched: lambda: Later
+
+
+def with_lambdas(kind):
+    class Made:
+        a: (lambda: kind)
+        if flag:
+            b: lambda: kind
+
+        def method(self, x: (lambda: kind), *y: [k for k in (kind,)]): ...
+
+    def function(x: (lambda: kind)) -> (lambda: Made): ...
+
+    return Made, function
+
+
 def names_of(annotated):
     return list(annotationlib.get_annotations(annotated, format=Format.FORWARDREF))
 
@@ -71,6 +104,15 @@ CASES = [
     ("list(Annotated.method.__annotations__)", ["a", "_Annotated__b", "return"]),
     ("local(str)[0].__annotations__", {"a": str, "b": bytes}),
     ("local(str)[1].__annotations__['x']", str),
+    ("OneLine.__annotations__", {"first": int, "second": list[bytes]}),
+    (
+        "list(Conditional.__annotations__)",
+        ["always", "reached", "also", "looped", "matched"],
+    ),
+    ("Conditional.__annotations__['looped'] is Conditional.kind", True),
+    ("[f() for f in with_lambdas(str)[0].__annotations__.values()]", [str, str]),
+    ("with_lambdas(int)[0].method.__annotations__['x']()", int),
+    ("with_lambdas(int)[1].__annotations__['return']().__name__", "Made"),
     ("templates('a')", (("hello ", ""), "a")),
     ("without_parentheses('x'), without_parentheses('4')", (None, 4)),
 ]

@@ -64,6 +64,7 @@ void CodeBuilder::start() {
     }
   }
   if (reader.failed()) raise(state_, reader.error());
+  has_sources_ = !locations.sources().bytes.empty();
 }
 
 Ref CodeBuilder::next_use(std::size_t body) {
@@ -77,10 +78,12 @@ Ref CodeBuilder::next_use(std::size_t body) {
                                locations_[location].lines);
   if (Ref known = state_.known_codes.find(key)) {
     keep(body, location, known);  // Another may take its place there.
+    if (has_sources_) units().keep(body, known.get());
     return known;
   }
   const std::size_t built_before = built_bytes_;
   Ref code = build(body, location);
+  if (has_sources_) units().keep(body, code.get());
   state_.known_codes.hold(key, code.get(), built_bytes_ - built_before);
   return code;
 }

@@ -93,6 +93,7 @@ class CodeBuilder {
   const Limits& limits_;
   const bool is_foreign_;
   Ref refusal_;
+  bool has_sources_ = false;
   std::optional<UnitCompiler> units_;
   std::vector<Location> locations_;
   std::vector<std::size_t> location_of_use_;

@@ -126,12 +126,32 @@ Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
   }
   // Whoever gets it from here may need it as much.
   CodeInfos infos(state_);
-  CodeInfo& info = infos.get(code.get());
-  const envelope::SourceUnit& source = at(body);
-  info.source = std::make_unique<const CodeSource>(CodeSource{
-      std::string(text_of(source)), {source.recipe.begin(), source.recipe.end()}});
-  note_arrival(info);
+  note(body, infos.get(code.get()));
   return code;
+}
+
+void UnitCompiler::keep(std::size_t body, PyObject* code) const {
+  if (sources_.unit_of(static_cast<std::uint32_t>(body)) == nullptr) return;
+  const CodeInfo* known = kept_info(state_, code);
+  if (known != nullptr && known->came_as_source && known->source) return;
+  CodeInfos infos(state_);
+  CodeInfo& info = infos.get(code);
+  const Ref unit = tuple_of(at(body));
+  note(body, info);
+  if (info.nested.empty()) return;
+  // Where that came from is found by what is around it.
+  const Ref line = number(static_cast<std::uint64_t>(info.code->co_firstlineno));
+  Ref::steal(PyObject_CallFunctionObjArgs(late(state_, &LateHelpers::note_source),
+                                          unit.get(), code, line.get(), nullptr));
+}
+
+void UnitCompiler::note(std::size_t body, CodeInfo& info) const {
+  const envelope::SourceUnit& source = at(body);
+  if (!info.source) {
+    info.source = std::make_unique<const CodeSource>(CodeSource{
+        std::string(text_of(source)), {source.recipe.begin(), source.recipe.end()}});
+  }
+  note_arrival(info);
 }
 
 }  // namespace waybill::py

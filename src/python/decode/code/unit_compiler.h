@@ -9,6 +9,7 @@
 #include "format/code_body.h"
 #include "format/source_units.h"
 #include "python/decode/code/code_maker.h"
+#include "python/discovery/code_info.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 #include "waybill/envelope.h"
@@ -39,8 +40,13 @@ class UnitCompiler {
   // that is beyond the compiler's limits.
   Ref compile(std::size_t body, const envelope::CodeFields& fields,
               const CodeLocation& location) const;
+  // Lets code of this Python, whose body has this index, travel on with the source that
+  // came beside it, as compiled code does; does nothing if none came. Throws PyError.
+  void keep(std::size_t body, PyObject* code) const;
 
  private:
+  // Notes the source of a code object, and that it came.
+  void note(std::size_t body, CodeInfo& info) const;
   Ref tuple_of(const envelope::SourceUnit& unit) const;
   const envelope::SourceUnit& at(std::size_t body) const;
   std::string_view text_of(const envelope::SourceUnit& unit) const;

@@ -1,0 +1,71 @@
+"""What came as source, and goes through several processes of one version, can go back
+to the version that sent it."""
+
+import subprocess
+import sys
+
+import pytest
+from other_python import as_of_another_python
+
+SCRIPT = """
+import dataclasses, enum, sys, typing, waybill
+
+class Color(enum.Enum):
+    RED = 1
+
+class Pair(typing.NamedTuple):
+    left: int
+    right: Color = Color.RED
+
+@dataclasses.dataclass(order=True)
+class Point:
+    x: int
+    y: list = dataclasses.field(default_factory=list)
+
+def adder(n):
+    def add(x):
+        return x + n
+    return add
+
+def task(x):
+    return Pair(x), Point(x), adder(x)
+
+sys.stdout.buffer.write(waybill.dumps(task, source=True))
+"""
+RELAY = """
+import sys, waybill
+task = waybill.loads(sys.stdin.buffer.read())
+sys.stdout.buffer.write(waybill.dumps(task, source=True))
+"""
+WORKER = """
+import sys, waybill
+task = waybill.loads(sys.stdin.buffer.read())
+sys.stdout.buffer.write(waybill.dumps([task(1), task(2)], source=True))
+"""
+READER = """
+import sys, waybill
+(pair, point, add), (_, other, _) = waybill.loads(sys.stdin.buffer.read())
+print(pair.left, pair.right.name, point, point < other, type(point)(3).y, add(4))
+"""
+
+
+def run(folder, program, given=b""):
+    """What a program writes, whose file is gone when the next one runs."""
+    path = folder / "program.py"
+    path.write_text(program)
+    done = subprocess.run([sys.executable, path], input=given, capture_output=True)
+    path.unlink()
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+@pytest.mark.parametrize("relays", [0, 1, 2])
+def test_results_go_back_to_the_python_that_sent_their_classes(tmp_path, relays):
+    data = as_of_another_python(run(tmp_path, SCRIPT))
+    for _ in range(relays):
+        data = run(tmp_path, RELAY, data)
+
+    result = as_of_another_python(run(tmp_path, WORKER, data))
+
+    told = run(tmp_path, READER, result).decode()
+    assert told == "1 RED Point(x=1, y=[]) True [] 5\n"
