@@ -15,16 +15,16 @@ namespace waybill::envelope {
 namespace {
 
 // Bytes of a name or file that is told.
-constexpr std::size_t kLongestText = 200;
+constexpr std::size_t kLongestTold = 200;
 
-CodePlace place_of(const CodeBody& body, const FirstLocation& location) {
+CodePlace told_place(const CodeBody& body, const FirstLocation& location) {
   CodePlace place;
   wire::Reader reader(body.bytes, Limits{}, body.offset);
   CodeFields fields;
   if (read_code_body(reader, body.bytes, fields)) {
-    place.function = start_of(fields.qualified_name, kLongestText);
+    place.function = start_of(fields.qualified_name, kLongestTold);
   }
-  place.file = end_of(location.file, kLongestText);
+  place.file = end_of(location.file, kLongestTold);
   place.line = location.first_line;
   return place;
 }
@@ -47,7 +47,7 @@ std::optional<ExplainedSource> explained_source(const Envelope& envelope,
     if (sources.unit_of(body) != nullptr) {
       ++source.functions;
     } else {
-      source.without.push_back(place_of(envelope.code[body], locations[body]));
+      source.without.push_back(told_place(envelope.code[body], locations[body]));
     }
   }
   return source;

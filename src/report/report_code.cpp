@@ -34,14 +34,14 @@ void add_instruction(const Json& row, std::uint64_t& line, const Paint& paint,
 }
 
 // "job.py:3", or nothing.
-std::string place_of(const Json& body) {
+std::string where_written(const Json& body) {
   if (!body.contains("file")) return {};
   return format_text("{}:{}", text_of(body, "file"),
                      body["first_line"].get<std::int64_t>());
 }
 
 void add_listing(const Json& body, const Paint& paint, std::string& out) {
-  const std::string place = place_of(body);
+  const std::string place = where_written(body);
   if (!place.empty()) out += paint.faint("      " + place) + "\n";
   std::uint64_t line = 0;
   for (const Json& row : body["instructions"]) add_instruction(row, line, paint, out);
@@ -73,7 +73,7 @@ void add_lines(std::string_view text, std::uint64_t line, const Paint& paint,
 
 void add_source(const Json& body, const Paint& paint, std::string& out) {
   const Json& source = body["source"];
-  const std::string place = place_of(body);
+  const std::string place = where_written(body);
   const std::string where = place.empty() ? "" : " " + place;
   if (source.is_null()) {
     out += "      " + paint.bad("no source" + where) + "\n";
