@@ -172,10 +172,10 @@ _OF_TYPED_DICTS = "__extra_items__", "__closed__"
 
 def _is_of_protocols(hook: Any) -> bool:
     function = getattr(hook, "__func__", hook)
-    made_in = "Protocol.__init_subclass__."  # In 3.11 each protocol has its own.
+    # In 3.11 each protocol has its own, made where it is.
     return function is protocol_hook or (
         getattr(function, "__module__", None) == "typing"
-        and getattr(function, "__qualname__", "").startswith(made_in)
+        and getattr(function, "__name__", "") == "_proto_hook"
     )
 
 

@@ -1,0 +1,90 @@
+"""What a script defines goes to all other versions of Python, and expressions that use
+it give there what they give in the script; then it goes on from there."""
+
+import base64
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from other_interpreters import interpreters
+
+SCRIPT = (Path(__file__).parent / "tricky_script.py").read_text(encoding="utf-8")
+#: Runs the script as __main__, and sends what it has defined.
+SENDER = """
+import base64, json, os, sys, tempfile, types
+import waybill
+
+def is_imported(value):
+    home = sys.modules.get(getattr(value, "__module__", None) or "")
+    found = vars(home).get(getattr(value, "__name__", "")) if home else None
+    return type(value) is types.ModuleType or (found is value and home is not main)
+
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "script.py")
+    with open(path, "w") as file:
+        file.write(sys.argv[1])
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    exec(compile(sys.argv[1], path, "exec", 0, True), vars(main))
+    told = {e: repr(eval(e, vars(main))) for e in main.EXPRESSIONS}
+    given = ("__builtins__", "__name__", "__doc__", "__loader__", "__package__")
+    sent = {
+        name: value
+        for name, value in vars(main).items()
+        if name not in (*given, "__spec__") and not is_imported(value)
+    }
+    data = waybill.dumps(sent, source=True)
+print(json.dumps([base64.b64encode(data).decode(), told]))
+"""
+RECEIVER = """
+import base64, dataclasses, json, sys
+import waybill
+
+data, told = json.load(sys.stdin)
+scope = waybill.loads(base64.b64decode(data))
+waybill.dumps(scope, source=True)
+scope["dataclasses"] = dataclasses
+differ = {}
+for expression, expected in told.items():
+    try:
+        given = repr(eval(expression, scope))
+    except Exception as error:
+        given = repr(error)
+    if given != expected:
+        differ[expression] = [given, expected]
+print(json.dumps(differ))
+"""
+
+
+def run(command, program, *arguments, given=""):
+    done = subprocess.run(
+        [*command, "-c", program, *arguments],
+        input=given,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_script_means_the_same_in_another_process_of_this_python():
+    own = [sys.executable]
+
+    assert run(own, RECEIVER, given=run(own, SENDER, SCRIPT)) == "{}\n"
+
+
+@pytest.fixture(scope="module")
+def sent():
+    return {v: run(command, SENDER, SCRIPT) for v, command in interpreters().items()}
+
+
+@pytest.mark.cross
+@pytest.mark.parametrize(
+    "sender, receiver", list(itertools.permutations(sorted(interpreters()), 2))
+)
+def test_a_script_means_the_same_on_every_other_python(sent, sender, receiver):
+    differ = json.loads(run(interpreters()[receiver], RECEIVER, given=sent[sender]))
+
+    assert differ == {}
