@@ -6,11 +6,3 @@ Python. Nothing of it is loaded by ``import waybill``, and it needs no extension
 
 Tested by tests/python/source.
 """
-
-from __future__ import annotations
-
-from waybill._source.compiling import compile_unit
-from waybill._source.proving import prove
-from waybill._source.units import Unit, UnitError
-
-__all__ = ["Unit", "UnitError", "compile_unit", "prove"]

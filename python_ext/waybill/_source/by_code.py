@@ -1,15 +1,16 @@
 """What is known of code objects while they live, by address: they compare by value.
 
-Tested by tests/python/source/test_nested_units.py.
+Whoever receives source beside code that runs here loads this module, and no other of
+this package. Tested by tests/python/source/test_nested_units.py.
 """
 
 from __future__ import annotations
 
+from types import CodeType
 from weakref import ref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType
     from typing import Any, TypeVar
 
     _Known = TypeVar("_Known", bound=tuple[Any, ...])
@@ -33,3 +34,21 @@ def noted(table: dict[int, _Known], code: CodeType) -> _Known | None:
     """The entry of a code object; None if it has none."""
     entry = table.get(id(code))
     return entry if entry is not None and entry[0]() is code else None
+
+
+#: Code in code that came with source: the fields of the unit of what is around it, and
+#: the line of that.
+AROUND: dict[int, tuple[ref[CodeType], tuple[Any, ...], int]] = {}
+
+
+def note_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
+    """Remembers what the code in a code object came from."""
+    todo = _codes_in(code)
+    while todo:
+        inner = todo.pop()
+        todo += _codes_in(inner)
+        note(AROUND, inner, unit, max(1, first_line))
+
+
+def _codes_in(code: CodeType) -> list[CodeType]:
+    return [k for k in code.co_consts if type(k) is CodeType]

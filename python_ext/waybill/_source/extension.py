@@ -18,7 +18,7 @@ from waybill._source.annotations import evaluate_annotations
 from waybill._source.class_attributes import ATTRIBUTES_TO_DROP
 from waybill._source.compiling import compile_unit
 from waybill._source.dataclass_parts import set_state as set_state
-from waybill._source.nested import note_nested, prove_nested
+from waybill._source.nested import prove_nested
 from waybill._source.proving import prove as prove_in_file
 from waybill._source.shown import show_unit
 from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, GENERATED, Unit, UnitError
@@ -68,14 +68,9 @@ def compile_source(
         )
     if unit.kind in (ANNOTATE, CLASS_ANNOTATE):
         by_code.note(_annotations, code, unit)
-    note_nested(code, unit, max(1, first_line))
+    by_code.note_source(unit, code, first_line)
     show_unit(file, first_line, unit)
     return code
-
-
-def note_source(parts: tuple[Any, ...], code: CodeType, first_line: int) -> None:
-    """Remembers the unit that came beside code of this Python, for what is in it."""
-    note_nested(code, Unit(*parts), max(1, first_line))
 
 
 _VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"

@@ -14,38 +14,17 @@ from waybill._source import by_code
 from waybill._source.compiling import dress_all
 from waybill._source.files import Source
 from waybill._source.proving import prove_in
+from waybill._source.units import Unit
 from waybill._source.wrapping import wrap
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from weakref import ref
-
-    from waybill._source.units import Unit
-
-#: Code in code that came as source, by address while it lives: the unit of what is
-#: around it, and the line of that.
-_around: dict[int, tuple[ref[CodeType], Unit, int]] = {}
-
-
-def note_nested(code: CodeType, unit: Unit, first_line: int) -> None:
-    """Remembers what the code in a code object came from."""
-    todo = _codes_in(code)
-    while todo:
-        inner = todo.pop()
-        todo += _codes_in(inner)
-        by_code.note(_around, inner, unit, first_line)
-
-
-def _codes_in(code: CodeType) -> list[CodeType]:
-    return [k for k in code.co_consts if type(k) is CodeType]
 
 
 def prove_nested(code: CodeType) -> Unit | str | None:
     """The unit of such code, or why there is none; None of all other code."""
-    entry = by_code.noted(_around, code)
+    entry = by_code.noted(by_code.AROUND, code)
     if entry is None:
         return None
-    _, unit, first_line = entry
+    _, parts, first_line = entry
+    unit = Unit(*parts)
     wrapped = wrap(unit, first_line)
     source = Source(code.co_filename, None)
     source.read(wrapped.text)

@@ -149,7 +149,7 @@ constexpr LateRow kLateHelpers[] = {
     {&LateHelpers::loads_with, "_face", "loads_with"},
     {&LateHelpers::prove_source, "_source.extension", "prove"},
     {&LateHelpers::compile_source, "_source.extension", "compile_source"},
-    {&LateHelpers::note_source, "_source.extension", "note_source"},
+    {&LateHelpers::note_source, "_source.by_code", "note_source"},
     {&LateHelpers::set_annotations, "_source.extension", "set_annotations"},
     {&LateHelpers::make_foreign_class, "_source.extension", "make_class"},
     {&LateHelpers::set_foreign_state, "_source.extension", "set_state"},

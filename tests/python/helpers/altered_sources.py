@@ -12,8 +12,8 @@ import sys
 
 import waybill
 from other_python import as_of_another_python, sealed_again
-from waybill._source import Unit, UnitError, compile_unit
-from waybill._source.units import DEF, LAMBDA
+from waybill._source.compiling import compile_unit
+from waybill._source.units import DEF, LAMBDA, Unit, UnitError
 
 MASKS = 0x01, 0x20, 0x7F, 0xFF
 

@@ -5,9 +5,17 @@ import types
 
 import pytest
 import source_package
-from waybill._source import Unit, UnitError, compile_unit, prove
 from waybill._source.annotations import compile_annotations, evaluate_annotations
-from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, IN_CLASS, NESTED
+from waybill._source.compiling import compile_unit
+from waybill._source.proving import prove
+from waybill._source.units import (
+    ANNOTATE,
+    CLASS_ANNOTATE,
+    IN_CLASS,
+    NESTED,
+    Unit,
+    UnitError,
+)
 
 needs_deferred = pytest.mark.skipif(
     sys.version_info < (3, 14), reason="annotations are evaluated at once before 3.14"

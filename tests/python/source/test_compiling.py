@@ -5,8 +5,8 @@ import warnings
 
 import pytest
 import source_package
-from waybill._source import Unit, UnitError, compile_unit
-from waybill._source.units import DEF, IN_CLASS, LAMBDA, NESTED
+from waybill._source.compiling import compile_unit
+from waybill._source.units import DEF, IN_CLASS, LAMBDA, NESTED, Unit, UnitError
 
 
 def unit(text, name="f", **fields):

@@ -10,11 +10,12 @@ from dataclasses import InitVar, dataclass, field
 
 import pytest
 import source_package
-from waybill._source import Unit, UnitError, compile_unit, prove
 from waybill._source.class_attributes import ATTRIBUTES_TO_DROP, attributes_to_drop
+from waybill._source.compiling import compile_unit
 from waybill._source.dataclass_parts import set_state
 from waybill._source.generated import _functions_of, finish_generated, is_placeholder
-from waybill._source.units import GENERATED
+from waybill._source.proving import prove
+from waybill._source.units import GENERATED, Unit, UnitError
 
 
 def plain():

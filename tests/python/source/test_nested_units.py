@@ -3,8 +3,11 @@ is around them."""
 
 import gc
 
-from waybill._source import compile_unit, prove
-from waybill._source.nested import _around, note_nested, prove_nested
+import fresh_process
+from waybill._source import by_code
+from waybill._source.compiling import compile_unit
+from waybill._source.nested import prove_nested
+from waybill._source.proving import prove
 
 
 def outer(a):
@@ -26,7 +29,7 @@ def arrived():
     unit = prove(outer.__code__)
     line = outer.__code__.co_firstlineno
     code = compile_unit(unit, "elsewhere.py", line)
-    note_nested(code, unit, line)
+    by_code.note_source(unit, code, line)
     return code
 
 
@@ -67,9 +70,33 @@ def test_other_code_is_none_of_its():
 def test_what_is_noted_dies_with_the_code():
     code = arrived()
     noted = {id(c) for c in codes_in(code)}
-    assert noted <= _around.keys()
+    assert noted <= by_code.AROUND.keys()
 
     del code
     gc.collect()
 
-    assert not noted & _around.keys()
+    assert not noted & by_code.AROUND.keys()
+
+
+def test_whoever_runs_the_bytecode_loads_nothing_of_what_compiles(tmp_path):
+    script = tmp_path / "sends.py"
+    script.write_text(
+        "import sys, waybill\n"
+        "def outer(n):\n"
+        "    def inner(x): return n + x\n"
+        "    return inner\n"
+        "print(waybill.dumps([outer, outer(1)], source=True).hex())\n",
+        "utf-8",
+    )
+    told = fresh_process.run_script(
+        "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')", script
+    )
+    answers = fresh_process.run_script(
+        "import sys, waybill\n"
+        "outer, inner = waybill.loads(bytes.fromhex(sys.argv[1]))\n"
+        "print(inner(2), outer(3)(4))\n"
+        "print(*sorted(m for m in sys.modules if m.startswith('waybill._source.')))\n"
+        "print(len(waybill.dumps(outer(1))) > 400)\n",
+        told.strip(),
+    )
+    assert answers.splitlines() == ["3 7", "waybill._source.by_code", "True"]

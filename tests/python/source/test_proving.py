@@ -9,9 +9,17 @@ import types
 
 import pytest
 import source_package
-from waybill._source import Unit, compile_unit, prove
 from waybill._source.comparing import has_same_columns, is_same
-from waybill._source.units import DEF, ITERABLE_COROUTINE, LAMBDA, NAMES_SUPER, NESTED
+from waybill._source.compiling import compile_unit
+from waybill._source.proving import prove
+from waybill._source.units import (
+    DEF,
+    ITERABLE_COROUTINE,
+    LAMBDA,
+    NAMES_SUPER,
+    NESTED,
+    Unit,
+)
 
 
 def load(tmp_path, text, name="module.py"):
@@ -35,7 +43,7 @@ def proven(function):
 
 def in_process(program, *options, stdin=None):
     start = f"import sys; sys.path.insert(0, {str(source_package.__file__)!r}[:-18])\n"
-    start += "import source_package; from waybill._source import prove\n"
+    start += "import source_package; from waybill._source.proving import prove\n"
     # As text of -c, or as typed.
     command = [sys.executable, *options, *([] if stdin else ["-c", start + program])]
     done = subprocess.run(

@@ -9,8 +9,10 @@ import traceback
 
 import pytest
 import source_package
-from waybill._source import Unit, compile_unit, files, prove, shown
-from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, DEF, LAMBDA
+from waybill._source import files, shown
+from waybill._source.compiling import compile_unit
+from waybill._source.proving import prove
+from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, DEF, LAMBDA, Unit
 
 FILE = "/nowhere/of/elsewhere.py"
 TEXT = "    def fails(a):\n        # Why.\n        return a / 0"

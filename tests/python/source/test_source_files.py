@@ -9,7 +9,9 @@ import zipfile
 
 import pytest
 import source_package
-from waybill._source import Unit, files, prove
+from waybill._source import files
+from waybill._source.proving import prove
+from waybill._source.units import Unit
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import source_package
-from waybill._source import Unit, UnitError, compile_unit
+from waybill._source.compiling import compile_unit
 from waybill._source.nesting import (
     MAX_BLOCKS,
     MAX_BRACKETS,
@@ -13,7 +13,7 @@ from waybill._source.nesting import (
     MAX_INDENTS,
     nests_too_deeply,
 )
-from waybill._source.units import DEF, LAMBDA
+from waybill._source.units import DEF, LAMBDA, Unit, UnitError
 
 PLAIN = Unit(DEF, "def f(): pass", "f", "f", None, 0, 0, 0, 0, (), (), ())
 
@@ -65,7 +65,8 @@ _PROGRAM = """
 import sys, threading
 sys.path.insert(0, sys.argv[1])
 import source_package
-from waybill._source import Unit, UnitError, compile_unit
+from waybill._source.compiling import compile_unit
+from waybill._source.units import Unit, UnitError
 def run():
     text = sys.stdin.read()
     unit = Unit(0, text, "f", "f", None, 0, 0, 0, 0, (), (), ())
