@@ -69,3 +69,15 @@ def test_results_go_back_to_the_python_that_sent_their_classes(tmp_path, relays)
 
     told = run(tmp_path, READER, result).decode()
     assert told == "1 RED Point(x=1, y=[]) True [] 5\n"
+
+
+def test_own_functions_that_come_back_with_source_go_without_as_before(tmp_path):
+    program = """
+import sys, waybill
+def task(x):
+    return x + 1  # A comment.
+waybill.loads(waybill.dumps(task, source=True))
+sys.stdout.write(str(b"A comment" in waybill.dumps(task)))
+"""
+
+    assert run(tmp_path, program) == b"False"

@@ -78,8 +78,7 @@ Ref CodeBuilder::next_use(std::size_t body) {
                                locations_[location].lines);
   if (Ref known = state_.known_codes.find(key)) {
     keep(body, location, known);  // Another may take its place there.
-    if (has_sources_) units().keep(body, known.get());
-    return known;
+    return known;  // Not marked as come with source: it may be this process's own.
   }
   const std::size_t built_before = built_bytes_;
   Ref code = build(body, location);

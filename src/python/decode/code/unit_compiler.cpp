@@ -132,8 +132,6 @@ Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
 
 void UnitCompiler::keep(std::size_t body, PyObject* code) const {
   if (sources_.unit_of(static_cast<std::uint32_t>(body)) == nullptr) return;
-  const CodeInfo* known = kept_info(state_, code);
-  if (known != nullptr && known->came_as_source && known->source) return;
   CodeInfos infos(state_);
   CodeInfo& info = infos.get(code);
   const Ref unit = tuple_of(at(body));
