@@ -7,7 +7,6 @@
 #include "format/frame.h"
 #include "format/shapes.h"
 #include "format/source_locations.h"
-#include "format/source_units.h"
 #include "verify/code_soundness.h"
 #include "verify/payload_check.h"
 #include "wire/format.h"
@@ -137,12 +136,6 @@ bool read_payload(Reader& reader, BareFunction& function) {
          read_fields(reader, function);
 }
 
-bool are_sources_sound(const Section& section) {
-  Reader reader(section.bytes);
-  Sources sources;
-  return section.bytes.empty() || read_sources(reader, 1, sources);
-}
-
 bool read_location(Reader& reader, BytesView bytes, const PythonVersion& python,
                    BareFunction& function) {
   SourceLocationReader locations(reader, function.manifest.first_file());
@@ -157,8 +150,9 @@ bool read_location(Reader& reader, BytesView bytes, const PythonVersion& python,
   function.line_table = location.line_table.bytes;
   function.location =
       bytes.subspan(location.after_file, reader.offset() - location.after_file);
+  // Source is for the decoder of all objects, which lets it travel on.
   return !locations.next(location) && !reader.failed() &&
-         are_sources_sound(locations.sources());
+         locations.sources().bytes.empty();
 }
 
 }  // namespace

@@ -30,11 +30,16 @@ Ref KnownCodes::find(const CodeKey& key) const {
   return entry.code && entry.key == key ? weakly_referenced(entry.code.get()) : Ref();
 }
 
+bool KnownCodes::was_received(const CodeKey& key) const {
+  const Entry& entry = entries_[slot_of(key)];
+  return entry.was_received && entry.key == key;
+}
+
 void KnownCodes::note(const CodeKey& key, PyObject* code) {
   if (!is_used_) return;
   // What was received and is sent on stays held.
   const Entry& known = entries_[slot_of(key)];
-  if (known.held.get() == code && known.key == key) return;
+  if (known.was_received && known.key == key && find(key).get() == code) return;
   // The interpreter gives the same reference again.
   put({key, Ref::steal(PyWeakref_NewRef(code, nullptr)), Ref(), 0});
 }
@@ -43,7 +48,7 @@ void KnownCodes::hold(const CodeKey& key, PyObject* code, std::size_t size) {
   if (!is_used_) return;
   const bool is_held = size <= kMaxBytesOfOne;
   put({key, Ref::steal(PyWeakref_NewRef(code, nullptr)),
-       is_held ? Ref::share(code) : Ref(), is_held ? size : 0});
+       is_held ? Ref::share(code) : Ref(), is_held ? size : 0, true});
 }
 
 // What gives way is destroyed when the table is whole: callbacks of weak references to

@@ -38,6 +38,8 @@ class KnownCodes {
 
   // Null if there is none.
   Ref find(const CodeKey& key) const;
+  // Whether the code that find() gives was received.
+  bool was_received(const CodeKey& key) const;
   // Code of this program, by a weak reference.
   void note(const CodeKey& key, PyObject* code);
   // Code that was received; `size`: the bytes of the bodies that it was built from.
@@ -55,6 +57,7 @@ class KnownCodes {
     Ref code;  // A weak reference.
     Ref held;  // The same code; null if it is only noted.
     std::size_t held_bytes = 0;
+    bool was_received = false;
   };
   using Entries = std::array<Entry, kMaxEntries>;
 

@@ -81,3 +81,24 @@ sys.stdout.write(str(b"A comment" in waybill.dumps(task)))
 """
 
     assert run(tmp_path, program) == b"False"
+
+
+def test_code_that_came_without_source_before_travels_on_with_what_came_later(tmp_path):
+    program = """
+import sys, waybill
+text = "def task(x):\\n    return x + 1  # A comment.\\n"
+import linecache
+linecache.cache["told.py"] = len(text), None, text.splitlines(True), "told.py"
+exec(compile(text, "told.py", "exec"))
+for data in (waybill.dumps(task), waybill.dumps(task, source=True)):
+    print(data.hex())
+"""
+    plain, told = run(tmp_path, program).split()
+    receiver = f"""
+import waybill
+first = waybill.loads(bytes.fromhex({plain.decode()!r}))
+print(b"A comment" in waybill.dumps(first))
+second = waybill.loads(bytes.fromhex({told.decode()!r}))
+print(b"A comment" in waybill.dumps(second))
+"""
+    assert run(tmp_path, receiver) == b"False\nTrue\n"

@@ -30,10 +30,15 @@ def load(package):
             del sys.modules[name]
         sys.modules["waybill"] = types.ModuleType("waybill")
         sys.modules["waybill"].__path__ = [package]
-    from waybill import _source
     from waybill._source import comparing
+    from waybill._source.compiling import compile_unit
+    from waybill._source.proving import prove
+    from waybill._source.units import Unit, UnitError
 
-    return _source, comparing
+    source = types.SimpleNamespace(
+        compile_unit=compile_unit, prove=prove, Unit=Unit, UnitError=UnitError
+    )
+    return source, comparing
 
 
 def functions_in(code, names):

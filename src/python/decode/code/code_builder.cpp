@@ -76,9 +76,15 @@ Ref CodeBuilder::next_use(std::size_t body) {
   if (Ref code = built(body, location)) return code;
   const CodeKey key = code_key(envelope_.code[body].hash, locations_[location].file,
                                locations_[location].lines);
-  if (Ref known = state_.known_codes.find(key)) {
+  Ref known = state_.known_codes.find(key);
+  // What came without source, and now comes with it, is another code object from here
+  // on. This process's own is not: it does not travel with source unless asked to.
+  const bool lacks_source = known && has_sources_ &&
+                            state_.known_codes.was_received(key) &&
+                            units().is_news(body, known.get());
+  if (known && !lacks_source) {
     keep(body, location, known);  // Another may take its place there.
-    return known;  // Not marked as come with source: it may be this process's own.
+    return known;
   }
   const std::size_t built_before = built_bytes_;
   Ref code = build(body, location);

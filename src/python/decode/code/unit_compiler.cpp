@@ -130,6 +130,12 @@ Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
   return code;
 }
 
+bool UnitCompiler::is_news(std::size_t body, PyObject* code) const {
+  if (sources_.unit_of(static_cast<std::uint32_t>(body)) == nullptr) return false;
+  const CodeInfo* known = kept_info(state_, code);
+  return known == nullptr || !known->came_as_source || !known->source;
+}
+
 void UnitCompiler::keep(std::size_t body, PyObject* code) const {
   if (sources_.unit_of(static_cast<std::uint32_t>(body)) == nullptr) return;
   CodeInfos infos(state_);

@@ -40,6 +40,9 @@ class UnitCompiler {
   // that is beyond the compiler's limits.
   Ref compile(std::size_t body, const envelope::CodeFields& fields,
               const CodeLocation& location) const;
+  // Whether a source came beside this body that the code is not known to have come
+  // with.
+  bool is_news(std::size_t body, PyObject* code) const;
   // Lets code of this Python, whose body has this index, travel on with the source that
   // came beside it, as compiled code does; does nothing if none came. Throws PyError.
   void keep(std::size_t body, PyObject* code) const;
