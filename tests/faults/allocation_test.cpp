@@ -69,6 +69,8 @@ Bytes bytes_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+constexpr std::size_t kLargest = 4096;
+
 // The samples, golden envelopes of one version, and each of them spoiled: altered at
 // one byte, with a digest that fits; and cut.
 std::vector<Bytes> envelopes() {
@@ -77,7 +79,11 @@ std::vector<Bytes> envelopes() {
   const std::filesystem::path golden(WAYBILL_TESTS_DIR "/golden/v1");
   for (const auto& entry : std::filesystem::directory_iterator(golden)) {
     const std::string name = entry.path().filename().string();
-    if (name.ends_with("-3.13.waybill")) found.push_back(bytes_of(entry.path()));
+    // The work grows with the third power of the size.
+    const bool is_small = entry.file_size() <= kLargest;
+    if (name.ends_with("-3.13.waybill") && is_small) {
+      found.push_back(bytes_of(entry.path()));
+    }
   }
   const std::size_t whole = found.size();
   for (std::size_t i = 0; i < whole; ++i) {

@@ -6,8 +6,10 @@ import types
 
 
 def reduce_cached_property(obj):
-    # Made anew: 3.11 keeps a lock in it.
+    # Made anew: 3.11 keeps a lock in it, and 3.13 the module of the function.
     state = {k: v for k, v in vars(obj).items() if k not in ("func", "lock")}
+    if state.get("__module__") == obj.func.__module__:
+        del state["__module__"]
     return functools.cached_property, (obj.func,), state
 
 

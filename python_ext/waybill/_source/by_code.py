@@ -36,18 +36,28 @@ def noted(table: dict[int, _Known], code: CodeType) -> _Known | None:
     return entry if entry is not None and entry[0]() is code else None
 
 
+#: Code that came with source: the fields of its unit.
+CAME: dict[int, tuple[ref[CodeType], tuple[Any, ...]]] = {}
+
 #: Code in code that came with source: the fields of the unit of what is around it, and
 #: the line of that.
 AROUND: dict[int, tuple[ref[CodeType], tuple[Any, ...], int]] = {}
 
 
 def note_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
-    """Remembers what the code in a code object came from."""
+    """Remembers what a code object came from, and the code in it."""
+    note(CAME, code, unit)
     todo = _codes_in(code)
     while todo:
         inner = todo.pop()
         todo += _codes_in(inner)
         note(AROUND, inner, unit, max(1, first_line))
+
+
+def came_with_source(code: CodeType) -> bool:
+    """Whether a code object, or one that it stands in, did. The extension asks where it
+    can put nothing on code."""
+    return noted(CAME, code) is not None or noted(AROUND, code) is not None
 
 
 def _codes_in(code: CodeType) -> list[CodeType]:

@@ -35,6 +35,9 @@ _SEEN = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
 
 def prove(code: CodeType, owner: type | None = None) -> Unit | str:
     """The unit of a code object, or why there is none; see ``_source.proving``."""
+    came = by_code.noted(by_code.CAME, code)
+    if came is not None:
+        return Unit(*came[1])
     found = prove_nested(code)
     return prove_in_file(code, owner) if found is None else found
 
@@ -172,28 +175,3 @@ def _is_of_protocols(hook: Any) -> bool:
         getattr(function, "__module__", None) == "typing"
         and getattr(function, "__name__", "") == "_proto_hook"
     )
-
-
-def parts_by_source(parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What describes a class, as all versions of Python would have it."""
-    metaclass, name, bases, namespace, own = parts
-    return metaclass, name, bases, _by_source(namespace), _by_source(own)
-
-
-def _by_source(attributes: dict[str, Any]) -> dict[str, Any]:
-    from inspect import cleandoc
-
-    kept = {k: v for k, v in attributes.items() if k not in _NOT_OF_SOURCE}
-    if isinstance(kept.get("__doc__"), str):
-        kept["__doc__"] = cleandoc(kept["__doc__"])
-    return kept
-
-
-#: Attributes that are not the same on all versions for the same source.
-_NOT_OF_SOURCE = ATTRIBUTES_TO_DROP | {
-    "__annotate__",
-    "__annotations__",
-    "__dataclass_params__",
-    "__match_args__",
-    "__replace__",
-}

@@ -88,10 +88,10 @@ def is_placeholder(code: CodeType) -> bool:
 
 
 def _is_placeholder(value: Any) -> bool:
-    return any(is_placeholder(f.__code__) for f in _functions_of(value))
+    return any(is_placeholder(f.__code__) for f in functions_of(value))
 
 
-def _functions_of(value: Any) -> Iterator[FunctionType]:
+def functions_of(value: Any) -> Iterator[FunctionType]:
     """A function and those that it wraps."""
     if isinstance(value, staticmethod | classmethod):
         value = value.__func__
@@ -142,7 +142,7 @@ def _codes_in(own: Any) -> dict[str, CodeType]:
     return {
         f.__code__.co_name: f.__code__
         for value in own.values()
-        for f in _functions_of(value)
+        for f in functions_of(value)
         if f.__code__.co_filename == FILE
     }
 
@@ -199,8 +199,8 @@ def _finish_dataclass(cls: Any, names: list[str]) -> None:
 
 def _settle(value: Any, scratch: Any, cls: Any, arrived: Any) -> None:
     """Lets what was written for a scratch class be of another."""
-    before = {f.__name__: f for f in _functions_of(arrived)}
-    for function in _functions_of(value):
+    before = {f.__name__: f for f in functions_of(arrived)}
+    for function in functions_of(value):
         function.__module__ = cls.__module__
         if function.__qualname__.startswith(f"{scratch.__qualname__}."):
             function.__qualname__ = f"{cls.__qualname__}.{function.__name__}"
@@ -254,7 +254,7 @@ def namedtuple_code(code: CodeType) -> CodeType:
 def _finish_namedtuple(cls: Any, names: list[str]) -> None:
     own = vars(cls)
     if "__new__" in names:
-        old = next(_functions_of(own["__new__"]))
+        old = next(functions_of(own["__new__"]))
         new = _new_of_namedtuple(cls)
         for name in ("__name__", "__qualname__", "__doc__", "__module__"):
             setattr(new, name, getattr(old, name))

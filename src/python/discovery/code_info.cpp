@@ -163,7 +163,9 @@ std::uint32_t CodeInfo::line_of(std::uint32_t offset) const {
 }
 
 CodeInfos::CodeInfos(const State& state)
-    : index_(state.code_extra_index), keeps_extras_(keeps_extras(state)) {}
+    : state_(state),
+      index_(state.code_extra_index),
+      keeps_extras_(keeps_extras(state)) {}
 
 CodeInfo* CodeInfos::find(PyObject* code) const {
   if (!keeps_extras_) {
@@ -198,7 +200,15 @@ CodeInfo& CodeInfos::build(PyObject* code) {
   } else {
     own_.emplace(code, std::move(info));
   }
+  result.came_as_source = came_with_source(code);
   return result;
+}
+
+// Python's half knows it of code that had nothing put on it then.
+bool CodeInfos::came_with_source(PyObject* code) const {
+  PyObject* ask = state_.late.came_with_source.get();
+  if (ask == nullptr) return false;
+  return Ref::steal(PyObject_CallOneArg(ask, code)).get() == Py_True;
 }
 
 void CodeInfos::hold(PyObject* code) {

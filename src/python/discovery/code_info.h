@@ -111,7 +111,9 @@ class CodeInfos {
   CodeInfo* find(PyObject* code) const;
   void hold(PyObject* code);
   CodeInfo& build(PyObject* code);
+  bool came_with_source(PyObject* code) const;
 
+  const State& state_;
   Py_ssize_t index_;
   bool keeps_extras_;
   std::unordered_map<PyObject*, std::unique_ptr<CodeInfo>> own_;

@@ -13,7 +13,7 @@ import source_package
 from waybill._source.class_attributes import ATTRIBUTES_TO_DROP, attributes_to_drop
 from waybill._source.compiling import compile_unit
 from waybill._source.dataclass_parts import set_state
-from waybill._source.generated import _functions_of, finish_generated, is_placeholder
+from waybill._source.generated import finish_generated, functions_of, is_placeholder
 from waybill._source.proving import prove
 from waybill._source.units import GENERATED, Unit, UnitError
 
@@ -102,7 +102,7 @@ MAKERS = [plain, frozen, derived, odd, empty, own_methods, renamed, typed]
 
 
 def functions(cls):
-    return [(name, f) for name, v in list(vars(cls).items()) for f in _functions_of(v)]
+    return [(name, f) for name, v in list(vars(cls).items()) for f in functions_of(v)]
 
 
 def send(cls):

@@ -95,10 +95,33 @@ for data in (waybill.dumps(task), waybill.dumps(task, source=True)):
 """
     plain, told = run(tmp_path, program).split()
     receiver = f"""
-import waybill
+import sys, waybill
+waybill.configure(caches=sys.stdin.read() == "with")
 first = waybill.loads(bytes.fromhex({plain.decode()!r}))
 print(b"A comment" in waybill.dumps(first))
 second = waybill.loads(bytes.fromhex({told.decode()!r}))
 print(b"A comment" in waybill.dumps(second))
 """
-    assert run(tmp_path, receiver) == b"False\nTrue\n"
+    for caches in (b"with", b"without"):
+        assert run(tmp_path, receiver, caches) == b"False\nTrue\n"
+
+
+@pytest.mark.parametrize("is_foreign", [False, True])
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("after", [True, False])
+def test_caches_do_not_decide_what_travels_on(tmp_path, is_foreign, before, after):
+    data = run(tmp_path, SCRIPT)
+    if is_foreign:
+        data = as_of_another_python(data)
+    relay = f"""
+import linecache, sys, waybill
+waybill.configure(caches={before})
+things = waybill.loads(sys.stdin.buffer.read())
+linecache.clearcache()
+waybill.configure(caches={after})
+sys.stdout.buffer.write(waybill.dumps(things))
+"""
+
+    result = as_of_another_python(run(tmp_path, relay, data))
+
+    assert run(tmp_path, WORKER, result)

@@ -142,8 +142,6 @@ void UnitCompiler::keep(std::size_t body, PyObject* code) const {
   CodeInfo& info = infos.get(code);
   const Ref unit = tuple_of(at(body));
   note(body, info);
-  if (info.nested.empty()) return;
-  // Where that came from is found by what is around it.
   const Ref line = number(static_cast<std::uint64_t>(info.code->co_firstlineno));
   Ref::steal(PyObject_CallFunctionObjArgs(late(state_, &LateHelpers::note_source),
                                           unit.get(), code, line.get(), nullptr));
@@ -156,6 +154,7 @@ void UnitCompiler::note(std::size_t body, CodeInfo& info) const {
         std::string(text_of(source)), {source.recipe.begin(), source.recipe.end()}});
   }
   note_arrival(info);
+  late(state_, &LateHelpers::came_with_source);  // From here on there is such code.
 }
 
 }  // namespace waybill::py

@@ -57,8 +57,9 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
     context.fail("is a class whose parts cannot be told");
   }
   if (context.options.by_source) {
-    parts = Ref::steal(PyObject_CallOneArg(
-        late(context.state, &LateHelpers::parts_by_source), parts.get()));
+    parts = Ref::steal(
+        PyObject_CallFunctionObjArgs(late(context.state, &LateHelpers::parts_by_source),
+                                     parts.get(), type, nullptr));
   }
   context.dicts.note_class(type);
   const Ref id = context.id_of(type);
