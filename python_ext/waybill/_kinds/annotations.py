@@ -1,6 +1,7 @@
 """typing: new types and aliases; see ``_reducers.py``."""
 
 import copyreg
+import functools
 import gc
 import sys
 import types
@@ -34,7 +35,24 @@ _OF_FORWARD_REFERENCES = (
 
 
 def make_forward_reference(text, is_argument, module, options):
-    return typing.ForwardRef(text, is_argument=is_argument, module=module, **options)
+    if sys.version_info >= (3, 14):  # Compiled when it is asked for.
+        return _forward_reference(text, is_argument, module, **options)
+    compiled = _compiled_reference(text, is_argument, module, **options)
+    # Each is another, since it keeps what it gave.
+    made = typing.ForwardRef.__new__(typing.ForwardRef)
+    for name in typing.ForwardRef.__slots__:
+        setattr(made, name, getattr(compiled, name))
+    return made
+
+
+def _forward_reference(text, is_argument, module, is_class):
+    return typing.ForwardRef(
+        text, is_argument=is_argument, module=module, is_class=is_class
+    )
+
+
+# The same come again, and are compiled when they are made. They depend on nothing else.
+_compiled_reference = functools.lru_cache(256)(_forward_reference)
 
 
 def reduce_generic_alias(obj):

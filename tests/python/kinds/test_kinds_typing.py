@@ -1,6 +1,7 @@
 """What annotations are made of travels by value if no import finds it."""
 
 import sys
+import typing
 
 import fresh_process
 import pytest
@@ -298,3 +299,15 @@ def test_default_of_a_parameter_arrives():
     answer = arrive(source, "[str(p.__default__) for p in value.__type_params__]")
 
     assert answer == ["<class 'int'>", "*tuple[int]", "[<class 'str'>]"]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="they keep nothing there")
+def test_forward_references_of_one_text_keep_what_they_gave_apart():
+    data = waybill.dumps(typing.ForwardRef("int", is_class=True))
+    first, second = waybill.loads(data), waybill.loads(data)
+    first.__forward_value__, first.__forward_evaluated__ = int, True
+
+    assert first is not second
+    assert not second.__forward_evaluated__ and second.__forward_value__ is None
+    assert second.__forward_is_class__ and eval(second.__forward_code__) is int
+    assert not waybill.loads(data).__forward_evaluated__
