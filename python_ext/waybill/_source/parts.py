@@ -9,11 +9,12 @@ Tested by tests/python/source/test_source_ids_cross.py.
 from __future__ import annotations
 
 import collections
+import functools
 import inspect
 from types import FunctionType
 
 from waybill._source.class_attributes import ATTRIBUTES_TO_DROP
-from waybill._source.dataclass_parts import FIELD_OPTIONS, kind_of_field
+from waybill._source.dataclass_parts import FIELD_OPTIONS, PARAMS, kind_of_field
 from waybill._source.generated import functions_of, prove_generated
 
 TYPE_CHECKING = False
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 _NOT_OF_SOURCE = ATTRIBUTES_TO_DROP | {
     "__annotate__",
     "__annotations__",
-    "__dataclass_params__",
     "__match_args__",
     "__replace__",
     # What versions keep of protocols, and of a TypedDict beside its keys.
@@ -56,6 +56,12 @@ def _by_source(attributes: dict[str, Any], cls: type) -> dict[str, Any]:
             value = inspect.cleandoc(value)
         elif name == "__dataclass_fields__" and type(value) is dict:
             value = {key: _field(field) for key, field in value.items()}
+        elif name == "__dataclass_params__":
+            # They stand for the methods that are written, too.
+            value = tuple(bool(getattr(value, option)) for option in PARAMS)
+        elif type(value) is functools.singledispatchmethod:
+            # The function that dispatches is the library's own.
+            value = value.func, dict(value.dispatcher.registry)
         kept[name] = value
     return kept
 
@@ -68,6 +74,9 @@ def _is_of_library(name: str, value: Any, cls: type) -> bool:
         return getattr(value, "__name__", "") == "NoExtraItems"
     if name == "__doc__":
         return _is_written_doc(value, cls)
+    if name == "__orig_bases__":
+        # Of one that is derived from another, 3.11 does not keep it.
+        return type(cls).__name__ == "_TypedDictMeta"
     function = getattr(value, "__func__", value)
     if type(function) is not FunctionType:
         return type(value).__name__ == "_tuplegetter"

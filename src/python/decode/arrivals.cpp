@@ -101,12 +101,14 @@ void Arrivals::note_source(PyObject* id, PyObject* type) {
   Ref::steal(PyObject_CallMethodObjArgs(
       state_.tracker.get(), state_.names.note_text_id.get(), type,
       new_bytes(found->second.text_id).get(), nullptr));
-  set_first_line(type, found->second.first_line);
 }
 
-// For inspect.getsource(); a class that has a line stands here.
-void Arrivals::set_first_line(PyObject* type, std::uint32_t line) {
-  if (!kHasClassLines || line == 0) return;
+void Arrivals::tell_line(PyObject* id, PyObject* type) {
+  if (!kHasClassLines || id == Py_None) return;
+  read_sources();
+  const auto found = class_sources_.find(text_of(bytes_of(id)));
+  if (found == class_sources_.end() || found->second.first_line == 0) return;
+  const std::uint32_t line = found->second.first_line;
   PyObject* name = state_.names.first_line.get();
   const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
   if (raw_get(dict.get(), name) != nullptr) return;

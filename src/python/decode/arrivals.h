@@ -58,8 +58,11 @@ class Arrivals {
   // The id under which this process has a class that comes with this id: another, if it
   // is there under that and has the same source. Null if it is this id.
   Ref id_here(PyObject* id);
-  // Notes the id by its source that a class came with, and tells it its line.
+  // Notes the id by its source that a class came with.
   void note_source(PyObject* id, PyObject* type);
+  // Tells a class that is complete at which line it stands, if it came with source:
+  // Python forgets that when __module__ is set.
+  void tell_line(PyObject* id, PyObject* type);
 
   // A class that has not got its attributes yet. They are closed from the last to the
   // first; another object is none.
@@ -116,7 +119,6 @@ class Arrivals {
   PyObject* merge();
   bool is_here(BytesView id);
   void read_sources();
-  void set_first_line(PyObject* type, std::uint32_t line);
 
   const State& state_;
   const DecodeHooks& hooks_;

@@ -125,8 +125,11 @@ def test_a_function_shows_name_signature_and_what_it_holds():
 
 
 def test_signatures_are_those_of_the_real_functions():
-    shown = opaque(Item)
-    assert shown.total.signature == inspect.signature(Item.total)
+    shown, expected = opaque(Item).total.signature, inspect.signature(Item.total)
+    if sys.version_info >= (3, 14):  # A function tells annotations, which is opaque.
+        bare = [p.replace(annotation=p.empty) for p in expected.parameters.values()]
+        expected = inspect.Signature(bare)
+    assert shown == expected
     generator = opaque((lambda *a, k=1, **b: 0))
     assert str(generator.signature) == "(*a, k=1, **b)"
 
