@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "plain_body.h"
 #include "require.h"
 #include "waybill/envelope.h"
 #include "waybill/explanation.h"
@@ -27,36 +28,16 @@ namespace {
 
 using waybill::BytesView;
 using waybill::Envelope;
+using waybill::fuzz::plain_body;
 using waybill::fuzz::require;
-using waybill::wire::ExtType;
 using waybill::wire::Reader;
 using waybill::wire::Writer;
 using Bytes = std::vector<std::uint8_t>;
 
-// `return None`, as 3.11 spells it; `nested` is the address of code among the
-// constants.
-Bytes body_of(const char* name, const waybill::ContentHash* nested) {
-  constexpr std::uint8_t kInstructions[] = {151, 0, 100, 0, 83, 0};
-  Writer writer;
-  writer.array(waybill::wire::kCodeFieldCount);
-  for (int number : {0, 0, 0, 1, 3}) writer.integer(number);
-  writer.text(name);
-  writer.text(name);
-  writer.binary(kInstructions);
-  writer.array(nested == nullptr ? 1 : 2);
-  writer.nil();
-  if (nested != nullptr) writer.extension(ExtType::kCode, *nested);
-  writer.array(0);
-  writer.array(0);
-  writer.binary({});
-  writer.binary({});
-  return writer.take();
-}
-
 // Two bodies; the second holds the first.
 const std::array<Bytes, 2>& bodies() {
   static const std::array<Bytes, 2> made = [] {
-    const Bytes inner = body_of("inner", nullptr);
+    const Bytes inner = plain_body("inner");
     waybill::Parts parts;
     const BytesView code[] = {inner};
     constexpr std::uint8_t kNil[] = {0xc0};
@@ -64,7 +45,7 @@ const std::array<Bytes, 2>& bodies() {
     parts.payload = kNil;
     Bytes sealed;
     waybill::seal(parts, sealed);
-    return std::array{inner, body_of("outer", &waybill::open(sealed)->code[0].hash)};
+    return std::array{inner, plain_body("outer", &waybill::open(sealed)->code[0].hash)};
   }();
   return made;
 }

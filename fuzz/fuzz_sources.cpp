@@ -14,6 +14,7 @@
 
 #include "format/source_locations.h"
 #include "format/source_units.h"
+#include "plain_body.h"
 #include "require.h"
 #include "waybill/envelope.h"
 #include "waybill/explanation.h"
@@ -25,6 +26,7 @@ namespace {
 
 using waybill::BytesView;
 using waybill::Envelope;
+using waybill::fuzz::plain_body;
 using waybill::fuzz::require;
 using waybill::wire::Writer;
 using Bytes = std::vector<std::uint8_t>;
@@ -32,31 +34,13 @@ using Bytes = std::vector<std::uint8_t>;
 constexpr waybill::PythonVersion kSender{3, 11, 3495};
 constexpr waybill::PythonVersion kOther{3, 13, 3571};
 
-// `return None`, as 3.11 spells it.
-Bytes body_of(const char* name) {
-  constexpr std::uint8_t kInstructions[] = {151, 0, 100, 0, 83, 0};
-  Writer writer;
-  writer.array(waybill::wire::kCodeFieldCount);
-  for (int number : {0, 0, 0, 1, 3}) writer.integer(number);
-  writer.text(name);
-  writer.text(name);
-  writer.binary(kInstructions);
-  writer.array(1);
-  writer.nil();
-  writer.array(0);
-  writer.array(0);
-  writer.binary({});
-  writer.binary({});
-  return writer.take();
-}
-
 bool is_one_value(BytesView bytes) {
   waybill::wire::Reader reader(bytes);
   return reader.skip() && reader.at_end();
 }
 
 Bytes seal_with(BytesView sources, std::size_t uses) {
-  static const Bytes bodies[] = {body_of("f"), body_of("g")};
+  static const Bytes bodies[] = {plain_body("f"), plain_body("g")};
   const BytesView code[] = {bodies[0], bodies[1]};
   Writer payload;
   payload.array(uses);

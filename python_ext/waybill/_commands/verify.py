@@ -50,15 +50,7 @@ def as_json(sound: str, compared: list[Compared], wrong: list[Compared]) -> str:
     told["ok"] = not wrong
     told["source"] = {
         "functions": len(compared),
-        "problems": [
-            {
-                "function": one.function,
-                "file": one.file,
-                "line": one.line,
-                "problem": one.problem,
-            }
-            for one in wrong
-        ],
+        "problems": [one._asdict() for one in wrong],
     }
     return json.dumps(told, indent=2)
 

@@ -49,9 +49,9 @@ def _of_python() -> Iterator[tuple[str, str]]:
     # The __doc__ of dataclasses, from 3.15 on.
     yield "dataclasses:_AutoDocstring", "waybill._kinds.callables:SignatureAsDoc"
     # The __subclasshook__ of protocols, from 3.12 on.
-    yield "typing:_proto_hook", "waybill._kinds.callables:protocol_hook"
-    # What that of 3.11 calls, which is replaced by the receiver's own.
     hook = "waybill._kinds.callables:protocol_hook"
+    yield "typing:_proto_hook", hook
+    # What that of 3.11 calls, which is replaced by the receiver's own.
     yield "typing:_is_callable_members_only", hook
     yield "typing:NoExtraItems", "typing:Any"  # From 3.15 on; it is left out.
     for name in "Num", "Str", "Bytes", "NameConstant", "Ellipsis":  # Until 3.13.

@@ -39,12 +39,17 @@ def prove_generated(code: CodeType, owner: type) -> Unit | None:
             name in made and comparing.is_same(made[name], code)
             for made in _dataclass_codes(owner)
         )
-    elif issubclass(owner, tuple) and isinstance(vars(owner).get("_fields"), tuple):
+    elif is_namedtuple(owner):
         name = "__new__"
         proven = comparing.is_same(_new_of_namedtuple(owner).__code__, code)
     else:
         return None
     return _unit(name, code) if proven else None
+
+
+def is_namedtuple(cls: type) -> bool:
+    """Whether namedtuple() made the class, not one that it is derived from."""
+    return issubclass(cls, tuple) and isinstance(vars(cls).get("_fields"), tuple)
 
 
 def placeholder(unit: Unit, file: str, first_line: int) -> CodeType:
@@ -67,7 +72,7 @@ def finish_generated(cls: type) -> None:
     names = [name for name, value in own.items() if _is_placeholder(value)]
     if "__dataclass_fields__" in own and "__dataclass_params__" in own:
         _finish_dataclass(cls, names)
-    elif issubclass(cls, tuple) and isinstance(own.get("_fields"), tuple):
+    elif is_namedtuple(cls):
         _finish_namedtuple(cls, names)
     elif own.get("_is_protocol") is True:
         _finish_protocol(cls)

@@ -15,7 +15,7 @@ from types import FunctionType
 
 from waybill._source.class_attributes import ATTRIBUTES_TO_DROP
 from waybill._source.dataclass_parts import FIELD_OPTIONS, PARAMS, kind_of_field
-from waybill._source.generated import functions_of, prove_generated
+from waybill._source.generated import functions_of, is_namedtuple, prove_generated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,21 +84,17 @@ def _is_of_library(name: str, value: Any, cls: type) -> bool:
         # The hook of protocols, and the __init__ of those without one.
         return True
     if name == "__new__" or function.__code__.co_filename == collections.__file__:
-        return _is_namedtuple(cls)
+        return is_namedtuple(cls)
     # The __repr__ of dataclasses is wrapped by one that sees itself.
     written = (prove_generated(f.__code__, cls) for f in functions_of(function))
     return any(unit is not None for unit in written)
-
-
-def _is_namedtuple(cls: type) -> bool:
-    return issubclass(cls, tuple) and isinstance(vars(cls).get("_fields"), tuple)
 
 
 def _is_written_doc(value: Any, cls: type) -> bool:
     """Whether it is the signature that dataclass() and namedtuple() make a doc of."""
     if type(value).__name__ == "_AutoDocstring":
         return True
-    is_made = _is_namedtuple(cls) or "__dataclass_params__" in vars(cls)
+    is_made = is_namedtuple(cls) or "__dataclass_params__" in vars(cls)
     return is_made and isinstance(value, str) and value.startswith(f"{cls.__name__}(")
 
 
