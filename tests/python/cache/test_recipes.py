@@ -88,8 +88,9 @@ def described(value, seen=None):
     if value is None or isinstance(value, (int, float, str, bytes, complex)):
         return type(value), repr(value)  # NaN is not equal to itself.
     if id(value) in seen:
-        return "seen", seen[id(value)]
-    seen[id(value)] = len(seen)
+        return "seen", seen[id(value)][0]
+    # Held: what is made here would give its id to what is made after it.
+    seen[id(value)] = (len(seen), value)
 
     def parts(items):
         return [described(item, seen) for item in items]
