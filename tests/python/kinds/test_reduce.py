@@ -285,3 +285,47 @@ def test_items_are_added_as_pickle_adds_them(kind, count):
 
     assert list(arrived) == list(expected)
     assert vars(arrived) == vars(expected)
+
+
+# ---- State without __setstate__
+
+
+class Told:
+    """Its state is what the test says."""
+
+    def __init__(self, state):
+        self.state = state
+
+    def __getstate__(self):
+        return self.state
+
+
+@pytest.mark.parametrize("state", [[("x", 1)], 5, 0, "", (1,), (1, {}), ({}, [1]), {1}])
+def test_state_that_nothing_takes_is_refused_and_not_dropped(state):
+    data = waybill.dumps([1, Told(state)])
+
+    with pytest.raises(
+        waybill.DecodeError, match="Told, which has no __setstate__"
+    ) as e:
+        waybill.loads(data)
+    assert e.value.code == "malformed"
+    with pytest.raises(pickle.UnpicklingError, match="not a dictionary"):
+        pickle.loads(pickle.dumps(Told(state)))
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (None, {}),
+        (False, {}),
+        ({}, {}),
+        ({"x": 1}, {"x": 1}),
+        (({"x": 1}, {"y": 2}), {"x": 1, "y": 2}),
+        ((None, None), {}),
+        (({"x": 1}, None), {"x": 1}),
+    ],
+)
+def test_state_is_a_dict_or_two_dicts_or_none(state, expected):
+    arrived = round_trip([Told(state), Told(state)])
+
+    assert [vars(each) for each in arrived] == [expected, expected]

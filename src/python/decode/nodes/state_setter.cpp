@@ -44,8 +44,20 @@ bool is_proxy(PyObject* object) {
          type->tp_setattro != PyObject_GenericSetAttr;
 }
 
+// Whether a state has entries for an object without __setstate__. Those of anything
+// else would be lost. False is what __getstate__ says of an object without state.
+bool has_entries(GraphDecoder& decoder, PyObject* object, PyObject* state) {
+  if (state == Py_None || state == Py_False) return false;
+  if (PyDict_Check(state)) return PyDict_GET_SIZE(state) != 0;
+  decoder.fail(ErrorCode::kMalformed,
+               "state of the type " + std::string(Py_TYPE(state)->tp_name) + " for " +
+                   std::string(Py_TYPE(object)->tp_name) +
+                   ", which has no __setstate__: a dict, or a tuple of two, is what it "
+                   "takes");
+}
+
 void set_attributes(GraphDecoder& decoder, PyObject* object, PyObject* attributes) {
-  if (!PyDict_Check(attributes)) return;
+  if (!has_entries(decoder, object, attributes)) return;
   const setattrofunc set =
       is_proxy(object) ? PyObject_GenericSetAttr : PyObject_SetAttr;
   Py_ssize_t position = 0;
@@ -59,7 +71,7 @@ void set_attributes(GraphDecoder& decoder, PyObject* object, PyObject* attribute
 
 // The instance's dict takes the entries as they are: no __setattr__ runs.
 void update_dict(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
-  if (!PyDict_Check(entries) || PyDict_GET_SIZE(entries) == 0) return;
+  if (!has_entries(decoder, object, entries)) return;
   const Names& names = decoder.state().names;
   const Ref dict = is_proxy(object)
                        ? Ref::steal(PyObject_GenericGetDict(object, nullptr))
