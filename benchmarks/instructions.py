@@ -46,11 +46,33 @@ data_of_apart = dumps(array, buffer_callback=buffers.append)
 def keep(buffer): pass
 """
 
+#: The function of a script and the closure of MAKE, in a file that has their text.
+SOURCED = """
+import pathlib, tempfile
+text = (
+    "def in_script(x): return json.dumps(x), collections.abc.Mapping\\n"
+    "def outer(n):\\n def inner(x): return json, x * n\\n return inner\\n"
+)
+with tempfile.TemporaryDirectory() as folder:
+    file = pathlib.Path(folder, "script.py")
+    file.write_text(text)
+    exec(compile(text, str(file), "exec"), script)
+    sourced, inner = script["in_script"], script["outer"](3)
+    assert text[:30].encode() in dumps(sourced, source=True)
+    for _ in range(5): dumps(sourced, source="auto"), dumps(inner, source="auto")
+"""
+
 #: What is repeated, how often, and what is done before; MAKE makes what it names.
 PATHS = {
     "a function sent again": ("dumps(bare)", 200),
     "a function of a script sent again": ("dumps(in_script)", 200),
     "a closure sent again": ("dumps(closure)", 200),
+    "a function sent again with source": (
+        "dumps(sourced, source='auto')",
+        200,
+        SOURCED,
+    ),
+    "a closure sent again with source": ("dumps(inner, source='auto')", 200, SOURCED),
     "a task": ("dumps((bare, (1, 'part'), {'retries': 3}))", 200),
     "a prepared call": ("prepared.dumps({'x': 1, 'y': 2}, keep=('x',))", 200),
     "a prepared call with a date": ("prepared.dumps(dates[0])", 200),
