@@ -18,6 +18,7 @@ else:
 
 LAMBDA_NAME = "<lambda>"
 _FUNCTIONS = _ast.FunctionDef, _ast.AsyncFunctionDef
+_TYPE_ALIAS = getattr(_ast, "TypeAlias", None)  # Of 3.12 and later.
 _COMPREHENSIONS = _ast.ListComp, _ast.SetComp, _ast.DictComp, _ast.GeneratorExp
 #: Fields in which statements stand, or what has such fields again.
 _BLOCKS = "body", "orelse", "finalbody", "handlers", "cases"
@@ -35,7 +36,8 @@ class Scope(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a function stands: lines from 1, columns in bytes from 0."""
+    """Where a function, or the statement of an alias, stands: lines from 1, columns in
+    bytes from 0."""
 
     is_lambda: bool
     line: int
@@ -93,6 +95,8 @@ class Index:
                     inner = Scope(node.name, True, nested, False)
                     if DEFERRED:
                         self._add_annotated_class(node, inner)
+                elif kind is _TYPE_ALIAS:  # What gives its value is a function.
+                    self._add(node.name.id, node.lineno, False, node, scope)
                 elif kind in (_ast.Import, _ast.ImportFrom) and scope.is_module:
                     self.imports.update(_bound_names(node))
                 for field in _BLOCKS:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from other_interpreters import interpreters
 
-SCRIPT = (Path(__file__).parent / "tricky_script.py").read_text(encoding="utf-8")
+HERE = Path(__file__).parent
+#: Scripts, and the first version that has their syntax.
+SCRIPTS = {"tricky_script": (3, 11), "tricky_script_312": (3, 12)}
 #: Runs the script as __main__, and sends what it has defined.
 SENDER = """
 import base64, json, os, sys, tempfile, types
@@ -69,22 +71,45 @@ def run(command, program, *arguments, given=""):
     return done.stdout
 
 
-def test_a_script_means_the_same_in_another_process_of_this_python():
-    own = [sys.executable]
+def text_of(script):
+    return (HERE / f"{script}.py").read_text(encoding="utf-8")
 
-    assert run(own, RECEIVER, given=run(own, SENDER, SCRIPT)) == "{}\n"
+
+def has_syntax_of(script, version):
+    return tuple(map(int, version.split("."))) >= SCRIPTS[script]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_script_means_the_same_in_another_process_of_this_python(script):
+    if sys.version_info < SCRIPTS[script]:
+        pytest.skip("its syntax is newer than this Python")
+    own = [sys.executable]
+    sent = run(own, SENDER, text_of(script))
+
+    assert run(own, RECEIVER, given=sent) == "{}\n"
 
 
 @pytest.fixture(scope="module")
 def sent():
-    return {v: run(command, SENDER, SCRIPT) for v, command in interpreters().items()}
+    return {
+        (script, version): run(command, SENDER, text_of(script))
+        for version, command in interpreters().items()
+        for script in SCRIPTS
+        if has_syntax_of(script, version)
+    }
 
 
 @pytest.mark.cross
 @pytest.mark.parametrize(
-    "sender, receiver", list(itertools.permutations(sorted(interpreters()), 2))
+    "script, sender, receiver",
+    [
+        (script, *pair)
+        for script in SCRIPTS
+        for pair in itertools.permutations(sorted(interpreters()), 2)
+        if all(has_syntax_of(script, version) for version in pair)
+    ],
 )
-def test_a_script_means_the_same_on_every_other_python(sent, sender, receiver):
-    differ = json.loads(run(interpreters()[receiver], RECEIVER, given=sent[sender]))
+def test_a_script_means_the_same_on_every_other_python(sent, script, sender, receiver):
+    given = sent[script, sender]
 
-    assert differ == {}
+    assert json.loads(run(interpreters()[receiver], RECEIVER, given=given)) == {}
