@@ -22,6 +22,24 @@ def _of_python() -> Iterator[tuple[str, str]]:
     # 3.13 alone says so of its paths.
     yield "pathlib._local", "pathlib"
     yield "pathlib._abc", "pathlib"
+    # What classes and functions of public modules say of themselves in some versions.
+    yield "_py_warnings", "warnings"  # From 3.14 on.
+    yield "math.integer", "math"  # From 3.15 on.
+    yield "zipfile._path", "zipfile"  # From 3.12 on.
+    for name in "legacy", "functional":  # Until 3.12; from 3.13 on.
+        yield f"importlib.resources._{name}", "importlib.resources"
+    for name in "islink", "isjunction", "isdevdrive", "lexists":  # From 3.12 on.
+        yield f"genericpath:{name}", f"os.path:{name}"
+    for name in "current_task", "all_tasks":  # From 3.12 on.
+        yield f"_asyncio:{name}", f"asyncio.tasks:{name}"
+    for name in "heapify_max", "heappop_max", "heapreplace_max":  # From 3.14 on.
+        yield from _both(f"_heapq:{name}", f"_heapq:_{name}")
+    policy = "AbstractEventLoopPolicy"  # Until 3.13.
+    yield from _both(f"asyncio.events:{policy}", f"asyncio.events:_{policy}")
+    yield "_thread:lock", "threading:Lock"  # From 3.13 on it is a class.
+    yield "re:PatternError", "re:error"  # From 3.13 on.
+    yield "re:prefixmatch", "re:match"  # From 3.15 on.
+    yield "enum:EnumDict", "enum:_EnumDict"  # From 3.13 on.
     for name in "compiler", "constants", "parser":  # Until 3.14.
         yield (
             f"sre_{name.replace('compiler', 'compile').replace('parser', 'parse')}",
@@ -35,6 +53,7 @@ def _of_python() -> Iterator[tuple[str, str]]:
     yield from _both("cProfile", "profiling.tracing")  # From 3.15 on.
     # From 3.14 on; Union is another thing then.
     yield "annotationlib:ForwardRef", "typing:ForwardRef"
+    yield "annotationlib:get_annotations", "inspect:get_annotations"
     yield "annotationlib", "typing"
     for name in (
         *("ResourceReader", "Traversable", "TraversableResources"),  # Until 3.13.

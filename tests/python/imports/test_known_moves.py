@@ -1,6 +1,16 @@
 """Moves of libraries that loads() knows, for what is not here."""
 
+import asyncio
+import enum
+import importlib.resources
+import inspect
+import math
+import os.path
+import re
 import sys
+import threading
+import warnings
+import zipfile
 
 import fresh_process
 import pytest
@@ -85,6 +95,45 @@ def test_name_that_a_module_lost_is_found(tmp_path):
 
     assert answer == "prod"
     assert applied == {"numpy:product": "numpy:prod"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "here"),
+    [
+        ("_asyncio:all_tasks", asyncio.all_tasks),
+        ("_asyncio:current_task", asyncio.current_task),
+        ("_py_warnings:catch_warnings", warnings.catch_warnings),
+        ("_py_warnings:simplefilter", warnings.simplefilter),
+        ("_thread:lock", threading.Lock),
+        ("annotationlib:get_annotations", inspect.get_annotations),
+        ("enum:EnumDict", enum._EnumDict),
+        ("genericpath:islink", os.path.islink),
+        ("genericpath:lexists", os.path.lexists),
+        ("math.integer:factorial", math.factorial),
+        ("math.integer:gcd", math.gcd),
+        ("re:PatternError", re.error),
+        ("re:prefixmatch", re.match),
+        ("zipfile._path:Path", zipfile.Path),
+    ],
+)
+def test_what_another_python_says_a_name_of_the_library_is_finds_it(sent, here):
+    assert waybill.loads(payload_of_global(*sent.split(":"))) is here
+
+
+@pytest.mark.parametrize("module", ["_legacy", "_functional"])
+def test_functions_of_importlib_resources_are_found_whatever_module_has_them(module):
+    data = payload_of_global(f"importlib.resources.{module}", "read_text")
+
+    assert waybill.loads(data) is importlib.resources.read_text
+
+
+@pytest.mark.parametrize("name", ["heapify_max", "_heapify_max"])
+def test_heaps_of_maxima_are_found_under_both_names(name):
+    heap = [1, 3, 2]
+
+    waybill.loads(payload_of_global("_heapq", name))(heap)
+
+    assert heap[0] == 3
 
 
 def test_moves_are_known_without_an_option(tmp_path):
