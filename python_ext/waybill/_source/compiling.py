@@ -18,6 +18,7 @@ from waybill._source.units import (
     GENERATED,
     ITERABLE_COROUTINE,
     LAMBDA,
+    NoRoomError,
     UnitError,
 )
 from waybill._source.wrapping import Wrapped, wrap
@@ -66,7 +67,7 @@ def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
         _place(error, file, first_line - 1 - above)
         raise
     except (RecursionError, MemoryError) as error:
-        raise UnitError(f"the source of {unit.name} nests too deeply") from error
+        raise NoRoomError(f"the source of {unit.name} nests too deeply") from error
     except UnitError:
         raise
     except (ValueError, OverflowError, SystemError) as error:

@@ -34,12 +34,21 @@ _SEEN = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
 
 
 def prove(code: CodeType, owner: type | None = None) -> Unit | str:
-    """The unit of a code object, or why there is none; see ``_source.proving``."""
+    """The unit of a code object, or why there is none; see ``_source.proving``.
+
+    Whatever fails is a reason: what linecache or a class says may be anything, and the
+    code can be sent without.
+    """
     came = by_code.noted(by_code.CAME, code)
     if came is not None:
         return Unit(*came[1])
-    found = prove_nested(code)
-    return prove_in_file(code, owner) if found is None else found
+    try:
+        found = prove_nested(code)
+        return prove_in_file(code, owner) if found is None else found
+    except MemoryError:
+        raise
+    except Exception as error:
+        return f"its source cannot be told: {type(error).__name__}: {error}"
 
 
 def compile_source(

@@ -63,6 +63,8 @@ class Source:
         self.sure = True
 
     def read(self, text: str) -> None:
+        """Raises RecursionError and MemoryError, which tell of the caller's stack as
+        much as of the text: another time it may be read."""
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         starts = array("L", [0])
         lambda_lines = []
@@ -75,7 +77,7 @@ class Source:
         try:
             tree = parse_quietly(text)
             self.index = Index(tree, lambda_lines, "super" in text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except (SyntaxError, ValueError):
             self.error = f"its file {self.name} does not parse"
             return
         self.text = text
@@ -248,8 +250,10 @@ def _entry_of_linecache(code: CodeType) -> Any:
 
 def _text_of_command(name: str) -> str | None:
     """What followed ``-c``, which no linecache keeps before 3.13."""
-    arguments = sys.orig_argv
-    if name != "<string>" or sys.argv[:1] != ["-c"] or "-c" not in arguments:
+    # Programs that embed Python may have neither.
+    arguments = getattr(sys, "orig_argv", ())
+    own = getattr(sys, "argv", [])
+    if name != "<string>" or own[:1] != ["-c"] or "-c" not in arguments:
         return None
     at = arguments.index("-c") + 1
     return arguments[at] if at < len(arguments) else None

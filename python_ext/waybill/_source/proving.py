@@ -15,7 +15,14 @@ from weakref import ref
 from waybill._source import by_code, comparing, files, limits
 from waybill._source.candidates import candidates
 from waybill._source.compiling import FEATURES, compile_unit
-from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, CO_FUNCTION, Unit, UnitError
+from waybill._source.units import (
+    ANNOTATE,
+    CLASS_ANNOTATE,
+    CO_FUNCTION,
+    NoRoomError,
+    Unit,
+    UnitError,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,6 +134,8 @@ def _compiled(
             at_level = unit._replace(optimization=level) if level else unit
             try:
                 made = compile_unit(at_level, file, code.co_firstlineno)
+            except NoRoomError:
+                raise
             except (SyntaxError, ValueError):
                 continue
             if comparing.is_same(made, code):

@@ -57,3 +57,7 @@ class Unit(NamedTuple):
 
 class UnitError(ValueError):
     """A unit that cannot be compiled here, or that is not what it says."""
+
+
+class NoRoomError(UnitError):
+    """A unit that needs more stack or memory to compile than is left here."""
