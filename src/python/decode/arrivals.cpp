@@ -104,7 +104,6 @@ void Arrivals::note_source(PyObject* id, PyObject* type) {
 }
 
 void Arrivals::tell_line(PyObject* id, PyObject* type) {
-  if (!kHasClassLines || id == Py_None) return;
   read_sources();
   const auto found = class_sources_.find(text_of(bytes_of(id)));
   if (found == class_sources_.end() || found->second.first_line == 0) return;
@@ -190,6 +189,10 @@ void Arrivals::add_class(const Frame& frame, std::size_t node_size) {
       frame.part<NodeTag::kClass>("namespace"),
       frame.part<NodeTag::kClass>("attributes"),
       has_word ? frame.part(kWord) : Py_Ellipsis, size.get(), nullptr));
+  if (kHasClassLines) {
+    with_lines_.push_back({Ref::share(frame.part<NodeTag::kClass>("id")),
+                           Ref::share(frame.object.get())});
+  }
 }
 
 void Arrivals::add_module(PyObject* module, PyObject* is_part) {
@@ -266,6 +269,9 @@ void Arrivals::apply() {
   if (merge_) {
     Ref::steal(PyObject_CallMethodNoArgs(merge_.get(), state_.names.apply.get()));
     is_merged_ = true;
+  }
+  for (const auto& [id, type] : std::exchange(with_lines_, {})) {
+    tell_line(id.get(), type.get());
   }
   for (const Shown& shown : std::exchange(shown_, {})) {
     watcher_->built(shown.number, shown.type.get(), shown.was_there);

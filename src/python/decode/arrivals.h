@@ -60,9 +60,6 @@ class Arrivals {
   Ref id_here(PyObject* id);
   // Notes the id by its source that a class came with.
   void note_source(PyObject* id, PyObject* type);
-  // Tells a class that is complete at which line it stands, if it came with source:
-  // Python forgets that when __module__ is set.
-  void tell_line(PyObject* id, PyObject* type);
 
   // A class that has not got its attributes yet. They are closed from the last to the
   // first; another object is none.
@@ -119,6 +116,8 @@ class Arrivals {
   PyObject* merge();
   bool is_here(BytesView id);
   void read_sources();
+  // Tells a class at which line it stands, if it came with source.
+  void tell_line(PyObject* id, PyObject* type);
 
   const State& state_;
   const DecodeHooks& hooks_;
@@ -131,6 +130,9 @@ class Arrivals {
   std::vector<envelope::AttributeTarget> targets_;  // By number.
   Ref merge_;  // A waybill._merge.Merge; null until there is something for it.
   bool is_merged_ = false;
+  // Ids and classes that get their lines at the end: Python forgets the line of a class
+  // whenever __module__ is set.
+  std::vector<std::pair<Ref, Ref>> with_lines_;
   NodeWatcher* watcher_ = nullptr;
   std::vector<Shown> shown_;
 };

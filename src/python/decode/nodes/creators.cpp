@@ -272,9 +272,6 @@ Ref finish_class(GraphDecoder& decoder, Frame& frame) {
     Ref::steal(
         PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
     decoder.arrivals().close_claim(id, frame.object.get());
-    if (PyType_Check(frame.object.get())) {
-      decoder.arrivals().tell_line(id, frame.object.get());
-    }
   }
   if (id != Py_None && PyType_Check(frame.object.get())) {
     decoder.arrivals().add_class(frame, decoder.size_from(frame.offset));
