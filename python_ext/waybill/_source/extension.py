@@ -89,15 +89,25 @@ _VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def _is_like(code: CodeType, signature: tuple[Any, ...]) -> bool:
-    positional, positional_only, keyword_only, flags, names, free_names = signature
+    *arguments, flags, names, free_names = signature
+    own = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount]
+    own_names = code.co_varnames[: len(names)]
+    if names == _OF_LAZY_VALUES:
+        arguments, names, own_names = _NO_ARGUMENTS, (), ()
+    if code.co_varnames[:1] == _OF_LAZY_VALUES:
+        own = _NO_ARGUMENTS
     return (
-        code.co_argcount == positional
-        and code.co_posonlyargcount == positional_only
-        and code.co_kwonlyargcount == keyword_only
+        own == arguments
         and code.co_flags & _SEEN == flags & _SEEN
-        and code.co_varnames[: len(names)] == names
+        and own_names == names
         and set(code.co_freevars) <= set(free_names)
     )
+
+
+#: What gives the value of an alias is told a format, from 3.14 on; see
+#: ``_kinds.annotations``.
+_OF_LAZY_VALUES = (".format",)
+_NO_ARGUMENTS = [0, 0, 0]
 
 
 def _mismatch(detail: str) -> Any:

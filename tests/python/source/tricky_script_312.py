@@ -63,15 +63,16 @@ LOCAL = local(3)
 APPLIED = Pair[int, Leaf]
 
 EXPRESSIONS = [
-    "Simple.__value__.__args__[0] is Leaf, Simple, Simple.__name__, Simple.__module__",
-    "Json.__value__.__args__[0].__args__[1] is Json, str(Json.__value__)",
+    "Simple.__value__.__args__[0] is Leaf, Simple.__name__, Simple.__module__",
+    "Json.__value__.__args__[0].__args__[1] is Json, len(Json.__value__.__args__)",
     "Pair.__type_params__, Pair.__value__, Pair[int, str].__args__",
     "Pair.__type_params__[1].__bound__ is Leaf",
     "Pair.__value__.__args__[0] is Pair.__type_params__[0]",
-    "Calls.__type_params__, Calls.__value__",
+    "[p.__name__ for p in Calls.__type_params__], len(Calls.__value__.__args__)",
     "Later.__name__",
     "One.__value__, Two.__value__.__args__[0] is One",
-    "Inline.__value__.__args__[0] is Leaf, Long.__value__, Long[int].__args__",
+    "Inline.__value__.__args__[0] is Leaf, len(Long.__value__.__args__)",
+    "Long[int].__args__",
     "WithLambda.__value__.__metadata__[0](1)[0]",
     "WithLambda.__value__.__metadata__[0](1)[1] is Leaf",
     "Holder.Own.__value__, Holder.Named.__value__ is Holder.Inner",
