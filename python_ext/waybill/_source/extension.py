@@ -146,6 +146,9 @@ def make_class(
     metaclass: Any, name: str, bases: Any, namespace: dict[str, Any], is_base_open: bool
 ) -> Any:
     """``_classes.make_class`` for a class of another Python."""
+    # finish_class() asks it for what the library here adds, if it is there.
+    import waybill._source.generated  # noqa: F401
+
     kept = {k: v for k, v in namespace.items() if k not in ATTRIBUTES_TO_DROP}
     make: Any = _classes.make_class
     return make(metaclass, name, bases, kept, is_base_open)
