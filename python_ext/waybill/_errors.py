@@ -99,12 +99,12 @@ class MissingModuleError(Error, ModuleNotFoundError):
     code = "missing_module"
 
 
-def remedy(obj: object, reason: str) -> str:
+def remedy(obj: object, reason: str, path: str = "") -> str:
     """What the sender can do about an object that cannot travel for this reason; ""
-    where waybill knows of nothing."""
+    where waybill knows of nothing. ``path``: an expression for it, or none."""
     from waybill import _remedies
 
-    return _remedies.remedy(obj, reason)
+    return _remedies.remedy(obj, reason, path)
 
 
 def complete(error: EncodeError, told: object) -> None:

@@ -3,9 +3,13 @@ tests/python/explain/test_explained_programs.py."""
 
 from __future__ import annotations
 
+import sys
+import types
+
 from waybill import _replacements
 
-#: Types that are not spelled as they call themselves, before 3.13 at least.
+#: Modules of types that are not spelled as they call themselves, before 3.13 at least.
+_HIDDEN = ("_thread", "builtins")
 _NAMES = {
     "lock": "threading.Lock",
     "RLock": "threading.RLock",
@@ -31,24 +35,42 @@ _INSTEAD = {
 }
 
 
-def remedy(obj: object, reason: str) -> str:
-    """What the sender can do about an object that cannot travel for this reason."""
+def remedy(obj: object, reason: str, path: str = "") -> str:
+    """What the sender can do about an object that cannot travel for this reason.
+    ``path``: an expression for it, if there is one."""
     if isinstance(obj, type) or "by value" in reason:
         # What stands in its place would be of no use.
         return _of_modules(obj, reason)
     kind = type(obj)
     how = "fresh" if _replacements.makers().get(kind) is not None else "drop"
     instead = _INSTEAD.get(kind.__name__, "make it inside of the task")
-    return f'replace={{{_spelled(kind)}: "{how}"}}, or {instead}'
+    spelled = _spelled(kind) or (path and f"type({path})")
+    return f'replace={{{spelled}: "{how}"}}, or {instead}' if spelled else instead
 
 
 def _spelled(kind: type) -> str:
-    if kind.__name__ in _NAMES:
-        return _NAMES[kind.__name__]
-    name = kind.__qualname__
+    """What a program calls a type; "" for one that no name leads to, as of a class in a
+    function."""
+    module, name = kind.__module__, kind.__qualname__
+    if module in _HIDDEN and name in _NAMES:
+        return _NAMES[name]
+    if not _is_found(kind, module, name):
+        return ""
     # What a script calls its own classes.
-    is_here = kind.__module__ in ("__main__", "builtins")
-    return name if is_here else f"{kind.__module__}.{name}"
+    return name if module in ("__main__", "builtins") else f"{module}.{name}"
+
+
+def _is_found(kind: type, module: str, name: str) -> bool:
+    """Whether a module has the type by its name; runs no code of the program."""
+    held: object = sys.modules.get(module)
+    for step in name.split("."):
+        space = held.__dict__ if isinstance(held, types.ModuleType) else None
+        if isinstance(held, type):
+            space = type.__dict__["__dict__"].__get__(held)
+        if space is None or step not in space:
+            return False
+        held = space[step]
+    return held is kind
 
 
 def _of_modules(obj: object, reason: str) -> str:

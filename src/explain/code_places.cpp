@@ -202,4 +202,16 @@ CodePlace CodePlaces::place_of(const CodeUse& use) {
   return place;
 }
 
+CodePlace CodePlaces::place_of_function(std::size_t code,
+                                        std::string_view expression) const {
+  CodePlace place;
+  if (code >= code_.size()) return place;
+  place.expression = start_of(expression, kLongestText);
+  place.function = start_of(code_[code].fields.qualified_name, kLongestText);
+  if (!locations_[code].is_known) return place;
+  place.file = end_of(locations_[code].file, kLongestText);
+  place.line = static_cast<std::uint32_t>(locations_[code].first_line);
+  return place;
+}
+
 }  // namespace waybill::envelope

@@ -41,6 +41,9 @@ class CodePlaces {
   // on with: "model.w.sum" of a use that is "model.w".
   CodePlace place_of(const CodeUse& use);
 
+  // Where a function begins; nothing of what is none.
+  CodePlace place_of_function(std::size_t code, std::string_view expression) const;
+
  private:
   struct Named {
     ValueId parent;  // Of an attribute.

@@ -25,6 +25,7 @@ namespace {
 using envelope::CodeBook;
 using envelope::CodePlaces;
 using envelope::CodeUse;
+using envelope::Link;
 using envelope::PartWords;
 using envelope::TreePart;
 
@@ -35,26 +36,33 @@ class Captures {
  public:
   Captures(const Envelope& envelope, const CodeBook& code, const PartWords& words,
            const std::vector<TreePart>& parts)
-      : words_(words), parts_(parts), places_(envelope, code), uses_(parts.size()) {
-    for (const TreePart& part : parts) {
-      const std::size_t owner = words.class_of(parts[part.parent]);
-      const std::size_t method = words.code_of(part);
-      if (owner == parts[part.parent].offset && method != SIZE_MAX)
-        methods_.emplace_back(owner, method);
-    }
+      : words_(words),
+        parts_(parts),
+        places_(envelope, code),
+        uses_(parts.size()),
+        is_of_code_(parts.size()) {
+    for (const TreePart& part : parts) add_method(part);
     std::ranges::sort(methods_);
   }
 
   // Sets the place of a part; of what holds it, it is set.
   void add(std::size_t index, ExplainedPart& part, const ExplainedPart& holder) {
     if (index == 0) return;
+    const TreePart& source = parts_[index];
     const TreePart& around = parts_[part.parent];
+    const std::size_t function = words_.code_of(around);
+    part.place = holder.place;
+    is_of_code_[index] = is_of_code_[part.parent];
     if (!part.variable.empty()) {
-      uses_[index] = places_.loads_of(words_.code_of(around), part.variable);
-    } else {
-      part.place = holder.place;
-      if (part.step.starts_with('.'))
-        uses_[index] = attribute_of(uses_[part.parent], around, part.step.substr(1));
+      uses_[index] = places_.loads_of(function, part.variable);
+      part.place = places_.place_of_function(function, part.variable);
+      is_of_code_[index] = true;
+    } else if (function != SIZE_MAX && source.link.style != Link::Style::kNone) {
+      // Defaults, annotations and the like stand in the line of the function.
+      part.place = places_.place_of_function(function, {});
+      is_of_code_[index] = true;
+    } else if (source.link.style == Link::Style::kAttribute) {
+      uses_[index] = attribute_of(index, around, words_.attribute_name(source));
     }
     if (!uses_[index].values.empty()) part.place = places_.place_of(uses_[index]);
   }
@@ -63,16 +71,30 @@ class Captures {
   // A class may have any number of methods.
   static constexpr int kMostMethods = 64;
 
-  CodeUse attribute_of(const CodeUse& holder, const TreePart& around,
-                       const std::string& name) {
-    CodeUse use = places_.attribute_of(holder, name);
+  // A function that a class has, or what makes a method of one: its argument.
+  void add_method(const TreePart& part) {
+    const std::size_t method = words_.code_of(part);
+    if (method == SIZE_MAX) return;
+    const TreePart* holder = &parts_[part.parent];
+    if (part.link.style == Link::Style::kArgument) holder = &parts_[holder->parent];
+    const std::size_t owner = words_.class_of(*holder);
+    if (owner == holder->offset) methods_.emplace_back(owner, method);
+  }
+
+  CodeUse attribute_of(std::size_t index, const TreePart& around,
+                       std::string_view name) {
+    CodeUse use = places_.attribute_of(uses_[&around - parts_.data()], name);
     if (!use.values.empty()) return use;
     const std::size_t owner = words_.class_of(around);
+    // The methods of an object's class tell less than a variable on the way.
+    const bool is_of_class = owner == around.offset;
+    if (is_of_code_[index] && !is_of_class) return use;
     auto method = std::ranges::lower_bound(methods_, owner, {}, &Method::first);
     for (int left = kMostMethods; left != 0 && use.values.empty(); --left, ++method) {
       if (method == methods_.end() || method->first != owner) break;
       use = places_.attribute_of(places_.self_of(method->second), name);
     }
+    if (!use.values.empty() && is_of_class) is_of_code_[index] = true;
     return use;
   }
 
@@ -82,7 +104,8 @@ class Captures {
   const std::vector<TreePart>& parts_;
   CodePlaces places_;
   std::vector<CodeUse> uses_;
-  std::vector<Method> methods_;  // In order.
+  std::vector<bool> is_of_code_;  // Whether a variable or a class is on the way.
+  std::vector<Method> methods_;   // In order.
 };
 
 void set_sizes(const std::vector<TreePart>& parts, Explanation& explanation) {

@@ -153,7 +153,11 @@ class Page {
   }
 
   void add_note(const std::string& text) {
-    if (!text.empty()) out_ += "      " + paint_.faint(printable_text(text)) + "\n";
+    constexpr std::size_t kMargin = 6;
+    if (text.empty()) return;
+    for (const std::string& line : wrapped(printable_text(text), kMargin, kMargin)) {
+      out_ += std::string(kMargin, ' ') + paint_.faint(line) + "\n";
+    }
   }
 
   struct Widths {
@@ -249,25 +253,35 @@ class Page {
     return names;
   }
 
-  // Lines are broken at blanks, and go on below the first word.
-  void add_wrapped(std::string_view text) {
-    const std::string indent(7, ' ');
-    std::size_t width = 0;
+  // Text in lines that are broken at blanks. The first one begins `first` columns from
+  // the left, the others `margin`.
+  std::vector<std::string> wrapped(std::string_view text, std::size_t first,
+                                   std::size_t margin) const {
+    std::vector<std::string> lines(1);
+    std::size_t width = first;
     while (!text.empty()) {
       const std::size_t end = std::min(text.find(' '), text.size());
       const std::string_view word = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
-      if (width != 0 && width + 1 + width_of(word) > options_.columns) {
-        out_ += "\n" + indent;
-        width = indent.size();
-      } else if (width != 0) {
-        out_ += " ";
+      if (!lines.back().empty() && width + 1 + width_of(word) > options_.columns) {
+        lines.emplace_back();
+        width = margin;
+      } else if (!lines.back().empty()) {
+        lines.back() += " ";
         ++width;
       }
-      out_ += word;
+      lines.back() += word;
       width += width_of(word);
     }
-    out_ += "\n";
+    return lines;
+  }
+
+  void add_wrapped(std::string_view text) {
+    constexpr std::size_t kMargin = 7;
+    const std::vector<std::string> lines = wrapped(text, 0, kMargin);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      out_ += (i == 0 ? "" : std::string(kMargin, ' ')) + lines[i] + "\n";
+    }
   }
 
   const Explanation& explanation_;

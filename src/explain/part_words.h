@@ -24,6 +24,11 @@ class PartWords {
   // in. Text is bounded, so that parts cannot take much more than the payload.
   void describe(const TreePart& part, const TreePart& holder, ExplainedPart& into);
 
+  // What the attribute is called that the part is.
+  std::string_view attribute_name(const TreePart& part) const {
+    return steps_.key_name(part.link);
+  }
+
   // Which code the function has that a part is; SIZE_MAX if it is none.
   std::size_t code_of(const TreePart& part) const;
 

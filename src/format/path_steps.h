@@ -3,11 +3,24 @@
 // How steps of paths are spelled, for all that writes paths: docs/paths.md.
 // Tested by tests/report/paths_at_test.cpp and tests/python/api/test_object_paths.py.
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace waybill::envelope::steps {
+
+// Words that no attribute is written by, though they look like names.
+inline bool is_keyword(std::string_view name) {
+  constexpr std::array<std::string_view, 35> kKeywords{
+      "False",  "None",   "True",    "and",      "as",       "assert", "async",
+      "await",  "break",  "class",   "continue", "def",      "del",    "elif",
+      "else",   "except", "finally", "for",      "from",     "global", "if",
+      "import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
+      "pass",   "raise",  "return",  "try",      "while",    "with",   "yield"};
+  return std::ranges::binary_search(kKeywords, name);
+}
 
 // What Python finds behind `text` by a key or an index that is written as `key`.
 inline std::string item(std::string_view text, std::string_view key) {

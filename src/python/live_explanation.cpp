@@ -13,8 +13,9 @@
 #include "explain/explained_source.h"
 #include "format/manifest_codec.h"
 #include "python/encode/graph_encoder.h"
-#include "python/encode/paths/attribute_step.h"
 #include "python/encode/paths/capture.h"
+#include "python/encode/paths/path_step.h"
+#include "python/encode/paths/remedy.h"
 #include "python/encode/walk_record.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"
@@ -57,42 +58,18 @@ class Explainer {
     return record_.parts()[part];
   }
 
-  struct Step {
-    std::string text, variable = {};
-    bool evaluates = true;
-  };
-
-  bool is_tuple_of_state(std::size_t part) const {
-    return part != 0 &&
-           py::is_tuple_of_state(recorded(part).label, recorded(part).object.get());
+  // How an object hangs on a part, or, if it skips the state, on what holds that.
+  PathStep path_step_of(std::size_t holder, const Label& label,
+                        PyObject* object) const {
+    const WalkRecord::Part& around = recorded(holder);
+    const WalkStep to_holder{recorded(around.parent).object.get(), &around.label,
+                             around.object.get()};
+    return path_step(holder == 0 ? nullptr : &to_holder,
+                     {around.object.get(), &label, object});
   }
 
-  // How an object hangs on what it is reached from. A tuple that is a state is nothing
-  // of its own: what is in it is an attribute of the part around it, or hangs on the
-  // state of that.
-  struct Hanging {
-    PyObject* owner;  // Null: it did not bring the object by its methods.
-    Label label;
-    std::string before = {};  // A step that comes first, which does not evaluate.
-  };
-  Hanging hanging_of(std::size_t holder, const Label& label, PyObject* object) const {
-    PyObject* owner = recorded(holder).object.get();
-    if (py::is_tuple_of_state(label, object)) return {owner, {}};
-    const bool is_in_state =
-        is_tuple_of_state(holder) && label.style == Label::Style::kIndex;
-    if (is_in_state) owner = recorded(recorded(holder).parent).object.get();
-    if (is_in_state || is_argument(label)) {
-      const Ref name = attribute_that_is(owner, object);
-      if (name) return {nullptr, Label::of_attribute(name.get())};
-    }
-    if (!is_in_state) return {owner, label};
-    return {recorded(holder).object.get(), label, recorded(holder).label.spelled()};
-  }
-
-  Step step_of(std::size_t holder, const Label& label, PyObject* object) const {
-    const Hanging found = hanging_of(holder, label, object);
-    return {found.before + found.label.spelled(), found.label.variable(),
-            found.before.empty() && found.label.evaluates()};
+  std::size_t parent_by(const PathStep& step, std::size_t holder) const {
+    return step.skips_state ? recorded(holder).parent : holder;
   }
 
   void sum_buffers(const std::vector<std::uint64_t>& sizes) {
@@ -111,17 +88,27 @@ class Explainer {
   void add_part(std::size_t index) {
     const WalkRecord::Part& from = recorded(index);
     ExplainedPart& part = made_.parts.emplace_back();
-    part.parent = from.parent;
-    const Step step = index == 0 ? Step{name_of_root(from.object.get())}
-                                 : step_of(from.parent, from.label, from.object.get());
-    part.step = step.text;
-    part.variable = step.variable;
-    part.evaluates = step.evaluates;
-    part.type = full_name_of_type(state_, from.object.get());
     part.bytes = part.own = bytes_of_part(from);
+    if (index == 0) {
+      part.step = name_of_root(from.object.get());
+    } else {
+      const PathStep step = path_step_of(from.parent, from.label, from.object.get());
+      part.parent = parent_by(step, from.parent);
+      part.step = step.label.spelled();
+      part.variable = step.label.variable();
+      part.evaluates = step.label.evaluates();
+      if (part.parent != from.parent) take_out(from.parent, part.bytes);
+    }
+    part.type = full_name_of_type(state_, from.object.get());
     part.kind = kind_of(from);
     part.is_shared = std::ranges::binary_search(shared(), from.begin.payload);
     part.detail = detail_of(from.object.get(), part);
+  }
+
+  // Of a state that a part hangs on no more.
+  void take_out(std::size_t state, std::uint64_t bytes) {
+    made_.parts[state].bytes -= bytes;
+    made_.parts[state].own -= bytes;
   }
 
   // Offsets of what is referred to, in order.
@@ -263,16 +250,13 @@ class Explainer {
   }
 
   CodePlace place_of(std::size_t part) {
-    std::vector<Hanging> path;
-    for (; part != 0; part = recorded(part).parent) {
-      const WalkRecord::Part& from = recorded(part);
-      path.push_back(hanging_of(from.parent, from.label, from.object.get()));
-    }
     std::vector<PathStep> steps;
-    for (std::size_t i = path.size(); i-- != 0;) {
-      if (path[i].label.style == Label::Style::kNone) continue;
-      steps.push_back({path[i].owner, &path[i].label});
+    while (part != 0) {
+      const WalkRecord::Part& from = recorded(part);
+      steps.push_back(path_step_of(from.parent, from.label, from.object.get()));
+      part = parent_by(steps.back(), from.parent);
     }
+    std::ranges::reverse(steps);
     Capture capture = capture_of(infos_, steps);
     return {std::move(capture.expression), std::move(capture.function),
             std::move(capture.file), capture.line};
@@ -280,9 +264,9 @@ class Explainer {
 
   // Of an object that hangs on a part by that label.
   PartPath path_by(std::size_t parent, const Label& label, PyObject* object) const {
-    PartPath path = path_of(made_, parent);
-    const Step step = step_of(parent, label, object);
-    path.add(step.text, step.variable, step.evaluates);
+    const PathStep step = path_step_of(parent, label, object);
+    PartPath path = path_of(made_, parent_by(step, parent));
+    path.add(step.label.spelled(), step.label.variable(), step.label.evaluates());
     return path;
   }
 
@@ -303,7 +287,8 @@ class Explainer {
     blocker.type = made_.parts[blocked.part].type;
     blocker.place = made_.parts[blocked.part].place;
     blocker.reason = blocked.reason;
-    blocker.remedy = remedy_of(state_, part.object.get(), blocked.reason);
+    blocker.remedy = remedy_of(state_, part.object.get(), blocked.reason,
+                               path.evaluates ? path.full : std::string());
   }
 
   void add_imports() {

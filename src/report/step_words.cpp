@@ -24,13 +24,13 @@ constexpr std::size_t kLongestName = 200;  // Likewise, of names.
 constexpr std::uint64_t kMostItems = 8;    // Of a tuple that is a key.
 
 // Whether Python takes the text for a name. Letters of other alphabets pass.
-bool is_identifier(std::string_view text) {
+bool is_name(std::string_view text) {
   const auto is_letter = [](unsigned char byte) {
     return byte == '_' || byte >= 0x80 || (byte >= 'a' && byte <= 'z') ||
            (byte >= 'A' && byte <= 'Z');
   };
   return !text.empty() && is_letter(static_cast<unsigned char>(text[0])) &&
-         std::ranges::all_of(text, [&](char byte) {
+         !steps::is_keyword(text) && std::ranges::all_of(text, [&](char byte) {
            return is_letter(static_cast<unsigned char>(byte)) ||
                   (byte >= '0' && byte <= '9');
          });
@@ -50,6 +50,21 @@ bool is_literal_leaf(const Token& token) {
     default:
       return true;
   }
+}
+
+// As repr() of text: in double quotes if that spares a backslash.
+std::string quoted_key(std::string_view text) {
+  if (text.find('\'') == text.npos || text.find('"') != text.npos) {
+    return "'" + escaped(text, false) + "'";
+  }
+  std::string shown = "\"";
+  for (std::size_t end = 0; end != text.npos; text.remove_prefix(end + 1)) {
+    end = text.find('\'');
+    shown += escaped(text.substr(0, end), false);
+    if (end == text.npos) break;
+    shown += '\'';
+  }
+  return shown + '"';
 }
 
 bool is_tuple(const Token& token, Reader& reader) {
@@ -114,7 +129,7 @@ StepText StepWords::key_text(const Link& link) const {
   if (key.token.type == TokenType::kText) {
     const std::string_view text = key.token.text();
     const bool may_fit = text.size() <= kLongestKey;
-    std::string shown = "'" + escaped(start_of(text, kLongestKey), false) + "'";
+    std::string shown = quoted_key(start_of(text, kLongestKey));
     if (may_fit && shown.size() <= kLongestKey) return {std::move(shown), true};
     return {start_of(shown, kLongestKey), false};
   }
@@ -184,12 +199,24 @@ StepText StepWords::step(const Link& link, std::size_t holder) const {
       return {steps::global(key.text), key.evaluates};
     case Style::kAttribute: {
       const std::string_view name = key_name(link);
-      if (is_identifier(name)) return {steps::attribute(name)};
+      if (is_name(name) && !may_be_descriptor(link, holder)) {
+        return {steps::attribute(name)};
+      }
       return {steps::in_dict(key.text), key.evaluates};
     }
     default:
       return {steps::item("", key.text), key.evaluates};
   }
+}
+
+// Properties, class methods and the like make something else of themselves when their
+// class is asked for them. Any object may.
+bool StepWords::may_be_descriptor(const Link& link, std::size_t holder) const {
+  if (follow(holder).tag != static_cast<std::uint8_t>(NodeTag::kClass)) return false;
+  Reader key = reader_at(link.key);
+  if (!key.skip()) return false;
+  const auto tag = static_cast<NodeTag>(follow(key.offset()).tag);
+  return tag == NodeTag::kObject || tag == NodeTag::kNewObject;
 }
 
 // A bound method is made of its function and its object, which have names.
@@ -261,8 +288,8 @@ StepText StepWords::root() const {
       break;
   }
   name = start_of(name.substr(name.rfind('.') + 1), kLongestName);
-  if (name.empty()) name = "obj";
-  return {name, is_identifier(name)};
+  // No expression begins with "<lambda>".
+  return {is_name(name) ? name : "obj"};
 }
 
 }  // namespace waybill::envelope

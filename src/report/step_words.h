@@ -45,6 +45,7 @@ class StepWords {
   std::string shown_type(const Seen& key) const;
   StepText argument(const Link& link, std::size_t holder) const;
   bool makes_method(std::size_t holder) const;
+  bool may_be_descriptor(const Link& link, std::size_t holder) const;
   std::string name_of_function(wire::Reader behind) const;
 
   const Envelope& envelope_;

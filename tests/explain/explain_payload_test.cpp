@@ -157,10 +157,14 @@ TEST(ExplainPayload, FollowsAttributesAsFarAsCodeAsksForThem) {
   EXPECT_EQ(w.place.line, 13u);
 }
 
-TEST(ExplainPayload, KnowsNoCodeOfAPythonWithoutATable) {
+TEST(ExplainPayload, TellsTheFunctionOfAPythonWithoutATable) {
   const auto parts = parts_with_model({3, 10, 3439});
 
-  EXPECT_EQ(parts.at("f.__globals__['model'].w").place.expression, "");
+  const ExplainedPart& w = parts.at("f.__globals__['model'].w");
+  EXPECT_EQ(w.place.expression, "model");
+  EXPECT_EQ(w.place.function, "f");
+  EXPECT_EQ(w.place.file, "/home/ada/job.py");
+  EXPECT_EQ(w.place.line, 11u);
 }
 
 TEST(ExplainPayload, GivesCodeToWhoUsesItFirst) {
@@ -361,7 +365,7 @@ std::string root_called(std::string_view name) {
 
 TEST(ExplainPayload, CallsTheRootByItsName) {
   EXPECT_EQ(root_called("renamed"), "renamed");
-  EXPECT_EQ(root_called("<lambda>"), "<lambda>!");
+  EXPECT_EQ(root_called("<lambda>"), "obj");
   EXPECT_EQ(explained(*write_value(List{})).parts[0].step, "obj");
 }
 

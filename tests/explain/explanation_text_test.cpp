@@ -100,6 +100,22 @@ TEST(ExplanationText, CodeOfABlockerStandsBelowWhereItDoesNotFit) {
       << text;
 }
 
+TEST(ExplanationText, RemedyThatIsLongGoesOnBelow) {
+  Explanation explanation = task();
+  explanation.blockers[0].remedy =
+      "replace={types.CoroutineType: \"drop\"}, or make it inside of the task, where "
+      "it is awaited";
+
+  const std::string text = explanation_text(explanation);
+
+  EXPECT_NE(
+      text.find("      replace={types.CoroutineType: \"drop\"}, or make it inside "
+                "of the task,\n"
+                "      where it is awaited\n"),
+      std::string::npos)
+      << text;
+}
+
 TEST(ExplanationText, PathsAreCutBeforeWhatTheyLeadTo) {
   Explanation explanation = task();
   explanation.parts[2].step = "." + std::string(100, 'w');

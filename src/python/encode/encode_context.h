@@ -48,8 +48,6 @@ std::string name_of_root(PyObject* root);
 std::string full_name_of_type(const State& state, PyObject* object);
 // Why an object cannot travel, by the exception that says so.
 std::string reason_of(const State& state, PyObject* raised);
-// What to do about an object that cannot travel for this reason; may be empty.
-std::string remedy_of(State& state, PyObject* object, const std::string& reason);
 
 struct EncodeContext {
   EncodeContext(State& interpreter, const EncodeOptions& given);

@@ -53,6 +53,7 @@ bool GraphEncoder::instance(PyObject* object) {
   out.map(countable(count));
   context_.stack.push(Frame::Kind::kDict, dict.get(), count);
   context_.stack.back().is_state = true;
+  context_.stack.back().owner = Ref::share(object);
   return true;
 }
 

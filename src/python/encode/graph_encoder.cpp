@@ -181,6 +181,7 @@ bool GraphEncoder::set(PyObject* object, wire::NodeTag tag) {
   context_.stack.push(Frame::Kind::kTuple, ordered.get(),
                       PyTuple_GET_SIZE(ordered.get()));
   context_.stack.back().is_set = true;
+  context_.stack.back().owner = Ref::share(object);
   return true;
 }
 

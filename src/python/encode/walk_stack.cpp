@@ -50,7 +50,8 @@ PyObject* WalkStack::freeze() {
     if (frame.has_changed()) return frame.object.get();
     if (frame.kind == Frame::Kind::kList) {
       const CollectorPause pause;  // Until the copy is whole.
-      frame.object = Ref::steal(PyList_AsTuple(frame.object.get()));
+      Ref items = Ref::steal(PyList_AsTuple(frame.object.get()));
+      frame.owner = std::exchange(frame.object, std::move(items));
       frame.kind = Frame::Kind::kTuple;
     } else if (frame.kind == Frame::Kind::kDict) {
       const CollectorPause pause;

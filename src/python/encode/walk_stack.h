@@ -27,12 +27,16 @@ class WalkStack {
     Py_ssize_t count = 0;
     Ref key, pending;  // kDict: the last key, and its value until that is written.
     Ref frozen;        // kFrozenDict: keys and values in turn; position counts there.
+    Ref owner;         // The list, set or instance whose contents these are, or null.
     std::unique_ptr<Plan> plan;
     bool is_set = false;    // kTuple: the elements of a set.
     bool is_state = false;  // kDict, kFrozenDict: an instance's, and ends its node.
     std::size_t raw_begin = 0;
     // Frames from here up whose object only reducers made.
     std::uint32_t synthesized = 0;
+
+    // What paths say that the contents are of.
+    PyObject* shown() const { return owner ? owner.get() : object.get(); }
 
     // Whether a list or dict has another length than its head says.
     bool has_changed() const {

@@ -36,6 +36,22 @@ LOCKS = {
         def task():
             return helper()
         """,
+    "an object of a class in a function": """
+        def make():
+            class Local:
+                def __reduce__(self):
+                    raise TypeError("stays here")
+            return Local()
+        held = make()
+        def task():
+            return held  #: held
+        """,
+    "a pointer": """
+        import ctypes
+        pointer = ctypes.pointer(ctypes.c_int(3))
+        def task():
+            return pointer  #: pointer
+        """,
     "an attribute of a class": """
         import threading
         class Job:

@@ -2,6 +2,8 @@
 // are told by waybill._class_parts, in Python.
 // Tested by tests/python/classes/test_classes.py.
 
+#include <algorithm>
+
 #include "python/discovery/ordinary_class.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
@@ -22,10 +24,20 @@ Ref word_of(EncodeContext& context, PyObject* type, PyObject* attributes) {
   return word.get() == Py_None ? Ref() : word;
 }
 
+// The bases as they were written are not always what the class has as such: Generic[T].
+const char* label_of_bases(PyObject* type, PyObject* bases) {
+  PyObject* own = reinterpret_cast<PyTypeObject*>(type)->tp_bases;
+  const bool is_own = PyList_CheckExact(bases) &&
+                      PyTuple_GET_SIZE(own) == PyList_GET_SIZE(bases) &&
+                      std::equal(&PyTuple_GET_ITEM(own, 0),
+                                 &PyTuple_GET_ITEM(own, 0) + PyTuple_GET_SIZE(own),
+                                 &PyList_GET_ITEM(bases, 0));
+  return is_own ? ".__bases__" : ".__orig_bases__";
+}
+
 }  // namespace
 
 void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
-  const char* const kLabels[] = {".__class__", ".__name__", ".__bases__", "", ""};
   if (context.options.only_names_classes) {
     context.out.node(wire::NodeTag::kClass, 1);
     write_leaf(own_id(context.state, type).get(), context.out);
@@ -67,6 +79,9 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
   context.out.node(wire::NodeTag::kClass, word ? 7 : 6);
   plan.may_close_early(word ? Plan::Early::kClassWithWord : Plan::Early::kClass);
   write_leaf(id.get(), context.out);
+  const char* const labels[] = {".__class__", ".__name__",
+                                label_of_bases(type, PyTuple_GET_ITEM(parts.get(), 2)),
+                                "", ""};
   for (Py_ssize_t i = 0; i < 5; ++i) {
     // The class is there once its namespace is; its attributes may refer to it.
     if (i == 4) plan.creates();
@@ -74,7 +89,7 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
     const bool is_dict = i >= 3;
     const Ref value = i == 4 ? context.deferred.with_carrier(type, Ref::share(part))
                              : Ref::share(part);
-    plan.child(value, is_dict ? Label{} : Label::of_text(kLabels[i]));
+    plan.child(value, is_dict ? Label{} : Label::of_text(labels[i]));
   }
   if (word) plan.child(word, Label{});
 }

@@ -103,13 +103,13 @@ bool needs_more_arguments(const State& state, PyObject* arguments) {
          is_laid_out_by_object(type);
 }
 
-// `label`: what gives the label of the item with this index.
+// `label`: what gives the label of an item; they count from the first that is planned.
 void plan_array(PyObject* tuple, Py_ssize_t first,
                 Label (*label)(const char*, Py_ssize_t), const char* word, Plan& plan) {
   const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
   plan.raw().array(countable(count - first));
   for (Py_ssize_t i = first; i < count; ++i) {
-    plan.child(Ref::share(PyTuple_GET_ITEM(tuple, i)), label(word, i));
+    plan.child(Ref::share(PyTuple_GET_ITEM(tuple, i)), label(word, i - first));
   }
 }
 
@@ -126,7 +126,9 @@ void plan_state(const Reduced& parts, Plan& plan) {
              PyDict_CheckExact(PyTuple_GET_ITEM(parts.state, 1))) {
     // The instance's dict and its slots: both are attributes in a path.
     plan.raw().node(NodeTag::kTuple, 2);
-    plan.child(Ref::share(PyTuple_GET_ITEM(parts.state, 0)), Label{});
+    PyObject* own = PyTuple_GET_ITEM(parts.state, 0);
+    plan.child(Ref::share(own),
+               PyDict_CheckExact(own) ? Label{} : Label::of_marker("state"));
     plan.child(Ref::share(PyTuple_GET_ITEM(parts.state, 1)), Label{});
   } else {
     plan.child(Ref::share(parts.state), Label::of_marker("state"));

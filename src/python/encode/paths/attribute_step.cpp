@@ -3,9 +3,9 @@
 
 #include "python/encode/paths/attribute_step.h"
 
-#include <cstring>
-
 #include "python/runtime/attribute.h"
+#include "python/runtime/dict_looks.h"
+#include "python/runtime/text.h"
 
 namespace waybill::py {
 
@@ -15,13 +15,39 @@ constexpr Py_ssize_t kMostAttributes =
     64;  // Of one object or class that are looked at.
 
 bool is_name(PyObject* key) {
-  return PyUnicode_CheckExact(key) && PyUnicode_IsIdentifier(key) == 1;
+  return PyUnicode_CheckExact(key) && is_attribute_name(key);
 }
 
-// Whether an attribute of an object's dict is what Python finds by that name.
-bool is_seen(PyObject* owner, PyObject* name) {
-  PyObject* of_type = _PyType_Lookup(Py_TYPE(owner), name);
-  return of_type == nullptr || Py_TYPE(of_type)->tp_descr_set == nullptr;
+// Whether a class of the program answers for it by a method of that name.
+bool has_method_in_python(PyTypeObject* type, const char* name) {
+  const Ref text = new_text(name);
+  PyObject* found = _PyType_Lookup(type, text.get());
+  return found != nullptr && PyFunction_Check(found);
+}
+
+// Whether a class of the program answers for all attributes of its instances.
+bool answers_itself(PyTypeObject* type) {
+  return type->tp_getattro != PyObject_GenericGetAttr &&
+         has_method_in_python(type, "__getattribute__");
+}
+
+// Whether Python takes what a class has before it looks into the instance's dict.
+bool is_data_descriptor(PyObject* of_type) {
+  return of_type != nullptr && Py_TYPE(of_type)->tp_descr_set != nullptr;
+}
+
+// Whether it gives what the interpreter keeps in a field of the object: that of a slot,
+// or .args, .__cause__ and the like of an exception.
+bool is_field(PyObject* of_type) {
+  if (of_type == nullptr) return false;
+  if (Py_IS_TYPE(of_type, &PyMemberDescr_Type)) return true;
+  return Py_IS_TYPE(of_type, &PyGetSetDescr_Type) &&
+         reinterpret_cast<PyObject*>(PyDescr_TYPE(of_type)) == PyExc_BaseException;
+}
+
+bool has_in_dict(PyObject* owner, PyObject* name, PyObject* value) {
+  const Ref dict = instance_dict(owner);
+  return dict && PyDict_CheckExact(dict.get()) && raw_get(dict.get(), name) == value;
 }
 
 Ref in_dict(PyObject* owner, PyObject* value) {
@@ -30,7 +56,10 @@ Ref in_dict(PyObject* owner, PyObject* value) {
   if (PyDict_GET_SIZE(dict.get()) > kMostAttributes) return {};
   PyObject *key, *held;
   for (Py_ssize_t at = 0; PyDict_Next(dict.get(), &at, &key, &held) != 0;) {
-    if (held == value && is_name(key) && is_seen(owner, key)) return Ref::share(key);
+    if (held != value || !is_name(key)) continue;
+    if (!is_data_descriptor(_PyType_Lookup(Py_TYPE(owner), key))) {
+      return Ref::share(key);
+    }
   }
   return {};
 }
@@ -54,19 +83,28 @@ Ref in_slots_of(PyTypeObject* type, PyObject* owner, PyObject* value) {
   return {};
 }
 
+// Of what a class statement is given. A class gives what stands in its dict as it is,
+// but for what makes something else of itself when it is asked for.
+Label label_in_class(PyObject* type, PyObject* name, PyObject* value) {
+  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+  PyObject* held = raw_get(dict.get(), name);
+  if (held == value) {
+    const bool is_as_it_is =
+        PyFunction_Check(value) || Py_TYPE(value)->tp_descr_get == nullptr;
+    return is_as_it_is ? Label::of_attribute(name) : Label::of_key(".__dict__", name);
+  }
+  // The class has made something of it: of an enumeration, a member.
+  const Ref in_member = new_text("_value_");
+  if (held != nullptr && has_in_dict(held, in_member.get(), value)) {
+    return Label::of_attribute(name, "._value_");
+  }
+  return Label::of_key("<state>", name);
+}
+
 }  // namespace
 
-bool is_argument(const Label& label) {
-  return label.style == Label::Style::kPlace &&
-         std::strcmp(label.text, "argument") == 0;
-}
-
-bool is_tuple_of_state(const Label& label, PyObject* object) {
-  return label.style == Label::Style::kMarker &&
-         std::strcmp(label.text, "state") == 0 && PyTuple_CheckExact(object);
-}
-
 Ref attribute_that_is(PyObject* owner, PyObject* value) {
+  if (answers_itself(Py_TYPE(owner))) return {};
   if (Ref name = in_dict(owner, value)) return name;
   PyObject* bases = Py_TYPE(owner)->tp_mro;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
@@ -74,6 +112,39 @@ Ref attribute_that_is(PyObject* owner, PyObject* value) {
     if (Ref name = in_slots_of(type, owner, value)) return name;
   }
   return {};
+}
+
+Label label_in_state(PyObject* owner, PyObject* name, PyObject* value) {
+  if (PyType_Check(owner)) return label_in_class(owner, name, value);
+  if (PyFunction_Check(owner) || PyModule_Check(owner)) {
+    return Label::of_attribute(name);
+  }
+  PyObject* of_type = _PyType_Lookup(Py_TYPE(owner), name);
+  const bool is_own = value != nullptr && has_in_dict(owner, name, value);
+  if (answers_itself(Py_TYPE(owner)) || (!is_own && !is_field(of_type))) {
+    return Label::of_key("<state>", name);
+  }
+  return is_own && is_data_descriptor(of_type) ? Label::of_key(".__dict__", name)
+                                               : Label::of_attribute(name);
+}
+
+bool gives_item(PyObject* owner, const Label& label, PyObject* item) {
+  if (PyList_CheckExact(owner) || PyTuple_CheckExact(owner) ||
+      PyDict_CheckExact(owner)) {
+    return true;
+  }
+  if (has_method_in_python(Py_TYPE(owner), "__getitem__")) return false;
+  const bool is_index = label.style == Label::Style::kIndex;
+  if (PyList_Check(owner)) {
+    return is_index && label.index < PyList_GET_SIZE(owner) &&
+           PyList_GET_ITEM(owner, label.index) == item;
+  }
+  if (is_index) return PySequence_Check(owner) != 0;
+  // Other keys than text may have code of the program.
+  if (PyDict_Check(owner) && PyUnicode_CheckExact(label.name.get())) {
+    return raw_get(owner, label.name.get()) == item;
+  }
+  return PyMapping_Check(owner) != 0;
 }
 
 }  // namespace waybill::py

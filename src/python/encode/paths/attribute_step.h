@@ -1,6 +1,6 @@
 #pragma once
 
-// What a reducer gives may be an attribute of the object as well: a path goes by that.
+// How Python gets at what an object has as its own, told without code of the program.
 
 #include <Python.h>
 
@@ -9,15 +9,18 @@
 
 namespace waybill::py {
 
-// Whether it leads to an argument of what makes an object.
-bool is_argument(const Label& label);
-
-// Whether it leads to a tuple that is the state of an object.
-bool is_tuple_of_state(const Label& label, PyObject* object);
+// Whether `.name` is how Python spells an attribute.
+bool is_attribute_name(PyObject* name);
 
 // The name of the attribute of `owner` that is `value` itself: in its dict, or in a
-// slot. Null if there is none, or if looking for it takes long. Runs no code of the
-// program.
+// slot. Null if there is none, or if looking for it takes long.
 Ref attribute_that_is(PyObject* owner, PyObject* value);
+
+// How the value hangs on `owner`, whose state has it under that name.
+Label label_in_state(PyObject* owner, PyObject* name, PyObject* value);
+
+// Whether `owner[...]` by this label is an item that a reducer gave. A `__getitem__` of
+// the program may do anything.
+bool gives_item(PyObject* owner, const Label& label, PyObject* item);
 
 }  // namespace waybill::py

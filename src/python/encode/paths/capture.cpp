@@ -2,7 +2,9 @@
 
 #include "python/encode/paths/capture.h"
 
+#include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "python/runtime/compat.h"
@@ -99,9 +101,8 @@ Capture captured_variable(const CodeInfo& function, const Label& variable,
       if (!loads_variable(*info, values[id], variable)) continue;
       Load load{info, id, 0};
       for (const PathStep& step : path) {
-        if (step.label->style == Label::Style::kNone) continue;
-        if (step.label->style != Label::Style::kAttribute) break;
-        const ValueId next = attribute_of(*info, load.value, step.label->name.get());
+        if (step.label.style != Label::Style::kAttribute) break;
+        const ValueId next = attribute_of(*info, load.value, step.label.name.get());
         if (next == 0) break;
         load.value = next;
         ++load.matched;
@@ -117,14 +118,31 @@ Capture captured_variable(const CodeInfo& function, const Label& variable,
   return captured_at(function, kNoIndex, text_of(variable.name.get()));
 }
 
+// The function that a class has as a method, by a descriptor of the interpreter's or
+// not; null for all else. Runs no code of the program.
+Ref function_of(PyObject* method) {
+  const char* field = nullptr;
+  if (PyFunction_Check(method)) return Ref::share(method);
+  if (Py_IS_TYPE(method, &PyProperty_Type)) {
+    field = "fget";
+  } else if (Py_IS_TYPE(method, &PyClassMethod_Type) ||
+             Py_IS_TYPE(method, &PyStaticMethod_Type)) {
+    field = "__func__";
+  } else {
+    return {};
+  }
+  Ref function = Ref::steal(PyObject_GetAttrString(method, field));
+  return PyFunction_Check(function.get()) ? std::move(function) : Ref();
+}
+
 // `self.name` in a method of a class; no file if none has it.
 Capture captured_in_methods(CodeInfos& infos, PyTypeObject* type, PyObject* name) {
   const Ref dict = type_dict(type);
   const Ref methods = Ref::steal(PyDict_Values(dict.get()));
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(methods.get()); ++i) {
-    PyObject* method = PyList_GET_ITEM(methods.get(), i);
-    if (!PyFunction_Check(method)) continue;
-    const CodeInfo& info = infos.get(PyFunction_GET_CODE(method));
+    const Ref method = function_of(PyList_GET_ITEM(methods.get(), i));
+    if (!method) continue;
+    const CodeInfo& info = infos.get(PyFunction_GET_CODE(method.get()));
     const std::vector<Value>& values = info.summary.values;
     for (ValueId id = 0; id < values.size(); ++id) {
       if (values[id].kind != Value::Kind::kParameter || values[id].index != 0) continue;
@@ -135,17 +153,24 @@ Capture captured_in_methods(CodeInfos& infos, PyTypeObject* type, PyObject* name
   return {};
 }
 
+// What a class has under a name, as it is or before a descriptor gives it.
+bool is_of_class(const PathStep& step) {
+  return step.owner != nullptr && PyType_Check(step.owner) &&
+         (step.label.style == Label::Style::kAttribute ||
+          (step.label.style == Label::Style::kKey &&
+           std::strcmp(step.label.text, ".__dict__") == 0));
+}
+
 // Defaults, annotations and the like stand in the line of the function.
 bool is_of_function(const PathStep& step) {
-  return step.owner != nullptr && PyFunction_Check(step.owner) &&
-         step.label->style != Label::Style::kNone;
+  return step.owner != nullptr && PyFunction_Check(step.owner);
 }
 
 }  // namespace
 
 Capture capture_of(CodeInfos& infos, std::span<const PathStep> path) {
   for (std::size_t i = path.size(); i-- > 0;) {
-    const Label& label = *path[i].label;
+    const Label& label = path[i].label;
     PyObject* owner = path[i].owner;
     if (is_of_function(path[i])) {
       const CodeInfo& info = infos.get(PyFunction_GET_CODE(owner));
@@ -154,18 +179,17 @@ Capture capture_of(CodeInfos& infos, std::span<const PathStep> path) {
       }
       return captured_at(info, kNoIndex, "");
     }
-    if (owner == nullptr || !PyType_Check(owner)) continue;
-    if (label.style != Label::Style::kAttribute) continue;
+    if (!is_of_class(path[i])) continue;
     Capture found = captured_in_methods(infos, reinterpret_cast<PyTypeObject*>(owner),
                                         label.name.get());
     if (!found.file.empty()) return found;
   }
   for (std::size_t i = path.size(); i-- > 0;) {
     if (path[i].owner == nullptr) continue;
-    if (path[i].label->style != Label::Style::kAttribute) continue;
+    if (path[i].label.style != Label::Style::kAttribute) continue;
     PyTypeObject* type = Py_TYPE(path[i].owner);
     if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) continue;
-    Capture found = captured_in_methods(infos, type, path[i].label->name.get());
+    Capture found = captured_in_methods(infos, type, path[i].label.name.get());
     if (!found.file.empty()) return found;
   }
   return {};

@@ -10,15 +10,9 @@
 #include <string>
 
 #include "python/discovery/code_info.h"
-#include "python/encode/paths/label.h"
+#include "python/encode/paths/path_step.h"
 
 namespace waybill::py {
-
-// A step of a path: what it leads from, if that is known, and how it goes on.
-struct PathStep {
-  PyObject* owner = nullptr;
-  const Label* label = nullptr;
-};
 
 struct Capture {
   std::string expression;  // "model.w"; empty where a function only holds the object.

@@ -3,6 +3,7 @@
 #include "python/encode/paths/label.h"
 
 #include "format/path_steps.h"
+#include "python/encode/paths/attribute_step.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {
@@ -13,11 +14,15 @@ namespace steps = envelope::steps;
 
 // ".name", or how Python gets at what cannot be spelled that way.
 std::string attribute_step(PyObject* name) {
-  if (PyUnicode_IsIdentifier(name) == 1) return steps::attribute(text_of(name));
+  if (is_attribute_name(name)) return steps::attribute(text_of(name));
   return steps::in_dict(shown_key(name));
 }
 
 }  // namespace
+
+bool is_attribute_name(PyObject* name) {
+  return PyUnicode_IsIdentifier(name) == 1 && !steps::is_keyword(text_of(name));
+}
 
 std::string Label::variable() const {
   return is_variable() ? text_of(name.get()) : std::string();
@@ -30,7 +35,7 @@ std::string Label::spelled() const {
     case Style::kText:
       return text;
     case Style::kAttribute:
-      return attribute_step(name.get());
+      return attribute_step(name.get()) + text;
     case Style::kKey:
       return steps::item(text, shown_key(name.get()));
     case Style::kIndex:
@@ -59,6 +64,8 @@ bool Label::evaluates() const {
       return text[0] != '<' && is_literal(name.get());
     case Style::kGlobal:
       return is_literal(name.get());
+    case Style::kAttribute:
+      return is_attribute_name(name.get()) || is_literal(name.get());
     default:
       return true;
   }

@@ -16,7 +16,7 @@ struct Label {
   enum class Style : std::uint8_t {
     kNone,       // Nothing: the state dict that stands for the object itself.
     kText,       // .__defaults__
-    kAttribute,  // .name
+    kAttribute,  // .name, .name._value_
     kKey,        // .__kwdefaults__['name'], <state>['name']
     kIndex,      // .__defaults__[0]
     kGlobal,     // .__globals__['name']
@@ -26,13 +26,14 @@ struct Label {
     kNamed,      // <argument 'name'>
   };
   Style style = Style::kNone;
-  const char* text = "";  // Static; what stands before the name or index.
+  // Static; what stands before the name or index, or behind that of an attribute.
+  const char* text = "";
   Ref name;
   Py_ssize_t index = 0;
 
   static Label of_text(const char* text) { return {Style::kText, text, {}, 0}; }
-  static Label of_attribute(PyObject* name) {
-    return {Style::kAttribute, "", Ref::share(name), 0};
+  static Label of_attribute(PyObject* name, const char* behind = "") {
+    return {Style::kAttribute, behind, Ref::share(name), 0};
   }
   static Label of_key(const char* text, PyObject* name) {
     return {Style::kKey, text, Ref::share(name), 0};

@@ -9,22 +9,23 @@
 #include "python/encode/encode_context.h"
 #include "python/encode/paths/attribute_step.h"
 #include "python/encode/paths/capture.h"
+#include "python/encode/paths/path_step.h"
+#include "python/encode/paths/remedy.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {
 
 std::string name_of_root(PyObject* root) {
+  Ref name;
   if (root != nullptr && PyFunction_Check(root)) {
-    return text_of(reinterpret_cast<PyFunctionObject*>(root)->func_name);
+    name = Ref::share(reinterpret_cast<PyFunctionObject*>(root)->func_name);
+  } else if (root != nullptr && PyType_Check(root)) {
+    name = Ref::steal_or_null(PyType_GetName(reinterpret_cast<PyTypeObject*>(root)));
+    if (!name) PyErr_Clear();
   }
-  if (root != nullptr && PyType_Check(root)) {
-    const Ref name =
-        Ref::steal_or_null(PyType_GetName(reinterpret_cast<PyTypeObject*>(root)));
-    if (name) return text_of(name.get());
-    PyErr_Clear();
-  }
-  return "obj";
+  // No expression begins with "<lambda>".
+  return name && is_attribute_name(name.get()) ? text_of(name.get()) : "obj";
 }
 
 std::string full_name_of_type(const State& state, PyObject* object) {
@@ -50,79 +51,66 @@ std::string reason_of(const State& state, PyObject* raised) {
 }
 
 // What pickle says of objects that belong to one process, and much else.
-std::string remedy_of(State& state, PyObject* object, const std::string& reason) {
+std::string remedy_of(State& state, PyObject* object, const std::string& reason,
+                      const std::string& path) {
   const Ref text = new_text(reason);
-  const Ref remedy = Ref::steal_or_null(PyObject_CallFunctionObjArgs(
-      late(state, &LateHelpers::remedy), object, text.get(), nullptr));
+  const Ref expression = new_text(path);
+  const Ref remedy = Ref::steal_or_null(
+      PyObject_CallFunctionObjArgs(late(state, &LateHelpers::remedy), object,
+                                   text.get(), expression.get(), nullptr));
   if (!remedy) forgive(PyExc_Exception);
   return remedy ? text_of(remedy.get()) : "";
 }
 
 namespace {
 
-// The labels of what is open, the outermost first. Of what a reducer gave, and the
-// object has as an attribute, that attribute's. `given`: which ones those are, whose
-// object did not bring them by its methods.
-std::vector<Label> labels_of(const WalkStack& stack, PyObject* current,
-                             std::vector<bool>& given) {
+// The steps from the root to what is being written. The dict that is the state of an
+// object is the object.
+std::vector<PathStep> steps_of(const WalkStack& stack, PyObject* current) {
   std::vector<Label> labels;
-  std::vector<PyObject*> objects;
+  std::vector<WalkStep> walked;
+  labels.reserve(stack.size());
+  PyObject* owner = nullptr;
+  std::size_t depth = 0;
   for (const WalkStack::Frame& frame : stack) {
-    labels.push_back(stack.label_at(labels.size()));
-    objects.push_back(frame.object.get());
-  }
-  objects.push_back(current);
-  given.resize(labels.size());
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    PyObject* child = objects[i + 1];
-    if (objects[i] == nullptr || child == nullptr) continue;
-    if (is_argument(labels[i])) {
-      const Ref name = attribute_that_is(objects[i], child);
-      if (!name) continue;
-      labels[i] = Label::of_attribute(name.get());
-      given[i] = true;
-    } else if (i + 1 < labels.size() && is_tuple_of_state(labels[i], child) &&
-               labels[i + 1].style == Label::Style::kIndex) {
-      PyObject* item = PyTuple_GET_ITEM(child, labels[i + 1].index);
-      const Ref name = attribute_that_is(objects[i], item);
-      if (!name) continue;
-      labels[i] = {};
-      labels[i + 1] = Label::of_attribute(name.get());
-      given[i + 1] = true;
+    if (owner == nullptr) owner = frame.shown();
+    if (!walked.empty() && walked.back().object == nullptr) {
+      walked.back().object = owner;
     }
+    Label label = stack.label_at(depth++);
+    if (label.style == Label::Style::kNone) continue;
+    labels.push_back(std::move(label));
+    walked.push_back({owner, &labels.back(), nullptr});
+    owner = nullptr;
   }
-  return labels;
+  if (owner == nullptr && !walked.empty()) walked.back().object = current;
+  std::vector<PathStep> steps;
+  for (std::size_t i = 0; i < walked.size(); ++i) {
+    PathStep step = path_step(i == 0 ? nullptr : &walked[i - 1], walked[i]);
+    if (step.skips_state) steps.pop_back();
+    steps.push_back(std::move(step));
+  }
+  return steps;
 }
 
 }  // namespace
 
 std::string EncodeContext::path() const {
   std::string path = name_of_root(root);
-  std::vector<bool> given;
-  for (const Label& label : labels_of(stack, current, given)) path += label.spelled();
+  for (const PathStep& step : steps_of(stack, current)) path += step.label.spelled();
   return path;
 }
 
 Culprit EncodeContext::culprit() const {
   Culprit told;
   told.path = told.short_path = name_of_root(root);
-  std::vector<bool> given;
-  const std::vector<Label> labels = labels_of(stack, current, given);
-  std::vector<PathStep> steps;
-  PyObject* owner = nullptr;
-  std::size_t next = 0;
-  for (const WalkStack::Frame& frame : stack) {
-    const bool is_given = given[next];
-    const Label& label = labels[next++];
-    const std::string step = label.spelled();
-    told.path += step;
-    told.short_path =
-        label.is_variable() ? text_of(label.name.get()) : told.short_path + step;
+  const std::vector<PathStep> steps = steps_of(stack, current);
+  for (const PathStep& step : steps) {
+    const Label& label = step.label;
+    const std::string text = label.spelled();
+    told.path += text;
+    told.short_path = label.is_variable() ? label.variable() : told.short_path + text;
     told.evaluates = told.evaluates && label.evaluates();
-    // The dict that stands for an object hangs on the object.
-    if (frame.kind == WalkStack::Frame::Kind::kPlan) owner = frame.object.get();
-    steps.push_back({is_given ? nullptr : owner, &label});
-    if (label.style != Label::Style::kNone) owner = nullptr;
   }
   if (current != nullptr) told.type = full_name_of_type(state, current);
   CodeInfos infos(state);
@@ -149,7 +137,10 @@ void EncodeContext::add_path_to_error() const {
   }
   Culprit told = culprit();
   const std::string reason = reason_of(state, raised.get());
-  if (current != nullptr) told.remedy = remedy_of(state, current, reason);
+  if (current != nullptr) {
+    told.remedy =
+        remedy_of(state, current, reason, told.evaluates ? told.path : std::string());
+  }
   raise_encode(state, told, reason, raised.get());
 }
 
