@@ -2,6 +2,7 @@
 
 import dataclasses
 import linecache
+import subprocess
 import sys
 
 import pytest
@@ -85,3 +86,28 @@ def test_source_that_a_deep_stack_had_no_room_for_is_found_later(tmp_path, is_re
 
     waybill.dumps(total, source=True)
     waybill.dumps(other, source=True)
+
+
+FIRST = """
+import sys, waybill
+
+class Sent:
+    def m(self): return 1
+def at(frames, call): return call() if frames == 0 else at(frames - 1, call)
+def send(): return waybill.dumps([Sent, at], source="auto")
+
+at(sys.getrecursionlimit() - int(sys.argv[1]), send)
+"""
+
+
+@pytest.mark.parametrize("left", [15, 40, 50, 60])
+def test_the_first_source_that_a_deep_stack_has_no_room_for_hinders_nothing(
+    tmp_path, left
+):
+    script = tmp_path / "first.py"
+    script.write_text(FIRST)
+    command = [sys.executable, script, str(left)]
+
+    done = subprocess.run(command, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr

@@ -4,6 +4,7 @@
 
 #include "python/discovery/code_view.h"
 #include "python/encode/plain_writer.h"
+#include "python/runtime/attribute.h"
 #include "python/runtime/text.h"
 #include "wire/format.h"
 #include "wire/writer.h"
@@ -39,15 +40,27 @@ CodeSource source_from(PyObject* unit) {
   return source;
 }
 
+// The unit of a code object, or why there is none.
+Ref proof_of(const State& state, PyObject* code, PyObject* owner) {
+  try {
+    return Ref::steal(
+        PyObject_CallFunctionObjArgs(late(state, &LateHelpers::prove_source), code,
+                                     owner == nullptr ? Py_None : owner, nullptr));
+  } catch (const PyError&) {
+    // What looks for source can be neither loaded nor called so deep in calls. The
+    // code can be sent without.
+    forgive(PyExc_RecursionError);
+    return Ref::steal(PyUnicode_FromString("the stack is too deep to look for it"));
+  }
+}
+
 }  // namespace
 
 const CodeSource* source_of(const State& state, CodeInfo& info, PyObject* owner,
                             std::string& reason) {
   if (info.source) return info.source.get();
   auto* code = reinterpret_cast<PyObject*>(info.code);
-  const Ref proof = Ref::steal(
-      PyObject_CallFunctionObjArgs(late(state, &LateHelpers::prove_source), code,
-                                   owner == nullptr ? Py_None : owner, nullptr));
+  const Ref proof = proof_of(state, code, owner);
   if (!PyTuple_Check(proof.get())) {
     reason = text_of(proof.get());
     return nullptr;
