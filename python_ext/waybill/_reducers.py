@@ -40,6 +40,8 @@ def _reduce_wrapped(obj):
     # What wraps a function has copies of its attributes in its dict.
     if _reduces_itself(obj):
         return obj.__reduce_ex__(5)
+    if getattr(obj.__func__, "__module__", None) == "typing":
+        return _reduce_of_typing(obj)
     return type(obj), (obj.__func__,)
 
 
@@ -98,6 +100,8 @@ def _exceptions():
 
 _reduce_view = _later("collections", "reduce_view")
 _reduce_class_descriptor = _later("callables", "reduce_class_descriptor")
+_reduce_of_typing = _later("annotations", "reduce_wrapped_of_typing")
+_reduce_parameters = _later("annotations", "reduce_parameters")
 
 #: Reducers by exact type, asked before those of copyreg.
 REDUCERS = {
@@ -308,6 +312,8 @@ NAMED_REDUCERS = {
     "TypeVar": {"typing": _reduce_type_variable},
     "ParamSpec": {"typing": _reduce_type_variable},
     "TypeVarTuple": {"typing": _reduce_type_variable},
+    "ParamSpecArgs": {"typing": _reduce_parameters},
+    "ParamSpecKwargs": {"typing": _reduce_parameters},
     **_declarative.NAMED_REDUCERS,
     "ForwardRef": dict.fromkeys(
         ("typing", "annotationlib"), _later("annotations", "reduce_forward_reference")

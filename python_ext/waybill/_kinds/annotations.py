@@ -14,6 +14,32 @@ def reduce_new_type(obj):
     return copyreg.__newobj__, (typing.NewType,), dict(vars(obj))
 
 
+def reduce_parameters(obj):
+    # ``P.args`` or ``P.kwargs``.
+    return type(obj), (obj.__origin__,)
+
+
+def reduce_wrapped_of_typing(obj):
+    """Of a method that typing puts into classes: each version has its own, which asks
+    for other globals of typing."""
+    function = obj.__func__
+    if vars(typing).get(function.__name__) is obj:
+        return function.__name__
+    if function is _subscription():
+        return make_subscription, ()
+    return type(obj), (function,)
+
+
+def make_subscription():
+    """The ``__class_getitem__`` of named tuples that are generic."""
+    return classmethod(_subscription())
+
+
+def _subscription():
+    own = typing.Generic.__class_getitem__  # A method of Python until 3.11.
+    return getattr(typing, "_generic_class_getitem", None) or own.__func__
+
+
 def reduce_forward_reference(obj):
     # By its text: what that was compiled to, and gave, is made again where it is asked
     # for. Of 3.14 on, some know more, which no text tells.

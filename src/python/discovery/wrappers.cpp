@@ -3,12 +3,23 @@
 
 #include "python/discovery/wrappers.h"
 
+#include "python/runtime/attribute.h"
+
 namespace waybill::py {
 
 bool is_wrapper(PyObject* value) {
   return Py_IS_TYPE(value, &PyProperty_Type) ||
          Py_IS_TYPE(value, &PyClassMethod_Type) ||
          Py_IS_TYPE(value, &PyStaticMethod_Type);
+}
+
+bool is_put_by_typing(const State& state, PyObject* wrapper) {
+  if (!Py_IS_TYPE(wrapper, &PyClassMethod_Type)) return false;
+  const Ref wrapped = attribute_or_null(wrapper, state.names.func);
+  if (!wrapped || !PyFunction_Check(wrapped.get())) return false;
+  PyObject* module = reinterpret_cast<PyFunctionObject*>(wrapped.get())->func_module;
+  return module != nullptr && PyUnicode_Check(module) &&
+         PyUnicode_Compare(module, state.names.typing.get()) == 0;
 }
 
 Ref parts_of_wrapper(const State& state, PyObject* wrapper) {

@@ -171,6 +171,31 @@ value = P
     )
 
 
+@NEW
+def test_what_typing_puts_into_protocols_is_that_of_the_receiver():
+    source = """
+@runtime_checkable
+class P(Protocol):
+    def read(self): ...
+value = P
+"""
+    own = "__import__('typing')._proto_hook"
+
+    assert arrive(source, f"vars(value)['__subclasshook__'] is {own}")
+
+
+def test_what_typing_puts_into_generic_named_tuples_is_that_of_the_receiver():
+    source = "class value(NamedTuple, Generic[TypeVar('T')]): x: int"
+    method = "vars(value)['__class_getitem__'].__func__"
+    own = (
+        "_generic_class_getitem"
+        if sys.version_info >= (3, 12)
+        else "Generic.__class_getitem__.__func__"
+    )
+
+    assert arrive(source, f"{method} is __import__('typing').{own}")
+
+
 # ---- PEP 695
 
 

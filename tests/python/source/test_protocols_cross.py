@@ -29,18 +29,8 @@ print(waybill.loads(sys.stdin.buffer.read())())
 """
 
 
-#: typing's own hook comes with its globals, of which older versions lack one.
-TO_OLDER = pytest.mark.xfail(reason="typing._lazy_annotationlib is of 3.14 and later")
-
-
 @pytest.mark.cross
-@pytest.mark.parametrize(
-    "sender",
-    [
-        pytest.param(version, marks=TO_OLDER if version >= "3.14" else ())
-        for version in sorted(interpreters())
-    ],
-)
+@pytest.mark.parametrize("sender", sorted(interpreters()))
 def test_a_protocol_is_checked_at_run_time_on_every_python(sender):
     sent = subprocess.run(
         [*interpreters()[sender], "-c", SENDER], capture_output=True, check=True

@@ -13,7 +13,11 @@ from other_interpreters import interpreters
 
 HERE = Path(__file__).parent
 #: Scripts, and the first version that has their syntax.
-SCRIPTS = {"tricky_script": (3, 11), "tricky_script_312": (3, 12)}
+SCRIPTS = {
+    "tricky_script": (3, 11),
+    "tricky_script_typing": (3, 11),
+    "tricky_script_312": (3, 12),
+}
 #: Runs the script as __main__, and sends what it has defined.
 SENDER = """
 import base64, json, os, sys, tempfile, types

@@ -143,7 +143,7 @@ Ref reduce(EncodeContext& context, PyObject* object) {
     }
   }
   const Ref registered = user_reducer(context, Py_TYPE(object));
-  const bool is_method = is_wrapper(object);
+  const bool is_method = is_wrapper(object) && !is_put_by_typing(state, object);
   Ref reducer = is_method ? Ref() : context.types.reducer_of(state, object);
   const bool has_own = is_method || reducer;
   if (registered && !(has_own && is_of_library(state, object, registered.get()))) {
