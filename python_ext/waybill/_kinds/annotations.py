@@ -109,8 +109,10 @@ def reduce_type_alias(obj):
     if _is_eager(obj):
         options = {"type_params": obj.__type_params__}
         return make_evaluated_alias, (obj.__name__, obj.__value__, options)
-    creation = make_type_alias, (obj.__name__, obj.__module__, obj.__type_params__)
-    return *creation, _evaluator_of(obj), None, None, set_alias_evaluator
+    name = obj.__name__, obj.__module__
+    parts = *name, obj.__type_params__, _function_in(obj).__qualname__
+    state = _evaluator_of(obj)
+    return make_type_alias, parts, state, None, None, set_alias_evaluator
 
 
 def _is_eager(alias):
@@ -118,8 +120,12 @@ def _is_eager(alias):
     return not any(type(r) is types.FunctionType for r in gc.get_referents(alias))
 
 
+def _function_in(alias):
+    return next(r for r in gc.get_referents(alias) if type(r) is types.FunctionType)
+
+
 def _evaluator_of(alias):
-    function = next(r for r in gc.get_referents(alias) if type(r) is types.FunctionType)
+    function = _function_in(alias)
     return vars(function).get("evaluator", function)
 
 
@@ -128,7 +134,7 @@ def make_evaluated_alias(name, value, options):
     return typing.TypeAliasType(name, value, **options)
 
 
-def make_type_alias(name, module, parameters):
+def make_type_alias(name, module, parameters, qualified_name):
     """An alias that set_alias_evaluator tells how to get its value (3.12).
 
     It may be part of its own value, so it comes first. Only the statement makes lazy
@@ -140,6 +146,8 @@ def make_type_alias(name, module, parameters):
     scope = {"__name__": module}
     exec(source, scope)
     make = scope["make"]
+    # From 3.15 on an alias is shown by what its function is called.
+    make.__code__ = _with_name(make.__code__, qualified_name)
     alias = make([None])
     if parameters:
         make.__code__ = _with_parameters(make.__code__, parameters)
@@ -147,6 +155,14 @@ def make_type_alias(name, module, parameters):
         if alias.__type_params__ != parameters:
             raise TypeError(f"this Python cannot make the alias {name!r}")
     return alias
+
+
+def _with_name(code, qualified_name):
+    constants = (
+        k.replace(co_qualname=qualified_name) if type(k) is types.CodeType else k
+        for k in code.co_consts
+    )
+    return code.replace(co_consts=tuple(constants))
 
 
 def _with_parameters(code, parameters):
@@ -169,6 +185,6 @@ _FORMAT = "1" if sys.version_info >= (3, 14) else ""
 
 def set_alias_evaluator(alias, evaluator):
     """Tells an alias of make_type_alias how to get its value."""
-    function = next(r for r in gc.get_referents(alias) if type(r) is types.FunctionType)
+    function = _function_in(alias)
     function.evaluator = evaluator  # What is sent when the alias is sent on.
     function.__closure__[0].cell_contents[0] = evaluator

@@ -63,6 +63,9 @@ LOCAL = local(3)
 APPLIED = Pair[int, Leaf]
 
 EXPRESSIONS = [
+    "getattr(Simple, '__qualname__', 'Simple'), str(Simple), Holder.__qualname__",
+    "[getattr(a, '__qualname__', f'local.<locals>.{a.__name__}') for a in LOCAL]",
+    "getattr(Holder.Own, '__qualname__', 'Holder.Own')",
     "Simple.__value__.__args__[0] is Leaf, Simple.__name__, Simple.__module__",
     "Json.__value__.__args__[0].__args__[1] is Json, len(Json.__value__.__args__)",
     "Pair.__type_params__, Pair.__value__, Pair[int, str].__args__",
