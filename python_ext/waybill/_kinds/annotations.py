@@ -42,22 +42,32 @@ def _subscription():
 
 def reduce_forward_reference(obj):
     # By its text: what that was compiled to, and gave, is made again where it is asked
-    # for. Of 3.14 on, some know more, which no text tells.
-    if any(getattr(obj, name, None) is not None for name in _OF_FORWARD_REFERENCES):
-        return obj.__reduce_ex__(4)
+    # for. So are globals: they are those of the owner.
+    text = getattr(obj, "__resolved_str__", obj.__forward_arg__)
     module = obj.__forward_module__
     options = {"is_class": obj.__forward_is_class__}
-    arguments = obj.__forward_arg__, obj.__forward_is_argument__, module, options
-    return make_forward_reference, arguments
+    creation = (
+        make_forward_reference,
+        (text, obj.__forward_is_argument__, module, options),
+    )
+    known = {name: getattr(obj, name, None) for name in _OF_FORWARD_REFERENCES}
+    known = {name: value for name, value in known.items() if value is not None}
+    if not known:
+        return creation
+    known["__arg__"] = obj.__forward_arg__
+    return *creation, known, None, None, set_forward_reference
 
 
-_OF_FORWARD_REFERENCES = (
-    "__owner__",
-    "__globals__",
-    "__cell__",
-    "__extra_names__",
-    "__stringifier_dict__",
-)
+#: What 3.14 and later know of some, which no text tells. In the text ``__arg__`` names
+#: stand for the values of ``__extra_names__``.
+_OF_FORWARD_REFERENCES = "__owner__", "__cell__", "__extra_names__"
+
+
+def set_forward_reference(reference, known):
+    """Tells a forward reference what there is to know of it, from 3.14 on."""
+    if sys.version_info >= (3, 14):
+        for name, value in known.items():
+            setattr(reference, name, value)
 
 
 def make_forward_reference(text, is_argument, module, options):

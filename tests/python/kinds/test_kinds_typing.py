@@ -10,6 +10,7 @@ from sources import define, imported
 
 NEW = pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of 3.12")
 NEWER = pytest.mark.skipif(sys.version_info < (3, 13), reason="syntax of 3.13")
+LAZY = pytest.mark.skipif(sys.version_info < (3, 14), reason="annotations of 3.14")
 
 
 def arrive(source, expression):
@@ -194,6 +195,21 @@ def test_what_typing_puts_into_generic_named_tuples_is_that_of_the_receiver():
     )
 
     assert arrive(source, f"{method} is __import__('typing').{own}")
+
+
+@LAZY
+def test_an_annotation_that_names_nothing_does_not_bring_all_globals():
+    source = """
+import dataclasses, sys
+system = sys
+@dataclasses.dataclass
+class Node:
+    value: Undefined
+value = Node.__dataclass_fields__["value"].type
+"""
+    told = "value.__forward_arg__, value.__owner__.__name__, value.__globals__"
+
+    assert arrive(source, told) == ("Undefined", "Node", None)
 
 
 # ---- PEP 695

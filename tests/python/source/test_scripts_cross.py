@@ -17,6 +17,7 @@ SCRIPTS = {
     "tricky_script": (3, 11),
     "tricky_script_typing": (3, 11),
     "tricky_script_312": (3, 12),
+    "tricky_script_314": (3, 14),
 }
 #: Runs the script as __main__, and sends what it has defined.
 SENDER = """
