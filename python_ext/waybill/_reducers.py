@@ -185,13 +185,16 @@ def make_type_variable(kind, name, constraints, options):
         return kind(name, *constraints, **options)
     except TypeError:
         # What checkers of types read, and this version has no place for: before 3.12 no
-        # inferred variance, before 3.15 no variance of a TypeVarTuple at all.
-        variance = {"covariant", "contravariant", "infer_variance"}
-        if kind.__name__ != "TypeVarTuple":
-            variance = {"infer_variance"}
-        if not variance & options.keys():
+        # inferred variance, before 3.13 no default, before 3.15 no variance of a
+        # TypeVarTuple at all.
+        unknown = {"infer_variance"}
+        if kind.__name__ == "TypeVarTuple":
+            unknown |= {"covariant", "contravariant"}
+        if sys.version_info < (3, 13):
+            unknown.add("default")
+        if not unknown & options.keys():
             raise
-        known = {k: v for k, v in options.items() if k not in variance}
+        known = {k: v for k, v in options.items() if k not in unknown}
         return kind(name, *constraints, **known)
 
 

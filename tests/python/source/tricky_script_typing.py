@@ -3,7 +3,7 @@
 Sent to all versions of Python by test_scripts_cross.py.
 """
 
-import typing
+import sys
 from dataclasses import dataclass
 from typing import (
     Annotated,
@@ -29,6 +29,11 @@ R = TypeVar("R", covariant=True)
 U = TypeVar("U")
 Ts = TypeVarTuple("Ts")
 UserId = NewType("UserId", int)
+#: What checkers of types read is not there on all versions.
+NEWER = sys.version_info >= (3, 13)
+Some = TypeVar("Some", **({"default": int} if NEWER else {}))
+Rest = ParamSpec("Rest", **({"default": [int, str]} if NEWER else {}))
+All = TypeVarTuple("All", **({"default": Unpack[tuple[int]]} if NEWER else {}))
 
 
 def passes(*args: P.args, **kwargs: P.kwargs):
@@ -48,6 +53,15 @@ def unpacks(*args: *Ts) -> tuple[Unpack[Ts]]:
 
 def marked(user: Annotated[UserId, "id"], kind: Literal["a", 2] = 2) -> Optional["Self"]:
     return user, kind
+
+
+def defaults(some: Some, *args: Rest.args, **kwargs: Rest.kwargs) -> tuple[Unpack[All]]:
+    return some, args
+
+
+class Box(Generic[Some]):
+    def get(self) -> Some:
+        return 1
 
 
 add = wraps(lambda a, b: a + b)
@@ -151,6 +165,7 @@ EXPRESSIONS = [
     "passes(1, a=2), passes.__annotations__['args'].__origin__ is P",
     "passes.__annotations__['args'] == P.args, passes.__annotations__['kwargs']",
     "passes.__annotations__['args'] is passes.__annotations__['kwargs']",
+    "defaults(1, 2), Box().get(), Box[str].__args__, All.__name__, Rest.__name__",
     "add(2), wraps.__annotations__['return'].__args__[0] is P",
     "wraps.__annotations__['function'].__args__[0].__args__",
     "unpacks(1, 2), unpacks.__annotations__['return'].__args__[0].__args__[0] is Ts",
