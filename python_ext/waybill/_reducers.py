@@ -184,9 +184,8 @@ def make_type_variable(kind, name, constraints, options):
     try:
         return kind(name, *constraints, **options)
     except TypeError:
-        # What checkers of types read, and this version has no place for: before 3.12 no
-        # inferred variance, before 3.13 no default, before 3.15 no variance of a
-        # TypeVarTuple at all.
+        # What checkers of types read: no inferred variance before 3.12, no default
+        # before 3.13, no variance of a TypeVarTuple before 3.15.
         unknown = {"infer_variance"}
         if kind.__name__ == "TypeVarTuple":
             unknown |= {"covariant", "contravariant"}
