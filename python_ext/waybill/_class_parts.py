@@ -52,7 +52,7 @@ def class_parts(cls: Any) -> Any:
     found = _foreign_parts(cls)
     if found is not None:
         return found
-    own = {k: v for k, v in vars(cls).items() if k not in GIVEN}
+    own = _own_attributes(cls)
     namespace = {"__module__": _module_of(cls), "__qualname__": cls.__qualname__}
     own = _without_slots(cls, own, namespace)
     _fill_namespace(cls, own, namespace)
@@ -82,6 +82,12 @@ def class_parts(cls: Any) -> Any:
     return type(cls), cls.__name__, list(bases), namespace, own
 
 
+def _own_attributes(cls):
+    # Of a copy: meanwhile other threads may set some, and Python keeps there what it
+    # was asked for, as annotations.
+    return {k: v for k, v in vars(cls).copy().items() if k not in GIVEN}
+
+
 def _evaluated(cls, annotate):
     """The annotations of a class, or else what makes them."""
     try:
@@ -97,8 +103,7 @@ def _foreign_parts(cls):
     if _is_of_ctypes(cls):
         from waybill._kinds import foreign
 
-        own = {k: v for k, v in vars(cls).items() if k not in GIVEN}
-        return foreign.ctypes_class_parts(cls, own)
+        return foreign.ctypes_class_parts(cls, _own_attributes(cls))
     if is_made_in_c(cls):
         return _place_of(cls)
     if _is_of_unloaded_abc(cls):
@@ -157,7 +162,7 @@ def _properties_of(metaclass):
     return {
         name: None
         for base in bases
-        for name, value in vars(base).items()
+        for name, value in vars(base).copy().items()
         if isinstance(value, property) and value.fset is None
     }
 
@@ -191,7 +196,7 @@ def _place_of(cls):
         if home is _UNNAMED:
             __import__(home)
         module = sys.modules.get(home)
-        for name, value in vars(module).items() if module is not None else ():
+        for name, value in vars(module).copy().items() if module is not None else ():
             if value is cls:
                 return home, name
     raise TypeError(f"{cls!r} is made in C and no module has it under a name")
@@ -266,7 +271,9 @@ def is_made_in_c(cls: type) -> bool:
         types.WrapperDescriptorType,
         types.ClassMethodDescriptorType,
     )
-    return any(type(v) in kinds and v.__objclass__ is cls for v in vars(cls).values())
+    return any(
+        type(v) in kinds and v.__objclass__ is cls for v in vars(cls).copy().values()
+    )
 
 
 def _needs_keywords(cls):

@@ -108,7 +108,7 @@ def _is_derived(cls, name, value):
         return getattr(value, "__self__", None) is cls
     enum = sys.modules["enum"]
     kinds = (enum.Enum, enum.Flag, enum.IntEnum, enum.IntFlag)
-    return any(value is other for kind in kinds for other in vars(kind).values())
+    return any(value is other for kind in kinds for other in vars(kind).copy().values())
 
 
 def body_of_members(namespace):
