@@ -62,12 +62,14 @@ def class_parts(cls: Any) -> Any:
     # a cache of what the function gives.
     annotate = own.pop("__annotate_func__", None)
     evaluated = own.pop("__annotations_cache__", None)
+    if _is_nothing(own.get("__annotations__")):
+        del own["__annotations__"]
     if getattr(annotate, "__module__", None) in ("typing", "dataclasses"):
         # That of a NamedTuple, which its version of the library alone understands.
         evaluated, annotate = _evaluated(cls, annotate)
     if annotate is not None:
         own["__annotate__"] = annotate
-    elif evaluated is not None:
+    elif evaluated is not None and not _is_nothing(evaluated):
         own["__annotations__"] = evaluated
     if _declarative.is_declarative(cls):
         _declarative.declare_again(cls, own, namespace)
@@ -80,6 +82,11 @@ def class_parts(cls: Any) -> Any:
     if any(base is generic for base in bases):
         bases = _written_bases(bases, own, namespace)
     return type(cls), cls.__name__, list(bases), namespace, own
+
+
+def _is_nothing(annotations):
+    # What Python puts into a class without annotations that is asked for them.
+    return type(annotations) is dict and not annotations
 
 
 def _own_attributes(cls):

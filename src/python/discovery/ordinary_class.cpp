@@ -107,6 +107,13 @@ int turn_of(PyObject* value) {
   return is_plain(value) ? 0 : is_plain_method(value) ? 1 : 2;
 }
 
+// Whether it is what Python puts into a class without annotations that is asked for
+// them.
+bool is_no_annotations(PyObject* name, PyObject* value) {
+  return PyDict_CheckExact(value) && PyDict_GET_SIZE(value) == 0 &&
+         PyUnicode_CompareWithASCIIString(name, "__annotations__") == 0;
+}
+
 // The attributes that the author of the class gave it, in their turns. Null if one of
 // them is for Python to look at.
 Ref own_attributes(const State& state, PyObject* dict) {
@@ -121,6 +128,7 @@ Ref own_attributes(const State& state, PyObject* dict) {
   while (PyDict_Next(dict, &position, &name, &value)) {
     if (!may_be_ordinary(name, value)) return {};
     if (is_given_to_class(state, name)) continue;
+    if (is_no_annotations(name, value)) continue;
     attributes.push_back({Ref::share(name), Ref::share(value), 0});
   }
   for (Attribute& attribute : attributes) {

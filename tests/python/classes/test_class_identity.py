@@ -337,3 +337,14 @@ def test_named_tuple_comes_home():
 
     assert type(round_trip(row)) is type(row)
     assert fresh_process.send(row, "value._asdict()") == {"a": 2}
+
+
+@pytest.mark.parametrize("bases", ["", "(dict)", "(enum.Enum)", "(typing.NamedTuple)"])
+def test_class_that_was_asked_for_annotations_it_has_not_is_the_same(bases):
+    source = f"import enum, typing\nclass C{bases}:\n    def f(self): return 1\n"
+    asked, unasked = define(source).C, define(source).C
+
+    asked.__annotations__  # noqa: B018  # Python keeps an empty dict in the class.
+
+    assert waybill.fingerprint(asked) == waybill.fingerprint(unasked)
+    assert len(waybill.dumps(asked)) == len(waybill.dumps(unasked))
