@@ -5,9 +5,15 @@
 sends an object: dumps it here, loads it there, and gives what the expression makes of
 `value`. What comes back is plain data. An exception there is a FreshProcessError here;
 a process that dies of a signal is a failed assertion.
+
+One interpreter has imported waybill and forks for each question: that takes 3 ms, and a
+start 50. run_script() starts an interpreter, for tests that are about the start.
 """
 
+import contextlib
 import marshal
+import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -17,23 +23,84 @@ import waybill
 
 SECONDS = 120
 
-_PROGRAM = """
-import sys, waybill
-folder, expression = sys.argv[1:3]
-sys.path.extend(sys.argv[3:])
-scope = {"waybill": waybill, "sys": sys}
-try:
-    with open(folder + "/payload", "rb") as file:
-        scope["data"] = file.read()
-    exec(compile(expression, "<expression>", "exec"), scope)
-    answer = (True, scope["answer"])
-except BaseException as error:
-    import traceback
-    answer = (False, type(error).__name__, str(error), traceback.format_exc())
-import marshal
-with open(folder + "/answer", "wb") as file:
-    marshal.dump(answer, file)
+#: Reads the name of a folder, forks, and tells how the child ended. The child leaves
+#: the loop, so that it ends as every program does. All that needs no import but that of
+#: waybill: `posix` and `marshal` are part of the interpreter.
+_TEMPLATE = """
+import marshal, posix, sys, waybill
+child = None
+for folder in sys.stdin.buffer:
+    child = posix.fork()
+    if child == 0:
+        break
+    print(posix.waitstatus_to_exitcode(posix.waitpid(child, 0)[1]), flush=True)
+if child == 0:
+    folder = folder[:-1]
+    output = posix.open(folder + b"/output", posix.O_WRONLY | posix.O_CREAT)
+    for number, source in enumerate((posix.open("/dev/null", 0), output, output)):
+        posix.dup2(source, number)
+    posix.closerange(3, output + 1)
+    with open(folder + b"/question", "rb") as file:
+        program, path, data = marshal.load(file)
+    posix.chdir(folder + b"/empty")
+    sys.path.extend(path)
+    scope = {"waybill": waybill, "sys": sys, "data": data}
+    try:
+        exec(compile(program, "<expression>", "exec"), scope)
+        answer = (True, scope["answer"])
+    except BaseException as error:
+        import traceback
+        answer = (False, type(error).__name__, str(error), traceback.format_exc())
+    with open(folder + b"/answer", "wb") as file:
+        marshal.dump(answer, file)
 """
+
+
+class _Template:
+    """An interpreter to fork, and the process that it belongs to."""
+
+    def __init__(self, command, env):
+        self.owner = os.getpid()
+        self.process = subprocess.Popen(
+            [*command, "-I", "-c", _TEMPLATE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=tempfile.gettempdir(),
+            env=env,
+            start_new_session=True,
+        )
+
+    def run(self, folder):
+        """The exit status of a child that answers the question in the folder."""
+        self.process.stdin.write(os.fsencode(folder) + b"\n")
+        self.process.stdin.flush()
+        if not select.select([self.process.stdout], [], [], SECONDS)[0]:
+            self.stop()
+            raise subprocess.TimeoutExpired(self.process.args, SECONDS)
+        return int(self.process.stdout.readline())
+
+    def stop(self):
+        """Ends it, with a child that it may have."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, 9)
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+_templates = {}
+
+
+def _template(command, env):
+    key = (tuple(command), env and frozenset(env.items()))
+    template = _templates.get(key)
+    if (
+        template is None
+        or template.owner != os.getpid()
+        or template.process.poll() is not None
+    ):
+        template = _templates[key] = _Template(command, env)
+    return template
 
 
 class FreshProcessError(Exception):
@@ -49,17 +116,12 @@ class FreshProcessError(Exception):
 def execute(program, payload=b"", *, path=(), command=(sys.executable,), env=None):
     """What `program` leaves in `answer`; it knows `waybill`, `sys` and `data`."""
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "payload").write_bytes(payload)
-        done = subprocess.run(
-            [*command, "-I", "-c", _PROGRAM, folder, program, *map(str, path)],
-            capture_output=True,
-            timeout=SECONDS,
-            cwd=folder,
-            env=env,
-        )
-        assert done.returncode == 0, (
-            f"exit status {done.returncode}\n{done.stderr.decode(errors='replace')}"
-        )
+        question = (program, [str(entry) for entry in path], bytes(payload))
+        Path(folder, "empty").mkdir()
+        Path(folder, "question").write_bytes(marshal.dumps(question))
+        status = _template(command, env).run(folder)
+        output = Path(folder, "output").read_text(errors="replace")
+        assert status == 0, f"exit status {status}\n{output}"
         answer = marshal.loads(Path(folder, "answer").read_bytes())
     if not answer[0]:
         raise FreshProcessError(*answer[1:])

@@ -10,9 +10,9 @@ import types
 
 import fresh_process
 import pytest
+import told
 import waybill
 from sources import imported
-from told import told_by
 
 FILES = {
     "bv_package/__init__.py": "NAME = 'package'\n",
@@ -233,11 +233,11 @@ data = waybill.dumps(work.plain)
 
 
 def test_by_value_of_one_call_leaves_no_trace():
-    waybill.dumps(fresh_process.execute, by_value=[fresh_process])
+    waybill.dumps(told.told_by, by_value=[told])
 
     assert waybill.list_registry_pickle_by_value() == set()
-    same = waybill.loads(waybill.dumps(fresh_process.execute))
-    assert same is fresh_process.execute
+    same = waybill.loads(waybill.dumps(told.told_by))
+    assert same is told.told_by
 
 
 @pytest.mark.parametrize(
@@ -255,26 +255,26 @@ def test_by_value_of_what_is_no_imported_module_is_a_value_error(module):
         waybill.dumps(1, by_value=[module])
 
 
-@pytest.mark.parametrize("by_value", ["fresh_process", fresh_process], ids=repr)
+@pytest.mark.parametrize("by_value", ["told", told], ids=repr)
 def test_one_module_may_stand_by_itself(by_value):
-    alone = waybill.dumps(fresh_process.execute, by_value=by_value)
+    alone = waybill.dumps(told.told_by, by_value=by_value)
     buffer = io.BytesIO()
-    waybill.Pickler(buffer, by_value=by_value).dump(fresh_process.execute)
+    waybill.Pickler(buffer, by_value=by_value).dump(told.told_by)
 
-    assert alone == waybill.dumps(fresh_process.execute, by_value=[fresh_process])
-    assert alone == buffer.getvalue() != waybill.dumps(fresh_process.execute)
+    assert alone == waybill.dumps(told.told_by, by_value=[told])
+    assert alone == buffer.getvalue() != waybill.dumps(told.told_by)
 
 
 def test_integrations_take_one_module_by_itself():
     from waybill.integrations import pickle
 
-    waybill.configure(by_value="fresh_process")
+    waybill.configure(by_value="told")
     try:
-        data = pickle.payload(fresh_process.execute)
+        data = pickle.payload(told.told_by)
     finally:
         waybill.configure(by_value=None)
 
-    assert data == waybill.dumps(fresh_process.execute, by_value=fresh_process)
+    assert data == waybill.dumps(told.told_by, by_value=told)
 
 
 @pytest.mark.parametrize("by_value", ["local", ["local"], ("json", "local")])
@@ -326,7 +326,7 @@ def test_global_of_a_module_by_value_that_cannot_travel_is_named(source, path):
     with pytest.raises(waybill.EncodeError) as caught:
         made_by_value(source)
 
-    assert told_by(caught.value) == path
+    assert told.told_by(caught.value) == path
 
 
 def test_lock_that_nobody_holds_begins_anew_with_its_module():
@@ -348,7 +348,7 @@ def test_function_in_c_of_a_module_by_value_is_refused():
     with pytest.raises(waybill.EncodeError, match="cannot pickle") as caught:
         waybill.dumps({"it": _json.scanstring}, by_value=[_json])
 
-    assert told_by(caught.value) == "obj['it'] (builtin_function_or_method)"
+    assert told.told_by(caught.value) == "obj['it'] (builtin_function_or_method)"
 
 
 def test_class_in_c_of_a_module_by_value_is_refused():
@@ -357,7 +357,7 @@ def test_class_in_c_of_a_module_by_value_is_refused():
     with pytest.raises(waybill.EncodeError, match="travels by value") as caught:
         waybill.dumps({"it": _json.make_scanner}, by_value=[_json])
 
-    assert told_by(caught.value) == "obj['it'] (type)"
+    assert told.told_by(caught.value) == "obj['it'] (type)"
 
 
 SENTINEL = """
