@@ -31,6 +31,9 @@ using Kind = ExplainedPart::Kind;
 // So many of the largest parts are told which code brought them; others have what
 // their holder has.
 constexpr std::size_t kPlaced = 500;
+// Code that brought a part is looked for in so many steps above it, so that the cost of
+// a deep object is linear; what has none there, and is deeper, has what its holder has.
+constexpr std::size_t kFarthest = 256;
 
 class Explainer {
  public:
@@ -249,15 +252,18 @@ class Explainer {
     }
   }
 
+  // That of what is around it must be known.
   CodePlace place_of(std::size_t part) {
+    const std::size_t holder = made_.parts[part].parent;
     std::vector<PathStep> steps;
-    while (part != 0) {
+    while (part != 0 && steps.size() < kFarthest) {
       const WalkRecord::Part& from = recorded(part);
       steps.push_back(path_step_of(from.parent, from.label, from.object.get()));
       part = parent_by(steps.back(), from.parent);
     }
     std::ranges::reverse(steps);
     Capture capture = capture_of(infos_, steps);
+    if (part != 0 && capture.file.empty()) return made_.parts[holder].place;
     return {std::move(capture.expression), std::move(capture.function),
             std::move(capture.file), capture.line};
   }

@@ -211,6 +211,16 @@ def test_depth_costs_no_stack():
     assert str(told)
 
 
+def test_code_that_brought_a_deep_object_is_told():
+    value = threading.Lock()
+    for _ in range(1_000):
+        value = [value]
+
+    [blocker] = waybill.explain(task_of(deep=value)).blockers
+
+    assert (blocker.function, blocker.line) == ("task", 1)
+
+
 def test_an_explanation_holds_none_of_the_objects():
     holder = Holder([threading.Lock()])
     gone = weakref.ref(holder)
