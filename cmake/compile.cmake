@@ -14,9 +14,7 @@ target_compile_options(waybill_options INTERFACE
   # GCC 12 sees impossible sizes in std::string (bug 105651), and says so of precompiled
   # headers as if they were not the system's.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-stringop-overread>
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>,$<BOOL:${WAYBILL_PRECOMPILED}>>:-Wno-array-bounds;-Wno-stringop-overflow>
-  # Fat objects serve both ways: the extension is linked with LTO, tests without.
-  $<$<AND:$<BOOL:${WAYBILL_LTO}>,$<CXX_COMPILER_ID:GNU>,$<NOT:$<BOOL:$<TARGET_PROPERTY:WAYBILL_QUICK>>>>:-flto=auto;-ffat-lto-objects>)
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>,$<BOOL:${WAYBILL_PRECOMPILED}>>:-Wno-array-bounds;-Wno-stringop-overflow>)
 target_compile_definitions(waybill_options INTERFACE
   MSGPACK_NO_BOOST FMT_HEADER_ONLY)
 
@@ -52,24 +50,33 @@ function(waybill_precompile_like target other)
   endif()
 endfunction()
 
-# waybill_unity(<target>): with WAYBILL_UNITY its sources are compiled eight at a time, or
-# in groups of the target's own, in two thirds of the time. What is measured and what
-# people get is built without.
-# "Redefinition" says that two of eight share a local name: rename one, or list it here.
+# waybill_unity(<target>): with WAYBILL_UNITY its sources are compiled several at a time, in
+# half of the time. Those of one folder go together, so that a new file cannot move others
+# to where local names of theirs clash. "Redefinition" says that two share one: rename it.
+set(WAYBILL_UNITY_BATCH 8)
 function(waybill_unity target)
-  if(WAYBILL_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-      # It takes a source that another includes for a header.
-      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  if(NOT WAYBILL_UNITY OR NOT TARGET ${target})
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "^[^$].*\\.cpp$")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    if(NOT DEFINED count_of_${folder})
+      set(count_of_${folder} 0)
     endif()
+    math(EXPR batch "${count_of_${folder}} / ${WAYBILL_UNITY_BATCH}")
+    math(EXPR count_of_${folder} "${count_of_${folder}} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${batch})
+  endforeach()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # It takes a source that another includes for a header.
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
 endfunction()
-set_source_files_properties(
-  src/bytecode/line_table.cpp src/diff/payload_diff.cpp src/format/attribute_targets.cpp
-  src/python/discovery/node_guards.cpp src/text/json_paint.cpp
-  src/verify/reusable_nodes.cpp
-  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # waybill_library(<target> <layer>...): a static library of src/<layer>/**.cpp, with
 # the alias waybill::<last word of target>.
@@ -101,31 +108,17 @@ function(waybill_imported_core file)
   add_library(waybill_core STATIC IMPORTED GLOBAL)
   set_target_properties(waybill_core PROPERTIES IMPORTED_LOCATION ${file})
   add_library(waybill::core ALIAS waybill_core)
+  add_library(waybill_base ALIAS waybill_core)
   target_compile_features(waybill_core INTERFACE cxx_std_20)
   target_include_directories(waybill_core INTERFACE ${PROJECT_SOURCE_DIR}/include)
   waybill_headers(waybill_core INTERFACE tl/expected.hpp)
   target_link_libraries(waybill_core INTERFACE waybill::sodium waybill::zstd)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # It may be another release's, which this one cannot link with LTO.
-    target_link_options(waybill_core INTERFACE -fno-lto)
-  endif()
 endfunction()
 
 # waybill_executable(<target> <library> <source>...): one that sees only public headers.
 function(waybill_executable target library)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE ${library} waybill_options)
-  waybill_build_quickly(${target})
-endfunction()
-
-# Compiles and links `target` without LTO, unless waybill_link_for_people has it: a link
-# with LTO takes most of a minute.
-function(waybill_build_quickly target)
-  set_target_properties(${target} PROPERTIES WAYBILL_QUICK ON)
-  if(WAYBILL_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    target_link_options(${target} PRIVATE
-      $<$<BOOL:$<TARGET_PROPERTY:WAYBILL_QUICK>>:-fno-lto>)
-  endif()
 endfunction()
 
 # waybill_test_program(<target> <library> <source>...): one that sees private headers too.
@@ -139,19 +132,20 @@ function(waybill_test_program target library)
   target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
 endfunction()
 
-# Puts libstdc++ into `target`, if asked for.
+# Puts libstdc++ into `target`, which a wheel holds.
 function(waybill_link_runtime target)
   if(WAYBILL_STATIC_RUNTIME)
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
 endfunction()
 
-# Links `target` as people get it: with LTO, if asked for, and the runtime that a wheel
-# holds.
-function(waybill_link_for_people target)
-  set_target_properties(${target} PROPERTIES WAYBILL_QUICK OFF)
-  if(WAYBILL_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    target_link_options(${target} PRIVATE -flto=auto -O3)
-  endif()
-  waybill_link_runtime(${target})
+# waybill_add_tests(<target> <parts>): its tests, in so many processes. One for each test
+# would start more than it runs where starting is slow, as with sanitizers.
+function(waybill_add_tests target parts)
+  math(EXPR last "${parts} - 1")
+  foreach(part RANGE ${last})
+    add_test(NAME ${target}_${part} COMMAND ${target} --gtest_brief=1)
+    set_tests_properties(${target}_${part} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${part}")
+  endforeach()
 endfunction()

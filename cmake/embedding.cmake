@@ -12,8 +12,9 @@ set(WAYBILL_CAN_EMBED ON)
 
 waybill_library(waybill_python embedding)
 waybill_precompile_like(waybill_python waybill_objects)
+waybill_unity(waybill_python)
 waybill_headers(waybill_python PRIVATE msgpack.hpp xxhash.h)
-target_link_libraries(waybill_python PUBLIC waybill_objects Python::Python)
+target_link_libraries(waybill_python PUBLIC waybill_objects waybill_core Python::Python)
 target_compile_definitions(waybill_python PRIVATE
   WAYBILL_PYTHON_EXECUTABLE="${Python_EXECUTABLE}")
 # Modules that Python loads look for its functions in the executable.

@@ -7,4 +7,4 @@ add_custom_command(OUTPUT ${page_source}
   COMMAND ${CMAKE_COMMAND} -DFOLDER=${page_folder} -DOUTPUT=${page_source}
     -P ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
   DEPENDS ${page_files} ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake VERBATIM)
-target_sources(waybill_core PRIVATE ${page_source})
+target_sources(waybill_base PRIVATE ${page_source})

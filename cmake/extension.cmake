@@ -14,6 +14,7 @@ target_link_libraries(waybill_extension PRIVATE waybill_objects waybill_options)
 target_include_directories(waybill_extension PRIVATE ${PROJECT_SOURCE_DIR}/src)
 waybill_headers(waybill_extension PRIVATE msgpack.hpp xxhash.h)
 waybill_precompile_like(waybill_extension waybill_objects)
+waybill_unity(waybill_extension)
 
 python_add_library(_core MODULE WITH_SOABI $<TARGET_OBJECTS:waybill_extension>)
 if(UNIX AND NOT APPLE)
@@ -23,13 +24,10 @@ set(site ${PROJECT_BINARY_DIR}/site)
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${site}/waybill)
 target_include_directories(_core PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(_core PRIVATE waybill_objects waybill_options)
-waybill_link_for_people(_core)
+waybill_link_runtime(_core)
 if(UNIX AND NOT APPLE)
   target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections
     -Wl,--wrap=__gxx_personality_v0 -Wl,--wrap=__gcc_personality_v0)
-  # The linker wraps what is code, and no intermediate form of it.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/python_ext/thread_exit.cpp
-    PROPERTIES COMPILE_OPTIONS -fno-lto)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL Release AND UNIX AND NOT APPLE)
   target_link_options(_core PRIVATE -Wl,--strip-debug)

@@ -7,7 +7,6 @@ set(fuzz ${PROJECT_SOURCE_DIR}/fuzz)
 # Compiled once for all that replay.
 if(NOT WAYBILL_FUZZ)
   add_library(waybill_replay_main OBJECT ${fuzz}/replay_main.cpp)
-  waybill_build_quickly(waybill_replay_main)
   target_link_libraries(waybill_replay_main PRIVATE waybill_options)
 endif()
 
@@ -62,7 +61,6 @@ set(loads_helpers guard callables sections value_tree generator mutator)
 list(TRANSFORM loads_helpers REPLACE "(.+)" "${fuzz}/embedded/\\1.cpp")
 # Compiled once for all that fuzz loads().
 add_library(waybill_loads_helpers OBJECT ${loads_helpers})
-waybill_build_quickly(waybill_loads_helpers)
 target_link_libraries(waybill_loads_helpers PRIVATE
   waybill_objects waybill_options Python::Python)
 target_include_directories(waybill_loads_helpers PRIVATE

@@ -31,13 +31,6 @@ waybill_test_program(waybill_tests waybill_core ${test_sources})
 target_precompile_headers(waybill_tests PRIVATE
   ${PROJECT_SOURCE_DIR}/cmake/precompiled/tests.h)
 waybill_unity(waybill_tests)
-# By folder: a new file cannot move others to where names of theirs clash.
-set_target_properties(waybill_tests PROPERTIES UNITY_BUILD_MODE GROUP)
-foreach(source IN LISTS test_sources)
-  get_filename_component(folder ${source} DIRECTORY)
-  get_filename_component(folder ${folder} NAME)
-  set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
-endforeach()
 waybill_headers(waybill_tests PRIVATE nlohmann/json.hpp)
 target_link_libraries(waybill_tests PRIVATE GTest::gmock GTest::gtest_main)
 # msgpack-c frees its zones in a way that GCC misreads when it inlines.
@@ -45,8 +38,7 @@ target_compile_options(waybill_tests PRIVATE -Wno-mismatched-new-delete)
 target_compile_definitions(waybill_tests PRIVATE
   WAYBILL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
 
-include(GoogleTest)
-gtest_discover_tests(waybill_tests DISCOVERY_TIMEOUT 60)
+waybill_add_tests(waybill_tests 8)
 
 # tests/faults replaces operator new, so it is an executable of its own.
 file(GLOB fault_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/faults/*.cpp)
@@ -56,7 +48,7 @@ target_link_libraries(waybill_faults PRIVATE GTest::gtest_main)
 target_compile_options(waybill_faults PRIVATE -Wno-mismatched-new-delete)
 target_compile_definitions(waybill_faults PRIVATE
   WAYBILL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
-gtest_discover_tests(waybill_faults DISCOVERY_TIMEOUT 60)
+waybill_add_tests(waybill_faults 2)
 
 # Prints a page, for tests/browser; .ci/browser builds it.
 waybill_test_program(explanation_page waybill_core

@@ -17,13 +17,13 @@ namespace {
 
 constexpr char kCapsule[] = "waybill.explanation";
 
-void destroy(PyObject* capsule) {
+void destroy_capsule(PyObject* capsule) {
   delete static_cast<Explanation*>(PyCapsule_GetPointer(capsule, kCapsule));
 }
 
 Ref to_capsule(Explanation explanation) {
   auto held = std::make_unique<Explanation>(std::move(explanation));
-  Ref capsule = Ref::steal(PyCapsule_New(held.get(), kCapsule, destroy));
+  Ref capsule = Ref::steal(PyCapsule_New(held.get(), kCapsule, destroy_capsule));
   static_cast<void>(held.release());
   return capsule;
 }

@@ -155,7 +155,7 @@ int clear(PyObject* self) {
   return 0;
 }
 
-void destroy(PyObject* self) {
+void destroy_prepared(PyObject* self) {
   PyObject_GC_UnTrack(self);
   clear(self);
   PyTypeObject* type = Py_TYPE(self);
@@ -191,7 +191,7 @@ void add_prepared_type(PyObject* module) {
       {Py_tp_repr, slot(represent)},
       {Py_tp_traverse, slot(traverse)},
       {Py_tp_clear, slot(clear)},
-      {Py_tp_dealloc, slot(destroy)},
+      {Py_tp_dealloc, slot(destroy_prepared)},
       {0, nullptr},
   };
   PyType_Spec spec = {

@@ -20,7 +20,6 @@
 #include "waybill/envelope.h"
 #include "waybill/error.h"
 #include "waybill/limits.h"
-#include "waybill/value.h"
 
 namespace waybill {
 
@@ -131,15 +130,6 @@ class PartExtractor {
   const Envelope& envelope_;
   std::vector<std::size_t> targets_;  // Offsets that references mean, in order.
 };
-
-// The items of an array of numbers, as lists inside of each other, one for each
-// dimension.
-//
-// Errors, with offset 0: kRefused for items that are no bools, ints, floats or complex
-// numbers of NumPy's usual sizes, or do not lie together; kLimitExceeded for more than
-// limits.max_items. Cost: by their number.
-[[nodiscard]] Result<data::Value> array_value(const ArrayPart& array,
-                                              const Limits& limits = kStrictLimits);
 
 // open_whole() and verify() for a file that is mapped: the stored buffers are where
 // they are, and no byte of them is read. The result points into `file`.

@@ -33,6 +33,8 @@
 
 namespace waybill {
 
+struct ArrayPart;  // waybill/parts.h
+
 namespace data {
 
 class Value;
@@ -333,6 +335,15 @@ enum class Objects : std::uint8_t {
 [[nodiscard]] Result<data::Value> read_value(const VerifiedEnvelope& envelope,
                                              const Limits& limits = kStrictLimits,
                                              Objects objects = Objects::kRefused);
+
+// The items of an array of numbers, as lists inside of each other, one for each
+// dimension.
+//
+// Errors, with offset 0: kRefused for items that are no bools, ints, floats or complex
+// numbers of NumPy's usual sizes, or do not lie together; kLimitExceeded for more than
+// limits.max_items. Cost: by their number.
+[[nodiscard]] Result<data::Value> array_value(const ArrayPart& array,
+                                              const Limits& limits = kStrictLimits);
 
 struct WriteOptions {
   // What the header says. Nobody asks that of plain data; with the version of a Python,

@@ -1,11 +1,13 @@
 // What commands say in JSON beside reports: a library writes it.
-// Tested by tests/cli/test_json_errors.py and test_man.py.
+// Tested by tests/cli/test_json_errors.py, test_ls.py and test_man.py.
 
 #include <cstdio>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/listing.h"
+#include "waybill/report.h"
 
 namespace waybill::cli {
 namespace {
@@ -13,8 +15,24 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Names of files may be no UTF-8.
-std::string to_text(const Json& model) {
-  return model.dump(2, ' ', false, Json::error_handler_t::replace);
+std::string to_text(const Json& model, int indent = 2) {
+  return model.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Json json_of(const Listed& each) {
+  Json json;
+  json["path"] = printable(each.path);
+  json["type"] = printable(each.part.type);
+  json["size"] = each.part.size;
+  json["count"] = each.part.count;
+  if (each.hidden != 0) json["hidden"] = each.hidden;
+  if (!each.part.text.empty()) json["text"] = printable(each.part.text);
+  if (each.part.array) {
+    json["item"] = printable(each.part.array->item);
+    json["shape"] = each.part.array->shape;
+    if (each.part.array->buffer) json["buffer"] = *each.part.array->buffer;
+  }
+  return json;
 }
 
 }  // namespace
@@ -38,6 +56,21 @@ std::string success_json(
     model["signature"]["key"] = to_string(signature->key);
   }
   return to_text(model);
+}
+
+std::string parts_json(
+    bool ok, std::initializer_list<std::pair<const char*, std::size_t>> numbers,
+    const std::vector<Listed>& parts, const std::vector<std::string>& states) {
+  Json model;
+  model["ok"] = ok;
+  for (const auto& [name, number] : numbers) model[name] = number;
+  model["parts"] = Json::array();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Json part = json_of(parts[i]);
+    if (!states.empty()) part["state"] = states[i];
+    model["parts"].push_back(std::move(part));
+  }
+  return to_text(model, -1);
 }
 
 Exit print_text(const std::string& text, bool json) {

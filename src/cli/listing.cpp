@@ -110,25 +110,4 @@ void print_parts(const std::vector<Listed>& parts,
   }
 }
 
-nlohmann::ordered_json json_of(const Listed& each) {
-  nlohmann::ordered_json json;
-  json["path"] = printable(each.path);
-  json["type"] = printable(each.part.type);
-  json["size"] = each.part.size;
-  json["count"] = each.part.count;
-  if (each.hidden != 0) json["hidden"] = each.hidden;
-  if (!each.part.text.empty()) json["text"] = printable(each.part.text);
-  if (each.part.array) {
-    json["item"] = printable(each.part.array->item);
-    json["shape"] = each.part.array->shape;
-    if (each.part.array->buffer) json["buffer"] = *each.part.array->buffer;
-  }
-  return json;
-}
-
-void print_json(const nlohmann::ordered_json& json) {
-  using Handler = nlohmann::ordered_json::error_handler_t;
-  std::puts(json.dump(-1, ' ', false, Handler::replace).c_str());
-}
-
 }  // namespace waybill::cli

@@ -3,9 +3,8 @@
 // The parts of an envelope in lines, for the commands that list them.
 
 #include <string>
+#include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "waybill/parts.h"
@@ -30,8 +29,9 @@ Result<std::vector<Listed>> list_parts(const VerifiedEnvelope& envelope,
 void print_parts(const std::vector<Listed>& parts,
                  const std::vector<std::string>& states = {});
 
-nlohmann::ordered_json json_of(const Listed& each);
-// Writes one line.
-void print_json(const nlohmann::ordered_json& json);
+// {"ok": …, "parts": […]} with these numbers, on one line. `states`: as above.
+std::string parts_json(
+    bool ok, std::initializer_list<std::pair<const char*, std::size_t>> numbers,
+    const std::vector<Listed>& parts, const std::vector<std::string>& states = {});
 
 }  // namespace waybill::cli

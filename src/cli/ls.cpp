@@ -2,6 +2,8 @@
 // reads nothing of the buffers.
 // Tested by tests/cli/test_ls.py.
 
+#include <cstdio>
+
 #include "cli/command.h"
 #include "cli/listing.h"
 #include "waybill/parts.h"
@@ -35,11 +37,7 @@ Exit run(const Arguments& arguments) {
     print_parts(*parts);
     return Exit::kFine;
   }
-  nlohmann::ordered_json json;
-  json["ok"] = true;
-  json["parts"] = nlohmann::ordered_json::array();
-  for (const Listed& each : *parts) json["parts"].push_back(json_of(each));
-  print_json(json);
+  std::puts(parts_json(true, {}, *parts).c_str());
   return Exit::kFine;
 }
 

@@ -54,18 +54,12 @@ Exit run(const Arguments& arguments) {
   }
   const bool is_fine = lost == 0 && missing == 0;
   if (arguments.json) {
-    nlohmann::ordered_json json;
-    json["ok"] = is_fine;
-    json["missing_bytes"] = missing;
-    json["buffers"] = buffers.size();
-    json["lost_buffers"] = lost;
-    json["parts"] = nlohmann::ordered_json::array();
-    for (std::size_t i = 0; i < parts->size(); ++i) {
-      nlohmann::ordered_json part = json_of((*parts)[i]);
-      part["state"] = states[i];
-      json["parts"].push_back(std::move(part));
-    }
-    print_json(json);
+    std::puts(parts_json(is_fine,
+                         {{"missing_bytes", missing},
+                          {"buffers", buffers.size()},
+                          {"lost_buffers", lost}},
+                         *parts, states)
+                  .c_str());
   } else {
     std::printf("%zu of %zu buffers are whole, %zu bytes are missing\n\n",
                 buffers.size() - lost, buffers.size(), missing);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -24,30 +25,32 @@ constexpr std::size_t kShown = 16;  // Bytes of the application field.
 // An array of which `max_items` are shown, with the count of all.
 class List {
  public:
-  List(Json& model, const char* key, std::size_t count, std::size_t max_items)
-      : left_(max_items) {
-    begin_object(model[key], 2)["count"] = count;
-    items_ = &(model[key]["items"] = Json::array());
-  }
+  List(Json model, const char* key, std::size_t count, std::size_t max_items)
+      : left_(max_items), items_(begin(model[key].make_object(2), count)) {}
 
-  // The next entry, an object with room for so many keys; null: it is not shown.
-  Json* next(std::size_t keys) {
-    if (left_ == 0) return nullptr;
+  // The next entry, an object with room for so many keys, if it is shown.
+  std::optional<Json> next(std::size_t keys) {
+    if (left_ == 0) return std::nullopt;
     --left_;
-    return &begin_object(items_->emplace_back(), keys);
+    return items_.append().make_object(keys);
   }
 
  private:
+  static Json begin(Json section, std::size_t count) {
+    section["count"] = count;
+    return section["items"].make_array();
+  }
+
   std::size_t left_;
-  Json* items_;
+  Json items_;
 };
 
-void add_header(const Envelope& a, const Envelope& b, Json& model) {
-  Json& header = model["header"] = Json::array();
+void add_header(const Envelope& a, const Envelope& b, Json model) {
+  const Json header = model["header"].make_array();
   const auto tell = [&](const char* field, const std::string& before,
                         const std::string& after) {
     if (before == after) return;
-    Json& row = begin_object(header.emplace_back(), 3);
+    const Json row = header.append().make_object(3);
     row["field"] = field;
     row["old"] = before;
     row["new"] = after;
@@ -62,7 +65,7 @@ void add_header(const Envelope& a, const Envelope& b, Json& model) {
     const BytesView rest = envelope.application.subspan(from);
     return (from == 0 ? "" : "…") + hex(rest.first(std::min(rest.size(), kShown)));
   };
-  Json& row = begin_object(header.emplace_back(), 4);
+  const Json row = header.append().make_object(4);
   row["field"] = "application";
   if (from != 0) row["index"] = index;
   row["old"] = shown(a);
@@ -76,7 +79,7 @@ ImportKey key_of(const ImportRecord& record) {
   return {record.module, record.time, record.chain, record.function};
 }
 
-void set_import(const ImportRecord& record, const char* change, Json& row) {
+void set_import(const ImportRecord& record, const char* change, Json row) {
   row["change"] = change;
   row["module"] = record.module;
   row["time"] = name_of(record.time);
@@ -86,7 +89,7 @@ void set_import(const ImportRecord& record, const char* change, Json& row) {
 
 // Imports that only one has, and whether some that both have come from elsewhere.
 void add_imports(const Envelope& a, const Envelope& b, std::size_t max_items,
-                 Json& model, bool& files_differ, bool& lines_differ) {
+                 Json model, bool& files_differ, bool& lines_differ) {
   std::multimap<ImportKey, const ImportRecord*> old_ones;
   for (const ImportRecord& record : a.manifest.imports) {
     old_ones.emplace(key_of(record), &record);
@@ -115,41 +118,41 @@ void add_imports(const Envelope& a, const Envelope& b, std::size_t max_items,
   for (auto& [record, change] : changes) {
     const bool is_both = sides[{record->module, record->time}] == 3;
     if (is_both) change = *change == 'a' ? "new reason" : "old reason";
-    if (Json* row = list.next(5)) set_import(*record, change, *row);
+    if (const auto row = list.next(5)) set_import(*record, change, *row);
   }
 }
 
-void set_instruction(const InstructionText& instruction, Json& row) {
-  begin_object(row, 2);
+void set_instruction(const InstructionText& instruction, Json row) {
+  row.make_object(2);
   row["offset"] = instruction.offset;
   if (!instruction.text.empty()) row["text"] = instruction.text;
 }
 
-void add_code(const CodeDiff& diff, std::size_t max_items, Json& model) {
+void add_code(const CodeDiff& diff, std::size_t max_items, Json model) {
   constexpr const char* kChanges[] = {"changed", "added", "removed"};
   List list(model, "code", diff.code.size(), max_items);
   for (const CodeDifference& difference : diff.code) {
-    Json* row = list.next(6);
-    if (row == nullptr) break;
+    const std::optional<Json> row = list.next(6);
+    if (!row) break;
     (*row)["change"] = kChanges[static_cast<std::size_t>(difference.kind)];
     (*row)["name"] = difference.name;
     if (difference.kind != CodeDifference::Kind::kChanged) continue;
-    Json& parts = (*row)["parts"] = Json::array();
-    for (const std::string& part : difference.parts) parts.push_back(part);
-    Json& details = (*row)["details"] = Json::array();
-    for (const std::string& detail : difference.details) details.push_back(detail);
+    const Json parts = (*row)["parts"].make_array();
+    for (const std::string& part : difference.parts) parts.append() = part;
+    const Json details = (*row)["details"].make_array();
+    for (const std::string& detail : difference.details) details.append() = detail;
     if (!difference.has_instruction) continue;
     set_instruction(difference.before, (*row)["old_instruction"]);
     set_instruction(difference.after, (*row)["new_instruction"]);
   }
 }
 
-void add_payload(const PayloadDiff& diff, std::size_t max_items, Json& model) {
+void add_payload(const PayloadDiff& diff, std::size_t max_items, Json model) {
   constexpr const char* kChanges[] = {"changed", "added", "removed", "order"};
   List list(model, "payload", diff.count, max_items);
   for (const ValueDifference& difference : diff.shown) {
-    Json* row = list.next(5);
-    if (row == nullptr) break;
+    const std::optional<Json> row = list.next(5);
+    if (!row) break;
     (*row)["change"] = kChanges[static_cast<std::size_t>(difference.kind)];
     (*row)["path"] = difference.path;
     if (difference.index) (*row)["index"] = *difference.index;
@@ -158,11 +161,11 @@ void add_payload(const PayloadDiff& diff, std::size_t max_items, Json& model) {
   }
 }
 
-void add_locations(const CodeDiff& diff, const DiffOptions& options, Json& model) {
+void add_locations(const CodeDiff& diff, const DiffOptions& options, Json model) {
   List list(model, "locations", diff.locations.size(), options.max_items);
   for (const LocationDifference& difference : diff.locations) {
-    Json* row = list.next(6);
-    if (row == nullptr) break;
+    const std::optional<Json> row = list.next(6);
+    if (!row) break;
     (*row)["name"] = difference.name;
     if (difference.old_file != difference.new_file) {
       (*row)["old_file"] = end_of(difference.old_file, options.max_text);
@@ -182,9 +185,9 @@ std::string signature_text(const Envelope& envelope) {
 }
 
 // Whose signatures they are, if they differ.
-void add_signatures(const Envelope& a, const Envelope& b, Json& model) {
-  if (!model["signature"].get<bool>()) return;
-  Json& signatures = begin_object(model["signatures"], 2);
+void add_signatures(const Envelope& a, const Envelope& b, Json model) {
+  if (!model["signature"].boolean()) return;
+  const Json signatures = model["signatures"].make_object(2);
   signatures["old"] = signature_text(a);
   signatures["new"] = signature_text(b);
 }
@@ -192,8 +195,8 @@ void add_signatures(const Envelope& a, const Envelope& b, Json& model) {
 }  // namespace
 
 void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
-               Json& model) {
-  begin_object(model, 10);
+               Json model) {
+  model.make_object(10);
   const bool is_equal = std::ranges::equal(a.bytes, b.bytes);
   model["equal"] = is_equal;
   model["summary"] = "";  // Its place; told when all is known.
@@ -222,16 +225,12 @@ void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
 
 Diff diff(const Envelope& old_one, const Envelope& new_one,
           const DiffOptions& options) {
-  envelope::Tree tree;
-  envelope::fill_diff(old_one, new_one, options, tree.root);
+  envelope::JsonTree tree;
+  envelope::fill_diff(old_one, new_one, options, tree.root());
   Diff result;
-  result.differs = !tree.root["equal"].get<bool>();
-  result.report =
-      options.json
-          ? envelope::painted(
-                tree.root.dump(2, ' ', false, envelope::Json::error_handler_t::replace),
-                false)
-          : envelope::diff_text(tree.root, options.colours);
+  result.differs = !tree.root()["equal"].boolean();
+  result.report = options.json ? envelope::painted(tree.root().dump(2), false)
+                               : envelope::diff_text(tree.root(), options.colours);
   return result;
 }
 

@@ -14,21 +14,21 @@ namespace {
 // Entries of one kind that the summary names; the rest is counted.
 constexpr std::size_t kNamed = 2;
 
-std::string joined(const Json& words) {
+std::string joined(Json words) {
   std::string out;
-  for (const Json& word : words) {
+  for (const Json word : words) {
     if (!out.empty()) out += ", ";
-    out += printable(word.get_ref<const std::string&>());
+    out += printable(word.text());
   }
   return out;
 }
 
-bool is_nested_only(const Json& row) {
+bool is_nested_only(Json row) {
   return row.contains("parts") && row["parts"].size() == 1 &&
-         row["parts"][0] == "nested code";
+         row["parts"][0].text() == "nested code";
 }
 
-std::string phrase_of_code(const Json& row) {
+std::string phrase_of_code(Json row) {
   const std::string name = text_of(row, "name");
   const std::string change = text_of(row, "change");
   if (change == "added") return "new code " + name;
@@ -36,7 +36,7 @@ std::string phrase_of_code(const Json& row) {
   return format_text("code of {}: {}", name, joined(row["parts"]));
 }
 
-std::string phrase_of_value(const Json& row) {
+std::string phrase_of_value(Json row) {
   const std::string path = text_of(row, "path");
   const std::string change = text_of(row, "change");
   if (change == "order") return "the order of keys at " + path;
@@ -46,10 +46,10 @@ std::string phrase_of_value(const Json& row) {
 
 // Names the first ones of a section and counts the others.
 template <typename Phrase>
-void add_phrases(const Json& section, std::string_view noun, Phrase phrase,
+void add_phrases(Json section, std::string_view noun, Phrase phrase,
                  std::vector<std::string>& out) {
   std::size_t told = 0;
-  for (const Json& row : section["items"]) {
+  for (const Json row : section["items"]) {
     if (told == kNamed) break;
     // What holds changed code has changed; the code itself has an entry too.
     if (is_nested_only(row)) continue;
@@ -57,7 +57,7 @@ void add_phrases(const Json& section, std::string_view noun, Phrase phrase,
     ++told;
   }
   std::size_t left_out = 0;
-  for (const Json& row : section["items"]) left_out += is_nested_only(row);
+  for (const Json row : section["items"]) left_out += is_nested_only(row);
   const std::uint64_t count = number_of(section, "count") - left_out;
   // Where nothing else tells of a difference, that is what there is.
   if (count == 0 && left_out != 0) out.push_back(phrase(section["items"][0]));
@@ -68,53 +68,52 @@ void add_phrases(const Json& section, std::string_view noun, Phrase phrase,
   }
 }
 
-std::string margin(const Json& row) {
+std::string margin(Json row) {
   const std::string change = text_of(row, "change");
   return change == "added" ? "  + " : change == "removed" ? "  - " : "  ~ ";
 }
 
 // The rows of a section; `line` writes one of them.
 template <typename Line>
-void add_section(const Json& model, const char* key, const Paint& paint, Line line,
+void add_section(Json model, const char* key, const Paint& paint, Line line,
                  std::string& out) {
-  const Json& section = model[key];
+  const Json section = model[key];
   const std::uint64_t count = number_of(section, "count");
   if (count == 0) return;
   out += "\n" + paint.title(format_text("{} ({})", key, count)) + "\n";
-  for (const Json& row : section["items"]) line(row);
+  for (const Json row : section["items"]) line(row);
   const std::size_t shown = section["items"].size();
   if (count > shown)
     out += paint.faint(format_text("  … and {} more", count - shown)) + "\n";
 }
 
 // Where values that begin alike differ.
-std::string place_of_difference(const Json& row) {
+std::string place_of_difference(Json row) {
   if (!row.contains("index")) return "";
   return format_text("  from index {} on", number_of(row, "index"));
 }
 
 class Text {
  public:
-  Text(const Json& model, const Paint& paint) : model_(model), paint_(paint) {}
+  Text(Json model, const Paint& paint) : model_(model), paint_(paint) {}
 
   std::string run() {
     out_ = paint_.title(text_of(model_, "summary")) + "\n";
     if (!model_["header"].empty()) out_ += "\n" + paint_.title("header") + "\n";
-    for (const Json& row : model_["header"]) {
+    for (const Json row : model_["header"]) {
       out_ += "  ~ " + text_of(row, "field") + place_of_difference(row) + "\n";
       sides(text_of(row, "old"), text_of(row, "new"));
     }
-    add_section(model_, "imports", paint_, [&](const Json& row) { import(row); }, out_);
-    add_section(model_, "code", paint_, [&](const Json& row) { code(row); }, out_);
-    add_section(model_, "payload", paint_, [&](const Json& row) { value(row); }, out_);
-    add_section(
-        model_, "locations", paint_, [&](const Json& row) { location(row); }, out_);
+    add_section(model_, "imports", paint_, [&](Json row) { import(row); }, out_);
+    add_section(model_, "code", paint_, [&](Json row) { code(row); }, out_);
+    add_section(model_, "payload", paint_, [&](Json row) { value(row); }, out_);
+    add_section(model_, "locations", paint_, [&](Json row) { location(row); }, out_);
     if (model_.contains("signatures")) signatures(model_["signatures"]);
     return std::move(out_);
   }
 
  private:
-  void signatures(const Json& row) {
+  void signatures(Json row) {
     out_ += "\n" + paint_.title("signature") + "\n";
     const std::string before = text_of(row, "old");
     const std::string after = text_of(row, "new");
@@ -130,7 +129,7 @@ class Text {
     if (!after.empty()) out_ += paint_.good("      + " + after) + "\n";
   }
 
-  void import(const Json& row) {
+  void import(Json row) {
     out_ += format_text("{}{} {}", margin(row), paint_.name(text_of(row, "module")),
                         text_of(row, "time"));
     if (row.contains("chain")) out_ += "  " + text_of(row, "chain");
@@ -140,35 +139,35 @@ class Text {
     out_ += "\n";
   }
 
-  void code(const Json& row) {
+  void code(Json row) {
     out_ += margin(row) + paint_.name(text_of(row, "name"));
     if (row.contains("parts")) out_ += "  " + joined(row["parts"]);
     out_ += "\n";
     if (row.contains("details")) {
-      for (const Json& detail : row["details"]) {
-        out_ += "      " + printable(detail.get_ref<const std::string&>()) + "\n";
+      for (const Json detail : row["details"]) {
+        out_ += "      " + printable(detail.text()) + "\n";
       }
     }
     if (!row.contains("old_instruction")) return;
     sides(instruction(row["old_instruction"]), instruction(row["new_instruction"]));
   }
 
-  static std::string instruction(const Json& side) {
+  static std::string instruction(Json side) {
     const std::string text = text_of(side, "text");
     return format_text("{:>4}  {}", number_of(side, "offset"),
                        text.empty() ? "(the end)" : text);
   }
 
-  void value(const Json& row) {
+  void value(Json row) {
     out_ += margin(row) + paint_.name(text_of(row, "path"));
     if (text_of(row, "change") == "order") out_ += "  the keys have another order";
     out_ += place_of_difference(row) + "\n";
     sides(text_of(row, "old"), text_of(row, "new"));
   }
 
-  void location(const Json& row) {
+  void location(Json row) {
     out_ += "  ~ " + paint_.name(text_of(row, "name"));
-    const auto line = [&](const char* key) { return row[key].get<std::int64_t>(); };
+    const auto line = [&](const char* key) { return row[key].integer(); };
     if (row.contains("old_file")) {
       out_ += "\n";
       sides(format_text("{}:{}", text_of(row, "old_file"), line("old_line")),
@@ -181,24 +180,24 @@ class Text {
     out_ += "\n";
   }
 
-  const Json& model_;
+  Json model_;
   const Paint& paint_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string summary_of(const Json& model, bool files_differ, bool lines_differ) {
+std::string summary_of(Json model, bool files_differ, bool lines_differ) {
   std::vector<std::string> phrases;
-  for (const Json& row : model["header"]) {
-    phrases.push_back(row["field"] == "python"
+  for (const Json row : model["header"]) {
+    phrases.push_back(row["field"].text() == "python"
                           ? format_text("the Python that sealed it: {} and {}",
                                         text_of(row, "old"), text_of(row, "new"))
                           : "the application field");
   }
   add_phrases(
       model["imports"], "import",
-      [](const Json& row) {
+      [](Json row) {
         return format_text("import {} ({})", text_of(row, "module"),
                            text_of(row, "change"));
       },
@@ -207,7 +206,7 @@ std::string summary_of(const Json& model, bool files_differ, bool lines_differ) 
   add_phrases(model["payload"], "value", phrase_of_value, phrases);
   if (files_differ) phrases.push_back("file names");
   if (lines_differ) phrases.push_back("line numbers");
-  if (model["signature"].get<bool>()) phrases.push_back("the signature");
+  if (model["signature"].boolean()) phrases.push_back("the signature");
   const bool is_location_only =
       number_of(model["code"], "count") == 0 &&
       number_of(model["payload"], "count") == 0 &&
@@ -222,7 +221,7 @@ std::string summary_of(const Json& model, bool files_differ, bool lines_differ) 
   return is_location_only ? out + " only" : out;
 }
 
-std::string diff_text(const Json& model, bool colours) {
+std::string diff_text(Json model, bool colours) {
   const Paint paint(colours);
   return Text(model, paint).run();
 }

@@ -20,7 +20,7 @@ namespace {
 using wire::NodeTag;
 using wire::TokenType;
 using Index = std::uint32_t;
-using Kind = ValueDifference::Kind;
+using Change = ValueDifference::Kind;
 
 class Walk {
  public:
@@ -73,7 +73,7 @@ class Walk {
   void compare_bytes() {
     if (std::ranges::equal(old_.bytes(), new_.bytes())) return;
     ++result_.count;
-    result_.shown.push_back({Kind::kChanged, "obj", "<unreadable>", "<unreadable>"});
+    result_.shown.push_back({Change::kChanged, "obj", "<unreadable>", "<unreadable>"});
   }
 
   // Asks for a pair to be visited if it differs.
@@ -105,7 +105,7 @@ class Walk {
   }
   void changed(const Pair& pair) {
     if (is_full()) return;
-    ValueDifference told{Kind::kChanged, "", old_.text(pair.before),
+    ValueDifference told{Change::kChanged, "", old_.text(pair.before),
                          new_.text(pair.after)};
     const auto leaf = leaf_difference(old_.tree().at(pair.before),
                                       new_.tree().at(pair.after), options_.max_text);
@@ -119,10 +119,10 @@ class Walk {
     add(old_, pair.before, std::move(told));
   }
   void added(Index after) {
-    if (!is_full()) add(new_, after, {Kind::kAdded, "", "", new_.text(after)});
+    if (!is_full()) add(new_, after, {Change::kAdded, "", "", new_.text(after)});
   }
   void removed(Index before) {
-    if (!is_full()) add(old_, before, {Kind::kRemoved, "", old_.text(before), ""});
+    if (!is_full()) add(old_, before, {Change::kRemoved, "", old_.text(before), ""});
   }
   // Counts what nobody will see, without its words.
   bool is_full() {
@@ -210,7 +210,7 @@ class Walk {
       return format_text("<function {}>", start_of(name, options_.max_text));
     };
     add(old_, pair.before,
-        {Kind::kChanged, "", told(old_name), told(new_name) + remark});
+        {Change::kChanged, "", told(old_name), told(new_name) + remark});
   }
 
   void visit_sequence(const Pair& pair) {
@@ -290,7 +290,7 @@ class Walk {
       if (!is_paired[i]) added(after[i + 1]);
     }
     if (!is_ordered && !is_full()) {
-      add(old_, pair.before, {Kind::kOrder, "", "", ""});
+      add(old_, pair.before, {Change::kOrder, "", "", ""});
     }
   }
 

@@ -6,38 +6,31 @@
 
 #include "explain/holders.h"
 #include "explain/largest_parts.h"
+#include "text/json.h"
 #include "text/json_paint.h"
-#include "text/json_tree.h"
 #include "waybill/explanation.h"
 
 namespace waybill {
 namespace {
 
-using envelope::begin_object;
 using envelope::Json;
-using envelope::Tree;
+using envelope::JsonTree;
+using envelope::set_text_or_null;
 
 constexpr std::size_t kListed = 100;
 // Of their paths; a longer one can be joined of the steps.
 constexpr std::size_t kLongestListed = 4096;
 
-void set_text_or_null(Json& into, const std::string& text) {
-  if (!text.empty()) into = text;
-}
-
-void add_code_place(const CodePlace& place, Json& row) {
+void add_code_place(const CodePlace& place, Json row) {
   set_text_or_null(row["expression"], place.expression);
   set_text_or_null(row["function"], place.function);
   set_text_or_null(row["file"], place.file);
-  Json& line = row["line"];
+  const Json line = row["line"];
   if (place.line != 0) line = place.line;
 }
 
 // Names may hold bytes that are no UTF-8: they are replaced, not refused.
-std::string json_line(const Json& row) {
-  return envelope::painted(row.dump(-1, ' ', false, Json::error_handler_t::replace),
-                           false);
-}
+std::string json_line(Json row) { return envelope::painted(row.dump(), false); }
 
 class JsonRows {
  public:
@@ -47,11 +40,11 @@ class JsonRows {
   std::string run() {
     add_head();
     add_rows("blockers", explanation_.blockers,
-             [&](const Blocker& blocker, Json& row) { fill_blocker(blocker, row); });
+             [&](const Blocker& blocker, Json row) { fill_blocker(blocker, row); });
     add_rows("largest", largest_parts(explanation_, kListed),
-             [&](std::size_t part, Json& row) { fill_largest(part, row); });
+             [&](std::size_t part, Json row) { fill_largest(part, row); });
     std::size_t number = 0;
-    add_rows("parts", explanation_.parts, [&](const ExplainedPart& part, Json& row) {
+    add_rows("parts", explanation_.parts, [&](const ExplainedPart& part, Json row) {
       fill_part(part, number++ == 0, row);
     });
     add_rows("imports", explanation_.imports, fill_import);
@@ -61,36 +54,36 @@ class JsonRows {
 
  private:
   void add_head() {
-    Tree head;
-    begin_object(head.root, 4);
-    head.root["total"] = explanation_.total;
-    Json& root = head.root["root"];
+    JsonTree head;
+    head.root().make_object(4);
+    head.root()["total"] = explanation_.total;
+    const Json root = head.root()["root"];
     if (!explanation_.parts.empty()) root = explanation_.parts[0].step;
-    head.root["summed_up"] = explanation_.summed_up;
-    add_source(head.root["source"]);
+    head.root()["summed_up"] = explanation_.summed_up;
+    add_source(head.root()["source"]);
     out_ = "{";
     const char* separator = "\n  ";
-    for (const auto& [key, value] : head.root.items()) {
+    for (std::size_t i = 0; i < head.root().size(); ++i) {
       out_ += separator;
       out_ += '"';
-      out_ += key;
+      out_ += head.root().key_at(i);
       out_ += "\": ";
-      out_ += json_line(value);
+      out_ += json_line(head.root().value_at(i));
       separator = ",\n  ";
     }
   }
 
-  void add_source(Json& model) const {
+  void add_source(Json model) const {
     if (!explanation_.source) return;
-    begin_object(model, 3);
+    model.make_object(3);
     model["bytes"] = explanation_.source->bytes;
     model["functions"] = explanation_.source->functions;
-    Json& without = model["without"] = Json::array();
+    const Json without = model["without"].make_array();
     for (const CodePlace& place : explanation_.source->without) {
-      Json& row = begin_object(without.emplace_back(), 3);
+      const Json row = without.append().make_object(3);
       set_text_or_null(row["function"], place.function);
       set_text_or_null(row["file"], place.file);
-      Json& line = row["line"];
+      const Json line = row["line"];
       if (place.line != 0) line = place.line;
     }
   }
@@ -102,46 +95,46 @@ class JsonRows {
     out_ += "\": [";
     const char* separator = "\n    ";
     for (const auto& one : rows) {
-      Tree row;
-      fill(one, row.root);
+      JsonTree row;
+      fill(one, row.root());
       out_ += separator;
-      out_ += json_line(row.root);
+      out_ += json_line(row.root());
       separator = ",\n    ";
     }
     out_ += rows.empty() ? "]" : "\n  ]";
   }
 
-  void fill_blocker(const Blocker& blocker, Json& row) const {
-    begin_object(row, 13);
+  void fill_blocker(const Blocker& blocker, Json row) const {
+    row.make_object(13);
     row["path"] = blocker.path;
     row["short"] = blocker.short_path;
     row["evaluates"] = blocker.evaluates;
-    Json& paths = row["paths"] = Json::array();
-    for (const std::string& path : blocker.paths) paths.push_back(path);
+    const Json paths = row["paths"].make_array();
+    for (const std::string& path : blocker.paths) paths.append() = path;
     row["path_count"] = blocker.path_count;
     row["type"] = blocker.type;
     row["reason"] = blocker.reason;
     set_text_or_null(row["remedy"], blocker.remedy);
     add_code_place(blocker.place, row);
-    Json& part = row["part"];
+    const Json part = row["part"];
     if (!explanation_.parts.empty()) part = holders_.find(blocker.path).part;
   }
 
-  void fill_largest(std::size_t part, Json& row) const {
+  void fill_largest(std::size_t part, Json row) const {
     const PartPath path = path_of(explanation_, part);
-    begin_object(row, 5);
+    row.make_object(5);
     row["part"] = part;
-    Json& full = row["path"];
+    const Json full = row["path"];
     if (path.full.size() <= kLongestListed) full = path.full;
-    Json& short_path = row["short"];
+    const Json short_path = row["short"];
     if (path.short_path.size() <= kLongestListed) short_path = path.short_path;
     row["evaluates"] = path.evaluates;
     row["bytes"] = explanation_.parts[part].bytes;
   }
 
-  static void fill_part(const ExplainedPart& part, bool is_root, Json& row) {
-    begin_object(row, 14);
-    Json& parent = row["parent"];
+  static void fill_part(const ExplainedPart& part, bool is_root, Json row) {
+    row.make_object(14);
+    const Json parent = row["parent"];
     if (!is_root) parent = part.parent;
     row["step"] = part.step;
     set_text_or_null(row["variable"], part.variable);
@@ -155,16 +148,16 @@ class JsonRows {
     add_code_place(part.place, row);
   }
 
-  static void fill_import(const ExplainedImport& import, Json& row) {
+  static void fill_import(const ExplainedImport& import, Json row) {
     const ImportRecord& record = import.record;
-    begin_object(row, 7);
+    row.make_object(7);
     row["module"] = record.module;
     row["time"] = name_of(record.time);
     row["missing"] = import.is_missing;
     set_text_or_null(row["chain"], record.chain);
     set_text_or_null(row["function"], record.function);
     set_text_or_null(row["file"], record.file);
-    Json& line = row["line"];
+    const Json line = row["line"];
     if (record.line != 0) line = record.line;
   }
 

@@ -3,12 +3,12 @@
 #include "explain/page_text.h"
 
 #include "text/control_characters.h"
-#include "text/json_tree.h"
+#include "text/json.h"
 
 namespace waybill {
 namespace {
 
-using envelope::Json;
+using envelope::JsonTree;
 
 // Control characters are escaped, but for ends of lines: a remedy may have several.
 std::string visible(std::string_view text) {
@@ -73,9 +73,9 @@ std::string_view json_escape_of(char character) {
 std::string html_text(std::string_view text) { return replaced(visible(text), entity); }
 
 std::string json_text(std::string_view text) {
-  const Json string = visible(text);
-  return replaced(string.dump(-1, ' ', true, Json::error_handler_t::replace),
-                  json_escape_of);
+  const JsonTree string;
+  string.root() = visible(text);
+  return replaced(string.root().dump_ascii(), json_escape_of);
 }
 
 }  // namespace waybill

@@ -99,7 +99,7 @@ PartWords::Seen PartWords::follow(std::size_t offset) const {
   return seen;
 }
 
-// What name_at() of values/node_words.h tells, without reading what stands before it.
+// What name_at() of parts/node_words.h tells, without reading what stands before it.
 std::string PartWords::name_at(std::size_t offset) const {
   for (int step = 0; step < kMostSteps; ++step) {
     Seen seen = follow(offset);

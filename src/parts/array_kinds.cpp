@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "values/array_item.h"
-#include "values/node_words.h"
+#include "parts/array_item.h"
+#include "parts/node_words.h"
 
 namespace waybill::envelope {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "format/payload_cursor.h"
 #include "parts/array_kinds.h"
+#include "parts/node_words.h"
 #include "parts/part_text.h"
 #include "parts/value_view.h"
-#include "values/node_words.h"
 
 namespace waybill {
 namespace {

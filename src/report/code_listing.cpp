@@ -52,12 +52,12 @@ class Lines {
   std::int64_t line_ = 0;
 };
 
-void fill_exceptions(const CodeFields& fields, Json& entries) {
-  entries = Json::array();
+void fill_exceptions(const CodeFields& fields, Json entries) {
+  entries.make_array();
   bytecode::ExceptionReader reader(fields.exception_table, fields.instructions.size());
   bytecode::ExceptionEntry entry;
   while (reader.next(entry)) {
-    Json& model = begin_object(entries.emplace_back(), 5);
+    const Json model = entries.append().make_object(5);
     model["start"] = entry.start;
     model["end"] = entry.end;
     model["target"] = entry.target;
@@ -67,15 +67,15 @@ void fill_exceptions(const CodeFields& fields, Json& entries) {
 }
 
 void fill_listing(const CodeListing& listing, const CodeFields& fields,
-                  const FirstLocation& location, std::size_t max_text, Json& model) {
+                  const FirstLocation& location, std::size_t max_text, Json model) {
   if (location.is_known) {
     model["file"] = end_of(location.file, max_text);
     model["first_line"] = location.first_line;
   }
-  Json& instructions = model["instructions"] = Json::array();
+  const Json instructions = model["instructions"].make_array();
   Lines lines(location);
   for (const ListedInstruction& instruction : listing.instructions()) {
-    Json& row = begin_object(instructions.emplace_back(), 6);
+    const Json row = instructions.append().make_object(6);
     row["offset"] = instruction.offset;
     const std::int64_t line = lines.at(instruction.offset);
     if (location.is_known && line != 0) row["line"] = line;
@@ -124,7 +124,7 @@ std::string CodeListing::meaning(const ListedInstruction& instruction) const {
   }
 }
 
-void fill_listings(const Envelope& envelope, const ReportOptions& options, Json& code) {
+void fill_listings(const Envelope& envelope, const ReportOptions& options, Json code) {
   const ValueNames names = names_of(envelope);
   const std::vector<FirstLocation> locations = first_locations(envelope);
   for (std::size_t i = 0; i < envelope.code.size(); ++i) {

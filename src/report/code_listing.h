@@ -11,7 +11,7 @@
 #include "format/code_body.h"
 #include "format/source_locations.h"
 #include "report/value_text.h"
-#include "text/json_tree.h"
+#include "text/json.h"
 #include "waybill/report.h"
 
 namespace waybill::envelope {
@@ -51,7 +51,7 @@ class CodeListing {
 // "exception_entries"; "file" and "first_line" where the debug information tells them;
 // "unreadable" where the instructions end early. `code` is the array of reports, whose
 // objects have room for so many keys more.
-void fill_listings(const Envelope& envelope, const ReportOptions& options, Json& code);
+void fill_listings(const Envelope& envelope, const ReportOptions& options, Json code);
 inline constexpr std::size_t kListingKeys = 5;
 
 }  // namespace waybill::envelope

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,7 @@ class Outline {
         options_(options),
         max_depth_(std::min(options.max_depth, kDeepest)),
         cursor_(Reader(envelope.payload.bytes, Limits{}, envelope.payload.offset),
-                {{}, &top_.root}) {
+                {{}, top_.root(), {}}) {
     shared_.reserve(envelope.shared.size());
     for (const std::uint64_t position : envelope.shared) {
       shared_.push_back({envelope.payload.offset + position, shared_.size()});
@@ -49,8 +50,8 @@ class Outline {
     std::ranges::stable_sort(shared_, {}, &Shared::offset);
   }
 
-  void run(Json& model) {
-    top_.root = Json::array();
+  void run(Json model) {
+    top_.root().make_array();
     while (cursor_.next()) {
       if (cursor_.event() == CursorEvent::kClose) {
         links_.leave(cursor_);
@@ -60,8 +61,8 @@ class Outline {
         value();
       }
     }
-    Json& outline = begin_object(model, 3)["outline"];
-    if (!top_.root.empty()) outline = std::move(top_.root[0]);
+    const Json outline = model.make_object(3)["outline"];
+    if (!top_.root().empty()) outline.take(top_.root()[0]);
     add_statistics(model["statistics"]);
     const Reader& reader = cursor_.reader();
     if (reader.failed()) set_error(model["error"], reader.error());
@@ -74,9 +75,9 @@ class Outline {
     std::size_t number;
   };
   struct Note : LinkNote {
-    Json* items = nullptr;   // Where the items are shown; null: they are not.
-    Json* shown = nullptr;   // The container itself; likewise.
-    std::size_t holder = 0;  // Where the object stands that it belongs to.
+    std::optional<Json> items;  // Where the items are shown, if they are.
+    std::optional<Json> shown;  // The container itself; likewise.
+    std::size_t holder = 0;     // Where the object stands that it belongs to.
   };
   using Container = PayloadCursor<Note>::Container;
 
@@ -87,28 +88,27 @@ class Outline {
     return found != shared_.end() && found->offset == offset ? &*found : nullptr;
   }
 
-  // The place of the value at hand in the outline, or null.
-  Json* slot_here() {
+  // The place of the value at hand in the outline, if it is shown.
+  std::optional<Json> slot_here() {
     Container& around = cursor_.around();
-    Json*& items = around.note.items;
-    if (items == nullptr) return nullptr;
+    std::optional<Json>& items = around.note.items;
+    if (!items) return std::nullopt;
     const bool is_second = around.is_map && !around.is_key();
     if (!is_second && items->size() == options_.max_items) {
-      items = nullptr;
-      return nullptr;
+      items.reset();
+      return std::nullopt;
     }
-    Json* into = items;
-    if (around.is_map && !is_second) into->push_back(Json::array());
-    if (around.is_map) into = &into->back();
-    Json& slot = begin_object(into->emplace_back(), kMostKeys);
+    if (around.is_map && !is_second) items->append().make_array();
+    const Json into = around.is_map ? (*items)[items->size() - 1] : *items;
+    const Json slot = into.append().make_object(kMostKeys);
     const std::string_view name = field_name(around);
     if (!name.empty()) slot["field"] = name;
     add_step(slot);
-    return &slot;
+    return slot;
   }
 
   // How paths get to the value at hand, if it is an object of its own.
-  void add_step(Json& slot) {
+  void add_step(Json slot) {
     const bool opens = cursor_.event() == CursorEvent::kOpen;
     if (!is_object(cursor_.rule()) || cursor_.around().is_key()) return;
     if (opens && cursor_.container().note.is_inner) return;
@@ -126,22 +126,22 @@ class Outline {
 
   void value() {
     const Token& token = cursor_.token();
-    Json* slot = slot_here();
+    const std::optional<Json> slot = slot_here();
     ++values_;
     if (cursor_.event() == CursorEvent::kOpen) {
       open(slot);
-    } else if (slot != nullptr) {
+    } else if (slot) {
       leaf(token, *slot);
     }
     count(token);
-    if (slot == nullptr) return;
+    if (!slot) return;
     const Shared* shared = shared_at(token.offset);
     if (shared != nullptr) (*slot)["shared"] = shared->number;
   }
 
   void close() {
     const Container& container = cursor_.container();
-    if (container.note.shown == nullptr) return;
+    if (!container.note.shown) return;
     (*container.note.shown)["size"] = cursor_.reader().offset() - container.offset;
   }
 
@@ -157,7 +157,7 @@ class Outline {
   }
 
   // Which code a function or code node uses, before its items.
-  void add_code(Json& slot) {
+  void add_code(Json slot) {
     Reader ahead = cursor_.reader();
     Token index;
     if (!ahead.next(index) || index.type != TokenType::kInteger || index.integer < 0 ||
@@ -169,14 +169,14 @@ class Outline {
         start_of(names_[static_cast<std::size_t>(index.integer)], options_.max_text);
   }
 
-  void open(Json* slot) {
+  void open(const std::optional<Json>& slot) {
     Container& container = cursor_.container();
     const bool is_inner = container.note.is_inner;
     container.note.holder = is_inner ? cursor_.around().note.holder : container.offset;
     const std::size_t depth = cursor_.open().size();
     deepest_ = std::max(deepest_, depth);
     const std::string kind = kind_of(container);
-    if (slot == nullptr) return;
+    if (!slot) return;
     const std::uint64_t items =
         container.is_map ? container.count / 2 : container.count;
     const std::uint64_t shown =
@@ -192,12 +192,12 @@ class Outline {
     (*slot)["size"] = 0;
     (*slot)["count"] = items;
     if (shown < items) (*slot)["more"] = items - shown;
-    (*slot)["items"] = Json::array();
-    container.note.items = shown != 0 ? &(*slot)["items"] : nullptr;
-    container.note.shown = slot;
+    const Json list = (*slot)["items"].make_array();
+    if (shown != 0) container.note.items.emplace(list);
+    container.note.shown.emplace(*slot);
   }
 
-  void leaf(const Token& token, Json& slot) {
+  void leaf(const Token& token, Json slot) {
     switch (token.type) {
       case TokenType::kNil:
         slot["kind"] = "none";
@@ -216,8 +216,7 @@ class Outline {
         return;
       case TokenType::kReal:
         slot["kind"] = "float";
-        slot["value"] = real(token.real);
-        return;
+        return real(token.real, slot);
       case TokenType::kText:
         return text(token, slot);
       case TokenType::kBinary:
@@ -228,26 +227,30 @@ class Outline {
   }
 
   // JSON has no word for these.
-  static Json real(double value) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
+  static void real(double value, Json slot) {
+    if (std::isnan(value)) {
+      slot["value"] = "nan";
+    } else if (std::isinf(value)) {
+      slot["value"] = value > 0 ? "inf" : "-inf";
+    } else {
+      slot["value"] = value;
+    }
   }
 
-  void text(const Token& token, Json& slot) const {
+  void text(const Token& token, Json slot) const {
     slot["kind"] = "str";
     const std::size_t end = wire::size_of_start(token.text(), options_.max_text);
     slot["value"] = std::string(token.text().substr(0, end));
     if (end != token.bytes.size()) slot["size"] = token.bytes.size();
   }
 
-  static void binary(const char* kind, const Token& token, Json& slot) {
+  static void binary(const char* kind, const Token& token, Json slot) {
     slot["kind"] = kind;
     slot["size"] = token.bytes.size();
     slot["start"] = hex(token.bytes.first(std::min(kShownBytes, token.bytes.size())));
   }
 
-  void extension(const Token& token, Json& slot) const {
+  void extension(const Token& token, Json slot) const {
     std::uint64_t index = 0;
     switch (static_cast<ExtType>(token.ext_type)) {
       case ExtType::kReference:
@@ -287,12 +290,12 @@ class Outline {
     if (type == ExtType::kModule) ++modules_;
   }
 
-  void add_statistics(Json& statistics) const {
-    begin_object(statistics, 7);
+  void add_statistics(Json statistics) const {
+    statistics.make_object(7);
     statistics["values"] = values_;
     statistics["depth"] = deepest_;
-    Json& nodes = begin_object(statistics["nodes"], nodes_.size());
-    for (const auto& [kind, count] : nodes_) nodes[kind] = count;
+    const Json nodes = statistics["nodes"].make_object(nodes_.size());
+    for (const auto& [kind, count] : nodes_) nodes[kind.c_str()] = count;
     statistics["references"] = references_;
     statistics["modules"] = modules_;
     statistics["text_bytes"] = text_bytes_;
@@ -305,7 +308,7 @@ class Outline {
   LinkTracker links_;
   const ReportOptions& options_;
   std::size_t max_depth_;
-  Tree top_;  // Holds the outline.
+  JsonTree top_;  // Holds the outline.
   PayloadCursor<Note> cursor_;
   std::vector<Shared> shared_;  // By offset.
   std::size_t deepest_ = 0;
@@ -320,7 +323,7 @@ class Outline {
 }  // namespace
 
 void fill_payload(const Envelope& envelope, const ValueNames& names,
-                  const ReportOptions& options, Json& model) {
+                  const ReportOptions& options, Json model) {
   Outline(envelope, names, options).run(model);
 }
 

@@ -32,10 +32,6 @@ constexpr std::size_t kBuffersAt = 6;
 constexpr const char* kBufferKinds[] = {"bytes", "bytearray", "read_only", "writable",
                                         "source"};
 
-void set_text_or_null(Json& into, const std::string& text) {
-  if (!text.empty()) into = text;
-}
-
 bool is_printable(std::string_view text) {
   while (!text.empty()) {
     std::size_t length = 0;
@@ -46,20 +42,20 @@ bool is_printable(std::string_view text) {
   return true;
 }
 
-void add_buffers(const Envelope& envelope, std::size_t max_text, Json& buffers) {
-  buffers = Json::array();
+void add_buffers(const Envelope& envelope, std::size_t max_text, Json buffers) {
+  buffers.make_array();
   for (const StoredBuffer& row : envelope.buffers) {
-    Json& model = begin_object(buffers.emplace_back(), 7);
+    const Json model = buffers.append().make_object(7);
     model["kind"] = kBufferKinds[static_cast<std::size_t>(row.kind)];
     model["offset"] = envelope.buffers_offset + row.place;
     model["length"] = row.length;
     set_text_or_null(model["format"], start_of(row.format, max_text));
-    Json& shape = model["shape"];
-    if (!row.shape.empty()) shape = Json::array();
-    for (const std::uint64_t extent : row.shape) shape.push_back(extent);
+    const Json shape = model["shape"];
+    if (!row.shape.empty()) shape.make_array();
+    for (const std::uint64_t extent : row.shape) shape.append() = extent;
     model["order"] = row.is_fortran ? "F" : "C";
     if (row.compression) {
-      Json& compression = begin_object(model["compression"], 3);
+      const Json compression = model["compression"].make_object(3);
       compression["method"] = "zstd";  // There is no other yet.
       compression["item_size"] = row.compression->item_size;
       compression["stored_length"] = row.stored_length;
@@ -68,15 +64,15 @@ void add_buffers(const Envelope& envelope, std::size_t max_text, Json& buffers) 
 }
 
 // What an envelope may have beside all others: keys that are there if it has it.
-void add_extras(const Envelope& envelope, std::size_t max_text, Json& model) {
+void add_extras(const Envelope& envelope, std::size_t max_text, Json model) {
   if (const auto info = signature_info(envelope)) {
-    Json& signature = begin_object(model["signature"], 2);
+    const Json signature = model["signature"].make_object(2);
     signature["algorithm"] = name_of(info->algorithm);
     signature["key"] = to_string(info->key);
   }
   if (!envelope.application.empty()) {
     const std::size_t shown = std::min(envelope.application.size(), max_text / 2);
-    Json& application = begin_object(model["application"], 3);
+    const Json application = model["application"].make_object(3);
     application["size"] = envelope.application.size();
     application["start"] = hex(envelope.application.first(shown));
     const std::string_view text(
@@ -87,21 +83,21 @@ void add_extras(const Envelope& envelope, std::size_t max_text, Json& model) {
   if (!envelope.buffers.empty()) add_buffers(envelope, max_text, model["buffers"]);
 }
 
-void add_import(const ImportRecord& record, Json& imports) {
-  Json& import = begin_object(imports.emplace_back(), 6);
+void add_import(const ImportRecord& record, Json imports) {
+  const Json import = imports.append().make_object(6);
   import["module"] = record.module;
   import["time"] = name_of(record.time);
   set_text_or_null(import["chain"], record.chain);
   set_text_or_null(import["function"], record.function);
   set_text_or_null(import["file"], record.file);
-  Json& line = import["line"];
+  const Json line = import["line"];
   if (record.line != 0) line = record.line;
 }
 
 // What waybill itself brings to make objects stands apart from what code and values
 // need.
-void add_imports(const Manifest& manifest, Json& model) {
-  Json& imports = model["imports"] = Json::array();
+void add_imports(const Manifest& manifest, Json model) {
+  const Json imports = model["imports"].make_array();
   for (const ImportRecord& record : manifest.imports) {
     if (!record.is_brought()) add_import(record, imports);
   }
@@ -110,46 +106,46 @@ void add_imports(const Manifest& manifest, Json& model) {
   }
 }
 
-void add_substitutions(const Manifest& manifest, Json& substitutions) {
-  substitutions = Json::array();
+void add_substitutions(const Manifest& manifest, Json substitutions) {
+  substitutions.make_array();
   for (const Substitution& substitution : manifest.substitutions) {
-    Json& model = begin_object(substitutions.emplace_back(), 3);
+    const Json model = substitutions.append().make_object(3);
     model["policy"] = substitution.policy;
     model["type"] = substitution.type;
     model["path"] = substitution.path;
   }
 }
 
-void add_environment(const Environment& environment, Json& model) {
-  begin_object(model, 4);
+void add_environment(const Environment& environment, Json model) {
+  model.make_object(4);
   model["python"] = environment.python;
   model["implementation"] = environment.implementation;
   model["platform"] = environment.platform;
-  Json& distributions = model["distributions"] = Json::array();
+  const Json distributions = model["distributions"].make_array();
   for (const Distribution& from : environment.distributions) {
-    Json& distribution = begin_object(distributions.emplace_back(), 3);
+    const Json distribution = distributions.append().make_object(3);
     distribution["name"] = from.name;
     distribution["version"] = from.version;
-    Json& modules = distribution["modules"] = Json::array();
-    for (const std::string& module : from.modules) modules.push_back(module);
+    const Json modules = distribution["modules"].make_array();
+    for (const std::string& module : from.modules) modules.append() = module;
   }
 }
 
-void add_names(const std::vector<std::string_view>& names, Json& list) {
-  list = Json::array();
-  for (std::string_view name : names) list.push_back(std::string(name));
+void add_names(const std::vector<std::string_view>& names, Json list) {
+  list.make_array();
+  for (std::string_view name : names) list.append() = name;
 }
 
 // Hashes of the code that stands directly among the constants.
-void add_nested(const Section& constants, Json& nested) {
-  nested = Json::array();
+void add_nested(const Section& constants, Json nested) {
+  nested.make_array();
   each_constant(constants, [&](const Reader& constant, BytesView) {
-    if (const auto hash = nested_code(constant)) nested.push_back(hex(*hash));
+    if (const auto hash = nested_code(constant)) nested.append() = hex(*hash);
   });
 }
 
-void add_body(const CodeBody& body, std::vector<std::string>& names, Json& model) {
-  begin_object(model, 15 + kListingKeys + kSourceKeys);
+void add_body(const CodeBody& body, std::vector<std::string>& names, Json model) {
+  model.make_object(15 + kListingKeys + kSourceKeys);
   model["hash"] = hex(body.hash);
   model["offset"] = body.offset;
   model["size"] = body.bytes.size();
@@ -175,8 +171,8 @@ void add_body(const CodeBody& body, std::vector<std::string>& names, Json& model
   add_nested(fields.constants, model["nested"]);
 }
 
-void add_sections(const Envelope& envelope, Json& sections) {
-  begin_object(sections, wire::kSectionCountWithBuffers);
+void add_sections(const Envelope& envelope, Json sections) {
+  sections.make_object(wire::kSectionCountWithBuffers);
   Reader reader(envelope.bytes);
   std::uint64_t count = 0;
   if (!reader.read_array(count, "the envelope")) return;
@@ -185,23 +181,21 @@ void add_sections(const Envelope& envelope, Json& sections) {
     const char* const name = kSectionNames[i];
     const std::size_t offset = reader.offset();
     if (!reader.skip()) return;
-    Json& section = begin_object(sections[name], 2);
+    const Json section = sections[name].make_object(2);
     section["offset"] = offset;
     section["size"] = reader.offset() - offset;
   }
 }
 
 // Names may hold bytes that are no UTF-8: they are replaced, not refused.
-std::string dump(const Json& model) {
-  return painted(model.dump(2, ' ', false, Json::error_handler_t::replace), false);
-}
+std::string dump(Json model) { return painted(model.dump(2), false); }
 
 }  // namespace
 
-void fill_report(const Envelope& envelope, const ReportOptions& options, Json& model) {
-  begin_object(model, 15);
+void fill_report(const Envelope& envelope, const ReportOptions& options, Json model) {
+  model.make_object(15);
   model["format_version"] = envelope.format_version;
-  Json& python = begin_object(model["python"], 3);
+  const Json python = model["python"].make_object(3);
   python["major"] = envelope.python.major;
   python["minor"] = envelope.python.minor;
   python["magic"] = envelope.python.magic;
@@ -216,9 +210,9 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json& m
   ValueNames names;
   names.manifest = &envelope.manifest;
   names.buffers = envelope.buffers;
-  Json& code = model["code"] = Json::array();
+  const Json code = model["code"].make_array();
   for (const CodeBody& body : envelope.code) {
-    add_body(body, names.code, code.emplace_back());
+    add_body(body, names.code, code.append());
   }
   if (options.instructions) fill_listings(envelope, options, code);
   if (options.source) fill_sources(envelope, options, code);
@@ -230,16 +224,16 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json& m
 }  // namespace envelope
 
 std::string report_json(const Envelope& envelope, const ReportOptions& options) {
-  envelope::Tree tree;
-  envelope::fill_report(envelope, options, tree.root);
-  return envelope::dump(tree.root);
+  envelope::JsonTree tree;
+  envelope::fill_report(envelope, options, tree.root());
+  return envelope::dump(tree.root());
 }
 
 std::string error_json(const Error& error) {
-  envelope::Tree tree;
-  envelope::begin_object(tree.root, 2)["ok"] = false;
-  envelope::set_error(tree.root["error"], error);
-  return envelope::dump(tree.root);
+  envelope::JsonTree tree;
+  tree.root().make_object(2)["ok"] = false;
+  envelope::set_error(tree.root()["error"], error);
+  return envelope::dump(tree.root());
 }
 
 }  // namespace waybill

@@ -12,7 +12,7 @@
 namespace waybill::envelope {
 namespace {
 
-void add_instruction(const Json& row, std::uint64_t& line, const Paint& paint,
+void add_instruction(Json row, std::uint64_t& line, const Paint& paint,
                      std::string& out) {
   const std::uint64_t own = number_of(row, "line");
   const bool is_new = own != 0 && own != line;
@@ -34,28 +34,27 @@ void add_instruction(const Json& row, std::uint64_t& line, const Paint& paint,
 }
 
 // "job.py:3", or nothing.
-std::string where_written(const Json& body) {
+std::string where_written(Json body) {
   if (!body.contains("file")) return {};
-  return format_text("{}:{}", text_of(body, "file"),
-                     body["first_line"].get<std::int64_t>());
+  return format_text("{}:{}", text_of(body, "file"), body["first_line"].integer());
 }
 
-void add_listing(const Json& body, const Paint& paint, std::string& out) {
+void add_listing(Json body, const Paint& paint, std::string& out) {
   const std::string place = where_written(body);
   if (!place.empty()) out += paint.faint("      " + place) + "\n";
   std::uint64_t line = 0;
-  for (const Json& row : body["instructions"]) add_instruction(row, line, paint, out);
+  for (const Json row : body["instructions"]) add_instruction(row, line, paint, out);
   if (body.contains("unreadable")) {
     out += "      " +
            paint.bad("unreadable: " + text_of(body["unreadable"], "detail")) + "\n";
   }
-  const Json& entries = body["exception_entries"];
+  const Json entries = body["exception_entries"];
   if (!entries.empty()) out += "      exception table\n";
-  for (const Json& entry : entries) {
+  for (const Json entry : entries) {
     out += format_text("        {} to {} -> {}, depth {}{}\n",
                        number_of(entry, "start"), number_of(entry, "end"),
                        number_of(entry, "target"), number_of(entry, "depth"),
-                       entry["lasti"].get<bool>() ? ", lasti" : "");
+                       entry["lasti"].boolean() ? ", lasti" : "");
   }
 }
 
@@ -71,8 +70,8 @@ void add_lines(std::string_view text, std::uint64_t line, const Paint& paint,
   }
 }
 
-void add_source(const Json& body, const Paint& paint, std::string& out) {
-  const Json& source = body["source"];
+void add_source(Json body, const Paint& paint, std::string& out) {
+  const Json source = body["source"];
   const std::string place = where_written(body);
   const std::string where = place.empty() ? "" : " " + place;
   if (source.is_null()) {
@@ -87,17 +86,16 @@ void add_source(const Json& body, const Paint& paint, std::string& out) {
                        plural(number_of(source, "size"), "byte"));
   } else {
     out += "      source" + where + "\n";
-    add_lines(source["text"].get_ref<const std::string&>(), number_of(source, "line"),
-              paint, out);
+    add_lines(source["text"].text(), number_of(source, "line"), paint, out);
   }
 }
 
 }  // namespace
 
-void add_code(const Json& code, const Paint& paint, std::string& out) {
+void add_code(Json code, const Paint& paint, std::string& out) {
   out += "\n" + paint.title(format_text("code ({})", code.size())) + "\n";
   std::size_t index = 0;
-  for (const Json& body : code) {
+  for (const Json body : code) {
     out += format_text("  {:>2}  ", index++);
     if (body.contains("error")) {
       out += paint.bad("unreadable: " + text_of(body["error"], "detail")) + "\n";
@@ -108,8 +106,8 @@ void add_code(const Json& code, const Paint& paint, std::string& out) {
                        plural(number_of(body, "size"), "byte"),
                        paint.faint(text_of(body, "hash")));
     std::string names;
-    for (const Json& name : body["names"]) {
-      names += " " + printable(name.get_ref<const std::string&>());
+    for (const Json name : body["names"]) {
+      names += " " + printable(name.text());
     }
     if (!names.empty()) out += paint.faint("      names:" + names) + "\n";
     if (body.contains("source")) add_source(body, paint, out);

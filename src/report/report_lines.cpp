@@ -11,15 +11,14 @@ std::string Paint::wrap(const char* code, std::string_view text) const {
   return on_ ? format_text("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
 }
 
-std::string text_of(const Json& model, const char* key) {
+std::string text_of(Json model, const char* key) {
   const auto found = model.find(key);
-  if (found == model.end() || !found->is_string()) return {};
-  return printable(found->get_ref<const std::string&>());
+  return found && found->is_text() ? printable(found->text()) : "";
 }
 
-std::uint64_t number_of(const Json& model, const char* key) {
+std::uint64_t number_of(Json model, const char* key) {
   const auto found = model.find(key);
-  return found == model.end() || !found->is_number() ? 0 : found->get<std::uint64_t>();
+  return found && found->is_number() ? found->unsigned_integer() : 0;
 }
 
 std::string plural(std::uint64_t count, std::string_view noun) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "text/json_tree.h"
+#include "text/json.h"
 
 namespace waybill::envelope {
 
@@ -26,13 +26,13 @@ class Paint {
 };
 
 // The text under a key, escaped for terminals; empty where there is none.
-std::string text_of(const Json& model, const char* key);
+std::string text_of(Json model, const char* key);
 // The number under a key, which is not negative; 0 where there is none.
-std::uint64_t number_of(const Json& model, const char* key);
+std::uint64_t number_of(Json model, const char* key);
 // "1 byte", "2 bytes"
 std::string plural(std::uint64_t count, std::string_view noun);
 
 // The code bodies, with their instructions where the model has them.
-void add_code(const Json& code, const Paint& paint, std::string& out);
+void add_code(Json code, const Paint& paint, std::string& out);
 
 }  // namespace waybill::envelope

@@ -2,6 +2,7 @@
 // Tested by tests/report/report_test.cpp.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,16 +16,16 @@ namespace waybill {
 namespace envelope {
 namespace {
 
-std::string signature_of(const Json& model) {
-  if (!model["signed"].get<bool>()) return "not signed";
+std::string signature_of(Json model) {
+  if (!model["signed"].boolean()) return "not signed";
   if (!model.contains("signature")) return "signed in an unknown way";
-  const Json& signature = model["signature"];
+  const Json signature = model["signature"];
   return format_text("signed ({} key {}, not checked)", text_of(signature, "algorithm"),
                      text_of(signature, "key"));
 }
 
-void add_summary(const Json& model, const Paint& paint, std::string& out) {
-  const Json& python = model["python"];
+void add_summary(Json model, const Paint& paint, std::string& out) {
+  const Json python = model["python"];
   out +=
       paint.title(format_text("waybill format {}", number_of(model, "format_version")));
   out +=
@@ -33,7 +34,7 @@ void add_summary(const Json& model, const Paint& paint, std::string& out) {
                   plural(number_of(model, "size"), "byte"), signature_of(model));
   out += paint.faint("digest " + text_of(model, "digest")) + "\n";
   if (!model.contains("application")) return;
-  const Json& application = model["application"];
+  const Json application = model["application"];
   const std::uint64_t size = number_of(application, "size");
   const std::string start = text_of(application, "start");
   const std::string told = application.contains("text")
@@ -42,29 +43,28 @@ void add_summary(const Json& model, const Paint& paint, std::string& out) {
   out += format_text("application {}  {}\n", told, paint.faint(plural(size, "byte")));
 }
 
-void add_substitutions(const Json& substitutions, const Paint& paint,
-                       std::string& out) {
+void add_substitutions(Json substitutions, const Paint& paint, std::string& out) {
   if (substitutions.empty()) return;
   out += "\n" +
          paint.title(format_text("not sent as they are ({})", substitutions.size())) +
          "\n";
-  for (const Json& record : substitutions) {
+  for (const Json record : substitutions) {
     out += format_text("  {}  {}  {}\n", text_of(record, "policy"),
                        text_of(record, "type"), text_of(record, "path"));
   }
 }
 
-void add_environment(const Json& environment, const Paint& paint, std::string& out) {
+void add_environment(Json environment, const Paint& paint, std::string& out) {
   out += "\n" + paint.title("made with") +
          format_text(" Python {} ({}), {}\n", text_of(environment, "python"),
                      text_of(environment, "implementation"),
                      text_of(environment, "platform"));
-  for (const Json& distribution : environment["distributions"]) {
+  for (const Json distribution : environment["distributions"]) {
     const std::string name = text_of(distribution, "name");
     out += format_text("  {} {}", paint.name(name), text_of(distribution, "version"));
     std::string modules;
-    for (const Json& module : distribution["modules"]) {
-      const auto text = printable_text(module.get_ref<const std::string&>());
+    for (const Json module : distribution["modules"]) {
+      const auto text = printable_text(module.text());
       if (text != name) modules += (modules.empty() ? "" : ", ") + text;
     }
     if (!modules.empty()) out += "  " + paint.faint(modules);
@@ -72,15 +72,15 @@ void add_environment(const Json& environment, const Paint& paint, std::string& o
   }
 }
 
-void add_imports(const Json& model, const Paint& paint, std::string& out) {
-  const Json& imports = model["imports"];
+void add_imports(Json model, const Paint& paint, std::string& out) {
+  const Json imports = model["imports"];
   out += "\n" + paint.title(format_text("imports ({})", imports.size())) + "\n";
   std::size_t width = 0;
-  for (const Json& record : imports) {
+  for (const Json record : imports) {
     width =
         std::max(width, std::min<std::size_t>(text_of(record, "module").size(), 40));
   }
-  for (const Json& record : imports) {
+  for (const Json record : imports) {
     const std::string module = format_text("{:<{}}", text_of(record, "module"), width);
     out += format_text("  {} {:<4}", paint.name(module), text_of(record, "time"));
     const std::string chain = text_of(record, "chain");
@@ -94,22 +94,20 @@ void add_imports(const Json& model, const Paint& paint, std::string& out) {
     out += "\n";
   }
   const auto own_imports = model.find("own_imports");
-  if (own_imports == model.end()) return;
+  if (!own_imports) return;
   std::string names;
-  for (const Json& record : *own_imports) names += " " + text_of(record, "module");
+  for (const Json record : *own_imports) names += " " + text_of(record, "module");
   out += paint.faint("  of waybill itself:" + names) + "\n";
 }
 
 // What a value is, without what is in it.
-std::string headline(const Json& value, const Paint& paint) {
+std::string headline(Json value, const Paint& paint) {
   std::string line = paint.name(text_of(value, "kind"));
   const std::string name = text_of(value, "name");
   if (!name.empty()) line += " " + name;
-  if (const auto found = value.find("value"); found != value.end()) {
+  if (const auto found = value.find("value")) {
     line += " ";
-    line += found->is_string()
-                ? "'" + text_of(value, "value") + "'"
-                : found->dump(-1, ' ', false, Json::error_handler_t::replace);
+    line += found->is_text() ? "'" + text_of(value, "value") + "'" : found->dump();
   }
   if (value.contains("index")) line += format_text(" {}", number_of(value, "index"));
   if (value.contains("count")) {
@@ -125,37 +123,37 @@ std::string headline(const Json& value, const Paint& paint) {
 }
 
 // How paths get to a value, or what part of a node it is.
-std::string label_of(const Json& value) {
+std::string label_of(Json value) {
   const std::string step = text_of(value, "step");
   return step.empty() ? text_of(value, "field") : step;
 }
 
 // Whether the key of a pair has something to it that the step to its value does not
 // say. A key that is a field's number says nothing that the field's name does not.
-bool says_more_than_step(const Json& key) {
+bool says_more_than_step(Json key) {
   return text_of(key, "field").empty() &&
          (key.contains("items") || key.contains("shared") || key.contains("size"));
 }
 
 // What stands before the value of a pair, where no step leads to it.
-std::string field_of_value(const Json& pair) {
+std::string field_of_value(Json pair) {
   const std::string field = text_of(pair[0], "field");
   return field.empty() || pair[1].contains("step") ? "" : field + ": ";
 }
 
 struct Line {
-  const Json* value;
+  std::optional<Json> value;  // None: a note.
   std::size_t indent;
   std::string prefix;
 };
 
-void add_outline(const Json& outline, const Paint& paint, std::string& out) {
-  std::vector<Line> stack{{&outline, 1, ""}};
+void add_outline(Json outline, const Paint& paint, std::string& out) {
+  std::vector<Line> stack{{outline, 1, ""}};
   while (!stack.empty()) {
     const Line line = std::move(stack.back());
     stack.pop_back();
     const std::string margin(line.indent * 2, ' ');
-    if (line.value == nullptr) {
+    if (!line.value) {
       out += margin + paint.faint(line.prefix) + "\n";
       continue;
     }
@@ -164,28 +162,29 @@ void add_outline(const Json& outline, const Paint& paint, std::string& out) {
            headline(*line.value, paint) + "\n";
     const std::uint64_t more = number_of(*line.value, "more");
     if (more != 0) {
-      stack.push_back({nullptr, line.indent + 1, format_text("… and {} more", more)});
+      stack.push_back(
+          {std::nullopt, line.indent + 1, format_text("… and {} more", more)});
     }
     const auto items = line.value->find("items");
-    if (items == line.value->end()) continue;
+    if (!items) continue;
     for (std::size_t i = items->size(); i-- != 0;) {
-      const Json& item = (*items)[i];
+      const Json item = (*items)[i];
       if (!item.is_array()) {
-        stack.push_back({&item, line.indent + 1, ""});
+        stack.push_back({item, line.indent + 1, ""});
         continue;
       }
       if (item.size() > 1 && !says_more_than_step(item[0])) {
-        stack.push_back({&item[1], line.indent + 1, field_of_value(item)});
+        stack.push_back({item[1], line.indent + 1, field_of_value(item)});
         continue;
       }
-      if (item.size() > 1) stack.push_back({&item[1], line.indent + 2, "→ "});
-      if (!item.empty()) stack.push_back({&item[0], line.indent + 1, ""});
+      if (item.size() > 1) stack.push_back({item[1], line.indent + 2, "→ "});
+      if (!item.empty()) stack.push_back({item[0], line.indent + 1, ""});
     }
   }
 }
 
-void add_payload(const Json& payload, const Paint& paint, std::string& out) {
-  const Json& statistics = payload["statistics"];
+void add_payload(Json payload, const Paint& paint, std::string& out) {
+  const Json statistics = payload["statistics"];
   out += "\n" + paint.title("payload");
   out += format_text(" {}, depth {}, {}, {}\n",
                      plural(number_of(statistics, "values"), "value"),
@@ -200,11 +199,11 @@ void add_payload(const Json& payload, const Paint& paint, std::string& out) {
 }
 
 // 1000 x 3 x 'd', or "" if items and their numbers are not both known.
-std::string items_of(const Json& buffer) {
+std::string items_of(Json buffer) {
   if (buffer["format"].is_null() || buffer["shape"].is_null()) return "";
   std::string out;
-  for (const Json& extent : buffer["shape"]) {
-    out += format_text("{} x ", extent.get<std::uint64_t>());
+  for (const Json extent : buffer["shape"]) {
+    out += format_text("{} x ", extent.unsigned_integer());
   }
   return out + "'" + text_of(buffer, "format") + "'  " +
          (buffer["shape"].size() > 1 && text_of(buffer, "order") == "F"
@@ -213,30 +212,31 @@ std::string items_of(const Json& buffer) {
 }
 
 // 800000 bytes at 128; where compressed, 800000 bytes, 9000 by zstd at 128.
-std::string place_of(const Json& buffer) {
+std::string place_of(Json buffer) {
   std::string size = plural(number_of(buffer, "length"), "byte");
   if (buffer.contains("compression")) {
-    const Json& compression = buffer["compression"];
+    const Json compression = buffer["compression"];
     size += format_text(", {} by {}", number_of(compression, "stored_length"),
                         text_of(compression, "method"));
   }
   return format_text("{} at {}", size, number_of(buffer, "offset"));
 }
 
-void add_buffers(const Json& buffers, const Paint& paint, std::string& out) {
+void add_buffers(Json buffers, const Paint& paint, std::string& out) {
   out += "\n" + paint.title(format_text("buffers ({})", buffers.size())) + "\n";
   std::size_t number = 0;
-  for (const Json& buffer : buffers) {
+  for (const Json buffer : buffers) {
     out +=
         format_text("{:>4}  {}  {}{}\n", number++, paint.name(text_of(buffer, "kind")),
                     items_of(buffer), paint.faint(place_of(buffer)));
   }
 }
 
-void add_sections(const Json& sections, const Paint& paint, std::string& out) {
+void add_sections(Json sections, const Paint& paint, std::string& out) {
   out += "\n" + paint.title("sections") + "\n";
-  for (const auto& [name, section] : sections.items()) {
-    out += format_text("  {:<10}{:>10} at {}\n", name,
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const Json section = sections.value_at(i);
+    out += format_text("  {:<10}{:>10} at {}\n", sections.key_at(i),
                        plural(number_of(section, "size"), "byte"),
                        number_of(section, "offset"));
   }
@@ -248,9 +248,9 @@ void add_sections(const Json& sections, const Paint& paint, std::string& out) {
 std::string printable(std::string_view text) { return envelope::printable_text(text); }
 
 std::string report_text(const Envelope& envelope, const ReportOptions& options) {
-  envelope::Tree tree;
-  envelope::fill_report(envelope, options, tree.root);
-  const envelope::Json& model = tree.root;
+  envelope::JsonTree tree;
+  envelope::fill_report(envelope, options, tree.root());
+  const envelope::Json model = tree.root();
   const envelope::Paint paint(options.colours);
   std::string out;
   envelope::add_summary(model, paint, out);

@@ -30,7 +30,7 @@ class Texts {
     if (!sources.units.empty()) texts_ = texts_of(sources);
   }
 
-  void fill(const SourceUnit& unit, Json& model) {
+  void fill(const SourceUnit& unit, Json model) {
     if (!texts_) {
       set_error(model["error"], texts_.error());
     } else if (unit.length <= left_) {
@@ -46,23 +46,23 @@ class Texts {
 
 }  // namespace
 
-void fill_sources(const Envelope& envelope, const ReportOptions& options, Json& code) {
+void fill_sources(const Envelope& envelope, const ReportOptions& options, Json code) {
   const Sources sources = sources_of(envelope, sources_section(envelope));
   const std::vector<FirstLocation> locations = first_locations(envelope);
   const std::vector<std::uint32_t> uses = code_uses_of(envelope);
   Texts texts(sources);
   for (const std::uint32_t index : std::set(uses.begin(), uses.end())) {
     if (index >= envelope.code.size()) break;
-    Json& body = code[index];
+    const Json body = code[index];
     const FirstLocation& location = locations[index];
     if (location.is_known) {
       body["file"] = end_of(location.file, options.max_text);
       body["first_line"] = location.first_line;
     }
-    Json& model = body["source"];
+    const Json model = body["source"];
     const SourceUnit* const unit = sources.unit_of(index);
     if (unit == nullptr) continue;
-    begin_object(model, 4);
+    model.make_object(4);
     model["kind"] = kKinds[static_cast<std::size_t>(unit->kind)];
     model["size"] = unit->length;
     if (location.is_known) model["line"] = line_of(*unit, location);

@@ -2,7 +2,7 @@
 
 // The source that travels beside code, unit by unit.
 
-#include "text/json_tree.h"
+#include "text/json.h"
 #include "waybill/envelope.h"
 #include "waybill/report.h"
 
@@ -13,7 +13,7 @@ namespace waybill::envelope {
 // array of reports. Nested code comes with that around it, and has none of its own.
 // Where texts are damaged, "error" stands in the place of "text". All texts together
 // are no more than the 16 MiB that an envelope may have: what is beyond has no "text".
-void fill_sources(const Envelope& envelope, const ReportOptions& options, Json& code);
+void fill_sources(const Envelope& envelope, const ReportOptions& options, Json code);
 inline constexpr std::size_t kSourceKeys = 1;  // Besides those of listings.
 
 }  // namespace waybill::envelope

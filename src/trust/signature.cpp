@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/strong_hash.h"
 #include "format/buffer_table.h"
-#include "text/json_tree.h"
+#include "text/json.h"
 #include "trust/secret.h"
 #include "trust/signature_tail.h"
 #include "wire/reader.h"

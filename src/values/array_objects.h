@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "values/array_item.h"
+#include "parts/array_item.h"
 #include "values/large_buffers.h"
 #include "values/value_leaf.h"
 #include "waybill/envelope.h"

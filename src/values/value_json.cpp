@@ -11,11 +11,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "text/control_characters.h"
+#include "text/json.h"
 #include "text/json_paint.h"
-#include "text/json_tree.h"
 #include "wire/utf8.h"
 
 namespace waybill {
@@ -54,7 +55,7 @@ class Conversion {
         max_bytes_(options.max_bytes),
         left_(options.max_bytes) {}
 
-  bool convert(const Value& value, Json& into) { return convert(value, into, {}); }
+  bool convert(const Value& value, Json into) { return convert(value, into, {}); }
 
   const Error& error() const { return error_; }
 
@@ -75,7 +76,7 @@ class Conversion {
   // Digits take time by the square of an int's bytes: two seconds for so many squares.
   static constexpr std::uint64_t kMostSquares = std::uint64_t{1} << 34;
 
-  bool convert(const Value& value, Json& into, Place place) {
+  bool convert(const Value& value, Json into, Place place) {
     if (place.depth > kDeepest) {
       return fail(ErrorCode::kLimitExceeded,
                   "more than 512 containers inside each other are not written as JSON");
@@ -155,46 +156,46 @@ class Conversion {
   }
 
   // Where the content of what has no word of its own is put; `place` becomes that of
-  // the content. Null: there is no room.
-  Json* tagged(const char* tag, Json& into, Place& place) {
-    if (is_loose_) return &into;
-    if (!spend(kTag + margin(place.level) + margin(place.level + 1))) return nullptr;
+  // the content. None: there is no room.
+  std::optional<Json> tagged(const char* tag, Json into, Place& place) {
+    if (is_loose_) return into;
+    if (!spend(kTag + margin(place.level) + margin(place.level + 1)))
+      return std::nullopt;
     ++place.level;
-    return &envelope::begin_object(into, 1)[tag];
+    return into.make_object(1).add(tag);
   }
 
-  bool word(const char* tag, std::string_view text, Json& into, Place place) {
-    Json* content = tagged(tag, into, place);
-    if (content == nullptr || !spend(size_of(text))) return false;
-    *content = std::string(text);
+  bool word(const char* tag, std::string_view text, Json into, Place place) {
+    const auto content = tagged(tag, into, place);
+    if (!content || !spend(size_of(text))) return false;
+    *content = text;
     return true;
   }
 
-  bool base64(const char* tag, BytesView bytes, Json& into, Place place) {
-    Json* content = tagged(tag, into, place);
-    if (content == nullptr || !spend((bytes.size() + 2) / 3 * 4 + 2)) return false;
+  bool base64(const char* tag, BytesView bytes, Json into, Place place) {
+    const auto content = tagged(tag, into, place);
+    if (!content || !spend((bytes.size() + 2) / 3 * 4 + 2)) return false;
     *content = base64_of(bytes);
     return true;
   }
 
   // An array of `count` items, empty yet.
-  bool begin_array(std::size_t count, Json& into, Place place) {
+  bool begin_array(std::size_t count, Json into, Place place) {
     if (!spend(kLeast + margin(place.level))) return false;  // Its end.
-    into = Json::array();
-    into.get_ref<Json::array_t&>().reserve(count);
+    into.make_array(count);
     return true;
   }
 
-  bool number(const Json& written) {
+  bool number(Json written) {
     const std::size_t size = written.dump().size() + 2;
     return size <= kLeast || spend(size - kLeast);
   }
 
-  bool big_integer(const data::BigInteger& value, Json& into, Place place) {
+  bool big_integer(const data::BigInteger& value, Json into, Place place) {
     const std::uint64_t size = value.bytes().size();
     // A byte has 2.41 digits.
-    Json* content = tagged("$int", into, place);
-    if (content == nullptr || !spend(size / 100 * 241 + size % 100 * 3 + 2)) {
+    const auto content = tagged("$int", into, place);
+    if (!content || !spend(size / 100 * 241 + size % 100 * 3 + 2)) {
       return false;
     }
     if (size > squares_left_ / size) {
@@ -208,7 +209,7 @@ class Conversion {
     return true;
   }
 
-  bool real(double value, Json& into, Place place) {
+  bool real(double value, Json into, Place place) {
     if (std::isfinite(value)) {
       into = value;
       return number(into);
@@ -218,14 +219,14 @@ class Conversion {
     return true;
   }
 
-  bool complex_number(std::complex<double> value, Json& into, Place place) {
-    Json* parts = tagged("$complex", into, place);
-    return parts != nullptr && begin_array(2, *parts, place) &&
-           convert(value.real(), parts->emplace_back(), place.in_brackets()) &&
-           convert(value.imag(), parts->emplace_back(), place.in_brackets());
+  bool complex_number(std::complex<double> value, Json into, Place place) {
+    const auto parts = tagged("$complex", into, place);
+    return parts && begin_array(2, *parts, place) &&
+           convert(value.real(), parts->append(), place.in_brackets()) &&
+           convert(value.imag(), parts->append(), place.in_brackets());
   }
 
-  bool text(const std::string& text, Json& into, Place place) {
+  bool text(const std::string& text, Json into, Place place) {
     if (wire::is_utf8(text)) {
       if (!spend(size_of(text))) return false;
       into = text;
@@ -240,10 +241,10 @@ class Conversion {
     return true;
   }
 
-  bool standard(const data::Standard& value, Json& into, Place place) {
+  bool standard(const data::Standard& value, Json into, Place place) {
     const std::string tag = "$" + value.type;
-    Json* content = tagged(tag.c_str(), into, place);
-    return content != nullptr && text(value.text, *content, place);
+    const auto content = tagged(tag.c_str(), into, place);
+    return content && text(value.text, *content, place);
   }
 
   // Each surrogate, which has three bytes, as U+FFFD.
@@ -257,77 +258,70 @@ class Conversion {
     return replaced;
   }
 
-  bool items(const Value& value, Json& into, Place place) {
+  bool items(const Value& value, Json into, Place place) {
     const std::string tag = "$" + std::string(name_of(value.kind()));
-    Json* array =
-        value.kind() == Kind::kList ? &into : tagged(tag.c_str(), into, place);
-    if (array == nullptr || !begin_array(value.items()->size(), *array, place)) {
+    const auto array = value.kind() == Kind::kList ? std::optional<Json>(into)
+                                                   : tagged(tag.c_str(), into, place);
+    if (!array || !begin_array(value.items()->size(), *array, place)) {
       return false;
     }
     return std::ranges::all_of(*value.items(), [&](const Value& item) {
-      return convert(item, array->emplace_back(), place.inside());
+      return convert(item, array->append(), place.inside());
     });
   }
 
-  bool map(const data::Map& map, Json& into, Place place) {
+  bool map(const data::Map& map, Json into, Place place) {
     if (is_loose_) return loose_map(map, into, place);
     const bool has_names = std::ranges::all_of(map.pairs, [](const auto& pair) {
       const auto* name = pair.first.template get_if<std::string>();
       return name != nullptr && !name->starts_with('$') && wire::is_utf8(*name);
     });
     if (!has_names) {
-      Json* content = tagged("$dict", into, place);
-      return content != nullptr && pairs(map, *content, place);
+      const auto content = tagged("$dict", into, place);
+      return content && pairs(map, *content, place);
     }
     if (!spend(kLeast + margin(place.level))) return false;  // Its end.
-    auto& object = begin_pairs(map, into);
+    into.make_object(map.pairs.size());
     for (const auto& [key, item] : map.pairs) {
       const std::string& name = *key.template get_if<std::string>();
       if (!spend(kLeast + size_of(name))) return false;
-      object.emplace_back(name, Json());
-      if (!convert(item, object.back().second, place.inside())) return false;
+      if (!convert(item, into.add(name), place.inside())) return false;
     }
     return true;
   }
 
-  // Pairs in a row, without a look at those before: keys differ.
-  static Json::object_t::Container& begin_pairs(const data::Map& map, Json& into) {
-    return envelope::begin_object(into, map.pairs.size()).get_ref<Json::object_t&>();
-  }
-
-  bool pairs(const data::Map& map, Json& into, Place place) {
+  bool pairs(const data::Map& map, Json into, Place place) {
     if (!begin_array(map.pairs.size(), into, place)) return false;
     const Place around = place.in_brackets();
     return std::ranges::all_of(map.pairs, [&](const auto& pair) {
-      Json& both = into.emplace_back();
+      const Json both = into.append();
       return spend(kLeast + margin(around.level)) && begin_array(2, both, around) &&
-             convert(pair.first, both.emplace_back(), around.inside()) &&
-             convert(pair.second, both.emplace_back(), around.inside());
+             convert(pair.first, both.append(), around.inside()) &&
+             convert(pair.second, both.append(), around.inside());
     });
   }
 
   // Keys that Python's json takes, as it writes them.
-  bool loose_map(const data::Map& map, Json& into, Place place) {
+  bool loose_map(const data::Map& map, Json into, Place place) {
     if (!spend(kLeast + margin(place.level))) return false;  // Its end.
     std::set<std::string> names;
-    auto& object = begin_pairs(map, into);
+    into.make_object(map.pairs.size());
     for (const auto& [key, item] : map.pairs) {
-      envelope::Tree tree;
-      const Json& name = tree.root;
-      if (!convert(key, tree.root, place.inside())) return false;
-      if (name.is_structured()) {
+      envelope::JsonTree tree;
+      const Json name = tree.root();
+      if (!convert(key, tree.root(), place.inside())) return false;
+      if (name.is_object() || name.is_array()) {
         return fail(ErrorCode::kRefused,
                     "a key that is a " + std::string(name_of(key.kind())) +
                         " is no name in JSON; without the loose form it is written");
       }
-      std::string text = name.is_string() ? name.get<std::string>() : name.dump();
+      std::string text = name.is_text() ? name.text() : name.dump();
       if (!names.insert(text).second) {
         return fail(ErrorCode::kRefused,
                     "two keys of a dict would both be \"" + text +
                         "\" in JSON; without the loose form they are told apart");
       }
-      object.emplace_back(std::move(text), Json());
-      if (!convert(item, object.back().second, place.inside())) return false;
+      if (!convert(item, into.add(text), place.inside())) return false;
     }
     return true;
   }
@@ -343,10 +337,11 @@ class Conversion {
 }  // namespace
 
 Result<std::string> value_json(const Value& value, const JsonOptions& options) {
-  envelope::Tree tree;
+  envelope::JsonTree tree;
   Conversion conversion(options);
-  if (!conversion.convert(value, tree.root)) return tl::unexpected(conversion.error());
-  return envelope::painted(tree.root.dump(options.indent), options.colours);
+  if (!conversion.convert(value, tree.root()))
+    return tl::unexpected(conversion.error());
+  return envelope::painted(tree.root().dump(options.indent), options.colours);
 }
 
 }  // namespace waybill

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "format/shapes.h"
-#include "values/node_words.h"
+#include "parts/node_words.h"
 #include "values/standard_values.h"
 #include "values/stored_content.h"
 #include "values/unfolding.h"

@@ -132,7 +132,7 @@ bool PayloadCheck::run(Reader& reader, const Frame& root) {
       stack_.pop_back();
       continue;
     }
-    Rule rule;
+    Rule rule{};
     if (!next_rule(reader, frame, rule)) return false;
     --frame.left;
     if (!value(reader, rule)) return false;

@@ -55,10 +55,11 @@ class PayloadCheck {
 
   bool sort_targets(wire::Reader& reader);
   bool run(wire::Reader& reader, const Frame& root);
-  bool next_rule(wire::Reader& reader, Frame& frame, Rule& rule);
-  bool value(wire::Reader& reader, Rule rule);
-  static bool is_short(wire::Reader& reader, Rule rule);
-  bool pass_target(wire::Reader& reader, Rule rule);
+  // Parts of run(), in the same source: as calls they would take a fifth of its time.
+  inline bool next_rule(wire::Reader& reader, Frame& frame, Rule& rule);
+  inline bool value(wire::Reader& reader, Rule rule);
+  static inline bool is_short(wire::Reader& reader, Rule rule);
+  inline bool pass_target(wire::Reader& reader, Rule rule);
   bool extension(wire::Reader& reader, const wire::Token& token, Rule rule);
   bool reference(wire::Reader& reader, const wire::Token& token, Rule rule);
   bool module(wire::Reader& reader, const wire::Token& token);

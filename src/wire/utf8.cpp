@@ -1,5 +1,5 @@
-// Checks UTF-8: eight ASCII bytes at a time, all else one character at a time.
-// Tested by tests/wire/utf8_test.cpp.
+// Checks UTF-8 beyond ASCII: one character at a time, and eight bytes where all are
+// ASCII. Tested by tests/wire/utf8_test.cpp.
 
 #include "wire/utf8.h"
 
@@ -33,10 +33,8 @@ std::size_t character_length(const std::uint8_t* at, std::size_t left,
 
 }  // namespace
 
-bool is_utf8(std::string_view text, Surrogates surrogates) {
+bool is_utf8_from(const std::uint8_t* at, std::size_t left, Surrogates surrogates) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080;
-  const auto* at = reinterpret_cast<const std::uint8_t*>(text.data());
-  std::size_t left = text.size();
   while (left != 0) {
     std::uint64_t word;
     if (left >= sizeof word) {
@@ -46,11 +44,6 @@ bool is_utf8(std::string_view text, Surrogates surrogates) {
         left -= sizeof word;
         continue;
       }
-    }
-    if (left < sizeof word) {
-      std::uint8_t seen = 0;
-      for (std::size_t i = 0; i < left; ++i) seen |= at[i];
-      if (seen < 0x80) return true;
     }
     const std::size_t length = character_length(at, left, surrogates);
     if (length == 0) return false;

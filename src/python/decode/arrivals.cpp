@@ -19,7 +19,7 @@ using wire::NodeTag;
 
 namespace {
 
-std::string_view text_of(BytesView bytes) {
+std::string_view as_text(BytesView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -78,14 +78,14 @@ void Arrivals::read_sources() {
   const envelope::Sources sources =
       envelope::sources_of(envelope, envelope::sources_section(envelope));
   for (const envelope::ClassSource& source : sources.classes) {
-    class_sources_.emplace(text_of(source.id), source);
+    class_sources_.emplace(as_text(source.id), source);
   }
 }
 
 Ref Arrivals::id_here(PyObject* id) {
   if (raw_get(state_.known_objects.get(), id) != nullptr) return {};
   read_sources();
-  const auto found = class_sources_.find(text_of(bytes_of(id)));
+  const auto found = class_sources_.find(as_text(bytes_of(id)));
   if (found == class_sources_.end()) return {};
   Ref other = Ref::steal(
       PyObject_CallMethodOneArg(state_.tracker.get(), state_.names.find_by_text.get(),
@@ -96,7 +96,7 @@ Ref Arrivals::id_here(PyObject* id) {
 void Arrivals::note_source(PyObject* id, PyObject* type) {
   if (has_source_id(state_, type)) return;
   read_sources();
-  const auto found = class_sources_.find(text_of(bytes_of(id)));
+  const auto found = class_sources_.find(as_text(bytes_of(id)));
   if (found == class_sources_.end()) return;
   Ref::steal(PyObject_CallMethodObjArgs(
       state_.tracker.get(), state_.names.note_text_id.get(), type,
@@ -105,7 +105,7 @@ void Arrivals::note_source(PyObject* id, PyObject* type) {
 
 void Arrivals::tell_line(PyObject* id, PyObject* type) {
   read_sources();
-  const auto found = class_sources_.find(text_of(bytes_of(id)));
+  const auto found = class_sources_.find(as_text(bytes_of(id)));
   if (found == class_sources_.end() || found->second.first_line == 0) return;
   const std::uint32_t line = found->second.first_line;
   PyObject* name = state_.names.first_line.get();

@@ -127,9 +127,9 @@ class PlainLoop {
   bool read_extension(Ref& value, const std::uint8_t* bytes, std::size_t size);
   bool read_reference(Ref& value, BytesView bytes);
   bool read_byte_array(Ref& value, std::uint64_t count, std::size_t slot);
-  bool open(Ref& value, const wire::Lead& lead);
+  inline bool open(Ref& value, const wire::Lead& lead);
   // Makes a container of `count` values; false if there cannot be as many.
-  bool make(FrameKind kind, std::uint64_t count, Ref& object);
+  inline bool make(FrameKind kind, std::uint64_t count, Ref& object);
   bool take_node(Ref& value, const std::uint8_t* start, std::size_t slot);
   bool refers_to_same(const envelope::ReusableNode& node, std::size_t slot) const;
   bool is_class_next() const;
@@ -150,12 +150,12 @@ class PlainLoop {
 
   // Each of these stops the loop if something is not for here. Inside of each other
   // they would be too large for a compiler to inline what is small.
-  void fill(Frame& frame, Ref& value);
+  inline void fill(Frame& frame, Ref& value);
   [[gnu::noinline]] void fill_with_numbers(Frame& list);
   [[gnu::noinline]] void fill_list(Frame& list, Ref& value);
   [[gnu::noinline]] void fill_dict(Frame& frame, Ref& value);
   void put(Frame& frame, Ref& value);
-  void close(Ref& value);
+  inline void close(Ref& value);
 
   // Whether a key or item may be hashed here.
   bool may_hash(PyObject* key, Frame& frame);

@@ -92,8 +92,8 @@ class GraphEncoder {
   // Carries out what is on the stack above this depth.
   void run(std::size_t depth = 0);
   // Each carries its frame on until it pushes another, or ends.
-  void step_sequence();
-  void step_dict();
+  inline void step_sequence();  // Parts of run(), in its source.
+  inline void step_dict();
   void step_frozen_dict();
   void end_dict();
   void step_plan();

@@ -22,16 +22,6 @@ void WalkStack::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
   back().synthesized = synthesized;
 }
 
-void WalkStack::pop() {
-  std::unique_ptr<Plan> plan = std::move(frames_.back().plan);
-  frames_.pop_back();
-  if (!open_classes_.empty() && open_classes_.back() == size()) {
-    open_classes_.pop_back();
-  }
-  if (plan) give_back(std::move(plan));
-  frozen_ = std::min(frozen_, size());
-}
-
 std::unique_ptr<Plan> WalkStack::new_plan() {
   if (spare_plans_.empty()) return std::make_unique<Plan>();
   std::unique_ptr<Plan> plan = std::move(spare_plans_.back());

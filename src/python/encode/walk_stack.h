@@ -60,7 +60,15 @@ class WalkStack {
     frame.count = count;
   }
   void push_plan(PyObject* object, std::unique_ptr<Plan> plan);
-  void pop();
+  void pop() {
+    std::unique_ptr<Plan> plan = std::move(frames_.back().plan);
+    frames_.pop_back();
+    if (!open_classes_.empty() && open_classes_.back() == size()) {
+      open_classes_.pop_back();
+    }
+    if (plan) give_back(std::move(plan));
+    frozen_ = std::min(frozen_, size());
+  }
 
   // An empty plan. One that has done its work has room for the next.
   std::unique_ptr<Plan> new_plan();

@@ -217,7 +217,7 @@ void CodeSection::write_numbered(Writer& out) const {
 }
 
 void CodeSection::add_class(BytesView id, BytesView text_id, std::uint32_t first_line) {
-  classes_.emplace(std::vector<std::uint8_t>(id.begin(), id.end()),
+  classes_.emplace(std::string(id.begin(), id.end()),
                    ClassSource{{text_id.begin(), text_id.end()}, first_line});
 }
 
@@ -241,7 +241,7 @@ void CodeSection::write_sources(Writer& out) const {
   out.array(classes_.size());
   for (const auto& [id, source] : classes_) {
     out.array(source.first_line == 0 ? 2 : 3);
-    out.binary(id);
+    out.binary(bytes_of(id));
     out.binary(source.text_id);
     if (source.first_line != 0) out.unsigned_integer(source.first_line);
   }

@@ -81,7 +81,7 @@ class CodeSection {
     std::vector<std::uint8_t> text_id;
     std::uint32_t first_line;
   };
-  std::map<std::vector<std::uint8_t>, ClassSource> classes_;  // By id.
+  std::map<std::string, ClassSource> classes_;  // By id.
   std::size_t size_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// Tested by tests/parts/array_value_test.cpp and tests/values/array_test.cpp.
+// Tested by tests/values/array_value_test.cpp and tests/values/array_test.cpp.
 
-#include "values/array_item.h"
+#include "parts/array_item.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // Tested by tests/values/value_refusals_test.cpp and tests/cli/test_cat.py.
 
-#include "values/node_words.h"
+#include "parts/node_words.h"
 
 #include <optional>
 #include <string_view>

@@ -1,5 +1,5 @@
 // Arrays of numbers as plain data.
-// Tested by tests/parts/array_value_test.cpp and tests/cli/test_ls.py.
+// Tested by tests/values/array_value_test.cpp and tests/cli/test_ls.py.
 
 #include <bit>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <optional>
 
-#include "values/array_item.h"
+#include "parts/array_item.h"
 #include "waybill/parts.h"
 #include "waybill/value.h"
 

@@ -1,0 +1,146 @@
+// Tested by tests/report/report_test.cpp and tests/values/value_json_test.cpp.
+
+#include "text/json.h"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace waybill::envelope {
+namespace {
+
+using Library = nlohmann::ordered_json;
+
+Library& at(void* node) { return *static_cast<Library*>(node); }
+
+// Those of an object, in the order in which they were made.
+Library::object_t::Container& members(void* node) {
+  return at(node).get_ref<Library::object_t&>();
+}
+
+// Takes a tree apart from its leaves; depth is bounded where the tree is made. What got
+// no memory for its content has a type and a null pointer, which its destructor would
+// follow.
+void take_apart(Library& json) {
+  if (auto* array = json.get_ptr<Library::array_t*>()) {
+    for (Library& child : *array) take_apart(child);
+    array->clear();
+  } else if (auto* object = json.get_ptr<Library::object_t*>()) {
+    for (auto& [key, child] : *object) take_apart(child);
+    object->clear();
+  } else if (json.is_structured()) {
+    std::construct_at(&json);
+  }
+}
+
+}  // namespace
+
+struct JsonTree::Node {
+  Library value;
+};
+
+JsonTree::JsonTree() : node_(std::make_unique<Node>()) {}
+
+JsonTree::~JsonTree() { take_apart(node_->value); }
+
+Json JsonTree::root() const { return Json(&node_->value); }
+
+void Json::operator=(std::nullptr_t) const { at(node_) = nullptr; }
+
+void Json::operator=(std::string_view text) const { at(node_) = text; }
+
+void Json::operator=(double number) const { at(node_) = number; }
+
+void Json::set_boolean(bool value) const { at(node_) = value; }
+
+void Json::set_integer(std::int64_t number) const { at(node_) = number; }
+
+void Json::set_unsigned(std::uint64_t number) const { at(node_) = number; }
+
+Json Json::make_object(std::size_t room) const {
+  at(node_) = Library::object();
+  at(node_).get_ref<Library::object_t&>().reserve(room);
+  return *this;
+}
+
+Json Json::make_array(std::size_t room) const {
+  at(node_) = Library::array();
+  at(node_).get_ref<Library::array_t&>().reserve(room);
+  return *this;
+}
+
+Json Json::add(std::string_view key) const {
+  members(node_).emplace_back(std::string(key), Library());
+  return Json(&members(node_).back().second);
+}
+
+Json Json::append() const { return Json(&at(node_).emplace_back()); }
+
+void Json::take(Json other) const { at(node_) = std::move(at(other.node_)); }
+
+Json Json::operator[](const char* key) const { return Json(&at(node_)[key]); }
+
+Json Json::item(std::size_t index) const { return Json(&at(node_)[index]); }
+
+std::optional<Json> Json::find(const char* key) const {
+  const auto found = at(node_).find(key);
+  if (found == at(node_).end()) return std::nullopt;
+  return Json(&*found);
+}
+
+bool Json::is_null() const { return at(node_).is_null(); }
+bool Json::is_text() const { return at(node_).is_string(); }
+bool Json::is_number() const { return at(node_).is_number(); }
+bool Json::is_object() const { return at(node_).is_object(); }
+bool Json::is_array() const { return at(node_).is_array(); }
+
+const std::string& Json::text() const {
+  return at(node_).get_ref<const std::string&>();
+}
+
+bool Json::boolean() const { return at(node_).get<bool>(); }
+
+std::int64_t Json::integer() const { return at(node_).get<std::int64_t>(); }
+
+std::uint64_t Json::unsigned_integer() const { return at(node_).get<std::uint64_t>(); }
+
+std::size_t Json::size() const { return at(node_).size(); }
+
+const std::string& Json::key_at(std::size_t index) const {
+  return members(node_)[index].first;
+}
+
+Json Json::value_at(std::size_t index) const {
+  return Json(&members(node_)[index].second);
+}
+
+std::string Json::dump(int indent) const {
+  return at(node_).dump(indent, ' ', false, Library::error_handler_t::replace);
+}
+
+std::string Json::dump_ascii() const {
+  return at(node_).dump(-1, ' ', true, Library::error_handler_t::replace);
+}
+
+void set_error(Json into, const Error& error) {
+  into.make_object(3);
+  into["code"] = name_of(error.code);
+  if (error.code != ErrorCode::kBadKey) into["offset"] = error.offset;
+  into["detail"] = error.detail;
+}
+
+void set_text_or_null(Json into, const std::string& text) {
+  if (!text.empty()) into = text;
+}
+
+std::string hex(BytesView bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (std::uint8_t byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace waybill::envelope
