@@ -67,17 +67,20 @@ class _Template:
             stdout=subprocess.PIPE,
             cwd=tempfile.gettempdir(),
             env=env,
+            bufsize=0,
             start_new_session=True,
         )
 
     def run(self, folder):
         """The exit status of a child that answers the question in the folder."""
-        self.process.stdin.write(os.fsencode(folder) + b"\n")
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # Then it answers nothing.
+            self.process.stdin.write(os.fsencode(folder) + b"\n")
         if not select.select([self.process.stdout], [], [], SECONDS)[0]:
             self.stop()
             raise subprocess.TimeoutExpired(self.process.args, SECONDS)
-        return int(self.process.stdout.readline())
+        status = self.process.stdout.readline()
+        assert status, f"{self.process.args[0]}: exit status {self.process.wait()}"
+        return int(status)
 
     def stop(self):
         """Ends it, with a child that it may have."""

@@ -51,6 +51,11 @@ def test_what_a_process_writes_is_told_with_its_status():
         fresh_process.execute("import os; os.write(2, b'a last word'); os._exit(3)")
 
 
+def test_interpreter_that_does_not_start_is_told_with_its_status():
+    with pytest.raises(AssertionError, match="false: exit status 1"):
+        fresh_process.execute("answer = 1", command=("false",))
+
+
 def test_interpreter_ends_as_a_program_does(tmp_path):
     file = tmp_path / "ended"
 
