@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/parsed_json.h"
 #include "format/samples.h"
 #include "waybill/report.h"
 #include "waybill/signature.h"
@@ -11,13 +10,12 @@
 namespace waybill {
 namespace {
 
-using nlohmann::json;
 using samples::Bytes;
 using samples::Draft;
 
-json diff_of(const Bytes& before, const Bytes& after, DiffOptions options = {}) {
+ParsedJson diff_of(const Bytes& before, const Bytes& after, DiffOptions options = {}) {
   options.json = true;
-  return json::parse(diff(*open(before), *open(after), options).report);
+  return ParsedJson(diff(*open(before), *open(after), options).report);
 }
 
 TEST(Diff, OfEqualEnvelopesIsEmpty) {
@@ -35,7 +33,7 @@ TEST(Diff, NamesTheValueThatDiffers) {
   draft.payload.text("answer");
   draft.payload.integer(43);
 
-  const json found = diff_of(samples::data_envelope(), draft.sealed());
+  const ParsedJson found = diff_of(samples::data_envelope(), draft.sealed());
 
   EXPECT_EQ(found["summary"], "differ in: the value at obj['answer']");
   EXPECT_EQ(found["payload"]["count"], 1);
@@ -55,7 +53,7 @@ TEST(Diff, NamesTheBufferThatDiffers) {
   Bytes other = samples::kStoredItems;
   other.back() = 1;
 
-  const json found = diff_of(samples::buffers_envelope(), with_items(other));
+  const ParsedJson found = diff_of(samples::buffers_envelope(), with_items(other));
 
   EXPECT_EQ(found["summary"], "differ in: the value at obj[1]");
   EXPECT_EQ(found["payload"]["items"][0]["old"], "<stored buffer 1: 5 x 20 x 'B'>");
@@ -74,7 +72,7 @@ TEST(Diff, OfBuffersThatMovedIsNone) {
     draft.payload.unsigned_integer(number);
   }
 
-  const json found = diff_of(samples::buffers_envelope(), draft.sealed());
+  const ParsedJson found = diff_of(samples::buffers_envelope(), draft.sealed());
 
   // The first is an item more; the others are what they were.
   EXPECT_EQ(found["payload"]["count"], 2);
@@ -84,7 +82,7 @@ TEST(Diff, OfBuffersThatMovedIsNone) {
 TEST(Diff, OfSignedBuffersIsInTheSignatureAlone) {
   const SigningKey key = SigningKey::generate(SignatureAlgorithm::kMac);
 
-  const json found =
+  const ParsedJson found =
       diff_of(samples::buffers_envelope(), samples::buffers_envelope(&key));
 
   EXPECT_EQ(found["summary"], "differ in: the signature");
@@ -95,7 +93,7 @@ TEST(Diff, NamesThePython) {
   samples::fill_with_data(draft);
   draft.python = {3, 12, 3531};
 
-  const json found = diff_of(samples::data_envelope(), draft.sealed());
+  const ParsedJson found = diff_of(samples::data_envelope(), draft.sealed());
 
   EXPECT_EQ(found["summary"],
             "differ in: the Python that sealed it: 3.11 (bytecode 3495) and 3.12 "
@@ -107,7 +105,7 @@ TEST(Diff, OfTablesThatMovedIsInThemAlone) {
   samples::fill_with_function(draft);
   draft.manifest.imports.push_back({"zlib", ImportTime::kCall, "zlib", "f", "", 9});
 
-  const json found = diff_of(samples::function_envelope(), draft.sealed());
+  const ParsedJson found = diff_of(samples::function_envelope(), draft.sealed());
 
   EXPECT_EQ(found["summary"], "differ in: import zlib (added)");
   EXPECT_EQ(found["payload"]["count"], 0);
@@ -117,7 +115,7 @@ TEST(Diff, OfAnotherKindIsTheWholeValue) {
   Draft draft;
   draft.payload.array(0);
 
-  const json found = diff_of(samples::data_envelope(), draft.sealed());
+  const ParsedJson found = diff_of(samples::data_envelope(), draft.sealed());
 
   EXPECT_EQ(found["summary"], "differ in: the value at obj");
 }
@@ -130,7 +128,7 @@ TEST(Diff, SurvivesAMillionNestedLists) {
     return draft.sealed();
   };
 
-  const json found = diff_of(nested(1), nested(2));
+  const ParsedJson found = diff_of(nested(1), nested(2));
 
   EXPECT_EQ(found["payload"]["count"], 1);
 }
@@ -145,7 +143,7 @@ TEST(Diff, CountsWhatItDoesNotShow) {
   DiffOptions options;
   options.max_items = 3;
 
-  const json found = diff_of(list(1), list(2), options);
+  const ParsedJson found = diff_of(list(1), list(2), options);
 
   EXPECT_EQ(found["payload"]["count"], 99);
   EXPECT_EQ(found["payload"]["items"].size(), 3u);
@@ -178,7 +176,7 @@ Bytes many_uses_of(const std::string& name, std::uint8_t line) {
 TEST(Diff, CutsWhatIsToldAtEachUse) {
   const std::string name(50000, 'x');
 
-  const json found = diff_of(many_uses_of(name, 0), many_uses_of(name, 1));
+  const ParsedJson found = diff_of(many_uses_of(name, 0), many_uses_of(name, 1));
 
   const std::string cut(80, 'x');
   EXPECT_EQ(found["payload"]["items"][0]["old"], "<function " + cut + "…>");

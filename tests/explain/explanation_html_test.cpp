@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/parsed_json.h"
 #include "explain/made_up.h"
 #include "explain/page_text.h"
 #include "waybill/explanation.h"
@@ -11,7 +11,6 @@
 namespace waybill {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -36,8 +35,8 @@ std::string between(const std::string& text, std::string_view start,
   return text.substr(begin, text.find(end, begin) - begin);
 }
 
-Json data_of(const std::string& page) {
-  return Json::parse(between(page, "id=\"data\">", "</script>"));
+ParsedJson data_of(const std::string& page) {
+  return ParsedJson(between(page, "id=\"data\">", "</script>"));
 }
 
 // Hostile wherever a payload or a person brings a text.
@@ -77,7 +76,7 @@ TEST(ExplanationHtml, DataHasNoCharacterThatHtmlKnows) {
 
   EXPECT_EQ(data.find_first_of("<>&"), std::string::npos);
   EXPECT_THAT(data, AllOf(Not(HasSubstr("\u2028")), Not(HasSubstr("\u2029"))));
-  EXPECT_THAT(Json::parse(data)["step"][0].get<std::string>(), HasSubstr(kHostile));
+  EXPECT_THAT(ParsedJson(data)["step"][0].text(), HasSubstr(kHostile));
 }
 
 TEST(ExplanationHtml, EscapesItsTitle) {
@@ -89,7 +88,7 @@ TEST(ExplanationHtml, EscapesItsTitle) {
 
 TEST(ExplanationHtml, ShowsCharactersThatWouldNotBeSeen) {
   EXPECT_EQ(html_text("a\u202e\x1b\nb"), "a\\u202e\\x1b\nb");
-  EXPECT_EQ(Json::parse(json_text("a\u202e\nb")), "a\\u202e\nb");
+  EXPECT_EQ(ParsedJson(json_text("a\u202e\nb")), "a\\u202e\nb");
 }
 
 TEST(ExplanationHtml, NamesNothingOutside) {
@@ -119,12 +118,12 @@ TEST(ExplanationHtml, DataHasAColumnForEachField) {
   explanation.parts[1].is_shared = true;
   explanation.parts[2].evaluates = false;
 
-  const Json data = data_of(explanation_html(explanation, ""));
+  const ParsedJson data = data_of(explanation_html(explanation, ""));
 
-  EXPECT_EQ(data["parent"], Json::parse("[0, 0, 1, 2]"));
-  EXPECT_EQ(data["bytes"], Json::parse("[1100, 1000, 900, 600]"));
-  EXPECT_EQ(data["flags"], Json::parse("[0, 1, 2, 0]"));
-  EXPECT_EQ(data["texts"][data["variable"][1].get<std::size_t>()], "svc");
+  EXPECT_EQ(data["parent"], ParsedJson("[0, 0, 1, 2]"));
+  EXPECT_EQ(data["bytes"], ParsedJson("[1100, 1000, 900, 600]"));
+  EXPECT_EQ(data["flags"], ParsedJson("[0, 1, 2, 0]"));
+  EXPECT_EQ(data["texts"][data["variable"][1].number()], "svc");
 }
 
 TEST(ExplanationHtml, SaysWhereTheBlockersAre) {
@@ -162,7 +161,7 @@ TEST(ExplanationHtml, WhatAPartHoldsWasCapturedWhereThatWas) {
 
 TEST(ExplanationHtml, OfNothingHasNoTables) {
   EXPECT_EQ(page_tables(Explanation()), "");
-  EXPECT_EQ(data_of(explanation_html(Explanation(), ""))["step"], Json::array());
+  EXPECT_EQ(data_of(explanation_html(Explanation(), ""))["step"], ParsedJson("[]"));
 }
 
 TEST(ExplanationHtml, OfADeepChainIsNotLong) {

@@ -120,10 +120,13 @@ MODULE_MAY_INCLUDE |= {
 CONFINED = {
     r"PY_VERSION_HEX": {"src/python/runtime/compat.h", "python_ext/module.cpp"},
     r"Py_(X?DECREF|CLEAR|XSETREF|SETREF)": {"src/python/runtime/ref.h"},
-    # Both take seconds of the compiler in each file that calls them.
+    # These take seconds of the compiler in each file that sees them.
     r"fmt::": {f"src/text/format_text.{end}" for end in ("h", "cpp")}
     | {f"src/cli/{name}.cpp" for name in ("completion", "man")},
-    r"<CLI/": {f"src/cli/{name}.cpp" for name in ("main", "options", "definitions")},
+    r"include <CLI/": {
+        f"src/cli/{name}.cpp" for name in ("main", "options", "definitions")
+    },
+    r"include <nlohmann/": {"src/text/json.cpp", "src/cli/json_text.cpp"},
 }
 
 
@@ -314,4 +317,17 @@ def test_word_is_used_only_where_it_belongs(word):
         if re.search(rf"\b{word}\b", code_of(path))
     }
 
-    assert used <= CONFINED[word]
+    assert used == CONFINED[word]
+
+
+@pytest.mark.parametrize("library", ["CLI/", "nlohmann/"])
+def test_at_most_four_sources_include_a_library_that_compiles_for_seconds(library):
+    used = [
+        path
+        for path in sources("src", "include", "python_ext", "tests")
+        if any(include.startswith(library) for include in includes(path))
+    ]
+
+    assert len(used) <= 4
+    # A header would bring it into each source that includes that header.
+    assert {path.suffix for path in used} == {".cpp"}

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/parsed_json.h"
 #include "format/samples.h"
 #include "format/source_units.h"
 #include "waybill/report.h"
@@ -65,10 +65,10 @@ samples::Bytes listed(std::string_view texts, const std::vector<ListedUnit>& uni
   return draft.sealed();
 }
 
-nlohmann::json sources_told(const samples::Bytes& bytes) {
+std::vector<ParsedJson> sources_told(const samples::Bytes& bytes) {
   ReportOptions options;
   options.source = true;
-  const auto report = nlohmann::json::parse(report_json(*open(bytes), options));
+  const ParsedJson report(report_json(*open(bytes), options));
   return {report["code"][0]["source"], report["code"][1]["source"]};
 }
 
@@ -81,10 +81,9 @@ std::string text_told(const samples::Bytes& bytes) {
 TEST(SourceListing, TellsTextAndFirstLineOfIt) {
   const auto bytes = listed("def f():\n  pass\n", {{0, 0, 16}});
 
-  EXPECT_EQ(sources_told(bytes)[0], nlohmann::json({{"kind", "function"},
-                                                    {"size", 16},
-                                                    {"line", 7},
-                                                    {"text", "def f():\n  pass\n"}}));
+  EXPECT_EQ(sources_told(bytes)[0],
+            ParsedJson(R"({"kind": "function", "size": 16, "line": 7,
+                           "text": "def f():\n  pass\n"})"));
   EXPECT_NE(text_told(bytes).find("      source job.py:5\n"
                                   "         7  def f():\n"
                                   "         8    pass\n"),
@@ -94,7 +93,7 @@ TEST(SourceListing, TellsTextAndFirstLineOfIt) {
 TEST(SourceListing, TellsOfCodeInUseThatHasNone) {
   const auto bytes = listed("def f(): 0", {{0, 0, 10}});
 
-  EXPECT_TRUE(sources_told(bytes)[1].is_null());
+  EXPECT_EQ(sources_told(bytes)[1], nullptr);
   EXPECT_NE(text_told(bytes).find("      no source job.py:5\n"), std::string::npos);
 }
 
@@ -128,9 +127,9 @@ TEST(SourceListing, ShowsNoMoreThanAnEnvelopeMayHaveOfUnitsThatShareText) {
   constexpr std::uint64_t kLong = wire::kMostSourceText / 2 + 1;
   const auto bytes = listed(std::string(kLong, 'x'), {{0, 0, kLong}, {1, 0, kLong}});
 
-  const nlohmann::json told = sources_told(bytes);
+  const std::vector<ParsedJson> told = sources_told(bytes);
 
-  EXPECT_EQ(told[0]["text"].get<std::string>().size(), kLong);
+  EXPECT_EQ(told[0]["text"].text().size(), kLong);
   EXPECT_FALSE(told[1].contains("text"));
   EXPECT_NE(text_told(bytes).find("source job.py:5: 8388609 bytes more"),
             std::string::npos);

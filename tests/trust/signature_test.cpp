@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/parsed_json.h"
 #include "trust/key_samples.h"
 #include "waybill/report.h"
 
@@ -181,7 +180,7 @@ TEST_P(Signature, IsToldByReports) {
   const Bytes bytes = sealed(&signer);
   const Result<Envelope> envelope = open_whole(bytes);
 
-  const auto report = nlohmann::json::parse(report_json(*envelope));
+  const ParsedJson report(report_json(*envelope));
 
   EXPECT_EQ(report["signed"], true);
   EXPECT_EQ(report["signature"]["algorithm"], std::string(name_of(GetParam())));
@@ -252,7 +251,7 @@ TEST(Signatures, ASignatureOfAnotherKindIsKeptByOpenAndUnknownToReports) {
   ASSERT_TRUE(envelope);
   EXPECT_EQ(envelope->signature.size(), 3u);
   EXPECT_FALSE(signature_info(*envelope));
-  EXPECT_FALSE(nlohmann::json::parse(report_json(*envelope)).contains("signature"));
+  EXPECT_FALSE(ParsedJson(report_json(*envelope)).contains("signature"));
   EXPECT_TRUE(sign(bytes, samples::mac_key()));
 }
 
@@ -261,17 +260,16 @@ TEST(Application, IsAbsentWhereThereIsNone) {
 
   EXPECT_EQ(bytes[1], 0x95);
   EXPECT_TRUE(open(bytes)->application.empty());
-  EXPECT_FALSE(
-      nlohmann::json::parse(report_json(*open(bytes))).contains("application"));
+  EXPECT_FALSE(ParsedJson(report_json(*open(bytes))).contains("application"));
 }
 
 TEST(Application, IsToldByReports) {
   const Bytes bytes = sealed(nullptr);
 
-  const auto report = nlohmann::json::parse(report_json(*open(bytes)));
+  const ParsedJson report(report_json(*open(bytes)));
 
   EXPECT_EQ(report["application"],
-            nlohmann::json({{"size", 6}, {"start", "7461736b0007"}}));
+            ParsedJson(R"({"size": 6, "start": "7461736b0007"})"));
   EXPECT_NE(report_text(*open(bytes)).find("application 7461736b0007  6 bytes"),
             std::string::npos);
   const Bytes longer = sealed(nullptr, Bytes(41, 1));
