@@ -11,7 +11,7 @@
 namespace waybill::cli {
 namespace {
 
-void declare(Options& options, Arguments& arguments) {
+void declare_cat(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
   options.text("PATH", arguments.path, "A part of it, as waybill ls tells: ['a'][0].b");
   options.flag("--json", arguments.json, "No colours, and errors as JSON too");
@@ -79,7 +79,7 @@ Result<data::Value> part_value(BytesView bytes, const std::string& path,
   return read_value(*alone, kStrictLimits, objects);
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_cat(const Arguments& arguments) {
   Result<KeyRing> keys = known_keys(arguments);
   if (!keys) return refuse(keys.error(), arguments.json);
   Input bytes;
@@ -113,7 +113,7 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kCat = {"cat", "Write the plain data in an envelope as JSON", declare,
-                      run};
+const Command kCat = {"cat", "Write the plain data in an envelope as JSON", declare_cat,
+                      run_cat};
 
 }  // namespace waybill::cli

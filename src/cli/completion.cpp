@@ -15,7 +15,7 @@ namespace {
 
 using Commands = std::vector<CommandInfo>;
 
-void declare(Options& options, Arguments& arguments) {
+void declare_completion(Options& options, Arguments& arguments) {
   options.choice("SHELL", arguments.shell, kShells, "bash, zsh or fish");
   options.flag("--json", arguments.json, "Write one JSON object");
 }
@@ -281,7 +281,7 @@ struct Shell {
 };
 constexpr Shell kScripts[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
 
-Exit run(const Arguments& arguments) {
+Exit run_completion(const Arguments& arguments) {
   for (const Shell& shell : kScripts) {
     if (arguments.shell != shell.name) continue;
     return print_text(
@@ -294,6 +294,6 @@ Exit run(const Arguments& arguments) {
 }  // namespace
 
 const Command kCompletion = {"completion", "Print a completion script for a shell",
-                             declare, run};
+                             declare_completion, run_completion};
 
 }  // namespace waybill::cli

@@ -10,7 +10,7 @@
 namespace waybill::cli {
 namespace {
 
-void declare(Options& options, Arguments& arguments) {
+void declare_diff(Options& options, Arguments& arguments) {
   options.text("A", arguments.file, "An envelope, or - for stdin");
   options.text("B", arguments.other_file, "Another one, or - for stdin");
   options.flag("--json", arguments.json, "Write one JSON object");
@@ -18,7 +18,7 @@ void declare(Options& options, Arguments& arguments) {
   options.count("--items", arguments.items, "Differences of each kind to show");
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_diff(const Arguments& arguments) {
   if (arguments.file == "-" && arguments.other_file == "-") {
     return misunderstand("only one of both can be stdin", arguments.json);
   }
@@ -45,6 +45,7 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kDiff = {"diff", "Show what differs between two envelopes", declare, run};
+const Command kDiff = {"diff", "Show what differs between two envelopes", declare_diff,
+                       run_diff};
 
 }  // namespace waybill::cli

@@ -7,7 +7,7 @@
 namespace waybill::cli {
 namespace {
 
-void declare(Options& options, Arguments& arguments) {
+void declare_discover(Options& options, Arguments& arguments) {
   // Newer versions of CLI11 allow no colon in the name itself.
   options.text(
       "TARGET", arguments.target,
@@ -27,7 +27,7 @@ void declare(Options& options, Arguments& arguments) {
                "command, else that of PATH");
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_discover(const Arguments& arguments) {
   std::vector<std::string> words = {"discover"};
   if (arguments.json) words.push_back("--json");
   if (arguments.no_colours) words.push_back("--no-colours");
@@ -48,6 +48,6 @@ Exit run(const Arguments& arguments) {
 }  // namespace
 
 const Command kDiscover = {"discover", "Show which modules code needs (runs Python)",
-                           declare, run};
+                           declare_discover, run_discover};
 
 }  // namespace waybill::cli

@@ -13,7 +13,7 @@
 namespace waybill::cli {
 namespace {
 
-void declare(Options& options, Arguments& arguments) {
+void declare_explain(Options& options, Arguments& arguments) {
   // Newer versions of CLI11 allow no colon in the name itself.
   options.text("TARGET", arguments.file,
                "An envelope, or - for stdin; else MODULE:QUALNAME, e.g. job:task, "
@@ -54,7 +54,7 @@ bool write_page(const Explanation& explanation, const Arguments& arguments) {
   return write_output(*arguments.html, arguments.json, {page.begin(), page.end()});
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_explain(const Arguments& arguments) {
   if (arguments.html && (arguments.html->empty() || *arguments.html == "-")) {
     return misunderstand("--html needs the name of a file", arguments.json);
   }
@@ -78,7 +78,7 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kExplain = {"explain", "Tell which objects bring how many bytes", declare,
-                          run};
+const Command kExplain = {"explain", "Tell which objects bring how many bytes",
+                          declare_explain, run_explain};
 
 }  // namespace waybill::cli

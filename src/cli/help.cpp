@@ -8,12 +8,12 @@
 namespace waybill::cli {
 namespace {
 
-void declare(Options& options, Arguments& arguments) {
+void declare_help(Options& options, Arguments& arguments) {
   options.text("COMMAND", arguments.asked_command, "One of the commands; else all");
   options.flag("--json", arguments.json, "Write one JSON object");
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_help(const Arguments& arguments) {
   const std::string asked = arguments.asked_command.value_or("");
   std::vector<std::string> names;
   for (const CommandInfo& command : definitions(*arguments.app)) {
@@ -28,6 +28,6 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kHelp = {"help", "Print the help of a command", declare, run};
+const Command kHelp = {"help", "Print the help of a command", declare_help, run_help};
 
 }  // namespace waybill::cli

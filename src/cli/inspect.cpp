@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kDeepest = 64;  // As ReportOptions has it.
 
-void declare(Options& options, Arguments& arguments) {
+void declare_inspect(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
   options.flag("--json", arguments.json, "Write one JSON object");
   options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
@@ -23,7 +23,7 @@ void declare(Options& options, Arguments& arguments) {
   options.flag("--source", arguments.source, "Show the source that travels with code");
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_inspect(const Arguments& arguments) {
   Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   const Result<Envelope> envelope = open_whole(bytes);
@@ -45,7 +45,7 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kInspect = {"inspect", "Show what an envelope needs and holds", declare,
-                          run};
+const Command kInspect = {"inspect", "Show what an envelope needs and holds",
+                          declare_inspect, run_inspect};
 
 }  // namespace waybill::cli

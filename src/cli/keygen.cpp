@@ -14,7 +14,7 @@
 namespace waybill::cli {
 namespace {
 
-void declare(Options& options, Arguments& arguments) {
+void declare_keygen(Options& options, Arguments& arguments) {
   options.text("--out", arguments.output,
                "Where to: PREFIX.key, and PREFIX.pub for those who check",
                Options::Need::kRequired);
@@ -44,7 +44,7 @@ std::string description(const std::string& id, const std::string& line, bool jso
          "\n}\n";
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_keygen(const Arguments& arguments) {
   if (arguments.output->empty()) {
     return misunderstand("--out: a name is missing", arguments.json);
   }
@@ -71,6 +71,7 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kKeygen = {"keygen", "Make a key to sign envelopes with", declare, run};
+const Command kKeygen = {"keygen", "Make a key to sign envelopes with", declare_keygen,
+                         run_keygen};
 
 }  // namespace waybill::cli

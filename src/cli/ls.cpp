@@ -11,14 +11,14 @@
 namespace waybill::cli {
 namespace {
 
-void declare(Options& options, Arguments& arguments) {
+void declare_ls(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
   declare_listing(options, arguments);
   options.flag("--json", arguments.json, "Write one JSON object");
   declare_known_keys(options, arguments);
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_ls(const Arguments& arguments) {
   const Result<KeyRing> keys = known_keys(arguments);
   if (!keys) return refuse(keys.error(), arguments.json);
   Input bytes;
@@ -43,6 +43,6 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kList = {"ls", "List the parts of an envelope", declare, run};
+const Command kList = {"ls", "List the parts of an envelope", declare_ls, run_ls};
 
 }  // namespace waybill::cli

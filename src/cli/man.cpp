@@ -24,7 +24,7 @@ constexpr ExitRow kExits[] = {
     {6, "What was compared differs."},
 };
 
-void declare(Options& options, Arguments& arguments) {
+void declare_man(Options& options, Arguments& arguments) {
   options.flag("--json", arguments.json, "Write one JSON object");
 }
 
@@ -107,13 +107,13 @@ std::string page(const std::vector<OptionInfo>& top,
          kEnd;
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_man(const Arguments& arguments) {
   return print_text(page(top_options(*arguments.app), definitions(*arguments.app)),
                     arguments.json);
 }
 
 }  // namespace
 
-const Command kMan = {"man", "Print the manual page", declare, run};
+const Command kMan = {"man", "Print the manual page", declare_man, run_man};
 
 }  // namespace waybill::cli

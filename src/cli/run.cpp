@@ -6,7 +6,7 @@
 namespace waybill::cli {
 namespace {
 
-void declare(Options& options, Arguments& arguments) {
+void declare_run(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
   options.text(
       "ARGS", arguments.call,
@@ -22,7 +22,7 @@ void declare(Options& options, Arguments& arguments) {
                "command, else that of PATH");
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_run(const Arguments& arguments) {
   std::vector<std::string> words = {"run"};
   if (arguments.json) words.push_back("--json");
   for (const std::string& file : arguments.key_files) words.push_back("--key=" + file);
@@ -37,6 +37,6 @@ Exit run(const Arguments& arguments) {
 }  // namespace
 
 const Command kRun = {"run", "Load an envelope and call what is in it (runs Python)",
-                      declare, run};
+                      declare_run, run_run};
 
 }  // namespace waybill::cli

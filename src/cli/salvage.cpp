@@ -12,7 +12,7 @@
 namespace waybill::cli {
 namespace {
 
-void declare(Options& options, Arguments& arguments) {
+void declare_salvage(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or what is left of one");
   declare_listing(options, arguments);
   options.flag("--json", arguments.json, "Write one JSON object");
@@ -36,7 +36,7 @@ bool is_whole(const Part& part, const std::vector<bool>& buffers) {
                              [&](std::size_t number) { return buffers[number]; });
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_salvage(const Arguments& arguments) {
   Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   const Result<VerifiedEnvelope> envelope =
@@ -70,7 +70,7 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kSalvage = {"salvage", "Tell what of a damaged file can be read", declare,
-                          run};
+const Command kSalvage = {"salvage", "Tell what of a damaged file can be read",
+                          declare_salvage, run_salvage};
 
 }  // namespace waybill::cli

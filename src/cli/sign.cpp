@@ -11,7 +11,7 @@
 namespace waybill::cli {
 namespace {
 
-void declare(Options& options, Arguments& arguments) {
+void declare_sign(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
   Options from = options.exactly_one_of("key");
   from.text("--key", arguments.key_file, "A file with the key to sign with");
@@ -25,7 +25,7 @@ void declare(Options& options, Arguments& arguments) {
                "Write one JSON object; without --out, errors alone");
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_sign(const Arguments& arguments) {
   if (!arguments.output && isatty(STDOUT_FILENO) != 0) {
     return misunderstand("an envelope is nothing for a terminal; give --out",
                          arguments.json);
@@ -57,6 +57,6 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kSign = {"sign", "Sign an envelope", declare, run};
+const Command kSign = {"sign", "Sign an envelope", declare_sign, run_sign};
 
 }  // namespace waybill::cli

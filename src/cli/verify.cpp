@@ -13,7 +13,7 @@
 namespace waybill::cli {
 namespace {
 
-void declare(Options& options, Arguments& arguments) {
+void declare_verify(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
   options.flag("--json", arguments.json, "Write one JSON object");
   declare_known_keys(options, arguments);
@@ -62,7 +62,7 @@ Exit compare_source(const Envelope& envelope, const std::string& told,
   return become_python(arguments, std::move(words), envelope.bytes);
 }
 
-Exit run(const Arguments& arguments) {
+Exit run_verify(const Arguments& arguments) {
   if (arguments.python && !arguments.source) {
     return misunderstand("--python is for --source", arguments.json);
   }
@@ -92,6 +92,7 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kVerify = {"verify", "Check every byte of an envelope", declare, run};
+const Command kVerify = {"verify", "Check every byte of an envelope", declare_verify,
+                         run_verify};
 
 }  // namespace waybill::cli
