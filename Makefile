@@ -16,7 +16,7 @@ test:  ## all tests of this machine's Python
 test-all:  ## tests on every CPython that can be had, sanitizers, short fuzzing
 	@.ci/test-all
 
-test-slow:  ## tests that take minutes each
+test-slow:  ## tests that take minutes each, before an issue is closed
 	@.ci/test-slow
 
 demo:  ## the main job on real input

@@ -58,6 +58,17 @@ parallel_pytest() {
   python -m pytest -q "${options[@]}" "$@"
 }
 
+# The C++ tests of the build in folder `$1`; their output only where one fails.
+cpp_tests() {
+  local log="$1/ctest.log"
+  if ! ctest --test-dir "$1" --output-on-failure --no-tests=error -j "$(nproc)" \
+    >"$log" 2>&1; then
+    cat "$log"
+    return 1
+  fi
+  tail -n 3 "$log"
+}
+
 # Installs Python packages into .venv once per list; says which cannot be had.
 #   pip_install <stamp> <package>...
 pip_install() {

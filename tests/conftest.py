@@ -1,10 +1,41 @@
 """What all Python tests have in common."""
 
 import gc
+import sys
+import zlib
 
 #: Tests after which what they left is collected.
 ROUND = 32
 _ended = 0
+
+
+#: Tests of many cases with many others. Where a run has not the time for all, it takes one
+#: case in five, with each version of Python another fifth.
+PRODUCTS = (
+    "tests/python/cache/",
+    "tests/python/classes/",
+    "tests/python/imports/discovery/",
+)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--products", choices=["whole", "fifth"], default="whole")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--products") == "whole":
+        return
+
+    def is_left_out(item):
+        return (
+            hasattr(item, "callspec")
+            and item.nodeid.startswith(PRODUCTS)
+            and (zlib.crc32(item.nodeid.encode()) - sys.version_info.minor) % 5 != 0
+        )
+
+    left_out = [item for item in items if is_left_out(item)]
+    items[:] = [item for item in items if not is_left_out(item)]
+    config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_collection_finish(session):

@@ -336,7 +336,7 @@ print(memory() - before)
 GROWTH_LIMIT = 2_000
 
 
-@pytest.mark.once
+@pytest.mark.slow
 @LINUX
 def test_memory_stays_flat_over_100_000_different_functions():
     growth = int(fresh_process.run_script(GROWTH, 100_000))

@@ -161,7 +161,7 @@ lock in globals,failing reducer,generator,in a set,fails at load
 )
 
 
-@pytest.mark.once
+@pytest.mark.slow
 @LINUX
 @pytest.mark.parametrize("name", NAMES)
 def test_memory_stays_flat(name):
@@ -190,7 +190,7 @@ def test_memory_stays_flat_for_long(name):
     assert growth <= 500, f"grew by {growth} KiB"
 
 
-@pytest.mark.once
+@pytest.mark.slow
 @LINUX
 def test_memory_stays_flat_over_200_000_dumps_and_loads_of_a_function():
     program = MEMORY.replace(": once(thing)", ": waybill.loads(waybill.dumps(thing))")

@@ -206,7 +206,7 @@ def test_equal_keys_in_one_dict_are_an_error_or_the_last_one_wins():
     assert value == {1: 3}
 
 
-@pytest.mark.once
+@pytest.mark.slow
 def test_ten_million_open_brackets_are_no_crash():
     with pytest.raises(waybill.DecodeError):
         waybill.loads(sealed(b"\x91" * 10_000_000))

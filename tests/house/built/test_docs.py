@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import waybill
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 WIRE_PAGE = ROOT / "docs" / "wire_format.md"
 
 

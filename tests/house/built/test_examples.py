@@ -16,7 +16,7 @@ import pytest
 from command import BINARY
 from pages import PAGES, ROOT, blocks, name_of
 
-HOUSE = Path(__file__).parent
+HOUSE = Path(__file__).parents[1]
 DASK = ROOT / "tests/engines/test_dask.py"
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
