@@ -58,6 +58,13 @@ parallel_pytest() {
   python -m pytest -q "${options[@]}" "$@"
 }
 
+# The large products: tests of many cases with many others.
+PRODUCTS=(tests/python/{cache,classes,imports/discovery})
+# Tests with cases that ask little of the Python that runs them.
+OF_BYTES=(tests/python/{api,explain,streams,untrusted})
+# Tests with cases that ask little of C++.
+OF_PYTHON=(tests/python/{api,explain,modules,source})
+
 # The C++ tests of the build in folder `$1`; their output only where one fails.
 cpp_tests() {
   local log="$1/ctest.log"

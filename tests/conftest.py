@@ -9,33 +9,31 @@ ROUND = 32
 _ended = 0
 
 
-#: Tests of many cases with many others. Where a run has not the time for all, it takes one
-#: case in five, with each version of Python another fifth.
-PRODUCTS = (
-    "tests/python/cache/",
-    "tests/python/classes/",
-    "tests/python/imports/discovery/",
-)
-
-
 def pytest_addoption(parser):
-    parser.addoption("--products", choices=["whole", "fifth"], default="whole")
+    parser.addoption(
+        "--fifth-of",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="of tests with cases there, run one case in five, with each version of"
+        " Python another fifth",
+    )
 
 
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("--products") == "whole":
-        return
+    folders = tuple(f"{folder}/" for folder in config.getoption("--fifth-of"))
 
     def is_left_out(item):
         return (
             hasattr(item, "callspec")
-            and item.nodeid.startswith(PRODUCTS)
+            and item.nodeid.startswith(folders)
             and (zlib.crc32(item.nodeid.encode()) - sys.version_info.minor) % 5 != 0
         )
 
     left_out = [item for item in items if is_left_out(item)]
-    items[:] = [item for item in items if not is_left_out(item)]
-    config.hook.pytest_deselected(items=left_out)
+    if left_out:
+        items[:] = [item for item in items if not is_left_out(item)]
+        config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_collection_finish(session):
