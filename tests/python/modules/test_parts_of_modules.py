@@ -85,6 +85,28 @@ FILES = {
         from .heavy import Heavy
         def glow(): return 7
         """,
+    "pm_pack/pair/__init__.py": """
+        def __getattr__(name):
+            from . import inner
+            return getattr(inner, name)
+        """,
+    "pm_pack/pair/inner.py": """
+        A, B, C = 1, 2, 3
+        """,
+    "pm_pack/uses_pair.py": """
+        import pm_pack.pair.inner
+        from . import pair
+        from .pair import inner
+        def by_chain(): return pair.A, pair.B
+        def by_from():
+            from .pair import A, B
+            return A, B
+        def beside_an_import():
+            from .pair.inner import C
+            return pair.A, pair.B, C
+        def beside_the_submodule(): return pair.A, inner.B, pair.C
+        def in_functions_inside(): return (lambda: pair.A)(), (lambda: pair.B)()
+        """,
     "pm_pack/uses_lazy.py": """
         def use():
             from .lazy import glow
@@ -131,7 +153,7 @@ _SENDER = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import waybill, pm_pack, pm_pack.work as work, pm_pack.locals
-import pm_pack.hints, pm_pack.holder, pm_pack.uses_lazy
+import pm_pack.hints, pm_pack.holder, pm_pack.uses_lazy, pm_pack.uses_pair
 import pm_pack.lazy.light
 {program}
 with open(sys.argv[2], "wb") as file: file.write(data)
@@ -324,6 +346,28 @@ def test_payload_names_no_module_of_waybill(made):
     imports = waybill.inspect(made("work.both"))["imports"]
 
     assert not [i for i in imports if i["module"].startswith("waybill")]
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("by_chain", (1, 2)),
+        ("by_from", (1, 2)),
+        ("beside_an_import", (1, 2, 3)),
+        ("beside_the_submodule", (1, 2, 3)),
+        ("in_functions_inside", (1, 2)),
+    ],
+)
+def test_names_that_a_package_takes_from_one_submodule_arrive(made, name, answer):
+    data = made(f"pm_pack.uses_pair.{name}")
+
+    assert fresh_process.load(data, "value()") == answer
+
+
+def test_functions_that_take_names_from_one_submodule_arrive_together(made):
+    data = made("[pm_pack.uses_pair.by_chain, pm_pack.uses_pair.beside_an_import]")
+
+    assert fresh_process.load(data, "[f() for f in value]") == [(1, 2), (1, 2, 3)]
 
 
 def test_name_that_a_package_takes_from_a_submodule_comes_without_the_others(made):

@@ -3,7 +3,7 @@
 #include "python/encode/by_value/module_needs.h"
 
 #include <algorithm>
-#include <iterator>
+#include <unordered_set>
 
 #include "python/runtime/compat.h"
 
@@ -69,6 +69,11 @@ void ModuleNeeds::want_of_submodules(PyObject* package, PyObject* name) {
 
 std::vector<Ref> ModuleNeeds::modules_to_bring(const std::vector<ModuleNeed>& needs) {
   std::vector<Ref> brought;
+  // Names of one submodule ask for it each, and code may need it besides.
+  std::unordered_set<PyObject*> seen;
+  const auto bring = [&](const Ref& module) {
+    if (seen.insert(module.get()).second) brought.push_back(module);
+  };
   for (const ModuleNeed& need : needs) {
     if (extensions_.is_one(need.module.get())) continue;
     Module& own = entry(need.module.get());
@@ -76,9 +81,9 @@ std::vector<Ref> ModuleNeeds::modules_to_bring(const std::vector<ModuleNeed>& ne
     for (const Ref& name : need.names) want(own, name.get());
     const bool is_complete = own.is_found && unwritten(need.module.get()).empty();
     own.is_found = true;
-    if (!is_complete) brought.push_back(need.module);
+    if (!is_complete) bring(need.module);
   }
-  std::ranges::move(asked_, std::back_inserter(brought));
+  std::ranges::for_each(asked_, bring);
   asked_.clear();
   return brought;
 }
