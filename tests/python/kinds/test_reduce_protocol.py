@@ -241,40 +241,6 @@ def test_state_none_is_no_state():
     assert not hasattr(round_trip(HasState(None)), "received")
 
 
-class Slotted:
-    __slots__ = ("__private", "a", "b")
-
-    def set_private(self, value):
-        self.__private = value
-        return self
-
-    def private(self):
-        return self.__private
-
-
-class SlottedChild(Slotted):
-    __slots__ = ("c", "__dict__")
-
-
-def test_slots_arrive():
-    sent = Slotted().set_private([1])
-    sent.a = 2
-
-    arrived = round_trip(sent)
-
-    assert (arrived.private(), arrived.a) == ([1], 2)
-    assert not hasattr(arrived, "b")
-
-
-def test_slots_and_dict_arrive():
-    sent = SlottedChild().set_private(1)
-    sent.c, sent.free = 3, 4
-
-    arrived = round_trip(sent)
-
-    assert (arrived.private(), arrived.c, arrived.free) == (1, 3, 4)
-
-
 class Items(list):
     pass
 

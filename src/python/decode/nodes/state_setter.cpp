@@ -56,16 +56,26 @@ bool has_entries(GraphDecoder& decoder, PyObject* object, PyObject* state) {
                    "takes");
 }
 
+// Whether a class made a slot of this name, which its descriptor sets.
+bool is_slot(PyObject* object, PyObject* name) {
+  PyObject* member = _PyType_Lookup(Py_TYPE(object), name);
+  if (member == nullptr) PyErr_Clear();
+  return member != nullptr && Py_IS_TYPE(member, &PyMemberDescr_Type);
+}
+
+// As for the entries of a dict, no __setattr__ runs for slots: it may refuse, as that
+// of a frozen dataclass does, or do more than to set.
 void set_attributes(GraphDecoder& decoder, PyObject* object, PyObject* attributes) {
   if (!has_entries(decoder, object, attributes)) return;
-  const setattrofunc set =
-      is_proxy(object) ? PyObject_GenericSetAttr : PyObject_SetAttr;
+  const bool sets_all_plainly = is_proxy(object);
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(attributes, &position, &name, &value)) {
     const Ref keep[] = {Ref::share(name), Ref::share(value)};
     demand_no_shadow(decoder, object, name, value, true);
-    check(set(object, name, value));
+    const bool sets_plainly = sets_all_plainly || is_slot(object, name);
+    check((sets_plainly ? PyObject_GenericSetAttr : PyObject_SetAttr)(object, name,
+                                                                      value));
   }
 }
 
