@@ -121,6 +121,39 @@ if __name__ == "__main__":
     assert lines(tmp_path, source, backend) == ["not 1"]
 
 
+def test_exception_that_cannot_be_sent_is_named_and_the_worker_of_loky_lives(tmp_path):
+    source = f"""{START}
+import os, threading, waybill
+from joblib.externals.loky import get_reusable_executor
+
+class RetryError(Exception):
+    def __init__(self, last_attempt):
+        super().__init__(last_attempt)
+        self.last_attempt = last_attempt
+
+class Attempt:
+    def __init__(self):
+        self.lock = threading.Lock()
+
+class Refuses(Exception):
+    def __reduce__(self):
+        raise TypeError("mine")
+
+def by_attribute(): raise RetryError(Attempt())
+def by_reducer(): raise Refuses()
+
+if __name__ == "__main__":
+    executor = get_reusable_executor(1)
+    before = executor.submit(os.getpid).result()
+    for task, named in (by_attribute, "args[0].lock"), (by_reducer, "mine"):
+        error = executor.submit(task).exception()
+        print(isinstance(error, waybill.EncodeError), named in str(error))
+        print(f"in {{task.__name__}}" in str(error.__cause__))
+    print(executor.submit(os.getpid).result() == before)
+"""
+    assert lines(tmp_path, source, "loky") == ["True True", "True"] * 2 + ["True"]
+
+
 @each_backend
 def test_ten_thousand_tasks_come_back(tmp_path, backend):
     source = f"""{START}

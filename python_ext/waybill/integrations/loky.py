@@ -8,7 +8,9 @@ Tested by tests/engines/test_joblib.py.
 from __future__ import annotations
 
 import sys
+from typing import Any
 
+from waybill._errors import EncodeError
 from waybill.integrations import _following, pickle
 from waybill.integrations._failures import MESSAGES, of_call, of_result
 
@@ -19,9 +21,33 @@ PACKAGES = "joblib.externals.loky", "loky"
 class Pickler(pickle.Pickler):
     """Tells workers of the options that ``install`` was given."""
 
+    def dump(self, obj: object) -> None:
+        """Writes one message. The EncodeError goes in the place of an exception of a
+        task that cannot be sent: raised here, it would end the worker."""
+        try:
+            super().dump(obj)
+        except EncodeError as refusal:
+            if MESSAGES.get(type(obj)) is not of_result:
+                raise
+            result = with_refusal(obj, refusal)
+            if result is None:
+                raise
+            super().dump(result)
+
     def called_first(self) -> pickle.FirstCall | None:
         told = _following.packed()
         return (_following.follow, told) if told else None
+
+
+def with_refusal(result: Any, refusal: EncodeError) -> Any:
+    """The result with the refusal as its exception, which keeps the text of the
+    traceback; None if the result has no exception."""
+    raised = result.exception
+    if not hasattr(raised, "tb"):
+        return None
+    wrapped = type(raised)(refusal)
+    wrapped.tb = raised.tb
+    return type(result)(**{**vars(result), "exception": wrapped})
 
 
 def note_messages() -> None:
