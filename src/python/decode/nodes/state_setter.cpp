@@ -56,26 +56,26 @@ bool has_entries(GraphDecoder& decoder, PyObject* object, PyObject* state) {
                    "takes");
 }
 
-// Whether a class made a slot of this name, which its descriptor sets.
-bool is_slot(PyObject* object, PyObject* name) {
-  PyObject* member = _PyType_Lookup(Py_TYPE(object), name);
-  if (member == nullptr) PyErr_Clear();
-  return member != nullptr && Py_IS_TYPE(member, &PyMemberDescr_Type);
+// Whether the object's class has a slot of this name.
+bool has_slot(PyObject* object, PyObject* name) {
+  PyObject* descriptor = _PyType_Lookup(Py_TYPE(object), name);
+  if (descriptor == nullptr) PyErr_Clear();
+  return descriptor != nullptr && place_of_member(descriptor) != 0;
 }
 
 // As for the entries of a dict, no __setattr__ runs for slots: it may refuse, as that
 // of a frozen dataclass does, or do more than to set.
 void set_attributes(GraphDecoder& decoder, PyObject* object, PyObject* attributes) {
   if (!has_entries(decoder, object, attributes)) return;
-  const bool sets_all_plainly = is_proxy(object);
+  const bool is_object_a_proxy = is_proxy(object);
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(attributes, &position, &name, &value)) {
     const Ref keep[] = {Ref::share(name), Ref::share(value)};
     demand_no_shadow(decoder, object, name, value, true);
-    const bool sets_plainly = sets_all_plainly || is_slot(object, name);
-    check((sets_plainly ? PyObject_GenericSetAttr : PyObject_SetAttr)(object, name,
-                                                                      value));
+    const bool is_plain = is_object_a_proxy || has_slot(object, name);
+    const setattrofunc set = is_plain ? PyObject_GenericSetAttr : PyObject_SetAttr;
+    check(set(object, name, value));
   }
 }
 
