@@ -30,10 +30,11 @@ def pytest_collection_modifyitems(config, items):
             and (zlib.crc32(item.nodeid.encode()) - sys.version_info.minor) % 5 != 0
         )
 
-    left_out = [item for item in items if is_left_out(item)]
-    if left_out:
-        items[:] = [item for item in items if not is_left_out(item)]
-        config.hook.pytest_deselected(items=left_out)
+    run, left_out = [], []
+    for item in items:
+        (left_out if is_left_out(item) else run).append(item)
+    items[:] = run
+    config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_collection_finish(session):

@@ -27,8 +27,6 @@ class Pickler(pickle.Pickler):
         try:
             super().dump(obj)
         except EncodeError as refusal:
-            if MESSAGES.get(type(obj)) is not of_result:
-                raise
             result = with_refusal(obj, refusal)
             if result is None:
                 raise
@@ -39,15 +37,15 @@ class Pickler(pickle.Pickler):
         return (_following.follow, told) if told else None
 
 
-def with_refusal(result: Any, refusal: EncodeError) -> Any:
-    """The result with the refusal as its exception, which keeps the text of the
-    traceback; None if the result has no exception."""
-    raised = result.exception
-    if not hasattr(raised, "tb"):
+def with_refusal(message: Any, refusal: EncodeError) -> Any:
+    """The result of a task that raised, with the refusal as its exception and the text
+    of the task's traceback; None for any other message."""
+    raised: Any = getattr(message, "exception", None)
+    if MESSAGES.get(type(message)) is not of_result or not hasattr(raised, "tb"):
         return None
     wrapped = type(raised)(refusal)
     wrapped.tb = raised.tb
-    return type(result)(**{**vars(result), "exception": wrapped})
+    return type(message)(**{**vars(message), "exception": wrapped})
 
 
 def note_messages() -> None:
