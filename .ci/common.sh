@@ -90,6 +90,33 @@ pip_install() {
   echo "$*" >"$stamp"
 }
 
+# Prints a clang++ that can link libFuzzer and the sanitizers, installed if need be;
+# fails if none can be had.
+sanitizing_clang() {
+  find_sanitizing_clang || {
+    apt_install clang >&2 || return 1
+    # Debian keeps the runtime of the sanitizers in a package of its own.
+    apt_install "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" >&2 || true
+    find_sanitizing_clang
+  }
+}
+
+find_sanitizing_clang() {
+  local candidate binary
+  binary=$(mktemp)
+  for candidate in clang++ $(compgen -c clang++- | sort -urV); do
+    if echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, long) { return 0; }' |
+      "$candidate" -fsanitize=fuzzer,address,undefined -x c++ - -o "$binary" 2>/dev/null
+    then
+      rm "$binary"
+      echo "$candidate"
+      return
+    fi
+  done
+  rm "$binary"
+  return 1
+}
+
 # True if `$1` is a released CPython, 3.11 or newer, with its GIL.
 usable_python() {
   "$1" -c 'import sys, sysconfig

@@ -5,7 +5,9 @@
 set(fuzz ${PROJECT_SOURCE_DIR}/fuzz)
 
 # Compiled once for all that replay.
-if(NOT WAYBILL_FUZZ)
+if(WAYBILL_FUZZ)
+  add_custom_target(harnesses)
+else()
   add_library(waybill_replay_main OBJECT ${fuzz}/replay_main.cpp)
   target_link_libraries(waybill_replay_main PRIVATE waybill_options)
 endif()
@@ -15,7 +17,9 @@ function(waybill_harness name library)
   if(WAYBILL_FUZZ)
     set(harness fuzz_${name})
     waybill_executable(${harness} ${library} ${ARGN})
-    target_link_options(${harness} PRIVATE -fsanitize=fuzzer)
+    # By itself: the tests share the runtime of the sanitizers with what they load.
+    target_link_options(${harness} PRIVATE -fsanitize=fuzzer -static-libsan)
+    add_dependencies(harnesses ${harness})
   else()
     set(harness replay_${name})
     waybill_executable(${harness} ${library} ${ARGN} $<TARGET_OBJECTS:waybill_replay_main>)

@@ -45,7 +45,9 @@ file(GLOB fault_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/faults/*.c
 waybill_test_program(waybill_faults waybill_core
   ${fault_sources} ${PROJECT_SOURCE_DIR}/tests/bytecode/code_file.cpp)
 target_link_libraries(waybill_faults PRIVATE GTest::gtest_main)
-target_compile_options(waybill_faults PRIVATE -Wno-mismatched-new-delete)
+# Clang declares, and so exports, operator delete with a size only if it is told to.
+target_compile_options(waybill_faults PRIVATE
+  -Wno-mismatched-new-delete -fsized-deallocation)
 target_compile_definitions(waybill_faults PRIVATE
   WAYBILL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
 waybill_add_tests(waybill_faults 2)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 BUILD = Path(__file__).resolve().parent.parent / "build" / "fuzz"
+HARNESSES = BUILD.parent / "asan"
 HEADINGS = (
     "harness",
     "executions",
@@ -92,7 +93,7 @@ def table() -> str:
 
 
 def is_harness(name: str) -> bool:
-    return (BUILD / f"fuzz_{name}").exists()
+    return (HARNESSES / f"fuzz_{name}").exists()
 
 
 def main(arguments: list[str]) -> None:

@@ -43,8 +43,10 @@ TEST(Application, LeavesNoSignatureOfOtherBytes) {
 TEST(Application, LaterFieldsOfTheHeaderStay) {
   Bytes later = sealed({1, 2, 3});
   ASSERT_EQ(later[1], 0x96);
-  const auto field = std::ranges::search(later, Bytes{0xc4, 3, 1, 2, 3});
-  later.insert(field.end(), {0xa1, 'x'});
+  const Bytes field = {0xc4, 3, 1, 2, 3};
+  const auto at = std::search(later.begin(), later.end(), field.begin(), field.end());
+  ASSERT_NE(at, later.end());
+  later.insert(at + std::ssize(field), {0xa1, 'x'});
   later[1] = 0x97;
   samples::fit_digest(later);
 

@@ -154,7 +154,8 @@ TEST(Environment, RefusesWhatIsNoText) {
 
   for (const std::string_view text :
        {"3.11.7", "cpython", "linux-x86_64", "numpy", "1.26.4", "sklearn"}) {
-    const auto at = std::ranges::search(sound, text).begin() - 1;
+    const auto at =
+        std::search(sound.begin(), sound.end(), text.begin(), text.end()) - 1;
     for (const std::uint8_t byte : Bytes{0xc0, 0x80, 0x90}) {
       Bytes spoilt(sound.cbegin(), at);
       spoilt.push_back(byte);

@@ -257,6 +257,7 @@ def test_keys_that_are_shared_take_no_memory_for_each(tmp_path):
         assert sum(1 for _ in file.walk()) == 40_000
 
 
+@pytest.mark.once
 def test_deep_parts_have_paths_when_they_are_asked_for(tmp_path):
     value = functools.reduce(lambda inner, _: [inner], range(20_000), "end")
     with opened(value, tmp_path) as file:

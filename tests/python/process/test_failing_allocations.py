@@ -402,10 +402,11 @@ def count():
     for _ in range(3): gc.collect()
     return len(gc.get_objects()), sys.getallocatedblocks()
 
+counted = int(sys.argv[3])  # 0: only that each failure is a MemoryError.
 work()
-for _ in range(2): series()
+for _ in range(2 if counted else 1): series()
 before = count()
-for _ in range(3): series()
+for _ in range(counted): series()
 after = count()
 print(errors, after[0] - before[0], after[1] - before[1])
 """
@@ -413,8 +414,9 @@ print(errors, after[0] - before[0], after[1] - before[1])
 
 @pytest.mark.parametrize("name", WORKS)
 def test_failing_allocation_leaves_a_process_that_works_and_nothing_else(name):
+    counted = 0 if "WAYBILL_SANITIZED" in os.environ else 3
     output = fresh_process.run_script(
-        COUNTED, Path(__file__).parents[1] / "helpers", WORKS[name]
+        COUNTED, Path(__file__).parents[1] / "helpers", WORKS[name], counted
     )
 
     errors, objects, blocks = output.rsplit(None, 2)

@@ -111,6 +111,7 @@ def test_recipes_make_all_kinds_that_they_know():
 def test_figures_of_several_runs_add_up(tmp_path, monkeypatch, capsys):
     report = module_of(FUZZ / "report.py")
     monkeypatch.setattr(report, "BUILD", tmp_path)
+    monkeypatch.setattr(report, "HARNESSES", tmp_path)
     (tmp_path / "fuzz_reader").touch()
     (tmp_path / "corpus" / "reader").mkdir(parents=True)
     (tmp_path / "corpus" / "reader" / "a").write_bytes(b"abc")
