@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/fresh_pages.h"
 #include "python/discovery/code_view.h"
 #include "python/runtime/gil.h"
+#include "python/runtime/text.h"
 #include "python/told_environment.h"
 #include "waybill/envelope.h"
 
@@ -141,15 +143,29 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   return sealed;
 }
 
+// In builds with assertions: what is written, verify() accepts, within limits or not.
+void require_sound([[maybe_unused]] BytesView bytes) {
+#ifndef NDEBUG
+  const Result<VerifiedEnvelope> verified = open(bytes).and_then(
+      [](Envelope&& envelope) { return verify(std::move(envelope)); });
+  if (verified || verified.error().code == ErrorCode::kLimitExceeded) return;
+  PyErr_Format(PyExc_SystemError, "what was written is not sound: %s",
+               to_string(verified.error()).c_str());
+  throw PyError();
+#endif
+}
+
 }  // namespace
 
 Ref seal(const State& state, GraphEncoder& graph) {
   const StoredBuffers& stored = graph.context().stored;
   std::vector<BufferParts> buffers;
   if (stored.count() != 0) buffers = stored.parts();
-  return seal_with(state, graph, buffers, [&](const Parts& parts) {
+  Ref sealed = seal_with(state, graph, buffers, [&](const Parts& parts) {
     return seal_in_place(parts, buffers, graph.context().hooks().compression_level);
   });
+  require_sound(bytes_of(sealed.get()));
+  return sealed;
 }
 
 Ref seal_chunks(const State& state, GraphEncoder& graph) {
