@@ -130,9 +130,9 @@ class BigInteger {
 };
 
 // Values in a row: one type for each kind. A list of braces is the items, so
-// List{List{1}} holds a list. Compilers before CWG 2137, Clang 14 among them, take braces
-// around a variable of the same type for a copy of it: List{Value(list)} is the same
-// with all.
+// List{List{1}} holds a list. Compilers before CWG 2137, Clang 14 among them, take
+// braces around a variable of the same type for a copy of it: List{Value(list)} is the
+// same with all.
 template <Kind kKind>
 struct Items {
   std::vector<Value> items;

@@ -44,6 +44,8 @@ class ArrivedModules:
 
     def add(self, module: types.ModuleType, is_part: bool) -> None:
         """A module, or a further part of it; all of it is more than a part."""
+        if module.__name__ == "__main__":
+            return  # A script's own: any number of scripts have a module of that name.
         arrived = self._arrived.get(id(module))
         if arrived is None:
             arrived = self._arrived[id(module)] = _Arrived(module)
@@ -52,7 +54,8 @@ class ArrivedModules:
     def serve(self, modules: dict[str, types.ModuleType]) -> None:
         """Imports that run while the payload is built find these by name."""
         for name in modules:
-            self._served.append(_modules.serve(name, modules[name]))
+            if name != "__main__":  # Imports find the receiver's.
+                self._served.append(_modules.serve(name, modules[name]))
 
     def abandon(self) -> None:
         """Takes back what ``serve`` did."""

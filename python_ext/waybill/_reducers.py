@@ -72,17 +72,6 @@ def _reduce_mapping_proxy(obj):
     return types.MappingProxyType, (mapping,)
 
 
-def _reduce_module(obj):
-    # Only modules that no import finds come here: they are what their dict holds.
-    state = {k: v for k, v in vars(obj).items() if k not in _NOT_OF_A_MODULE}
-    return types.ModuleType, (obj.__name__, obj.__doc__), state
-
-
-_NOT_OF_A_MODULE = frozenset(
-    {"__name__", "__doc__", "__builtins__", "__loader__", "__spec__"}
-)
-
-
 def _later(topic, name):
     """A reducer of waybill._kinds, which is loaded when it is needed."""
 
@@ -109,7 +98,6 @@ REDUCERS = {
     classmethod: _reduce_wrapped,
     staticmethod: _reduce_wrapped,
     types.MethodType: _reduce_method,
-    types.ModuleType: _reduce_module,
     types.MappingProxyType: _reduce_mapping_proxy,
     type({}.keys()): _reduce_view,
     type({}.values()): _reduce_view,

@@ -90,12 +90,10 @@ bool read_code(Reader& reader, const PythonVersion& python, BareFunction& functi
 }
 
 bool read_namespace(Reader& reader, BareFunction& function) {
-  bool is_modules_own = false;
   return read_node(reader, NodeTag::kNamespace) &&
          read_name_or_nil(reader, function.module_name) &&
          read_name_or_nil(reader, function.package) &&
-         read_flag(reader, function.is_package) && read_flag(reader, is_modules_own) &&
-         !is_modules_own;
+         read_flag(reader, function.is_package);
 }
 
 bool read_global(Reader& reader, BareFunction& function) {

@@ -35,7 +35,7 @@ enum class NodeTag : std::uint8_t {
   kSlice = 5,        // [start, stop, step]
   kRange = 6,        // [start, stop, step]
   kGlobal = 7,       // [module or nil for builtins, qualified name]
-  kNamespace = 8,    // [name, package, is it a package, is it a module's]
+  kNamespace = 8,    // [name, package, is it a package]
   kCell = 9,         // [] filled by its function, or [content]
   kFunction = 10,    // [code index, namespace, [cells…], {FunctionField: value}]
   kCode = 11,        // [code index]

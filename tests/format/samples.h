@@ -101,10 +101,9 @@ inline Bytes hash_of(const Bytes& body) {
 }
 
 inline void write_namespace(Writer& out) {
-  out.node(NodeTag::kNamespace, 4);
+  out.node(NodeTag::kNamespace, 3);
   out.text("__main__");
   out.nil();
-  out.boolean(false);
   out.boolean(false);
 }
 

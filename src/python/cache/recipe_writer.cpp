@@ -166,9 +166,8 @@ bool RecipeWriter::text_or_none(Ref& text) {
 
 bool RecipeWriter::name_space(std::size_t offset) {
   Ref name, package;
-  wire::Token is_package, is_module;
-  if (!text_or_none(name) || !text_or_none(package) || !reader_.next(is_package) ||
-      !reader_.next(is_module) || is_module.integer != 0) {
+  wire::Token is_package;
+  if (!text_or_none(name) || !text_or_none(package) || !reader_.next(is_package)) {
     return false;
   }
   const Ref plain = Ref::steal(PyDict_New());

@@ -122,11 +122,28 @@ bool Arrivals::is_here(BytesView id) {
          id_here(key.get());
 }
 
-PyObject* Arrivals::module_with(PyObject* dict) const {
+PyObject* Arrivals::module_with(PyObject* globals) const {
   for (const Ref& module : own_modules_) {
-    if (PyModule_GetDict(module.get()) == dict) return module.get();
+    if (PyModule_GetDict(module.get()) == globals) return module.get();
   }
   return nullptr;
+}
+
+Ref Arrivals::module_of(PyObject* globals) {
+  if (PyObject* module = module_with(globals)) return Ref::share(module);
+  const Names& names = state_.names;
+  const Ref nothing = Ref::steal(PyTuple_New(0));
+  Ref module = Ref::steal(PyModule_Type.tp_new(&PyModule_Type, nothing.get(), nullptr));
+  check(PyObject_GenericSetDict(module.get(), globals, nullptr));
+  // What every new module has, and payloads do not say.
+  for (const Ref* name : {&names.name, &names.doc, &names.loader, &names.spec}) {
+    if (raw_get(globals, name->get()) == nullptr) {
+      check(PyDict_SetItem(globals, name->get(),
+                           name == &names.name ? names.empty.get() : Py_None));
+    }
+  }
+  own_modules_.push_back(module);
+  return module;
 }
 
 Ref Arrivals::claim(PyObject* id, PyObject* object, bool& is_known) {

@@ -74,9 +74,9 @@ class Arrivals {
   // that is the class's own.
   Ref new_without_attributes(PyTypeObject* type) const;
 
-  // The module whose dict a namespace is; null if none has it.
-  void note_module(Ref module) { own_modules_.push_back(std::move(module)); }
-  PyObject* module_with(PyObject* dict) const;
+  // The module of this payload whose dict a namespace is, made when it is first asked
+  // for; functions may have the namespace by then.
+  Ref module_of(PyObject* globals);
 
   // What a class is now and what the payload says of it; see Merge.add() in _merge.py.
   // `frame`: its node, with all children. `size`: bytes of the node.
@@ -113,6 +113,7 @@ class Arrivals {
     bool was_there;
   };
 
+  PyObject* module_with(PyObject* globals) const;  // Null if there is none yet.
   PyObject* merge();
   bool is_here(BytesView id);
   void read_sources();

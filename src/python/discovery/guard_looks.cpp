@@ -85,8 +85,7 @@ std::uint32_t namespace_bits(const State& state, PyObject* globals, PyObject* na
   PyObject* spec = look_up(state, globals, state.names.spec.get());
   if (spec != nullptr && spec != Py_None) return is_package | kMayBeImported;
   const bool may_be_imported = module_of_dict(state, globals) != nullptr;
-  return is_package | is_of_made_up_module(state, globals) << 1 |
-         may_be_imported * kMayBeImported;
+  return is_package | may_be_imported * kMayBeImported;
 }
 
 PyObject* home_id(const State& state, PyObject* type) {

@@ -130,10 +130,12 @@ void ImportCollector::lazy(const LazyTarget& target) {
   add(target.import.get(), ImportTime::kLazy, {}, {});
 }
 
-// Null for a module that does not travel by value.
+// Null for a module that does not travel by value, and is not the script's.
 ModuleNeed* ImportCollector::need_of(PyObject* module) {
-  PyObject* name = by_value_ == nullptr ? nullptr : module_name(state_, module);
-  if (name == nullptr || !has_name_or_parent(by_value_, name)) return nullptr;
+  if (!is_script(state_, module)) {
+    PyObject* name = by_value_ == nullptr ? nullptr : module_name(state_, module);
+    if (name == nullptr || !has_name_or_parent(by_value_, name)) return nullptr;
+  }
   for (ModuleNeed& need : needs_) {
     if (need.module.get() == module) return &need;
   }
@@ -240,6 +242,12 @@ void ImportCollector::function(PyObject* function, const CodeInfo& info) {
   flows_.push_back(std::make_unique<FunctionFlow>(state_, *this, function, info));
   // What it needs of modules by value travels with it.
   if (by_value_ != nullptr) flows_.back()->follow();
+}
+
+void ImportCollector::follow(PyObject* function) {
+  if (!flows_.empty() && flows_.back()->function() == function) {
+    flows_.back()->follow();
+  }
 }
 
 void ImportCollector::annotation(PyObject* owner, const CodeInfo& info) {

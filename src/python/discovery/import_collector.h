@@ -94,8 +94,12 @@ class ImportCollector {
   void function(PyObject* function, const CodeInfo& info);
   // The same for what its annotations name, which brings nothing of modules by value.
   void annotation(PyObject* function, const CodeInfo& info);
+  // Follows the last function now, if it is this one and has something to follow, so
+  // that take_needs() has what it needs of the script's module.
+  void follow(PyObject* function);
 
-  // What the functions that came since the last call need of modules by value.
+  // What the functions that came since the last call, and that were followed, need of
+  // modules by value and of the script's.
   std::vector<ModuleNeed> take_needs() { return std::exchange(needs_, {}); }
 
   // Begins with what another collector has, which outlives this and is not finished.

@@ -96,7 +96,8 @@ void ModuleSteps::step(const Scope& scope, ValueId id, const Fact& from, PyObjec
   PyObject* module = from.object.get();
   PyObject* package = module_name(state_, module);
   PyObject* found = raw_get(PyModule_GetDict(module), name);
-  imports_.need(module, name);
+  // What a body imports as __main__ is the receiver's.
+  if (!from.imported || !is_script(state_, module)) imports_.need(module, name);
   if (package == nullptr) {
     imports_.note_other();
     // A module that sys.modules does not know has no submodules to import.

@@ -29,7 +29,7 @@ void describe_buffer(EncodeContext&, PyObject* buffer, Plan& plan);
 void describe_reduced(EncodeContext&, PyObject* object, Plan& plan);
 
 // Writes the namespace of functions with these globals, or a reference to it.
-void write_namespace(EncodeContext&, PyObject* globals, bool is_of_module);
+void write_namespace(EncodeContext&, PyObject* globals);
 
 // Writes an object as what a reducer answered for it: a name or a tuple.
 void describe_answer(EncodeContext&, PyObject* object, PyObject* answer, Plan& plan);

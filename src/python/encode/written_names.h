@@ -4,7 +4,6 @@
 
 #include <Python.h>
 
-#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -50,12 +49,6 @@ class WrittenDicts {
  public:
   WrittenNames& names_of(PyObject* globals) { return names_[globals]; }
 
-  // The dict of a module that travels by value.
-  void note_module(PyObject* globals) { of_modules_.push_back(globals); }
-  bool is_of_module(PyObject* globals) const {
-    return std::ranges::find(of_modules_, globals) != of_modules_.end();
-  }
-
   // A class that travels by value, and the class whose own dict this is among those
   // that were noted: methods may hold the dict itself (the __classdict__ cell). Null if
   // none.
@@ -71,7 +64,6 @@ class WrittenDicts {
 
  private:
   std::map<PyObject*, WrittenNames> names_;
-  std::vector<PyObject*> of_modules_;
   Memo classes_;  // The offset is the address of the class.
 };
 

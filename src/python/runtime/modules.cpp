@@ -161,17 +161,11 @@ PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded
   return module == nullptr ? nullptr : name;
 }
 
-bool is_of_made_up_module(const State& state, PyObject* globals) {
-  // Nearly all are of modules that came from a finder, or of __main__.
-  PyObject* spec = look_up(state, globals, state.names.spec.get());
-  if (spec != nullptr && spec != Py_None) return false;
-  PyObject* name = look_up(state, globals, state.names.name.get());
-  if (name != nullptr && PyUnicode_Check(name) && is_main(state, name)) return false;
-  PyObject* module = module_of_dict(state, globals);
-  // One that is not in sys.modules shows by what every new module has.
-  if (module == nullptr) return spec == Py_None;
-  return importable_name(state, module) == nullptr &&
-         !is_main(state, module_name(state, module));
+bool is_script(const State& state, PyObject* object) {
+  if (!PyModule_Check(object)) return false;
+  PyObject* name = raw_get(PyModule_GetDict(object), state.names.name.get());
+  return name != nullptr && PyUnicode_Check(name) && is_main(state, name) &&
+         find_module(state, name) == object;
 }
 
 Ref find_by_path(const State& state, PyObject* module_name, PyObject* path) {

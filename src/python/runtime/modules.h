@@ -52,6 +52,9 @@ Ref first_part(PyObject* name);
 
 bool is_main(const State& state, PyObject* name);
 
+// Whether an object is the module of the script, sys.modules["__main__"].
+bool is_script(const State& state, PyObject* object);
+
 // Whether a set of str has a module's name or that of a package it is in.
 bool has_name_or_parent(PyObject* names, PyObject* name);
 
@@ -75,10 +78,6 @@ Ref name_of_type(const State& state, PyTypeObject* type);
 // The name of the module that a type says it is from, without running a metaclass's
 // code: `__module__` of its dict or, as types in C have none, the head of its own name.
 Ref module_of_type(const State& state, PyTypeObject* type);
-
-// Whether these are the globals of a module that a program made up and that no import
-// finds; not those of __main__.
-bool is_of_made_up_module(const State& state, PyObject* globals);
 
 // A way to find an object again: an attribute path from a module.
 struct GlobalName {

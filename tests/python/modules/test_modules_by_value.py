@@ -108,6 +108,21 @@ def test_importable_module_goes_by_reference():
         assert len(data) < 200
 
 
+def test_module_that_grows_without_end_is_refused():
+    module = make("""
+class Growing:
+    def __reduce__(self):
+        globals()[f"next_{len(globals())}"] = Growing()
+        return Growing, (), {"module": module}
+import sys
+first = Growing()
+""")
+    module.module = module
+
+    with pytest.raises(waybill.EncodeError, match="gets new names without end"):
+        waybill.dumps(module)
+
+
 def test_module_with_a_lock_names_its_path():
     import threading
 

@@ -59,16 +59,7 @@ Ref make_range(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
-  Ref globals;
-  if (frame.part<NodeTag::kNamespace>("is_module") == Py_True) {
-    PyObject* name = frame.part<NodeTag::kNamespace>("name");
-    Ref module = Ref::steal(
-        PyModule_NewObject(name == Py_None ? decoder.state().names.empty.get() : name));
-    globals = Ref::share(PyModule_GetDict(module.get()));
-    decoder.arrivals().note_module(std::move(module));
-  } else {
-    globals = Ref::steal(PyDict_New());
-  }
+  Ref globals = Ref::steal(PyDict_New());
   const auto text_or_null = [&](PartOf<NodeTag::kNamespace> part) {
     PyObject* text = frame.part(part);
     return text == Py_None ? nullptr : text;
@@ -80,12 +71,7 @@ Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref own_module(GraphDecoder& decoder, Frame& frame) {
-  PyObject* module =
-      decoder.arrivals().module_with(frame.part<NodeTag::kModule>("namespace"));
-  if (module == nullptr) {
-    decoder.fail(ErrorCode::kBadReference, "a module whose namespace is no module's");
-  }
-  return Ref::share(module);
+  return decoder.arrivals().module_of(frame.part<NodeTag::kModule>("namespace"));
 }
 
 Ref finish_module(GraphDecoder& decoder, Frame& frame) {

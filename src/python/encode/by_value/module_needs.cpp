@@ -11,8 +11,18 @@ namespace waybill::py {
 
 ModuleNeeds::Module& ModuleNeeds::entry(PyObject* module) {
   Module& own = modules_[module];
-  if (!own.module) own.module = Ref::share(module);
+  if (!own.module) {
+    own.module = Ref::share(module);
+    own.size = PyDict_GET_SIZE(PyModule_GetDict(module));
+  }
   return own;
+}
+
+bool ModuleNeeds::begin(PyObject* module) {
+  // Each time that it is begun once more, some of its names are new to the payload.
+  constexpr Py_ssize_t kAdded = 300;
+  Module& own = entry(module);
+  return ++own.begun <= own.size + kAdded;
 }
 
 void ModuleNeeds::want(Module& own, PyObject* name) {

@@ -31,6 +31,10 @@ class ModuleNeeds {
   // What is needed of a module and not written: names, with their values.
   std::vector<std::pair<Ref, Ref>> unwritten(PyObject* module);
 
+  // Counts how often a module is begun to be written. False where that has no end: what
+  // it holds may put something new into it each time that it is looked at.
+  bool begin(PyObject* module);
+
   // Modules that a function brings whose code has these needs: those of which a reader
   // has not all yet, in an order in which packages come first.
   std::vector<Ref> modules_to_bring(const std::vector<ModuleNeed>& needs);
@@ -48,6 +52,8 @@ class ModuleNeeds {
     WrittenNames wanted;
     std::vector<Ref> waiting;  // Those of `wanted` that may be unwritten yet.
     bool is_whole = false;     // Code may ask for anything in it.
+    Py_ssize_t begun = 0;      // How often it was begun to be written.
+    Py_ssize_t size = 0;       // How many names it had when it was met.
     bool is_found = false;     // Imports find it at a reader.
   };
   Module& entry(PyObject* module);

@@ -12,14 +12,6 @@ bool ModulesByValue::has(PyObject* module) const {
   return name != nullptr && has_name_or_parent(names_, name);
 }
 
-bool ModulesByValue::has_globals(PyObject* globals) const {
-  if (names_ == nullptr) return is_of_made_up_module(state_, globals);
-  PyObject* module = module_of_dict(state_, globals);
-  return module == nullptr || importable_name(state_, module) == nullptr
-             ? is_of_made_up_module(state_, globals)
-             : has(module);
-}
-
 PyObject* ModulesByValue::with_globals(PyObject* globals) const {
   if (names_ == nullptr) return nullptr;
   PyObject* module = module_of_dict(state_, globals);

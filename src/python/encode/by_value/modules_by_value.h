@@ -25,8 +25,11 @@ class ModulesByValue {
   bool has_name(PyObject* name) const {
     return names_ != nullptr && has_name_or_parent(names_, name);
   }
-  // Whether a module that travels by value has this dict.
-  bool has_globals(PyObject* globals) const;
+  // Whether of a module travels what code needs of it: one of these, or the script's
+  // own, which is another one at the receiver.
+  bool is_sent_in_parts(PyObject* module) const {
+    return is_script(state_, module) || has(module);
+  }
   // What the module of these globals is; null if it does not travel by value.
   PyObject* with_globals(PyObject* globals) const;
 

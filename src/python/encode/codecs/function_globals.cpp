@@ -58,7 +58,9 @@ bool needs_no_instance(PyObject* value) {
 
 // When a global is written.
 int turn_of(EncodeContext& context, PyObject* value) {
-  if (PyModule_Check(value)) return context.by_value.has(value) ? 4 : 0;
+  if (PyModule_Check(value)) {
+    return context.by_value.is_sent_in_parts(value) ? 4 : 0;
+  }
   if (is_simple(value)) return 0;
   if (PyCFunction_Check(value) || Py_IS_TYPE(value, &PyWrapperDescr_Type) ||
       Py_IS_TYPE(value, &PyMethodDescr_Type)) {
@@ -70,9 +72,32 @@ int turn_of(EncodeContext& context, PyObject* value) {
   return needs_no_instance(value) ? 2 : 4;
 }
 
-// Those that no function before wrote, or began to write.
+// Whether one of a function's own values, or what one of its cells holds, is the module
+// of the script.
+bool holds_script(const State& state, PyFunctionObject* function) {
+  const auto is_it = [&](PyObject* value) {
+    if (PyCell_Check(value)) value = PyCell_GET(value);
+    return value != nullptr && is_script(state, value);
+  };
+  for (PyObject* values : {function->func_defaults, function->func_closure}) {
+    if (values == nullptr) continue;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(values); ++i) {
+      if (is_it(PyTuple_GET_ITEM(values, i))) return true;
+    }
+  }
+  Py_ssize_t position = 0;
+  PyObject* value;
+  PyObject* keywords = function->func_kwdefaults;
+  while (keywords != nullptr && PyDict_Next(keywords, &position, nullptr, &value)) {
+    if (is_it(value)) return true;
+  }
+  return false;
+}
+
+// Those that no function before wrote, or began to write. `has_script`: set if one of
+// all is the module of the script.
 std::vector<Global> new_globals(EncodeContext& context, PyFunctionObject* function,
-                                const CodeInfo& info) {
+                                const CodeInfo& info, bool& has_script) {
   std::vector<Global> found;
   found.reserve(info.globals.size());
   const Names& names = context.state.names;
@@ -84,7 +109,9 @@ std::vector<Global> new_globals(EncodeContext& context, PyFunctionObject* functi
       continue;
     }
     PyObject* value = raw_get(function->func_globals, use.name);
-    if (value == nullptr || written.has(use.name)) continue;
+    if (value == nullptr) continue;
+    has_script = has_script || is_script(context.state, value);
+    if (written.has(use.name)) continue;
     const int turn = turn_of(context, value);
     if (turn == 0) written.add(use.name);
     found.push_back({&use, Ref::share(value), turn});
@@ -146,7 +173,8 @@ void add_globals(EncodeContext& context, PyFunctionObject* function,
   auto* object = reinterpret_cast<PyObject*>(function);
   context.imports().annotation(object, info);
   context.by_value.add_modules_of_code(object, info);
-  for (Global& global : new_globals(context, function, info)) {
+  bool has_script = false;  // Annotations bring nothing of modules.
+  for (Global& global : new_globals(context, function, info, has_script)) {
     if (!is_known_to_receiver(context, function->func_globals, global.value.get())) {
       continue;
     }
@@ -218,7 +246,9 @@ Annotations annotations_of(PyObject* function) {
 NamedValues named_values(EncodeContext& context, PyFunctionObject* function,
                          const CodeInfo& info, const Annotations& annotations) {
   NamedValues named;
-  named.globals = new_globals(context, function, info);
+  bool has_script = holds_script(context.state, function);
+  named.globals = new_globals(context, function, info, has_script);
+  if (has_script) context.imports().follow(reinterpret_cast<PyObject*>(function));
   if (annotations.annotate != nullptr || annotations.evaluated) {
     add_annotated_globals(context, function, annotations, named.globals);
   }

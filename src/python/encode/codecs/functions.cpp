@@ -98,7 +98,9 @@ void plan_named(EncodeContext& context, PyObject* value, PyObject* name, CodeSpo
     write_module_index(context, index, plan.raw());
   } else {
     plan.child(Ref::share(value), std::move(label));
-    if (PyModule_Check(value) && context.by_value.has(value)) plan.last_is_part();
+    if (PyModule_Check(value) && context.by_value.is_sent_in_parts(value)) {
+      plan.last_is_part();
+    }
   }
 }
 
@@ -276,8 +278,7 @@ void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
   }
   context.out.node(NodeTag::kFunction, 4);
   context.out.unsigned_integer(body);
-  write_namespace(context, function->func_globals,
-                  context.by_value.has_globals(function->func_globals));
+  write_namespace(context, function->func_globals);
   std::vector<Py_ssize_t> cells;
   write_cells(context, function->func_closure, cells);
 

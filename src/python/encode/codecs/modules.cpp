@@ -28,34 +28,24 @@ bool is_submodule(const State& state, PyObject* package, PyObject* module) {
   return PyUnicode_Tailmatch(inner, start.get(), 0, PY_SSIZE_T_MAX, -1) == 1;
 }
 
-// Whether a namespace was written as that of no module, or in an earlier payload.
-bool has_plain_namespace(EncodeContext& context, PyObject* globals) {
-  const std::uintptr_t key = key_of_namespace(globals);
-  if (context.objects.find(key) != nullptr) return !context.dicts.is_of_module(globals);
-  return context.objects.is_in_stream(key);
-}
-
 }  // namespace
 
-void write_namespace(EncodeContext& context, PyObject* globals, bool is_of_module) {
+void write_namespace(EncodeContext& context, PyObject* globals) {
   if (context.known(key_of_namespace(globals))) return;
-  if (is_of_module) context.dicts.note_module(globals);
   const Names& names = context.state.names;
   wire::Writer& out = context.out;
-  out.node(wire::NodeTag::kNamespace, 4);
+  out.node(wire::NodeTag::kNamespace, 3);
   write_text_or_nil(raw_get(globals, names.name.get()), out);
   write_text_or_nil(raw_get(globals, names.package.get()), out);
   out.boolean(raw_get(globals, names.path.get()) != nullptr);
-  out.boolean(is_of_module);
 }
 
 void describe_module(EncodeContext& context, PyObject* module, Plan& plan) {
-  PyObject* dict = PyModule_GetDict(module);
-  // Functions of it came first, when nothing told that a module has their namespace.
-  if (has_plain_namespace(context, dict))
-    return describe_reduced(context, module, plan);
+  if (!context.needs.begin(module)) {
+    context.fail("gets new names without end while it is sent: by reducers, or others");
+  }
   context.out.node(wire::NodeTag::kModule, 3);
-  write_namespace(context, dict, true);
+  write_namespace(context, PyModule_GetDict(module));
   const bool is_by_value = context.by_value.has(module);
   const bool is_part = !context.needs.is_needed_whole(module);
   std::vector<std::pair<Ref, Ref>> found = context.needs.unwritten(module);
@@ -66,7 +56,7 @@ void describe_module(EncodeContext& context, PyObject* module, Plan& plan) {
   for (auto& [key, held] : found) {
     write_text(key.get(), plan.raw());
     const bool is_module =
-        PyModule_Check(held.get()) && context.by_value.has(held.get()) &&
+        PyModule_Check(held.get()) && context.by_value.is_sent_in_parts(held.get()) &&
         (is_part || !is_submodule(context.state, module, held.get()));
     plan.child(std::move(held), Label::of_attribute(key.get()));
     plan.last_is_global();
