@@ -261,6 +261,7 @@ reduce_by_type = _later("instances", "reduce_by_type")
 
 #: Asked with arrays that share memory, and where each lies: what tells how they travel.
 plan_of_arrays = _later("array_views", "plan_of_arrays")
+copy_in_order = _later("array_views", "copy_in_order")
 
 #: Asked with an object that object.__reduce_ex__ cannot take apart.
 reduce_by_members = _later("instances", "reduce_by_members")

@@ -35,6 +35,7 @@ LEFT_OUT = {
         "kinds_ctypes": "needs ctypes, which 3.12 cannot import there",
         "source_buffers": "needs ctypes",
         "graphs": "needs hypothesis",
+        "array_keys": "needs NumPy",
         "array_views": "needs NumPy",
         "open": "needs NumPy",
         "open_loading": "needs NumPy",

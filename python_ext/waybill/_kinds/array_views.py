@@ -1,11 +1,12 @@
-"""Arrays of NumPy that share memory: one of them, or all the bytes that they lie in,
-travels as it is, and the others as views of that.
+"""How arrays of NumPy travel whose memory is not theirs alone, or not in one piece.
 
-Asked by the encoder when it has met all arrays of a payload. Tested by
-tests/python/kinds/test_array_views.py.
+Of arrays that share memory, one, or all the bytes that they lie in, travels as it is,
+and the others as views of that; the encoder asks when it has met all of a payload.
+Tested by tests/python/kinds/test_array_views.py and test_array_keys.py.
 """
 
 import bisect
+import sys
 
 #: Kinds of items of which an array can be the memory of another.
 _NUMBERS = frozenset("biufc")
@@ -139,3 +140,29 @@ def _bytes_at(low, high, writeable, arrays):
     import numpy
 
     return numpy.asarray(_Memory(low, high, writeable, arrays))
+
+
+def copy_in_order(array):
+    """An equal array, of the same type, with its items one after the other, in Fortran
+    order if they are in that, else in C order, and nothing but zeros between the fields
+    of records. None if the array is so already."""
+    is_padded = _is_padded(array.dtype)
+    if array.flags.forc and not is_padded:
+        return None
+    copy = array.copy("A")
+    if is_padded:
+        plain = copy.view(sys.modules["numpy"].ndarray)
+        plain.ravel("K").view("u1").fill(0)
+        plain[...] = array  # Field by field.
+    return copy
+
+
+def _is_padded(dtype):
+    """Whether items have bytes that belong to no field, and that may be anything."""
+    if dtype.subdtype is not None:
+        return _is_padded(dtype.base)
+    if dtype.names is None or dtype.hasobject:  # Objects do not travel as bytes.
+        return False
+    fields = [dtype.fields[name][0] for name in dtype.names]
+    used = sum(field.itemsize for field in fields)
+    return used != dtype.itemsize or any(map(_is_padded, fields))

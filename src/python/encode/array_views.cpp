@@ -19,6 +19,8 @@ namespace waybill::py {
 
 namespace {
 
+constexpr std::string_view kArrayType = "numpy.ndarray";
+
 // Null for one without bytes, and for items that no buffer can have.
 std::optional<Extent> extent_of(PyObject* array) {
   Py_buffer view;
@@ -49,7 +51,29 @@ Ref number_of(std::uintptr_t address) {
 bool is_array(PyObject* object) {
   const PyTypeObject* type = Py_TYPE(object);
   return !PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) &&
-         std::string_view(type->tp_name) == "numpy.ndarray";
+         std::string_view(type->tp_name) == kArrayType;
+}
+
+Ref copy_in_order(const State& state, PyObject* object) {
+  PyTypeObject* base = Py_TYPE(object);
+  while (base != nullptr && PyType_HasFeature(base, Py_TPFLAGS_HEAPTYPE)) {
+    base = base->tp_base;
+  }
+  if (base == nullptr || std::string_view(base->tp_name) != kArrayType) return {};
+  const Names& names = state.names;
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  for (const Ref* name : {&names.copy, &names.reduce, &names.reduce_ex}) {
+    if (is_array(object)) break;
+    const Ref inherited = attribute_or_null(reinterpret_cast<PyObject*>(base), *name);
+    if (attribute_or_null(type, *name).get() != inherited.get()) return {};
+  }
+  const Ref flags = Ref::steal(PyObject_GetAttr(object, names.flags.get()));
+  const Ref in_order = Ref::steal(PyObject_GetAttr(flags.get(), names.forc.get()));
+  const Ref dtype = Ref::steal(PyObject_GetAttr(object, names.dtype.get()));
+  const Ref fields = Ref::steal(PyObject_GetAttr(dtype.get(), names.names.get()));
+  if (in_order.get() == Py_True && fields.get() == Py_None) return {};
+  Ref copy = Ref::steal(PyObject_CallOneArg(state.copy_in_order.get(), object));
+  return copy.get() == Py_None ? Ref() : copy;
 }
 
 void ArrayViews::meet(PyObject* array) {

@@ -15,6 +15,12 @@ namespace waybill::py {
 // Whether it is numpy.ndarray's own, of no subclass.
 bool is_array(PyObject* object);
 
+// A copy of an array whose items do not lie one after the other, in C or in Fortran
+// order, or have bytes that belong to no field; null for all else, and for subclasses
+// that say how they are copied or reduced. NumPy reduces such arrays in another way, or
+// with whatever stands in those bytes, and equal arrays have one key.
+Ref copy_in_order(const State& state, PyObject* object);
+
 // Where an array lies in memory.
 struct Extent {
   std::uintptr_t low = 0, high = 0;  // Of its first byte, and behind its last.

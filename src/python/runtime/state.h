@@ -30,6 +30,7 @@ struct Names {
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
+  Ref flags, forc, copy, dtype, names;                       // Of arrays.
   Ref fget, fset, fdel, func;                                // What methods wrap.
   Ref id_of, text_id_of, sent, claim, close, forget;         // Of the tracker.
   Ref find_by_text, note_text_id;                            // Likewise.
@@ -87,6 +88,7 @@ struct State {
   Ref stand_in_answer;    // For what an extension of a package by value made.
   Ref reduce_without_class;  // Those that are met before their class is there.
   Ref plan_of_arrays;        // How arrays travel that share memory.
+  Ref copy_in_order;         // Of an array that is not in order.
   Ref reduce_by_members;  // Instances whose class's __slots__ does not name the slots.
   Ref stand_in_for;       // What stands for a module that is not here.
   // waybill._annotations: code of annotations that are text, and what makes it.

@@ -155,9 +155,10 @@ Ref reduce(EncodeContext& context, PyObject* object) {
   }
   if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
   if (Ref answer = array_answer(context, object)) return answer;
+  const Ref copy = copy_in_order(state, object);
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
-  Ref answer = Ref::steal_or_null(
-      PyObject_CallMethodOneArg(object, state.names.reduce_ex.get(), protocol.get()));
+  Ref answer = Ref::steal_or_null(PyObject_CallMethodOneArg(
+      copy ? copy.get() : object, state.names.reduce_ex.get(), protocol.get()));
   if (!answer) answer = answer_by_members(state, object);
   return lists_elements(state, object) ? with_sorted_elements(context, object, answer)
                                        : answer;
