@@ -110,7 +110,11 @@ def merge_class(
     elif side is None and baseline is not None:
         gone = list(baseline.words or ())
     for name in gone:
-        if name not in said and name not in COMPILER_MADE and name in vars(cls):
+        # Registrations with an abstract class are a union; without the attribute that
+        # holds them the class would have those of its base.
+        if name in said or name in COMPILER_MADE or name in _words.SPECIAL:
+            continue
+        if name in vars(cls):
             changes.append(_delete(cls, name, undo))
     return changes
 

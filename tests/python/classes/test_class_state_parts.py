@@ -1,6 +1,10 @@
 """Names, bases, enumerations and the like: who changed, which arrival and worker."""
 
+import gc
+
+import fresh_process
 import pytest
+import waybill
 from class_state_matrix import (
     Row,
     by_who,
@@ -300,3 +304,33 @@ def test_a_part_of_a_class_is_what_was_changed_last(stage, kind, who, worker):
         pytest.skip("a forked worker has one already")
 
     check(stage, ROWS[kind], who, worker)
+
+
+@pytest.mark.parametrize(
+    "options", ["", ", class_state='sender'", ", reset_classes=True"]
+)
+def test_registrations_stay_when_home_has_none_left(options):
+    scope = {"__name__": "nowhere"}
+    exec("import abc\nclass K(abc.ABC): x = 1\nclass L(abc.ABC): pass", scope)
+    sent = [scope["K"], scope["L"]]
+    one = type("One", (), {})
+    for cls in sent:
+        cls.register(one)
+    first = waybill.dumps(sent)
+    del one
+    gc.collect()
+    sent[0].x = 2
+    second = waybill.dumps(sent)
+    program = f"""
+one, other = waybill.loads(waybill.loads(data)[0])
+one.register(int)
+other.register(str)
+waybill.loads(waybill.loads(data)[1]{options})
+answer = [one.x] + [issubclass(c, k) for k in (one, other) for c in (int, str, bytes)]
+one.register(bytes)
+answer.append(issubclass(bytes, other))
+"""
+
+    answer = fresh_process.execute(program, waybill.dumps([first, second]))
+
+    assert answer == [2, True, False, False, False, True, False, False]
