@@ -12,6 +12,7 @@ from _collections_abc import KeysView
 from _thread import LockType, RLock
 
 from waybill import _declarative, _enumerations
+from waybill._kinds import derived
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _fill_namespace(cls, own, namespace):
             own.pop(name, None)
             namespace[name] = value
     doc = own.pop("__doc__", None)
-    if doc is not None:
+    if doc is not None and not derived.is_derived(cls, "__doc__", doc):
         namespace["__doc__"] = doc
 
 

@@ -11,6 +11,7 @@ import types
 from waybill import _declarative, _enumerations
 from waybill._class_parts import needs_more
 from waybill._identity import TRACKER
+from waybill._kinds import derived
 from waybill._shields import make_by_hooks, plain_method
 
 TYPE_CHECKING = False
@@ -107,6 +108,7 @@ def finish_class(cls: Any) -> None:
     written = sys.modules.get("waybill._source.generated")
     if written is not None:
         written.finish_generated(cls)
+    derived.derive_again(cls)
     update = getattr(sys.modules.get("abc"), "update_abstractmethods", None)
     if update is not None:
         update(cls)

@@ -29,6 +29,7 @@ from waybill._arrived_modules import ArrivedModules
 from waybill._baselines import TABLE, ClassChange
 from waybill._facts import FACTS, as_fact, fact, own_attribute
 from waybill._identity import TRACKER
+from waybill._kinds.derived import is_left_out
 from waybill._words import ABSENT, LOST, Kind, Word
 
 TYPE_CHECKING = False
@@ -118,6 +119,8 @@ class Merge:
             facts["__name__"] = name
             facts["__qualname__"] = namespace.get("__qualname__", name)
             facts["__doc__"] = as_fact(namespace.get("__doc__"))
+            if "__doc__" not in namespace and is_left_out(attributes, "__doc__"):
+                facts["__doc__"] = fact(cls, "__doc__")
         state: dict[str, Word] = {}
         words: dict[str, Word] | None = None
         if not (was_here and TRACKER.is_home(cls)):

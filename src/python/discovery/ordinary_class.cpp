@@ -6,11 +6,13 @@
 #include "python/discovery/ordinary_class.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
+#include "python/runtime/text.h"
 
 namespace waybill::py {
 
@@ -114,6 +116,17 @@ bool is_no_annotations(PyObject* name, PyObject* value) {
          PyUnicode_CompareWithASCIIString(name, "__annotations__") == 0;
 }
 
+// Whether a doc may be what dataclass() wrote, and another text in other processes, for
+// _kinds/derived.py to look at.
+bool may_be_derived(const State& state, PyObject* dict, PyObject* doc) {
+  if (doc == nullptr || !PyUnicode_CheckExact(doc) ||
+      raw_get(dict, state.names.dataclass_fields.get()) == nullptr) {
+    return false;
+  }
+  const std::string text = text_of(doc);
+  return text.find(" at 0x") != text.npos || text.find('{') != text.npos;
+}
+
 // The attributes that the author of the class gave it, in their turns. Null if one of
 // them is for Python to look at.
 Ref own_attributes(const State& state, PyObject* dict) {
@@ -194,7 +207,7 @@ Ref ordinary_class_parts(const State& state, PyObject* type) {
   const Ref doc = Ref::share(raw_get(dict.get(), names.doc.get()));
   const Ref own_bases = Ref::share(cls->tp_bases);
   const Ref own = own_attributes(state, dict.get());
-  if (!own) return {};
+  if (!own || may_be_derived(state, dict.get(), doc.get())) return {};
   const Ref qualified = Ref::steal(PyType_GetQualName(cls));
   const Ref name = Ref::steal(PyType_GetName(cls));
   const Ref bases = Ref::steal(PySequence_List(own_bases.get()));

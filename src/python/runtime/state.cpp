@@ -42,6 +42,7 @@ constexpr NameRow kNames[] = {
     {&Names::slots, "__slots__"},
     {&Names::init_subclass, "__init_subclass__"},
     {&Names::abc_impl, "_abc_impl"},
+    {&Names::dataclass_fields, "__dataclass_fields__"},
     {&Names::orig_bases, "__orig_bases__"},
     {&Names::context_data, "_ctxdata"},
     {&Names::file, "__file__"},
