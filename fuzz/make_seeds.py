@@ -218,7 +218,7 @@ def enumerators(name: str) -> Iterator[tuple[str, int]]:
     """Names and numbers of an enumeration of the format."""
     body = re.search(rf"enum class {name}.*?{{(.*?)}};", FORMAT.read_text(), re.DOTALL)
     assert body, name
-    for found in re.finditer(r"^\s*(k\w+) = (\d+),", body[1], re.MULTILINE):
+    for found in re.finditer(r"^\s*(k\w+) =\s+(\d+),", body[1], re.MULTILINE):
         yield found[1], int(found[2])
 
 
