@@ -16,7 +16,7 @@ def add():
 """
 
 
-def sent_by(script, start=START):
+def sent_by(script):
     """What a script leaves in `sent`, as a payload, written with and without caches."""
     end = """
 data = waybill.dumps(sent)
@@ -27,11 +27,11 @@ sys.stdout.write(data.hex())
 """
     # In a dict of its own: what it defines would travel.
     end = f"\nexec({end!r}, dict(sent=sent, waybill=waybill, sys=sys))"
-    return bytes.fromhex(fresh_process.run_script(start + script + end))
+    return bytes.fromhex(fresh_process.run_script(START + script + end))
 
 
-def value_of(script, expression, start=START):
-    return fresh_process.load(sent_by(script, start), expression)
+def value_of(script, expression):
+    return fresh_process.load(sent_by(script), expression)
 
 
 @pytest.mark.parametrize(
