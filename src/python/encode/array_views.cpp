@@ -42,6 +42,17 @@ std::optional<Extent> extent_of(PyObject* array) {
   return is_empty ? std::nullopt : std::optional(extent);
 }
 
+// Whether a class derived from another is copied and reduced as that is.
+bool inherits_reduction(const State& state, PyTypeObject* type, PyTypeObject* base) {
+  const Names& names = state.names;
+  for (const Ref* name : {&names.copy, &names.reduce, &names.reduce_ex}) {
+    const Ref own = attribute_or_null(reinterpret_cast<PyObject*>(type), *name);
+    const Ref inherited = attribute_or_null(reinterpret_cast<PyObject*>(base), *name);
+    if (own.get() != inherited.get()) return false;
+  }
+  return true;
+}
+
 Ref number_of(std::uintptr_t address) {
   return Ref::steal(PyLong_FromUnsignedLongLong(address));
 }
@@ -60,13 +71,10 @@ Ref copy_in_order(const State& state, PyObject* object) {
     base = base->tp_base;
   }
   if (base == nullptr || std::string_view(base->tp_name) != kArrayType) return {};
-  const Names& names = state.names;
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  for (const Ref* name : {&names.copy, &names.reduce, &names.reduce_ex}) {
-    if (is_array(object)) break;
-    const Ref inherited = attribute_or_null(reinterpret_cast<PyObject*>(base), *name);
-    if (attribute_or_null(type, *name).get() != inherited.get()) return {};
+  if (base != Py_TYPE(object) && !inherits_reduction(state, Py_TYPE(object), base)) {
+    return {};
   }
+  const Names& names = state.names;
   const Ref flags = Ref::steal(PyObject_GetAttr(object, names.flags.get()));
   const Ref in_order = Ref::steal(PyObject_GetAttr(flags.get(), names.forc.get()));
   const Ref dtype = Ref::steal(PyObject_GetAttr(object, names.dtype.get()));
