@@ -65,10 +65,8 @@ PyObject* WalkStack::innermost_class() const {
 }
 
 PyObject* WalkStack::class_around() const {
-  for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
-    if (PyType_Check(frame->object.get())) return frame->object.get();
-  }
-  return nullptr;
+  const std::uint32_t count = empty() ? 0 : frames_.back().up_to_class;
+  return count == 0 ? nullptr : frames_[count - 1].object.get();
 }
 
 PyObject* WalkStack::function_around() const {
