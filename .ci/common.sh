@@ -6,6 +6,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH="$PWD/.venv/bin:$PATH"
 CACHE="${WAYBILL_CACHE:-$HOME/.cache/waybill}"
 SKIPPED_FILE="$PWD/build/skipped.txt"
+# Thousands of processes import the package: without its bytecode each compiles it anew,
+# for three times the time of its start.
+unset PYTHONDONTWRITEBYTECODE
 
 say() { printf '\033[1m== %s\033[0m\n' "$*"; }
 die() { printf '%s\n' "$*" >&2; exit 1; }
@@ -99,6 +102,12 @@ sanitizing_clang() {
     apt_install "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" >&2 || true
     find_sanitizing_clang
   }
+}
+
+# The compiler for what is neither measured nor shipped: without optimisation clang takes
+# half as long as GCC.
+quick_compiler() {
+  command -v clang++ || command -v g++
 }
 
 find_sanitizing_clang() {

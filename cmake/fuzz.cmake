@@ -12,6 +12,13 @@ else()
   target_link_libraries(waybill_replay_main PRIVATE waybill_options)
 endif()
 
+# What replays a few inputs is optimised as little as tests are.
+function(waybill_replay_options target)
+  if(NOT WAYBILL_FUZZ)
+    target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
+  endif()
+endfunction()
+
 # waybill_harness(<name> <library> <source>...): sets `target`.
 function(waybill_harness name library)
   if(WAYBILL_FUZZ)
@@ -30,6 +37,7 @@ function(waybill_harness name library)
     endif()
   endif()
   target_include_directories(${harness} PRIVATE ${PROJECT_SOURCE_DIR}/src ${fuzz})
+  waybill_replay_options(${harness})
   waybill_headers(${harness} PRIVATE msgpack.hpp xxhash.h)
   set(target ${harness} PARENT_SCOPE)
 endfunction()
@@ -70,6 +78,7 @@ target_link_libraries(waybill_loads_helpers PRIVATE
 target_include_directories(waybill_loads_helpers PRIVATE
   ${PROJECT_SOURCE_DIR}/src ${fuzz})
 waybill_headers(waybill_loads_helpers PRIVATE msgpack.hpp xxhash.h)
+waybill_replay_options(waybill_loads_helpers)
 
 # waybill_loads_harness(<name> <options> <may call>): mutated envelopes for waybill.loads
 # with these options, spelled as in a call; false if these let no payload call anything.

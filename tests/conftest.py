@@ -14,19 +14,20 @@ def pytest_addoption(parser):
         "--fifth-of",
         action="append",
         default=[],
-        metavar="FOLDER",
+        metavar="FOLDER_OR_FILE",
         help="of tests with cases there, run one case in five, with each version of"
         " Python another fifth",
     )
 
 
 def pytest_collection_modifyitems(config, items):
-    folders = tuple(f"{folder}/" for folder in config.getoption("--fifth-of"))
+    given = config.getoption("--fifth-of")
+    thinned = tuple(f"{path}{end}" for path in given for end in ("/", "::"))
 
     def is_left_out(item):
         return (
             hasattr(item, "callspec")
-            and item.nodeid.startswith(folders)
+            and item.nodeid.startswith(thinned)
             and (zlib.crc32(item.nodeid.encode()) - sys.version_info.minor) % 5 != 0
         )
 

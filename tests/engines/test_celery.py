@@ -426,7 +426,7 @@ def test_entry_point_registers_but_lets_nothing_in(tmp_path):
     assert told == "application/x-waybill binary [1, (2, 3)]\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ten_thousand_tasks(tmp_path):
     program = """
     from celery.contrib.testing.worker import start_worker

@@ -83,7 +83,7 @@ if __name__ == "__main__":
     assert "in refuse" in raised and "# This is the line." in raised
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ten_thousand_tasks_come_back(tmp_path):
     source = f"""{START}
 if __name__ == "__main__":

@@ -193,7 +193,7 @@ def test_bash_apps_and_files_work_as_before(told):
     assert told["files"] == "parcel"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ten_thousand_tasks(tmp_path):
     source = """
     with loaded():

@@ -82,7 +82,7 @@ def test_no_call_of_many_clients_is_lost(tmp_path):
         assert "host: made 800\nhost: workers started 2\n" in server.end()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif("WAYBILL_SANITIZED" in os.environ, reason="has a malloc of its own")
 def test_hundred_thousand_calls_leave_nothing_behind(tmp_path):
     with running.host(tmp_path, "--workers", 2) as (server, path):

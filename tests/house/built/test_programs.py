@@ -39,7 +39,7 @@ def test_demo_of_a_pipe_sends_functions_and_says_what_they_need():
     assert "['guard'] (_thread.lock)" in demo.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_quick_benchmark_writes_its_report(tmp_path):
     pytest.importorskip("cloudpickle")
 
