@@ -61,8 +61,9 @@ parallel_pytest() {
   python -m pytest -q "${options[@]}" "$@"
 }
 
-# The large products: tests of many cases with many others.
-PRODUCTS=(tests/python/{cache,classes,imports/discovery})
+# The large products: tests of many cases with many others, or of all of a library.
+PRODUCTS=(tests/python/{cache,classes,imports/discovery}
+  tests/python/functions/test_stdlib_functions.py)
 # Tests with cases that ask little of the Python that runs them.
 OF_BYTES=(tests/python/{api,explain,streams,untrusted})
 # Tests with cases that ask little of C++.

@@ -254,6 +254,7 @@ if __name__ == "__main__":
     assert lines(tmp_path, source) == TOLD
 
 
+@pytest.mark.slow
 def test_scheduler_of_dask_in_another_process_passes_on_what_the_client_says(tmp_path):
     pytest.importorskip("distributed")
     from test_dask import Cluster

@@ -263,6 +263,7 @@ with distributed.Client(scheduler_file=sys.argv[1]) as client:
         ]
 
 
+@pytest.mark.slow
 def test_worker_that_lacks_a_module_says_which_before_the_task_runs(tmp_path):
     (tmp_path / "apart").mkdir()
     (tmp_path / "apart" / "only_here.py").write_text("value = 1\n")

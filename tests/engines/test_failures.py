@@ -60,7 +60,7 @@ DEATH = {
     "pyspark": "Python worker exited unexpectedly",
 }
 #: Those that are started with a machine of their own, or need much.
-SLOW = {"ray", "pyspark"}
+SLOW = {"ray", "pyspark", "parsl"}
 #: What engines make of it.
 OTHERWISE = {
     # An exception of its own of the same name, with a note.
