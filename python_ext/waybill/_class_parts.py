@@ -54,6 +54,7 @@ def class_parts(cls: Any) -> Any:
     if found is not None:
         return found
     own = _own_attributes(cls)
+    derived.leave_out(cls, own)
     namespace = {"__module__": _module_of(cls), "__qualname__": cls.__qualname__}
     own = _without_slots(cls, own, namespace)
     _fill_namespace(cls, own, namespace)
@@ -136,7 +137,7 @@ def _fill_namespace(cls, own, namespace):
             own.pop(name, None)
             namespace[name] = value
     doc = own.pop("__doc__", None)
-    if doc is not None and not derived.is_derived(cls, "__doc__", doc):
+    if doc is not None:
         namespace["__doc__"] = doc
 
 
@@ -144,11 +145,12 @@ def _in_turns(own, is_generic):
     """The attributes in the order in which they are set."""
 
     def place(item):
-        # What typing puts there comes last of its kind: it does so before there is
-        # anything else.
+        # What typing and pydantic put there comes last of its kind: they do so before
+        # there is anything else.
         name, value = item
-        is_of_typing = is_generic and _is_of_typing(name, value)
-        return _turn(value), is_of_typing, name if is_of_typing else ""
+        is_given = is_generic and _is_of_typing(name, value)
+        is_given = is_given or name.startswith("__pydantic_")
+        return _turn(value), is_given, name if is_given else ""
 
     return dict(sorted(own.items(), key=place))
 

@@ -108,7 +108,7 @@ def finish_class(cls: Any) -> None:
     written = sys.modules.get("waybill._source.generated")
     if written is not None:
         written.finish_generated(cls)
-    derived.derive_again(cls)
     update = getattr(sys.modules.get("abc"), "update_abstractmethods", None)
     if update is not None:
         update(cls)
+    derived.derive_again(cls)

@@ -298,6 +298,9 @@ NAMED_REDUCERS = {
     "FPContext": {"mpmath.ctx_fp": _reduce_context},
     "constant": {"mpmath.ctx_mp_python": _reduce_constant},
     "ivmpf_constant": {"mpmath.ctx_iv": _reduce_constant},
+    "Decorator": {
+        "pydantic._internal._decorators": _later("pydantic_models", "reduce_decorator")
+    },
     "TypedStorage": {"torch.storage": _reduce_typed_storage},
     "UntypedStorage": {"torch.storage": _reduce_untyped_storage},
     "TypeVar": {"typing": _reduce_type_variable},

@@ -1,9 +1,8 @@
 """What libraries write into a class that follows from its class statement, and that is
 another text in each process: it holds addresses, or sets in their order.
 
-It is no part of a class that travels; the receiver writes it again. One row for each:
-the attribute that shows whose class it is, what is derived, and how. Tested by
-tests/python/classes/test_derived.py.
+It is no part of a class that travels; the receiver writes it again. Tested by
+tests/python/classes/test_derived.py, tests/libraries/test_derived_of_libraries.py.
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ def _doc_of_dataclass(cls: type) -> str:
     return cls.__name__ + str(given).replace(" -> None", "")
 
 
+#: The attribute that shows whose class it is, the text that is derived, and how.
 _ROWS: tuple[tuple[str, str, Callable[[type], str]], ...] = (
     ("__dataclass_fields__", "__doc__", _doc_of_dataclass),
 )
@@ -43,13 +43,18 @@ def _may_differ(text: Any) -> bool:
     return type(text) is str and (" at 0x" in text or "{" in text)
 
 
-def is_derived(cls: type, name: str, value: Any) -> bool:
-    """Whether an attribute is one that is left out. Cost: that of one signature where
-    its text may differ between processes, else nothing."""
+def leave_out(cls: type, own: dict[str, Any]) -> None:
+    """Takes what is derived out of the attributes of a class that is sent. Cost: that
+    of one signature where a doc may differ between processes, else nothing."""
     for shows, derived, make in _ROWS:
-        if name == derived and shows in vars(cls) and _may_differ(value):
-            return bool(make(cls) == value)
-    return False
+        value = own.get(derived)
+        if shows in own and _may_differ(value) and make(cls) == value:
+            del own[derived]
+    if _is_of_pydantic(cls, own):
+        for name in _PYDANTIC & own.keys():
+            del own[name]
+    if "__attrs_attrs__" in own and _is_hash_of_attrs(own.get("__hash__")):
+        own["__hash__"] = _with_steady_number(own["__hash__"])
 
 
 def is_left_out(attributes: dict[str, Any], name: str) -> bool:
@@ -62,7 +67,59 @@ def is_left_out(attributes: dict[str, Any], name: str) -> bool:
 
 
 def derive_again(cls: type) -> None:
-    """Writes what was left out, once a class has its other attributes."""
+    """Writes what was left out, once a class has its other attributes, or others."""
     for shows, derived, make in _ROWS:
         if shows in vars(cls) and vars(cls).get(derived) is None:
             type.__setattr__(cls, derived, make(cls))
+    if _is_of_pydantic(cls, vars(cls)):
+        from waybill._kinds import pydantic_models
+
+        pydantic_models.derive_when_asked(cls)
+
+
+#: What pydantic builds from the fields of a class, with addresses of classes in it, and
+#: what it keeps of what it was asked.
+_PYDANTIC = frozenset(
+    {
+        "__pydantic_core_schema__",
+        "__pydantic_validator__",
+        "__pydantic_serializer__",
+        "__pydantic_setattr_handlers__",
+        "__signature__",
+    }
+)
+
+
+def _is_of_pydantic(cls: type, own: Any) -> bool:
+    # Its own classes are made when it is imported, or travel with it.
+    return "__pydantic_fields__" in own and not cls.__module__.startswith("pydantic.")
+
+
+def _is_hash_of_attrs(value: Any) -> bool:
+    code = getattr(value, "__code__", None)
+    return code is not None and code.co_filename.startswith("<attrs generated")
+
+
+def _with_steady_number(function: Any) -> Any:
+    """A generated ``__hash__`` in which the class is told by a number that follows from
+    its name; attrs takes Python's hash of that, which is another in each process."""
+    import types
+    import zlib
+
+    code = function.__code__
+    number = zlib.crc32(code.co_filename.encode())
+    constants = tuple(number if type(c) is int else c for c in code.co_consts)
+    if constants == code.co_consts:
+        return function
+    made = types.FunctionType(
+        code.replace(co_consts=constants),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__qualname__, made.__doc__ = function.__qualname__, function.__doc__
+    made.__module__, made.__kwdefaults__ = function.__module__, function.__kwdefaults__
+    made.__annotations__ = function.__annotations__
+    made.__dict__.update(vars(function))
+    return made

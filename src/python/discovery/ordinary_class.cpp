@@ -116,11 +116,18 @@ bool is_no_annotations(PyObject* name, PyObject* value) {
          PyUnicode_CompareWithASCIIString(name, "__annotations__") == 0;
 }
 
-// Whether a doc may be what dataclass() wrote, and another text in other processes, for
-// _kinds/derived.py to look at.
+// Whether a library may have written something that is another text in other processes,
+// for _kinds/derived.py to look at: pydantic what it builds from the fields, attrs a
+// hash, dataclass() a doc.
 bool may_be_derived(const State& state, PyObject* dict, PyObject* doc) {
+  const Names& names = state.names;
+  if (raw_get(dict, names.pydantic_fields.get()) != nullptr) return true;
+  if (raw_get(dict, names.attrs_attrs.get()) != nullptr) {
+    PyObject* hash = raw_get(dict, names.hash.get());
+    if (hash != nullptr && PyFunction_Check(hash)) return true;
+  }
   if (doc == nullptr || !PyUnicode_CheckExact(doc) ||
-      raw_get(dict, state.names.dataclass_fields.get()) == nullptr) {
+      raw_get(dict, names.dataclass_fields.get()) == nullptr) {
     return false;
   }
   const std::string text = text_of(doc);

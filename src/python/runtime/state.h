@@ -24,8 +24,8 @@ struct Names {
   Ref dict, name, package, path, spec, builtins, module, qualname;
   Ref class_, new_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
       slotnames, copyreg, newobj;
-  Ref first_line;  // Of a class.
-  Ref dataclass_fields;
+  Ref first_line;                                            // Of a class.
+  Ref dataclass_fields, attrs_attrs, hash, pydantic_fields;  // What libraries write.
   Ref doc, slots, init_subclass, abc_impl, orig_bases, annotate_func, annotations_cache;
   Ref context_data, file, typing;
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;
