@@ -108,7 +108,8 @@ def _with_steady_number(function: Any) -> Any:
 
     code = function.__code__
     number = zlib.crc32(code.co_filename.encode())
-    constants = tuple(number if type(c) is int else c for c in code.co_consts)
+    # Not a generator, which leaks where memory is too short.
+    constants = (*[number if type(c) is int else c for c in code.co_consts],)
     if constants == code.co_consts:
         return function
     made = types.FunctionType(

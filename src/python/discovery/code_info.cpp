@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "python/discovery/code_view.h"
 #include "python/runtime/compat.h"
@@ -160,6 +161,18 @@ std::uint32_t CodeInfo::line_of(std::uint32_t offset) const {
   const auto line = static_cast<std::uint32_t>(found > 0 ? found : 0);
   if (lines_.size() < kMaxKnownLines) lines_.push_back({offset, line});
   return line;
+}
+
+std::vector<const CodeInfo*> with_nested(const CodeInfo& info) {
+  std::vector<const CodeInfo*> found{&info};
+  std::unordered_set<const CodeInfo*> seen;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto& all_nested = found[i]->nested;
+    for (const CodeInfo* nested : all_nested) {
+      if (seen.insert(nested).second) found.push_back(nested);
+    }
+  }
+  return found;
 }
 
 CodeInfos::CodeInfos(const State& state)

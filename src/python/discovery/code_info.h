@@ -120,6 +120,9 @@ class CodeInfos {
   std::vector<Ref> held_;
 };
 
+// It and all code nested in it, each once.
+std::vector<const CodeInfo*> with_nested(const CodeInfo& info);
+
 // The info of a code object that has one and keeps it; null if not.
 CodeInfo* kept_info(const State& state, PyObject* code);
 

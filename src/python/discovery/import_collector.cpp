@@ -227,11 +227,12 @@ void ImportCollector::need_named_packages(PyObject* function, const CodeInfo& in
       if (PyUnicode_Compare(use.name, name) == 0) need_package(raw_get(globals, name));
     }
   }
-  const Ref constants = Ref::share(info.code->co_consts);
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants.get()); ++i) {
-    need_package(PyTuple_GET_ITEM(constants.get(), i));
+  for (const CodeInfo* code : with_nested(info)) {
+    const Ref constants = Ref::share(code->code->co_consts);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants.get()); ++i) {
+      need_package(PyTuple_GET_ITEM(constants.get(), i));
+    }
   }
-  for (const CodeInfo* nested : info.nested) need_named_packages(function, *nested);
 }
 
 void ImportCollector::function(PyObject* function, const CodeInfo& info) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "python/discovery/code_info.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/text.h"
 
@@ -42,15 +43,6 @@ ValueId attribute_of(const CodeInfo& info, ValueId value, PyObject* name) {
   return 0;
 }
 
-// Code objects, each before those nested in it.
-std::vector<const CodeInfo*> all_code(const CodeInfo& info) {
-  std::vector<const CodeInfo*> found{&info};
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    found.insert(found.end(), found[i]->nested.begin(), found[i]->nested.end());
-  }
-  return found;
-}
-
 bool loads_variable(const CodeInfo& info, const Value& value, const Label& variable) {
   if (variable.style == Label::Style::kGlobal) {
     return value.kind == Value::Kind::kGlobal &&
@@ -60,17 +52,23 @@ bool loads_variable(const CodeInfo& info, const Value& value, const Label& varia
          is_named(local_name(info, value.index), variable.name.get());
 }
 
-// How a value and what it is an attribute of are spelled in the source.
+// How a value and what it is an attribute of are spelled in the source. Code that was
+// made by hand may have any number of attributes: no more than the last ones are told.
 std::string spelled(const CodeInfo& info, ValueId id) {
-  const Value& value = info.summary.values[id];
-  switch (value.kind) {
-    case Value::Kind::kAttribute:
-      return spelled(info, value.parent) + "." + text_of(info.name_at(value.index));
-    case Value::Kind::kGlobal:
-      return text_of(info.name_at(value.index));
-    default:
-      return text_of(local_name(info, value.index));
+  constexpr int kMostTold = 64;
+  std::string attributes;
+  for (int told = 0; told < kMostTold; ++told) {
+    const Value& value = info.summary.values[id];
+    if (value.kind == Value::Kind::kGlobal) {
+      return text_of(info.name_at(value.index)) + attributes;
+    }
+    if (value.kind != Value::Kind::kAttribute) {
+      return text_of(local_name(info, value.index)) + attributes;
+    }
+    attributes = "." + text_of(info.name_at(value.index)) + attributes;
+    id = value.parent;
   }
+  return "..." + attributes;
 }
 
 Capture captured_at(const CodeInfo& info, std::uint32_t offset,
@@ -95,7 +93,7 @@ Capture captured_by(const Load& load) {
 Capture captured_variable(const CodeInfo& function, const Label& variable,
                           std::span<const PathStep> path) {
   Load best;
-  for (const CodeInfo* info : all_code(function)) {
+  for (const CodeInfo* info : with_nested(function)) {
     const std::vector<Value>& values = info->summary.values;
     for (ValueId id = 0; id < values.size(); ++id) {
       if (!loads_variable(*info, values[id], variable)) continue;
