@@ -12,7 +12,7 @@ from _collections_abc import KeysView
 from _thread import LockType, RLock
 
 from waybill import _declarative, _enumerations
-from waybill._kinds import derived
+from waybill._kinds import derived, structs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +83,10 @@ def class_parts(cls: Any) -> Any:
     bases = cls.__bases__
     if any(base is generic for base in bases):
         bases = _written_bases(bases, own, namespace)
-    return type(cls), cls.__name__, list(bases), namespace, own
+    made_by: Any = type(cls)
+    if structs.is_struct(cls):
+        made_by = structs.take_apart(cls, namespace)
+    return made_by, cls.__name__, list(bases), namespace, own
 
 
 def _is_nothing(annotations):

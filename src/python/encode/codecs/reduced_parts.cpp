@@ -217,11 +217,12 @@ void plan_creation(EncodeContext& context, PyObject* object, const Reduced& part
       return plan_new_object(context, parts.arguments, is_ex, plan);
     }
   }
-  if (PyType_Check(callable) &&
-      reinterpret_cast<PyTypeObject*>(callable)->tp_new == nullptr) {
+  const auto* type = reinterpret_cast<PyTypeObject*>(callable);
+  if (PyType_Check(callable) && type->tp_new == nullptr &&
+      type->tp_vectorcall == nullptr) {  // Structs of msgspec have that.
     // As of sys.version_info, which a module has.
     PyErr_Format(PyExc_TypeError, "cannot pickle '%.200s' object: nobody can make it",
-                 reinterpret_cast<PyTypeObject*>(callable)->tp_name);
+                 type->tp_name);
     throw PyError();
   }
   context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
