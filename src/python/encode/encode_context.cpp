@@ -87,10 +87,10 @@ std::uint32_t EncodeContext::use_code(PyObject* code_object) {
   const std::uint32_t body = code().use(code_object);
   CodeInfo& info = infos().get(code_object);
   const bool is_wanted = wants_source() || info.came_as_source ||
-                         came_with_source(state, stack.class_around());
+                         came_with_source(state, stack.innermost_class());
   if (!is_wanted) return body;
   std::string reason;
-  const CodeSource* source = source_of(state, info, stack.class_around(), reason);
+  const CodeSource* source = source_of(state, info, stack.innermost_class(), reason);
   if (source != nullptr && options.by_source) return code().number_of(*source);
   if (source != nullptr) {
     code().add_source(body, *source);

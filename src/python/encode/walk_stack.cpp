@@ -64,11 +64,6 @@ PyObject* WalkStack::innermost_class() const {
   return open_classes_.empty() ? nullptr : frames_[open_classes_.back()].object.get();
 }
 
-PyObject* WalkStack::class_around() const {
-  const std::uint32_t count = empty() ? 0 : frames_.back().up_to_class;
-  return count == 0 ? nullptr : frames_[count - 1].object.get();
-}
-
 PyObject* WalkStack::function_around() const {
   for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
     if (PyFunction_Check(frame->object.get())) return frame->object.get();

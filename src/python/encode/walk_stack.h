@@ -34,8 +34,6 @@ class WalkStack {
     std::size_t raw_begin = 0;
     // Frames from here up whose object only reducers made.
     std::uint32_t synthesized = 0;
-    // So many frames up to the innermost one whose object is a class; 0 if none is.
-    std::uint32_t up_to_class = 0;
 
     // What paths say that the contents are of.
     PyObject* shown() const { return owner ? owner.get() : object.get(); }
@@ -56,10 +54,7 @@ class WalkStack {
   auto end() const { return frames_.end(); }
 
   void push(Frame::Kind kind, PyObject* object, Py_ssize_t count) {
-    const std::uint32_t up_to_class = empty() ? 0 : back().up_to_class;
     Frame& frame = frames_.emplace_back();
-    frame.up_to_class =
-        PyType_Check(object) ? static_cast<std::uint32_t>(size()) : up_to_class;
     frame.kind = kind;
     frame.object = Ref::share(object);
     frame.count = count;
@@ -86,10 +81,8 @@ class WalkStack {
   // has.
   PyObject* freeze();
 
-  // The innermost class that is being written; null if none is. `class_around` takes
-  // one as what it is where it is walked as a container, too.
+  // The innermost class that is being written; null if none is.
   PyObject* innermost_class() const;
-  PyObject* class_around() const;
   PyObject* function_around() const;
   // How what is being written hangs on the frame with this index.
   Label label_at(std::size_t index) const;

@@ -78,7 +78,7 @@ Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* 
     const Py_ssize_t length = PyUnicode_GET_LENGTH(path.get());
     const Py_ssize_t dot = PyUnicode_FindChar(path.get(), '.', 0, length, -1);
     // A class that was made again, as by dataclass(slots=True), is what is left.
-    if (dot <= 0) return Ref::share(context.stack.class_around());
+    if (dot <= 0) return Ref::share(context.stack.innermost_class());
     path = Ref::steal(PyUnicode_Substring(path.get(), 0, dot));
     Ref owner = class_in_globals(function, path.get());
     if (owner && has_dict(owner.get())) return owner;
