@@ -108,7 +108,7 @@ sanitizing_clang() {
 # The compiler for what is neither measured nor shipped: without optimisation clang takes
 # half as long as GCC.
 quick_compiler() {
-  realpath -s "$(command -v clang++ || command -v g++)"
+  command -v clang++ || command -v g++
 }
 
 find_sanitizing_clang() {

@@ -14,7 +14,7 @@ def pytest_addoption(parser):
         "--fifth-of",
         action="append",
         default=[],
-        metavar="FOLDER_OR_FILE",
+        metavar="PATH",
         help="of tests with cases there, run one case in five, with each version of"
         " Python another fifth",
     )

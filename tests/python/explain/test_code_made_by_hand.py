@@ -12,12 +12,12 @@ for _ in range(COUNT):
     last = last.a
 last.a = threading.Lock()
 def f(): return root.a
-def width(name):
-    # An instruction with its caches.
+def span_of(name):
+    # Where an instruction begins, and ends with its caches.
     at = {i.offset: i.opname for i in dis.get_instructions(f)}
     ends = [*at, len(f.__code__.co_code)][1:]
     return next((o, e) for o, e in zip(at, ends) if at[o] == name)
-start, end = width("LOAD_ATTR")
+start, end = span_of("LOAD_ATTR")
 code = f.__code__.co_code
 code = code[:start] + code[start:end] * (COUNT + 1) + code[end:]
 made = types.FunctionType(f.__code__.replace(co_code=code), {"root": root})
