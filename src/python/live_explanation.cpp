@@ -162,7 +162,8 @@ class Explainer {
   std::string name_of_global(PyObject* object) const {
     std::string name;
     for (const char* attribute : {"__module__", "__qualname__"}) {
-      const Ref text = Ref::steal_or_null(PyObject_GetAttrString(object, attribute));
+      const Ref text =
+          Ref::steal_or_null(PyObject_GetAttr(object, interned(attribute).get()));
       if (!text) forgive(PyExc_Exception);
       if (!text || !PyUnicode_Check(text.get())) continue;
       name += (name.empty() ? "" : ".") + text_of(text.get());

@@ -50,7 +50,7 @@ bool KnownClass::note_functions(const State& state, PyObject* attribute, bool re
   const std::span<const char* const> names = wrapped_in(state, attribute);
   if (names.empty()) return !reaches || !is_method(state, attribute);
   return std::ranges::all_of(names, [&](const char* name) {
-    const Ref wrapped = Ref::steal(PyObject_GetAttrString(attribute, name));
+    const Ref wrapped = get_attribute(attribute, name);
     return note_functions(state, wrapped.get(), reaches, depth + 1);
   });
 }

@@ -41,14 +41,13 @@ bool is_method(const State& state, PyObject* attribute, int depth) {
            PyType_IsSubtype(type, &PyClassMethod_Type) ||
            PyType_IsSubtype(type, &PyStaticMethod_Type);
   }
-  return depth < kDeepest &&
-         std::ranges::all_of(
-             names,
-             [&](const char* name) {
-               const Ref wrapped = Ref::steal(PyObject_GetAttrString(attribute, name));
-               return wrapped.get() == Py_None ||
-                      is_method(state, wrapped.get(), depth + 1);
-             });
+  return depth < kDeepest && std::ranges::all_of(
+                                 names,
+                                 [&](const char* name) {
+                                   const Ref wrapped = get_attribute(attribute, name);
+                                   return wrapped.get() == Py_None ||
+                                          is_method(state, wrapped.get(), depth + 1);
+                                 });
 }
 
 // What leads to the globals of a function without a statement.
@@ -109,8 +108,8 @@ bool has_other_code(const State& state, PyObject* own, PyObject* value) {
     return is_same == 0;
   }
   return std::ranges::any_of(wrapped_in(state, own), [&](const char* name) {
-    const Ref one = Ref::steal(PyObject_GetAttrString(own, name));
-    const Ref other = Ref::steal(PyObject_GetAttrString(value, name));
+    const Ref one = get_attribute(own, name);
+    const Ref other = get_attribute(value, name);
     return (one.get() == Py_None) != (other.get() == Py_None) ||
            has_other_code(state, one.get(), other.get());
   });

@@ -69,8 +69,7 @@ bool FunctionFlow::is_hook_of(PyObject* module) const {
   if (hook == nullptr || !PyFunction_Check(hook)) return false;
   auto* own = reinterpret_cast<PyObject*>(function_);
   if (hook == own) return true;
-  const Ref names =
-      Ref::steal(PyObject_GetAttrString(PyFunction_GET_CODE(hook), "co_names"));
+  const Ref names = get_attribute(PyFunction_GET_CODE(hook), "co_names");
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i) {
     PyObject* name = PyTuple_GET_ITEM(names.get(), i);
     if (raw_get(PyFunction_GET_GLOBALS(hook), name) == own) return true;

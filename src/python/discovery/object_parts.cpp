@@ -9,6 +9,7 @@
 
 #include "python/discovery/guard_looks.h"
 #include "python/discovery/node_reach.h"
+#include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
 
@@ -31,8 +32,7 @@ PyObject* mapping_of(PyObject* proxy) {
 
 Ref own_attribute(PyObject* object, const char* text) {
   // Not by getattr, which may ask the class that an alias is of.
-  const Ref name = Ref::steal(PyUnicode_InternFromString(text));
-  Ref found = Ref::steal_or_null(PyObject_GenericGetAttr(object, name.get()));
+  Ref found = Ref::steal_or_null(PyObject_GenericGetAttr(object, interned(text).get()));
   if (!found) forgive(PyExc_AttributeError);
   return found;
 }

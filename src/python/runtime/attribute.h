@@ -7,6 +7,17 @@
 
 namespace waybill::py {
 
+inline Ref interned(const char* text) {
+  return Ref::steal(PyUnicode_InternFromString(text));
+}
+
+// getattr(object, name). Unlike PyObject_GetAttrString it asks by one str each time:
+// the interpreter's cache of the attributes of types keeps the strs that it was asked
+// by.
+inline Ref get_attribute(PyObject* object, const char* name) {
+  return Ref::steal(PyObject_GetAttr(object, interned(name).get()));
+}
+
 // Forgets the error that is set if it is of this kind; any other goes on. For C
 // functions that fail where there is nothing to find.
 inline void forgive(PyObject* kind) {

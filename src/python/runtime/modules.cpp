@@ -42,7 +42,7 @@ Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
   if (!dict) return {};
   Ref value = Ref::share(raw_get(dict.get(), name));
   if (value && Py_IS_TYPE(value.get(), &PyStaticMethod_Type)) {
-    return Ref::steal(PyObject_GetAttrString(value.get(), "__func__"));
+    return get_attribute(value.get(), "__func__");
   }
   return value;
 }

@@ -97,7 +97,7 @@ std::string advice_on_versions(PyObject* module_name) {
   const PrintableText name(module_name);
   if (!name.view().starts_with("waybill.")) return {};
   const Ref waybill = Ref::steal(PyImport_ImportModule("waybill"));
-  const Ref version = Ref::steal(PyObject_GetAttrString(waybill.get(), "__version__"));
+  const Ref version = get_attribute(waybill.get(), "__version__");
   std::string advice = "another version of waybill wrote it, and this is waybill ";
   advice += PrintableText(version.get()).view();
   return advice + "; install the same version on both sides";

@@ -4,13 +4,12 @@
 
 #include <utility>
 
+#include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 
 namespace waybill::py {
 
 namespace {
-
-Ref interned(const char* text) { return Ref::steal(PyUnicode_InternFromString(text)); }
 
 struct NameRow {
   Ref Names::* field;
@@ -172,10 +171,6 @@ constexpr LateRow kLateHelpers[] = {
     {&LateHelpers::explain_name, "_environment.hints", "explain"},
 };
 
-Ref attribute(PyObject* object, const char* name) {
-  return Ref::steal(PyObject_GetAttrString(object, name));
-}
-
 // {type: name} of every type in `types`; the first name counts.
 Ref types_by_identity(PyObject* types) {
   Ref table = Ref::steal(PyDict_New());
@@ -196,25 +191,25 @@ void init_state(State& state) {
   Ref types = Ref::steal(PyImport_ImportModule("types"));
   state.named_types = types_by_identity(types.get());
   if (kHasLazyImports) {
-    state.lazy_import_type = attribute(types.get(), "LazyImportType");
+    state.lazy_import_type = get_attribute(types.get(), "LazyImportType");
   }
   Ref sys = Ref::steal(PyImport_ImportModule("sys"));
   state.sys_dict = Ref::share(PyModule_GetDict(sys.get()));
   state.builtins = Ref::steal(PyImport_ImportModule("builtins"));
   Ref copyreg = Ref::steal(PyImport_ImportModule("copyreg"));
-  state.dispatch_table = attribute(copyreg.get(), "dispatch_table");
-  state.newobj = attribute(copyreg.get(), "__newobj__");
-  state.newobj_ex = attribute(copyreg.get(), "__newobj_ex__");
-  state.reconstructor = attribute(copyreg.get(), "_reconstructor");
+  state.dispatch_table = get_attribute(copyreg.get(), "dispatch_table");
+  state.newobj = get_attribute(copyreg.get(), "__newobj__");
+  state.newobj_ex = get_attribute(copyreg.get(), "__newobj_ex__");
+  state.reconstructor = get_attribute(copyreg.get(), "_reconstructor");
   for (const HelperRow& row : kHelpers) {
     const Ref module = Ref::steal(PyImport_ImportModule(row.module));
-    state.*row.field = attribute(module.get(), row.name);
+    state.*row.field = get_attribute(module.get(), row.name);
   }
   state.modules = Ref::steal(PyImport_ImportModule("waybill._modules"));
-  state.known_ids = attribute(state.tracker.get(), "_ids");
-  state.known_objects = attribute(state.tracker.get(), "_objects");
-  state.text_ids = attribute(state.tracker.get(), "_texts");
-  state.open_objects = attribute(state.tracker.get(), "_open");
+  state.known_ids = get_attribute(state.tracker.get(), "_ids");
+  state.known_objects = get_attribute(state.tracker.get(), "_objects");
+  state.text_ids = get_attribute(state.tracker.get(), "_texts");
+  state.open_objects = get_attribute(state.tracker.get(), "_open");
   const long magic = PyImport_GetMagicNumber();
   check(magic == -1 ? -1 : 0);
   state.python = {kPythonVersion / 100, kPythonVersion % 100,
@@ -230,7 +225,7 @@ PyObject* late(const State& state, Ref LateHelpers::* helper) {
     if (row.field != helper) continue;
     const Ref module =
         Ref::steal(PyObject_CallFunction(state.load_late.get(), "s", row.module));
-    Ref found = attribute(module.get(), row.name);
+    Ref found = get_attribute(module.get(), row.name);
     // Another thread may have been first, while this one imported.
     if (!field) field = std::move(found);
   }

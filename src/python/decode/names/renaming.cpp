@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "python/runtime/attribute.h"
 #include "python/runtime/py_error.h"
 #include "python/runtime/text.h"
 
@@ -13,9 +14,8 @@ namespace waybill::py {
 namespace {
 
 Ref ask(PyObject* rules, const char* method, PyObject* first, PyObject* second) {
-  return Ref::steal(second == nullptr
-                        ? PyObject_CallMethod(rules, method, "O", first)
-                        : PyObject_CallMethod(rules, method, "OO", first, second));
+  return Ref::steal(PyObject_CallMethodObjArgs(rules, interned(method).get(), first,
+                                               second, nullptr));
 }
 
 Ref or_null(Ref answer) { return answer.get() == Py_None ? Ref() : answer; }

@@ -75,7 +75,7 @@ bool is_about_here(const State& state, const Frame& frame, PyObject* error) {
 // Calls a method of the payload's Python half.
 Ref call_payload(GraphDecoder& decoder, const char* name,
                  std::initializer_list<PyObject*> arguments) {
-  const Ref method = Ref::steal(PyObject_GetAttrString(decoder.hooks().opaque, name));
+  const Ref method = get_attribute(decoder.hooks().opaque, name);
   return Ref::steal(
       PyObject_Vectorcall(method.get(), arguments.begin(), arguments.size(), nullptr));
 }
@@ -105,7 +105,7 @@ Ref opaque_cause(GraphDecoder& decoder, const Frame& frame) {
   if (tag == NodeTag::kObject || tag == NodeTag::kNewObject) {
     part = opaque_maker(state, frame);
   }
-  return part == nullptr ? Ref() : Ref::steal(PyObject_GetAttrString(part, "_error"));
+  return part == nullptr ? Ref() : get_attribute(part, "_error");
 }
 
 bool may_be_opaque(const State& state, const Frame& frame) {

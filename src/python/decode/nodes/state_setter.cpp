@@ -20,7 +20,7 @@ void add_items(const State& state, PyObject* object, PyObject* items) {
     Ref::steal(PyObject_CallOneArg(extend.get(), items));
     return;
   }
-  const Ref append = Ref::steal(PyObject_GetAttrString(object, "append"));
+  const Ref append = get_attribute(object, "append");
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items); ++i) {
     const Ref item = Ref::share(PyList_GET_ITEM(items, i));
     Ref::steal(PyObject_CallOneArg(append.get(), item.get()));

@@ -38,7 +38,7 @@ bool has_demanding_base(const State& state, PyTypeObject* type) {
     if (!PyObject_TypeCheck(made, &PyStaticMethod_Type)) {
       return needs_more_than(made, 1);
     }
-    const Ref function = Ref::steal(PyObject_GetAttrString(made, "__func__"));
+    const Ref function = get_attribute(made, "__func__");
     return needs_more_than(function.get(), 1);
   }
   return false;

@@ -225,7 +225,7 @@ bool is_of_library(PyObject* annotate) {
 // The annotations; null if a name of theirs is not there yet.
 Ref evaluated_now(PyObject* function) {
   Ref evaluated =
-      Ref::steal_or_null(PyObject_GetAttrString(function, "__annotations__"));
+      Ref::steal_or_null(PyObject_GetAttr(function, interned("__annotations__").get()));
   if (!evaluated) forgive(PyExc_Exception);
   return evaluated && PyDict_CheckExact(evaluated.get()) ? evaluated : Ref();
 }

@@ -7,6 +7,7 @@
 #include "format/buffer_table.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
+#include "python/runtime/attribute.h"
 #include "python/runtime/buffer_view.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
@@ -131,8 +132,7 @@ void describe_slice(EncodeContext& context, PyObject* object, Plan& plan) {
 void describe_range(EncodeContext& context, PyObject* object, Plan& plan) {
   context.out.node(NodeTag::kRange, 3);
   for (const char* step : {".start", ".stop", ".step"}) {
-    plan.child(Ref::steal(PyObject_GetAttrString(object, step + 1)),
-               Label::of_text(step));
+    plan.child(get_attribute(object, step + 1), Label::of_text(step));
   }
   plan.creates();
 }

@@ -20,7 +20,7 @@ bool is_name(PyObject* key) {
 
 // Whether a class of the program answers for it by a method of that name.
 bool has_method_in_python(PyTypeObject* type, const char* name) {
-  const Ref text = new_text(name);
+  const Ref text = interned(name);
   PyObject* found = _PyType_Lookup(type, text.get());
   return found != nullptr && PyFunction_Check(found);
 }

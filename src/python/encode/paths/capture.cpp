@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "python/discovery/code_info.h"
+#include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/text.h"
 
@@ -129,7 +130,7 @@ Ref function_of(PyObject* method) {
   } else {
     return {};
   }
-  Ref function = Ref::steal(PyObject_GetAttrString(method, field));
+  Ref function = get_attribute(method, field);
   return PyFunction_Check(function.get()) ? std::move(function) : Ref();
 }
 

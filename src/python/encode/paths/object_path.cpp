@@ -41,7 +41,7 @@ std::string full_name_of_type(const State& state, PyObject* object) {
 
 std::string reason_of(const State& state, PyObject* raised) {
   if (is_of(state, raised, &LateHelpers::encode_error)) {
-    const Ref reason = Ref::steal(PyObject_GetAttrString(raised, "reason"));
+    const Ref reason = get_attribute(raised, "reason");
     if (PyUnicode_Check(reason.get())) return text_of(reason.get());
   }
   const Ref text = Ref::steal_or_null(PyObject_Str(raised));
