@@ -9,6 +9,8 @@ SKIPPED_FILE="$PWD/build/skipped.txt"
 # Thousands of processes import the package: without its bytecode each compiles it anew,
 # for three times the time of its start.
 unset PYTHONDONTWRITEBYTECODE
+# Most of what is installed is never imported; what is, is compiled then.
+export PIP_COMPILE=0
 
 say() { printf '\033[1m== %s\033[0m\n' "$*"; }
 die() { printf '%s\n' "$*" >&2; exit 1; }
@@ -80,18 +82,29 @@ cpp_tests() {
   tail -n 3 "$log"
 }
 
-# Installs Python packages into .venv once per list; says which cannot be had.
-#   pip_install <stamp> <package>...
+# Installs Python packages into a virtual environment, once per list of that name; says
+# which cannot be had.
+#   pip_install <venv> <name> <package>...
 pip_install() {
-  local stamp=".venv/.$1" package
-  shift
-  [ "$(cat "$stamp" 2>/dev/null)" = "$*" ] && return 0
-  if ! python -m pip install -qq "$@"; then
-    for package in "$@"; do
-      python -m pip install -qq "$package" || skip "no $package for Python from pip"
-    done
-  fi
+  local python="$1/bin/python" stamp="$1/.$2" package
+  shift 2
+  [ "$(cat "$stamp" 2>/dev/null)" = "$*" ] && return
+  "$python" -m pip install -qq "$@" || for package in "$@"; do
+    "$python" -m pip install -qq "$package" ||
+      skip "no $package for Python $(version_of "$python") from pip"
+  done
   echo "$*" >"$stamp"
+}
+
+# A virtual environment `$1` with pytest and these packages alone; fails without pytest.
+venv_with() {
+  local venv="$1"
+  shift
+  [ "$(cat "$venv/.packages" 2>/dev/null)" = "pytest $*" ] && return
+  say "fetching $*"
+  .venv/bin/python -m venv --clear "$venv"
+  pip_install "$venv" packages pytest "$@"
+  "$venv/bin/python" -c "import pytest" || { rm "$venv/.packages"; return 1; }
 }
 
 # Prints a clang++ that can link libFuzzer and the sanitizers, installed if need be;

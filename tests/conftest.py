@@ -10,26 +10,32 @@ _ended = 0
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--fifth-of",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="of tests with cases there, run one case in five, with each version of"
-        " Python another fifth",
-    )
+    for option, share in (
+        ("--fifth-of", "of tests with cases there, run one case in five"),
+        ("--third-of", "run one test in three of those there"),
+    ):
+        parser.addoption(
+            option,
+            action="append",
+            default=[],
+            metavar="PATH",
+            help=share + ", with each version of Python others",
+        )
 
 
 def pytest_collection_modifyitems(config, items):
-    given = config.getoption("--fifth-of")
-    thinned = tuple(f"{path}{end}" for path in given for end in ("/", "::"))
+    def places(option):
+        given = config.getoption(option)
+        return tuple(f"{path}{end}" for path in given for end in ("/", "::"))
+
+    fifths, thirds = places("--fifth-of"), places("--third-of")
 
     def is_left_out(item):
-        return (
-            hasattr(item, "callspec")
-            and item.nodeid.startswith(thinned)
-            and (zlib.crc32(item.nodeid.encode()) - sys.version_info.minor) % 5 != 0
-        )
+        number = zlib.crc32(item.nodeid.encode()) - sys.version_info.minor
+        is_case = hasattr(item, "callspec")
+        if item.nodeid.startswith(fifths) and is_case and number % 5 != 0:
+            return True
+        return item.nodeid.startswith(thirds) and number % 3 != 0
 
     run, left_out = [], []
     for item in items:

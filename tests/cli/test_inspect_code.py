@@ -140,6 +140,7 @@ NAMED = {"MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE", "CALL_INTRINSIC_1", "FORMAT_
 NAMED |= {"CALL_INTRINSIC_2", "LOAD_SPECIAL", "CONVERT_VALUE"}
 
 
+@pytest.mark.once
 def test_flags_and_choices_are_named_as_dis_names_them():
     functions = [f for name in MODULES for f in functions_of(name)]
     codes = [code for function in functions for code in nested(function.__code__)]
@@ -165,6 +166,7 @@ def test_operators_that_are_words_are_told():
     assert {("IS_OP", "is not"), ("CONTAINS_OP", "not in")} <= found
 
 
+@pytest.mark.once
 def test_null_of_calls_is_spelled_alike_in_all_versions():
     seen = set()
     for file in sorted(GOLDEN.rglob("*.waybill")):

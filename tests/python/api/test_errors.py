@@ -143,6 +143,7 @@ def test_path_is_that_of_the_culprit_and_not_of_its_neighbours():
     assert path == "obj['bad'][1]._lock (_thread.lock)"
 
 
+@pytest.mark.once
 def test_path_of_a_deep_object_is_given():
     value = LOCK
     for _ in range(50_000):

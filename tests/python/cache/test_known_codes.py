@@ -126,6 +126,7 @@ def test_code_that_is_held_is_bounded_by_number():
     assert 500 < alive(watched) <= MAX_ENTRIES
 
 
+@pytest.mark.once
 def test_code_that_is_held_is_bounded_by_bytes():
     size = 500_000
     watched = [received(number, f"b'{number:{size}}'") for number in range(100)]

@@ -354,6 +354,7 @@ def test_functions_of_packages_each_have_a_path_of_their_own():
     assert again.__globals__["__path__"] is not held.__globals__["__path__"]
 
 
+@pytest.mark.once
 def test_no_more_is_kept_than_there_is_room_for():
     output = fresh_process.run_script("""
 import gc, sys, waybill

@@ -1,6 +1,7 @@
 """Code of any size is explained, or refused by name: what no compiler writes, too."""
 
 import fresh_process
+import pytest
 
 CHAIN = """
 import dis, sys, threading, types, waybill
@@ -28,6 +29,7 @@ while type(root) is Link: root = root.__dict__.pop("a")
 """
 
 
+@pytest.mark.once
 def test_a_lock_behind_any_number_of_attributes_is_named():
     # Each used to take C++ stack, of which there is little here.
     program = """

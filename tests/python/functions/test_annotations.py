@@ -198,6 +198,7 @@ def test_bytes_are_the_same_after_a_round_trip_and_however_warm():
         assert waybill.dumps(waybill.loads(data)) == data
 
 
+@pytest.mark.once
 def test_many_texts_are_not_kept():
     scope = {}
     for i in range(5000):

@@ -240,6 +240,7 @@ def test_frames_of_pandas_have_memory_of_their_own():
     assert arrived["a"][0] == 0
 
 
+@pytest.mark.once
 def test_many_arrays_of_one_memory_take_no_time_of_their_square():
     memory = numpy.arange(40_000.0)
     apart = [memory[2 * i : 2 * i + 1] for i in range(20_000)]

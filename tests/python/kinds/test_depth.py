@@ -76,6 +76,7 @@ def test_object_that_is_a_million_deep_arrives(kind, tmp_path):
     assert depth_that_arrives(kind, depth, tmp_path) == depth
 
 
+@pytest.mark.once
 def test_new_classes_that_hold_each_other_take_no_longer_for_each_level(tmp_path):
     # Each instance used to look through all those around it: 100 000 took 17 seconds.
     path = tmp_path / "chain"
@@ -103,6 +104,7 @@ print(found)
     assert fresh_process.run_script(receive, path) == "400000\n"
 
 
+@pytest.mark.once
 def test_closures_that_hold_each_other_take_no_longer_for_each_level():
     # Each used to look through all those around it for a class: 40 000 took 4 seconds.
     script = """
@@ -120,6 +122,7 @@ print(found)
     assert fresh_process.run_script(script) == "300000\n"
 
 
+@pytest.mark.once
 def test_tuples_in_cycles_take_no_longer_for_each_level():
     # Each reference used to look through all that is between it and what it means.
     script = """
@@ -138,6 +141,7 @@ arrived.clear(), inmost.clear()
     assert fresh_process.run_script(script) == "500000 400000 True\n"
 
 
+@pytest.mark.once
 def test_sets_that_are_nested_deeply_take_no_longer_for_each_level():
     # Each level used to try all those below it: 1 000 of them took a second.
     script = """

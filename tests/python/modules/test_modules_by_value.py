@@ -108,6 +108,7 @@ def test_importable_module_goes_by_reference():
         assert len(data) < 200
 
 
+@pytest.mark.once
 def test_module_that_grows_without_end_is_refused():
     module = make("""
 class Growing:

@@ -225,6 +225,7 @@ def test_file_may_give_less_than_it_is_asked_for(load, step):
     assert function(1) == [1, os.path]
 
 
+@pytest.mark.once
 def test_reading_by_single_bytes_measures_no_more_often():
     data = waybill.dumps(list(range(300_000)))
     source = Source(data, 1)
