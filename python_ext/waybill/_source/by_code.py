@@ -1,7 +1,7 @@
 """What is known of code objects while they live, by address: they compare by value.
 
-Whoever receives source beside code that runs here loads this module, and no other of
-this package. Tested by tests/python/source/test_nested_units.py.
+Whoever receives source beside code that runs here loads this module and shown.py, and
+no other of this package. Tested by tests/python/source/test_nested_units.py.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def noted(table: dict[int, _Known], code: CodeType) -> _Known | None:
     return entry if entry is not None and entry[0]() is code else None
 
 
-#: Code that came with source: the fields of its unit.
-CAME: dict[int, tuple[ref[CodeType], tuple[Any, ...]]] = {}
+#: Code that came with source: the fields of its unit, and the line where it begins.
+CAME: dict[int, tuple[ref[CodeType], tuple[Any, ...], int]] = {}
 
 #: Code in code that came with source: the fields of the unit of what is around it, and
 #: the line of that.
@@ -46,7 +46,7 @@ AROUND: dict[int, tuple[ref[CodeType], tuple[Any, ...], int]] = {}
 
 def note_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
     """Remembers what a code object came from, and the code in it."""
-    note(CAME, code, unit)
+    note(CAME, code, unit, first_line)
     todo = _codes_in(code)
     while todo:
         inner = todo.pop()

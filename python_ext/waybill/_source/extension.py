@@ -20,7 +20,7 @@ from waybill._source.compiling import compile_unit
 from waybill._source.dataclass_parts import set_state as set_state
 from waybill._source.nested import prove_nested
 from waybill._source.proving import prove as prove_in_file
-from waybill._source.shown import show_unit
+from waybill._source.shown import keep_source
 from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, GENERATED, Unit, UnitError
 
 TYPE_CHECKING = False
@@ -80,8 +80,7 @@ def compile_source(
         )
     if unit.kind in (ANNOTATE, CLASS_ANNOTATE):
         by_code.note(_annotations, code, unit)
-    by_code.note_source(unit, code, first_line)
-    show_unit(file, first_line, unit)
+    keep_source(unit, code, first_line)
     return code
 
 

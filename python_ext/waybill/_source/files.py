@@ -19,6 +19,7 @@ from array import array
 
 from waybill._source.index import Index
 from waybill._source.quiet import parse_quietly
+from waybill._source.shown import ShownLines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,10 +31,6 @@ MAX_FILES, MAX_BYTES = 4096, 128 << 20
 #: How long after its time of modification a file is read again, in nanoseconds: clocks
 #: of file systems have steps of up to two seconds.
 _UNSURE = 2_000_000_000
-
-
-class ShownLines(list[str]):
-    """Lines that are in linecache to be shown, and are no whole file: shown.py."""
 
 
 class Source:

@@ -158,7 +158,7 @@ constexpr LateRow kLateHelpers[] = {
     {&LateHelpers::loads_with, "_face", "loads_with"},
     {&LateHelpers::prove_source, "_source.extension", "prove"},
     {&LateHelpers::compile_source, "_source.extension", "compile_source"},
-    {&LateHelpers::note_source, "_source.by_code", "note_source"},
+    {&LateHelpers::keep_source, "_source.shown", "keep_source"},
     {&LateHelpers::came_with_source, "_source.by_code", "came_with_source"},
     {&LateHelpers::set_annotations, "_source.extension", "set_annotations"},
     {&LateHelpers::make_foreign_class, "_source.extension", "make_class"},

@@ -53,7 +53,7 @@ struct LateHelpers {
   // waybill._source.extension: source of code, and classes that another Python took
   // apart.
   Ref prove_source, compile_source, set_annotations;
-  Ref note_source, came_with_source;  // Null as long as no code came with source.
+  Ref keep_source, came_with_source;  // Null as long as no code came with source.
   Ref make_foreign_class, class_attribute, set_foreign_state;
   Ref parts_by_source;
   Ref opaque;                // What stands in for what cannot be built.

@@ -30,8 +30,16 @@ def unit(text=TEXT, name="fails", **fields):
 
 def arrived(made, line=20, file=FILE):
     """A function of a unit that came from elsewhere."""
-    assert shown.show_unit(file, line, made)
-    return type(lambda: 0)(compile_unit(made, file, line), {"__name__": "gone"})
+    code = compile_unit(made, file, line)
+    shown.keep_source(made, code, line)
+    return type(lambda: 0)(code, {"__name__": "gone"})
+
+
+def annotations_arrived(made, line):
+    """The code that stands for what gives annotations, which lives as long as it."""
+    code = compile("", FILE, "exec")
+    shown.keep_source(made, code, line)
+    return code
 
 
 def test_tracebacks_show_the_line():
@@ -92,9 +100,9 @@ def test_several_units_of_a_file_are_shown_together():
 
 
 def test_latest_of_overlapping_texts_wins():
-    arrived(unit())
-    arrived(unit("    def fails(a): return 2"))
+    functions = [arrived(unit()), arrived(unit("    def fails(a): return 2"))]
 
+    assert len(functions) == 2
     assert linecache.getline(FILE, 20) == "    def fails(a): return 2\n"
 
 
@@ -103,10 +111,13 @@ def test_annotations_are_shown_where_nothing_else_is():
     header = unit("    def fails(a: int):\n        pass", kind=ANNOTATE)
     names = unit("    a: int\n\n\n    b: int", kind=CLASS_ANNOTATE)
 
-    shown.show_unit(FILE, 20, header)
-    shown.show_unit(FILE, 19, names)
-    shown.show_unit(FILE, 29, names)
+    codes = [
+        annotations_arrived(header, 20),
+        annotations_arrived(names, 19),
+        annotations_arrived(names, 29),
+    ]
 
+    assert len(codes) == 3
     assert inspect.getsource(function).strip() == TEXT.strip()
     assert linecache.getlines(FILE)[22:34] == [
         "    b: int\n",
@@ -120,30 +131,74 @@ def test_annotations_are_shown_where_nothing_else_is():
     ]
 
 
-def test_file_that_is_there_is_left_alone(tmp_path):
+def test_file_that_is_there_shows_its_other_lines(tmp_path):
+    path = tmp_path / "there.py"
+    path.write_text("own = 1\nother = 2\nlast = 3")
+
+    function = arrived(unit("def other(): pass", "other"), 2, str(path))
+
+    assert list(linecache.getlines(str(path))) == [
+        "own = 1\n",
+        "def other(): pass\n",
+        "last = 3\n",
+    ]
+    assert inspect.getsource(function) == "def other(): pass\n"
+
+
+def test_change_of_a_file_that_is_there_is_seen(tmp_path):
     path = tmp_path / "there.py"
     path.write_text("own = 1\n")
+    function = arrived(unit("def other(): pass", "other"), 2, str(path))
+    before = linecache.getline(str(path), 1)
 
-    assert not shown.show(str(path), 1, "other = 2")
-    assert linecache.getline(str(path), 1) == "own = 1\n"
+    path.write_text("own = 'changed'\n")
+
+    assert (before, linecache.getline(str(path), 1)) == (
+        "own = 1\n",
+        "own = 'changed'\n",
+    )
+    assert inspect.getsource(function) == "def other(): pass\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_file_that_is_none_is_not_opened(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+
+    function = arrived(unit(), 20, str(path))
+
+    assert linecache.getline(str(path), 21) == "        # Why.\n"
+    assert function.__name__ == "fails"
 
 
 def test_entry_of_others_is_left_alone():
     linecache.cache["<cell 7>"] = 4, None, ["a = 1\n"], "<cell 7>"
 
-    assert not shown.show("<cell 7>", 1, "b = 2")
+    arrived(unit(), 1, "<cell 7>")
+
     assert linecache.getline("<cell 7>", 1) == "a = 1\n"
     del linecache.cache["<cell 7>"]
 
 
 @pytest.mark.parametrize("name", ["", "<string>", "<stdin>"])
 def test_name_of_many_texts_is_not_taken(name):
-    assert not shown.show(name, 1, "a = 1")
+    arrived(unit(), file=name)
+
+    assert name not in linecache.cache
 
 
-@pytest.mark.parametrize("line", [0, -5, 10**9])
+@pytest.mark.parametrize("line", [-5, 10**6])
 def test_lines_that_no_file_has_are_not_shown(line):
-    assert not shown.show(FILE, line, "a = 1")
+    function = arrived(unit(), 7, "/nowhere/far.py")
+    shown.keep_source(unit(), function.__code__, line)
+
+    assert list(linecache.getlines("/nowhere/far.py")) == []
+
+
+def test_nothing_is_put_together_before_it_is_asked_for(monkeypatch):
+    monkeypatch.setattr(shown, "_lines_of", None)
+
+    assert arrived(unit()).__name__ == "fails"
 
 
 def test_cache_that_was_cleared_is_filled_again():
@@ -159,29 +214,23 @@ def test_number_of_files_is_bounded(monkeypatch):
     monkeypatch.setattr(shown, "MAX_FILES", 2)
 
     for name in "abc":
-        shown.show(f"/nowhere/{name}.py", 1, "a = 1")
+        arrived(unit(), file=f"/nowhere/{name}.py")
 
     assert "/nowhere/a.py" not in linecache.cache
     assert "/nowhere/c.py" in linecache.cache
 
 
-def test_bytes_are_bounded(monkeypatch):
-    monkeypatch.setattr(shown, "MAX_BYTES", 10_000)
+def test_text_goes_with_its_code():
+    one = arrived(unit("def f(): pass", "f"), 5)
+    other = arrived(unit("def g(): pass", "g"), 9)
+    before = linecache.getline(FILE, 5), linecache.getline(FILE, 9)
 
-    for n in range(50):
-        shown.show(f"/nowhere/{n}.py", 1, "a = 1\n" * 20)
-        shown.show("/nowhere/same.py", n + 1, f"a = {n}")
+    del one
+    again = arrived(unit("def h(): pass", "h"), 12)
 
-    kept = [name for name in linecache.cache if name.startswith("/nowhere/")]
-    assert len(kept) < 10
-    assert sum(shown._sizes.values()) <= 10_000
-
-
-def test_same_text_again_takes_no_room():
-    for _ in range(1000):
-        shown.show(FILE, 5, TEXT)
-
-    assert shown._sizes[FILE] < 1000
+    assert before == ("def f(): pass\n", "def g(): pass\n")
+    assert linecache.getline(FILE, 5) == "\n"
+    assert inspect.getsource(other), inspect.getsource(again)
 
 
 def test_what_is_shown_is_no_file_to_prove_from():

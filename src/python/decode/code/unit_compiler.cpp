@@ -143,7 +143,7 @@ void UnitCompiler::keep(std::size_t body, PyObject* code) const {
   const Ref unit = tuple_of(at(body));
   note(body, info);
   const Ref line = number(static_cast<std::uint64_t>(info.code->co_firstlineno));
-  Ref::steal(PyObject_CallFunctionObjArgs(late(state_, &LateHelpers::note_source),
+  Ref::steal(PyObject_CallFunctionObjArgs(late(state_, &LateHelpers::keep_source),
                                           unit.get(), code, line.get(), nullptr));
 }
 
