@@ -68,8 +68,6 @@ PRODUCTS=(tests/python/{cache,classes,imports/discovery}
   tests/python/functions/test_stdlib_functions.py)
 # Tests with cases that ask little of the Python that runs them.
 OF_BYTES=(tests/python/{api,explain,streams,untrusted})
-# Tests with cases that ask little of C++.
-OF_PYTHON=(tests/python/{api,explain,modules,source})
 
 # The C++ tests of the build in folder `$1`; their output only where one fails.
 cpp_tests() {

@@ -163,7 +163,7 @@ lock in globals,failing reducer,generator,in a set,fails at load
 
 @pytest.mark.slow
 @LINUX
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES[::3])
 def test_memory_stays_flat(name):
     # `once` calls loads seven times, so this is 20 000 of them.
     growth = int(fresh_process.run_script(MEMORY, name, ROUNDS // 7))
