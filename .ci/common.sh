@@ -63,9 +63,11 @@ parallel_pytest() {
   python -m pytest -q "${options[@]}" "$@"
 }
 
-# The large products: tests of many cases with many others, or of all of a library.
+# The large products: tests of many cases with many others, of all of a library, or of
+# each allocation.
 PRODUCTS=(tests/python/{cache,classes,imports/discovery}
-  tests/python/functions/test_stdlib_functions.py)
+  tests/python/functions/test_stdlib_functions.py
+  tests/python/process/test_{leaks_of_kinds,failing_allocations}.py)
 # Tests with cases that ask little of the Python that runs them.
 OF_BYTES=(tests/python/{api,explain,streams,untrusted})
 
