@@ -85,12 +85,6 @@ def keep_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
             continue
 
 
-def forget_all() -> None:
-    """Takes back what was shown."""
-    for file in list(_shown):
-        _forget(file)
-
-
 def _is_of_others(entry: Any) -> bool:
     # One with a time is of a file, which is looked into anew.
     return len(entry) == 1 or entry[1] is None
@@ -127,7 +121,7 @@ def _lines_of(file: str, is_there: bool) -> list[str]:
             lines[number - 1] = line
     if not is_there:
         # What is not known ends the block, as inspect sees it.
-        for number in sorted(came):
+        for number in came:
             if number + 1 not in came:
                 lines[number : number + 1] = [_UNKNOWN]
     return lines

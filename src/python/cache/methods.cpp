@@ -41,13 +41,11 @@ bool is_method(const State& state, PyObject* attribute, int depth) {
            PyType_IsSubtype(type, &PyClassMethod_Type) ||
            PyType_IsSubtype(type, &PyStaticMethod_Type);
   }
-  return depth < kDeepest && std::ranges::all_of(
-                                 names,
-                                 [&](const char* name) {
-                                   const Ref wrapped = get_attribute(attribute, name);
-                                   return wrapped.get() == Py_None ||
-                                          is_method(state, wrapped.get(), depth + 1);
-                                 });
+  if (depth >= kDeepest) return false;
+  return std::ranges::all_of(names, [&](const char* name) {
+    const Ref wrapped = get_attribute(attribute, name);
+    return wrapped.get() == Py_None || is_method(state, wrapped.get(), depth + 1);
+  });
 }
 
 // What leads to the globals of a function without a statement.
