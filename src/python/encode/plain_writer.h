@@ -36,7 +36,7 @@ void write_text(PyObject* text, wire::Writer& out);
 // Writes a float, None, a bool, a small int or short ASCII text; false, with nothing
 // written, for anything else. It is write_leaf() for what there is most of, inlined
 // into the loops over containers.
-inline bool write_common(PyObject* object, wire::Writer& out) {
+[[gnu::always_inline]] inline bool write_common(PyObject* object, wire::Writer& out) {
   constexpr Py_ssize_t kShort = 32;
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyUnicode_Type) {
