@@ -225,22 +225,29 @@ class Walk {
           return reference.is_in_call && chosen_at(reference.position) == kNone &&
                  (to == kNone || is_function(to));
         });
+    const std::vector<bool> used_elsewhere = codes_used_elsewhere();
     bool is_any = false;
     for (Candidate* candidate : chosen_) {
       if (candidate->tag != NodeTag::kFunction) continue;
-      if (!is_any_handed_out && !is_code_used_elsewhere(*candidate)) continue;
+      if (!is_any_handed_out && !uses_one_of(*candidate, used_elsewhere)) continue;
       candidate->is_fit = false;
       is_any = true;
     }
     return is_any;
   }
 
-  bool is_code_used_elsewhere(const Candidate& candidate) const {
-    return std::ranges::any_of(uses_, [&](const Use& own) {
-      return candidate.holds(own.position) &&
-             std::ranges::any_of(uses_, [&](const Use& use) {
-               return use.code == own.code && chosen_at(use.position) == kNone;
-             });
+  // Of each code object: whether something outside of all that was chosen uses it.
+  std::vector<bool> codes_used_elsewhere() const {
+    std::vector<bool> used(envelope_.code.size());
+    for (const Use& use : uses_) {
+      if (chosen_at(use.position) == kNone) used[use.code] = true;
+    }
+    return used;
+  }
+
+  bool uses_one_of(const Candidate& candidate, const std::vector<bool>& codes) const {
+    return std::ranges::any_of(uses_, [&](const Use& use) {
+      return candidate.holds(use.position) && codes[use.code];
     });
   }
 

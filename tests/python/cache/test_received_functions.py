@@ -393,3 +393,17 @@ def test_threads_receive_the_same_function():
         thread.join()
 
     assert wrong == []
+
+
+@pytest.mark.once
+def test_functions_of_one_code_take_no_longer_for_each():
+    # Each use of code used to look through all others: 3,200 took 43 milliseconds.
+    output = fresh_process.run_script("""
+import waybill
+def holder(*, held=[lambda: n for n in range(200_000)]): return len(held)
+data = waybill.dumps(holder)
+for _ in range(4): arrived = waybill.loads(data)
+print(arrived())
+""")
+
+    assert int(output) == 200_000
