@@ -1,10 +1,10 @@
 // What happens in our frames when Python ends a thread that is inside of them.
 //
 // A daemon thread that asks for the GIL while the interpreter ends is stopped by
-// pthread_exit() (up to 3.13; later ones hang it). With glibc that unwinds the stack as
-// an exception would: destructors run, and those of Ref would give back references
-// without the GIL, to objects that may be gone. Nothing of the thread is needed any
-// more, so its frames are left as they are.
+// pthread_exit() up to 3.13, for which alone this is built; later ones let it hang.
+// With glibc that unwinds the stack as an exception would: destructors run, and those
+// of Ref would give back references without the GIL, to objects that may be gone.
+// Nothing of the thread is needed any more, so its frames are left as they are.
 //
 // The linker puts these functions in the place of those that run destructors and
 // handlers (`--wrap` in cmake/extension.cmake). Exceptions of C++ go on as always.
