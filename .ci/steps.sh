@@ -1,0 +1,54 @@
+# Sourced by scripts that run others one by one: each is timed, a failure ends none of the
+# others, and `end_steps` names what failed. A step that was not run, or not to its end, has
+# failed.
+# WAYBILL_SECONDS=N: what has not ended after N seconds is stopped, and has failed.
+
+steps="$PWD/build/steps"
+mkdir -p "$steps"
+rm -f "$steps/times.txt"
+failed=()
+TIMEFORMAT='%0R s, %0U s + %0S s of processors'
+
+# step <script> <argument>...
+step() {
+  local name="${*#.ci/}" status=0 limit=(env) measured
+  measured="$steps/${name// /_}.time"
+  if [ -n "${WAYBILL_SECONDS:-}" ]; then
+    # At least one second: 0 would be no limit.
+    limit=(timeout $((SECONDS < WAYBILL_SECONDS ? WAYBILL_SECONDS - SECONDS : 1)))
+  fi
+  { time "${limit[@]}" "$@" 2>&3; } 3>&2 2>"$measured" || status=$?
+  [ "$status" != 124 ] || name="$name (no time left)"
+  [ "$status" = 0 ] || failed+=("$name")
+  echo "$name: $(cat "$measured")" | tee -a "$steps/times.txt"
+}
+
+# start <step>...: one after another, in the background, beside what follows.
+start() {
+  {
+    failed=()
+    for script in "$@"; do
+      step $script
+    done >"$steps/started.log" 2>&1
+    [ ${#failed[@]} = 0 ] || printf '%s\n' "${failed[@]}"
+  } >"$steps/started.failed" &
+}
+
+# Waits for what was started, and shows its output in one piece.
+finish() {
+  wait
+  cat "$steps/started.log"
+  mapfile -t -O ${#failed[@]} failed <"$steps/started.failed"
+}
+
+# The times, what was skipped, and what failed; ends the script.
+end_steps() {
+  say "times"
+  cat "$steps/times.txt"
+  show_skipped
+  if [ ${#failed[@]} != 0 ]; then
+    printf 'FAILED: %s\n' "${failed[@]}" >&2
+    exit 1
+  fi
+  say "all passed"
+}
