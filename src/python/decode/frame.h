@@ -66,6 +66,8 @@ struct Frame {
   bool has_no_holes = false;  // kList, kTuple: each place has at least a stand-in.
   bool is_hidden = false;     // See BuildState::hide().
   bool is_opaque = false;     // `object` stands in for what cannot be built.
+  bool is_namespace = false;  // kDict: globals of functions, or a module's.
+  bool is_bound = false;      // kDict: `key` has its value, which is not complete.
   bool is_apart = false;      // kInstance: `object` is not the instance's own dict yet.
   Ref object;                 // Null for a node that is not created yet.
   std::uint64_t left = 0;     // Values still to come; keys count.
@@ -99,6 +101,8 @@ struct Frame {
   // Whether it is such a node, and this part is the next to come.
   template <wire::NodeTag kTag>
   bool awaits(PartOf<kTag> part) const;
+  // Whether it is the fields of a function, and the next value is that of this one.
+  bool awaits_field(wire::FunctionField field) const;
 };
 
 }  // namespace waybill::py

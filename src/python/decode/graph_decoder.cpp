@@ -33,6 +33,11 @@ constexpr std::size_t kWorthRemembering = 2048;
 
 }  // namespace
 
+bool Frame::awaits_field(wire::FunctionField field) const {
+  return kind == FrameKind::kFields && key &&
+         PyLong_AsLong(key.get()) == static_cast<long>(field);
+}
+
 GraphDecoder::GraphDecoder(const State& state, const VerifiedEnvelope& envelope,
                            PlainLoop& plain, CodeBuilder& code, ModuleImporter& modules,
                            const DecodeHooks& hooks, const Limits& limits)
@@ -210,16 +215,16 @@ Ref GraphDecoder::open_map(const Token& token) {
       frame.gathered = Ref::steal(PyDict_New());
     } else if (top.awaits<NodeTag::kModule>("dict")) {
       frame.object = Ref::share(PyModule_GetDict(top.object.get()));
+      frame.is_namespace = true;
     } else if (top.awaits<NodeTag::kObject>("pairs") ||
                top.awaits<NodeTag::kNewObject>("pairs")) {
       frame.kind = FrameKind::kPairs;
       frame.object = Ref::steal(PyList_New(0));
-    } else if (top.kind == FrameKind::kFields && top.key &&
-               PyLong_AsLong(top.key.get()) ==
-                   static_cast<long>(wire::FunctionField::kGlobals)) {
+    } else if (top.awaits_field(wire::FunctionField::kGlobals)) {
       // Straight into the namespace that the function already has.
       const Frame& function = built_.stack[built_.stack.size() - 2];
       frame.object = Ref::share(function.part<NodeTag::kFunction>("namespace"));
+      frame.is_namespace = true;
     }
   }
   if (!frame.object) {
@@ -322,6 +327,10 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     frame.is_whole = false;
     late_.push_back({frame.object, key, std::move(value)});
   } else {
+    if (std::exchange(frame.is_bound, false)) {
+      // Names stand in the order in which their values are complete.
+      if (PyDict_DelItem(frame.object.get(), key.get()) != 0) forgive(PyExc_KeyError);
+    }
     // Keys that were unequal at the sender's may be equal here; those of data may not.
     if (!is_data_only_ && !is_simple(key.get())) frame.is_whole = false;
     hashed(put(frame.object.get(), key.get(), value.get()));
