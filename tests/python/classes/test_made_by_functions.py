@@ -51,6 +51,25 @@ def make_mark():
 def asked(*, mark=Mark()): return type(mark) is Mark
 def task(): return asked()
 """,
+    "by a function with defaults": """
+class Preset:
+    def __init__(self, n, *, m): self.n = n, m
+    def __reduce__(self): return make, ()
+def make(n=7, *, m=8): return Preset(n, m=m)
+Preset.default = Preset(7, m=8)
+def task(): return Preset.default.n, type(make()) is Preset
+""",
+    "by a function with a closure": """
+class Preset:
+    def __init__(self, n): self.n = n
+    def __reduce__(self): return make, ()
+def maker(n):
+    def make(): return Preset(n)
+    return make
+make = maker(7)
+Preset.default = Preset(7)
+def task(): return Preset.default.n, type(make()) is Preset
+""",
     "of a class in a function": """
 def classes():
     class Preset:

@@ -238,9 +238,10 @@ void drop_docs(Fields& fields) {
                 [](const Field& field) { return field.field == FunctionField::kDoc; });
 }
 
-// What the function has of its own, beside its code and what that names.
-void add_own_parts(PyFunctionObject* function, const Annotations& annotations,
-                   Fields& fields) {
+// What calls of the function need. Globals come last: to build what they hold, the
+// function may have to be called.
+void add_needs_of_calls(PyFunctionObject* function, bool has_cells,
+                        const NamedValues& named, Fields& fields) {
   if (function->func_defaults != nullptr) {
     add(fields, FunctionField::kDefaults, function->func_defaults, ".__defaults__");
   }
@@ -248,6 +249,14 @@ void add_own_parts(PyFunctionObject* function, const Annotations& annotations,
     add(fields, FunctionField::kKeywordDefaults, function->func_kwdefaults,
         ".__kwdefaults__");
   }
+  if (has_cells) add(fields, FunctionField::kCells, nullptr, "");
+  if (!named.globals.empty()) add(fields, FunctionField::kGlobals, nullptr, "");
+  if (!named.modules.empty()) add(fields, FunctionField::kImports, nullptr, "");
+}
+
+// What else the function has of its own.
+void add_own_parts(PyFunctionObject* function, const Annotations& annotations,
+                   Fields& fields) {
   if (annotations.annotate != nullptr) {
     add(fields, FunctionField::kAnnotate, annotations.annotate, ".__annotate__");
   } else if (annotations.evaluated) {
@@ -289,9 +298,7 @@ void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
   const bool by_source = context.options.by_source;
   const Annotations annotations = by_source ? Annotations{} : annotations_of(object);
   const NamedValues named = named_values(context, function, info, annotations);
-  if (!named.globals.empty()) add(fields, FunctionField::kGlobals, nullptr, "");
-  if (!named.modules.empty()) add(fields, FunctionField::kImports, nullptr, "");
-  if (!cells.empty()) add(fields, FunctionField::kCells, nullptr, "");
+  add_needs_of_calls(function, !cells.empty(), named, fields);
   add_own_parts(function, annotations, fields);
 
   plan.raw().map(fields.size());
