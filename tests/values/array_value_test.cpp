@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "waybill/parts.h"
+#include "waybill/value.h"
 
 namespace waybill {
 namespace {
