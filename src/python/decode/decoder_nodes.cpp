@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "python/decode/early_binding.h"
 #include "python/decode/graph_decoder.h"
 #include "python/decode/nodes/opaque.h"
 #include "python/decode/standard_types.h"
@@ -165,36 +166,6 @@ void GraphDecoder::give_back(std::unique_ptr<NodeParts> parts) {
   spare_parts_ = std::move(parts);
 }
 
-// Binds what the class or function of the last frame is for, a name, a cell or an
-// attribute: to build what that has, functions may have to run that read it. Methods
-// are left out, for nothing can have them without their class.
-void GraphDecoder::bind_early(PyObject* object) {
-  if (built_.stack.size() < 2 || (!PyType_Check(object) && !PyFunction_Check(object))) {
-    return;
-  }
-  Frame& around = built_.stack[built_.stack.size() - 2];
-  if (around.is_namespace) {
-    if (around.key && PyUnicode_CheckExact(around.key.get())) {
-      check(PyDict_SetItem(around.object.get(), around.key.get(), object));
-      around.is_bound = true;
-    }
-  } else if (around.kind == FrameKind::kAttributes) {
-    const bool is_new = !around.is_known && !around.is_opaque;
-    const bool is_plain = Py_IS_TYPE(around.object.get(), &PyType_Type);
-    if (!is_new || !is_plain || !around.key || !PyType_Check(object)) return;
-    check(PyObject_SetAttr(around.object.get(), around.key.get(), object));
-  } else if (around.awaits<NodeTag::kCell>("content")) {
-    check(PyCell_Set(around.object.get(), object));
-  } else if (around.kind == FrameKind::kList && built_.stack.size() >= 4) {
-    const Frame& fields = built_.stack[built_.stack.size() - 3];
-    if (!fields.awaits_field(wire::FunctionField::kCells)) return;
-    const std::vector<Ref>& cells = built_.stack[built_.stack.size() - 4].node->cells;
-    if (around.position < cells.size()) {
-      check(PyCell_Set(cells[around.position].get(), object));
-    }
-  }
-}
-
 void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
   frame.node->children.push_back(std::move(value));
   const NodeCodec& codec = *frame.node->codec;
@@ -206,7 +177,7 @@ void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
       arrivals_.open_type(frame.object.get());
     }
     set_slot(frame.slot, frame.object.get());
-    if (!frame.is_opaque) bind_early(frame.object.get());
+    if (!frame.is_opaque) bind_early(built_.stack, frame.object.get());
   }
   if (codec.tag == NodeTag::kObject || codec.tag == NodeTag::kNewObject) {
     pass_nothing(frame);

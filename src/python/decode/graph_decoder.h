@@ -175,7 +175,6 @@ class GraphDecoder {
   // Hands a finished value to the frame on top; true if that completes the frame.
   void deliver(Ref value);
   void deliver_to_node(Frame& frame, Ref value);
-  void bind_early(PyObject* object);
   void pass_nothing(Frame& frame);
   void deliver_to_dict(Frame& frame, Ref value);
   bool translate(Ref& name, Ref& value);
