@@ -6,7 +6,6 @@ which the object's module has it.
 """
 
 import builtins
-import copyreg
 import gc
 import sys
 import types
@@ -242,11 +241,6 @@ SELF_NAMED = frozenset(
 )
 
 
-def make_global(name, cls, base, content):
-    """What a module that traveled by value had under a name."""
-    return copyreg._reconstructor(cls, base, content)
-
-
 #: Asked with an object, its name in a module that travels by value, and the names of
 #: such modules: as no import finds the object so, answers what it is made of.
 take_global_apart = _later("by_value", "take_global_apart")
@@ -283,7 +277,7 @@ reduce_without_class = _later("instances", "reduce_without_class")
 stand_in_for = _later("missing_modules", "stand_in_for")
 
 #: Callables of reducers: what they make has an id, by which a receiver knows it again.
-IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable, make_global})
+IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable})
 
 #: The same for types of modules that need not be loaded: {name: {module: reducer}}.
 NAMED_REDUCERS = {

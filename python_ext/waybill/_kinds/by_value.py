@@ -1,42 +1,23 @@
-"""Globals of modules that travel by value, which no import finds by their names."""
+"""Globals of modules that travel by value, or of scripts, which no import finds by their
+names."""
 
 import _thread
 import contextvars
-import copyreg
 import enum
 import functools
 import gc
 
-from waybill import _reducers
-from waybill._kinds import context_variables
+from waybill._kinds import context_variables, marks
 
 
-def take_global_apart(obj, name, by_value):
-    """A reducer's answer for what said that it is found by name.
-
-    Who says so is compared by identity, as sentinels are: what is made has an id.
-    """
+def take_global_apart(obj, name, by_value=()):
+    """A reducer's answer for what said that it is found by name."""
     cls = type(obj)
     if cls is contextvars.ContextVar:
         return context_variables.reduce_context_variable(obj, by_value)
     if issubclass(cls, enum.Enum):
         return getattr, (cls, obj._name_)
-    # As pickle did before there was __reduce_ex__: C types have to be able to be made.
-    _, arguments, *state = copyreg._reduce_ex(obj, 1)
-    if not cls.__weakrefoffset__:
-        raise TypeError("its module travels by value, and nothing can refer to it")
-    # What refers to more may lead back to itself, and has its state of this payload.
-    if all(map(_is_plain, state)):
-        return _reducers.make_global, (name, *arguments), *state
-    return copyreg._reconstructor, arguments, *state
-
-
-def _is_plain(state):
-    values = state.values() if type(state) is dict else (state,)
-    return all(type(value) in _PLAIN for value in values)
-
-
-_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
+    return marks.take_apart(obj, name)
 
 
 def _is_free_lock(obj):

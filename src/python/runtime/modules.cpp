@@ -168,11 +168,10 @@ bool is_script(const State& state, PyObject* object) {
          find_module(state, name) == object;
 }
 
-Ref find_by_path(const State& state, PyObject* module_name, PyObject* path) {
-  if (module_name == nullptr || !PyUnicode_Check(module_name)) return {};
-  if (is_main(state, module_name)) return {};
-  PyObject* module = find_module(state, module_name);
-  if (module == nullptr || importable_name(state, module) == nullptr) return {};
+namespace {
+
+// What a path leads to in a module.
+Ref follow(const State& state, PyObject* module, PyObject* path) {
   Ref owner = Ref::share(module);
   const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
   // "Model[int]" was put there by who made it, when it was made.
@@ -186,6 +185,25 @@ Ref find_by_path(const State& state, PyObject* module_name, PyObject* path) {
     start = dot + 1;
   }
   return owner;
+}
+
+}  // namespace
+
+Ref find_by_path(const State& state, PyObject* module_name, PyObject* path) {
+  if (module_name == nullptr || !PyUnicode_Check(module_name)) return {};
+  if (is_main(state, module_name)) return {};
+  PyObject* module = find_module(state, module_name);
+  if (module == nullptr || importable_name(state, module) == nullptr) return {};
+  return follow(state, module, path);
+}
+
+GlobalName find_unimportable(const State& state, PyObject* object,
+                             PyObject* module_name, PyObject* path) {
+  if (!PyUnicode_Check(module_name)) return {};
+  PyObject* module = find_module(state, module_name);
+  if (module == nullptr || importable_name(state, module) != nullptr) return {};
+  if (follow(state, module, path).get() != object) return {};
+  return {Ref::share(module), Ref::share(path)};
 }
 
 GlobalName find_global(const State& state, PyObject* object, PyObject* module_name,

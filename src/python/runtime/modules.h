@@ -98,6 +98,10 @@ GlobalName find_global(const State& state, PyObject* object, PyObject* module_na
 // first wins, whatever the order of imports was.
 GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path);
 
+// The same in a module that no import finds: the script's, or one that a program made.
+GlobalName find_unimportable(const State& state, PyObject* object,
+                             PyObject* module_name, PyObject* path);
+
 // What stands there, whatever it is; null if nothing does.
 Ref find_by_path(const State& state, PyObject* module_name, PyObject* path);
 

@@ -274,6 +274,10 @@ GlobalName found_by_name(EncodeContext& context, PyObject* object, PyObject* ans
     const bool is_homeless = !module || module.get() == Py_None;
     GlobalName name = is_homeless ? find_anywhere(state, object, answer)
                                   : find_global(state, object, module.get(), answer);
+    if (!name.module) {
+      PyObject* home = is_homeless ? state.names.main.get() : module.get();
+      name = find_unimportable(state, object, home, answer);
+    }
     if (!name.module) context.fail("names itself as a global that is not there");
     return name;
   }
@@ -293,6 +297,12 @@ GlobalName found_by_name(EncodeContext& context, PyObject* object, PyObject* ans
   return {Ref::share(module), Ref::share(path)};
 }
 
+// Whether no import finds a module at the receiver.
+bool travels_by_value(EncodeContext& context, PyObject* module) {
+  return context.by_value.has(module) ||
+         importable_name(context.state, module) == nullptr;
+}
+
 }  // namespace
 
 void describe_answer(EncodeContext& context, PyObject* object, PyObject* answer,
@@ -307,7 +317,8 @@ void describe_answer(EncodeContext& context, PyObject* object, PyObject* answer,
         context.extensions.stand_in(object, name.module.get(), name, context.imports());
     return describe_parts(context, object, later.get(), plan);
   }
-  if (name.module && context.by_value.has(name.module.get())) {
+  if (name.module && travels_by_value(context, name.module.get())) {
+    if (PyType_Check(object)) return describe_class(context, object, plan);
     const Ref apart = Ref::steal(PyObject_CallFunctionObjArgs(
         context.state.take_global_apart.get(), object, name.path.get(),
         context.by_value.names(), nullptr));
