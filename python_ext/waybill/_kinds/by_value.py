@@ -10,14 +10,17 @@ import gc
 from waybill._kinds import context_variables, marks
 
 
-def take_global_apart(obj, name, by_value=()):
-    """A reducer's answer for what said that it is found by name."""
+def take_global_apart(obj, name, is_there, by_value=()):
+    """A reducer's answer for what said that it is found by name.
+
+    `is_there`: whether a module of the sender has it there; else it came with a payload.
+    """
     cls = type(obj)
     if cls is contextvars.ContextVar:
         return context_variables.reduce_context_variable(obj, by_value)
     if issubclass(cls, enum.Enum):
         return getattr, (cls, obj._name_)
-    return marks.take_apart(obj, name)
+    return marks.take_apart(obj, name, is_there)
 
 
 def _is_free_lock(obj):

@@ -1,7 +1,7 @@
 """Objects of scripts, and of modules by value, that say they are found by name.
 
 They are compared by identity, as sentinels are: a receiver has each of them once, as long
-as anything there refers to it.
+as anything there refers to it, and sends it home as what it was.
 """
 
 from __future__ import annotations
@@ -13,15 +13,39 @@ from typing import Any
 
 from waybill import _class_parts
 
+#: The type of Python 3.15 and later.
+_SENTINEL = getattr(builtins, "sentinel", None)
+#: By module, name and text, those that traveled: nothing can refer to them weakly.
+_sentinels: dict[tuple[str, str, str], Any] = {}
 
-def take_apart(obj, name):
-    """A reducer's answer for such an object."""
+
+class _Reference(weakref.ref[Any]):
+    __slots__ = ("key",)
+
+    key: str
+
+
+#: References to other marks that traveled: by class and key, and by address.
+_marks: weakref.WeakKeyDictionary[type, dict[str, _Reference]]
+_marks = weakref.WeakKeyDictionary()
+_by_address: dict[int, _Reference] = {}
+
+_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
+
+
+def take_apart(obj, name, is_there):
+    """A reducer's answer for such an object; `is_there`: whether the module that it names
+    has it under that name."""
     cls = type(obj)
     module = getattr(obj, "__module__", None)
     if cls is _SENTINEL:
         told = module, name, repr(obj)
+        _demand(is_there or _sentinels.get(told) is obj)
         _sentinels[told] = obj
         return make_sentinel, told
+    known = _by_address.get(id(obj))
+    is_known = known is not None and known() is obj
+    _demand(is_there or is_known)
     if not cls.__weakrefoffset__:
         raise TypeError(
             "nothing can refer to it weakly, so receivers cannot keep it one"
@@ -35,9 +59,15 @@ def take_apart(obj, name):
     # What refers to more may lead back to itself, and has its state of this payload.
     if not _is_plain(state):
         return copyreg._reconstructor, arguments, state
-    marks, key = _marks_of(cls), _key_of(module, name, arguments, state)
-    marks[key] = _reference(obj, marks, key)
-    return make_mark, (module, name, state, *arguments)
+    if not is_known:
+        known = _refer(obj, f"{module}.{name} {arguments[2]!r} {state!r}")
+        _marks_of(cls)[known.key] = known
+    return make_mark, (known.key, state, *arguments)
+
+
+def _demand(is_known):
+    if not is_known:
+        raise TypeError("names itself as a global that is not there")
 
 
 def _has_slots(cls):
@@ -57,15 +87,9 @@ def _is_plain(state):
     return type(state) in _PLAIN
 
 
-_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
-
-#: References to what programs and payloads had under a name, by class, then by that name
-#: and the state.
-_marks: weakref.WeakKeyDictionary[type, dict[Any, Any]] = weakref.WeakKeyDictionary()
-
-
-def make_mark(module, name, state, cls, base, content):
-    """What the sender had under a name, made unless it is here."""
+def make_mark(key, state, cls, base, content):
+    """The mark of this key, which tells its name and what it was when it was first sent;
+    made if it is not here."""
     made = copyreg._reconstructor(cls, base, content)
     if state is not None and hasattr(cls, "__setstate__"):
         made.__setstate__(state)
@@ -75,8 +99,7 @@ def make_mark(module, name, state, cls, base, content):
             made.__dict__.update(attributes)
         for slot, value in slots.items():
             object.__setattr__(made, slot, value)
-    marks, key = _marks_of(cls), _key_of(module, name, (cls, base, content), state)
-    own = _reference(made, marks, key)
+    marks, own = _marks_of(cls), _refer(made, key)
     while True:
         known = marks.setdefault(key, own)
         found = known()
@@ -90,24 +113,20 @@ def _marks_of(cls):
     return _marks.setdefault(cls, {})
 
 
-def _key_of(module, name, arguments, state):
-    return module, name, repr((arguments[2], state))
-
-
-def _reference(mark, marks, key):
-    """A reference that leaves the dict when the mark goes."""
+def _refer(mark, key):
+    """A reference that is forgotten when the mark goes."""
+    address, marks, by_address = id(mark), _marks_of(type(mark)), _by_address
 
     def remove(reference):
         if marks.get(key) is reference:
             marks.pop(key, None)
+        if by_address.get(address) is reference:
+            by_address.pop(address, None)
 
-    return weakref.ref(mark, remove)
-
-
-#: The type of Python 3.15 and later.
-_SENTINEL = getattr(builtins, "sentinel", None)
-#: By module, name and text, those that traveled: nothing can refer to them weakly.
-_sentinels: dict[tuple[str, str, str], Any] = {}
+    reference = _Reference(mark, remove)
+    reference.key = key
+    by_address[address] = reference
+    return reference
 
 
 def make_sentinel(module, name, text):

@@ -107,6 +107,46 @@ assert waybill.loads(waybill.dumps(sent))[0](MARK)[:3] == (True,) * 3
     fresh_process.run_script(script_of(name) + home)
 
 
+# A worker has what the class says, and no registration of home's with copyreg.
+@pytest.mark.parametrize("name", [name for name in MARKS if name != "copyreg says so"])
+def test_a_worker_sends_a_mark_home_as_itself(name):
+    worker = """
+import sys, waybill
+task, mark = waybill.loads(bytes.fromhex(sys.argv[1]))
+sys.stdout.write(waybill.dumps([mark, task]).hex())
+"""
+    home = f"""
+import subprocess
+worker = [sys.executable, "-c", {worker!r}, waybill.dumps(sent).hex()]
+answer = subprocess.run(worker, stdout=subprocess.PIPE, check=True).stdout
+mark, arrived = waybill.loads(bytes.fromhex(answer.decode()))
+assert mark is MARK
+assert arrived(MARK)[:3] == (True,) * 3
+"""
+
+    fresh_process.run_script(script_of(name) + home)
+
+
+def test_a_mark_stays_one_while_its_state_changes():
+    script = (
+        CLASS
+        + """
+MARK = Mark('MARK')
+def task(): return MARK
+before = waybill.dumps((task, MARK))
+MARK.color = "red"
+sys.stdout.write(before.hex() + " " + waybill.dumps((task, MARK)).hex())
+"""
+    )
+    receive = """
+import sys, waybill
+task, mark = waybill.loads(bytes.fromhex(sys.argv[1]))
+again, same = waybill.loads(bytes.fromhex(sys.argv[2]))
+assert task() is again() is mark is same
+"""
+    fresh_process.run_script(receive, *fresh_process.run_script(START + script).split())
+
+
 def test_a_mark_keeps_what_the_worker_did_to_it():
     script = CLASS + "MARK = Mark('MARK')\ndef task():\n"
     script += "    MARK.calls = getattr(MARK, 'calls', 0) + 1\n    return MARK.calls\n"

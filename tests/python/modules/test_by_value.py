@@ -377,9 +377,9 @@ def test_object_that_names_itself_in_a_module_by_value_travels_as_what_it_is():
 
 
 def test_such_an_object_is_one_in_all_payloads():
-    function = made_by_value(f"{SENTINEL}\ndef value(x): return x is MISSING")
     with imported("bv_made") as module:
-        exec(SENTINEL, vars(module))
+        exec(f"{SENTINEL}\ndef value(x): return x is MISSING", vars(module))
+        function = waybill.dumps(module.value, by_value=[module])
         sent = [waybill.dumps(module.MISSING, by_value=[module]) for _ in range(2)]
     program = f"value(waybill.loads({sent[0]!r})), value(waybill.loads({sent[1]!r}))"
 

@@ -274,12 +274,9 @@ GlobalName found_by_name(EncodeContext& context, PyObject* object, PyObject* ans
     const bool is_homeless = !module || module.get() == Py_None;
     GlobalName name = is_homeless ? find_anywhere(state, object, answer)
                                   : find_global(state, object, module.get(), answer);
-    if (!name.module) {
-      PyObject* home = is_homeless ? state.names.main.get() : module.get();
-      name = find_unimportable(state, object, home, answer);
-    }
-    if (!name.module) context.fail("names itself as a global that is not there");
-    return name;
+    if (name.module) return name;
+    PyObject* home = is_homeless ? state.names.main.get() : module.get();
+    return find_unimportable(state, object, home, answer);
   }
   const bool may_call_getattr =
       context.by_value.any() && PyTuple_Check(answer) && PyTuple_GET_SIZE(answer) == 2;
@@ -317,14 +314,16 @@ void describe_answer(EncodeContext& context, PyObject* object, PyObject* answer,
         context.extensions.stand_in(object, name.module.get(), name, context.imports());
     return describe_parts(context, object, later.get(), plan);
   }
-  if (name.module && travels_by_value(context, name.module.get())) {
+  const bool is_name = PyUnicode_Check(answer);
+  if (name.module ? travels_by_value(context, name.module.get()) : is_name) {
     if (PyType_Check(object)) return describe_class(context, object, plan);
     const Ref apart = Ref::steal(PyObject_CallFunctionObjArgs(
-        context.state.take_global_apart.get(), object, name.path.get(),
+        context.state.take_global_apart.get(), object,
+        is_name ? answer : name.path.get(), name.module ? Py_True : Py_False,
         context.by_value.names(), nullptr));
     return describe_parts(context, object, apart.get(), plan);
   }
-  if (PyUnicode_Check(answer)) return write_global(context, name);
+  if (is_name) return write_global(context, name);
   const Ref members = answer_without_class(context, object, answer);
   describe_parts(context, object, members ? members.get() : answer, plan);
 }
