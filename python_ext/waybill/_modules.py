@@ -10,6 +10,7 @@ from types import ModuleType
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from importlib.machinery import ModuleSpec
     from typing import Any, NamedTuple, NoReturn, TypeAlias
 
     #: What ``by_value`` may be: one module or package, or several; objects or names.
@@ -91,6 +92,50 @@ def is_local(module: ModuleType) -> bool:
     return not (
         path.startswith(_STANDARD_LIBRARY) or any(part in path for part in _INSTALLED)
     )
+
+
+def is_found(name: str, spec: ModuleSpec | None) -> bool:
+    """Whether importing a name gives what a module was made from, `spec`.
+
+    Workflow engines and test runners load files by their paths, and put them into
+    ``sys.modules`` under names that no import finds. Nothing is imported. True where it
+    cannot be told: without a file, for a second name of a module, as vendored ones have,
+    and where a finder fails.
+    """
+    origin = getattr(spec, "origin", None)
+    if not isinstance(origin, str) or getattr(spec, "name", None) != name:
+        return True
+    try:
+        return _is_origin(name, origin)
+    except Exception:  # Of a finder.
+        return True
+
+
+def _is_origin(name: str, origin: str) -> bool:
+    """Whether an import takes a module from there."""
+    parent, _, tail = name.rpartition(".")
+    path: Any = sys.path
+    if parent:
+        package = vars(sys.modules[parent])
+        if not is_found(parent, package.get("__spec__")):
+            return False
+        path = package["__path__"]
+    entries = [entry for entry in path if isinstance(entry, str)]
+    if any(_is_in(entry, tail, origin) for entry in entries):
+        return True
+    for finder in sys.meta_path:
+        find_spec = getattr(finder, "find_spec", None)
+        spec = find_spec and find_spec(name, path if parent else None, None)
+        if spec is not None:
+            return bool(os.path.realpath(spec.origin) == os.path.realpath(origin))
+    return False
+
+
+def _is_in(entry: str, tail: str, origin: str) -> bool:
+    """Whether a file is where the finder of an entry looks for a module."""
+    start = os.path.join(entry, tail)
+    rest = origin[len(start) :].removeprefix(f"{os.sep}__init__")
+    return origin.startswith(start) and rest.startswith(".") and os.sep not in rest
 
 
 class _Finder:

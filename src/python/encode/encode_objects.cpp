@@ -83,6 +83,7 @@ bool GraphEncoder::other(PyObject* object) {
     // A class may say that it lives elsewhere, as those of _pydatetime do.
     if (!name.module) name = class_beside_function(context_, object);
   }
+  if (name.module && !is_findable(context_.state, name.module.get())) name = {};
   if (name.module && !context_.by_value.has(name.module.get())) {
     return write_global(context_, name), true;
   }

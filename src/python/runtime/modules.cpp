@@ -24,11 +24,6 @@ PyObject* instance_get(PyObject* object, PyObject* name) {
   return dict ? raw_get(dict.get(), name) : nullptr;
 }
 
-PyObject* spec_of(const State& state, PyObject* module) {
-  PyObject* spec = look_into(state, module, state.names.spec.get());
-  return spec == Py_None ? nullptr : spec;
-}
-
 // One step of a qualified name, looked up raw: a module's dict or a class's own.
 Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
   if (PyModule_Check(owner)) return Ref::share(look_into(state, owner, name));
@@ -48,6 +43,11 @@ Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
 }
 
 }  // namespace
+
+PyObject* spec_of(const State& state, PyObject* module) {
+  PyObject* spec = look_into(state, module, state.names.spec.get());
+  return spec == Py_None ? nullptr : spec;
+}
 
 bool is_main(const State& state, PyObject* name) {
   constexpr std::string_view kMain = "__main__";
@@ -146,19 +146,6 @@ Ref module_of_type(const State& state, PyTypeObject* type) {
   const std::string_view whole(type->tp_name);
   const std::size_t dot = whole.rfind('.');
   return new_text(dot == std::string_view::npos ? "builtins" : whole.substr(0, dot));
-}
-
-PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded) {
-  PyObject* name = module_name(state, module, loaded);
-  if (name == nullptr || is_main(state, name)) return nullptr;
-  // Modules that a package puts together, like six.moves, also inside each other:
-  // importing them imports the package first, which puts them there.
-  Ref parent = Ref::share(name);
-  while (module != nullptr && !has_spec(state, module)) {
-    parent = parent_of(parent.get());
-    module = parent ? module_in(state, loaded, parent.get()) : nullptr;
-  }
-  return module == nullptr ? nullptr : name;
 }
 
 bool is_script(const State& state, PyObject* object) {

@@ -58,12 +58,19 @@ bool is_script(const State& state, PyObject* object);
 // Whether a set of str has a module's name or that of a package it is in.
 bool has_name_or_parent(PyObject* names, PyObject* name);
 
-// Whether the module's dict has a __spec__: it came from a finder.
+// Whether an import would find the module, which was loaded: where a program loads
+// files by their paths, none does, although they have a __spec__. Asks the finders once
+// for each module that has a name and a spec; code of others may run.
+bool is_findable(const State& state, PyObject* module);
+
+// The __spec__ that the module's dict has, which a finder gave; null for None, too.
+PyObject* spec_of(const State& state, PyObject* module);
+// Whether it has one.
 bool has_spec(const State& state, PyObject* module);
 
 // The module's name if importing it elsewhere can work: it came from a finder (has a
-// __spec__), or a parent package that did is there to provide it. Null for __main__ and
-// for modules that a program made up.
+// __spec__), or a parent package that did is there to provide it. Null for __main__,
+// for modules that a program made up, and for those that is_findable() was false for.
 PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded);
 inline PyObject* importable_name(const State& state, PyObject* module) {
   return importable_name(state, module, sys_modules(state));

@@ -132,6 +132,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::class_serials, "waybill._baselines", "SERIALS"},
     {&State::class_uses, "waybill._baselines", "USES"},
     {&State::is_local, "waybill._modules", "is_local"},
+    {&State::is_found, "waybill._modules", "is_found"},
     {&State::registered, "waybill._modules", "REGISTERED"},
     {&State::load_late, "waybill._late", "load"},
 };
@@ -196,6 +197,8 @@ void init_state(State& state) {
   Ref sys = Ref::steal(PyImport_ImportModule("sys"));
   state.sys_dict = Ref::share(PyModule_GetDict(sys.get()));
   state.builtins = Ref::steal(PyImport_ImportModule("builtins"));
+  state.found = Ref::steal(PyDict_New());
+  state.lost = Ref::steal(PyDict_New());
   Ref copyreg = Ref::steal(PyImport_ImportModule("copyreg"));
   state.dispatch_table = get_attribute(copyreg.get(), "dispatch_table");
   state.newobj = get_attribute(copyreg.get(), "__newobj__");

@@ -70,6 +70,8 @@ struct State {
   Ref sys_dict;
   // The module `builtins`, for when sys.modules has none.
   Ref builtins;
+  // By name, the specs of modules that finders were asked about: is_findable().
+  Ref found, lost;
   // types.LazyImportType; null before 3.15.
   Ref lazy_import_type;
   // {type: name in `types`} for builtin types that `builtins` does not hold.
@@ -104,9 +106,9 @@ struct State {
   // not complete.
   // Ids by the source of classes, by address.
   Ref tracker, known_ids, known_objects, open_objects, text_ids;
-  // The module waybill._modules and its is_local(), the set of modules that are
-  // registered to travel by value.
-  Ref modules, is_local, registered;
+  // The module waybill._modules, its is_local() and is_found(), and the set of modules
+  // that are registered to travel by value.
+  Ref modules, is_local, is_found, registered;
   // waybill._configuration.OPTIONS: a dict of the process's own options.
   Ref options;
   // The running Python: what payloads are stamped with and checked against.

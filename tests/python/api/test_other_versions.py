@@ -46,7 +46,7 @@ import sys, types, waybill
 from importlib.machinery import ModuleSpec
 name = "waybill._kinds.of_tomorrow"
 sys.modules[name] = module = types.ModuleType(name)
-module.__spec__ = ModuleSpec(name, None, origin="x.py")
+module.__spec__ = ModuleSpec(name, None)
 module.__file__ = "x.py"
 def make(): pass
 make.__module__ = name

@@ -80,7 +80,8 @@ void write_global(EncodeContext& context, const GlobalName& name) {
 }
 
 bool write_module(EncodeContext& context, PyObject* module) {
-  PyObject* name = importable_name(context.state, module);
+  const bool is_found = is_findable(context.state, module);
+  PyObject* name = is_found ? importable_name(context.state, module) : nullptr;
   if (name == nullptr) {
     const GlobalName place = find_inner_module(context.state, module);
     if (!place.module || context.by_value.has(place.module.get())) return false;

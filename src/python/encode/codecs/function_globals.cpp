@@ -29,7 +29,8 @@ bool is_found_by_name(EncodeContext& context, PyObject* value) {
   } else if (PyFunction_Check(value)) {
     name = find_function(context.state, value);
   }
-  return name.module && !context.by_value.has(name.module.get());
+  return name.module && !context.by_value.has(name.module.get()) &&
+         is_findable(context.state, name.module.get());
 }
 
 // Whether a reader builds it without code of modules by value: names, and small tuples
@@ -108,13 +109,13 @@ std::vector<Global> new_globals(EncodeContext& context, PyFunctionObject* functi
         use.name == names.builtins.get()) {
       continue;
     }
-    PyObject* value = raw_get(function->func_globals, use.name);
-    if (value == nullptr) continue;
-    has_script = has_script || is_script(context.state, value);
+    Ref value = Ref::share(raw_get(function->func_globals, use.name));
+    if (!value) continue;
+    has_script = has_script || is_script(context.state, value.get());
     if (written.has(use.name)) continue;
-    const int turn = turn_of(context, value);
+    const int turn = turn_of(context, value.get());
     if (turn == 0) written.add(use.name);
-    found.push_back({&use, Ref::share(value), turn});
+    found.push_back({&use, std::move(value), turn});
   }
   return found;
 }

@@ -272,12 +272,38 @@ void add_own_parts(PyFunctionObject* function, const Annotations& annotations,
   }
 }
 
+// Asks finders about the modules that the function has, before its code is followed.
+void find_modules(EncodeContext& context, PyFunctionObject* function,
+                  const CodeInfo& info) {
+  std::vector<Ref> modules;
+  const auto note = [&](PyObject* value) {
+    if (value != nullptr && PyModule_Check(value)) modules.push_back(Ref::share(value));
+  };
+  for (const GlobalUse& use : info.globals) {
+    note(raw_get(function->func_globals, use.name));
+  }
+  for (PyObject* values : {function->func_defaults, function->func_closure}) {
+    for (Py_ssize_t i = 0; values != nullptr && i < PyTuple_GET_SIZE(values); ++i) {
+      PyObject* value = PyTuple_GET_ITEM(values, i);
+      note(PyCell_Check(value) ? PyCell_GET(value) : value);
+    }
+  }
+  Py_ssize_t position = 0;
+  PyObject* value;
+  PyObject* keywords = function->func_kwdefaults;
+  while (keywords != nullptr && PyDict_Next(keywords, &position, nullptr, &value)) {
+    note(value);
+  }
+  for (const Ref& module : modules) is_findable(context.state, module.get());
+}
+
 }  // namespace
 
 void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
   auto* function = reinterpret_cast<PyFunctionObject*>(object);
   // The info holds the code, whatever becomes of the function's.
   CodeInfo& info = context.infos().get(function->func_code);
+  find_modules(context, function, info);
   context.by_value.add_modules_of_code(object, info);
   context.imports().function(object, info);
   const std::uint32_t body = context.use_code(reinterpret_cast<PyObject*>(info.code));

@@ -29,7 +29,10 @@ Ref own_name(EncodeContext& context, PyObject* object) {
     Ref path = attribute_or_null(object, *attribute);
     if (!module || !path || !PyUnicode_Check(path.get())) continue;
     const GlobalName found = find_global(state, object, module.get(), path.get());
-    if (found.module && !context.by_value.has(found.module.get())) return path;
+    if (found.module && !context.by_value.has(found.module.get()) &&
+        is_findable(state, found.module.get())) {
+      return path;
+    }
   }
   return {};
 }

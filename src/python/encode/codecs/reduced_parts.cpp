@@ -274,7 +274,7 @@ GlobalName found_by_name(EncodeContext& context, PyObject* object, PyObject* ans
     const bool is_homeless = !module || module.get() == Py_None;
     GlobalName name = is_homeless ? find_anywhere(state, object, answer)
                                   : find_global(state, object, module.get(), answer);
-    if (name.module) return name;
+    if (name.module && is_findable(state, name.module.get())) return name;
     PyObject* home = is_homeless ? state.names.main.get() : module.get();
     return find_unimportable(state, object, home, answer);
   }
