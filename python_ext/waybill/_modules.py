@@ -128,7 +128,16 @@ def _is_origin(name: str, origin: str) -> bool:
         spec = find_spec and find_spec(name, path if parent else None, None)
         if spec is not None:
             return bool(os.path.realpath(spec.origin) == os.path.realpath(origin))
-    return False
+    return not parent and any(_is_in(entry, tail, origin) for entry in _left_path())
+
+
+def _left_path() -> Iterator[str]:
+    """Folders that imports looked into and that are no packages: they may have been in
+    ``sys.path`` when the module was imported."""
+    for finder in list(sys.path_importer_cache.values()):
+        path = getattr(finder, "path", None)
+        if isinstance(path, str) and not os.path.exists(f"{path}{os.sep}__init__.py"):
+            yield path
 
 
 def _is_in(entry: str, tail: str, origin: str) -> bool:

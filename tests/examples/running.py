@@ -1,12 +1,13 @@
 """Starts the programs of docs/examples that serve a socket."""
 
 import contextlib
-import importlib.util
+import importlib.machinery
 import os
 import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import waybill
@@ -109,15 +110,13 @@ def ends_soon(process):
     return False
 
 
-def call_of(module, folder):
+def call_of(module):
     """A call of a function that is imported from a module of this name."""
-    file = folder / "any_module.py"
-    file.write_text("def function(): pass\n")
-    spec = importlib.util.spec_from_file_location(module, file)
-    sys.modules[module] = importlib.util.module_from_spec(spec)
+    sys.modules[module] = made = types.ModuleType(module)
+    made.__spec__ = importlib.machinery.ModuleSpec(module, None)
+    exec("def function(): pass", vars(made))
     try:
-        spec.loader.exec_module(sys.modules[module])
-        return waybill.calls.dumps_call(sys.modules[module].function, [])
+        return waybill.calls.dumps_call(made.function, [])
     finally:
         del sys.modules[module]
 

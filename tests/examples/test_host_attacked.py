@@ -148,7 +148,7 @@ def test_names_in_payloads_write_no_lines_of_their_own(tmp_path):
     options = "--workers", 1, "--policy", rules
     with running.host(tmp_path, *options) as (server, path), Client(path) as client:
         for name in ("no\nhost: ready\x1b[2J\u202e", "x" * 1_000_000):
-            client.send(running.call_of(name, tmp_path))
+            client.send(running.call_of(name))
             with pytest.raises(waybill.calls.CallError) as caught:
                 client.receive()
             assert caught.value.code == "refused"

@@ -137,7 +137,7 @@ def test_router_links_no_python():
 def test_name_with_many_dots_keeps_nobody_waiting(routed, tmp_path):
     path, _, _ = routed
     with Client(path) as client:
-        client.send(running.call_of("a." * 2_000_000 + "b", tmp_path))
+        client.send(running.call_of("a." * 2_000_000 + "b"))
         with pytest.raises(waybill.calls.CallError) as caught:
             client.receive()
         assert caught.value.code == "no_pool"
@@ -164,7 +164,7 @@ def test_names_in_payloads_write_no_lines_of_their_own(routed, tmp_path):
     path, router, _ = routed
     with Client(path) as client:
         for name in ("no\nrouter: 9 pools\x1b[2J", "x" * 1_000_000):
-            client.send(running.call_of(name, tmp_path))
+            client.send(running.call_of(name))
             with pytest.raises(waybill.calls.CallError):
                 client.receive()
 

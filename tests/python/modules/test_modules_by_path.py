@@ -143,7 +143,7 @@ def test_a_finder_that_fails_leaves_a_module_by_name(file):
     assert is_by_name(sent(FINDER.format(answer="raise OSError"), file))
 
 
-def test_a_module_whose_folder_left_the_path_travels_by_value(file):
+def test_a_module_whose_folder_left_the_path_travels_by_name(file):
     script = """
 sys.path.insert(0, sys.argv[1])
 import user_code as m
@@ -151,7 +151,22 @@ del sys.path[0]
 value = m.Run(4).go
 """
 
-    assert fresh_process.load(sent(script, file.parent), "value()") == 8
+    assert is_by_name(sent(script, file.parent))
+
+
+def test_a_file_inside_of_a_package_travels_by_value_under_a_name_of_its_own(file):
+    (file.parent / "__init__.py").write_text("")
+    (file.parent / "beside.py").write_text("")
+    script = """
+sys.path.insert(0, sys.argv[2])
+import folder.beside
+m = load("user_code", sys.argv[1])
+value = m.double
+"""
+    script = script.replace("folder.beside", f"{file.parent.name}.beside")
+
+    data = sent(script, file, file.parent.parent)
+    assert fresh_process.load(data, "value(4)") == 8
 
 
 def test_modules_of_archives_and_namespaces_travel_by_name(file, tmp_path):
