@@ -158,3 +158,19 @@ def run_script(
         f"{done.stderr.decode(errors='replace')[-4000:]}"
     )
     return done.stdout.decode()
+
+
+def sent_by(script, *arguments):
+    """What a script leaves in `sent`, as a payload, written with and without caches."""
+    end = """
+data = waybill.dumps(sent)
+assert waybill.dumps(sent) == data
+waybill._core.use_caches(False)
+assert waybill.dumps(sent) == data
+sys.stdout.write(data.hex())
+"""
+    # In a dict of its own: what it defines would travel.
+    end = (
+        f"import sys, waybill\nexec({end!r}, dict(sent=sent, waybill=waybill, sys=sys))"
+    )
+    return bytes.fromhex(run_script(f"{script}\n{end}", *arguments))

@@ -47,15 +47,7 @@ SENT = {
 
 
 def sent(script, *arguments):
-    end = """
-data = waybill.dumps(value)
-assert waybill.dumps(value) == data
-waybill._core.use_caches(False)
-assert waybill.dumps(value) == data
-sys.stdout.write(data.hex())
-"""
-    output = fresh_process.run_script(LOAD + script + end, *arguments)
-    return bytes.fromhex(output)
+    return fresh_process.sent_by(f"{LOAD}{script}\nsent = value", *arguments)
 
 
 def is_by_name(data):

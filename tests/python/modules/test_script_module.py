@@ -17,17 +17,7 @@ def add():
 
 
 def sent_by(script):
-    """What a script leaves in `sent`, as a payload, written with and without caches."""
-    end = """
-data = waybill.dumps(sent)
-assert waybill.dumps(sent) == data
-waybill._core.use_caches(False)
-assert waybill.dumps(sent) == data
-sys.stdout.write(data.hex())
-"""
-    # In a dict of its own: what it defines would travel.
-    end = f"\nexec({end!r}, dict(sent=sent, waybill=waybill, sys=sys))"
-    return bytes.fromhex(fresh_process.run_script(START + script + end))
+    return fresh_process.sent_by(START + script)
 
 
 def value_of(script, expression):
