@@ -73,26 +73,12 @@ int turn_of(EncodeContext& context, PyObject* value) {
   return needs_no_instance(value) ? 2 : 4;
 }
 
-// Whether one of a function's own values, or what one of its cells holds, is the module
-// of the script.
+// Whether one of a function's own values is the module of the script.
 bool holds_script(const State& state, PyFunctionObject* function) {
-  const auto is_it = [&](PyObject* value) {
-    if (PyCell_Check(value)) value = PyCell_GET(value);
-    return value != nullptr && is_script(state, value);
-  };
-  for (PyObject* values : {function->func_defaults, function->func_closure}) {
-    if (values == nullptr) continue;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(values); ++i) {
-      if (is_it(PyTuple_GET_ITEM(values, i))) return true;
-    }
-  }
-  Py_ssize_t position = 0;
-  PyObject* value;
-  PyObject* keywords = function->func_kwdefaults;
-  while (keywords != nullptr && PyDict_Next(keywords, &position, nullptr, &value)) {
-    if (is_it(value)) return true;
-  }
-  return false;
+  bool holds = false;
+  visit_own_values(function,
+                   [&](PyObject* value) { holds = holds || is_script(state, value); });
+  return holds;
 }
 
 // Those that no function before wrote, or began to write. `has_script`: set if one of

@@ -282,18 +282,7 @@ void find_modules(EncodeContext& context, PyFunctionObject* function,
   for (const GlobalUse& use : info.globals) {
     note(raw_get(function->func_globals, use.name));
   }
-  for (PyObject* values : {function->func_defaults, function->func_closure}) {
-    for (Py_ssize_t i = 0; values != nullptr && i < PyTuple_GET_SIZE(values); ++i) {
-      PyObject* value = PyTuple_GET_ITEM(values, i);
-      note(PyCell_Check(value) ? PyCell_GET(value) : value);
-    }
-  }
-  Py_ssize_t position = 0;
-  PyObject* value;
-  PyObject* keywords = function->func_kwdefaults;
-  while (keywords != nullptr && PyDict_Next(keywords, &position, nullptr, &value)) {
-    note(value);
-  }
+  visit_own_values(function, note);
   for (const Ref& module : modules) is_findable(context.state, module.get());
 }
 
