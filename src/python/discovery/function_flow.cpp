@@ -152,7 +152,7 @@ bool FunctionFlow::pass() {
   return has_grown;
 }
 
-bool FunctionFlow::evaluate(Scope& scope, ValueId id) {
+Facts FunctionFlow::facts_of(Scope& scope, ValueId id) {
   const CodeSummary& summary = scope.info->summary;
   const Value& value = summary.values[id];
   Facts found;
@@ -209,6 +209,14 @@ bool FunctionFlow::evaluate(Scope& scope, ValueId id) {
         found.merge(scope.facts[summary.operands[value.first_operand + i]]);
       }
       break;
+  }
+  return found;
+}
+
+bool FunctionFlow::evaluate(Scope& scope, ValueId id) {
+  const Facts found = facts_of(scope, id);
+  for (const Fact& fact : found.objects) {
+    note_importer(fact.object.get());
   }
   return scope.facts[id].merge(found);
 }

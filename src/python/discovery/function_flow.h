@@ -41,7 +41,9 @@ class FunctionFlow {
  private:
   void add_scopes(const CodeInfo& info);
   bool pass();
+  // Whether more is known of the value than before.
   bool evaluate(Scope& scope, ValueId id);
+  Facts facts_of(Scope& scope, ValueId id);
 
   Facts global(const Scope& scope, const Value& value) const;
   Facts parameter(const Scope& scope, std::uint32_t index);
@@ -58,7 +60,8 @@ class FunctionFlow {
   bool is_default_of(const Scope& scope, const Default& value,
                      std::uint32_t parameter) const;
 
-  bool is_hook_of(PyObject* module) const;
+  bool is_hook_of(PyObject* globals) const;
+  void note_importer(PyObject* object);
   void attribute_of(const Scope& scope, ValueId id, const Fact& from, PyObject* name,
                     Facts& result);
   void item_of(const Scope& scope, ValueId id, const Fact& from, const Facts& keys,

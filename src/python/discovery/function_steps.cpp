@@ -64,8 +64,8 @@ Ref raw_attribute(PyObject* object, PyObject* name) {
 // Whether a module asks this function for what it has not: it is its __getattr__, or
 // what that calls. Names that code asks for came without it, and the others it lacks at
 // the sender as well.
-bool FunctionFlow::is_hook_of(PyObject* module) const {
-  PyObject* hook = raw_get(PyModule_GetDict(module), state_.names.getattr_hook.get());
+bool FunctionFlow::is_hook_of(PyObject* globals) const {
+  PyObject* hook = raw_get(globals, state_.names.getattr_hook.get());
   if (hook == nullptr || !PyFunction_Check(hook)) return false;
   auto* own = reinterpret_cast<PyObject*>(function_);
   if (hook == own) return true;
@@ -75,6 +75,15 @@ bool FunctionFlow::is_hook_of(PyObject* module) const {
     if (raw_get(PyFunction_GET_GLOBALS(hook), name) == own) return true;
   }
   return false;
+}
+
+// Of what the __getattr__ of a package imports comes what code asks of the package: see
+// ModuleNeeds.
+void FunctionFlow::note_importer(PyObject* object) {
+  PyObject* globals = function_->func_globals;
+  if (imports_.is_importer(object) && !is_hook_of(globals)) {
+    imports_.note_importer(globals);
+  }
 }
 
 Facts FunctionFlow::attribute(const Scope& scope, ValueId id, const Value& value) {
@@ -105,12 +114,14 @@ void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from
   if (PyModule_Check(object)) {
     if (name == state_.names.dict.get()) {
       imports_.note_other();
-      if (!is_hook_of(object)) imports_.need_whole(object);
+      if (!is_hook_of(PyModule_GetDict(object))) imports_.need_whole(object);
       result.add(PyModule_GetDict(object), from.imported);
     } else if (name == state_.names.getattribute.get()) {
       imports_.note_other();
       escape_to_names(scope, id, from);
     } else {
+      // What is not a module is not followed any further.
+      note_importer(raw_get(PyModule_GetDict(object), name));
       steps_.step(scope, id, from, name, result);
     }
     return;

@@ -41,7 +41,12 @@ bool is_compared_whole(const State& state, PyObject* object) {
 }  // namespace
 
 ImportCollector::ImportCollector(const State& state, PyObject* by_value)
-    : state_(state), by_value_(by_value) {}
+    : state_(state), by_value_(by_value) {
+  if (by_value == nullptr) return;
+  // Bodies may import it first, and their code is asked what of it they use.
+  const Ref importlib = Ref::steal(PyImport_ImportModule("importlib"));
+  import_module_ = Ref::steal(PyObject_GetAttrString(importlib.get(), "import_module"));
+}
 
 ImportCollector::~ImportCollector() = default;
 
@@ -151,6 +156,19 @@ void ImportCollector::need_whole(PyObject* module) {
   if (ModuleNeed* need = need_of(module)) need->is_whole = true;
 }
 
+void ImportCollector::note_importer(PyObject* globals) {
+  PyObject* name = raw_get(globals, state_.names.name.get());
+  if (name == nullptr || !PyUnicode_CheckExact(name) ||
+      !has_name_or_parent(by_value_, name)) {
+    return;
+  }
+  Ref package = first_part(name);
+  const auto is_it = [&](const Ref& known) {
+    return PyUnicode_Compare(known.get(), package.get()) == 0;
+  };
+  if (std::ranges::none_of(importing_, is_it)) importing_.push_back(std::move(package));
+}
+
 void ImportCollector::escape(PyObject* module, bool imported) {
   need_whole(module);
   for (const Fact& fact : escaped_) {
@@ -253,8 +271,10 @@ void ImportCollector::follow(PyObject* function) {
 
 void ImportCollector::annotation(PyObject* owner, const CodeInfo& info) {
   std::vector<ModuleNeed> before = needs_;
+  std::vector<Ref> importing = importing_;
   function(owner, info);
   needs_ = std::move(before);
+  importing_ = std::move(importing);
 }
 
 void ImportCollector::go_on_after(const ImportCollector& first) {
@@ -265,6 +285,7 @@ void ImportCollector::go_on_after(const ImportCollector& first) {
   escaped_ = first.escaped_;
   body_imports_ = first.body_imports_;
   stored_ = first.stored_;
+  importing_ = first.importing_;
 }
 
 void ImportCollector::finish() {

@@ -102,6 +102,10 @@ class ImportCollector {
   // modules by value and of the script's.
   std::vector<ModuleNeed> take_needs() { return std::exchange(needs_, {}); }
 
+  // Top-level packages by value whose code, of the functions that came so far, may
+  // import modules of theirs by names that it computes. It only grows.
+  const std::vector<Ref>& importing() const { return importing_; }
+
   // Begins with what another collector has, which outlives this and is not finished.
   // Nothing is noted here yet.
   void go_on_after(const ImportCollector& first);
@@ -156,6 +160,13 @@ class ImportCollector {
   void need(PyObject* module, PyObject* name);
   // Code may ask for anything in it.
   void need_whole(PyObject* module);
+  // Whether code that has this object may import modules by names that it computes, and
+  // modules by value are asked for.
+  bool is_importer(PyObject* object) const {
+    return import_module_ && object == import_module_.get();
+  }
+  // Code with these globals may.
+  void note_importer(PyObject* globals);
   // A module that code hands to something that is not followed.
   void escape(PyObject* module, bool imported);
   const std::vector<Fact>& escaped() const { return escaped_; }
@@ -182,6 +193,8 @@ class ImportCollector {
 
   const State& state_;
   PyObject* by_value_;
+  Ref import_module_;           // Of importlib; null without modules by value.
+  std::vector<Ref> importing_;  // See importing().
   // A record that was written: 1 + its index is the memo's number.
   struct Known {
     Ref module;

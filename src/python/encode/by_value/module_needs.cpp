@@ -33,6 +33,7 @@ void ModuleNeeds::want(Module& own, PyObject* name) {
     if (raw_get(dict, hook) != nullptr) want_of_submodules(own.module.get(), name);
     name = hook;
   }
+  own.is_asked = own.is_asked || !is_by_value(raw_get(dict, name));
   if (own.wanted.add(name)) own.waiting.push_back(Ref::share(name));
 }
 
@@ -77,7 +78,50 @@ void ModuleNeeds::want_of_submodules(PyObject* package, PyObject* name) {
   }
 }
 
-std::vector<Ref> ModuleNeeds::modules_to_bring(const std::vector<ModuleNeed>& needs) {
+bool ModuleNeeds::is_by_value(PyObject* value) const {
+  return value != nullptr && PyModule_Check(value) && by_value_.has(value);
+}
+
+bool ModuleNeeds::is_of_importing(PyObject* module) const {
+  PyObject* name = module_name(state_, module);
+  if (importing_.empty() || name == nullptr) return false;
+  const Ref package = first_part(name);
+  return std::ranges::any_of(importing_, [&](const Ref& importing) {
+    return PyUnicode_Compare(importing.get(), package.get()) == 0;
+  });
+}
+
+void ModuleNeeds::complete(Module& own) {
+  if (std::exchange(own.is_complete, true)) return;
+  PyObject* dict = PyModule_GetDict(own.module.get());
+  Py_ssize_t position = 0;
+  PyObject *name, *value;
+  while (PyDict_Next(dict, &position, &name, &value)) {
+    if (!is_by_value(value)) want(own, name);
+  }
+}
+
+// Asks for what is missing of modules that came before their package was one of these.
+void ModuleNeeds::complete_importing(const std::vector<Ref>& importing) {
+  if (importing.size() == importing_.size()) return;
+  importing_ = importing;
+  const std::size_t before = asked_.size();
+  for (auto& [address, own] : modules_) {
+    if (!own.is_found || !own.is_asked || !is_of_importing(address)) continue;
+    complete(own);
+    asked_.push_back(own.module);
+  }
+  // In an order that does not depend on addresses.
+  std::sort(asked_.begin() + static_cast<std::ptrdiff_t>(before), asked_.end(),
+            [&](const Ref& a, const Ref& b) {
+              return PyUnicode_Compare(module_name(state_, a.get()),
+                                       module_name(state_, b.get())) < 0;
+            });
+}
+
+std::vector<Ref> ModuleNeeds::modules_to_bring(const std::vector<ModuleNeed>& needs,
+                                               const std::vector<Ref>& importing) {
+  complete_importing(importing);
   std::vector<Ref> brought;
   // Names of one submodule ask for it each, and code may need it besides.
   std::unordered_set<PyObject*> seen;
@@ -89,6 +133,7 @@ std::vector<Ref> ModuleNeeds::modules_to_bring(const std::vector<ModuleNeed>& ne
     Module& own = entry(need.module.get());
     own.is_whole = own.is_whole || need.is_whole;
     for (const Ref& name : need.names) want(own, name.get());
+    if (own.is_asked && is_of_importing(need.module.get())) complete(own);
     const bool is_complete = own.is_found && unwritten(need.module.get()).empty();
     own.is_found = true;
     if (!is_complete) bring(need.module);

@@ -36,13 +36,17 @@ class ModuleNeeds {
   bool begin(PyObject* module);
 
   // Modules that a function brings whose code has these needs: those of which a reader
-  // has not all yet, in an order in which packages come first.
-  std::vector<Ref> modules_to_bring(const std::vector<ModuleNeed>& needs);
+  // has not all yet, in an order in which packages come first. Code of the packages in
+  // `importing` may ask any name of what imports find of them: where it comes for one
+  // name, it comes with all but modules by value.
+  std::vector<Ref> modules_to_bring(const std::vector<ModuleNeed>& needs,
+                                    const std::vector<Ref>& importing);
 
   // Begins with what `first` has.
   void go_on_after(const ModuleNeeds& first) {
     modules_ = first.modules_;
     asked_ = first.asked_;
+    importing_ = first.importing_;
   }
   int traverse(visitproc visitor, void* arg) const;
 
@@ -55,9 +59,15 @@ class ModuleNeeds {
     Py_ssize_t begun = 0;      // How often it was begun to be written.
     Py_ssize_t size = 0;       // How many names it had when it was met.
     bool is_found = false;     // Imports find it at a reader.
+    bool is_asked = false;     // For more than modules by value.
+    bool is_complete = false;  // All but these is wanted.
   };
   Module& entry(PyObject* module);
   void want(Module& own, PyObject* name);
+  bool is_by_value(PyObject* value) const;
+  bool is_of_importing(PyObject* module) const;
+  void complete(Module& own);
+  void complete_importing(const std::vector<Ref>& importing);
   void want_of_submodules(PyObject* package, PyObject* name);
   std::vector<PyObject*> submodules_with(PyObject* package, PyObject* name) const;
 
@@ -66,7 +76,8 @@ class ModuleNeeds {
   const Extensions& extensions_;
   WrittenDicts& written_;
   std::map<PyObject*, Module> modules_;
-  std::vector<Ref> asked_;  // Some that a __getattr__ may import, to be brought.
+  std::vector<Ref> asked_;  // Some that code may come by, to be brought.
+  std::vector<Ref> importing_;
 };
 
 }  // namespace waybill::py

@@ -240,7 +240,8 @@ NamedValues named_values(EncodeContext& context, PyFunctionObject* function,
     add_annotated_globals(context, function, annotations, named.globals);
   }
   named.sort_by_turn();
-  named.modules = context.needs.modules_to_bring(context.imports().take_needs());
+  named.modules = context.needs.modules_to_bring(context.imports().take_needs(),
+                                                 context.imports().importing());
   context.deferred.arrange(function, named,
                            context.dicts.names_of(function->func_globals));
   return named;
