@@ -98,9 +98,9 @@ def is_found(name: str, spec: ModuleSpec | None) -> bool:
     """Whether importing a name gives what a module was made from, `spec`.
 
     Workflow engines and test runners load files by their paths, and put them into
-    ``sys.modules`` under names that no import finds. Nothing is imported. True where it
-    cannot be told: without a file, for a second name of a module, as vendored ones have,
-    and where a finder fails.
+    ``sys.modules`` under names that no import finds. Nothing is imported. True where
+    it cannot be told: without a file, for a second name of a module, as vendored ones
+    have, and where a finder fails.
     """
     origin = getattr(spec, "origin", None)
     if not isinstance(origin, str) or getattr(spec, "name", None) != name:

@@ -241,9 +241,9 @@ SELF_NAMED = frozenset(
 )
 
 
-#: Asked with an object, the name that it says it has in a module, whether a module that
-#: travels by value has it there, and the names of those that a caller named: as no import
-#: finds the object so, answers what it is made of.
+#: Asked with an object, the name that it says it has in a module, whether a module
+#: that travels by value has it there, and the names of those that a caller named: as no
+#: import finds the object so, answers what it is made of.
 take_global_apart = _later("by_value", "take_global_apart")
 
 #: Asked with an object that refuses to travel and is a global of such a module, or an

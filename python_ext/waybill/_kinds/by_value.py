@@ -1,5 +1,5 @@
-"""Globals of modules that travel by value, or of scripts, which no import finds by their
-names."""
+"""Globals of modules that travel by value, or of scripts, which no import finds by
+their names."""
 
 import _thread
 import contextvars
@@ -13,7 +13,7 @@ from waybill._kinds import context_variables, marks
 def take_global_apart(obj, name, is_there, by_value=()):
     """A reducer's answer for what said that it is found by name.
 
-    `is_there`: whether a module of the sender has it there; else it came with a payload.
+    `is_there`: whether a module of the sender has it; else it came with a payload.
     """
     cls = type(obj)
     if cls is contextvars.ContextVar:

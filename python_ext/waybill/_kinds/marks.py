@@ -1,7 +1,7 @@
 """Objects of scripts, and of modules by value, that say they are found by name.
 
-They are compared by identity, as sentinels are: a receiver has each of them once, as long
-as anything there refers to it, and sends it home as what it was.
+They are compared by identity, as sentinels are: a receiver has each of them once, as
+long as anything there refers to it, and sends it home as what it was.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
 def take_apart(obj, name, is_there):
-    """A reducer's answer for such an object; `is_there`: whether the module that it names
-    has it under that name."""
+    """A reducer's answer for such an object.
+
+    `is_there`: whether the module that it names has it under that name.
+    """
     cls = type(obj)
     module = getattr(obj, "__module__", None)
     if cls is _SENTINEL:
@@ -53,7 +55,7 @@ def take_apart(obj, name, is_there):
     if _has_slots(cls):
         arguments, state = (cls, object, None), obj.__getstate__()
     else:
-        # As pickle did before there was __reduce_ex__: C types have to be able to be made.
+        # As pickle did before __reduce_ex__: C types have to be able to be made.
         _, arguments, *state = copyreg._reduce_ex(obj, 1)
         state = state[0] if state else None
     # What refers to more may lead back to itself, and has its state of this payload.
@@ -88,8 +90,10 @@ def _is_plain(state):
 
 
 def make_mark(key, state, cls, base, content):
-    """The mark of this key, which tells its name and what it was when it was first sent;
-    made if it is not here."""
+    """The mark of this key, made if it is not here.
+
+    The key tells its name and what it was when it was first sent.
+    """
     made = copyreg._reconstructor(cls, base, content)
     if state is not None and hasattr(cls, "__setstate__"):
         made.__setstate__(state)

@@ -1,4 +1,4 @@
-"""Objects of a script that say they are found by name: marks that are compared by `is`."""
+"""Objects of a script that say they are found by name: marks, compared by `is`."""
 
 import sys
 

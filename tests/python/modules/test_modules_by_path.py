@@ -179,7 +179,8 @@ value = [zipped.double, space.inner.double, space, zipped]
 
 def test_modules_of_the_standard_library_travel_by_name():
     script = """
-import asyncio, collections.abc, ctypes.util, json.decoder, os.path, xml.etree.ElementTree
+import asyncio, collections.abc, ctypes.util, json.decoder, os.path
+import xml.etree.ElementTree
 own = [name for name in sorted(sys.modules)
        if name.partition(".")[0] in sys.stdlib_module_names and name != "__main__"]
 value = [sys.modules[name] for name in own]
