@@ -6,7 +6,7 @@ neighbours.
 
 from __future__ import annotations
 
-from waybill import _classes, _words
+from waybill import _classes, _enumerations, _words
 from waybill._baselines import TABLE, Baseline, ClassChange
 from waybill._class_parts import class_parts
 from waybill._facts import COMPILER_MADE, FACTS, fact, is_same_fact, own_attribute
@@ -38,6 +38,8 @@ class ArrivedClass(NamedTuple):
     #: What the home of the class said last; None if the sender does not know.
     words: dict[str, Word] | None
     facts: dict[str, Any]
+    #: Names of members of an enumeration; None if the sender is not its home.
+    members: frozenset[str] | None
     size: int
     #: The last value of the node.
     word: Any
@@ -97,7 +99,10 @@ def merge_class(
             continue
         change = decide(word, own, base, side, name in other, baseline is not None)
         if change is SET and own is not word.value:
-            done = _set(cls, name, word.value, undo)
+            value = word.value
+            if name == "_member_map_" and base is not None and side is None:
+                value = _enumerations.changed_states(value, base.value)
+            done = _set(cls, name, value, undo)
             # A method that is what it was is of this payload all the same.
             if base is None or word.kind is not Kind.METHOD or name in other:
                 changes.append(done)
@@ -116,7 +121,22 @@ def merge_class(
             continue
         if name in vars(cls):
             changes.append(_delete(cls, name, undo))
-    return changes
+    return changes + _remove_members(arrival, baseline, side, undo)
+
+
+def _remove_members(
+    arrival: ArrivedClass, baseline: Baseline | None, side: str | None, undo: Undo
+) -> list[ClassChange]:
+    cls, said = arrival.cls, arrival.members
+    before: Any = ()
+    if side == "sender" and said:
+        before = cls._member_map_
+    elif side is None and baseline is not None:
+        before = baseline.members
+    gone = [name for name in before if said is not None and name not in said]
+    if gone:
+        undo.append(_enumerations.remove_members(cls, gone))
+    return [ClassChange(cls, name, "deleted") for name in gone]
 
 
 def _change_facts(
@@ -205,8 +225,12 @@ def _conflict(cls: Any, name: str, error: Exception) -> Exception:
 def take_note(arrival: ArrivedClass) -> list[object]:
     """Makes what a payload said the baseline; answers what is to be dropped."""
     old = TABLE.of(arrival.identity, arrival.cls)
-    words, facts = arrival.words, arrival.facts
+    words, facts, members = arrival.words, arrival.facts, arrival.members
     is_other = old is None
+    if members is None:
+        members = old.members if old is not None else frozenset()
+    elif old is not None:
+        is_other |= members != old.members
     if words is None and old is not None:
         words, facts = old.words, old.facts
     elif words is not None:
@@ -222,5 +246,5 @@ def take_note(arrival: ArrivedClass) -> list[object]:
     if old is not None:
         for name in FACTS:
             is_other = is_other or not is_same_fact(old.facts[name], facts[name])
-    baseline = Baseline(arrival.cls, words, facts, arrival.size)
+    baseline = Baseline(arrival.cls, words, facts, members, arrival.size)
     return TABLE.put(arrival.identity, baseline, is_other)

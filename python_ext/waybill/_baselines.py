@@ -53,6 +53,8 @@ class Baseline(NamedTuple):
     words: dict[str, Word] | None
     #: Bases, names and text, as `_facts.FACTS` lists them.
     facts: dict[str, Any]
+    #: Names of members, if it is an enumeration.
+    members: frozenset[str]
     #: How many bytes of the payload the class took.
     size: int
 

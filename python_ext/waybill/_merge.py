@@ -17,7 +17,7 @@ from __future__ import annotations
 import sys
 import types
 
-from waybill import _classes, _words
+from waybill import _classes, _enumerations, _words
 from waybill._arrived_classes import (
     ArrivedClass,
     merge_class,
@@ -49,6 +49,8 @@ class Merge:
         self._resets, self._side = resets, side
         self._arrivals: dict[bytes, ArrivedClass] = {}
         self._modules = ArrivedModules()
+        #: Enumerations, by id, and members that they got for payloads under way.
+        self._members: dict[bytes, tuple[Any, list[str]]] = {}
         #: Objects of this process that `settle` gave out, by address, each with what
         #: came in its place.
         self._settled: _words.Settled = {}
@@ -108,19 +110,7 @@ class Merge:
         written = sys.modules.get("waybill._source.generated")
         if written is not None:
             attributes = written.finished(cls, attributes)
-        facts: dict[str, Any] = {}
-        if not bases:  # It is not made by a class statement, but by a call.
-            for key in FACTS:
-                facts[key] = fact(cls, key)
-        else:
-            facts["__bases__"] = tuple(bases)
-            if False in [isinstance(base, type) for base in bases]:
-                facts["__bases__"] = types.resolve_bases(bases)
-            facts["__name__"] = name
-            facts["__qualname__"] = namespace.get("__qualname__", name)
-            facts["__doc__"] = as_fact(namespace.get("__doc__"))
-            if "__doc__" not in namespace and is_left_out(attributes, "__doc__"):
-                facts["__doc__"] = fact(cls, "__doc__")
+        facts = _facts_of(cls, name, bases, namespace, attributes)
         state: dict[str, Word] = {}
         words: dict[str, Word] | None = None
         if not (was_here and TRACKER.is_home(cls)):
@@ -141,9 +131,38 @@ class Merge:
                     )
                 else:
                     words[key] = _words.word(key, said[0])
+        self._complete_members(identity, attributes)
+        members = _enumerations.names_in(cls, namespace) if word is Ellipsis else None
         self._arrivals[identity] = ArrivedClass(
-            identity, cls, was_here, attributes, state, words, facts, size, word
+            identity,
+            cls,
+            was_here,
+            attributes,
+            state,
+            words,
+            facts,
+            members,
+            size,
+            word,
         )
+
+    def add_members(self, identity: bytes, cls: Any, namespace: dict[str, Any]) -> None:
+        """Makes members of a class that is here already and lacks them, before anything
+        of the payload refers to one."""
+        if not TRACKER.is_home(cls) and _enumerations.makes_enumerations(type(cls)):
+            names = TABLE.locked(_begin_members, identity, cls, namespace)
+            if names:
+                self._members[identity] = cls, names
+
+    def _complete_members(self, identity: bytes, attributes: dict[str, Any]) -> None:
+        if identity not in self._members or "_member_map_" not in attributes:
+            return
+        cls, names = self._members[identity]
+        states, new = attributes["_member_map_"], {}
+        for name in names:
+            if name in states:
+                new[name] = states[name]
+        _enumerations.set_states(cls, new)
 
     def add_module(self, module: types.ModuleType, is_part: bool) -> None:
         """One module that came by value, or a part of it."""
@@ -156,6 +175,8 @@ class Merge:
     def abandon(self) -> None:
         """Takes back what was done for a payload that failed."""
         self._modules.abandon()
+        for identity in self._members:
+            TABLE.locked(_end_members, identity, *self._members[identity], True)
 
     def _side_of(self, cls: type) -> str | None:
         if self._resets:
@@ -199,6 +220,8 @@ class Merge:
         for arrival in arrivals:
             if not TRACKER.is_home(arrival.cls):
                 dropped += take_note(arrival)
+        for identity in self._members:
+            _end_members(identity, *self._members[identity], False)
         dropped += self._modules.take_note()
         return changes, dropped
 
@@ -209,8 +232,68 @@ class Merge:
         undo: Undo,
     ) -> list[ClassChange]:
         changes: list[ClassChange] = []
+        for cls, names in self._members.values():
+            for name in names:
+                changes.append(ClassChange(cls, name, "set"))
         for arrival in arrivals:
             if arrival.was_here:
                 side = self._side_of(arrival.cls)
                 changes += merge_class(arrival, side, others, undo)
         return changes + self._modules.change(self._side, undo)
+
+
+def _facts_of(
+    cls: Any,
+    name: str,
+    bases: list[Any],
+    namespace: dict[str, Any],
+    attributes: dict[str, Any],
+) -> dict[str, Any]:
+    facts: dict[str, Any] = {}
+    if not bases:  # It is not made by a class statement, but by a call.
+        for key in FACTS:
+            facts[key] = fact(cls, key)
+        return facts
+    facts["__bases__"] = tuple(bases)
+    if False in [isinstance(base, type) for base in bases]:
+        facts["__bases__"] = types.resolve_bases(bases)
+    facts["__name__"] = name
+    facts["__qualname__"] = namespace.get("__qualname__", name)
+    facts["__doc__"] = as_fact(namespace.get("__doc__"))
+    if "__doc__" not in namespace and is_left_out(attributes, "__doc__"):
+        facts["__doc__"] = fact(cls, "__doc__")
+    return facts
+
+
+#: Members that payloads under way have brought, by the id of the class and their names:
+#: how many such payloads there are, and the attribute that was there before.
+_under_way: dict[tuple[bytes, str], list[Any]] = {}
+
+
+def _begin_members(identity: bytes, cls: Any, namespace: dict[str, Any]) -> list[str]:
+    baseline = TABLE.of(identity, cls)
+    said = baseline.members if baseline is not None else frozenset()
+    added = _enumerations.add_members(cls, namespace, said)
+    for name in added:
+        _under_way[identity, name] = [0, added[name]]
+    names = []
+    for name in _enumerations.values_in(namespace):
+        if (identity, name) in _under_way:
+            _under_way[identity, name][0] += 1
+            names.append(name)
+    return names
+
+
+def _end_members(identity: bytes, cls: Any, names: list[str], has_failed: bool) -> None:
+    baseline = TABLE.of(identity, cls)
+    said = baseline.members if baseline is not None else ()
+    for name in names:
+        entry = _under_way[identity, name]
+        entry[0] -= 1
+        if entry[0] != 0:  # Another payload has it, and may yet arrive.
+            continue
+        del _under_way[identity, name]
+        if has_failed and name not in said:
+            _enumerations.remove_members(cls, [name])
+            if entry[1] is not ABSENT:
+                type.__setattr__(cls, name, entry[1])

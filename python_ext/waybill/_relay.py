@@ -43,4 +43,8 @@ def word_of(cls: type, attributes: dict[str, Any]) -> Any:
         value = value.value if isinstance(value, Word) else value
         if not is_same_fact(fact(cls, name), value):
             found[name] = [list(value) if isinstance(value, tuple) else value]
+    members = vars(cls).get("_member_map_", ())
+    if baseline.members and baseline.members != frozenset(members):
+        # Who knows the class has to see that these are not its home's.
+        found.setdefault("_member_map_", [attributes.get("_member_map_")])
     return found or None

@@ -288,7 +288,8 @@ def _is_key(key: Any, depth: int = 0) -> bool:
     if isinstance(key, type):
         return _is_usual(kind, type)
     enum = sys.modules.get("enum")
-    if enum is None or not issubclass(type(kind), enum.EnumMeta):
+    # Another thread may be about to import it.
+    if enum is None or not issubclass(type(kind), getattr(enum, "EnumMeta", ())):
         return False
     return _is_usual(kind, enum.Enum)
 

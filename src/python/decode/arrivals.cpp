@@ -195,6 +195,15 @@ Ref Arrivals::new_without_attributes(PyTypeObject* type) const {
   return {};
 }
 
+void Arrivals::add_members(const Frame& frame, PyObject* type) {
+  // With a word of home's own, the namespace is that of another process.
+  const bool has_word = frame.left > 1;
+  if (has_word || Py_IS_TYPE(type, &PyType_Type)) return;
+  Ref::steal(PyObject_CallMethodObjArgs(
+      merge(), state_.names.add_members.get(), frame.part<NodeTag::kClass>("id"), type,
+      frame.part<NodeTag::kClass>("namespace"), nullptr));
+}
+
 void Arrivals::add_class(const Frame& frame, std::size_t node_size) {
   const Ref size = Ref::steal(PyLong_FromSize_t(node_size));
   constexpr PartOf<NodeTag::kClass> kWord = "word";

@@ -81,8 +81,10 @@ class Arrivals {
   // What a class is now and what the payload says of it; see Merge.add() in _merge.py.
   // `frame`: its node, with all children. `size`: bytes of the node.
   void add_class(const Frame& frame, std::size_t size);
-  // The same of a module that came by value, with all that it holds or, if `is_part` is
-  // True, a part of that.
+  // Makes members that an enumeration, which is here already, has at its sender.
+  void add_members(const Frame& frame, PyObject* type);
+  // What add_class() does, of a module that came by value, with all that it holds or,
+  // if `is_part` is True, a part of that.
   void add_module(PyObject* module, PyObject* is_part);
   // {name: module} that imports have to find from now on; false if one of them did not
   // come by value.

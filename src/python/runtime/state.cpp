@@ -81,6 +81,7 @@ constexpr NameRow kNames[] = {
     {&Names::fdel, "fdel"},
     {&Names::func, "__func__"},
     {&Names::add, "add"},
+    {&Names::add_members, "add_members"},
     {&Names::add_module, "add_module"},
     {&Names::add_imports, "add_imports"},
     {&Names::abandon, "abandon"},

@@ -31,11 +31,11 @@ struct Names {
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
-  Ref flags, forc, copy, dtype, names;                       // Of arrays.
-  Ref fget, fset, fdel, func;                                // What methods wrap.
-  Ref id_of, text_id_of, sent, claim, close, forget;         // Of the tracker.
-  Ref find_by_text, note_text_id;                            // Likewise.
-  Ref add, add_module, add_imports, settle, apply, abandon;  // Of a merge.
+  Ref flags, forc, copy, dtype, names;                // Of arrays.
+  Ref fget, fset, fdel, func;                         // What methods wrap.
+  Ref id_of, text_id_of, sent, claim, close, forget;  // Of the tracker.
+  Ref find_by_text, note_text_id;                     // Likewise.
+  Ref add, add_members, add_module, add_imports, settle, apply, abandon;  // Of a merge.
   Ref waybill_state, wrapped, args;
 };
 

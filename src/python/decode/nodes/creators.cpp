@@ -237,6 +237,7 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
         known && PyType_Check(known.get())) {
       frame.is_known = true;
       arrivals.note_source(id, known.get());
+      arrivals.add_members(frame, known.get());
       return known;
     }
   }
@@ -249,6 +250,7 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
   if (id == Py_None) return made;
   Ref claimed = arrivals.claim(id, made.get(), frame.is_known);
   arrivals.note_source(id, claimed.get());
+  if (frame.is_known) arrivals.add_members(frame, claimed.get());
   return claimed;
 }
 
