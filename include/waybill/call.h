@@ -44,8 +44,8 @@ struct CallOptions {
 // A function that was encoded once, to be sent with many arguments: waybill.prepare()
 // of Python, and the same bytes. The function is frozen: it is sent as it was when it
 // was prepared, and so is what the arguments share with it. Move-only; keeps the
-// function and all that came with it alive. All calls, and the destructor of one that
-// was not moved from, with the GIL.
+// function and all that came with it alive. All calls with the GIL; without it, and of
+// one that was moved from, they are errors, kRaised. The destructor takes it.
 class PreparedCall {
  public:
   PreparedCall(PreparedCall&& other) noexcept;

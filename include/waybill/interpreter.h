@@ -58,17 +58,19 @@ class Interpreter {
   Interpreter(Interpreter&& other) noexcept;
   // What was running here ends first, as by finish().
   Interpreter& operator=(Interpreter&& other) noexcept;
-  // As finish(), whose error is lost.
+  // As finish(), whose error is lost: where it tells that Python goes on, it does so to
+  // the end of the process.
   ~Interpreter();
 
   // Ends Python: runs what is registered to run then, waits for threads that are no
   // daemons, and frees all objects. To be called in the thread that called start(),
-  // with no GilScope open anywhere and every Object gone. Another may be started
-  // afterwards, but many packages, numpy among them, cannot be imported a second time
-  // in one process; daemon threads must have ended before that, for Python itself
-  // crashes when one goes on in the next. Does nothing the second time. Errors, all
-  // kRaised: buffers of files could not be flushed; and, with Python going on, in
-  // another thread or in a GilScope.
+  // with no GilScope open anywhere, no call() under way and every Object gone. Another
+  // may be started afterwards, but many packages, numpy among them, cannot be imported
+  // a second time in one process; daemon threads must have ended before that, for
+  // Python itself crashes when one goes on in the next. Does nothing the second time.
+  // Errors, all kRaised: buffers of files could not be flushed; and, with Python going
+  // on, in another thread, in a GilScope, or while another thread has one or is in
+  // call().
   [[nodiscard]] Result<void> finish();
 
  private:

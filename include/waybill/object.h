@@ -20,8 +20,9 @@ namespace waybill {
 
 class SigningKey;
 
-// Owns one reference to a Python object, or nothing. Move-only. Whoever makes, assigns
-// or destroys one that is not empty has the GIL.
+// Owns one reference to a Python object, or nothing. Move-only. Where a thread that has
+// not got the GIL assigns or destroys one, it is taken for that; once Python has ended
+// the reference is lost.
 class Object {
  public:
   Object() = default;
@@ -68,9 +69,9 @@ struct EncodeOptions {
 
 // The object and all it needs, as an envelope. With the GIL.
 //
-// Errors: kRaised; the detail is Python's message, which tells the path to what cannot
-// travel. For null, as calls of Python that fail give it, it is the message of the
-// exception that is set, which is cleared.
+// Errors: kRaised, without the GIL too; the detail is Python's message, which tells the
+// path to what cannot travel. For null, as calls of Python that fail give it, it is the
+// message of the exception that is set, which is cleared.
 [[nodiscard]] Result<std::vector<std::uint8_t>> encode(
     PyObject* object, const EncodeOptions& options = {});
 
@@ -84,7 +85,7 @@ using Renames = std::map<std::string, std::string>;
 //
 // Errors: those of Gate::open_trusted(), kPythonMismatch; kRaised for a module that
 // cannot be imported, for what code of the payload raises, and for a rename that is
-// none.
+// none; and without the GIL.
 [[nodiscard]] Result<Object> decode(BytesView bytes, const LoadOptions& options = {},
                                     const Renames& renames = {});
 

@@ -37,12 +37,10 @@ Result<std::vector<std::uint8_t>> carry_out(const Object& call, int level) {
 }  // namespace
 
 Result<std::vector<std::uint8_t>> call(BytesView payload, const CallOptions& options) {
-  if (Py_IsInitialized() == 0) {
-    return tl::unexpected(embedding::no_interpreter());
-  }
   Result<std::vector<std::uint8_t>> outcome;
   {
     const GilScope gil;
+    if (!gil) return tl::unexpected(embedding::no_interpreter());
     const Result<Object> received = decode(payload, options.load);
     if (!received) return tl::unexpected(received.error());
     outcome = carry_out(*received, options.compression_level);

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "embedding/gil_use.h"
 #include "embedding/python_error.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/ref.h"
@@ -226,8 +227,15 @@ Result<void> Interpreter::finish() {
     return tl::unexpected(
         Error{ErrorCode::kRaised, 0, "Python cannot be ended in a GilScope"});
   }
+  if (!embedding::begin_end()) {
+    return tl::unexpected(Error{ErrorCode::kRaised, 0,
+                                "Python cannot be ended while a GilScope is open, or a "
+                                "call under way, in another thread; wait for it"});
+  }
   PyEval_RestoreThread(static_cast<PyThreadState*>(std::exchange(state_, nullptr)));
-  if (Py_FinalizeEx() == 0) return {};
+  const bool is_flushed = Py_FinalizeEx() == 0;
+  embedding::complete_end();
+  if (is_flushed) return {};
   return tl::unexpected(
       Error{ErrorCode::kRaised, 0, "buffers of files could not be flushed at the end"});
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "embedding/gil_use.h"
 #include "embedding/linked_package.h"
 #include "embedding/python_error.h"
 #include "embedding/python_options.h"
@@ -72,7 +73,7 @@ using embedding::linked_state;
 using py::Ref;
 
 Object::~Object() {
-  if (object_ != nullptr) static_cast<void>(Ref::steal_or_null(object_));
+  if (object_ != nullptr) embedding::drop(object_);
 }
 
 Result<std::vector<std::uint8_t>> encode(PyObject* object,

@@ -13,6 +13,7 @@
 #include "python/runtime/ref.h"
 #include "python/runtime/text.h"
 #include "waybill/call.h"
+#include "waybill/gil.h"
 
 namespace waybill {
 
@@ -20,6 +21,10 @@ using embedding::guarded;
 using py::Ref;
 
 namespace {
+
+Error moved_from() {
+  return {ErrorCode::kRaised, 0, "this PreparedCall was moved from; use the other one"};
+}
 
 Ref arguments_of(PyObject* arguments) {
   return Ref::steal(arguments == nullptr ? PyTuple_New(0)
@@ -45,12 +50,26 @@ Ref keywords_of(PyObject* keywords) {
 PreparedCall::PreparedCall(std::unique_ptr<py::PreparedCall> call)
     : call_(std::move(call)) {}
 PreparedCall::PreparedCall(PreparedCall&& other) noexcept = default;
-PreparedCall& PreparedCall::operator=(PreparedCall&& other) noexcept = default;
-PreparedCall::~PreparedCall() = default;
+
+PreparedCall& PreparedCall::operator=(PreparedCall&& other) noexcept {
+  const PreparedCall before(std::exchange(call_, std::move(other.call_)));
+  return *this;
+}
+
+PreparedCall::~PreparedCall() {
+  if (call_ == nullptr) return;
+  const GilScope gil;
+  if (gil) {
+    call_.reset();
+  } else {
+    static_cast<void>(call_.release());  // Its objects have ended with Python.
+  }
+}
 
 Result<std::vector<std::uint8_t>> PreparedCall::encode(PyObject* arguments,
                                                        PyObject* keywords) const {
   return guarded([&]() -> Result<std::vector<std::uint8_t>> {
+    if (call_ == nullptr) return tl::unexpected(moved_from());
     const Ref bytes = call_->encode(arguments_of(arguments), keywords_of(keywords));
     const BytesView view = py::bytes_of(bytes.get());
     return std::vector<std::uint8_t>(view.begin(), view.end());
@@ -59,6 +78,7 @@ Result<std::vector<std::uint8_t>> PreparedCall::encode(PyObject* arguments,
 
 Result<void> PreparedCall::refresh() {
   return guarded([&]() -> Result<void> {
+    if (call_ == nullptr) return tl::unexpected(moved_from());
     call_->refresh();
     return {};
   });
@@ -66,6 +86,7 @@ Result<void> PreparedCall::refresh() {
 
 Result<ContentHash> PreparedCall::digest() const {
   return guarded([&]() -> Result<ContentHash> {
+    if (call_ == nullptr) return tl::unexpected(moved_from());
     const Ref bytes = call_->digest();
     ContentHash digest{};
     std::ranges::copy(py::bytes_of(bytes.get()), digest.begin());

@@ -85,6 +85,11 @@ Error no_interpreter() {
   return {ErrorCode::kRaised, 0, "no Python runs; start one with waybill::Interpreter"};
 }
 
+Error no_gil() {
+  return {ErrorCode::kRaised, 0,
+          "this thread has not got the GIL; open a waybill::GilScope around the call"};
+}
+
 Error take_python_error() {
   const Ref exception = py::take_error();
   if (!exception) return {ErrorCode::kRaised, 0, "a call failed and raised nothing"};

@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 
+#include "embedding/gil_use.h"
 #include "python/runtime/py_error.h"
 #include "waybill/error.h"
 
@@ -16,14 +17,16 @@ namespace waybill::embedding {
 // a DecodeError of this library, else kRaised with type and message.
 Error take_python_error();
 
-// For what needs an interpreter and finds none.
+// For what needs an interpreter, or the GIL, and finds none.
 Error no_interpreter();
+Error no_gil();
 
 // What `function` returns, a Result; an error for what it throws, and without an
-// interpreter.
+// interpreter or its GIL.
 template <typename Function>
 auto guarded(Function function) -> decltype(function()) {
   if (Py_IsInitialized() == 0) return tl::unexpected(no_interpreter());
+  if (!has_gil()) return tl::unexpected(no_gil());
   try {
     return function();
   } catch (const py::PyError&) {

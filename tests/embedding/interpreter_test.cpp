@@ -229,28 +229,6 @@ TEST(Interpreter, LetsNobodyHaveTheGilAfterItsStart) {
   EXPECT_EQ(there, "2");
 }
 
-TEST(GilScope, MayBeInsideAnother) {
-  const Interpreter python = started();
-  const GilScope outer;
-  {
-    const GilScope inner;
-    EXPECT_TRUE(evaluate("1"));
-  }
-  EXPECT_TRUE(evaluate("1"));
-}
-
-TEST(GilRelease, LetsOtherThreadsRun) {
-  const Interpreter python = started();
-  const GilScope gil;
-  std::string there;
-  {
-    const GilRelease release;
-    std::thread([&] { there = text_of("2"); }).join();
-  }
-  EXPECT_EQ(there, "2");
-  EXPECT_TRUE(evaluate("1"));
-}
-
 TEST(LinkPackage, IsPartOfAPythonThatOthersStarted) {
   Py_InitializeEx(0);
   EXPECT_TRUE(link_package());
