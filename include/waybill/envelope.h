@@ -124,6 +124,8 @@ Result<Envelope> open_head(Bytes&& bytes, const Limits& limits = {}) = delete;
 //
 // Errors: kTruncated, kMalformed.
 [[nodiscard]] Result<void> attach_buffers(Envelope& head, BytesView bytes);
+template <TemporaryBytes Bytes>
+Result<void> attach_buffers(Envelope& head, Bytes&& bytes) = delete;
 
 // Whether all buffers, which are attached, have the digests that their rows tell:
 // kDigestMismatch, with the offset of the first that has not. Tells every 16 MiB how
@@ -148,9 +150,19 @@ class VerifiedPrefix;
 // An envelope that verify() has accepted: nodes have their shapes, references and
 // indices lead somewhere, code is sound. Only a verified envelope can be built from or
 // asked about; verify() makes it, within the limits that it was given. Views the same
-// bytes as the Envelope. Thread-safe for concurrent reads.
+// bytes as the Envelope. One that was moved from has an empty payload. Thread-safe for
+// concurrent reads.
 class VerifiedEnvelope {
  public:
+  VerifiedEnvelope(const VerifiedEnvelope&) = default;
+  VerifiedEnvelope& operator=(const VerifiedEnvelope&) = default;
+  VerifiedEnvelope(VerifiedEnvelope&& other) noexcept
+      : envelope_(std::exchange(other.envelope_, {})) {}
+  VerifiedEnvelope& operator=(VerifiedEnvelope&& other) noexcept {
+    envelope_ = std::exchange(other.envelope_, {});
+    return *this;
+  }
+
   const Envelope& operator*() const { return envelope_; }
   const Envelope* operator->() const { return &envelope_; }
   operator const Envelope&() const { return envelope_; }  // NOLINT: it is one.

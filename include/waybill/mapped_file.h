@@ -27,7 +27,8 @@ class MappedFile {
   }
   ~MappedFile();
 
-  BytesView bytes() const { return bytes_; }
+  BytesView bytes() const& { return bytes_; }
+  BytesView bytes() && = delete;  // They end with the file.
 
  private:
   explicit MappedFile(BytesView bytes) : bytes_(bytes) {}

@@ -77,8 +77,8 @@ struct Step {
 // The part that is all of the payload.
 std::size_t root_of(const VerifiedEnvelope& envelope);
 
-// What the value at `offset` is, which is root_of() or the offset of a step. Cost: by
-// its bytes in the head.
+// What the value at `offset` is, which is root_of() or the offset of a step: another
+// offset gives a part that means nothing. Cost: by its bytes in the head.
 Part describe_part(const VerifiedEnvelope& envelope, std::size_t offset);
 
 // The steps from there to what it holds, in the order of the payload. Cost: likewise.
@@ -122,8 +122,9 @@ class PartExtractor {
   explicit PartExtractor(const VerifiedEnvelope& envelope);
 
   // Nothing if the part cannot stand alone, and has to be built with all of the
-  // payload: there is code in it, a class by value, or what is beside the payload, or
-  // it refers to what is around it. Cost: by its bytes, and those of what it refers to.
+  // payload: no value starts there, there is code in it, a class by value, or what is
+  // beside the payload, or it refers to what is around it. Cost: by its bytes, and
+  // those of what it refers to.
   [[nodiscard]] std::optional<ExtractedPart> extract(std::size_t offset) const;
 
  private:

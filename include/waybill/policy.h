@@ -96,12 +96,14 @@ class Policy {
   // nobody knows (a call of what another call gave) are empty: only a star matches.
   // Cost: by the number of rules; no allocation.
   [[nodiscard]] Verdict ask(Request request, std::string_view module,
-                            std::string_view name) const;
+                            std::string_view name) const&;
+  Verdict ask(Request, std::string_view, std::string_view) && = delete;
 
   // Whether it allows nothing at all, whatever is asked: then nothing but data passes.
   bool is_data_only() const;
 
-  const std::vector<Rule>& rules() const { return rules_; }
+  const std::vector<Rule>& rules() const& { return rules_; }
+  const std::vector<Rule>& rules() && = delete;
 
   // What is wrong with it, in a sentence each: rules that deny by name what a later one
   // allows by a wildcard. Most things have more names than one.

@@ -239,11 +239,14 @@ class Value {
   // What is in it if it is of that type, else null; nothing is converted. The types are
   // those of Kind.
   template <typename T>
-  const T* get_if() const {
+  const T* get_if() const& {
     return std::get_if<T>(&content_);
   }
+  template <typename T>
+  const T* get_if() && = delete;  // It is the value's.
   // What items a list, tuple, set, frozenset, slice or range has; null of other kinds.
-  const std::vector<Value>* items() const;
+  const std::vector<Value>* items() const&;
+  const std::vector<Value>* items() && = delete;  // They are the value's.
 
   // Whether both are of the same kind and have the same content: 1 is neither 1.0 nor
   // true here, pairs and items are compared in order, and NaN equals nothing.

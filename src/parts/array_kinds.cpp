@@ -31,7 +31,7 @@ constexpr std::size_t kState = position_of(NodeTag::kObject, "state");
 // The arguments of the call that makes an object.
 Offsets arguments_of(const Envelope& envelope, const ValueView& object) {
   if (!object.is(NodeTag::kObject)) return {};
-  return ValueView(envelope, object.values()[kArguments]).values();
+  return ValueView(envelope, object.value(kArguments)).values();
 }
 
 std::optional<std::vector<std::uint64_t>> numbers_at(const Envelope& envelope,
@@ -55,9 +55,10 @@ void find_bytes(const Envelope& envelope, std::size_t offset, ArrayPart& array) 
   if (memory.token().type == TokenType::kBinary) {
     array.bytes = memory.token().bytes;
   } else if (memory.is(NodeTag::kByteArray)) {
-    array.bytes = ValueView(envelope, memory.values()[0]).token().bytes;
+    array.bytes = ValueView(envelope, memory.value(0)).token().bytes;
   } else if (memory.is(NodeTag::kStored)) {
-    array.buffer = ValueView(envelope, memory.values()[0]).number();
+    array.buffer = ValueView(envelope, memory.value(0)).number();
+    if (array.buffer && *array.buffer >= envelope.buffers.size()) array.buffer.reset();
     if (!array.buffer) return;
     const StoredBuffer& row = envelope.buffers[*array.buffer];
     array.length = row.length;
@@ -114,7 +115,7 @@ std::string numpy_item(const Envelope& envelope, std::size_t offset) {
   const ValueView type(envelope, offset);
   const Offsets arguments = arguments_of(envelope, type);
   if (arguments.empty()) return {};
-  const ValueView state(envelope, type.values()[kState]);
+  const ValueView state(envelope, type.value(kState));
   constexpr std::size_t kOrder = 1;
   const Offsets fields = state.is(NodeTag::kTuple) ? state.values() : Offsets();
   const std::string_view order =
@@ -192,7 +193,7 @@ Found numpy_from_buffer(const Envelope& envelope, const ValueView& object) {
 // items), where items are bytes, or a list of objects.
 Found numpy_reconstruct(const Envelope& envelope, const ValueView& object) {
   const Offsets arguments = arguments_of(envelope, object);
-  const ValueView state(envelope, object.values()[kState]);
+  const ValueView state(envelope, object.value(kState));
   const Offsets fields = state.is(NodeTag::kTuple) ? state.values() : Offsets();
   if (arguments.size() != 3 || fields.size() != 5) return {};
   auto shape = numbers_at(envelope, fields[1]);

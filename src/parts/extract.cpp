@@ -147,17 +147,18 @@ class Copy {
       out_.array(token.count);
       return open({.left = token.count, .target = target});
     }
-    const envelope::Shape& shape = *shape_of(tag);
-    if (!stands_alone(shape)) return false;
-    out_.node(shape.tag, token.count - 1);
+    const envelope::Shape* shape = shape_of(tag);
+    if (shape == nullptr || !stands_alone(*shape)) return false;
+    out_.node(shape->tag, token.count - 1);
     return open({.left = token.count - 1,
                  .target = target,
-                 .is_stored = shape.tag == NodeTag::kStored});
+                 .is_stored = shape->tag == NodeTag::kStored});
   }
 
   bool leaf(const Token& token) {
     if (!stack_.back().is_stored) return append_from(token.offset);
     const auto old = static_cast<std::uint64_t>(token.integer);
+    if (old >= envelope_.buffers.size()) return false;
     const auto [number, is_new] = buffer_numbers_.try_emplace(old, buffers_.size());
     if (is_new) buffers_.push_back(envelope_.buffers[old]);
     out_.unsigned_integer(number->second);
@@ -169,7 +170,7 @@ class Copy {
     if (wire::is_reference(token, number)) {
       // A place that others refer to, and is a reference itself: no writer makes it,
       // and in the copy it would be the place of what it means, too.
-      if (is_target) return false;
+      if (is_target || number >= envelope_.shared.size()) return false;
       const std::size_t offset = envelope_.payload.offset + envelope_.shared[number];
       if (const auto at = copied_.find(offset); at != copied_.end()) {
         return refer_to(at->second);
@@ -179,10 +180,14 @@ class Copy {
     }
     // It stands for the content of a cell alone, but references may mean it.
     const auto empty = static_cast<std::uint8_t>(wire::Singleton::kEmpty);
-    if (token.is(ExtType::kSingleton) && token.bytes[0] == empty) return false;
+    if (token.is(ExtType::kSingleton) &&
+        (token.bytes.empty() || token.bytes[0] == empty)) {
+      return false;
+    }
     if (!token.is(ExtType::kModule) || !wire::index_of(token.bytes, number)) {
       return append_from(token.offset);
     }
+    if (number >= envelope_.manifest.imports.size()) return false;
     std::vector<ImportRecord>& imports = manifest_.imports;
     const auto [at, is_new] = import_numbers_.try_emplace(number, imports.size());
     if (is_new) imports.push_back(envelope_.manifest.imports[number]);

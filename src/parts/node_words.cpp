@@ -8,6 +8,7 @@
 #include "format/code_body.h"
 #include "format/manifest_codec.h"
 #include "format/shapes.h"
+#include "parts/value_view.h"
 #include "wire/reader.h"
 
 namespace waybill::envelope {
@@ -24,7 +25,7 @@ constexpr int kMostSteps = 8;
 class Search {
  public:
   Search(const Envelope& envelope, std::size_t offset)
-      : envelope_(envelope), reader_(at(offset)) {}
+      : envelope_(envelope), reader_(reader_at(envelope, offset)) {}
 
   std::string name() {
     for (int step = 0; step < kMostSteps; ++step) {
@@ -35,7 +36,8 @@ class Search {
         std::uint64_t number = 0;
         if (!wire::is_reference(token, number)) return module_of(token);
         if (number >= envelope_.shared.size()) return {};
-        reader_ = at(envelope_.payload.offset + envelope_.shared[number]);
+        reader_ =
+            reader_at(envelope_, envelope_.payload.offset + envelope_.shared[number]);
         continue;
       }
       std::uint8_t tag = 0;
@@ -49,11 +51,6 @@ class Search {
   }
 
  private:
-  Reader at(std::size_t offset) const {
-    const std::size_t start = offset - envelope_.payload.offset;
-    return Reader(envelope_.payload.bytes.subspan(start), Limits{}, offset);
-  }
-
   std::string module_of(const Token& token) const {
     const ImportRecord* import = import_of(token, envelope_.manifest);
     return import != nullptr ? import->module : std::string();

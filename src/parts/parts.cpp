@@ -48,6 +48,7 @@ std::optional<ObjectParts> object_parts(const ValueView& object) {
   if (!is_new && !object.is(NodeTag::kObject)) return std::nullopt;
   const ObjectParts& in = is_new ? kInNewObject : kInObject;
   const std::vector<std::size_t> values = object.values();
+  if (values.size() <= std::max({in.state, in.items, in.pairs})) return std::nullopt;
   return ObjectParts{values[in.state], values[in.items], values[in.pairs]};
 }
 
@@ -138,9 +139,10 @@ void measure(const Envelope& envelope, Part& part) {
 }
 
 std::string type_of_stored(const Envelope& envelope, const ValueView& value) {
-  const auto number = ValueView(envelope, value.values()[0]).number();
-  return stored_type(number ? envelope.buffers[*number].kind
-                            : wire::BufferKind::kBytes);
+  const auto number = ValueView(envelope, value.value(0)).number();
+  return stored_type(number && *number < envelope.buffers.size()
+                         ? envelope.buffers[*number].kind
+                         : wire::BufferKind::kBytes);
 }
 
 std::uint64_t count_of(const Envelope& envelope, const ValueView& value) {

@@ -2,6 +2,8 @@
 
 #include "parts/value_view.h"
 
+#include <algorithm>
+
 namespace waybill::envelope {
 
 using wire::NodeTag;
@@ -9,8 +11,11 @@ using wire::Reader;
 using wire::TokenType;
 
 Reader reader_at(const Envelope& envelope, std::size_t offset) {
-  const std::size_t start = offset - envelope.payload.offset;
-  return Reader(envelope.payload.bytes.subspan(start), Limits{}, offset);
+  const Section& payload = envelope.payload;
+  const std::size_t size = payload.bytes.size();
+  // An offset before the payload wraps around.
+  const std::size_t start = std::min(offset - payload.offset, size);
+  return Reader(payload.bytes.subspan(start), Limits{}, payload.offset + start);
 }
 
 ValueView::ValueView(const Envelope& envelope, std::size_t offset)
@@ -21,9 +26,10 @@ ValueView::ValueView(const Envelope& envelope, std::size_t offset)
   for (int step = 0; step < kMostSteps; ++step) {
     std::uint64_t number = 0;
     if (wire::is_reference(token_, number)) {
+      if (number >= envelope.shared.size()) return;
       read(envelope.payload.offset + envelope.shared[number]);
     } else if (is(NodeTag::kIdentified)) {
-      read(values()[position_of(NodeTag::kIdentified, "value")]);
+      read(value(position_of(NodeTag::kIdentified, "value")));
     } else {
       return;
     }
@@ -33,7 +39,9 @@ ValueView::ValueView(const Envelope& envelope, std::size_t offset)
 void ValueView::read(std::size_t offset) {
   reader_ = reader_at(envelope_, offset);
   tag_ = 0;
-  reader_.next(token_);
+  token_ = {};
+  token_.offset = reader_.offset();
+  if (!reader_.next(token_)) return;
   if (token_.type == TokenType::kArray && token_.count != 0)
     reader_.take_node_tag(tag_);
 }
@@ -50,6 +58,13 @@ std::vector<std::size_t> ValueView::values() const {
     if (!reader.skip()) break;
   }
   return offsets;
+}
+
+std::size_t ValueView::value(std::size_t index) const {
+  const std::vector<std::size_t> offsets = values();
+  const Section& payload = envelope_.payload;
+  return index < offsets.size() ? offsets[index]
+                                : payload.offset + payload.bytes.size();
 }
 
 std::string_view ValueView::text() const {

@@ -18,8 +18,8 @@ namespace waybill::envelope {
 class ValueView {
  public:
   // Of a reference, the value that it means; of a node kIdentified, the value in it;
-  // where there are more of them in a row than programs write, one of them. The
-  // envelope must outlive the view.
+  // where there are more of them in a row than programs write, one of them. Where no
+  // value starts it is some value or nil. The envelope must outlive the view.
   ValueView(const Envelope& envelope, std::size_t offset);
 
   std::size_t offset() const { return token_.offset; }
@@ -33,6 +33,8 @@ class ValueView {
   // Where the values directly in it stand, without a node's tag; keys and values of a
   // map in turn. Cost: by all that it holds.
   std::vector<std::size_t> values() const;
+  // The place of one of them; the end of the payload if it has not so many.
+  std::size_t value(std::size_t index) const;
 
   // What the payload has there; empty for what it is not.
   std::string_view text() const;
@@ -48,7 +50,7 @@ class ValueView {
   std::uint8_t tag_ = 0;
 };
 
-// A reader that stands at this offset of the payload.
+// A reader that stands at this offset; at the end of the payload if it is outside.
 wire::Reader reader_at(const Envelope& envelope, std::size_t offset);
 
 }  // namespace waybill::envelope

@@ -179,7 +179,7 @@ Result<Policy> Policy::from_text(std::string_view text) {
 }
 
 Verdict Policy::ask(Request request, std::string_view module,
-                    std::string_view name) const {
+                    std::string_view name) const& {
   for (const Rule& rule : rules_) {
     if (rule.decides(request, module, name)) return {rule.allows, &rule};
   }

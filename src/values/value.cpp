@@ -230,7 +230,7 @@ void Value::dismantle() noexcept {
   }
 }
 
-const std::vector<Value>* Value::items() const {
+const std::vector<Value>* Value::items() const& {
   return ValueAccess::items_of(const_cast<Value&>(*this));
 }
 

@@ -278,5 +278,21 @@ TEST(Parts, DeepPayloadsNeedNoStack) {
   EXPECT_EQ(describe_part(envelope, root_of(envelope)).size, kDepth + 1);
 }
 
+// An offset of another payload, or one that was computed.
+TEST(Parts, AreHarmlessAtAnyOffset) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    const Bytes bytes = samples::RandomPayload(seed).sealed();
+    const VerifiedEnvelope envelope = verified(bytes);
+    const PartExtractor extractor(envelope);
+
+    for (std::size_t offset = 0; offset < bytes.size() + 2; ++offset) {
+      const Part part = describe_part(envelope, offset);
+      EXPECT_LE(part.offset, bytes.size());
+      for (const Step& step : steps_from(envelope, offset)) step_text(envelope, step);
+      EXPECT_NO_THROW(static_cast<void>(extractor.extract(offset)));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace waybill

@@ -9,6 +9,8 @@
 
 #include "format/samples.h"
 #include "waybill/gate.h"
+#include "waybill/mapped_file.h"
+#include "waybill/parts.h"
 #include "waybill/value.h"
 
 namespace waybill {
@@ -28,6 +30,23 @@ concept CanBeOpenedWhole = requires(T&& bytes) { open_whole(std::forward<T>(byte
 template <typename T>
 concept CanBeAdmitted =
     requires(T&& bytes) { Gate().open_trusted(std::forward<T>(bytes)); };
+
+template <typename T>
+concept CanBeAttached = requires(T&& bytes, Envelope& head) {
+  attach_buffers(head, std::forward<T>(bytes));
+};
+template <typename T>
+concept HasBytes = requires(T&& file) { std::forward<T>(file).bytes(); };
+template <typename T>
+concept HasItems = requires(T&& value) { std::forward<T>(value).items(); };
+template <typename T>
+concept HasText =
+    requires(T&& value) { std::forward<T>(value).template get_if<std::string>(); };
+template <typename T>
+concept AnswersWithARule = requires(T&& policy) {
+  std::forward<T>(policy).ask(Request::kCode, "", "");
+  std::forward<T>(policy).rules();
+};
 
 TEST(VerifiedEnvelope, IsMadeByVerifyAlone) {
   static_assert(!std::is_default_constructible_v<VerifiedEnvelope>);
@@ -49,6 +68,28 @@ TEST(VerifiedEnvelope, ViewsNoTemporary) {
   static_assert(!CanBeOpenedWhole<Bytes>);
   static_assert(CanBeAdmitted<const Bytes&> && CanBeAdmitted<BytesView>);
   static_assert(!CanBeAdmitted<Bytes> && !CanBeAdmitted<std::array<std::uint8_t, 4>>);
+  static_assert(CanBeAttached<Bytes&> && !CanBeAttached<Bytes>);
+}
+
+TEST(Temporaries, AreNotAskedForWhatEndsWithThem) {
+  static_assert(HasBytes<MappedFile&> && !HasBytes<MappedFile>);
+  static_assert(HasItems<data::Value&> && !HasItems<data::Value>);
+  static_assert(HasText<data::Value&> && !HasText<data::Value>);
+  static_assert(AnswersWithARule<Policy&> && AnswersWithARule<const Policy&>);
+  static_assert(!AnswersWithARule<Policy>);
+}
+
+TEST(VerifiedEnvelope, IsEmptyOnceItWasMovedFrom) {
+  const Bytes bytes = samples::data_envelope();
+  VerifiedEnvelope first = *verify(*open(bytes));
+  const VerifiedEnvelope second = std::move(first);
+
+  EXPECT_FALSE(second->payload.bytes.empty());
+  EXPECT_TRUE(first->payload.bytes.empty());
+  EXPECT_EQ(steps_from(first, root_of(first)).size(), 0);
+  EXPECT_FALSE(PartExtractor(first).extract(root_of(first)));
+  EXPECT_FALSE(read_value(first));
+  EXPECT_TRUE(check_policy(first, Policy()));
 }
 
 // read_value() crashed on it when it took an envelope that was only opened.
