@@ -10,6 +10,7 @@
 #include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/text.h"
+#include "wire/reader.h"
 
 namespace waybill::py {
 
@@ -31,7 +32,6 @@ bool meets_known_class(const VerifiedEnvelope& envelope,
                        std::span<const ReusableNode> made, IsHere is_here) {
   constexpr char kTag[] = {static_cast<char>(0xd4), static_cast<char>(ExtType::kNode),
                            static_cast<char>(NodeTag::kClass)};
-  constexpr std::size_t kIdHead = 2, kIdSize = 16;
   const BytesView bytes = envelope->payload.bytes;
   const std::string_view payload(reinterpret_cast<const char*>(bytes.data()),
                                  bytes.size());
@@ -40,9 +40,9 @@ bool meets_known_class(const VerifiedEnvelope& envelope,
   for (; at != std::string_view::npos; at = payload.find(tag, at + 1)) {
     const auto node = std::ranges::upper_bound(made, at, {}, &ReusableNode::start);
     if (node != made.begin() && at < std::prev(node)->end()) continue;
-    const std::size_t id = at + tag.size() + kIdHead;
-    if (id + kIdSize > payload.size()) break;
-    if (is_here(bytes.subspan(id, kIdSize))) return true;
+    wire::Reader reader(bytes.subspan(at + tag.size()));
+    BytesView id;
+    if (reader.read_binary(id, "an id") && is_here(id)) return true;
   }
   return false;
 }
