@@ -318,11 +318,15 @@ inline Ref weakly_referenced(PyObject* reference) {
 // ---- Dicts -----------------------------------------------------------------------
 
 #if PY_VERSION_HEX >= 0x030D0000
-extern "C" PyObject* _PyDict_NewPresized(Py_ssize_t);  // Exported, but in no header.
+// Exported, but in no header: weak, so that what is built loads where it is gone.
+extern "C" PyObject* _PyDict_NewPresized(Py_ssize_t) __attribute__((weak));
 #endif
 
 // An empty dict with room for so many entries.
 inline Ref new_dict(Py_ssize_t count) {
+#if PY_VERSION_HEX >= 0x030D0000
+  if (_PyDict_NewPresized == nullptr) return Ref::steal(PyDict_New());
+#endif
   return Ref::steal(count < 6 ? PyDict_New() : _PyDict_NewPresized(count));
 }
 
