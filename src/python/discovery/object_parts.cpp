@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <string_view>
+#include <vector>
 
 #include "python/discovery/guard_looks.h"
 #include "python/discovery/node_reach.h"
@@ -19,15 +20,16 @@ namespace {
 
 constexpr int kMaxTypeDepth = 8;  // Of generic types in each other.
 
-// What a mapping proxy shows: it tells that to the garbage collector alone.
+// What a mapping proxy shows: it tells that to the garbage collector alone. Null if it
+// refers to more.
 PyObject* mapping_of(PyObject* proxy) {
-  PyObject* mapping = nullptr;
+  std::vector<PyObject*> referents;
   const auto take = [](PyObject* object, void* found) {
-    *static_cast<PyObject**>(found) = object;
-    return 1;
+    static_cast<std::vector<PyObject*>*>(found)->push_back(object);
+    return 0;
   };
-  PyDictProxy_Type.tp_traverse(proxy, take, &mapping);
-  return mapping;
+  PyDictProxy_Type.tp_traverse(proxy, take, &referents);
+  return referents.size() == 1 ? referents[0] : nullptr;
 }
 
 Ref own_attribute(PyObject* object, const char* text) {
