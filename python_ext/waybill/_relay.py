@@ -45,6 +45,6 @@ def word_of(cls: type, attributes: dict[str, Any]) -> Any:
             found[name] = [list(value) if isinstance(value, tuple) else value]
     members = vars(cls).get("_member_map_", ())
     if baseline.members and baseline.members != frozenset(members):
-        # Who knows the class has to see that these are not its home's.
-        found.setdefault("_member_map_", [attributes.get("_member_map_")])
+        # Who knows the class has to see that these are not its home's, and leaves them.
+        found["_member_map_"] = None
     return found or None

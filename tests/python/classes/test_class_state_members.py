@@ -275,13 +275,17 @@ def test_member_that_the_worker_removed_stays_away(sent):
 def test_member_of_a_worker_does_not_reach_another_that_knows_the_class(places, sent):
     home, worker = sent
     last = places[2]
-    last.load(home.dumps("{'K': K}"))
+    home.do("K.A.note = 'home'")
+    for place in (worker, last):
+        place.load(home.dumps("{'K': K}"))
     worker.do("extend(K, 'W', 9)")
 
     last.load(worker.dumps("{'K': K}"))
     assert names(last) == "AB"
+    last.do("K.A.note = 'own'")
     last.load(home.dumps("{'K': K}"))
     assert names(last) == "AB"
+    assert last.get("K.A.note") == "own"
 
 
 def test_attribute_that_a_failing_payload_replaced_is_there_again(sent):
