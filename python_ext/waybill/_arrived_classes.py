@@ -128,12 +128,14 @@ def _remove_members(
     arrival: ArrivedClass, baseline: Baseline | None, side: str | None, undo: Undo
 ) -> list[ClassChange]:
     cls, said = arrival.cls, arrival.members
+    if said is None:
+        return []
     before: Any = ()
     if side == "sender" and said:
         before = cls._member_map_
     elif side is None and baseline is not None:
         before = baseline.members
-    gone = [name for name in before if said is not None and name not in said]
+    gone = [name for name in before if name not in said]
     if gone:
         undo.append(_enumerations.remove_members(cls, gone))
     return [ClassChange(cls, name, "deleted") for name in gone]

@@ -32,6 +32,8 @@ def shrink(cls, name):
 def look(cls):
     return [(m.name, m.value, cls[m.name] is m is cls(m.value)) for m in cls]
 """
+#: Raises where it is loaded.
+BOMB = "class Bomb:\n    def __reduce__(self): return int, ('no number',)"
 ENUM = "class K(enum.Enum):\n    A, B = 1, 2"
 
 
@@ -183,7 +185,7 @@ def test_one_side_alone_may_say_which_members_there_are(sent, side):
 
 def test_payload_that_fails_adds_and_removes_no_member(sent):
     home, worker = sent
-    home.do("class Bomb:\n    def __reduce__(self): return int, ('no number',)")
+    home.do(BOMB)
     home.do("extend(K, 'C', 3)\nshrink(K, 'A')")
 
     with pytest.raises(PlaceError, match="no number"):
@@ -291,7 +293,7 @@ def test_member_of_a_worker_does_not_reach_another_that_knows_the_class(places, 
 def test_attribute_that_a_failing_payload_replaced_is_there_again(sent):
     home, worker = sent
     worker.do("K.C = 'mine'")
-    home.do("class Bomb:\n    def __reduce__(self): return int, ('no number',)")
+    home.do(BOMB)
     home.do("extend(K, 'C', 3)")
 
     with pytest.raises(PlaceError, match="no number"):
