@@ -11,5 +11,6 @@ waybill_unity(waybill_embedding_tests)
 target_link_libraries(waybill_embedding_tests PRIVATE GTest::gtest_main)
 target_compile_definitions(waybill_embedding_tests PRIVATE
   WAYBILL_PACKAGE="${PROJECT_SOURCE_DIR}/python_ext"
+  WAYBILL_GOLDEN="${PROJECT_SOURCE_DIR}/tests/golden"
   WAYBILL_PYTHON_LIBRARY="${Python_STDLIB}")
 waybill_add_tests(waybill_embedding_tests 2)
