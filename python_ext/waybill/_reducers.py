@@ -214,7 +214,17 @@ _reduce_untyped_storage = _later("torch_storages", "reduce_untyped_storage")
 _reduce_handler = _later("logs", "reduce_handler")
 _reduce_ordered_view = _later("collections", "reduce_ordered_view")
 _reduce_file = _later("files", "reduce_file")
+_reduce_used = _later("pandas_arrays", "reduce_without_cache")
 _reduce_generator_context = _later("callables", "reduce_generator_context")
+
+
+_WITH_CACHES_OF_PANDAS = (
+    *("ArrowExtensionArray", "ArrowStringArray", "BooleanArray", "Categorical"),
+    *("DatetimeArray", "FloatingArray", "IntegerArray", "IntervalArray"),
+    *("NumpyExtensionArray", "PeriodArray", "SparseArray", "StringArray"),
+    *("TimedeltaArray", "ArrowDtype", "BooleanDtype", "Float32Dtype", "Float64Dtype"),
+    *(f"{kind}{size}Dtype" for kind in ("Int", "UInt") for size in (8, 16, 32, 64)),
+)
 
 
 def _reduce_struct(obj):
@@ -293,6 +303,9 @@ NAMED_REDUCERS = {
     "FPContext": {"mpmath.ctx_fp": _reduce_context},
     "constant": {"mpmath.ctx_mp_python": _reduce_constant},
     "ivmpf_constant": {"mpmath.ctx_iv": _reduce_constant},
+    **dict.fromkeys(
+        _WITH_CACHES_OF_PANDAS, dict.fromkeys(("pandas", "pandas.arrays"), _reduce_used)
+    ),
     "Decorator": {
         "pydantic._internal._decorators": _later("pydantic_models", "reduce_decorator")
     },

@@ -155,6 +155,15 @@ void require_sound([[maybe_unused]] BytesView bytes) {
 #endif
 }
 
+// The same of an envelope in pieces.
+void require_sound_chunks([[maybe_unused]] PyObject* chunks) {
+#ifndef NDEBUG
+  const Ref none = Ref::steal(PyBytes_FromStringAndSize(nullptr, 0));
+  const Ref joined = Ref::steal(PyObject_CallMethod(none.get(), "join", "O", chunks));
+  require_sound(bytes_of(joined.get()));
+#endif
+}
+
 }  // namespace
 
 Ref seal(const State& state, GraphEncoder& graph) {
@@ -170,9 +179,11 @@ Ref seal(const State& state, GraphEncoder& graph) {
 
 Ref seal_chunks(const State& state, GraphEncoder& graph) {
   Rows rows(graph);
-  return seal_with(state, graph, rows.buffers, [&](const Parts& parts) {
+  Ref chunks = seal_with(state, graph, rows.buffers, [&](const Parts& parts) {
     return seal_in_chunks(parts, rows.objects);
   });
+  require_sound_chunks(chunks.get());
+  return chunks;
 }
 
 SealedSize sealed_size(const State& state, GraphEncoder& graph, bool keeps_head) {

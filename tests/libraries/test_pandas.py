@@ -1,9 +1,11 @@
 """Frames and other objects of pandas arrive as they were."""
 
 import pytest
+import waybill
 from main_script import send
 
-pytest.importorskip("pandas")
+pd = pytest.importorskip("pandas")
+np = pytest.importorskip("numpy")
 
 FRAME = """
 import numpy as np, pandas as pd
@@ -145,3 +147,32 @@ value = groups, lambda g: g["n"].max() * 2
 
     expression = "[value[1](g) for _, g in value[0]]"
     assert send(script, f"list(map(int, {expression}))") == [4, 6]
+
+
+ARRAYS = {
+    "text": 'pd.array(["a", "b"], dtype="str")',
+    "text of Python": 'pd.array(["a", "b"], dtype="string[python]")',
+    "ints": 'pd.array([1, 2], dtype="Int64")',
+    "booleans": 'pd.array([True, None], dtype="boolean")',
+    "floats": 'pd.array([1.5, None], dtype="Float64")',
+    "categories": 'pd.Categorical(["a", "b"])',
+    "dates": 'pd.array(["2020-01-01"], dtype="datetime64[ns]")',
+    "spans": 'pd.array([1, 2], dtype="timedelta64[ns]")',
+    "periods": 'pd.array(["2020"], dtype="period[D]")',
+    "intervals": "pd.arrays.IntervalArray.from_breaks([0, 1, 2])",
+    "sparse": "pd.arrays.SparseArray([0, 1, 2])",
+    "arrow": 'pd.array([1, 2], dtype="int64[pyarrow]")',
+    "numpy": "pd.arrays.NumpyExtensionArray(np.arange(3))",
+}
+
+
+@pytest.mark.parametrize("made", ARRAYS.values(), ids=ARRAYS)
+def test_columns_have_one_key_whether_used_selected_or_copied(made):
+    frame = pd.DataFrame({"x": eval(made)})
+    key = waybill.fingerprint(frame)
+
+    repr(frame), frame["x"].is_unique, frame["x"].array.dtype, frame.describe()
+    same = frame, frame[["x"]], frame.iloc[:], frame.copy()
+
+    assert [waybill.fingerprint(f) for f in same] == [key] * 4
+    assert waybill.loads(waybill.dumps(frame[["x"]])).equals(frame)
