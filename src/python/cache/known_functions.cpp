@@ -8,17 +8,12 @@
 #include "python/cache/methods.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
+#include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
 
 namespace waybill::py {
 
 namespace {
-
-bool is_constant(PyObject* object) {
-  return object == Py_None || object == Py_Ellipsis || PyBool_Check(object) ||
-         PyLong_CheckExact(object) || PyFloat_CheckExact(object) ||
-         PyUnicode_CheckExact(object) || PyBytes_CheckExact(object);
-}
 
 template <typename Visit>
 bool all_of_dict(PyObject* dict, Visit visit) {
@@ -97,7 +92,7 @@ bool KnownFunctions::note(const State& state, PyObject* object, bool reaches) {
 bool KnownFunctions::note_value(const State& state, PyObject* value,
                                 std::vector<Ref>& left) {
   if (value == nullptr) return false;  // An empty cell may be filled.
-  if (is_constant(value)) {
+  if (is_simple(value) || value == Py_Ellipsis) {
     values_.push_back({Ref::share(value)});
     return true;
   }

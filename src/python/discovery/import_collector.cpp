@@ -15,7 +15,7 @@
 #include <iterator>
 
 #include "python/discovery/function_flow.h"
-#include "python/discovery/object_parts.h"
+#include "python/discovery/plain_instances.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/py_error.h"

@@ -145,4 +145,11 @@ bool is_taken_apart_by_layout(const State& state, PyTypeObject* type) {
   return true;
 }
 
+bool travels_as_members(const State& state, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return is_taken_apart_by_layout(state, type) &&
+         (is_laid_out_plainly(state.names, type) ||
+          is_laid_out_in_slots(state.names, type));
+}
+
 }  // namespace waybill::py

@@ -35,6 +35,10 @@ PyObject* slot_names(const Names& names, PyTypeObject* type);
 // taken apart: neither a reducer of ours, nor what their class sets or makes.
 bool is_taken_apart_by_layout(const State& state, PyTypeObject* type);
 
+// Whether an object travels as class, dict and slots, by what its class, its dict and
+// copyreg's list say.
+bool travels_as_members(const State& state, PyObject* object);
+
 // Calls `visit` with each slot of an instance of a class that is laid out so, null if
 // it is empty, for as long as that answers true.
 template <typename Visit>

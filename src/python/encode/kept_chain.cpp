@@ -117,7 +117,7 @@ void KeptChain::begin(PyObject* object) {
     met_.resize(first);
     return note_miss(chain_.size(), key.get());
   }
-  for (MetObject& one : std::span(met_).subspan(first)) {
+  for (VisitedObject& one : std::span(met_).subspan(first)) {
     if (one.is_single) one.object = Ref();
   }
   chain_.push_back({Ref::share(object), std::move(key), std::move(node)});
@@ -177,7 +177,7 @@ void KeptChain::take(Link link) {
   wire::Writer& out = context_.out;
   const std::size_t base = out.size();
   for (std::size_t i = 1; i < node.offsets().size(); ++i) {
-    MetObject& one = met_[node.first() + i];
+    VisitedObject& one = met_[node.first() + i];
     if (node.offsets()[i] == KeptNode::kNowhere) {
       one.object = Ref();
     } else {
@@ -261,13 +261,13 @@ void KeptChain::keep(KeptSections sections) {
 // Whether all nodes of the chain are what they were when they were looked at or taken.
 // Of what code looks into, all that can change has to be compared.
 bool KeptChain::still_fits(const std::vector<std::uintptr_t>& containers) const {
-  std::vector<MetObject> met;
+  std::vector<VisitedObject> met;
   const auto fits = [&](const Link& link) {
     return link.node->fits(context_.state, link.root.get(), met);
   };
   return std::ranges::all_of(chain_, fits) &&
          std::ranges::all_of(containers, [&](std::uintptr_t key) {
-           return std::ranges::find(met, key, &MetObject::key) != met.end();
+           return std::ranges::find(met, key, &VisitedObject::key) != met.end();
          });
 }
 

@@ -96,13 +96,13 @@ class KeptChain {
 
   EncodeContext& context_;
   Phase phase_ = Phase::kClosed;
-  std::vector<Link> chain_;      // First those that were taken, then those written.
-  std::size_t taken_ = 0;        // So many were taken.
-  std::vector<MetObject> met_;   // The objects of all of them.
-  WrittenObjects::Trace trace_;  // kWriting: of the node.
-  std::size_t base_ = 0;         // Where the node begins,
-  std::size_t depth_ = 0;        // and the size of the stack below it,
-  std::size_t stored_ = 0;       // and the number of stored buffers before it.
+  std::vector<Link> chain_;         // First those that were taken, then those written.
+  std::size_t taken_ = 0;           // So many were taken.
+  std::vector<VisitedObject> met_;  // The objects of all of them.
+  WrittenObjects::Trace trace_;     // kWriting: of the node.
+  std::size_t base_ = 0;            // Where the node begins,
+  std::size_t depth_ = 0;           // and the size of the stack below it,
+  std::size_t stored_ = 0;          // and the number of stored buffers before it.
   const KeptSections* first_sections_ = nullptr;  // kBegun.
 };
 

@@ -13,19 +13,19 @@ constexpr std::size_t kMaxNode = 16 << 10;
 }  // namespace
 
 std::shared_ptr<KeptNode> KeptNode::look(const State& state, PyObject* root,
-                                         std::vector<MetObject>& met) {
+                                         std::vector<VisitedObject>& visited) {
   auto kept = std::make_shared<KeptNode>();
-  kept->first_ = met.size();
-  kept->guards_ = NodeGuards::note(state, root, met);
+  kept->first_ = visited.size();
+  kept->guards_ = ReachGuards::note(state, root, visited);
   return kept->guards_ ? kept : nullptr;
 }
 
 bool KeptNode::set_node(BytesView node, std::size_t base, const Memo& memo,
-                        std::span<const MetObject> met,
+                        std::span<const VisitedObject> visited,
                         std::span<const WrittenReference> references) {
   if (node.size() > kMaxNode) return false;
   std::size_t noted = 0;
-  for (const MetObject& one : met.subspan(first_)) {
+  for (const VisitedObject& one : visited.subspan(first_)) {
     const MemoEntry* entry = memo.find(one.key);
     const bool is_written = entry != nullptr && entry->offset >= base;
     noted += is_written;
@@ -38,9 +38,9 @@ bool KeptNode::set_node(BytesView node, std::size_t base, const Memo& memo,
   }
   if (memo.count_from(base) != noted) return false;
   for (const WrittenReference& one : references) {
-    const auto found = std::ranges::find(met, one.key, &MetObject::key);
-    if (found == met.end() || one.end - one.begin != kReferenceSize) return false;
-    const auto number = static_cast<std::size_t>(found - met.begin());
+    const auto found = std::ranges::find(visited, one.key, &VisitedObject::key);
+    if (found == visited.end() || one.end - one.begin != kReferenceSize) return false;
+    const auto number = static_cast<std::size_t>(found - visited.begin());
     references_.push_back({one.begin - base, number});
   }
   node_.assign(node.begin(), node.end());

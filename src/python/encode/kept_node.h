@@ -20,10 +20,10 @@
 #include <utility>
 #include <vector>
 
-#include "python/discovery/node_guards.h"
 #include "python/encode/kept_sections.h"
 #include "python/encode/kept_table.h"
 #include "python/encode/written_objects.h"
+#include "python/guards/guards.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
@@ -40,25 +40,27 @@ class KeptNode {
   static constexpr std::size_t kMaxReferences = 256;
   static constexpr std::size_t kMaxSuccessors = 8;
 
-  // Notes what a function or class reaches; see NodeGuards. `met` has the objects of
-  // the nodes before it, and gets those that it adds. Null if it cannot be kept.
+  // Notes what a function or class reaches; see ReachGuards. `visited` has the objects
+  // of the nodes before it, and gets those that it adds. Null if it cannot be kept.
   static std::shared_ptr<KeptNode> look(const State& state, PyObject* root,
-                                        std::vector<MetObject>& met);
+                                        std::vector<VisitedObject>& visited);
 
   // False once the caches have been emptied: it never fits again.
   bool is_current(const State& state) const { return guards_->is_current(state); }
 
-  // Whether it would become the same node behind the same nodes, whose objects `met`
-  // has; gets those that it adds, in the order of offsets(). See NodeGuards::hold().
-  bool fits(const State& state, PyObject* root, std::vector<MetObject>& met) const {
-    return met.size() == first_ && guards_->hold(state, root, met);
+  // Whether it would become the same node behind the same nodes, whose objects
+  // `visited` has; gets those that it adds, in the order of offsets(). See
+  // ReachGuards::hold().
+  bool fits(const State& state, PyObject* root,
+            std::vector<VisitedObject>& visited) const {
+    return visited.size() == first_ && guards_->hold(state, root, visited);
   }
 
   // The node, as it was written at `base`; the objects that the memo of the encoder
   // noted in it must be those that look() found. `references`: those within the node.
   // False if the node cannot be kept.
   bool set_node(BytesView node, std::size_t base, const Memo& memo,
-                std::span<const MetObject> met,
+                std::span<const VisitedObject> visited,
                 std::span<const WrittenReference> references);
 
   BytesView node() const { return node_; }
@@ -88,7 +90,7 @@ class KeptNode {
   KeptTable& successors() { return successors_; }
 
  private:
-  std::unique_ptr<NodeGuards> guards_;
+  std::unique_ptr<ReachGuards> guards_;
   std::size_t first_ = 0;
   std::vector<std::uint8_t> node_;
   std::vector<std::uint64_t> offsets_;

@@ -9,14 +9,14 @@
 // Tested by tests/python/cache/test_kept_function_guards.py, test_kept_classes.py
 // and test_kept_objects.py.
 
-#include "python/discovery/node_guards.h"
+#include "python/guards/guards.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "python/discovery/guard_looks.h"
-#include "python/discovery/object_parts.h"
 #include "python/discovery/ordinary_class.h"
+#include "python/guards/object_checks.h"
+#include "python/guards/reduced_form.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
@@ -67,10 +67,11 @@ bool is_unchanged(const SeenType& seen) {
 }  // namespace
 
 // Later looks: each thing must be what was noted.
-class NodeGuards::Comparing : public ReachVisitor {
+class ReachGuards::Checker : public ReachVisitor {
  public:
-  Comparing(const State& state, const NodeGuards& guards, std::vector<MetObject>& met)
-      : ReachVisitor(met),
+  Checker(const State& state, const ReachGuards& guards,
+          std::vector<VisitedObject>& visited)
+      : ReachVisitor(visited),
         state_(state),
         guards_(guards),
         loaded_(Ref::share(sys_modules(state))) {}
@@ -97,7 +98,7 @@ class NodeGuards::Comparing : public ReachVisitor {
            is_same_text(look_up(state_, globals, names.package.get()),
                         guard->name.get()) &&
            namespace_bits(state_, globals, own_name) == guard->number &&
-           meet(key, globals);
+           add_visited(key, globals);
   }
 
   bool type(PyObject* object) {
@@ -127,10 +128,10 @@ class NodeGuards::Comparing : public ReachVisitor {
     if (guard->kind == Guard::Kind::kSeen) {
       return number_of(key_of(object)) == guard->number;
     }
-    return guard->kind == Guard::Kind::kObject && meet_new(object);
+    return guard->kind == Guard::Kind::kObject && add_new(object);
   }
 
-  bool own_dict(PyObject* dict) { return meet_new(dict, true); }
+  bool own_dict(PyObject* dict) { return add_new(dict, true); }
 
   // Another order, of elements that are the same, is taken for a change.
   bool element(PyObject* value) {
@@ -147,13 +148,13 @@ class NodeGuards::Comparing : public ReachVisitor {
     switch (guard->kind) {
       case Guard::Kind::kConstant:
         return is_same_constant(guard->held.get(), value) &&
-               (!guard->is_shared || meet_as(*guard, value));
+               (!guard->is_shared || add_as(*guard, value));
       case Guard::Kind::kSeen:
         return number_of(key_of(value)) == guard->number;
       case Guard::Kind::kContainer:
         return is_of_type(*guard, value) &&
                static_cast<std::size_t>(count_of(value)) == guard->number &&
-               meet_as(*guard, value) && walk_items(value, *this, depth + 1);
+               add_as(*guard, value) && walk_items(value, *this, depth + 1);
       case Guard::Kind::kCall:
         return call(*guard, value, depth + 1);
       case Guard::Kind::kMembers:
@@ -170,7 +171,7 @@ class NodeGuards::Comparing : public ReachVisitor {
         if (!PyFunction_Check(value) && !PyType_CheckExact(value)) return false;
         if (find_by_own_name(state_, value).module) return false;
         walk_later(value);
-        return meet_new(value);
+        return add_new(value);
       default:
         return false;
     }
@@ -182,11 +183,11 @@ class NodeGuards::Comparing : public ReachVisitor {
   }
   bool is_new(std::uintptr_t key) const { return number_of(key) == kNoIndex; }
   // Where there were two objects there must not be one now.
-  bool meet_new(PyObject* object, bool is_single = false) {
-    return is_new(key_of(object)) && meet(key_of(object), object, is_single);
+  bool add_new(PyObject* object, bool is_single = false) {
+    return is_new(key_of(object)) && add_visited(key_of(object), object, is_single);
   }
-  bool meet_as(const Guard& guard, PyObject* value) {
-    return is_single(value) == guard.is_single && meet_new(value, guard.is_single);
+  bool add_as(const Guard& guard, PyObject* value) {
+    return is_single(value) == guard.is_single && add_new(value, guard.is_single);
   }
 
   static bool is_of_type(const Guard& guard, PyObject* value) {
@@ -194,12 +195,12 @@ class NodeGuards::Comparing : public ReachVisitor {
   }
 
   bool call(const Guard& guard, PyObject* value, int depth) {
-    if (!meet_new(value)) return false;
-    const Told told = told_of(state_, value);
-    return told.call &&
-           static_cast<std::size_t>(PyTuple_GET_SIZE(told.call.get())) ==
+    if (!add_new(value)) return false;
+    const ReducedForm form = reduced_form_of(state_, value);
+    return form.call &&
+           static_cast<std::size_t>(PyTuple_GET_SIZE(form.call.get())) ==
                guard.number &&
-           walk_call(told.call.get(), *this, depth);
+           walk_call(form.call.get(), *this, depth);
   }
 
   bool members(const Guard& guard, PyObject* value, int depth) {
@@ -209,18 +210,18 @@ class NodeGuards::Comparing : public ReachVisitor {
            type_version(type) == guard.number && Py_TYPE(type) == &PyType_Type &&
            has_items(slot_names(state_.names, type), guard.name.get()) &&
            !is_reduced_by_user(state_, value) && is_made_by_newobj(state_) &&
-           meet_new(value) && walk_members(state_, value, *this, depth);
+           add_new(value) && walk_members(state_, value, *this, depth);
   }
 
   bool placed(const Guard& guard, PyObject* value) {
-    if (!meet_new(value)) return false;
-    const GlobalName place = told_of(state_, value).place;
+    if (!add_new(value)) return false;
+    const GlobalName place = reduced_form_of(state_, value).place;
     return place.module && is_same_text(place.path.get(), guard.name.get()) &&
            is_same_text(module_name(state_, place), guard.module.get());
   }
 
   bool global(const Guard& guard, PyObject* value) {
-    if (weakly_referenced(guard.held.get()).get() != value || !meet_new(value) ||
+    if (weakly_referenced(guard.held.get()).get() != value || !add_new(value) ||
         is_reduced_by_user(state_, value) ||
         !names_place(state_, value, guard.module.get(), guard.name.get())) {
       return false;
@@ -232,19 +233,19 @@ class NodeGuards::Comparing : public ReachVisitor {
   }
 
   const State& state_;
-  const NodeGuards& guards_;
+  const ReachGuards& guards_;
   const Ref loaded_;
   std::size_t guard_ = 0, code_ = 0;
 };
 
-bool NodeGuards::hold(const State& state, PyObject* root,
-                      std::vector<MetObject>& met) const {
+bool ReachGuards::hold(const State& state, PyObject* root,
+                       std::vector<VisitedObject>& visited) const {
   if (!is_current(state)) return false;
-  Comparing comparing(state, *this, met);
-  if (!walk_reach(state, root, comparing) || !comparing.is_at_end()) return false;
+  Checker checker(state, *this, visited);
+  if (!walk_reach(state, root, checker) || !checker.is_at_end()) return false;
   return std::ranges::all_of(seen_.types, is_unchanged) &&
          std::ranges::all_of(seen_.steps, [&](const SeenStep& step) {
-           return is_still(state, step, comparing.loaded());
+           return is_still(state, step, checker.loaded());
          });
 }
 

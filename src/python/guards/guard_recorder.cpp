@@ -5,10 +5,10 @@
 
 #include <utility>
 
-#include "python/discovery/guard_looks.h"
-#include "python/discovery/node_guards.h"
-#include "python/discovery/object_parts.h"
 #include "python/discovery/ordinary_class.h"
+#include "python/guards/guards.h"
+#include "python/guards/object_checks.h"
+#include "python/guards/reduced_form.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/identity.h"
 #include "python/runtime/leaves.h"
@@ -24,10 +24,10 @@ constexpr int kMaxDepth = 8;  // Of containers and objects in each other.
 }  // namespace
 
 // The first look: takes a note of each thing.
-class NodeGuards::Noting : public ReachVisitor {
+class ReachGuards::Recorder : public ReachVisitor {
  public:
-  Noting(const State& state, NodeGuards& guards, std::vector<MetObject>& met)
-      : ReachVisitor(met), state_(state), guards_(guards) {}
+  Recorder(const State& state, ReachGuards& guards, std::vector<VisitedObject>& visited)
+      : ReachVisitor(visited), state_(state), guards_(guards) {}
 
   bool code(PyObject* code) {
     guards_.codes_.push_back(Ref::steal(PyWeakref_NewRef(code, nullptr)));
@@ -45,7 +45,7 @@ class NodeGuards::Noting : public ReachVisitor {
     guard.number = namespace_bits(state_, globals, own_name);
     guard.module = Ref::share(own_name);
     guard.name = Ref::share(package);
-    return add(std::move(guard)) && meet(key, globals);
+    return add(std::move(guard)) && add_visited(key, globals);
   }
 
   bool type(PyObject* object) {
@@ -76,10 +76,10 @@ class NodeGuards::Noting : public ReachVisitor {
 
   bool object(PyObject* object) {
     return is_seen(key_of(object)) ||
-           (add({Guard::Kind::kObject}) && meet(key_of(object), object));
+           (add({Guard::Kind::kObject}) && add_visited(key_of(object), object));
   }
 
-  bool own_dict(PyObject* dict) { return meet(key_of(dict), dict, true); }
+  bool own_dict(PyObject* dict) { return add_visited(key_of(dict), dict, true); }
 
   // Elements are sorted by what they are written as, which is known of constants.
   bool element(PyObject* value) {
@@ -95,9 +95,9 @@ class NodeGuards::Noting : public ReachVisitor {
     if (is_seen(key_of(value))) return true;
     if (is_guarded_container(value)) return container(value, depth);
     if (depth == kMaxDepth) return false;
-    const Told told = told_of(state_, value);
-    if (told.call) return made_by(value, told.call.get(), depth);
-    if (told.place.module) return placed(value, told.place);
+    const ReducedForm form = reduced_form_of(state_, value);
+    if (form.call) return made_by(value, form.call.get(), depth);
+    if (form.place.module) return placed(value, form.place);
     if (is_reduced_by_user(state_, value)) return false;
     if (GlobalName place = find_by_own_name(state_, value); place.module) {
       return global(value, place);
@@ -106,7 +106,7 @@ class NodeGuards::Noting : public ReachVisitor {
       return members(value, depth);
     }
     walk_later(value);
-    return add({Guard::Kind::kByValue}) && meet(key_of(value), value);
+    return add({Guard::Kind::kByValue}) && add_visited(key_of(value), value);
   }
 
  private:
@@ -134,7 +134,7 @@ class NodeGuards::Noting : public ReachVisitor {
     guard.is_shared = true;
     guard.is_single = is_single(value);
     guard.held = copy_of_leaf(value);
-    return meet(key_of(value), value, guard.is_single) && add(std::move(guard));
+    return add_visited(key_of(value), value, guard.is_single) && add(std::move(guard));
   }
 
   bool module(PyObject* value) {
@@ -152,14 +152,14 @@ class NodeGuards::Noting : public ReachVisitor {
     guard.number = static_cast<std::uint32_t>(count);
     guard.held = Ref::share(reinterpret_cast<PyObject*>(Py_TYPE(value)));
     guard.is_single = is_single(value);
-    return meet(key_of(value), value, guard.is_single) && add(std::move(guard)) &&
-           walk_items(value, *this, depth + 1);
+    return add_visited(key_of(value), value, guard.is_single) &&
+           add(std::move(guard)) && walk_items(value, *this, depth + 1);
   }
 
   bool made_by(PyObject* value, PyObject* call, int depth) {
     Guard guard{Guard::Kind::kCall};
     guard.number = static_cast<std::uint32_t>(PyTuple_GET_SIZE(call));
-    return add(std::move(guard)) && meet(key_of(value), value) &&
+    return add(std::move(guard)) && add_visited(key_of(value), value) &&
            walk_call(call, *this, depth + 1);
   }
 
@@ -174,7 +174,7 @@ class NodeGuards::Noting : public ReachVisitor {
     if (PyObject* names = slot_names(state_.names, type)) {
       guard.name = Ref::steal(PyList_AsTuple(names));
     }
-    return add(std::move(guard)) && meet(key_of(value), value) &&
+    return add(std::move(guard)) && add_visited(key_of(value), value) &&
            walk_members(state_, value, *this, depth + 1);
   }
 
@@ -182,7 +182,7 @@ class NodeGuards::Noting : public ReachVisitor {
     Guard guard{Guard::Kind::kPlaced};
     guard.module = Ref::share(module_name(state_, place));
     guard.name = place.path;
-    return add(std::move(guard)) && meet(key_of(value), value);
+    return add(std::move(guard)) && add_visited(key_of(value), value);
   }
 
   bool global(PyObject* value, const GlobalName& place) {
@@ -198,19 +198,19 @@ class NodeGuards::Noting : public ReachVisitor {
     guard.held = Ref::steal(PyWeakref_NewRef(value, nullptr));
     guard.module = Ref::share(module);
     guard.name = place.path;
-    return add(std::move(guard)) && meet(key_of(value), value);
+    return add(std::move(guard)) && add_visited(key_of(value), value);
   }
 
   const State& state_;
-  NodeGuards& guards_;
+  ReachGuards& guards_;
 };
 
-std::unique_ptr<NodeGuards> NodeGuards::note(const State& state, PyObject* root,
-                                             std::vector<MetObject>& met) {
-  auto guards = std::make_unique<NodeGuards>();
+std::unique_ptr<ReachGuards> ReachGuards::note(const State& state, PyObject* root,
+                                               std::vector<VisitedObject>& visited) {
+  auto guards = std::make_unique<ReachGuards>();
   guards->generation_ = state.cache_generation;
-  Noting noting(state, *guards, met);
-  return walk_reach(state, root, noting) ? std::move(guards) : nullptr;
+  Recorder recorder(state, *guards, visited);
+  return walk_reach(state, root, recorder) ? std::move(guards) : nullptr;
 }
 
 }  // namespace waybill::py

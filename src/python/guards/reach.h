@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "python/discovery/code_info.h"
-#include "python/discovery/object_parts.h"
+#include "python/guards/reduced_form.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/modules.h"
@@ -21,7 +21,7 @@
 namespace waybill::py {
 
 // An object that the rest of a payload may refer to, and its key in the memo.
-struct MetObject {
+struct VisitedObject {
   std::uintptr_t key = 0;
   Ref object;
   // Nothing refers to it but what it was found in, so an encoder may write it without a
@@ -29,26 +29,26 @@ struct MetObject {
   bool is_single = false;
 };
 
-// What the two uses of the walk share: the objects that were met, and the functions
+// What the two uses of the walk share: the objects that were visited, and the functions
 // and classes whose own parts are still to be walked.
 class ReachVisitor {
  public:
   static constexpr std::size_t kMaxObjects = 256;
 
-  explicit ReachVisitor(std::vector<MetObject>& met) : met_(met) {}
+  explicit ReachVisitor(std::vector<VisitedObject>& visited) : visited_(visited) {}
 
-  // The number of an object that was met; kNoIndex if it was not.
+  // The number of an object that was visited; kNoIndex if it was not.
   std::uint32_t number_of(std::uintptr_t key) const {
-    for (std::size_t i = 0; i < met_.size(); ++i) {
-      if (met_[i].key == key) return static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < visited_.size(); ++i) {
+      if (visited_[i].key == key) return static_cast<std::uint32_t>(i);
     }
     return kNoIndex;
   }
-  // See MetObject, of what the visitor holds as well.
+  // See VisitedObject, of what the visitor holds as well.
   static bool is_single(PyObject* held) { return Py_REFCNT(held) == 2; }
-  bool meet(std::uintptr_t key, PyObject* holder, bool is_single = false) {
-    if (met_.size() == kMaxObjects) return false;
-    met_.push_back({key, Ref::share(holder), is_single});
+  bool add_visited(std::uintptr_t key, PyObject* holder, bool is_single = false) {
+    if (visited_.size() == kMaxObjects) return false;
+    visited_.push_back({key, Ref::share(holder), is_single});
     return true;
   }
   void walk_later(PyObject* object) { by_value_.push_back(object); }
@@ -57,13 +57,13 @@ class ReachVisitor {
   // is the innermost one around it.
   bool has_class_beside_function(const State& state) const;
   // The next function or class; null if there is none. Held by the objects that were
-  // met.
+  // visited.
   PyObject* next_by_value() {
     return next_ == by_value_.size() ? nullptr : by_value_[next_++];
   }
 
  private:
-  std::vector<MetObject>& met_;
+  std::vector<VisitedObject>& visited_;
   std::vector<PyObject*> by_value_;
   std::size_t next_ = 0;
 };
@@ -227,7 +227,8 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
 template <typename Visitor>
 bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
   visitor.walk_later(root);
-  if (find_by_own_name(state, root).module || !visitor.meet(key_of(root), root)) {
+  if (find_by_own_name(state, root).module ||
+      !visitor.add_visited(key_of(root), root)) {
     return false;
   }
   while (PyObject* object = visitor.next_by_value()) {

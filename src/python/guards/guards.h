@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "python/discovery/import_collector.h"
-#include "python/discovery/node_reach.h"
+#include "python/guards/reach.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 
@@ -18,12 +18,13 @@ namespace waybill::py {
 
 // Holds text, numbers, names and weak references: no module, class, function or dict is
 // kept alive.
-class NodeGuards {
+class ReachGuards {
  public:
-  // Notes what a function or class reaches. `met` gets the objects that a payload may
-  // refer to. Null if something there cannot be compared later, or if it is too much.
-  static std::unique_ptr<NodeGuards> note(const State& state, PyObject* root,
-                                          std::vector<MetObject>& met);
+  // Notes what a function or class reaches. `visited` gets the objects that a payload
+  // may refer to. Null if something there cannot be compared later, or if it is too
+  // much.
+  static std::unique_ptr<ReachGuards> note(const State& state, PyObject* root,
+                                           std::vector<VisitedObject>& visited);
   // Whether the caches have not been emptied since.
   bool is_current(const State& state) const {
     return generation_ == state.cache_generation;
@@ -34,14 +35,15 @@ class NodeGuards {
   // Whether this class, or this function, which has the same code, reaches the same:
   // every look-up is made again, and nothing from the time before is trusted, but that
   // the dict of a class is as it was where the interpreter's version of the class is.
-  // `met` gets the objects that stand for those that note() gave, in their order. Cost:
-  // a few dict look-ups for each global and each class. May run code of others, in
-  // dicts whose keys are no exact text.
-  bool hold(const State& state, PyObject* root, std::vector<MetObject>& met) const;
+  // `visited` gets the objects that stand for those that note() gave, in their order.
+  // Cost: a few dict look-ups for each global and each class. May run code of others,
+  // in dicts whose keys are no exact text.
+  bool hold(const State& state, PyObject* root,
+            std::vector<VisitedObject>& visited) const;
 
  private:
-  class Noting;
-  class Comparing;
+  class Recorder;
+  class Checker;
 
   // What one look at the program showed.
   struct Guard {
@@ -64,7 +66,7 @@ class NodeGuards {
     };
     Kind kind = Kind::kAbsent;
     bool is_shared = false;    // kConstant: it is long enough to be referred to.
-    bool is_single = false;    // kContainer, and such a constant: see MetObject.
+    bool is_single = false;    // kContainer, and such a constant: see VisitedObject.
     std::uint32_t number = 0;  // kSeen, kContainer, kCall, kCount; kNamespace: its
                                // bits; kType, kMembers: the version of the class.
     // kConstant: itself, or a copy if it is shared. kGlobal, kType: a weak reference;

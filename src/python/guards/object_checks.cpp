@@ -1,10 +1,10 @@
 // Tested by tests/python/cache/test_kept_function_guards.py and test_kept_classes.py.
 
-#include "python/discovery/guard_looks.h"
+#include "python/guards/object_checks.h"
 
 #include <cstring>
 
-#include "python/discovery/node_reach.h"
+#include "python/guards/reach.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
 #include "python/runtime/leaves.h"

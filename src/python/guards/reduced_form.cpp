@@ -1,6 +1,6 @@
 // Tested by tests/python/cache/test_kept_objects.py.
 
-#include "python/discovery/object_parts.h"
+#include "python/guards/reduced_form.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "python/discovery/guard_looks.h"
-#include "python/discovery/node_reach.h"
+#include "python/guards/object_checks.h"
+#include "python/guards/reach.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
@@ -131,7 +131,7 @@ Ref answer_of_typing(const State& state, PyObject* object) {
   return own ? asked(own.get(), object) : Ref();
 }
 
-Told told_of_typing(const State& state, PyObject* object) {
+ReducedForm reduced_form_of_typing(const State& state, PyObject* object) {
   const Ref answer = answer_of_typing(state, object);
   if (!answer) return {};
   if (PyUnicode_CheckExact(answer.get())) {
@@ -172,9 +172,9 @@ GlobalName place_in_module(const State& state, PyObject* object) {
 }
 }  // namespace
 
-Told told_of(const State& state, PyObject* object) {
+ReducedForm reduced_form_of(const State& state, PyObject* object) {
   if (is_union(object) || is_of_typing(state, object)) {
-    return told_of_typing(state, object);
+    return reduced_form_of_typing(state, object);
   }
   if (is_reduced_by_user(state, object)) return {};
   if (is_of_builtin_type(object)) return {call_of_builtin(state, object), {}};
@@ -185,13 +185,6 @@ Py_ssize_t count_of(PyObject* container) {
   if (PyDict_CheckExact(container)) return PyDict_GET_SIZE(container);
   return PyAnySet_CheckExact(container) ? PySet_GET_SIZE(container)
                                         : Py_SIZE(container);
-}
-
-bool travels_as_members(const State& state, PyObject* object) {
-  PyTypeObject* type = Py_TYPE(object);
-  return is_taken_apart_by_layout(state, type) &&
-         (is_laid_out_plainly(state.names, type) ||
-          is_laid_out_in_slots(state.names, type));
 }
 
 bool find_own_dict(const State& state, PyObject* object, Ref& dict) {

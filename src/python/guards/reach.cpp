@@ -1,6 +1,6 @@
 // Tested by tests/python/cache/test_kept_functions.py.
 
-#include "python/discovery/node_reach.h"
+#include "python/guards/reach.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ bool ReachVisitor::has_class_beside_function(const State& state) const {
   if (std::ranges::none_of(by_value_, [](PyObject* o) { return PyType_Check(o); })) {
     return false;
   }
-  for (const MetObject& one : met_) {
+  for (const VisitedObject& one : visited_) {
     // Of __main__ no class is found by name.
     PyObject* globals = one.object.get();
     if (one.key != key_of_namespace(globals)) continue;

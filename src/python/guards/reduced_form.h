@@ -17,16 +17,12 @@ namespace waybill::py {
 // How an object travels that is made by a call, or found by name: a property and the
 // like, a mapping proxy, list[int] or what typing has, a sentinel of dataclasses. Null
 // parts for all else.
-struct Told {
+struct ReducedForm {
   Ref call;          // A tuple: what is called, and with what.
   GlobalName place;  // In the module of its class.
 };
 // Types of typing are asked each time; to take them apart has no effect on anything.
-Told told_of(const State& state, PyObject* object);
-
-// Whether an object travels as class, dict and slots, by what its class, its dict and
-// copyreg's list say.
-bool travels_as_members(const State& state, PyObject* object);
+ReducedForm reduced_form_of(const State& state, PyObject* object);
 
 // The dict of such an object, null if it has none. False if it is no plain one, says
 // itself how the object travels, or if somebody else has it, who may send it too.
