@@ -90,6 +90,7 @@ _reduce_view = _later("collections", "reduce_view")
 _reduce_class_descriptor = _later("callables", "reduce_class_descriptor")
 _reduce_of_typing = _later("annotations", "reduce_wrapped_of_typing")
 _reduce_parameters = _later("annotations", "reduce_parameters")
+_reduce_type_variable = _later("annotations", "reduce_type_variable")
 
 #: Reducers by exact type, asked before those of copyreg.
 REDUCERS = {
@@ -123,38 +124,6 @@ def reduce_to_name(obj):
         if value is obj:
             return name  # A global of the module that its class names.
     return obj.__reduce_ex__(4)
-
-
-def _reduce_type_variable(obj):
-    options = {}
-    for option in ("covariant", "contravariant", "infer_variance"):
-        if getattr(obj, f"__{option}__", False):
-            options[option] = True
-    try:
-        bound = getattr(obj, "__bound__", None)
-    except Exception:
-        # PEP 695 evaluates bounds when they are asked for; this one cannot be, yet.
-        return make_deferred_type_variable, (obj.__name__, _evaluator_of(obj))
-    if bound is not None:
-        options["bound"] = bound
-    kind = type(obj)
-    if hasattr(obj, "has_default") and obj.has_default():
-        options["default"] = obj.__default__
-        # Before 3.13 typing_extensions makes such of typing's type.
-        kind = kind if sys.version_info >= (3, 13) else _extended(kind)
-    constraints = getattr(obj, "__constraints__", ())
-    return make_type_variable, (kind, obj.__name__, constraints, options)
-
-
-def _extended(kind):
-    return getattr(sys.modules["typing_extensions"], kind.__name__)
-
-
-def _evaluator_of(variable):
-    found = [r for r in gc.get_referents(variable) if type(r) is types.FunctionType]
-    if len(found) != 1:
-        raise TypeError(f"the bound of {variable!r} cannot be evaluated")
-    return found[0]
 
 
 def make_deferred_type_variable(name, evaluator):
