@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "format/manifest_codec.h"
+#include "format/value_view.h"
 #include "parts/array_kinds.h"
 #include "parts/part_text.h"
-#include "parts/value_view.h"
 #include "report/value_text.h"
 
 namespace waybill::envelope {
@@ -21,7 +21,7 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-constexpr int kMostSteps = 8;  // References and what stands around an object.
+constexpr int kMostSteps = 8;  // Of what stands around an object.
 // Bytes of a name. Keys that take more in the payload make no path.
 constexpr std::size_t kLongestName = 200;
 
@@ -58,64 +58,43 @@ void PartWords::describe(const TreePart& part, const TreePart& holder,
     into.variable =
         start_of(code_.free_variable(code_of(holder), part.link.number), kLongestName);
   }
-  set_type(part, follow(part.offset), into);
+  set_type(part, {envelope_, part.offset}, into);
 }
 
 std::size_t PartWords::code_of(const TreePart& part) const {
-  Seen seen = look(part.offset);
+  const ValueView value = ValueView::at(envelope_, part.offset);
   std::uint64_t index = 0;
-  const bool has_code = seen.is(NodeTag::kFunction) &&
-                        seen.behind.read_unsigned(index, UINT32_MAX, "code");
+  const bool has_code = value.is(NodeTag::kFunction) &&
+                        value.behind().read_unsigned(index, UINT32_MAX, "code");
   return has_code && index < code_.size() ? index : SIZE_MAX;
 }
 
 std::size_t PartWords::class_of(const TreePart& part) const {
-  Seen seen = look(part.offset);
-  if (seen.is(NodeTag::kNewObject)) seen = follow(seen.behind.offset());
-  return seen.is(NodeTag::kClass) ? seen.token.offset : 0;
-}
-
-PartWords::Seen PartWords::look(std::size_t offset) const {
-  Seen seen{{}, 0, reader_at(envelope_, offset)};
-  seen.behind.next(seen.token);
-  if (seen.token.type == TokenType::kArray && seen.token.count != 0)
-    seen.behind.take_node_tag(seen.tag);
-  return seen;
-}
-
-// The same of what is referred to, and of what an id stands before.
-PartWords::Seen PartWords::follow(std::size_t offset) const {
-  Seen seen = look(offset);
-  for (int step = 0; step < kMostSteps; ++step) {
-    std::uint64_t number = 0;
-    if (wire::is_reference(seen.token, number) && number < envelope_.shared.size()) {
-      seen = look(envelope_.payload.offset + envelope_.shared[number]);
-    } else if (seen.is(NodeTag::kIdentified) && seen.behind.skip()) {
-      seen = look(seen.behind.offset());
-    } else {
-      break;
-    }
-  }
-  return seen;
+  const ValueView value = ValueView::at(envelope_, part.offset);
+  if (value.is(NodeTag::kClass)) return value.offset();
+  if (!value.is(NodeTag::kNewObject)) return 0;
+  const ValueView made_by(envelope_, value.behind().offset());
+  return made_by.is(NodeTag::kClass) ? made_by.offset() : 0;
 }
 
 // What name_at() of parts/node_words.h tells, without reading what stands before it.
 std::string PartWords::name_at(std::size_t offset) const {
   for (int step = 0; step < kMostSteps; ++step) {
-    Seen seen = follow(offset);
-    const Token& token = seen.token;
+    const ValueView value(envelope_, offset);
+    const Token& token = value.token();
     if (token.type == TokenType::kText) return start_of(token.text(), kLongestName);
     if (const ImportRecord* import = import_of(token, envelope_.manifest)) {
       return start_of(import->module, kLongestName);
     }
-    if (token.type != TokenType::kArray) return {};
-    switch (static_cast<NodeTag>(seen.tag)) {
+    const Shape* shape = value.shape();
+    if (shape == nullptr) return {};
+    switch (shape->tag) {
       case NodeTag::kGlobal:
-        return global_name(seen.behind);
+        return global_name(value.behind());
       case NodeTag::kFunction:
       case NodeTag::kCode: {
         std::uint64_t index = 0;
-        if (!seen.behind.read_unsigned(index, UINT32_MAX, "code")) return {};
+        if (!value.behind().read_unsigned(index, UINT32_MAX, "code")) return {};
         if (index >= code_.size()) return {};
         return start_of(code_[index].fields.qualified_name, kLongestName);
       }
@@ -134,7 +113,7 @@ std::string PartWords::name_at(std::size_t offset) const {
       case NodeTag::kModule:
       case NodeTag::kClassDict:
       case NodeTag::kLazyImport:
-        offset = seen.behind.offset();
+        offset = value.behind().offset();
         break;
       default:
         return {};
@@ -159,13 +138,15 @@ std::string PartWords::stored_type(Reader reader) const {
   return is_there ? envelope::stored_type(envelope_.buffers[number].kind) : "bytes";
 }
 
-void PartWords::set_type(const TreePart& part, const Seen& seen, ExplainedPart& into) {
-  const Shape* shape = seen.tag == 0 ? nullptr : shape_of(seen.tag);
+void PartWords::set_type(const TreePart& part, const ValueView& value,
+                         ExplainedPart& into) {
+  const Token& token = value.token();
+  const Shape* shape = value.shape();
   if (shape == nullptr) {
-    into.type = leaf_type(seen.token);
+    into.type = leaf_type(token);
     if (part.kind == Kind::kModule) into.detail = name_at(part.offset);
-    if (seen.token.type == TokenType::kMap || seen.token.type == TokenType::kArray)
-      into.detail = "of " + std::to_string(seen.token.count);
+    if (token.type == TokenType::kMap || token.type == TokenType::kArray)
+      into.detail = "of " + std::to_string(token.count);
     return;
   }
   into.type = shape->name;
@@ -173,13 +154,13 @@ void PartWords::set_type(const TreePart& part, const Seen& seen, ExplainedPart& 
     case NodeTag::kTuple:
     case NodeTag::kSet:
     case NodeTag::kFrozenSet:
-      into.detail = "of " + std::to_string(seen.token.count - 1);
+      into.detail = "of " + std::to_string(token.count - 1);
       return;
     case NodeTag::kObject:
     case NodeTag::kNewObject:
-      return set_object(part, seen, into);
+      return set_object(part, value, into);
     case NodeTag::kStored:
-      into.type = stored_type(seen.behind);
+      into.type = stored_type(value.behind());
       return;
     case NodeTag::kClass:
       into.type = "type";
@@ -194,12 +175,12 @@ void PartWords::set_type(const TreePart& part, const Seen& seen, ExplainedPart& 
   }
 }
 
-void PartWords::set_object(const TreePart& part, const Seen& seen,
+void PartWords::set_object(const TreePart& part, const ValueView& value,
                            ExplainedPart& into) {
-  std::string name = name_at(seen.token.offset);
+  std::string name = name_at(value.offset());
   if (name == "types.MethodType") name = "method";  // As its type is called.
   if (!name.empty()) into.type = std::move(name);
-  if (!seen.is(NodeTag::kObject) || part.cost > budget_) return;
+  if (!value.is(NodeTag::kObject) || part.cost > budget_) return;
   budget_ -= part.cost;
   const auto found = array_of(envelope_, ValueView(envelope_, part.offset), into.type);
   if (!found) return;

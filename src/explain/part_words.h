@@ -9,6 +9,7 @@
 
 #include "explain/code_book.h"
 #include "explain/payload_walk.h"
+#include "format/value_view.h"
 #include "report/step_words.h"
 #include "waybill/explanation.h"
 
@@ -37,21 +38,11 @@ class PartWords {
   std::size_t class_of(const TreePart& part) const;
 
  private:
-  // A value and what its first bytes say.
-  struct Seen {
-    wire::Token token;
-    std::uint8_t tag = 0;
-    wire::Reader behind;
-    bool is(wire::NodeTag node) const { return tag == static_cast<std::uint8_t>(node); }
-  };
-
-  Seen look(std::size_t offset) const;
-  Seen follow(std::size_t offset) const;
   std::string name_at(std::size_t offset) const;
   std::string global_name(wire::Reader reader) const;
   std::string stored_type(wire::Reader reader) const;
-  void set_type(const TreePart& part, const Seen& seen, ExplainedPart& into);
-  void set_object(const TreePart& part, const Seen& seen, ExplainedPart& into);
+  void set_type(const TreePart& part, const ValueView& value, ExplainedPart& into);
+  void set_object(const TreePart& part, const ValueView& value, ExplainedPart& into);
 
   const Envelope& envelope_;
   const CodeBook& code_;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "parts/value_view.h"
+#include "format/value_view.h"
 #include "waybill/parts.h"
 
 namespace waybill::envelope {

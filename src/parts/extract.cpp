@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "format/shapes.h"
-#include "parts/value_view.h"
+#include "format/value_view.h"
 #include "waybill/parts.h"
 #include "wire/writer.h"
 

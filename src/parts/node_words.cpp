@@ -2,13 +2,10 @@
 
 #include "parts/node_words.h"
 
-#include <optional>
-#include <string_view>
-
 #include "format/code_body.h"
 #include "format/manifest_codec.h"
 #include "format/shapes.h"
-#include "parts/value_view.h"
+#include "format/value_view.h"
 #include "wire/reader.h"
 
 namespace waybill::envelope {
@@ -19,55 +16,56 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-// References and what stands around an object, one in the other.
+// Of what stands around an object, one in the other.
 constexpr int kMostSteps = 8;
 
-class Search {
- public:
-  Search(const Envelope& envelope, std::size_t offset)
-      : envelope_(envelope), reader_(reader_at(envelope, offset)) {}
+std::string module_of(const Envelope& envelope, const Token& token) {
+  const ImportRecord* import = import_of(token, envelope.manifest);
+  return import != nullptr ? import->module : std::string();
+}
 
-  std::string name() {
-    for (int step = 0; step < kMostSteps; ++step) {
-      Token token;
-      if (!reader_.next(token)) return {};
-      if (token.type == TokenType::kText) return std::string(token.text());
-      if (token.type == TokenType::kExtension) {
-        std::uint64_t number = 0;
-        if (!wire::is_reference(token, number)) return module_of(token);
-        if (number >= envelope_.shared.size()) return {};
-        reader_ =
-            reader_at(envelope_, envelope_.payload.offset + envelope_.shared[number]);
-        continue;
-      }
-      std::uint8_t tag = 0;
-      if (token.type != TokenType::kArray || token.count == 0 ||
-          !reader_.take_node_tag(tag)) {
-        return {};
-      }
-      if (auto found = name_in(static_cast<NodeTag>(tag))) return *found;
-    }
+std::string name_of_global(const Envelope& envelope, Reader reader) {
+  Token module;
+  Token name;
+  if (!reader.next(module) || !reader.next(name)) return {};
+  const std::string owner =
+      module.type == TokenType::kNil ? "builtins" : module_of(envelope, module);
+  return owner + "." + std::string(name.text());
+}
+
+std::string name_of_code(const Envelope& envelope, Reader reader) {
+  std::uint64_t index = 0;
+  if (!reader.read_unsigned(index, UINT64_MAX, "code") ||
+      index >= envelope.code.size()) {
     return {};
   }
+  const CodeBody& body = envelope.code[index];
+  Reader code(body.bytes, Limits{}, body.offset);
+  CodeFields fields;
+  return read_code_body(code, body.bytes, fields) ? std::string(fields.qualified_name)
+                                                  : std::string();
+}
 
- private:
-  std::string module_of(const Token& token) const {
-    const ImportRecord* import = import_of(token, envelope_.manifest);
-    return import != nullptr ? import->module : std::string();
-  }
+}  // namespace
 
-  // What a node of that tag tells by itself; null: what stands next in it tells.
-  std::optional<std::string> name_in(NodeTag tag) {
-    switch (tag) {
+std::string name_at(const Envelope& envelope, std::size_t offset) {
+  for (int step = 0; step < kMostSteps; ++step) {
+    const ValueView value(envelope, offset);
+    if (value.is_text()) return std::string(value.text());
+    if (value.token().type == TokenType::kExtension) {
+      return module_of(envelope, value.token());
+    }
+    const Shape* shape = value.shape();
+    if (shape == nullptr) return {};
+    switch (shape->tag) {
       case NodeTag::kGlobal:
-        return global();
+        return name_of_global(envelope, value.behind());
       case NodeTag::kFunction:
       case NodeTag::kCode:
-        return code();
+        return name_of_code(envelope, value.behind());
       case NodeTag::kClass:
-        return after(position_of(NodeTag::kClass, "name"));
-      case NodeTag::kIdentified:
-        return after(position_of(NodeTag::kIdentified, "value"));
+        offset = value.value(position_of(NodeTag::kClass, "name"));
+        break;
       case NodeTag::kObject:
       case NodeTag::kNewObject:
       case NodeTag::kReplacement:
@@ -75,51 +73,13 @@ class Search {
       case NodeTag::kModule:
       case NodeTag::kClassDict:
       case NodeTag::kLazyImport:
-        return std::nullopt;
+        offset = value.behind().offset();
+        break;
       default:
-        return "";
+        return {};
     }
   }
-
-  // What stands behind so many values tells; nothing does if they cannot be read.
-  std::optional<std::string> after(std::size_t values) {
-    for (; values != 0; --values) {
-      if (!reader_.skip()) return "";
-    }
-    return std::nullopt;
-  }
-
-  std::string global() {
-    Token module;
-    Token name;
-    if (!reader_.next(module) || !reader_.next(name)) return {};
-    const std::string owner =
-        module.type == TokenType::kNil ? "builtins" : module_of(module);
-    return owner + "." + std::string(name.text());
-  }
-
-  std::string code() {
-    std::uint64_t index = 0;
-    if (!reader_.read_unsigned(index, UINT64_MAX, "code") ||
-        index >= envelope_.code.size()) {
-      return {};
-    }
-    const CodeBody& body = envelope_.code[index];
-    Reader reader(body.bytes, Limits{}, body.offset);
-    CodeFields fields;
-    return read_code_body(reader, body.bytes, fields)
-               ? std::string(fields.qualified_name)
-               : std::string();
-  }
-
-  const Envelope& envelope_;
-  Reader reader_;
-};
-
-}  // namespace
-
-std::string name_at(const Envelope& envelope, std::size_t offset) {
-  return Search(envelope, offset).name();
+  return {};
 }
 
 }  // namespace waybill::envelope

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "format/value_view.h"
 #include "parts/part_text.h"
-#include "parts/value_view.h"
 #include "report/value_text.h"
 #include "waybill/parts.h"
 

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "format/payload_cursor.h"
+#include "format/value_view.h"
 #include "parts/array_kinds.h"
 #include "parts/node_words.h"
 #include "parts/part_text.h"
-#include "parts/value_view.h"
 
 namespace waybill {
 namespace {

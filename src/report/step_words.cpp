@@ -18,7 +18,6 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-constexpr int kMostHops = 8;  // References and what stands around an object.
 constexpr std::size_t kLongestKey = 100;   // Bytes of a key that are shown.
 constexpr std::size_t kLongestName = 200;  // Likewise, of names.
 constexpr std::uint64_t kMostItems = 8;    // Of a tuple that is a key.
@@ -88,53 +87,28 @@ bool is_literal(Reader reader) {
 
 }  // namespace
 
-// At no value where there is none: the payload need not be sound.
-Reader StepWords::reader_at(std::size_t offset) const {
-  const BytesView bytes = envelope_.payload.bytes;
-  const std::size_t start = std::min(offset - envelope_.payload.offset, bytes.size());
-  return Reader(bytes.subspan(start), Limits{}, offset);
-}
-
-// The value at `offset`, or what is referred to there.
-StepWords::Seen StepWords::follow(std::size_t offset) const {
-  Seen seen{.token = {}};
-  for (int hop = 0; hop < kMostHops; ++hop) {
-    seen = {{}, 0, reader_at(offset)};
-    if (!seen.behind.next(seen.token)) return seen;
-    if (seen.token.type == TokenType::kArray && seen.token.count != 0)
-      seen.behind.take_node_tag(seen.tag);
-    std::uint64_t number = 0;
-    if (wire::is_reference(seen.token, number) && number < envelope_.shared.size()) {
-      offset = envelope_.payload.offset + envelope_.shared[number];
-    } else if (seen.tag == static_cast<std::uint8_t>(NodeTag::kIdentified) &&
-               seen.behind.skip()) {
-      offset = seen.behind.offset();
-    } else {
-      break;
-    }
-  }
-  return seen;
+// What reports show of it, of up to kLongestKey bytes.
+std::string StepWords::text_of(const ValueView& value) const {
+  return value_text(reader_at(envelope_, value.offset()), names_, kLongestKey);
 }
 
 std::string_view StepWords::key_name(const Link& link) const {
-  const Token token = follow(link.key).token;
-  const bool is_text =
-      token.type == TokenType::kText && token.bytes.size() <= kLongestName;
-  return is_text ? token.text() : std::string_view();
+  const std::string_view text = follow(link.key).text();
+  return text.size() <= kLongestName ? text : std::string_view();
 }
 
 // A key as Python writes it, or as much of it as is shown.
 StepText StepWords::key_text(const Link& link) const {
-  const Seen key = follow(link.key);
-  if (key.token.type == TokenType::kText) {
-    const std::string_view text = key.token.text();
+  const ValueView key = follow(link.key);
+  if (key.is_text()) {
+    const std::string_view text = key.text();
     const bool may_fit = text.size() <= kLongestKey;
     std::string shown = quoted_key(start_of(text, kLongestKey));
     if (may_fit && shown.size() <= kLongestKey) return {std::move(shown), true};
     return {start_of(shown, kLongestKey), false};
   }
-  if (is_literal(reader_at(key.token.offset))) {
-    std::string text = value_text(reader_at(key.token.offset), names_, kLongestKey);
+  if (is_literal(reader_at(envelope_, key.offset()))) {
+    std::string text = text_of(key);
     const bool is_whole = text.find("…") == text.npos && !text.starts_with('<');
     if (is_whole) return {std::move(text), true};
   }
@@ -142,8 +116,8 @@ StepText StepWords::key_text(const Link& link) const {
 }
 
 // What stands in brackets for a key that cannot be written whole.
-std::string StepWords::shown_type(const Seen& key) const {
-  switch (key.token.type) {
+std::string StepWords::shown_type(const ValueView& key) const {
+  switch (key.token().type) {
     case TokenType::kMap:
       return "dict";
     case TokenType::kReal:
@@ -153,13 +127,12 @@ std::string StepWords::shown_type(const Seen& key) const {
     default:
       return "int";  // Of too many digits; other leaves are cut.
   }
-  const Shape* shape = key.tag == 0 ? nullptr : shape_of(key.tag);
+  const Shape* shape = key.shape();
   if (shape == nullptr) return "list";
   const bool is_object =
       shape->tag == NodeTag::kObject || shape->tag == NodeTag::kNewObject;
   if (!is_object) return std::string(shape->name);
-  const Token made_by = follow(key.behind.offset()).token;
-  std::string name = value_text(reader_at(made_by.offset), names_, kLongestKey);
+  std::string name = text_of(follow(key.behind().offset()));
   const std::string_view kClass = "<class ";
   if (name.starts_with(kClass) && name.ends_with('>'))
     name = name.substr(kClass.size(), name.size() - kClass.size() - 1);
@@ -212,11 +185,11 @@ StepText StepWords::step(const Link& link, std::size_t holder) const {
 // Properties, class methods and the like make something else of themselves when their
 // class is asked for them. Any object may.
 bool StepWords::may_be_descriptor(const Link& link, std::size_t holder) const {
-  if (follow(holder).tag != static_cast<std::uint8_t>(NodeTag::kClass)) return false;
-  Reader key = reader_at(link.key);
+  if (!follow(holder).is(NodeTag::kClass)) return false;
+  Reader key = reader_at(envelope_, link.key);
   if (!key.skip()) return false;
-  const auto tag = static_cast<NodeTag>(follow(key.offset()).tag);
-  return tag == NodeTag::kObject || tag == NodeTag::kNewObject;
+  const ValueView value = follow(key.offset());
+  return value.is(NodeTag::kObject) || value.is(NodeTag::kNewObject);
 }
 
 // A bound method is made of its function and its object, which have names.
@@ -228,13 +201,14 @@ StepText StepWords::argument(const Link& link, std::size_t holder) const {
 }
 
 bool StepWords::makes_method(std::size_t holder) const {
-  const Seen object = follow(holder);
-  if (object.tag != static_cast<std::uint8_t>(NodeTag::kObject)) return false;
-  Seen callable = follow(object.behind.offset());
-  if (callable.tag != static_cast<std::uint8_t>(NodeTag::kGlobal)) return false;
+  const ValueView object = follow(holder);
+  if (!object.is(NodeTag::kObject)) return false;
+  const ValueView callable = follow(object.behind().offset());
+  if (!callable.is(NodeTag::kGlobal)) return false;
+  Reader place = callable.behind();
   Token module;
   Token name;
-  if (!callable.behind.next(module) || !callable.behind.next(name)) return false;
+  if (!place.next(module) || !place.next(name)) return false;
   const ImportRecord* import = import_of(module, envelope_.manifest);
   return name.type == TokenType::kText && name.text() == "MethodType" &&
          import != nullptr && import->module == "types";
@@ -252,9 +226,8 @@ std::string StepWords::name_of_function(Reader behind) const {
   for (; fields != 0; --fields) {
     std::uint64_t field = 0;
     if (!behind.read_unsigned(field, UINT32_MAX, "a field")) break;
-    const Token value = follow(behind.offset()).token;
-    if (field == static_cast<std::uint64_t>(FunctionField::kName) &&
-        value.type == TokenType::kText) {
+    const ValueView value = follow(behind.offset());
+    if (field == static_cast<std::uint64_t>(FunctionField::kName) && value.is_text()) {
       return std::string(value.text());
     }
     if (!behind.skip()) break;
@@ -263,29 +236,14 @@ std::string StepWords::name_of_function(Reader behind) const {
 }
 
 StepText StepWords::root() const {
-  Seen seen = follow(envelope_.payload.offset);
+  const ValueView root = follow(envelope_.payload.offset);
   std::string name;
-  switch (static_cast<NodeTag>(seen.tag)) {
-    case NodeTag::kFunction:
-      name = name_of_function(seen.behind);
-      break;
-    case NodeTag::kClass: {
-      std::size_t left = position_of(NodeTag::kClass, "name");
-      while (left != 0 && seen.behind.skip()) --left;
-      const Token token = follow(seen.behind.offset()).token;
-      if (left == 0 && token.type == TokenType::kText) name = token.text();
-      break;
-    }
-    case NodeTag::kGlobal: {
-      Token token;
-      if (seen.behind.skip() && seen.behind.next(token) &&
-          token.type == TokenType::kText) {
-        name = token.text();
-      }
-      break;
-    }
-    default:
-      break;
+  if (root.is(NodeTag::kFunction)) {
+    name = name_of_function(root.behind());
+  } else if (root.is(NodeTag::kClass)) {
+    name = follow(root.value(position_of(NodeTag::kClass, "name"))).text();
+  } else if (root.is(NodeTag::kGlobal)) {
+    name = follow(root.value(position_of(NodeTag::kGlobal, "name"))).text();
   }
   name = start_of(name.substr(name.rfind('.') + 1), kLongestName);
   // No expression begins with "<lambda>".

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "format/part_links.h"
+#include "format/value_view.h"
 #include "report/value_text.h"
 #include "waybill/envelope.h"
 
@@ -34,15 +35,11 @@ class StepWords {
   std::string_view key_name(const Link& link) const;
 
  private:
-  struct Seen {
-    wire::Token token;
-    std::uint8_t tag = 0;
-    wire::Reader behind = wire::Reader({}, Limits{}, 0);
-  };
-  wire::Reader reader_at(std::size_t offset) const;
-  Seen follow(std::size_t offset) const;
+  // The value at `offset`, or what is referred to there.
+  ValueView follow(std::size_t offset) const { return {envelope_, offset}; }
+  std::string text_of(const ValueView& value) const;
   StepText key_text(const Link& link) const;
-  std::string shown_type(const Seen& key) const;
+  std::string shown_type(const ValueView& key) const;
   StepText argument(const Link& link, std::size_t holder) const;
   bool makes_method(std::size_t holder) const;
   bool may_be_descriptor(const Link& link, std::size_t holder) const;

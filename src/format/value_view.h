@@ -1,6 +1,7 @@
 #pragma once
 
-// One value of a verified payload, by its offset, and where the values in it stand.
+// One value of a payload, by its offset, and where the values in it stand. The payload
+// need not be sound.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,19 +22,25 @@ class ValueView {
   // where there are more of them in a row than programs write, one of them. Where no
   // value starts it is some value or nil. The envelope must outlive the view.
   ValueView(const Envelope& envelope, std::size_t offset);
+  // What stands there itself, if that is a reference or a node kIdentified.
+  static ValueView at(const Envelope& envelope, std::size_t offset);
 
   std::size_t offset() const { return token_.offset; }
   const wire::Token& token() const { return token_; }
   bool is(wire::NodeTag tag) const { return tag_ == static_cast<std::uint8_t>(tag); }
   bool is_map() const { return token_.type == wire::TokenType::kMap; }
   bool is_list() const { return token_.type == wire::TokenType::kArray && tag_ == 0; }
+  bool is_text() const { return token_.type == wire::TokenType::kText; }
   // Of a node; else null.
   const Shape* shape() const { return tag_ == 0 ? nullptr : shape_of(tag_); }
 
+  // Behind the value's first token and the tag of a node: at the first value in it.
+  wire::Reader behind() const { return reader_; }
   // Where the values directly in it stand, without a node's tag; keys and values of a
   // map in turn. Cost: by all that it holds.
   std::vector<std::size_t> values() const;
-  // The place of one of them; the end of the payload if it has not so many.
+  // The place of one of them; the end of the payload if it has not so many. Cost: by
+  // what stands before it.
   std::size_t value(std::size_t index) const;
 
   // What the payload has there; empty for what it is not.
@@ -42,10 +49,13 @@ class ValueView {
   bool is_true() const;
 
  private:
+  ValueView(const Envelope& envelope, wire::Reader reader)
+      : envelope_(envelope), reader_(reader) {}
   void read(std::size_t offset);
+  std::uint64_t count() const;
 
   const Envelope& envelope_;
-  wire::Reader reader_;  // Behind the token, or at the first value in it.
+  wire::Reader reader_;
   wire::Token token_{};
   std::uint8_t tag_ = 0;
 };

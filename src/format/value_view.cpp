@@ -1,6 +1,6 @@
-// Tested by tests/parts/parts_test.cpp.
+// Tested by tests/parts/parts_test.cpp and tests/explain/explain_payload_test.cpp.
 
-#include "parts/value_view.h"
+#include "format/value_view.h"
 
 #include <algorithm>
 
@@ -19,21 +19,26 @@ Reader reader_at(const Envelope& envelope, std::size_t offset) {
 }
 
 ValueView::ValueView(const Envelope& envelope, std::size_t offset)
-    : envelope_(envelope), reader_(reader_at(envelope, offset)) {
+    : ValueView(at(envelope, offset)) {
   // A node kIdentified may hold itself.
   constexpr int kMostSteps = 8;
-  read(offset);
   for (int step = 0; step < kMostSteps; ++step) {
     std::uint64_t number = 0;
     if (wire::is_reference(token_, number)) {
       if (number >= envelope.shared.size()) return;
       read(envelope.payload.offset + envelope.shared[number]);
-    } else if (is(NodeTag::kIdentified)) {
-      read(value(position_of(NodeTag::kIdentified, "value")));
+    } else if (is(NodeTag::kIdentified) && reader_.skip()) {
+      read(reader_.offset());
     } else {
       return;
     }
   }
+}
+
+ValueView ValueView::at(const Envelope& envelope, std::size_t offset) {
+  ValueView view(envelope, reader_at(envelope, offset));
+  view.read(offset);
+  return view;
 }
 
 void ValueView::read(std::size_t offset) {
@@ -46,12 +51,15 @@ void ValueView::read(std::size_t offset) {
     reader_.take_node_tag(tag_);
 }
 
+std::uint64_t ValueView::count() const {
+  if (is_map()) return token_.count * 2;
+  if (token_.type != TokenType::kArray) return 0;
+  return token_.count - (tag_ == 0 ? 0 : 1);
+}
+
 std::vector<std::size_t> ValueView::values() const {
   std::vector<std::size_t> offsets;
-  std::uint64_t count = 0;
-  if (is_map()) count = token_.count * 2;
-  if (token_.type == TokenType::kArray) count = token_.count - (tag_ == 0 ? 0 : 1);
-  offsets.reserve(count);
+  std::uint64_t count = this->count();
   Reader reader = reader_;
   for (; count != 0; --count) {
     offsets.push_back(reader.offset());
@@ -61,14 +69,15 @@ std::vector<std::size_t> ValueView::values() const {
 }
 
 std::size_t ValueView::value(std::size_t index) const {
-  const std::vector<std::size_t> offsets = values();
+  Reader reader = reader_;
+  bool is_there = index < count();
+  for (; is_there && index != 0; --index) is_there = reader.skip();
   const Section& payload = envelope_.payload;
-  return index < offsets.size() ? offsets[index]
-                                : payload.offset + payload.bytes.size();
+  return is_there ? reader.offset() : payload.offset + payload.bytes.size();
 }
 
 std::string_view ValueView::text() const {
-  return token_.type == TokenType::kText ? token_.text() : std::string_view();
+  return is_text() ? token_.text() : std::string_view();
 }
 
 std::optional<std::uint64_t> ValueView::number() const {
