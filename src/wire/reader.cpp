@@ -222,10 +222,9 @@ bool Reader::read_any_binary(BytesView& value, std::string_view what) {
 }
 
 bool Reader::take_node_tag(std::uint8_t& tag) {
-  constexpr std::uint8_t kNodeType = static_cast<std::uint8_t>(ExtType::kNode);
-  if (failed_ || left() < 3 || values_left_ == 0) return false;
+  if (failed_ || values_left_ == 0) return false;
   const std::uint8_t* at = bytes_.data() + position_;
-  if (at[0] != 0xd4 || at[1] != kNodeType) return false;
+  if (!starts_node(at, bytes_.data() + bytes_.size())) return false;
   tag = at[2];
   position_ += 3;
   --values_left_;

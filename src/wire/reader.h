@@ -188,10 +188,18 @@ inline bool is_reference(const Token& token, std::uint64_t& number) {
   return token.is(ExtType::kReference) && index_of(token.bytes, number);
 }
 
+// The lead of an extension of one byte; those of 2, 4 and 8 bytes follow it.
+inline constexpr std::uint8_t kFixedExtension = 0xd4;
+
+// Whether the extension that starts a node stands there; its tag is the third byte.
+inline bool starts_node(const std::uint8_t* at, const std::uint8_t* end) {
+  return end - at >= 3 && at[0] == kFixedExtension &&
+         at[1] == static_cast<std::uint8_t>(ExtType::kNode);
+}
+
 // The length of the reference that stands there, as the writer writes it; 0 if it is
 // none, or is cut off. Its number is what follows the first two bytes.
 inline std::size_t size_of_reference(BytesView bytes) {
-  constexpr std::uint8_t kFixedExtension = 0xd4;  // Of 1, 2, 4 or 8 bytes.
   if (bytes.size() < 2 || (bytes[0] & ~3) != kFixedExtension ||
       bytes[1] != static_cast<std::uint8_t>(ExtType::kReference)) {
     return 0;

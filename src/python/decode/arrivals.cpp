@@ -30,7 +30,8 @@ std::string_view as_text(BytesView bytes) {
 template <typename IsHere>
 bool meets_known_class(const VerifiedEnvelope& envelope,
                        std::span<const ReusableNode> made, IsHere is_here) {
-  constexpr char kTag[] = {static_cast<char>(0xd4), static_cast<char>(ExtType::kNode),
+  constexpr char kTag[] = {static_cast<char>(wire::kFixedExtension),
+                           static_cast<char>(ExtType::kNode),
                            static_cast<char>(NodeTag::kClass)};
   const BytesView bytes = envelope->payload.bytes;
   const std::string_view payload(reinterpret_cast<const char*>(bytes.data()),

@@ -78,8 +78,7 @@ class PlainLoop {
   // Whether a node is next before which it stops; false if that takes a closer look.
   bool is_other_node_next() const {
     return !value_ && end_ - at_ > 4 && (at_[0] & 0xf0) == wire::kEmptyArray &&
-           at_[1] == 0xd4 &&
-           at_[2] == static_cast<std::uint8_t>(wire::ExtType::kNode) &&
+           wire::starts_node(at_ + 1, end_) &&
            !is_for_it(static_cast<wire::NodeTag>(at_[3]));
   }
   // The root, or the value that the frame on top gets; null if there is none.

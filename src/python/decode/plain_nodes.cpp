@@ -82,8 +82,7 @@ Ref PlainLoop::new_instance(PyObject* type) {
 bool PlainLoop::is_class_next() const {
   const std::uint8_t* const node = at_ + 1;
   return at_ != end_ && (wire::kLeads[*at_].counts == wire::Counts::kBytes ||
-                         (end_ - node >= 3 && node[0] == 0xd4 &&
-                          node[1] == static_cast<std::uint8_t>(wire::ExtType::kNode) &&
+                         (wire::starts_node(node, end_) &&
                           node[2] == static_cast<std::uint8_t>(wire::NodeTag::kClass)));
 }
 

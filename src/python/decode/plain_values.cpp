@@ -154,8 +154,7 @@ bool PlainLoop::open(Ref& value, const wire::Lead& lead) {
   if (lead.counts == wire::Counts::kPairs) {
     kind = FrameKind::kDict;
     count *= 2;
-  } else if (end_ - at_ >= 3 && at_[0] == 0xd4 &&
-             at_[1] == static_cast<std::uint8_t>(ExtType::kNode)) {
+  } else if (wire::starts_node(at_, end_)) {
     if (count == 0) return false;
     --count;
     const auto tag = static_cast<NodeTag>(at_[2]);
