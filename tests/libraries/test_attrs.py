@@ -1,5 +1,6 @@
 """Classes of attrs that are defined in __main__ travel, with their instances."""
 
+import fresh_process
 import pytest
 from main_script import send
 
@@ -137,3 +138,30 @@ value = Broken(3), root
 """
 
     assert send(script, "value[0].code, value[1].kids[0].up is value[1]") == (3, True)
+
+
+@pytest.mark.parametrize(
+    "decorator",
+    [
+        "attr.s(hash=True, auto_attribs=True)",
+        "attr.frozen",
+        "attr.define(unsafe_hash=True, cache_hash=True)",
+        "attr.define(order=True, getstate_setstate=True, unsafe_hash=True)",
+    ],
+)
+def test_a_class_defined_again_in_a_notebook_has_the_key_of_a_first_one(decorator):
+    # attrs gives the text of the second class a file name with a number.
+    cell = f"""
+import attr, waybill
+@{decorator}
+class Cell:
+    x: int
+    y: str = "a"
+print(waybill.fingerprint(Cell), waybill.fingerprint(Cell(1)))
+"""
+    other = cell.replace("y: str", "z: str")
+
+    first = fresh_process.run_script(cell)
+    again = fresh_process.run_script(other + cell + other + cell)
+
+    assert again.splitlines()[1::2] == first.splitlines() * 2

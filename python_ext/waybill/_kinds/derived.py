@@ -107,7 +107,9 @@ def _with_steady_number(function: Any) -> Any:
     import zlib
 
     code = function.__code__
-    number = zlib.crc32(code.co_filename.encode())
+    # Of a class that is defined again with other fields it ends in "-1>".
+    name = code.co_filename.partition("-")[0].removesuffix(">")
+    number = zlib.crc32(name.encode())
     # Not a generator, which leaks where memory is too short.
     constants = (*[number if type(c) is int else c for c in code.co_consts],)
     if constants == code.co_consts:
