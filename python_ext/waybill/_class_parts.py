@@ -152,7 +152,9 @@ def _in_turns(own, is_generic):
         # there is anything else.
         name, value = item
         is_given = is_generic and _is_of_typing(name, value)
-        is_given = is_given or name.startswith("__pydantic_")
+        is_given = is_given or name.startswith(
+            ("__pydantic_", "__private_attributes__")
+        )
         return _turn(value), is_given, name if is_given else ""
 
     return dict(sorted(own.items(), key=place))

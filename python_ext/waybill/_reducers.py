@@ -278,6 +278,14 @@ NAMED_REDUCERS = {
     "Decorator": {
         "pydantic._internal._decorators": _later("pydantic_models", "reduce_decorator")
     },
+    "TypeAdapter": {
+        "pydantic.type_adapter": _later("pydantic_models", "reduce_type_adapter")
+    },
+    "ValidateCallWrapper": {
+        "pydantic._internal._validate_call": _later(
+            "pydantic_models", "reduce_validated_call"
+        )
+    },
     "TypedStorage": {"torch.storage": _reduce_typed_storage},
     "UntypedStorage": {"torch.storage": _reduce_untyped_storage},
     "TypeVar": {"typing": _reduce_type_variable},

@@ -51,8 +51,11 @@ def leave_out(cls: type, own: dict[str, Any]) -> None:
         if shows in own and _may_differ(value) and make(cls) == value:
             del own[derived]
     if _is_of_pydantic(cls, own):
+        from waybill._kinds import pydantic_models
+
         for name in _PYDANTIC & own.keys():
             del own[name]
+        pydantic_models.leave_out_namespace(cls, own)
     if "__attrs_attrs__" in own and _is_hash_of_attrs(own.get("__hash__")):
         own["__hash__"] = _with_steady_number(own["__hash__"])
 
@@ -91,8 +94,12 @@ _PYDANTIC = frozenset(
 
 
 def _is_of_pydantic(cls: type, own: Any) -> bool:
-    # Its own classes are made when it is imported, or travel with it.
-    return "__pydantic_fields__" in own and not cls.__module__.startswith("pydantic.")
+    # Its own classes are made when it is imported, or travel with it; but RootModel[T]
+    # is made by who asks for it.
+    return "__pydantic_fields__" in own and (
+        not cls.__module__.startswith("pydantic.")
+        or (own.get("__pydantic_generic_metadata__") or {}).get("origin") is not None
+    )
 
 
 def _is_hash_of_attrs(value: Any) -> bool:

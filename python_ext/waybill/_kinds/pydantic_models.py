@@ -8,6 +8,7 @@ whole by then. Tested by tests/libraries/test_derived_of_libraries.py.
 from __future__ import annotations
 
 import functools
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,32 +19,21 @@ if TYPE_CHECKING:
 def derive_when_asked(cls: Any) -> None:
     """Puts placeholders there that build all of it, once one of them is used."""
     try:
-        schema, validator_or_serializer, lazy_attribute = _placeholders()
+        lazy_attribute = _placeholders()[2]
     except (ImportError, AttributeError):  # A version that has other placeholders.
         _rebuild(cls)
         return
-    message = f"the fields of {cls.__qualname__} could not be resolved where it arrived"
-    options: Any = {"code": "class-not-fully-defined"}
 
-    def built(name: str) -> Callable[[], Any]:
-        def build() -> Any:
-            _rebuild(cls)
-            value = vars(cls)[name]
-            return None if type(value) in _placeholders() else value
-
-        return build
-
-    def put(name: str, make: Any, **kind: str) -> None:
-        made = make(message, attempt_rebuild=built(name), **options, **kind)
-        type.__setattr__(cls, name, made)
+    def build(name: str) -> Any:
+        _rebuild(cls)
+        return vars(cls)[name]
 
     def signature() -> Any:
-        _rebuild(cls)
-        return vars(cls)["__signature__"].__get__(None, cls)
+        return build("__signature__").__get__(None, cls)
 
-    put("__pydantic_core_schema__", schema)
-    put("__pydantic_validator__", validator_or_serializer, val_or_ser="validator")
-    put("__pydantic_serializer__", validator_or_serializer, val_or_ser="serializer")
+    placeholders = _placeholders_of(cls.__qualname__, "__pydantic_{}__", build)
+    for name in placeholders:
+        type.__setattr__(cls, name, placeholders[name])
     type.__setattr__(cls, "__signature__", lazy_attribute("__signature__", signature))
     if hasattr(cls, "model_rebuild"):
         type.__setattr__(cls, "__pydantic_setattr_handlers__", {})
@@ -60,13 +50,186 @@ def _placeholders() -> tuple[Any, Any, Any]:
     return _mock_val_ser.MockCoreSchema, not_built, _utils.LazyClassAttribute
 
 
+def _placeholders_of(
+    owner: str, attribute: str, build: Callable[[str], Any]
+) -> dict[str, Any]:
+    """Placeholders for what an owner builds, by the names of its attributes.
+
+    ``attribute`` is how these are spelled; ``build`` answers one of them, built.
+    """
+    schema, not_built, _ = _placeholders()
+    message = f"the types of {owner} could not be resolved where it arrived"
+    options: Any = {"code": "class-not-fully-defined"}
+
+    def built(name: str) -> Callable[[], Any]:
+        def attempt() -> Any:
+            value = build(name)
+            return None if type(value) in _placeholders() else value
+
+        return attempt
+
+    found: dict[str, Any] = {}
+    name = attribute.format("core_schema")
+    found[name] = schema(message, attempt_rebuild=built(name), **options)
+    for kind in ("validator", "serializer"):
+        name = attribute.format(kind)
+        options["attempt_rebuild"] = built(name)
+        found[name] = not_built(message, val_or_ser=kind, **options)
+    return found
+
+
 def _rebuild(cls: Any) -> None:
     if hasattr(cls, "model_rebuild"):
         cls.model_rebuild(force=True, raise_errors=False)
     else:
         from pydantic.dataclasses import rebuild_dataclass
 
-        rebuild_dataclass(cls, force=True, raise_errors=False)
+        names = vars(cls).get(_NAMES)
+        rebuild_dataclass(cls, force=True, raise_errors=False, _types_namespace=names)
+
+
+#: Where a model has what the texts in its annotations name; dataclasses have it there
+#: as well once they travel.
+_NAMES = "__pydantic_parent_namespace__"
+
+
+def leave_out_namespace(cls: Any, own: dict[str, Any]) -> None:
+    """Of the variables of the function that defines a class, and of its module's, only
+    those travel that texts in annotations name."""
+    names = _names_in([cls])
+    if names or hasattr(cls, "model_rebuild"):
+        own[_NAMES] = names or None
+
+
+def _namespace_of(cls: type) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    given = vars(cls).get(_NAMES) or {}
+    for name in given:
+        # Of classes it has weak references of its own kind.
+        value = given[name]
+        is_reference = type(value).__name__ == "_PydanticWeakRef"
+        found[name] = value() if is_reference else value
+    return found
+
+
+def _names_in(
+    annotations: list[Any], *namespaces: Any, unknown: set[str] | None = None
+) -> dict[str, Any]:
+    """What texts in annotations name, in the order of the names.
+
+    Also those in annotations of classes by value, where a receiver cannot look it up.
+    ``unknown`` gets the names that mean nothing here.
+    """
+    import builtins
+    import typing
+
+    from waybill._annotations import code_of_annotation
+    from waybill._core import is_importable
+
+    found: dict[str, Any] = {}
+    left = [(annotation, namespaces, "") for annotation in annotations]
+    visited: set[int] = set()
+    while left:
+        annotation, scopes, owner = left.pop()
+        code = code_of_annotation(annotation)
+        for name in code.co_names if code is not None else ():
+            values = [scope[name] for scope in scopes if name in scope]
+            if name == owner or name in found:  # Each class knows itself.
+                continue
+            if values:
+                found[name] = values[0]
+                left.append((values[0], scopes, ""))
+            elif unknown is not None and not hasattr(builtins, name):
+                unknown.add(name)
+        parts: Any = typing.get_args(annotation)
+        if not parts and isinstance(annotation, type):
+            if id(annotation) in visited or is_importable(annotation):
+                continue
+            visited.add(id(annotation))
+            owner = annotation.__name__
+            module: Any = sys.modules.get(annotation.__module__)
+            scopes = (
+                *namespaces,
+                _namespace_of(annotation),
+                getattr(module, "__dict__", {}),
+            )
+            parts = _annotations_of_class(annotation)
+        left += [(part, scopes, owner) for part in parts]
+    return {name: found[name] for name in sorted(found)}
+
+
+def _annotations_of_class(cls: type) -> list[Any]:
+    from waybill._core import is_importable
+
+    found: list[Any] = []
+    for base in cls.__mro__:
+        if not is_importable(base):
+            found += _annotations_of(base)
+    for field in getattr(cls, "__pydantic_fields__", {}).values():
+        found.append(field.annotation)
+    return found
+
+
+def _annotations_of(obj: Any) -> list[Any]:
+    try:
+        return list(getattr(obj, "__annotations__", {}).values())
+    except NameError:  # From 3.14 on they are evaluated when they are asked for.
+        return []
+
+
+def reduce_validated_call(obj: Any) -> Any:
+    """What ``validate_call`` makes of a function; it is built when it is first called.
+
+    It knows the namespaces that the decorator saw, all globals of a script among them:
+    of these only what annotations name travels.
+    """
+    made, arguments, (state, slots) = obj.__reduce_ex__(2)[:3]
+    if not {"ns_resolver", "__pydantic_complete__"} <= slots.keys():
+        return made, arguments, (state, slots)  # Of a version that builds at once.
+    resolver = slots["ns_resolver"]
+    seen = resolver.types_namespace
+    names = _names_in(_annotations_of(obj.schema_type), seen.locals, seen.globals)
+    for name in ("__pydantic_validator__", "__return_pydantic_validator__"):
+        slots.pop(name, None)
+    slots["__pydantic_complete__"] = False
+    slots["ns_resolver"] = type(resolver)(type(seen)({}, names), names)
+    return made, arguments, (state, slots)
+
+
+#: Where an adapter that arrived has what texts in annotations of classes name.
+_OF_ADAPTER = "_waybill_names"
+
+_BUILT_OF_ADAPTERS = frozenset({"core_schema", "validator", "serializer"})
+
+
+def reduce_type_adapter(obj: Any) -> Any:
+    """A ``TypeAdapter``, without what it builds from its type.
+
+    Where its type has texts, only who made it knows what they name: all of it travels.
+    """
+    state = dict(vars(obj))
+    unknown: set[str] = set()
+    known = state.pop(_OF_ADAPTER, {})
+    names = _names_in([state.get("_type")], known, unknown=unknown)
+    if unknown or not hasattr(obj, "rebuild"):
+        return obj.__reduce_ex__(2)
+    if names:
+        state[_OF_ADAPTER] = names
+    for name in _BUILT_OF_ADAPTERS:
+        state.pop(name, None)
+    return type(obj).__new__, (type(obj),), state, None, None, set_adapter
+
+
+def set_adapter(adapter: Any, state: dict[str, Any]) -> None:
+    """Gives an adapter its state, and placeholders that build the rest."""
+
+    def build(name: str) -> Any:
+        names = vars(adapter).get(_OF_ADAPTER, {})
+        adapter.rebuild(force=True, raise_errors=False, _types_namespace=names)
+        return vars(adapter)[name]
+
+    vars(adapter).update(state)
+    vars(adapter).update(_placeholders_of("a TypeAdapter", "{}", build))
 
 
 def reduce_decorator(obj: Any) -> Any:
