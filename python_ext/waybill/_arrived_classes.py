@@ -23,7 +23,16 @@ else:
     from waybill._records import NamedTuple
 
 #: Attributes that are set once, when a class of ctypes or SQLAlchemy is made.
-_MADE_WITH = frozenset({"_fields_", "_anonymous_", "_pack_", "_align_", "__mapper__"})
+_MADE_WITH = frozenset(
+    {
+        "_fields_",
+        "_anonymous_",
+        "_pack_",
+        "_align_",
+        "__mapper__",
+        "_sa_class_manager",
+    }
+)
 
 
 class ArrivedClass(NamedTuple):

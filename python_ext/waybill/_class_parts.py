@@ -73,7 +73,7 @@ def class_parts(cls: Any) -> Any:
         own["__annotate__"] = annotate
     elif evaluated is not None and not _is_nothing(evaluated):
         own["__annotations__"] = evaluated
-    if _declarative.is_declarative(cls):
+    if _declarative.is_declarative(cls) or _declarative.is_mapped(own):
         _declarative.declare_again(cls, own, namespace)
     registered = _registered_in(cls)
     if registered:

@@ -91,6 +91,8 @@ def set_class_attribute(cls: Any, name: str, value: Any) -> None:
         _enumerations.set_enumeration_attribute(cls, name, value)
     elif name == "__mapper__" and _declarative.is_declarative(cls):
         _declarative.finish_mapping(cls, value)
+    elif name == "_sa_class_manager":
+        _declarative.map_again(cls, value)
     elif type(cls) is type or _declarative.is_declarative(cls):
         setattr(cls, name, value)
     else:

@@ -3,10 +3,11 @@
 Mapping a class replaces what was declared: columns and relationships become attributes
 that know mapper, registry and each other, none of which can travel. What can is the
 table, and the relationships as they were asked for; the class is mapped anew from them
-where it arrives. Classes that it is related to come along.
+where it arrives. Classes that it is related to come along. So it is with classes that a
+registry maps: decorated ones, dataclasses, those mapped to a table by a call.
 
 SQLAlchemy is never imported to send: a class of it shows that it is there.
-Tested by tests/libraries/test_sqlalchemy.py.
+Tested by tests/libraries/test_sqlalchemy.py, tests/libraries/test_derived_of_tables.py.
 """
 
 import sys
@@ -47,16 +48,22 @@ def is_declarative(cls):
     return isinstance(cls, kinds)
 
 
+def is_mapped(own):
+    """Whether a class with these attributes is mapped, whatever its metaclass is."""
+    return "_sa_class_manager" in own
+
+
 def declare_again(cls, own, namespace):
     """Moves attributes to the namespace that a class is made with, or drops them.
 
     The attribute `__mapper__` holds the related classes, which have to be there when
-    the class is first used, and the constructor.
+    the class is first used, and the constructor; `_sa_class_manager` what a class is
+    mapped with once it has all else.
     """
     orm = sys.modules["sqlalchemy.orm"]
     manager = own.pop("_sa_class_manager", None)
     own.pop("_sa_registry", None)
-    registry = own.pop("registry", None)
+    registry = own.pop("registry", None) if is_declarative(cls) else None
     if registry is not None and isinstance(cls, orm.DeclarativeMeta):
         # Made by declarative_base(), whose classes want to be told their registry.
         namespace["registry"] = registry
@@ -66,28 +73,77 @@ def declare_again(cls, own, namespace):
             namespace[name] = own.pop(name)
     if own.pop("__mapper__", None) is None:
         return
+    inherited = [vars(base).get("__init__") for base in cls.__mro__[1:]]
+    own.pop("__init__", None)  # The mapper's, around the author's.
+    init = manager.original_init
+    if any(init is other for other in inherited):
+        init = None
+    if not is_declarative(cls) or "_sa_apply_dc_transforms" in own:
+        own["_sa_class_manager"] = _mapping_of(cls, manager, own, init)
+        # Dataclasses would be mapped by a hook, which wants annotations and fields.
+        namespace["__init_subclass__"] = False
+        return
     if "__table__" in own:
         namespace["__table__"] = own.pop("__table__")
-    own.pop("__init__", None)  # The mapper's, around the author's.
-    inherited = [vars(base).get("__init__") for base in cls.__mro__[1:]]
-    init = manager.original_init
-    is_own = not any(init is other for other in inherited)
+    related = _take_properties(manager.mapper, own, namespace)
+    own["__mapper__"] = related, init
+
+
+def _take_properties(mapper, own, declared):
+    """Moves the attributes of a class that are mapped to what it is declared with, as
+    far as they do not follow from the table. Answers the related classes."""
+    orm = sys.modules["sqlalchemy.orm"]
     related = []
-    for attribute in manager.mapper.attrs:
+    for attribute in mapper.attrs:
         if not isinstance(own.pop(attribute.key, None), orm.InstrumentedAttribute):
             continue
         if isinstance(attribute, orm.RelationshipProperty):
-            namespace[attribute.key] = attribute
+            declared[attribute.key] = attribute
             related.append(attribute.mapper.class_)
         elif isinstance(attribute, orm.ColumnProperty):
             column = attribute.columns[0]
             if getattr(column, "key", None) != attribute.key:
-                namespace[attribute.key] = column
+                declared[attribute.key] = column
         else:
             raise TypeError(
                 f"{attribute} cannot be declared again; define it in a module"
             )
-    own["__mapper__"] = related, init if is_own else None
+    return related
+
+
+def _mapping_of(cls, manager, own, init):
+    """What map_again() maps a class with that is not mapped by its statement."""
+    mapper, properties, options, defaults = manager.mapper, {}, {}, {}
+    own.pop("__table__", None)
+    for attribute in mapper.column_attrs:
+        # Of a dataclass; before 2.1 that had them itself.
+        default = getattr(attribute, "_default_scalar_value", None)
+        if default is not None and attribute.key in own:
+            defaults[attribute.key] = attribute.columns[0], default
+    related = _take_properties(mapper, own, properties)
+    if mapper.inherits is not None:
+        options["inherits"] = mapper.inherits.class_
+        options["polymorphic_identity"] = mapper.polymorphic_identity
+    elif mapper.polymorphic_on is not None:
+        options["polymorphic_on"] = mapper.polymorphic_on
+        options["polymorphic_identity"] = mapper.polymorphic_identity
+    registry = None if is_declarative(cls) else manager.registry
+    table = mapper.local_table
+    return registry, table, properties, defaults, options, related, init
+
+
+def map_again(cls, mapping):
+    """Does what the attribute `_sa_class_manager` asks for."""
+    registry, table, properties, defaults, options, related, init = mapping
+    orm = sys.modules["sqlalchemy.orm"]
+    for name in defaults:
+        column, value = defaults[name]
+        properties[name] = orm.ColumnProperty(column, default_scalar_value=value)
+    if init is not None:
+        type.__setattr__(cls, "__init__", init)
+    registry = cls._sa_registry if registry is None else registry
+    mapper = registry.map_imperatively(cls, table, properties=properties, **options)
+    mapper._waybill_related = related
 
 
 def finish_mapping(cls, related_and_init):
@@ -144,6 +200,50 @@ def reduce_attribute(obj):
     return getattr, (obj.class_, obj.key)
 
 
+def reduce_schema_item(obj):
+    from waybill._kinds import schema_items
+
+    return schema_items.reduce_schema_item(obj)
+
+
+def reduce_type(obj):
+    from waybill._kinds import schema_items
+
+    return schema_items.reduce_type(obj)
+
+
+_SCHEMA_ITEMS = (
+    "Table",
+    "Column",
+    "Index",
+    "CheckConstraint",
+    "ForeignKeyConstraint",
+    "PrimaryKeyConstraint",
+    "UniqueConstraint",
+)
+
+#: Types of columns that are what their attributes say.
+_TYPES = (
+    "BigInteger",
+    "Boolean",
+    "Date",
+    "DateTime",
+    "Double",
+    "Float",
+    "Integer",
+    "JSON",
+    "LargeBinary",
+    "NullType",
+    "Numeric",
+    "SmallInteger",
+    "String",
+    "Text",
+    "Time",
+    "Unicode",
+    "UnicodeText",
+    "Uuid",
+)
+
 #: As NAMED_REDUCERS of _reducers.py, of which it becomes a part.
 NAMED_REDUCERS = {
     "_RelationshipDeclared": {"sqlalchemy.orm.relationships": reduce_relationship},
@@ -152,4 +252,7 @@ NAMED_REDUCERS = {
     "registry": {"sqlalchemy.orm.decl_api": reduce_registry},
     "Mapper": {"sqlalchemy.orm.mapper": reduce_mapper},
     "InstrumentedAttribute": {"sqlalchemy.orm.attributes": reduce_attribute},
+    "MappedColumn": {"sqlalchemy.orm.properties": reduce_schema_item},
+    **{name: {"sqlalchemy.sql.schema": reduce_schema_item} for name in _SCHEMA_ITEMS},
+    **{name: {"sqlalchemy.sql.sqltypes": reduce_type} for name in _TYPES},
 }

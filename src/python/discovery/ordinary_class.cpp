@@ -87,9 +87,9 @@ bool has_hooked_base(const State& state, PyTypeObject* type) {
 
 bool has_special_attribute(const State& state, PyObject* dict) {
   const Names& names = state.names;
-  for (const Ref* name :
-       {&names.annotate_func, &names.annotations_cache, &names.abc_impl,
-        &names.orig_bases, &names.name, &names.class_, &names.context_data}) {
+  for (const Ref* name : {&names.annotate_func, &names.annotations_cache,
+                          &names.abc_impl, &names.orig_bases, &names.name,
+                          &names.class_, &names.context_data, &names.class_manager}) {
     if (raw_get(dict, name->get()) != nullptr) return true;
   }
   PyObject* own_dict = raw_get(dict, names.dict.get());

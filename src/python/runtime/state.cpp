@@ -47,6 +47,7 @@ constexpr NameRow kNames[] = {
     {&Names::pydantic_fields, "__pydantic_fields__"},
     {&Names::orig_bases, "__orig_bases__"},
     {&Names::context_data, "_ctxdata"},
+    {&Names::class_manager, "_sa_class_manager"},
     {&Names::file, "__file__"},
     {&Names::typing, "typing"},
     {&Names::annotate_func, "__annotate_func__"},

@@ -27,7 +27,7 @@ struct Names {
   Ref first_line;                                            // Of a class.
   Ref dataclass_fields, attrs_attrs, hash, pydantic_fields;  // What libraries write.
   Ref doc, slots, init_subclass, abc_impl, orig_bases, annotate_func, annotations_cache;
-  Ref context_data, file, typing;
+  Ref context_data, class_manager, file, typing;
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;

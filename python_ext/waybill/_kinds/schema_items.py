@@ -1,0 +1,86 @@
+"""Tables, columns and constraints of SQLAlchemy, without what a process adds.
+
+Each has a number of its own in the order in which the process made them, which sorts
+the columns and the constraints of one table; it travels as its place among these. Sets
+of them travel in that order: their reprs show addresses. What was computed of a table
+when it was used does not travel. Tested by tests/libraries/test_derived_of_tables.py.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Sets of schema items, each with what sorts it.
+_SETS = ("constraints", "foreign_keys", "indexes")
+#: What is set by constructors, under names that else are computed once, when asked for.
+_SET = frozenset({"_proxies", "dialect_options", "foreign_keys", "primary_key", "type"})
+_NUMBER = "_creation_order"
+
+
+def reduce_schema_item(obj: Any) -> Any:
+    made, arguments, state = obj.__reduce_ex__(2)[:3]
+    slots: dict[str, Any] = {}
+    if isinstance(state, tuple):  # That of mapped_column() has slots.
+        state, slots = state
+    given = _without_computed(type(obj), dict(state or {}, **slots))
+    options = given.get("dialect_options", {}).values()
+    if not any(getattr(option, "_non_defaults", None) for option in options):
+        given.pop("dialect_options", None)  # Nobody gave any: some dialect asked.
+    if _NUMBER in given:
+        del given[_NUMBER]
+        place = _place_in_table(obj)
+        if place is not None:
+            given[_NUMBER] = place
+    for name in _SETS:
+        if isinstance(given.get(name), set):
+            given[name] = sorted(given[name], key=_place)
+    return made, arguments, given, None, None, set_schema_item
+
+
+def reduce_type(obj: Any) -> Any:
+    """A type of columns. Some are shared by all tables of a process."""
+    made, arguments, state = obj.__reduce_ex__(2)[:3]
+    return made, arguments, _without_computed(type(obj), state or {}) or None
+
+
+def _without_computed(cls: Any, state: dict[str, Any]) -> dict[str, Any]:
+    memoized = sys.modules["sqlalchemy.util"].memoized_property
+    given = {}
+    for name in state:
+        is_computed = isinstance(getattr(cls, name, None), memoized)
+        if name != "_memoized_keys" and (name in _SET or not is_computed):
+            given[name] = state[name]
+    return given
+
+
+def _place_in_table(obj: Any) -> int | None:
+    """How many of its table's were made before; None if it belongs to no table."""
+    table = getattr(obj, "__dict__", {}).get("table", getattr(obj, "parent", None))
+    if not isinstance(table, sys.modules["sqlalchemy"].Table):
+        return None
+    others = [*table.columns, *table.constraints]
+    older = [o for o in others if o._creation_order < obj._creation_order]
+    return len(older)
+
+
+def _place(item: Any) -> tuple[int, str]:
+    """The order of items in a set: that of their making, or else of their columns."""
+    parent = getattr(item, "parent", None)
+    number: int = getattr(item, _NUMBER, getattr(parent, _NUMBER, 0))
+    name = getattr(item, "name", None) or getattr(item, "_colspec", "")
+    return number, str(name)
+
+
+def set_schema_item(obj: Any, state: dict[str, Any]) -> None:
+    """Gives a new item its state; one of no table is as young as it is here."""
+    for name in state:
+        value = state[name]
+        if name in _SETS and type(value) is list:
+            value = set(value)
+        object.__setattr__(obj, name, value)
+    if _NUMBER not in state and hasattr(type(obj), _NUMBER):
+        sys.modules["sqlalchemy.util"].set_creation_order(obj)

@@ -1,0 +1,204 @@
+"""Tables and mapped classes of SQLAlchemy have one key in each process.
+
+Tests python_ext/waybill/_kinds/schema_items.py and _declarative.py.
+"""
+
+import os
+
+import fresh_process
+import pytest
+from main_script import send
+
+pytest.importorskip("sqlalchemy", minversion="2")
+
+IMPORTS = """
+from typing import Optional
+from sqlalchemy import *
+from sqlalchemy.orm import *
+"""
+MODELS = """
+def default(): return "x"
+def make():
+    class Base(DeclarativeBase): pass
+    class User(Base):
+        __tablename__ = "user"
+        id: Mapped[int] = mapped_column(primary_key=True)
+        name: Mapped[str] = mapped_column(String(30), default=default)
+        nick: Mapped[Optional[str]]
+        posts = relationship(
+            "Post", back_populates="user", foreign_keys="Post.user_id")
+    class Post(Base):
+        __tablename__ = "post"
+        id: Mapped[int] = mapped_column(primary_key=True)
+        user_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
+        editor_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
+        user = relationship(User, back_populates="posts", foreign_keys=[user_id])
+        __table_args__ = (UniqueConstraint("user_id"), CheckConstraint("id > 1"),
+                          CheckConstraint("id > 2"), Index("by_editor", "editor_id"))
+    class DataBase(MappedAsDataclass, DeclarativeBase): pass
+    class Data(DataBase):
+        __tablename__ = "data"
+        id: Mapped[int] = mapped_column(primary_key=True, init=False)
+        name: Mapped[str] = mapped_column("label", default="x")
+    class Mixin:
+        made: Mapped[int] = mapped_column()
+        by: Mapped[int] = mapped_column()
+    class Mixed(Mixin, Base):
+        __tablename__ = "mixed"
+        id: Mapped[int] = mapped_column(primary_key=True)
+    OldBase = declarative_base()
+    class Old(OldBase):
+        __tablename__ = "old"
+        id = Column(Integer, primary_key=True)
+    table = Table("plain", MetaData(), Column("id", Integer, primary_key=True),
+                  Column("a", ForeignKey("b.id")), Column("b", ForeignKey("b.id")),
+                  Column("c", Integer, default=default, onupdate=lambda: 2),
+                  UniqueConstraint("a"), UniqueConstraint("b", "c"))
+    def task(): return User(name="x").name
+    def query(): return str(select(table.c.a).where(table.c.b == 1))
+    return (User, Post, Data, Mixed, Mixin, Old, table, task, query,
+            User(name="a"), Data())
+"""
+USE = """
+def use():
+    made[7](), made[8](), str(select(made[0]).join(made[1], made[0].posts))
+    engine = create_engine("sqlite://")
+    made[0].metadata.create_all(engine)
+    with Session(engine) as session:
+        session.add(made[0](name="x"))
+        session.commit()
+        session.scalars(select(made[0])).one().posts
+"""
+PLAIN = """
+def make():
+    plain, data, by_hand = registry(), registry(), registry()
+    @plain.mapped
+    class Plain:
+        __tablename__ = "plain"
+        id: Mapped[int] = mapped_column(primary_key=True)
+        text: Mapped[str]
+        parent_id: Mapped[Optional[int]] = mapped_column(ForeignKey("plain.id"))
+        children = relationship("Plain")
+        def loud(self): return self.text.upper()
+    @data.mapped_as_dataclass
+    class Data:
+        __tablename__ = "data"
+        id: Mapped[int] = mapped_column(primary_key=True, init=False)
+        name: Mapped[str] = mapped_column("label", default="x")
+    class ByHand:
+        def __init__(self, size): self.size = size
+    table = Table("by_hand", by_hand.metadata,
+                  Column("id", Integer, primary_key=True), Column("size", Integer))
+    by_hand.map_imperatively(ByHand, table)
+    class Animal:
+        pass
+    class Dog(Animal):
+        pass
+    animals, dogs = registry(), None
+    animal = Table("animal", animals.metadata, Column("id", Integer, primary_key=True),
+                   Column("kind", String))
+    animals.map_imperatively(
+        Animal, animal, polymorphic_on=animal.c.kind, polymorphic_identity="animal")
+    animals.map_imperatively(Dog, inherits=Animal, polymorphic_identity="dog")
+    return Plain, Data, ByHand, Dog, Plain(text="a"), Data("b"), ByHand(3)
+def stored(made, name):
+    cls = type(made)
+    engine = create_engine("sqlite://")
+    class_mapper(cls).local_table.metadata.create_all(engine)
+    with Session(engine) as session:
+        session.add(made)
+        session.commit()
+        return getattr(session.scalars(select(cls)).one(), name)
+"""
+USE_PLAIN = """
+def use(): stored(made[0](text="x"), "text"), stored(made[1](), "name")
+"""
+KEYS = """
+import waybill
+made = make()
+first = list(map(waybill.fingerprint, made))
+use()
+print(first[:-2] == list(map(waybill.fingerprint, made))[:-2])
+print(first == list(map(waybill.fingerprint, make())))
+print(first)
+"""
+SCRIPTS = {"declarative": MODELS + USE, "plain": PLAIN + USE_PLAIN}
+
+
+def keys(kind, seed, imports=""):
+    env = dict(os.environ, PYTHONHASHSEED=str(seed))
+    return fresh_process.run_script(imports + IMPORTS + SCRIPTS[kind] + KEYS, env=env)
+
+
+@pytest.mark.parametrize("kind", SCRIPTS)
+def test_keys_are_those_of_any_process_before_and_after_use(kind):
+    first = keys(kind, 0)
+
+    assert first.splitlines()[:2] == ["True", "True"]
+    assert keys(kind, 1) == first
+    imports = "import decimal, json, sqlalchemy.orm\nheld = [object()] * 99\n"
+    assert keys(kind, 2, imports) == first
+
+
+@pytest.mark.parametrize(
+    ("sent", "expression", "answer"),
+    [
+        ("make()[0], stored", "value[1](value[0](text='q'), 'text')", "q"),
+        ("make()[0]", "value(text='q', children=[value()]).loud()", "Q"),
+        ("make()[1], stored", "value[1](value[0](), 'name')", "x"),
+        ("make()[1]", "value('q').name, repr(value('q'))[-24:]", None),
+        ("make()[2], stored", "value[1](value[0](4), 'size')", 4),
+        ("make()[3], stored", "value[1](value[0](), 'kind')", "dog"),
+        ("make()[4], stored", "value[1](value[0], 'text')", "a"),
+        ("make()[5], stored", "value[1](value[0], 'name')", "b"),
+        ("make()[6], stored", "value[1](value[0], 'size')", 3),
+    ],
+)
+def test_a_class_that_is_mapped_by_a_registry_maps_there(sent, expression, answer):
+    arrived = send(f"{IMPORTS}{PLAIN}\nvalue = {sent}", expression)
+
+    assert answer is None or arrived == answer
+
+
+def test_a_mapped_dataclass_maps_there():
+    script = f"{IMPORTS}{MODELS}\nvalue = make()[2]"
+
+    expression = """(
+        value('q').name, value().name, str(value.name),
+        list(map(str, value.__table__.c)),
+    )"""
+    assert send(script, expression) == (
+        "q",
+        "x",
+        "Data.name",
+        ["data.id", "data.label"],
+    )
+
+
+def test_constraints_keep_their_order():
+    script = f"{IMPORTS}{MODELS}\nvalue = make()[6]"
+    expression = "[type(c).__name__[:1] for c in value._sorted_constraints]"
+    at_home = fresh_process.run_script(f"{script}\nprint({expression})")
+
+    assert f"{send(script, expression)}\n" == at_home
+
+
+def test_a_worker_keeps_the_state_of_a_class_that_comes_twice():
+    program = f"""
+import subprocess, sys, waybill
+{IMPORTS}{MODELS}
+first, again = make(), make()
+worker = '''
+import sys, waybill
+one, other = [waybill.loads(bytes.fromhex(text)) for text in sys.argv[1:]]
+print(one is other, other(name="q").name)
+'''
+data = waybill.dumps(first[0])
+first[0].nickname = "n"
+answer = subprocess.run(
+    [sys.executable, "-c", worker, data.hex(), waybill.dumps(first[0]).hex()],
+    capture_output=True, text=True)
+print(answer.stdout or answer)
+"""
+
+    assert fresh_process.run_script(program) == "True q\n\n"
