@@ -133,7 +133,9 @@ def _mapping_of(cls, manager, own, init):
 
 
 def map_again(cls, mapping):
-    """Does what the attribute `_sa_class_manager` asks for."""
+    """Does what the attribute `_sa_class_manager` asks for, once for each class."""
+    if is_mapped(vars(cls)):
+        return
     registry, table, properties, defaults, options, related, init = mapping
     orm = sys.modules["sqlalchemy.orm"]
     for name in defaults:

@@ -3,11 +3,12 @@
 Tests python_ext/waybill/_kinds/schema_items.py and _declarative.py.
 """
 
+import marshal
 import os
 
 import fresh_process
 import pytest
-from main_script import send
+from main_script import payload_of, send
 
 pytest.importorskip("sqlalchemy", minversion="2")
 
@@ -183,22 +184,40 @@ def test_constraints_keep_their_order():
     assert f"{send(script, expression)}\n" == at_home
 
 
-def test_a_worker_keeps_the_state_of_a_class_that_comes_twice():
+@pytest.mark.parametrize(
+    "options", ["", ", class_state='sender'", ", reset_classes=True"]
+)
+@pytest.mark.parametrize(
+    ("script", "number", "arguments"),
+    [
+        (MODELS, 0, "name='q'"),
+        (MODELS, 2, "name='q'"),
+        (PLAIN, 0, "text='q'"),
+        (PLAIN, 1, "name='q'"),
+        (PLAIN, 2, "size=3"),
+    ],
+)
+def test_a_worker_knows_the_class_of_a_script_that_runs_again(
+    script, number, arguments, options
+):
+    script = f"{IMPORTS}{script}\nvalue = make()[{number}]"
+    again = f"{script}\nimport waybill\nwaybill.dumps(value)\nvalue.shown = 1"
     program = f"""
-import subprocess, sys, waybill
-{IMPORTS}{MODELS}
-first, again = make(), make()
-worker = '''
-import sys, waybill
-one, other = [waybill.loads(bytes.fromhex(text)) for text in sys.argv[1:]]
-print(one is other, other(name="q").name)
-'''
-data = waybill.dumps(first[0])
-first[0].nickname = "n"
-answer = subprocess.run(
-    [sys.executable, "-c", worker, data.hex(), waybill.dumps(first[0]).hex()],
-    capture_output=True, text=True)
-print(answer.stdout or answer)
+import marshal
+first, second, third = marshal.loads(data)
+cls = waybill.loads(first)
+cls.counter = 7
+one = cls({arguments})
+others = [waybill.loads(item{options}) for item in (second, third)]
+made = cls({arguments})
+answer = (
+    [other is cls for other in others], getattr(cls, "counter", None), cls.shown,
+    type(made) is type(one), sorted(vars(made)) == sorted(vars(one)),
+)
 """
+    payloads = [payload_of(script), payload_of(script), payload_of(again)]
 
-    assert fresh_process.run_script(program) == "True q\n\n"
+    answer = fresh_process.execute(program, marshal.dumps(payloads))
+
+    kept = None if "sender" in options else 7
+    assert answer == ([True, True], kept, 1, True, True)
