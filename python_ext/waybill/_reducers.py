@@ -90,7 +90,7 @@ _reduce_view = _later("collections", "reduce_view")
 _reduce_class_descriptor = _later("callables", "reduce_class_descriptor")
 _reduce_of_typing = _later("annotations", "reduce_wrapped_of_typing")
 _reduce_parameters = _later("annotations", "reduce_parameters")
-_reduce_type_variable = _later("annotations", "reduce_type_variable")
+_reduce_type_variable = _later("type_variables", "reduce_type_variable")
 
 #: Reducers by exact type, asked before those of copyreg.
 REDUCERS = {

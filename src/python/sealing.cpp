@@ -182,7 +182,8 @@ Ref seal_chunks(const State& state, GraphEncoder& graph) {
   Ref chunks = seal_with(state, graph, rows.buffers, [&](const Parts& parts) {
     return seal_in_chunks(parts, rows.objects);
   });
-  require_sound_chunks(chunks.get());
+  // To join large buffers would take their memory once more.
+  if (rows.buffers.empty()) require_sound_chunks(chunks.get());
   return chunks;
 }
 
