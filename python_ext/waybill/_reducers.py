@@ -90,7 +90,6 @@ _reduce_view = _later("collections", "reduce_view")
 _reduce_class_descriptor = _later("callables", "reduce_class_descriptor")
 _reduce_of_typing = _later("annotations", "reduce_wrapped_of_typing")
 _reduce_parameters = _later("annotations", "reduce_parameters")
-_reduce_type_variable = _later("type_variables", "reduce_type_variable")
 
 #: Reducers by exact type, asked before those of copyreg.
 REDUCERS = {
@@ -111,12 +110,6 @@ REDUCERS = {
 }
 
 
-def _is_importable(module):
-    if module is sys.modules.get("__main__"):
-        return False
-    return vars(module).get("__spec__") is not None
-
-
 def reduce_to_name(obj):
     """For sentinels of dataclasses, which compares them by identity: they must be found
     again. The extension looks for them likewise, as place_in_module() there."""
@@ -124,6 +117,38 @@ def reduce_to_name(obj):
         if value is obj:
             return name  # A global of the module that its class names.
     return obj.__reduce_ex__(4)
+
+
+def _reduce_type_variable(obj):
+    options = {}
+    for option in ("covariant", "contravariant", "infer_variance"):
+        if getattr(obj, f"__{option}__", False):
+            options[option] = True
+    try:
+        bound = getattr(obj, "__bound__", None)
+    except Exception:
+        # PEP 695 evaluates bounds when they are asked for; this one cannot be, yet.
+        return make_deferred_type_variable, (obj.__name__, _evaluator_of(obj))
+    if bound is not None:
+        options["bound"] = bound
+    kind = type(obj)
+    if hasattr(obj, "has_default") and obj.has_default():
+        options["default"] = obj.__default__
+        # Before 3.13 typing_extensions makes such of typing's type.
+        kind = kind if sys.version_info >= (3, 13) else _extended(kind)
+    constraints = getattr(obj, "__constraints__", ())
+    return make_type_variable, (kind, obj.__name__, constraints, options)
+
+
+def _extended(kind):
+    return getattr(sys.modules["typing_extensions"], kind.__name__)
+
+
+def _evaluator_of(variable):
+    found = [r for r in gc.get_referents(variable) if type(r) is types.FunctionType]
+    if len(found) != 1:
+        raise TypeError(f"the bound of {variable!r} cannot be evaluated")
+    return found[0]
 
 
 def make_deferred_type_variable(name, evaluator):
@@ -183,6 +208,8 @@ _reduce_untyped_storage = _later("torch_storages", "reduce_untyped_storage")
 _reduce_handler = _later("logs", "reduce_handler")
 _reduce_ordered_view = _later("collections", "reduce_ordered_view")
 _reduce_file = _later("files", "reduce_file")
+_reduce_adapter = _later("pydantic_models", "reduce_type_adapter")
+_reduce_validated = _later("pydantic_models", "reduce_validated_call")
 _reduce_used = _later("pandas_arrays", "reduce_without_cache")
 _reduce_generator_context = _later("callables", "reduce_generator_context")
 
@@ -278,14 +305,8 @@ NAMED_REDUCERS = {
     "Decorator": {
         "pydantic._internal._decorators": _later("pydantic_models", "reduce_decorator")
     },
-    "TypeAdapter": {
-        "pydantic.type_adapter": _later("pydantic_models", "reduce_type_adapter")
-    },
-    "ValidateCallWrapper": {
-        "pydantic._internal._validate_call": _later(
-            "pydantic_models", "reduce_validated_call"
-        )
-    },
+    "TypeAdapter": {"pydantic.type_adapter": _reduce_adapter},
+    "ValidateCallWrapper": {"pydantic._internal._validate_call": _reduce_validated},
     "TypedStorage": {"torch.storage": _reduce_typed_storage},
     "UntypedStorage": {"torch.storage": _reduce_untyped_storage},
     "TypeVar": {"typing": _reduce_type_variable},

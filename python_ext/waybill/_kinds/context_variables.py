@@ -3,8 +3,6 @@
 import contextvars
 import sys
 
-from waybill import _reducers
-
 
 def reduce_context_variable(obj, by_value=frozenset()):
     found = _find_in_modules(obj, by_value)
@@ -40,7 +38,7 @@ def _modules_to_search(by_value):
             continue
         if type(getattr(module, "__dict__", None)) is not dict:
             continue
-        if _reducers._is_importable(module):
+        if _is_importable(module):
             yield own_name, module
 
 
@@ -58,3 +56,9 @@ def set_context(context, pairs):
     """Sets variables in a context."""
     for variable, value in pairs:
         context.run(variable.set, value)
+
+
+def _is_importable(module):
+    if module is sys.modules.get("__main__"):
+        return False
+    return vars(module).get("__spec__") is not None
