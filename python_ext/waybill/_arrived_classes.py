@@ -9,8 +9,14 @@ from __future__ import annotations
 from waybill import _classes, _enumerations, _words
 from waybill._baselines import TABLE, Baseline, ClassChange
 from waybill._class_parts import class_parts
-from waybill._facts import COMPILER_MADE, FACTS, fact, is_same_fact, own_attribute
-from waybill._identity import TRACKER
+from waybill._facts import (
+    COMPILER_MADE,
+    FACTS,
+    are_same_facts,
+    fact,
+    is_same_fact,
+    own_attribute,
+)
 from waybill._rules import LEFT, SET, decide
 from waybill._words import ABSENT, LOST, Kind, Word
 
@@ -41,6 +47,8 @@ class ArrivedClass(NamedTuple):
     identity: bytes
     cls: Any
     was_here: bool
+    #: Whether the program of this process made it.
+    is_home: bool
     #: The state of the class at the sender, as it came, and as words.
     attributes: dict[str, Any]
     state: dict[str, Word]
@@ -52,6 +60,8 @@ class ArrivedClass(NamedTuple):
     size: int
     #: The last value of the node.
     word: Any
+    #: The baseline when the class was complete.
+    before: Baseline | None
 
 
 def word_in(baseline: Baseline | None, name: str) -> Word | None:
@@ -63,15 +73,17 @@ def word_in(baseline: Baseline | None, name: str) -> Word | None:
 def other_methods(arrival: ArrivedClass) -> set[str]:
     """Methods that the sender has changed, of those in whose place this process has put
     something; of all methods, if somebody wants to know."""
-    baseline = TABLE.of(arrival.identity, arrival.cls)
-    found = set()
-    words = arrival.words or {}
+    found: set[str] = set()
+    words, baseline, cls = arrival.words, arrival.before, arrival.cls
+    own = vars(cls)
+    if words is None or baseline is None or baseline.words is None:
+        return found
     for name in words:
-        word, base = words[name], word_in(baseline, name)
+        word, base = words[name], baseline.words.get(name)
         if base is None or word.kind is not Kind.METHOD:
             continue
-        is_own = own_attribute(arrival.cls, name) is not base.value
-        if (is_own or TABLE.trace is not None) and not base.is_same(word):
+        is_own = own.get(name) is base.value or own_attribute(cls, name) is base.value
+        if (not is_own or TABLE.trace is not None) and not base.is_same(word):
             found.add(name)
     return found
 
@@ -84,11 +96,12 @@ def merge_class(
 ) -> list[ClassChange]:
     """Merges what a payload says into a class that was here."""
     cls = arrival.cls
-    if TRACKER.is_home(cls):
+    if arrival.is_home:
         found = arrival.attributes if side == "reset" else _edited(arrival)
         changes = []
         for name in found:
-            changes.append(_set(cls, name, found[name], undo))
+            _set(cls, name, found[name], undo, own_attribute(cls, name))
+            changes.append(ClassChange(cls, name, "set"))
         return changes
     baseline = TABLE.of(arrival.identity, cls)
     if baseline is not None and baseline.words is None:
@@ -101,20 +114,26 @@ def merge_class(
         said = arrival.state
     other = others[arrival.identity]
     changes = _change_facts(arrival, baseline, side, undo)
+    last = (baseline.words if baseline is not None else None) or {}
+    attributes = vars(cls)
     for name in said:
-        word = said[name]
-        own, base = own_attribute(cls, name), word_in(baseline, name)
-        if word is LOST or (name in _MADE_WITH and own is not ABSENT and base is None):
+        word, base = said[name], last.get(name)
+        if word is LOST or (word is base and side is None):
+            continue
+        own = attributes.get(name, ABSENT)
+        if own is ABSENT:
+            own = own_attribute(cls, name)
+        if name in _MADE_WITH and own is not ABSENT and base is None:
             continue
         change = decide(word, own, base, side, name in other, baseline is not None)
         if change is SET and own is not word.value:
             value = word.value
             if name == "_member_map_" and base is not None and side is None:
                 value = _enumerations.changed_states(value, base.value)
-            done = _set(cls, name, value, undo)
+            _set(cls, name, value, undo, own)
             # A method that is what it was is of this payload all the same.
             if base is None or word.kind is not Kind.METHOD or name in other:
-                changes.append(done)
+                changes.append(ClassChange(cls, name, "set"))
         elif change not in (SET, LEFT):
             change.run(own, undo)
             changes.append(ClassChange(cls, name, "patched"))
@@ -137,13 +156,13 @@ def _remove_members(
     arrival: ArrivedClass, baseline: Baseline | None, side: str | None, undo: Undo
 ) -> list[ClassChange]:
     cls, said = arrival.cls, arrival.members
-    if said is None:
-        return []
     before: Any = ()
     if side == "sender" and said:
         before = cls._member_map_
     elif side is None and baseline is not None:
         before = baseline.members
+    if said is None or not before:
+        return []
     gone = [name for name in before if name not in said]
     if gone:
         undo.append(_enumerations.remove_members(cls, gone))
@@ -154,6 +173,8 @@ def _change_facts(
     arrival: ArrivedClass, baseline: Baseline | None, side: str | None, undo: Undo
 ) -> list[ClassChange]:
     changes: list[ClassChange] = []
+    if side is None and baseline is not None and arrival.facts is baseline.facts:
+        return changes
     for name in FACTS if side != "worker" else ():
         value = arrival.facts[name]
         before = baseline.facts[name] if baseline is not None else ABSENT
@@ -162,7 +183,8 @@ def _change_facts(
         own = fact(arrival.cls, name)
         value = value.value if isinstance(value, Word) else value
         if not is_same_fact(own, value):
-            changes.append(_set(arrival.cls, name, value, undo, own))
+            _set(arrival.cls, name, value, undo, own)
+            changes.append(ClassChange(arrival.cls, name, "set"))
     return changes
 
 
@@ -186,16 +208,16 @@ def _edited(arrival: ArrivedClass) -> dict[str, Any]:
     return found
 
 
-def _set(cls: Any, name: str, value: Any, undo: Undo, own: Any = ABSENT) -> ClassChange:
-    if own is ABSENT:
-        own = own_attribute(cls, name)
+def _set(cls: Any, name: str, value: Any, undo: Undo, own: Any) -> None:
     try:
-        _put(cls, name, value)
+        if name in FACTS:
+            type.__setattr__(cls, name, value)
+        else:
+            _classes.set_class_attribute(cls, name, value)
     except (TypeError, AttributeError, ValueError) as error:
         raise _conflict(cls, name, error) from error
     if name not in _words.SPECIAL:
         undo.append((_restore, (cls, name, own)))
-    return ClassChange(cls, name, "set")
 
 
 def _delete(cls: Any, name: str, undo: Undo) -> ClassChange:
@@ -208,18 +230,13 @@ def _delete(cls: Any, name: str, undo: Undo) -> ClassChange:
     return ClassChange(cls, name, "deleted")
 
 
-def _put(cls: Any, name: str, value: Any) -> None:
-    if name in FACTS:
-        type.__setattr__(cls, name, value)
-    else:
-        _classes.set_class_attribute(cls, name, value)
-
-
 def _restore(cls: Any, name: str, own: Any) -> None:
     if own is ABSENT:
         _classes.delete_class_attribute(cls, name)
+    elif name in FACTS:
+        type.__setattr__(cls, name, own)
     else:
-        _put(cls, name, own)
+        _classes.set_class_attribute(cls, name, own)
 
 
 def _conflict(cls: Any, name: str, error: Exception) -> Exception:
@@ -250,12 +267,13 @@ def take_note(arrival: ArrivedClass) -> list[object]:
         # What is said again is kept as it was said first: its value is in use.
         words = dict(words)
         for name in words:
-            words[name] = _words.kept(words[name], before.get(name))
+            word, last = words[name], before.get(name)
             # Methods are objects of their own each time, which is seen without this.
-            is_method = words[name].kind is Kind.METHOD
-            is_other |= words[name] is not before.get(name) and not is_method
-    if old is not None:
-        for name in FACTS:
-            is_other = is_other or not is_same_fact(old.facts[name], facts[name])
+            if word is last or word.kind is Kind.METHOD:
+                continue
+            words[name] = _words.kept(word, last)
+            is_other |= words[name] is not last
+    if old is not None and facts is not old.facts:
+        is_other |= not are_same_facts(old.facts, facts)
     baseline = Baseline(arrival.cls, words, facts, members, arrival.size)
     return TABLE.put(arrival.identity, baseline, is_other)

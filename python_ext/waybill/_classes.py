@@ -81,7 +81,9 @@ def _maker(metaclass):
 
 def set_class_attribute(cls: Any, name: str, value: Any) -> None:
     """Sets one of the attributes that class_parts told."""
-    if name == "_abc_impl":
+    if type(cls) is type and name != "_sa_class_manager":
+        setattr(cls, name, value)
+    elif name == "_abc_impl":
         for registered in value:
             cls.register(registered)
     elif name in (
@@ -93,7 +95,7 @@ def set_class_attribute(cls: Any, name: str, value: Any) -> None:
         _declarative.finish_mapping(cls, value)
     elif name == "_sa_class_manager":
         _declarative.map_again(cls, value)
-    elif type(cls) is type or _declarative.is_declarative(cls):
+    elif _declarative.is_declarative(cls):
         setattr(cls, name, value)
     else:
         plain_method(type(cls), "__setattr__")(cls, name, value)

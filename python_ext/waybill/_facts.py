@@ -5,6 +5,8 @@ Tested by tests/python/classes/test_class_values.py.
 
 from __future__ import annotations
 
+from _operator import is_
+
 from waybill._words import ABSENT, Kind, Word
 
 TYPE_CHECKING = False
@@ -44,8 +46,18 @@ def is_same_fact(own: Any, value: Any) -> bool:
     """Whether two are the same, without code of theirs."""
     if own is value:
         return True
-    if isinstance(own, Word) and isinstance(value, Word):
+    if type(own) is not type(value):
+        return False
+    if type(own) is tuple:
+        return len(own) == len(value) and all(map(is_, own, value))
+    if type(own) is Word:
         return own.is_same(value)
-    if type(own) is tuple and type(value) is tuple:
-        return [id(item) for item in own] == [id(item) for item in value]
-    return type(own) is str and type(value) is str and own == value
+    return type(own) is str and bool(own == value)
+
+
+def are_same_facts(own: dict[str, Any], value: dict[str, Any]) -> bool:
+    """The same of all FACTS of a class."""
+    for name in FACTS:  # noqa: SIM110 - see _merge.py.
+        if not is_same_fact(own[name], value[name]):
+            return False
+    return True

@@ -26,8 +26,8 @@ from waybill._arrived_classes import (
     word_in,
 )
 from waybill._arrived_modules import ArrivedModules
-from waybill._baselines import TABLE, ClassChange
-from waybill._facts import FACTS, as_fact, fact, own_attribute
+from waybill._baselines import TABLE, Baseline, ClassChange
+from waybill._facts import FACTS, are_same_facts, as_fact, fact, own_attribute
 from waybill._identity import TRACKER
 from waybill._kinds.derived import is_left_out
 from waybill._words import ABSENT, LOST, Kind, Word
@@ -48,7 +48,7 @@ class Merge:
     def __init__(self, resets: bool, side: str | None) -> None:
         self._resets, self._side = resets, side
         self._arrivals: dict[bytes, ArrivedClass] = {}
-        self._modules = ArrivedModules()
+        self._modules: ArrivedModules | None = None
         #: Enumerations, by id, and members that they got for payloads under way.
         self._members: dict[bytes, tuple[Any, list[str]]] = {}
         #: Objects of this process that `settle` gave out, by address, each with what
@@ -110,33 +110,26 @@ class Merge:
         written = sys.modules.get("waybill._source.generated")
         if written is not None:
             attributes = written.finished(cls, attributes)
+        is_home = was_here and TRACKER.is_home(cls)
+        before = TABLE.of(identity, cls)
         facts = _facts_of(cls, name, bases, namespace, attributes)
         state: dict[str, Word] = {}
-        words: dict[str, Word] | None = None
-        if not (was_here and TRACKER.is_home(cls)):
-            for key in attributes:
-                state[key] = _words.word(key, attributes[key], self._settled)
-            if word is not False:
-                words = dict(state)
+        if not is_home:
+            state = self._words_of(attributes, before)
+        words = None if is_home or word is False else state
         if isinstance(word, dict) and words is not None:
-            for key in word:
-                said = word[key]
-                if not isinstance(said, list):
-                    words[key] = LOST
-                elif not said:
-                    words.pop(key, None)
-                elif key in FACTS:
-                    facts[key] = (
-                        tuple(said[0]) if key == "__bases__" else as_fact(said[0])
-                    )
-                else:
-                    words[key] = _words.word(key, said[0])
-        self._complete_members(identity, attributes)
+            words = _home_words(dict(state), word, facts)
+        # What is said again is one object with what was said before.
+        if before is not None and are_same_facts(before.facts, facts):
+            facts = before.facts
+        if identity in self._members:
+            self._complete_members(identity, attributes)
         members = _enumerations.names_in(cls, namespace) if word is Ellipsis else None
         self._arrivals[identity] = ArrivedClass(
             identity,
             cls,
             was_here,
+            is_home,
             attributes,
             state,
             words,
@@ -144,7 +137,19 @@ class Merge:
             members,
             size,
             word,
+            before,
         )
+
+    def _words_of(
+        self, attributes: dict[str, Any], before: Baseline | None
+    ) -> dict[str, Word]:
+        words: dict[str, Word] = {}
+        last = (before.words if before is not None else None) or {}
+        for name in attributes:
+            words[name] = _words.word(
+                name, attributes[name], self._settled, None, last.get(name)
+            )
+        return words
 
     def add_members(self, identity: bytes, cls: Any, namespace: dict[str, Any]) -> None:
         """Makes members of a class that is here already and lacks them, before anything
@@ -155,7 +160,7 @@ class Merge:
                 self._members[identity] = cls, names
 
     def _complete_members(self, identity: bytes, attributes: dict[str, Any]) -> None:
-        if identity not in self._members or "_member_map_" not in attributes:
+        if "_member_map_" not in attributes:
             return
         cls, names = self._members[identity]
         states, new = attributes["_member_map_"], {}
@@ -166,15 +171,18 @@ class Merge:
 
     def add_module(self, module: types.ModuleType, is_part: bool) -> None:
         """One module that came by value, or a part of it."""
+        self._modules = self._modules or ArrivedModules()
         self._modules.add(module, is_part)
 
     def add_imports(self, modules: dict[str, types.ModuleType]) -> None:
         """Modules by value that imports find from now on, by their names."""
+        self._modules = self._modules or ArrivedModules()
         self._modules.serve(modules)
 
     def abandon(self) -> None:
         """Takes back what was done for a payload that failed."""
-        self._modules.abandon()
+        if self._modules is not None:
+            self._modules.abandon()
         for identity in self._members:
             TABLE.locked(_end_members, identity, *self._members[identity], True)
 
@@ -191,7 +199,8 @@ class Merge:
         others = {}
         for arrival in arrivals:
             others[arrival.identity] = other_methods(arrival)
-        self._modules.take_words()
+        if self._modules is not None:
+            self._modules.take_words()
         undo: Undo = []
         changes, dropped = TABLE.locked(self._merge, arrivals, others, undo)
         del dropped, undo  # What goes may run code of the program.
@@ -199,8 +208,7 @@ class Merge:
         # Methods that a library is to write are no changes, and are to be written.
         from_others = "waybill._source.generated" in sys.modules
         for arrival in arrivals:
-            is_ours = TRACKER.is_home(arrival.cls)
-            if id(arrival.cls) in changed or (from_others and not is_ours):
+            if id(arrival.cls) in changed or (from_others and not arrival.is_home):
                 _classes.finish_class(arrival.cls)
         TABLE.tell(changes)
 
@@ -218,11 +226,12 @@ class Merge:
             raise
         dropped: list[object] = []
         for arrival in arrivals:
-            if not TRACKER.is_home(arrival.cls):
+            if not arrival.is_home:
                 dropped += take_note(arrival)
         for identity in self._members:
             _end_members(identity, *self._members[identity], False)
-        dropped += self._modules.take_note()
+        if self._modules is not None:
+            dropped += self._modules.take_note()
         return changes, dropped
 
     def _change_all(
@@ -239,7 +248,26 @@ class Merge:
             if arrival.was_here:
                 side = self._side_of(arrival.cls)
                 changes += merge_class(arrival, side, others, undo)
-        return changes + self._modules.change(self._side, undo)
+        if self._modules is not None:
+            changes += self._modules.change(self._side, undo)
+        return changes
+
+
+def _home_words(
+    words: dict[str, Word], told: dict[str, Any], facts: dict[str, Any]
+) -> dict[str, Word]:
+    """What the home of a class said last, if another process tells it."""
+    for name in told:
+        said = told[name]
+        if not isinstance(said, list):
+            words[name] = LOST
+        elif not said:
+            words.pop(name, None)
+        elif name in FACTS:
+            facts[name] = tuple(said[0]) if name == "__bases__" else as_fact(said[0])
+        else:
+            words[name] = _words.word(name, said[0])
+    return words
 
 
 def _facts_of(
@@ -255,8 +283,10 @@ def _facts_of(
             facts[key] = fact(cls, key)
         return facts
     facts["__bases__"] = tuple(bases)
-    if False in [isinstance(base, type) for base in bases]:
-        facts["__bases__"] = types.resolve_bases(bases)
+    for base in bases:
+        if not isinstance(base, type):
+            facts["__bases__"] = types.resolve_bases(bases)
+            break
     facts["__name__"] = name
     facts["__qualname__"] = namespace.get("__qualname__", name)
     facts["__doc__"] = as_fact(namespace.get("__doc__"))

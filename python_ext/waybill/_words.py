@@ -125,6 +125,8 @@ class Word:
         marked: Marked | None = None,
     ) -> None:
         self.kind, self.value = kind, value
+        if kind is Kind.METHOD:
+            return
         if settled:
             value = _came(value, settled)
         self.type = type(value)
@@ -236,11 +238,23 @@ def word(
     value: Any,
     settled: Settled | None = None,
     marked: Marked | None = None,
+    last: Word | None = None,
 ) -> Word:
-    """What a payload says by giving an attribute this value."""
+    """What a payload says by giving an attribute this value.
+
+    That is ``last``, what was said before, if it is plain and the same.
+    """
     came = _came(value, settled) if settled else value
     if is_method(came):
         return Word(Kind.METHOD, value)
+    if (
+        last is not None
+        and last.kind is Kind.WHOLE
+        and type(came) is last.type
+        and type(came) in _PLAIN
+        and came == last.value
+    ):
+        return last
     is_keyed = type(came) in _KEYED and name not in SPECIAL and not is_dunder(name)
     if is_keyed and all(map(_is_key, list(came))):
         return Word(Kind.KEYED, value, settled, marked)
