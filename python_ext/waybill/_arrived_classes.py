@@ -74,16 +74,15 @@ def other_methods(arrival: ArrivedClass) -> set[str]:
     """Methods that the sender has changed, of those in whose place this process has put
     something; of all methods, if somebody wants to know."""
     found: set[str] = set()
-    words, baseline, cls = arrival.words, arrival.before, arrival.cls
-    own = vars(cls)
+    words, baseline = arrival.words, arrival.before
     if words is None or baseline is None or baseline.words is None:
         return found
     for name in words:
         word, base = words[name], baseline.words.get(name)
         if base is None or word.kind is not Kind.METHOD:
             continue
-        is_own = own.get(name) is base.value or own_attribute(cls, name) is base.value
-        if (not is_own or TABLE.trace is not None) and not base.is_same(word):
+        is_own = own_attribute(arrival.cls, name) is not base.value
+        if (is_own or TABLE.trace is not None) and not base.is_same(word):
             found.add(name)
     return found
 
@@ -115,14 +114,11 @@ def merge_class(
     other = others[arrival.identity]
     changes = _change_facts(arrival, baseline, side, undo)
     last = (baseline.words if baseline is not None else None) or {}
-    attributes = vars(cls)
     for name in said:
         word, base = said[name], last.get(name)
         if word is LOST or (word is base and side is None):
             continue
-        own = attributes.get(name, ABSENT)
-        if own is ABSENT:
-            own = own_attribute(cls, name)
+        own = own_attribute(cls, name)
         if name in _MADE_WITH and own is not ABSENT and base is None:
             continue
         change = decide(word, own, base, side, name in other, baseline is not None)

@@ -247,13 +247,8 @@ def word(
     came = _came(value, settled) if settled else value
     if is_method(came):
         return Word(Kind.METHOD, value)
-    if (
-        last is not None
-        and last.kind is Kind.WHOLE
-        and type(came) is last.type
-        and type(came) in _PLAIN
-        and came == last.value
-    ):
+    is_plain = type(came) in _PLAIN and last is not LOST
+    if last is not None and is_plain and last.is_now(came):
         return last
     is_keyed = type(came) in _KEYED and name not in SPECIAL and not is_dunder(name)
     if is_keyed and all(map(_is_key, list(came))):

@@ -48,6 +48,7 @@ bool is_of_functions(NodeTag tag) {
     case NodeTag::kNamespace:
     case NodeTag::kCell:
     case NodeTag::kFunction:
+    case NodeTag::kClass:  // Which is there.
       return true;
     default:
       return false;

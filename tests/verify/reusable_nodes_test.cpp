@@ -265,9 +265,27 @@ TEST(ReusableNodes, AreNotClassesWhoseAttributesOthersReferTo) {
   EXPECT_EQ(known_in(ClassInClassDraft(itself, true)), 0u);
 }
 
+TEST(ReusableNodes, AreFunctionsWithClassesInside) {
+  const FunctionDraft draft(
+      [](Writer& out) {
+        start_class(out, "attribute");
+        out.integer(1);
+      },
+      [](Writer& out) { out.index(ExtType::kReference, 0); });
+  const Bytes bytes = draft.sealed();
+
+  const std::vector<ReusableNode> nodes =
+      envelope::find_reusable_nodes(sound_envelope(bytes));
+
+  ASSERT_EQ(nodes.size(), 1u);
+  EXPECT_EQ(nodes[0].tag, NodeTag::kFunction);
+  EXPECT_EQ(nodes[0].classes.size(), 1u);
+}
+
 TEST(ReusableNodes, AreClassesInsideOfAFunctionThatIsNone) {
   const FunctionDraft draft(
       [](Writer& out) {
+        out.node(NodeTag::kSet, 1);
         start_class(out, "attribute");
         out.integer(1);
       },

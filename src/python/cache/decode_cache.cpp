@@ -91,7 +91,8 @@ bool CachedEnvelope::find_modules(Modules& modules) const {
   return true;
 }
 
-// False if a class has changed, or if a name is gone from a module.
+// False if a class has changed, if a name is gone from a module, or if methods cannot
+// get the globals of the functions that are made.
 bool CachedEnvelope::make_objects(const Modules& modules,
                                   std::span<Ref> objects) const {
   for (const KnownClass& known : classes_) {
@@ -99,7 +100,27 @@ bool CachedEnvelope::make_objects(const Modules& modules,
     type = known.find(state_);
     if (!type) return false;
   }
+  if (has_functions() && std::ranges::any_of(classes_, &KnownClass::has_held_methods)) {
+    return false;
+  }
   return recipe_->make(state_, modules, objects);
+}
+
+// Where a payload is read, methods are made with the globals of its functions, once all
+// else is built.
+void CachedEnvelope::move_methods(std::span<const Ref> objects) const {
+  const auto& nodes = prefix_->reusable_nodes();
+  const auto function =
+      std::ranges::find_if(nodes, &envelope::ReusableNode::is_function);
+  if (function == nodes.end()) return;
+  const auto number = static_cast<std::size_t>(function - nodes.begin());
+  PyObject* globals = PyFunction_GET_GLOBALS(objects[number].get());
+  for (const KnownClass& known : classes_) known.move_to(globals);
+}
+
+bool CachedEnvelope::has_functions() const {
+  return std::ranges::any_of(prefix_->reusable_nodes(),
+                             &envelope::ReusableNode::is_function);
 }
 
 Ref CachedEnvelope::decode(State& state, BytesView bytes) {
@@ -118,7 +139,10 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   }
   std::vector<Ref> objects(envelope::object_count(prefix_->reusable_nodes()));
   if (!make_objects(modules, objects)) return {};
-  if (is_all) return std::move(objects.front());
+  if (is_all) {
+    move_methods(objects);
+    return std::move(objects.front());
+  }
   const Limits limits;
   const Envelope& envelope = prefix_->envelope();
   PlainLoop plain(envelope, limits);
@@ -128,13 +152,16 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
     const std::size_t end = envelope.payload.offset + envelope.payload.bytes.size();
     if (is_built && plain.is_complete() && plain.offset() == end) {
       prefix_->remember_whole();
+      move_methods(objects);
       return plain.take_value();
     }
     if (is_built) return {};  // It is not sound.
   }
   if (!prefix_->check_payload()) return {};
-  return decode_around(state, modules, objects, plain,
-                       buffers ? buffers->objects() : std::span<const Ref>());
+  Ref object = decode_around(state, modules, objects, plain,
+                             buffers ? buffers->objects() : std::span<const Ref>());
+  move_methods(objects);
+  return object;
 }
 
 // Builds the payload around its reusable nodes, but for what `plain` has begun.
@@ -166,7 +193,8 @@ bool CachedEnvelope::begin(BytesView bytes) {
       watched_.push_back(&*known++);
     }
   }
-  was_all_there_ = can_tell_changes_ = true;
+  was_all_there_ = can_tell_changes_ = have_one_namespace_ = true;
+  globals_ = nullptr;
   return true;
 }
 
@@ -183,6 +211,10 @@ void CachedEnvelope::built(std::size_t number, PyObject* object, bool was_there)
     was_all_there_ = was_all_there_ && was_there;
     const bool is_noted = known->note(state_, object);
     can_tell_changes_ = can_tell_changes_ && is_noted;
+  } else {
+    PyObject* globals = PyFunction_GET_GLOBALS(object);
+    if (globals_ == nullptr) globals_ = globals;
+    have_one_namespace_ = have_one_namespace_ && globals == globals_;
   }
   ++built_;
 }
@@ -201,11 +233,11 @@ void CachedEnvelope::finish() {
 
 // False if the functions cannot be made again. The bytes of the envelope must be there.
 bool CachedEnvelope::make_recipe() {
-  if (std::ranges::any_of(prefix_->reusable_nodes(),
-                          &envelope::ReusableNode::is_function) &&
-      std::ranges::any_of(classes_, &KnownClass::reaches_functions)) {
-    return false;
-  }
+  const auto can_move = [&](const KnownClass& known) {
+    return have_one_namespace_ && known.has_globals(globals_) &&
+           !known.holds_functions();
+  };
+  if (has_functions() && !std::ranges::all_of(classes_, can_move)) return false;
   if (recipe_) return true;
   UsesOfEnvelope uses(state_, prefix_->envelope());
   recipe_ = Recipe::of(state_, prefix_->reusable_nodes(), uses);

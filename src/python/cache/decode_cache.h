@@ -65,6 +65,8 @@ class CachedEnvelope final : public NodeWatcher {
   Ref decode_around(State& state, const Modules& modules, std::span<const Ref> objects,
                     PlainLoop& plain, std::span<const Ref> stored) const;
   bool make_objects(const Modules& modules, std::span<Ref> objects) const;
+  bool has_functions() const;
+  void move_methods(std::span<const Ref> objects) const;
 
   const State& state_;
   std::unique_ptr<envelope::VerifiedPrefix> prefix_;
@@ -80,6 +82,8 @@ class CachedEnvelope final : public NodeWatcher {
   std::size_t built_ = 0;
   bool was_all_there_ = false;
   bool can_tell_changes_ = false;  // Of each class.
+  PyObject* globals_ = nullptr;    // Borrowed: of the functions.
+  bool have_one_namespace_ = false;
 };
 
 // A set-associative table of entries, by their first bytes. An envelope gets an entry

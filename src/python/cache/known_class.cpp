@@ -12,6 +12,20 @@
 
 namespace waybill::py {
 
+namespace {
+
+// The class, and what the last payload said of it.
+constexpr Py_ssize_t kOwnersOfMethod = 2;
+
+// How often a wrapper has a function that it wraps: these two under __wrapped__, too.
+Py_ssize_t owners_in(PyObject* wrapper) {
+  const bool has_wrapped = Py_IS_TYPE(wrapper, &PyClassMethod_Type) ||
+                           Py_IS_TYPE(wrapper, &PyStaticMethod_Type);
+  return has_wrapped ? 2 : 1;
+}
+
+}  // namespace
+
 bool KnownClass::note(const State& state, PyObject* type) {
   version_ = 0;
   methods_.clear();
@@ -34,7 +48,7 @@ bool KnownClass::note(const State& state, PyObject* type) {
   const Ref attributes = Ref::steal(PyDict_Values(dict.get()));
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(attributes.get()); ++i) {
     PyObject* attribute = PyList_GET_ITEM(attributes.get(), i);
-    if (!note_functions(state, attribute, reaches)) return false;
+    if (!note_functions(state, attribute, reaches, kOwnersOfMethod)) return false;
   }
   // All of it is there, if it is still that.
   version_ = type_version(cls) == version ? version : 0;
@@ -43,15 +57,18 @@ bool KnownClass::note(const State& state, PyObject* type) {
 
 // False if it is wrapped too often to be looked into.
 bool KnownClass::note_functions(const State& state, PyObject* attribute, bool reaches,
-                                int depth) {
+                                Py_ssize_t owners, int depth) {
   constexpr int kDeepest = 8;
   if (depth > kDeepest) return false;
-  if (PyFunction_Check(attribute)) return methods_.note(state, attribute, reaches);
+  if (PyFunction_Check(attribute)) {
+    return methods_.note(state, attribute, reaches, owners);
+  }
   const std::span<const char* const> names = wrapped_in(state, attribute);
   if (names.empty()) return !reaches || !is_method(state, attribute);
   return std::ranges::all_of(names, [&](const char* name) {
     const Ref wrapped = get_attribute(attribute, name);
-    return note_functions(state, wrapped.get(), reaches, depth + 1);
+    return note_functions(state, wrapped.get(), reaches, owners_in(attribute),
+                          depth + 1);
   });
 }
 

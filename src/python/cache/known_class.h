@@ -27,8 +27,12 @@ class KnownClass {
   bool note(const State& state, PyObject* type);
 
   // Whether functions that are made anew could not stand in for those that its methods
-  // reach.
-  bool reaches_functions() const { return methods_.reach_functions(); }
+  // hold.
+  bool holds_functions() const { return methods_.hold_functions(); }
+  // What its methods have, see there. Those of a class that is at home are left alone.
+  bool has_globals(PyObject* globals) const { return methods_.have_globals(globals); }
+  bool has_held_methods() const { return methods_.are_held(); }
+  void move_to(PyObject* globals) const { methods_.move_to(globals); }
 
   // The class; null if it is gone, is not what its id means, if a payload has said
   // something else of it since, or if it, a class it is derived from, the code of a
@@ -38,7 +42,7 @@ class KnownClass {
 
  private:
   bool note_functions(const State& state, PyObject* attribute, bool reaches,
-                      int depth = 0);
+                      Py_ssize_t owners, int depth = 0);
 
   std::size_t object_;
   Ref id_;

@@ -1,11 +1,14 @@
-// Compared is by identity, which runs no code.
+// Text and numbers are compared by value, all else by identity: no code runs.
 // Tested by tests/python/classes/test_received_again.py.
 
 #include "python/cache/known_functions.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "python/cache/methods.h"
+#include "python/guards/object_checks.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
 #include "python/runtime/leaves.h"
@@ -35,15 +38,21 @@ bool all_of_tuple(PyObject* tuple, Visit visit) {
 
 }  // namespace
 
-// Visits what the function reaches, always in the same order. The visitor gets borrowed
-// references and null for an empty cell.
-template <typename Visit>
-bool KnownFunctions::all_of_reach(PyObject* object, bool with_globals, Visit visit) {
+// Visits what the function reaches, always in the same order. Visitors get borrowed
+// references, and null for an empty cell and a name that is gone.
+template <typename VisitGlobal, typename Visit>
+bool KnownFunctions::all_of_reach(const Function& known, PyObject* object,
+                                  VisitGlobal visit_global, Visit visit) {
   auto* function = reinterpret_cast<PyFunctionObject*>(object);
   const auto visit_cell = [&](PyObject* cell) {
     return visit(PyCell_Check(cell) ? PyCell_GET(cell) : nullptr);
   };
-  return (!with_globals || all_of_dict(function->func_globals, visit)) &&
+  const auto visit_helper = [&](const Ref& name) {
+    return visit(raw_get(function->func_globals, name.get()));
+  };
+  return (!known.has_new_globals ||
+          all_of_dict(function->func_globals, visit_global)) &&
+         std::ranges::all_of(known.helpers, visit_helper) &&
          (!function->func_closure ||
           all_of_tuple(function->func_closure, visit_cell)) &&
          (!function->func_defaults || all_of_tuple(function->func_defaults, visit)) &&
@@ -52,48 +61,81 @@ bool KnownFunctions::all_of_reach(PyObject* object, bool with_globals, Visit vis
          (!function->func_dict || all_of_dict(function->func_dict, visit));
 }
 
-bool KnownFunctions::note(const State& state, PyObject* object, bool reaches) {
-  std::vector<Ref> left = {Ref::share(object)};
-  while (!left.empty()) {
-    const Ref next = std::move(left.back());
-    left.pop_back();
-    PyObject* function = next.get();
-    PyObject* code = PyFunction_GET_CODE(function);
-    Function& known = functions_.emplace_back();
-    known.function = Ref::steal(PyWeakref_NewRef(function, nullptr));
-    known.code = Ref::steal(PyWeakref_NewRef(code, nullptr));
-    if (!reaches) continue;
-    if (may_write_globals(code)) return false;
-    known.reaches = true;
-    PyObject* globals = PyFunction_GET_GLOBALS(function);
-    if (function == object) {
-      reach_functions_ = reach_functions_ || names_function(state, code, globals);
-      all_of_reach(function, false, [&](PyObject* part) {
-        reach_functions_ =
-            reach_functions_ || (part != nullptr && PyFunction_Check(part));
-        return true;
-      });
-    }
-    known.has_new_globals = !has_globals(globals);
-    if (known.has_new_globals) globals_.push_back(globals);
-    // Noting a value may run code.
-    std::vector<Ref> reached;
-    all_of_reach(function, known.has_new_globals, [&](PyObject* value) {
-      reached.push_back(Ref::share(value));
-      return true;
-    });
-    for (const Ref& value : reached) {
-      if (!note_value(state, value.get(), left)) return false;
-    }
+bool KnownFunctions::note(const State& state, PyObject* method, bool reaches,
+                          Py_ssize_t owners) {
+  std::size_t number = functions_.size();
+  Function& known = functions_[add(method)];
+  known.owners = owners;
+  known.reaches = reaches;
+  for (; reaches && number < functions_.size(); ++number) {
+    if (!note_reach(state, number)) return false;
   }
   return true;
 }
 
-bool KnownFunctions::note_value(const State& state, PyObject* value,
-                                std::vector<Ref>& left) {
+// The number of a function, which may have been reached before.
+std::size_t KnownFunctions::add(PyObject* function) {
+  const auto is_it = [&](const Function& known) {
+    return weakly_referenced(known.function.get()).get() == function;
+  };
+  const auto found = std::ranges::find_if(functions_, is_it);
+  const auto number = static_cast<std::size_t>(found - functions_.begin());
+  if (found == functions_.end()) {
+    Function& known = functions_.emplace_back();
+    known.function = Ref::steal(PyWeakref_NewRef(function, nullptr));
+    known.code = Ref::steal(PyWeakref_NewRef(PyFunction_GET_CODE(function), nullptr));
+  }
+  return number;
+}
+
+bool KnownFunctions::note_reach(const State& state, std::size_t number) {
+  const Ref function = weakly_referenced(functions_[number].function.get());
+  if (!function) return false;
+  PyObject* code = PyFunction_GET_CODE(function.get());
+  PyObject* globals = PyFunction_GET_GLOBALS(function.get());
+  std::optional<std::vector<Ref>> helpers = names_of_functions(state, code, globals);
+  if (!helpers || may_write_globals(code)) return false;
+  Function& known = functions_[number];
+  known.helpers = *std::move(helpers);
+  known.has_new_globals = !has_globals(globals);
+  if (known.has_new_globals) globals_.push_back(globals);
+  // Noting a value may run code.
+  std::vector<Ref> in_globals, reached;
+  const auto into = [](std::vector<Ref>& values) {
+    return [&](PyObject* value) {
+      values.push_back(value == nullptr ? Ref() : Ref::share(value));
+      return true;
+    };
+  };
+  all_of_reach(known, function.get(), into(in_globals), into(reached));
+  const bool is_method = known.owners != 0;
+  const std::size_t helper_count = known.helpers.size();
+  for (const Ref& value : in_globals) {
+    if (!note_global(state, value.get())) return false;
+  }
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const bool is_held = i >= helper_count;
+    if (is_method && is_held && reached[i] && PyFunction_Check(reached[i].get())) {
+      hold_functions_ = true;
+    }
+    if (!note_value(state, reached[i].get())) return false;
+  }
+  return true;
+}
+
+bool KnownFunctions::note_global(const State& state, PyObject* value) {
+  if (!PyFunction_Check(value) || find_by_own_name(state, value).module) {
+    return note_value(state, value);
+  }
+  values_.push_back({Value::Kind::kUnnamed, Ref::steal(PyWeakref_NewRef(
+                                                PyFunction_GET_CODE(value), nullptr))});
+  return true;
+}
+
+bool KnownFunctions::note_value(const State& state, PyObject* value) {
   if (value == nullptr) return false;  // An empty cell may be filled.
   if (is_simple(value) || value == Py_Ellipsis) {
-    values_.push_back({Ref::share(value)});
+    values_.push_back({Value::Kind::kConstant, Ref::share(value)});
     return true;
   }
   Ref module, name;
@@ -114,25 +156,26 @@ bool KnownFunctions::note_value(const State& state, PyObject* value,
     module = Ref::share(own);
     name = place.path;
   } else if (PyFunction_Check(value)) {
-    const auto is_it = [&](const Function& known) {
-      return weakly_referenced(known.function.get()).get() == value;
-    };
-    const auto waits = [&](const Ref& function) { return function.get() == value; };
-    if (std::ranges::none_of(functions_, is_it) && std::ranges::none_of(left, waits)) {
-      left.push_back(Ref::share(value));
-    }
+    values_.push_back({.kind = Value::Kind::kFunction, .number = add(value)});
+    return true;
   } else if (!PyType_Check(value) || !has_id(state, value)) {
     return false;
   }
-  values_.push_back({Ref::steal(PyWeakref_NewRef(value, nullptr)), true,
+  values_.push_back({Value::Kind::kObject, Ref::steal(PyWeakref_NewRef(value, nullptr)),
                      std::move(module), std::move(name)});
   return true;
 }
 
 bool KnownFunctions::is_same(const State& state, const Value& known, PyObject* value,
                              PyObject* loaded) {
-  if (!known.is_weak) return known.held.get() == value;
-  if (weakly_referenced(known.held.get()).get() != value) return false;
+  if (known.kind == Value::Kind::kConstant) {
+    return is_same_constant(known.held.get(), value);
+  }
+  const Ref held = weakly_referenced(known.held.get());
+  if (known.kind == Value::Kind::kUnnamed) {
+    return PyFunction_Check(value) && PyFunction_GET_CODE(value) == held.get();
+  }
+  if (held.get() != value) return false;
   if (!known.module) return true;
   // What has this name now is what would be found again.
   PyObject* module = look_up(state, loaded, known.module.get());
@@ -143,22 +186,63 @@ bool KnownFunctions::is_same(const State& state, const Value& known, PyObject* v
 
 bool KnownFunctions::are_same(const State& state) const {
   const Ref loaded = Ref::share(values_.empty() ? nullptr : sys_modules(state));
+  // What has the place of each function, once it was met.
+  std::vector<Ref> met(functions_.size());
   std::size_t at = 0;
-  for (const Function& known : functions_) {
-    const Ref function = weakly_referenced(known.function.get());
-    const Ref code = weakly_referenced(known.code.get());
-    if (!function || !code || PyFunction_GET_CODE(function.get()) != code.get()) {
-      return false;
+  const auto visit = [&](PyObject* value) {
+    if (value == nullptr || at == values_.size()) return false;
+    const Value& known = values_[at++];
+    if (known.kind != Value::Kind::kFunction) {
+      return is_same(state, known, value, loaded.get());
     }
-    const auto visit = [&](PyObject* value) {
-      return value != nullptr && at < values_.size() &&
-             is_same(state, values_[at++], value, loaded.get());
-    };
-    if (known.reaches && !all_of_reach(function.get(), known.has_new_globals, visit)) {
+    Ref& place = met[known.number];
+    if (!place) place = Ref::share(value);
+    return place.get() == value && PyFunction_Check(value);
+  };
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    const Function& known = functions_[i];
+    Ref& function = met[i];
+    if (known.owners != 0) {
+      const Ref method = weakly_referenced(known.function.get());
+      if (function && function.get() != method.get()) return false;
+      function = method;
+    }
+    const Ref code = weakly_referenced(known.code.get());
+    if (!function || !code || PyFunction_GET_CODE(function.get()) != code.get() ||
+        (known.reaches && !all_of_reach(known, function.get(), visit, visit))) {
       return false;
     }
   }
   return at == values_.size();
+}
+
+// `visit` gets a method, and how many references to it there are beside this one.
+template <typename Visit>
+bool KnownFunctions::all_of_methods(Visit visit) const {
+  return std::ranges::all_of(functions_, [&](const Function& known) {
+    if (known.owners == 0 || !known.reaches) return true;
+    const Ref method = weakly_referenced(known.function.get());
+    return method && visit(method.get(), known.owners);
+  });
+}
+
+bool KnownFunctions::have_globals(PyObject* globals) const {
+  return all_of_methods([&](PyObject* method, Py_ssize_t) {
+    return PyFunction_GET_GLOBALS(method) == globals;
+  });
+}
+
+bool KnownFunctions::are_held() const {
+  return !all_of_methods([](PyObject* method, Py_ssize_t owners) {
+    return Py_REFCNT(method) <= owners + 1;  // With the one that visits it.
+  });
+}
+
+void KnownFunctions::move_to(PyObject* globals) const {
+  all_of_methods([&](PyObject* method, Py_ssize_t) {
+    set_function_globals(method, globals);
+    return true;
+  });
 }
 
 bool KnownFunctions::has_globals(PyObject* globals) const {

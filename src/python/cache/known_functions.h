@@ -14,42 +14,70 @@
 
 namespace waybill::py {
 
+// Functions that methods reach by name are compared with what they were, not with
+// which: who gives methods other globals gives them other functions there.
+//
 // Holds text, numbers, names, and weak references.
 class KnownFunctions {
  public:
-  // Takes note of a function and its code. `reaches`: of what it reaches too, and of
-  // the functions there. False if that may change without a trace: a list, say, or
-  // globals that the code itself may write to.
-  bool note(const State& state, PyObject* function, bool reaches);
+  // Takes note of a method and its code. `reaches`: of what it reaches too, and of the
+  // functions there. False if that may change without a trace: a list, say, or globals
+  // that the code itself may write to. `owners`: how many references to the method
+  // there are if nobody but its class has it.
+  bool note(const State& state, PyObject* method, bool reaches, Py_ssize_t owners);
 
   bool are_same(const State& state) const;
 
-  // Whether a method reaches a function. Who reaches the same one must not get another,
-  // which would be unequal, and have attributes and cells of its own.
-  bool reach_functions() const { return reach_functions_; }
+  // Whether a method holds a function, which is no global. Who reaches the same one
+  // must not get another, which would be unequal, and have attributes and cells of its
+  // own.
+  bool hold_functions() const { return hold_functions_; }
+
+  // Whether all methods have these globals.
+  bool have_globals(PyObject* globals) const;
+  // Whether somebody else than the class holds a method, who would see that it gets
+  // other globals and is not made anew.
+  bool are_held() const;
+  // Gives all methods other globals, which hold the same.
+  void move_to(PyObject* globals) const;
 
   void clear() { *this = {}; }
 
  private:
   struct Value {
-    Ref held;  // A weak reference, or text or a number itself.
-    bool is_weak = false;
+    enum class Kind : std::uint8_t {
+      kConstant,  // Text or a number.
+      kObject,    // A weak reference.
+      kFunction,  // One of functions_, by its number.
+      kUnnamed,   // A function that no code names: a weak reference to its code.
+    };
+    Kind kind;
+    Ref held = {};
     Ref module = {}, name = {};  // Where an import finds it; a module has no name.
+    std::size_t number = 0;
   };
   struct Function {
-    Ref function, code;  // Weak references.
-    bool reaches = false;
+    Ref function, code;     // Weak references.
+    Py_ssize_t owners = 0;  // Of a method; of a function that one reaches 0.
+    bool reaches = true;
     bool has_new_globals = false;  // No function before it has them.
+    std::vector<Ref> helpers;      // Names in the code that mean functions by value.
   };
 
+  std::size_t add(PyObject* function);
+  bool note_reach(const State& state, std::size_t number);
+  bool note_value(const State& state, PyObject* value);
+  bool note_global(const State& state, PyObject* value);
   bool has_globals(PyObject* globals) const;
-  bool note_value(const State& state, PyObject* value, std::vector<Ref>& left);
   static bool is_same(const State& state, const Value& known, PyObject* value,
                       PyObject* loaded);
+  template <typename VisitGlobal, typename Visit>
+  static bool all_of_reach(const Function& known, PyObject* function,
+                           VisitGlobal visit_global, Visit visit);
   template <typename Visit>
-  static bool all_of_reach(PyObject* function, bool with_globals, Visit visit);
+  bool all_of_methods(Visit visit) const;
 
-  bool reach_functions_ = false;
+  bool hold_functions_ = false;
   std::vector<Function> functions_;
   std::vector<Value> values_;       // Of all functions, in their order.
   std::vector<PyObject*> globals_;  // Addresses alone: dicts of those functions.

@@ -140,18 +140,23 @@ bool may_write_globals(PyObject* code) {
   });
 }
 
-bool names_function(const State& state, PyObject* code, PyObject* globals) {
-  return any_code(code, [&](PyCodeObject* object, const CodeView&,
-                            const std::vector<Instruction>&) {
+std::optional<std::vector<Ref>> names_of_functions(const State& state, PyObject* code,
+                                                   PyObject* globals) {
+  std::vector<Ref> found;
+  const bool is_unreadable = any_code(code, [&](PyCodeObject* object, const CodeView&,
+                                                const std::vector<Instruction>&) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object->co_names); ++i) {
-      PyObject* value = raw_get(globals, PyTuple_GET_ITEM(object->co_names, i));
+      PyObject* name = PyTuple_GET_ITEM(object->co_names, i);
+      PyObject* value = raw_get(globals, name);
       if (value != nullptr && PyFunction_Check(value) &&
           !find_by_own_name(state, value).module) {
-        return true;
+        found.push_back(Ref::share(name));
       }
     }
     return false;
   });
+  if (is_unreadable) return std::nullopt;
+  return found;
 }
 
 }  // namespace waybill::py

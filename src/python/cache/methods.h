@@ -5,8 +5,11 @@
 
 #include <Python.h>
 
+#include <optional>
 #include <span>
+#include <vector>
 
+#include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 
 namespace waybill::py {
@@ -31,8 +34,9 @@ void replace_items(PyObject* target, PyObject* source);
 // by one of the names that lead to them.
 bool may_write_globals(PyObject* code);
 
-// Whether code, or code in it, has a name that means a function by value in these
-// globals.
-bool names_function(const State& state, PyObject* code, PyObject* globals);
+// The names in code, and in code in it, that mean functions by value in these globals.
+// Nothing where code cannot be read.
+std::optional<std::vector<Ref>> names_of_functions(const State& state, PyObject* code,
+                                                   PyObject* globals);
 
 }  // namespace waybill::py

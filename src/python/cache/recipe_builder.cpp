@@ -50,14 +50,32 @@ std::uint32_t RecipeBuilder::save() {
   return number;
 }
 
-bool RecipeBuilder::save_at(std::size_t position, const Ref& plain) {
-  if (reference_to(position) != kNone) note(position, save(), plain);
+bool RecipeBuilder::save_made(std::size_t position) {
+  if (reference_to(position) != kNone) note_made(position, save());
   return true;
 }
 
-void RecipeBuilder::note(std::size_t position, std::uint32_t number, const Ref& plain) {
+bool RecipeBuilder::save_found(std::size_t position) {
+  if (reference_to(position) != kNone) note_found(position, save());
+  return true;
+}
+
+bool RecipeBuilder::save_namespace(std::size_t position, const Ref& plain) {
+  if (reference_to(position) != kNone) note(position, {true, save(), plain});
+  return true;
+}
+
+void RecipeBuilder::note_made(std::size_t position, std::uint32_t number) {
+  note(position, {true, number, {}, true});
+}
+
+void RecipeBuilder::note_found(std::size_t position, std::uint32_t number) {
+  note(position, {true, number, {}});
+}
+
+void RecipeBuilder::note(std::size_t position, Known known) {
   const std::uint64_t reference = reference_to(position);
-  if (reference != kNone) known_[reference] = {true, number, plain};
+  if (reference != kNone) known_[reference] = std::move(known);
 }
 
 std::uint64_t RecipeBuilder::reference_to(std::size_t position) const {

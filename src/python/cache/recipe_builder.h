@@ -26,6 +26,7 @@ class RecipeBuilder {
     bool is_saved;         // Or `object` is a constant.
     std::uint32_t number;  // Where it is saved.
     Ref object;            // Of a namespace: the dict that its copies are made from.
+    bool is_made = false;  // Anew by each run, and no namespace.
   };
 
   // The first values that are saved are what the nodes mean.
@@ -45,10 +46,14 @@ class RecipeBuilder {
 
   // Saves what is on top; gives where.
   std::uint32_t save();
-  // Saves what is on top if references mean it. `plain`: of a namespace.
-  bool save_at(std::size_t position, const Ref& plain = {});
-  // Takes note of a value that is saved, if references mean it.
-  void note(std::size_t position, std::uint32_t number, const Ref& plain = {});
+  // Saves what is on top if references mean it: what was made, what was looked up, or
+  // a namespace, of which `plain` is the dict that its copies are made from.
+  bool save_made(std::size_t position);
+  bool save_found(std::size_t position);
+  bool save_namespace(std::size_t position, const Ref& plain);
+  // Takes note of an object that is saved, and made or found, if references mean it.
+  void note_made(std::size_t position, std::uint32_t number);
+  void note_found(std::size_t position, std::uint32_t number);
 
   // The number by which references mean what stands there; kNone if none does.
   std::uint64_t reference_to(std::size_t position) const;
@@ -58,6 +63,8 @@ class RecipeBuilder {
   bool reference(std::uint64_t number);
 
  private:
+  void note(std::size_t position, Known known);
+
   std::map<std::size_t, std::uint64_t> references_;  // By what stands where.
   Recipe recipe_;
   std::map<std::uint64_t, Known> known_;  // By reference.

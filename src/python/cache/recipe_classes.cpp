@@ -8,44 +8,60 @@ namespace waybill::py {
 using wire::FunctionField;
 using wire::NodeTag;
 
-void RecipeWriter::note_class(std::size_t offset) {
+// A class inside of a function.
+bool RecipeWriter::type(std::uint64_t count, std::size_t offset, int depth) {
   const envelope::ReusableNode::Class* type = node_->class_at(offset - node_->start);
-  if (type != nullptr) steps_.note(offset, static_cast<std::uint32_t>(type->object));
+  return type != nullptr && pass_class(count, offset, depth) &&
+         steps_.step(Action::kLoad, type->object);
+}
+
+bool RecipeWriter::pass_class(std::uint64_t count, std::size_t offset, int depth) {
+  const envelope::ReusableNode::Class* type = node_->class_at(offset - node_->start);
+  if (type != nullptr) {
+    steps_.note_found(offset, static_cast<std::uint32_t>(type->object));
+  }
+  return pass_values(count, depth);
+}
+
+bool RecipeWriter::pass_values(std::uint64_t count, int depth) {
+  for (; count != 0; --count) {
+    if (!pass(depth + 1)) return false;
+  }
+  return true;
 }
 
 // Passes over one value of a class, but for what functions share with it.
 bool RecipeWriter::pass(int depth) {
   if (depth > kDeepest) return false;
   const std::size_t offset = reader_.offset();
+  const std::uint64_t reference = reference_ahead();
   wire::Token token;
   if (!reader_.next(token)) return false;
-  std::uint64_t count = 0;
+  // A class keeps its own while a function gets another.
+  if (const RecipeBuilder::Known* known = steps_.find_known(reference)) {
+    return !known->is_made;
+  }
+  if (token.type == wire::TokenType::kMap) return pass_values(2 * token.count, depth);
+  if (token.type != wire::TokenType::kArray) return true;
   std::uint8_t tag = 0;
-  if (token.type == wire::TokenType::kMap) count = 2 * token.count;
-  if (token.type == wire::TokenType::kArray) count = token.count;
-  if (token.type == wire::TokenType::kArray && count != 0 &&
-      reader_.take_node_tag(tag)) {
-    --count;
-    if (envelope::uses_code(tag)) ++uses_;
-    switch (static_cast<NodeTag>(tag)) {
-      case NodeTag::kNamespace:
-        return name_space(offset) && steps_.step(Action::kPop);
-      case NodeTag::kGlobal:
-        if (steps_.reference_to(offset) == kNone) break;
-        return global() && steps_.save_at(offset) && steps_.step(Action::kPop);
-      case NodeTag::kFunction:
-        return pass_method(depth);
-      case NodeTag::kClass:
-        note_class(offset);
-        break;
-      default:
-        break;
-    }
+  if (token.count == 0 || !reader_.take_node_tag(tag)) {
+    return pass_values(token.count, depth);
   }
-  for (; count != 0; --count) {
-    if (!pass(depth + 1)) return false;
+  if (envelope::uses_code(tag)) ++uses_;
+  switch (static_cast<NodeTag>(tag)) {
+    case NodeTag::kNamespace:
+      return name_space(offset) && steps_.step(Action::kPop);
+    case NodeTag::kGlobal:
+      if (steps_.reference_to(offset) == kNone) break;
+      return global() && steps_.save_found(offset) && steps_.step(Action::kPop);
+    case NodeTag::kFunction:
+      return pass_method(depth);
+    case NodeTag::kClass:
+      return pass_class(token.count - 1, offset, depth);
+    default:
+      break;
   }
-  return true;
+  return pass_values(token.count - 1, depth);
 }
 
 bool RecipeWriter::pass_method(int depth) {
@@ -54,8 +70,7 @@ bool RecipeWriter::pass_method(int depth) {
   if (!reader_.read_unsigned(body, UINT64_MAX, {})) return false;
   std::uint64_t reference = steps_.reference_to(reader_.offset());
   if (reference == kNone) reference = reference_ahead();
-  // Its cells are new, or came before.
-  if (!pass(depth + 1) || !reader_.skip() || !reader_.read_map(fields, {})) {
+  if (!pass(depth + 1) || !pass(depth + 1) || !reader_.read_map(fields, {})) {
     return false;
   }
   const RecipeBuilder::Known* known = steps_.find_known(reference);

@@ -23,7 +23,8 @@ using wire::NodeTag;
 std::optional<Recipe> RecipeWriter::write() {
   constexpr auto kIsFunction = &envelope::ReusableNode::is_function;
   if (std::ranges::none_of(nodes_, kIsFunction)) return steps_.take();
-  has_classes_ = !std::ranges::all_of(nodes_, kIsFunction);
+  has_classes_ = std::ranges::any_of(
+      nodes_, [](const auto& node) { return !node.classes.empty(); });
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (!node_of(i)) return std::nullopt;
   }
@@ -56,14 +57,14 @@ bool RecipeWriter::value(int depth) {
     case wire::TokenType::kExtension:
       return extension(token);
     case wire::TokenType::kMap:
-      return dict(token.count, depth) && steps_.save_at(offset);
+      return dict(token.count, depth) && steps_.save_made(offset);
     case wire::TokenType::kArray: {
       std::uint8_t tag = 0;
       if (token.count != 0 && reader_.take_node_tag(tag)) {
         return node(static_cast<NodeTag>(tag), token.count - 1, offset, depth);
       }
       return items(token.count, depth) && steps_.step(Action::kList, token.count) &&
-             steps_.save_at(offset);
+             steps_.save_made(offset);
     }
     default:
       return false;
@@ -94,7 +95,7 @@ bool RecipeWriter::tuple(std::uint64_t count, std::size_t offset, int depth) {
   const std::size_t since = steps_.size();
   if (!items(count, depth)) return false;
   if (!steps_.are_constants(since, count)) {
-    return steps_.step(Action::kTuple, count) && steps_.save_at(offset);
+    return steps_.step(Action::kTuple, count) && steps_.save_made(offset);
   }
   Ref made = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
   for (auto place = static_cast<Py_ssize_t>(count); place-- != 0;) {
@@ -131,11 +132,13 @@ bool RecipeWriter::node(NodeTag tag, std::uint64_t count, std::size_t offset,
     case NodeTag::kTuple:
       return tuple(count, offset, depth);
     case NodeTag::kGlobal:
-      return global() && steps_.save_at(offset);
+      return global() && steps_.save_found(offset);
     case NodeTag::kNamespace:
       return name_space(offset);
     case NodeTag::kFunction:
       return function(offset, depth);
+    case NodeTag::kClass:
+      return type(count, offset, depth);
     default:
       return false;
   }
@@ -176,7 +179,7 @@ bool RecipeWriter::name_space(std::size_t offset) {
   steps_.step(Action::kCopy, 0, plain);
   if (is_package.integer != 0) steps_.step(Action::kPackage);
   namespace_ = plain;
-  return steps_.save_at(offset, plain);
+  return steps_.save_namespace(offset, plain);
 }
 
 // A namespace, new or known, of which namespace_ is the plain dict from then on.
@@ -207,7 +210,7 @@ bool RecipeWriter::cells(std::uint64_t& count, std::vector<std::uint32_t>& fresh
     reader_ = ahead;
     steps_.step(Action::kCell);
     fresh.push_back(steps_.save());
-    steps_.note(offset, fresh.back());
+    steps_.note_made(offset, fresh.back());
   }
   return true;
 }
@@ -234,7 +237,7 @@ bool RecipeWriter::function(std::size_t offset, int depth) {
     return false;
   }
   steps_.step(Action::kFunction, cell_count, std::move(code));
-  steps_.save_at(offset);
+  steps_.save_made(offset);
   if (!reader_.read_map(field_count, {})) return false;
   for (; field_count != 0; --field_count) {
     std::uint64_t field = 0;

@@ -60,16 +60,18 @@ class RecipeWriter {
   bool skip_empty_content();
 
   // Classes are there. Only what their methods add to namespaces of functions is made.
+  bool type(std::uint64_t count, std::size_t offset, int depth);
   bool pass(int depth);
+  bool pass_values(std::uint64_t count, int depth);
+  bool pass_class(std::uint64_t count, std::size_t offset, int depth);
   bool pass_method(int depth);
-  void note_class(std::size_t offset);
   std::uint64_t reference_ahead() const;
 
   const State& state_;
   Nodes nodes_;
   Recipe::CodeUses& code_;
   const envelope::ReusableNode* node_ = nullptr;  // At hand.
-  bool has_classes_ = false;                      // Some nodes are.
+  bool has_classes_ = false;                      // Some nodes are, or hold some.
   std::size_t uses_ = 0;                          // Of code, up to the value at hand.
   wire::Reader reader_{{}};
   RecipeBuilder steps_;

@@ -176,6 +176,17 @@ inline PyObject* type_parameters([[maybe_unused]] PyObject* function) {
 #endif
 }
 
+// Gives a function other globals. These have the same builtins.
+inline void set_function_globals(PyObject* function, PyObject* globals) {
+  auto* own = reinterpret_cast<PyFunctionObject*>(function);
+  const Ref old = Ref::steal(own->func_globals);
+  own->func_globals = Ref::share(globals).release();
+  // Setting defaults gives it another version, by which the interpreter knows what it
+  // has specialised for the function.
+  PyObject* defaults = own->func_defaults;
+  check(PyFunction_SetDefaults(function, defaults == nullptr ? Py_None : defaults));
+}
+
 // ---- Text ------------------------------------------------------------------------
 
 // Whether str objects that are interned are never freed.

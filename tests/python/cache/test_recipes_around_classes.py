@@ -289,3 +289,105 @@ def test_a_class_that_a_worker_has_changed_is_as_without_caches(change):
 
     assert found == expected
     assert hits > 0
+
+
+#: Programs of which `C` is a class that `f` names, without properties of which a worker
+#: could not see whether they are made anew.
+SERVED = {
+    "a method": "class C:\n def m(self): return 1\ndef f(): return C().m()",
+    "an imported name": "from module_one import value\nclass C:\n"
+    " def m(self): return value\ndef f(): return C().m()",
+    "a helper of both": "def h(): return 2\nclass C:\n def m(self): return h()\n"
+    "def f(): return C().m(), h()",
+    "helpers of helpers": "S = 3\ndef g(n): return h(n - 1) if n else S\n"
+    "def h(n=2): return g(n)\nclass C:\n def m(self): return h()\n"
+    "def f(): return C().m()",
+    "a class of a class": "class D:\n x = 4\nclass C:\n def m(self): return D.x\n"
+    "def f(): return C().m()",
+    "itself": "class C:\n def m(self, n=1): return n and f(0)\n"
+    "def f(n=1): return n and C().m(n)",
+    "methods of all kinds": "class C:\n def m(self): return 5\n @property\n"
+    " def p(self): return 1\n @classmethod\n def c(cls): return cls\n"
+    " @staticmethod\n def s(): return 2\ndef f(): return C().m()",
+    "super": "class B:\n def m(self): return 6\nclass C(B):\n"
+    " def m(self): return super().m()\n def n(self): return super()\n"
+    "def f(): return C().m()",
+}
+
+#: Says of each payload whether methods are those of the one before, and whether they
+#: have the globals of the function.
+LOADED = """
+import sys, types
+module = sys.modules["module_one"] = types.ModuleType("module_one")
+module.value = 1
+payloads, with_caches = waybill.loads(data)
+waybill.configure(caches=with_caches)
+answer, before = [], None
+for payload in payloads:
+    f = waybill.loads(payload)
+    cls = f.__globals__["C"]
+    shared = cls.m.__globals__ is f.__globals__
+    answer.append((id(cls.m) == before, shared, f()))
+    before = id(cls.m)
+"""
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_methods_have_the_globals_of_the_function_of_each_payload(name):
+    payload = waybill.dumps(function_of(SERVED[name]))
+
+    found, expected = (
+        fresh_process.execute(LOADED, waybill.dumps([[payload] * 6, caches]))
+        for caches in (True, False)
+    )
+
+    assert [shared for _, shared, _ in found] == [True] * 6
+    assert [value for *_, value in found] == [value for *_, value in expected]
+    # Nothing is read again: the methods stay.
+    assert [stays for stays, *_ in found[3:]] == [True] * 3
+
+
+#: What a worker holds of a payload and calls after the next ones.
+HELD = {
+    "a method": "lambda m=cls.m: m(None)",
+    "a bound method": "cls().m",
+    "a method in a wrapper": "vars(cls)['s'].__func__",
+    "the function": "f",
+    "an object": "lambda c=cls(): c.m()",
+    "nothing": "int",
+}
+
+CALLED_LATER = """
+payloads, with_caches, held = waybill.loads(data)
+waybill.configure(caches=with_caches)
+answer, kept = [], []
+for number, payload in enumerate(payloads):
+    f = waybill.loads(payload)
+    cls = f.__globals__["C"]
+    if number == 4:
+        kept.append(eval(held))
+    f.__globals__["LIMIT"] = number
+    answer.append([f(), cls().m(), cls.s(), *(call() for call in kept)])
+"""
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_who_holds_a_method_sees_the_globals_that_it_came_with(held):
+    scope = define("""
+        LIMIT = -1
+        class C:
+            def m(self): return LIMIT
+            @staticmethod
+            def s(): return LIMIT
+        def f(): return C().m(), LIMIT
+        """)
+    payload = waybill.dumps(scope.f)
+
+    found, expected = (
+        fresh_process.execute(
+            CALLED_LATER, waybill.dumps([[payload] * 8, caches, HELD[held]])
+        )
+        for caches in (True, False)
+    )
+
+    assert found == expected
