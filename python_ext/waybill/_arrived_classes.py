@@ -7,7 +7,7 @@ neighbours.
 from __future__ import annotations
 
 from waybill import _classes, _enumerations, _words
-from waybill._baselines import TABLE, Baseline, ClassChange
+from waybill._baselines import TABLE, USES, Baseline, ClassChange
 from waybill._class_parts import class_parts
 from waybill._facts import (
     COMPILER_MADE,
@@ -62,6 +62,42 @@ class ArrivedClass(NamedTuple):
     word: Any
     #: The baseline when the class was complete.
     before: Baseline | None
+
+
+class RepeatedClass(NamedTuple):
+    """A class of which a payload says what the last one said."""
+
+    identity: bytes
+    cls: Any
+    before: Baseline
+    #: Of the baseline.
+    words: dict[str, Word]
+    attributes: dict[str, Any]
+
+    def replace_methods(self, undo: Undo) -> None:
+        """Gives the class the methods of the payload, with the globals of its functions.
+
+        Does nothing if another payload came meanwhile: it is as if that came after.
+        """
+        if TABLE.of(self.identity, self.cls) is not self.before:
+            return
+        attributes = vars(self.cls)
+        for name in self.words:
+            last = self.words[name]
+            if last.kind is Kind.METHOD and attributes.get(name) is last.value:
+                _set(self.cls, name, self.attributes[name], undo, last.value)
+
+    def take_note(self) -> list[object]:
+        """Makes the methods the last that came; answers what is to be dropped."""
+        dropped: list[object] = []
+        if TABLE.of(self.identity, self.cls) is self.before:
+            for name in self.words:
+                last = self.words[name]
+                if last.kind is Kind.METHOD:
+                    dropped.append(last.value)
+                    last.value = self.attributes[name]
+            USES[self.identity] = None
+        return dropped
 
 
 def word_in(baseline: Baseline | None, name: str) -> Word | None:

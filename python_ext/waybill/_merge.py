@@ -20,6 +20,7 @@ import types
 from waybill import _classes, _enumerations, _words
 from waybill._arrived_classes import (
     ArrivedClass,
+    RepeatedClass,
     merge_class,
     other_methods,
     take_note,
@@ -48,6 +49,7 @@ class Merge:
     def __init__(self, resets: bool, side: str | None) -> None:
         self._resets, self._side = resets, side
         self._arrivals: dict[bytes, ArrivedClass] = {}
+        self._repeated: list[RepeatedClass] = []
         self._modules: ArrivedModules | None = None
         #: Enumerations, by id, and members that they got for payloads under way.
         self._members: dict[bytes, tuple[Any, list[str]]] = {}
@@ -113,6 +115,12 @@ class Merge:
         is_home = was_here and TRACKER.is_home(cls)
         before = TABLE.of(identity, cls)
         facts = _facts_of(cls, name, bases, namespace, attributes)
+        if before is not None and word is Ellipsis and written is None:
+            again = self._words_again(cls, before, facts, attributes)
+            if again is not None:
+                repeated = RepeatedClass(identity, cls, before, again, attributes)
+                self._repeated.append(repeated)
+                return
         state: dict[str, Word] = {}
         if not is_home:
             state = self._words_of(attributes, before)
@@ -139,6 +147,38 @@ class Merge:
             word,
             before,
         )
+
+    def _words_again(
+        self,
+        cls: Any,
+        before: Baseline,
+        facts: dict[str, Any],
+        attributes: dict[str, Any],
+    ) -> dict[str, Word] | None:
+        """The words of the last payload if this one changes no more of a class than its
+        methods, as most do; else None."""
+        words, own = before.words, vars(cls)
+        if (
+            words is None
+            or words.keys() != attributes.keys()
+            or type(cls) is not type
+            or TABLE.trace is not None
+            or self._resets
+            or self._side
+            or "__waybill_state__" in own
+            or not are_same_facts(before.facts, facts)
+        ):
+            return None
+        for name in attributes:
+            last, value = words[name], attributes[name]
+            if last.kind is Kind.METHOD:
+                if own.get(name) is not last.value or not _words.is_method(value):
+                    return None
+                continue
+            word = _words.word(name, value, self._settled, None, last)
+            if word is not last and not last.is_same(word):
+                return None
+        return words
 
     def _words_of(
         self, attributes: dict[str, Any], before: Baseline | None
@@ -225,6 +265,8 @@ class Merge:
                 take_back(*given)
             raise
         dropped: list[object] = []
+        for repeated in self._repeated:
+            dropped += repeated.take_note()
         for arrival in arrivals:
             if not arrival.is_home:
                 dropped += take_note(arrival)
@@ -244,6 +286,8 @@ class Merge:
         for cls, names in self._members.values():
             for name in names:
                 changes.append(ClassChange(cls, name, "set"))
+        for repeated in self._repeated:
+            repeated.replace_methods(undo)
         for arrival in arrivals:
             if arrival.was_here:
                 side = self._side_of(arrival.cls)

@@ -113,8 +113,9 @@ REDUCERS = {
 def reduce_to_name(obj):
     """For sentinels of dataclasses, which compares them by identity: they must be found
     again. The extension looks for them likewise, as place_in_module() there."""
-    for name, value in vars(sys.modules["dataclasses"]).items():
-        if value is obj:
+    found = vars(sys.modules["dataclasses"])
+    for name in found:  # CPython 3.11 crashes at items() where memory ends.
+        if found[name] is obj:
             return name  # A global of the module that its class names.
     return obj.__reduce_ex__(4)
 
