@@ -42,6 +42,7 @@ class Walk {
     std::erase_if(found_, [&](const AttributeTarget& target) {
       return is_entangled(target.number);
     });
+    for (AttributeTarget& target : found_) target.end = uses_[target.number].end;
     std::ranges::sort(found_, {}, &AttributeTarget::number);
     return std::move(found_);
   }

@@ -21,6 +21,7 @@ struct AttributeTarget {
   std::string_view name;   // Of the attribute.
   bool is_entry = false;   // A value in the dict that is the attribute's value,
   std::string_view key{};  // under this key.
+  std::size_t end = 0;     // Of the object, from the start of the payload.
 };
 
 // The targets of an envelope, by number, each once at most.

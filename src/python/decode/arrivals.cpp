@@ -258,6 +258,14 @@ void Arrivals::find_targets(const VerifiedEnvelope& envelope,
   targets_ = envelope::find_attribute_targets(envelope);
 }
 
+std::size_t Arrivals::end_of_targets() const {
+  std::size_t end = 0;
+  for (const envelope::AttributeTarget& target : targets_) {
+    end = std::max(end, target.end);
+  }
+  return end;
+}
+
 Ref Arrivals::settle(std::size_t number, PyObject* value) {
   const auto target = std::ranges::lower_bound(targets_, number, {},
                                                &envelope::AttributeTarget::number);

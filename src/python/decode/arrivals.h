@@ -95,6 +95,9 @@ class Arrivals {
   void find_targets(const VerifiedEnvelope& envelope,
                     std::span<const envelope::ReusableNode> made);
   bool has_targets() const { return !targets_.empty(); }
+  // The last of them ends there, counted from the start of the payload; 0 if there are
+  // none.
+  std::size_t end_of_targets() const;
   // The object that the class will have in place of `value`, which is what references
   // by this number mean; null if that is the value.
   Ref settle(std::size_t number, PyObject* value);

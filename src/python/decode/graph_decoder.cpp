@@ -80,8 +80,8 @@ Ref GraphDecoder::decode() {
   }
   // Positions of all objects are noted here alone, and so are attributes of a class
   // that is there already.
-  uses_plain_ = !history_ && !arrivals_.has_targets();
-  if (!uses_plain_) plain_.restart(limits_);
+  plain_from_ = history_ ? SIZE_MAX : start_ + arrivals_.end_of_targets();
+  if (plain_from_ > start_) plain_.restart(limits_);
   // Without code each name of a state is looked at; see demand_no_shadow().
   plain_.trust(state_, lets_no_code_in_ ? nullptr : &arrivals_.open_types());
   for (const auto& node : made_.first(plain_.nodes_passed())) {
@@ -100,7 +100,9 @@ Ref GraphDecoder::decode() {
 Ref GraphDecoder::build() {
   Ref value;
   for (;;) {
-    if (uses_plain_ && late_depth_ == kNotLate) value = go_on_plain();
+    if (reader_.offset() >= plain_from_ && late_depth_ == kNotLate) {
+      value = go_on_plain();
+    }
     built_.hide();
     const bool is_open = !built_.stack.empty();
     if (!value && (!is_open || built_.stack.back().left != 0)) value = read();

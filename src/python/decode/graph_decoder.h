@@ -223,7 +223,7 @@ class GraphDecoder {
   std::span<const Ref> made_objects_;
   PlainLoop& plain_;
   BuildState& built_ = plain_.built();
-  bool uses_plain_ = false;
+  std::size_t plain_from_ = SIZE_MAX;  // PlainLoop builds nothing before.
   // While something refers to a tuple or frozenset that is not complete, hashing may
   // meet it: entries of dicts and sets inside the frame of this depth wait for it.
   static constexpr std::size_t kNotLate = static_cast<std::size_t>(-1);
