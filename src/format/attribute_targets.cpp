@@ -16,10 +16,26 @@ using wire::NodeTag;
 using wire::Token;
 using wire::TokenType;
 
+// Whether it is no name, class, text or bytes, which are what they are.
+bool may_be_replaced(const Envelope& envelope, std::uint64_t position) {
+  wire::Reader reader(envelope.payload.bytes.subspan(position));
+  Token token;
+  std::uint8_t tag = 0;
+  if (!reader.next(token)) return false;
+  if (token.type != TokenType::kArray) return token.type == TokenType::kMap;
+  if (token.count == 0 || !reader.take_node_tag(tag)) return true;
+  const auto node = static_cast<NodeTag>(tag);
+  return node != NodeTag::kGlobal && node != NodeTag::kClass &&
+         node != NodeTag::kNamespace;
+}
+
 class Walk {
  public:
-  explicit Walk(const Envelope& envelope)
-      : shared_(envelope.shared), cursor_(wire::Reader(envelope.payload.bytes)) {
+  // `is_replaceable`: of what references mean, by number.
+  Walk(const Envelope& envelope, std::vector<bool> is_replaceable)
+      : shared_(envelope.shared),
+        cursor_(wire::Reader(envelope.payload.bytes)),
+        is_replaceable_(std::move(is_replaceable)) {
     positions_.reserve(shared_.size());
     for (std::uint64_t position : shared_) {
       positions_.push_back({position, positions_.size()});
@@ -209,7 +225,7 @@ class Walk {
   }
 
   void note(const Note& around, std::uint64_t number) {
-    if (number == kNone || is_found_[number]) return;
+    if (number == kNone || !is_replaceable_[number] || is_found_[number]) return;
     is_found_[number] = true;
     const bool is_entry = around.kind == Kind::kEntries;
     found_.push_back({number, around.class_id, around.name, is_entry, around.key});
@@ -217,11 +233,11 @@ class Walk {
 
   const std::vector<std::uint64_t>& shared_;
   PayloadCursor<Note> cursor_;
-  Positions positions_;         // Of objects.
-  Positions references_;        // To objects.
-  std::size_t passed_ = 0;      // Of these.
-  std::vector<bool> is_found_;  // By number.
-  std::vector<Use> uses_;       // By number.
+  Positions positions_;                          // Of objects.
+  Positions references_;                         // To objects.
+  std::size_t passed_ = 0;                       // Of these.
+  std::vector<bool> is_replaceable_, is_found_;  // By number.
+  std::vector<Use> uses_;                        // By number.
   std::size_t looks_left_ = 1 << 16;
   std::vector<AttributeTarget> found_;
 };
@@ -229,8 +245,13 @@ class Walk {
 }  // namespace
 
 std::vector<AttributeTarget> find_attribute_targets(const VerifiedEnvelope& envelope) {
-  return envelope->shared.empty() ? std::vector<AttributeTarget>()
-                                  : Walk(envelope).run();
+  std::vector<bool> is_replaceable;
+  for (const std::uint64_t position : envelope->shared) {
+    is_replaceable.push_back(may_be_replaced(envelope, position));
+  }
+  // Most payloads refer to names and namespaces alone.
+  if (std::ranges::find(is_replaceable, true) == is_replaceable.end()) return {};
+  return Walk(envelope, std::move(is_replaceable)).run();
 }
 
 }  // namespace waybill::envelope

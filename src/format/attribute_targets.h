@@ -25,7 +25,8 @@ struct AttributeTarget {
 };
 
 // The targets of an envelope, by number, each once at most.
-// Left out is what shares objects with the payload outside of it, but for what keeps
+// Left out are names, classes, text and bytes, which are the same wherever they stand,
+// and what shares objects with the payload outside of it, but for what keeps
 // its identity by itself, as classes do: another object in its place would not have the
 // same parts. Cost: a pass over the payload, and time by references.
 std::vector<AttributeTarget> find_attribute_targets(const VerifiedEnvelope& envelope);

@@ -68,7 +68,27 @@ TEST(AttributeTargets, AreObjectsBeforeTheClassThatItRefersTo) {
     draft.shared.push_back(1);  // Behind the head of the list around it.
     first_reference(draft.payload);
   };
-  check(ClassDraft([](Writer& out) { out.array(0); }, value, nothing), 1);
+  check(ClassDraft([](Writer& out) { out.array(0); }, value, nothing), 1,
+        [](const auto& targets) { EXPECT_EQ(targets[0].end, 2u); });
+}
+
+TEST(AttributeTargets, AreNotNamesClassesAndText) {
+  const std::vector<Write> values = {
+      [](Writer& out) { samples::write_global(out, "float"); },
+      [](Writer& out) {
+        start_class(out, "inner");
+        out.nil();
+      },
+      [](Writer& out) { out.text("text"); },
+      [](Writer& out) { out.binary(Bytes(3, 1)); },
+  };
+  for (const Write& write : values) {
+    const auto value = [&](Draft& draft) {
+      draft.shared.push_back(draft.payload.size());
+      write(draft.payload);
+    };
+    check(ClassDraft(nothing, value, first_reference), 0);
+  }
 }
 
 TEST(AttributeTargets, AreEntriesOfDictsToo) {

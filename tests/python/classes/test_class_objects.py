@@ -110,6 +110,32 @@ def test_an_attribute_elsewhere_in_the_payload_is_the_classes(many, place, order
             assert worker.get("again[0] is held")
 
 
+#: What is the same wherever it stands, though a class has it.
+FIXED = {
+    "a class of a module": "float",
+    "a function of a module": "copy.copy",
+    "a class by value": "type('Inner', (), {})",
+    "text": "'long ' * 30",
+    "bytes": "b'long ' * 30",
+}
+
+
+@pytest.mark.parametrize("place", ["the object itself", "list", "default", "global"])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("value", FIXED.values(), ids=FIXED)
+def test_a_name_elsewhere_in_the_payload_is_the_payloads(many, place, order, value):
+    home, worker = many
+    sent, read = PLACES[place]
+    home.do("import copy\n" + SOURCE.format(first=value))
+    payload = home.dumps(ORDERS[order] % sent)
+    worker.load(payload)
+    worker.do(f"first = {read}\nK.x = [1]")
+
+    worker.load(payload)
+
+    assert worker.get(f"K.x, {read} == first") == ([1], True)
+
+
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("order", ORDERS)
 def test_an_attribute_that_the_sender_has_changed_is_one_object(many, place, order):
