@@ -231,10 +231,4 @@ bool Reader::take_node_tag(std::uint8_t& tag) {
   return true;
 }
 
-bool index_of(BytesView bytes, std::uint64_t& value) {
-  if (!std::has_single_bit(bytes.size()) || bytes.size() > 8) return false;
-  value = big_endian(bytes.data(), bytes.size());
-  return true;
-}
-
 }  // namespace waybill::wire

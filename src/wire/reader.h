@@ -181,7 +181,12 @@ class Reader {
 
 // The number in an extension that holds an index (kReference, kModule): 1, 2, 4 or 8
 // bytes, big-endian. False if it has another length.
-bool index_of(BytesView bytes, std::uint64_t& value);
+inline bool index_of(BytesView bytes, std::uint64_t& value) {
+  const std::size_t size = bytes.size();
+  if (size == 0 || size > 8 || (size & (size - 1)) != 0) return false;
+  value = big_endian(bytes.data(), size);
+  return true;
+}
 
 // The number of a reference; false if the token is none.
 inline bool is_reference(const Token& token, std::uint64_t& number) {
