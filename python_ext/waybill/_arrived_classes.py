@@ -73,13 +73,34 @@ class RepeatedClass(NamedTuple):
     #: Of the baseline.
     words: dict[str, Word]
     attributes: dict[str, Any]
+    size: int
+
+    def last(self) -> Baseline | None:
+        return TABLE.of(self.identity, self.cls)
+
+    def arrived(self, words: dict[str, Word]) -> ArrivedClass:
+        """The same, to be merged into what another payload said meanwhile."""
+        return ArrivedClass(
+            self.identity,
+            self.cls,
+            True,
+            False,
+            self.attributes,
+            words,
+            words,
+            self.before.facts,
+            frozenset(),
+            self.size,
+            ...,
+            self.last(),
+        )
 
     def replace_methods(self, undo: Undo) -> None:
         """Gives the class the methods of the payload, with the globals of its functions.
 
-        Does nothing if another payload came meanwhile: it is as if that came after.
+        Does nothing if another thread was faster: it is as if its payload came after.
         """
-        if TABLE.of(self.identity, self.cls) is not self.before:
+        if self.last() is not self.before:
             return
         attributes = vars(self.cls)
         for name in self.words:
@@ -90,7 +111,7 @@ class RepeatedClass(NamedTuple):
     def take_note(self) -> list[object]:
         """Makes the methods the last that came; answers what is to be dropped."""
         dropped: list[object] = []
-        if TABLE.of(self.identity, self.cls) is self.before:
+        if self.last() is self.before:
             for name in self.words:
                 last = self.words[name]
                 if last.kind is Kind.METHOD:

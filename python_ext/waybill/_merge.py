@@ -118,7 +118,7 @@ class Merge:
         if before is not None and word is Ellipsis and written is None:
             again = self._words_again(cls, before, facts, attributes)
             if again is not None:
-                repeated = RepeatedClass(identity, cls, before, again, attributes)
+                repeated = RepeatedClass(identity, cls, before, again, attributes, size)
                 self._repeated.append(repeated)
                 return
         state: dict[str, Word] = {}
@@ -235,6 +235,11 @@ class Merge:
     def apply(self) -> None:
         """Changes classes and modules, all of them or none, and notes what was said."""
         # Marks may run code of the program, so they are taken without the lock.
+        for repeated in self._repeated:
+            # Code that ran meanwhile may have loaded another payload of the class.
+            if repeated.last() is not repeated.before:
+                words = self._words_of(repeated.attributes, repeated.last())
+                self._arrivals[repeated.identity] = repeated.arrived(words)
         arrivals = list(self._arrivals.values())
         others = {}
         for arrival in arrivals:
@@ -244,9 +249,11 @@ class Merge:
         undo: Undo = []
         changes, dropped = TABLE.locked(self._merge, arrivals, others, undo)
         del dropped, undo  # What goes may run code of the program.
-        changed = {id(change.cls) for change in changes}
         # Methods that a library is to write are no changes, and are to be written.
         from_others = "waybill._source.generated" in sys.modules
+        if not changes and not from_others:
+            return
+        changed = {id(change.cls) for change in changes}
         for arrival in arrivals:
             if id(arrival.cls) in changed or (from_others and not arrival.is_home):
                 _classes.finish_class(arrival.cls)
@@ -289,7 +296,9 @@ class Merge:
         for repeated in self._repeated:
             repeated.replace_methods(undo)
         for arrival in arrivals:
-            if arrival.was_here:
+            # Two threads may make one class; who ends first has said what it is.
+            is_said = TABLE.of(arrival.identity, arrival.cls) is not None
+            if arrival.was_here or is_said:
                 side = self._side_of(arrival.cls)
                 changes += merge_class(arrival, side, others, undo)
         if self._modules is not None:

@@ -186,6 +186,25 @@ def test_a_payload_inside_of_a_payload_is_merged_on_its_own(places):
     assert worker.get("again is K, K.x, K.own") == (True, 5, 3)
 
 
+def test_a_new_class_that_a_payload_inside_says_otherwise_is_that_of_the_outer(places):
+    home, worker = places
+    home.do("""
+    class Inner:
+        def __init__(self, data): self.data = data
+        def __reduce__(self): return waybill.loads, (self.data,)
+    class New: x, table = 2, {'n': 2}
+    inner = Inner(waybill.dumps(New))
+    New.x = New.table['n'] = 5
+    """)
+    payload = home.dumps("{'New': New, 'again': inner}")
+
+    worker.load(payload)
+
+    for _ in range(2):
+        assert worker.get("again is New, New.x, New.table") == (True, 5, {"n": 5})
+        worker.load(payload)
+
+
 THREADS = """
 import sys, threading
 sys.setswitchinterval(1e-6)
