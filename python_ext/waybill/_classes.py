@@ -32,6 +32,8 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
         # What its own way of making a class computes is among the attributes.
         return type.__new__(metaclass, name, tuple(bases), namespace)
     is_hooked = namespace.pop("__init_subclass__", True) and not is_base_open
+    if metaclass is type and len(bases) == 1 and bases[0] is object:
+        return type(name, (object,), namespace)  # As all of the below would.
     keywords = {"metaclass": _maker(metaclass)}
     if "_boundary_" in namespace:
         keywords["boundary"] = namespace.pop("_boundary_")

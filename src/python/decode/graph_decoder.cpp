@@ -319,9 +319,7 @@ void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
     hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
     if (frame.is_known || frame.is_opaque) return;  // Until all is complete.
     outside([&] {
-      return Ref::steal(PyObject_CallFunctionObjArgs(state_.set_class_attribute.get(),
-                                                     frame.object.get(), key.get(),
-                                                     value.get(), nullptr));
+      set_class_attribute(state_, frame.object.get(), key.get(), value.get());
     });
   } else if (frame.has_late || (must_wait() && !is_simple(key.get()))) {
     // Those that follow wait too: the order of a dict means something.

@@ -307,6 +307,19 @@ const NodeCodec* node_codec(std::uint8_t tag) {
   return nullptr;
 }
 
+void set_class_attribute(const State& state, PyObject* cls, PyObject* name,
+                         PyObject* value) {
+  const bool is_usual =
+      Py_IS_TYPE(cls, &PyType_Type) && PyUnicode_CheckExact(name) &&
+      PyUnicode_CompareWithASCIIString(name, "_sa_class_manager") != 0;
+  if (is_usual) {
+    check(PyObject_SetAttr(cls, name, value));
+    return;
+  }
+  Ref::steal(PyObject_CallFunctionObjArgs(state.set_class_attribute.get(), cls, name,
+                                          value, nullptr));
+}
+
 void set_function_field(GraphDecoder& decoder, PyObject* function,
                         const std::vector<Ref>& cells, std::uint64_t field,
                         PyObject* value) {
