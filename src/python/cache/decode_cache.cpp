@@ -91,8 +91,7 @@ bool CachedEnvelope::find_modules(Modules& modules) const {
   return true;
 }
 
-// False if a class has changed, if a name is gone from a module, or if methods cannot
-// get the globals of the functions that are made.
+// False if a class has changed, or if a name is gone from a module.
 bool CachedEnvelope::make_objects(const Modules& modules,
                                   std::span<Ref> objects) const {
   for (const KnownClass& known : classes_) {
@@ -100,22 +99,25 @@ bool CachedEnvelope::make_objects(const Modules& modules,
     type = known.find(state_);
     if (!type) return false;
   }
-  if (has_functions() && std::ranges::any_of(classes_, &KnownClass::has_held_methods)) {
-    return false;
-  }
   return recipe_->make(state_, modules, objects);
 }
 
-// Where a payload is read, methods are made with the globals of its functions, once all
-// else is built.
-void CachedEnvelope::move_methods(std::span<const Ref> objects) const {
+// Gives the methods of classes the globals of the functions, as they are made with them
+// where a payload is read. False, with nothing done, if somebody would see that they
+// are not made anew: then the payload is to be read.
+bool CachedEnvelope::move_methods(std::span<const Ref> objects) const {
+  if (!has_functions() || classes_.empty()) return true;
+  if (state_.has_jit || std::ranges::any_of(classes_, &KnownClass::has_held_methods)) {
+    return false;
+  }
   const auto& nodes = prefix_->reusable_nodes();
   const auto function =
       std::ranges::find_if(nodes, &envelope::ReusableNode::is_function);
-  if (function == nodes.end()) return;
   const auto number = static_cast<std::size_t>(function - nodes.begin());
   PyObject* globals = PyFunction_GET_GLOBALS(objects[number].get());
-  for (const KnownClass& known : classes_) known.move_to(globals);
+  std::vector<Ref> old;  // Dropped when all have theirs.
+  for (const KnownClass& known : classes_) known.move_to(globals, old);
+  return true;
 }
 
 bool CachedEnvelope::has_functions() const {
@@ -124,6 +126,7 @@ bool CachedEnvelope::has_functions() const {
 }
 
 Ref CachedEnvelope::decode(State& state, BytesView bytes) {
+  CollectorPause no_code_runs;  // While classes are compared and methods moved.
   Modules modules;
   if (!is_ready_ || !find_modules(modules)) return {};
   const bool is_all = prefix_->is_all_of(bytes);
@@ -139,10 +142,7 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   }
   std::vector<Ref> objects(envelope::object_count(prefix_->reusable_nodes()));
   if (!make_objects(modules, objects)) return {};
-  if (is_all) {
-    move_methods(objects);
-    return std::move(objects.front());
-  }
+  if (is_all) return move_methods(objects) ? std::move(objects.front()) : Ref();
   const Limits limits;
   const Envelope& envelope = prefix_->envelope();
   PlainLoop plain(envelope, limits);
@@ -151,17 +151,18 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
     const bool is_built = plain.begin();
     const std::size_t end = envelope.payload.offset + envelope.payload.bytes.size();
     if (is_built && plain.is_complete() && plain.offset() == end) {
+      if (!move_methods(objects)) return {};
       prefix_->remember_whole();
-      move_methods(objects);
       return plain.take_value();
     }
     if (is_built) return {};  // It is not sound.
   }
+  // What code does while the payload is built may have to do with methods.
+  if (has_functions() && !classes_.empty()) return {};
   if (!prefix_->check_payload()) return {};
-  Ref object = decode_around(state, modules, objects, plain,
-                             buffers ? buffers->objects() : std::span<const Ref>());
-  move_methods(objects);
-  return object;
+  const CollectorPause::Break others(no_code_runs);
+  return decode_around(state, modules, objects, plain,
+                       buffers ? buffers->objects() : std::span<const Ref>());
 }
 
 // Builds the payload around its reusable nodes, but for what `plain` has begun.

@@ -66,7 +66,7 @@ class CachedEnvelope final : public NodeWatcher {
                     PlainLoop& plain, std::span<const Ref> stored) const;
   bool make_objects(const Modules& modules, std::span<Ref> objects) const;
   bool has_functions() const;
-  void move_methods(std::span<const Ref> objects) const;
+  bool move_methods(std::span<const Ref> objects) const;
 
   const State& state_;
   std::unique_ptr<envelope::VerifiedPrefix> prefix_;

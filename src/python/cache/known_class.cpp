@@ -14,21 +14,16 @@ namespace waybill::py {
 
 namespace {
 
-// The class, and what the last payload said of it.
-constexpr Py_ssize_t kOwnersOfMethod = 2;
-
-// How often a wrapper has a function that it wraps: these two under __wrapped__, too.
-Py_ssize_t owners_in(PyObject* wrapper) {
-  const bool has_wrapped = Py_IS_TYPE(wrapper, &PyClassMethod_Type) ||
-                           Py_IS_TYPE(wrapper, &PyStaticMethod_Type);
-  return has_wrapped ? 2 : 1;
-}
+// Of what a class has: itself, and what the last payload said of it.
+constexpr Py_ssize_t kOwners = 2;
 
 }  // namespace
 
 bool KnownClass::note(const State& state, PyObject* type) {
   version_ = 0;
   methods_.clear();
+  wrappers_.clear();
+  has_inner_wrappers_ = false;
   if (!PyType_Check(type) || identified_object(state, id_.get()).get() != type) {
     return false;
   }
@@ -45,10 +40,16 @@ bool KnownClass::note(const State& state, PyObject* type) {
   const bool reaches = !is_home_;
   // Looking at what methods reach may run code.
   const Ref dict = type_dict(cls);
-  const Ref attributes = Ref::steal(PyDict_Values(dict.get()));
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(attributes.get()); ++i) {
-    PyObject* attribute = PyList_GET_ITEM(attributes.get(), i);
-    if (!note_functions(state, attribute, reaches, kOwnersOfMethod)) return false;
+  const Ref names = Ref::steal(PyDict_Keys(dict.get()));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(names.get()); ++i) {
+    PyObject* name = PyList_GET_ITEM(names.get(), i);
+    PyObject* found = raw_get(dict.get(), name);
+    if (found == nullptr) return false;
+    const Ref attribute = Ref::share(found);
+    if (!note_functions(state, attribute.get(), reaches, kOwners)) return false;
+    if (!wrapped_in(state, attribute.get()).empty()) {
+      wrappers_.push_back(Ref::share(name));
+    }
   }
   // All of it is there, if it is still that.
   version_ = type_version(cls) == version ? version : 0;
@@ -67,8 +68,19 @@ bool KnownClass::note_functions(const State& state, PyObject* attribute, bool re
   if (names.empty()) return !reaches || !is_method(state, attribute);
   return std::ranges::all_of(names, [&](const char* name) {
     const Ref wrapped = get_attribute(attribute, name);
-    return note_functions(state, wrapped.get(), reaches, owners_in(attribute),
-                          depth + 1);
+    has_inner_wrappers_ =
+        has_inner_wrappers_ || !wrapped_in(state, wrapped.get()).empty();
+    return note_functions(state, wrapped.get(), reaches, 1, depth + 1);
+  });
+}
+
+bool KnownClass::has_held_methods() const {
+  const Ref type = weakly_referenced(type_.get());
+  if (!type || has_inner_wrappers_ || methods_.are_held()) return true;
+  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type.get()));
+  return std::ranges::any_of(wrappers_, [&](const Ref& name) {
+    PyObject* wrapper = raw_get(dict.get(), name.get());
+    return wrapper == nullptr || Py_REFCNT(wrapper) > kOwners;
   });
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "python/cache/known_functions.h"
 #include "python/runtime/ref.h"
@@ -31,8 +32,10 @@ class KnownClass {
   bool holds_functions() const { return methods_.hold_functions(); }
   // What its methods have, see there. Those of a class that is at home are left alone.
   bool has_globals(PyObject* globals) const { return methods_.have_globals(globals); }
-  bool has_held_methods() const { return methods_.are_held(); }
-  void move_to(PyObject* globals) const { methods_.move_to(globals); }
+  bool has_held_methods() const;
+  void move_to(PyObject* globals, std::vector<Ref>& old) const {
+    methods_.move_to(globals, old);
+  }
 
   // The class; null if it is gone, is not what its id means, if a payload has said
   // something else of it since, or if it, a class it is derived from, the code of a
@@ -51,6 +54,8 @@ class KnownClass {
   Ref serial_;  // Of what the last payload said; null at home.
   bool is_home_ = false;
   mutable std::uint32_t finds_ = 0;
+  std::vector<Ref> wrappers_;  // Names of properties and the like.
+  bool has_inner_wrappers_ = false;
   KnownFunctions methods_;
 };
 

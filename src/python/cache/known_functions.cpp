@@ -36,6 +36,18 @@ bool all_of_tuple(PyObject* tuple, Visit visit) {
   return true;
 }
 
+bool is_same_word(const Ref& known, PyObject* word) {
+  return known.get() == word ||
+         (known && word != nullptr && is_same_constant(known.get(), word));
+}
+
+// What a function says of itself; borrowed.
+std::array<PyObject*, 4> words_of(PyObject* object) {
+  auto* function = reinterpret_cast<PyFunctionObject*>(object);
+  return {function->func_name, function->func_qualname, function->func_doc,
+          function->func_module};
+}
+
 }  // namespace
 
 // Visits what the function reaches, always in the same order. Visitors get borrowed
@@ -96,6 +108,13 @@ bool KnownFunctions::note_reach(const State& state, std::size_t number) {
   std::optional<std::vector<Ref>> helpers = names_of_functions(state, code, globals);
   if (!helpers || may_write_globals(code)) return false;
   Function& known = functions_[number];
+  const std::array<PyObject*, 4> words = words_of(function.get());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == nullptr) continue;
+    if (!is_simple(words[i])) return false;
+    known.words[i] = Ref::share(words[i]);
+  }
+  known.annotations = identity_of_annotations(function.get());
   known.helpers = *std::move(helpers);
   known.has_new_globals = !has_globals(globals);
   if (known.has_new_globals) globals_.push_back(globals);
@@ -208,8 +227,15 @@ bool KnownFunctions::are_same(const State& state) const {
       function = method;
     }
     const Ref code = weakly_referenced(known.code.get());
-    if (!function || !code || PyFunction_GET_CODE(function.get()) != code.get() ||
-        (known.reaches && !all_of_reach(known, function.get(), visit, visit))) {
+    if (!function || !code || PyFunction_GET_CODE(function.get()) != code.get()) {
+      return false;
+    }
+    if (!known.reaches) continue;
+    const bool says_the_same =
+        std::ranges::equal(known.words, words_of(function.get()), is_same_word) &&
+        (known.owners == 0 ||
+         known.annotations == identity_of_annotations(function.get()));
+    if (!says_the_same || !all_of_reach(known, function.get(), visit, visit)) {
       return false;
     }
   }
@@ -238,9 +264,9 @@ bool KnownFunctions::are_held() const {
   });
 }
 
-void KnownFunctions::move_to(PyObject* globals) const {
+void KnownFunctions::move_to(PyObject* globals, std::vector<Ref>& old) const {
   all_of_methods([&](PyObject* method, Py_ssize_t) {
-    set_function_globals(method, globals);
+    old.push_back(exchange_globals(method, globals));
     return true;
   });
 }

@@ -6,6 +6,7 @@
 
 #include <Python.h>
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -35,11 +36,12 @@ class KnownFunctions {
 
   // Whether all methods have these globals.
   bool have_globals(PyObject* globals) const;
-  // Whether somebody else than the class holds a method, who would see that it gets
-  // other globals and is not made anew.
+  // Whether somebody else than the class holds a method, as each frame of it does: who
+  // would see that it gets other globals, and is not made anew.
   bool are_held() const;
-  // Gives all methods other globals, which hold the same.
-  void move_to(PyObject* globals) const;
+  // Gives all methods other globals, which hold the same. None may be held. `old` gets
+  // what they had: to drop that may run code.
+  void move_to(PyObject* globals, std::vector<Ref>& old) const;
 
   void clear() { *this = {}; }
 
@@ -60,8 +62,11 @@ class KnownFunctions {
     Ref function, code;     // Weak references.
     Py_ssize_t owners = 0;  // Of a method; of a function that one reaches 0.
     bool reaches = true;
-    bool has_new_globals = false;  // No function before it has them.
-    std::vector<Ref> helpers;      // Names in the code that mean functions by value.
+    // Its names, text and module, and what its annotations are.
+    std::array<Ref, 4> words;
+    PyObject* annotations = nullptr;  // An address.
+    bool has_new_globals = false;     // No function before it has them.
+    std::vector<Ref> helpers;         // Names in the code that mean functions by value.
   };
 
   std::size_t add(PyObject* function);

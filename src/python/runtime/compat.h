@@ -176,15 +176,26 @@ inline PyObject* type_parameters([[maybe_unused]] PyObject* function) {
 #endif
 }
 
-// Gives a function other globals. These have the same builtins.
-inline void set_function_globals(PyObject* function, PyObject* globals) {
+// What tells whether a function still has the annotations that it had: null if it has
+// none. Those that 3.14 computes when they are asked for are no others.
+inline PyObject* identity_of_annotations(PyObject* function) {
   auto* own = reinterpret_cast<PyFunctionObject*>(function);
-  const Ref old = Ref::steal(own->func_globals);
-  own->func_globals = Ref::share(globals).release();
-  // Setting defaults gives it another version, by which the interpreter knows what it
-  // has specialised for the function.
+#if PY_VERSION_HEX >= 0x030E0000
+  if (own->func_annotate != nullptr) return own->func_annotate;
+#endif
+  PyObject* found = own->func_annotations;
+  return found == nullptr || PyObject_Size(found) == 0 ? nullptr : found;
+}
+
+// Gives a function other globals, with the same builtins, and gives back those that it
+// had. No frame of the function may be alive: a frame does not own its globals.
+inline Ref exchange_globals(PyObject* function, PyObject* globals) {
+  auto* own = reinterpret_cast<PyFunctionObject*>(function);
+  Ref old = Ref::steal(std::exchange(own->func_globals, Ref::share(globals).release()));
+  // Setting defaults ends what the interpreter has specialised for the function.
   PyObject* defaults = own->func_defaults;
   check(PyFunction_SetDefaults(function, defaults == nullptr ? Py_None : defaults));
+  return old;
 }
 
 // ---- Text ------------------------------------------------------------------------
