@@ -56,7 +56,8 @@ void PartWords::describe(const TreePart& part, const TreePart& holder,
     into.variable = steps_.key_name(part.link);
   } else if (part.link.style == Style::kCell) {
     into.variable =
-        start_of(code_.free_variable(code_of(holder), part.link.number), kLongestName);
+        start_of(code_.free_variable(code_of(holder), steps_.place_of_cell(part.link)),
+                 kLongestName);
   }
   set_type(part, {envelope_, part.offset}, into);
 }

@@ -48,7 +48,13 @@ Kind kind_of(std::uint8_t tag) {
   }
 }
 
-struct PartNote : LinkNote {
+// Whether a part of a node is what makes it, or what it is of: its name is the node's
+// type.
+bool is_type_of(const Part* part) {
+  return part != nullptr && (part->is_called || part->name == "metaclass");
+}
+
+struct PartNote {
   bool is_part = false;
   std::uint64_t extra = 0;  // Bytes that belong to it and stand elsewhere.
   std::uint64_t cost = 1;   // See TreePart.
@@ -76,12 +82,10 @@ class Walk {
         progress(cursor_.token().offset - envelope_.payload.offset);
       }
       if (cursor_.event() == CursorEvent::kClose) {
-        links_.leave(cursor_);
         close();
         continue;
       }
       ++walked_.values;
-      links_.enter(cursor_);
       note_name();
       if (cursor_.event() == CursorEvent::kOpen) {
         open();
@@ -122,7 +126,8 @@ class Walk {
 
   TreePart part_here(Kind kind) {
     TreePart part;
-    part.link = links_.link(cursor_);
+    const bool opens = cursor_.event() == CursorEvent::kOpen;
+    part.link = link_at(cursor_.open(), cursor_.open().size() - (opens ? 1 : 0));
     part.kind = kind;
     part.offset = cursor_.token().offset;
     part.is_shared = !shared_at(part.offset).empty();
@@ -132,10 +137,9 @@ class Walk {
   void open() {
     PartCursor::Container& own = cursor_.container();
     PartNote& note = own.note;
-    if (note.is_inner) return;
+    if (is_inner_at(cursor_.open(), cursor_.open().size() - 1)) return;
     const bool is_name = own.tag == static_cast<std::uint8_t>(NodeTag::kGlobal) &&
-                         !tree_.is_empty() &&
-                         is_type_of(seen_as_link(cursor_.around()), cursor_.part());
+                         !tree_.is_empty() && is_type_of(cursor_.part());
     if (is_name) return;
     if (is_in_identified()) {
       TreePart& part = tree_.innermost();
@@ -195,15 +199,15 @@ class Walk {
     const std::uint64_t bytes = cursor_.reader().offset() - token.offset;
     const bool is_module = import_of(token, envelope_.manifest) != nullptr;
     if (tree_.is_empty()) return leaf_part(is_module, bytes);
-    const bool is_name = cursor_.around().is_key() && around.holds != Holds::kPairs;
-    if (!is_object(cursor_.rule()) || is_name || token.is(wire::ExtType::kReference)) {
+    if (!is_object(cursor_.rule()) || token.is(wire::ExtType::kReference)) return;
+    const bool is_key = cursor_.around().is_key();
+    if (is_key && holds_at(cursor_.open(), cursor_.open().size() - 1) != Holds::kPairs)
       return;
-    }
     if (is_in_identified()) {
       tree_.innermost().offset = token.offset;
     } else if (is_module || bytes >= kLargeLeaf) {
       leaf_part(is_module, bytes);
-    } else if (!cursor_.around().is_key()) {
+    } else if (!is_key) {
       tree_.sum_up();
     }
   }
@@ -216,7 +220,6 @@ class Walk {
   const Envelope& envelope_;
   CodeBook& code_;
   PartCursor cursor_;
-  LinkTracker links_;
   PartTree tree_;
   WalkedPayload walked_;
   std::vector<Shared> shared_;  // In order.

@@ -12,17 +12,11 @@
 namespace waybill::envelope {
 namespace {
 
-using wire::FunctionField;
 using wire::NodeTag;
 using Style = Link::Style;
 
-bool is(const LinkContainer& container, NodeTag tag) {
+bool is(const OpenContainer& container, NodeTag tag) {
   return container.tag == static_cast<std::uint8_t>(tag);
-}
-
-bool is_field(const LinkContainer& fields, FunctionField field) {
-  return fields.note.holds == Holds::kFields &&
-         fields.field == static_cast<std::uint64_t>(field);
 }
 
 // The parts of nodes that Python reaches by an attribute.
@@ -54,7 +48,7 @@ constexpr auto kMarkers = std::to_array<NamedPart>({
     {NodeTag::kPersistent, "id", "persistent id"},
 });
 
-const NamedPart* find(std::span<const NamedPart> table, const LinkContainer& node,
+const NamedPart* find(std::span<const NamedPart> table, const OpenContainer& node,
                       std::string_view part) {
   const auto found = std::ranges::find_if(table, [&](const NamedPart& row) {
     return is(node, row.tag) && row.part == part;
@@ -62,8 +56,8 @@ const NamedPart* find(std::span<const NamedPart> table, const LinkContainer& nod
   return found == table.end() ? nullptr : &*found;
 }
 
-Link link_in_node(const LinkContainer& node) {
-  const std::uint64_t index = node.index;
+Link link_in_node(const OpenContainer& node) {
+  const std::uint64_t index = node.index();
   if (is(node, NodeTag::kTuple)) return {.style = Style::kIndex, .number = index};
   if (is(node, NodeTag::kSet) || is(node, NodeTag::kFrozenSet)) {
     return {.style = Style::kPlace, .label = "element", .number = index};
@@ -78,11 +72,10 @@ Link link_in_node(const LinkContainer& node) {
   return {.style = Style::kMarker, .label = word.empty() ? "part" : word};
 }
 
-Link link_in_map(const LinkContainer& map) {
-  const std::uint64_t pair = map.index / 2;
-  if (map.is_key) return {.style = Style::kMarker, .label = "key"};
-  Link link{.style = Style::kPair, .number = pair, .key = map.note.key};
-  switch (map.note.holds) {
+Link link_in_map(const OpenContainer& map, Holds holds) {
+  if (map.is_key()) return {.style = Style::kMarker, .label = "key"};
+  Link link{.style = Style::kPair, .number = map.index() / 2, .at = map.key};
+  switch (holds) {
     case Holds::kAttributes:
       link.style = Style::kAttribute;
       break;
@@ -108,65 +101,68 @@ Link link_in_map(const LinkContainer& map) {
   return link;
 }
 
-Holds holds_of_rule(Rule rule, const LinkContainer& around) {
-  switch (rule) {
-    case Rule::kCells:
-      return Holds::kClosure;
-    case Rule::kObjectsOrEmpty:
-      return Holds::kCells;
-    case Rule::kFunctionFields:
-      return Holds::kFields;
-    case Rule::kNamedObjects:
-      if (is_field(around, FunctionField::kGlobals)) return Holds::kGlobals;
-      if (is_field(around, FunctionField::kImports)) return Holds::kImports;
-      return Holds::kAttributes;
-    case Rule::kObjects:
-      if (is(around, NodeTag::kClass)) return Holds::kBases;
-      return part_name(around.tag, around.index) == "args" ? Holds::kArguments
-                                                           : Holds::kItems;
-    case Rule::kPairs:
-      if (is(around, NodeTag::kClass)) return Holds::kAttributes;
-      return part_name(around.tag, around.index) == "kwargs" ? Holds::kKeywords
-                                                             : Holds::kPairs;
-    default:
-      return Holds::kValues;
-  }
+// What the lists and maps hold that the grammar asks for, by the names of the parts
+// that they are.
+struct InnerPart {
+  Rule rule;
+  std::string_view part;
+  Holds holds;
+};
+constexpr auto kInnerParts = std::to_array<InnerPart>({
+    {Rule::kCells, "closure", Holds::kClosure},
+    {Rule::kObjectsOrEmpty, "closure", Holds::kCells},
+    {Rule::kFunctionFields, "fields", Holds::kFields},
+    {Rule::kNamedObjects, "globals", Holds::kGlobals},
+    {Rule::kNamedObjects, "imports", Holds::kImports},
+    {Rule::kNamedObjects, "dict", Holds::kAttributes},
+    {Rule::kObjects, "bases", Holds::kBases},
+    {Rule::kObjects, "args", Holds::kArguments},
+    {Rule::kObjects, "items", Holds::kItems},
+    {Rule::kPairs, "namespace", Holds::kAttributes},
+    {Rule::kPairs, "attributes", Holds::kAttributes},
+    {Rule::kPairs, "kwargs", Holds::kKeywords},
+    {Rule::kPairs, "pairs", Holds::kPairs},
+});
+
+std::string_view name_of_part(const OpenContainer& own) {
+  return own.part == nullptr ? std::string_view() : own.part->name;
 }
 
-bool is_state(const LinkContainer& around) {
-  return (is(around, NodeTag::kObject) || is(around, NodeTag::kNewObject)) &&
-         part_name(around.tag, around.index) == "state";
+bool is_state_pair(const OpenContainer& own) {
+  return name_of_part(own) == "state" && is(own, NodeTag::kTuple) && own.count == 2;
 }
 
 }  // namespace
 
-bool note_inner(Rule rule, const LinkContainer& around, const LinkContainer& own) {
-  if (!is_object(rule)) {
-    own.note.holds = holds_of_rule(rule, around);
-    return true;
+Holds holds_of(const OpenContainer& own, const OpenContainer* around) {
+  const std::string_view part = name_of_part(own);
+  if (!is_object(own.rule)) {
+    const auto row = std::ranges::find_if(kInnerParts, [&](const InnerPart& each) {
+      return each.rule == own.rule && each.part == part;
+    });
+    return row == kInnerParts.end() ? Holds::kValues : row->holds;
   }
-  if (own.is_map &&
-      (is_state(around) || around.note.holds == Holds::kState ||
-       (!around.is_key && is_field(around, FunctionField::kAttributes)))) {
-    own.note.holds = Holds::kAttributes;
-    return true;
+  const bool is_in_state = around != nullptr && is_state_pair(*around);
+  if (own.is_map) {
+    const bool is_dict = is_in_state || part == "state" || part == "dict";
+    return is_dict ? Holds::kAttributes : Holds::kPairs;
   }
-  if (is_state(around) && is(own, NodeTag::kTuple) && own.count == 2) {
-    own.note.holds = Holds::kState;
-    return true;
-  }
-  return false;
+  if (is_state_pair(own)) return Holds::kState;
+  return own.tag == 0 ? Holds::kItems : Holds::kValues;
 }
 
-Holds holds_of_object(const LinkContainer& container) {
-  if (container.is_map) return Holds::kPairs;
-  return container.tag == 0 ? Holds::kItems : Holds::kValues;
+bool is_inner(const OpenContainer& own, const OpenContainer* around) {
+  if (!is_object(own.rule)) return true;
+  const Holds holds = holds_of(own, around);
+  return holds == Holds::kAttributes || holds == Holds::kState;
 }
 
-Link link_in(const LinkContainer& around) {
-  if (around.is_map) return link_in_map(around);
-  const std::uint64_t index = around.index;
-  switch (around.note.holds) {
+Link link_in(const OpenContainer& around, const OpenContainer* second,
+             const OpenContainer* third) {
+  const Holds holds = holds_of(around, second);
+  if (around.is_map) return link_in_map(around, holds);
+  const std::uint64_t index = around.index();
+  switch (holds) {
     case Holds::kArguments:
       return {.style = Style::kArgument, .number = index};
     case Holds::kBases:
@@ -174,7 +170,9 @@ Link link_in(const LinkContainer& around) {
     case Holds::kClosure:
       return {.style = Style::kIndex, .label = "closure", .number = index};
     case Holds::kCells:
-      return {.style = Style::kCell, .number = index};
+      return {.style = Style::kCell,
+              .number = index,
+              .at = third == nullptr ? 0 : third->offset};
     case Holds::kState:
       return {.style = Style::kMarker, .label = "state"};
     case Holds::kItems:
@@ -182,12 +180,6 @@ Link link_in(const LinkContainer& around) {
     default:
       return around.tag != 0 ? link_in_node(around) : Link{};
   }
-}
-
-bool is_type_of(const LinkContainer& around, const Part* part) {
-  return (part != nullptr && part->is_called) ||
-         (is(around, NodeTag::kClass) &&
-          part_name(around.tag, around.index) == "metaclass");
 }
 
 std::string_view name_of_inner(Holds holds) {
@@ -206,21 +198,6 @@ std::string_view name_of_inner(Holds holds) {
     default:
       return {};
   }
-}
-
-Link LinkTracker::link_of(const LinkContainer& around, std::size_t inner) const {
-  Link link = link_in(around);
-  if (link.style != Style::kCell) return link;
-  const std::size_t depth = cells_.size() - inner;
-  const std::uint64_t place = link.number;
-  const bool is_known = depth != 0 && place < cells_[depth - 1].size();
-  link.number = is_known ? cells_[depth - 1][place] : UINT32_MAX;
-  return link;
-}
-
-void LinkTracker::note_cell(const LinkContainer& around, const LinkContainer& own) {
-  if (around.note.holds != Holds::kClosure || !is(own, NodeTag::kCell)) return;
-  cells_.back().push_back(static_cast<std::uint32_t>(around.index));
 }
 
 }  // namespace waybill::envelope

@@ -26,33 +26,40 @@ enum class CursorEvent : std::uint8_t {
   kClose,  // The container that was opened last and not closed yet ends.
 };
 
+// A container whose values are being walked.
+struct OpenContainer {
+  std::uint64_t count;  // Values in it, without a node's tag; keys count.
+  std::uint64_t left;   // Those still to come.
+  std::size_t offset = 0;
+  bool is_map = false;
+  std::uint8_t tag = 0;          // Of a node; else 0.
+  const Shape* shape = nullptr;  // Of a node whose tag is known.
+  Contents contents = {};
+  std::uint64_t field = UINT64_MAX;  // The last key of a function's fields.
+  std::size_t key = 0;               // Where the last key of a map stands.
+  // What the grammar says of the place that it stands in: see PayloadCursor.
+  Rule rule = Rule::kObject;
+  const Part* part = nullptr;
+
+  // Of the value that came last.
+  std::uint64_t index() const { return count - left - 1; }
+  bool is_key() const { return is_map && left % 2 != 0; }
+};
+
 struct NoNote {};
 
 // `Note`: what the walk keeps with each container that is open. Memory by depth.
 template <typename Note = NoNote>
 class PayloadCursor {
  public:
-  struct Container {
-    std::uint64_t count;  // Values in it, without a node's tag; keys count.
-    std::uint64_t left;   // Those still to come.
-    std::size_t offset = 0;
-    bool is_map = false;
-    std::uint8_t tag = 0;          // Of a node; else 0.
-    const Shape* shape = nullptr;  // Of a node whose tag is known.
-    Contents contents = {};
-    std::uint64_t field = UINT64_MAX;  // The last key of a function's fields.
+  struct Container : OpenContainer {
     Note note = {};
-
-    // Of the value that came last.
-    std::uint64_t index() const { return count - left - 1; }
-    bool is_key() const { return is_map && left % 2 != 0; }
   };
 
   // `around`: the note of what is around the payload.
   explicit PayloadCursor(wire::Reader reader, Note around = {})
-      : reader_(std::move(reader)), stack_{{.count = 1, .left = 1}} {
-    stack_[0].note = std::move(around);
-  }
+      : reader_(std::move(reader)),
+        stack_{{{.count = 1, .left = 1}, std::move(around)}} {}
 
   // False at the end of the payload, and when the reader has an error. Ends all
   // references to containers.
@@ -95,8 +102,9 @@ class PayloadCursor {
   wire::Reader& reader() { return reader_; }
 
  private:
-  void find_rule(Container& around) {
+  void find_rule(OpenContainer& around) {
     part_ = nullptr;
+    if (around.is_key()) around.key = token_.offset;
     if (around.shape != nullptr) {
       part_ = around.shape->part(around.index());
       rule_ = part_ == nullptr ? Rule::kObject : part_->rule;
@@ -116,9 +124,11 @@ class PayloadCursor {
     }
   }
 
-  void open(Container container) {
+  void open(OpenContainer container) {
     event_ = CursorEvent::kOpen;
     container.offset = token_.offset;
+    container.rule = rule_;
+    container.part = part_;
     container.contents = contents_of(rule_);
     if (!container.is_map && container.count != 0 &&
         reader_.take_node_tag(container.tag)) {
@@ -126,7 +136,7 @@ class PayloadCursor {
       container.shape = shape_of(container.tag);
       container.contents = {};
     }
-    stack_.push_back(std::move(container));
+    stack_.push_back({container, {}});
   }
 
   wire::Reader reader_;

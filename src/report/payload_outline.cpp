@@ -42,7 +42,7 @@ class Outline {
         options_(options),
         max_depth_(std::min(options.max_depth, kDeepest)),
         cursor_(Reader(envelope.payload.bytes, Limits{}, envelope.payload.offset),
-                {{}, top_.root(), {}}) {
+                {top_.root(), {}}) {
     shared_.reserve(envelope.shared.size());
     for (const std::uint64_t position : envelope.shared) {
       shared_.push_back({envelope.payload.offset + position, shared_.size()});
@@ -54,10 +54,8 @@ class Outline {
     top_.root().make_array();
     while (cursor_.next()) {
       if (cursor_.event() == CursorEvent::kClose) {
-        links_.leave(cursor_);
         close();
       } else {
-        links_.enter(cursor_);
         value();
       }
     }
@@ -74,10 +72,9 @@ class Outline {
     std::uint64_t offset;
     std::size_t number;
   };
-  struct Note : LinkNote {
+  struct Note {
     std::optional<Json> items;  // Where the items are shown, if they are.
     std::optional<Json> shown;  // The container itself; likewise.
-    std::size_t holder = 0;     // Where the object stands that it belongs to.
   };
   using Container = PayloadCursor<Note>::Container;
 
@@ -109,12 +106,13 @@ class Outline {
 
   // How paths get to the value at hand, if it is an object of its own.
   void add_step(Json slot) {
-    const bool opens = cursor_.event() == CursorEvent::kOpen;
     if (!is_object(cursor_.rule()) || cursor_.around().is_key()) return;
-    if (opens && cursor_.container().note.is_inner) return;
-    const Link link = links_.link(cursor_);
+    const auto open = cursor_.open();
+    std::size_t depth = open.size();
+    if (cursor_.event() == CursorEvent::kOpen && is_inner_at(open, --depth)) return;
+    const Link link = link_at(open, depth);
     if (link.style == Link::Style::kNone) return;
-    slot["step"] = steps_.step(link, cursor_.around().note.holder).text;
+    slot["step"] = steps_.step(link, holder_at(open, depth)).text;
   }
 
   // The part of a node that the value at hand is, or the field of a function that the
@@ -171,8 +169,6 @@ class Outline {
 
   void open(const std::optional<Json>& slot) {
     Container& container = cursor_.container();
-    const bool is_inner = container.note.is_inner;
-    container.note.holder = is_inner ? cursor_.around().note.holder : container.offset;
     const std::size_t depth = cursor_.open().size();
     deepest_ = std::max(deepest_, depth);
     const std::string kind = kind_of(container);
@@ -305,7 +301,6 @@ class Outline {
   const Envelope& envelope_;
   const std::vector<std::string>& names_;
   StepWords steps_;
-  LinkTracker links_;
   const ReportOptions& options_;
   std::size_t max_depth_;
   JsonTree top_;  // Holds the outline.

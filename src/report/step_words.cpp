@@ -93,13 +93,13 @@ std::string StepWords::text_of(const ValueView& value) const {
 }
 
 std::string_view StepWords::key_name(const Link& link) const {
-  const std::string_view text = follow(link.key).text();
+  const std::string_view text = follow(link.at).text();
   return text.size() <= kLongestName ? text : std::string_view();
 }
 
 // A key as Python writes it, or as much of it as is shown.
 StepText StepWords::key_text(const Link& link) const {
-  const ValueView key = follow(link.key);
+  const ValueView key = follow(link.at);
   if (key.is_text()) {
     const std::string_view text = key.text();
     const bool may_fit = text.size() <= kLongestKey;
@@ -139,7 +139,7 @@ std::string StepWords::shown_type(const ValueView& key) const {
   return name;
 }
 
-StepText StepWords::step(const Link& link, std::size_t holder) const {
+StepText StepWords::step(const Link& link, std::size_t holder) {
   const std::string label(link.label);
   switch (link.style) {
     case Style::kNone:
@@ -152,7 +152,7 @@ StepText StepWords::step(const Link& link, std::size_t holder) const {
       return {steps::item(label.empty() ? "" : steps::dunder(label),
                           std::to_string(link.number))};
     case Style::kCell:
-      return {steps::cell(link.number)};
+      return {steps::cell(place_of_cell(link))};
     case Style::kMarker:
       return {steps::marker(label), false};
     case Style::kPlace:
@@ -182,11 +182,27 @@ StepText StepWords::step(const Link& link, std::size_t holder) const {
   }
 }
 
+std::uint64_t StepWords::place_of_cell(const Link& link) {
+  const auto [found, is_new] = cells_.try_emplace(link.at);
+  std::vector<std::uint32_t>& places = found->second;
+  if (is_new) {
+    const ValueView function = ValueView::at(envelope_, link.at);
+    const ValueView closure = ValueView::at(
+        envelope_, function.value(position_of(NodeTag::kFunction, "closure")));
+    std::uint32_t place = 0;
+    for (const std::size_t cell : closure.values()) {
+      if (ValueView::at(envelope_, cell).is(NodeTag::kCell)) places.push_back(place);
+      ++place;
+    }
+  }
+  return link.number < places.size() ? places[link.number] : UINT32_MAX;
+}
+
 // Properties, class methods and the like make something else of themselves when their
 // class is asked for them. Any object may.
 bool StepWords::may_be_descriptor(const Link& link, std::size_t holder) const {
   if (!follow(holder).is(NodeTag::kClass)) return false;
-  Reader key = reader_at(envelope_, link.key);
+  Reader key = reader_at(envelope_, link.at);
   if (!key.skip()) return false;
   const ValueView value = follow(key.offset());
   return value.is(NodeTag::kObject) || value.is(NodeTag::kNewObject);

@@ -3,8 +3,11 @@
 // Steps of paths as text, of a payload: docs/paths.md.
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/part_links.h"
 #include "format/value_view.h"
@@ -26,7 +29,11 @@ class StepWords {
 
   // `holder`: where the value stands that the link leads from. Cost: by the length of
   // the key, and of what makes the holder.
-  StepText step(const Link& link, std::size_t holder) const;
+  StepText step(const Link& link, std::size_t holder);
+
+  // The place in __closure__ of the cell whose content a kCell leads to; UINT32_MAX if
+  // there is none. Cost: once for each function, by the bytes before its fields.
+  std::uint64_t place_of_cell(const Link& link);
 
   // What the root is called: a function or class by its name, else "obj".
   StepText root() const;
@@ -47,6 +54,8 @@ class StepWords {
 
   const Envelope& envelope_;
   const ValueNames& names_;
+  // Of functions, by offset: the places of the cells that they bring.
+  std::map<std::size_t, std::vector<std::uint32_t>> cells_;
 };
 
 }  // namespace waybill::envelope
