@@ -2,8 +2,7 @@
 
 #include "diff/payload_side.h"
 
-#include <algorithm>
-
+#include "format/value_view.h"
 #include "report/paths_at.h"
 
 namespace waybill::envelope {
@@ -12,12 +11,7 @@ std::string PayloadSide::text(std::uint32_t index) const {
 }
 
 std::size_t PayloadSide::code_index(std::uint32_t node) const {
-  const std::size_t count = envelope_.code.size();
-  if (tree_[node].end == node + 1) return count;  // An empty node.
-  wire::Reader reader = tree_.at(node + 1);
-  std::uint64_t index = 0;
-  if (!reader.read_unsigned(index, UINT32_MAX, "a code index")) return count;
-  return std::min<std::size_t>(index, count);
+  return ValueView::at(envelope_, tree_[node].offset).code_index();
 }
 
 const CodeBody* PayloadSide::code(std::uint32_t node) const {

@@ -25,8 +25,8 @@ class PayloadSide {
 
   // The value as a line.
   std::string text(std::uint32_t index) const;
-  // The index in the code section of a function or code node; the section's size where
-  // it has none.
+  // The index in the code section of a function or code node; SIZE_MAX where it has
+  // none.
   std::size_t code_index(std::uint32_t node) const;
   // Null, and empty, where it has none.
   const CodeBody* code(std::uint32_t node) const;

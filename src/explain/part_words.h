@@ -10,6 +10,7 @@
 #include "explain/code_book.h"
 #include "explain/payload_walk.h"
 #include "format/value_view.h"
+#include "report/node_names.h"
 #include "report/step_words.h"
 #include "waybill/explanation.h"
 
@@ -38,17 +39,14 @@ class PartWords {
   std::size_t class_of(const TreePart& part) const;
 
  private:
-  std::string name_at(std::size_t offset) const;
-  std::string global_name(wire::Reader reader) const;
-  std::string stored_type(wire::Reader reader) const;
   void set_type(const TreePart& part, const ValueView& value, ExplainedPart& into);
   void set_object(const TreePart& part, const ValueView& value, ExplainedPart& into);
 
   const Envelope& envelope_;
   const CodeBook& code_;
-  const WalkedPayload& walked_;
   ValueNames names_;
   StepWords steps_;
+  NodeNames node_names_;  // As types are called.
   // Values that may be looked at to tell what arrays are: what an envelope refers to
   // again and again could be looked at without end.
   std::uint64_t budget_;

@@ -332,6 +332,19 @@ std::size_t manifest_bound(const Manifest& manifest) {
   return bound;
 }
 
+std::optional<GlobalName> global_name(wire::Reader values, const Manifest* manifest) {
+  Token module;
+  Token name;
+  if (!values.next(module) || !values.next(name)) return std::nullopt;
+  // Text with lone surrogates is an extension; either way, its bytes are the name.
+  GlobalName global{"builtins", name.text(), module.type != TokenType::kExtension};
+  if (global.is_builtin) return global;
+  const ImportRecord* import =
+      manifest == nullptr ? nullptr : import_of(module, *manifest);
+  global.module = import == nullptr ? std::string_view() : import->module;
+  return global;
+}
+
 void write_manifest(wire::CursorWriter& writer, const Manifest& manifest) {
   const std::size_t has_imports = manifest.imports.empty() ? 0 : 1;
   const std::size_t has_substitutions = manifest.substitutions.empty() ? 0 : 1;

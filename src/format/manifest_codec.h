@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -50,6 +51,15 @@ inline const ImportRecord* import_of(const wire::Token& token,
                         index < manifest.imports.size();
   return is_known ? &manifest.imports[index] : nullptr;
 }
+
+// What a node kGlobal names.
+struct GlobalName {
+  std::string_view module;  // Null if it is not known; of a built-in, "builtins".
+  std::string_view name;
+  bool is_builtin = false;
+};
+// `values`: at the first value of the node. Nothing where they cannot be read.
+std::optional<GlobalName> global_name(wire::Reader values, const Manifest* manifest);
 
 // At least as many bytes as write_manifest() writes.
 std::size_t manifest_bound(const Manifest& manifest);

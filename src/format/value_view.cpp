@@ -20,9 +20,7 @@ Reader reader_at(const Envelope& envelope, std::size_t offset) {
 
 ValueView::ValueView(const Envelope& envelope, std::size_t offset)
     : ValueView(at(envelope, offset)) {
-  // A node kIdentified may hold itself.
-  constexpr int kMostSteps = 8;
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kMostHops; ++step) {
     std::uint64_t number = 0;
     if (wire::is_reference(token_, number)) {
       if (number >= envelope.shared.size()) return;
@@ -87,6 +85,29 @@ std::optional<std::uint64_t> ValueView::number() const {
 
 bool ValueView::is_true() const {
   return token_.type == TokenType::kBoolean && token_.integer != 0;
+}
+
+std::optional<std::uint64_t> ValueView::items() const {
+  if (is_map() || is_list()) return token_.count;
+  if (is(NodeTag::kTuple) || is(NodeTag::kSet) || is(NodeTag::kFrozenSet)) {
+    return token_.count - 1;
+  }
+  return std::nullopt;
+}
+
+std::size_t ValueView::code_index() const {
+  std::uint64_t index = 0;
+  Reader reader = reader_;
+  const bool is_there = uses_code(tag_) && count() != 0 &&
+                        reader.read_unsigned(index, UINT32_MAX, "a code index");
+  return is_there && index < envelope_.code.size() ? index : SIZE_MAX;
+}
+
+const StoredBuffer* ValueView::stored() const {
+  if (!is(NodeTag::kStored)) return nullptr;
+  const std::uint64_t number =
+      ValueView(envelope_, value(0)).number().value_or(SIZE_MAX);
+  return number < envelope_.buffers.size() ? &envelope_.buffers[number] : nullptr;
 }
 
 }  // namespace waybill::envelope

@@ -16,6 +16,10 @@
 
 namespace waybill::envelope {
 
+// Of what stands around a value or before its name, one in the other: more than
+// programs write, since a node may hold itself.
+inline constexpr int kMostHops = 8;
+
 class ValueView {
  public:
   // Of a reference, the value that it means; of a node kIdentified, the value in it;
@@ -47,6 +51,13 @@ class ValueView {
   std::string_view text() const;
   std::optional<std::uint64_t> number() const;
   bool is_true() const;
+  // Items, or pairs, of a container of plain data; nothing for what is none.
+  std::optional<std::uint64_t> items() const;
+  // Of a function or code node, an index into the code of the envelope; SIZE_MAX if it
+  // has none.
+  std::size_t code_index() const;
+  // What a node kStored means; null for what is none.
+  const StoredBuffer* stored() const;
 
  private:
   ValueView(const Envelope& envelope, wire::Reader reader)

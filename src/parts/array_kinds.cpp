@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "parts/array_item.h"
-#include "parts/node_words.h"
+#include "report/node_names.h"
 
 namespace waybill::envelope {
 namespace {
@@ -56,13 +56,10 @@ void find_bytes(const Envelope& envelope, std::size_t offset, ArrayPart& array) 
     array.bytes = memory.token().bytes;
   } else if (memory.is(NodeTag::kByteArray)) {
     array.bytes = ValueView(envelope, memory.value(0)).token().bytes;
-  } else if (memory.is(NodeTag::kStored)) {
-    array.buffer = ValueView(envelope, memory.value(0)).number();
-    if (array.buffer && *array.buffer >= envelope.buffers.size()) array.buffer.reset();
-    if (!array.buffer) return;
-    const StoredBuffer& row = envelope.buffers[*array.buffer];
-    array.length = row.length;
-    if (!row.compression) array.bytes = row.bytes;
+  } else if (const StoredBuffer* row = memory.stored()) {
+    array.buffer = static_cast<std::size_t>(row - envelope.buffers.data());
+    array.length = row->length;
+    if (!row->compression) array.bytes = row->bytes;
     return;
   }
   array.length = array.bytes.size();
@@ -122,7 +119,7 @@ std::string numpy_item(const Envelope& envelope, std::size_t offset) {
       fields.size() > kOrder ? ValueView(envelope, fields[kOrder]).text() : "";
   const ValueView code(envelope, arguments[0]);
   return code.token().type == TokenType::kText ? item_name(code.text(), order)
-                                               : name_at(envelope, arguments[0]);
+                                               : name_at({envelope}, arguments[0]);
 }
 
 // The shape of an array whose axes stand in this order in memory; false if they are
@@ -198,7 +195,7 @@ Found numpy_reconstruct(const Envelope& envelope, const ValueView& object) {
   if (arguments.size() != 3 || fields.size() != 5) return {};
   auto shape = numbers_at(envelope, fields[1]);
   if (!shape) return {};
-  NamedArray found{name_at(envelope, arguments[0]), {}};
+  NamedArray found{name_at({envelope}, arguments[0]), {}};
   found.array.item = numpy_item(envelope, fields[2]);
   found.array.shape = *std::move(shape);
   found.array.is_fortran = ValueView(envelope, fields[3]).is_true();
@@ -218,7 +215,7 @@ Found numpy_view(const Envelope& envelope, const ValueView& object) {
   array.item = numpy_item(envelope, arguments[1]);
   array.shape = *std::move(shape);
   const ValueView memory(envelope, arguments[2]);
-  const std::string callable = name_at(envelope, memory.offset());
+  const std::string callable = name_at({envelope}, memory.offset());
   const Found whole = std::ranges::find(kFromBuffer, callable) == kFromBuffer.end()
                           ? std::nullopt
                           : numpy_from_buffer(envelope, memory);
@@ -251,7 +248,7 @@ Found torch_tensor(const Envelope& envelope, const ValueView& object) {
   NamedArray found{"torch.Tensor", {}};
   ArrayPart& array = found.array;
   constexpr std::string_view kModule = "torch.";
-  array.item = name_at(envelope, typed[1]);
+  array.item = name_at({envelope}, typed[1]);
   if (array.item.starts_with(kModule)) array.item.erase(0, kModule.size());
   array.shape = *std::move(shape);
   const Offsets untyped = arguments_of(envelope, ValueView(envelope, typed[0]));
@@ -294,6 +291,7 @@ constexpr auto kRows = std::to_array<Row>({
 
 std::optional<NamedArray> array_of(const Envelope& envelope, const ValueView& object,
                                    std::string_view callable) {
+  if (!object.is(NodeTag::kObject)) return std::nullopt;
   const auto row = std::ranges::find(kRows, callable, &Row::callable);
   return row == kRows.end() ? std::nullopt : row->read(envelope, object);
 }

@@ -15,8 +15,8 @@ struct NamedArray {
   ArrayPart array;
 };
 
-// What a node kObject makes, if its callable is one of the table in array_kinds.cpp and
-// its arguments are what that takes. `callable`: its name.
+// What an object is, if it is a node kObject whose callable is one of the table in
+// array_kinds.cpp and its arguments are what that takes. `callable`: its name.
 std::optional<NamedArray> array_of(const Envelope& envelope, const ValueView& object,
                                    std::string_view callable);
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "format/value_view.h"
 #include "waybill/envelope.h"
-#include "wire/token.h"
 
 namespace waybill::envelope {
 
@@ -14,8 +14,7 @@ namespace waybill::envelope {
 // about `most` bytes.
 std::string text_at(const Envelope& envelope, std::size_t offset, std::size_t most);
 
-// What Python calls a value that is no node, and a stored buffer.
-std::string leaf_type(const wire::Token& token);
-std::string stored_type(wire::BufferKind kind);
+// What Python calls a value; of a node that Python does not know, the node's name.
+std::string type_of(const ValueView& value);
 
 }  // namespace waybill::envelope

@@ -12,16 +12,14 @@
 #include "format/payload_cursor.h"
 #include "format/value_view.h"
 #include "parts/array_kinds.h"
-#include "parts/node_words.h"
 #include "parts/part_text.h"
+#include "report/node_names.h"
 
 namespace waybill {
 namespace {
 
-using envelope::leaf_type;
 using envelope::position_of;
 using envelope::reader_at;
-using envelope::stored_type;
 using envelope::text_at;
 using envelope::ValueView;
 using wire::NodeTag;
@@ -138,25 +136,7 @@ void measure(const Envelope& envelope, Part& part) {
   }
 }
 
-std::string type_of_stored(const Envelope& envelope, const ValueView& value) {
-  const auto number = ValueView(envelope, value.value(0)).number();
-  return stored_type(number && *number < envelope.buffers.size()
-                         ? envelope.buffers[*number].kind
-                         : wire::BufferKind::kBytes);
-}
-
-std::uint64_t count_of(const Envelope& envelope, const ValueView& value) {
-  if (value.is_map() || value.is_list()) return value.token().count;
-  if (value.is(NodeTag::kTuple) || value.is(NodeTag::kSet) ||
-      value.is(NodeTag::kFrozenSet)) {
-    return value.token().count - 1;
-  }
-  return StepCollector(envelope).run(value).size();
-}
-
-}  // namespace
-
-std::string envelope::leaf_type(const wire::Token& token) {
+std::string leaf_type(const wire::Token& token) {
   switch (token.type) {
     case TokenType::kNil:
       return "None";
@@ -192,15 +172,14 @@ std::string envelope::leaf_type(const wire::Token& token) {
   }
 }
 
-std::string envelope::stored_type(wire::BufferKind kind) {
-  switch (kind) {
-    case wire::BufferKind::kBytes:
-      return "bytes";
-    case wire::BufferKind::kByteArray:
-      return "bytearray";
-    default:
-      return "memoryview";
-  }
+}  // namespace
+
+std::string envelope::type_of(const ValueView& value) {
+  if (value.shape() == nullptr) return leaf_type(value.token());
+  if (!value.is(NodeTag::kStored)) return std::string(value.shape()->name);
+  const StoredBuffer* row = value.stored();
+  if (row == nullptr || row->kind == wire::BufferKind::kBytes) return "bytes";
+  return row->kind == wire::BufferKind::kByteArray ? "bytearray" : "memoryview";
 }
 
 std::size_t root_of(const VerifiedEnvelope& envelope) {
@@ -217,27 +196,21 @@ Part describe_part(const VerifiedEnvelope& verified, std::size_t offset) {
   Part part;
   part.offset = value.offset();
   measure(envelope, part);
-  const envelope::Shape* shape = value.shape();
-  if (shape == nullptr) {
-    part.type = leaf_type(value.token());
-  } else if (value.is(NodeTag::kObject) || value.is(NodeTag::kNewObject)) {
-    part.type = envelope::name_at(envelope, part.offset);
-    if (part.type.empty()) part.type = shape->name;
-    if (value.is(NodeTag::kObject)) {
-      if (auto found = envelope::array_of(envelope, value, part.type)) {
-        part.type = std::move(found->type);
-        part.array = std::move(found->array);
-        return part;
-      }
-    }
-  } else {
-    part.type = value.is(NodeTag::kStored) ? type_of_stored(envelope, value)
-                                           : std::string(shape->name);
+  part.type = envelope::type_of(value);
+  if (value.is(NodeTag::kObject) || value.is(NodeTag::kNewObject)) {
+    std::string name = envelope::name_at({envelope}, part.offset);
+    if (!name.empty()) part.type = std::move(name);
   }
-  part.count = count_of(envelope, value);
-  const bool is_leaf = shape == nullptr && !value.is_map() && !value.is_list();
+  if (auto found = envelope::array_of(envelope, value, part.type)) {
+    part.type = std::move(found->type);
+    part.array = std::move(found->array);
+    return part;
+  }
+  const auto items = value.items();
+  part.count = items ? *items : StepCollector(envelope).run(value).size();
+  const bool is_leaf = value.shape() == nullptr && !items;
   if (value.is(NodeTag::kFunction) || value.is(NodeTag::kCode)) {
-    part.text = envelope::name_at(envelope, part.offset);
+    part.text = envelope::name_at({envelope}, part.offset);
   } else if (is_leaf || (part.count == 0 && !object_parts(value))) {
     part.text = text_at(envelope, part.offset, kShownText);
   }

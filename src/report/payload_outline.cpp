@@ -156,15 +156,11 @@ class Outline {
 
   // Which code a function or code node uses, before its items.
   void add_code(Json slot) {
-    Reader ahead = cursor_.reader();
-    Token index;
-    if (!ahead.next(index) || index.type != TokenType::kInteger || index.integer < 0 ||
-        static_cast<std::uint64_t>(index.integer) >= names_.size()) {
-      return;
-    }
-    slot["code"] = index.integer;
-    slot["name"] =
-        start_of(names_[static_cast<std::size_t>(index.integer)], options_.max_text);
+    const std::size_t offset = cursor_.container().offset;
+    const std::size_t index = ValueView::at(envelope_, offset).code_index();
+    if (index >= names_.size()) return;
+    slot["code"] = index;
+    slot["name"] = start_of(names_[index], options_.max_text);
   }
 
   void open(const std::optional<Json>& slot) {

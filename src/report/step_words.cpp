@@ -221,49 +221,37 @@ bool StepWords::makes_method(std::size_t holder) const {
   if (!object.is(NodeTag::kObject)) return false;
   const ValueView callable = follow(object.behind().offset());
   if (!callable.is(NodeTag::kGlobal)) return false;
-  Reader place = callable.behind();
-  Token module;
-  Token name;
-  if (!place.next(module) || !place.next(name)) return false;
-  const ImportRecord* import = import_of(module, envelope_.manifest);
-  return name.type == TokenType::kText && name.text() == "MethodType" &&
-         import != nullptr && import->module == "types";
+  const auto global = global_name(callable.behind(), &envelope_.manifest);
+  return global && global->module == "types" && global->name == "MethodType";
 }
 
 // What its fields say, else what its code does.
-std::string StepWords::name_of_function(Reader behind) const {
-  std::uint64_t code = 0;
-  std::uint64_t fields = 0;
-  std::string name;
-  if (!behind.read_unsigned(code, UINT32_MAX, "code")) return name;
-  if (code < names_.code.size()) name = names_.code[code];
-  if (!behind.skip() || !behind.skip() || !behind.read_map(fields, "fields"))
-    return name;
-  for (; fields != 0; --fields) {
-    std::uint64_t field = 0;
-    if (!behind.read_unsigned(field, UINT32_MAX, "a field")) break;
-    const ValueView value = follow(behind.offset());
-    if (field == static_cast<std::uint64_t>(FunctionField::kName) && value.is_text()) {
-      return std::string(value.text());
-    }
-    if (!behind.skip()) break;
+std::string_view StepWords::name_of_function(const ValueView& function) const {
+  const std::size_t code = function.code_index();
+  const std::size_t fields = function.value(position_of(NodeTag::kFunction, "fields"));
+  const std::vector<std::size_t> values = ValueView::at(envelope_, fields).values();
+  for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
+    const auto field = ValueView::at(envelope_, values[i]).number();
+    const ValueView value = follow(values[i + 1]);
+    const bool is_name = field == static_cast<std::uint64_t>(FunctionField::kName);
+    if (is_name && value.is_text()) return value.text();
   }
-  return name;
+  return code < names_.code.size() ? names_.code[code] : std::string_view();
 }
 
 StepText StepWords::root() const {
   const ValueView root = follow(envelope_.payload.offset);
-  std::string name;
+  std::string_view name;
   if (root.is(NodeTag::kFunction)) {
-    name = name_of_function(root.behind());
+    name = name_of_function(root);
   } else if (root.is(NodeTag::kClass)) {
     name = follow(root.value(position_of(NodeTag::kClass, "name"))).text();
   } else if (root.is(NodeTag::kGlobal)) {
     name = follow(root.value(position_of(NodeTag::kGlobal, "name"))).text();
   }
-  name = start_of(name.substr(name.rfind('.') + 1), kLongestName);
+  std::string shown = start_of(name.substr(name.rfind('.') + 1), kLongestName);
   // No expression begins with "<lambda>".
-  return {is_name(name) ? name : "obj"};
+  return {is_name(shown) ? std::move(shown) : "obj"};
 }
 
 }  // namespace waybill::envelope

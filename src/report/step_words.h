@@ -50,7 +50,7 @@ class StepWords {
   StepText argument(const Link& link, std::size_t holder) const;
   bool makes_method(std::size_t holder) const;
   bool may_be_descriptor(const Link& link, std::size_t holder) const;
-  std::string name_of_function(wire::Reader behind) const;
+  std::string_view name_of_function(const ValueView& function) const;
 
   const Envelope& envelope_;
   const ValueNames& names_;

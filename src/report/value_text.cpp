@@ -171,13 +171,10 @@ class Writer {
   }
 
   std::string global(Reader& ahead) const {
-    Token module;
-    Token name;
-    if (!ahead.next(module) || !ahead.next(name)) return "?";
-    const std::string of = module.type == TokenType::kExtension
-                               ? module_name(module)
-                               : std::string("builtins");
-    return of + "." + cut(name.text());
+    const auto global = global_name(ahead, names_.manifest);
+    if (!global) return "?";
+    const bool is_known = global->module.data() != nullptr;
+    return (is_known ? cut(global->module) : "?") + "." + cut(global->name);
   }
 
   std::string code_name(Reader& ahead) const {

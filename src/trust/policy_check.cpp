@@ -139,15 +139,10 @@ class PolicyCheck {
   }
 
   // What follows the tag of a global: module or nil, and name.
-  Asked global_at(Reader& look) const {
-    Asked global{Request::kLookup, "builtins", {}};
-    Token token;
-    if (!look.next(token)) return global;
-    const ImportRecord* import = envelope::import_of(token, envelope_.manifest);
-    if (import != nullptr) global.module = import->module;
-    // Text with lone surrogates is an extension; either way, its bytes are the name.
-    if (look.next(token)) global.name = token.text();
-    return global;
+  Asked global_at(const Reader& look) const {
+    const auto global = envelope::global_name(look, &envelope_.manifest);
+    if (!global) return {Request::kLookup, "builtins", {}};
+    return {Request::kLookup, global->module, global->name};
   }
 
   const Envelope& envelope_;

@@ -1,0 +1,84 @@
+// Tested by tests/values/value_refusals_test.cpp, tests/cli/test_cat.py and
+// tests/explain/explain_payload_test.cpp.
+
+#include "report/node_names.h"
+
+#include <algorithm>
+
+#include "format/code_body.h"
+#include "format/manifest_codec.h"
+#include "format/value_view.h"
+#include "report/value_text.h"
+
+namespace waybill::envelope {
+namespace {
+
+using wire::NodeTag;
+using Classes = std::vector<std::pair<std::size_t, std::size_t>>;
+
+std::string name_of_global(const NodeNames& names, const ValueView& value) {
+  const auto global = global_name(value.behind(), &names.envelope.manifest);
+  if (!global) return {};
+  const std::string owner = global->is_builtin ? std::string(names.builtins)
+                                               : std::string(global->module) + ".";
+  return start_of(owner + start_of(global->name, names.longest), names.longest);
+}
+
+std::string name_of_code(const NodeNames& names, const ValueView& value) {
+  const std::size_t index = value.code_index();
+  if (index == SIZE_MAX) return {};
+  if (names.code != nullptr) return start_of((*names.code)[index], names.longest);
+  const CodeBody& body = names.envelope.code[index];
+  wire::Reader reader(body.bytes, Limits{}, body.offset);
+  CodeFields fields;
+  read_code_body(reader, body.bytes, fields);
+  return start_of(fields.qualified_name, names.longest);
+}
+
+// Where the name of a class by value stands.
+std::size_t name_of_class(const NodeNames& names, const ValueView& value) {
+  if (names.classes == nullptr)
+    return value.value(position_of(NodeTag::kClass, "name"));
+  const auto found = std::ranges::lower_bound(*names.classes, value.offset(), {},
+                                              &Classes::value_type::first);
+  const bool is_there = found != names.classes->end() && found->first == value.offset();
+  return is_there ? found->second : SIZE_MAX;
+}
+
+}  // namespace
+
+std::string name_at(const NodeNames& names, std::size_t offset) {
+  for (int step = 0; step < kMostHops; ++step) {
+    const ValueView value(names.envelope, offset);
+    if (value.is_text()) return start_of(value.text(), names.longest);
+    if (const auto* import = import_of(value.token(), names.envelope.manifest)) {
+      return start_of(import->module, names.longest);
+    }
+    const Shape* shape = value.shape();
+    if (shape == nullptr) return {};
+    switch (shape->tag) {
+      case NodeTag::kGlobal:
+        return name_of_global(names, value);
+      case NodeTag::kFunction:
+      case NodeTag::kCode:
+        return name_of_code(names, value);
+      case NodeTag::kClass:
+        offset = name_of_class(names, value);
+        break;
+      case NodeTag::kObject:
+      case NodeTag::kNewObject:
+      case NodeTag::kReplacement:
+      case NodeTag::kNamespace:
+      case NodeTag::kModule:
+      case NodeTag::kClassDict:
+      case NodeTag::kLazyImport:
+        offset = value.behind().offset();
+        break;
+      default:
+        return {};
+    }
+  }
+  return {};
+}
+
+}  // namespace waybill::envelope
