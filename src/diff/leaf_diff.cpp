@@ -12,9 +12,6 @@
 namespace waybill::envelope {
 namespace {
 
-using wire::ExtType;
-using wire::NodeTag;
-using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
@@ -34,24 +31,16 @@ struct Leaf {
   std::string_view content;
 };
 
-Leaf leaf_of(Reader reader) {
-  Token token;
-  Kind binary = Kind::kBytes;
-  if (!reader.next(token)) return {};
-  if (token.type == TokenType::kArray) {
-    std::uint8_t tag = 0;
-    if (token.count == 0 || !reader.take_node_tag(tag) ||
-        tag != static_cast<std::uint8_t>(NodeTag::kByteArray) || !reader.next(token)) {
-      return {};
-    }
-    binary = Kind::kByteArray;
+Leaf leaf_of(const ValueView& value) {
+  const Token& token = value.token();
+  if (token.type == TokenType::kText || token.is(wire::ExtType::kText)) {
+    return {Kind::kText, token.text()};
   }
-  const bool is_text = token.type == TokenType::kText ||
-                       (token.type == TokenType::kExtension &&
-                        static_cast<ExtType>(token.ext_type) == ExtType::kText);
-  if (is_text) return {Kind::kText, token.text()};
-  if (token.type == TokenType::kBinary) return {binary, token.text()};
-  return {};
+  if (token.type == TokenType::kBinary) return {Kind::kBytes, token.text()};
+  if (!value.is(wire::NodeTag::kByteArray)) return {};
+  const ValueView bytes = value.part(0);
+  if (bytes.token().type != TokenType::kBinary) return {};
+  return {Kind::kByteArray, bytes.token().text()};
 }
 
 bool continues_character(char c) {
@@ -83,10 +72,11 @@ std::string around(const Leaf& leaf, std::size_t start, std::size_t max_text) {
 
 }  // namespace
 
-std::optional<LeafDifference> leaf_difference(Reader before, Reader after,
+std::optional<LeafDifference> leaf_difference(const ValueView& before,
+                                              const ValueView& after,
                                               std::size_t max_text) {
-  const Leaf one = leaf_of(std::move(before));
-  const Leaf other = leaf_of(std::move(after));
+  const Leaf one = leaf_of(before);
+  const Leaf other = leaf_of(after);
   if (one.kind == Kind::kOther || one.kind != other.kind) return {};
   if (one.content == other.content) return {};
   const bool is_text = one.kind == Kind::kText;

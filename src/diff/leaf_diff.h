@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "wire/reader.h"
+#include "format/value_view.h"
 
 namespace waybill::envelope {
 
@@ -17,10 +17,11 @@ struct LeafDifference {
   std::string after;
 };
 
-// Of two texts, or two bytes or bytearrays, that are next in the readers; nothing if
-// they are other values, or equal. About `max_text` bytes of each are shown.
+// Of two texts, or two bytes or bytearrays; nothing if they are other values, or equal.
+// About `max_text` bytes of each are shown.
 // Cost: linear in the shorter one.
-std::optional<LeafDifference> leaf_difference(wire::Reader before, wire::Reader after,
+std::optional<LeafDifference> leaf_difference(const ValueView& before,
+                                              const ValueView& after,
                                               std::size_t max_text);
 
 }  // namespace waybill::envelope

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "diff/leaf_diff.h"
-#include "diff/payload_side.h"
+#include "diff/payload_tree.h"
 #include "format/shapes.h"
 #include "text/format_text.h"
 
@@ -33,11 +33,11 @@ class Walk {
         options_(options) {}
 
   PayloadDiff run() {
-    if (old_.tree().empty() || new_.tree().empty()) {
+    if (old_.empty() || new_.empty()) {
       compare_bytes();
       return std::move(result_);
     }
-    if (old_.tree()[0].hash == new_.tree()[0].hash) return std::move(result_);
+    if (old_[0].hash == new_[0].hash) return std::move(result_);
     stack_.push_back({{{0, 0}}, 0});
     while (!stack_.empty()) {
       Level& level = stack_.back();
@@ -66,7 +66,7 @@ class Walk {
   };
   // Where something that is shown stands.
   struct Place {
-    const PayloadSide* side;
+    const PayloadTree* side;
     Index node;
   };
 
@@ -78,26 +78,26 @@ class Walk {
 
   // Asks for a pair to be visited if it differs.
   void push(Index before, Index after) {
-    if (old_.tree()[before].hash == new_.tree()[after].hash) return;
+    if (old_[before].hash == new_[after].hash) return;
     children_.push_back({before, after});
   }
 
   // Paths cost a walk over the payload, so all are told in one.
-  void set_paths(const PayloadSide& side) {
+  void set_paths(const PayloadTree& side) {
     std::vector<std::size_t> shown;
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (places_[i].side == &side) shown.push_back(i);
     }
     std::ranges::stable_sort(shown, {}, [&](std::size_t i) { return places_[i].node; });
-    std::vector<Index> nodes;
-    for (const std::size_t i : shown) nodes.push_back(places_[i].node);
-    std::vector<std::string> paths = side.paths(nodes);
+    std::vector<std::size_t> offsets;
+    for (const std::size_t i : shown) offsets.push_back(side[places_[i].node].offset);
+    std::vector<std::string> paths = side.paths(offsets);
     for (std::size_t i = 0; i < shown.size(); ++i) {
       result_.shown[shown[i]].path = std::move(paths[i]);
     }
   }
 
-  void add(const PayloadSide& side, Index node, ValueDifference difference) {
+  void add(const PayloadTree& side, Index node, ValueDifference difference) {
     ++result_.count;
     if (result_.shown.size() == options_.max_items) return;
     result_.shown.push_back(std::move(difference));
@@ -107,8 +107,8 @@ class Walk {
     if (is_full()) return;
     ValueDifference told{Change::kChanged, "", old_.text(pair.before),
                          new_.text(pair.after)};
-    const auto leaf = leaf_difference(old_.tree().at(pair.before),
-                                      new_.tree().at(pair.after), options_.max_text);
+    const auto leaf =
+        leaf_difference(old_.at(pair.before), new_.at(pair.after), options_.max_text);
     if (leaf && (leaf->index >= options_.max_text || told.before == told.after)) {
       told.index = leaf->index;
       told.before = leaf->before;
@@ -132,8 +132,8 @@ class Walk {
   }
 
   void visit(const Pair& pair) {
-    const PayloadTree::Node& before = old_.tree()[pair.before];
-    const PayloadTree::Node& after = new_.tree()[pair.after];
+    const PayloadTree::Row& before = old_[pair.before];
+    const PayloadTree::Row& after = new_[pair.after];
     if (before.type != after.type || before.tag != after.tag) return changed(pair);
     if (before.type == TokenType::kMap) return visit_map(pair);
     if (before.type != TokenType::kArray) return changed(pair);
@@ -162,8 +162,8 @@ class Walk {
   }
 
   void visit_parts(const Pair& pair) {
-    const auto before = old_.tree().children(pair.before);
-    const auto after = new_.tree().children(pair.after);
+    const auto before = old_.children(pair.before);
+    const auto after = new_.children(pair.after);
     if (before.size() != after.size()) return changed(pair);
     for (std::size_t i = 0; i < before.size(); ++i) {
       push(before[i], after[i]);
@@ -179,8 +179,8 @@ class Walk {
   }
 
   void visit_function(const Pair& pair) {
-    const auto before = old_.tree().children(pair.before);
-    const auto after = new_.tree().children(pair.after);
+    const auto before = old_.children(pair.before);
+    const auto after = new_.children(pair.after);
     const Shape& shape = shape_of(NodeTag::kFunction);
     if (before.size() != shape.least || after.size() != shape.least) {
       return changed(pair);
@@ -200,8 +200,8 @@ class Walk {
         old_code->hash == new_code->hash) {
       return;
     }
-    const bool is_told =
-        code_.changed.contains({old_.code_index(before), new_.code_index(after)});
+    const bool is_told = code_.changed.contains(
+        {old_.at(before).code_index(), new_.at(after).code_index()});
     if (is_told || is_full()) return;
     const std::string_view old_name = old_.code_name(before);
     const std::string_view new_name = new_.code_name(after);
@@ -214,20 +214,19 @@ class Walk {
   }
 
   void visit_sequence(const Pair& pair) {
-    const auto before = old_.tree().children(pair.before);
-    const auto after = new_.tree().children(pair.after);
+    const auto before = old_.children(pair.before);
+    const auto after = new_.children(pair.after);
     // What was put in or taken out in the middle should not move all behind it.
     const std::size_t shorter = std::min(before.size(), after.size());
     std::size_t tail = 0;
     if (before.size() != after.size()) {
-      while (tail < shorter && old_.tree()[before[before.size() - 1 - tail]].hash ==
-                                   new_.tree()[after[after.size() - 1 - tail]].hash) {
+      while (tail < shorter && old_[before[before.size() - 1 - tail]].hash ==
+                                   new_[after[after.size() - 1 - tail]].hash) {
         ++tail;
       }
     }
     std::size_t head = 0;
-    while (head < shorter - tail &&
-           old_.tree()[before[head]].hash == new_.tree()[after[head]].hash) {
+    while (head < shorter - tail && old_[before[head]].hash == new_[after[head]].hash) {
       ++head;
     }
     const std::size_t both = shorter - tail;
@@ -243,12 +242,12 @@ class Walk {
   }
 
   void visit_set(const Pair& pair) {
-    const auto before = old_.tree().children(pair.before);
-    const auto after = new_.tree().children(pair.after);
+    const auto before = old_.children(pair.before);
+    const auto after = new_.children(pair.after);
     std::map<std::uint64_t, std::size_t> left;
-    for (const Index item : after) ++left[new_.tree()[item].hash];
+    for (const Index item : after) ++left[new_[item].hash];
     for (const Index item : before) {
-      const auto found = left.find(old_.tree()[item].hash);
+      const auto found = left.find(old_[item].hash);
       if (found != left.end() && found->second != 0) {
         --found->second;
       } else {
@@ -256,7 +255,7 @@ class Walk {
       }
     }
     for (const Index item : after) {
-      std::size_t& count = left[new_.tree()[item].hash];
+      std::size_t& count = left[new_[item].hash];
       if (count == 0) continue;
       --count;
       added(item);
@@ -264,17 +263,17 @@ class Walk {
   }
 
   void visit_map(const Pair& pair) {
-    const auto before = old_.tree().children(pair.before);
-    const auto after = new_.tree().children(pair.after);
+    const auto before = old_.children(pair.before);
+    const auto after = new_.children(pair.after);
     std::map<std::uint64_t, std::size_t> place;
     for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
-      place.emplace(new_.tree()[after[i]].hash, i);
+      place.emplace(new_[after[i]].hash, i);
     }
     std::vector<bool> is_paired(after.size());
     bool is_ordered = true;
     std::size_t last = 0;
     for (std::size_t i = 0; i + 1 < before.size(); i += 2) {
-      const auto found = place.find(old_.tree()[before[i]].hash);
+      const auto found = place.find(old_[before[i]].hash);
       if (found == place.end() || is_paired[found->second]) {
         removed(before[i + 1]);
         continue;
@@ -283,7 +282,7 @@ class Walk {
       is_paired[at] = true;
       is_ordered = is_ordered && at >= last;
       last = at;
-      if (old_.tree()[before[i + 1]].hash == new_.tree()[after[at + 1]].hash) continue;
+      if (old_[before[i + 1]].hash == new_[after[at + 1]].hash) continue;
       push(before[i + 1], after[at + 1]);
     }
     for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
@@ -294,8 +293,8 @@ class Walk {
     }
   }
 
-  PayloadSide old_;
-  PayloadSide new_;
+  PayloadTree old_;
+  PayloadTree new_;
   const CodeDiff& code_;
   const DiffOptions& options_;
   std::vector<Level> stack_;

@@ -76,8 +76,10 @@ std::uint64_t stored_hash(const StoredBuffer& row) {
 
 }  // namespace
 
-PayloadTree::PayloadTree(const Envelope& envelope) : envelope_(envelope) {
-  if (!build()) nodes_.clear();
+PayloadTree::PayloadTree(const Envelope& envelope, const ValueNames& names,
+                         std::size_t max_text)
+    : envelope_(envelope), names_(names), max_text_(max_text) {
+  if (!build()) rows_.clear();
 }
 
 bool PayloadTree::build() {
@@ -86,28 +88,28 @@ bool PayloadTree::build() {
     std::uint32_t index = 0;
     if (cursor.event() == CursorEvent::kClose) {
       index = cursor.container().note;
-      nodes_[index].end = static_cast<std::uint32_t>(nodes_.size());
+      rows_[index].end = static_cast<std::uint32_t>(rows_.size());
     } else {
-      if (nodes_.size() == UINT32_MAX) return false;
-      index = static_cast<std::uint32_t>(nodes_.size());
+      if (rows_.size() == UINT32_MAX) return false;
+      index = static_cast<std::uint32_t>(rows_.size());
       const Token& token = cursor.token();
-      Node& node = nodes_.emplace_back();
-      node.offset = token.offset;
-      node.type = token.type;
+      Row& row = rows_.emplace_back();
+      row.offset = token.offset;
+      row.type = token.type;
       if (cursor.event() == CursorEvent::kOpen) {
         Cursor::Container& container = cursor.container();
         container.note = index;
-        node.tag = container.tag;
-        const auto type = static_cast<std::uint64_t>(node.type);
-        node.hash = mixed(type << 8 | node.tag, container.count);
+        row.tag = container.tag;
+        const auto type = static_cast<std::uint64_t>(row.type);
+        row.hash = mixed(type << 8 | row.tag, container.count);
         continue;
       }
-      node.end = index + 1;
-      node.hash = leaf_hash(cursor);
+      row.end = index + 1;
+      row.hash = leaf_hash(cursor);
     }
     if (index == 0) continue;
-    Node& around = nodes_[cursor.around().note];
-    around.hash = mixed(around.hash, nodes_[index].hash);
+    Row& around = rows_[cursor.around().note];
+    around.hash = mixed(around.hash, rows_[index].hash);
   }
   return !cursor.reader().failed();
 }
@@ -143,15 +145,15 @@ std::uint64_t PayloadTree::reference_hash(const Cursor& cursor) const {
   }
   const std::size_t offset = envelope_.payload.offset + envelope_.shared[number];
   const auto target = std::lower_bound(
-      nodes_.begin(), nodes_.end(), offset,
-      [](const Node& node, std::size_t value) { return node.offset < value; });
-  if (target == nodes_.end() || target->offset != offset) {
+      rows_.begin(), rows_.end(), offset,
+      [](const Row& row, std::size_t value) { return row.offset < value; });
+  if (target == rows_.end() || target->offset != offset) {
     return salted(Salt::kReference, number);
   }
   if (target->end != 0) return salted(Salt::kReference, target->hash);
   // What is still open has no hash yet: a cycle. Its number depends on what else is
   // shared; how far up it is does not.
-  const auto node = static_cast<std::uint32_t>(target - nodes_.begin());
+  const auto node = static_cast<std::uint32_t>(target - rows_.begin());
   const auto open = cursor.open();
   const auto frame = std::ranges::lower_bound(open, node, {}, &Cursor::Container::note);
   return salted(Salt::kOpenReference, static_cast<std::uint64_t>(open.end() - frame));
@@ -159,16 +161,24 @@ std::uint64_t PayloadTree::reference_hash(const Cursor& cursor) const {
 
 std::vector<std::uint32_t> PayloadTree::children(std::uint32_t index) const {
   std::vector<std::uint32_t> found;
-  for (std::uint32_t at = index + 1; at < nodes_[index].end; at = nodes_[at].end) {
+  for (std::uint32_t at = index + 1; at < rows_[index].end; at = rows_[at].end) {
     found.push_back(at);
   }
   return found;
 }
 
-wire::Reader PayloadTree::at(std::uint32_t index) const {
-  const std::size_t offset = nodes_[index].offset;
-  return Reader(envelope_.payload.bytes.subspan(offset - envelope_.payload.offset),
-                Limits{}, offset);
+std::string PayloadTree::text(std::uint32_t index) const {
+  return value_text(reader_at(envelope_, rows_[index].offset), names_, max_text_);
+}
+
+const CodeBody* PayloadTree::code(std::uint32_t index) const {
+  const std::size_t code = at(index).code_index();
+  return code == SIZE_MAX ? nullptr : &envelope_.code[code];
+}
+
+std::string_view PayloadTree::code_name(std::uint32_t index) const {
+  const std::size_t code = at(index).code_index();
+  return code == SIZE_MAX ? std::string_view() : names_.code[code];
 }
 
 }  // namespace waybill::envelope

@@ -1,50 +1,71 @@
 #pragma once
 
-// A payload as a flat tree in which subtrees can be compared, and passed over, at once.
+// One of the two payloads that are compared, as a flat tree in which subtrees can be
+// compared, and passed over, at once; and what stands in it, as text.
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/payload_cursor.h"
+#include "format/value_view.h"
+#include "report/paths_at.h"
+#include "report/value_text.h"
 #include "waybill/envelope.h"
 
 namespace waybill::envelope {
 
 class PayloadTree {
  public:
-  struct Node {
+  struct Row {
     // Of all that the value means: code by content, modules by name, references by what
     // they refer to. Equal values have equal hashes, whatever the tables around them.
     std::uint64_t hash = 0;
     std::size_t offset = 0;  // In the envelope.
-    std::uint32_t end = 0;  // The index of the first node behind this and all it holds.
+    std::uint32_t end = 0;   // The index of the first row behind this and all it holds.
     wire::TokenType type = wire::TokenType::kNil;
     std::uint8_t tag = 0;  // wire::NodeTag, for arrays that are nodes; else 0.
   };
 
-  // `envelope` must outlive this. A payload that cannot be read, or has 2^32 values,
-  // gives an empty tree.
-  explicit PayloadTree(const Envelope& envelope);
+  // `envelope` and `names` must outlive this. Texts have about `max_text` bytes. A
+  // payload that cannot be read, or has 2^32 values, gives an empty tree.
+  PayloadTree(const Envelope& envelope, const ValueNames& names, std::size_t max_text);
 
-  bool empty() const { return nodes_.empty(); }
-  const Node& operator[](std::uint32_t index) const { return nodes_[index]; }
+  bool empty() const { return rows_.empty(); }
+  const Row& operator[](std::uint32_t index) const { return rows_[index]; }
+  BytesView bytes() const { return envelope_.payload.bytes; }
 
   // The values directly in a container, without a node's tag; keys and values of maps
   // in turn.
   std::vector<std::uint32_t> children(std::uint32_t index) const;
 
-  // A reader at the value.
-  wire::Reader at(std::uint32_t index) const;
+  // The value itself, if it is a reference too.
+  ValueView at(std::uint32_t index) const {
+    return ValueView::at(envelope_, rows_[index].offset);
+  }
+  // The value as a line.
+  std::string text(std::uint32_t index) const;
+  // Of a function or code node. Null, and empty, where it has no code.
+  const CodeBody* code(std::uint32_t index) const;
+  std::string_view code_name(std::uint32_t index) const;
+  // The paths of the values at some offsets, in order. Cost: one walk over the payload.
+  std::vector<std::string> paths(const std::vector<std::size_t>& offsets) const {
+    return paths_at(envelope_, names_, offsets);
+  }
 
  private:
-  using Cursor = PayloadCursor<std::uint32_t>;  // The note: a node in nodes_.
+  using Cursor = PayloadCursor<std::uint32_t>;  // The note: an index of rows_.
 
   bool build();
   std::uint64_t leaf_hash(Cursor& cursor) const;
   std::uint64_t reference_hash(const Cursor& cursor) const;
 
   const Envelope& envelope_;
-  std::vector<Node> nodes_;
+  const ValueNames& names_;
+  std::size_t max_text_;
+  std::vector<Row> rows_;
 };
 
 }  // namespace waybill::envelope

@@ -105,8 +105,7 @@ std::size_t ValueView::code_index() const {
 
 const StoredBuffer* ValueView::stored() const {
   if (!is(NodeTag::kStored)) return nullptr;
-  const std::uint64_t number =
-      ValueView(envelope_, value(0)).number().value_or(SIZE_MAX);
+  const std::uint64_t number = part(0).number().value_or(SIZE_MAX);
   return number < envelope_.buffers.size() ? &envelope_.buffers[number] : nullptr;
 }
 

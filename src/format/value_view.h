@@ -47,6 +47,9 @@ class ValueView {
   // what stands before it.
   std::size_t value(std::size_t index) const;
 
+  // What stands there, or is referred to.
+  ValueView part(std::size_t index) const { return {envelope_, value(index)}; }
+
   // What the payload has there; empty for what it is not.
   std::string_view text() const;
   std::optional<std::uint64_t> number() const;
