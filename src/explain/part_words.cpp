@@ -38,7 +38,7 @@ PartWords::PartWords(const Envelope& envelope, const CodeBook& code,
       code_(code),
       names_(names_of_values(envelope, code)),
       steps_(envelope, names_),
-      node_names_{envelope, &names_.code, &walked.class_names, kLongestName, ""},
+      node_names_{&names_.code, &walked.class_names, kLongestName, ""},
       budget_(4096 + 16 * walked.values) {}
 
 void PartWords::describe(const TreePart& part, const TreePart& holder,
@@ -74,7 +74,7 @@ void PartWords::set_type(const TreePart& part, const ValueView& value,
                          ExplainedPart& into) {
   into.type = type_of(value);
   if (const auto items = value.items()) into.detail = "of " + std::to_string(*items);
-  if (part.kind == Kind::kModule) into.detail = name_at(node_names_, part.offset);
+  if (part.kind == Kind::kModule) into.detail = name_of(value, node_names_);
   if (value.shape() == nullptr) return;
   switch (value.shape()->tag) {
     case NodeTag::kObject:
@@ -86,7 +86,7 @@ void PartWords::set_type(const TreePart& part, const ValueView& value,
     case NodeTag::kGlobal:
     case NodeTag::kLazyImport:
     case NodeTag::kModule:
-      into.detail = name_at(node_names_, part.offset);
+      into.detail = name_of(value, node_names_);
       return;
     default:
       return;
@@ -95,12 +95,12 @@ void PartWords::set_type(const TreePart& part, const ValueView& value,
 
 void PartWords::set_object(const TreePart& part, const ValueView& value,
                            ExplainedPart& into) {
-  std::string name = name_at(node_names_, value.offset());
+  std::string name = name_of(value, node_names_);
   if (name == "types.MethodType") name = "method";  // As its type is called.
   if (!name.empty()) into.type = std::move(name);
   if (!value.is(NodeTag::kObject) || part.cost > budget_) return;
   budget_ -= part.cost;
-  const auto found = array_of(envelope_, ValueView(envelope_, part.offset), into.type);
+  const auto found = array_of(value, into.type);
   if (!found) return;
   into.type = start_of(found->type, kLongestName);
   for (const std::uint64_t extent : found->array.shape) {

@@ -29,6 +29,7 @@ class ValueView {
   // What stands there itself, if that is a reference or a node kIdentified.
   static ValueView at(const Envelope& envelope, std::size_t offset);
 
+  const Envelope& envelope() const { return envelope_; }
   std::size_t offset() const { return token_.offset; }
   const wire::Token& token() const { return token_; }
   bool is(wire::NodeTag tag) const { return tag_ == static_cast<std::uint8_t>(tag); }

@@ -18,46 +18,57 @@ namespace {
 
 using wire::NodeTag;
 using wire::TokenType;
-using Offsets = std::vector<std::size_t>;
+using Views = std::vector<ValueView>;
 using Found = std::optional<NamedArray>;
 
 // Until NumPy 2 the module had another name.
 constexpr std::array<std::string_view, 2> kFromBuffer = {
     "numpy._core.numeric._frombuffer", "numpy.core.numeric._frombuffer"};
 
+constexpr std::size_t kMostDimensions = 64;  // Of NumPy and PyTorch.
 constexpr std::size_t kArguments = position_of(NodeTag::kObject, "args");
 constexpr std::size_t kState = position_of(NodeTag::kObject, "state");
 
-// The arguments of the call that makes an object.
-Offsets arguments_of(const Envelope& envelope, const ValueView& object) {
-  if (!object.is(NodeTag::kObject)) return {};
-  return ValueView(envelope, object.value(kArguments)).values();
+// The values in a container; none of one that has more than any that is read here.
+Views parts_of(const ValueView& value) {
+  Views parts;
+  if (value.token().count > kMostDimensions + 1) return parts;
+  for (const std::size_t offset : value.values()) {
+    parts.emplace_back(value.envelope(), offset);
+  }
+  return parts;
 }
 
-std::optional<std::vector<std::uint64_t>> numbers_at(const Envelope& envelope,
-                                                     std::size_t offset) {
-  constexpr std::size_t kMostDimensions = 64;  // Of NumPy and PyTorch.
+// The arguments of the call that makes an object.
+Views arguments_of(const ValueView& object) {
+  return object.is(NodeTag::kObject) ? parts_of(object.part(kArguments)) : Views();
+}
+
+// The fields of a state that is a tuple.
+Views fields_of(const ValueView& object) {
+  const ValueView state = object.part(kState);
+  return state.is(NodeTag::kTuple) ? parts_of(state) : Views();
+}
+
+std::optional<std::vector<std::uint64_t>> numbers_in(const ValueView& tuple) {
   std::vector<std::uint64_t> numbers;
-  const ValueView tuple(envelope, offset);
   if (tuple.token().count > kMostDimensions + 1) return std::nullopt;
-  for (const std::size_t item : tuple.values()) {
-    const auto number = ValueView(envelope, item).number();
+  for (const ValueView& item : parts_of(tuple)) {
+    const auto number = item.number();
     if (!number) return std::nullopt;
     numbers.push_back(*number);
   }
   return numbers;
 }
 
-// The memory at `offset`: of a stored buffer, a bytearray or a bytes object. Items are
-// all of it.
-void find_bytes(const Envelope& envelope, std::size_t offset, ArrayPart& array) {
-  const ValueView memory(envelope, offset);
+// The memory of a stored buffer, a bytearray or a bytes object. Items are all of it.
+void find_bytes(const ValueView& memory, ArrayPart& array) {
   if (memory.token().type == TokenType::kBinary) {
     array.bytes = memory.token().bytes;
   } else if (memory.is(NodeTag::kByteArray)) {
-    array.bytes = ValueView(envelope, memory.value(0)).token().bytes;
+    array.bytes = memory.part(0).token().bytes;
   } else if (const StoredBuffer* row = memory.stored()) {
-    array.buffer = static_cast<std::size_t>(row - envelope.buffers.data());
+    array.buffer = static_cast<std::size_t>(row - memory.envelope().buffers.data());
     array.length = row->length;
     if (!row->compression) array.bytes = row->bytes;
     return;
@@ -108,18 +119,14 @@ std::string item_name(std::string_view code, std::string_view order) {
 
 // Of an object of numpy.dtype, which a call makes of a code, and its state has the
 // order of bytes; empty for others.
-std::string numpy_item(const Envelope& envelope, std::size_t offset) {
-  const ValueView type(envelope, offset);
-  const Offsets arguments = arguments_of(envelope, type);
+std::string numpy_item(const ValueView& type) {
+  const Views arguments = arguments_of(type);
   if (arguments.empty()) return {};
-  const ValueView state(envelope, type.value(kState));
   constexpr std::size_t kOrder = 1;
-  const Offsets fields = state.is(NodeTag::kTuple) ? state.values() : Offsets();
-  const std::string_view order =
-      fields.size() > kOrder ? ValueView(envelope, fields[kOrder]).text() : "";
-  const ValueView code(envelope, arguments[0]);
-  return code.token().type == TokenType::kText ? item_name(code.text(), order)
-                                               : name_at({envelope}, arguments[0]);
+  const Views fields = fields_of(type);
+  const std::string_view order = fields.size() > kOrder ? fields[kOrder].text() : "";
+  const ValueView& code = arguments[0];
+  return code.is_text() ? item_name(code.text(), order) : name_of(code);
 }
 
 // The shape of an array whose axes stand in this order in memory; false if they are
@@ -167,60 +174,58 @@ void narrow_to_items(ArrayPart& array, bool lie_together, std::uint64_t start) {
 
 // _frombuffer(memory, dtype, shape, order, axes): since NumPy 2.3 the order may be "K";
 // then the shape is that of the memory, and the axes are the array's.
-Found numpy_from_buffer(const Envelope& envelope, const ValueView& object) {
-  const Offsets arguments = arguments_of(envelope, object);
+Found numpy_from_buffer(const ValueView& object) {
+  const Views arguments = arguments_of(object);
   if (arguments.size() < 4) return {};
-  auto shape = numbers_at(envelope, arguments[2]);
-  const std::string_view order = ValueView(envelope, arguments[3]).text();
+  auto shape = numbers_in(arguments[2]);
+  const std::string_view order = arguments[3].text();
   if (!shape) return {};
   if (order == "K") {
-    const auto axes =
-        arguments.size() > 4 ? numbers_at(envelope, arguments[4]) : std::nullopt;
+    const auto axes = arguments.size() > 4 ? numbers_in(arguments[4]) : std::nullopt;
     if (!axes || !put_in_order(*shape, *axes)) return {};
   }
   NamedArray found{"numpy.ndarray", {}};
-  found.array.item = numpy_item(envelope, arguments[1]);
+  found.array.item = numpy_item(arguments[1]);
   found.array.shape = *std::move(shape);
   found.array.is_fortran = order == "F";
-  if (order == "C" || order == "F") find_bytes(envelope, arguments[0], found.array);
+  if (order == "C" || order == "F") find_bytes(arguments[0], found.array);
   return found;
 }
 
 // _reconstruct(type, (0,), b"b") with the state (version, shape, dtype, is_fortran,
 // items), where items are bytes, or a list of objects.
-Found numpy_reconstruct(const Envelope& envelope, const ValueView& object) {
-  const Offsets arguments = arguments_of(envelope, object);
-  const ValueView state(envelope, object.value(kState));
-  const Offsets fields = state.is(NodeTag::kTuple) ? state.values() : Offsets();
+Found numpy_reconstruct(const ValueView& object) {
+  const Views arguments = arguments_of(object);
+  const Views fields = fields_of(object);
   if (arguments.size() != 3 || fields.size() != 5) return {};
-  auto shape = numbers_at(envelope, fields[1]);
+  auto shape = numbers_in(fields[1]);
   if (!shape) return {};
-  NamedArray found{name_at({envelope}, arguments[0]), {}};
-  found.array.item = numpy_item(envelope, fields[2]);
+  NamedArray found{name_of(arguments[0]), {}};
+  found.array.item = numpy_item(fields[2]);
   found.array.shape = *std::move(shape);
-  found.array.is_fortran = ValueView(envelope, fields[3]).is_true();
-  find_bytes(envelope, fields[4], found.array);
+  found.array.is_fortran = fields[3].is_true();
+  find_bytes(fields[4], found.array);
   return found;
 }
 
 // ndarray(shape, dtype, memory, start, strides), where the memory is another array: of
 // arrays that share it.
-Found numpy_view(const Envelope& envelope, const ValueView& object) {
-  const Offsets arguments = arguments_of(envelope, object);
+Found numpy_view(const ValueView& object) {
+  const Views arguments = arguments_of(object);
   if (arguments.size() != 5) return {};
-  auto shape = numbers_at(envelope, arguments[0]);
+  auto shape = numbers_in(arguments[0]);
   if (!shape) return {};
   NamedArray found{"numpy.ndarray", {}};
   ArrayPart& array = found.array;
-  array.item = numpy_item(envelope, arguments[1]);
+  array.item = numpy_item(arguments[1]);
   array.shape = *std::move(shape);
-  const ValueView memory(envelope, arguments[2]);
-  const std::string callable = name_at({envelope}, memory.offset());
+  const ValueView& memory = arguments[2];
+  const std::string callable = name_of(memory);
   const Found whole = std::ranges::find(kFromBuffer, callable) == kFromBuffer.end()
                           ? std::nullopt
-                          : numpy_from_buffer(envelope, memory);
-  const auto start = ValueView(envelope, arguments[3]).number();
-  const auto strides = numbers_at(envelope, arguments[4]);
+                          : numpy_from_buffer(memory);
+  const auto start = arguments[3].number();
+  const auto strides = numbers_in(arguments[4]);
   if (!whole || !start || !strides || strides->size() != array.shape.size()) {
     return found;
   }
@@ -234,13 +239,13 @@ Found numpy_view(const Envelope& envelope, const ValueView& object) {
 
 // _rebuild_tensor_v2(storage, offset, shape, strides, …): the storage is made of memory
 // by two calls of waybill._kinds.torch_storages.
-Found torch_tensor(const Envelope& envelope, const ValueView& object) {
-  const Offsets arguments = arguments_of(envelope, object);
+Found torch_tensor(const ValueView& object) {
+  const Views arguments = arguments_of(object);
   if (arguments.size() < 4) return {};
-  const Offsets typed = arguments_of(envelope, ValueView(envelope, arguments[0]));
-  auto shape = numbers_at(envelope, arguments[2]);
-  const auto strides = numbers_at(envelope, arguments[3]);
-  const auto first = ValueView(envelope, arguments[1]).number();
+  const Views typed = arguments_of(arguments[0]);
+  auto shape = numbers_in(arguments[2]);
+  const auto strides = numbers_in(arguments[3]);
+  const auto first = arguments[1].number();
   if (typed.size() != 2 || !shape || !strides || !first ||
       shape->size() != strides->size()) {
     return {};
@@ -248,12 +253,11 @@ Found torch_tensor(const Envelope& envelope, const ValueView& object) {
   NamedArray found{"torch.Tensor", {}};
   ArrayPart& array = found.array;
   constexpr std::string_view kModule = "torch.";
-  array.item = name_at({envelope}, typed[1]);
+  array.item = name_of(typed[1]);
   if (array.item.starts_with(kModule)) array.item.erase(0, kModule.size());
   array.shape = *std::move(shape);
-  const Offsets untyped = arguments_of(envelope, ValueView(envelope, typed[0]));
-  if (untyped.size() == 1 || untyped.size() == 2)
-    find_bytes(envelope, untyped[0], array);
+  const Views untyped = arguments_of(typed[0]);
+  if (untyped.size() == 1 || untyped.size() == 2) find_bytes(untyped[0], array);
   std::uint64_t start = 0;
   const bool lie_together =
       are_together(array.shape, *strides, 1) &&
@@ -263,19 +267,19 @@ Found torch_tensor(const Envelope& envelope, const ValueView& object) {
 }
 
 // _rebuild_parameter(tensor, …)
-Found torch_parameter(const Envelope& envelope, const ValueView& object) {
-  const Offsets arguments = arguments_of(envelope, object);
+Found torch_parameter(const ValueView& object) {
+  const Views arguments = arguments_of(object);
   if (arguments.empty()) return {};
-  const ValueView data(envelope, arguments[0]);
+  const ValueView& data = arguments[0];
   if (!data.is(NodeTag::kObject)) return {};
-  Found found = torch_tensor(envelope, data);
+  Found found = torch_tensor(data);
   if (found) found->type = "torch.nn.Parameter";
   return found;
 }
 
 struct Row {
   std::string_view callable;
-  Found (*read)(const Envelope&, const ValueView&);
+  Found (*read)(const ValueView&);
 };
 constexpr auto kRows = std::to_array<Row>({
     {kFromBuffer[0], numpy_from_buffer},
@@ -289,11 +293,10 @@ constexpr auto kRows = std::to_array<Row>({
 
 }  // namespace
 
-std::optional<NamedArray> array_of(const Envelope& envelope, const ValueView& object,
-                                   std::string_view callable) {
+std::optional<NamedArray> array_of(const ValueView& object, std::string_view callable) {
   if (!object.is(NodeTag::kObject)) return std::nullopt;
   const auto row = std::ranges::find(kRows, callable, &Row::callable);
-  return row == kRows.end() ? std::nullopt : row->read(envelope, object);
+  return row == kRows.end() ? std::nullopt : row->read(object);
 }
 
 }  // namespace waybill::envelope

@@ -17,7 +17,6 @@ struct NamedArray {
 
 // What an object is, if it is a node kObject whose callable is one of the table in
 // array_kinds.cpp and its arguments are what that takes. `callable`: its name.
-std::optional<NamedArray> array_of(const Envelope& envelope, const ValueView& object,
-                                   std::string_view callable);
+std::optional<NamedArray> array_of(const ValueView& object, std::string_view callable);
 
 }  // namespace waybill::envelope

@@ -28,26 +28,8 @@ using Steps = std::vector<Step>;
 
 constexpr std::size_t kShownText = 60;
 
-// Where the parts of an object stand.
-struct ObjectParts {
-  std::size_t state, items, pairs;
-};
-
-// The same as positions of values in a node.
-constexpr ObjectParts kInObject = {position_of(NodeTag::kObject, "state"),
-                                   position_of(NodeTag::kObject, "items"),
-                                   position_of(NodeTag::kObject, "pairs")};
-constexpr ObjectParts kInNewObject = {position_of(NodeTag::kNewObject, "state"),
-                                      position_of(NodeTag::kNewObject, "items"),
-                                      position_of(NodeTag::kNewObject, "pairs")};
-
-std::optional<ObjectParts> object_parts(const ValueView& object) {
-  const bool is_new = object.is(NodeTag::kNewObject);
-  if (!is_new && !object.is(NodeTag::kObject)) return std::nullopt;
-  const ObjectParts& in = is_new ? kInNewObject : kInObject;
-  const std::vector<std::size_t> values = object.values();
-  if (values.size() <= std::max({in.state, in.items, in.pairs})) return std::nullopt;
-  return ObjectParts{values[in.state], values[in.items], values[in.pairs]};
+bool is_object(const ValueView& value) {
+  return value.is(NodeTag::kObject) || value.is(NodeTag::kNewObject);
 }
 
 class StepCollector {
@@ -56,13 +38,11 @@ class StepCollector {
 
   Steps run(const ValueView& value) {
     if (value.is_map()) {
-      add_pairs(value);
+      add_pairs(value, Step::Kind::kKey);
     } else if (value.is_list() || value.is(NodeTag::kTuple)) {
       add_items(value);
-    } else if (const auto parts = object_parts(value)) {
-      add_state(ValueView(envelope_, parts->state));
-      add_items(ValueView(envelope_, parts->items));
-      add_pairs(ValueView(envelope_, parts->pairs));
+    } else if (is_object(value)) {
+      add_object(value);
     }
     return std::move(steps_);
   }
@@ -73,6 +53,18 @@ class StepCollector {
     steps_.push_back(step);
   }
 
+  // Items and pairs follow the state.
+  void add_object(const ValueView& object) {
+    const std::vector<std::size_t> parts = object.values();
+    const std::size_t state = object.is(NodeTag::kObject)
+                                  ? position_of(NodeTag::kObject, "state")
+                                  : position_of(NodeTag::kNewObject, "state");
+    if (parts.size() < state + 3) return;
+    add_state(ValueView(envelope_, parts[state]));
+    add_items(ValueView(envelope_, parts[state + 1]));
+    add_pairs(ValueView(envelope_, parts[state + 2]), Step::Kind::kKey);
+  }
+
   void add_items(const ValueView& list) {
     std::uint64_t index = 0;
     for (const std::size_t offset : list.values()) {
@@ -80,36 +72,29 @@ class StepCollector {
     }
   }
 
-  void add_pairs(const ValueView& map) {
+  // Attributes have names; keys may be anything.
+  void add_pairs(const ValueView& map, Step::Kind kind) {
     const std::vector<std::size_t> values = map.values();
     for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
       const ValueView key(envelope_, values[i]);
-      add({.kind = Step::Kind::kKey,
+      const bool is_key = kind == Step::Kind::kKey;
+      if (!is_key && !key.is_text()) continue;
+      add({.kind = kind,
            .index = i / 2,
            .name = key.text(),
-           .key_offset = key.offset()},
+           .key_offset = is_key ? key.offset() : 0},
           values[i + 1]);
     }
   }
 
   void add_state(const ValueView& state) {
-    if (state.is_map()) return add_attributes(state);
+    if (state.is_map()) return add_pairs(state, Step::Kind::kAttribute);
     if (!state.is(NodeTag::kTuple)) return;
     const std::vector<std::size_t> both = state.values();  // Of __dict__ and of slots.
     if (both.size() != 2) return;
     for (const std::size_t offset : both) {
       const ValueView attributes(envelope_, offset);
-      if (attributes.is_map()) add_attributes(attributes);
-    }
-  }
-
-  void add_attributes(const ValueView& map) {
-    const std::vector<std::size_t> values = map.values();
-    for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
-      const ValueView name(envelope_, values[i]);
-      if (name.token().type != TokenType::kText) continue;
-      add({.kind = Step::Kind::kAttribute, .index = i / 2, .name = name.text()},
-          values[i + 1]);
+      if (attributes.is_map()) add_pairs(attributes, Step::Kind::kAttribute);
     }
   }
 
@@ -197,11 +182,11 @@ Part describe_part(const VerifiedEnvelope& verified, std::size_t offset) {
   part.offset = value.offset();
   measure(envelope, part);
   part.type = envelope::type_of(value);
-  if (value.is(NodeTag::kObject) || value.is(NodeTag::kNewObject)) {
-    std::string name = envelope::name_at({envelope}, part.offset);
+  if (is_object(value)) {
+    std::string name = envelope::name_of(value);
     if (!name.empty()) part.type = std::move(name);
   }
-  if (auto found = envelope::array_of(envelope, value, part.type)) {
+  if (auto found = envelope::array_of(value, part.type)) {
     part.type = std::move(found->type);
     part.array = std::move(found->array);
     return part;
@@ -210,8 +195,8 @@ Part describe_part(const VerifiedEnvelope& verified, std::size_t offset) {
   part.count = items ? *items : StepCollector(envelope).run(value).size();
   const bool is_leaf = value.shape() == nullptr && !items;
   if (value.is(NodeTag::kFunction) || value.is(NodeTag::kCode)) {
-    part.text = envelope::name_at({envelope}, part.offset);
-  } else if (is_leaf || (part.count == 0 && !object_parts(value))) {
+    part.text = envelope::name_of(value);
+  } else if (is_leaf || (part.count == 0 && !is_object(value))) {
     part.text = text_at(envelope, part.offset, kShownText);
   }
   return part;

@@ -7,7 +7,6 @@
 
 #include "format/code_body.h"
 #include "format/manifest_codec.h"
-#include "format/value_view.h"
 #include "report/value_text.h"
 
 namespace waybill::envelope {
@@ -16,19 +15,19 @@ namespace {
 using wire::NodeTag;
 using Classes = std::vector<std::pair<std::size_t, std::size_t>>;
 
-std::string name_of_global(const NodeNames& names, const ValueView& value) {
-  const auto global = global_name(value.behind(), &names.envelope.manifest);
+std::string name_of_global(const ValueView& value, const NodeNames& names) {
+  const auto global = global_name(value.behind(), &value.envelope().manifest);
   if (!global) return {};
   const std::string owner = global->is_builtin ? std::string(names.builtins)
                                                : std::string(global->module) + ".";
   return start_of(owner + start_of(global->name, names.longest), names.longest);
 }
 
-std::string name_of_code(const NodeNames& names, const ValueView& value) {
+std::string name_of_code(const ValueView& value, const NodeNames& names) {
   const std::size_t index = value.code_index();
   if (index == SIZE_MAX) return {};
   if (names.code != nullptr) return start_of((*names.code)[index], names.longest);
-  const CodeBody& body = names.envelope.code[index];
+  const CodeBody& body = value.envelope().code[index];
   wire::Reader reader(body.bytes, Limits{}, body.offset);
   CodeFields fields;
   read_code_body(reader, body.bytes, fields);
@@ -36,7 +35,7 @@ std::string name_of_code(const NodeNames& names, const ValueView& value) {
 }
 
 // Where the name of a class by value stands.
-std::size_t name_of_class(const NodeNames& names, const ValueView& value) {
+std::size_t name_of_class(const ValueView& value, const NodeNames& names) {
   if (names.classes == nullptr)
     return value.value(position_of(NodeTag::kClass, "name"));
   const auto found = std::ranges::lower_bound(*names.classes, value.offset(), {},
@@ -47,23 +46,24 @@ std::size_t name_of_class(const NodeNames& names, const ValueView& value) {
 
 }  // namespace
 
-std::string name_at(const NodeNames& names, std::size_t offset) {
+std::string name_of(const ValueView& named, const NodeNames& names) {
+  std::size_t offset = named.offset();
   for (int step = 0; step < kMostHops; ++step) {
-    const ValueView value(names.envelope, offset);
+    const ValueView value(named.envelope(), offset);
     if (value.is_text()) return start_of(value.text(), names.longest);
-    if (const auto* import = import_of(value.token(), names.envelope.manifest)) {
+    if (const auto* import = import_of(value.token(), value.envelope().manifest)) {
       return start_of(import->module, names.longest);
     }
     const Shape* shape = value.shape();
     if (shape == nullptr) return {};
     switch (shape->tag) {
       case NodeTag::kGlobal:
-        return name_of_global(names, value);
+        return name_of_global(value, names);
       case NodeTag::kFunction:
       case NodeTag::kCode:
-        return name_of_code(names, value);
+        return name_of_code(value, names);
       case NodeTag::kClass:
-        offset = name_of_class(names, value);
+        offset = name_of_class(value, names);
         break;
       case NodeTag::kObject:
       case NodeTag::kNewObject:

@@ -9,13 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "waybill/envelope.h"
+#include "format/value_view.h"
 
 namespace waybill::envelope {
 
-// What names are told from, and how. All must outlive their use.
+// What names are told from besides the envelope, and how.
 struct NodeNames {
-  const Envelope& envelope;
   // Who asks often has these at hand: names of code by index, and where each class by
   // value stands and where its name does, in order. Without them code is read for each
   // name, and what stands before the name of a class.
@@ -25,8 +24,8 @@ struct NodeNames {
   std::string_view builtins = "builtins.";  // What the names of built-ins begin with.
 };
 
-// The name that tells best what the value at `offset` is. Empty where none is known.
-// The envelope has passed verify().
-std::string name_at(const NodeNames& names, std::size_t offset);
+// The name that tells best what a value is. Empty where none is known. The envelope has
+// passed verify().
+std::string name_of(const ValueView& value, const NodeNames& names = {});
 
 }  // namespace waybill::envelope

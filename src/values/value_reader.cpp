@@ -97,7 +97,7 @@ class ValueBuilder {
   }
   bool refuse(std::size_t offset, std::string_view what) {
     std::string words(what);
-    const std::string name = envelope::name_at({envelope_}, offset);
+    const std::string name = envelope::name_of({envelope_, offset});
     if (!name.empty()) words += " (" + name + ")";
     const std::string where = path();
     if (!where.empty()) words += " at " + where;
@@ -231,7 +231,7 @@ class ValueBuilder {
   // A Standard without a type, which no other place has.
   bool global(const Token& token, Value& place, std::size_t target) {
     const Cost before = unfolding_.spent();
-    std::string name = envelope::name_at({envelope_}, token.offset);
+    std::string name = envelope::name_of({envelope_, token.offset});
     if (!take(token.offset, 1 + name.size() / kBytesPerValue, name.size()))
       return false;
     for (std::size_t i = 1; i < token.count; ++i) {
