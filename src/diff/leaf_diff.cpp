@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <string_view>
 
+#include "format/leaf_kind.h"
 #include "report/value_text.h"
 #include "text/format_text.h"
 #include "wire/utf8.h"
 
 namespace waybill::envelope {
 namespace {
-
-using wire::Token;
-using wire::TokenType;
 
 enum class Kind : std::uint8_t { kOther, kText, kBytes, kByteArray };
 
@@ -32,14 +30,12 @@ struct Leaf {
 };
 
 Leaf leaf_of(const ValueView& value) {
-  const Token& token = value.token();
-  if (token.type == TokenType::kText || token.is(wire::ExtType::kText)) {
-    return {Kind::kText, token.text()};
-  }
-  if (token.type == TokenType::kBinary) return {Kind::kBytes, token.text()};
+  const LeafKind kind = leaf_kind(value.token());
+  if (kind == LeafKind::kText) return {Kind::kText, value.token().text()};
+  if (kind == LeafKind::kBytes) return {Kind::kBytes, value.token().text()};
   if (!value.is(wire::NodeTag::kByteArray)) return {};
   const ValueView bytes = value.part(0);
-  if (bytes.token().type != TokenType::kBinary) return {};
+  if (leaf_kind(bytes.token()) != LeafKind::kBytes) return {};
   return {Kind::kByteArray, bytes.token().text()};
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/leaf_kind.h"
 #include "format/payload_cursor.h"
 #include "format/value_view.h"
 #include "parts/array_kinds.h"
@@ -121,46 +122,11 @@ void measure(const Envelope& envelope, Part& part) {
   }
 }
 
-std::string leaf_type(const wire::Token& token) {
-  switch (token.type) {
-    case TokenType::kNil:
-      return "None";
-    case TokenType::kBoolean:
-      return "bool";
-    case TokenType::kInteger:
-    case TokenType::kUnsigned:
-      return "int";
-    case TokenType::kReal:
-      return "float";
-    case TokenType::kText:
-      return "str";
-    case TokenType::kBinary:
-      return "bytes";
-    case TokenType::kMap:
-      return "dict";
-    case TokenType::kArray:
-      return "list";
-    case TokenType::kExtension:
-      break;
-  }
-  switch (static_cast<wire::ExtType>(token.ext_type)) {
-    case wire::ExtType::kInteger:
-      return "int";
-    case wire::ExtType::kComplex:
-      return "complex";
-    case wire::ExtType::kText:
-      return "str";
-    case wire::ExtType::kModule:
-      return "module";
-    default:
-      return "singleton";
-  }
-}
-
 }  // namespace
 
 std::string envelope::type_of(const ValueView& value) {
-  if (value.shape() == nullptr) return leaf_type(value.token());
+  if (value.shape() == nullptr)
+    return std::string(words_of(leaf_kind(value.token())).type);
   if (!value.is(NodeTag::kStored)) return std::string(value.shape()->name);
   const StoredBuffer* row = value.stored();
   if (row == nullptr || row->kind == wire::BufferKind::kBytes) return "bytes";

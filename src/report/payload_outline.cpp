@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "format/leaf_kind.h"
 #include "format/manifest_codec.h"
 #include "format/part_links.h"
 #include "report/report_model.h"
@@ -189,32 +190,43 @@ class Outline {
     container.note.shown.emplace(*slot);
   }
 
-  void leaf(const Token& token, Json slot) {
-    switch (token.type) {
-      case TokenType::kNil:
-        slot["kind"] = "none";
-        return;
-      case TokenType::kBoolean:
-        slot["kind"] = "bool";
+  void leaf(const Token& token, Json slot) const {
+    const LeafKind kind = leaf_kind(token);
+    slot["kind"] = words_of(kind).report;
+    std::uint64_t index = 0;
+    switch (kind) {
+      case LeafKind::kBoolean:
         slot["value"] = token.integer != 0;
         return;
-      case TokenType::kInteger:
-        slot["kind"] = "int";
+      case LeafKind::kInteger:
         slot["value"] = token.integer;
         return;
-      case TokenType::kUnsigned:
-        slot["kind"] = "int";
+      case LeafKind::kUnsigned:
         slot["value"] = token.unsigned_integer;
         return;
-      case TokenType::kReal:
-        slot["kind"] = "float";
+      case LeafKind::kReal:
         return real(token.real, slot);
-      case TokenType::kText:
+      case LeafKind::kText:
         return text(token, slot);
-      case TokenType::kBinary:
-        return binary("bytes", token, slot);
+      case LeafKind::kBytes:
+      case LeafKind::kLargeInteger:
+      case LeafKind::kComplex:
+        return binary(token, slot);
+      case LeafKind::kReference:
+        if (wire::index_of(token.bytes, index)) slot["index"] = index;
+        return;
+      case LeafKind::kModule:
+        if (const ImportRecord* import = import_of(token, envelope_.manifest)) {
+          slot["name"] = start_of(import->module, options_.max_text);
+        }
+        return;
+      case LeafKind::kCode:
+      case LeafKind::kUnknown:
+        binary(token, slot);
+        slot["type"] = token.ext_type;
+        return;
       default:
-        return extension(token, slot);
+        return;
     }
   }
 
@@ -230,47 +242,14 @@ class Outline {
   }
 
   void text(const Token& token, Json slot) const {
-    slot["kind"] = "str";
     const std::size_t end = wire::size_of_start(token.text(), options_.max_text);
     slot["value"] = std::string(token.text().substr(0, end));
     if (end != token.bytes.size()) slot["size"] = token.bytes.size();
   }
 
-  static void binary(const char* kind, const Token& token, Json slot) {
-    slot["kind"] = kind;
+  static void binary(const Token& token, Json slot) {
     slot["size"] = token.bytes.size();
     slot["start"] = hex(token.bytes.first(std::min(kShownBytes, token.bytes.size())));
-  }
-
-  void extension(const Token& token, Json slot) const {
-    std::uint64_t index = 0;
-    switch (static_cast<ExtType>(token.ext_type)) {
-      case ExtType::kReference:
-        slot["kind"] = "reference";
-        if (wire::index_of(token.bytes, index)) slot["index"] = index;
-        return;
-      case ExtType::kModule:
-        slot["kind"] = "module";
-        if (const ImportRecord* import = import_of(token, envelope_.manifest)) {
-          slot["name"] = start_of(import->module, options_.max_text);
-        }
-        return;
-      case ExtType::kInteger:
-        return binary("int", token, slot);
-      case ExtType::kComplex:
-        return binary("complex", token, slot);
-      case ExtType::kText:
-        return text(token, slot);
-      case ExtType::kSingleton: {
-        constexpr const char* kNames[] = {"ellipsis", "not_implemented", "empty"};
-        const bool known = token.bytes.size() == 1 && token.bytes[0] < 3;
-        slot["kind"] = known ? kNames[token.bytes[0]] : "unknown_singleton";
-        return;
-      }
-      default:
-        binary("unknown_extension", token, slot);
-        slot["type"] = token.ext_type;
-    }
   }
 
   void count(const Token& token) {

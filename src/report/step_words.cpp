@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/leaf_kind.h"
 #include "format/manifest_codec.h"
 #include "format/path_steps.h"
 
@@ -37,18 +38,9 @@ bool is_name(std::string_view text) {
 
 // Whether repr() gives an expression for a value without values in it.
 bool is_literal_leaf(const Token& token) {
-  switch (token.type) {
-    case TokenType::kArray:
-    case TokenType::kMap:
-      return false;
-    case TokenType::kReal:
-      return token.real - token.real == 0;  // No NaN, no infinity.
-    case TokenType::kExtension:
-      return token.is(wire::ExtType::kInteger) || token.is(wire::ExtType::kText) ||
-             token.is(wire::ExtType::kComplex);
-    default:
-      return true;
-  }
+  const LeafKind kind = leaf_kind(token);
+  if (kind == LeafKind::kReal) return token.real - token.real == 0;  // Finite.
+  return kind <= LeafKind::kComplex;
 }
 
 // As repr() of text: in double quotes if that spares a backslash.
@@ -117,16 +109,11 @@ StepText StepWords::key_text(const Link& link) const {
 
 // What stands in brackets for a key that cannot be written whole.
 std::string StepWords::shown_type(const ValueView& key) const {
-  switch (key.token().type) {
-    case TokenType::kMap:
-      return "dict";
-    case TokenType::kReal:
-      return "float";
-    case TokenType::kArray:
-      break;
-    default:
-      return "int";  // Of too many digits; other leaves are cut.
-  }
+  const LeafKind kind = leaf_kind(key.token());
+  if (kind == LeafKind::kReal || kind == LeafKind::kDict)
+    return std::string(words_of(kind).type);
+  // Of too many digits; other leaves are cut.
+  if (kind != LeafKind::kList) return "int";
   const Shape* shape = key.shape();
   if (shape == nullptr) return "list";
   const bool is_object =

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "format/code_body.h"
+#include "format/leaf_kind.h"
 #include "format/manifest_codec.h"
 #include "format/shapes.h"
 #include "text/format_text.h"
@@ -18,7 +19,6 @@
 namespace waybill::envelope {
 namespace {
 
-using wire::ExtType;
 using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
@@ -213,47 +213,41 @@ class Writer {
   }
 
   std::string leaf(const Token& token) const {
-    switch (token.type) {
-      case TokenType::kNil:
-        return "None";
-      case TokenType::kBoolean:
-        return token.integer != 0 ? "True" : "False";
-      case TokenType::kInteger:
-        return format_text("{}", token.integer);
-      case TokenType::kUnsigned:
-        return format_text("{}", token.unsigned_integer);
-      case TokenType::kReal:
-        return real(token.real);
-      case TokenType::kText:
-        return quoted(token.text(), max_text_);
-      case TokenType::kBinary:
-        return binary(token.bytes, max_text_);
-      default:
-        return extension(token);
-    }
-  }
-
-  std::string extension(const Token& token) const {
     std::uint64_t index = 0;
-    switch (static_cast<ExtType>(token.ext_type)) {
-      case ExtType::kReference:
+    switch (leaf_kind(token)) {
+      case LeafKind::kNone:
+        return "None";
+      case LeafKind::kBoolean:
+        return token.integer != 0 ? "True" : "False";
+      case LeafKind::kInteger:
+        return format_text("{}", token.integer);
+      case LeafKind::kUnsigned:
+        return format_text("{}", token.unsigned_integer);
+      case LeafKind::kReal:
+        return real(token.real);
+      case LeafKind::kText:
+        return quoted(token.text(), max_text_);
+      case LeafKind::kBytes:
+        return binary(token.bytes, max_text_);
+      case LeafKind::kReference:
         wire::index_of(token.bytes, index);
         return format_text("<reference {}>", index);
-      case ExtType::kModule:
+      case LeafKind::kModule:
         return "<module " + module_name(token) + ">";
-      case ExtType::kInteger:
+      case LeafKind::kLargeInteger:
         return large_integer(token.bytes, max_text_);
-      case ExtType::kText:
-        return quoted(token.text(), max_text_);
-      case ExtType::kComplex:
+      case LeafKind::kComplex:
         return complex(token.bytes);
-      case ExtType::kSingleton: {
-        constexpr const char* kNames[] = {"Ellipsis", "NotImplemented", "<empty>"};
-        const bool is_known = token.bytes.size() == 1 && token.bytes[0] < 3;
-        return is_known ? kNames[token.bytes[0]] : "<unknown>";
-      }
-      case ExtType::kCode:
+      case LeafKind::kCode:
         return "<code " + nested_name(token.bytes) + ">";
+      case LeafKind::kEllipsis:
+        return "Ellipsis";
+      case LeafKind::kNotImplemented:
+        return "NotImplemented";
+      case LeafKind::kEmpty:
+        return "<empty>";
+      case LeafKind::kUnknownSingleton:
+        return "<unknown>";
       default:
         return format_text("<extension {}>", token.ext_type);
     }

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 
+#include "format/leaf_kind.h"
 #include "wire/number.h"
 #include "wire/utf8.h"
 
@@ -19,7 +20,6 @@ using wire::ExtType;
 using wire::NodeTag;
 using wire::Singleton;
 using wire::Token;
-using wire::TokenType;
 
 bool write_text(const std::string& text, wire::Writer& out, Objection& objection) {
   if (!is_countable(text.size(), Kind::kText, objection)) return false;
@@ -59,29 +59,6 @@ std::complex<double> complex_of(BytesView bytes) {
     return std::bit_cast<double>(wire::big_endian(bytes.data() + at, 8));
   };
   return {part(0), part(8)};
-}
-
-bool read_extension(const Token& token, data::Value& leaf) {
-  switch (static_cast<ExtType>(token.ext_type)) {
-    case ExtType::kInteger:
-      leaf = data::Value::integer(token.bytes);
-      return true;
-    case ExtType::kComplex:
-      leaf = complex_of(token.bytes);
-      return true;
-    case ExtType::kText:
-      leaf = token.text();
-      return true;
-    case ExtType::kSingleton:
-      if (token.bytes[0] == static_cast<std::uint8_t>(Singleton::kEllipsis)) {
-        leaf = data::Ellipsis();
-      } else {
-        leaf = data::NotImplemented();
-      }
-      return true;
-    default:
-      return false;
-  }
 }
 
 NodeTag tag_of(Kind kind) {
@@ -133,30 +110,42 @@ void write_head(Kind kind, std::size_t count, wire::Writer& out) {
 }
 
 bool read_leaf(const Token& token, data::Value& leaf) {
-  switch (token.type) {
-    case TokenType::kBoolean:
-      leaf = token.integer != 0;
-      return true;
-    case TokenType::kInteger:
-      leaf = token.integer;
-      return true;
-    case TokenType::kUnsigned:
-      leaf = token.unsigned_integer;
-      return true;
-    case TokenType::kReal:
-      leaf = token.real;
-      return true;
-    case TokenType::kText:
-      leaf = token.text();
-      return true;
-    case TokenType::kBinary:
-      leaf = data::Binary(token.bytes.begin(), token.bytes.end());
-      return true;
-    case TokenType::kExtension:
-      return read_extension(token, leaf);
-    default:
+  switch (leaf_kind(token)) {
+    case LeafKind::kNone:
       leaf = data::Value();
       return true;
+    case LeafKind::kBoolean:
+      leaf = token.integer != 0;
+      return true;
+    case LeafKind::kInteger:
+      leaf = token.integer;
+      return true;
+    case LeafKind::kUnsigned:
+      leaf = token.unsigned_integer;
+      return true;
+    case LeafKind::kReal:
+      leaf = token.real;
+      return true;
+    case LeafKind::kText:
+      leaf = token.text();
+      return true;
+    case LeafKind::kBytes:
+      leaf = data::Binary(token.bytes.begin(), token.bytes.end());
+      return true;
+    case LeafKind::kLargeInteger:
+      leaf = data::Value::integer(token.bytes);
+      return true;
+    case LeafKind::kComplex:
+      leaf = complex_of(token.bytes);
+      return true;
+    case LeafKind::kEllipsis:
+      leaf = data::Ellipsis();
+      return true;
+    case LeafKind::kNotImplemented:
+      leaf = data::NotImplemented();
+      return true;
+    default:
+      return false;
   }
 }
 
