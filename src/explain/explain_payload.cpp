@@ -25,9 +25,9 @@ namespace {
 using envelope::CodeBook;
 using envelope::CodePlaces;
 using envelope::CodeUse;
-using envelope::Link;
 using envelope::PartWords;
 using envelope::TreePart;
+using envelope::steps::Style;
 
 // The code that captured parts: what loads the variable that a path begins with, and as
 // many attributes of it as code asks for in one expression. Or the methods of a class,
@@ -57,11 +57,11 @@ class Captures {
       uses_[index] = places_.loads_of(function, part.variable);
       part.place = places_.place_of_function(function, part.variable);
       is_of_code_[index] = true;
-    } else if (function != SIZE_MAX && source.link.style != Link::Style::kNone) {
+    } else if (function != SIZE_MAX && source.link.style != Style::kNone) {
       // Defaults, annotations and the like stand in the line of the function.
       part.place = places_.place_of_function(function, {});
       is_of_code_[index] = true;
-    } else if (source.link.style == Link::Style::kAttribute) {
+    } else if (source.link.style == Style::kAttribute) {
       uses_[index] = attribute_of(index, around, words_.attribute_name(source));
     }
     if (!uses_[index].values.empty()) part.place = places_.place_of(uses_[index]);
@@ -76,7 +76,7 @@ class Captures {
     const std::size_t method = words_.code_of(part);
     if (method == SIZE_MAX) return;
     const TreePart* holder = &parts_[part.parent];
-    if (part.link.style == Link::Style::kArgument) holder = &parts_[holder->parent];
+    if (part.link.style == Style::kArgument) holder = &parts_[holder->parent];
     const std::size_t owner = words_.class_of(*holder);
     if (owner == holder->offset) methods_.emplace_back(owner, method);
   }

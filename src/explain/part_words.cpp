@@ -14,7 +14,7 @@ namespace waybill::envelope {
 namespace {
 
 using Kind = ExplainedPart::Kind;
-using Style = Link::Style;
+using steps::Style;
 using wire::NodeTag;
 
 // Bytes of a name. Keys that take more in the payload make no path.

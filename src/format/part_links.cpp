@@ -12,8 +12,8 @@
 namespace waybill::envelope {
 namespace {
 
+using steps::Style;
 using wire::NodeTag;
-using Style = Link::Style;
 
 bool is(const OpenContainer& container, NodeTag tag) {
   return container.tag == static_cast<std::uint8_t>(tag);
@@ -65,7 +65,7 @@ Link link_in_node(const OpenContainer& node) {
   const std::string_view part = part_name(node.tag, index);
   if (is(node, NodeTag::kIdentified) && part == "value") return {};
   if (const NamedPart* named = find(kNamedParts, node, part)) {
-    return {.style = Style::kLabel, .label = named->label};
+    return {.style = Style::kText, .label = named->label};
   }
   const NamedPart* marker = find(kMarkers, node, part);
   const std::string_view word = marker == nullptr ? part : marker->label;
@@ -74,31 +74,27 @@ Link link_in_node(const OpenContainer& node) {
 
 Link link_in_map(const OpenContainer& map, Holds holds) {
   if (map.is_key()) return {.style = Style::kMarker, .label = "key"};
-  Link link{.style = Style::kPair, .number = map.index() / 2, .at = map.key};
+  Link link{.style = Style::kKey, .number = map.index() / 2, .at = map.key};
   switch (holds) {
     case Holds::kAttributes:
       link.style = Style::kAttribute;
-      break;
+      return link;
     case Holds::kGlobals:
       link.style = Style::kGlobal;
-      break;
+      return link;
     case Holds::kImports:
-      link.style = Style::kImport;
-      break;
     case Holds::kKeywords:
-      link.style = Style::kKeyword;
-      break;
+      link.style = Style::kNamed;
+      link.label = holds == Holds::kImports ? "import" : "argument";
+      return link;
     case Holds::kFields: {
       const std::string_view name = function_field_name(map.field);
-      if (name.empty()) {
-        return {.style = Style::kPlace, .label = "field", .number = map.field};
-      }
-      return {.style = Style::kDunder, .label = name};
+      if (!name.empty()) return {.style = Style::kDunder, .label = name};
+      return {.style = Style::kPlace, .label = "field", .number = map.field};
     }
     default:
-      break;
+      return link;
   }
-  return link;
 }
 
 // What the lists and maps hold that the grammar asks for, by the names of the parts
@@ -164,11 +160,11 @@ Link link_in(const OpenContainer& around, const OpenContainer* second,
   const std::uint64_t index = around.index();
   switch (holds) {
     case Holds::kArguments:
-      return {.style = Style::kArgument, .number = index};
+      return {.style = Style::kArgument, .label = "argument", .number = index};
     case Holds::kBases:
-      return {.style = Style::kIndex, .label = "bases", .number = index};
+      return {.style = Style::kIndex, .label = ".__bases__", .number = index};
     case Holds::kClosure:
-      return {.style = Style::kIndex, .label = "closure", .number = index};
+      return {.style = Style::kIndex, .label = ".__closure__", .number = index};
     case Holds::kCells:
       return {.style = Style::kCell,
               .number = index,

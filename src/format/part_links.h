@@ -13,29 +13,15 @@
 #include <span>
 #include <string_view>
 
+#include "format/path_steps.h"
 #include "format/payload_cursor.h"
 
 namespace waybill::envelope {
 
-// How a part is reached from its holder.
+// How a part is reached from its holder: steps::spelled(), but that the number of a
+// cell counts those that the function brings.
 struct Link {
-  enum class Style : std::uint8_t {
-    kNone,       // It is what holds it: a list that the grammar asks for.
-    kLabel,      // The label as it is: ".start".
-    kDunder,     // ".__label__"
-    kIndex,      // ".__label__[number]", or "[number]" where there is no label.
-    kMarker,     // "<label>": Python has no expression for it.
-    kPlace,      // "<label number>", likewise.
-    kArgument,   // "<argument number>", or what the callable of the object calls it.
-    kKeyword,    // "<argument 'key'>"
-    kPair,       // "['key']"
-    kAttribute,  // ".key"
-    kGlobal,     // ".__globals__['key']"
-    kImport,     // "<import 'key'>"
-    kCell,  // ".__closure__[place].cell_contents" of the cell that is the number-th
-            // that the function brings.
-  };
-  Style style = Style::kNone;
+  steps::Style style = steps::Style::kNone;
   std::string_view label = {};  // Static storage.
   std::uint64_t number = 0;
   std::size_t at = 0;  // Where the key stands; of a cell, the function.

@@ -52,4 +52,59 @@ inline std::string marker(std::string_view word, std::string_view which) {
   return std::string("<").append(word).append(" ").append(which).append(">");
 }
 
+// How a part is reached from its holder, by a text, and by a key or a number.
+enum class Style : std::uint8_t {
+  kNone,       // It is what holds it, as the dict that is the state of an object is.
+  kText,       // ".__defaults__", ".start"
+  kDunder,     // ".__text__"
+  kAttribute,  // ".__dict__['key']"; attribute() spells one whose key is a name.
+  kKey,        // "['key']", ".__kwdefaults__['key']"
+  kIndex,      // "[0]", ".__defaults__[0]"
+  kGlobal,     // ".__globals__['key']"
+  kCell,       // ".__closure__[0].cell_contents"
+  kMarker,     // "<text>": Python has no expression for it.
+  kPlace,      // "<text 0>", likewise,
+  kArgument,   //   of what the callable of an object is given,
+  kNamed,      //   and "<text 'key'>".
+};
+
+// Whether the key is a part of the step.
+inline bool has_key(Style style) {
+  return style == Style::kAttribute || style == Style::kKey ||
+         style == Style::kGlobal || style == Style::kNamed;
+}
+
+// Whether Python evaluates the step, if it does the key.
+inline bool is_expression(Style style) { return style < Style::kMarker; }
+
+inline std::string spelled(Style style, std::string_view text, std::string_view key,
+                           std::uint64_t number) {
+  switch (style) {
+    case Style::kNone:
+      return {};
+    case Style::kText:
+      return std::string(text);
+    case Style::kDunder:
+      return dunder(text);
+    case Style::kAttribute:
+      return in_dict(key).append(text);
+    case Style::kKey:
+      return item(text, key);
+    case Style::kIndex:
+      return item(text, std::to_string(number));
+    case Style::kGlobal:
+      return global(key);
+    case Style::kCell:
+      return cell(number);
+    case Style::kMarker:
+      return marker(text);
+    case Style::kPlace:
+    case Style::kArgument:
+      return marker(text, std::to_string(number));
+    case Style::kNamed:
+      return marker(text, key);
+  }
+  return {};
+}
+
 }  // namespace waybill::envelope::steps

@@ -63,7 +63,7 @@ class PathWalk {
   void add(std::size_t depth, std::vector<std::string>& parts) {
     const auto open = cursor_.open();
     const Link link = link_at(open, depth);
-    if (link.style == Link::Style::kNone) return;
+    if (link.style == steps::Style::kNone) return;
     parts.push_back(words_.step(link, holder_at(open, depth)).text);
   }
 

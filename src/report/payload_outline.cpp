@@ -112,7 +112,7 @@ class Outline {
     std::size_t depth = open.size();
     if (cursor_.event() == CursorEvent::kOpen && is_inner_at(open, --depth)) return;
     const Link link = link_at(open, depth);
-    if (link.style == Link::Style::kNone) return;
+    if (link.style == steps::Style::kNone) return;
     slot["step"] = steps_.step(link, holder_at(open, depth)).text;
   }
 

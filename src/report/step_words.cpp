@@ -12,7 +12,7 @@
 namespace waybill::envelope {
 namespace {
 
-using Style = Link::Style;
+using steps::Style;
 using wire::FunctionField;
 using wire::NodeTag;
 using wire::Reader;
@@ -127,46 +127,21 @@ std::string StepWords::shown_type(const ValueView& key) const {
 }
 
 StepText StepWords::step(const Link& link, std::size_t holder) {
-  const std::string label(link.label);
-  switch (link.style) {
-    case Style::kNone:
-      return {};
-    case Style::kLabel:
-      return {label};
-    case Style::kDunder:
-      return {steps::dunder(label)};
-    case Style::kIndex:
-      return {steps::item(label.empty() ? "" : steps::dunder(label),
-                          std::to_string(link.number))};
-    case Style::kCell:
-      return {steps::cell(place_of_cell(link))};
-    case Style::kMarker:
-      return {steps::marker(label), false};
-    case Style::kPlace:
-      return {steps::marker(label, std::to_string(link.number)), false};
-    case Style::kArgument:
-      return argument(link, holder);
-    default:
-      break;
+  // A bound method is made of its function and its object, which have names.
+  if (link.style == Style::kArgument && link.number < 2 && makes_method(holder)) {
+    return {link.number == 0 ? ".__func__" : ".__self__"};
   }
-  const StepText key = key_text(link);
-  switch (link.style) {
-    case Style::kImport:
-      return {steps::marker("import", key.text), false};
-    case Style::kKeyword:
-      return {steps::marker("argument", key.text), false};
-    case Style::kGlobal:
-      return {steps::global(key.text), key.evaluates};
-    case Style::kAttribute: {
-      const std::string_view name = key_name(link);
-      if (is_name(name) && !may_be_descriptor(link, holder)) {
-        return {steps::attribute(name)};
-      }
-      return {steps::in_dict(key.text), key.evaluates};
+  if (link.style == Style::kAttribute) {
+    const std::string_view name = key_name(link);
+    if (is_name(name) && !may_be_descriptor(link, holder)) {
+      return {steps::attribute(name)};
     }
-    default:
-      return {steps::item("", key.text), key.evaluates};
   }
+  const StepText key = steps::has_key(link.style) ? key_text(link) : StepText{};
+  const std::uint64_t number =
+      link.style == Style::kCell ? place_of_cell(link) : link.number;
+  return {steps::spelled(link.style, link.label, key.text, number),
+          steps::is_expression(link.style) && key.evaluates};
 }
 
 std::uint64_t StepWords::place_of_cell(const Link& link) {
@@ -193,14 +168,6 @@ bool StepWords::may_be_descriptor(const Link& link, std::size_t holder) const {
   if (!key.skip()) return false;
   const ValueView value = follow(key.offset());
   return value.is(NodeTag::kObject) || value.is(NodeTag::kNewObject);
-}
-
-// A bound method is made of its function and its object, which have names.
-StepText StepWords::argument(const Link& link, std::size_t holder) const {
-  if (link.number < 2 && makes_method(holder)) {
-    return {link.number == 0 ? ".__func__" : ".__self__"};
-  }
-  return {steps::marker("argument", std::to_string(link.number)), false};
 }
 
 bool StepWords::makes_method(std::size_t holder) const {

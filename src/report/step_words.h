@@ -47,7 +47,6 @@ class StepWords {
   std::string text_of(const ValueView& value) const;
   StepText key_text(const Link& link) const;
   std::string shown_type(const ValueView& key) const;
-  StepText argument(const Link& link, std::size_t holder) const;
   bool makes_method(std::size_t holder) const;
   bool may_be_descriptor(const Link& link, std::size_t holder) const;
   std::string_view name_of_function(const ValueView& function) const;

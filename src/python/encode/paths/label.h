@@ -8,23 +8,13 @@
 #include <cstdint>
 #include <string>
 
+#include "format/path_steps.h"
 #include "python/runtime/ref.h"
 
 namespace waybill::py {
 
 struct Label {
-  enum class Style : std::uint8_t {
-    kNone,       // Nothing: the state dict that stands for the object itself.
-    kText,       // .__defaults__
-    kAttribute,  // .name, .name._value_
-    kKey,        // .__kwdefaults__['name'], <state>['name']
-    kIndex,      // .__defaults__[0]
-    kGlobal,     // .__globals__['name']
-    kCell,       // .__closure__[0].cell_contents, of the variable `name`
-    kMarker,     // <state>: Python has no expression for it.
-    kPlace,      // <argument 0>
-    kNamed,      // <argument 'name'>
-  };
+  using Style = envelope::steps::Style;
   Style style = Style::kNone;
   // Static; what stands before the name or index, or behind that of an attribute.
   const char* text = "";
