@@ -1,22 +1,27 @@
 // What a payload is made of, in two steps: a walk that measures all and keeps the parts
-// that are large, and words for those.
+// that are large, and words for those, which are here.
 //
 //   payload_walk.cpp  the walk: sizes, and what brings bytes from other sections
 //   part_tree.cpp     the parts, no more of them than memory should hold
-//   part_words.cpp    types and details of those that are kept
 //   code_places.cpp   which code names a part
 //
 // Tested by tests/explain/explain_payload_test.cpp and fuzz/fuzz_payload.cpp.
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "explain/code_places.h"
 #include "explain/explained_source.h"
-#include "explain/part_words.h"
 #include "explain/payload_walk.h"
+#include "format/value_view.h"
+#include "parts/array_kinds.h"
+#include "parts/part_text.h"
+#include "report/node_names.h"
+#include "report/step_words.h"
+#include "report/value_text.h"
 #include "waybill/explanation.h"
 
 namespace waybill {
@@ -25,9 +30,115 @@ namespace {
 using envelope::CodeBook;
 using envelope::CodePlaces;
 using envelope::CodeUse;
-using envelope::PartWords;
+using envelope::NodeNames;
+using envelope::StepText;
+using envelope::StepWords;
 using envelope::TreePart;
+using envelope::ValueNames;
+using envelope::ValueView;
+using envelope::WalkedPayload;
 using envelope::steps::Style;
+using wire::NodeTag;
+
+// Bytes of a name. Keys that take more in the payload make no path.
+constexpr std::size_t kLongestName = 200;
+
+// What parts are called: the steps to them, their types, and what tells more. Text is
+// bounded, so that parts cannot take much more than the payload.
+class PartWords {
+ public:
+  PartWords(const Envelope& envelope, const CodeBook& code, const WalkedPayload& walked)
+      : envelope_(envelope),
+        code_(code),
+        names_(envelope::names_of(envelope)),
+        steps_(envelope, names_),
+        node_names_{&names_.code, &walked.class_names, kLongestName, ""},
+        budget_(4096 + 16 * walked.values) {}
+
+  // Fills in step, variable, evaluates, type and detail. `holder`: what the part is in.
+  void describe(const TreePart& part, const TreePart& holder, ExplainedPart& into) {
+    const bool is_root = &part == &holder;
+    StepText step = is_root ? steps_.root() : steps_.step(part.link, holder.offset);
+    into.step = std::move(step.text);
+    into.evaluates = step.evaluates;
+    if (part.link.style == Style::kGlobal) {
+      into.variable = steps_.key_name(part.link);
+    } else if (part.link.style == Style::kCell) {
+      into.variable = envelope::start_of(
+          code_.free_variable(code_of(holder), steps_.place_of_cell(part.link)),
+          kLongestName);
+    }
+    set_type(part, {envelope_, part.offset}, into);
+  }
+
+  // What the attribute is called that the part is.
+  std::string_view attribute_name(const TreePart& part) const {
+    return steps_.key_name(part.link);
+  }
+
+  // Which code the function has that a part is; SIZE_MAX if it is none.
+  std::size_t code_of(const TreePart& part) const {
+    const ValueView value = ValueView::at(envelope_, part.offset);
+    return value.is(NodeTag::kFunction) ? value.code_index() : SIZE_MAX;
+  }
+
+  // Where the class by value stands that a part is, or that it is an object of; 0 if
+  // there is none.
+  std::size_t class_of(const TreePart& part) const {
+    const ValueView value = ValueView::at(envelope_, part.offset);
+    if (value.is(NodeTag::kClass)) return value.offset();
+    if (!value.is(NodeTag::kNewObject)) return 0;
+    const ValueView made_by(envelope_, value.behind().offset());
+    return made_by.is(NodeTag::kClass) ? made_by.offset() : 0;
+  }
+
+ private:
+  void set_type(const TreePart& part, const ValueView& value, ExplainedPart& into) {
+    into.type = envelope::type_of(value);
+    if (const auto items = value.items()) into.detail = "of " + std::to_string(*items);
+    if (part.kind == ExplainedPart::Kind::kModule)
+      into.detail = name_of(value, node_names_);
+    if (value.shape() == nullptr) return;
+    switch (value.shape()->tag) {
+      case NodeTag::kObject:
+      case NodeTag::kNewObject:
+        return set_object(part, value, into);
+      case NodeTag::kClass:
+        into.type = "type";
+        return;
+      case NodeTag::kGlobal:
+      case NodeTag::kLazyImport:
+      case NodeTag::kModule:
+        into.detail = name_of(value, node_names_);
+        return;
+      default:
+        return;
+    }
+  }
+
+  void set_object(const TreePart& part, const ValueView& value, ExplainedPart& into) {
+    std::string name = name_of(value, node_names_);
+    if (name == "types.MethodType") name = "method";  // As its type is called.
+    if (!name.empty()) into.type = std::move(name);
+    if (!value.is(NodeTag::kObject) || part.cost > budget_) return;
+    budget_ -= part.cost;
+    const auto found = envelope::array_of(value, into.type);
+    if (!found) return;
+    into.type = envelope::start_of(found->type, kLongestName);
+    for (const std::uint64_t extent : found->array.shape) {
+      into.detail += (into.detail.empty() ? "" : "x") + std::to_string(extent);
+    }
+  }
+
+  const Envelope& envelope_;
+  const CodeBook& code_;
+  ValueNames names_;
+  StepWords steps_;
+  NodeNames node_names_;  // As types are called.
+  // Values that may be looked at to tell what arrays are: what an envelope refers to
+  // again and again could be looked at without end.
+  std::uint64_t budget_;
+};
 
 // The code that captured parts: what loads the variable that a path begins with, and as
 // many attributes of it as code asks for in one expression. Or the methods of a class,
@@ -128,7 +239,7 @@ Explanation explain_payload(const VerifiedEnvelope& verified,
                             const std::function<void(std::uint64_t)>& progress) {
   const Envelope& envelope = *verified;
   CodeBook code(envelope);
-  const envelope::WalkedPayload walked = walk_payload(envelope, code, progress);
+  const WalkedPayload walked = walk_payload(envelope, code, progress);
   PartWords words(envelope, code, walked);
   Captures captures(envelope, code, words, walked.parts);
   Explanation explanation;
