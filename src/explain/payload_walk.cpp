@@ -3,10 +3,10 @@
 #include "explain/payload_walk.h"
 
 #include <algorithm>
-#include <span>
 
 #include "format/manifest_codec.h"
 #include "format/part_links.h"
+#include "format/value_view.h"
 
 namespace waybill::envelope {
 namespace {
@@ -68,13 +68,9 @@ class Walk {
         code_(code),
         cursor_(
             wire::Reader(envelope.payload.bytes, Limits{}, envelope.payload.offset)),
+        shared_(shared_places(envelope)),
         costs_(envelope.shared.size(), kEndless),
-        is_stored_taken_(envelope.buffers.size()) {
-    for (const std::uint64_t position : envelope.shared) {
-      shared_.push_back({envelope.payload.offset + position, shared_.size()});
-    }
-    std::ranges::sort(shared_);
-  }
+        is_stored_taken_(envelope.buffers.size()) {}
 
   WalkedPayload run(const std::function<void(std::uint64_t)>& progress) {
     while (cursor_.next()) {
@@ -100,16 +96,6 @@ class Walk {
   }
 
  private:
-  using Shared = std::pair<std::uint64_t, std::size_t>;  // Offset, number.
-
-  // The references that mean what stands there: one, but in hostile payloads.
-  std::span<const Shared> shared_at(std::size_t offset) const {
-    const auto first = std::ranges::lower_bound(shared_, offset, {}, &Shared::first);
-    auto end = first;
-    while (end != shared_.end() && end->first == offset) ++end;
-    return {first, end};
-  }
-
   void note_name() {
     const PartCursor::Container& around = cursor_.around();
     constexpr std::size_t kName = position_of(NodeTag::kClass, "name");
@@ -130,7 +116,7 @@ class Walk {
     part.link = link_at(cursor_.open(), cursor_.open().size() - (opens ? 1 : 0));
     part.kind = kind;
     part.offset = cursor_.token().offset;
-    part.is_shared = !shared_at(part.offset).empty();
+    part.is_shared = !places_at(shared_, part.offset).empty();
     return part;
   }
 
@@ -145,7 +131,7 @@ class Walk {
       TreePart& part = tree_.innermost();
       part.offset = own.offset;
       part.count = own.count;
-      part.is_shared = part.is_shared || !shared_at(own.offset).empty();
+      part.is_shared = part.is_shared || !places_at(shared_, own.offset).empty();
       return;
     }
     TreePart part = part_here(kind_of(own.tag));
@@ -166,7 +152,7 @@ class Walk {
   }
 
   void set_cost(std::size_t offset, std::uint64_t cost) {
-    for (const auto& [_, number] : shared_at(offset)) costs_[number] = cost;
+    for (const auto& [_, number] : places_at(shared_, offset)) costs_[number] = cost;
   }
 
   std::uint64_t cost_of(const Token& token) {
@@ -222,7 +208,7 @@ class Walk {
   PartCursor cursor_;
   PartTree tree_;
   WalkedPayload walked_;
-  std::vector<Shared> shared_;  // In order.
+  std::vector<SharedPlace> shared_;
   std::vector<std::uint64_t> costs_;
   std::vector<bool> is_stored_taken_;
 };

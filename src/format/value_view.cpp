@@ -18,6 +18,21 @@ Reader reader_at(const Envelope& envelope, std::size_t offset) {
   return Reader(payload.bytes.subspan(start), Limits{}, payload.offset + start);
 }
 
+std::vector<SharedPlace> shared_places(const Envelope& envelope) {
+  std::vector<SharedPlace> places;
+  places.reserve(envelope.shared.size());
+  for (const std::uint64_t position : envelope.shared) {
+    places.push_back({envelope.payload.offset + position, places.size()});
+  }
+  std::ranges::stable_sort(places, {}, &SharedPlace::offset);
+  return places;
+}
+
+std::span<const SharedPlace> places_at(const std::vector<SharedPlace>& places,
+                                       std::size_t offset) {
+  return std::ranges::equal_range(places, offset, {}, &SharedPlace::offset);
+}
+
 ValueView::ValueView(const Envelope& envelope, std::size_t offset)
     : ValueView(at(envelope, offset)) {
   for (int step = 0; step < kMostHops; ++step) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,6 +75,18 @@ class ValueView {
   wire::Token token_{};
   std::uint8_t tag_ = 0;
 };
+
+// What references with a number mean.
+struct SharedPlace {
+  std::size_t offset;
+  std::size_t number;
+};
+// In the order of the payload. Who made the envelope chose the offsets, so places are
+// in order and not hashed.
+std::vector<SharedPlace> shared_places(const Envelope& envelope);
+// Those at one offset: one at most, but in hostile payloads.
+std::span<const SharedPlace> places_at(const std::vector<SharedPlace>& places,
+                                       std::size_t offset);
 
 // A reader that stands at this offset; at the end of the payload if it is outside.
 wire::Reader reader_at(const Envelope& envelope, std::size_t offset);

@@ -43,13 +43,8 @@ class Outline {
         options_(options),
         max_depth_(std::min(options.max_depth, kDeepest)),
         cursor_(Reader(envelope.payload.bytes, Limits{}, envelope.payload.offset),
-                {top_.root(), {}}) {
-    shared_.reserve(envelope.shared.size());
-    for (const std::uint64_t position : envelope.shared) {
-      shared_.push_back({envelope.payload.offset + position, shared_.size()});
-    }
-    std::ranges::stable_sort(shared_, {}, &Shared::offset);
-  }
+                {top_.root(), {}}),
+        shared_(shared_places(envelope)) {}
 
   void run(Json model) {
     top_.root().make_array();
@@ -68,23 +63,11 @@ class Outline {
   }
 
  private:
-  // What references with a number mean.
-  struct Shared {
-    std::uint64_t offset;
-    std::size_t number;
-  };
   struct Note {
     std::optional<Json> items;  // Where the items are shown, if they are.
     std::optional<Json> shown;  // The container itself; likewise.
   };
   using Container = PayloadCursor<Note>::Container;
-
-  // What stands there, if references mean it; else null. Who made the envelope chose
-  // the offsets, so they are in order and not hashed.
-  const Shared* shared_at(std::size_t offset) const {
-    const auto found = std::ranges::lower_bound(shared_, offset, {}, &Shared::offset);
-    return found != shared_.end() && found->offset == offset ? &*found : nullptr;
-  }
 
   // The place of the value at hand in the outline, if it is shown.
   std::optional<Json> slot_here() {
@@ -134,8 +117,8 @@ class Outline {
     }
     count(token);
     if (!slot) return;
-    const Shared* shared = shared_at(token.offset);
-    if (shared != nullptr) (*slot)["shared"] = shared->number;
+    const auto shared = places_at(shared_, token.offset);
+    if (!shared.empty()) (*slot)["shared"] = shared.front().number;
   }
 
   void close() {
@@ -179,7 +162,7 @@ class Outline {
       (*slot)["kind"] = kind;
       add_code(*slot);
     }
-    if (shared_at(container.offset) != nullptr) (*slot)["shared"] = nullptr;
+    if (!places_at(shared_, container.offset).empty()) (*slot)["shared"] = nullptr;
     (*slot)["kind"] = kind;
     (*slot)["offset"] = container.offset;
     (*slot)["size"] = 0;
@@ -280,7 +263,7 @@ class Outline {
   std::size_t max_depth_;
   JsonTree top_;  // Holds the outline.
   PayloadCursor<Note> cursor_;
-  std::vector<Shared> shared_;  // By offset.
+  std::vector<SharedPlace> shared_;
   std::size_t deepest_ = 0;
   std::uint64_t values_ = 0;
   std::uint64_t references_ = 0;

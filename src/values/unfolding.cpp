@@ -2,16 +2,9 @@
 
 #include "values/unfolding.h"
 
-#include <algorithm>
 #include <string>
 
 namespace waybill::envelope {
-
-Unfolding::Unfolding(const std::vector<std::uint64_t>& shared, const Limits& limits)
-    : limits_(limits), targets_(shared.size()) {
-  for (std::size_t i = 0; i < shared.size(); ++i) order_.push_back({shared[i], i});
-  std::ranges::sort(order_, {}, &Place::position);
-}
 
 bool Unfolding::take(wire::Reader& reader, std::size_t offset, std::uint64_t values,
                      std::uint64_t memory) {

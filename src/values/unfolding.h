@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "format/value_view.h"
 #include "waybill/limits.h"
 #include "waybill/value.h"
 #include "wire/reader.h"
@@ -31,17 +32,17 @@ class Unfolding {
     Cost cost;
   };
 
-  // `shared`: the positions of what references mean, by their numbers.
-  Unfolding(const std::vector<std::uint64_t>& shared, const Limits& limits);
+  Unfolding(const Envelope& envelope, const Limits& limits)
+      : limits_(limits), order_(shared_places(envelope)), targets_(order_.size()) {}
 
-  // The number of the references that mean the value at `position`; kNone if none do.
-  std::size_t number_at(std::uint64_t position) {
-    const bool is_next = next_ != order_.size() && order_[next_].position == position;
+  // The number of the references that mean the value at `offset`; kNone if none do.
+  std::size_t number_at(std::size_t offset) {
+    const bool is_next = next_ != order_.size() && order_[next_].offset == offset;
     return is_next ? order_[next_++].number : kNone;
   }
-  // What stands before `position` is skipped: no reference means it.
-  void skip_to(std::uint64_t position) {
-    while (next_ != order_.size() && order_[next_].position < position) ++next_;
+  // What stands before `offset` is skipped: no reference means it.
+  void skip_to(std::size_t offset) {
+    while (next_ != order_.size() && order_[next_].offset < offset) ++next_;
   }
 
   // Counts what is made at `offset`. False when the reader has an error:
@@ -62,14 +63,9 @@ class Unfolding {
   const Target& target(std::size_t number) const { return targets_[number]; }
 
  private:
-  struct Place {
-    std::uint64_t position;
-    std::size_t number;
-  };
-
   const Limits& limits_;
   Cost spent_;
-  std::vector<Place> order_;  // By position; passed one by one.
+  std::vector<SharedPlace> order_;  // Passed one by one.
   std::size_t next_ = 0;
   std::vector<Target> targets_;  // By number.
 };

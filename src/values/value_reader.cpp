@@ -43,9 +43,8 @@ class ValueBuilder {
       : envelope_(envelope),
         limits_(limits),
         takes_standard_(objects == Objects::kStandard),
-        start_(envelope.payload.offset),
-        reader_(envelope.payload.bytes, limits, start_),
-        unfolding_(envelope.shared, limits_) {}
+        reader_(envelope.payload.bytes, limits, envelope.payload.offset),
+        unfolding_(envelope, limits_) {}
 
   bool build(Value& root) {
     if (!value(root)) return false;
@@ -136,11 +135,8 @@ class ValueBuilder {
     return unfolding_.take(reader_, offset, values, memory);
   }
 
-  // Where the reader is in the payload.
-  std::uint64_t position() const { return reader_.offset() - start_; }
-
   bool value(Value& place) {
-    const std::size_t target = unfolding_.number_at(position());
+    const std::size_t target = unfolding_.number_at(reader_.offset());
     const Cost before = unfolding_.spent();
     Token token;
     if (!reader_.next(token)) return false;
@@ -238,7 +234,7 @@ class ValueBuilder {
       if (!reader_.skip()) return false;
     }
     // Skipped values may be shared as well: nothing refers to what is in a name.
-    unfolding_.skip_to(position());
+    unfolding_.skip_to(reader_.offset());
     place = data::Standard{"", std::move(name)};
     unfolding_.complete(target, place, before, 0);
     return true;
@@ -363,7 +359,6 @@ class ValueBuilder {
   const Envelope& envelope_;
   const Limits limits_;
   const bool takes_standard_;
-  std::size_t start_;
   Reader reader_;
   Unfolding unfolding_;
   std::deque<Value> folded_;
