@@ -112,8 +112,7 @@ class Walk {
 
   TreePart part_here(Kind kind) {
     TreePart part;
-    const bool opens = cursor_.event() == CursorEvent::kOpen;
-    part.link = link_at(cursor_.open(), cursor_.open().size() - (opens ? 1 : 0));
+    part.link = link_at(cursor_.open(), cursor_.depth());
     part.kind = kind;
     part.offset = cursor_.token().offset;
     part.is_shared = !places_at(shared_, part.offset).empty();
@@ -123,7 +122,7 @@ class Walk {
   void open() {
     PartCursor::Container& own = cursor_.container();
     PartNote& note = own.note;
-    if (is_inner_at(cursor_.open(), cursor_.open().size() - 1)) return;
+    if (is_inner_at(cursor_.open(), cursor_.depth())) return;
     const bool is_name = own.tag == static_cast<std::uint8_t>(NodeTag::kGlobal) &&
                          !tree_.is_empty() && is_type_of(cursor_.part());
     if (is_name) return;
@@ -187,7 +186,7 @@ class Walk {
     if (tree_.is_empty()) return leaf_part(is_module, bytes);
     if (!is_object(cursor_.rule()) || token.is(wire::ExtType::kReference)) return;
     const bool is_key = cursor_.around().is_key();
-    if (is_key && holds_at(cursor_.open(), cursor_.open().size() - 1) != Holds::kPairs)
+    if (is_key && holds_at(cursor_.open(), cursor_.depth() - 1) != Holds::kPairs)
       return;
     if (is_in_identified()) {
       tree_.innermost().offset = token.offset;

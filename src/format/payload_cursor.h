@@ -95,8 +95,12 @@ class PayloadCursor {
     return event_ == CursorEvent::kLeaf ? stack_.back() : stack_[stack_.size() - 2];
   }
 
-  // The containers that are open, the outermost first.
+  // The containers that are open, the outermost first, and how many of them are around
+  // the value.
   std::span<const Container> open() const { return std::span(stack_).subspan(1); }
+  std::size_t depth() const {
+    return open().size() - (event_ == CursorEvent::kLeaf ? 0 : 1);
+  }
 
   // Stands behind the value, or at the first value of a container.
   wire::Reader& reader() { return reader_; }

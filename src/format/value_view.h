@@ -37,6 +37,10 @@ class ValueView {
   bool is_map() const { return token_.type == wire::TokenType::kMap; }
   bool is_list() const { return token_.type == wire::TokenType::kArray && tag_ == 0; }
   bool is_text() const { return token_.type == wire::TokenType::kText; }
+  // What a call makes.
+  bool is_object() const {
+    return is(wire::NodeTag::kObject) || is(wire::NodeTag::kNewObject);
+  }
   // Of a node; else null.
   const Shape* shape() const { return tag_ == 0 ? nullptr : shape_of(tag_); }
 

@@ -29,10 +29,6 @@ using Steps = std::vector<Step>;
 
 constexpr std::size_t kShownText = 60;
 
-bool is_object(const ValueView& value) {
-  return value.is(NodeTag::kObject) || value.is(NodeTag::kNewObject);
-}
-
 class StepCollector {
  public:
   explicit StepCollector(const Envelope& envelope) : envelope_(envelope) {}
@@ -42,7 +38,7 @@ class StepCollector {
       add_pairs(value, Step::Kind::kKey);
     } else if (value.is_list() || value.is(NodeTag::kTuple)) {
       add_items(value);
-    } else if (is_object(value)) {
+    } else if (value.is_object()) {
       add_object(value);
     }
     return std::move(steps_);
@@ -148,7 +144,7 @@ Part describe_part(const VerifiedEnvelope& verified, std::size_t offset) {
   part.offset = value.offset();
   measure(envelope, part);
   part.type = envelope::type_of(value);
-  if (is_object(value)) {
+  if (value.is_object()) {
     std::string name = envelope::name_of(value);
     if (!name.empty()) part.type = std::move(name);
   }
@@ -162,7 +158,7 @@ Part describe_part(const VerifiedEnvelope& verified, std::size_t offset) {
   const bool is_leaf = value.shape() == nullptr && !items;
   if (value.is(NodeTag::kFunction) || value.is(NodeTag::kCode)) {
     part.text = envelope::name_of(value);
-  } else if (is_leaf || (part.count == 0 && !is_object(value))) {
+  } else if (is_leaf || (part.count == 0 && !value.is_object())) {
     part.text = text_at(envelope, part.offset, kShownText);
   }
   return part;

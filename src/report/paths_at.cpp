@@ -37,11 +37,11 @@ class PathWalk {
   std::string path_here() {
     const auto open = cursor_.open();
     std::vector<std::string> parts;  // The last one first.
-    std::size_t depth = open.size();
-    if (cursor_.event() == CursorEvent::kLeaf) {
+    std::size_t depth = cursor_.depth();
+    if (cursor_.event() == CursorEvent::kOpen && has_no_link(depth)) {
+      parts.emplace_back(name_of_inner(holds_at(open, depth)));
+    } else {
       add(depth, parts);
-    } else if (has_no_link(depth - 1)) {
-      parts.emplace_back(name_of_inner(holds_at(open, --depth)));
     }
     for (; depth != 0 && parts.size() < kMostSteps; --depth) {
       if (!has_no_link(depth - 1)) add(depth - 1, parts);

@@ -92,8 +92,8 @@ class Outline {
   void add_step(Json slot) {
     if (!is_object(cursor_.rule()) || cursor_.around().is_key()) return;
     const auto open = cursor_.open();
-    std::size_t depth = open.size();
-    if (cursor_.event() == CursorEvent::kOpen && is_inner_at(open, --depth)) return;
+    const std::size_t depth = cursor_.depth();
+    if (cursor_.event() == CursorEvent::kOpen && is_inner_at(open, depth)) return;
     const Link link = link_at(open, depth);
     if (link.style == steps::Style::kNone) return;
     slot["step"] = steps_.step(link, holder_at(open, depth)).text;

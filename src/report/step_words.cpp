@@ -116,9 +116,7 @@ std::string StepWords::shown_type(const ValueView& key) const {
   if (kind != LeafKind::kList) return "int";
   const Shape* shape = key.shape();
   if (shape == nullptr) return "list";
-  const bool is_object =
-      shape->tag == NodeTag::kObject || shape->tag == NodeTag::kNewObject;
-  if (!is_object) return std::string(shape->name);
+  if (!key.is_object()) return std::string(shape->name);
   std::string name = text_of(follow(key.behind().offset()));
   const std::string_view kClass = "<class ";
   if (name.starts_with(kClass) && name.ends_with('>'))
@@ -166,8 +164,7 @@ bool StepWords::may_be_descriptor(const Link& link, std::size_t holder) const {
   if (!follow(holder).is(NodeTag::kClass)) return false;
   Reader key = reader_at(envelope_, link.at);
   if (!key.skip()) return false;
-  const ValueView value = follow(key.offset());
-  return value.is(NodeTag::kObject) || value.is(NodeTag::kNewObject);
+  return follow(key.offset()).is_object();
 }
 
 bool StepWords::makes_method(std::size_t holder) const {

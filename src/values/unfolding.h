@@ -2,9 +2,11 @@
 
 // What the values of a payload come to when references are followed, each time anew;
 // and the values that references mean.
+// Tested by tests/values/value_refusals_test.cpp.
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "format/value_view.h"
@@ -48,7 +50,23 @@ class Unfolding {
   // Counts what is made at `offset`. False when the reader has an error:
   // kLimitExceeded.
   bool take(wire::Reader& reader, std::size_t offset, std::uint64_t values,
-            std::uint64_t memory);
+            std::uint64_t memory) {
+    if (values > limits_.max_unfolded - spent_.values) {
+      return reader.fail(
+          ErrorCode::kLimitExceeded, offset,
+          "more than the " + std::to_string(limits_.max_unfolded) +
+              " values, with what references mean counted each time, that "
+              "max_unfolded allows");
+    }
+    if (memory > limits_.max_memory - spent_.memory) {
+      return reader.fail(ErrorCode::kLimitExceeded, offset,
+                         "more than the " + std::to_string(limits_.max_memory) +
+                             " bytes of memory that max_memory allows");
+    }
+    spent_.values += values;
+    spent_.memory += memory;
+    return true;
+  }
   // What was taken so far.
   const Cost& spent() const { return spent_; }
 
