@@ -9,15 +9,11 @@
 
 #include "base/hash.h"
 #include "format/compressed_blocks.h"
-#include "format/manifest_codec.h"
 
 namespace waybill::envelope {
 namespace {
 
-using wire::ExtType;
-using wire::Reader;
 using wire::Token;
-using wire::TokenType;
 
 // Different for each kind of what is hashed.
 enum class Salt : std::uint64_t {
@@ -83,7 +79,7 @@ PayloadTree::PayloadTree(const Envelope& envelope, const ValueNames& names,
 }
 
 bool PayloadTree::build() {
-  Cursor cursor(Reader(envelope_.payload.bytes, Limits{}, envelope_.payload.offset));
+  Cursor cursor(reader_at(envelope_, envelope_.payload.offset));
   while (cursor.next()) {
     std::uint32_t index = 0;
     if (cursor.event() == CursorEvent::kClose) {
@@ -116,33 +112,30 @@ bool PayloadTree::build() {
 
 std::uint64_t PayloadTree::leaf_hash(Cursor& cursor) const {
   const Token& token = cursor.token();
-  if (cursor.rule() == Rule::kCodeIndex && token.type == TokenType::kInteger &&
-      token.integer >= 0 &&
-      static_cast<std::uint64_t>(token.integer) < envelope_.code.size()) {
-    const CodeBody& body = envelope_.code[static_cast<std::size_t>(token.integer)];
-    return salted(Salt::kCode, base::hash_of(body.hash));
-  }
-  if (token.is(ExtType::kReference)) return reference_hash(cursor);
-  if (cursor.around().tag == static_cast<std::uint8_t>(wire::NodeTag::kStored) &&
-      token.type == TokenType::kInteger && token.integer >= 0 &&
-      static_cast<std::uint64_t>(token.integer) < envelope_.buffers.size()) {
-    return stored_hash(envelope_.buffers[static_cast<std::size_t>(token.integer)]);
-  }
-  if (const ImportRecord* import = import_of(token, envelope_.manifest)) {
-    const auto* start = reinterpret_cast<const std::uint8_t*>(import->module.data());
-    return salted(Salt::kModule, base::hash_of({start, import->module.size()}));
+  const auto [kind, number] =
+      target_of(envelope_, token, cursor.rule(), cursor.around().tag);
+  switch (kind) {
+    case LeafTarget::Kind::kValue:
+      return reference_hash(cursor, number);
+    case LeafTarget::Kind::kModule: {
+      const std::string& module = envelope_.manifest.imports[number].module;
+      const auto* start = reinterpret_cast<const std::uint8_t*>(module.data());
+      return salted(Salt::kModule, base::hash_of({start, module.size()}));
+    }
+    case LeafTarget::Kind::kCode:
+      return salted(Salt::kCode, base::hash_of(envelope_.code[number].hash));
+    case LeafTarget::Kind::kBuffer:
+      return stored_hash(envelope_.buffers[number]);
+    default:
+      break;
   }
   const std::size_t start = token.offset - envelope_.payload.offset;
   return base::hash_of(
       envelope_.payload.bytes.subspan(start, cursor.reader().offset() - token.offset));
 }
 
-std::uint64_t PayloadTree::reference_hash(const Cursor& cursor) const {
-  const Token& token = cursor.token();
-  std::uint64_t number = 0;
-  if (!wire::index_of(token.bytes, number) || number >= envelope_.shared.size()) {
-    return base::hash_of(token.bytes);
-  }
+std::uint64_t PayloadTree::reference_hash(const Cursor& cursor,
+                                          std::size_t number) const {
   const std::size_t offset = envelope_.payload.offset + envelope_.shared[number];
   const auto target = std::lower_bound(
       rows_.begin(), rows_.end(), offset,

@@ -60,7 +60,7 @@ class PayloadTree {
 
   bool build();
   std::uint64_t leaf_hash(Cursor& cursor) const;
-  std::uint64_t reference_hash(const Cursor& cursor) const;
+  std::uint64_t reference_hash(const Cursor& cursor, std::size_t number) const;
 
   const Envelope& envelope_;
   const ValueNames& names_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "format/manifest_codec.h"
 #include "format/part_links.h"
 #include "format/value_view.h"
 
@@ -14,7 +13,6 @@ namespace {
 using Kind = ExplainedPart::Kind;
 using wire::NodeTag;
 using wire::Token;
-using wire::TokenType;
 
 // Bytes of a leaf that is a part of its own.
 constexpr std::uint64_t kLargeLeaf = 64;
@@ -66,8 +64,7 @@ class Walk {
   Walk(const Envelope& envelope, CodeBook& code)
       : envelope_(envelope),
         code_(code),
-        cursor_(
-            wire::Reader(envelope.payload.bytes, Limits{}, envelope.payload.offset)),
+        cursor_(reader_at(envelope, envelope.payload.offset)),
         shared_(shared_places(envelope)),
         costs_(envelope.shared.size(), kEndless),
         is_stored_taken_(envelope.buffers.size()) {}
@@ -154,35 +151,30 @@ class Walk {
     for (const auto& [_, number] : places_at(shared_, offset)) costs_[number] = cost;
   }
 
-  std::uint64_t cost_of(const Token& token) {
-    std::uint64_t number = 0;
-    return wire::is_reference(token, number) && number < costs_.size() ? costs_[number]
-                                                                       : 0;
-  }
-
-  // What the value at hand brings from elsewhere in the envelope.
-  std::uint64_t brought(const Token& token) {
-    if (token.type != TokenType::kInteger || token.integer < 0) return 0;
-    const auto number = static_cast<std::uint64_t>(token.integer);
-    if (cursor_.rule() == Rule::kCodeIndex) return code_.take(number);
-    const bool is_stored =
-        cursor_.around().tag == static_cast<std::uint8_t>(NodeTag::kStored);
-    if (!is_stored || number >= envelope_.buffers.size() || is_stored_taken_[number]) {
-      return 0;
-    }
-    is_stored_taken_[number] = true;
-    return envelope_.buffers[number].stored_length;
+  // Adds to the container around what the leaf at hand brings from elsewhere in the
+  // envelope.
+  void add_target(const LeafTarget& target) {
+    PartNote& around = cursor_.around().note;
+    if (target.kind == LeafTarget::Kind::kCode)
+      around.extra += code_.take(target.number);
+    if (target.kind != LeafTarget::Kind::kBuffer || is_stored_taken_[target.number])
+      return;
+    is_stored_taken_[target.number] = true;
+    around.extra += envelope_.buffers[target.number].stored_length;
   }
 
   void leaf() {
     const Token& token = cursor_.token();
     PartNote& around = cursor_.around().note;
-    const std::uint64_t cost = sum(1, cost_of(token));
-    around.extra += brought(token);
+    const LeafTarget target =
+        target_of(envelope_, token, cursor_.rule(), cursor_.around().tag);
+    const bool is_reference = target.kind == LeafTarget::Kind::kValue;
+    const std::uint64_t cost = sum(1, is_reference ? costs_[target.number] : 0);
+    add_target(target);
     around.cost = sum(around.cost, cost);
     set_cost(token.offset, cost);
     const std::uint64_t bytes = cursor_.reader().offset() - token.offset;
-    const bool is_module = import_of(token, envelope_.manifest) != nullptr;
+    const bool is_module = target.kind == LeafTarget::Kind::kModule;
     if (tree_.is_empty()) return leaf_part(is_module, bytes);
     if (!is_object(cursor_.rule()) || token.is(wire::ExtType::kReference)) return;
     const bool is_key = cursor_.around().is_key();

@@ -18,6 +18,26 @@ Reader reader_at(const Envelope& envelope, std::size_t offset) {
   return Reader(payload.bytes.subspan(start), Limits{}, payload.offset + start);
 }
 
+LeafTarget target_of(const Envelope& envelope, const wire::Token& token, Rule rule,
+                     std::uint8_t node) {
+  using enum LeafTarget::Kind;
+  std::uint64_t number = 0;
+  const auto found = [&](LeafTarget::Kind kind, std::size_t count) {
+    return number < count ? LeafTarget{kind, number} : LeafTarget{};
+  };
+  if (token.is(wire::ExtType::kReference) || token.is(wire::ExtType::kModule)) {
+    if (!wire::index_of(token.bytes, number)) return {};
+    return token.is(wire::ExtType::kModule)
+               ? found(kModule, envelope.manifest.imports.size())
+               : found(kValue, envelope.shared.size());
+  }
+  if (token.type != TokenType::kInteger || token.integer < 0) return {};
+  number = static_cast<std::uint64_t>(token.integer);
+  if (rule == Rule::kCodeIndex) return found(kCode, envelope.code.size());
+  const bool is_stored = node == static_cast<std::uint8_t>(NodeTag::kStored);
+  return is_stored ? found(kBuffer, envelope.buffers.size()) : LeafTarget{};
+}
+
 std::vector<SharedPlace> shared_places(const Envelope& envelope) {
   std::vector<SharedPlace> places;
   places.reserve(envelope.shared.size());

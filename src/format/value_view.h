@@ -80,6 +80,16 @@ class ValueView {
   std::uint8_t tag_ = 0;
 };
 
+// What a leaf stands for that is elsewhere in the envelope.
+struct LeafTarget {
+  enum class Kind : std::uint8_t { kNone, kValue, kModule, kCode, kBuffer };
+  Kind kind = Kind::kNone;
+  std::size_t number = 0;  // In the shared positions, imports, code bodies or buffers.
+};
+// `rule` and `node`: of the leaf, and the tag of the node around it or 0.
+LeafTarget target_of(const Envelope& envelope, const wire::Token& token, Rule rule,
+                     std::uint8_t node);
+
 // What references with a number mean.
 struct SharedPlace {
   std::size_t offset;

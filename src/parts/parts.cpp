@@ -24,7 +24,6 @@ using envelope::reader_at;
 using envelope::text_at;
 using envelope::ValueView;
 using wire::NodeTag;
-using wire::TokenType;
 using Steps = std::vector<Step>;
 
 constexpr std::size_t kShownText = 60;
@@ -104,10 +103,9 @@ void measure(const Envelope& envelope, Part& part) {
   envelope::PayloadCursor<> cursor(reader_at(envelope, part.offset));
   while (cursor.next()) {
     if (cursor.event() != envelope::CursorEvent::kLeaf) continue;
-    const bool is_stored =
-        cursor.around().tag == static_cast<std::uint8_t>(NodeTag::kStored);
-    const auto number = static_cast<std::uint64_t>(cursor.token().integer);
-    if (is_stored && number < envelope.buffers.size()) part.buffers.push_back(number);
+    const auto [kind, number] = envelope::target_of(envelope, cursor.token(),
+                                                    cursor.rule(), cursor.around().tag);
+    if (kind == envelope::LeafTarget::Kind::kBuffer) part.buffers.push_back(number);
   }
   std::ranges::sort(part.buffers);
   part.buffers.erase(std::unique(part.buffers.begin(), part.buffers.end()),

@@ -2,8 +2,6 @@
 
 #include "report/paths_at.h"
 
-#include <algorithm>
-
 #include "format/part_links.h"
 #include "report/step_words.h"
 
@@ -16,8 +14,7 @@ class PathWalk {
  public:
   PathWalk(const Envelope& envelope, const ValueNames& names)
       : words_(envelope, names),
-        cursor_(
-            wire::Reader(envelope.payload.bytes, Limits{}, envelope.payload.offset)) {}
+        cursor_(reader_at(envelope, envelope.payload.offset)) {}
 
   std::vector<std::string> run(std::span<const std::size_t> offsets) {
     std::vector<std::string> paths(offsets.size());

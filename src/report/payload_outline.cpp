@@ -42,8 +42,7 @@ class Outline {
         steps_(envelope, names),
         options_(options),
         max_depth_(std::min(options.max_depth, kDeepest)),
-        cursor_(Reader(envelope.payload.bytes, Limits{}, envelope.payload.offset),
-                {top_.root(), {}}),
+        cursor_(reader_at(envelope, envelope.payload.offset), {top_.root(), {}}),
         shared_(shared_places(envelope)) {}
 
   void run(Json model) {
