@@ -224,7 +224,7 @@ class Walk {
           const std::size_t target = envelope_.shared[reference.number];
           const std::size_t to = chosen_at(target);
           return reference.is_in_call && chosen_at(reference.position) == kNone &&
-                 (to == kNone || is_function(to));
+                 !is_class(target) && (to == kNone || is_function(to));
         });
     const std::vector<bool> used_elsewhere = codes_used_elsewhere();
     bool is_any = false;

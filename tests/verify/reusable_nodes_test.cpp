@@ -282,6 +282,22 @@ TEST(ReusableNodes, AreFunctionsWithClassesInside) {
   EXPECT_EQ(nodes[0].classes.size(), 1u);
 }
 
+TEST(ReusableNodes, AreFunctionsOfWhichOthersGetAClassInside) {
+  std::uint64_t position = 0;
+  FunctionDraft draft(
+      [&](Writer& out) {
+        position = out.size();
+        start_class(out, "attribute");
+        out.integer(1);
+      },
+      [](Writer& out) {
+        write_call(out, [](Writer& inner) { inner.index(ExtType::kReference, 0); });
+      });
+  draft.shared[0] = position;
+
+  EXPECT_EQ(known_in(draft), 1u);
+}
+
 TEST(ReusableNodes, AreClassesInsideOfAFunctionThatIsNone) {
   const FunctionDraft draft(
       [](Writer& out) {

@@ -176,8 +176,7 @@ inline PyObject* type_parameters([[maybe_unused]] PyObject* function) {
 #endif
 }
 
-// What tells whether a function still has the annotations that it had: null if it has
-// none. Those that 3.14 computes when they are asked for are no others.
+// What is the same while a function has the annotations that it has; null for none.
 inline PyObject* identity_of_annotations(PyObject* function) {
   auto* own = reinterpret_cast<PyFunctionObject*>(function);
 #if PY_VERSION_HEX >= 0x030E0000
@@ -192,9 +191,9 @@ inline PyObject* identity_of_annotations(PyObject* function) {
 inline Ref exchange_globals(PyObject* function, PyObject* globals) {
   auto* own = reinterpret_cast<PyFunctionObject*>(function);
   Ref old = Ref::steal(std::exchange(own->func_globals, Ref::share(globals).release()));
-  // Setting defaults ends what the interpreter has specialised for the function.
-  PyObject* defaults = own->func_defaults;
-  check(PyFunction_SetDefaults(function, defaults == nullptr ? Py_None : defaults));
+  PyObject* defaults = own->func_defaults == nullptr ? Py_None : own->func_defaults;
+  check(
+      PyFunction_SetDefaults(function, defaults));  // Ends what is specialised for it.
   return old;
 }
 
