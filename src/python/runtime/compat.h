@@ -192,8 +192,7 @@ inline Ref exchange_globals(PyObject* function, PyObject* globals) {
   auto* own = reinterpret_cast<PyFunctionObject*>(function);
   Ref old = Ref::steal(std::exchange(own->func_globals, Ref::share(globals).release()));
   PyObject* defaults = own->func_defaults == nullptr ? Py_None : own->func_defaults;
-  check(
-      PyFunction_SetDefaults(function, defaults));  // Ends what is specialised for it.
+  check(PyFunction_SetDefaults(function, defaults));  // Ends what is specialised.
   return old;
 }
 

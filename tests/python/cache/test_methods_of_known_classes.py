@@ -1,0 +1,205 @@
+"""Methods of a class that is there get the globals of the function that comes with it.
+
+A payload that is read makes them anew. The cache leaves them where nobody could see the
+difference, and gives them other globals.
+"""
+
+import textwrap
+
+import fresh_process
+import pytest
+import waybill
+from sources import define
+from test_recipes import function_of
+
+pytestmark = pytest.mark.usefixtures("modules")
+
+#: Programs of which `C` is a class that `f` names, without properties of which a worker
+#: could not see whether they are made anew.
+SERVED = {
+    "a method": "class C:\n def m(self): return 1\ndef f(): return C().m()",
+    "an imported name": "from module_one import value\nclass C:\n"
+    " def m(self): return value\ndef f(): return C().m()",
+    "a helper of both": "def h(): return 2\nclass C:\n def m(self): return h()\n"
+    "def f(): return C().m(), h()",
+    "helpers of helpers": "S = 3\ndef g(n): return h(n - 1) if n else S\n"
+    "def h(n=2): return g(n)\nclass C:\n def m(self): return h()\n"
+    "def f(): return C().m()",
+    "a class of a class": "class D:\n x = 4\nclass C:\n def m(self): return D.x\n"
+    "def f(): return C().m()",
+    "itself": "class C:\n def m(self, n=1): return n and f(0)\n"
+    "def f(n=1): return n and C().m(n)",
+    "methods of all kinds": "class C:\n def m(self): return 5\n @property\n"
+    " def p(self): return 1\n @classmethod\n def c(cls): return cls\n"
+    " @staticmethod\n def s(): return 2\ndef f(): return C().m()",
+    "super": "class B:\n def m(self): return 6\nclass C(B):\n"
+    " def m(self): return super().m()\n def n(self): return super()\n"
+    "def f(): return C().m()",
+}
+
+#: Says of each payload whether methods are those of the one before, and whether they
+#: have the globals of the function.
+LOADED = """
+import sys, types
+module = sys.modules["module_one"] = types.ModuleType("module_one")
+module.value = 1
+payloads, with_caches = waybill.loads(data)
+waybill.configure(caches=with_caches)
+answer, before = [], None
+for payload in payloads:
+    f = waybill.loads(payload)
+    cls = f.__globals__["C"]
+    shared = cls.m.__globals__ is f.__globals__
+    answer.append((id(cls.m) == before, shared, f()))
+    before = id(cls.m)
+"""
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_methods_have_the_globals_of_the_function_of_each_payload(name):
+    payload = waybill.dumps(function_of(SERVED[name]))
+
+    found, expected = (
+        fresh_process.execute(LOADED, waybill.dumps([[payload] * 6, caches]))
+        for caches in (True, False)
+    )
+
+    assert [shared for _, shared, _ in found] == [True] * 6
+    assert [value for *_, value in found] == [value for *_, value in expected]
+    # Nothing is read again: the methods stay.
+    assert [stays for stays, *_ in found[3:]] == [True] * 3
+
+
+#: What a worker does with a class between payloads, of which one is served then.
+HELD = {
+    "a method": "kept = cls.m; call = lambda: kept(None)",
+    "a bound method": "call = cls().m",
+    "a static method": "call = cls.s",
+    "a class method": "call = cls.c",
+    "a static method as it is": "kept = vars(cls)['s']; call = lambda: kept()",
+    "a property": "kept = vars(cls)['p']; call = lambda: kept.fget(None)",
+    "a class with a property": "kept = type('Sub', (), {'q': cls.p}); "
+    "call = lambda: kept().q",
+    "a generator of a method": "call = iter(cls().rows()).__next__; call()",
+    "a generator of a static method": "call = iter(cls.static_rows()).__next__; call()",
+    "the function": "call = f",
+    "an object": "kept = cls(); call = lambda: (kept.m(), kept.p)",
+    "the text of a method": "cls.m.__doc__ = 'text'; call = lambda: cls.m.__doc__",
+    "the name of a method": "cls.m.__name__ = 'n'; call = lambda: cls.m.__name__",
+    "annotations": "cls.m.__annotations__ = {'a': 1}; "
+    "call = lambda: cls.m.__annotations__",
+    "nothing": "call = int",
+}
+
+#: The globals of the last payload are others: who holds an older method sees its own.
+CALLED_LATER = """
+payloads, with_caches, held = waybill.loads(data)
+waybill.configure(caches=with_caches)
+answer = []
+for number, payload in enumerate(payloads):
+    f = waybill.loads(payload)
+    cls = f.__globals__["C"]
+    if number == 4: exec(held)
+f.__globals__["LIMIT"] = 9
+junk = [{"name": number} for number in range(1000)]
+answer = [f(), cls().m(), cls.s(), call()], waybill.cache_info()["received"]["hits"]
+"""
+
+
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize("count", [6, 7])
+def test_who_holds_a_method_sees_the_globals_that_it_came_with(held, count):
+    scope = define("""
+        LIMIT = -1
+        class C:
+            def m(self): return LIMIT
+            @staticmethod
+            def s(): return LIMIT
+            @classmethod
+            def c(cls): return LIMIT
+            @property
+            def p(self): return LIMIT
+            def rows(self):
+                for _ in range(3): yield LIMIT
+            @staticmethod
+            def static_rows():
+                for _ in range(3): yield LIMIT
+        def f(): return C().m(), LIMIT
+        """)
+    payload = waybill.dumps(scope.f)
+
+    (found, hits), (expected, _) = (
+        fresh_process.execute(
+            CALLED_LATER, waybill.dumps([[payload] * count, caches, HELD[held]])
+        )
+        for caches in (True, False)
+    )
+
+    assert found == expected
+    assert hits > 0
+
+
+#: Programs of which a method runs, or code, while they are loaded.
+RUNNING = {
+    "a method that loads": """
+        class C:
+            @staticmethod
+            def m(payloads, loads):
+                junk = []
+                for payload in payloads:
+                    loads(payload)
+                    junk += [{"name": number} for number in range(100)]
+                return LIMIT
+        def f(): return C, LIMIT
+        """,
+    "a state that starts a generator": """
+        class C:
+            def __getstate__(self): return {}
+            def __setstate__(self, state):
+                self.rows = self.make()
+                next(self.rows)
+            def make(self):
+                for _ in range(3): yield LIMIT
+            def m(self): return next(self.rows)
+        def f(): return C, LIMIT
+        """,
+    "a state that keeps a method": """
+        class C:
+            def __getstate__(self): return {}
+            def __setstate__(self, state): self.kept = self.n
+            def n(self): return LIMIT
+            def m(self): return self.kept()
+        def f(): return C, LIMIT
+        """,
+}
+
+RUN = """
+payloads, with_caches = waybill.loads(data)
+waybill.configure(caches=with_caches)
+for payload in payloads[:4]: c, f = waybill.loads(payload)
+cls, answer = f.__globals__["C"], []
+if c is None:
+    answer.append(cls.m(payloads, waybill.loads))
+else:
+    for payload in payloads:
+        c, f = waybill.loads(payload)
+        junk = [{"name": number} for number in range(1000)]
+        f.__globals__["LIMIT"] = 9
+        answer.append(c.m())
+        f.__globals__["LIMIT"] = 3
+"""
+
+
+@pytest.mark.parametrize("name", RUNNING)
+@pytest.mark.parametrize("count", [8, 9, 10])
+def test_a_method_that_runs_while_payloads_come_keeps_its_globals(name, count):
+    scope = define("LIMIT = 3\n" + textwrap.dedent(RUNNING[name]))
+    state = scope.C() if "state" in name else None
+    payload = waybill.dumps([state, scope.f])
+
+    found, expected = (
+        fresh_process.execute(RUN, waybill.dumps([[payload] * count, caches]))
+        for caches in (True, False)
+    )
+
+    assert found == expected
