@@ -50,7 +50,10 @@ std::vector<SharedPlace> shared_places(const Envelope& envelope) {
 
 std::span<const SharedPlace> places_at(const std::vector<SharedPlace>& places,
                                        std::size_t offset) {
-  return std::ranges::equal_range(places, offset, {}, &SharedPlace::offset);
+  const auto first = std::ranges::lower_bound(places, offset, {}, &SharedPlace::offset);
+  auto last = first;
+  while (last != places.end() && last->offset == offset) ++last;
+  return {first, last};
 }
 
 ValueView::ValueView(const Envelope& envelope, std::size_t offset)
