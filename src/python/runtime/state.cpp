@@ -199,7 +199,7 @@ void init_state(State& state) {
   Ref sys = Ref::steal(PyImport_ImportModule("sys"));
   state.sys_dict = Ref::share(PyModule_GetDict(sys.get()));
   if (PyObject* jit = PyDict_GetItemString(state.sys_dict.get(), "_jit")) {
-    const Ref answer = Ref::steal(PyObject_CallMethod(jit, "is_available", nullptr));
+    const Ref answer = Ref::steal(PyObject_CallMethod(jit, "is_enabled", nullptr));
     state.has_jit = answer.get() == Py_True;
   }
   state.builtins = Ref::steal(PyImport_ImportModule("builtins"));

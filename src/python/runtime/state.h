@@ -117,7 +117,7 @@ struct State {
   Ref empty;
   // Where CodeInfo hangs on code objects; -1 if there is no place (see code_info.h).
   Py_ssize_t code_extra_index = -1;
-  // Whether code may be compiled whose frames do not own their functions (3.14).
+  // Whether code is compiled, whose frames need not own their functions (3.14).
   bool has_jit = false;
   // Whether what speeds up what comes again is in use.
   bool uses_caches = true;
