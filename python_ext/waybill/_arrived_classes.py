@@ -96,7 +96,7 @@ class RepeatedClass(NamedTuple):
         )
 
     def replace_methods(self, undo: Undo) -> None:
-        """Gives the class the methods of the payload, with the globals of its functions.
+        """Gives the class the methods of the payload, with its functions' globals.
 
         Does nothing if another thread was faster: it is as if its payload came after.
         """

@@ -106,7 +106,7 @@ bool CachedEnvelope::make_objects(const Modules& modules,
 // where a payload is read. False, with nothing done, if somebody would see that they
 // are not made anew: then the payload is to be read.
 bool CachedEnvelope::move_methods(std::span<const Ref> objects) const {
-  if (!has_functions() || classes_.empty()) return true;
+  if (classes_.empty() || !has_functions()) return true;
   if (state_.has_jit || std::ranges::any_of(classes_, &KnownClass::has_held_methods)) {
     return false;
   }
@@ -126,7 +126,9 @@ bool CachedEnvelope::has_functions() const {
 }
 
 Ref CachedEnvelope::decode(State& state, BytesView bytes) {
-  CollectorPause no_code_runs;  // While classes are compared and methods moved.
+  std::optional<CollectorPause>
+      no_code_runs;  // From comparing classes to moving methods.
+  if (!classes_.empty()) no_code_runs.emplace();
   Modules modules;
   if (!is_ready_ || !find_modules(modules)) return {};
   const bool is_all = prefix_->is_all_of(bytes);
@@ -158,9 +160,9 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
     if (is_built) return {};  // It is not sound.
   }
   // What code does while the payload is built may have to do with methods.
-  if (has_functions() && !classes_.empty()) return {};
+  if (!classes_.empty() && has_functions()) return {};
   if (!prefix_->check_payload()) return {};
-  const CollectorPause::Break others(no_code_runs);
+  no_code_runs.reset();
   return decode_around(state, modules, objects, plain,
                        buffers ? buffers->objects() : std::span<const Ref>());
 }

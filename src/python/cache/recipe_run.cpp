@@ -3,6 +3,10 @@
 
 #include "python/cache/recipe.h"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory_resource>
 #include <utility>
 
 #include "python/runtime/compat.h"
@@ -167,7 +171,11 @@ class Run {
 
   const State& state_;
   std::span<const Ref> modules_;
-  std::vector<Ref> stack_;
+  // The stacks of all but deep recipes are here.
+  alignas(Ref) std::array<std::byte, kUsualDepth * sizeof(Ref)> first_items_;
+  std::pmr::monotonic_buffer_resource items_memory_{first_items_.data(),
+                                                    first_items_.size()};
+  std::pmr::vector<Ref> stack_{&items_memory_};
   std::vector<Ref> saved_;
 };
 
@@ -176,8 +184,8 @@ class Run {
 bool Recipe::make(const State& state, std::span<const Ref> modules,
                   std::span<Ref> objects) const {
   if (steps_.empty()) return true;  // All nodes are classes.
-  std::vector<Ref> saved(objects.begin(), objects.end());
-  saved.resize(saved_count_);
+  std::vector<Ref> saved(saved_count_);
+  std::ranges::copy(objects, saved.begin());
   Run run(state, modules, std::move(saved));
   if (!run.run(steps_)) return false;
   std::move(run.saved().begin(),
