@@ -263,10 +263,7 @@ def _edited(arrival: ArrivedClass) -> dict[str, Any]:
 
 def _set(cls: Any, name: str, value: Any, undo: Undo, own: Any) -> None:
     try:
-        if name in FACTS:
-            type.__setattr__(cls, name, value)
-        else:
-            _classes.set_class_attribute(cls, name, value)
+        _put(cls, name, value)
     except (TypeError, AttributeError, ValueError) as error:
         raise _conflict(cls, name, error) from error
     if name not in _words.SPECIAL:
@@ -283,13 +280,18 @@ def _delete(cls: Any, name: str, undo: Undo) -> ClassChange:
     return ClassChange(cls, name, "deleted")
 
 
+def _put(cls: Any, name: str, value: Any) -> None:
+    if name in FACTS:
+        type.__setattr__(cls, name, value)
+    else:
+        _classes.set_class_attribute(cls, name, value)
+
+
 def _restore(cls: Any, name: str, own: Any) -> None:
     if own is ABSENT:
         _classes.delete_class_attribute(cls, name)
-    elif name in FACTS:
-        type.__setattr__(cls, name, own)
     else:
-        _classes.set_class_attribute(cls, name, own)
+        _put(cls, name, own)
 
 
 def _conflict(cls: Any, name: str, error: Exception) -> Exception:

@@ -126,8 +126,8 @@ bool CachedEnvelope::has_functions() const {
 }
 
 Ref CachedEnvelope::decode(State& state, BytesView bytes) {
-  std::optional<CollectorPause>
-      no_code_runs;  // From comparing classes to moving methods.
+  // No code may run from the comparison of classes until methods are moved.
+  std::optional<CollectorPause> no_code_runs;
   if (!classes_.empty()) no_code_runs.emplace();
   Modules modules;
   if (!is_ready_ || !find_modules(modules)) return {};
