@@ -115,6 +115,9 @@ class Merge:
         is_home = was_here and TRACKER.is_home(cls)
         before = TABLE.of(identity, cls)
         facts = _facts_of(cls, name, bases, namespace, attributes)
+        # What is said again is one object with what was said before.
+        if before is not None and are_same_facts(before.facts, facts):
+            facts = before.facts
         if before is not None and word is Ellipsis and written is None:
             again = self._words_again(cls, before, facts, attributes)
             if again is not None:
@@ -126,10 +129,8 @@ class Merge:
             state = self._words_of(attributes, before)
         words = None if is_home or word is False else state
         if isinstance(word, dict) and words is not None:
+            facts = dict(facts)
             words = _home_words(dict(state), word, facts)
-        # What is said again is one object with what was said before.
-        if before is not None and are_same_facts(before.facts, facts):
-            facts = before.facts
         if identity in self._members:
             self._complete_members(identity, attributes)
         members = _enumerations.names_in(cls, namespace) if word is Ellipsis else None
@@ -166,7 +167,7 @@ class Merge:
             or self._resets
             or self._side
             or "__waybill_state__" in own
-            or not are_same_facts(before.facts, facts)
+            or facts is not before.facts
         ):
             return None
         for name in attributes:
