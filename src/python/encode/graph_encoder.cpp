@@ -167,13 +167,10 @@ bool GraphEncoder::container(PyObject* object) {
 }
 
 bool GraphEncoder::set(PyObject* object, wire::NodeTag tag) {
+  context_.out.node(tag, countable(PySet_GET_SIZE(object)));
+  if (write_common_elements(object, context_.out)) return false;
   const Ref items = elements_of(object);
-  context_.out.node(tag, static_cast<std::size_t>(PyTuple_GET_SIZE(items.get())));
-  std::vector<std::string> elements;
-  if (sorted_plain(items.get(), elements, nullptr, kElementDepth)) {
-    for (const std::string& element : elements) context_.out.append(bytes_of(element));
-    return false;
-  }
+  if (write_elements(items.get(), context_.out, nullptr, kElementDepth)) return false;
   // Errors name it, whatever becomes of the container that it is in.
   context_.objects.hold(object);
   context_.freeze();

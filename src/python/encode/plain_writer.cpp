@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "python/discovery/code_view.h"
+#include "python/encode/element_order.h"
 #include "python/runtime/compat.h"
 #include "wire/number.h"
 
@@ -168,16 +170,35 @@ Ref elements_of(PyObject* set) {
   return Ref::steal(PySequence_Tuple(set));
 }
 
-bool sorted_plain(PyObject* items, std::vector<std::string>& elements, CodeInfos* infos,
-                  int depth) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); ++i) {
-    Writer scratch;
-    PyObject* item = PyTuple_GET_ITEM(items, i);
-    if (!write_plain(item, scratch, infos, depth + 1)) return false;
-    const BytesView bytes = scratch.view();
-    elements.emplace_back(bytes.begin(), bytes.end());
+bool write_common_elements(PyObject* set, Writer& out) {
+  const auto& own = *reinterpret_cast<PySetObject*>(set);
+  const std::size_t size = out.view().size();
+  ElementOrder order(out, static_cast<std::size_t>(own.used));
+  for (Py_ssize_t i = 0; i <= own.mask; ++i) {
+    const setentry& entry = own.table[i];
+    if (entry.key == nullptr || entry.hash == -1) continue;
+    order.begin_element();
+    if (!write_common(entry.key, out)) {
+      out.truncate(size);
+      return false;
+    }
   }
-  std::sort(elements.begin(), elements.end());
+  order.apply();
+  return true;
+}
+
+bool write_elements(PyObject* items, Writer& out, CodeInfos* infos, int depth) {
+  const std::size_t size = out.view().size();
+  const Py_ssize_t count = PyTuple_GET_SIZE(items);
+  ElementOrder order(out, static_cast<std::size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    order.begin_element();
+    if (!write_plain(PyTuple_GET_ITEM(items, i), out, infos, depth + 1)) {
+      out.truncate(size);
+      return false;
+    }
+  }
+  order.apply();
   return true;
 }
 
@@ -187,11 +208,9 @@ bool write_plain(PyObject* object, Writer& out, CodeInfos* infos, int depth) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyTuple_Type) return write_items(object, out, infos, depth);
   if (type == &PyFrozenSet_Type) {
-    std::vector<std::string> elements;
-    if (!sorted_plain(elements_of(object).get(), elements, infos, depth)) return false;
-    out.node(NodeTag::kFrozenSet, elements.size());
-    for (const std::string& element : elements) out.append(bytes_of(element));
-    return true;
+    out.node(NodeTag::kFrozenSet, countable(PySet_GET_SIZE(object)));
+    return write_common_elements(object, out) ||
+           write_elements(elements_of(object).get(), out, infos, depth);
   }
   if (type == &PySlice_Type) {
     auto* slice = reinterpret_cast<PySliceObject*>(object);

@@ -5,9 +5,6 @@
 
 #include <Python.h>
 
-#include <string>
-#include <vector>
-
 #include "python/discovery/code_info.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/ref.h"
@@ -87,9 +84,13 @@ Ref elements_of(PyObject* set);
 // The same in canonical order, whatever they are. May run code of others.
 Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements);
 
-// The elements of a set, given as a tuple, as write_plain gives them, sorted. False if
-// one is not plain.
-bool sorted_plain(PyObject* items, std::vector<std::string>& elements, CodeInfos* infos,
-                  int depth = 0);
+// Writes the elements of a set in canonical order if write_common() knows them all;
+// else false, with nothing written. Runs no code of others.
+bool write_common_elements(PyObject* set, wire::Writer& out);
+
+// The same of elements that are in a tuple and that write_plain() knows. False, with
+// nothing written, if one is not plain.
+bool write_elements(PyObject* items, wire::Writer& out, CodeInfos* infos,
+                    int depth = 0);
 
 }  // namespace waybill::py
