@@ -314,6 +314,7 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
   if (kind == NodeTag::kStored && !stored(reader, token)) return false;
   if (at_target_) target_tags_[targets_[targets_passed_ - 1].number] = tag;
   if (known_passed_ != known_.size() && pass_known(reader, token)) return true;
+  if (kind == NodeTag::kObject && pass_call(reader, count)) return true;
   if (is_constant(rule)) {
     // CPython goes through constants on the C stack when it makes a code object.
     if (count != 0 &&

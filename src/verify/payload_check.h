@@ -70,6 +70,7 @@ class PayloadCheck {
   bool node(wire::Reader& reader, const wire::Token& token, Rule rule,
             std::uint8_t tag);
   bool pass_known(wire::Reader& reader, const wire::Token& token);
+  bool pass_call(wire::Reader& reader, std::uint64_t count);
   bool is_inside_known(std::uint64_t position) const;
   bool are_known_whole(wire::Reader& reader) const;
   static bool wrong(wire::Reader& reader, const wire::Token& token, Rule rule);

@@ -1,10 +1,12 @@
 // What extensions may stand for, and where: the part of PayloadCheck that knows each
-// extension type; and what stands for a stored buffer.
+// extension type; what stands for a stored buffer; and short calls, which are mostly
+// references.
 // Tested by tests/verify/verify_test.cpp.
 
 #include <algorithm>
 #include <string>
 
+#include "format/short_call.h"
 #include "verify/payload_check.h"
 #include "wire/number.h"
 #include "wire/utf8.h"
@@ -16,6 +18,17 @@ using wire::ExtType;
 using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
+
+// Of a leaf that is no extension and is all there.
+bool is_sound_leaf(BytesView bytes) {
+  const wire::Lead& lead = wire::kLeads[bytes[0]];
+  if (lead.counts != wire::Counts::kBytes ||
+      wire::bytes_type(bytes[0]) != wire::TokenType::kText) {
+    return true;
+  }
+  const BytesView text = bytes.subspan(lead.head);
+  return wire::is_utf8({reinterpret_cast<const char*>(text.data()), text.size()});
+}
 
 }  // namespace
 
@@ -111,6 +124,25 @@ bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
       (rule == Rule::kCell && tag == static_cast<std::uint8_t>(NodeTag::kCell));
   return fits || fail("reference " + std::to_string(number) + " should mean " +
                       std::string(describe(rule)));
+}
+
+// Passes over a call of `count` values, of which head and tag were read, if it is short
+// and nothing in it is new: no object that references mean, no reference that is the
+// first to its object.
+bool PayloadCheck::pass_call(Reader& reader, std::uint64_t count) {
+  if (meter_ != nullptr || count != shape_of(NodeTag::kObject).least ||
+      stack_.size() >= limits_.max_depth) {
+    return false;
+  }
+  const std::uint64_t position = reader.offset() - start_;
+  const auto is_known = [&](std::uint64_t number) {
+    return number < references_seen_ && envelope_.shared[number] < position &&
+           (known_passed_ == 0 || !is_inside_known(envelope_.shared[number]));
+  };
+  const ShortCall call = short_call_at(reader.rest(), is_known, is_sound_leaf);
+  const bool has_target = targets_passed_ != targets_.size() &&
+                          targets_[targets_passed_].position < position + call.size;
+  return call.size != 0 && !has_target && reader.pass(call.size, call.values());
 }
 
 // `token`: of the node, at whose number the reader stands. What is no number is refused

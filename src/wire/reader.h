@@ -120,6 +120,15 @@ class Reader {
     return take(passed, offset - this->offset());
   }
 
+  // Passes over the next `size` bytes, which hold so many values; false, with nothing
+  // read, if fewer may come.
+  bool pass(std::size_t size, std::size_t values) {
+    if (failed_ || size > left() || values > values_left_) return false;
+    position_ += size;
+    values_left_ -= values;
+    return true;
+  }
+
   // True, and consumed, if the next bytes are the extension that starts a node; so
   // callers can ask right after an array token. `tag` is not checked.
   bool take_node_tag(std::uint8_t& tag);

@@ -83,7 +83,9 @@ Ref GraphDecoder::decode() {
   plain_from_ = history_ ? SIZE_MAX : start_ + arrivals_.end_of_targets();
   if (plain_from_ > start_) plain_.restart(limits_);
   // Without code each name of a state is looked at; see demand_no_shadow().
-  plain_.trust(state_, lets_no_code_in_ ? nullptr : &arrivals_.open_types());
+  const bool may_make = !history_ && hooks_.opaque == nullptr;
+  plain_.trust(state_, lets_no_code_in_ ? nullptr : &arrivals_.open_types(),
+               may_make ? this : nullptr);
   for (const auto& node : made_.first(plain_.nodes_passed())) {
     code_->skip_uses(node.code_uses.size());
   }

@@ -31,14 +31,14 @@
 namespace waybill::py {
 
 // Builds what PlainLoop does not know, and goes on where that has stopped.
-class GraphDecoder {
+class GraphDecoder final : private PlainLoop::Maker {
  public:
   // Everything must outlive the decoder. `plain`: the loop for this payload, which may
   // have begun it.
   GraphDecoder(const State& state, const VerifiedEnvelope& envelope, PlainLoop& plain,
                CodeBuilder& code, ModuleImporter& modules, const DecodeHooks& hooks,
                const Limits& limits);
-  ~GraphDecoder();
+  ~GraphDecoder() override;
 
   // For the constants of a code body: leaves, tuples, frozensets, slices, nested code.
   GraphDecoder(const State& state, const Section& constants, PlainLoop& plain,
@@ -145,7 +145,10 @@ class GraphDecoder {
   void give_back(std::unique_ptr<NodeParts> parts);
   const envelope::ReusableNode* made_at(std::size_t offset) const;
   Ref take(const envelope::ReusableNode& node, std::size_t slot);
-  Ref read_reduced(const Frame& frame);
+  Ref read_call(const Frame& frame);
+  bool may_make(PyObject* callable) const override { return !counts_keys_of(callable); }
+  Ref make(PyObject* callable, std::span<PyObject* const> arguments,
+           std::size_t offset) override;
   Ref read_leaves(Frame& frame);
   Ref part_of(wire::NodeTag node, const wire::Token& token);
   Ref finish_instance(Frame frame);

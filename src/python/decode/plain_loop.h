@@ -23,6 +23,7 @@
 #include "wire/format.h"
 #include "wire/lead.h"
 #include "wire/number.h"
+#include "wire/reader.h"
 
 namespace waybill::py {
 
@@ -32,6 +33,16 @@ namespace waybill::py {
 // while something is open that is not hidden. Throws PyError, MemoryError at most.
 class PlainLoop {
  public:
+  // Calls what the payload calls, which may run code of others.
+  class Maker {
+   public:
+    virtual ~Maker() = default;
+    virtual bool may_make(PyObject* callable) const = 0;
+    // `offset`: of the node, for errors. Throws PyError, any exception.
+    virtual Ref make(PyObject* callable, std::span<PyObject* const> arguments,
+                     std::size_t offset) = 0;
+  };
+
   // `start`: of the payload in `bytes`, which goes on to the end of what may be read.
   // `base`: the offset of the payload, for frames and errors.
   PlainLoop(BytesView bytes, std::size_t start, std::size_t base, const Limits& limits,
@@ -59,10 +70,13 @@ class PlainLoop {
   // The payload has been verified: what comes from here on needs no second check, and
   // keys may have code of their own. Nodes are left to others. `open_types`: classes
   // that have not got their attributes yet; null if no instances are to be built.
-  void trust(const State& state, const std::vector<PyObject*>* open_types) {
+  // `maker`: of objects that a short call makes; null if they are left to others, too.
+  void trust(const State& state, const std::vector<PyObject*>* open_types,
+             Maker* maker) {
     is_trusted_ = true;
     state_ = &state;
     open_types_ = open_types;
+    maker_ = maker;
     nodes_ = {};
     references_seen_ = built_.slots.size();
     open_instances_ = 0;
@@ -77,10 +91,18 @@ class PlainLoop {
   bool run();
   // Whether a node is next before which it stops; false if that takes a closer look.
   bool is_other_node_next() const {
-    return !value_ && end_ - at_ > 4 && (at_[0] & 0xf0) == wire::kEmptyArray &&
-           wire::starts_node(at_ + 1, end_) &&
-           !is_for_it(static_cast<wire::NodeTag>(at_[3]));
+    if (value_ || end_ - at_ <= 4 || (at_[0] & 0xf0) != wire::kEmptyArray ||
+        !wire::starts_node(at_ + 1, end_)) {
+      return false;
+    }
+    const auto tag = static_cast<wire::NodeTag>(at_[3]);
+    const bool may_be_call = tag == wire::NodeTag::kObject && maker_ != nullptr &&
+                             wire::size_of_reference({at_ + 4, end_}) != 0;
+    return !may_be_call && !is_for_it(tag);
   }
+  // Makes an object by a short call, of which head and tag were read: `count` values
+  // follow, and the node starts at `offset`. False if that is not for here.
+  bool read_call(Ref& value, std::size_t offset, std::uint64_t count, std::size_t slot);
   // The root, or the value that the frame on top gets; null if there is none.
   Ref take_value() { return std::exchange(value_, {}); }
   // To the start of the payload, as if nothing had been built.
@@ -131,6 +153,7 @@ class PlainLoop {
   inline bool make(FrameKind kind, std::uint64_t count, Ref& object);
   bool take_node(Ref& value, const std::uint8_t* start, std::size_t slot);
   bool refers_to_same(const envelope::ReusableNode& node, std::size_t slot) const;
+  Ref leaf(BytesView bytes);
   bool is_class_next() const;
   bool open_instance(const std::uint8_t* start, std::uint64_t count, std::size_t slot);
   Ref new_instance(PyObject* type);
@@ -199,6 +222,7 @@ class PlainLoop {
   Ref value_;  // See take_value().
   const State* state_ = nullptr;
   const std::vector<PyObject*>* open_types_ = nullptr;
+  Maker* maker_ = nullptr;
   BuildState built_;
 };
 

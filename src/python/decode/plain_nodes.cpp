@@ -2,11 +2,14 @@
 // tests/python/cache/test_recipes.py and test_known_classes.py.
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
 #include "format/shapes.h"
+#include "format/short_call.h"
 #include "python/decode/plain_loop.h"
+#include "python/decode/scalars.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "wire/format.h"
@@ -84,6 +87,59 @@ bool PlainLoop::is_class_next() const {
   return at_ != end_ && (wire::kLeads[*at_].counts == wire::Counts::kBytes ||
                          (wire::starts_node(node, end_) &&
                           node[2] == static_cast<std::uint8_t>(wire::NodeTag::kClass)));
+}
+
+// What is still open may need to know what stands between it and a reference, so no
+// argument refers to it.
+bool PlainLoop::read_call(Ref& value, std::size_t offset, std::uint64_t count,
+                          std::size_t slot) {
+  using envelope::ShortCall;
+  if (maker_ == nullptr || count != envelope::shape_of(wire::NodeTag::kObject).least) {
+    return false;
+  }
+  std::array<Ref, 1 + ShortCall::kMaxArguments> parts;  // The callable first.
+  Ref* next = parts.data();
+  const auto take_reference = [&](std::uint64_t number) {
+    if (number >= built_.slots.size() || built_.slots[number].depth != 0) return false;
+    *next = built_.slots[number].object;
+    return static_cast<bool>(*next++);
+  };
+  const auto take_leaf = [&](BytesView bytes) {
+    *next = leaf(bytes);
+    return static_cast<bool>(*next++);
+  };
+  const auto call = envelope::short_call_at({at_, end_}, take_reference, take_leaf);
+  const auto position = static_cast<std::uint64_t>(at_ - start_);
+  if (call.size == 0 || !built_.positions.are_none_before(position + call.size) ||
+      !maker_->may_make(parts.front().get())) {
+    return false;
+  }
+  std::array<PyObject*, ShortCall::kMaxArguments> arguments;
+  for (std::size_t i = 0; i < call.arguments; ++i) arguments[i] = parts[i + 1].get();
+  at_ += call.size;
+  built_.hide();
+  value = maker_->make(parts.front().get(), {arguments.data(), call.arguments}, offset);
+  built_.cost = {};
+  note(slot, value.get());
+  return true;
+}
+
+// Of a leaf that is no extension, and was verified.
+Ref PlainLoop::leaf(BytesView bytes) {
+  const wire::Lead& lead = wire::kLeads[bytes[0]];
+  if (lead.counts == wire::Counts::kNothing) {
+    wire::Token token;
+    wire::set_scalar(token, bytes.data());
+    return scalar_of(token);
+  }
+  const BytesView content = bytes.subspan(lead.head);
+  if (wire::bytes_type(bytes[0]) == wire::TokenType::kText) {
+    const auto room = static_cast<std::size_t>(end_ - content.data());
+    return built_.texts.make(content.data(), content.size(), room);
+  }
+  return Ref::steal(
+      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(content.data()),
+                                static_cast<Py_ssize_t>(content.size())));
 }
 
 // [class, [], {}, {name: …}, [], {}]: its state goes straight into its dict.

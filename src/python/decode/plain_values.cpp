@@ -173,6 +173,12 @@ bool PlainLoop::open(Ref& value, const wire::Lead& lead) {
         return read_byte_array(value, count, slot);
       case NodeTag::kNewObject:
         return open_instance(start, count, slot);
+      case NodeTag::kObject:
+        if (maker_ != nullptr) {
+          const std::size_t offset = base_ + static_cast<std::size_t>(start - start_);
+          return read_call(value, offset, count, slot);
+        }
+        [[fallthrough]];
       default:
         return take_node(value, start, slot);
     }
