@@ -19,7 +19,7 @@ bool PlainLoop::begin() {
 bool PlainLoop::run() {
   Ref value = std::exchange(value_, {});
   is_going_ = true;
-  are_passed_ = built_.positions.are_passed();
+  look_for_target();
   if (built_.stack.empty()) read(value);
   while (is_going_ && !built_.stack.empty()) {
     Frame& frame = built_.stack.back();
@@ -230,6 +230,7 @@ void PlainLoop::stop_before(const std::uint8_t* start, Ref& value) {
   at_ = start;
   built_.positions.go_back_to(static_cast<std::uint64_t>(at_ - start_),
                               [&](std::size_t number) { built_.slots[number] = {}; });
+  look_for_target();
   value = Ref();
   stop();
 }

@@ -147,6 +147,7 @@ class PlainLoop {
   bool read_bytes(Ref& value);
   bool read_extension(Ref& value, const std::uint8_t* bytes, std::size_t size);
   bool read_reference(Ref& value, BytesView bytes);
+  bool refer(Ref& value, std::uint64_t number);
   bool read_byte_array(Ref& value, std::uint64_t count, std::size_t slot);
   inline bool open(Ref& value, const wire::Lead& lead);
   // Makes a container of `count` values; false if there cannot be as many.
@@ -191,10 +192,18 @@ class PlainLoop {
 
   // The slot of a value that starts here; kNoSlot if no reference means it.
   std::size_t slot_here() {
+    if (at_ != target_) return kNoSlot;
     const std::size_t slot =
         built_.positions.slot_at(static_cast<std::uint64_t>(at_ - start_));
-    are_passed_ = built_.positions.are_passed();
+    look_for_target();
     return slot;
+  }
+  // After positions were passed.
+  void look_for_target() {
+    are_passed_ = built_.positions.are_passed();
+    const bool is_ahead = !are_passed_ && built_.positions.next() <
+                                              static_cast<std::uint64_t>(end_ - start_);
+    target_ = is_ahead ? start_ + built_.positions.next() : nullptr;
   }
   // Notes an object that is complete.
   void note(std::size_t slot, PyObject* object) {
@@ -210,7 +219,8 @@ class PlainLoop {
   bool is_trusted_ = false;
   bool is_name_ = false;     // Text that comes next is the name of an attribute.
   bool are_passed_ = false;  // All that references mean: what follows needs no slot.
-  std::uint64_t announced_ = 0;  // Values of all containers so far.
+  const std::uint8_t* target_ = nullptr;  // The next value that they mean, or null.
+  std::uint64_t announced_ = 0;           // Values of all containers so far.
   std::size_t dicts_ = 0;
   // Those who verify count the node and the state of an instance as two.
   std::size_t open_instances_ = 0;
@@ -226,9 +236,27 @@ class PlainLoop {
   BuildState built_;
 };
 
+// A tuple that is open is left to who knows how to hash what refers to it.
+inline bool PlainLoop::refer(Ref& value, std::uint64_t number) {
+  if (number >= built_.slots.size() || number > references_seen_) return false;
+  const Slot& slot = built_.slots[number];
+  if (!slot.object) return false;
+  if (slot.depth != 0) [[unlikely]] {
+    Frame& frame = built_.stack[slot.depth - 1];
+    if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
+      return false;
+    }
+    BuildState::fill_holes(frame);
+  }
+  if (number == references_seen_) ++references_seen_;
+  value = slot.object;
+  built_.cost = slot.cost;
+  return true;
+}
+
 [[gnu::always_inline]] inline bool PlainLoop::read_short(Ref& value) {
   constexpr std::ptrdiff_t kLongest = 32;  // Beyond it, no end has to be looked for.
-  if (!are_passed_ || end_ - at_ < kLongest) return false;
+  if (at_ == target_ || end_ - at_ < kLongest) return false;
   const std::uint8_t first = *at_;
   if (first < 0x80) {
     value = Ref::steal(PyLong_FromLong(first));
@@ -247,6 +275,13 @@ class PlainLoop {
     value = Ref::steal(
         PyFloat_FromDouble(std::bit_cast<double>(wire::big_endian(at_ + 1, 8))));
     at_ += wire::kLongestNumber;
+    return true;
+  }
+  if ((first & ~1) == wire::kFixedExtension &&
+      at_[1] == static_cast<std::uint8_t>(wire::ExtType::kReference)) {
+    const std::size_t size = std::size_t{1} << (first & 1);
+    if (!refer(value, wire::big_endian(at_ + 2, size))) return false;
+    at_ += 2 + size;
     return true;
   }
   std::int64_t integer = 0;

@@ -38,7 +38,7 @@ bool PlainLoop::take_node(Ref& value, const std::uint8_t* start, std::size_t slo
   if (!built_.positions.pass_to(position + size, meet) || !inside.is_complete()) {
     return false;
   }
-  are_passed_ = built_.positions.are_passed();
+  look_for_target();
   references_seen_ = std::max(references_seen_, node.references_after);
   value = objects_[nodes_passed_++];
   note(slot, value.get());

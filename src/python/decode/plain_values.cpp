@@ -104,26 +104,9 @@ bool PlainLoop::read_extension(Ref& value, const std::uint8_t* bytes,
   return static_cast<bool>(value);
 }
 
-// A tuple that is open is left to who knows how to hash what refers to it.
 bool PlainLoop::read_reference(Ref& value, BytesView bytes) {
   std::uint64_t number = 0;
-  if (!wire::index_of(bytes, number) || number >= built_.slots.size() ||
-      number > references_seen_) {
-    return false;
-  }
-  const Slot& slot = built_.slots[number];
-  if (!slot.object) return false;
-  if (slot.depth != 0) {
-    Frame& frame = built_.stack[slot.depth - 1];
-    if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
-      return false;
-    }
-    BuildState::fill_holes(frame);
-  }
-  if (number == references_seen_) ++references_seen_;
-  value = slot.object;
-  built_.cost = slot.cost;
-  return true;
+  return wire::index_of(bytes, number) && refer(value, number);
 }
 
 // [kByteArray, binary], of which the lead and the tag were read.

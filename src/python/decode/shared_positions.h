@@ -44,6 +44,8 @@ class SharedPositions {
   }
 
   bool are_passed() const { return next_ == sorted_.size(); }
+  // That of the next object, unless all are passed.
+  std::uint64_t next() const { return sorted_[next_].first; }
 
   // Passes none but those before this position; `forget` is told the numbers of the
   // others that were passed.
