@@ -61,6 +61,7 @@ inline constexpr std::array<Lead, 256> kLeads = make_leads();
 inline constexpr std::uint8_t kEmptyMap = 0x80;
 inline constexpr std::uint8_t kEmptyArray = 0x90;
 inline constexpr std::uint8_t kNilByte = 0xc0;
+inline constexpr std::uint8_t kFalseByte = 0xc2;  // That of true follows.
 
 // Between big-endian and the machine's own order.
 inline std::uint64_t swapped(std::uint64_t value) {

@@ -34,13 +34,14 @@ bool PlainLoop::run() {
 }
 
 // Values come one after the other until a container is opened.
-void PlainLoop::fill(Frame& frame, Ref& value) {
+[[gnu::always_inline]] inline void PlainLoop::fill(Frame& frame, Ref& value) {
+  constexpr std::uint64_t kManyNumbers = 8;  // From so many on it is worth a call.
   built_.cost = {};
   if (frame.kind == FrameKind::kDict || frame.kind == FrameKind::kInstance) {
     return fill_dict(frame, value);
   }
   if (frame.kind == FrameKind::kList && !frame.has_no_holes) {
-    if (are_passed_) fill_with_numbers(frame);
+    if (are_passed_ && frame.left >= kManyNumbers) fill_with_numbers(frame);
     return fill_list(frame, value);
   }
   while (frame.left != 0) {
@@ -65,18 +66,8 @@ void PlainLoop::fill_list(Frame& list, Ref& value) {
 // the reference to the frame, so a key is put there before its value is read.
 void PlainLoop::fill_dict(Frame& frame, Ref& value) {
   while (frame.left != 0) {
-    const std::uint8_t* start = at_;
-    if (!frame.key) {
-      is_name_ = frame.kind == FrameKind::kInstance;
-      const bool is_read = next(value);
-      is_name_ = false;
-      if (!is_read) return;
-      if (!may_hash(value.get(), frame)) return stop_before(start, value);
-      frame.key = std::move(value);
-      ++frame.position;
-      --frame.left;
-      start = at_;
-    }
+    if (!frame.key && !read_key(frame, value)) return;
+    const std::uint8_t* const start = at_;
     if (!next(value)) return;
     if (!set_item(frame, value.get())) return stop_before(start, value);
     value = Ref();
@@ -84,6 +75,33 @@ void PlainLoop::fill_dict(Frame& frame, Ref& value) {
     --frame.left;
     built_.cost = {};
   }
+}
+
+[[gnu::always_inline]] inline bool PlainLoop::read_key(Frame& frame, Ref& value) {
+  const std::uint8_t* const start = at_;
+  const bool is_name = frame.kind == FrameKind::kInstance;
+  Guess* guess = nullptr;
+  if (!guesses_.empty() && start != target_) {
+    guess = &guesses_[(8 * built_.stack.size() + frame.position / 2) % kGuesses];
+  }
+  if (guess != nullptr && guess->is_at(start, end_) &&
+      (!is_name || PyUnicode_CHECK_INTERNED(guess->key.get()) != 0)) {
+    frame.key = guess->key;
+    at_ += guess->size;
+  } else {
+    is_name_ = is_name;
+    const bool is_read = next(value);
+    is_name_ = false;
+    if (!is_read) return false;
+    if (!may_hash(value.get(), frame)) return stop_before(start, value), false;
+    if (guess != nullptr && (*start & 0xe0) == 0xa0) {
+      *guess = {start, static_cast<std::size_t>(at_ - start), value};
+    }
+    frame.key = std::move(value);
+  }
+  ++frame.position;
+  --frame.left;
+  return true;
 }
 
 // Passes on the numbers that come next, of which big lists are full; the last bytes of

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -128,6 +129,20 @@ class PlainLoop {
   static constexpr std::size_t kDictsWorthACache = 4;
   static constexpr std::ptrdiff_t kBytesWorthACache = 1024;
 
+  // A key of a dict: the next at its depth often has the same one at the same place.
+  struct Guess {
+    // Whether its bytes are there.
+    bool is_at(const std::uint8_t* at, const std::uint8_t* end) const {
+      return size != 0 && size <= static_cast<std::size_t>(end - at) &&
+             std::memcmp(at, start, size) == 0;
+    }
+
+    const std::uint8_t* start = nullptr;
+    std::size_t size = 0;
+    Ref key;
+  };
+  static constexpr std::size_t kGuesses = 64;
+
   // Whether it knows such nodes.
   static bool is_for_it(wire::NodeTag tag) {
     using wire::NodeTag;
@@ -150,6 +165,7 @@ class PlainLoop {
   bool refer(Ref& value, std::uint64_t number);
   bool read_byte_array(Ref& value, std::uint64_t count, std::size_t slot);
   inline bool open(Ref& value, const wire::Lead& lead);
+  std::uint64_t fill_few(PyObject* object, std::uint64_t count, HashCost& cost);
   // Makes a container of `count` values; false if there cannot be as many.
   inline bool make(FrameKind kind, std::uint64_t count, Ref& object);
   bool take_node(Ref& value, const std::uint8_t* start, std::size_t slot);
@@ -182,6 +198,8 @@ class PlainLoop {
 
   // Whether a key or item may be hashed here.
   bool may_hash(PyObject* key, Frame& frame);
+  // Reads the next key of a dict; false if it is not for here.
+  bool read_key(Frame& frame, Ref& value);
   // Puts a value under the key that waits for it; false if that is not for here.
   bool set_item(Frame& frame, PyObject* value);
   // For functions that hash: false if they could not.
@@ -220,6 +238,7 @@ class PlainLoop {
   bool is_name_ = false;     // Text that comes next is the name of an attribute.
   bool are_passed_ = false;  // All that references mean: what follows needs no slot.
   const std::uint8_t* target_ = nullptr;  // The next value that they mean, or null.
+  std::vector<Guess> guesses_;            // None in small payloads.
   std::uint64_t announced_ = 0;           // Values of all containers so far.
   std::size_t dicts_ = 0;
   // Those who verify count the node and the state of an instance as two.
@@ -255,7 +274,8 @@ inline bool PlainLoop::refer(Ref& value, std::uint64_t number) {
 }
 
 [[gnu::always_inline]] inline bool PlainLoop::read_short(Ref& value) {
-  constexpr std::ptrdiff_t kLongest = 32;  // Beyond it, no end has to be looked for.
+  // Beyond that, the end has to be looked for by text alone.
+  constexpr std::ptrdiff_t kLongest = wire::kLongestNumber;
   if (at_ == target_ || end_ - at_ < kLongest) return false;
   const std::uint8_t first = *at_;
   if (first < 0x80) {
@@ -265,6 +285,7 @@ inline bool PlainLoop::refer(Ref& value, std::uint64_t number) {
   }
   if ((first & 0xe0) == 0xa0) {
     const std::size_t size = first & 0x1f;
+    if (size >= static_cast<std::size_t>(end_ - at_)) return false;
     value = built_.texts.make(at_ + 1, size, static_cast<std::size_t>(end_ - at_ - 1),
                               is_name_);
     if (!value) return false;  // For read() to stop before it.
@@ -282,6 +303,13 @@ inline bool PlainLoop::refer(Ref& value, std::uint64_t number) {
     const std::size_t size = std::size_t{1} << (first & 1);
     if (!refer(value, wire::big_endian(at_ + 2, size))) return false;
     at_ += 2 + size;
+    return true;
+  }
+  if (first == wire::kNilByte || (first & ~1) == wire::kFalseByte) {
+    value = Ref::share(first == wire::kNilByte     ? Py_None
+                       : first == wire::kFalseByte ? Py_False
+                                                   : Py_True);
+    ++at_;
     return true;
   }
   std::int64_t integer = 0;

@@ -175,10 +175,39 @@ bool PlainLoop::open(Ref& value, const wire::Lead& lead) {
     return true;
   }
   if (is_full()) return false;
+  const bool has_places = kind == FrameKind::kList || kind == FrameKind::kTuple;
+  HashCost cost;
+  std::uint64_t filled = 0;
+  // What refers to what it is in has to find a frame.
+  if (has_places && slot == kNoSlot) filled = fill_few(object.get(), count, cost);
+  if (filled == count) {
+    built_.cost = kind == FrameKind::kTuple ? cost.around(count) : HashCost();
+    value = std::move(object);
+    return true;
+  }
   const std::size_t offset = base_ + static_cast<std::size_t>(start - start_);
-  built_.push(kind, std::move(object), count, offset, slot).is_whole =
-      kind == FrameKind::kDict;
+  Frame& frame = built_.push(kind, std::move(object), count - filled, offset, slot);
+  frame.is_whole = kind == FrameKind::kDict;
+  frame.position = filled;
+  frame.cost = cost;
   return false;
+}
+
+// Fills a new list or tuple of few items with the short values that come first, mostly
+// all of it, so that it needs no frame.
+std::uint64_t PlainLoop::fill_few(PyObject* object, std::uint64_t count,
+                                  HashCost& cost) {
+  constexpr std::uint64_t kFew = 16;
+  if (count > kFew) return 0;
+  PyObject** const items = PySequence_Fast_ITEMS(object);
+  Ref item;
+  for (std::uint64_t filled = 0; filled < count; ++filled) {
+    built_.cost = {};
+    if (!read_short(item)) return filled;
+    items[filled] = item.release();
+    cost.add(built_.cost);
+  }
+  return count;
 }
 
 bool PlainLoop::make(FrameKind kind, std::uint64_t count, Ref& object) {
@@ -200,6 +229,7 @@ bool PlainLoop::make(FrameKind kind, std::uint64_t count, Ref& object) {
     default:
       if (++dicts_ >= kDictsWorthACache && end_ - at_ >= kBytesWorthACache) {
         built_.texts.remember();
+        if (guesses_.empty()) guesses_.resize(kGuesses);
       }
       object = new_dict(length / 2);
       break;
