@@ -123,7 +123,8 @@ class BasicWriter {
   }
   void map(std::size_t count) { packer_.pack_map(static_cast<std::uint32_t>(count)); }
 
-  void text(std::string_view value) {
+  // Inlined into the loops over containers: most of what they hold is text.
+  [[gnu::always_inline]] void text(std::string_view value) {
     if (value.size() < 32) {  // fixstr: most keys and names.
       const std::uint8_t head[] = {static_cast<std::uint8_t>(0xa0 | value.size())};
       append(head);

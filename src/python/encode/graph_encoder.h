@@ -63,7 +63,7 @@ class GraphEncoder {
     return Py_REFCNT(object) > 1 || context_.hooks().memo != nullptr;
   }
   // value() for what no hook has a say in, without a call.
-  bool common(PyObject* object) {
+  [[gnu::always_inline]] bool common(PyObject* object) {
     return context_.hooks().persistent_id == nullptr &&
            write_common(object, context_.out);
   }
