@@ -221,6 +221,7 @@ bool PayloadCheck::value(Reader& reader, Rule rule) {
   if (meter_ != nullptr) meter_->close(stack_.size());
   if (!pass_target(reader, rule)) return false;
   if (meter_ == nullptr && is_short(reader, rule)) return true;
+  if (reader.offset() == skipped_.start && pass_part(reader, rule)) return true;
   Token token;
   if (!reader.next(token)) return false;
   if ((accepted(rule) & bit(token.type)) == 0) return wrong(reader, token, rule);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "format/shapes.h"
+#include "verify/passed_part.h"
 #include "verify/resource_meter.h"
 #include "verify/reusable_nodes.h"
 #include "waybill/envelope.h"
@@ -28,6 +29,9 @@ class PayloadCheck {
   PayloadCheck(const Envelope& envelope, const Limits& limits,
                ResourceMeter* meter = nullptr, std::span<ReusableNode> known = {})
       : envelope_(envelope), limits_(limits), meter_(meter), known_(known) {}
+
+  // Has check_payload() pass over a part of the payload that was checked.
+  void skip(const PassedPart& part) { skipped_ = part; }
 
   // Checks the whole payload. False when the reader has an error.
   bool check_payload(wire::Reader& reader);
@@ -71,6 +75,7 @@ class PayloadCheck {
             std::uint8_t tag);
   bool pass_known(wire::Reader& reader, const wire::Token& token);
   bool pass_call(wire::Reader& reader, std::uint64_t count);
+  bool pass_part(wire::Reader& reader, Rule rule);
   bool is_inside_known(std::uint64_t position) const;
   bool are_known_whole(wire::Reader& reader) const;
   static bool wrong(wire::Reader& reader, const wire::Token& token, Rule rule);
@@ -95,6 +100,7 @@ class PayloadCheck {
   std::uint64_t stored_seen_ = 0;          // The same of stored buffers.
   std::span<ReusableNode> known_;
   std::size_t known_passed_ = 0;
+  PassedPart skipped_;
   std::vector<std::uint32_t> code_uses_;
   std::vector<ContentHash> nested_;
 };

@@ -1,6 +1,6 @@
 // What extensions may stand for, and where: the part of PayloadCheck that knows each
 // extension type; what stands for a stored buffer; and short calls, which are mostly
-// references.
+// references, and what was checked before.
 // Tested by tests/verify/verify_test.cpp.
 
 #include <algorithm>
@@ -124,6 +124,16 @@ bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
       (rule == Rule::kCell && tag == static_cast<std::uint8_t>(NodeTag::kCell));
   return fits || fail("reference " + std::to_string(number) + " should mean " +
                       std::string(describe(rule)));
+}
+
+// Passes over the part that was checked, if it is what stands there.
+bool PayloadCheck::pass_part(Reader& reader, Rule rule) {
+  if (meter_ != nullptr || !is_object(rule) || known_passed_ != skipped_.nodes) {
+    return false;
+  }
+  targets_passed_ = skipped_.targets;
+  references_seen_ = skipped_.references;
+  return reader.skip_to(skipped_.end);
 }
 
 // Passes over a call of `count` values, of which head and tag were read, if it is short

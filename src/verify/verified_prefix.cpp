@@ -130,11 +130,12 @@ bool VerifiedPrefix::begin_with_buffers(BytesView bytes) {
          envelope.size == bytes.size() && attach_buffers(envelope, bytes).has_value();
 }
 
-bool VerifiedPrefix::check_payload() {
+bool VerifiedPrefix::check_payload(const PassedPart& passed) {
   const Limits limits;
   const Envelope& envelope = envelope_;
   Reader reader(envelope.payload.bytes, limits, envelope.payload.offset);
   PayloadCheck check(envelope, limits, nullptr, nodes_);
+  check.skip(passed);
   return check.check_payload(reader) && check.code_uses() == code_uses_;
 }
 

@@ -36,8 +36,8 @@ class VerifiedPrefix {
   // Checks the payload of the envelope that begin() read, and sets where its reusable
   // nodes start. False if it has other reusable nodes, or if anything is wrong. open()
   // and verify() accept whatever begin() and this function accept. Cost: one pass over
-  // the payload, without the reusable nodes.
-  bool check_payload();
+  // the payload, without the reusable nodes and the part that was passed over already.
+  bool check_payload(const PassedPart& passed = {});
 
   bool continue_with(BytesView bytes) { return begin(bytes) && check_payload(); }
 

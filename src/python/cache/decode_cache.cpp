@@ -161,7 +161,7 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   }
   // What code does while the payload is built may have to do with methods.
   if (!classes_.empty() && has_functions()) return {};
-  if (!prefix_->check_payload()) return {};
+  if (!prefix_->check_payload(plain.passed())) return {};
   no_code_runs.reset();
   return decode_around(state, modules, objects, plain,
                        buffers ? buffers->objects() : std::span<const Ref>());

@@ -239,6 +239,7 @@ void PlainLoop::close(Ref& value) {
     built_.cost = frame.cost.around(frame.position);
   }
   value_offset_ = frame.instance ? frame.instance_offset : frame.offset;
+  if (!is_trusted_) note_passed();
   value = std::move(frame.instance ? frame.instance : frame.object);
   note(frame.slot, value.get());
   built_.stack.pop_back();
@@ -257,6 +258,7 @@ void PlainLoop::restart(const Limits& limits) {
   built_.abandon();
   built_.keys = KeyGuard(limits);
   nodes_passed_ = 0;
+  passed_ = {};
   stop_before(start_, value_);
 }
 

@@ -17,6 +17,7 @@
 #include "python/decode/build_state.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
+#include "verify/passed_part.h"
 #include "verify/reusable_nodes.h"
 #include "waybill/bytes.h"
 #include "waybill/envelope.h"
@@ -116,6 +117,8 @@ class PlainLoop {
   }
   // How many nodes were taken.
   std::size_t nodes_passed() const { return nodes_passed_; }
+  // The longest container that was completed before trust() was called.
+  const envelope::PassedPart& passed() const { return passed_; }
   // Where the next value starts.
   std::size_t offset() const { return base_ + static_cast<std::size_t>(at_ - start_); }
   // Of a container that is given by take_value().
@@ -172,6 +175,10 @@ class PlainLoop {
   bool refers_to_same(const envelope::ReusableNode& node, std::size_t slot) const;
   Ref leaf(BytesView bytes);
   bool is_class_next() const;
+  // Whether a small list, dict or node is next; all of their heads are alike.
+  bool is_container_next() const {
+    return at_ != end_ && (*at_ & 0xe0) == wire::kEmptyMap;
+  }
   bool open_instance(const std::uint8_t* start, std::uint64_t count, std::size_t slot);
   Ref new_instance(PyObject* type);
   // Whether [] and {} are next, of which references mean nothing, `more` bytes behind
@@ -223,6 +230,14 @@ class PlainLoop {
                                               static_cast<std::uint64_t>(end_ - start_);
     target_ = is_ahead ? start_ + built_.positions.next() : nullptr;
   }
+  // Notes where the container ended that was completed last.
+  void note_passed() {
+    constexpr std::size_t kWorthPassing = 64;
+    const std::size_t size = offset() - value_offset_;
+    if (size < kWorthPassing || size <= passed_.size()) return;
+    passed_ = {value_offset_, offset(), built_.positions.passed(), references_seen_,
+               nodes_passed_};
+  }
   // Notes an object that is complete.
   void note(std::size_t slot, PyObject* object) {
     if (slot != kNoSlot) built_.slots[slot] = {Ref::share(object), 0, built_.cost};
@@ -247,6 +262,7 @@ class PlainLoop {
   std::span<const envelope::ReusableNode> nodes_;
   std::span<const Ref> objects_;
   std::size_t nodes_passed_ = 0;
+  envelope::PassedPart passed_;
   std::size_t value_offset_ = 0;
   Ref value_;  // See take_value().
   const State* state_ = nullptr;

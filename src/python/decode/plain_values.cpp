@@ -179,7 +179,9 @@ bool PlainLoop::open(Ref& value, const wire::Lead& lead) {
   HashCost cost;
   std::uint64_t filled = 0;
   // What refers to what it is in has to find a frame.
-  if (has_places && slot == kNoSlot) filled = fill_few(object.get(), count, cost);
+  if (has_places && slot == kNoSlot && !is_container_next()) {
+    filled = fill_few(object.get(), count, cost);
+  }
   if (filled == count) {
     built_.cost = kind == FrameKind::kTuple ? cost.around(count) : HashCost();
     value = std::move(object);

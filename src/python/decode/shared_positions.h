@@ -44,6 +44,7 @@ class SharedPositions {
   }
 
   bool are_passed() const { return next_ == sorted_.size(); }
+  std::size_t passed() const { return next_; }
   // That of the next object, unless all are passed.
   std::uint64_t next() const { return sorted_[next_].first; }
 

@@ -458,11 +458,15 @@ def altered(payload):
         "(k, (1, [C('a')]), {})",
         "D(C(1), [k, 2])",
         "(k, 1j, C('a'), [C])",
+        # What a call makes comes behind containers that are passed over at once.
+        "(h, [[{'k': [n, 70 * 'a', shared]} for n in (1, 2)], day, shared], day)",
+        "(f, ([[shared, {'k': {1, 64 * 'a'}}], shared], day), {'x': [[shared]]})",
+        "(C('a'), [{'k': C([3, shared])}, [C(64 * 'b'), [C]]], day, [C, day], shared)",
     ],
 )
 def test_what_is_altered_is_refused_or_read_as_without_caches(value):
     scope = define("""
-        import module_one
+        import datetime, module_one
         class C:
             def __init__(self, x): self.x = x
         def h(a=(1, 2)): return a
@@ -471,7 +475,7 @@ def test_what_is_altered_is_refused_or_read_as_without_caches(value):
         class D:
             def __init__(self, x, y): self.x, self.y, self.z = x, y, C(3)
         def k(a): return D(a, C)
-        shared = [1]
+        shared, day = [1], datetime.date(2026, 1, 1)
         """)
     payload = waybill.dumps(eval(value, vars(scope)))
     warm(payload)

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace waybill::envelope {
+
+// A container of plain data in a payload that somebody has passed over who accepts
+// nothing that PayloadCheck refuses, so that it need not be checked again.
+struct PassedPart {
+  std::size_t size() const { return end - start; }
+
+  // Offsets in the envelope; no container starts at the first by default.
+  std::size_t start = SIZE_MAX;
+  std::size_t end = SIZE_MAX;
+  // Counted from the start of the payload: objects that references mean, distinct
+  // numbers of references, and known nodes, of which none is in the container.
+  std::size_t targets = 0;
+  std::uint64_t references = 0;
+  std::size_t nodes = 0;
+};
+
+}  // namespace waybill::envelope
