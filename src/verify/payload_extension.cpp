@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "format/short_call.h"
 #include "verify/payload_check.h"
+#include "verify/short_call.h"
 #include "wire/number.h"
 #include "wire/utf8.h"
 

@@ -168,6 +168,8 @@ class PlainLoop {
   bool refer(Ref& value, std::uint64_t number);
   bool read_byte_array(Ref& value, std::uint64_t count, std::size_t slot);
   inline bool open(Ref& value, const wire::Lead& lead);
+  inline bool open_container(Ref& value, FrameKind kind, std::uint64_t count,
+                             std::size_t offset, std::size_t slot);
   std::uint64_t fill_few(PyObject* object, std::uint64_t count, HashCost& cost);
   // Makes a container of `count` values; false if there cannot be as many.
   inline bool make(FrameKind kind, std::uint64_t count, Ref& object);

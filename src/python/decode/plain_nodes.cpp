@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "format/shapes.h"
-#include "format/short_call.h"
 #include "python/decode/plain_loop.h"
 #include "python/decode/scalars.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "verify/short_call.h"
 #include "wire/format.h"
 
 namespace waybill::py {

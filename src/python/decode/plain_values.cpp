@@ -166,6 +166,15 @@ bool PlainLoop::open(Ref& value, const wire::Lead& lead) {
         return take_node(value, start, slot);
     }
   }
+  return open_container(value, kind, count,
+                        base_ + static_cast<std::size_t>(start - start_), slot);
+}
+
+// A container that is complete at once is the value.
+[[gnu::always_inline]] inline bool PlainLoop::open_container(Ref& value, FrameKind kind,
+                                                             std::uint64_t count,
+                                                             std::size_t offset,
+                                                             std::size_t slot) {
   Ref object;
   if (!make(kind, count, object)) return false;
   if (count == 0) {
@@ -187,7 +196,6 @@ bool PlainLoop::open(Ref& value, const wire::Lead& lead) {
     value = std::move(object);
     return true;
   }
-  const std::size_t offset = base_ + static_cast<std::size_t>(start - start_);
   Frame& frame = built_.push(kind, std::move(object), count - filled, offset, slot);
   frame.is_whole = kind == FrameKind::kDict;
   frame.position = filled;

@@ -1,5 +1,5 @@
 // The bytes of an element are never the beginning of another's, so two that differ do
-// so before the end of either. Tested by tests/python/kinds/test_determinism.py.
+// so before the end of either. Tested by tests/python/kinds/test_order_of_sets.py.
 
 #include "python/encode/element_order.h"
 

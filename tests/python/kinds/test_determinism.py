@@ -237,30 +237,6 @@ def test_set_order_of_insertion_does_not_matter():
     assert waybill.dumps(forward) == waybill.dumps(backward)
 
 
-@pytest.mark.parametrize("count", [2, 5, 17, 300])
-@pytest.mark.parametrize(
-    "element",
-    [
-        pytest.param(lambda n: n * 97 - 5000, id="ints"),
-        pytest.param(lambda n: (n * 97 % 50 - 20) * 1.5 + n / 8, id="floats"),
-        pytest.param(lambda n: f"one beginning {n * 97 % 500}", id="texts"),
-        pytest.param(lambda n: f"{'long' * 20} {n * 97 % 500}", id="long texts"),
-        pytest.param(lambda n: (n * 97 % 500, "x"), id="tuples"),
-        pytest.param(lambda n: frozenset([n * 97 % 500, "x", n]), id="frozensets"),
-        pytest.param(lambda n: [n, str(n), n / 2, b"x" * n, None][n % 5], id="mixed"),
-    ],
-)
-def test_elements_of_sets_are_in_the_order_of_their_bytes(element, count):
-    elements = {element(n) for n in range(count)}
-    beginning = waybill.dumps([None]).index(b"\x91\xc0") + 1
-
-    def encoded(value):
-        data, other = waybill.dumps([value]), waybill.dumps([None])
-        return data[beginning : len(data) - (len(other) - beginning - 1)]
-
-    assert b"".join(sorted(map(encoded, elements))) in waybill.dumps(elements)
-
-
 SUBCLASSES_OF_SETS = """
 class S(set): pass
 class F(frozenset): __slots__ = ("x",)
