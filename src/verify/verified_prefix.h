@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "verify/passed_part.h"
 #include "verify/reusable_nodes.h"
 #include "waybill/envelope.h"
 
