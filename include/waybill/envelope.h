@@ -58,6 +58,18 @@ struct CodeBody {
   BytesView bytes;
 };
 
+// Functions and classes by value that stand before the value of a payload. Positions
+// count from the start of the payload.
+struct Definitions {
+  std::size_t count = 0;
+  std::size_t start = 0;  // Of the first of them.
+  std::size_t value = 0;  // Of the value behind them; 0 if the payload has none.
+  // Reference k in a definition means the k-th shared position, of which there are so
+  // many; reference k in the value means that of this place.
+  std::size_t shared = 0;
+  std::vector<std::uint32_t> value_shared;
+};
+
 // An envelope that has been taken apart. The views point into the bytes given to
 // open(), which must outlive them; the manifest is a copy.
 //
@@ -71,9 +83,11 @@ struct Envelope {
   Manifest manifest;
   std::vector<CodeBody> code;
   // Positions of the nodes that the payload refers back to, counted from the start
-  // of the payload; the k-th is what reference k means.
+  // of the payload, each once; the k-th is what reference k means, if the payload has
+  // no definitions.
   std::vector<std::uint64_t> shared;
   Section payload;
+  Definitions definitions;
   // File names and line tables of the code; parts that a reader may skip.
   Section debug_info;
   // Empty when the envelope is not signed. Not checked: KeyRing::check() does that.

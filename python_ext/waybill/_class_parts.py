@@ -103,7 +103,7 @@ def _own_attributes(cls):
 def _evaluated(cls, annotate):
     """The annotations of a class, or else what makes them."""
     try:
-        return dict(cls.__annotations__), None
+        return cls.__annotations__, None
     except (MemoryError, RecursionError):
         raise
     except Exception:  # A name that is not there yet.

@@ -38,7 +38,9 @@ class Walk {
       return std::move(result_);
     }
     if (old_[0].hash == new_[0].hash) return std::move(result_);
-    stack_.push_back({{{0, 0}}, 0});
+    compare_definitions();
+    push(old_.value(), new_.value());
+    stack_.push_back({std::exchange(children_, {}), 0});
     while (!stack_.empty()) {
       Level& level = stack_.back();
       if (level.next == level.pairs.size()) {
@@ -74,6 +76,39 @@ class Walk {
     if (std::ranges::equal(old_.bytes(), new_.bytes())) return;
     ++result_.count;
     result_.shown.push_back({Change::kChanged, "obj", "<unreadable>", "<unreadable>"});
+  }
+
+  // Those of one name are compared, in their order.
+  void compare_definitions() {
+    std::map<std::string, std::vector<Index>> left;  // The last one first.
+    for (const Index before : old_.definitions()) {
+      left[old_.name(before)].push_back(before);
+      old_definitions_.emplace(old_[before].offset, before);
+    }
+    for (auto& [name, indices] : left) std::ranges::reverse(indices);
+    for (const Index after : new_.definitions()) {
+      const auto same = left.find(new_.name(after));
+      if (same == left.end() || same->second.empty()) {
+        added(after);
+        continue;
+      }
+      const Index before = same->second.back();
+      same->second.pop_back();
+      counterparts_.emplace(before, new_[after].offset);
+      push(before, after);
+    }
+    for (const auto& [name, indices] : left) {
+      for (const Index before : indices) removed(before);
+    }
+  }
+  // Whether both refer to definitions that are compared with each other.
+  bool are_counterparts(const Pair& pair) const {
+    const ValueView before(old_.envelope(), old_[pair.before].offset);
+    const ValueView after(new_.envelope(), new_[pair.after].offset);
+    const auto definition = old_definitions_.find(before.offset());
+    if (definition == old_definitions_.end()) return false;
+    const auto counterpart = counterparts_.find(definition->second);
+    return counterpart != counterparts_.end() && counterpart->second == after.offset();
   }
 
   // Asks for a pair to be visited if it differs.
@@ -136,6 +171,7 @@ class Walk {
     const PayloadTree::Row& after = new_[pair.after];
     if (before.type != after.type || before.tag != after.tag) return changed(pair);
     if (before.type == TokenType::kMap) return visit_map(pair);
+    if (before.type == TokenType::kExtension && are_counterparts(pair)) return;
     if (before.type != TokenType::kArray) return changed(pair);
     switch (static_cast<NodeTag>(before.tag)) {
       case NodeTag::kSet:
@@ -297,6 +333,8 @@ class Walk {
   PayloadTree new_;
   const CodeDiff& code_;
   const DiffOptions& options_;
+  std::map<std::size_t, Index> old_definitions_;  // By offset.
+  std::map<Index, std::size_t> counterparts_;     // Offsets of new ones, by old ones.
   std::vector<Level> stack_;
   std::vector<Pair> children_;
   std::vector<Place> places_;  // Of what is shown.

@@ -160,6 +160,17 @@ std::vector<std::uint32_t> PayloadTree::children(std::uint32_t index) const {
   return found;
 }
 
+std::uint32_t PayloadTree::value() const {
+  return is_node(0, wire::NodeTag::kDefinitions)
+             ? children(0)[position_of(wire::NodeTag::kDefinitions, "value")]
+             : 0;
+}
+
+std::vector<std::uint32_t> PayloadTree::definitions() const {
+  if (!is_node(0, wire::NodeTag::kDefinitions)) return {};
+  return children(children(0)[position_of(wire::NodeTag::kDefinitions, "definitions")]);
+}
+
 std::string PayloadTree::text(std::uint32_t index) const {
   return value_text(reader_at(envelope_, rows_[index].offset), names_, max_text_);
 }

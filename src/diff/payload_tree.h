@@ -12,6 +12,7 @@
 #include "format/payload_cursor.h"
 #include "format/value_view.h"
 #include "report/paths_at.h"
+#include "report/step_words.h"
 #include "report/value_text.h"
 #include "waybill/envelope.h"
 
@@ -33,6 +34,7 @@ class PayloadTree {
   // payload that cannot be read, or has 2^32 values, gives an empty tree.
   PayloadTree(const Envelope& envelope, const ValueNames& names, std::size_t max_text);
 
+  const Envelope& envelope() const { return envelope_; }
   bool empty() const { return rows_.empty(); }
   const Row& operator[](std::uint32_t index) const { return rows_[index]; }
   BytesView bytes() const { return envelope_.payload.bytes; }
@@ -40,6 +42,14 @@ class PayloadTree {
   // The values directly in a container, without a node's tag; keys and values of maps
   // in turn.
   std::vector<std::uint32_t> children(std::uint32_t index) const;
+
+  // The value of the payload, behind its definitions; and these.
+  std::uint32_t value() const;
+  std::vector<std::uint32_t> definitions() const;
+  // Of a function or class; empty for what is none.
+  std::string name(std::uint32_t index) const {
+    return StepWords(envelope_, names_).name_at(rows_[index].offset).text;
+  }
 
   // The value itself, if it is a reference too.
   ValueView at(std::uint32_t index) const {
@@ -58,6 +68,9 @@ class PayloadTree {
  private:
   using Cursor = PayloadCursor<std::uint32_t>;  // The note: an index of rows_.
 
+  bool is_node(std::uint32_t index, wire::NodeTag tag) const {
+    return rows_[index].tag == static_cast<std::uint8_t>(tag);
+  }
   bool build();
   std::uint64_t leaf_hash(Cursor& cursor) const;
   std::uint64_t reference_hash(const Cursor& cursor, std::size_t number) const;

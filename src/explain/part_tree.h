@@ -8,13 +8,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "format/part_links.h"
+#include "report/part_links.h"
 #include "waybill/explanation.h"
 
 namespace waybill::envelope {
 
 struct TreePart {
+  static constexpr std::uint32_t kNoDefinition = UINT32_MAX;
+
   std::uint32_t parent = 0;
+  // Which definition of the payload it is, or is the first reference to.
+  std::uint32_t definition = kNoDefinition;
+  bool stands_for_it = false;  // A reference, with the bytes of the definition.
   bool is_open = true;
   bool is_shared = false;
   ExplainedPart::Kind kind = ExplainedPart::Kind::kValue;

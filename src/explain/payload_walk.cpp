@@ -3,9 +3,11 @@
 #include "explain/payload_walk.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "format/part_links.h"
+#include "explain/definition_parts.h"
 #include "format/value_view.h"
+#include "report/part_links.h"
 
 namespace waybill::envelope {
 namespace {
@@ -18,6 +20,7 @@ using wire::Token;
 constexpr std::uint64_t kLargeLeaf = 64;
 // Values that are walked until somebody is told.
 constexpr std::uint64_t kBetweenReports = 1 << 16;
+constexpr std::uint32_t kNoDefinition = TreePart::kNoDefinition;
 // Of what has no bounds: a reference to what is not whole yet.
 constexpr std::uint64_t kEndless = UINT64_MAX / 2;
 
@@ -54,6 +57,7 @@ bool is_type_of(const Part* part) {
 
 struct PartNote {
   bool is_part = false;
+  std::uint32_t definition = kNoDefinition;  // That it is.
   std::uint64_t extra = 0;  // Bytes that belong to it and stand elsewhere.
   std::uint64_t cost = 1;   // See TreePart.
 };
@@ -67,6 +71,7 @@ class Walk {
         cursor_(reader_at(envelope, envelope.payload.offset)),
         shared_(shared_places(envelope)),
         costs_(envelope.shared.size(), kEndless),
+        definitions_(envelope.shared.size(), kNoDefinition),
         is_stored_taken_(envelope.buffers.size()) {}
 
   WalkedPayload run(const std::function<void(std::uint64_t)>& progress) {
@@ -88,6 +93,10 @@ class Walk {
     }
     std::ranges::sort(walked_.class_names);
     walked_.parts = tree_.take();
+    if (envelope_.definitions.value != 0) {
+      walked_.parts =
+          with_definitions_in_place(std::move(walked_.parts), is_definition_shared_);
+    }
     walked_.summed_up = tree_.summed_up();
     return std::move(walked_);
   }
@@ -132,14 +141,55 @@ class Walk {
     }
     TreePart part = part_here(kind_of(own.tag));
     part.count = own.count;
+    const std::size_t depth = cursor_.depth();
+    if (depth != 0 && holds_at(cursor_.open(), depth - 1) == Holds::kDefinitions) {
+      part.definition = note.definition = define();
+    }
     tree_.open(part);
     note.is_part = true;
+  }
+
+  std::uint32_t define() {
+    definition_bytes_.push_back(0);
+    is_definition_shared_.push_back(false);
+    return static_cast<std::uint32_t>(definition_bytes_.size() - 1);
+  }
+
+  // All of a definition has come: from here on references mean it.
+  void end_definition(std::uint32_t definition, std::size_t offset,
+                      std::uint64_t bytes) {
+    definition_bytes_[definition] = bytes;
+    for (const auto& [_, number] : places_at(shared_, offset)) {
+      definitions_[number] = definition;
+    }
+  }
+
+  // The first reference to a definition brings its bytes.
+  void refer_to(std::uint32_t definition, std::uint64_t cost) {
+    const std::uint64_t bytes = std::exchange(definition_bytes_[definition], 0);
+    if (bytes == 0) {
+      is_definition_shared_[definition] = true;
+      return;
+    }
+    cursor_.around().note.extra += bytes;
+    referred_to_ += bytes;
+    TreePart part = part_here(Kind::kValue);
+    part.definition = definition;
+    part.stands_for_it = true;
+    tree_.open(part);
+    tree_.close(bytes, cost);
   }
 
   void close() {
     const PartCursor::Container& own = cursor_.container();
     PartNote& around = cursor_.around().note;
-    const std::uint64_t bytes = cursor_.reader().offset() - own.offset + own.note.extra;
+    std::uint64_t bytes = cursor_.reader().offset() - own.offset + own.note.extra;
+    // Definitions stand in the payload, and were brought by what refers to them.
+    if (own.tag == static_cast<std::uint8_t>(NodeTag::kDefinitions))
+      bytes -= referred_to_;
+    if (own.note.definition != kNoDefinition) {
+      end_definition(own.note.definition, own.offset, bytes);
+    }
     around.extra += own.note.extra;
     around.cost = sum(around.cost, own.note.cost);
     set_cost(own.offset, own.note.cost);
@@ -176,6 +226,10 @@ class Walk {
     const std::uint64_t bytes = cursor_.reader().offset() - token.offset;
     const bool is_module = target.kind == LeafTarget::Kind::kModule;
     if (tree_.is_empty()) return leaf_part(is_module, bytes);
+    if (is_reference && definitions_[target.number] != kNoDefinition &&
+        !is_in_identified()) {
+      return refer_to(definitions_[target.number], cost);
+    }
     if (!is_object(cursor_.rule()) || token.is(wire::ExtType::kReference)) return;
     const bool is_key = cursor_.around().is_key();
     if (is_key && holds_at(cursor_.open(), cursor_.depth() - 1) != Holds::kPairs)
@@ -201,6 +255,10 @@ class Walk {
   WalkedPayload walked_;
   std::vector<SharedPlace> shared_;
   std::vector<std::uint64_t> costs_;
+  std::vector<std::uint32_t> definitions_;       // By number: that one is meant.
+  std::vector<std::uint64_t> definition_bytes_;  // 0 once something refers to it.
+  std::vector<bool> is_definition_shared_;
+  std::uint64_t referred_to_ = 0;  // Bytes.
   std::vector<bool> is_stored_taken_;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/definitions.h"
 #include "format/payload_cursor.h"
 
 namespace waybill::envelope {
@@ -33,7 +34,7 @@ class Walk {
  public:
   // `is_replaceable`: of what references mean, by number.
   Walk(const Envelope& envelope, std::vector<bool> is_replaceable)
-      : shared_(envelope.shared),
+      : envelope_(envelope),
         cursor_(wire::Reader(envelope.payload.bytes)),
         is_replaceable_(std::move(is_replaceable)) {
     positions_.reserve(shared_.size());
@@ -178,7 +179,7 @@ class Walk {
   std::uint64_t end() { return cursor_.reader().offset(); }
 
   bool is_reference(const Token& token, std::uint64_t& number) const {
-    return wire::is_reference(token, number) && number < shared_.size();
+    return envelope::is_reference(envelope_, token, number, 0);
   }
 
   // Of the object that starts here.
@@ -231,7 +232,8 @@ class Walk {
     found_.push_back({number, around.class_id, around.name, is_entry, around.key});
   }
 
-  const std::vector<std::uint64_t>& shared_;
+  const Envelope& envelope_;
+  const std::vector<std::uint64_t>& shared_ = envelope_.shared;
   PayloadCursor<Note> cursor_;
   Positions positions_;                          // Of objects.
   Positions references_;                         // To objects.

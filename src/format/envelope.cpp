@@ -4,8 +4,10 @@
 #include "waybill/envelope.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "format/buffer_table.h"
+#include "format/definitions.h"
 #include "format/frame.h"
 #include "format/manifest_codec.h"
 #include "wire/reader.h"
@@ -20,6 +22,12 @@ bool skip_section(Reader& reader, BytesView bytes, Section& section) {
   if (!reader.skip()) return false;
   section.bytes = bytes.subspan(section.offset, reader.offset() - section.offset);
   return true;
+}
+
+bool read_definitions(Reader& reader, Envelope& envelope) {
+  Error error;
+  return envelope::find_definitions(envelope, error) ||
+         reader.fail(error.code, error.offset, std::move(error.detail));
 }
 
 // What the envelope would come to if none of its buffers were compressed.
@@ -61,6 +69,7 @@ bool envelope::read_behind_code(Reader& reader, BytesView bytes, bool has_buffer
                                 const Limits& limits, Envelope& envelope) {
   return read_shared(reader, envelope.shared) &&
          skip_section(reader, bytes, envelope.payload) &&
+         read_definitions(reader, envelope) &&
          skip_section(reader, bytes, envelope.debug_info) &&
          read_rest(reader, bytes, has_buffers, limits, envelope);
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "format/definitions.h"
 #include "format/manifest_codec.h"
 #include "wire/format.h"
 
@@ -107,8 +108,6 @@ std::optional<std::uint8_t> end_of_debug_info(BytesView bytes) {
 
 }  // namespace
 
-bool lacks_debug_info(BytesView bytes) { return end_of_debug_info(bytes) == kEmptyMap; }
-
 bool read_header(Reader& reader, PythonVersion& python, BytesView& application,
                  bool& has_buffers) {
   const std::size_t start = reader.offset();
@@ -198,11 +197,13 @@ std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits) {
   const std::size_t debug_info = bytes.size() - kTail;
   if (bytes[debug_info] != kEmptyMap) return std::nullopt;
   Envelope envelope;
+  Error error;
   Reader reader(bytes.first(debug_info), limits);
   if (!read_header(reader, envelope.python, envelope.application) ||
       !read_manifest(reader, envelope.manifest) || !reader.skip_byte(kEmptyArray) ||
       !read_shared(reader, envelope.shared) ||
-      !set_rest(envelope, bytes, reader.offset(), debug_info)) {
+      !set_rest(envelope, bytes, reader.offset(), debug_info) ||
+      !find_definitions(envelope, error)) {
     return std::nullopt;
   }
   envelope.format_version = kFormatVersion;
@@ -220,7 +221,8 @@ std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
   BytesView application;
   const bool is_plain = read_header(reader, python, application) &&
                         reader.skip_byte(kEmptyMap) && reader.skip_byte(kEmptyArray) &&
-                        read_shared(reader, shared);
+                        read_shared(reader, shared) &&
+                        !begins_with_definitions(reader.rest());
   return is_plain ? reader.offset() : 0;
 }
 

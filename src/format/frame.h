@@ -48,15 +48,11 @@ std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits);
 // Of digest and nil: what an envelope ends in that is not signed.
 inline constexpr std::size_t kUnsignedEnd = 2 + sizeof(std::uint64_t) + 1;
 
-// Reads that end and fills in what comes after the shared positions, given where
-// payload and debug information start. False if `bytes` do not end so.
+// Reads that end and fills in what comes after the shared positions but for
+// definitions, given where payload and debug information start. False if `bytes` do not
+// end so.
 bool set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
               std::size_t debug_info);
-
-// Whether an envelope without a signature, which ends in debug information, digest and
-// nil, has an empty map for the former, as all have that hold no code of ours. False
-// for all that does not end so.
-bool lacks_debug_info(BytesView bytes);
 
 // Where the payload of a plain envelope starts, which has no import, code, debug
 // information and buffers: building its payload runs no code, so it need not be checked

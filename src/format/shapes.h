@@ -121,7 +121,8 @@ inline constexpr auto kShapes = [] {
       shape(NodeTag::kGlobal, "global", kLookup, Part{kModuleOrNil, "module"},
             Part{kText, "name"}),
       shape(NodeTag::kNamespace, "namespace", kCode, Part{kTextOrNil, "name"},
-            Part{kTextOrNil, "package"}, Part{kBoolean, "is_package"}),
+            Part{kTextOrNil, "package"}, Part{kBoolean, "is_package"},
+            Part{kUnsigned, "number", false, true}),
       shape(NodeTag::kCell, "cell", kCode,
             Part{kObjectOrEmpty, "content", false, true}),
       shape(NodeTag::kFunction, "function", kCode, Part{kCodeIndex, "code"},
@@ -151,6 +152,8 @@ inline constexpr auto kShapes = [] {
             Part{kUnsigned, "payload"}, Part{kUnsigned, "position"}),
       shape(NodeTag::kReplacement, "replacement", kCall, Part{kObject, "object"}),
       shape(NodeTag::kStored, "stored", kNothing, Part{kUnsigned, "number"}),
+      shape(NodeTag::kDefinitions, "definitions", kNothing, Part{kUnsigned, "count"},
+            Part{kObjects, "definitions"}, Part{kObject, "value"}),
   });
 }();
 

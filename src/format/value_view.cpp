@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "format/definitions.h"
+
 namespace waybill::envelope {
 
 using wire::NodeTag;
@@ -25,11 +27,11 @@ LeafTarget target_of(const Envelope& envelope, const wire::Token& token, Rule ru
   const auto found = [&](LeafTarget::Kind kind, std::size_t count) {
     return number < count ? LeafTarget{kind, number} : LeafTarget{};
   };
-  if (token.is(wire::ExtType::kReference) || token.is(wire::ExtType::kModule)) {
-    if (!wire::index_of(token.bytes, number)) return {};
-    return token.is(wire::ExtType::kModule)
+  if (is_reference(envelope, token, number)) return {kValue, number};
+  if (token.is(wire::ExtType::kModule)) {
+    return wire::index_of(token.bytes, number)
                ? found(kModule, envelope.manifest.imports.size())
-               : found(kValue, envelope.shared.size());
+               : LeafTarget{};
   }
   if (token.type != TokenType::kInteger || token.integer < 0) return {};
   number = static_cast<std::uint64_t>(token.integer);
@@ -60,9 +62,10 @@ ValueView::ValueView(const Envelope& envelope, std::size_t offset)
     : ValueView(at(envelope, offset)) {
   for (int step = 0; step < kMostHops; ++step) {
     std::uint64_t number = 0;
-    if (wire::is_reference(token_, number)) {
-      if (number >= envelope.shared.size()) return;
+    if (is_reference(envelope, token_, number)) {
       read(envelope.payload.offset + envelope.shared[number]);
+    } else if (is(NodeTag::kDefinitions)) {
+      read(value_offset(envelope));
     } else if (is(NodeTag::kIdentified) && reader_.skip()) {
       read(reader_.offset());
     } else {

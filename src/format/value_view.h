@@ -23,7 +23,8 @@ inline constexpr int kMostHops = 8;
 
 class ValueView {
  public:
-  // Of a reference, the value that it means; of a node kIdentified, the value in it;
+  // Of a reference, the value that it means; of a node kIdentified, the value in it; of
+  // a payload with definitions, the value behind them;
   // where there are more of them in a row than programs write, one of them. Where no
   // value starts it is some value or nil. The envelope must outlive the view.
   ValueView(const Envelope& envelope, std::size_t offset);

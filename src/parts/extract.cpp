@@ -11,6 +11,7 @@
 #include <map>
 #include <utility>
 
+#include "format/definitions.h"
 #include "format/shapes.h"
 #include "format/value_view.h"
 #include "waybill/parts.h"
@@ -167,10 +168,10 @@ class Copy {
 
   bool extension(const Token& token, bool is_target) {
     std::uint64_t number = 0;
-    if (wire::is_reference(token, number)) {
+    if (token.is(ExtType::kReference)) {
       // A place that others refer to, and is a reference itself: no writer makes it,
       // and in the copy it would be the place of what it means, too.
-      if (is_target || number >= envelope_.shared.size()) return false;
+      if (is_target || !envelope::is_reference(envelope_, token, number)) return false;
       const std::size_t offset = envelope_.payload.offset + envelope_.shared[number];
       if (const auto at = copied_.find(offset); at != copied_.end()) {
         return refer_to(at->second);

@@ -358,6 +358,16 @@ Explanation explain(State& state, PyObject* object, const EncodeHooks& hooks,
         made = Explainer(same, graph, record).explain();
         return Ref();
       });
+  if (!made.blockers.empty() || !hooks.calls_nobody()) return made;
+  // The parts are as if each stood where it is met first; what is sent has definitions.
+  options.passes_over = false;
+  options.record = nullptr;
+  write_graph(
+      state, options, [&](GraphEncoder& graph) { graph.encode(object); },
+      [&](State& same, GraphEncoder& graph) {
+        made.total = sealed_size(same, graph, false).total;
+        return Ref();
+      });
   return made;
 }
 

@@ -4,6 +4,7 @@
 #include "python/sealing.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -117,6 +118,56 @@ Ref write_told(const EncodeHooks& hooks, const Parts& parts, Write write) {
   return write(told);
 }
 
+// What stands before the value of a payload, and where all stands that references mean.
+class Positions {
+ public:
+  explicit Positions(GraphEncoder& graph)
+      : objects_(graph.context().objects),
+        insertions_(graph.context().out.insertions()) {
+    const PayloadDefinitions& definitions = graph.context().definitions;
+    if (definitions.empty()) return;
+    if (graph.head() != nullptr) {
+      written_ = &graph.head()->written;
+    } else {
+      written_ = &own_.emplace(definitions.write());
+    }
+    shared_.reserve(written_->shared.size() + objects_.shared().size());
+    shared_ = written_->shared;
+    for (const std::uint64_t number : objects_.shared()) {
+      const Place place = Place::of(number);
+      shared_.push_back(place.definition == Place::kValue
+                            ? written_->bytes.size() + place.offset
+                            : written_->position_of(place));
+    }
+    start_ = {0, written_->bytes};
+    if (insertions_.empty()) return;
+    all_.push_back(start_);
+    all_.insert(all_.end(), insertions_.begin(), insertions_.end());
+  }
+
+  const WrittenDefinitions& definitions() const { return *written_; }
+  // Views of this, which must outlive `parts`.
+  void put_into(Parts& parts) const {
+    if (written_ == nullptr) {
+      parts.shared = objects_.shared();
+      parts.payload_insertions = insertions_;
+      return;
+    }
+    parts.shared = shared_;
+    parts.payload_insertions = std::span(&start_, 1);
+    if (!all_.empty()) parts.payload_insertions = all_;
+  }
+
+ private:
+  const WrittenObjects& objects_;
+  std::span<const Insertion> insertions_;
+  const WrittenDefinitions* written_ = nullptr;
+  std::optional<WrittenDefinitions> own_;
+  std::vector<std::uint64_t> shared_;
+  Insertion start_{};           // The definitions,
+  std::vector<Insertion> all_;  // with the others, if there are any.
+};
+
 // Gives `write` all parts of the envelope of what an encoder has written, with these
 // buffers.
 template <typename Write>
@@ -128,10 +179,10 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   parts.buffers = buffers;
   parts.application = written.hooks().application;
   parts.key = written.hooks().key;
-  parts.shared = written.objects.shared();
   parts.payload = written.out.view();
-  parts.payload_insertions = written.out.insertions();
-  if (const KeptSections* kept = graph.kept().sections()) {
+  const Positions positions(graph);
+  positions.put_into(parts);
+  if (const KeptSections* kept = graph.sections()) {
     kept->put_into(parts);
     return write_told(written.hooks(), parts, write);
   }
@@ -139,7 +190,8 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   OtherSections::Written others;
   written.others().write(state, others, parts);
   Ref sealed = write_told(written.hooks(), parts, write);
-  if (graph.kept().is_to_be_kept()) graph.kept().keep(KeptSections(parts));
+  if (graph.is_head_new())
+    written.definitions.keep_head(parts, positions.definitions());
   return sealed;
 }
 

@@ -21,7 +21,6 @@
 #include "python/chosen_devices.h"
 #include "python/decode/arrived_buffers.h"
 #include "python/decode/code/code_builder.h"
-#include "python/decode/code/function_decoder.h"
 #include "python/decode/graph_decoder.h"
 #include "python/decode/module_importer.h"
 #include "python/decode/plain_loop.h"
@@ -165,23 +164,6 @@ Result<VerifiedEnvelope> open_and_verify(const State& state, BytesView bytes,
   return verify(*std::move(envelope), limits);
 }
 
-// A bare function, which the next may be made from; null if the envelope holds
-// something else.
-Ref decode_bare(State& state, BytesView bytes, DecodeCache::Lease& lease) {
-  std::size_t head_size = 0;
-  Ref function = decode_function(state, bytes, head_size);
-  if (!function) return {};
-  CachedEnvelope* known = lease.start(state, bytes.first(head_size), [&] {
-    return open_and_verify(state, bytes, {}, Limits{});
-  });
-  if (known == nullptr) return function;
-  for (std::size_t i = 0; i < known->starts().size(); ++i) {
-    known->built(i, function.get(), true);
-  }
-  known->finish();
-  return function;
-}
-
 // Compiles the code of another Python. If that cannot be done, and the caller takes
 // what is opaque, none of it will be built.
 void compile_foreign(const State& state, const VerifiedEnvelope& envelope,
@@ -217,7 +199,8 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& pla
   GraphDecoder decoder(state, envelope, plain, code, modules, hooks, limits);
   decoder.use_stored(buffers.objects());
   CachedEnvelope* watcher = nullptr;
-  if (lease != nullptr && !envelope->code.empty() && !code.is_foreign()) {
+  const bool has_code = envelope->definitions.value != 0 && !envelope->code.empty();
+  if (lease != nullptr && has_code && !code.is_foreign()) {
     const CodeBody& last = envelope->code.back();
     const std::size_t head = last.offset + last.bytes.size();
     watcher = lease->start(state, envelope->bytes.first(head),
@@ -365,10 +348,6 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
     }
     if (is_built) plain.restart(limits);
     return verify_and_build(state, bytes, &plain, hooks, used);
-  }
-  // Code comes with the places where it stood.
-  if (lease && !envelope::lacks_debug_info(bytes)) {
-    if (Ref function = decode_bare(state, bytes, *lease)) return function;
   }
   return verify_and_build(state, bytes, nullptr, hooks, used);
 }

@@ -2,7 +2,7 @@
 
 #include "report/paths_at.h"
 
-#include "format/part_links.h"
+#include "report/part_links.h"
 #include "report/step_words.h"
 
 namespace waybill::envelope {
@@ -30,20 +30,23 @@ class PathWalk {
   }
 
  private:
-  // What is around comes first, and what leads to nothing is passed over.
+  // What is around comes first, and what leads to nothing is passed over. What is in a
+  // definition has a path that begins there.
   std::string path_here() {
     const auto open = cursor_.open();
     std::vector<std::string> parts;  // The last one first.
     std::size_t depth = cursor_.depth();
+    bool is_begun = false;
     if (cursor_.event() == CursorEvent::kOpen && has_no_link(depth)) {
       parts.emplace_back(name_of_inner(holds_at(open, depth)));
     } else {
-      add(depth, parts);
+      is_begun = add(depth, parts);
     }
-    for (; depth != 0 && parts.size() < kMostSteps; --depth) {
-      if (!has_no_link(depth - 1)) add(depth - 1, parts);
+    for (; !is_begun && depth != 0 && parts.size() < kMostSteps; --depth) {
+      if (!has_no_link(depth - 1)) is_begun = add(depth - 1, parts);
     }
-    std::string path = depth == 0 ? words_.root().text : "…";
+    std::string path;
+    if (!is_begun) path = depth == 0 ? words_.root().text : "…";
     for (std::size_t i = parts.size(); i-- != 0;) path += parts[i];
     return path;
   }
@@ -56,12 +59,19 @@ class PathWalk {
     return !is_node && is_inner_at(open, depth);
   }
 
-  // What leads to what stands at this depth.
-  void add(std::size_t depth, std::vector<std::string>& parts) {
+  // What leads to what stands at this depth. True if a path begins there.
+  bool add(std::size_t depth, std::vector<std::string>& parts) {
     const auto open = cursor_.open();
+    if (depth != 0 && holds_at(open, depth - 1) == Holds::kDefinitions) {
+      const bool is_open = depth < open.size();
+      parts.push_back(
+          words_.name_at(is_open ? open[depth].offset : cursor_.token().offset).text);
+      return true;
+    }
     const Link link = link_at(open, depth);
-    if (link.style == steps::Style::kNone) return;
+    if (link.style == steps::Style::kNone) return false;
     parts.push_back(words_.step(link, holder_at(open, depth)).text);
+    return false;
   }
 
   StepWords words_;

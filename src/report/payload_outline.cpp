@@ -12,9 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "format/definitions.h"
 #include "format/leaf_kind.h"
 #include "format/manifest_codec.h"
-#include "format/part_links.h"
+#include "report/part_links.h"
 #include "report/report_model.h"
 #include "report/step_words.h"
 #include "report/value_text.h"
@@ -195,7 +196,7 @@ class Outline {
       case LeafKind::kComplex:
         return binary(token, slot);
       case LeafKind::kReference:
-        if (wire::index_of(token.bytes, index)) slot["index"] = index;
+        if (is_reference(envelope_, token, index)) slot["index"] = index;
         return;
       case LeafKind::kModule:
         if (const ImportRecord* import = import_of(token, envelope_.manifest)) {

@@ -190,15 +190,15 @@ std::string_view StepWords::name_of_function(const ValueView& function) const {
   return code < names_.code.size() ? names_.code[code] : std::string_view();
 }
 
-StepText StepWords::root() const {
-  const ValueView root = follow(envelope_.payload.offset);
+StepText StepWords::name_at(std::size_t offset) const {
+  const ValueView value = follow(offset);
   std::string_view name;
-  if (root.is(NodeTag::kFunction)) {
-    name = name_of_function(root);
-  } else if (root.is(NodeTag::kClass)) {
-    name = follow(root.value(position_of(NodeTag::kClass, "name"))).text();
-  } else if (root.is(NodeTag::kGlobal)) {
-    name = follow(root.value(position_of(NodeTag::kGlobal, "name"))).text();
+  if (value.is(NodeTag::kFunction)) {
+    name = name_of_function(value);
+  } else if (value.is(NodeTag::kClass)) {
+    name = follow(value.value(position_of(NodeTag::kClass, "name"))).text();
+  } else if (value.is(NodeTag::kGlobal)) {
+    name = follow(value.value(position_of(NodeTag::kGlobal, "name"))).text();
   }
   std::string shown = start_of(name.substr(name.rfind('.') + 1), kLongestName);
   // No expression begins with "<lambda>".

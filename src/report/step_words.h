@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "format/part_links.h"
 #include "format/value_view.h"
+#include "report/part_links.h"
 #include "report/value_text.h"
 #include "waybill/envelope.h"
 
@@ -35,8 +35,9 @@ class StepWords {
   // there is none. Cost: once for each function, by the bytes before its fields.
   std::uint64_t place_of_cell(const Link& link);
 
-  // What the root is called: a function or class by its name, else "obj".
-  StepText root() const;
+  // What the value at `offset` is called: a function or class by its name, else "obj".
+  StepText name_at(std::size_t offset) const;
+  StepText root() const { return name_at(envelope_.payload.offset); }
 
   // The name that a key is; null for one that is none, or is too long to be shown.
   std::string_view key_name(const Link& link) const;

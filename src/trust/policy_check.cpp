@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "format/definitions.h"
 #include "format/manifest_codec.h"
 #include "format/payload_cursor.h"
 #include "waybill/policy.h"
@@ -116,9 +117,7 @@ class PolicyCheck {
   Asked asked_by_reference() const {
     const Token& token = cursor_.token();
     std::uint64_t number = 0;
-    if (!wire::is_reference(token, number) || number >= envelope_.shared.size()) {
-      return {};
-    }
+    if (!envelope::is_reference(envelope_, token, number)) return {};
     const std::uint64_t position = envelope_.shared[number];
     const auto found = std::ranges::lower_bound(known_, position, {}, &Known::position);
     return found == known_.end() || found->position != position ? Asked()

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "format/definitions.h"
 #include "format/shapes.h"
 #include "report/node_names.h"
 #include "values/standard_values.h"
@@ -37,6 +38,10 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
+consteval std::size_t part_of_object(std::string_view name) {
+  return envelope::position_of(NodeTag::kObject, name);
+}
+
 class ValueBuilder {
  public:
   ValueBuilder(const Envelope& envelope, const Limits& limits, Objects objects)
@@ -47,6 +52,10 @@ class ValueBuilder {
         unfolding_(envelope, limits_) {}
 
   bool build(Value& root) {
+    // Definitions are no plain data, but only who refers to one is refused.
+    const std::size_t start = envelope::value_offset(envelope_);
+    if (!reader_.skip_to(start)) return false;
+    unfolding_.skip_to(start);
     if (!value(root)) return false;
     while (!stack_.empty()) {
       Frame& frame = stack_.back();
@@ -61,16 +70,11 @@ class ValueBuilder {
  private:
   static constexpr std::size_t kBytesPerValue = 16;  // Of text; see max_unfolded.
   // Parts of an object.
-  static constexpr std::size_t kCallable =
-                                   envelope::position_of(NodeTag::kObject, "callable"),
-                               kArguments =
-                                   envelope::position_of(NodeTag::kObject, "args"),
-                               kState =
-                                   envelope::position_of(NodeTag::kObject, "state"),
-                               kItems =
-                                   envelope::position_of(NodeTag::kObject, "items"),
-                               kPairs =
-                                   envelope::position_of(NodeTag::kObject, "pairs");
+  static constexpr std::size_t kCallable = part_of_object("callable"),
+                               kArguments = part_of_object("args"),
+                               kState = part_of_object("state"),
+                               kItems = part_of_object("items"),
+                               kPairs = part_of_object("pairs");
 
   // A container that is being filled. Of a map, keys and values are in turn.
   struct Frame {
@@ -102,8 +106,8 @@ class ValueBuilder {
     if (!where.empty()) words += " at " + where;
     return fail(ErrorCode::kRefused, offset, words + ", which is no plain data");
   }
-  bool refuse_node(std::size_t offset, std::uint8_t tag) {
-    return refuse(offset, "a node " + std::string(envelope::shape_of(tag)->name));
+  bool refuse_node(std::size_t offset, NodeTag tag) {
+    return refuse(offset, "a node " + std::string(envelope::shape_of(tag).name));
   }
 
   // Where the value stands that is read: ['runs'][3]; "" for the outermost.
@@ -140,14 +144,8 @@ class ValueBuilder {
     const Cost before = unfolding_.spent();
     Token token;
     if (!reader_.next(token)) return false;
-    switch (token.type) {
-      case TokenType::kArray:
-        return array(token, place, target);
-      case TokenType::kMap:
-        return open_map(token, place, target);
-      default:
-        break;
-    }
+    if (token.type == TokenType::kArray) return array(token, place, target);
+    if (token.type == TokenType::kMap) return open_map(token, place, target);
     if (!leaf(token, place)) return false;
     unfolding_.complete(target, place, before, 0);
     return true;
@@ -162,7 +160,12 @@ class ValueBuilder {
 
   bool reference(const Token& token, Value& place) {
     std::uint64_t number = 0;
-    wire::index_of(token.bytes, number);
+    envelope::is_reference(envelope_, token, number);
+    if (envelope_.shared[number] < envelope_.definitions.value) {
+      const auto* shape = envelope::ValueView(envelope_, token.offset).shape();
+      if (shape == nullptr) return refuse(token.offset, "part of a definition");
+      return refuse_node(token.offset, shape->tag);
+    }
     const Unfolding::Target& target = unfolding_.target(number);
     if (target.value == nullptr) {
       return fail(ErrorCode::kRefused, token.offset,
@@ -190,7 +193,8 @@ class ValueBuilder {
       return open_items<Kind::kList>(token, place, target, token.count);
     }
     const std::size_t count = token.count - 1;
-    switch (static_cast<NodeTag>(tag)) {
+    const auto node = static_cast<NodeTag>(tag);
+    switch (node) {
       case NodeTag::kTuple:
         return open_items<Kind::kTuple>(token, place, target, count);
       case NodeTag::kSet:
@@ -208,14 +212,14 @@ class ValueBuilder {
       case NodeTag::kGlobal:
         // The names that objects are made by; elsewhere they are no data.
         return is_callable() ? global(token, place, target)
-                             : refuse_node(token.offset, tag);
+                             : refuse_node(token.offset, node);
       case NodeTag::kObject:
         if (!takes_standard_ || !open_items<Kind::kTuple>(token, place, target, count))
-          return refuse_node(token.offset, tag);
+          return refuse_node(token.offset, node);
         stack_.back().is_object = true;
         return true;
       default:
-        return refuse_node(token.offset, tag);
+        return refuse_node(token.offset, node);
     }
   }
 
@@ -243,26 +247,22 @@ class ValueBuilder {
   // Makes one value of the parts of an object.
   bool fold(const Frame& frame) {
     // References may mean what stands in them, so they stay until all is built.
-    const Value& object = folded_.emplace_back(std::move(*frame.into));
-    const std::vector<Value>& parts = *object.items();
+    const std::vector<Value>& parts =
+        *folded_.emplace_back(std::move(*frame.into)).items();
     const auto* callable = parts[kCallable].get_if<data::Standard>();
     std::optional<data::Standard> made;
-    if (parts.size() != envelope::shape_of(NodeTag::kObject).least ||
-        parts[kArguments].kind() != Kind::kList ||
-        parts[kItems].kind() != Kind::kList || parts[kPairs].kind() != Kind::kMap) {
-      return refuse_node(frame.offset, static_cast<std::uint8_t>(NodeTag::kObject));
-    }
-    const bool is_bare = parts[kState].is_nil() && parts[kItems].items()->empty() &&
-                         parts[kPairs].get_if<data::Map>()->pairs.empty();
-    if (callable != nullptr && callable->type.empty() && is_bare) {
+    const bool is_call =
+        parts.size() == envelope::shape_of(NodeTag::kObject).least &&
+        parts[kArguments].kind() == Kind::kList && parts[kState].is_nil() &&
+        parts[kItems].kind() == Kind::kList && parts[kItems].items()->empty() &&
+        parts[kPairs].kind() == Kind::kMap &&
+        parts[kPairs].get_if<data::Map>()->pairs.empty();
+    if (is_call && callable != nullptr && callable->type.empty()) {
       made = envelope::standard_value(callable->text, *parts[kArguments].items());
     }
-    if (!made)
-      return refuse_node(frame.offset, static_cast<std::uint8_t>(NodeTag::kObject));
-    if (!take(frame.offset, 1 + made->text.size() / kBytesPerValue,
-              made->text.size())) {
-      return false;
-    }
+    if (!made) return refuse_node(frame.offset, NodeTag::kObject);
+    const std::size_t size = made->text.size();
+    if (!take(frame.offset, 1 + size / kBytesPerValue, size)) return false;
     *frame.into = std::move(*made);
     return true;
   }
@@ -325,9 +325,9 @@ class ValueBuilder {
   bool close() {
     const Frame frame = stack_.back();
     stack_.pop_back();
-    if (frame.is_object ? !fold(frame) : !is_sound(*frame.into, frame.offset)) {
-      return false;
-    }
+    const bool is_fine =
+        frame.is_object ? fold(frame) : is_sound(*frame.into, frame.offset);
+    if (!is_fine) return false;
     const std::size_t height = frame.height + 1;
     unfolding_.complete(frame.target, *frame.into, frame.before, height);
     raise(height);

@@ -1,4 +1,4 @@
-// Tested by tests/verify/verify_code_test.cpp and bare_function_test.cpp.
+// Tested by tests/verify/verify_code_test.cpp.
 
 #include "verify/code_soundness.h"
 

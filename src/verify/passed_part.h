@@ -13,11 +13,10 @@ struct PassedPart {
   // Offsets in the envelope; no container starts at the first by default.
   std::size_t start = SIZE_MAX;
   std::size_t end = SIZE_MAX;
-  // Counted from the start of the payload: objects that references mean, distinct
-  // numbers of references, and known nodes, of which none is in the container.
+  // Until its end: objects that references mean, of all of the payload, and distinct
+  // numbers of references in the value.
   std::size_t targets = 0;
   std::uint64_t references = 0;
-  std::size_t nodes = 0;
 };
 
 }  // namespace waybill::envelope

@@ -92,6 +92,23 @@ bool PayloadCheck::sort_targets(Reader& reader) {
 bool PayloadCheck::check_payload(Reader& reader) {
   start_ = reader.offset();
   if (!sort_targets(reader)) return false;
+  const bool has_definitions = envelope_.definitions.value != 0;
+  return (!has_definitions || definitions(reader)) && value_to_end(reader);
+}
+
+bool PayloadCheck::check_value(Reader& reader) {
+  start_ = reader.offset();
+  const std::size_t value = envelope_.definitions.value;
+  if (!sort_targets(reader) || !reader.skip_to(start_ + value)) return false;
+  while (targets_passed_ != targets_.size() &&
+         targets_[targets_passed_].position < value) {
+    ++targets_passed_;
+  }
+  scope_ = ReferenceScope::of_value(envelope_);
+  return value_to_end(reader);
+}
+
+bool PayloadCheck::value_to_end(Reader& reader) {
   if (!run(reader, {1})) return false;
   if (!reader.at_end()) {
     return reader.fail(ErrorCode::kMalformed, reader.offset(),
@@ -103,18 +120,36 @@ bool PayloadCheck::check_payload(Reader& reader) {
                            std::to_string(targets_[targets_passed_].position) +
                            " is not the start of an object");
   }
-  return are_known_whole(reader) && are_all_named(reader);
+  return are_all_named(reader) && are_all_stored_used(reader);
+}
+
+// The definitions, whose references have shared positions of their own.
+// `find_definitions` has found where they are.
+bool PayloadCheck::definitions(Reader& reader) {
+  const Definitions& definitions = envelope_.definitions;
+  const Frame root{definitions.count, contents_of(Rule::kObjects)};
+  if (!reader.skip_to(start_ + definitions.start) || !run(reader, root) ||
+      !are_all_named(reader)) {
+    return false;
+  }
+  scope_ = ReferenceScope::of_value(envelope_);
+  references_seen_ = 0;
+  return true;
 }
 
 // Whether all that is there to be referred to is.
 bool PayloadCheck::are_all_named(Reader& reader) const {
-  const auto check = [&](const char* what, std::uint64_t seen, std::size_t count) {
-    return seen == count || reader.fail(ErrorCode::kBadReference, start_,
-                                        std::string(what) + std::to_string(seen) +
-                                            " is never referred to");
-  };
-  return check("shared position number ", references_seen_, targets_.size()) &&
-         check("stored buffer ", stored_seen_, envelope_.buffers.size());
+  return references_seen_ == scope_.size() ||
+         reader.fail(ErrorCode::kBadReference, start_,
+                     "shared position number " + std::to_string(references_seen_) +
+                         " is never referred to");
+}
+
+bool PayloadCheck::are_all_stored_used(Reader& reader) const {
+  return stored_seen_ == envelope_.buffers.size() ||
+         reader.fail(
+             ErrorCode::kBadReference, start_,
+             "stored buffer " + std::to_string(stored_seen_) + " is never referred to");
 }
 
 bool PayloadCheck::check_constants(Reader& reader) {
@@ -297,7 +332,8 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
   }
   const std::uint64_t count = token.count - 1;
   const NodeTag kind = shape->tag;
-  const bool fits = is_object(rule) || (is_constant(rule) && shape->is_constant) ||
+  const bool fits = (is_object(rule) && kind != NodeTag::kDefinitions) ||
+                    (is_constant(rule) && shape->is_constant) ||
                     (!is_constant(rule) && kind == NodeTag::kStreamReference) ||
                     (rule == Rule::kNamespace && kind == NodeTag::kNamespace) ||
                     (rule == Rule::kCell && kind == NodeTag::kCell && count == 0);
@@ -314,7 +350,6 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
   }
   if (kind == NodeTag::kStored && !stored(reader, token)) return false;
   if (at_target_) target_tags_[targets_[targets_passed_ - 1].number] = tag;
-  if (known_passed_ != known_.size() && pass_known(reader, token)) return true;
   if (kind == NodeTag::kObject && pass_call(reader, count)) return true;
   if (is_constant(rule)) {
     // CPython goes through constants on the C stack when it makes a code object.
@@ -328,59 +363,6 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
     return push(reader, token, {count, contents_of(Rule::kConstant)});
   }
   return push(reader, token, {count, contents_of(*shape)});
-}
-
-// Passes over the node at hand if it is the next that is known, and refers to the same.
-bool PayloadCheck::pass_known(Reader& reader, const Token& token) {
-  ReusableNode& known = known_[known_passed_];
-  const std::size_t start = token.offset - start_;
-  const BytesView bytes = envelope_.payload.bytes.subspan(start);
-  if (bytes.size() < known.bytes.size() ||
-      std::memcmp(bytes.data(), known.bytes.data(), known.bytes.size()) != 0 ||
-      references_seen_ != known.references_before ||
-      known.references_after > envelope_.shared.size() ||
-      stack_.size() + known.bytes.size() > limits_.max_depth) {
-    return false;
-  }
-  const std::size_t end = start + known.bytes.size();
-  std::size_t passed = targets_passed_;
-  TargetCheck inside(known);
-  for (; passed != targets_.size() && targets_[passed].position < end; ++passed) {
-    const Target& target = targets_[passed];
-    if (!inside.meet(target.position - start, target.number)) return false;
-    if (inside.type() == nullptr) continue;
-    target_tags_[target.number] = static_cast<std::uint8_t>(NodeTag::kClass);
-  }
-  if (!inside.is_complete()) return false;
-  known.start = start;
-  targets_passed_ = passed;
-  references_seen_ = std::max(references_seen_, known.references_after);
-  code_uses_.insert(code_uses_.end(), known.code_uses.begin(), known.code_uses.end());
-  ++known_passed_;
-  return reader.skip_to(start_ + known.end());
-}
-
-// Whether that is an object in a node that was passed over, and neither the node itself
-// nor a class.
-bool PayloadCheck::is_inside_known(std::uint64_t position) const {
-  return std::ranges::any_of(
-      known_.first(known_passed_), [&](const ReusableNode& known) {
-        return known.start < position && position < known.end() &&
-               known.class_at(position - known.start) == nullptr;
-      });
-}
-
-// Whether all known nodes came, and refer to each other as they should.
-bool PayloadCheck::are_known_whole(Reader& reader) const {
-  const bool are_whole =
-      known_passed_ == known_.size() &&
-      std::ranges::all_of(known_, [&](const ReusableNode& known) {
-        return std::ranges::all_of(known.to_starts, [&](const auto& to) {
-          return envelope_.shared[to.number] == known_[to.node].start;
-        });
-      });
-  return are_whole || reader.fail(ErrorCode::kBadReference, start_,
-                                  "what is known stands elsewhere");
 }
 
 bool PayloadCheck::push(Reader& reader, const Token& token, const Frame& frame) {

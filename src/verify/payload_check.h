@@ -7,13 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
-#include <span>
 #include <vector>
 
+#include "format/definitions.h"
 #include "format/shapes.h"
 #include "verify/passed_part.h"
 #include "verify/resource_meter.h"
-#include "verify/reusable_nodes.h"
 #include "waybill/envelope.h"
 #include "wire/reader.h"
 
@@ -23,18 +22,20 @@ namespace waybill::envelope {
 class PayloadCheck {
  public:
   // `meter`: of all values of the envelope; null if none of its ceilings is set.
-  // `known`: nodes of a payload with the same manifest and code that was checked. They
-  // have to be in this one too, in the same order, and are passed over; where they
-  // stand is written into them. Envelope, meter and nodes must outlive the checker.
+  // Envelope and meter must outlive the checker.
   PayloadCheck(const Envelope& envelope, const Limits& limits,
-               ResourceMeter* meter = nullptr, std::span<ReusableNode> known = {})
-      : envelope_(envelope), limits_(limits), meter_(meter), known_(known) {}
+               ResourceMeter* meter = nullptr)
+      : envelope_(envelope), limits_(limits), meter_(meter) {}
 
-  // Has check_payload() pass over a part of the payload that was checked.
+  // Has check_value() pass over a part of the value that was checked.
   void skip(const PassedPart& part) { skipped_ = part; }
 
   // Checks the whole payload. False when the reader has an error.
   bool check_payload(wire::Reader& reader);
+
+  // The same of its value alone, whose definitions are known to be sound. What asks for
+  // a part of a definition that is no object is refused.
+  bool check_value(wire::Reader& reader);
 
   // Checks the array of constants of a code body, at which the reader stands.
   bool check_constants(wire::Reader& reader);
@@ -58,6 +59,7 @@ class PayloadCheck {
   };
 
   bool sort_targets(wire::Reader& reader);
+  bool definitions(wire::Reader& reader);
   bool run(wire::Reader& reader, const Frame& root);
   // Parts of run(), in the same source: as calls they would take a fifth of its time.
   inline bool next_rule(wire::Reader& reader, Frame& frame, Rule& rule);
@@ -70,14 +72,13 @@ class PayloadCheck {
   bool code_index(wire::Reader& reader, const wire::Token& token);
   bool stored(wire::Reader& reader, const wire::Token& token);
   bool are_all_named(wire::Reader& reader) const;
+  bool are_all_stored_used(wire::Reader& reader) const;
   bool array(wire::Reader& reader, const wire::Token& token, Rule rule);
   bool node(wire::Reader& reader, const wire::Token& token, Rule rule,
             std::uint8_t tag);
-  bool pass_known(wire::Reader& reader, const wire::Token& token);
+  bool value_to_end(wire::Reader& reader);
   bool pass_call(wire::Reader& reader, std::uint64_t count);
   bool pass_part(wire::Reader& reader, Rule rule);
-  bool is_inside_known(std::uint64_t position) const;
-  bool are_known_whole(wire::Reader& reader) const;
   static bool wrong(wire::Reader& reader, const wire::Token& token, Rule rule);
   bool push(wire::Reader& reader, const wire::Token& token, const Frame& frame);
 
@@ -96,10 +97,10 @@ class PayloadCheck {
   std::size_t targets_passed_ = 0;
   std::vector<std::uint8_t> target_tags_;  // By number; 0 where it is no node.
   bool at_target_ = false;                 // The value at hand is the last one passed.
-  std::uint64_t references_seen_ = 0;      // Distinct numbers.
-  std::uint64_t stored_seen_ = 0;          // The same of stored buffers.
-  std::span<ReusableNode> known_;
-  std::size_t known_passed_ = 0;
+  // Of the definitions, then of the value.
+  ReferenceScope scope_ = ReferenceScope::of_definitions(envelope_);
+  std::uint64_t references_seen_ = 0;  // Distinct numbers.
+  std::uint64_t stored_seen_ = 0;      // The same of stored buffers.
   PassedPart skipped_;
   std::vector<std::uint32_t> code_uses_;
   std::vector<ContentHash> nested_;

@@ -97,16 +97,14 @@ bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
     return reader.fail(ErrorCode::kMalformed, token.offset,
                        "a reference has 1, 2, 4 or 8 bytes");
   }
-  if (number >= envelope_.shared.size()) {
+  if (number >= scope_.size()) {
     return fail("reference " + std::to_string(number) + " of " +
-                std::to_string(envelope_.shared.size()));
+                std::to_string(scope_.size()));
   }
-  if (envelope_.shared[number] >= token.offset - start_) {
+  const std::size_t place = scope_.place_of(number);
+  if (envelope_.shared[place] >= token.offset - start_) {
     return fail("reference " + std::to_string(number) +
                 " means an object that has not come yet");
-  }
-  if (is_inside_known(envelope_.shared[number])) {
-    return fail("reference " + std::to_string(number) + " means part of what is known");
   }
   if (number > references_seen_) {
     return fail("references are numbered in order of first use, and " +
@@ -114,9 +112,9 @@ bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
                 std::to_string(references_seen_));
   }
   if (number == references_seen_) ++references_seen_;
-  if (meter_ != nullptr && !meter_->reference(reader, token.offset, number))
+  if (meter_ != nullptr && !meter_->reference(reader, token.offset, place))
     return false;
-  const std::uint8_t tag = target_tags_[number];
+  const std::uint8_t tag = target_tags_[place];
   const bool fits =
       is_object(rule) ||
       (rule == Rule::kNamespace &&
@@ -128,9 +126,7 @@ bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
 
 // Passes over the part that was checked, if it is what stands there.
 bool PayloadCheck::pass_part(Reader& reader, Rule rule) {
-  if (meter_ != nullptr || !is_object(rule) || known_passed_ != skipped_.nodes) {
-    return false;
-  }
+  if (meter_ != nullptr || !is_object(rule)) return false;
   targets_passed_ = skipped_.targets;
   references_seen_ = skipped_.references;
   return reader.skip_to(skipped_.end);
@@ -146,8 +142,8 @@ bool PayloadCheck::pass_call(Reader& reader, std::uint64_t count) {
   }
   const std::uint64_t position = reader.offset() - start_;
   const auto is_known = [&](std::uint64_t number) {
-    return number < references_seen_ && envelope_.shared[number] < position &&
-           (known_passed_ == 0 || !is_inside_known(envelope_.shared[number]));
+    return number < references_seen_ &&
+           envelope_.shared[scope_.place_of(number)] < position;
   };
   const ShortCall call = short_call_at(reader.rest(), is_known, is_sound_leaf);
   const bool has_target = targets_passed_ != targets_.size() &&

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "format/definitions.h"
+
 namespace waybill::envelope {
 namespace {
 
@@ -22,7 +24,7 @@ constexpr std::size_t kMostBytes = sizeof(Int);
 bool read_int(Reader& reader, const Envelope& envelope, Token& token) {
   if (!reader.next(token)) return false;
   std::uint64_t number = 0;
-  if (wire::is_reference(token, number) && number < envelope.shared.size() &&
+  if (is_reference(envelope, token, number) &&
       envelope.shared[number] < envelope.payload.bytes.size()) {
     Reader target(envelope.payload.bytes.subspan(envelope.shared[number]));
     if (!target.next(token)) return false;

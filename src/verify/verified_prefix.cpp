@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
+#include "format/definitions.h"
 #include "format/frame.h"
 #include "verify/payload_check.h"
 
@@ -14,9 +16,8 @@ namespace {
 
 using wire::Reader;
 
-// What is kept for each, about; and what is looked through for known nodes.
-constexpr std::size_t kMaxKept = 8 << 10;
-constexpr std::size_t kMaxPayload = 64 << 10;
+// What is kept for each, about.
+constexpr std::size_t kMaxKept = 16 << 10;
 
 bool starts(BytesView bytes, BytesView with) {
   return bytes.size() >= with.size() &&
@@ -34,34 +35,76 @@ std::size_t end_of_code(const Envelope& envelope) {
   return reader.offset();
 }
 
+// Where in the definitions objects begin that are known to: those that are referred to,
+// and those that are a definition and a node.
+std::vector<std::uint64_t> known_objects(const Envelope& envelope) {
+  const Definitions& definitions = envelope.definitions;
+  std::vector<std::uint64_t> objects;
+  for (const std::uint64_t position : envelope.shared) {
+    if (position < definitions.value) objects.push_back(position);
+  }
+  Reader reader(envelope.payload.bytes);
+  if (!reader.skip_to(definitions.start)) return objects;
+  for (std::size_t i = 0; i < definitions.count; ++i) {
+    const std::uint8_t* at = envelope.payload.bytes.data() + reader.offset();
+    const std::uint8_t* end =
+        envelope.payload.bytes.data() + envelope.payload.bytes.size();
+    if (at + 1 < end && wire::starts_node(at + 1, end))
+      objects.push_back(reader.offset());
+    if (!reader.skip()) break;
+  }
+  std::ranges::sort(objects);
+  return objects;
+}
+
+// Where the value stands in the definitions, if it is one of their objects.
+std::optional<std::uint64_t> object_of_value(const Envelope& envelope) {
+  const Definitions& definitions = envelope.definitions;
+  const BytesView value = envelope.payload.bytes.subspan(definitions.value);
+  if (wire::size_of_reference(value) != value.size()) return std::nullopt;
+  const std::uint64_t position = envelope.shared[definitions.value_shared.front()];
+  if (position >= definitions.value) return std::nullopt;
+  return position;
+}
+
+std::vector<std::uint8_t> copy_of(BytesView bytes) {
+  return {bytes.begin(), bytes.end()};
+}
+
 }  // namespace
 
 std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& verified) {
   const Envelope& envelope = verified;
-  auto prefix = std::make_unique<VerifiedPrefix>();
+  const Definitions& definitions = envelope.definitions;
   const std::size_t size = end_of_code(envelope);
-  if (size == 0 || !envelope.signature.empty() ||
-      size + envelope.debug_info.bytes.size() > kMaxKept) {
+  if (size == 0 || definitions.value == 0 || !envelope.signature.empty() ||
+      size + envelope.debug_info.bytes.size() > kMaxKept ||
+      definitions.value > kMaxKept) {
     return nullptr;
   }
-  PayloadCheck check(envelope, Limits{});
-  Reader payload(envelope.payload.bytes, {}, envelope.payload.offset);
-  if (!check.check_payload(payload)) return nullptr;
-  prefix->code_uses_ = check.code_uses();
+  auto prefix = std::make_unique<VerifiedPrefix>();
+  PayloadCheck value(envelope, Limits{});
+  PayloadCheck payload(envelope, Limits{});
+  Reader reader(envelope.payload.bytes, {}, envelope.payload.offset);
+  Reader from_value = reader;
+  if (!payload.check_payload(reader) || !value.check_value(from_value) ||
+      !value.code_uses().empty()) {
+    return nullptr;
+  }
+  prefix->code_uses_ = payload.code_uses().size();
   prefix->has_buffers_ = !envelope.buffers.empty();
-  if (envelope.payload.bytes.size() <= kMaxPayload) {
-    prefix->nodes_ = find_reusable_nodes(verified);
+  prefix->prefix_ = copy_of(envelope.bytes.first(size));
+  prefix->definitions_ = copy_of(envelope.payload.bytes.first(definitions.value));
+  prefix->debug_info_ = copy_of(envelope.debug_info.bytes);
+  prefix->shared_.assign(
+      envelope.shared.begin(),
+      envelope.shared.begin() + static_cast<std::ptrdiff_t>(definitions.shared));
+  prefix->places_ = places_in_definitions(prefix->shared_);
+  prefix->objects_ = known_objects(envelope);
+  if (const auto object = object_of_value(envelope)) {
+    prefix->only_object_ = *object;
+    prefix->rest_ = copy_of(envelope.bytes.subspan(size));
   }
-  std::size_t known_size = 0;
-  for (const ReusableNode& node : prefix->nodes_) known_size += node.bytes.size();
-  if (known_size > kMaxKept) prefix->nodes_.clear();
-  prefix->prefix_.assign(envelope.bytes.begin(),
-                         envelope.bytes.begin() + static_cast<std::ptrdiff_t>(size));
-  if (!prefix->nodes_.empty() && known_size == envelope.payload.bytes.size()) {
-    prefix->whole_.assign(envelope.bytes.begin(), envelope.bytes.end());
-  }
-  prefix->debug_info_.assign(envelope.debug_info.bytes.begin(),
-                             envelope.debug_info.bytes.end());
   prefix->envelope_ = verified;
   // Until it goes on with an envelope whose bytes are there.
   Envelope& kept = prefix->envelope_.envelope_;
@@ -84,19 +127,12 @@ bool VerifiedPrefix::is_start_of(BytesView bytes) const {
   return starts(bytes, prefix_);
 }
 
-bool VerifiedPrefix::is_all_of(BytesView bytes) const {
-  return !whole_.empty() && bytes.size() == whole_.size() && starts(bytes, whole_);
-}
-
-void VerifiedPrefix::forget_reusable_nodes() {
-  nodes_.clear();
-  whole_.clear();
-}
-
-bool VerifiedPrefix::is_all_code_reusable() const {
-  std::size_t count = 0;
-  for (const ReusableNode& node : nodes_) count += node.code_uses.size();
-  return count == code_uses_.size();
+std::optional<std::uint64_t> VerifiedPrefix::only_object(BytesView bytes) const {
+  if (rest_.empty() || bytes.size() != prefix_.size() + rest_.size() ||
+      !is_start_of(bytes) || !starts(bytes.subspan(prefix_.size()), rest_)) {
+    return std::nullopt;
+  }
+  return only_object_;
 }
 
 bool VerifiedPrefix::begin(BytesView bytes) {
@@ -113,7 +149,9 @@ bool VerifiedPrefix::begin(BytesView bytes) {
   Envelope& envelope = envelope_.envelope_;
   envelope.shared.clear();
   return read_shared(reader, envelope.shared) &&
-         set_rest(envelope, bytes, reader.offset(), debug_info);
+         set_rest(envelope, bytes, reader.offset(), debug_info) &&
+         has_same_definitions() && set_value_places(envelope, places_) &&
+         refers_to_objects();
 }
 
 bool VerifiedPrefix::begin_with_buffers(BytesView bytes) {
@@ -127,23 +165,34 @@ bool VerifiedPrefix::begin_with_buffers(BytesView bytes) {
   return read_behind_code(reader, bytes, true, limits, envelope) &&
          envelope.signature.empty() &&
          std::ranges::equal(envelope.debug_info.bytes, debug_info_) &&
-         envelope.size == bytes.size() && attach_buffers(envelope, bytes).has_value();
+         envelope.size == bytes.size() && attach_buffers(envelope, bytes).has_value() &&
+         has_same_definitions() && refers_to_objects();
 }
 
-bool VerifiedPrefix::check_payload(const PassedPart& passed) {
+// Behind them is a byte at least, so what was found out about them holds here.
+bool VerifiedPrefix::has_same_definitions() const {
+  const Envelope& envelope = envelope_;
+  return envelope.payload.bytes.size() > definitions_.size() &&
+         starts(envelope.payload.bytes, definitions_) &&
+         envelope.shared.size() >= shared_.size() &&
+         std::ranges::equal(std::span(envelope.shared).first(shared_.size()), shared_);
+}
+
+// Whether all in the definitions that the value refers to begins as an object.
+bool VerifiedPrefix::refers_to_objects() const {
+  return std::ranges::all_of(envelope_->shared, [&](std::uint64_t position) {
+    return position >= definitions_.size() ||
+           std::ranges::binary_search(objects_, position);
+  });
+}
+
+bool VerifiedPrefix::check_value(const PassedPart& passed) {
   const Limits limits;
   const Envelope& envelope = envelope_;
   Reader reader(envelope.payload.bytes, limits, envelope.payload.offset);
-  PayloadCheck check(envelope, limits, nullptr, nodes_);
+  PayloadCheck check(envelope, limits);
   check.skip(passed);
-  return check.check_payload(reader) && check.code_uses() == code_uses_;
-}
-
-void VerifiedPrefix::remember_whole() {
-  const BytesView bytes = envelope_->bytes;
-  if (nodes_.size() == 1 && nodes_[0].bytes.size() == envelope_->payload.bytes.size()) {
-    whole_.assign(bytes.begin(), bytes.end());
-  }
+  return check.check_value(reader) && check.code_uses().empty();
 }
 
 }  // namespace waybill::envelope

@@ -35,7 +35,7 @@ enum class NodeTag : std::uint8_t {
   kSlice = 5,        // [start, stop, step]
   kRange = 6,        // [start, stop, step]
   kGlobal = 7,       // [module or nil for builtins, qualified name]
-  kNamespace = 8,    // [name, package, is it a package]
+  kNamespace = 8,    // [name, package, is it a package, number?]
   kCell = 9,         // [] filled by its function, or [content]
   kFunction = 10,    // [code index, namespace, [cells…], {FunctionField: value}]
   kCode = 11,        // [code index]
@@ -55,6 +55,9 @@ enum class NodeTag : std::uint8_t {
       21,  // [payload, position]: an object of an earlier payload of a stream
   kReplacement = 22,  // [object], as a state: the node around it is that object
   kStored = 23,       // [number]: what the table of buffers has under that number
+  // [number of shared positions, [definition…], object]: the whole payload, nothing in
+  // it
+  kDefinitions = 24,
 };
 
 // Keys of the map in a function node. Absent means: as the code object has it.

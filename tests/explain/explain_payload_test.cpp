@@ -11,6 +11,7 @@
 #include "explain/part_tree.h"
 #include "format/random_payload.h"
 #include "format/samples.h"
+#include "format/task_draft.h"
 #include "waybill/explanation.h"
 #include "waybill/parts.h"
 #include "waybill/value.h"
@@ -384,6 +385,29 @@ TEST(ExplainPayload, TellsClassesTheirMethodsAndTheirInstances) {
   EXPECT_EQ(parts.at("obj[0].__bases__[0].__init__").type, "function");
   EXPECT_EQ(parts.at("obj[1]").type, "Base");
   EXPECT_EQ(parts.at("obj[0].__bases__[0].__bases__[0]").kind, Kind::kReference);
+}
+
+TEST(ExplainPayload, TellsDefinitionsWhereTheyAreReferredToFirst) {
+  const auto write_last = [](wire::Writer& out) {
+    out.index(ExtType::kReference, samples::kTaskType);
+  };
+  const Bytes bytes =
+      samples::TaskDraft([](wire::Writer& out) { out.text(std::string(80, 'a')); },
+                         write_last)
+          .sealed();
+
+  const Explanation explanation = explained(bytes);
+
+  const auto parts = by_path(explanation);
+  EXPECT_EQ(parts.at("obj").type, "tuple");
+  EXPECT_EQ(parts.at("obj[0]").bytes, 82u);
+  EXPECT_EQ(parts.at("obj[1]").type, "function");
+  EXPECT_FALSE(parts.at("obj[1]").is_shared);
+  EXPECT_EQ(parts.at("obj[2]").type, "type");
+  EXPECT_TRUE(parts.at("obj[2]").is_shared);
+  EXPECT_EQ(parts.at("obj[2].method").type, "function");
+  EXPECT_FALSE(parts.contains("obj[3]"));
+  EXPECT_EQ(mistake_in(explanation), "");
 }
 
 TEST(ExplainPayload, SizesOfGoldenPayloadsAddUp) {

@@ -18,6 +18,7 @@
 #include "faults/failing_memory.h"
 #include "format/compressed_samples.h"
 #include "format/samples.h"
+#include "format/task_draft.h"
 #include "verify/verified_prefix.h"
 #include "waybill/bytecode.h"
 #include "waybill/diff.h"
@@ -269,12 +270,13 @@ TEST(FailingAllocation, InManifestIsBadAlloc) {
 }
 
 TEST(FailingAllocation, OfWhatIsKnownIsBadAlloc) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = samples::TaskDraft().sealed();
   const Result<VerifiedEnvelope> envelope = verify(*open(bytes));
   ASSERT_TRUE(envelope);
   survives([&] {
     const auto head = envelope::VerifiedPrefix::make(*envelope);
-    return head && head->is_start_of(bytes) && head->continue_with(bytes);
+    return head && head->is_start_of(bytes) && head->begin(bytes) &&
+           head->check_value();
   });
 }
 

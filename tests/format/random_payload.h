@@ -23,6 +23,7 @@ class RandomPayload {
   }
 
   Bytes sealed() {
+    if (below(3) == 0) definitions();
     value(envelope::Rule::kObject, kDepth);
     draft_.source_locations.array(code_uses_);
     for (std::size_t i = 0; i < code_uses_; ++i) location(i);
@@ -55,6 +56,21 @@ class RandomPayload {
     draft_.source_locations.array(0);
   }
 
+  // Behind them, references have numbers of their own.
+  void definitions() {
+    constexpr std::size_t kCount = 4;  // Where the number of shared positions stands.
+    const std::size_t count = below(4);
+    out_.node(NodeTag::kDefinitions, 3);
+    out_.unsigned_integer(0);
+    out_.array(count);
+    for (std::size_t i = 0; i < count; ++i) value(Rule::kObject, kDepth);
+    first_number_ = draft_.shared.size();
+    Bytes bytes = out_.take();
+    bytes[kCount] = static_cast<std::uint8_t>(first_number_);
+    out_.append(bytes);
+    for (Target& target : targets_) target.number = UINT64_MAX;
+  }
+
   // False if nothing fits.
   bool reference(Rule rule) {
     const auto fits = [&](const Target& target) {
@@ -66,7 +82,7 @@ class RandomPayload {
     for (Target& target : targets_) {
       if (!fits(target) || chosen-- != 0) continue;
       if (target.number == UINT64_MAX) {
-        target.number = draft_.shared.size();
+        target.number = draft_.shared.size() - first_number_;
         draft_.shared.push_back(target.position);
       }
       out_.index(ExtType::kReference, target.number);
@@ -183,7 +199,8 @@ class RandomPayload {
       case 1:
         return container(Rule::kPairs, depth);
       default:
-        return node(envelope::kShapes[below(envelope::kShapes.size())], depth);
+        // Of the last kind a payload is, and nothing in it.
+        return node(envelope::kShapes[below(envelope::kShapes.size() - 1)], depth);
     }
   }
 
@@ -215,6 +232,7 @@ class RandomPayload {
   wire::Writer& out_ = draft_.payload;
   std::vector<Target> targets_;
   std::size_t code_uses_ = 0;
+  std::size_t first_number_ = 0;  // Among the shared positions.
 };
 
 }  // namespace waybill::samples

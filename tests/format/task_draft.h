@@ -10,9 +10,9 @@
 
 namespace waybill::samples {
 
-// Numbers of a TaskDraft's references.
-constexpr std::uint64_t kNamespace = 0;
-constexpr std::uint64_t kType = 1;
+// Numbers of the references in the value of a TaskDraft.
+constexpr std::uint64_t kTaskFunction = 0;
+constexpr std::uint64_t kTaskType = 1;
 
 inline void write_location(Writer& out) {
   out.array(4);
@@ -41,7 +41,7 @@ inline void start_class(Writer& out, const char* attribute) {
 }
 
 // A tuple of something, a function, a class whose method has the globals of the
-// function, and something else that refers to the class.
+// function, and something else. Function and class are definitions.
 struct TaskDraft : Draft {
   using Write = std::function<void(Writer&)>;
 
@@ -54,12 +54,17 @@ struct TaskDraft : Draft {
     BodyDraft method;
     method.name = "method";
     code.push_back(method.body());
-    payload.node(NodeTag::kTuple, 5);
-    write_first(payload);
+    payload.node(NodeTag::kDefinitions, 3);
+    payload.unsigned_integer(1);
+    payload.array(2);
     write_function();
     write_class();
+    shared.insert(shared.end(), {starts[0], starts[1]});
+    payload.node(NodeTag::kTuple, 4);
+    write_first(payload);
+    payload.index(ExtType::kReference, kTaskFunction);
+    payload.index(ExtType::kReference, kTaskType);
     write_last(payload);
-    payload.index(ExtType::kReference, kType);
     source_locations.array(2);
     write_location(source_locations);
     write_second_location(source_locations);
@@ -81,7 +86,6 @@ struct TaskDraft : Draft {
 
   void write_class() {
     starts[1] = payload.size();
-    shared.push_back(payload.size());
     payload.node(NodeTag::kClass, 6);
     payload.binary(Bytes(16, 0xab));
     write_global(payload, "type");
@@ -95,7 +99,7 @@ struct TaskDraft : Draft {
     payload.text("method");
     payload.node(NodeTag::kFunction, 4);
     payload.unsigned_integer(1);
-    payload.index(ExtType::kReference, kNamespace);
+    payload.index(ExtType::kReference, 0);  // The namespace.
     payload.array(0);
     payload.map(0);
   }

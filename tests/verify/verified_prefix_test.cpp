@@ -20,8 +20,7 @@ using samples::BodyDraft;
 using samples::Bytes;
 using samples::Draft;
 using samples::fit_digest;
-using samples::kNamespace;
-using samples::kType;
+using samples::kTaskType;
 using samples::sound_envelope;
 using samples::TaskDraft;
 using samples::write_global;
@@ -33,6 +32,10 @@ using wire::Writer;
 bool is_sound_alone(const Bytes& bytes) {
   const Result<Envelope> envelope = open_whole(bytes);
   return envelope && verify(*envelope);
+}
+
+bool goes_on_with(VerifiedPrefix& head, const Bytes& bytes) {
+  return head.begin(bytes) && head.check_value();
 }
 
 std::unique_ptr<VerifiedPrefix> head_of(const Draft& draft) {
@@ -51,16 +54,27 @@ TEST(VerifiedPrefix, KeepsTheApplicationFieldWithoutTheBytesItCameFrom) {
   EXPECT_TRUE(std::ranges::equal(head->envelope()->application, application));
 }
 
+// The same behind definitions, of which there are none.
+void put_behind_definitions(Draft& draft) {
+  const Bytes value = draft.payload.take();
+  draft.payload.node(NodeTag::kDefinitions, 3);
+  draft.payload.unsigned_integer(0);
+  draft.payload.array(0);
+  for (std::uint64_t& position : draft.shared) position += draft.payload.size();
+  draft.payload.append(value);
+}
+
 TEST(VerifiedPrefix, GoesOnWithStoredBuffers) {
   Draft draft;
   samples::fill_with_buffers(draft);
+  put_behind_definitions(draft);
   const auto head = head_of(draft);
   ASSERT_TRUE(head);
   const Bytes content(300, 7);
   draft.buffers[0].bytes = content;
   const Bytes bytes = draft.sealed();
 
-  ASSERT_TRUE(head->continue_with(bytes));
+  ASSERT_TRUE(goes_on_with(*head, bytes));
 
   const Envelope expected = sound_envelope(bytes);
   const Envelope& found = head->envelope();
@@ -72,12 +86,15 @@ TEST(VerifiedPrefix, GoesOnWithStoredBuffers) {
     EXPECT_EQ(found.buffers[i].bytes.data(), expected.buffers[i].bytes.data());
     EXPECT_EQ(found.buffers[i].bytes.size(), expected.buffers[i].bytes.size());
   }
-  EXPECT_FALSE(head->continue_with(TaskDraft().sealed()));
+  EXPECT_FALSE(goes_on_with(*head, TaskDraft().sealed()));
 }
 
 TEST(VerifiedPrefix, AcceptsOfStoredBuffersWhatAFullCheckAccepts) {
-  const Bytes bytes = samples::buffers_envelope();
-  const auto head = VerifiedPrefix::make(sound_envelope(bytes));
+  Draft draft;
+  samples::fill_with_buffers(draft);
+  put_behind_definitions(draft);
+  const Bytes bytes = draft.sealed();
+  const auto head = head_of(draft);
   ASSERT_TRUE(head);
   const auto is_sound_but_for_digests = [](const Bytes& altered) {
     Result<Envelope> opened = open_head(altered);
@@ -87,13 +104,13 @@ TEST(VerifiedPrefix, AcceptsOfStoredBuffersWhatAFullCheckAccepts) {
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     Bytes altered = bytes;
     altered[at] ^= 1;
-    if (head->continue_with(altered)) {
+    if (goes_on_with(*head, altered)) {
       EXPECT_TRUE(is_sound_but_for_digests(altered)) << "bit of byte " << at;
     }
     altered.resize(at);
-    EXPECT_FALSE(head->continue_with(altered)) << "cut at " << at;
+    EXPECT_FALSE(goes_on_with(*head, altered)) << "cut at " << at;
   }
-  EXPECT_TRUE(head->continue_with(bytes));
+  EXPECT_TRUE(goes_on_with(*head, bytes));
 }
 
 TEST(VerifiedPrefix, GoesOnWithOtherValues) {
@@ -108,7 +125,7 @@ TEST(VerifiedPrefix, GoesOnWithOtherValues) {
   const Bytes bytes = other.sealed();
 
   ASSERT_TRUE(head->is_start_of(bytes));
-  ASSERT_TRUE(head->continue_with(bytes));
+  ASSERT_TRUE(goes_on_with(*head, bytes));
 
   const Envelope expected = sound_envelope(bytes);
   const Envelope& found = head->envelope();
@@ -127,80 +144,37 @@ TEST(VerifiedPrefix, GoesOnWithOtherValues) {
     EXPECT_EQ(found.code[i].hash, expected.code[i].hash);
     EXPECT_EQ(found.code[i].offset, expected.code[i].offset);
   }
-  ASSERT_EQ(head->reusable_nodes().size(), 2u);
-  EXPECT_EQ(head->reusable_nodes()[0].start, other.starts[0]);
-  EXPECT_EQ(head->reusable_nodes()[1].start, other.starts[1]);
+  EXPECT_EQ(found.definitions.value, expected.definitions.value);
+  EXPECT_EQ(found.definitions.value_shared, expected.definitions.value_shared);
 }
 
 TEST(VerifiedPrefix, GoesOnWithWhatItBeganWith) {
   const TaskDraft draft;
   const auto head = head_of(draft);
   const TaskDraft other([](Writer& out) { out.text("somewhere else"); });
-  const Bytes bytes = draft.sealed();
 
-  ASSERT_TRUE(head->continue_with(other.sealed()));
-  ASSERT_TRUE(head->continue_with(bytes));
-
-  EXPECT_EQ(head->reusable_nodes()[0].start, draft.starts[0]);
-  EXPECT_FALSE(head->is_all_of(bytes));  // There is more than what is known.
+  EXPECT_TRUE(goes_on_with(*head, other.sealed()));
+  EXPECT_TRUE(goes_on_with(*head, draft.sealed()));
 }
 
-// A function that names nothing, alone or in a list.
-void fill_with_bare_function(Draft& draft, bool is_alone) {
-  draft.code.push_back(BodyDraft().body());
-  if (!is_alone) draft.payload.array(1);
-  draft.payload.node(NodeTag::kFunction, 4);
-  draft.payload.unsigned_integer(0);
-  samples::write_namespace(draft.payload);
-  draft.payload.array(0);
-  draft.payload.map(0);
-  draft.source_locations.array(1);
-  write_location(draft.source_locations);
+TEST(VerifiedPrefix, IsOfPayloadsWithDefinitionsAlone) {
+  Draft data, function;
+  samples::fill_with_data(data);
+  samples::fill_with_function(function);
+
+  EXPECT_FALSE(head_of(data));
+  EXPECT_FALSE(head_of(function));
 }
 
-TEST(VerifiedPrefix, IsAllOfAnEnvelopeOfNothingElse) {
-  Draft draft;
-  fill_with_bare_function(draft, true);
-  const auto head = head_of(draft);
-  Bytes bytes = draft.sealed();
-
-  EXPECT_TRUE(head->is_all_of(bytes));
-  bytes.back() ^= 1;
-  EXPECT_FALSE(head->is_all_of(bytes));
-  head->forget_reusable_nodes();
-  EXPECT_FALSE(head->is_all_of(draft.sealed()));
-  EXPECT_TRUE(head->continue_with(draft.sealed()));
-}
-
-TEST(VerifiedPrefix, IsAllOfWhatItWentOnWithIfThatIsKnown) {
-  Draft in_list, alone;
-  fill_with_bare_function(in_list, false);
-  fill_with_bare_function(alone, true);
-  const auto head = head_of(in_list);
-  EXPECT_FALSE(head->is_all_of(alone.sealed()));
-
-  const Bytes bytes = alone.sealed();
-  ASSERT_TRUE(head->continue_with(bytes));
-
-  head->remember_whole();
-  EXPECT_TRUE(head->is_all_of(bytes));
-  EXPECT_FALSE(head->is_all_of(in_list.sealed()));
-  EXPECT_TRUE(head->continue_with(in_list.sealed()));
-  head->remember_whole();
-  EXPECT_FALSE(head->is_all_of(in_list.sealed()));
-}
-
-TEST(VerifiedPrefix, DoesNotGoOnWithReferencesIntoWhatIsKnown) {
+TEST(VerifiedPrefix, GoesOnWithReferencesIntoDefinitions) {
   const auto head = head_of(TaskDraft());
-  const TaskDraft other([](Writer& out) { out.integer(1); },
-                        [](Writer& out) {
-                          out.array(1);
-                          out.index(ExtType::kReference, kNamespace);
-                        });
+  TaskDraft other([](Writer& out) { out.integer(1); },
+                  [](Writer& out) { out.index(ExtType::kReference, 2); });
+  other.shared.push_back(other.shared[0]);  // The namespace.
   const Bytes bytes = other.sealed();
 
   EXPECT_TRUE(is_sound_alone(bytes));
-  EXPECT_FALSE(head->continue_with(bytes));
+  EXPECT_TRUE(goes_on_with(*head, bytes));
 }
 
 TEST(VerifiedPrefix, DoesNotGoOnWithOtherNotes) {
@@ -218,7 +192,7 @@ TEST(VerifiedPrefix, DoesNotGoOnWithOtherNotes) {
 
   EXPECT_TRUE(is_sound_alone(bytes));
   EXPECT_TRUE(head->is_start_of(bytes));
-  EXPECT_FALSE(head->continue_with(bytes));
+  EXPECT_FALSE(goes_on_with(*head, bytes));
 }
 
 TEST(VerifiedPrefix, DoesNotGoOnWithOtherUsesOfCode) {
@@ -228,7 +202,7 @@ TEST(VerifiedPrefix, DoesNotGoOnWithOtherUsesOfCode) {
     out.unsigned_integer(0);
   });
 
-  EXPECT_FALSE(head->continue_with(other.sealed()));
+  EXPECT_FALSE(goes_on_with(*head, other.sealed()));
 }
 
 TEST(VerifiedPrefix, IsNotKeptOfWhatIsSignedOrLarge) {
@@ -240,7 +214,7 @@ TEST(VerifiedPrefix, IsNotKeptOfWhatIsSignedOrLarge) {
 
   TaskDraft large;
   BodyDraft body;
-  body.name.assign(10'000, 'f');
+  body.name.assign(20'000, 'f');
   large.code[0] = body.body();
   EXPECT_FALSE(head_of(large));
 }
@@ -250,7 +224,7 @@ TEST(VerifiedPrefix, AcceptsOnlyWhatIsSoundForThoseWhoReadAll) {
   const TaskDraft other([](Writer& out) { out.text("x"); },
                         [](Writer& out) {
                           out.array(2);
-                          out.index(ExtType::kReference, kType);
+                          out.index(ExtType::kReference, kTaskType);
                           write_global(out, "len");
                         });
   const Bytes whole = other.sealed();
@@ -262,7 +236,7 @@ TEST(VerifiedPrefix, AcceptsOnlyWhatIsSoundForThoseWhoReadAll) {
       Bytes bytes = whole;
       bytes[at] = static_cast<std::uint8_t>(value);
       fit_digest(bytes);
-      if (!head->is_start_of(bytes) || !head->continue_with(bytes)) continue;
+      if (!head->is_start_of(bytes) || !goes_on_with(*head, bytes)) continue;
       ++accepted;
       ASSERT_TRUE(is_sound_alone(bytes)) << "byte " << at << " is " << value;
     }
@@ -274,15 +248,15 @@ TEST(VerifiedPrefix, AcceptsOnlyWhatIsSoundForThoseWhoReadAll) {
 TEST(VerifiedPrefix, RefusesAnyByteAlteredOrCutOff) {
   const auto head = head_of(TaskDraft());
   const Bytes whole = TaskDraft([](Writer& out) { out.text("x"); }).sealed();
-  ASSERT_TRUE(head->continue_with(whole));
+  ASSERT_TRUE(goes_on_with(*head, whole));
 
   for (std::size_t at = 0; at < whole.size(); ++at) {
     Bytes bytes = whole;
     bytes[at] ^= 0x11;
-    EXPECT_FALSE(head->is_start_of(bytes) && head->continue_with(bytes)) << at;
+    EXPECT_FALSE(head->is_start_of(bytes) && goes_on_with(*head, bytes)) << at;
     bytes = whole;
     bytes.resize(at);
-    EXPECT_FALSE(head->is_start_of(bytes) && head->continue_with(bytes)) << at;
+    EXPECT_FALSE(head->is_start_of(bytes) && goes_on_with(*head, bytes)) << at;
   }
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "format/payload_cursor.h"
 #include "python/cache/methods.h"
 #include "python/decode/arrived_buffers.h"
 #include "python/decode/code/code_builder.h"
@@ -18,6 +19,7 @@
 #include "python/decode/plain_loop.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
+#include "python/runtime/text.h"
 
 namespace waybill::py {
 
@@ -27,24 +29,96 @@ std::uint64_t key_of(BytesView bytes, std::size_t size) {
   return base::hash_of(bytes.first(std::min(bytes.size(), size)));
 }
 
+// What a node means beyond its bytes, manifest and code: what the program gives, other
+// payloads, what is counted or kept aside.
+bool means_more(wire::NodeTag tag) {
+  using wire::NodeTag;
+  switch (tag) {
+    case NodeTag::kLazyImport:
+    case NodeTag::kPersistent:
+    case NodeTag::kBuffer:
+    case NodeTag::kStored:
+    case NodeTag::kIdentified:
+    case NodeTag::kModule:
+    case NodeTag::kStreamReference:
+    case NodeTag::kReplacement:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Finds the classes of the definitions, and the functions that are no methods. False if
+// the same bytes may mean something else the next time.
+class PlaceFinder {
+ public:
+  PlaceFinder(const Envelope& envelope, std::vector<Recipe::Place>& places)
+      : places_(places),
+        count_(envelope.definitions.count),
+        cursor_(wire::Reader(envelope.payload.bytes.subspan(envelope.definitions.start),
+                             {}, envelope.definitions.start)) {}
+
+  bool run() {
+    for (; count_ != 0; --count_) {
+      envelope::PayloadCursor<Note> cursor(cursor_);
+      while (cursor.next()) {
+        if (cursor.event() == envelope::CursorEvent::kOpen && !open(cursor))
+          return false;
+      }
+      if (cursor.reader().failed()) return false;
+      cursor_ = cursor.reader();
+    }
+    return true;
+  }
+
+ private:
+  struct Note {
+    bool is_in_class = false, is_in_function = false;
+  };
+
+  bool open(envelope::PayloadCursor<Note>& cursor) {
+    Note& note = cursor.container().note;
+    note = cursor.around().note;
+    const envelope::Shape* shape = cursor.container().shape;
+    if (shape == nullptr) return true;
+    if (means_more(shape->tag)) return false;
+    // What a call makes may differ each time, and a function that a class has keeps it.
+    if (shape->parts[0].is_called && note.is_in_function) return false;
+    const std::size_t position = cursor.container().offset;
+    if (shape->tag == wire::NodeTag::kClass) {
+      wire::Reader ahead = cursor.reader();
+      BytesView id;
+      // A class without an id is another each time.
+      if (!ahead.read_binary(id, {})) return false;
+      places_.push_back({position, true, {id.begin(), id.end()}});
+      note = {true, false};
+    } else if (shape->tag == wire::NodeTag::kFunction) {
+      if (!note.is_in_class) places_.push_back({position, false, {}});
+      note.is_in_function = true;
+    }
+    return true;
+  }
+
+  std::vector<Recipe::Place>& places_;
+  std::size_t count_;
+  wire::Reader cursor_;
+};
+
+bool find_places(const Envelope& envelope, std::vector<Recipe::Place>& places) {
+  return PlaceFinder(envelope, places).run();
+}
+
 class UsesOfEnvelope final : public Recipe::CodeUses {
  public:
   UsesOfEnvelope(const State& state, const VerifiedEnvelope& envelope)
       : builder_(state, envelope, limits_) {}
 
-  void go_to(std::size_t use) override {
-    builder_.skip_uses(use - passed_);
-    passed_ = use;
-  }
-  Ref next(std::size_t body) override {
-    ++passed_;
-    return builder_.next_use(body);
-  }
+  Ref next(std::size_t body) override { return builder_.next_use(body); }
+  void pass() override { builder_.skip_uses(1); }
 
  private:
   Limits limits_;
   CodeBuilder builder_;
-  std::size_t passed_ = 0;
 };
 
 }  // namespace
@@ -60,18 +134,18 @@ std::unique_ptr<CachedEnvelope> CachedEnvelope::make(const State& state,
   auto received = std::make_unique<CachedEnvelope>(state);
   received->prefix_ = envelope::VerifiedPrefix::make(envelope);
   if (!received->prefix_) return nullptr;
+  if (!find_places(envelope, received->places_)) {
+    received->places_.clear();
+    received->builds_anew_ = true;
+  }
   received->replaced_ = replaced;
   for (const ImportRecord& import : imports) {
     Ref& name = received->imports_.emplace_back();
     if (import.time == ImportTime::kLoad) name = state.intern_table.get(import.module);
   }
-  for (const envelope::ReusableNode& node : received->prefix_->reusable_nodes()) {
-    for (const envelope::ReusableNode::Class& found : node.classes) {
-      const auto* id = reinterpret_cast<const char*>(found.id.data());
-      received->classes_.emplace_back(
-          found.object, Ref::steal(PyBytes_FromStringAndSize(
-                            id, static_cast<Py_ssize_t>(found.id.size()))));
-    }
+  for (std::size_t i = 0; i < received->places_.size(); ++i) {
+    const Recipe::Place& place = received->places_[i];
+    if (place.is_class) received->classes_.emplace_back(i, new_bytes(place.id));
   }
   return received;
 }
@@ -93,7 +167,8 @@ bool CachedEnvelope::find_modules(Modules& modules) const {
 
 // False if a class has changed, or if a name is gone from a module.
 bool CachedEnvelope::make_objects(const Modules& modules,
-                                  std::span<Ref> objects) const {
+                                  std::vector<Ref>& objects) const {
+  objects.resize(places_.size());
   for (const KnownClass& known : classes_) {
     Ref& type = objects[known.object()];
     type = known.find(state_);
@@ -102,39 +177,46 @@ bool CachedEnvelope::make_objects(const Modules& modules,
   return recipe_->make(state_, modules, objects);
 }
 
+Ref CachedEnvelope::object_at(std::size_t position,
+                              std::span<const Ref> objects) const {
+  const std::optional<std::uint32_t> number = recipe_->number_at(position);
+  return number ? objects[*number] : Ref();
+}
+
 // Gives the methods of classes the globals of the functions, as they are made with them
 // where a payload is read. False, with nothing done, if somebody would see that they
 // are not made anew: then the payload is to be read.
 bool CachedEnvelope::move_methods(std::span<const Ref> objects) const {
-  if (classes_.empty() || !has_functions()) return true;
-  if (state_.has_jit || std::ranges::any_of(classes_, &KnownClass::has_held_methods)) {
-    return false;
-  }
-  const auto& nodes = prefix_->reusable_nodes();
-  const auto function =
-      std::ranges::find_if(nodes, &envelope::ReusableNode::is_function);
-  const auto number = static_cast<std::size_t>(function - nodes.begin());
+  if (moved_.empty()) return true;
+  const auto has_held_methods = [&](std::size_t known) {
+    return classes_[known].has_held_methods();
+  };
+  if (state_.has_jit || std::ranges::any_of(moved_, has_held_methods)) return false;
+  const auto function = std::ranges::find(places_, false, &Recipe::Place::is_class);
+  const auto number = static_cast<std::size_t>(function - places_.begin());
   PyObject* globals = PyFunction_GET_GLOBALS(objects[number].get());
   std::vector<Ref> old;  // Dropped when all have theirs.
-  for (const KnownClass& known : classes_) known.move_to(globals, old);
+  for (const std::size_t known : moved_) classes_[known].move_to(globals, old);
   return true;
-}
-
-bool CachedEnvelope::has_functions() const {
-  return std::ranges::any_of(prefix_->reusable_nodes(),
-                             &envelope::ReusableNode::is_function);
 }
 
 Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   // No code may run from the comparison of classes until methods are moved.
-  std::optional<CollectorPause> no_code_runs;
-  if (!classes_.empty()) no_code_runs.emplace();
+  CollectorPause no_code_runs;
   Modules modules;
   if (!is_ready_ || !find_modules(modules)) return {};
-  const bool is_all = prefix_->is_all_of(bytes);
-  if (!is_all && !prefix_->begin(bytes)) return {};
+  std::vector<Ref> objects;
+  if (!builds_anew_) {
+    if (!make_objects(modules, objects)) return {};
+    if (const auto position = prefix_->only_object(bytes)) {
+      const Ref object = object_at(*position, objects);
+      return object && move_methods(objects) ? object : Ref();
+    }
+  }
+  if (!prefix_->begin(bytes)) return {};
+  const Envelope& envelope = prefix_->envelope();
   std::optional<ArrivedBuffers> buffers;
-  if (!prefix_->envelope()->buffers.empty()) {
+  if (!envelope.buffers.empty()) {
     try {
       buffers.emplace(state, prefix_->envelope(), DecodeHooks{});
     } catch (const PyError&) {
@@ -142,109 +224,97 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
       return {};
     }
   }
-  std::vector<Ref> objects(envelope::object_count(prefix_->reusable_nodes()));
-  if (!make_objects(modules, objects)) return {};
-  if (is_all) return move_methods(objects) ? std::move(objects.front()) : Ref();
   const Limits limits;
-  const Envelope& envelope = prefix_->envelope();
   PlainLoop plain(envelope, limits);
-  if (prefix_->is_all_code_reusable()) {
-    plain.take_nodes(state, prefix_->reusable_nodes(), objects);
-    const bool is_built = plain.begin();
-    const std::size_t end = envelope.payload.offset + envelope.payload.bytes.size();
-    if (is_built && plain.is_complete() && plain.offset() == end) {
-      if (!move_methods(objects)) return {};
-      prefix_->remember_whole();
-      return plain.take_value();
+  bool are_there = !builds_anew_;
+  if (are_there) {
+    const bool is_whole = plain.begin_at_value(
+        state, envelope,
+        [&](std::size_t position) { return object_at(position, objects); });
+    if (!is_whole) return {};
+    if (plain.begin()) {
+      const std::size_t end = envelope.payload.offset + envelope.payload.bytes.size();
+      const bool is_sound = plain.is_complete() && plain.offset() == end;
+      return is_sound && move_methods(objects) ? plain.take_value() : Ref();
     }
-    if (is_built) return {};  // It is not sound.
+    // What code does while the value is built may have to do with methods.
+    are_there = moved_.empty();
   }
-  // What code does while the payload is built may have to do with methods.
-  if (!classes_.empty() && has_functions()) return {};
-  if (!prefix_->check_payload(plain.passed())) return {};
-  no_code_runs.reset();
-  return decode_around(state, modules, objects, plain,
-                       buffers ? buffers->objects() : std::span<const Ref>());
-}
-
-// Builds the payload around its reusable nodes, but for what `plain` has begun.
-Ref CachedEnvelope::decode_around(State& state, const Modules& modules,
-                                  std::span<const Ref> objects, PlainLoop& plain,
-                                  std::span<const Ref> stored) const {
-  const Limits limits;
-  const VerifiedEnvelope& envelope = prefix_->envelope();
-  ModuleImporter importer(state, envelope->manifest, DecodeHooks{});
+  if (!prefix_->check_value(plain.passed())) return {};
+  const CollectorPause::Break code_runs(no_code_runs);
+  ModuleImporter importer(state, prefix_->envelope()->manifest, DecodeHooks{});
   for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, modules[i]);
-  CodeBuilder code(state, envelope, limits);
-  GraphDecoder decoder(state, envelope, plain, code, importer, DecodeHooks{}, limits);
-  decoder.pass_over(prefix_->reusable_nodes(), objects);
-  decoder.use_stored(stored);
+  CodeBuilder code(state, prefix_->envelope(), limits);
+  PlainLoop anew(envelope, limits);
+  GraphDecoder decoder(state, prefix_->envelope(), are_there ? plain : anew, code,
+                       importer, DecodeHooks{}, limits);
+  if (are_there) decoder.have_definitions(prefix_->code_uses());
+  if (buffers) decoder.use_stored(buffers->objects());
   return decoder.decode();
 }
 
 bool CachedEnvelope::begin(BytesView bytes) {
   cancel();
-  if (!prefix_->continue_with(bytes)) return false;
-  auto known = classes_.begin();
-  for (const envelope::ReusableNode& node : prefix_->reusable_nodes()) {
-    if (node.is_function()) {
-      starts_.push_back(node.start);
-      watched_.push_back(nullptr);
-    }
-    for (const envelope::ReusableNode::Class& found : node.classes) {
-      starts_.push_back(node.start + found.offset);
-      watched_.push_back(&*known++);
-    }
-  }
-  was_all_there_ = can_tell_changes_ = have_one_namespace_ = true;
-  globals_ = nullptr;
+  if (!prefix_->begin(bytes) || !prefix_->check_value()) return false;
+  for (const Recipe::Place& place : places_) starts_.push_back(place.position);
+  was_all_there_ = can_tell_changes_ = true;
+  globals_.clear();
   return true;
 }
 
 void CachedEnvelope::cancel() {
   starts_.clear();
-  watched_.clear();
   built_ = 0;
 }
 
 // The object is now what the payload says; code that runs later may change it.
 void CachedEnvelope::built(std::size_t number, PyObject* object, bool was_there) {
-  if (KnownClass* known = watched_[number]; known != nullptr) {
-    // A class that is made runs code, which may change all that is made after it.
-    was_all_there_ = was_all_there_ && was_there;
-    const bool is_noted = known->note(state_, object);
-    can_tell_changes_ = can_tell_changes_ && is_noted;
-  } else {
-    PyObject* globals = PyFunction_GET_GLOBALS(object);
-    if (globals_ == nullptr) globals_ = globals;
-    have_one_namespace_ = have_one_namespace_ && globals == globals_;
-  }
   ++built_;
+  if (!places_[number].is_class) {
+    PyObject* globals = PyFunction_GET_GLOBALS(object);
+    if (std::ranges::find(globals_, globals) == globals_.end()) {
+      globals_.push_back(globals);
+    }
+    return;
+  }
+  const auto known = std::ranges::find(classes_, number, &KnownClass::object);
+  // A class that is made runs code, which may change all that is made after it.
+  was_all_there_ = was_all_there_ && was_there;
+  const bool is_noted = known->note(state_, object);
+  can_tell_changes_ = can_tell_changes_ && is_noted;
 }
 
 void CachedEnvelope::finish() {
-  const bool is_whole = built_ == watched_.size() && was_all_there_;
-  const bool can_make = is_whole && can_tell_changes_ && make_recipe();
+  const bool is_whole = built_ == places_.size() && was_all_there_;
+  const bool can_tell = is_whole && !builds_anew_ && can_tell_changes_;
+  if (can_tell && !recipe_) {
+    UsesOfEnvelope uses(state_, prefix_->envelope());
+    recipe_ = Recipe::of(state_, prefix_->envelope(), places_, uses);
+  }
   is_ready_ = is_whole;
   cancel();
-  if (is_whole && !can_make) {
-    prefix_->forget_reusable_nodes();
-    classes_.clear();
-    recipe_.emplace();
-  }
+  if (!is_whole || (can_tell && recipe_ && can_make())) return;
+  builds_anew_ = true;
+  places_.clear();
+  classes_.clear();
+  moved_.clear();
 }
 
-// False if the functions cannot be made again. The bytes of the envelope must be there.
-bool CachedEnvelope::make_recipe() {
-  const auto can_move = [&](const KnownClass& known) {
-    return have_one_namespace_ && known.has_globals(globals_) &&
-           !known.holds_functions();
-  };
-  if (has_functions() && !std::ranges::all_of(classes_, can_move)) return false;
-  if (recipe_) return true;
-  UsesOfEnvelope uses(state_, prefix_->envelope());
-  recipe_ = Recipe::of(state_, prefix_->reusable_nodes(), uses);
-  return recipe_.has_value();
+// Whether classes can stay beside functions that are made again: their methods get the
+// globals of these, or have nothing to do with them.
+bool CachedEnvelope::can_make() {
+  moved_.clear();
+  if (!has_functions()) return true;
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    const KnownClass& known = classes_[i];
+    if (known.is_at_home() || known.is_apart_from(globals_)) continue;
+    if (globals_.size() != 1 || !known.has_globals(globals_.front()) ||
+        known.holds_functions()) {
+      return false;
+    }
+    moved_.push_back(i);
+  }
+  return true;
 }
 
 DecodeCache::Lease::Lease(DecodeCache& cache, BytesView bytes)

@@ -1,10 +1,10 @@
 #pragma once
 
 // The decode cache. Workers receive the same function with other arguments, and other
-// instances of the same class: envelopes that share header, manifest and code. The
-// cache makes their functions by recipes and finds their classes, without reading,
-// verifying and building them again. Everything else in such an envelope is verified
-// and built.
+// instances of the same class: envelopes that share header, manifest, code and
+// definitions. The cache makes their functions by recipes and finds their classes,
+// without reading, verifying and building them again. The value of such an envelope is
+// verified and built.
 
 #include <Python.h>
 
@@ -25,13 +25,14 @@
 
 namespace waybill::py {
 
-// An entry of the cache: a verified prefix, and how to get the objects of its reusable
-// nodes. Holds code, recipes and weak references to classes; no module but the first
-// `builtins`, no globals, no function.
+// An entry of the cache: a verified prefix, and how to get the objects of its
+// definitions. Holds code, recipes and weak references to classes; no module but the
+// first `builtins`, no globals, no function.
 class CachedEnvelope final : public NodeWatcher {
  public:
-  // Null for an envelope that is too large to be kept, or that has lazy imports.
-  // `replaced`: how many entries for this prefix were replaced before.
+  // Null for an envelope that has no definitions that can be made again, that is too
+  // large to be kept, or that has lazy imports. `replaced`: how many entries for this
+  // prefix were replaced before.
   static std::unique_ptr<CachedEnvelope> make(const State& state,
                                               const VerifiedEnvelope& envelope,
                                               std::uint32_t replaced);
@@ -40,14 +41,14 @@ class CachedEnvelope final : public NodeWatcher {
   std::uint32_t replaced() const { return replaced_; }
   bool is_start_of(BytesView bytes) const { return prefix_->is_start_of(bytes); }
 
-  // The object of an envelope with this prefix. Null if its reusable nodes differ, if a
+  // The object of an envelope with this prefix. Null if its definitions differ, if a
   // class has changed, if a module is not imported or lacks a name, or if the envelope
   // is not sound. Then no code of others has run, and nothing was imported.
   Ref decode(State& state, BytesView bytes);
 
   // For an envelope with this prefix that is decoded in full: whether it has the same
-  // reusable nodes. If so, the decoder reports them by built(), and finish() makes the
-  // entry ready for decode(). cancel() ends that without a result.
+  // definitions. If so, the decoder reports their functions and classes by built(), and
+  // finish() makes the entry ready for decode(). cancel() ends that without a result.
   bool begin(BytesView bytes);
   const std::vector<std::size_t>& starts() const override { return starts_; }
   void built(std::size_t number, PyObject* object, bool was_there) override;
@@ -61,29 +62,30 @@ class CachedEnvelope final : public NodeWatcher {
   using Modules = std::array<Ref, kMaxImports>;
 
   bool find_modules(Modules& modules) const;
-  bool make_recipe();
-  Ref decode_around(State& state, const Modules& modules, std::span<const Ref> objects,
-                    PlainLoop& plain, std::span<const Ref> stored) const;
-  bool make_objects(const Modules& modules, std::span<Ref> objects) const;
-  bool has_functions() const;
+  bool can_make();
+  bool make_objects(const Modules& modules, std::vector<Ref>& objects) const;
+  Ref object_at(std::size_t position, std::span<const Ref> objects) const;
+  bool has_functions() const { return classes_.size() != places_.size(); }
   bool move_methods(std::span<const Ref> objects) const;
 
   const State& state_;
   std::unique_ptr<envelope::VerifiedPrefix> prefix_;
   std::vector<Ref> imports_;  // Names of modules; null if not needed at load.
   std::uint32_t replaced_ = 0;
-  std::vector<KnownClass> classes_;  // Those of all nodes, in their order.
+  std::vector<Recipe::Place> places_;
+  std::vector<KnownClass> classes_;  // Those of the places, in their order.
+  // Classes whose methods get the globals of the functions, by number in classes_.
+  std::vector<std::size_t> moved_;
   std::optional<Recipe> recipe_;
   bool is_ready_ = false;  // For decode().
-  // While nodes are watched: where each of them and each class inside starts, and which
-  // class that is; null for functions.
+  // Whether the definitions are built each time: all that is saved is their check.
+  bool builds_anew_ = false;
+  // While places are watched.
   std::vector<std::size_t> starts_;
-  std::vector<KnownClass*> watched_;
   std::size_t built_ = 0;
   bool was_all_there_ = false;
-  bool can_tell_changes_ = false;  // Of each class.
-  PyObject* globals_ = nullptr;    // Borrowed: of the functions.
-  bool have_one_namespace_ = false;
+  bool can_tell_changes_ = false;   // Of each class.
+  std::vector<PyObject*> globals_;  // Addresses: of the functions.
 };
 
 // A set-associative table of entries, by their first bytes. An envelope gets an entry

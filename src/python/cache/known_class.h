@@ -27,6 +27,10 @@ class KnownClass {
   // changes can be seen.
   bool note(const State& state, PyObject* type);
 
+  bool is_at_home() const { return is_home_; }
+  bool is_apart_from(const std::vector<PyObject*>& globals) const {
+    return methods_.are_apart_from(globals);
+  }
   // Whether functions that are made anew could not stand in for those that its methods
   // hold.
   bool holds_functions() const { return methods_.hold_functions(); }

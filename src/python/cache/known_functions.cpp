@@ -36,6 +36,18 @@ bool all_of_tuple(PyObject* tuple, Visit visit) {
   return true;
 }
 
+// It cannot change, and to hold it keeps nothing else alive.
+bool is_tuple_of_simple(PyObject* value) {
+  if (!PyTuple_CheckExact(value)) return false;
+  Py_ssize_t i = PyTuple_GET_SIZE(value);
+  while (i != 0 && is_simple(PyTuple_GET_ITEM(value, i - 1))) --i;
+  return i == 0;
+}
+
+bool is_empty_list(PyObject* value) {
+  return value != nullptr && PyList_CheckExact(value) && PyList_GET_SIZE(value) == 0;
+}
+
 bool is_same_word(const Ref& known, PyObject* word) {
   return known.get() == word ||
          (known && word != nullptr && is_same_constant(known.get(), word));
@@ -143,6 +155,10 @@ bool KnownFunctions::note_reach(const State& state, std::size_t number) {
 }
 
 bool KnownFunctions::note_global(const State& state, PyObject* value) {
+  if (is_empty_list(value)) {
+    values_.push_back({Value::Kind::kEmpty});
+    return true;
+  }
   if (!PyFunction_Check(value) || find_by_own_name(state, value).module) {
     return note_value(state, value);
   }
@@ -153,7 +169,7 @@ bool KnownFunctions::note_global(const State& state, PyObject* value) {
 
 bool KnownFunctions::note_value(const State& state, PyObject* value) {
   if (value == nullptr) return false;  // An empty cell may be filled.
-  if (is_simple(value) || value == Py_Ellipsis) {
+  if (is_simple(value) || value == Py_Ellipsis || is_tuple_of_simple(value)) {
     values_.push_back({Value::Kind::kConstant, Ref::share(value)});
     return true;
   }
@@ -177,7 +193,8 @@ bool KnownFunctions::note_value(const State& state, PyObject* value) {
   } else if (PyFunction_Check(value)) {
     values_.push_back({.kind = Value::Kind::kFunction, .number = add(value)});
     return true;
-  } else if (!PyType_Check(value) || !has_id(state, value)) {
+  } else if (!find_in_type(state, value).module &&
+             (!PyType_Check(value) || !has_id(state, value))) {
     return false;
   }
   values_.push_back({Value::Kind::kObject, Ref::steal(PyWeakref_NewRef(value, nullptr)),
@@ -190,6 +207,7 @@ bool KnownFunctions::is_same(const State& state, const Value& known, PyObject* v
   if (known.kind == Value::Kind::kConstant) {
     return is_same_constant(known.held.get(), value);
   }
+  if (known.kind == Value::Kind::kEmpty) return is_empty_list(value);
   const Ref held = weakly_referenced(known.held.get());
   if (known.kind == Value::Kind::kUnnamed) {
     return PyFunction_Check(value) && PyFunction_GET_CODE(value) == held.get();
@@ -249,6 +267,16 @@ bool KnownFunctions::all_of_methods(Visit visit) const {
     if (known.owners == 0 || !known.reaches) return true;
     const Ref method = weakly_referenced(known.function.get());
     return method && visit(method.get(), known.owners);
+  });
+}
+
+bool KnownFunctions::are_apart_from(const std::vector<PyObject*>& globals) const {
+  const bool reach_functions =
+      hold_functions_ || std::ranges::any_of(functions_, [](const Function& known) {
+        return !known.helpers.empty();
+      });
+  return !reach_functions && all_of_methods([&](PyObject* method, Py_ssize_t) {
+    return std::ranges::find(globals, PyFunction_GET_GLOBALS(method)) == globals.end();
   });
 }
 

@@ -34,6 +34,9 @@ class KnownFunctions {
   // own.
   bool hold_functions() const { return hold_functions_; }
 
+  // Whether no method reaches a function by value, or has globals that are among these:
+  // then nobody sees through functions with these globals that it is not made anew.
+  bool are_apart_from(const std::vector<PyObject*>& globals) const;
   // Whether all methods have these globals.
   bool have_globals(PyObject* globals) const;
   // Whether somebody else than the class holds a method, as each frame of it does: who
@@ -48,10 +51,11 @@ class KnownFunctions {
  private:
   struct Value {
     enum class Kind : std::uint8_t {
-      kConstant,  // Text or a number.
+      kConstant,  // Text, a number, or a tuple of these.
       kObject,    // A weak reference.
       kFunction,  // One of functions_, by its number.
       kUnnamed,   // A function that no code names: a weak reference to its code.
+      kEmpty,     // A list without items in globals, as __path__ is.
     };
     Kind kind;
     Ref held = {};

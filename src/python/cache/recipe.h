@@ -1,6 +1,6 @@
 #pragma once
 
-// How to make the known nodes of a payload again, without reading them.
+// How to make the definitions of a payload again, without reading them.
 
 #include <Python.h>
 
@@ -8,19 +8,19 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
-#include "verify/reusable_nodes.h"
+#include "waybill/envelope.h"
 
 namespace waybill::py {
 
-// The steps that build the functions among the known nodes of a verified payload:
-// namespace, closure, defaults and other fields, and the functions in them. Each run
-// makes new functions, cells, dicts and lists, and looks names up in modules. Text,
-// numbers, tuples of these and code objects are shared by all runs. Classes are given.
-// No step runs code of others.
+// The steps that build the functions among the definitions of a verified payload:
+// namespace, closure, defaults and other fields. Each run makes new functions, cells,
+// dicts and lists, and looks names up in modules. Text, numbers, tuples of these and
+// code objects are shared by all runs. Classes are given. No step runs code of others.
 //
 // Holds code, text, numbers and the module builtins; no other module, and nothing that
 // a run has made.
@@ -31,6 +31,7 @@ class Recipe {
     kModule,    // Pushes the module of import `number`.
     kGlobal,    // Pushes what that module has under the name `object`.
     kBuiltin,   // Pushes what builtins has under that name.
+    kOfType,    // Pops a type in C, and pushes the function that it has under `object`.
     kTuple,     // Pops `number` items, and pushes a tuple of them.
     kList,      // Pops `number` items, and pushes a list of them.
     kDict,      // Pops `number` keys and values, and pushes a dict of them.
@@ -54,33 +55,43 @@ class Recipe {
   // The uses of code in the payload.
   class CodeUses {
    public:
-    // Passes over the uses before this one.
-    virtual void go_to(std::size_t use) = 0;
-    // The code object of the use at hand, whose body has this index. Passes over it.
+    // The code object of the next use, whose body has this index.
     virtual Ref next(std::size_t body) = 0;
+    // Passes over it.
+    virtual void pass() = 0;
 
    protected:
     ~CodeUses() = default;
   };
+  // A class or function in the definitions, by its position in the payload.
+  struct Place {
+    std::size_t position;
+    bool is_class;
+    std::vector<std::uint8_t> id;  // Of a class.
+  };
 
-  // Nothing if the nodes hold what these steps do not make: objects made by calls,
-  // names with dots, cycles of lists. Throws PyError. Cost: one pass over the nodes.
-  static std::optional<Recipe> of(const State& state,
-                                  std::span<const envelope::ReusableNode> nodes,
-                                  CodeUses& code);
+  // Nothing if the definitions hold what these steps do not make: objects made by
+  // calls, names with dots but those of types, cycles of lists. `places`: all classes
+  // and functions, in order. Throws PyError. Cost: one pass over the definitions.
+  static std::optional<Recipe> of(const State& state, const Envelope& envelope,
+                                  std::span<const Place> places, CodeUses& code);
 
-  // Fills in the functions. `modules`: by number of import, those that are needed at
-  // load; `objects`: what the nodes mean, see envelope::object_count(), null for
-  // functions. False if a module no longer has a name in its dict. Throws PyError, for
-  // want of memory.
+  // Makes the functions. `modules`: by number of import, those that are needed at load.
+  // `objects`: by number of the places, those of classes; gets all, and what else may
+  // be referred to. False if a module no longer has a name in its dict. Throws PyError,
+  // for want of memory.
   bool make(const State& state, std::span<const Ref> modules,
-            std::span<Ref> objects) const;
+            std::vector<Ref>& objects) const;
+  // The number of what stands at a position, among the objects; nothing if it is not
+  // among them.
+  std::optional<std::uint32_t> number_at(std::size_t position) const;
 
  private:
   friend class RecipeBuilder;
 
   std::vector<Step> steps_;
-  std::size_t saved_count_ = 0;  // What nodes mean first, in that order.
+  std::size_t saved_count_ = 0;  // Places first, in their order.
+  std::vector<std::pair<std::size_t, std::uint32_t>> numbers_;  // By position.
 };
 
 }  // namespace waybill::py

@@ -7,16 +7,33 @@
 
 namespace waybill::py {
 
-RecipeBuilder::RecipeBuilder(Nodes nodes) {
-  recipe_.saved_count_ = envelope::object_count(nodes);
-  for (const envelope::ReusableNode& node : nodes) {
-    for (const auto& to : node.to_starts) {
-      references_.emplace(nodes[to.node].start, to.number);
-    }
-    for (const auto& target : node.targets) {
-      references_.emplace(node.start + target.offset, target.number);
-    }
+RecipeBuilder::RecipeBuilder(const Envelope& envelope,
+                             std::span<const Recipe::Place> places) {
+  recipe_.saved_count_ = places.size();
+  for (std::size_t i = 0; i < envelope.definitions.shared; ++i) {
+    references_.emplace(envelope.shared[i], i);
   }
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    recipe_.numbers_.emplace_back(places[i].position, static_cast<std::uint32_t>(i));
+  }
+}
+
+Recipe RecipeBuilder::take() {
+  for (const auto& [position, reference] : references_) {
+    const Known* known = find_known(reference);
+    if (known == nullptr || !known->is_saved || known->object) continue;
+    recipe_.numbers_.emplace_back(position, known->number);
+  }
+  std::ranges::sort(recipe_.numbers_);
+  return std::move(recipe_);
+}
+
+bool RecipeBuilder::drop_since(std::size_t since) {
+  const auto first = recipe_.steps_.begin() + static_cast<std::ptrdiff_t>(since);
+  const auto saves = [](const auto& step) { return step.action == Action::kSave; };
+  if (std::any_of(first, recipe_.steps_.end(), saves)) return false;
+  recipe_.steps_.erase(first, recipe_.steps_.end());
+  return true;
 }
 
 bool RecipeBuilder::step(Action action, std::uint64_t number, Ref object) {
@@ -60,9 +77,9 @@ bool RecipeBuilder::save_found(std::size_t position) {
   return true;
 }
 
-bool RecipeBuilder::save_namespace(std::size_t position, const Ref& plain) {
-  if (reference_to(position) != kNone) note(position, {true, save(), plain});
-  return true;
+void RecipeBuilder::note_namespace(std::size_t position, std::uint32_t number,
+                                   const Ref& plain) {
+  note(position, {true, number, plain});
 }
 
 void RecipeBuilder::note_made(std::size_t position, std::uint32_t number) {

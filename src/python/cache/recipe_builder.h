@@ -10,14 +10,12 @@
 #include <utility>
 
 #include "python/cache/recipe.h"
-#include "verify/reusable_nodes.h"
 
 namespace waybill::py {
 
 class RecipeBuilder {
  public:
   using Action = Recipe::Action;
-  using Nodes = std::span<const envelope::ReusableNode>;
 
   static constexpr std::uint64_t kNone = static_cast<std::uint64_t>(-1);
 
@@ -29,11 +27,11 @@ class RecipeBuilder {
     bool is_made = false;  // Anew by each run, and no namespace.
   };
 
-  // The first values that are saved are what the nodes mean.
-  explicit RecipeBuilder(Nodes nodes);
+  // The first values that are saved are what the places mean.
+  RecipeBuilder(const Envelope& envelope, std::span<const Recipe::Place> places);
 
   std::size_t size() const { return recipe_.steps_.size(); }
-  Recipe take() { return std::move(recipe_); }
+  Recipe take();
 
   // Adds a step. True, for `return`.
   bool step(Action action, std::uint64_t number = 0, Ref object = {});
@@ -43,17 +41,20 @@ class RecipeBuilder {
   bool are_constants(std::size_t since, std::uint64_t count) const;
   // Takes the constant that was pushed last away.
   Ref unstep();
+  // Takes all steps since then away; false if what they save may be used elsewhere.
+  bool drop_since(std::size_t since);
 
   // Saves what is on top; gives where.
   std::uint32_t save();
-  // Saves what is on top if references mean it: what was made, what was looked up, or
-  // a namespace, of which `plain` is the dict that its copies are made from.
+  // Saves what is on top if references mean it: what was made, or what was looked up.
   bool save_made(std::size_t position);
   bool save_found(std::size_t position);
-  bool save_namespace(std::size_t position, const Ref& plain);
   // Takes note of an object that is saved, and made or found, if references mean it.
   void note_made(std::size_t position, std::uint32_t number);
   void note_found(std::size_t position, std::uint32_t number);
+  // The same of a namespace, of which `plain` is the dict that its copies are made
+  // from.
+  void note_namespace(std::size_t position, std::uint32_t number, const Ref& plain);
 
   // The number by which references mean what stands there; kNone if none does.
   std::uint64_t reference_to(std::size_t position) const;

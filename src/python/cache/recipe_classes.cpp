@@ -10,16 +10,12 @@ using wire::NodeTag;
 
 // A class inside of a function.
 bool RecipeWriter::type(std::uint64_t count, std::size_t offset, int depth) {
-  const envelope::ReusableNode::Class* type = node_->class_at(offset - node_->start);
-  return type != nullptr && pass_class(count, offset, depth) &&
-         steps_.step(Action::kLoad, type->object);
+  return pass_class(count, offset, depth) &&
+         steps_.step(Action::kLoad, place_at(offset));
 }
 
 bool RecipeWriter::pass_class(std::uint64_t count, std::size_t offset, int depth) {
-  const envelope::ReusableNode::Class* type = node_->class_at(offset - node_->start);
-  if (type != nullptr) {
-    steps_.note_found(offset, static_cast<std::uint32_t>(type->object));
-  }
+  steps_.note_found(offset, place_at(offset));
   return pass_values(count, depth);
 }
 
@@ -47,10 +43,10 @@ bool RecipeWriter::pass(int depth) {
   if (token.count == 0 || !reader_.take_node_tag(tag)) {
     return pass_values(token.count, depth);
   }
-  if (envelope::uses_code(tag)) ++uses_;
+  if (envelope::uses_code(tag)) code_.pass();
   switch (static_cast<NodeTag>(tag)) {
     case NodeTag::kNamespace:
-      return name_space(offset) && steps_.step(Action::kPop);
+      return token.count == 4 && name_space(offset) && steps_.step(Action::kPop);
     case NodeTag::kGlobal:
       if (steps_.reference_to(offset) == kNone) break;
       return global() && steps_.save_found(offset) && steps_.step(Action::kPop);
@@ -67,24 +63,20 @@ bool RecipeWriter::pass(int depth) {
 bool RecipeWriter::pass_method(int depth) {
   std::uint64_t body = 0;
   std::uint64_t fields = 0;
-  if (!reader_.read_unsigned(body, UINT64_MAX, {})) return false;
-  std::uint64_t reference = steps_.reference_to(reader_.offset());
-  if (reference == kNone) reference = reference_ahead();
-  if (!pass(depth + 1) || !pass(depth + 1) || !reader_.read_map(fields, {})) {
+  namespace_ = Ref();
+  if (!reader_.read_unsigned(body, UINT64_MAX, {}) || !any_namespace(depth)) {
     return false;
   }
-  const RecipeBuilder::Known* known = steps_.find_known(reference);
-  const bool is_shared = known != nullptr && known->object;
-  if (is_shared) steps_.step(Action::kLoad, known->number);
-  const Ref globals = is_shared ? known->object : Ref();
+  // It is on top until the fields have been passed.
+  const Ref globals = namespace_;
+  if (!pass(depth + 1) || !reader_.read_map(fields, {})) return false;
   for (; fields != 0; --fields) {
     std::uint64_t field = 0;
     if (!reader_.read_unsigned(field, UINT64_MAX, {})) return false;
-    const bool adds =
-        is_shared && field == static_cast<std::uint64_t>(FunctionField::kGlobals);
+    const bool adds = field == static_cast<std::uint64_t>(FunctionField::kGlobals);
     if (!(adds ? store_globals(globals, depth) : pass(depth + 1))) return false;
   }
-  return !is_shared || steps_.step(Action::kPop);
+  return steps_.step(Action::kPop);
 }
 
 // The number of the reference that is next; kNone if none is.

@@ -26,6 +26,14 @@ Ref attribute_of_module(const State& state, PyObject* module, PyObject* name) {
   return Ref::share(value);
 }
 
+Ref function_of_type(PyObject* object, PyObject* name) {
+  if (!PyType_Check(object)) return {};
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return {};
+  PyObject* value = raw_get(type_dict(type).get(), name);
+  return value != nullptr && PyCFunction_CheckExact(value) ? Ref::share(value) : Ref();
+}
+
 class Run {
  public:
   using Action = Recipe::Action;
@@ -59,6 +67,8 @@ class Run {
       case Action::kBuiltin:
         return push(
             attribute_of_module(state_, state_.builtins.get(), step.object.get()));
+      case Action::kOfType:
+        return replace(1, function_of_type(top(), step.object.get()));
       case Action::kTuple:
       case Action::kList:
         return gather(step);
@@ -182,16 +192,20 @@ class Run {
 }  // namespace
 
 bool Recipe::make(const State& state, std::span<const Ref> modules,
-                  std::span<Ref> objects) const {
-  if (steps_.empty()) return true;  // All nodes are classes.
-  std::vector<Ref> saved(saved_count_);
-  std::ranges::copy(objects, saved.begin());
-  Run run(state, modules, std::move(saved));
-  if (!run.run(steps_)) return false;
-  std::move(run.saved().begin(),
-            run.saved().begin() + static_cast<std::ptrdiff_t>(objects.size()),
-            objects.begin());
-  return true;
+                  std::vector<Ref>& objects) const {
+  objects.resize(saved_count_);
+  if (steps_.empty()) return true;  // All definitions are classes.
+  Run run(state, modules, std::move(objects));
+  const bool is_made = run.run(steps_);
+  objects = std::move(run.saved());
+  return is_made;
+}
+
+std::optional<std::uint32_t> Recipe::number_at(std::size_t position) const {
+  const auto found = std::ranges::lower_bound(
+      numbers_, position, {}, [](const auto& one) { return one.first; });
+  if (found == numbers_.end() || found->first != position) return std::nullopt;
+  return found->second;
 }
 
 }  // namespace waybill::py

@@ -21,22 +21,33 @@ using wire::FunctionField;
 using wire::NodeTag;
 
 std::optional<Recipe> RecipeWriter::write() {
-  constexpr auto kIsFunction = &envelope::ReusableNode::is_function;
-  if (std::ranges::none_of(nodes_, kIsFunction)) return steps_.take();
-  has_classes_ = std::ranges::any_of(
-      nodes_, [](const auto& node) { return !node.classes.empty(); });
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (!node_of(i)) return std::nullopt;
+  const auto is_class = [](const Recipe::Place& place) { return place.is_class; };
+  if (std::ranges::all_of(places_, is_class)) return steps_.take();
+  has_classes_ = std::ranges::any_of(places_, is_class);
+  const Definitions& definitions = envelope_.definitions;
+  const BytesView bytes = envelope_.payload.bytes;
+  reader_ = wire::Reader(
+      bytes.subspan(definitions.start, definitions.value - definitions.start), {},
+      definitions.start);
+  for (std::size_t i = 0; i < definitions.count; ++i) {
+    if (!definition()) return std::nullopt;
   }
   return steps_.take();
 }
 
-bool RecipeWriter::node_of(std::size_t number) {
-  node_ = &nodes_[number];
-  reader_ = wire::Reader(node_->bytes, {}, node_->start);
-  uses_ = node_->uses_before;
-  if (!node_->is_function()) return pass(0);
-  return value(0) && steps_.step(Action::kSave, number) && steps_.step(Action::kPop);
+bool RecipeWriter::definition() {
+  const std::size_t position = reader_.offset();
+  const std::uint32_t number = place_at(position);
+  if (number != places_.size() && places_[number].is_class) return pass(0);
+  return value(0) && steps_.step(Action::kPop);
+}
+
+std::uint32_t RecipeWriter::place_at(std::size_t position) const {
+  const auto found =
+      std::ranges::lower_bound(places_, position, {}, &Recipe::Place::position);
+  const bool is_there = found != places_.end() && found->position == position;
+  return static_cast<std::uint32_t>(is_there ? found - places_.begin()
+                                             : std::ssize(places_));
 }
 
 // One value, whatever it is. False if no step makes it.
@@ -134,7 +145,7 @@ bool RecipeWriter::node(NodeTag tag, std::uint64_t count, std::size_t offset,
     case NodeTag::kGlobal:
       return global() && steps_.save_found(offset);
     case NodeTag::kNamespace:
-      return name_space(offset);
+      return count == 3 && name_space(offset);
     case NodeTag::kFunction:
       return function(offset, depth);
     case NodeTag::kClass:
@@ -149,14 +160,18 @@ bool RecipeWriter::global() {
   std::string_view name;
   std::uint64_t import = 0;
   if (!reader_.next(module) || !reader_.read_text(name, {})) return false;
+  const std::size_t dot = name.find('.');
+  const bool is_builtin = module.type == wire::TokenType::kNil;
   // Special names are looked for in the type of modules first.
-  if (name.find('.') != name.npos || name.starts_with("__")) return false;
-  Ref text = state_.intern_table.get(name);
-  if (module.type == wire::TokenType::kNil) {
-    return steps_.step(Action::kBuiltin, 0, std::move(text));
+  if ((dot != name.npos && !is_builtin) || name.starts_with("__")) return false;
+  Ref text = state_.intern_table.get(name.substr(0, dot));
+  if (!is_builtin) {
+    return wire::index_of(module.bytes, import) &&
+           steps_.step(Action::kGlobal, import, std::move(text));
   }
-  return wire::index_of(module.bytes, import) &&
-         steps_.step(Action::kGlobal, import, std::move(text));
+  steps_.step(Action::kBuiltin, 0, std::move(text));
+  if (dot == name.npos) return true;
+  return steps_.step(Action::kOfType, 0, state_.intern_table.get(name.substr(dot + 1)));
 }
 
 bool RecipeWriter::text_or_none(Ref& text) {
@@ -173,13 +188,26 @@ bool RecipeWriter::name_space(std::size_t offset) {
   if (!text_or_none(name) || !text_or_none(package) || !reader_.next(is_package)) {
     return false;
   }
+  const bool is_new_package = is_package.integer != 0;
+  const auto known = std::ranges::find_if(namespaces_, [&](const auto& one) {
+    return name && one.name.get() == name.get() && one.package.get() == package.get() &&
+           one.is_package == is_new_package;  // Names are interned.
+  });
+  if (known != namespaces_.end()) {
+    namespace_ = known->plain;
+    steps_.step(Action::kLoad, known->number);
+    steps_.note_namespace(offset, known->number, namespace_);
+    return true;
+  }
   const Ref plain = Ref::steal(PyDict_New());
-  describe_namespace(state_, plain.get(), name.get(), package.get(),
-                     is_package.integer != 0);
+  describe_namespace(state_, plain.get(), name.get(), package.get(), is_new_package);
   steps_.step(Action::kCopy, 0, plain);
-  if (is_package.integer != 0) steps_.step(Action::kPackage);
+  if (is_new_package) steps_.step(Action::kPackage);
   namespace_ = plain;
-  return steps_.save_namespace(offset, plain);
+  const std::uint32_t number = steps_.save();
+  steps_.note_namespace(offset, number, plain);
+  namespaces_.push_back({name, package, is_new_package, plain, number});
+  return true;
 }
 
 // A namespace, new or known, of which namespace_ is the plain dict from then on.
@@ -221,13 +249,11 @@ bool RecipeWriter::function(std::size_t offset, int depth) {
   std::uint64_t field_count = 0;
   std::vector<std::uint32_t> fresh;
   namespace_ = Ref();
-  const std::size_t use = uses_++;
   if (!reader_.read_unsigned(body, UINT64_MAX, {}) || !any_namespace(depth)) {
     return false;
   }
   const Ref its_namespace = namespace_;
   if (!cells(cell_count, fresh, depth)) return false;
-  code_.go_to(use);
   Ref code = code_.next(body);
   // Methods of a class that stays would have to see what is written into globals that
   // they came with, and that only the function gets anew.
@@ -237,7 +263,9 @@ bool RecipeWriter::function(std::size_t offset, int depth) {
     return false;
   }
   steps_.step(Action::kFunction, cell_count, std::move(code));
-  steps_.save_made(offset);
+  const std::uint32_t number = place_at(offset);
+  steps_.step(Action::kSave, number);
+  steps_.note_made(offset, number);
   if (!reader_.read_map(field_count, {})) return false;
   for (; field_count != 0; --field_count) {
     std::uint64_t field = 0;
@@ -266,10 +294,13 @@ bool RecipeWriter::store_globals(const Ref& its_namespace, int depth) {
     std::string_view text;
     if (!reader_.read_text(text, {})) return false;
     const Ref name = state_.intern_table.get(text);
+    if (raw_get(its_namespace.get(), name.get()) != nullptr) {
+      // Another function has brought it.
+      if (name.get() == state_.names.path.get() || !drop_value(depth)) return false;
+      continue;
+    }
     const std::size_t since = steps_.size();
     if (!value(depth + 1)) return false;
-    // What it has already a function may take up when it is made.
-    if (raw_get(its_namespace.get(), name.get()) != nullptr) return false;
     check(PyDict_SetItem(its_namespace.get(), name.get(), Py_None));
     if (steps_.are_constants(since, 1)) {
       check(PyDict_SetItem(its_namespace.get(), name.get(), steps_.unstep().get()));
@@ -278,6 +309,11 @@ bool RecipeWriter::store_globals(const Ref& its_namespace, int depth) {
     }
   }
   return true;
+}
+
+bool RecipeWriter::drop_value(int depth) {
+  const std::size_t since = steps_.size();
+  return value(depth + 1) && steps_.drop_since(since);
 }
 
 bool RecipeWriter::contents(const std::vector<std::uint32_t>& fresh, int depth) {
@@ -303,10 +339,9 @@ bool RecipeWriter::skip_empty_content() {
   return is_empty;
 }
 
-std::optional<Recipe> Recipe::of(const State& state,
-                                 std::span<const envelope::ReusableNode> nodes,
-                                 CodeUses& code) {
-  return RecipeWriter(state, nodes, code).write();
+std::optional<Recipe> Recipe::of(const State& state, const Envelope& envelope,
+                                 std::span<const Place> places, CodeUses& code) {
+  return RecipeWriter(state, envelope, places, code).write();
 }
 
 }  // namespace waybill::py

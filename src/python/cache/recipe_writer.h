@@ -1,6 +1,6 @@
 #pragma once
 
-// Writes the recipe of the known nodes of a payload.
+// Writes the recipe of the definitions of a payload.
 
 #include <Python.h>
 
@@ -14,21 +14,25 @@
 #include "python/cache/recipe_builder.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
-#include "verify/reusable_nodes.h"
 #include "wire/format.h"
 #include "wire/reader.h"
 
 namespace waybill::py {
 
-// Reads the nodes in the order in which the decoder builds them. A function of this
+// Reads definitions in the order in which the decoder builds them. A function of this
 // class that returns false has met what no step makes; then there is no recipe. State,
-// nodes and code must outlive the writer.
+// envelope, places and code must outlive the writer.
 class RecipeWriter {
  public:
-  using Nodes = std::span<const envelope::ReusableNode>;
+  using Places = std::span<const Recipe::Place>;
 
-  RecipeWriter(const State& state, Nodes nodes, Recipe::CodeUses& code)
-      : state_(state), nodes_(nodes), code_(code), steps_(nodes) {}
+  RecipeWriter(const State& state, const Envelope& envelope, Places places,
+               Recipe::CodeUses& code)
+      : state_(state),
+        envelope_(envelope),
+        places_(places),
+        code_(code),
+        steps_(envelope, places) {}
 
   std::optional<Recipe> write();
 
@@ -40,7 +44,7 @@ class RecipeWriter {
   static constexpr std::uint64_t kNone = RecipeBuilder::kNone;
 
   // Each makes the steps for one value, or for the parts of one.
-  bool node_of(std::size_t number);
+  bool definition();
   bool value(int depth);
   bool items(std::uint64_t count, int depth);
   bool extension(const wire::Token& token);
@@ -51,6 +55,7 @@ class RecipeWriter {
   bool text_or_none(Ref& text);
   bool name_space(std::size_t offset);
   bool any_namespace(int depth);
+  bool drop_value(int depth);
   bool cells(std::uint64_t& count, std::vector<std::uint32_t>& fresh, int depth);
   bool function(std::size_t offset, int depth);
   bool field(wire::FunctionField field, const Ref& its_namespace,
@@ -66,15 +71,25 @@ class RecipeWriter {
   bool pass_class(std::uint64_t count, std::size_t offset, int depth);
   bool pass_method(int depth);
   std::uint64_t reference_ahead() const;
+  // The number of the class or function at a position.
+  std::uint32_t place_at(std::size_t position) const;
+
+  // A namespace that was made: what it says of itself, and its saved number.
+  struct KnownNamespace {
+    Ref name, package;
+    bool is_package;
+    Ref plain;  // The dict that its copies are made from.
+    std::uint32_t number;
+  };
 
   const State& state_;
-  Nodes nodes_;
+  const Envelope& envelope_;
+  Places places_;
   Recipe::CodeUses& code_;
-  const envelope::ReusableNode* node_ = nullptr;  // At hand.
-  bool has_classes_ = false;                      // Some nodes are, or hold some.
-  std::size_t uses_ = 0;                          // Of code, up to the value at hand.
+  bool has_classes_ = false;  // Some definitions are, or hold some.
   wire::Reader reader_{{}};
   RecipeBuilder steps_;
+  std::vector<KnownNamespace> namespaces_;
   Ref namespace_;  // Of the function at hand: the dict that its copies are made from.
 };
 

@@ -14,7 +14,6 @@
 
 namespace waybill::py {
 
-using envelope::ReusableNode;
 using wire::ExtType;
 using wire::NodeTag;
 
@@ -24,12 +23,11 @@ std::string_view as_text(BytesView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Whether a class that is here already may stand in the payload, beside what is passed
-// over: only such a one can have another object in an attribute's place. `is_here`: of
-// an id.
+// Whether a class that is here already may stand in the payload, from `start` on: only
+// such a one can have another object in an attribute's place. `is_here`: of an id.
 template <typename IsHere>
-bool meets_known_class(const VerifiedEnvelope& envelope,
-                       std::span<const ReusableNode> made, IsHere is_here) {
+bool meets_known_class(const VerifiedEnvelope& envelope, std::size_t start,
+                       IsHere is_here) {
   constexpr char kTag[] = {static_cast<char>(wire::kFixedExtension),
                            static_cast<char>(ExtType::kNode),
                            static_cast<char>(NodeTag::kClass)};
@@ -37,10 +35,8 @@ bool meets_known_class(const VerifiedEnvelope& envelope,
   const std::string_view payload(reinterpret_cast<const char*>(bytes.data()),
                                  bytes.size());
   const std::string_view tag(kTag, sizeof kTag);
-  std::size_t at = payload.find(tag);
+  std::size_t at = payload.find(tag, start);
   for (; at != std::string_view::npos; at = payload.find(tag, at + 1)) {
-    const auto node = std::ranges::upper_bound(made, at, {}, &ReusableNode::start);
-    if (node != made.begin() && at < std::prev(node)->end()) continue;
     wire::Reader reader(bytes.subspan(at + tag.size()));
     BytesView id;
     if (reader.read_binary(id, "an id") && is_here(id)) return true;
@@ -250,10 +246,9 @@ PyObject* Arrivals::merge() {
   return merge_.get();
 }
 
-void Arrivals::find_targets(const VerifiedEnvelope& envelope,
-                            std::span<const ReusableNode> made) {
+void Arrivals::find_targets(const VerifiedEnvelope& envelope, std::size_t start) {
   if (envelope->shared.empty() ||
-      !meets_known_class(envelope, made, [&](BytesView id) { return is_here(id); }))
+      !meets_known_class(envelope, start, [&](BytesView id) { return is_here(id); }))
     return;
   targets_ = envelope::find_attribute_targets(envelope);
 }

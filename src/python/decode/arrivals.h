@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <map>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,7 +18,6 @@
 #include "python/runtime/compat.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
-#include "verify/reusable_nodes.h"
 #include "waybill/envelope.h"
 
 namespace waybill::py {
@@ -91,9 +89,8 @@ class Arrivals {
   bool add_imports(PyObject* modules);
 
   // Finds what is the value of an attribute of a class that is there already and is
-  // referred to from elsewhere. `made`: nodes that are passed over.
-  void find_targets(const VerifiedEnvelope& envelope,
-                    std::span<const envelope::ReusableNode> made);
+  // referred to from elsewhere. `start`: of what is to be built of the payload.
+  void find_targets(const VerifiedEnvelope& envelope, std::size_t start);
   bool has_targets() const { return !targets_.empty(); }
   // The last of them ends there, counted from the start of the payload; 0 if there are
   // none.

@@ -122,11 +122,12 @@ void GraphDecoder::demand_detour(std::size_t depth) {
 
 Ref GraphDecoder::reference(const Token& token) {
   std::uint64_t index = 0;
-  if (!wire::index_of(token.bytes, index) || index >= built_.slots.size() ||
-      !built_.slots[index].object) {
+  const Slot* known =
+      wire::index_of(token.bytes, index) ? slot_of_reference(index) : nullptr;
+  if (known == nullptr || !known->object) {
     fail(ErrorCode::kBadReference, "a reference to an object that is not there yet");
   }
-  const Slot& slot = built_.slots[index];
+  const Slot& slot = *known;
   if (slot.depth != 0) {
     Frame& frame = built_.stack[slot.depth - 1];
     BuildState::fill_holes(frame);

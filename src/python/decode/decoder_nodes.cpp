@@ -56,7 +56,6 @@ Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
   frame.left = token.count - 1;
   frame.offset = token.offset;
   frame.slot = slot_at(token.offset);
-  if (const auto* node = made_at(token.offset)) return take(*node, frame.slot);
   switch (static_cast<NodeTag>(tag)) {
     case NodeTag::kTuple:
       frame.kind = FrameKind::kTuple;
@@ -267,26 +266,85 @@ Ref GraphDecoder::make(PyObject* callable, std::span<PyObject* const> arguments,
   });
 }
 
-const envelope::ReusableNode* GraphDecoder::made_at(std::size_t offset) const {
-  const auto node = std::ranges::lower_bound(made_, offset - start_, {},
-                                             &envelope::ReusableNode::start);
-  return node != made_.end() && node->start == offset - start_ ? &*node : nullptr;
+// Text, None, booleans and numbers: no code of others compares them.
+Ref parts_of_namespace(const Frame& frame) {
+  const std::vector<Ref>& parts = frame.node->children;
+  Ref key = Ref::steal(PyTuple_New(std::ssize(parts)));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    PyTuple_SET_ITEM(key.get(), static_cast<Py_ssize_t>(i),
+                     Ref::share(parts[i].get()).release());
+  }
+  return key;
 }
 
-Ref GraphDecoder::take(const envelope::ReusableNode& node, std::size_t slot) {
-  offset_ = start_ + node.start;
-  if (!reader_.skip_to(start_ + node.end())) raise(state_, reader_.error());
-  built_.positions.pass_to(node.end(), [&](std::uint64_t position, std::size_t inner) {
-    const envelope::ReusableNode::Class* type = node.class_at(position - node.start);
-    if (type != nullptr) set_slot(inner, made_objects_[type->object].get());
-    return true;
+Ref GraphDecoder::known_namespace(const Frame& frame) const {
+  if (!namespaces_ || frame.part<NodeTag::kNamespace>("name") == Py_None) return {};
+  PyObject* found =
+      PyDict_GetItemWithError(namespaces_.get(), parts_of_namespace(frame).get());
+  if (found == nullptr && PyErr_Occurred()) throw PyError();
+  return Ref::share(found);
+}
+
+void GraphDecoder::note_namespace(const Frame& frame, const Ref& globals) {
+  if (!namespaces_) namespaces_ = Ref::steal(PyDict_New());
+  check(PyDict_SetItem(namespaces_.get(), parts_of_namespace(frame).get(),
+                       globals.get()));
+}
+
+// Makes of an attribute that a class has in another Python what it has in this one;
+// false if that is nothing.
+bool GraphDecoder::translate(Ref& name, Ref& value) {
+  const Ref answer = outside([&] {
+    return Ref::steal(PyObject_CallFunctionObjArgs(
+        late(state_, &LateHelpers::class_attribute), name.get(), value.get(), nullptr));
   });
-  code_->skip_uses(node.code_uses.size());
-  Ref object = made_objects_[static_cast<std::size_t>(&node - made_.data())];
-  set_slot(slot, object.get());
-  last_slot_ = slot;
-  built_.cost = {};
-  return object;
+  if (answer.get() == Py_None) return false;
+  name = Ref::share(PyTuple_GetItem(answer.get(), 0));
+  value = Ref::share(PyTuple_GetItem(answer.get(), 1));
+  return true;
+}
+
+bool has_name(const Frame& frame, PyObject* name) {
+  return PyUnicode_CheckExact(name) && raw_get(frame.object.get(), name) != nullptr;
+}
+
+void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
+  if (!frame.key) {
+    demand_hashable(value.get(), frame);
+    frame.key = std::move(value);
+    return;
+  }
+  Ref key = std::move(frame.key);
+  if (frame.kind == FrameKind::kFields) {
+    const std::vector<Ref>& cells = built_.stack[built_.stack.size() - 2].node->cells;
+    set_function_field(*this, frame.object.get(), cells,
+                       PyLong_AsUnsignedLong(key.get()), value.get());
+  } else if (frame.kind == FrameKind::kAttributes) {
+    if (code_->is_foreign() && !frame.is_opaque && !translate(key, value)) return;
+    hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
+    if (frame.is_known || frame.is_opaque) return;  // Until all is complete.
+    outside([&] {
+      set_class_attribute(state_, frame.object.get(), key.get(), value.get());
+    });
+  } else if (frame.has_late || (must_wait() && !is_simple(key.get()))) {
+    // Those that follow wait too: the order of a dict means something.
+    frame.has_late = true;
+    frame.is_whole = false;
+    late_.push_back({frame.object, key, std::move(value)});
+  } else if (frame.is_known && !frame.is_bound && has_name(frame, key.get()) &&
+             PyUnicode_Compare(key.get(), state_.names.path.get()) != 0) {
+    // Another function has brought it, which has the same namespace.
+  } else {
+    const bool is_of_module = frame.is_namespace && !frame.is_known;
+    if (std::exchange(frame.is_bound, false) || is_of_module) {
+      // Names stand in the order in which their values are complete; those of a module
+      // in its own, whoever brought them first.
+      if (PyDict_DelItem(frame.object.get(), key.get()) != 0) forgive(PyExc_KeyError);
+    }
+    // Keys that were unequal at the sender's may be equal here; those of data may not.
+    if (!is_data_only_ && !is_simple(key.get())) frame.is_whole = false;
+    hashed(put(frame.object.get(), key.get(), value.get()));
+  }
 }
 
 void GraphDecoder::put_instead(PyObject* object) {

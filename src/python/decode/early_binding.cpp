@@ -14,7 +14,9 @@ void bind_early(std::pmr::vector<Frame>& stack, PyObject* object) {
   }
   Frame& around = stack[stack.size() - 2];
   if (around.is_namespace) {
-    if (around.key && PyUnicode_CheckExact(around.key.get())) {
+    const bool is_taken =
+        around.is_known && around.key && has_name(around, around.key.get());
+    if (!is_taken && around.key && PyUnicode_CheckExact(around.key.get())) {
       check(PyDict_SetItem(around.object.get(), around.key.get(), object));
       around.is_bound = true;
     }

@@ -60,9 +60,10 @@ struct Frame {
   static constexpr std::size_t kNoSlot = SharedPositions::kNone;
 
   FrameKind kind = FrameKind::kNode;
-  bool has_late = false;      // kDict: an entry waits, so all that follow do.
-  bool is_whole = false;      // kDict: its length is checked at the end.
-  bool is_known = false;      // A class that was there before.
+  bool has_late = false;  // kDict: an entry waits, so all that follow do.
+  bool is_whole = false;  // kDict: its length is checked at the end.
+  // A class that was there before; kDict: names that are there keep their values.
+  bool is_known = false;
   bool has_no_holes = false;  // kList, kTuple: each place has at least a stand-in.
   bool is_hidden = false;     // See BuildState::hide().
   bool is_opaque = false;     // `object` stands in for what cannot be built.
@@ -87,7 +88,7 @@ struct Frame {
   std::unique_ptr<NodeParts> node;  // kNode
 
   // Whether PlainLoop fills it.
-  bool is_plain() const { return kind <= FrameKind::kInstance; }
+  bool is_plain() const { return kind <= FrameKind::kInstance && !is_namespace; }
   // Whether it was made with all its places, which are filled one by one.
   bool has_places() const {
     return (kind == FrameKind::kList || kind == FrameKind::kTuple) &&
@@ -104,5 +105,8 @@ struct Frame {
   // Whether it is the fields of a function, and the next value is that of this one.
   bool awaits_field(wire::FunctionField field) const;
 };
+
+// Whether a namespace that is being filled has this name.
+bool has_name(const Frame& frame, PyObject* name);
 
 }  // namespace waybill::py

@@ -76,7 +76,8 @@ GraphDecoder::~GraphDecoder() { built_.abandon(); }  // Before code of others ru
 Ref GraphDecoder::decode() {
   if (envelope_ != nullptr) {
     arrivals_.use_sources(*envelope_);
-    arrivals_.find_targets(*envelope_, made_);
+    const std::size_t value = (*envelope_)->definitions.value;
+    arrivals_.find_targets(*envelope_, known_code_uses_ ? value : 0);
   }
   // Positions of all objects are noted here alone, and so are attributes of a class
   // that is there already.
@@ -86,10 +87,8 @@ Ref GraphDecoder::decode() {
   const bool may_make = !history_ && hooks_.opaque == nullptr;
   plain_.trust(state_, lets_no_code_in_ ? nullptr : &arrivals_.open_types(),
                may_make ? this : nullptr);
-  for (const auto& node : made_.first(plain_.nodes_passed())) {
-    code_->skip_uses(node.code_uses.size());
-  }
   try {
+    if (envelope_ != nullptr) enter_value();
     Ref object = build();
     arrivals_.apply();
     return object;
@@ -97,6 +96,28 @@ Ref GraphDecoder::decode() {
     describe_failure(state_, built_.stack);
     throw;
   }
+}
+
+void GraphDecoder::use_scope(const envelope::ReferenceScope& scope) {
+  scope_ = scope;
+  plain_.use_scope(scope);
+}
+
+// Builds the definitions, each of which is complete before the next begins, unless they
+// are there. Others refer to them.
+void GraphDecoder::enter_value() {
+  const Definitions& definitions = (*envelope_)->definitions;
+  if (definitions.value == 0) return;
+  const bool are_there = known_code_uses_.has_value();
+  const std::size_t start = are_there ? definitions.value : definitions.start;
+  if (!reader_.skip_to(start_ + start)) raise(state_, reader_.error());
+  if (are_there) {
+    code_->skip_uses(*known_code_uses_);
+  } else {
+    use_scope(envelope::ReferenceScope::of_definitions(**envelope_));
+    for (std::size_t i = 0; i < definitions.count; ++i) build();
+  }
+  use_scope(envelope::ReferenceScope::of_value(**envelope_));
 }
 
 Ref GraphDecoder::build() {
@@ -228,7 +249,7 @@ Ref GraphDecoder::open_map(const Token& token) {
       // Straight into the namespace that the function already has.
       const Frame& function = built_.stack[built_.stack.size() - 2];
       frame.object = Ref::share(function.part<NodeTag::kFunction>("namespace"));
-      frame.is_namespace = true;
+      frame.is_namespace = frame.is_known = true;
     }
   }
   if (!frame.object) {
@@ -289,53 +310,6 @@ void GraphDecoder::deliver(Ref value) {
     case FrameKind::kInstance:
       deliver_to_dict(frame, std::move(value));
       return;
-  }
-}
-
-// Makes of an attribute that a class has in another Python what it has in this one;
-// false if that is nothing.
-bool GraphDecoder::translate(Ref& name, Ref& value) {
-  const Ref answer = outside([&] {
-    return Ref::steal(PyObject_CallFunctionObjArgs(
-        late(state_, &LateHelpers::class_attribute), name.get(), value.get(), nullptr));
-  });
-  if (answer.get() == Py_None) return false;
-  name = Ref::share(PyTuple_GetItem(answer.get(), 0));
-  value = Ref::share(PyTuple_GetItem(answer.get(), 1));
-  return true;
-}
-
-void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
-  if (!frame.key) {
-    demand_hashable(value.get(), frame);
-    frame.key = std::move(value);
-    return;
-  }
-  Ref key = std::move(frame.key);
-  if (frame.kind == FrameKind::kFields) {
-    const std::vector<Ref>& cells = built_.stack[built_.stack.size() - 2].node->cells;
-    set_function_field(*this, frame.object.get(), cells,
-                       PyLong_AsUnsignedLong(key.get()), value.get());
-  } else if (frame.kind == FrameKind::kAttributes) {
-    if (code_->is_foreign() && !frame.is_opaque && !translate(key, value)) return;
-    hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
-    if (frame.is_known || frame.is_opaque) return;  // Until all is complete.
-    outside([&] {
-      set_class_attribute(state_, frame.object.get(), key.get(), value.get());
-    });
-  } else if (frame.has_late || (must_wait() && !is_simple(key.get()))) {
-    // Those that follow wait too: the order of a dict means something.
-    frame.has_late = true;
-    frame.is_whole = false;
-    late_.push_back({frame.object, key, std::move(value)});
-  } else {
-    if (std::exchange(frame.is_bound, false)) {
-      // Names stand in the order in which their values are complete.
-      if (PyDict_DelItem(frame.object.get(), key.get()) != 0) forgive(PyExc_KeyError);
-    }
-    // Keys that were unequal at the sender's may be equal here; those of data may not.
-    if (!is_data_only_ && !is_simple(key.get())) frame.is_whole = false;
-    hashed(put(frame.object.get(), key.get(), value.get()));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -24,7 +25,6 @@
 #include "python/runtime/leaves.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
-#include "verify/reusable_nodes.h"
 #include "waybill/envelope.h"
 #include "wire/reader.h"
 
@@ -44,13 +44,8 @@ class GraphDecoder final : private PlainLoop::Maker {
   GraphDecoder(const State& state, const Section& constants, PlainLoop& plain,
                const std::vector<Ref>& nested, const Limits& limits);
 
-  // Nodes of the payload to be passed over, in order, none inside another, and what
-  // they mean; see envelope::object_count(). Both must outlive the decoder.
-  void pass_over(std::span<const envelope::ReusableNode> nodes,
-                 std::span<const Ref> objects) {
-    made_ = nodes;
-    made_objects_ = objects;
-  }
+  // The definitions of the payload are there: `plain` has them. They use code so often.
+  void have_definitions(std::size_t code_uses) { known_code_uses_ = code_uses; }
   // What nodes kStored mean, by number. They must outlive the decoder.
   void use_stored(std::span<const Ref> objects) { stored_ = objects; }
   // It must outlive the decoder.
@@ -111,6 +106,10 @@ class GraphDecoder final : private PlainLoop::Maker {
   }
   // Classes and modules of this payload, and what is here of them.
   Arrivals& arrivals() { return arrivals_; }
+  // The globals of functions with this name, package and number; null if the payload
+  // had none yet.
+  Ref known_namespace(const Frame& frame) const;
+  void note_namespace(const Frame& frame, const Ref& globals);
   // Where the node of a frame starts, in bytes from the start of the payload.
   std::size_t position_of(const Frame& frame) const { return frame.offset - start_; }
   // How many bytes were read since this offset.
@@ -124,6 +123,8 @@ class GraphDecoder final : private PlainLoop::Maker {
 
   static constexpr std::size_t kNoSlot = BuildState::kNoSlot;
 
+  void use_scope(const envelope::ReferenceScope& scope);
+  void enter_value();
   Ref build();
   // Builds the plain part that is next.
   Ref go_on_plain();
@@ -143,8 +144,6 @@ class GraphDecoder final : private PlainLoop::Maker {
   Ref open_node(const wire::Token& token, std::uint8_t tag);
   std::unique_ptr<NodeParts> new_parts(std::uint8_t tag);
   void give_back(std::unique_ptr<NodeParts> parts);
-  const envelope::ReusableNode* made_at(std::size_t offset) const;
-  Ref take(const envelope::ReusableNode& node, std::size_t slot);
   Ref read_call(const Frame& frame);
   bool may_make(PyObject* callable) const override { return !counts_keys_of(callable); }
   Ref make(PyObject* callable, std::span<PyObject* const> arguments,
@@ -188,6 +187,12 @@ class GraphDecoder final : private PlainLoop::Maker {
   std::size_t slot_at(std::size_t offset) {
     return built_.positions.slot_at(offset - start_);
   }
+  // Of what references with a number mean; null if there is no such reference.
+  const Slot* slot_of_reference(std::uint64_t number) const {
+    const std::size_t count = scope_ ? scope_->size() : built_.slots.size();
+    if (number >= count) return nullptr;
+    return &built_.slots[scope_ ? scope_->place_of(number) : number];
+  }
   void set_slot(std::size_t slot, PyObject* object) { built_.set_slot(slot, object); }
   // Keeps an object for later payloads of the stream, if there is one.
   void remember(std::size_t offset, PyObject* object) {
@@ -222,8 +227,10 @@ class GraphDecoder final : private PlainLoop::Maker {
   const std::vector<Ref>* nested_ = nullptr;  // Code among constants.
   std::size_t next_nested_ = 0;
   std::size_t start_ = 0;
-  std::span<const envelope::ReusableNode> made_;
-  std::span<const Ref> made_objects_;
+  std::optional<envelope::ReferenceScope> scope_;  // As PlainLoop has it.
+  // A dict: tuples of the parts of namespaces that were made, and their dicts.
+  Ref namespaces_;
+  std::optional<std::size_t> known_code_uses_;  // See have_definitions().
   PlainLoop& plain_;
   BuildState& built_ = plain_.built();
   std::size_t plain_from_ = SIZE_MAX;  // PlainLoop builds nothing before.

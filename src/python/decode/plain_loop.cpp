@@ -257,9 +257,8 @@ void PlainLoop::stop_before(const std::uint8_t* start, Ref& value) {
 void PlainLoop::restart(const Limits& limits) {
   built_.abandon();
   built_.keys = KeyGuard(limits);
-  nodes_passed_ = 0;
   passed_ = {};
-  stop_before(start_, value_);
+  stop_before(first_, value_);
 }
 
 }  // namespace waybill::py

@@ -10,15 +10,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "format/definitions.h"
 #include "python/decode/build_state.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 #include "verify/passed_part.h"
-#include "verify/reusable_nodes.h"
 #include "waybill/bytes.h"
 #include "waybill/envelope.h"
 #include "waybill/limits.h"
@@ -60,14 +61,24 @@ class PlainLoop {
       : PlainLoop(envelope.bytes, envelope.payload.offset, envelope.payload.offset,
                   limits, envelope.shared) {}
 
-  // Has nodes that are made elsewhere taken where they stand in the payload, in their
-  // order, and instances of ordinary classes built; `objects` are what the nodes mean,
-  // see envelope::object_count().
-  void take_nodes(const State& state, std::span<const envelope::ReusableNode> nodes,
-                  std::span<const Ref> objects) {
+  // Begins at the value of a payload whose definitions are known, and has instances of
+  // ordinary classes built. `object_at`: gives what stands at a position in the
+  // definitions. False if references mean something there that is null.
+  template <typename ObjectAt>
+  bool begin_at_value(const State& state, const Envelope& envelope,
+                      ObjectAt object_at) {
+    const std::size_t value = envelope.definitions.value;
     state_ = &state;
-    nodes_ = nodes;
-    objects_ = objects;
+    at_ = first_ = start_ + value;
+    scope_ = envelope::ReferenceScope::of_value(envelope);
+    built_.positions.pass_to(value);
+    for (std::size_t i = 0; i < scope_->size(); ++i) {
+      const std::size_t place = scope_->place_of(i);
+      if (envelope.shared[place] >= value) continue;
+      built_.slots[place].object = object_at(envelope.shared[place]);
+      if (!built_.slots[place].object) return false;
+    }
+    return true;
   }
   // The payload has been verified: what comes from here on needs no second check, and
   // keys may have code of their own. Nodes are left to others. `open_types`: classes
@@ -79,10 +90,12 @@ class PlainLoop {
     state_ = &state;
     open_types_ = open_types;
     maker_ = maker;
-    nodes_ = {};
     references_seen_ = built_.slots.size();
     open_instances_ = 0;
   }
+
+  // What references mean from here on.
+  void use_scope(const envelope::ReferenceScope& scope) { scope_ = scope; }
 
   // run() from the start of the payload.
   bool begin();
@@ -107,16 +120,14 @@ class PlainLoop {
   bool read_call(Ref& value, std::size_t offset, std::uint64_t count, std::size_t slot);
   // The root, or the value that the frame on top gets; null if there is none.
   Ref take_value() { return std::exchange(value_, {}); }
-  // To the start of the payload, as if nothing had been built.
+  // To the start of what it reads, as if nothing had been built.
   void restart(const Limits& limits);
 
   // Whether all was met that has to be in a payload that was not verified.
   bool is_complete() const {
-    return built_.positions.are_passed() && references_seen_ == built_.slots.size() &&
-           nodes_passed_ == nodes_.size();
+    const std::size_t count = scope_ ? scope_->size() : built_.slots.size();
+    return built_.positions.are_passed() && references_seen_ == count;
   }
-  // How many nodes were taken.
-  std::size_t nodes_passed() const { return nodes_passed_; }
   // The longest container that was completed before trust() was called.
   const envelope::PassedPart& passed() const { return passed_; }
   // Where the next value starts.
@@ -173,8 +184,6 @@ class PlainLoop {
   std::uint64_t fill_few(PyObject* object, std::uint64_t count, HashCost& cost);
   // Makes a container of `count` values; false if there cannot be as many.
   inline bool make(FrameKind kind, std::uint64_t count, Ref& object);
-  bool take_node(Ref& value, const std::uint8_t* start, std::size_t slot);
-  bool refers_to_same(const envelope::ReusableNode& node, std::size_t slot) const;
   Ref leaf(BytesView bytes);
   bool is_class_next() const;
   // Whether a small list, dict or node is next; all of their heads are alike.
@@ -237,8 +246,12 @@ class PlainLoop {
     constexpr std::size_t kWorthPassing = 64;
     const std::size_t size = offset() - value_offset_;
     if (size < kWorthPassing || size <= passed_.size()) return;
-    passed_ = {value_offset_, offset(), built_.positions.passed(), references_seen_,
-               nodes_passed_};
+    passed_ = {value_offset_, offset(), built_.positions.passed(), references_seen_};
+  }
+  // What a reference means here; null if there is no such number.
+  const Slot* slot_of_reference(std::uint64_t number) const {
+    if (number >= (scope_ ? scope_->size() : built_.slots.size())) return nullptr;
+    return &built_.slots[scope_ ? scope_->place_of(number) : number];
   }
   // Notes an object that is complete.
   void note(std::size_t slot, PyObject* object) {
@@ -246,6 +259,7 @@ class PlainLoop {
   }
 
   const std::uint8_t* start_;
+  const std::uint8_t* first_ = start_;  // Of what it reads: the payload, or its value.
   const std::uint8_t* at_;
   const std::uint8_t* end_;
   std::size_t base_;
@@ -261,9 +275,8 @@ class PlainLoop {
   // Those who verify count the node and the state of an instance as two.
   std::size_t open_instances_ = 0;
   std::uint64_t references_seen_ = 0;
-  std::span<const envelope::ReusableNode> nodes_;
-  std::span<const Ref> objects_;
-  std::size_t nodes_passed_ = 0;
+  // None: numbers are places among the shared positions.
+  std::optional<envelope::ReferenceScope> scope_;
   envelope::PassedPart passed_;
   std::size_t value_offset_ = 0;
   Ref value_;  // See take_value().
@@ -275,8 +288,9 @@ class PlainLoop {
 
 // A tuple that is open is left to who knows how to hash what refers to it.
 inline bool PlainLoop::refer(Ref& value, std::uint64_t number) {
-  if (number >= built_.slots.size() || number > references_seen_) return false;
-  const Slot& slot = built_.slots[number];
+  const Slot* const found = slot_of_reference(number);
+  if (found == nullptr || number > references_seen_) return false;
+  const Slot& slot = *found;
   if (!slot.object) return false;
   if (slot.depth != 0) [[unlikely]] {
     Frame& frame = built_.stack[slot.depth - 1];

@@ -1,9 +1,8 @@
-// Known nodes, and instances of ordinary classes, among plain data. Tested by
+// Instances of ordinary classes among plain data. Tested by
 // tests/python/cache/test_recipes.py and test_known_classes.py.
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "format/shapes.h"
@@ -15,47 +14,6 @@
 #include "wire/format.h"
 
 namespace waybill::py {
-
-// Passes over a node if it is the next that is made elsewhere, and refers to the same.
-bool PlainLoop::take_node(Ref& value, const std::uint8_t* start, std::size_t slot) {
-  if (nodes_passed_ >= nodes_.size()) return false;
-  const envelope::ReusableNode& node = nodes_[nodes_passed_];
-  const std::size_t size = node.bytes.size();
-  if (size > static_cast<std::size_t>(end_ - start) ||
-      std::memcmp(start, node.bytes.data(), size) != 0 ||
-      built_.stack.size() + open_instances_ + size > max_depth_ ||
-      !refers_to_same(node, slot)) {
-    return false;
-  }
-  const auto position = static_cast<std::uint64_t>(start - start_);
-  built_.cost = {};
-  envelope::TargetCheck inside(node);
-  const auto meet = [&](std::uint64_t target, std::size_t number) {
-    if (!inside.meet(target - position, number)) return false;
-    if (inside.type() != nullptr) note(number, objects_[inside.type()->object].get());
-    return true;
-  };
-  if (!built_.positions.pass_to(position + size, meet) || !inside.is_complete()) {
-    return false;
-  }
-  look_for_target();
-  references_seen_ = std::max(references_seen_, node.references_after);
-  value = objects_[nodes_passed_++];
-  note(slot, value.get());
-  at_ = start + size;
-  return true;
-}
-
-bool PlainLoop::refers_to_same(const envelope::ReusableNode& node,
-                               std::size_t slot) const {
-  return references_seen_ == node.references_before &&
-         node.references_after <= built_.slots.size() &&
-         std::ranges::all_of(node.to_starts, [&](const auto& to) {
-           return to.node == nodes_passed_
-                      ? slot == to.number
-                      : built_.slots[to.number].object.get() == objects_[to.node].get();
-         });
-}
 
 bool PlainLoop::is_nothing_next(std::size_t more) const {
   return static_cast<std::size_t>(end_ - at_) >= 2 + more &&
@@ -80,13 +38,9 @@ Ref PlainLoop::new_instance(PyObject* type) {
   return Ref::steal(cls->tp_new(cls, no_arguments.get(), nullptr));
 }
 
-// A reference, or a node that is made elsewhere. What else makes a class is not for
-// here, and would be read by recursion.
+// A reference. What else makes a class is not for here, and would be read by recursion.
 bool PlainLoop::is_class_next() const {
-  const std::uint8_t* const node = at_ + 1;
-  return at_ != end_ && (wire::kLeads[*at_].counts == wire::Counts::kBytes ||
-                         (wire::starts_node(node, end_) &&
-                          node[2] == static_cast<std::uint8_t>(wire::NodeTag::kClass)));
+  return at_ != end_ && wire::kLeads[*at_].counts == wire::Counts::kBytes;
 }
 
 // What is still open may need to know what stands between it and a reference, so no
@@ -100,8 +54,9 @@ bool PlainLoop::read_call(Ref& value, std::size_t offset, std::uint64_t count,
   std::array<Ref, 1 + ShortCall::kMaxArguments> parts;  // The callable first.
   Ref* next = parts.data();
   const auto take_reference = [&](std::uint64_t number) {
-    if (number >= built_.slots.size() || built_.slots[number].depth != 0) return false;
-    *next = built_.slots[number].object;
+    const Slot* const named = slot_of_reference(number);
+    if (named == nullptr || named->depth != 0) return false;
+    *next = named->object;
     return static_cast<bool>(*next++);
   };
   const auto take_leaf = [&](BytesView bytes) {

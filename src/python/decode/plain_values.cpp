@@ -40,13 +40,9 @@ bool is_sound(ExtType type, BytesView bytes) {
 
 bool PlainLoop::read(Ref& value) {
   const std::uint8_t* const start = at_;
-  const std::size_t nodes_passed = nodes_passed_;
   const std::size_t depth = built_.stack.size();
   if (read_any(value)) return true;
-  if (built_.stack.size() == depth) {
-    nodes_passed_ = nodes_passed;
-    stop_before(start, value);
-  }
+  if (built_.stack.size() == depth) stop_before(start, value);
   return false;
 }
 
@@ -163,7 +159,7 @@ bool PlainLoop::open(Ref& value, const wire::Lead& lead) {
         }
         [[fallthrough]];
       default:
-        return take_node(value, start, slot);
+        return false;
     }
   }
   return open_container(value, kind, count,

@@ -28,14 +28,9 @@ class SharedPositions {
     return sorted_[next_++].second;
   }
 
-  // Passes the objects before `end`; `meet` is told the position and the number of
-  // each, in order. Stops where it returns false, and returns that.
-  template <typename Meet>
-  bool pass_to(std::uint64_t end, Meet meet) {
-    for (; !are_none_before(end); ++next_) {
-      if (!meet(sorted_[next_].first, sorted_[next_].second)) return false;
-    }
-    return true;
+  // Passes the objects before `end`.
+  void pass_to(std::uint64_t end) {
+    while (!are_none_before(end)) ++next_;
   }
 
   // Whether references mean none of the objects before this position.

@@ -3,7 +3,7 @@
 // What depends on a code object alone: the analysis of its bytecode and its encoded
 // form. Computed once, kept on the code object itself (co_extra: by identity), freed
 // with it. Code objects never change, so nothing here is ever invalidated; only what
-// was made of a function (KeptNode) depends on more, and is compared before it is
+// was made of a function (KeptUnit) depends on more, and is compared before it is
 // used.
 
 #include <Python.h>
@@ -21,12 +21,12 @@
 namespace waybill::py {
 
 struct CodeInfo;
-class KeptNode;  // Of the encoder.
+struct KeptUnit;  // Of the encoder.
 
-// What a function or class became, to be sent again, and how often the next was another
-// or could not be kept.
+// What is kept of a function or class, to be sent again, and how often the next was
+// another or could not be kept.
 struct KeptSlot {
-  std::shared_ptr<KeptNode> kept;
+  std::shared_ptr<KeptUnit> kept;
   std::uint32_t misses = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "python/discovery/function_flow.h"
+#include "python/discovery/wrappers.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
@@ -15,13 +16,10 @@ namespace {
 
 constexpr std::size_t kMaxElements = 256;
 
-// Whether reading this attribute of a class from an instance runs nobody's code: slots,
-// and the fields of named tuples, whose type has a name only.
+// Whether reading this attribute of a class from an instance runs nobody's code.
 bool is_read_in_c(PyObject* attribute) {
-  PyTypeObject* type = Py_TYPE(attribute);
-  if (type == &PyMemberDescr_Type) return true;
-  return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) &&
-         std::string_view(type->tp_name).ends_with("._tuplegetter");
+  return Py_IS_TYPE(attribute, &PyMemberDescr_Type) ||
+         is_field_of_named_tuple(attribute);
 }
 
 // The attribute as the instance, or a class on its type's way, has it; slots and fields

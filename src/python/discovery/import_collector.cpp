@@ -50,9 +50,17 @@ ImportCollector::ImportCollector(const State& state, PyObject* by_value)
 
 ImportCollector::~ImportCollector() = default;
 
-std::uint32_t ImportCollector::find(PyObject* module, ImportTime time,
-                                    std::uintptr_t key) {
-  const MemoEntry* entry = index_of_.find(key);
+std::uintptr_t ImportCollector::key_of_record(PyObject* module, ImportTime time) {
+  const Py_hash_t hash = PyObject_Hash(module);
+  check(hash == -1 ? -1 : 0);
+  // Zero would mean an empty slot.
+  return (static_cast<std::uintptr_t>(hash) << 3 | static_cast<std::uintptr_t>(time)
+                                                       << 1) |
+         1;
+}
+
+std::uint32_t ImportCollector::find(PyObject* module, ImportTime time) {
+  const MemoEntry* entry = index_of_.find(key_of_record(module, time));
   if (entry == nullptr) return kNoIndex;
   const auto is_same = [&](std::size_t index) {
     return known_[index].time == time &&
@@ -81,29 +89,54 @@ std::uint32_t ImportCollector::add(PyObject* module, ImportTime time,
                        : PrintableText(spot.info->code->co_qualname).view();
     raise_encode(state_, culprit, "it imports a module whose name is empty", nullptr);
   }
-  const Py_hash_t hash = PyObject_Hash(module);
-  check(hash == -1 ? -1 : 0);
-  // Zero would mean an empty slot.
-  const std::uintptr_t key = (static_cast<std::uintptr_t>(hash) << 3 |
-                              static_cast<std::uintptr_t>(time) << 1) |
-                             1;
-  const std::uint32_t known = find(module, time, key);
+  const std::uint32_t known = find(module, time);
   if (known != kNoIndex) return known;
-  if (index_of_.find(key) == nullptr) index_of_.insert(key, known_.size());
-  known_.push_back({Ref::share(module), time});
   if (finds_) found_.push_back({Ref::share(module), time, std::string(chain), spot});
   PrintableText name(module);
   envelope::ManifestBuilder::Record record;
   record.module = name.view();
   record.time = time;
   record.chain = chain;
-  if (spot.info == nullptr) return manifest_.add(record);
+  if (spot.info == nullptr) return add_new(module, record);
   PrintableText function(spot.info->code->co_qualname);
   PrintableText file(spot.info->code->co_filename);
   record.function = function.view();
   record.file = file.view();
   record.line = spot.info->line_of(spot.offset);
+  return add_new(module, record);
+}
+
+std::uint32_t ImportCollector::add_new(
+    PyObject* module, const envelope::ManifestBuilder::Record& record) {
+  const std::uintptr_t key = key_of_record(module, record.time);
+  if (index_of_.find(key) == nullptr) index_of_.insert(key, known_.size());
+  known_.push_back({Ref::share(module), record.time});
+  if (notes_uses_) {
+    uses_.push_back({Ref::share(module), record.time, std::string(record.chain),
+                     std::string(record.function), std::string(record.file),
+                     record.line});
+  }
   return manifest_.add(record);
+}
+
+std::uint32_t ImportCollector::use(const ModuleUse& use) {
+  const std::uint32_t known = find(use.module.get(), use.time);
+  if (known != kNoIndex) return known;
+  PrintableText name(use.module.get());
+  envelope::ManifestBuilder::Record record;
+  record.module = name.view();
+  record.time = use.time;
+  record.chain = use.chain;
+  record.function = use.function;
+  record.file = use.file;
+  record.line = use.line;
+  return add_new(use.module.get(), record);
+}
+
+std::vector<FollowedCode> ImportCollector::followed_code() const {
+  std::vector<FollowedCode> code;
+  for (const auto& flow : flows_) code.push_back({flow->function(), &flow->info()});
+  return code;
 }
 
 void ImportCollector::write_names(wire::Writer& out) const {
@@ -123,6 +156,7 @@ std::uint32_t ImportCollector::reference(PyObject* module, PyObject* path) {
 
 std::uint32_t ImportCollector::module_value(PyObject* module, PyObject* name) {
   escape(module, false);
+  if (notes_uses_) module_values_.push_back(Ref::share(name));
   return add(name, ImportTime::kLoad, {}, {});
 }
 
@@ -265,6 +299,7 @@ void ImportCollector::function(PyObject* function, const CodeInfo& info) {
 
 void ImportCollector::follow(PyObject* function) {
   if (!flows_.empty() && flows_.back()->function() == function) {
+    has_followed_ = true;
     flows_.back()->follow();
   }
 }

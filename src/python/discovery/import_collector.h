@@ -73,6 +73,20 @@ struct SeenWorld {
   std::vector<SeenType> types;
 };
 
+// A module that values of a definition need, as the manifest tells it.
+struct ModuleUse {
+  Ref module;
+  ImportTime time = ImportTime::kLoad;
+  std::string chain, function, file;
+  std::uint32_t line = 0;
+};
+
+// Code that is followed with the values of a function.
+struct FollowedCode {
+  PyObject* function;
+  const CodeInfo* info;
+};
+
 class ImportCollector {
  public:
   // `by_value`: the modules that travel themselves, and need no import; or null.
@@ -122,6 +136,17 @@ class ImportCollector {
   // Of this collector, which has gone on after another and is finished.
   Needs needs_of_code() && { return std::move(found_); }
 
+  // Notes what a definition needs; answers as add() does.
+  std::uint32_t use(const ModuleUse& use);
+  // What was noted so far: each module by its index, those that are values, and all
+  // code that is to be followed. Noted from the call of note_uses() on.
+  void note_uses() { notes_uses_ = true; }
+  const std::vector<ModuleUse>& uses() const { return uses_; }
+  const std::vector<Ref>& module_values() const { return module_values_; }
+  std::vector<FollowedCode> followed_code() const;
+  // Whether code was followed before all values were known.
+  bool has_followed() const { return has_followed_; }
+
   // Notes that something does not travel as it is.
   void substitute(const Substitution& substitution) { manifest_.add(substitution); }
 
@@ -134,7 +159,7 @@ class ImportCollector {
   // Names of all modules with their times, which is what a fingerprint covers.
   void write_names(wire::Writer& out) const;
 
-  // What was looked up besides the values that functions name, for KeptNode; noted
+  // What was looked up besides the values that functions name, for what is kept; noted
   // from the call of trace() on. `can_be_repeated`: it was nothing but seen().
   void trace() { traces_ = true; }
   bool can_be_repeated() const { return traces_ && can_be_repeated_; }
@@ -185,11 +210,15 @@ class ImportCollector {
  private:
   ModuleNeed* need_of(PyObject* module);
   void follow_flows();
+  std::uint32_t add_new(PyObject* module,
+                        const envelope::ManifestBuilder::Record& record);
+  // By which the memo knows a record.
+  static std::uintptr_t key_of_record(PyObject* module, ImportTime time);
   // A package of this name and those around it, if they travel by value.
   void need_package(PyObject* name);
   void need_named_packages(PyObject* function, const CodeInfo& info);
   // The index of a record; kNoIndex if there is none.
-  std::uint32_t find(PyObject* module, ImportTime time, std::uintptr_t key);
+  std::uint32_t find(PyObject* module, ImportTime time);
 
   const State& state_;
   PyObject* by_value_;
@@ -213,6 +242,10 @@ class ImportCollector {
   std::optional<Needs> needs_of_code_;
   Needs found_;
   bool finds_ = false;
+  bool notes_uses_ = false;
+  std::vector<ModuleUse> uses_;
+  std::vector<Ref> module_values_;
+  bool has_followed_ = false;
   bool traces_ = false;
   bool can_be_repeated_ = true;
   SeenWorld seen_;

@@ -87,9 +87,8 @@ bool has_hooked_base(const State& state, PyTypeObject* type) {
 
 bool has_special_attribute(const State& state, PyObject* dict) {
   const Names& names = state.names;
-  for (const Ref* name : {&names.annotate_func, &names.annotations_cache,
-                          &names.abc_impl, &names.orig_bases, &names.name,
-                          &names.class_, &names.context_data, &names.class_manager}) {
+  for (const Ref* name : {&names.abc_impl, &names.name, &names.class_,
+                          &names.context_data, &names.class_manager}) {
     if (raw_get(dict, name->get()) != nullptr) return true;
   }
   PyObject* own_dict = raw_get(dict, names.dict.get());
@@ -107,13 +106,6 @@ int turn_of(PyObject* value) {
   const std::string_view type = Py_TYPE(value)->tp_name;
   if (type == "_thread.lock" || type == "_thread.RLock") return 0;
   return is_plain(value) ? 0 : is_plain_method(value) ? 1 : 2;
-}
-
-// Whether it is what Python puts into a class without annotations that is asked for
-// them.
-bool is_no_annotations(PyObject* name, PyObject* value) {
-  return PyDict_CheckExact(value) && PyDict_GET_SIZE(value) == 0 &&
-         PyUnicode_CompareWithASCIIString(name, "__annotations__") == 0;
 }
 
 // Whether a library may have written something that is another text in other processes,
@@ -188,6 +180,11 @@ bool is_given_to_class(const State& state, PyObject* name) {
   return is_given == 1;
 }
 
+bool is_no_annotations(PyObject* name, PyObject* value) {
+  return PyDict_CheckExact(value) && PyDict_GET_SIZE(value) == 0 &&
+         PyUnicode_CompareWithASCIIString(name, "__annotations__") == 0;
+}
+
 bool is_slot(PyObject* type, PyObject* value) {
   return Py_IS_TYPE(value, &PyMemberDescr_Type) &&
          reinterpret_cast<PyObject*>(PyDescr_TYPE(value)) == type;
@@ -208,7 +205,11 @@ Ref ordinary_class_parts(const State& state, PyObject* type) {
   auto* cls = reinterpret_cast<PyTypeObject*>(type);
   const Names& names = state.names;
   const Ref dict = type_dict(cls);
-  if (!looks_ordinary(state, type) || raw_get(dict.get(), names.slots.get())) return {};
+  if (!looks_ordinary(state, type) || raw_get(dict.get(), names.slots.get()) ||
+      raw_get(dict.get(), names.annotate_func.get()) ||
+      raw_get(dict.get(), names.annotations_cache.get())) {
+    return {};
+  }
   // Making a container may run finalizers, and those may change the class.
   const Ref module = Ref::share(raw_get(dict.get(), names.module.get()));
   const Ref doc = Ref::share(raw_get(dict.get(), names.doc.get()));

@@ -19,6 +19,10 @@ Ref ordinary_class_parts(const State& state, PyObject* type);
 // dict look-ups for each base, and a look at each attribute.
 bool is_told_by_its_dict(const State& state, PyObject* type);
 
+// Whether it is what Python puts into a class without annotations that is asked for
+// them.
+bool is_no_annotations(PyObject* name, PyObject* value);
+
 // Whether an attribute is what type() makes of a name in __slots__. It is not sent.
 bool is_slot(PyObject* type, PyObject* value);
 

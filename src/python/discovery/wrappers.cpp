@@ -3,6 +3,8 @@
 
 #include "python/discovery/wrappers.h"
 
+#include <string_view>
+
 #include "python/runtime/attribute.h"
 
 namespace waybill::py {
@@ -20,6 +22,18 @@ bool is_put_by_typing(const State& state, PyObject* wrapper) {
   PyObject* module = reinterpret_cast<PyFunctionObject*>(wrapped.get())->func_module;
   return module != nullptr && PyUnicode_Check(module) &&
          PyUnicode_Compare(module, state.names.typing.get()) == 0;
+}
+
+bool is_field_of_named_tuple(PyObject* value) {
+  PyTypeObject* type = Py_TYPE(value);
+  return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) &&
+         std::string_view(type->tp_name).ends_with("._tuplegetter");
+}
+
+bool is_empty_frozendict(PyObject* value) {
+  PyTypeObject* type = Py_TYPE(value);
+  return !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) &&
+         std::string_view(type->tp_name) == "frozendict" && PyObject_Size(value) == 0;
 }
 
 Ref parts_of_wrapper(const State& state, PyObject* wrapper) {

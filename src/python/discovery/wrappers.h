@@ -1,6 +1,6 @@
 #pragma once
 
-// Properties and the other builtins that make a method of a function.
+// Properties and the other builtins that classes have as attributes.
 
 #include <Python.h>
 
@@ -14,6 +14,13 @@ bool is_wrapper(PyObject* value);
 
 // Whether it is a classmethod of a function of typing, which puts such into classes.
 bool is_put_by_typing(const State& state, PyObject* wrapper);
+
+// Whether it is what reads a field of a named tuple; its type has a name only.
+bool is_field_of_named_tuple(PyObject* value);
+
+// Whether it is an empty frozendict (3.15), as the metadata of most fields is. Reducers
+// would make a dict for it.
+bool is_empty_frozendict(PyObject* value);
 
 // What a wrapper is made of: a tuple of arguments for its type.
 Ref parts_of_wrapper(const State& state, PyObject* wrapper);

@@ -33,6 +33,8 @@ class ArrayViews {
   // Notes an array, which is kept alive.
   void meet(PyObject* array);
 
+  bool any() const { return !met_.empty(); }
+
   // What tells how arrays of the payload travel that share memory, when it is written
   // again. Null if no two do; else runs Python. Cost: n log n for n arrays.
   Ref plan(const State& state) const;

@@ -38,7 +38,15 @@ EncodeContext::EncodeContext(State& interpreter, const EncodeOptions& given)
       by_value(state, options.hooks.by_value),
       extensions(state, by_value),
       needs(state, by_value, extensions, dicts),
-      deferred(state, by_value, stack) {}
+      deferred(state, by_value, stack),
+      definitions(*this) {}
+
+void EncodeContext::make_others() {
+  others_.emplace(state, options.hooks.by_value);
+  if (options.is_definition) others_->imports.note_uses();
+  if (first_ != nullptr && first_->others_) others_->go_on_after(*first_->others_);
+  definitions.tell(*others_);
+}
 
 bool EncodeContext::known(std::uintptr_t key) {
   MemoEntry* entry = objects.find(key);
@@ -145,16 +153,27 @@ void EncodeContext::end_first() {
 }
 
 void EncodeContext::go_on_after(const EncodeContext& first) {
-  if (first.others_) others().go_on_after(*first.others_);
-  dicts = first.dicts;
-  ids = first.ids;
-  needs.go_on_after(first.needs);
+  first_ = &first;
+  objects.go_on_after(first.objects);
+  stored.go_on_after(first.stored);
+  definitions.go_on_after(first.definitions);
+  out.append_in_place(first.out.view());
+}
+
+void EncodeContext::follow_first() {
+  follows_first_ = true;
+  if (first_->others_) others();
+  dicts = first_->dicts;
+  namespaces = first_->namespaces;
+  ids = first_->ids;
+  needs.go_on_after(first_->needs);
 }
 
 int EncodeContext::traverse(visitproc visitor, void* arg) const {
   for (const Ref& object : objects.held()) {
     if (const int stop = visit(object, visitor, arg)) return stop;
   }
+  if (const int stop = definitions.traverse(visitor, arg)) return stop;
   return needs.traverse(visitor, arg);
 }
 

@@ -14,7 +14,9 @@
 #include "python/encode/array_views.h"
 #include "python/encode/by_value/deferred_globals.h"
 #include "python/encode/by_value/module_needs.h"
+#include "python/encode/definitions/definitions.h"
 #include "python/encode/instances.h"
+#include "python/encode/namespaces.h"
 #include "python/encode/object_ids.h"
 #include "python/encode/other_sections.h"
 #include "python/encode/stored_buffers.h"
@@ -30,6 +32,8 @@ struct EncodeOptions {
   bool passes_over = false;
   // Classes are known by their content alone.
   bool names_no_ids = false;
+  // It is encoded to stand among the definitions of payloads.
+  bool is_definition = false;
   // Of a class by value only its id is written: for hashes of what refers to classes.
   bool only_names_classes = false;
   // Code counts as its source, and what only one Python has does not count: for ids of
@@ -61,10 +65,11 @@ struct EncodeContext {
   // The other sections, which are made when something first needs them: data does not.
   bool has_others() const { return others_.has_value(); }
   OtherSections& others() {
-    if (!others_) others_.emplace(state, options.hooks.by_value);
+    if (!others_) make_others();
     return *others_;
   }
   const OtherSections* others_if_any() const { return others_ ? &*others_ : nullptr; }
+  OtherSections* others_if_any() { return others_ ? &*others_ : nullptr; }
   CodeInfos& infos() { return others().infos; }
   CodeSection& code() { return others().code; }
   ImportCollector& imports() { return others().imports; }
@@ -75,12 +80,14 @@ struct EncodeContext {
   WalkStack stack;  // What is being written.
   LastTypes types;
   WrittenDicts dicts;
+  Namespaces namespaces;
   ObjectIds ids;
   ArrayViews arrays;
   ModulesByValue by_value;
   Extensions extensions;
   ModuleNeeds needs;
   DeferredGlobals deferred;
+  PayloadDefinitions definitions;
   PyObject* root = nullptr;
   PyObject* current = nullptr;  // What is to be written next.
 
@@ -122,19 +129,28 @@ struct EncodeContext {
   // Forgets what is of no use to a payload that goes on after this one, and might be in
   // a cycle.
   void end_first();
-  // What comes now is to find code, imports, namespaces and modules as they would be if
-  // what `first` has had been written here.
+  // Begins with what `first` has written, which outlives this. All else, which data
+  // does not need, follows by follow_first().
   void go_on_after(const EncodeContext& first);
+  // What comes now is to find code, imports, namespaces and modules as they would be if
+  // what the first context has had been written here.
+  void follow_first();
+  // Whether what comes is after what another context has, of which nothing but the
+  // objects is here.
+  bool is_after_first() const { return first_ != nullptr && !follows_first_; }
 
   // For the collector: of what this keeps alive, all that may be in a cycle.
   int traverse(visitproc visitor, void* arg) const;
 
  private:
+  void make_others();
   void restart_node(MemoEntry& entry);
   std::string path() const;
   Culprit culprit() const;
 
   std::optional<OtherSections> others_;
+  const EncodeContext* first_ = nullptr;
+  bool follows_first_ = false;
   std::uint64_t buffer_count_ = 0;
 };
 

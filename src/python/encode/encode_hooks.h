@@ -45,9 +45,13 @@ struct EncodeHooks {
   // See told_environment.h.
   PyObject* environment = nullptr;
 
-  // Whether none has a say in the graph, and so the object alone decides what it
-  // becomes.
-  bool leave_graph_alone() const { return calls_nobody() && by_value == nullptr; }
+  // Whether none has a say in functions and classes, and so these alone decide what
+  // they become.
+  bool leave_definitions_alone() const {
+    EncodeHooks others = *this;
+    others.buffer_callback = nullptr;
+    return others.calls_nobody() && by_value == nullptr;
+  }
   // Whether a graph can be walked again after an error: nothing of the caller's but
   // replace, which is ours, is told of objects.
   bool tells_nobody() const {

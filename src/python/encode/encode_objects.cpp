@@ -23,19 +23,21 @@ constexpr std::uint32_t kMaxMadeUp = 10'000;
 
 bool GraphEncoder::instance(PyObject* object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  // The class is by value.
+  if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE)) return false;
   MemoEntry* written = context_.objects.find(key_of(type));
-  std::shared_ptr<KeptNode> kept =
-      written == nullptr ? kept_.kept_class(type) : nullptr;
-  if (written == nullptr ? !kept : !written->is_created) return false;
+  if (written == nullptr ? !defines_ : !written->is_created) return false;
   const Ref dict = dict_of_ordinary(context_, object);
   if (!dict) return false;
   wire::Writer& out = context_.out;
-  if (kept) {
-    if (!kept_.take_class(std::move(kept), type)) return false;
-  } else {
-    out.node(NodeTag::kNewObject, 6);
-    context_.objects.refer_to(*written, out);
+  if (written == nullptr) {
+    context_.freeze();
+    if (context_.is_after_first()) context_.follow_first();
+    if (!context_.definitions.define(type)) return false;
+    written = context_.objects.find(key_of(type));
   }
+  out.node(NodeTag::kNewObject, 6);
+  context_.objects.refer_to(*written, out);
   out.array(0);
   out.map(0);
   if (context_.objects.is_restarted(object)) {
@@ -48,8 +50,6 @@ bool GraphEncoder::instance(PyObject* object) {
     out.map(0);
     return true;
   }
-  // Where the class is written as well, reducers may hand out the dict once more.
-  if (written == nullptr) context_.objects.add(key_of(dict.get()), out.size());
   out.map(countable(count));
   context_.stack.push(Frame::Kind::kDict, dict.get(), count);
   context_.stack.back().is_state = true;
@@ -68,7 +68,8 @@ bool GraphEncoder::own_module(PyObject* module) {
 
 bool GraphEncoder::other(PyObject* object) {
   context_.freeze();
-  if (!kept_.is_closed() && meet_kept(object)) return true;
+  if (context_.is_after_first()) context_.follow_first();
+  if (defines_ && defined(object)) return true;
   if (context_.hooks().reducer_override != nullptr && overridden(object)) return true;
   if (stand_in(object)) return true;
   const bool by_value = context_.options.root_by_value && object == context_.root;
@@ -88,7 +89,25 @@ bool GraphEncoder::other(PyObject* object) {
     return write_global(context_, name), true;
   }
   planned(object, nullptr);
-  kept_.end_node();
+  return true;
+}
+
+// The memo has it already, as what is written next. Of a bound method the class comes
+// first, which has the function.
+bool GraphEncoder::defined(PyObject* object) {
+  if (PyMethod_Check(object)) {
+    PyObject* self = PyMethod_GET_SELF(object);
+    auto* type = PyType_Check(self) ? self : reinterpret_cast<PyObject*>(Py_TYPE(self));
+    const bool is_new = context_.objects.find(key_of(type)) == nullptr;
+    if (is_new && PyType_CheckExact(type)) context_.definitions.define(type);
+    return false;
+  }
+  // A reader that makes a class of its source passes over its functions.
+  const bool is_one = PyFunction_Check(object)
+                          ? context_.stack.innermost_class() == nullptr
+                          : PyType_CheckExact(object);
+  if (!is_one || !context_.definitions.define(object)) return false;
+  context_.objects.refer_to(*context_.objects.find(key_of(object)), context_.out);
   return true;
 }
 
@@ -172,45 +191,6 @@ void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
   if (context_.stack.back().synthesized > kMaxMadeUp) {
     context_.fail("is made by reducers out of each other without end");
   }
-}
-
-bool GraphEncoder::meet_kept(PyObject* object) {
-  using Meeting = KeptChain::Meeting;
-  const Meeting meeting = kept_.meet(object);
-  switch (meeting) {
-    case Meeting::kTaken:
-      return true;
-    case Meeting::kInside:
-      break;
-    case Meeting::kEnd:
-    case Meeting::kBegin:
-      end_kept();
-      if (meeting == Meeting::kBegin) kept_.begin(object);
-      break;
-    case Meeting::kAfterFirst:
-      context_.go_on_after(first_->context_);
-      break;
-  }
-  return false;
-}
-
-// Gives imports, code and namespaces what the nodes that were taken have of them.
-void GraphEncoder::end_kept() {
-  if (!kept_.close()) return;
-  PyObject* const current = context_.current;
-  const std::size_t size = context_.out.view().size();  // Insertions stay as they are.
-  const std::size_t depth = context_.stack.size();
-  WrittenObjects::Places places;
-  context_.objects.swap(places);
-  context_.imports().trace();
-  for (const KeptChain::Link& link : kept_.taken()) {
-    context_.objects.note(key_of(link.root.get()), size);
-    planned(link.root.get(), nullptr);
-    run(depth);
-  }
-  context_.objects.swap(places);
-  context_.out.truncate(size);
-  context_.current = current;
 }
 
 }  // namespace waybill::py

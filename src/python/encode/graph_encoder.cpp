@@ -39,17 +39,31 @@ void GraphEncoder::encode(PyObject* root) {
   walk(root, [&] {
     value(root);
     run();
-    if (kept_.lacks_sections()) {
-      end_kept();
-      kept_.wait_for_sections();
-    }
     context_.objects.remember();
   });
+  finish_imports();
+}
+
+void GraphEncoder::encode_definition(PyObject* object) {
+  walk(object, [&] {
+    value(object);
+    run();
+  });
+}
+
+// Most payloads that have definitions have nothing else but data, and begin as others
+// did before.
+void GraphEncoder::finish_imports() {
+  if (!context_.has_others() && !context_.definitions.empty()) {
+    head_ = context_.definitions.find_head();
+    if (head_) return;
+    context_.others();
+    is_head_new_ = true;
+  }
   if (context_.has_others()) context_.imports().finish();
 }
 
 void GraphEncoder::encode_first(PyObject* tuple) {
-  kept_.close();
   context_.out.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(tuple)));
   walk(tuple, [&] {
     push_behind_first(tuple);
@@ -58,20 +72,24 @@ void GraphEncoder::encode_first(PyObject* tuple) {
   });
   pop();
   context_.end_first();
+  if (!context_.definitions.empty()) context_.others();
 }
 
 void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& sections,
                                PyObject* tuple) {
-  kept_.follow(sections);
-  first_ = &first;
-  context_.objects.go_on_after(first.context_.objects);
-  context_.stored.go_on_after(first.context_.stored);
-  context_.out.append_in_place(first.payload());
+  first_sections_ = &sections;
+  context_.go_on_after(first.context_);
   walk(tuple, [&] {
     push_behind_first(tuple);
     run();
   });
+  if (!context_.definitions.are_told()) context_.others();
   if (context_.has_others()) context_.imports().finish();
+}
+
+const KeptSections* GraphEncoder::sections() const {
+  if (head_) return &head_->sections;
+  return context_.has_others() ? nullptr : first_sections_;
 }
 
 // The frame of a tuple whose first item has been written, or is.
@@ -138,8 +156,8 @@ bool GraphEncoder::content(PyObject* object) {
            container(object);
   }
   if (PyModule_Check(object)) {
-    if (!kept_.is_closed()) meet_kept(object);
-    if (write_module(context_, object)) return true;  // A chain may have ended here.
+    if (context_.is_after_first()) context_.follow_first();
+    if (write_module(context_, object)) return true;  // It may have run code.
     context_.needs.need_whole(object);
     return own_module(object);
   }
@@ -312,7 +330,6 @@ void GraphEncoder::step_plan() {
     if (is_other) return;
   }
   pop();
-  kept_.end_node();
 }
 
 void GraphEncoder::close_early(const Frame& frame, MemoEntry& entry) {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "python/encode/kept_chain.h"
+#include "python/encode/encode_context.h"
 #include "python/encode/plain_writer.h"
 
 namespace waybill::py {
@@ -17,7 +17,9 @@ class GraphEncoder {
  public:
   GraphEncoder(State& state, const EncodeOptions& options)
       : context_(state, options),
-        kept_(context_),
+        defines_(options.hooks.leave_definitions_alone() && !options.root_by_value &&
+                 !options.passes_over && !options.names_no_ids &&
+                 !options.only_names_classes && !options.is_definition),
         is_watched_(options.hooks.persistent_id != nullptr || options.passes_over) {}
   GraphEncoder(const GraphEncoder&) = delete;
   GraphEncoder& operator=(const GraphEncoder&) = delete;
@@ -35,10 +37,19 @@ class GraphEncoder {
   void encode_rest(const GraphEncoder& first, const KeptSections& sections,
                    PyObject* tuple);
 
-  // What was written, and how the other sections relate to what is kept.
+  // Writes a function or class, to stand among the definitions of payloads; its imports
+  // are not finished. The memo has those that it needs.
+  void encode_definition(PyObject* object);
+
+  // What was written.
   EncodeContext& context() { return context_; }
   const EncodeContext& context() const { return context_; }
-  KeptChain& kept() { return kept_; }
+  // The sections that were written before, with the definitions, where nothing but
+  // plain data is in the value; null if they are those of the context.
+  const KeptSections* sections() const;
+  const KeptHead* head() const { return head_.get(); }
+  // Whether the other sections are those of the definitions alone.
+  bool is_head_new() const { return is_head_new_; }
   BytesView payload() const { return context_.out.view(); }
 
  private:
@@ -127,15 +138,18 @@ class GraphEncoder {
   bool refused(PyObject* object);
   void push_plan(PyObject* object, std::unique_ptr<Plan> plan);
 
-  // Told of each object that is no plain data. True if it was written.
-  bool meet_kept(PyObject* object);
-  // Told when something comes that is not kept.
-  void end_kept();
+  // Writes a reference to a function or class among the definitions; false if it cannot
+  // stand there.
+  bool defined(PyObject* object);
+  // After the imports of all values are known.
+  void finish_imports();
 
   EncodeContext context_;
-  KeptChain kept_;
+  const bool defines_;     // Functions and classes may stand among definitions.
   const bool is_watched_;  // A hook is asked, or what cannot travel passed over.
-  const GraphEncoder* first_ = nullptr;  // See encode_rest().
+  const KeptSections* first_sections_ = nullptr;  // See encode_rest().
+  std::shared_ptr<const KeptHead> head_;
+  bool is_head_new_ = false;
 };
 
 // What `write` makes of the encoder with which `encode` has written a graph: twice, if

@@ -2,6 +2,7 @@
 
 #include "python/encode/kept_table.h"
 
+#include "python/encode/definitions/heads.h"
 #include "python/runtime/compat.h"
 
 namespace waybill::py {
@@ -14,19 +15,8 @@ constexpr std::size_t kMaxClasses = 256;
 
 void forget_kept(State& state) {
   ++state.cache_generation;
-  state.kept_successors = 0;
+  state.kept_heads = std::make_shared<KeptHeads>();
   state.kept_classes = std::make_shared<KeptTable>(kMaxClasses);
-}
-
-std::shared_ptr<KeptNode> KeptTable::kept(PyObject* key) const {
-  const auto found = entries_.find(key);
-  return found == entries_.end() ? nullptr : found->second.slot.kept;
-}
-
-KeptSlot* KeptTable::find(PyObject* key) {
-  bool is_new = false;
-  Entry& found = entry(key, is_new);
-  return is_new ? nullptr : &found.slot;
 }
 
 bool KeptTable::is_plain(PyTypeObject* type) const {
@@ -37,17 +27,15 @@ bool KeptTable::is_plain(PyTypeObject* type) const {
 }
 
 void KeptTable::note_plain(PyTypeObject* type) {
-  bool is_new = false;
-  entry(reinterpret_cast<PyObject*>(type), is_new).plain_version = type_version(type);
+  entry(reinterpret_cast<PyObject*>(type)).plain_version = type_version(type);
 }
 
-KeptTable::Entry& KeptTable::entry(PyObject* key, bool& is_new) {
+KeptTable::Entry& KeptTable::entry(PyObject* key) {
   const auto found = entries_.find(key);
   if (found != entries_.end()) {
     if (weakly_referenced(found->second.key.get()).get() == key) return found->second;
     entries_.erase(found);
   }
-  is_new = true;
   if (entries_.size() == most_) entries_.clear();
   Ref reference = Ref::steal(PyWeakref_NewRef(key, nullptr));
   return entries_.emplace(key, Entry{std::move(reference), {}}).first->second;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where nodes are kept by what they are of: classes, and functions by their code.
+// What is kept of classes; that of functions is kept on their code.
 
 #include <Python.h>
 
@@ -15,7 +15,7 @@
 
 namespace waybill::py {
 
-// Makes all that is kept be forgotten: tables, and nodes when they are met.
+// Makes all that is kept be forgotten: tables, and units when they are met.
 void forget_kept(State& state);
 
 // Keeps no class and no code alive. Used under the interpreter's lock.
@@ -24,12 +24,9 @@ class KeptTable {
   // When there are more entries than `most`, all are forgotten.
   explicit KeptTable(std::size_t most) : most_(most) {}
 
-  // What is kept for a class or code object; null if nothing is.
-  std::shared_ptr<KeptNode> kept(PyObject* key) const;
-
-  // Its slot, valid until the next call; null the first time, since much is sent once.
-  // May run code of others, when something dead is forgotten.
-  KeptSlot* find(PyObject* key);
+  // Its slot, valid until the next call. May run code of others, when something dead is
+  // forgotten.
+  KeptSlot& find(PyObject* key) { return entry(key).slot; }
 
   // Whether this was noted of a class, and neither it nor a base of it has changed:
   // that nothing but copyreg has a say in how its instances are taken apart.
@@ -43,7 +40,7 @@ class KeptTable {
     std::uint32_t plain_version = 0;  // Of the class when that was noted, or 0.
   };
   // Makes one if there is none.
-  Entry& entry(PyObject* key, bool& is_new);
+  Entry& entry(PyObject* key);
 
   std::size_t most_;
   std::unordered_map<PyObject*, Entry> entries_;

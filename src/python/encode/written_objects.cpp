@@ -10,18 +10,16 @@ namespace waybill::py {
 
 void WrittenObjects::refer_to(MemoEntry& entry, wire::Writer& out) {
   if (entry.reference == 0) {
-    places_.shared.push_back(entry.offset);
-    entry.reference = static_cast<std::uint32_t>(places_.shared.size());
+    shared_.push_back(entry.offset);
+    entry.reference = static_cast<std::uint32_t>(shared_.size());
   }
-  const std::size_t begin = out.size();
   out.index(wire::ExtType::kReference, entry.reference - 1);
-  if (trace_ != nullptr) trace_->references.push_back({begin, out.size(), entry.key});
 }
 
 void WrittenObjects::restart(MemoEntry& entry, std::uint64_t offset) {
   restarted_ = entry.key;
   entry.offset = offset;
-  if (trace_ != nullptr) trace_->has_restarts = true;
+  has_restarts_ = true;
 }
 
 PyObject* WrittenObjects::place_in_stream(std::uintptr_t key) const {

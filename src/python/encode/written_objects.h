@@ -22,10 +22,27 @@
 
 namespace waybill::py {
 
-// A reference that was written: where, and the key of the object that it means.
-struct WrittenReference {
-  std::size_t begin, end;
-  std::uintptr_t key;
+// Where an object stands: in a definition, or in the value behind them, and how far
+// from the start of that. The memo has it as one number.
+struct Place {
+  static constexpr std::uint32_t kValue = UINT32_MAX;
+  std::uint32_t definition = kValue;
+  std::uint64_t offset = 0;
+
+  bool operator==(const Place&) const = default;
+
+  static constexpr std::uint64_t kDefined = std::uint64_t{1} << 63;
+  static constexpr int kShift = 40;  // Definitions are small.
+
+  static Place of(std::uint64_t number) {
+    if ((number & kDefined) == 0) return {kValue, number};
+    return {static_cast<std::uint32_t>((number & ~kDefined) >> kShift),
+            number & ((std::uint64_t{1} << kShift) - 1)};
+  }
+  std::uint64_t number() const {
+    if (definition == kValue) return offset;
+    return kDefined | std::uint64_t{definition} << kShift | offset;
+  }
 };
 
 class WrittenObjects {
@@ -34,13 +51,13 @@ class WrittenObjects {
       : stream_(hooks.memo), payload_(hooks.payload) {}
 
   // See Memo.
-  MemoEntry* find(std::uintptr_t key) { return places_.memo.find(key); }
-  const Memo& memo() const { return places_.memo; }
+  MemoEntry* find(std::uintptr_t key) { return memo_.find(key); }
+  const Memo& memo() const { return memo_; }
 
   // Notes what begins at `offset`. The first keeps it alive, but not what tagged keys
   // stand for, whose functions do; the second is for what somebody else keeps.
   void add(std::uintptr_t key, std::uint64_t offset) {
-    places_.memo.insert(key, offset);
+    memo_.insert(key, offset);
     if ((key & 1) == 0) {
       if (held_.empty()) held_.reserve(kUsualObjects);
       held_.push_back(Ref::share(reinterpret_cast<PyObject*>(key)));
@@ -48,9 +65,7 @@ class WrittenObjects {
       namespaces_.push_back(key);
     }
   }
-  void note(std::uintptr_t key, std::uint64_t offset) {
-    places_.memo.insert(key, offset);
-  }
+  void note(std::uintptr_t key, std::uint64_t offset) { memo_.insert(key, offset); }
   // After that nothing may be written.
   void let_go() { held_.clear(); }
   void hold(PyObject* object) { held_.push_back(Ref::share(object)); }
@@ -69,34 +84,20 @@ class WrittenObjects {
 
   // An object that is not built yet is begun once more, at `offset`.
   void restart(MemoEntry& entry, std::uint64_t offset);
+  bool has_restarts() const { return has_restarts_; }
   // Whether it is the last that was.
   bool is_restarted(PyObject* object) const { return restarted_ == key_of(object); }
 
-  // What happens while a node is written that is to be kept.
-  struct Trace {
-    std::vector<WrittenReference> references;
-    bool has_restarts = false;
-  };
-  void trace(Trace* trace) { trace_ = trace; }
-
-  // The offsets of the objects that are referred to.
-  const std::vector<std::uint64_t>& shared() const { return places_.shared; }
+  // Where the objects stand that are referred to: see Place.
+  const std::vector<std::uint64_t>& shared() const { return shared_; }
   // All that were added, kept alive since their addresses are keys.
   const std::vector<Ref>& held() const { return held_; }
 
   // Begins with what `first` has, which outlives this and stays as it is.
   void go_on_after(const WrittenObjects& first) {
-    places_.memo.lay_on(first.places_.memo);
-    places_.shared = first.places_.shared;
+    memo_.lay_on(first.memo_);
+    shared_ = first.shared_;
   }
-
-  // Where objects stand. Whoever writes something to nowhere puts other places here
-  // for as long.
-  struct Places {
-    Memo memo;
-    std::vector<std::uint64_t> shared;
-  };
-  void swap(Places& other) { std::swap(places_, other); }
 
  private:
   // Room for so many objects is made at once.
@@ -108,11 +109,12 @@ class WrittenObjects {
 
   PyObject* stream_;  // See EncodeHooks::memo; null if there is no stream.
   std::uint64_t payload_;
-  Places places_;
+  Memo memo_;
+  std::vector<std::uint64_t> shared_;
+  bool has_restarts_ = false;
   std::vector<Ref> held_;
   std::vector<std::uintptr_t> namespaces_;  // Tagged keys that a stream is told.
   std::uintptr_t restarted_ = 0;
-  Trace* trace_ = nullptr;
 };
 
 }  // namespace waybill::py

@@ -69,17 +69,15 @@ bool is_unchanged(const SeenType& seen) {
 // Later looks: each thing must be what was noted.
 class ReachGuards::Checker : public ReachVisitor {
  public:
-  Checker(const State& state, const ReachGuards& guards,
+  Checker(const State& state, CodeInfos& infos, const ReachGuards& guards,
           std::vector<VisitedObject>& visited)
-      : ReachVisitor(visited),
-        state_(state),
+      : ReachVisitor(state, infos, visited),
         guards_(guards),
         loaded_(Ref::share(sys_modules(state))) {}
 
   bool is_at_end() const {
     return guard_ == guards_.guards_.size() && code_ == guards_.codes_.size();
   }
-  PyObject* loaded() const { return loaded_.get(); }
 
   bool code(PyObject* code) {
     return code_ < guards_.codes_.size() &&
@@ -106,7 +104,8 @@ class ReachGuards::Checker : public ReachVisitor {
     return guard != nullptr && guard->kind == Guard::Kind::kType &&
            weakly_referenced(guard->held.get()).get() == object &&
            type_version(reinterpret_cast<PyTypeObject*>(object)) == guard->number &&
-           is_same_id(home_id(state_, object), guard->name.get());
+           is_home(state_, object) &&
+           is_same_id(known_id(state_, object), guard->name.get());
   }
 
   bool attribute(PyObject*, PyObject* name, PyObject* value) {
@@ -115,6 +114,8 @@ class ReachGuards::Checker : public ReachVisitor {
     const Ref held = Ref::share(name);
     return this->value(value, false) && this->value(name, false);
   }
+
+  bool method(PyObject* value) { return this->value(value, false); }
 
   bool count(std::size_t count) {
     const Guard* guard = next();
@@ -131,7 +132,9 @@ class ReachGuards::Checker : public ReachVisitor {
     return guard->kind == Guard::Kind::kObject && add_new(object);
   }
 
-  bool own_dict(PyObject* dict) { return add_new(dict, true); }
+  bool own_dict(PyObject* dict) {
+    return is_new(key_of(dict)) && add_visited(key_of(dict), nullptr);
+  }
 
   // Another order, of elements that are the same, is taken for a change.
   bool element(PyObject* value) {
@@ -148,13 +151,13 @@ class ReachGuards::Checker : public ReachVisitor {
     switch (guard->kind) {
       case Guard::Kind::kConstant:
         return is_same_constant(guard->held.get(), value) &&
-               (!guard->is_shared || add_as(*guard, value));
+               (!guard->is_shared || add_new_object(value));
       case Guard::Kind::kSeen:
         return number_of(key_of(value)) == guard->number;
       case Guard::Kind::kContainer:
         return is_of_type(*guard, value) &&
                static_cast<std::size_t>(count_of(value)) == guard->number &&
-               add_as(*guard, value) && walk_items(value, *this, depth + 1);
+               add_new_object(value) && walk_items(value, *this, depth + 1);
       case Guard::Kind::kCall:
         return call(*guard, value, depth + 1);
       case Guard::Kind::kMembers:
@@ -167,11 +170,16 @@ class ReachGuards::Checker : public ReachVisitor {
                             guard->module.get());
       case Guard::Kind::kGlobal:
         return global(*guard, value);
-      case Guard::Kind::kByValue:
-        if (!PyFunction_Check(value) && !PyType_CheckExact(value)) return false;
-        if (find_by_own_name(state_, value).module) return false;
+      case Guard::Kind::kMethod:
+        if (!PyFunction_Check(value) || find_by_own_name(state_, value).module) {
+          return false;
+        }
         walk_later(value);
         return add_new(value);
+      case Guard::Kind::kNeeded:
+        return (PyFunction_Check(value) || PyType_CheckExact(value)) &&
+               !find_by_own_name(state_, value).module && is_new(key_of(value)) &&
+               add_needed(value);
       default:
         return false;
     }
@@ -183,11 +191,12 @@ class ReachGuards::Checker : public ReachVisitor {
   }
   bool is_new(std::uintptr_t key) const { return number_of(key) == kNoIndex; }
   // Where there were two objects there must not be one now.
-  bool add_new(PyObject* object, bool is_single = false) {
-    return is_new(key_of(object)) && add_visited(key_of(object), object, is_single);
+  bool add_new(PyObject* object) {
+    return is_new(key_of(object)) && add_visited(key_of(object), object);
   }
-  bool add_as(const Guard& guard, PyObject* value) {
-    return is_single(value) == guard.is_single && add_new(value, guard.is_single);
+
+  bool add_new_object(PyObject* object) {
+    return is_new(key_of(object)) && add_object(object);
   }
 
   static bool is_of_type(const Guard& guard, PyObject* value) {
@@ -195,12 +204,16 @@ class ReachGuards::Checker : public ReachVisitor {
   }
 
   bool call(const Guard& guard, PyObject* value, int depth) {
-    if (!add_new(value)) return false;
+    if (!add_new_object(value)) return false;
     const ReducedForm form = reduced_form_of(state_, value);
-    return form.call &&
-           static_cast<std::size_t>(PyTuple_GET_SIZE(form.call.get())) ==
-               guard.number &&
-           walk_call(form.call.get(), *this, depth);
+    if (!form.call ||
+        static_cast<std::size_t>(PyTuple_GET_SIZE(form.call.get())) != guard.number) {
+      return false;
+    }
+    const bool is_in_call = std::exchange(is_in_call_, true);
+    const bool is_same = walk_call(form.call.get(), *this, depth);
+    is_in_call_ = is_in_call;
+    return is_same;
   }
 
   bool members(const Guard& guard, PyObject* value, int depth) {
@@ -214,15 +227,15 @@ class ReachGuards::Checker : public ReachVisitor {
   }
 
   bool placed(const Guard& guard, PyObject* value) {
-    if (!add_new(value)) return false;
+    if (!is_new(key_of(value)) || !add_name(value)) return false;
     const GlobalName place = reduced_form_of(state_, value).place;
     return place.module && is_same_text(place.path.get(), guard.name.get()) &&
            is_same_text(module_name(state_, place), guard.module.get());
   }
 
   bool global(const Guard& guard, PyObject* value) {
-    if (weakly_referenced(guard.held.get()).get() != value || !add_new(value) ||
-        is_reduced_by_user(state_, value) ||
+    if (weakly_referenced(guard.held.get()).get() != value || !is_new(key_of(value)) ||
+        !add_name(value) || is_reduced_by_user(state_, value) ||
         !names_place(state_, value, guard.module.get(), guard.name.get())) {
       return false;
     }
@@ -232,20 +245,24 @@ class ReachGuards::Checker : public ReachVisitor {
                         guard.module.get());
   }
 
-  const State& state_;
   const ReachGuards& guards_;
   const Ref loaded_;
   std::size_t guard_ = 0, code_ = 0;
 };
 
-bool ReachGuards::hold(const State& state, PyObject* root,
+bool ReachGuards::hold(const State& state, CodeInfos& infos, PyObject* root,
                        std::vector<VisitedObject>& visited) const {
   if (!is_current(state)) return false;
-  Checker checker(state, *this, visited);
-  if (!walk_reach(state, root, checker) || !checker.is_at_end()) return false;
-  return std::ranges::all_of(seen_.types, is_unchanged) &&
-         std::ranges::all_of(seen_.steps, [&](const SeenStep& step) {
-           return is_still(state, step, checker.loaded());
+  Checker checker(state, infos, *this, visited);
+  return walk_reach(state, root, checker) && checker.is_at_end();
+}
+
+bool holds(const State& state, const SeenWorld& seen) {
+  if (seen.types.empty() && seen.steps.empty()) return true;
+  const Ref loaded = Ref::share(sys_modules(state));
+  return std::ranges::all_of(seen.types, is_unchanged) &&
+         std::ranges::all_of(seen.steps, [&](const SeenStep& step) {
+           return is_still(state, step, loaded.get());
          });
 }
 

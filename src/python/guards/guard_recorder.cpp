@@ -26,8 +26,9 @@ constexpr int kMaxDepth = 8;  // Of containers and objects in each other.
 // The first look: takes a note of each thing.
 class ReachGuards::Recorder : public ReachVisitor {
  public:
-  Recorder(const State& state, ReachGuards& guards, std::vector<VisitedObject>& visited)
-      : ReachVisitor(visited), state_(state), guards_(guards) {}
+  Recorder(const State& state, CodeInfos& infos, ReachGuards& guards,
+           std::vector<VisitedObject>& visited)
+      : ReachVisitor(state, infos, visited), guards_(guards) {}
 
   bool code(PyObject* code) {
     guards_.codes_.push_back(Ref::steal(PyWeakref_NewRef(code, nullptr)));
@@ -52,10 +53,10 @@ class ReachGuards::Recorder : public ReachVisitor {
     auto* type = reinterpret_cast<PyTypeObject*>(object);
     Guard guard{Guard::Kind::kType};
     guard.number = assigned_version(type, state_.names.reduce_ex.get());
-    PyObject* id = home_id(state_, object);
-    if (guard.number == 0 || id == nullptr || !is_told_by_its_dict(state_, object)) {
-      return false;
-    }
+    PyObject* id = known_id(state_, object);
+    if (id == nullptr || !is_told_by_its_dict(state_, object)) return false;
+    // What a payload has of a class that was received depends on what came of it.
+    if (guard.number == 0 || !is_home(state_, object)) guards_.can_hold_ = false;
     guard.held = Ref::steal(PyWeakref_NewRef(object, nullptr));
     guard.name = Ref::share(id);
     return add(std::move(guard));
@@ -65,7 +66,14 @@ class ReachGuards::Recorder : public ReachVisitor {
     const Ref held = Ref::share(name);
     if (is_given_to_class(state_, name) || is_slot(type, value))
       return add({Guard::Kind::kGiven});
-    return this->value(value, false) && this->value(name, false);
+    return method(value) && this->value(name, false);
+  }
+
+  bool method(PyObject* value) {
+    const bool is_in_class = std::exchange(is_in_class_, true);
+    const bool is_noted = this->value(value, false);
+    is_in_class_ = is_in_class;
+    return is_noted;
   }
 
   bool count(std::size_t count) {
@@ -79,7 +87,7 @@ class ReachGuards::Recorder : public ReachVisitor {
            (add({Guard::Kind::kObject}) && add_visited(key_of(object), object));
   }
 
-  bool own_dict(PyObject* dict) { return add_visited(key_of(dict), dict, true); }
+  bool own_dict(PyObject* dict) { return add_visited(key_of(dict), nullptr); }
 
   // Elements are sorted by what they are written as, which is known of constants.
   bool element(PyObject* value) {
@@ -105,8 +113,11 @@ class ReachGuards::Recorder : public ReachVisitor {
     if (!PyFunction_Check(value) && !PyType_CheckExact(value)) {
       return members(value, depth);
     }
+    if (!is_in_class_ || !PyFunction_Check(value)) {
+      return add({Guard::Kind::kNeeded}) && add_needed(value);
+    }
     walk_later(value);
-    return add({Guard::Kind::kByValue}) && add_visited(key_of(value), value);
+    return add({Guard::Kind::kMethod}) && add_visited(key_of(value), value);
   }
 
  private:
@@ -132,9 +143,8 @@ class ReachGuards::Recorder : public ReachVisitor {
     }
     if (is_seen(key_of(value))) return true;
     guard.is_shared = true;
-    guard.is_single = is_single(value);
     guard.held = copy_of_leaf(value);
-    return add_visited(key_of(value), value, guard.is_single) && add(std::move(guard));
+    return add_object(value) && add(std::move(guard));
   }
 
   bool module(PyObject* value) {
@@ -151,16 +161,22 @@ class ReachGuards::Recorder : public ReachVisitor {
     Guard guard{Guard::Kind::kContainer};
     guard.number = static_cast<std::uint32_t>(count);
     guard.held = Ref::share(reinterpret_cast<PyObject*>(Py_TYPE(value)));
-    guard.is_single = is_single(value);
-    return add_visited(key_of(value), value, guard.is_single) &&
-           add(std::move(guard)) && walk_items(value, *this, depth + 1);
+    // What a dict or list of a class holds is no method.
+    const bool is_in_class = std::exchange(is_in_class_, false);
+    const bool is_noted = add_object(value) && add(std::move(guard)) &&
+                          walk_items(value, *this, depth + 1);
+    is_in_class_ = is_in_class;
+    return is_noted;
   }
 
   bool made_by(PyObject* value, PyObject* call, int depth) {
     Guard guard{Guard::Kind::kCall};
     guard.number = static_cast<std::uint32_t>(PyTuple_GET_SIZE(call));
-    return add(std::move(guard)) && add_visited(key_of(value), value) &&
-           walk_call(call, *this, depth + 1);
+    if (!add(std::move(guard)) || !add_object(value)) return false;
+    const bool is_in_call = std::exchange(is_in_call_, true);
+    const bool is_noted = walk_call(call, *this, depth + 1);
+    is_in_call_ = is_in_call;
+    return is_noted;
   }
 
   bool members(PyObject* value, int depth) {
@@ -168,21 +184,24 @@ class ReachGuards::Recorder : public ReachVisitor {
     if (!travels_as_members(state_, value)) return false;
     Guard guard{Guard::Kind::kMembers};
     guard.number = assigned_version(type, state_.names.reduce_ex.get());
-    if (guard.number == 0) return false;
+    if (guard.number == 0) guards_.can_hold_ = false;
     guard.held =
         Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(type), nullptr));
     if (PyObject* names = slot_names(state_.names, type)) {
       guard.name = Ref::steal(PyList_AsTuple(names));
     }
-    return add(std::move(guard)) && add_visited(key_of(value), value) &&
-           walk_members(state_, value, *this, depth + 1);
+    const bool is_in_class = std::exchange(is_in_class_, false);
+    const bool is_noted = add(std::move(guard)) && add_visited(key_of(value), value) &&
+                          walk_members(state_, value, *this, depth + 1);
+    is_in_class_ = is_in_class;
+    return is_noted;
   }
 
   bool placed(PyObject* value, const GlobalName& place) {
     Guard guard{Guard::Kind::kPlaced};
     guard.module = Ref::share(module_name(state_, place));
     guard.name = place.path;
-    return add(std::move(guard)) && add_visited(key_of(value), value);
+    return add(std::move(guard)) && add_name(value);
   }
 
   bool global(PyObject* value, const GlobalName& place) {
@@ -198,18 +217,18 @@ class ReachGuards::Recorder : public ReachVisitor {
     guard.held = Ref::steal(PyWeakref_NewRef(value, nullptr));
     guard.module = Ref::share(module);
     guard.name = place.path;
-    return add(std::move(guard)) && add_visited(key_of(value), value);
+    return add(std::move(guard)) && add_name(value);
   }
 
-  const State& state_;
   ReachGuards& guards_;
 };
 
-std::unique_ptr<ReachGuards> ReachGuards::note(const State& state, PyObject* root,
+std::unique_ptr<ReachGuards> ReachGuards::note(const State& state, CodeInfos& infos,
+                                               PyObject* root,
                                                std::vector<VisitedObject>& visited) {
   auto guards = std::make_unique<ReachGuards>();
   guards->generation_ = state.cache_generation;
-  Recorder recorder(state, *guards, visited);
+  Recorder recorder(state, infos, *guards, visited);
   return walk_reach(state, root, recorder) ? std::move(guards) : nullptr;
 }
 

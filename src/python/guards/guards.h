@@ -23,14 +23,15 @@ class ReachGuards {
   // Notes what a function or class reaches. `visited` gets the objects that a payload
   // may refer to. Null if something there cannot be compared later, or if it is too
   // much.
-  static std::unique_ptr<ReachGuards> note(const State& state, PyObject* root,
+  static std::unique_ptr<ReachGuards> note(const State& state, CodeInfos& infos,
+                                           PyObject* root,
                                            std::vector<VisitedObject>& visited);
   // Whether the caches have not been emptied since.
   bool is_current(const State& state) const {
     return generation_ == state.cache_generation;
   }
-  // What was looked up besides.
-  void note(SeenWorld seen) { seen_ = std::move(seen); }
+  // Whether what has no version was among that, so that changes cannot be seen.
+  bool can_hold() const { return can_hold_; }
 
   // Whether this class, or this function, which has the same code, reaches the same:
   // every look-up is made again, and nothing from the time before is trusted, but that
@@ -38,7 +39,7 @@ class ReachGuards {
   // `visited` gets the objects that stand for those that note() gave, in their order.
   // Cost: a few dict look-ups for each global and each class. May run code of others,
   // in dicts whose keys are no exact text.
-  bool hold(const State& state, PyObject* root,
+  bool hold(const State& state, CodeInfos& infos, PyObject* root,
             std::vector<VisitedObject>& visited) const;
 
  private:
@@ -58,7 +59,8 @@ class ReachGuards {
       kCount,      // So many cells, bases, or names of a dict.
       kModule,     // A module that can be imported, by its name.
       kGlobal,     // A class or function that is found in a module.
-      kByValue,    // A function or class by value; its own guards come later.
+      kMethod,     // A function of a class, whose guards come later.
+      kNeeded,     // A function or class by value, which has guards of its own.
       kType,       // Such a class: its version and its id.
       kGiven,      // An attribute of a class that is not written.
       kNamespace,  // What a globals dict says of itself.
@@ -66,7 +68,6 @@ class ReachGuards {
     };
     Kind kind = Kind::kAbsent;
     bool is_shared = false;    // kConstant: it is long enough to be referred to.
-    bool is_single = false;    // kContainer, and such a constant: see VisitedObject.
     std::uint32_t number = 0;  // kSeen, kContainer, kCall, kCount; kNamespace: its
                                // bits; kType, kMembers: the version of the class.
     // kConstant: itself, or a copy if it is shared. kGlobal, kType: a weak reference;
@@ -80,7 +81,10 @@ class ReachGuards {
   std::uint64_t generation_ = 0;  // Of the caches, see State.
   std::vector<Guard> guards_;
   std::vector<Ref> codes_;  // Weak references.
-  SeenWorld seen_;
+  bool can_hold_ = true;
 };
+
+// Whether what code was seen to look into besides shows what it showed.
+bool holds(const State& state, const SeenWorld& seen);
 
 }  // namespace waybill::py

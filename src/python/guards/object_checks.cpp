@@ -88,9 +88,9 @@ std::uint32_t namespace_bits(const State& state, PyObject* globals, PyObject* na
   return is_package | may_be_imported * kMayBeImported;
 }
 
-PyObject* home_id(const State& state, PyObject* type) {
+PyObject* known_id(const State& state, PyObject* type) {
   PyObject* entry = tracked_entry(state, type);
-  if (entry == nullptr || PyTuple_GET_ITEM(entry, 2) != Py_True) return nullptr;
+  if (entry == nullptr) return nullptr;
   PyObject* id = PyTuple_GET_ITEM(entry, 1);
   return object_with_id(state, id).get() == type ? id : nullptr;
 }

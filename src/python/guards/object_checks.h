@@ -42,8 +42,7 @@ inline constexpr std::uint32_t kMayBeImported = 4;
 // What decides how a namespace of this __name__ is written, besides its names.
 std::uint32_t namespace_bits(const State& state, PyObject* globals, PyObject* name);
 
-// The id under which a class of this process's own travels; null if it has none, or is
-// not at home.
-PyObject* home_id(const State& state, PyObject* type);
+// The id under which a class travels; null if it has none.
+PyObject* known_id(const State& state, PyObject* type);
 
 }  // namespace waybill::py

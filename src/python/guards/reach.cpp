@@ -4,27 +4,51 @@
 
 #include <algorithm>
 
+#include "python/discovery/wrappers.h"
+#include "python/runtime/attribute.h"
+
 namespace waybill::py {
 
-bool ReachVisitor::has_class_beside_function(const State& state) const {
-  if (std::ranges::none_of(by_value_, [](PyObject* o) { return PyType_Check(o); })) {
-    return false;
+Ref ReachVisitor::annotation_code(PyObject* text) const {
+  Ref code = Ref::share(raw_get(state_.annotation_codes.get(), text));
+  if (code) return code;
+  return Ref::steal(PyObject_CallOneArg(state_.code_of_annotation.get(), text));
+}
+
+// The metadata of a field that has none: a view of an empty dict, which all fields
+// have.
+bool ReachVisitor::is_value(PyObject* object) const {
+  if (Py_IS_TYPE(object, &PyDictProxy_Type)) return PyObject_Size(object) == 0;
+  return is_in_call_ && PyDict_CheckExact(object) && PyDict_GET_SIZE(object) == 0;
+}
+
+bool ReachVisitor::is_class_beside(PyObject* type, PyObject* module) const {
+  const Ref path =
+      Ref::steal(PyType_GetQualName(reinterpret_cast<PyTypeObject*>(type)));
+  PyObject* name = module_name(state_, module);
+  return static_cast<bool>(find_global(state_, type, name, path.get()).module);
+}
+
+bool ReachVisitor::has_class_beside_function() const {
+  std::vector<PyObject*> types;
+  for (PyObject* object : by_value_) {
+    if (PyType_Check(object)) types.push_back(object);
   }
   for (const VisitedObject& one : visited_) {
-    // Of __main__ no class is found by name.
-    PyObject* globals = one.object.get();
-    if (one.key != key_of_namespace(globals)) continue;
-    PyObject* module = module_of_dict(state, globals);
-    if (module == nullptr || importable_name(state, module) == nullptr) continue;
-    for (PyObject* type : by_value_) {
-      if (!PyType_Check(type)) continue;
-      const Ref path =
-          Ref::steal(PyType_GetQualName(reinterpret_cast<PyTypeObject*>(type)));
-      PyObject* name = module_name(state, module);
-      if (find_global(state, type, name, path.get()).module) return true;
+    if (one.is_needed && PyType_Check(one.object.get())) {
+      types.push_back(one.object.get());
     }
   }
-  return false;
+  if (types.empty()) return false;
+  return std::ranges::any_of(visited_, [&](const VisitedObject& one) {
+    // Of __main__ no class is found by name.
+    PyObject* globals = one.object.get();
+    if (one.key != key_of_namespace(globals)) return false;
+    PyObject* module = module_of_dict(state_, globals);
+    return module != nullptr && importable_name(state_, module) != nullptr &&
+           std::ranges::any_of(
+               types, [&](PyObject* type) { return is_class_beside(type, module); });
+  });
 }
 
 bool is_same_text(PyObject* a, PyObject* b) {
@@ -81,6 +105,32 @@ bool has_class_dict(const State& state, PyFunctionObject* function) {
     }
   }
   return false;
+}
+
+bool is_dict_of(PyObject* type, PyObject* dict) {
+  return PyType_Check(type) &&
+         type_dict(reinterpret_cast<PyTypeObject*>(type)).get() == dict;
+}
+
+void evaluate_annotations(const State& state, PyObject* type) {
+  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+  PyObject* annotate = raw_get(dict.get(), state.names.annotate_func.get());
+  if (annotate == nullptr || !is_of_library(annotate)) return;
+  const Ref evaluated =
+      Ref::steal_or_null(PyObject_GetAttr(type, interned("__annotations__").get()));
+  if (!evaluated) forgive(PyExc_Exception);
+}
+
+bool is_other_annotations(const State& state, PyObject* dict, PyObject* name) {
+  const Names& names = state.names;
+  const bool is_cache = name == names.annotations_cache.get();
+  if (!is_cache && name != names.annotate_func.get()) return false;
+  PyObject* annotate = raw_get(dict, names.annotate_func.get());
+  PyObject* cache = raw_get(dict, names.annotations_cache.get());
+  const bool has_annotate = annotate != nullptr && annotate != Py_None;
+  const bool is_evaluated = has_annotate && is_of_library(annotate) && cache != nullptr;
+  if (!is_cache) return is_evaluated;
+  return is_empty_dict(cache) || (has_annotate && !is_evaluated);
 }
 
 }  // namespace waybill::py

@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "python/discovery/annotations.h"
 #include "python/discovery/code_info.h"
+#include "python/discovery/ordinary_class.h"
 #include "python/guards/reduced_form.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/memo.h"
@@ -23,10 +25,13 @@ namespace waybill::py {
 // An object that the rest of a payload may refer to, and its key in the memo.
 struct VisitedObject {
   std::uintptr_t key = 0;
-  Ref object;
-  // Nothing refers to it but what it was found in, so an encoder may write it without a
-  // note. Whoever writes it then lets go of it, to be none of those who do.
-  bool is_single = false;
+  Ref object;  // Null for the own dict of an instance, which nobody else may hold.
+  // A function or class by value that has guards of its own.
+  bool is_needed = false;
+  // It travels as a name.
+  bool is_name = false;
+  // Two of it are as good as one.
+  bool is_value = false;
 };
 
 // What the two uses of the walk share: the objects that were visited, and the functions
@@ -35,8 +40,20 @@ class ReachVisitor {
  public:
   static constexpr std::size_t kMaxObjects = 256;
 
-  explicit ReachVisitor(std::vector<VisitedObject>& visited) : visited_(visited) {}
+  ReachVisitor(const State& state, CodeInfos& infos,
+               std::vector<VisitedObject>& visited)
+      : state_(state), infos_(infos), visited_(visited) {}
 
+  void enter_class() { is_in_class_ = true; }
+  void leave_class() { is_in_class_ = false; }
+
+  // What is known of a code object.
+  const CodeInfo& info(PyObject* code) { return infos_.get(code); }
+  // The code of an annotation that is text; None where it names nothing.
+  Ref annotation_code(PyObject* text) const;
+
+  // The function or class that is walked.
+  PyObject* root() const { return visited_.front().object.get(); }
   // The number of an object that was visited; kNoIndex if it was not.
   std::uint32_t number_of(std::uintptr_t key) const {
     for (std::size_t i = 0; i < visited_.size(); ++i) {
@@ -44,25 +61,48 @@ class ReachVisitor {
     }
     return kNoIndex;
   }
-  // See VisitedObject, of what the visitor holds as well.
-  static bool is_single(PyObject* held) { return Py_REFCNT(held) == 2; }
-  bool add_visited(std::uintptr_t key, PyObject* holder, bool is_single = false) {
+  bool add_visited(std::uintptr_t key, PyObject* holder) {
     if (visited_.size() == kMaxObjects) return false;
-    visited_.push_back({key, Ref::share(holder), is_single});
+    visited_.push_back({key, Ref::share(holder)});
     return true;
   }
   void walk_later(PyObject* object) { by_value_.push_back(object); }
+  // Text, a container, or what a call makes.
+  bool add_object(PyObject* object) {
+    if (!add_visited(key_of(object), object)) return false;
+    visited_.back().is_value = is_value(object);
+    return true;
+  }
+  bool add_name(PyObject* object) {
+    if (!add_visited(key_of(object), object)) return false;
+    visited_.back().is_name = true;
+    return true;
+  }
+  bool add_needed(PyObject* object) {
+    if (!add_visited(key_of(object), object)) return false;
+    visited_.back().is_needed = true;
+    return true;
+  }
   // Whether a class by value is found under its own name in the module of a function:
   // it then travels by that name, though it says that it is elsewhere, if the function
   // is the innermost one around it.
-  bool has_class_beside_function(const State& state) const;
+  bool has_class_beside_function() const;
   // The next function or class; null if there is none. Held by the objects that were
   // visited.
   PyObject* next_by_value() {
     return next_ == by_value_.size() ? nullptr : by_value_[next_++];
   }
 
+ protected:
+  const State& state_;
+  bool is_in_class_ = false;  // What is shown is a method, if it is a function.
+  bool is_in_call_ = false;   // What is shown is a part of what a call makes.
+
  private:
+  bool is_value(PyObject* object) const;
+  bool is_class_beside(PyObject* type, PyObject* module) const;
+
+  CodeInfos& infos_;
   std::vector<VisitedObject>& visited_;
   std::vector<PyObject*> by_value_;
   std::size_t next_ = 0;
@@ -77,14 +117,21 @@ std::array<Ref, 4> own_names(const State& state, PyFunctionObject* function);
 bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner);
 // Whether a function says that it wraps another.
 bool is_wrapping(const State& state, PyFunctionObject* function);
-// Whether a closure has the own dict of a class, which travels as that class's.
+// Whether a closure may have the own dict of a class, which travels as that class's.
 bool has_class_dict(const State& state, PyFunctionObject* function);
+bool is_dict_of(PyObject* type, PyObject* dict);
+// From 3.14 on: has a class evaluate its annotations if they travel so.
+void evaluate_annotations(const State& state, PyObject* type);
+// Whether an attribute of a class with this dict is one that its annotations travel
+// without.
+bool is_other_annotations(const State& state, PyObject* dict, PyObject* name);
 
 // The globals that code names, but for those that every namespace has.
 template <typename Visitor>
 bool walk_globals(const State& state, PyObject* globals, const CodeInfo& info,
                   Visitor& visitor) {
   const Names& names = state.names;
+  visitor.leave_class();  // What globals hold is no part of a class.
   for (const GlobalUse& use : info.globals) {
     if (use.name == names.name.get() || use.name == names.package.get() ||
         use.name == names.builtins.get()) {
@@ -113,32 +160,44 @@ bool walk_dict(PyObject* borrowed, Visitor& visitor) {
   return true;
 }
 
+// What gives the annotations of a function, and what these name by text.
+template <typename Visitor>
+bool walk_annotate(const State& state, PyFunctionObject* function, PyObject* annotate,
+                   Visitor& visitor) {
+  const Ref held = Ref::share(annotate);
+  if (!PyFunction_Check(annotate) || !visitor.method(annotate)) return false;
+  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(annotate));
+  auto* own = reinterpret_cast<PyCodeObject*>(function->func_code);
+  if (is_wrapping(state, function) || !may_give_text(code, own)) return true;
+  const Ref named = Ref::steal(
+      PyObject_CallFunctionObjArgs(state.code_of_annotation.get(), annotate,
+                                   reinterpret_cast<PyObject*>(function), nullptr));
+  return named.get() == Py_None || walk_globals(state, function->func_globals,
+                                                visitor.info(named.get()), visitor);
+}
+
 template <typename Visitor>
 bool walk_annotations(const State& state, PyObject* object, Visitor& visitor) {
   auto* f = reinterpret_cast<PyFunctionObject*>(object);
-  if (PyObject* annotate = deferred_annotate(object)) {
-    if (!PyFunction_Check(annotate)) return false;
-    auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(annotate));
-    return !may_give_text(code, reinterpret_cast<PyCodeObject*>(f->func_code)) &&
-           visitor.value(annotate, false);
+  const Annotations annotations = annotations_of(object);
+  if (annotations.annotate != nullptr) {
+    return walk_annotate(state, f, annotations.annotate, visitor);
   }
-  const Ref annotations = evaluated_annotations(object);
-  if (!annotations || is_empty_dict(annotations.get())) return visitor.count(0);
-  if (!visitor.object(annotations.get()) || !walk_dict(annotations.get(), visitor)) {
+  const Ref& evaluated = annotations.evaluated;
+  if (!evaluated) return visitor.count(0);
+  if (!visitor.object(evaluated.get()) || !walk_dict(evaluated.get(), visitor)) {
     return false;
   }
   // Whoever asks for them looks into the function that this one wraps.
   if (is_wrapping(state, f)) return true;
-  const Ref values = Ref::steal(PyDict_Values(annotations.get()));
+  const Ref values = Ref::steal(PyDict_Values(evaluated.get()));
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values.get()); ++i) {
     PyObject* text = PyList_GET_ITEM(values.get(), i);
     if (is_without_text(text)) continue;
     if (!PyUnicode_CheckExact(text)) return false;
-    const Ref code = Ref::share(raw_get(state.annotation_codes.get(), text));
-    if (!code) return false;
+    const Ref code = visitor.annotation_code(text);
     if (code.get() == Py_None) continue;
-    const CodeInfo* info = kept_info(state, code.get());
-    if (info == nullptr || !walk_globals(state, f->func_globals, *info, visitor)) {
+    if (!walk_globals(state, f->func_globals, visitor.info(code.get()), visitor)) {
       return false;
     }
   }
@@ -149,9 +208,9 @@ template <typename Visitor>
 bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
   auto* f = reinterpret_cast<PyFunctionObject*>(object);
   const Ref code = Ref::share(f->func_code);
-  const CodeInfo* info = kept_info(state, code.get());
-  if (info == nullptr || type_parameters(object) != nullptr ||
-      !visitor.code(code.get()) || !visitor.name_space(f->func_globals)) {
+  const CodeInfo& info = visitor.info(code.get());
+  if (type_parameters(object) != nullptr || !visitor.code(code.get()) ||
+      !visitor.name_space(f->func_globals)) {
     return false;
   }
   for (const Ref& name : own_names(state, f)) {
@@ -164,7 +223,8 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
     if (!PyCell_Check(cell)) return false;
     PyObject* content = PyCell_GET(cell);
     if (content != nullptr && PyDict_CheckExact(content) && has_class_dict(state, f)) {
-      return false;
+      content = visitor.root();  // The dict travels as that of the class.
+      if (!is_dict_of(content, PyCell_GET(cell))) return false;
     }
     if (!visitor.object(cell) || !visitor.value(content, true)) return false;
   }
@@ -176,13 +236,14 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
   if (!walk_annotations(state, object, visitor)) return false;
   PyObject* attributes = is_empty_dict(f->func_dict) ? nullptr : f->func_dict;
   return visitor.value(attributes, false) &&
-         walk_globals(state, f->func_globals, *info, visitor);
+         walk_globals(state, f->func_globals, info, visitor);
 }
 
 template <typename Visitor>
 bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
   if (!visitor.type(object)) return false;
   auto* type = reinterpret_cast<PyTypeObject*>(object);
+  evaluate_annotations(state, object);
   const Ref dict = type_dict(type), bases = Ref::share(type->tp_bases);
   const Py_ssize_t count = PyTuple_GET_SIZE(bases.get());
   if (!visitor.value(reinterpret_cast<PyObject*>(Py_TYPE(type)), false) ||
@@ -201,14 +262,17 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
   Py_ssize_t position = 0;
   PyObject *key, *value;
   while (PyDict_Next(dict.get(), &position, &key, &value)) {
+    if (is_no_annotations(key, value) || is_other_annotations(state, dict.get(), key)) {
+      continue;
+    }
     if (!visitor.attribute(object, key, value)) return false;
   }
   return true;
 }
 
-// Shows the visitor all that a function or class reaches, and the same of what is by
-// value among that. A visitor is a ReachVisitor with these, each of which answers
-// whether to go on:
+// Shows the visitor all that a function or class reaches, and the same of the methods
+// of a class. Other functions and classes by value are shown, and not walked. A visitor
+// is a ReachVisitor with these, each of which answers whether to go on:
 //
 //   code(code)              of a function
 //   name_space(globals)     the dict of its globals
@@ -218,6 +282,7 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
 //   object(object)          a cell, or a dict of annotations
 //   own_dict(dict)          of an instance, whose items follow
 //   element(value)          of a set
+//   method(function)  of a class, or what gives the annotations of a function
 //   value(value, is_named)  whatever a name means; null where it means nothing
 //
 // A value is shown before its name and held by nobody else than the program, so that a
@@ -232,11 +297,14 @@ bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
     return false;
   }
   while (PyObject* object = visitor.next_by_value()) {
+    // Functions that a method wraps are methods, too.
+    if (object != root) visitor.enter_class();
     const bool goes_on = PyType_Check(object) ? walk_class(state, object, visitor)
                                               : walk_function(state, object, visitor);
     if (!goes_on) return false;
+    visitor.leave_class();
   }
-  return !visitor.has_class_beside_function(state);
+  return !visitor.has_class_beside_function();
 }
 
 }  // namespace waybill::py

@@ -49,6 +49,12 @@ Ref call_of(PyObject* callable, std::initializer_list<PyObject*> arguments) {
   return call;
 }
 
+// Of what a reducer answers.
+Ref call_of(PyObject* answer) {
+  const Ref first = call_of(PyTuple_GET_ITEM(answer, 0), {});
+  return Ref::steal(PySequence_Concat(first.get(), PyTuple_GET_ITEM(answer, 1)));
+}
+
 // Of what C makes and only one type has. Null if it is none of these, or travels in
 // another way, as an alias that is unpacked does: `*tuple[int]`.
 Ref call_of_builtin(const State& state, PyObject* object) {
@@ -143,9 +149,22 @@ ReducedForm reduced_form_of_typing(const State& state, PyObject* object) {
       !PyTuple_CheckExact(PyTuple_GET_ITEM(answer.get(), 1))) {
     return {};
   }
-  const Ref first = call_of(PyTuple_GET_ITEM(answer.get(), 0), {});
-  return {Ref::steal(PySequence_Concat(first.get(), PyTuple_GET_ITEM(answer.get(), 1))),
-          {}};
+  return {call_of(answer.get()), {}};
+}
+
+// Of a sentinel that C makes (3.15), which says what it is called in which module.
+GlobalName place_of_sentinel(const State& state, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
+      std::string_view(type->tp_name) != "sentinel") {
+    return {};
+  }
+  const Ref name =
+      Ref::steal_or_null(PyObject_CallMethodNoArgs(object, state.names.reduce.get()));
+  if (!name) forgive(PyExc_Exception);
+  const Ref module = attribute_or_null(object, state.names.module);
+  if (!name || !PyUnicode_CheckExact(name.get()) || !module) return {};
+  return find_global(state, object, module.get(), name.get());
 }
 
 // Of a sentinel of dataclasses.
@@ -178,6 +197,20 @@ ReducedForm reduced_form_of(const State& state, PyObject* object) {
   }
   if (is_reduced_by_user(state, object)) return {};
   if (is_of_builtin_type(object)) return {call_of_builtin(state, object), {}};
+  if (is_empty_frozendict(object)) {
+    return {
+        call_of(reinterpret_cast<PyObject*>(Py_TYPE(object)), {state.empty_dict.get()}),
+        {}};
+  }
+  if (is_field_of_named_tuple(object)) {
+    const Ref answer =
+        Ref::steal(PyObject_CallMethodNoArgs(object, state.names.reduce.get()));
+    return {call_of(answer.get()), {}};
+  }
+  if (GlobalName place = find_in_type(state, object); place.module) return {{}, place};
+  if (GlobalName place = place_of_sentinel(state, object); place.module) {
+    return {{}, place};
+  }
   return {{}, place_in_module(state, object)};
 }
 

@@ -15,11 +15,11 @@
 namespace waybill::py {
 
 // How an object travels that is made by a call, or found by name: a property and the
-// like, a mapping proxy, list[int] or what typing has, a sentinel of dataclasses. Null
-// parts for all else.
+// like, a mapping proxy, a field of a named tuple, list[int] or what typing has; a
+// sentinel of dataclasses, tuple.__new__. Null parts for all else.
 struct ReducedForm {
   Ref call;          // A tuple: what is called, and with what.
-  GlobalName place;  // In the module of its class.
+  GlobalName place;  // In the module of its class, or in a type.
 };
 // Types of typing are asked each time; to take them apart has no effect on anything.
 ReducedForm reduced_form_of(const State& state, PyObject* object);

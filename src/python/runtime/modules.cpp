@@ -356,4 +356,21 @@ GlobalName find_by_own_name(const State& state, PyObject* object) {
   return find_global(state, object, function->m_module, path.get());
 }
 
+GlobalName find_in_type(const State& state, PyObject* object) {
+  if (!PyCFunction_CheckExact(object)) return {};
+  auto* function = reinterpret_cast<PyCFunctionObject*>(object);
+  if (function->m_self == nullptr || !PyType_Check(function->m_self)) return {};
+  auto* type = reinterpret_cast<PyTypeObject*>(function->m_self);
+  const Ref name = interned(function->m_ml->ml_name);
+  // Nobody can change the dict of a type that is not on the heap.
+  if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
+      raw_get(type_dict(type).get(), name.get()) != object) {
+    return {};
+  }
+  GlobalName found = find_type(state, type);
+  if (!found.module) return {};
+  found.path = Ref::steal(PyUnicode_FromFormat("%U.%U", found.path.get(), name.get()));
+  return found;
+}
+
 }  // namespace waybill::py

@@ -126,6 +126,8 @@ GlobalName find_type(const State& state, PyTypeObject* type);
 // The same for a class, a function of Python, or a function in C of a module; null
 // parts for all else.
 GlobalName find_by_own_name(const State& state, PyObject* object);
+// The same for what a type in C has as it is: tuple.__new__. Null parts for all else.
+GlobalName find_in_type(const State& state, PyObject* object);
 
 // Whether `object` is a lazy import that nobody has resolved yet (3.15).
 inline bool is_lazy_import(const State& state, PyObject* object) {

@@ -45,7 +45,6 @@ constexpr NameRow kNames[] = {
     {&Names::attrs_attrs, "__attrs_attrs__"},
     {&Names::hash, "__hash__"},
     {&Names::pydantic_fields, "__pydantic_fields__"},
-    {&Names::orig_bases, "__orig_bases__"},
     {&Names::context_data, "_ctxdata"},
     {&Names::class_manager, "_sa_class_manager"},
     {&Names::file, "__file__"},
@@ -205,6 +204,7 @@ void init_state(State& state) {
   state.builtins = Ref::steal(PyImport_ImportModule("builtins"));
   state.found = Ref::steal(PyDict_New());
   state.lost = Ref::steal(PyDict_New());
+  state.empty_dict = Ref::steal(PyDict_New());
   Ref copyreg = Ref::steal(PyImport_ImportModule("copyreg"));
   state.dispatch_table = get_attribute(copyreg.get(), "dispatch_table");
   state.newobj = get_attribute(copyreg.get(), "__newobj__");
@@ -254,7 +254,7 @@ int for_each(State& state, Function function) {
        {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
         &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.reconstructor,
         &state.modules, &state.known_ids, &state.known_objects, &state.open_objects,
-        &state.text_ids, &state.empty}) {
+        &state.text_ids, &state.empty, &state.empty_dict}) {
     if (int result = function(*ref)) return result;
   }
   for (const HelperRow& row : kHelpers) {

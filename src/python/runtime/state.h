@@ -17,6 +17,7 @@
 namespace waybill::py {
 
 class DecodeCache;
+class KeptHeads;
 class KeptTable;
 
 // Interned strings that are looked up on every call.
@@ -26,7 +27,7 @@ struct Names {
       slotnames, copyreg, newobj;
   Ref first_line;                                            // Of a class.
   Ref dataclass_fields, attrs_attrs, hash, pydantic_fields;  // What libraries write.
-  Ref doc, slots, init_subclass, abc_impl, orig_bases, annotate_func, annotations_cache;
+  Ref doc, slots, init_subclass, abc_impl, annotate_func, annotations_cache;
   Ref context_data, class_manager, file, typing;
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
@@ -72,6 +73,7 @@ struct State {
   Ref builtins;
   // By name, the specs of modules that finders were asked about: is_findable().
   Ref found, lost;
+  Ref empty_dict;  // What frozendicts without items are made of; stays empty.
   // types.LazyImportType; null before 3.15.
   Ref lazy_import_type;
   // {type: name in `types`} for builtin types that `builtins` does not hold.
@@ -124,14 +126,13 @@ struct State {
   // Functions and classes that were sent as they were kept, and those that were kept
   // and had changed.
   std::uint64_t kept_hits = 0, kept_misses = 0;
-  // Nodes that were kept behind others since all were forgotten.
-  std::uint64_t kept_successors = 0;
   // Payloads whose known nodes were not read again, and all others that looked.
   std::uint64_t received_hits = 0, received_misses = 0;
   // Raised when the caches are emptied: what was kept on code objects is of one.
   std::uint64_t cache_generation = 0;
   // What speeds up what comes again; none of it changes what anything means.
   std::shared_ptr<KeptTable> kept_classes;
+  std::shared_ptr<KeptHeads> kept_heads;
   std::shared_ptr<DecodeCache> received;
   mutable DictLooks dict_looks;
   mutable InternTable intern_table;

@@ -9,7 +9,7 @@ from kept_nodes import Program
 PROGRAM = Program("""
 import collections, dataclasses, functools, math, types
 from dataclasses import dataclass, field
-from typing import Dict, List, Optional, Union
+from typing import Dict, List, NamedTuple, Optional, Union
 
 SCALE = 3
 
@@ -81,6 +81,12 @@ class Holder:
     def cached(self): return 1
     del cached
 
+Row = collections.namedtuple("Row", "x y", defaults=[SCALE])
+class Line(NamedTuple):
+    one: int
+    two: str = "two"
+    def area(self): return Row(self.one, SCALE)
+
 CONF = Conf()
 class Gone: pass
 MAYBE, GONE = List[Mate], dataclasses.MISSING
@@ -99,12 +105,12 @@ def world(**scope):
     return scope
 
 
-#: What is kept of these: from 3.14 on no class with annotations is.
-KEPT = ("Pair", "Wide")
-if sys.version_info < (3, 14):
-    KEPT += ("Item", "Point", "Typed", "use")
-if sys.version_info < (3, 15):  # From then on it holds a sentinel that C makes.
-    KEPT += ("Holder",)
+#: What is kept of these.
+KEPT = ("Pair", "Wide", "Row", "Point", "Typed", "Holder", "use")
+if sys.version_info < (3, 15):  # From then on its metadata is a frozendict.
+    KEPT += ("Item",)
+if sys.version_info < (3, 14):  # From then on typing gives the annotations.
+    KEPT += ("Line",)
 
 
 def run(statement):
@@ -126,6 +132,14 @@ def of_type(expression):
 
 
 CHANGES = {
+    "a field of a named tuple": run("Row.x = Row.y"),
+    "a field of a named tuple that is none": run("Row.x = property(plain)"),
+    "a default of a named tuple": run("Row.__new__.__defaults__ = (4,)"),
+    "what __new__ names": run("Row.__new__.__globals__['_tuple_new'] = list.__new__"),
+    "what __new__ names, by Python": run(
+        "Row.__new__.__globals__['_tuple_new'] = plain"
+    ),
+    "bases as they were written": run("Line.__orig_bases__ = (Row,)"),
     "a default of a field": of_field("f.default = 7"),
     "a factory of a field": of_field("f.default_factory = dict"),
     "a factory that becomes a lambda": of_field("f.default_factory = lambda: 1"),

@@ -125,32 +125,6 @@ def test_a_module_that_is_gone_is_missing(scope):
 # ---- Classes
 
 
-def test_what_a_known_class_holds_is_not_built_again():
-    with imported("counting", calls=[], count=lambda: counting.calls.append(1)) as it:
-        global counting
-        counting = it
-        it.count.__module__, it.count.__qualname__ = "counting", "count"
-        scope = define(
-            """
-            class Counted:
-                def __reduce__(self): return counting.count, ()
-            class C:
-                attribute = Counted()
-                def m(self): return 'm'
-            """,
-            counting=it,
-        )
-        payload = waybill.dumps(scope.C)
-        assert waybill.loads(payload) is scope.C
-        warm(payload)
-        del it.calls[:]
-
-        assert waybill.loads(payload) is scope.C
-        assert it.calls == []
-        assert long_way(payload) is scope.C
-        assert it.calls == [1]
-
-
 def test_state_of_a_class_stays(scope):
     payload = waybill.dumps(scope.C(1))
     warm(payload)

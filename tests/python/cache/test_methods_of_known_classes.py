@@ -27,8 +27,6 @@ SERVED = {
     "def f(): return C().m()",
     "a class of a class": "class D:\n x = 4\nclass C:\n def m(self): return D.x\n"
     "def f(): return C().m()",
-    "itself": "class C:\n def m(self, n=1): return n and f(0)\n"
-    "def f(n=1): return n and C().m(n)",
     "methods of all kinds": "class C:\n def m(self): return 5\n @property\n"
     " def p(self): return 1\n @classmethod\n def c(cls): return cls\n"
     " @staticmethod\n def s(): return 2\ndef f(): return C().m()",

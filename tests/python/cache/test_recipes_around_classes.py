@@ -4,6 +4,8 @@ A class stays, and keeps its methods with the globals that they came with; funct
 made anew, or read where that would show. Nobody may see the difference.
 """
 
+import sys
+
 import fresh_process
 import pytest
 import waybill
@@ -25,13 +27,9 @@ AROUND_CLASSES = {
     "class C(D):\n def m(self, a=2): return h(), module_one\ndef f(): return C",
     "classes inside classes": "class C:\n class D:\n  def m(self): return C\n"
     "def f(): return C, C.D",
-    "a class of a helper": "class C:\n x = {'k': object()}\n"
-    " def m(self): return self.x\ndef h(): return C\ndef f(): return h, C",
     "a class in a default": "class C: pass\ndef f(a=C, b=(C, 1)): return a",
     "a class in a closure": "class C: pass\ndef outer():\n D = C\n"
     " def f(): return D\n return f\nf = outer()",
-    "a class of a function": "def outer():\n class C:\n  def m(self): return f\n"
-    " def f(): return C\n return f\nf = outer()",
     "a class in annotations": "class C: pass\ndef f(a: C, b: int) -> C: return a",
     "bases that are names too": "from collections import OrderedDict as Base\n"
     "class C(Base):\n def m(self): return Base\ndef f(): return Base, C",
@@ -46,8 +44,36 @@ AROUND_CLASSES = {
     "a dataclass with factories": "from dataclasses import dataclass, field\n"
     "@dataclass\nclass C:\n x: list = field(default_factory=list)\n"
     " y: int = field(default=1, kw_only=True)\ndef f(): return C()",
-    "an enumeration": "import enum\nclass C(enum.Enum):\n A = 1\ndef f(): return C",
+    "a named tuple": "from collections import namedtuple\n"
+    "C = namedtuple('C', 'x y')\ndef f(): return C(1, 2), tuple.__new__",
+    "a named tuple with types": "import typing\nclass C(typing.NamedTuple):\n"
+    " x: int\n y: str = 'a'\n def m(self): return h\n"
+    "def h(): return C\ndef f(): return C(1), h",
+    "a class with other globals": "apart = {'__name__': 'apart', 'known': 1}\n"
+    "exec('class C:\\n def m(self, a=(1, 2)): return len, known', apart)\n"
+    "C = apart['C']\ndef f(): return C",
+    "a class with other globals, and a function of these": "apart = "
+    "{'__name__': 'apart'}\n"
+    "exec('class C:\\n def m(self): return h\\ndef h(): return 1', apart)\n"
+    "C, h = apart['C'], apart['h']\ndef f(): return C, h",
 }
+
+#: Functions that name what is no definition: such classes, and what reaches them, stand
+#: in the value.
+BESIDE_CLASSES = {
+    "a class with an object": "class C:\n x = {'k': object()}\n"
+    " def m(self): return self.x\ndef h(): return C\ndef f(): return h, C",
+    "an enumeration": "import enum\nclass C(enum.Enum):\n A = 1\ndef f(): return C",
+    "a class and a function in one cycle": "def outer():\n class C:\n"
+    "  def m(self): return f\n def f(): return C\n return f\nf = outer()",
+    "a global cycle": "class C:\n def m(self, n=1): return n and f(0)\n"
+    "def f(n=1): return n and C().m(n)",
+}
+
+if sys.version_info >= (3, 14):  # From then on typing gives the annotations.
+    BESIDE_CLASSES["a named tuple with types"] = AROUND_CLASSES.pop(
+        "a named tuple with types"
+    )
 
 INSTANCES = {
     "of one class": "[C(n) for n in range(3)]",
@@ -68,6 +94,14 @@ def test_around_classes_it_is_the_function_that_reading_gives(name, place):
     demand_served_as_read(payload)
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", BESIDE_CLASSES)
+def test_beside_what_is_no_definition_it_is_the_function_that_reading_gives(
+    name, place
+):
+    demand_alike(waybill.dumps(PLACES[place](function_of(BESIDE_CLASSES[name]))))
+
+
 #: With these, code may run before all is built, and have to do with methods.
 BESIDE_CODE = {
     "in what is not plain": "[f, {'k': [[1], slice(C(1), D(2, 3))]}, [C(4)]]",
@@ -82,13 +116,14 @@ def test_instances_of_classes_that_name_others_are_those_that_reading_gives(valu
 
 @pytest.mark.parametrize("value", BESIDE_CODE)
 def test_functions_and_classes_beside_code_are_those_that_reading_gives(value):
-    payload = waybill.dumps(eval(BESIDE_CODE[value], naming_others()))
+    demand_alike(waybill.dumps(eval(BESIDE_CODE[value], naming_others())))
+
+
+def demand_alike(payload):
     with without_caches():
         expected = described(waybill.loads(payload))
 
-    found = [described(waybill.loads(payload)) for _ in range(5)]
-
-    assert found == [expected] * 5
+    assert [described(waybill.loads(payload)) for _ in range(5)] == [expected] * 5
 
 
 def naming_others():

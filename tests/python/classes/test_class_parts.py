@@ -15,10 +15,11 @@ from sources import define
 from waybill import _class_parts
 
 CLASS = b"\x10"  # The tag of the node.
+DEFINITIONS = b"\x18"
 
 
 def parts_in(payload):
-    """Names, in order, of what the first class of a payload is made with and gets."""
+    """Names, in order, of what the class in a payload is made with and gets."""
 
     def search(value):
         if not isinstance(value, list):
@@ -28,7 +29,12 @@ def parts_in(payload):
         return next(filter(None, map(search, value)), None)
 
     whole = msgpack.unpackb(payload, strict_map_key=False, object_pairs_hook=list)
-    _, _, _, name, _, namespace, attributes = search(whole[4])
+    found = search(whole[4])
+    if whole[4][0] == msgpack.ExtType(0, DEFINITIONS):
+        _, _, definitions, value = whole[4]
+        # The last of them is the one that was sent, unless it is in the value.
+        found = search(value) or search(definitions[-1])
+    _, _, _, name, _, namespace, attributes = found
     return name, [list(map(first, part)) for part in (namespace, attributes)]
 
 

@@ -130,7 +130,8 @@ def test_what_is_loaded_is_the_same_with_and_without(shop, number):
 
 
 def ids_and_hashes(report):
-    identity = report["payload"]["outline"]["items"][0]
+    _, definitions, _ = report["payload"]["outline"]["items"]
+    identity = definitions["items"][0]["items"][0]
     assert identity["field"] == "id"
     return identity, [body["hash"] for body in report["code"]]
 

@@ -112,6 +112,6 @@ def test_names_of_packages_alone_are_text_as_ever(payload_of):
 
 
 def test_by_value_of_another_package_brings_none(payload_of):
-    smaller = payload_of("lambda: 'pd_package'", "()")
+    smaller = payload_of("lambda: 'pd_package'", "'encodings'")
 
     assert payload_of("lambda: 'pd_package'", "'waybill'") == smaller

@@ -17,7 +17,7 @@ struct CodeLocation {
   BytesView line_table;
 };
 
-// The code object of a body, which must have passed verify() or read_bare_function(),
+// The code object of a body, which must have passed verify(),
 // with the constants that were made of it: the interpreter trusts what it is given
 // here. Throws PyError: DecodeError where names and kinds of locals contradict each
 // other.

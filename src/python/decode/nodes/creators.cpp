@@ -59,6 +59,7 @@ Ref make_range(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
+  if (Ref known = decoder.known_namespace(frame)) return known;
   Ref globals = Ref::steal(PyDict_New());
   const auto text_or_null = [&](PartOf<NodeTag::kNamespace> part) {
     PyObject* text = frame.part(part);
@@ -67,6 +68,7 @@ Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
   describe_namespace(decoder.state(), globals.get(), text_or_null("name"),
                      text_or_null("package"),
                      frame.part<NodeTag::kNamespace>("is_package") == Py_True);
+  decoder.note_namespace(frame, globals);
   return globals;
 }
 

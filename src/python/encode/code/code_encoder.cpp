@@ -150,6 +150,17 @@ std::uint32_t CodeSection::use(PyObject* code) {
   CodeInfo& info = infos_.get(code);
   encode_code(infos_, info);
   uses_.push_back(&info);
+  return add_all(info);
+}
+
+std::uint32_t CodeSection::use_in_definition(PyObject* code) {
+  CodeInfo& info = infos_.get(code);
+  encode_code(infos_, info);
+  uses_.insert(uses_.begin() + definition_uses_++, &info);
+  return add_all(info);
+}
+
+std::uint32_t CodeSection::add_all(CodeInfo& info) {
   if (info.nested.empty()) return add(info);
   std::uint32_t index = 0;
   for (const CodeInfo* part : inner_first(info)) index = add(*part);

@@ -29,6 +29,8 @@ class CodeSection {
   // Adds the code, and nested code before it, unless a body of equal content is there;
   // notes one use of it. Returns the index of its body. Throws PyError.
   std::uint32_t use(PyObject* code);
+  // The same for a definition: these uses come before all others.
+  std::uint32_t use_in_definition(PyObject* code);
 
   // Begins with what another section has, which outlives this. Nothing is here yet.
   void go_on_after(const CodeSection& first) {
@@ -36,6 +38,7 @@ class CodeSection {
     hashes_ = first.hashes_;
     index_of_ = first.index_of_;
     uses_ = first.uses_;
+    definition_uses_ = first.definition_uses_;
     sources_ = first.sources_;
     lacks_source_ = first.lacks_source_;
     classes_ = first.classes_;
@@ -66,22 +69,29 @@ class CodeSection {
   // What the source of a body is; null if it has none.
   const CodeSource* source_of(std::uint32_t body) const;
 
+  // The code of each use, in order.
+  std::vector<CodeInfo*> uses() const { return uses_; }
+  struct ClassSource {
+    std::vector<std::uint8_t> text_id;
+    std::uint32_t first_line;
+  };
+  using ClassSources = std::map<std::string, ClassSource>;  // By id.
+  const ClassSources& classes() const { return classes_; }
+
  private:
   std::uint32_t add(const CodeInfo& info);
+  std::uint32_t add_all(CodeInfo& info);
 
   CodeInfos& infos_;
   std::vector<BytesView> bodies_;  // Point into CodeInfos.
   std::vector<const ContentHash*> hashes_;
   Memo index_of_;  // By the first bytes of the hash.
   std::vector<CodeInfo*> uses_;
+  std::ptrdiff_t definition_uses_ = 0;                  // Of these, the first.
   std::map<std::uint32_t, const CodeSource*> sources_;  // By index of the body.
   bool lacks_source_ = false;
   std::vector<const CodeSource*> numbered_;
-  struct ClassSource {
-    std::vector<std::uint8_t> text_id;
-    std::uint32_t first_line;
-  };
-  std::map<std::string, ClassSource> classes_;  // By id.
+  ClassSources classes_;
   std::size_t size_ = 0;
 };
 

@@ -199,36 +199,7 @@ void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
   }
 }
 
-// As that of the __new__ of a NamedTuple and of the __init__ of a dataclass, which its
-// version of the library alone understands.
-bool is_of_library(PyObject* annotate) {
-  if (!PyFunction_Check(annotate)) return false;
-  PyObject* module = reinterpret_cast<PyFunctionObject*>(annotate)->func_module;
-  if (module == nullptr || !PyUnicode_Check(module)) return false;
-  return PyUnicode_CompareWithASCIIString(module, "typing") == 0 ||
-         PyUnicode_CompareWithASCIIString(module, "dataclasses") == 0;
-}
-
-// The annotations; null if a name of theirs is not there yet.
-Ref evaluated_now(PyObject* function) {
-  Ref evaluated =
-      Ref::steal_or_null(PyObject_GetAttr(function, interned("__annotations__").get()));
-  if (!evaluated) forgive(PyExc_Exception);
-  return evaluated && PyDict_CheckExact(evaluated.get()) ? evaluated : Ref();
-}
-
 }  // namespace
-
-Annotations annotations_of(PyObject* function) {
-  if (PyObject* annotate = deferred_annotate(function)) {
-    Ref evaluated = is_of_library(annotate) ? evaluated_now(function) : Ref();
-    return evaluated ? Annotations{nullptr, std::move(evaluated)}
-                     : Annotations{annotate, {}};
-  }
-  Ref evaluated = evaluated_annotations(function);
-  if (evaluated && PyDict_GET_SIZE(evaluated.get()) == 0) evaluated = Ref();
-  return {nullptr, std::move(evaluated)};
-}
 
 NamedValues named_values(EncodeContext& context, PyFunctionObject* function,
                          const CodeInfo& info, const Annotations& annotations) {

@@ -5,16 +5,10 @@
 
 #include <vector>
 
+#include "python/discovery/annotations.h"
 #include "python/encode/encode_context.h"
 
 namespace waybill::py {
-
-// A function's annotations, as it has them; at most one of both.
-struct Annotations {
-  PyObject* annotate;  // What gives them when they are asked for (3.14); borrowed.
-  Ref evaluated;       // A dict with something in it.
-};
-Annotations annotations_of(PyObject* function);
 
 // Those of a function that is written now; see DeferredGlobals for methods.
 NamedValues named_values(EncodeContext& context, PyFunctionObject* function,

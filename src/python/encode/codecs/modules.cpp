@@ -34,10 +34,12 @@ void write_namespace(EncodeContext& context, PyObject* globals) {
   if (context.known(key_of_namespace(globals))) return;
   const Names& names = context.state.names;
   wire::Writer& out = context.out;
-  out.node(wire::NodeTag::kNamespace, 3);
+  const std::uint64_t number = context.namespaces.number_of(context.state, globals);
+  out.node(wire::NodeTag::kNamespace, number == 0 ? 3 : 4);
   write_text_or_nil(raw_get(globals, names.name.get()), out);
   write_text_or_nil(raw_get(globals, names.package.get()), out);
   out.boolean(raw_get(globals, names.path.get()) != nullptr);
+  if (number != 0) out.unsigned_integer(number);
 }
 
 void describe_module(EncodeContext& context, PyObject* module, Plan& plan) {

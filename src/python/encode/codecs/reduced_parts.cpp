@@ -2,6 +2,7 @@
 // object gets after that. What is refused, and in which words, is as in pickle.
 // Tested by tests/python/kinds/test_reduce.py.
 
+#include "python/discovery/wrappers.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/compat.h"
@@ -294,6 +295,19 @@ GlobalName found_by_name(EncodeContext& context, PyObject* object, PyObject* ans
   return {Ref::share(module), Ref::share(path)};
 }
 
+// Whether an answer calls getattr for what a type in C has: that has a name.
+bool asks_type(const State& state, PyObject* object, PyObject* answer) {
+  if (!PyCFunction_CheckExact(object) || !PyTuple_Check(answer) ||
+      PyTuple_GET_SIZE(answer) != 2) {
+    return false;
+  }
+  const Ref own =
+      Ref::steal(PyObject_CallMethodNoArgs(object, state.names.reduce.get()));
+  const int is_own = PyObject_RichCompareBool(own.get(), answer, Py_EQ);
+  check(is_own);
+  return is_own == 1;
+}
+
 // Whether no import finds a module at the receiver.
 bool travels_by_value(EncodeContext& context, PyObject* module) {
   return context.by_value.has(module) ||
@@ -306,6 +320,15 @@ void describe_answer(EncodeContext& context, PyObject* object, PyObject* answer,
                      Plan& plan) {
   if (answer == Py_None && context.hooks().replace != nullptr) {
     return context.out.nil();  // Dropped.
+  }
+  if (is_empty_frozendict(object)) {
+    const Ref call = Ref::steal(
+        Py_BuildValue("O(O)", Py_TYPE(object), context.state.empty_dict.get()));
+    return describe_parts(context, object, call.get(), plan);
+  }
+  if (asks_type(context.state, object, answer)) {
+    const GlobalName name = find_in_type(context.state, object);
+    if (name.module) return write_global(context, name);
   }
   const GlobalName name = found_by_name(context, object, answer);
   if (name.module && context.extensions.is_one(name.module.get()) &&

@@ -40,8 +40,9 @@ enum class Holds : std::uint8_t {
   kFields,      //   and all of these.
   kArguments,   // Of a call.
   kKeywords,
-  kBases,  // Of a class.
-  kState,  // The attributes of an object's dict, and those of its slots.
+  kDefinitions,  // Of a payload.
+  kBases,        // Of a class.
+  kState,        // The attributes of an object's dict, and those of its slots.
 };
 
 // `around` and what follows it: the containers around, from the inside out; null behind

@@ -3,7 +3,7 @@
 // docs/paths.md. Tested by tests/explain/explain_payload_test.cpp and
 // tests/report/paths_at_test.cpp.
 
-#include "format/part_links.h"
+#include "report/part_links.h"
 
 #include <algorithm>
 #include <array>
@@ -63,7 +63,8 @@ Link link_in_node(const OpenContainer& node) {
     return {.style = Style::kPlace, .label = "element", .number = index};
   }
   const std::string_view part = part_name(node.tag, index);
-  if (is(node, NodeTag::kIdentified) && part == "value") return {};
+  const bool is_all = is(node, NodeTag::kIdentified) || is(node, NodeTag::kDefinitions);
+  if (is_all && part == "value") return {};
   if (const NamedPart* named = find(kNamedParts, node, part)) {
     return {.style = Style::kText, .label = named->label};
   }
@@ -111,6 +112,7 @@ constexpr auto kInnerParts = std::to_array<InnerPart>({
     {Rule::kNamedObjects, "globals", Holds::kGlobals},
     {Rule::kNamedObjects, "imports", Holds::kImports},
     {Rule::kNamedObjects, "dict", Holds::kAttributes},
+    {Rule::kObjects, "definitions", Holds::kDefinitions},
     {Rule::kObjects, "bases", Holds::kBases},
     {Rule::kObjects, "args", Holds::kArguments},
     {Rule::kObjects, "items", Holds::kItems},
@@ -161,6 +163,8 @@ Link link_in(const OpenContainer& around, const OpenContainer* second,
   switch (holds) {
     case Holds::kArguments:
       return {.style = Style::kArgument, .label = "argument", .number = index};
+    case Holds::kDefinitions:
+      return {.style = Style::kPlace, .label = "definition", .number = index};
     case Holds::kBases:
       return {.style = Style::kIndex, .label = ".__bases__", .number = index};
     case Holds::kClosure:

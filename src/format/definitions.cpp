@@ -1,0 +1,88 @@
+// Tested by tests/verify/definitions_test.cpp and tests/diff/random_payload_test.cpp.
+
+#include "format/definitions.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "wire/format.h"
+#include "wire/reader.h"
+
+namespace waybill::envelope {
+DefinitionPlaces places_in_definitions(std::span<const std::uint64_t> shared) {
+  DefinitionPlaces places;
+  for (const std::uint64_t position : shared) {
+    places.emplace_back(position, static_cast<std::uint32_t>(places.size()));
+  }
+  std::ranges::sort(places);
+  return places;
+}
+
+bool set_value_places(Envelope& envelope, const DefinitionPlaces& known) {
+  std::vector<std::uint64_t>& positions = envelope.shared;
+  std::vector<std::uint32_t>& value_shared = envelope.definitions.value_shared;
+  std::vector<bool> is_meant;
+  std::size_t end = known.size();
+  value_shared.clear();
+  for (std::size_t i = end; i < positions.size(); ++i) {
+    const auto found = std::ranges::lower_bound(
+        known, positions[i], {}, [](const auto& one) { return one.first; });
+    if (found == known.end() || found->first != positions[i]) {
+      value_shared.push_back(static_cast<std::uint32_t>(end));
+      positions[end++] = positions[i];
+      continue;
+    }
+    value_shared.push_back(found->second);
+    if (positions.size() - known.size() == 1) break;  // One is not twice there.
+    is_meant.resize(known.size());
+    if (is_meant[found->second]) return false;
+    is_meant[found->second] = true;
+  }
+  positions.resize(end);
+  return true;
+}
+
+bool begins_with_definitions(BytesView payload) {
+  constexpr std::uint8_t kStart[] = {
+      wire::kEmptyArray | 4, wire::kFixedExtension,
+      static_cast<std::uint8_t>(wire::ExtType::kNode),
+      static_cast<std::uint8_t>(wire::NodeTag::kDefinitions)};
+  return payload.size() > sizeof kStart &&
+         std::ranges::equal(payload.first(sizeof kStart), kStart);
+}
+
+bool find_definitions(Envelope& envelope, Error& error) {
+  const Section& payload = envelope.payload;
+  envelope.definitions = {};
+  if (!begins_with_definitions(payload.bytes)) return true;
+  constexpr std::size_t kHead = 4;  // Of the node: its array, and its tag.
+  wire::Reader reader(payload.bytes.subspan(kHead), {}, payload.offset + kHead);
+  std::uint64_t shared = 0;
+  std::uint64_t count = 0;
+  const bool is_read =
+      reader.read_unsigned(shared, UINT64_MAX,
+                           "how many shared positions definitions have") &&
+      (shared <= envelope.shared.size() ||
+       reader.fail(ErrorCode::kBadReference, payload.offset + kHead,
+                   "definitions with " + std::to_string(shared) + " of " +
+                       std::to_string(envelope.shared.size()) + " shared positions")) &&
+      reader.read_array(count, "definitions");
+  Definitions& definitions = envelope.definitions;
+  definitions.start = reader.offset() - payload.offset;
+  if (!is_read || !reader.skip_values(count)) {
+    error = reader.error();
+    return false;
+  }
+  definitions.count = static_cast<std::size_t>(count);
+  definitions.shared = static_cast<std::size_t>(shared);
+  definitions.value = reader.offset() - payload.offset;
+  const auto own = std::span(envelope.shared).first(definitions.shared);
+  if (set_value_places(envelope, places_in_definitions(own))) return true;
+  error = {ErrorCode::kBadReference, payload.offset + kHead,
+           "a shared position that the value has twice"};
+  return false;
+}
+
+}  // namespace waybill::envelope

@@ -1,0 +1,390 @@
+// Tested by tests/python/definitions, tests/python/cache/test_kept_functions.py and
+// test_kept_classes.py.
+
+#include "python/encode/definitions/definitions.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "python/encode/encode_context.h"
+#include "python/runtime/modules.h"
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+// More functions and classes that reach each other do not stand among definitions: the
+// walk for cycles is made anew for each that is met.
+constexpr std::size_t kMostUnits = 256;
+
+// What tells members of a cycle apart, whoever was met first.
+std::tuple<std::string, std::string, std::string, int> name_of_member(
+    PyObject* object) {
+  if (PyType_Check(object)) {
+    auto* type = reinterpret_cast<PyTypeObject*>(object);
+    const Ref name = Ref::steal(PyType_GetQualName(type));
+    return {"", text_of(name.get()), "", 0};
+  }
+  auto* function = reinterpret_cast<PyFunctionObject*>(object);
+  auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  PyObject* module = function->func_module;
+  const bool has_module = module != nullptr && PyUnicode_Check(module);
+  return {has_module ? text_of(module) : std::string(),
+          text_of(function->func_qualname), text_of(code->co_qualname),
+          code->co_firstlineno};
+}
+
+const VisitedObject& visited_at(const TakenDefinition& taken,
+                                const Definition::Place& place) {
+  return taken.units[place.unit]->visited[place.object];
+}
+PyObject* object_at(const TakenDefinition& taken, const Definition::Place& place) {
+  return visited_at(taken, place).object.get();
+}
+std::uintptr_t key_at(const TakenDefinition& taken, const Definition::Place& place) {
+  return visited_at(taken, place).key;
+}
+
+}  // namespace
+
+PayloadDefinitions::PayloadDefinitions(EncodeContext& context)
+    : context_(context), infos_(context.state) {}
+
+PayloadDefinitions::Node& PayloadDefinitions::node_of(PyObject* object) {
+  const auto [found, is_new] = nodes_.try_emplace(object, &memory_);
+  Node& node = found->second;
+  if (is_new) {
+    node.unit = look_at_unit(context_.state, infos_, object);
+    node.is_refused = !node.unit.kept;
+  }
+  return node;
+}
+
+bool PayloadDefinitions::is_defined(PyObject* object) const {
+  const MemoEntry* entry = context_.objects.memo().find(key_of(object));
+  return entry != nullptr && (entry->offset & Place::kDefined) != 0;
+}
+
+bool PayloadDefinitions::define(PyObject* object) {
+  for (;;) {
+    const Py_ssize_t lost = PyDict_GET_SIZE(context_.state.lost.get());
+    if (define_as_seen(object)) return true;
+    // Meanwhile a module may have turned out to be one that no import finds: what was
+    // a name is a value.
+    if (PyDict_GET_SIZE(context_.state.lost.get()) == lost) return false;
+    std::erase_if(nodes_, [&](const auto& node) { return !is_defined(node.first); });
+  }
+}
+
+bool PayloadDefinitions::define_as_seen(PyObject* object) {
+  if (const auto known = nodes_.find(object);
+      known != nodes_.end() && known->second.is_refused) {
+    return false;
+  }
+  Components components(&memory_);
+  if (!plan(object, components)) return false;
+  const std::size_t before = taken_.size();
+  for (const Component& component : components) {
+    if (take(component)) continue;
+    for (Node* node : component) node->is_refused = true;
+    nodes_.at(object).is_refused = true;
+    return false;
+  }
+  const auto taken = std::span(taken_).subspan(before);
+  if (!taken.empty() && std::ranges::all_of(taken, &TakenDefinition::was_kept)) {
+    ++context_.state.kept_hits;
+  }
+  return true;
+}
+
+// Finds what the root reaches by value and has not been defined: those first that
+// others need. False if some of it cannot be.
+bool PayloadDefinitions::plan(PyObject* root, Components& components) {
+  Component path(&memory_), open(&memory_);
+  const std::size_t before = walked_;  // Nodes with higher numbers are of this walk.
+  const auto begin = [&](Node& node) {
+    node.number = node.lowest = ++walked_;
+    node.is_open = true;
+    node.needs.clear();
+    for (const VisitedObject& one : node.unit.visited) {
+      if (!one.is_needed || is_defined(one.object.get())) continue;
+      // What was written elsewhere definitions cannot refer to.
+      if (one.object.get() != root && context_.objects.find(one.key) != nullptr) {
+        node.is_refused = true;
+        break;
+      }
+      node.needs.push_back(&node_of(one.object.get()));
+      node.is_refused = node.is_refused || node.needs.back()->is_refused;
+    }
+    path.push_back(&node);
+    open.push_back(&node);
+  };
+  begin(node_of(root));
+  while (!path.empty()) {
+    Node& node = *path.back();
+    if (walked_ - before > kMostUnits) node.is_refused = true;
+    if (node.is_refused) break;
+    const auto next = std::ranges::find_if(
+        node.needs, [&](const Node* need) { return need->number <= before; });
+    if (next != node.needs.end()) {
+      begin(**next);
+      continue;
+    }
+    for (const Node* need : node.needs) {
+      if (need->is_open) node.lowest = std::min(node.lowest, need->lowest);
+    }
+    path.pop_back();
+    if (node.lowest == node.number) close(node, open, components);
+    if (!components.empty() && components.back().empty()) node.is_refused = true;
+    if (node.is_refused) {
+      path.push_back(&node);
+      break;
+    }
+  }
+  // What needs the one that is refused is refused as well.
+  for (Node* node : path) node->is_refused = true;
+  for (Node* node : open) node->is_open = false;
+  return path.empty();
+}
+
+// Takes the component of which `node` is the first from those that are open. It is left
+// empty if its members cannot be told apart.
+void PayloadDefinitions::close(Node& node, Component& open, Components& components) {
+  Component& component = components.emplace_back();
+  Node* last = nullptr;
+  do {
+    last = open.back();
+    open.pop_back();
+    last->is_open = false;
+    component.push_back(last);
+  } while (last != &node);
+  if (component.size() > 1 && !put_in_order(component)) component.clear();
+}
+
+bool PayloadDefinitions::put_in_order(Component& component) {
+  using Name = decltype(name_of_member(nullptr));
+  std::vector<std::pair<Name, Node*>> named;
+  for (Node* node : component) {
+    named.emplace_back(name_of_member(node->unit.object.get()), node);
+  }
+  std::ranges::sort(named);
+  const auto is_like = [](const auto& a, const auto& b) { return a.first == b.first; };
+  for (std::size_t i = 0; i < named.size(); ++i) component[i] = named[i].second;
+  return std::ranges::adjacent_find(named, is_like) == named.end();
+}
+
+bool PayloadDefinitions::take(const Component& component) {
+  constexpr std::size_t kUsual = 4;
+  if (taken_.empty()) taken_.reserve(kUsual);
+  if (take_last(component, taken_.emplace_back(&memory_))) {
+    if (OtherSections* others = context_.others_if_any()) tell(*others);
+    return true;
+  }
+  taken_.pop_back();
+  return false;
+}
+
+bool PayloadDefinitions::take_last(const Component& component, TakenDefinition& taken) {
+  for (Node* node : component) taken.units.push_back(&node->unit);
+  taken.definition = kept(component);
+  taken.is_kept = taken.was_kept = taken.definition && finds_needs(taken);
+  if (!taken.was_kept) {
+    taken.definition = encode(component);
+    if (!taken.definition || !finds_needs(taken)) return false;
+    taken.is_kept = kept(component) == taken.definition;
+  }
+  for (const Definition::Place& place : taken.definition->code) {
+    PyObject* function = object_at(taken, place);
+    taken.code_objects.push_back(Ref::share(PyFunction_GET_CODE(function)));
+  }
+  if (!fits(taken)) return false;
+  note(taken);
+  return true;
+}
+
+// Where an object stands among the definitions; nothing if it does not.
+std::optional<Place> PayloadDefinitions::defined_place(std::uintptr_t key) const {
+  const MemoEntry* entry = context_.objects.memo().find(key);
+  if (entry == nullptr || (entry->offset & Place::kDefined) == 0) return std::nullopt;
+  return Place::of(entry->offset);
+}
+
+// Finds where all stands that a definition needs. False if something does not stand
+// there whatever else is in the payload, or if the definition has what one of those has
+// that it needs.
+bool PayloadDefinitions::finds_needs(TakenDefinition& taken) const {
+  std::optional<NeededDefinitions> needed;
+  const auto is_needed = [&](const Place& place) {
+    if (!needed) needed = needed_by(taken.units);
+    return needed->has(place.definition);
+  };
+  taken.needs.clear();
+  for (const Definition::Place& need : taken.definition->needs) {
+    const std::optional<Place> place = defined_place(key_at(taken, need));
+    if (!place || !(visited_at(taken, need).is_needed || is_needed(*place))) {
+      return false;
+    }
+    taken.needs.push_back(*place);
+  }
+  return std::ranges::none_of(taken.definition->exports, [&](const auto& one) {
+    const std::optional<Place> place = defined_place(key_at(taken, one.place));
+    return place && is_needed(*place);
+  });
+}
+
+NeededDefinitions PayloadDefinitions::needed_by(std::span<Unit* const> units) const {
+  std::vector<std::uint32_t> direct;
+  for (const Unit* unit : units) {
+    for (const VisitedObject& one : unit->visited) {
+      if (!one.is_needed) continue;
+      if (const auto place = defined_place(one.key))
+        direct.push_back(place->definition);
+    }
+  }
+  return {taken_, direct};
+}
+
+bool PayloadDefinitions::are_members(const Component& component,
+                                     const KeptUnit& first) {
+  return std::ranges::equal(component, first.members,
+                            [](const Node* node, const auto& member) {
+                              return node->unit.kept == member.lock();
+                            });
+}
+
+std::shared_ptr<const Definition> PayloadDefinitions::kept(
+    const Component& component) const {
+  const KeptUnit& first = *component.front()->unit.kept;
+  if (!are_members(component, first)) return nullptr;
+  return first.definitions[context_.wants_source() ? 1 : 0];
+}
+
+// Whether nothing of it is in the payload already, but for what functions of one
+// namespace have as a global under one name: who reads it keeps the first.
+bool PayloadDefinitions::fits(const TakenDefinition& taken) {
+  const Definition& definition = *taken.definition;
+  for (const Definition::Place& place : definition.namespaces) {
+    PyObject* globals = object_at(taken, place);
+    if (context_.namespaces.number_of(context_.state, globals) != 0) return false;
+  }
+  return std::ranges::all_of(definition.exports, [&](const auto& one) {
+    const bool is_unit = one.place.object == 0;
+    const std::uintptr_t key = key_at(taken, one.place);
+    const MemoEntry* entry = context_.objects.find(key);
+    // The one that was met has been noted already: this is where it stands.
+    const bool is_met = is_unit && entry != nullptr &&
+                        context_.current == reinterpret_cast<PyObject*>(key);
+    return entry == nullptr || is_met || visited_at(taken, one.place).is_value ||
+           is_same_global(taken, one.offset);
+  });
+}
+
+bool PayloadDefinitions::is_same_global(const TakenDefinition& taken,
+                                        std::uint64_t offset) const {
+  const Definition& definition = *taken.definition;
+  if (definition.namespaces.size() != 1) return false;
+  const auto is_own = [&](const Definition::Target& target) {
+    return target.need == Definition::Target::kInside && target.offset == offset;
+  };
+  if (std::ranges::any_of(definition.targets, is_own)) return false;
+  const auto global = std::ranges::find_if(definition.globals, [&](const auto& one) {
+    return one.start <= offset && offset < one.end;
+  });
+  if (global == definition.globals.end()) return false;
+  const auto top =
+      std::ranges::find(definition.exports, global->start, &Definition::Export::offset);
+  if (top == definition.exports.end()) return false;
+  PyObject* globals = object_at(taken, definition.namespaces.front());
+  const auto known = globals_.find({globals, global->name});
+  return known != globals_.end() && known->second == key_at(taken, top->place);
+}
+
+// Tells the memo where the objects of the last definition stand.
+void PayloadDefinitions::note(const TakenDefinition& taken) {
+  const Definition& definition = *taken.definition;
+  const auto number = static_cast<std::uint32_t>(taken_.size() - 1);
+  for (const Definition::Export& one : definition.exports) {
+    const std::uintptr_t key = key_at(taken, one.place);
+    const std::uint64_t place = Place{number, one.offset}.number();
+    MemoEntry* entry = context_.objects.find(key);
+    if (entry == nullptr) {
+      context_.objects.note(key, place);
+    } else if ((entry->offset & Place::kDefined) == 0) {
+      entry->offset = place;
+    }
+    PyObject* object = object_at(taken, one.place);
+    if (object != nullptr && PyType_Check(object)) context_.dicts.note_class(object);
+  }
+  if (definition.namespaces.size() != 1) return;
+  PyObject* globals = object_at(taken, definition.namespaces.front());
+  for (const Definition::Global& global : definition.globals) {
+    const auto top = std::ranges::find(definition.exports, global.start,
+                                       &Definition::Export::offset);
+    if (top == definition.exports.end()) continue;
+    globals_.try_emplace({globals, global.name}, key_at(taken, top->place));
+  }
+}
+
+void PayloadDefinitions::go_on_after(const PayloadDefinitions& first) {
+  taken_ = first.taken_;
+  globals_ = first.globals_;
+  told_ = first.told_;
+}
+
+void PayloadDefinitions::tell(OtherSections& others) {
+  if (told_ == 0 && context_.state.uses_caches) others.imports.trace();
+  for (; told_ != taken_.size(); ++told_) {
+    TakenDefinition& taken = taken_[told_];
+    const Definition& definition = *taken.definition;
+    for (const ModuleUse& use : definition.modules) {
+      taken.modules.push_back(others.imports.use(use));
+    }
+    for (const Ref& name : definition.module_values) {
+      PyObject* module = find_module(context_.state, name.get());
+      if (module != nullptr) others.imports.escape(module, false);
+    }
+    for (std::size_t i = 0; i < definition.code.size(); ++i) {
+      taken.code.push_back(others.code.use_in_definition(taken.code_objects[i].get()));
+      if (i < definition.sources.size() && definition.sources[i]) {
+        others.code.add_source(taken.code.back(), *definition.sources[i]);
+      }
+    }
+    for (const Definition::Flow& flow : definition.flows) {
+      PyObject* function = object_at(taken, flow.function);
+      const auto is_it = [&](const Definition::Place& place) {
+        return object_at(taken, place) == function;
+      };
+      const auto use = std::ranges::find_if(definition.code, is_it);
+      const auto number = static_cast<std::size_t>(use - definition.code.begin());
+      const Ref& code = flow.code ? flow.code : taken.code_objects[number];
+      others.imports.function(function, others.infos.get(code.get()));
+    }
+    for (const auto& [id, source] : definition.classes) {
+      others.code.add_class(bytes_of(id), source.text_id, source.first_line);
+    }
+  }
+}
+
+bool PayloadDefinitions::is_visited(std::uintptr_t key) const {
+  return std::ranges::any_of(taken_, [&](const TakenDefinition& taken) {
+    return std::ranges::any_of(taken.units, [&](const Unit* unit) {
+      return std::ranges::find(unit->visited, key, &VisitedObject::key) !=
+             unit->visited.end();
+    });
+  });
+}
+
+int PayloadDefinitions::traverse(visitproc visitor, void* arg) const {
+  for (const auto& [_, node] : nodes_) {
+    if (const int stop = visit(node.unit.object, visitor, arg)) return stop;
+    for (const VisitedObject& one : node.unit.visited) {
+      if (const int stop = visit(one.object, visitor, arg)) return stop;
+    }
+  }
+  return 0;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,112 @@
+// Tested by tests/python/cache/test_kept_functions.py and test_kept_classes.py.
+
+#include "python/encode/definitions/unit.h"
+
+#include <utility>
+
+#include "python/encode/kept_table.h"
+#include "python/encode/object_ids.h"
+#include "python/guards/object_checks.h"
+#include "python/runtime/modules.h"
+
+namespace waybill::py {
+
+namespace {
+
+// So often a unit may be another than it was, or cannot be kept, before it is no longer
+// tried.
+constexpr std::uint32_t kMaxMisses = 8;
+
+// Where a unit is kept; null if it is looked at for the first time, or nothing is kept.
+KeptSlot* slot_of(State& state, PyObject* object) {
+  if (!state.uses_caches) return nullptr;
+  if (PyType_Check(object)) return &state.kept_classes->find(object);
+  CodeInfo* info = kept_info(state, PyFunction_GET_CODE(object));
+  if (info == nullptr) return nullptr;
+  // Tables are emptied with the caches; what is kept on code is found here.
+  if (info->slot.kept && !info->slot.kept->guards->is_current(state)) info->slot = {};
+  return &info->slot;
+}
+
+bool may_be_unit(PyObject* object) {
+  return PyFunction_Check(object) ||
+         (PyType_CheckExact(object) &&
+          PyType_HasFeature(reinterpret_cast<PyTypeObject*>(object),
+                            Py_TPFLAGS_HEAPTYPE));
+}
+
+bool is_unit(const State& state, PyObject* object) {
+  const GlobalName name = find_by_own_name(state, object);
+  return !name.module || !is_findable(state, name.module.get());
+}
+
+// Whether a class has an id, which it may get here.
+bool give_id(const State& state, PyObject* type) {
+  if (known_id(state, type) != nullptr) return true;
+  try {
+    ObjectIds().id_of(state, type);
+  } catch (const PyError&) {
+    if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
+    forgive(PyExc_Exception);  // It is raised again where the class is written.
+    return false;
+  }
+  return known_id(state, type) != nullptr;
+}
+
+void note(State& state, CodeInfos& infos, Unit& unit) {
+  unit.visited.clear();
+  unit.kept = std::make_shared<KeptUnit>();
+  // Classes have their ids before they are looked at.
+  if (PyType_Check(unit.object.get()) && !give_id(state, unit.object.get())) {
+    return unit.kept.reset();
+  }
+  unit.kept->guards = ReachGuards::note(state, infos, unit.object.get(), unit.visited);
+  if (unit.kept->guards) return;
+  unit.kept.reset();
+  unit.visited.clear();
+}
+
+}  // namespace
+
+Unit look_at_unit(State& state, CodeInfos& infos, PyObject* object) {
+  Unit unit;
+  unit.object = Ref::share(object);
+  // What is kept of a function is none any more if it is found by name now, as guards
+  // see. Classes have no slot before it is known that they are no name.
+  if (!may_be_unit(object) || (PyType_Check(object) && !is_unit(state, object))) {
+    return unit;
+  }
+  constexpr std::size_t kUsual = 8;
+  unit.visited.reserve(kUsual);
+  KeptSlot* slot = slot_of(state, object);
+  if (slot != nullptr && slot->kept) {
+    unit.kept = slot->kept;
+    if (unit.kept->guards->hold(state, infos, object, unit.visited)) {
+      unit.is_stored = true;
+      return unit;
+    }
+    ++state.kept_misses;
+    slot = slot_of(state, object);  // The function may have another code by now.
+    if (slot != nullptr) {
+      slot->kept.reset();
+      ++slot->misses;
+    }
+  }
+  if (!is_unit(state, object)) {
+    unit.kept.reset();
+    unit.visited.clear();
+    return unit;
+  }
+  note(state, infos, unit);
+  slot = slot_of(state, object);
+  if (slot == nullptr || slot->misses >= kMaxMisses) return unit;
+  if (!unit.kept || !unit.kept->guards->can_hold()) {
+    ++slot->misses;
+    return unit;
+  }
+  slot->kept = unit.kept;
+  unit.is_stored = true;
+  return unit;
+}
+
+}  // namespace waybill::py

@@ -1,0 +1,41 @@
+#pragma once
+
+// A function or class by value, as the encoder keeps it: with a guard for everything in
+// the program that its definition depends on.
+
+#include <Python.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "python/encode/definitions/definition.h"
+#include "python/guards/guards.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+
+namespace waybill::py {
+
+// Keeps no module, class, function or dict alive.
+struct KeptUnit {
+  std::unique_ptr<ReachGuards> guards;
+  // Of the component that it is the first of: with source, and without; null if none
+  // was made. `members`: the units of that component, in order.
+  std::array<std::shared_ptr<const Definition>, 2> definitions;
+  std::vector<std::weak_ptr<KeptUnit>> members;
+};
+
+// One in a payload: what its guards visit now.
+struct Unit {
+  Ref object;
+  std::shared_ptr<KeptUnit> kept;      // Null if it cannot stand among definitions.
+  std::vector<VisitedObject> visited;  // The object itself first.
+  bool is_stored = false;              // To be found by later payloads.
+};
+
+// Looks at a function or class: takes what is kept of it if that still holds, or notes
+// it anew. `visited` is empty where it cannot stand among definitions.
+// May run code of others, see ReachGuards::hold().
+Unit look_at_unit(State& state, CodeInfos& infos, PyObject* object);
+
+}  // namespace waybill::py

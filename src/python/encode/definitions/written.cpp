@@ -1,0 +1,360 @@
+// How definitions are made, and how they are written into a payload: with the numbers
+// that modules, code and references have there.
+//
+// Tested by tests/python/definitions.
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "python/encode/definitions/definitions.h"
+#include "python/encode/graph_encoder.h"
+#include "python/runtime/modules.h"
+#include "wire/writer.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+
+constexpr std::size_t kMostBytes = 16 << 10;  // Of a definition.
+
+bool lacks_source(EncodeContext& written) {
+  return written.has_others() && written.code().lacks_source();
+}
+
+bool has_name(const State& state, PyObject* globals) {
+  PyObject* name = raw_get(globals, state.names.name.get());
+  return name != nullptr && PyUnicode_CheckExact(name);
+}
+
+bool is_of_code(BytesView bytes) {
+  if (bytes.size() < 4 ||
+      !wire::starts_node(bytes.data() + 1, bytes.data() + bytes.size())) {
+    return false;
+  }
+  const auto tag = static_cast<NodeTag>(bytes[3]);
+  return tag == NodeTag::kFunction || tag == NodeTag::kClass;
+}
+
+// Where an object of a component stands among what its guards visit.
+class Places {
+ public:
+  explicit Places(std::span<Unit* const> units) : units_(units) {}
+
+  bool find(std::uintptr_t key, Definition::Place& place) const {
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      const auto& visited = units_[i]->visited;
+      const auto found = std::ranges::find_if(visited, [&](const VisitedObject& one) {
+        return one.key == key && !one.is_needed;
+      });
+      if (found == visited.end()) continue;
+      place = {static_cast<std::uint32_t>(i),
+               static_cast<std::uint32_t>(found - visited.begin())};
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  std::span<Unit* const> units_;
+};
+
+// Leaves out the globals whose values references do not mean.
+void keep_shared_globals(Definition& definition) {
+  std::erase_if(definition.globals, [&](const Definition::Global& global) {
+    const auto is_it = [&](const auto& one) { return one.offset == global.start; };
+    return std::ranges::none_of(definition.exports, is_it);
+  });
+}
+
+// Writes the definitions of a payload one behind the other.
+class PayloadWriter {
+ public:
+  explicit PayloadWriter(std::span<const TakenDefinition> taken) : taken_(taken) {}
+
+  WrittenDefinitions write() {
+    for (const TakenDefinition& taken : taken_) add(taken);
+    wire::Writer head;
+    head.node(NodeTag::kDefinitions, 3);
+    head.unsigned_integer(targets_.size());
+    head.array(taken_.size());
+    const BytesView start = head.view(), body = out_.view();
+    written_.bytes.assign(start.begin(), start.end());
+    written_.bytes.insert(written_.bytes.end(), body.begin(), body.end());
+    for (auto& one : written_.starts) one.position += start.size();
+    for (const Place& target : targets_) {
+      written_.shared.push_back(written_.position_of(target));
+    }
+    return std::move(written_);
+  }
+
+ private:
+  void add(const TakenDefinition& taken) {
+    const Definition& definition = *taken.definition;
+    const auto own = static_cast<std::uint32_t>(written_.starts.size());
+    WrittenDefinitions::Start start{out_.size(), {}};
+    std::size_t done = 0;
+    auto code = taken.code.begin();
+    const BytesView bytes(definition.bytes);
+    for (const Definition::Number& number : definition.numbers) {
+      out_.append(bytes.subspan(done, number.position - done));
+      done = number.position + number.size;
+      const std::size_t before = out_.size();
+      switch (number.of) {
+        case Definition::Number::Of::kReference:
+          out_.index(ExtType::kReference,
+                     number_of(target_of(taken, own, number.number)));
+          break;
+        case Definition::Number::Of::kModule:
+          out_.index(ExtType::kModule, taken.modules[number.number]);
+          break;
+        case Definition::Number::Of::kCode:
+          out_.unsigned_integer(*code++);
+          break;
+      }
+      const auto by = static_cast<std::int64_t>(out_.size() - before) - number.size;
+      if (by != 0) start.shifts.push_back({done, by});
+    }
+    out_.append(bytes.subspan(done));
+    written_.starts.push_back(std::move(start));
+  }
+
+  static Place target_of(const TakenDefinition& taken, std::uint32_t own,
+                         std::uint32_t number) {
+    const Definition::Target& target = taken.definition->targets[number];
+    if (target.need == Definition::Target::kInside) return {own, target.offset};
+    return taken.needs[target.need];
+  }
+
+  std::uint64_t number_of(const Place& target) {
+    const auto [found, is_new] = numbers_.try_emplace(target.number(), targets_.size());
+    if (is_new) targets_.push_back(target);
+    return found->second;
+  }
+
+  std::span<const TakenDefinition> taken_;
+  wire::Writer out_;
+  WrittenDefinitions written_;
+  std::vector<Place> targets_;
+  std::unordered_map<std::uint64_t, std::uint64_t> numbers_;  // Of these.
+};
+
+}  // namespace
+
+WrittenDefinitions PayloadDefinitions::write() const {
+  return PayloadWriter(taken_).write();
+}
+
+std::shared_ptr<const KeptHead> PayloadDefinitions::find_head() const {
+  if (!context_.state.uses_caches) return nullptr;
+  return context_.state.kept_heads->find(context_.state, [&](const auto& head) {
+    return std::ranges::equal(head->definitions, taken_, {}, {},
+                              &TakenDefinition::definition) &&
+           std::ranges::equal(head->needs, taken_, std::ranges::equal, {},
+                              &TakenDefinition::needs);
+  });
+}
+
+void PayloadDefinitions::keep_head(const Parts& parts,
+                                   const WrittenDefinitions& written) {
+  ImportCollector& imports = context_.imports();
+  const auto is_stored = [](const TakenDefinition& taken) { return taken.is_kept; };
+  const bool is_kept = context_.state.uses_caches && imports.can_be_repeated() &&
+                       !context_.code().lacks_source() &&
+                       std::ranges::all_of(taken_, is_stored);
+  if (!is_kept) return;
+  const std::vector<std::uintptr_t> containers = imports.let_go_of_containers();
+  if (!std::ranges::all_of(containers, [&](auto key) { return is_visited(key); })) {
+    return;
+  }
+  KeptHead head;
+  for (const TakenDefinition& taken : taken_) {
+    head.definitions.push_back(taken.definition);
+    head.needs.emplace_back(taken.needs.begin(), taken.needs.end());
+  }
+  head.written = written;
+  head.sections = KeptSections(parts);
+  head.seen = imports.seen();
+  context_.state.kept_heads->keep(std::move(head));
+}
+
+std::shared_ptr<const Definition> PayloadDefinitions::encode(
+    const Component& component) {
+  EncodeOptions options;
+  options.hooks.source = context_.hooks().source;
+  options.is_definition = true;
+  PyObject* root = component.front()->unit.object.get();
+  GraphEncoder graph(context_.state, options);
+  std::vector<Definition::Place> needs;
+  std::vector<std::uintptr_t> noted;
+  std::vector<Unit*> units;
+  for (Node* node : component) units.push_back(&node->unit);
+  NeededDefinitions needed = needed_by(units);
+  for (std::uint32_t i = 0; i < component.size(); ++i) {
+    const std::vector<VisitedObject>& visited = component[i]->unit.visited;
+    for (std::uint32_t j = 0; j < visited.size(); ++j) {
+      const VisitedObject& one = visited[j];
+      // What a definition has that this one needs in any case is there already.
+      const std::optional<Place> known = defined_place(one.key);
+      if (!known || !needed.has(known->definition) ||
+          std::ranges::find(noted, one.key) != noted.end()) {
+        continue;
+      }
+      const Place place{static_cast<std::uint32_t>(needs.size()), 0};
+      graph.context().objects.note(one.key, place.number());
+      noted.push_back(one.key);
+      needs.push_back({i, j});
+    }
+  }
+  try {
+    graph.encode_definition(root);
+  } catch (const PyError&) {
+    if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
+    forgive(PyExc_Exception);  // It is raised again where it is written otherwise.
+    return nullptr;
+  }
+  return made_of(graph, component, std::move(needs));
+}
+
+// Null if what was written depends on more than the guards compare.
+std::shared_ptr<const Definition> PayloadDefinitions::made_of(
+    GraphEncoder& graph, const Component& component,
+    std::vector<Definition::Place> needs) {
+  EncodeContext& written = graph.context();
+  const BytesView bytes = written.out.view();
+  if (bytes.size() > kMostBytes || !is_of_code(bytes) ||
+      !written.out.insertions().empty() || written.stored.count() != 0 ||
+      written.objects.has_restarts() || written.arrays.any() ||
+      written.namespaces.has_twins()) {
+    return nullptr;
+  }
+  auto definition = std::make_shared<Definition>();
+  definition->bytes.assign(bytes.begin(), bytes.end());
+  definition->needs = std::move(needs);
+  std::vector<Unit*> units;
+  for (Node* node : component) units.push_back(&node->unit);
+  if (!set_objects(*definition, written, units)) return nullptr;
+  scan(*definition);
+  keep_shared_globals(*definition);
+  if (const OtherSections* others = written.others_if_any()) {
+    if (!set_others(*definition, *others, units)) return nullptr;
+  }
+  // Nothing is written any more. What an instance alone has is to count as that.
+  written.objects.let_go();
+  written.stack.drop_spare_plans();
+  if (!lacks_source(written) && do_hold(component)) keep(component, definition);
+  return definition;
+}
+
+// Whether the guards of all members hold: what was written is what they saw.
+bool PayloadDefinitions::do_hold(const Component& component) {
+  return std::ranges::all_of(component, [&](const Node* node) {
+    std::vector<VisitedObject> visited;
+    const Unit& unit = node->unit;
+    return unit.is_stored &&
+           unit.kept->guards->hold(context_.state, infos_, unit.object.get(), visited);
+  });
+}
+
+void PayloadDefinitions::keep(const Component& component,
+                              std::shared_ptr<const Definition> definition) {
+  KeptUnit& first = *component.front()->unit.kept;
+  if (!are_members(component, first)) {
+    first.definitions = {};
+    first.members.clear();
+    for (const Node* node : component) first.members.emplace_back(node->unit.kept);
+  }
+  first.definitions[context_.wants_source() ? 1 : 0] = std::move(definition);
+}
+
+// Where its objects stand, and what references mean.
+bool PayloadDefinitions::set_objects(Definition& definition,
+                                     const EncodeContext& written,
+                                     std::span<Unit* const> units) {
+  const Memo& memo = written.objects.memo();
+  std::set<std::uintptr_t> counted;
+  for (std::uint32_t i = 0; i < units.size(); ++i) {
+    const std::vector<VisitedObject>& visited = units[i]->visited;
+    for (std::uint32_t j = 0; j < visited.size(); ++j) {
+      const VisitedObject& one = visited[j];
+      if (one.is_needed) continue;
+      const MemoEntry* entry = memo.find(one.key);
+      if (entry != nullptr && (entry->offset & Place::kDefined) != 0) continue;
+      if (entry == nullptr) {
+        if (one.object) return false;
+        continue;
+      }
+      if (!entry->is_created) return false;
+      // Members of a cycle share namespaces and names.
+      if (!counted.insert(one.key).second) continue;
+      if (one.is_name) continue;
+      // One without a name no other is taken for.
+      if ((one.key & 1) != 0 && has_name(written.state, one.object.get())) {
+        definition.namespaces.push_back({i, j});
+      } else {
+        definition.exports.push_back({{i, j}, entry->offset});
+      }
+    }
+  }
+  // All that was written is something that guards visit.
+  if (memo.count_from(0) != definition.needs.size() + counted.size()) return false;
+  for (const std::uint64_t number : written.objects.shared()) {
+    const Place place = Place::of(number);
+    if (place.definition == Place::kValue) {
+      definition.targets.push_back({Definition::Target::kInside, place.offset});
+    } else {
+      definition.targets.push_back({place.definition, 0});
+    }
+  }
+  std::ranges::sort(definition.exports, {}, &Definition::Export::offset);
+  return true;
+}
+
+// What it needs of the other sections.
+bool PayloadDefinitions::set_others(Definition& definition, const OtherSections& others,
+                                    std::span<Unit* const> units) {
+  const Places places(units);
+  if (others.imports.has_followed()) return false;
+  definition.modules = others.imports.uses();
+  definition.module_values = others.imports.module_values();
+  for (const FollowedCode& followed : others.imports.followed_code()) {
+    Definition::Flow& flow = definition.flows.emplace_back();
+    if (!places.find(key_of(followed.function), flow.function)) return false;
+    auto* code = reinterpret_cast<PyObject*>(followed.info->code);
+    if (code != PyFunction_GET_CODE(followed.function)) flow.code = Ref::share(code);
+  }
+  definition.classes = others.code.classes();
+  const auto is_lazy = [](const ModuleUse& use) {
+    return use.time == ImportTime::kLazy;
+  };
+  return std::ranges::none_of(definition.modules, is_lazy) &&
+         set_code(definition, others.code, units);
+}
+
+// Functions stand in the order in which their code is used.
+bool PayloadDefinitions::set_code(Definition& definition, const CodeSection& code,
+                                  std::span<Unit* const> units) {
+  const std::vector<CodeInfo*> uses = code.uses();
+  for (const Definition::Export& one : definition.exports) {
+    PyObject* object = units[one.place.unit]->visited[one.place.object].object.get();
+    if (object == nullptr || !PyFunction_Check(object)) continue;
+    const std::size_t use = definition.code.size();
+    auto* own = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(object));
+    if (use == uses.size() || uses[use]->code != own) return false;
+    definition.code.push_back(one.place);
+  }
+  if (definition.code.size() != uses.size()) return false;
+  for (const Definition::Number& number : definition.numbers) {
+    if (number.of != Definition::Number::Of::kCode) continue;
+    const CodeSource* source = code.source_of(number.number);
+    definition.sources.push_back(
+        source == nullptr ? nullptr : std::make_shared<const CodeSource>(*source));
+  }
+  return true;
+}
+
+}  // namespace waybill::py

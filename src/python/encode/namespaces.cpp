@@ -1,0 +1,67 @@
+// Tested by tests/python/functions/test_namespaces_of_functions.py.
+
+#include "python/encode/namespaces.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "python/runtime/text.h"
+
+namespace waybill::py {
+
+namespace {
+
+// As a payload has it: null for what is no text.
+Ref text_in(const State& state, PyObject* globals, const Ref& name) {
+  PyObject* text = look_up(state, globals, name.get());
+  return text != nullptr && PyUnicode_CheckExact(text) ? Ref::share(text) : Ref();
+}
+
+bool is_same(const Ref& a, const Ref& b) {
+  if (!a || !b) return !a && !b;
+  return PyUnicode_Compare(a.get(), b.get()) == 0;
+}
+
+}  // namespace
+
+std::uint64_t Namespaces::number_of(const State& state, PyObject* globals) {
+  const Names& names = state.names;
+  const auto found = std::ranges::find(known_, globals, &Known::globals);
+  if (found != known_.end()) return found->number;
+  if (const auto other = numbers_.find(globals); other != numbers_.end()) {
+    return other->second;
+  }
+  Known own{globals, text_in(state, globals, names.name),
+            text_in(state, globals, names.package),
+            look_up(state, globals, names.path.get()) != nullptr, 0};
+  if (!own.name) return 0;
+  if (known_.size() == kFew) return number_among_many(own);
+  for (const Known& known : known_) {
+    if (is_same(known.name, own.name) && is_same(known.package, own.package) &&
+        known.is_package == own.is_package) {
+      ++own.number;
+    }
+  }
+  has_twins_ = has_twins_ || own.number != 0;
+  known_.push_back(std::move(own));
+  return known_.back().number;
+}
+
+std::uint64_t Namespaces::number_among_many(const Known& own) {
+  const auto count_of = [&](const Known& known) -> std::uint64_t& {
+    const std::string name = text_of(known.name.get());
+    std::string words = std::to_string(name.size()) + (known.is_package ? "p" : "m");
+    words += name;
+    if (known.package) words += "." + text_of(known.package.get());
+    return counts_[words];
+  };
+  if (counts_.empty()) {
+    for (const Known& known : known_) ++count_of(known);
+  }
+  const std::uint64_t number = count_of(own)++;
+  has_twins_ = has_twins_ || number != 0;
+  numbers_[own.globals] = number;
+  return number;
+}
+
+}  // namespace waybill::py

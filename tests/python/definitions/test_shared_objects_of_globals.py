@@ -1,0 +1,199 @@
+"""An object that functions, classes and the value share arrives as one object."""
+
+import io
+
+import fresh_process
+import pytest
+import waybill
+from program_graphs import assert_arrives_alike, has_definitions
+from sources import define
+
+TWO = "def f(): return held\ndef g(): return 1, held"
+VALUES = {
+    "a dict": "{'a': 1}",
+    "a list": "[1, [2]]",
+    "a set": "{1, 2}",
+    "a bytearray": "bytearray(b'ab')",
+    "an instance": "type('Own', (), {})()",
+    "a tuple with a list": "([1], 2)",
+    "an empty dict": "{}",
+    "a tuple of numbers": "(1, 2)",
+    "a frozenset": "frozenset({1, 2})",
+    "long bytes": "b'ab' * 50",
+    "long text": "'ab' * 50",
+    "a date": "__import__('datetime').date(2020, 2, 29)",
+}
+each_value = pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+
+
+@each_value
+def test_global_of_two_functions_is_one_object(value):
+    made = define(TWO + f"\nheld = {value}")
+
+    f, g = waybill.loads(waybill.dumps([made.f, made.g]))
+
+    assert f() is g()[1]
+    assert type(f()) is type(made.held)
+
+
+@each_value
+@pytest.mark.parametrize("order", ["first", "last", "twice"])
+def test_global_that_stands_in_the_value_is_that_object(value, order):
+    made = define(TWO + f"\nheld = {value}")
+    roots = {
+        "first": {"held": made.held, "f": made.f},
+        "last": {"f": made.f, "held": made.held},
+        "twice": {"f": made.f, "held": made.held, "g": made.g, "more": [made.held]},
+    }
+
+    for _ in range(3):  # The caches are cold, then warm.
+        loaded = waybill.loads(waybill.dumps(roots[order]))
+
+        assert loaded["f"]() is loaded["held"]
+        if order == "twice":
+            assert loaded["g"]()[1] is loaded["held"] is loaded["more"][0]
+
+
+@each_value
+def test_global_of_functions_of_two_modules_is_one_object(value):
+    one = define(f"def f(): return held\nheld = {value}", name="one_of_nowhere")
+    two = define("def f(): return held", name="two_of_nowhere", held=one.held)
+
+    for root in ([one.f, two.f], [two.f, one.f]):
+        f, g = waybill.loads(waybill.dumps(root))
+
+        assert f() is g()
+        assert f.__globals__ is not g.__globals__
+
+
+def test_part_of_a_global_that_stands_in_the_value_is_that_part():
+    made = define("def f(): return held\nheld = {'a': [1]}")
+
+    f, part = waybill.loads(waybill.dumps([made.f, made.held["a"]]))
+
+    assert f()["a"] is part
+
+
+def test_global_that_functions_have_under_two_names_is_one_object():
+    made = define("def f(): return one\ndef g(): return two\none = two = [1]")
+
+    f, g = waybill.loads(waybill.dumps([made.f, made.g]))
+
+    assert f() is g()
+    assert_arrives_alike([made.f, made.g, made.one])
+
+
+def test_attribute_of_a_class_that_stands_in_the_value_is_that_object():
+    made = define("class C:\n kept = []\n def get(self): return C.kept")
+
+    answer = fresh_process.send(
+        [made.C.kept, made.C, made.C()],
+        "value[0] is value[1].kept is value[2].get()",
+    )
+
+    assert answer
+
+
+def test_default_and_cell_and_attribute_that_stand_in_the_value_are_those():
+    made = define("""
+        shared = [1]
+        def outer(held):
+            def f(x=held, *, y=held): return x, y, held, shared
+            f.mark = held
+            return f
+        f = outer(shared)
+    """)
+
+    f, shared = waybill.loads(waybill.dumps([made.f, made.shared]))
+
+    assert all(one is shared for one in (*f(), f.mark))
+
+
+def test_what_an_instance_holds_and_its_class_names_is_one_object():
+    made = define("""
+        registry = {}
+        class C:
+            def __init__(self): self.registry = registry
+            def is_it(self): return self.registry is registry
+    """)
+
+    assert fresh_process.send([made.C(), made.C()], "all(one.is_it() for one in value)")
+    assert fresh_process.send({"c": made.C()}, "value['c'].is_it()")
+
+
+def test_functions_and_classes_met_again_in_the_value_are_one():
+    made = define("def f(): return f, C\nclass C: pass")
+
+    data = waybill.dumps([made.f, made.C, made.f, {"f": made.f}, made.C])
+
+    assert has_definitions(data)
+    f, c, again, nested, last = waybill.loads(data)
+    assert f is again is nested["f"] is f()[0]
+    assert c is last is f()[1]
+
+
+def test_list_in_a_tuple_of_a_global_is_the_list_of_the_value():
+    made = define("def f(): return held\nheld = ([1],)")
+
+    held, f = waybill.loads(waybill.dumps([made.held, made.f]))
+    held[0].append(2)
+
+    assert f()[0] == [1, 2]
+
+
+def test_two_payloads_each_have_their_value_of_a_global():
+    made = define(TWO, held=1)
+
+    first = waybill.dumps(made.f)
+    made.f.__globals__["held"] = 2
+    second = waybill.dumps(made.f)
+
+    f, g = waybill.loads(first), waybill.loads(second)
+    assert (f(), g(), f()) == (1, 2, 1)
+
+
+def test_two_payloads_with_other_values_do_not_meet_in_another_process():
+    payloads = [waybill.dumps(define(TWO, held=[number]).f) for number in range(3)]
+
+    answer = fresh_process.execute(
+        "fs = [waybill.loads(one) for one in eval(data)]\nanswer = [f() for f in fs]",
+        repr(payloads).encode(),
+    )
+
+    assert answer == [[0], [1], [2]]
+
+
+def test_globals_that_change_while_a_payload_is_written_are_one_dict_then():
+    """A reducer changes a global between two functions of its module."""
+    made = define("""
+        held = 1
+        def f(): return held
+        def g(): return 'g', held
+        class Changes:
+            def __reduce__(self):
+                global held
+                held = 2
+                return int, ()
+    """)
+
+    f, _, g = waybill.loads(waybill.dumps([made.f, made.Changes(), made.g]))
+
+    assert g.__globals__ is f.__globals__
+    assert f() == g()[1]
+
+
+def test_functions_stand_in_the_value_where_a_hook_looks_at_each_object():
+    made = define(TWO + "\nheld = {'a': 1}")
+    root = [made.f, made.held, made.g]
+
+    class Hooked(waybill.Pickler):
+        def reducer_override(self, obj):
+            return NotImplemented
+
+    file = io.BytesIO()
+    Hooked(file).dump(root)
+    data = file.getvalue()
+
+    assert not has_definitions(data)
+    f, held, g = waybill.loads(data)
+    assert f() is held is g()[1]
