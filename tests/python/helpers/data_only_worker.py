@@ -72,8 +72,8 @@ def main():
     count, seed, *paths = sys.argv[1:]
     sources = [Path(path).read_bytes() for path in paths]
     chance, tally = random.Random(int(seed)), collections.Counter()
-    # What is set up once is set up now: the classes of errors are made by the first, and
-    # are compared with what Python raises where a key cannot be hashed.
+    # What is set up once is set up now: the classes of errors are made by the first,
+    # and are compared with what Python raises where a key cannot be hashed.
     body = waybill.dumps({5: 1})[: -DIGEST_SIZE - 1].replace(b"\x81\x05", b"\x81\x90")
     unhashable = resealed(body + bytes(DIGEST_SIZE) + b"\xc0", len(body))
     for data in (*sources, b"", unhashable):
