@@ -4,7 +4,8 @@ import sys
 
 import pytest
 import waybill
-from kept_nodes import Program, dumps_without_caches
+from kept_nodes import Program
+from without_caches import dumps_without_caches
 
 WORLD = """
 import collections, math, types

@@ -31,11 +31,3 @@ def nodes_taken(make, *arguments):
 def is_taken(obj):
     """Whether an object that is sent again and again goes as it was kept."""
     return nodes_taken(lambda: obj) == 1
-
-
-def dumps_without_caches(obj):
-    waybill.configure(caches=False)
-    try:
-        return waybill.dumps(obj)
-    finally:
-        waybill.configure(caches=True)

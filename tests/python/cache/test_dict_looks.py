@@ -7,7 +7,8 @@ import weakref
 
 import pytest
 import waybill
-from kept_nodes import Program, dumps_without_caches
+from kept_nodes import Program
+from without_caches import dumps_without_caches
 
 PROGRAM = Program("""
 import math, own_package.own_module as own

@@ -10,7 +10,8 @@ import sys
 import pytest
 import waybill
 from kept_classes import CHANGES, demand_arrival, demand_same_after, world
-from kept_nodes import dumps_without_caches, hits_of_caches, is_taken
+from kept_nodes import hits_of_caches, is_taken
+from without_caches import dumps_without_caches
 
 #: What is sent of the class, or of what reaches it.
 PLACES = {

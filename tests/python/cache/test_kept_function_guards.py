@@ -9,7 +9,8 @@ import types
 
 import pytest
 import waybill
-from kept_nodes import Program, dumps_without_caches, hits_of_caches, is_taken
+from kept_nodes import Program, hits_of_caches, is_taken
+from without_caches import dumps_without_caches
 
 PROGRAM = Program("""
 import collections, functools, math

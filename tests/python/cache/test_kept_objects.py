@@ -13,8 +13,9 @@ import fresh_process
 import pytest
 import waybill
 from kept_classes import demand_arrival, demand_same_after
-from kept_nodes import dumps_without_caches, is_taken, nodes_taken
+from kept_nodes import is_taken, nodes_taken
 from kept_objects import CHANGES, KEPT, run, world
+from without_caches import dumps_without_caches
 
 #: What is sent of the classes, or of what reaches them.
 PLACES = {

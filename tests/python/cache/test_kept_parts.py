@@ -8,7 +8,8 @@ off decide.
 import pytest
 import waybill
 from kept_classes import outcome
-from kept_nodes import dumps_without_caches, nodes_taken
+from kept_nodes import nodes_taken
+from without_caches import dumps_without_caches
 
 WORLD = """
 class Given:  # Travels as a list of what it finds only then.

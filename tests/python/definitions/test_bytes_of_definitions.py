@@ -8,6 +8,7 @@ import waybill
 from program_graphs import assert_arrives_alike, has_definitions
 from random_programs import program, root_of
 from sources import define
+from without_caches import dumps_without_caches
 
 SOURCE = """
 import math
@@ -31,14 +32,6 @@ ROOTS = {
     "a dict": lambda m: {"f": m.other, m.Shape: m.Shape()},
 }
 each_root = pytest.mark.parametrize("make", ROOTS.values(), ids=ROOTS)
-
-
-def dumps_without_caches(obj):
-    waybill.configure(caches=False)
-    try:
-        return waybill.dumps(obj)
-    finally:
-        waybill.configure(caches=True)
 
 
 @each_root

@@ -4,7 +4,7 @@ import pytest
 import waybill
 from program_graphs import assert_arrives_alike
 from sources import define
-from test_bytes_of_definitions import dumps_without_caches
+from without_caches import dumps_without_caches
 
 SOURCE = """
 scale = 1

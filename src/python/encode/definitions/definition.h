@@ -52,6 +52,7 @@ struct Definition {
   struct Global {
     std::string name;
     std::uint64_t start, end;
+    Place place{};
   };
 
   std::vector<std::uint8_t> bytes;

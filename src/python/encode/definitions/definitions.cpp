@@ -64,8 +64,7 @@ PayloadDefinitions::Node& PayloadDefinitions::node_of(PyObject* object) {
 }
 
 bool PayloadDefinitions::is_defined(PyObject* object) const {
-  const MemoEntry* entry = context_.objects.memo().find(key_of(object));
-  return entry != nullptr && (entry->offset & Place::kDefined) != 0;
+  return defined_place(key_of(object)).has_value();
 }
 
 bool PayloadDefinitions::define(PyObject* object) {
@@ -192,7 +191,7 @@ bool PayloadDefinitions::take_last(const Component& component, TakenDefinition& 
   taken.definition = kept(component);
   taken.is_kept = taken.was_kept = taken.definition && finds_needs(taken);
   if (!taken.was_kept) {
-    taken.definition = encode(component);
+    taken.definition = encode(component, taken.units);
     if (!taken.definition || !finds_needs(taken)) return false;
     taken.is_kept = kept(component) == taken.definition;
   }
@@ -294,12 +293,9 @@ bool PayloadDefinitions::is_same_global(const TakenDefinition& taken,
     return one.start <= offset && offset < one.end;
   });
   if (global == definition.globals.end()) return false;
-  const auto top =
-      std::ranges::find(definition.exports, global->start, &Definition::Export::offset);
-  if (top == definition.exports.end()) return false;
   PyObject* globals = object_at(taken, definition.namespaces.front());
   const auto known = globals_.find({globals, global->name});
-  return known != globals_.end() && known->second == key_at(taken, top->place);
+  return known != globals_.end() && known->second == key_at(taken, global->place);
 }
 
 // Tells the memo where the objects of the last definition stand.
@@ -321,10 +317,7 @@ void PayloadDefinitions::note(const TakenDefinition& taken) {
   if (definition.namespaces.size() != 1) return;
   PyObject* globals = object_at(taken, definition.namespaces.front());
   for (const Definition::Global& global : definition.globals) {
-    const auto top = std::ranges::find(definition.exports, global.start,
-                                       &Definition::Export::offset);
-    if (top == definition.exports.end()) continue;
-    globals_.try_emplace({globals, global.name}, key_at(taken, top->place));
+    globals_.try_emplace({globals, global.name}, key_at(taken, global.place));
   }
 }
 

@@ -108,9 +108,12 @@ class PayloadDefinitions {
   static bool are_members(const Component& component, const KeptUnit& first);
   bool do_hold(const Component& component);
   void keep(const Component& component, std::shared_ptr<const Definition> definition);
-  std::shared_ptr<const Definition> encode(const Component& component);
+  // `units`: those of the component.
+  std::shared_ptr<const Definition> encode(const Component& component,
+                                           std::span<Unit* const> units);
   std::shared_ptr<const Definition> made_of(GraphEncoder& graph,
                                             const Component& component,
+                                            std::span<Unit* const> units,
                                             std::vector<Definition::Place> needs);
   static bool set_objects(Definition& definition, const EncodeContext& written,
                           std::span<Unit* const> units);

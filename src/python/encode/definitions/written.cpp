@@ -63,11 +63,15 @@ class Places {
   std::span<Unit* const> units_;
 };
 
-// Leaves out the globals whose values references do not mean.
+// Finds the objects that globals are, and leaves out what other definitions cannot
+// refer to.
 void keep_shared_globals(Definition& definition) {
-  std::erase_if(definition.globals, [&](const Definition::Global& global) {
-    const auto is_it = [&](const auto& one) { return one.offset == global.start; };
-    return std::ranges::none_of(definition.exports, is_it);
+  std::erase_if(definition.globals, [&](Definition::Global& global) {
+    const auto found = std::ranges::find(definition.exports, global.start,
+                                         &Definition::Export::offset);
+    if (found == definition.exports.end()) return true;
+    global.place = found->place;
+    return false;
   });
 }
 
@@ -183,19 +187,17 @@ void PayloadDefinitions::keep_head(const Parts& parts,
 }
 
 std::shared_ptr<const Definition> PayloadDefinitions::encode(
-    const Component& component) {
+    const Component& component, std::span<Unit* const> units) {
   EncodeOptions options;
   options.hooks.source = context_.hooks().source;
   options.is_definition = true;
-  PyObject* root = component.front()->unit.object.get();
+  PyObject* root = units.front()->object.get();
   GraphEncoder graph(context_.state, options);
   std::vector<Definition::Place> needs;
   std::vector<std::uintptr_t> noted;
-  std::vector<Unit*> units;
-  for (Node* node : component) units.push_back(&node->unit);
   NeededDefinitions needed = needed_by(units);
-  for (std::uint32_t i = 0; i < component.size(); ++i) {
-    const std::vector<VisitedObject>& visited = component[i]->unit.visited;
+  for (std::uint32_t i = 0; i < units.size(); ++i) {
+    const std::vector<VisitedObject>& visited = units[i]->visited;
     for (std::uint32_t j = 0; j < visited.size(); ++j) {
       const VisitedObject& one = visited[j];
       // What a definition has that this one needs in any case is there already.
@@ -217,12 +219,12 @@ std::shared_ptr<const Definition> PayloadDefinitions::encode(
     forgive(PyExc_Exception);  // It is raised again where it is written otherwise.
     return nullptr;
   }
-  return made_of(graph, component, std::move(needs));
+  return made_of(graph, component, units, std::move(needs));
 }
 
 // Null if what was written depends on more than the guards compare.
 std::shared_ptr<const Definition> PayloadDefinitions::made_of(
-    GraphEncoder& graph, const Component& component,
+    GraphEncoder& graph, const Component& component, std::span<Unit* const> units,
     std::vector<Definition::Place> needs) {
   EncodeContext& written = graph.context();
   const BytesView bytes = written.out.view();
@@ -235,8 +237,6 @@ std::shared_ptr<const Definition> PayloadDefinitions::made_of(
   auto definition = std::make_shared<Definition>();
   definition->bytes.assign(bytes.begin(), bytes.end());
   definition->needs = std::move(needs);
-  std::vector<Unit*> units;
-  for (Node* node : component) units.push_back(&node->unit);
   if (!set_objects(*definition, written, units)) return nullptr;
   scan(*definition);
   keep_shared_globals(*definition);
