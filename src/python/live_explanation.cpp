@@ -117,7 +117,8 @@ class Explainer {
   // Offsets of what is referred to, in order.
   const std::vector<std::uint64_t>& shared() {
     if (shared_.empty()) {
-      shared_ = graph_.context().objects.shared();
+      const auto shared = graph_.context().objects.shared();
+      shared_.assign(shared.begin(), shared.end());
       std::ranges::sort(shared_);
     }
     return shared_;

@@ -123,16 +123,17 @@ class Positions {
  public:
   explicit Positions(GraphEncoder& graph)
       : objects_(graph.context().objects),
-        insertions_(graph.context().out.insertions()) {
-    const PayloadDefinitions& definitions = graph.context().definitions;
-    if (definitions.empty()) return;
+        insertions_(graph.context().out.insertions()),
+        shared_(&graph.context().memory) {
+    const PayloadDefinitions* definitions = graph.context().definitions_if_any();
+    if (definitions == nullptr) return;
     if (graph.head() != nullptr) {
       written_ = &graph.head()->written;
     } else {
-      written_ = &own_.emplace(definitions.write());
+      written_ = &own_.emplace(definitions->write());
     }
     shared_.reserve(written_->shared.size() + objects_.shared().size());
-    shared_ = written_->shared;
+    shared_.assign(written_->shared.begin(), written_->shared.end());
     for (const std::uint64_t number : objects_.shared()) {
       const Place place = Place::of(number);
       shared_.push_back(place.definition == Place::kValue
@@ -163,7 +164,7 @@ class Positions {
   std::span<const Insertion> insertions_;
   const WrittenDefinitions* written_ = nullptr;
   std::optional<WrittenDefinitions> own_;
-  std::vector<std::uint64_t> shared_;
+  std::pmr::vector<std::uint64_t> shared_;
   Insertion start_{};           // The definitions,
   std::vector<Insertion> all_;  // with the others, if there are any.
 };
@@ -191,7 +192,7 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   written.others().write(state, others, parts);
   Ref sealed = write_told(written.hooks(), parts, write);
   if (graph.is_head_new())
-    written.definitions.keep_head(parts, positions.definitions());
+    written.definitions().keep_head(parts, positions.definitions());
   return sealed;
 }
 

@@ -175,10 +175,11 @@ std::vector<const CodeInfo*> with_nested(const CodeInfo& info) {
   return found;
 }
 
-CodeInfos::CodeInfos(const State& state)
+CodeInfos::CodeInfos(const State& state, std::pmr::memory_resource* memory)
     : state_(state),
       index_(state.code_extra_index),
-      keeps_extras_(keeps_extras(state)) {}
+      keeps_extras_(keeps_extras(state)),
+      held_(memory) {}
 
 CodeInfo* CodeInfos::find(PyObject* code) const {
   if (!keeps_extras_) {

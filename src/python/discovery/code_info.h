@@ -9,6 +9,7 @@
 #include <Python.h>
 
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -100,7 +101,10 @@ struct CodeInfo {
 // code_extra_is_safe) it keeps them itself, and they die with it: use one per call.
 class CodeInfos {
  public:
-  explicit CodeInfos(const State& state);
+  // `memory`, which outlives this, has what it needs to hold code.
+  explicit CodeInfos(
+      const State& state,
+      std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   // The info of `code` and of everything nested in it, which lives as long as this: the
   // code is held, since code that runs meanwhile may take it from its function. Throws
@@ -117,7 +121,7 @@ class CodeInfos {
   Py_ssize_t index_;
   bool keeps_extras_;
   std::unordered_map<PyObject*, std::unique_ptr<CodeInfo>> own_;
-  std::vector<Ref> held_;
+  std::pmr::vector<Ref> held_;
 };
 
 // It and all code nested in it, each once.

@@ -34,18 +34,26 @@ std::uint32_t first_line_of(const State& state, PyTypeObject* type) {
 EncodeContext::EncodeContext(State& interpreter, const EncodeOptions& given)
     : state(interpreter),
       options(given),
-      objects(options.hooks),
+      objects(options.hooks, &memory),
+      stack(&memory),
+      namespaces(&memory),
       by_value(state, options.hooks.by_value),
       extensions(state, by_value),
       needs(state, by_value, extensions, dicts),
-      deferred(state, by_value, stack),
-      definitions(*this) {}
+      deferred(state, by_value, stack) {}
+
+void EncodeContext::make_definitions() {
+  definitions_.emplace(*this);
+  if (const auto* first = first_ == nullptr ? nullptr : first_->definitions_if_any()) {
+    definitions_->go_on_after(*first);
+  }
+}
 
 void EncodeContext::make_others() {
   others_.emplace(state, options.hooks.by_value);
   if (options.is_definition) others_->imports.note_uses();
   if (first_ != nullptr && first_->others_) others_->go_on_after(*first_->others_);
-  definitions.tell(*others_);
+  if (definitions_) definitions_->tell(*others_);
 }
 
 bool EncodeContext::known(std::uintptr_t key) {
@@ -156,7 +164,6 @@ void EncodeContext::go_on_after(const EncodeContext& first) {
   first_ = &first;
   objects.go_on_after(first.objects);
   stored.go_on_after(first.stored);
-  definitions.go_on_after(first.definitions);
   out.append_in_place(first.out.view());
 }
 
@@ -173,7 +180,9 @@ int EncodeContext::traverse(visitproc visitor, void* arg) const {
   for (const Ref& object : objects.held()) {
     if (const int stop = visit(object, visitor, arg)) return stop;
   }
-  if (const int stop = definitions.traverse(visitor, arg)) return stop;
+  if (definitions_) {
+    if (const int stop = definitions_->traverse(visitor, arg)) return stop;
+  }
   return needs.traverse(visitor, arg);
 }
 

@@ -19,6 +19,7 @@
 #include "python/encode/namespaces.h"
 #include "python/encode/object_ids.h"
 #include "python/encode/other_sections.h"
+#include "python/encode/payload_memory.h"
 #include "python/encode/stored_buffers.h"
 #include "python/encode/walk_record.h"
 #include "python/encode/written_objects.h"
@@ -61,6 +62,18 @@ struct EncodeContext {
   State& state;
   const EncodeOptions options;
   const EncodeHooks& hooks() const { return options.hooks; }
+  PayloadMemory memory;
+
+  // Functions and classes among the definitions; null if there is none so far.
+  const PayloadDefinitions* definitions_if_any() const {
+    if (definitions_ && !definitions_->empty()) return &*definitions_;
+    return first_ == nullptr ? nullptr : first_->definitions_if_any();
+  }
+  // The same to add to, made when first needed: data has none.
+  PayloadDefinitions& definitions() {
+    if (!definitions_) make_definitions();
+    return *definitions_;
+  }
 
   // The other sections, which are made when something first needs them: data does not.
   bool has_others() const { return others_.has_value(); }
@@ -87,7 +100,6 @@ struct EncodeContext {
   Extensions extensions;
   ModuleNeeds needs;
   DeferredGlobals deferred;
-  PayloadDefinitions definitions;
   PyObject* root = nullptr;
   PyObject* current = nullptr;  // What is to be written next.
 
@@ -143,11 +155,13 @@ struct EncodeContext {
   int traverse(visitproc visitor, void* arg) const;
 
  private:
+  void make_definitions();
   void make_others();
   void restart_node(MemoEntry& entry);
   std::string path() const;
   Culprit culprit() const;
 
+  std::optional<PayloadDefinitions> definitions_;
   std::optional<OtherSections> others_;
   const EncodeContext* first_ = nullptr;
   bool follows_first_ = false;

@@ -33,7 +33,7 @@ bool GraphEncoder::instance(PyObject* object) {
   if (written == nullptr) {
     context_.freeze();
     if (context_.is_after_first()) context_.follow_first();
-    if (!context_.definitions.define(type)) return false;
+    if (!context_.definitions().define(type)) return false;
     written = context_.objects.find(key_of(type));
   }
   out.node(NodeTag::kNewObject, 6);
@@ -99,14 +99,14 @@ bool GraphEncoder::defined(PyObject* object) {
     PyObject* self = PyMethod_GET_SELF(object);
     auto* type = PyType_Check(self) ? self : reinterpret_cast<PyObject*>(Py_TYPE(self));
     const bool is_new = context_.objects.find(key_of(type)) == nullptr;
-    if (is_new && PyType_CheckExact(type)) context_.definitions.define(type);
+    if (is_new && PyType_CheckExact(type)) context_.definitions().define(type);
     return false;
   }
   // A reader that makes a class of its source passes over its functions.
   const bool is_one = PyFunction_Check(object)
                           ? context_.stack.innermost_class() == nullptr
                           : PyType_CheckExact(object);
-  if (!is_one || !context_.definitions.define(object)) return false;
+  if (!is_one || !context_.definitions().define(object)) return false;
   context_.objects.refer_to(*context_.objects.find(key_of(object)), context_.out);
   return true;
 }

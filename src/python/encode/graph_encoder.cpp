@@ -54,8 +54,9 @@ void GraphEncoder::encode_definition(PyObject* object) {
 // Most payloads that have definitions have nothing else but data, and begin as others
 // did before.
 void GraphEncoder::finish_imports() {
-  if (!context_.has_others() && !context_.definitions.empty()) {
-    head_ = context_.definitions.find_head();
+  const PayloadDefinitions* definitions = context_.definitions_if_any();
+  if (!context_.has_others() && definitions != nullptr) {
+    head_ = definitions->find_head();
     if (head_) return;
     context_.others();
     is_head_new_ = true;
@@ -72,7 +73,7 @@ void GraphEncoder::encode_first(PyObject* tuple) {
   });
   pop();
   context_.end_first();
-  if (!context_.definitions.empty()) context_.others();
+  if (context_.definitions_if_any() != nullptr) context_.others();
 }
 
 void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& sections,
@@ -83,7 +84,8 @@ void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& se
     push_behind_first(tuple);
     run();
   });
-  if (!context_.definitions.are_told()) context_.others();
+  const PayloadDefinitions* definitions = context_.definitions_if_any();
+  if (definitions != nullptr && !definitions->are_told()) context_.others();
   if (context_.has_others()) context_.imports().finish();
 }
 

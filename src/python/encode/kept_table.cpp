@@ -26,6 +26,15 @@ bool KeptTable::is_plain(PyTypeObject* type) const {
          weakly_referenced(found->second.key.get()).get() == found->first;
 }
 
+KeptSlot* KeptTable::find(PyObject* key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end() ||
+      weakly_referenced(found->second.key.get()).get() != key) {
+    return nullptr;
+  }
+  return &found->second.slot;
+}
+
 void KeptTable::note_plain(PyTypeObject* type) {
   entry(reinterpret_cast<PyObject*>(type)).plain_version = type_version(type);
 }

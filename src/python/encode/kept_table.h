@@ -24,9 +24,11 @@ class KeptTable {
   // When there are more entries than `most`, all are forgotten.
   explicit KeptTable(std::size_t most) : most_(most) {}
 
-  // Its slot, valid until the next call. May run code of others, when something dead is
-  // forgotten.
-  KeptSlot& find(PyObject* key) { return entry(key).slot; }
+  // Its slot, valid until the next call of slot(). May run code of others, when
+  // something dead is forgotten.
+  KeptSlot& slot(PyObject* key) { return entry(key).slot; }
+  // The same, or null if it has none.
+  KeptSlot* find(PyObject* key);
 
   // Whether this was noted of a class, and neither it nor a base of it has changed:
   // that nothing but copyreg has a say in how its instances are taken apart.

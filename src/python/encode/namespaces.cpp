@@ -12,9 +12,9 @@ namespace waybill::py {
 namespace {
 
 // As a payload has it: null for what is no text.
-Ref text_in(const State& state, PyObject* globals, const Ref& name) {
+PyObject* text_in(const State& state, PyObject* globals, const Ref& name) {
   PyObject* text = look_up(state, globals, name.get());
-  return text != nullptr && PyUnicode_CheckExact(text) ? Ref::share(text) : Ref();
+  return text != nullptr && PyUnicode_CheckExact(text) ? text : nullptr;
 }
 
 bool is_same(const Ref& a, const Ref& b) {
@@ -31,10 +31,11 @@ std::uint64_t Namespaces::number_of(const State& state, PyObject* globals) {
   if (const auto other = numbers_.find(globals); other != numbers_.end()) {
     return other->second;
   }
-  Known own{globals, text_in(state, globals, names.name),
-            text_in(state, globals, names.package),
+  PyObject* name = text_in(state, globals, names.name);
+  if (name == nullptr) return 0;
+  PyObject* package = text_in(state, globals, names.package);
+  Known own{globals, Ref::share(name), Ref::share(package),
             look_up(state, globals, names.path.get()) != nullptr, 0};
-  if (!own.name) return 0;
   if (known_.size() == kFew) return number_among_many(own);
   for (const Known& known : known_) {
     if (is_same(known.name, own.name) && is_same(known.package, own.package) &&

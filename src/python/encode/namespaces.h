@@ -6,6 +6,7 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <memory_resource>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,9 @@ namespace waybill::py {
 
 class Namespaces {
  public:
+  // `memory` outlives this.
+  explicit Namespaces(std::pmr::memory_resource* memory) : known_(memory) {}
+
   // The number of a dict among those with its name, package and kind, which is noted.
   std::uint64_t number_of(const State& state, PyObject* globals);
   // Whether two dicts say the same of themselves.
@@ -35,7 +39,7 @@ class Namespaces {
 
   std::uint64_t number_among_many(const Known& own);
 
-  std::vector<Known> known_;  // The first ones, which are searched.
+  std::pmr::vector<Known> known_;  // The first ones, which are searched.
   // Of more than a few: the numbers of the others, and how many say the same.
   std::unordered_map<PyObject*, std::uint64_t> numbers_;
   std::unordered_map<std::string, std::uint64_t> counts_;

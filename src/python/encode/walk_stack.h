@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 #include "python/encode/plan.h"
@@ -45,7 +46,10 @@ class WalkStack {
     }
   };
 
-  WalkStack() { frames_.reserve(kUsualDepth); }
+  // `memory` outlives this.
+  explicit WalkStack(std::pmr::memory_resource* memory) : frames_(memory) {
+    frames_.reserve(kUsualDepth);
+  }
 
   bool empty() const { return frames_.empty(); }
   std::size_t size() const { return frames_.size(); }
@@ -100,7 +104,7 @@ class WalkStack {
   // Room for so many frames is there from the start.
   static constexpr std::size_t kUsualDepth = 8;
 
-  std::vector<Frame> frames_;
+  std::pmr::vector<Frame> frames_;
   std::vector<std::size_t> open_classes_;  // Places of their frames.
   std::vector<std::unique_ptr<Plan>> spare_plans_;
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.

@@ -12,6 +12,8 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <memory_resource>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -47,8 +49,13 @@ struct Place {
 
 class WrittenObjects {
  public:
-  explicit WrittenObjects(const EncodeHooks& hooks)
-      : stream_(hooks.memo), payload_(hooks.payload) {}
+  // `memory` outlives this.
+  WrittenObjects(const EncodeHooks& hooks, std::pmr::memory_resource* memory)
+      : stream_(hooks.memo),
+        payload_(hooks.payload),
+        memo_(memory),
+        shared_(memory),
+        held_(memory) {}
 
   // See Memo.
   MemoEntry* find(std::uintptr_t key) { return memo_.find(key); }
@@ -89,9 +96,9 @@ class WrittenObjects {
   bool is_restarted(PyObject* object) const { return restarted_ == key_of(object); }
 
   // Where the objects stand that are referred to: see Place.
-  const std::vector<std::uint64_t>& shared() const { return shared_; }
+  std::span<const std::uint64_t> shared() const { return shared_; }
   // All that were added, kept alive since their addresses are keys.
-  const std::vector<Ref>& held() const { return held_; }
+  std::span<const Ref> held() const { return held_; }
 
   // Begins with what `first` has, which outlives this and stays as it is.
   void go_on_after(const WrittenObjects& first) {
@@ -110,9 +117,9 @@ class WrittenObjects {
   PyObject* stream_;  // See EncodeHooks::memo; null if there is no stream.
   std::uint64_t payload_;
   Memo memo_;
-  std::vector<std::uint64_t> shared_;
+  std::pmr::vector<std::uint64_t> shared_;
   bool has_restarts_ = false;
-  std::vector<Ref> held_;
+  std::pmr::vector<Ref> held_;
   std::vector<std::uintptr_t> namespaces_;  // Tagged keys that a stream is told.
   std::uintptr_t restarted_ = 0;
 };

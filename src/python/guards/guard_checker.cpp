@@ -70,7 +70,7 @@ bool is_unchanged(const SeenType& seen) {
 class ReachGuards::Checker : public ReachVisitor {
  public:
   Checker(const State& state, CodeInfos& infos, const ReachGuards& guards,
-          std::vector<VisitedObject>& visited)
+          VisitedObjects& visited)
       : ReachVisitor(state, infos, visited),
         guards_(guards),
         loaded_(Ref::share(sys_modules(state))) {}
@@ -171,11 +171,8 @@ class ReachGuards::Checker : public ReachVisitor {
       case Guard::Kind::kGlobal:
         return global(*guard, value);
       case Guard::Kind::kMethod:
-        if (!PyFunction_Check(value) || find_by_own_name(state_, value).module) {
-          return false;
-        }
-        walk_later(value);
-        return add_new(value);
+        return PyFunction_Check(value) && !find_by_own_name(state_, value).module &&
+               is_new(key_of(value)) && add_walked(value);
       case Guard::Kind::kNeeded:
         return (PyFunction_Check(value) || PyType_CheckExact(value)) &&
                !find_by_own_name(state_, value).module && is_new(key_of(value)) &&
@@ -251,7 +248,7 @@ class ReachGuards::Checker : public ReachVisitor {
 };
 
 bool ReachGuards::hold(const State& state, CodeInfos& infos, PyObject* root,
-                       std::vector<VisitedObject>& visited) const {
+                       VisitedObjects& visited) const {
   if (!is_current(state)) return false;
   Checker checker(state, infos, *this, visited);
   return walk_reach(state, root, checker) && checker.is_at_end();

@@ -27,7 +27,7 @@ constexpr int kMaxDepth = 8;  // Of containers and objects in each other.
 class ReachGuards::Recorder : public ReachVisitor {
  public:
   Recorder(const State& state, CodeInfos& infos, ReachGuards& guards,
-           std::vector<VisitedObject>& visited)
+           VisitedObjects& visited)
       : ReachVisitor(state, infos, visited), guards_(guards) {}
 
   bool code(PyObject* code) {
@@ -116,8 +116,7 @@ class ReachGuards::Recorder : public ReachVisitor {
     if (!is_in_class_ || !PyFunction_Check(value)) {
       return add({Guard::Kind::kNeeded}) && add_needed(value);
     }
-    walk_later(value);
-    return add({Guard::Kind::kMethod}) && add_visited(key_of(value), value);
+    return add({Guard::Kind::kMethod}) && add_walked(value);
   }
 
  private:
@@ -225,7 +224,7 @@ class ReachGuards::Recorder : public ReachVisitor {
 
 std::unique_ptr<ReachGuards> ReachGuards::note(const State& state, CodeInfos& infos,
                                                PyObject* root,
-                                               std::vector<VisitedObject>& visited) {
+                                               VisitedObjects& visited) {
   auto guards = std::make_unique<ReachGuards>();
   guards->generation_ = state.cache_generation;
   Recorder recorder(state, infos, *guards, visited);

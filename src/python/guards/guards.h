@@ -25,7 +25,7 @@ class ReachGuards {
   // much.
   static std::unique_ptr<ReachGuards> note(const State& state, CodeInfos& infos,
                                            PyObject* root,
-                                           std::vector<VisitedObject>& visited);
+                                           VisitedObjects& visited);
   // Whether the caches have not been emptied since.
   bool is_current(const State& state) const {
     return generation_ == state.cache_generation;
@@ -40,7 +40,7 @@ class ReachGuards {
   // Cost: a few dict look-ups for each global and each class. May run code of others,
   // in dicts whose keys are no exact text.
   bool hold(const State& state, CodeInfos& infos, PyObject* root,
-            std::vector<VisitedObject>& visited) const;
+            VisitedObjects& visited) const;
 
  private:
   class Recorder;

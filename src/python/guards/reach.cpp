@@ -30,24 +30,19 @@ bool ReachVisitor::is_class_beside(PyObject* type, PyObject* module) const {
 }
 
 bool ReachVisitor::has_class_beside_function() const {
-  std::vector<PyObject*> types;
-  for (PyObject* object : by_value_) {
-    if (PyType_Check(object)) types.push_back(object);
-  }
-  for (const VisitedObject& one : visited_) {
-    if (one.is_needed && PyType_Check(one.object.get())) {
-      types.push_back(one.object.get());
-    }
-  }
-  if (types.empty()) return false;
+  const auto is_type = [](const VisitedObject& one) {
+    return (one.is_walked || one.is_needed) && PyType_Check(one.object.get());
+  };
+  if (std::ranges::none_of(visited_, is_type)) return false;
   return std::ranges::any_of(visited_, [&](const VisitedObject& one) {
     // Of __main__ no class is found by name.
     PyObject* globals = one.object.get();
     if (one.key != key_of_namespace(globals)) return false;
     PyObject* module = module_of_dict(state_, globals);
     return module != nullptr && importable_name(state_, module) != nullptr &&
-           std::ranges::any_of(
-               types, [&](PyObject* type) { return is_class_beside(type, module); });
+           std::ranges::any_of(visited_, [&](const VisitedObject& other) {
+             return is_type(other) && is_class_beside(other.object.get(), module);
+           });
   });
 }
 
@@ -113,6 +108,7 @@ bool is_dict_of(PyObject* type, PyObject* dict) {
 }
 
 void evaluate_annotations(const State& state, PyObject* type) {
+  if (kKeepsAnnotations) return;
   const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
   PyObject* annotate = raw_get(dict.get(), state.names.annotate_func.get());
   if (annotate == nullptr || !is_of_library(annotate)) return;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "python/discovery/annotations.h"
@@ -32,16 +33,18 @@ struct VisitedObject {
   bool is_name = false;
   // Two of it are as good as one.
   bool is_value = false;
+  // Its own parts are walked: the root, or a function of a class.
+  bool is_walked = false;
 };
+using VisitedObjects = std::pmr::vector<VisitedObject>;
 
-// What the two uses of the walk share: the objects that were visited, and the functions
-// and classes whose own parts are still to be walked.
+// What the two uses of the walk share: the objects that were visited, among which are
+// the functions and classes whose own parts are still to be walked.
 class ReachVisitor {
  public:
   static constexpr std::size_t kMaxObjects = 256;
 
-  ReachVisitor(const State& state, CodeInfos& infos,
-               std::vector<VisitedObject>& visited)
+  ReachVisitor(const State& state, CodeInfos& infos, VisitedObjects& visited)
       : state_(state), infos_(infos), visited_(visited) {}
 
   void enter_class() { is_in_class_ = true; }
@@ -66,7 +69,12 @@ class ReachVisitor {
     visited_.push_back({key, Ref::share(holder)});
     return true;
   }
-  void walk_later(PyObject* object) { by_value_.push_back(object); }
+  // An object whose own parts are walked, too, once the walk comes to it.
+  bool add_walked(PyObject* object) {
+    if (!add_visited(key_of(object), object)) return false;
+    visited_.back().is_walked = true;
+    return true;
+  }
   // Text, a container, or what a call makes.
   bool add_object(PyObject* object) {
     if (!add_visited(key_of(object), object)) return false;
@@ -87,10 +95,13 @@ class ReachVisitor {
   // it then travels by that name, though it says that it is elsewhere, if the function
   // is the innermost one around it.
   bool has_class_beside_function() const;
-  // The next function or class; null if there is none. Held by the objects that were
-  // visited.
-  PyObject* next_by_value() {
-    return next_ == by_value_.size() ? nullptr : by_value_[next_++];
+  // The next object whose own parts are walked; null if there is none.
+  PyObject* next_walked() {
+    while (next_ != visited_.size()) {
+      const VisitedObject& one = visited_[next_++];
+      if (one.is_walked) return one.object.get();
+    }
+    return nullptr;
   }
 
  protected:
@@ -103,9 +114,8 @@ class ReachVisitor {
   bool is_class_beside(PyObject* type, PyObject* module) const;
 
   CodeInfos& infos_;
-  std::vector<VisitedObject>& visited_;
-  std::vector<PyObject*> by_value_;
-  std::size_t next_ = 0;
+  VisitedObjects& visited_;
+  std::size_t next_ = 0;  // The walk has come so far.
 };
 
 bool is_same_text(PyObject* a, PyObject* b);
@@ -291,12 +301,8 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
 // False if the visitor or the walk refuses. The walk may run code of others.
 template <typename Visitor>
 bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
-  visitor.walk_later(root);
-  if (find_by_own_name(state, root).module ||
-      !visitor.add_visited(key_of(root), root)) {
-    return false;
-  }
-  while (PyObject* object = visitor.next_by_value()) {
+  if (find_by_own_name(state, root).module || !visitor.add_walked(root)) return false;
+  while (PyObject* object = visitor.next_walked()) {
     // Functions that a method wraps are methods, too.
     if (object != root) visitor.enter_class();
     const bool goes_on = PyType_Check(object) ? walk_class(state, object, visitor)

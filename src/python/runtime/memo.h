@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 namespace waybill::py {
@@ -31,6 +32,9 @@ inline std::uintptr_t key_of_namespace(PyObject* globals) {
 // until the next insertion or, on top of another memo, the next look-up.
 class Memo {
  public:
+  explicit Memo(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : slots_(memory) {}
+
   // Finds from now on what `below` has, too, and changes only copies of it. `below`
   // outlives this and stays as it is.
   void lay_on(const Memo& below) { below_ = &below; }
@@ -53,7 +57,7 @@ class Memo {
   void grow();
   MemoEntry* find_below(std::uintptr_t key);
 
-  std::vector<MemoEntry> slots_;
+  std::pmr::vector<MemoEntry> slots_;
   std::size_t count_ = 0;
   std::size_t mask_ = 0;
   const Memo* below_ = nullptr;
@@ -91,7 +95,8 @@ inline MemoEntry& Memo::insert(std::uintptr_t key, std::uint64_t offset) {
 }
 
 inline void Memo::grow() {
-  std::vector<MemoEntry> old(slots_.empty() ? 32 : slots_.size() * 2);
+  std::pmr::vector<MemoEntry> old(slots_.empty() ? 32 : slots_.size() * 2,
+                                  slots_.get_allocator());
   old.swap(slots_);
   mask_ = slots_.size() - 1;
   for (const MemoEntry& entry : old) {

@@ -126,6 +126,7 @@ struct State {
   // Functions and classes that were sent as they were kept, and those that were kept
   // and had changed.
   std::uint64_t kept_hits = 0, kept_misses = 0;
+  std::uint64_t kept_units = 0;  // So many were made.
   // Payloads whose known nodes were not read again, and all others that looked.
   std::uint64_t received_hits = 0, received_misses = 0;
   // Raised when the caches are emptied: what was kept on code objects is of one.

@@ -51,13 +51,18 @@ std::uintptr_t key_at(const TakenDefinition& taken, const Definition::Place& pla
 }  // namespace
 
 PayloadDefinitions::PayloadDefinitions(EncodeContext& context)
-    : context_(context), infos_(context.state) {}
+    : context_(context),
+      memory_(&context.memory),
+      infos_(context.state, memory_),
+      nodes_(memory_),
+      taken_(memory_) {}
 
 PayloadDefinitions::Node& PayloadDefinitions::node_of(PyObject* object) {
-  const auto [found, is_new] = nodes_.try_emplace(object, &memory_);
+  const auto [found, is_new] = nodes_.try_emplace(object, memory_);
   Node& node = found->second;
   if (is_new) {
-    node.unit = look_at_unit(context_.state, infos_, object);
+    node.unit.object = Ref::share(object);
+    look_at_unit(context_.state, infos_, node.unit);
     node.is_refused = !node.unit.kept;
   }
   return node;
@@ -83,13 +88,20 @@ bool PayloadDefinitions::define_as_seen(PyObject* object) {
       known != nodes_.end() && known->second.is_refused) {
     return false;
   }
-  Components components(&memory_);
-  if (!plan(object, components)) return false;
+  Node& root = node_of(object);
+  Plan plan(root, walked_, memory_);
+  if (!walk(root, plan)) {
+    for (Node* node : plan.open) node->is_open = false;
+    return false;
+  }
   const std::size_t before = taken_.size();
-  for (const Component& component : components) {
+  for (std::size_t i = 0; i < plan.closed.size();) {
+    const std::size_t size = plan.closed[i]->component_size;
+    const Component component = std::span(plan.closed).subspan(i, size);
+    i += size;
     if (take(component)) continue;
     for (Node* node : component) node->is_refused = true;
-    nodes_.at(object).is_refused = true;
+    root.is_refused = true;
     return false;
   }
   const auto taken = std::span(taken_).subspan(before);
@@ -99,71 +111,46 @@ bool PayloadDefinitions::define_as_seen(PyObject* object) {
   return true;
 }
 
-// Finds what the root reaches by value and has not been defined: those first that
-// others need. False if some of it cannot be.
-bool PayloadDefinitions::plan(PyObject* root, Components& components) {
-  Component path(&memory_), open(&memory_);
-  const std::size_t before = walked_;  // Nodes with higher numbers are of this walk.
-  const auto begin = [&](Node& node) {
-    node.number = node.lowest = ++walked_;
-    node.is_open = true;
-    node.needs.clear();
-    for (const VisitedObject& one : node.unit.visited) {
-      if (!one.is_needed || is_defined(one.object.get())) continue;
-      // What was written elsewhere definitions cannot refer to.
-      if (one.object.get() != root && context_.objects.find(one.key) != nullptr) {
-        node.is_refused = true;
-        break;
-      }
-      node.needs.push_back(&node_of(one.object.get()));
-      node.is_refused = node.is_refused || node.needs.back()->is_refused;
+// Finds the components among what the node reaches by value and has not been defined
+// (R. Tarjan, Depth-first search and linear graph algorithms, 1972). False if some of
+// that cannot be: then nor can what needs it. At most kMostUnits deep.
+bool PayloadDefinitions::walk(Node& node, Plan& plan) {
+  node.number = node.lowest = ++walked_;
+  node.is_refused = node.is_refused || walked_ - plan.walked_before > kMostUnits;
+  if (node.is_refused) return false;
+  node.is_open = true;
+  plan.open.push_back(&node);
+  for (const VisitedObject& one : node.unit.visited) {
+    if (!one.is_needed || is_defined(one.object.get())) continue;
+    Node& need = node_of(one.object.get());
+    const bool is_new = need.number <= plan.walked_before;
+    // What was written elsewhere definitions cannot refer to.
+    const bool is_written = &need != plan.root && context_.objects.find(one.key);
+    if (is_written || need.is_refused || (is_new && !walk(need, plan))) {
+      node.is_refused = true;
+      return false;
     }
-    path.push_back(&node);
-    open.push_back(&node);
-  };
-  begin(node_of(root));
-  while (!path.empty()) {
-    Node& node = *path.back();
-    if (walked_ - before > kMostUnits) node.is_refused = true;
-    if (node.is_refused) break;
-    const auto next = std::ranges::find_if(
-        node.needs, [&](const Node* need) { return need->number <= before; });
-    if (next != node.needs.end()) {
-      begin(**next);
-      continue;
-    }
-    for (const Node* need : node.needs) {
-      if (need->is_open) node.lowest = std::min(node.lowest, need->lowest);
-    }
-    path.pop_back();
-    if (node.lowest == node.number) close(node, open, components);
-    if (!components.empty() && components.back().empty()) node.is_refused = true;
-    if (node.is_refused) {
-      path.push_back(&node);
-      break;
-    }
+    if (need.is_open) node.lowest = std::min(node.lowest, need.lowest);
   }
-  // What needs the one that is refused is refused as well.
-  for (Node* node : path) node->is_refused = true;
-  for (Node* node : open) node->is_open = false;
-  return path.empty();
+  if (node.lowest == node.number && !close(node, plan)) node.is_refused = true;
+  return !node.is_refused;
 }
 
-// Takes the component of which `node` is the first from those that are open. It is left
-// empty if its members cannot be told apart.
-void PayloadDefinitions::close(Node& node, Component& open, Components& components) {
-  Component& component = components.emplace_back();
-  Node* last = nullptr;
-  do {
-    last = open.back();
-    open.pop_back();
-    last->is_open = false;
-    component.push_back(last);
-  } while (last != &node);
-  if (component.size() > 1 && !put_in_order(component)) component.clear();
+// Takes the component of which `node` is the first from those that are open. False if
+// its members cannot be told apart.
+bool PayloadDefinitions::close(Node& node, Plan& plan) {
+  const auto first = std::find(plan.open.rbegin(), plan.open.rend(), &node).base() - 1;
+  const auto begin = static_cast<std::ptrdiff_t>(plan.closed.size());
+  plan.closed.insert(plan.closed.end(), first, plan.open.end());
+  plan.open.erase(first, plan.open.end());
+  const std::span<Node*> component(plan.closed.begin() + begin, plan.closed.end());
+  for (Node* member : component) member->is_open = false;
+  if (component.size() != 1 && !put_in_order(component)) return false;
+  component.front()->component_size = component.size();
+  return true;
 }
 
-bool PayloadDefinitions::put_in_order(Component& component) {
+bool PayloadDefinitions::put_in_order(std::span<Node*> component) {
   using Name = decltype(name_of_member(nullptr));
   std::vector<std::pair<Name, Node*>> named;
   for (Node* node : component) {
@@ -175,10 +162,10 @@ bool PayloadDefinitions::put_in_order(Component& component) {
   return std::ranges::adjacent_find(named, is_like) == named.end();
 }
 
-bool PayloadDefinitions::take(const Component& component) {
+bool PayloadDefinitions::take(Component component) {
   constexpr std::size_t kUsual = 4;
   if (taken_.empty()) taken_.reserve(kUsual);
-  if (take_last(component, taken_.emplace_back(&memory_))) {
+  if (take_last(component, taken_.emplace_back(memory_))) {
     if (OtherSections* others = context_.others_if_any()) tell(*others);
     return true;
   }
@@ -186,7 +173,7 @@ bool PayloadDefinitions::take(const Component& component) {
   return false;
 }
 
-bool PayloadDefinitions::take_last(const Component& component, TakenDefinition& taken) {
+bool PayloadDefinitions::take_last(Component component, TakenDefinition& taken) {
   for (Node* node : component) taken.units.push_back(&node->unit);
   taken.definition = kept(component);
   taken.is_kept = taken.was_kept = taken.definition && finds_needs(taken);
@@ -246,16 +233,14 @@ NeededDefinitions PayloadDefinitions::needed_by(std::span<Unit* const> units) co
   return {taken_, direct};
 }
 
-bool PayloadDefinitions::are_members(const Component& component,
-                                     const KeptUnit& first) {
-  return std::ranges::equal(component, first.members,
-                            [](const Node* node, const auto& member) {
-                              return node->unit.kept == member.lock();
-                            });
+bool PayloadDefinitions::are_members(Component component, const KeptUnit& first) {
+  return std::ranges::equal(
+      component.subspan(1), first.others, {},
+      [](const Node* node) { return node->unit.kept->number; });
 }
 
 std::shared_ptr<const Definition> PayloadDefinitions::kept(
-    const Component& component) const {
+    Component component) const {
   const KeptUnit& first = *component.front()->unit.kept;
   if (!are_members(component, first)) return nullptr;
   return first.definitions[context_.wants_source() ? 1 : 0];

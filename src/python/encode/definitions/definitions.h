@@ -10,7 +10,6 @@
 
 #include <Python.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,7 +18,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "python/encode/definitions/heads.h"
@@ -82,16 +80,25 @@ class PayloadDefinitions {
  private:
   // A function or class in the walk for cycles.
   struct Node {
-    explicit Node(std::pmr::memory_resource* memory) : needs(memory) {}
+    explicit Node(std::pmr::memory_resource* memory) : unit(memory) {}
 
     Unit unit;
     std::size_t number = 0, lowest = 0;  // In the order of the walk.
     bool is_open = false;                // Its component is not complete.
     bool is_refused = false;
-    std::pmr::vector<Node*> needs;
+    std::size_t component_size = 0;  // If it is the first one there.
   };
-  using Component = std::pmr::vector<Node*>;  // In canonical order.
-  using Components = std::pmr::vector<Component>;
+  using Nodes = std::pmr::vector<Node*>;
+  using Component = std::span<Node* const>;  // In canonical order.
+  // A walk for cycles, and the components that it found, each behind those it needs.
+  struct Plan {
+    Plan(const Node& first, std::size_t walked, std::pmr::memory_resource* memory)
+        : root(&first), walked_before(walked), open(memory), closed(memory) {}
+
+    const Node* root;
+    std::size_t walked_before;  // Nodes with higher numbers are of this walk.
+    Nodes open, closed;
+  };
 
   Node& node_of(PyObject* object);
   bool is_defined(PyObject* object) const;
@@ -99,20 +106,19 @@ class PayloadDefinitions {
   bool finds_needs(TakenDefinition& taken) const;
   NeededDefinitions needed_by(std::span<Unit* const> units) const;
   bool define_as_seen(PyObject* object);
-  bool plan(PyObject* root, Components& components);
-  static void close(Node& node, Component& open, Components& components);
-  static bool put_in_order(Component& component);
-  bool take(const Component& component);
-  bool take_last(const Component& component, TakenDefinition& taken);
-  std::shared_ptr<const Definition> kept(const Component& component) const;
-  static bool are_members(const Component& component, const KeptUnit& first);
-  bool do_hold(const Component& component);
-  void keep(const Component& component, std::shared_ptr<const Definition> definition);
+  bool walk(Node& node, Plan& plan);
+  static bool close(Node& node, Plan& plan);
+  static bool put_in_order(std::span<Node*> component);
+  bool take(Component component);
+  bool take_last(Component component, TakenDefinition& taken);
+  std::shared_ptr<const Definition> kept(Component component) const;
+  static bool are_members(Component component, const KeptUnit& first);
+  bool do_hold(Component component);
+  void keep(Component component, std::shared_ptr<const Definition> definition);
   // `units`: those of the component.
-  std::shared_ptr<const Definition> encode(const Component& component,
+  std::shared_ptr<const Definition> encode(Component component,
                                            std::span<Unit* const> units);
-  std::shared_ptr<const Definition> made_of(GraphEncoder& graph,
-                                            const Component& component,
+  std::shared_ptr<const Definition> made_of(GraphEncoder& graph, Component component,
                                             std::span<Unit* const> units,
                                             std::vector<Definition::Place> needs);
   static bool set_objects(Definition& definition, const EncodeContext& written,
@@ -126,13 +132,10 @@ class PayloadDefinitions {
   void note(const TakenDefinition& taken);
 
   EncodeContext& context_;
+  std::pmr::memory_resource* memory_;
   CodeInfos infos_;
-  // What a few functions and classes take is here.
-  std::array<std::byte, 2048> first_memory_;
-  std::pmr::monotonic_buffer_resource memory_{first_memory_.data(),
-                                              first_memory_.size()};
-  std::pmr::unordered_map<PyObject*, Node> nodes_{&memory_};
-  std::vector<TakenDefinition> taken_;
+  std::pmr::map<PyObject*, Node> nodes_;
+  std::pmr::vector<TakenDefinition> taken_;
   std::size_t told_ = 0;  // So many were told to the other sections.
   // What functions have as globals under which name, in the dict that has it. Names are
   // those of the definitions.

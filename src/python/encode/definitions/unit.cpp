@@ -18,14 +18,22 @@ namespace {
 constexpr std::uint32_t kMaxMisses = 8;
 
 // Where a unit is kept; null if it is looked at for the first time, or nothing is kept.
-KeptSlot* slot_of(State& state, PyObject* object) {
+KeptSlot* find_slot(State& state, PyObject* object) {
   if (!state.uses_caches) return nullptr;
-  if (PyType_Check(object)) return &state.kept_classes->find(object);
+  if (PyType_Check(object)) return state.kept_classes->find(object);
   CodeInfo* info = kept_info(state, PyFunction_GET_CODE(object));
   if (info == nullptr) return nullptr;
   // Tables are emptied with the caches; what is kept on code is found here.
   if (info->slot.kept && !info->slot.kept->guards->is_current(state)) info->slot = {};
   return &info->slot;
+}
+
+// The same, which a class gets here.
+KeptSlot* slot_of(State& state, PyObject* object) {
+  if (state.uses_caches && PyType_Check(object)) {
+    return &state.kept_classes->slot(object);
+  }
+  return find_slot(state, object);
 }
 
 bool may_be_unit(PyObject* object) {
@@ -56,6 +64,7 @@ bool give_id(const State& state, PyObject* type) {
 void note(State& state, CodeInfos& infos, Unit& unit) {
   unit.visited.clear();
   unit.kept = std::make_shared<KeptUnit>();
+  unit.kept->number = ++state.kept_units;
   // Classes have their ids before they are looked at.
   if (PyType_Check(unit.object.get()) && !give_id(state, unit.object.get())) {
     return unit.kept.reset();
@@ -68,25 +77,20 @@ void note(State& state, CodeInfos& infos, Unit& unit) {
 
 }  // namespace
 
-Unit look_at_unit(State& state, CodeInfos& infos, PyObject* object) {
-  Unit unit;
-  unit.object = Ref::share(object);
-  // What is kept of a function is none any more if it is found by name now, as guards
-  // see. Classes have no slot before it is known that they are no name.
-  if (!may_be_unit(object) || (PyType_Check(object) && !is_unit(state, object))) {
-    return unit;
-  }
+void look_at_unit(State& state, CodeInfos& infos, Unit& unit) {
+  PyObject* object = unit.object.get();
+  if (!may_be_unit(object)) return;
   constexpr std::size_t kUsual = 8;
   unit.visited.reserve(kUsual);
-  KeptSlot* slot = slot_of(state, object);
+  KeptSlot* slot = find_slot(state, object);
   if (slot != nullptr && slot->kept) {
     unit.kept = slot->kept;
     if (unit.kept->guards->hold(state, infos, object, unit.visited)) {
       unit.is_stored = true;
-      return unit;
+      return;
     }
     ++state.kept_misses;
-    slot = slot_of(state, object);  // The function may have another code by now.
+    slot = find_slot(state, object);  // The function may have another code by now.
     if (slot != nullptr) {
       slot->kept.reset();
       ++slot->misses;
@@ -95,18 +99,17 @@ Unit look_at_unit(State& state, CodeInfos& infos, PyObject* object) {
   if (!is_unit(state, object)) {
     unit.kept.reset();
     unit.visited.clear();
-    return unit;
+    return;
   }
   note(state, infos, unit);
   slot = slot_of(state, object);
-  if (slot == nullptr || slot->misses >= kMaxMisses) return unit;
+  if (slot == nullptr || slot->misses >= kMaxMisses) return;
   if (!unit.kept || !unit.kept->guards->can_hold()) {
     ++slot->misses;
-    return unit;
+    return;
   }
   slot->kept = unit.kept;
   unit.is_stored = true;
-  return unit;
 }
 
 }  // namespace waybill::py

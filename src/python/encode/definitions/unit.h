@@ -6,7 +6,9 @@
 #include <Python.h>
 
 #include <array>
+#include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 #include "python/encode/definitions/definition.h"
@@ -19,23 +21,26 @@ namespace waybill::py {
 // Keeps no module, class, function or dict alive.
 struct KeptUnit {
   std::unique_ptr<ReachGuards> guards;
+  std::uint64_t number = 0;  // No two have the same.
   // Of the component that it is the first of: with source, and without; null if none
-  // was made. `members`: the units of that component, in order.
+  // was made. `others`: the numbers of the other units of that component, in order.
   std::array<std::shared_ptr<const Definition>, 2> definitions;
-  std::vector<std::weak_ptr<KeptUnit>> members;
+  std::vector<std::uint64_t> others;
 };
 
 // One in a payload: what its guards visit now.
 struct Unit {
+  explicit Unit(std::pmr::memory_resource* memory) : visited(memory) {}
+
   Ref object;
-  std::shared_ptr<KeptUnit> kept;      // Null if it cannot stand among definitions.
-  std::vector<VisitedObject> visited;  // The object itself first.
-  bool is_stored = false;              // To be found by later payloads.
+  std::shared_ptr<KeptUnit> kept;  // Null if it cannot stand among definitions.
+  VisitedObjects visited;          // The object itself first.
+  bool is_stored = false;          // To be found by later payloads.
 };
 
-// Looks at a function or class: takes what is kept of it if that still holds, or notes
+// Looks at the object of `unit`: takes what is kept of it if that still holds, or notes
 // it anew. `visited` is empty where it cannot stand among definitions.
 // May run code of others, see ReachGuards::hold().
-Unit look_at_unit(State& state, CodeInfos& infos, PyObject* object);
+void look_at_unit(State& state, CodeInfos& infos, Unit& unit);
 
 }  // namespace waybill::py

@@ -187,7 +187,7 @@ void PayloadDefinitions::keep_head(const Parts& parts,
 }
 
 std::shared_ptr<const Definition> PayloadDefinitions::encode(
-    const Component& component, std::span<Unit* const> units) {
+    Component component, std::span<Unit* const> units) {
   EncodeOptions options;
   options.hooks.source = context_.hooks().source;
   options.is_definition = true;
@@ -197,7 +197,7 @@ std::shared_ptr<const Definition> PayloadDefinitions::encode(
   std::vector<std::uintptr_t> noted;
   NeededDefinitions needed = needed_by(units);
   for (std::uint32_t i = 0; i < units.size(); ++i) {
-    const std::vector<VisitedObject>& visited = units[i]->visited;
+    const VisitedObjects& visited = units[i]->visited;
     for (std::uint32_t j = 0; j < visited.size(); ++j) {
       const VisitedObject& one = visited[j];
       // What a definition has that this one needs in any case is there already.
@@ -224,7 +224,7 @@ std::shared_ptr<const Definition> PayloadDefinitions::encode(
 
 // Null if what was written depends on more than the guards compare.
 std::shared_ptr<const Definition> PayloadDefinitions::made_of(
-    GraphEncoder& graph, const Component& component, std::span<Unit* const> units,
+    GraphEncoder& graph, Component component, std::span<Unit* const> units,
     std::vector<Definition::Place> needs) {
   EncodeContext& written = graph.context();
   const BytesView bytes = written.out.view();
@@ -251,22 +251,24 @@ std::shared_ptr<const Definition> PayloadDefinitions::made_of(
 }
 
 // Whether the guards of all members hold: what was written is what they saw.
-bool PayloadDefinitions::do_hold(const Component& component) {
+bool PayloadDefinitions::do_hold(Component component) {
   return std::ranges::all_of(component, [&](const Node* node) {
-    std::vector<VisitedObject> visited;
+    VisitedObjects visited(memory_);
     const Unit& unit = node->unit;
     return unit.is_stored &&
            unit.kept->guards->hold(context_.state, infos_, unit.object.get(), visited);
   });
 }
 
-void PayloadDefinitions::keep(const Component& component,
+void PayloadDefinitions::keep(Component component,
                               std::shared_ptr<const Definition> definition) {
   KeptUnit& first = *component.front()->unit.kept;
   if (!are_members(component, first)) {
     first.definitions = {};
-    first.members.clear();
-    for (const Node* node : component) first.members.emplace_back(node->unit.kept);
+    first.others.clear();
+    for (const Node* node : component.subspan(1)) {
+      first.others.push_back(node->unit.kept->number);
+    }
   }
   first.definitions[context_.wants_source() ? 1 : 0] = std::move(definition);
 }
@@ -278,7 +280,7 @@ bool PayloadDefinitions::set_objects(Definition& definition,
   const Memo& memo = written.objects.memo();
   std::set<std::uintptr_t> counted;
   for (std::uint32_t i = 0; i < units.size(); ++i) {
-    const std::vector<VisitedObject>& visited = units[i]->visited;
+    const VisitedObjects& visited = units[i]->visited;
     for (std::uint32_t j = 0; j < visited.size(); ++j) {
       const VisitedObject& one = visited[j];
       if (one.is_needed) continue;
