@@ -124,7 +124,7 @@ class Positions {
   explicit Positions(GraphEncoder& graph)
       : objects_(graph.context().objects),
         insertions_(graph.context().out.insertions()),
-        shared_(&graph.context().memory) {
+        shared_(&graph.context().arena) {
     const PayloadDefinitions* definitions = graph.context().definitions_if_any();
     if (definitions == nullptr) return;
     if (graph.head() != nullptr) {
@@ -164,7 +164,7 @@ class Positions {
   std::span<const Insertion> insertions_;
   const WrittenDefinitions* written_ = nullptr;
   std::optional<WrittenDefinitions> own_;
-  std::pmr::vector<std::uint64_t> shared_;
+  ArenaVector<std::uint64_t> shared_;
   Insertion start_{};           // The definitions,
   std::vector<Insertion> all_;  // with the others, if there are any.
 };

@@ -175,11 +175,11 @@ std::vector<const CodeInfo*> with_nested(const CodeInfo& info) {
   return found;
 }
 
-CodeInfos::CodeInfos(const State& state, std::pmr::memory_resource* memory)
+CodeInfos::CodeInfos(const State& state, Arena* arena)
     : state_(state),
       index_(state.code_extra_index),
       keeps_extras_(keeps_extras(state)),
-      held_(memory) {}
+      held_(arena) {}
 
 CodeInfo* CodeInfos::find(PyObject* code) const {
   if (!keeps_extras_) {

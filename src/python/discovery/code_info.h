@@ -9,11 +9,11 @@
 #include <Python.h>
 
 #include <memory>
-#include <memory_resource>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "python/runtime/arena.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 #include "waybill/bytecode.h"
@@ -101,10 +101,8 @@ struct CodeInfo {
 // code_extra_is_safe) it keeps them itself, and they die with it: use one per call.
 class CodeInfos {
  public:
-  // `memory`, which outlives this, has what it needs to hold code.
-  explicit CodeInfos(
-      const State& state,
-      std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+  // `arena`, if there is one, outlives this.
+  explicit CodeInfos(const State& state, Arena* arena = nullptr);
 
   // The info of `code` and of everything nested in it, which lives as long as this: the
   // code is held, since code that runs meanwhile may take it from its function. Throws
@@ -121,7 +119,7 @@ class CodeInfos {
   Py_ssize_t index_;
   bool keeps_extras_;
   std::unordered_map<PyObject*, std::unique_ptr<CodeInfo>> own_;
-  std::pmr::vector<Ref> held_;
+  ArenaVector<Ref> held_;
 };
 
 // It and all code nested in it, each once.

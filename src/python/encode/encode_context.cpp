@@ -34,9 +34,9 @@ std::uint32_t first_line_of(const State& state, PyTypeObject* type) {
 EncodeContext::EncodeContext(State& interpreter, const EncodeOptions& given)
     : state(interpreter),
       options(given),
-      objects(options.hooks, &memory),
-      stack(&memory),
-      namespaces(&memory),
+      objects(options.hooks, arena),
+      stack(arena),
+      namespaces(arena),
       by_value(state, options.hooks.by_value),
       extensions(state, by_value),
       needs(state, by_value, extensions, dicts),

@@ -19,10 +19,10 @@
 #include "python/encode/namespaces.h"
 #include "python/encode/object_ids.h"
 #include "python/encode/other_sections.h"
-#include "python/encode/payload_memory.h"
 #include "python/encode/stored_buffers.h"
 #include "python/encode/walk_record.h"
 #include "python/encode/written_objects.h"
+#include "python/runtime/arena.h"
 
 namespace waybill::py {
 
@@ -62,7 +62,7 @@ struct EncodeContext {
   State& state;
   const EncodeOptions options;
   const EncodeHooks& hooks() const { return options.hooks; }
-  PayloadMemory memory;
+  Arena arena;
 
   // Functions and classes among the definitions; null if there is none so far.
   const PayloadDefinitions* definitions_if_any() const {

@@ -6,11 +6,10 @@
 #include <Python.h>
 
 #include <cstdint>
-#include <memory_resource>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
+#include "python/runtime/arena.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
@@ -19,8 +18,8 @@ namespace waybill::py {
 
 class Namespaces {
  public:
-  // `memory` outlives this.
-  explicit Namespaces(std::pmr::memory_resource* memory) : known_(memory) {}
+  // `arena` outlives this.
+  explicit Namespaces(Arena& arena) : known_(&arena) {}
 
   // The number of a dict among those with its name, package and kind, which is noted.
   std::uint64_t number_of(const State& state, PyObject* globals);
@@ -39,7 +38,7 @@ class Namespaces {
 
   std::uint64_t number_among_many(const Known& own);
 
-  std::pmr::vector<Known> known_;  // The first ones, which are searched.
+  ArenaVector<Known> known_;  // The first ones, which are searched.
   // Of more than a few: the numbers of the others, and how many say the same.
   std::unordered_map<PyObject*, std::uint64_t> numbers_;
   std::unordered_map<std::string, std::uint64_t> counts_;

@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
 #include <vector>
 
 #include "python/encode/plan.h"
+#include "python/runtime/arena.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 
@@ -46,8 +46,8 @@ class WalkStack {
     }
   };
 
-  // `memory` outlives this.
-  explicit WalkStack(std::pmr::memory_resource* memory) : frames_(memory) {
+  // `arena` outlives this.
+  explicit WalkStack(Arena& arena) : frames_(&arena) {
     frames_.reserve(kUsualDepth);
   }
 
@@ -104,7 +104,7 @@ class WalkStack {
   // Room for so many frames is there from the start.
   static constexpr std::size_t kUsualDepth = 8;
 
-  std::pmr::vector<Frame> frames_;
+  ArenaVector<Frame> frames_;
   std::vector<std::size_t> open_classes_;  // Places of their frames.
   std::vector<std::unique_ptr<Plan>> spare_plans_;
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.

@@ -12,12 +12,12 @@
 #include <Python.h>
 
 #include <cstdint>
-#include <memory_resource>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "python/encode/encode_hooks.h"
+#include "python/runtime/arena.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/ref.h"
 #include "wire/writer.h"
@@ -49,13 +49,13 @@ struct Place {
 
 class WrittenObjects {
  public:
-  // `memory` outlives this.
-  WrittenObjects(const EncodeHooks& hooks, std::pmr::memory_resource* memory)
+  // `arena` outlives this.
+  WrittenObjects(const EncodeHooks& hooks, Arena& arena)
       : stream_(hooks.memo),
         payload_(hooks.payload),
-        memo_(memory),
-        shared_(memory),
-        held_(memory) {}
+        memo_(&arena),
+        shared_(&arena),
+        held_(&arena) {}
 
   // See Memo.
   MemoEntry* find(std::uintptr_t key) { return memo_.find(key); }
@@ -117,9 +117,9 @@ class WrittenObjects {
   PyObject* stream_;  // See EncodeHooks::memo; null if there is no stream.
   std::uint64_t payload_;
   Memo memo_;
-  std::pmr::vector<std::uint64_t> shared_;
+  ArenaVector<std::uint64_t> shared_;
   bool has_restarts_ = false;
-  std::pmr::vector<Ref> held_;
+  ArenaVector<Ref> held_;
   std::vector<std::uintptr_t> namespaces_;  // Tagged keys that a stream is told.
   std::uintptr_t restarted_ = 0;
 };

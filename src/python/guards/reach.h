@@ -8,13 +8,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <vector>
 
 #include "python/discovery/annotations.h"
 #include "python/discovery/code_info.h"
 #include "python/discovery/ordinary_class.h"
 #include "python/guards/reduced_form.h"
+#include "python/runtime/arena.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/modules.h"
@@ -36,7 +36,7 @@ struct VisitedObject {
   // Its own parts are walked: the root, or a function of a class.
   bool is_walked = false;
 };
-using VisitedObjects = std::pmr::vector<VisitedObject>;
+using VisitedObjects = ArenaVector<VisitedObject>;
 
 // What the two uses of the walk share: the objects that were visited, among which are
 // the functions and classes whose own parts are still to be walked.

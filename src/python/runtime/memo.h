@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory_resource>
-#include <vector>
+
+#include "python/runtime/arena.h"
 
 namespace waybill::py {
 
@@ -32,8 +32,8 @@ inline std::uintptr_t key_of_namespace(PyObject* globals) {
 // until the next insertion or, on top of another memo, the next look-up.
 class Memo {
  public:
-  explicit Memo(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : slots_(memory) {}
+  // `arena` has its table, if there is one.
+  explicit Memo(Arena* arena = nullptr) : slots_(arena) {}
 
   // Finds from now on what `below` has, too, and changes only copies of it. `below`
   // outlives this and stays as it is.
@@ -57,7 +57,7 @@ class Memo {
   void grow();
   MemoEntry* find_below(std::uintptr_t key);
 
-  std::pmr::vector<MemoEntry> slots_;
+  ArenaVector<MemoEntry> slots_;
   std::size_t count_ = 0;
   std::size_t mask_ = 0;
   const Memo* below_ = nullptr;
@@ -95,8 +95,8 @@ inline MemoEntry& Memo::insert(std::uintptr_t key, std::uint64_t offset) {
 }
 
 inline void Memo::grow() {
-  std::pmr::vector<MemoEntry> old(slots_.empty() ? 32 : slots_.size() * 2,
-                                  slots_.get_allocator());
+  ArenaVector<MemoEntry> old(slots_.empty() ? 32 : slots_.size() * 2,
+                             slots_.get_allocator());
   old.swap(slots_);
   mask_ = slots_.size() - 1;
   for (const MemoEntry& entry : old) {

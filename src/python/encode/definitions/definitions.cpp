@@ -52,13 +52,13 @@ std::uintptr_t key_at(const TakenDefinition& taken, const Definition::Place& pla
 
 PayloadDefinitions::PayloadDefinitions(EncodeContext& context)
     : context_(context),
-      memory_(&context.memory),
-      infos_(context.state, memory_),
-      nodes_(memory_),
-      taken_(memory_) {}
+      arena_(context.arena),
+      infos_(context.state, &arena_),
+      nodes_(&arena_),
+      taken_(&arena_) {}
 
 PayloadDefinitions::Node& PayloadDefinitions::node_of(PyObject* object) {
-  const auto [found, is_new] = nodes_.try_emplace(object, memory_);
+  const auto [found, is_new] = nodes_.try_emplace(object, arena_);
   Node& node = found->second;
   if (is_new) {
     node.unit.object = Ref::share(object);
@@ -89,7 +89,7 @@ bool PayloadDefinitions::define_as_seen(PyObject* object) {
     return false;
   }
   Node& root = node_of(object);
-  Plan plan(root, walked_, memory_);
+  Plan plan(root, walked_, arena_);
   if (!walk(root, plan)) {
     for (Node* node : plan.open) node->is_open = false;
     return false;
@@ -139,14 +139,16 @@ bool PayloadDefinitions::walk(Node& node, Plan& plan) {
 // Takes the component of which `node` is the first from those that are open. False if
 // its members cannot be told apart.
 bool PayloadDefinitions::close(Node& node, Plan& plan) {
-  const auto first = std::find(plan.open.rbegin(), plan.open.rend(), &node).base() - 1;
-  const auto begin = static_cast<std::ptrdiff_t>(plan.closed.size());
-  plan.closed.insert(plan.closed.end(), first, plan.open.end());
-  plan.open.erase(first, plan.open.end());
-  const std::span<Node*> component(plan.closed.begin() + begin, plan.closed.end());
-  for (Node* member : component) member->is_open = false;
-  if (component.size() != 1 && !put_in_order(component)) return false;
-  component.front()->component_size = component.size();
+  std::size_t size = 0;
+  for (Node* last = nullptr; last != &node; ++size) {
+    last = plan.open.back();
+    last->is_open = false;
+    plan.open.pop_back();
+    plan.closed.push_back(last);
+  }
+  const auto component = std::span(plan.closed).last(size);
+  if (size != 1 && !put_in_order(component)) return false;
+  component.front()->component_size = size;
   return true;
 }
 
@@ -165,7 +167,7 @@ bool PayloadDefinitions::put_in_order(std::span<Node*> component) {
 bool PayloadDefinitions::take(Component component) {
   constexpr std::size_t kUsual = 4;
   if (taken_.empty()) taken_.reserve(kUsual);
-  if (take_last(component, taken_.emplace_back(memory_))) {
+  if (take_last(component, taken_.emplace_back(arena_))) {
     if (OtherSections* others = context_.others_if_any()) tell(*others);
     return true;
   }

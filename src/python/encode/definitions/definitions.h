@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -24,6 +23,7 @@
 #include "python/encode/definitions/needed.h"
 #include "python/encode/definitions/unit.h"
 #include "python/encode/written_objects.h"
+#include "python/runtime/arena.h"
 
 namespace waybill::py {
 
@@ -32,13 +32,13 @@ struct OtherSections;
 
 // A definition that a payload has.
 struct TakenDefinition {
-  explicit TakenDefinition(std::pmr::memory_resource* memory)
-      : units(memory), needs(memory), code_objects(memory) {}
+  explicit TakenDefinition(Arena& arena)
+      : units(&arena), needs(&arena), code_objects(&arena) {}
 
   std::shared_ptr<const Definition> definition;
-  std::pmr::vector<Unit*> units;       // Those that its places are of.
-  std::pmr::vector<Place> needs;       // By number of its needs: where they stand.
-  std::pmr::vector<Ref> code_objects;  // Of its functions, which may get others later.
+  ArenaVector<Unit*> units;       // Those that its places are of.
+  ArenaVector<Place> needs;       // By number of its needs: where they stand.
+  ArenaVector<Ref> code_objects;  // Of its functions, which may get others later.
   std::vector<std::uint32_t> modules, code;  // Their numbers in the payload.
   bool was_kept = false;                     // It has not been made for this payload.
   bool is_kept = false;                      // To be taken by later payloads.
@@ -80,7 +80,7 @@ class PayloadDefinitions {
  private:
   // A function or class in the walk for cycles.
   struct Node {
-    explicit Node(std::pmr::memory_resource* memory) : unit(memory) {}
+    explicit Node(Arena& arena) : unit(arena) {}
 
     Unit unit;
     std::size_t number = 0, lowest = 0;  // In the order of the walk.
@@ -88,12 +88,12 @@ class PayloadDefinitions {
     bool is_refused = false;
     std::size_t component_size = 0;  // If it is the first one there.
   };
-  using Nodes = std::pmr::vector<Node*>;
+  using Nodes = ArenaVector<Node*>;
   using Component = std::span<Node* const>;  // In canonical order.
   // A walk for cycles, and the components that it found, each behind those it needs.
   struct Plan {
-    Plan(const Node& first, std::size_t walked, std::pmr::memory_resource* memory)
-        : root(&first), walked_before(walked), open(memory), closed(memory) {}
+    Plan(const Node& first, std::size_t walked, Arena& arena)
+        : root(&first), walked_before(walked), open(&arena), closed(&arena) {}
 
     const Node* root;
     std::size_t walked_before;  // Nodes with higher numbers are of this walk.
@@ -132,10 +132,11 @@ class PayloadDefinitions {
   void note(const TakenDefinition& taken);
 
   EncodeContext& context_;
-  std::pmr::memory_resource* memory_;
+  Arena& arena_;
   CodeInfos infos_;
-  std::pmr::map<PyObject*, Node> nodes_;
-  std::pmr::vector<TakenDefinition> taken_;
+  using Entry = std::pair<PyObject* const, Node>;
+  std::map<PyObject*, Node, std::less<>, ArenaAllocator<Entry>> nodes_;
+  ArenaVector<TakenDefinition> taken_;
   std::size_t told_ = 0;  // So many were told to the other sections.
   // What functions have as globals under which name, in the dict that has it. Names are
   // those of the definitions.

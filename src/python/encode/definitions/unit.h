@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
 #include <vector>
 
 #include "python/encode/definitions/definition.h"
@@ -30,7 +29,7 @@ struct KeptUnit {
 
 // One in a payload: what its guards visit now.
 struct Unit {
-  explicit Unit(std::pmr::memory_resource* memory) : visited(memory) {}
+  explicit Unit(Arena& arena) : visited(&arena) {}
 
   Ref object;
   std::shared_ptr<KeptUnit> kept;  // Null if it cannot stand among definitions.

@@ -253,7 +253,7 @@ std::shared_ptr<const Definition> PayloadDefinitions::made_of(
 // Whether the guards of all members hold: what was written is what they saw.
 bool PayloadDefinitions::do_hold(Component component) {
   return std::ranges::all_of(component, [&](const Node* node) {
-    VisitedObjects visited(memory_);
+    VisitedObjects visited(&arena_);
     const Unit& unit = node->unit;
     return unit.is_stored &&
            unit.kept->guards->hold(context_.state, infos_, unit.object.get(), visited);

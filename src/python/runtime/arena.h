@@ -1,0 +1,81 @@
+#pragma once
+
+// Memory for the tables of one payload: a payload of few objects is written with only a
+// few calls of malloc.
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <new>
+#include <vector>
+
+namespace waybill::py {
+
+// Allocates from a buffer of its own, which is given back as a whole; what does not fit
+// there is allocated and freed as usual. For one thread.
+class Arena {
+ public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  void* allocate(std::size_t size) {
+    const std::size_t rounded = (size + kAlignment - 1) & ~(kAlignment - 1);
+    if (rounded > static_cast<std::size_t>(end() - free_)) return ::operator new(size);
+    void* place = free_;
+    free_ += rounded;
+    return place;
+  }
+  void deallocate(void* place, std::size_t size) {
+    const auto* byte = static_cast<std::byte*>(place);
+    const std::less<> before;
+    if (before(byte, buffer_.data()) || !before(byte, end())) {
+      ::operator delete(place, size);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kAlignment = alignof(std::max_align_t);
+
+  const std::byte* end() const { return buffer_.data() + buffer_.size(); }
+
+  alignas(kAlignment) std::array<std::byte, 6144> buffer_;
+  std::byte* free_ = buffer_.data();
+};
+
+// For containers, in an arena that outlives them or, without one, as usual. A copy of a
+// container is in none.
+template <typename T>
+class ArenaAllocator {
+ public:
+  static_assert(alignof(T) <= alignof(std::max_align_t));
+  using value_type = T;
+
+  ArenaAllocator(Arena* arena = nullptr) : arena_(arena) {}
+  template <typename Other>
+  ArenaAllocator(const ArenaAllocator<Other>& other) : arena_(other.arena()) {}
+
+  T* allocate(std::size_t count) {
+    const std::size_t size = count * sizeof(T);
+    return static_cast<T*>(arena_ ? arena_->allocate(size) : ::operator new(size));
+  }
+  void deallocate(T* place, std::size_t count) {
+    const std::size_t size = count * sizeof(T);
+    arena_ ? arena_->deallocate(place, size) : ::operator delete(place, size);
+  }
+  ArenaAllocator select_on_container_copy_construction() const { return {}; }
+  Arena* arena() const { return arena_; }
+
+  template <typename Other>
+  bool operator==(const ArenaAllocator<Other>& other) const {
+    return arena_ == other.arena();
+  }
+
+ private:
+  Arena* arena_;
+};
+
+template <typename T>
+using ArenaVector = std::vector<T, ArenaAllocator<T>>;
+
+}  // namespace waybill::py
