@@ -50,7 +50,7 @@ void EncodeContext::make_definitions() {
 }
 
 void EncodeContext::make_others() {
-  others_.emplace(state, options.hooks.by_value);
+  others_.emplace(state, infos(), options.hooks.by_value);
   if (options.is_definition) others_->imports.note_uses();
   if (first_ != nullptr && first_->others_) others_->go_on_after(*first_->others_);
   if (definitions_) definitions_->tell(*others_);

@@ -35,6 +35,8 @@ struct EncodeOptions {
   bool names_no_ids = false;
   // It is encoded to stand among the definitions of payloads.
   bool is_definition = false;
+  // Those of the encoder that the definition is for, borrowed; null in other payloads.
+  CodeInfos* infos = nullptr;
   // Of a class by value only its id is written: for hashes of what refers to classes.
   bool only_names_classes = false;
   // Code counts as its source, and what only one Python has does not count: for ids of
@@ -83,7 +85,11 @@ struct EncodeContext {
   }
   const OtherSections* others_if_any() const { return others_ ? &*others_ : nullptr; }
   OtherSections* others_if_any() { return others_ ? &*others_ : nullptr; }
-  CodeInfos& infos() { return others().infos; }
+  CodeInfos& infos() {
+    if (options.infos != nullptr) return *options.infos;
+    if (!infos_) infos_.emplace(state, &arena);
+    return *infos_;
+  }
   CodeSection& code() { return others().code; }
   ImportCollector& imports() { return others().imports; }
 
@@ -161,6 +167,7 @@ struct EncodeContext {
   std::string path() const;
   Culprit culprit() const;
 
+  std::optional<CodeInfos> infos_;
   std::optional<PayloadDefinitions> definitions_;
   std::optional<OtherSections> others_;
   const EncodeContext* first_ = nullptr;

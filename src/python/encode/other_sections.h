@@ -14,13 +14,13 @@
 namespace waybill::py {
 
 struct OtherSections {
-  CodeInfos infos;
+  CodeInfos& infos;
   CodeSection code;
   ImportCollector imports;
 
-  // `by_value`: see ImportCollector.
-  OtherSections(const State& state, PyObject* by_value)
-      : infos(state), code(infos), imports(state, by_value) {}
+  // `code_infos` outlives this. `by_value`: see ImportCollector.
+  OtherSections(const State& state, CodeInfos& code_infos, PyObject* by_value)
+      : infos(code_infos), code(infos), imports(state, by_value) {}
   OtherSections(const OtherSections&) = delete;
   OtherSections& operator=(const OtherSections&) = delete;
 

@@ -47,9 +47,7 @@ class WalkStack {
   };
 
   // `arena` outlives this.
-  explicit WalkStack(Arena& arena) : frames_(&arena) {
-    frames_.reserve(kUsualDepth);
-  }
+  explicit WalkStack(Arena& arena) : frames_(&arena) { frames_.reserve(kUsualDepth); }
 
   bool empty() const { return frames_.empty(); }
   std::size_t size() const { return frames_.size(); }

@@ -19,6 +19,7 @@ namespace waybill::py {
 namespace {
 
 constexpr std::size_t kMaxGuards = 1024;
+constexpr std::size_t kUsualGuards = 32;
 constexpr int kMaxDepth = 8;  // Of containers and objects in each other.
 
 }  // namespace
@@ -227,6 +228,7 @@ std::unique_ptr<ReachGuards> ReachGuards::note(const State& state, CodeInfos& in
                                                VisitedObjects& visited) {
   auto guards = std::make_unique<ReachGuards>();
   guards->generation_ = state.cache_generation;
+  guards->guards_.reserve(kUsualGuards);
   Recorder recorder(state, infos, *guards, visited);
   return walk_reach(state, root, recorder) ? std::move(guards) : nullptr;
 }

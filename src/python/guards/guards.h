@@ -24,8 +24,7 @@ class ReachGuards {
   // may refer to. Null if something there cannot be compared later, or if it is too
   // much.
   static std::unique_ptr<ReachGuards> note(const State& state, CodeInfos& infos,
-                                           PyObject* root,
-                                           VisitedObjects& visited);
+                                           PyObject* root, VisitedObjects& visited);
   // Whether the caches have not been emptied since.
   bool is_current(const State& state) const {
     return generation_ == state.cache_generation;

@@ -192,6 +192,7 @@ GlobalName place_in_module(const State& state, PyObject* object) {
 }  // namespace
 
 ReducedForm reduced_form_of(const State& state, PyObject* object) {
+  if (PyFunction_Check(object) || PyType_CheckExact(object)) return {};
   if (is_union(object) || is_of_typing(state, object)) {
     return reduced_form_of_typing(state, object);
   }

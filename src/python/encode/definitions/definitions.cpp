@@ -53,7 +53,7 @@ std::uintptr_t key_at(const TakenDefinition& taken, const Definition::Place& pla
 PayloadDefinitions::PayloadDefinitions(EncodeContext& context)
     : context_(context),
       arena_(context.arena),
-      infos_(context.state, &arena_),
+      infos_(context.infos()),
       nodes_(&arena_),
       taken_(&arena_) {}
 
@@ -236,13 +236,11 @@ NeededDefinitions PayloadDefinitions::needed_by(std::span<Unit* const> units) co
 }
 
 bool PayloadDefinitions::are_members(Component component, const KeptUnit& first) {
-  return std::ranges::equal(
-      component.subspan(1), first.others, {},
-      [](const Node* node) { return node->unit.kept->number; });
+  return std::ranges::equal(component.subspan(1), first.others, {},
+                            [](const Node* node) { return node->unit.kept->number; });
 }
 
-std::shared_ptr<const Definition> PayloadDefinitions::kept(
-    Component component) const {
+std::shared_ptr<const Definition> PayloadDefinitions::kept(Component component) const {
   const KeptUnit& first = *component.front()->unit.kept;
   if (!are_members(component, first)) return nullptr;
   return first.definitions[context_.wants_source() ? 1 : 0];

@@ -121,8 +121,8 @@ class PayloadDefinitions {
   std::shared_ptr<const Definition> made_of(GraphEncoder& graph, Component component,
                                             std::span<Unit* const> units,
                                             std::vector<Definition::Place> needs);
-  static bool set_objects(Definition& definition, const EncodeContext& written,
-                          std::span<Unit* const> units);
+  bool set_objects(Definition& definition, const EncodeContext& written,
+                   std::span<Unit* const> units);
   static bool set_others(Definition& definition, const OtherSections& others,
                          std::span<Unit* const> units);
   static bool set_code(Definition& definition, const CodeSection& code,
@@ -133,7 +133,7 @@ class PayloadDefinitions {
 
   EncodeContext& context_;
   Arena& arena_;
-  CodeInfos infos_;
+  CodeInfos& infos_;
   using Entry = std::pair<PyObject* const, Node>;
   std::map<PyObject*, Node, std::less<>, ArenaAllocator<Entry>> nodes_;
   ArenaVector<TakenDefinition> taken_;

@@ -4,7 +4,6 @@
 // Tested by tests/python/definitions.
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -191,6 +190,7 @@ std::shared_ptr<const Definition> PayloadDefinitions::encode(
   EncodeOptions options;
   options.hooks.source = context_.hooks().source;
   options.is_definition = true;
+  options.infos = &infos_;
   PyObject* root = units.front()->object.get();
   GraphEncoder graph(context_.state, options);
   std::vector<Definition::Place> needs;
@@ -278,7 +278,7 @@ bool PayloadDefinitions::set_objects(Definition& definition,
                                      const EncodeContext& written,
                                      std::span<Unit* const> units) {
   const Memo& memo = written.objects.memo();
-  std::set<std::uintptr_t> counted;
+  Memo counted(&arena_);
   for (std::uint32_t i = 0; i < units.size(); ++i) {
     const VisitedObjects& visited = units[i]->visited;
     for (std::uint32_t j = 0; j < visited.size(); ++j) {
@@ -292,7 +292,8 @@ bool PayloadDefinitions::set_objects(Definition& definition,
       }
       if (!entry->is_created) return false;
       // Members of a cycle share namespaces and names.
-      if (!counted.insert(one.key).second) continue;
+      if (counted.find(one.key) != nullptr) continue;
+      counted.insert(one.key, 0);
       if (one.is_name) continue;
       // One without a name no other is taken for.
       if ((one.key & 1) != 0 && has_name(written.state, one.object.get())) {
@@ -303,7 +304,8 @@ bool PayloadDefinitions::set_objects(Definition& definition,
     }
   }
   // All that was written is something that guards visit.
-  if (memo.count_from(0) != definition.needs.size() + counted.size()) return false;
+  if (memo.count_from(0) != definition.needs.size() + counted.count_from(0))
+    return false;
   for (const std::uint64_t number : written.objects.shared()) {
     const Place place = Place::of(number);
     if (place.definition == Place::kValue) {
