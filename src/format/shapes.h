@@ -154,6 +154,7 @@ inline constexpr auto kShapes = [] {
       shape(NodeTag::kStored, "stored", kNothing, Part{kUnsigned, "number"}),
       shape(NodeTag::kDefinitions, "definitions", kNothing, Part{kUnsigned, "count"},
             Part{kObjects, "definitions"}, Part{kObject, "value"}),
+      shape(NodeTag::kDefinitionHash, "definition_hash", kCode, Part{kBinary, "hash"}),
   });
 }();
 

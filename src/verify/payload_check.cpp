@@ -343,6 +343,13 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
                        "a node " + std::string(shape->name) + " with " +
                            std::to_string(count) + " values");
   }
+  if (kind == NodeTag::kDefinitionHash) {
+    BytesView hash;
+    return reader.read_binary(hash, "the hash of a definition") &&
+           reader.fail(ErrorCode::kUndeclared, token.offset,
+                       "a definition that is named by its hash, which this reader does "
+                       "not have; ask the sender for the whole payload");
+  }
   if (meter_ != nullptr) {
     const std::uint64_t more =
         kind == NodeTag::kRange ? range_length(reader, envelope_) : 0;

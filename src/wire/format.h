@@ -58,6 +58,8 @@ enum class NodeTag : std::uint8_t {
   // [number of shared positions, [definition…], object]: the whole payload, nothing in
   // it
   kDefinitions = 24,
+  // [hash], in place of a definition that the receiver has. No reader takes it yet.
+  kDefinitionHash = 25,
 };
 
 // Keys of the map in a function node. Absent means: as the code object has it.

@@ -199,8 +199,8 @@ class RandomPayload {
       case 1:
         return container(Rule::kPairs, depth);
       default:
-        // Of the last kind a payload is, and nothing in it.
-        return node(envelope::kShapes[below(envelope::kShapes.size() - 1)], depth);
+        // The last two are no objects: a payload, and what stands for a definition.
+        return node(envelope::kShapes[below(envelope::kShapes.size() - 2)], depth);
     }
   }
 

@@ -99,5 +99,23 @@ TEST(VerifyDefinitions, DefinitionsStandAtTheStartAlone) {
             "malformed");
 }
 
+// It names the culprit, and stands for nothing: not even where a definition is one that
+// another payload had.
+TEST(VerifyDefinitions, OneThatIsNamedByItsHashIsRefusedByName) {
+  const auto write = [](Writer& out) {
+    out.node(NodeTag::kDefinitionHash, 1);
+    out.binary(std::vector<std::uint8_t>(16, 7));
+  };
+  EXPECT_EQ(verdict_on([&](Writer& out) {
+              out.node(NodeTag::kDefinitions, 3);
+              out.unsigned_integer(0);
+              out.array(1);
+              write(out);
+              out.nil();
+            }),
+            "undeclared");
+  EXPECT_EQ(verdict_on(write), "undeclared");
+}
+
 }  // namespace
 }  // namespace waybill

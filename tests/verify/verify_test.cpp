@@ -58,9 +58,9 @@ TEST(Verify, AcceptsTheSamples) {
 }
 
 TEST(Verify, KnowsAShapeForEachTag) {
-  EXPECT_EQ(envelope::kShapes.size(), 24u);
+  EXPECT_EQ(envelope::kShapes.size(), 25u);
   EXPECT_EQ(envelope::shape_of(0), nullptr);
-  EXPECT_EQ(envelope::shape_of(25), nullptr);
+  EXPECT_EQ(envelope::shape_of(26), nullptr);
   EXPECT_EQ(envelope::shape_of(16)->name, "class");
 }
 
