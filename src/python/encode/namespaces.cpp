@@ -24,6 +24,10 @@ bool is_same(const Ref& a, const Ref& b) {
 
 }  // namespace
 
+PyObject* namespace_name(const State& state, PyObject* globals) {
+  return text_in(state, globals, state.names.name);
+}
+
 std::uint64_t Namespaces::number_of(const State& state, PyObject* globals) {
   const Names& names = state.names;
   const auto found = std::ranges::find(known_, globals, &Known::globals);
@@ -31,10 +35,10 @@ std::uint64_t Namespaces::number_of(const State& state, PyObject* globals) {
   if (const auto other = numbers_.find(globals); other != numbers_.end()) {
     return other->second;
   }
-  PyObject* name = text_in(state, globals, names.name);
-  if (name == nullptr) return 0;
-  PyObject* package = text_in(state, globals, names.package);
-  Known own{globals, Ref::share(name), Ref::share(package),
+  Ref name = Ref::share(namespace_name(state, globals));
+  if (!name) return 0;
+  Ref package = Ref::share(text_in(state, globals, names.package));
+  Known own{globals, std::move(name), std::move(package),
             look_up(state, globals, names.path.get()) != nullptr, 0};
   if (known_.size() == kFew) return number_among_many(own);
   for (const Known& known : known_) {

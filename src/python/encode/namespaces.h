@@ -16,6 +16,9 @@
 
 namespace waybill::py {
 
+// The name that a namespace travels with; borrowed, null for what is no text.
+PyObject* namespace_name(const State& state, PyObject* globals);
+
 class Namespaces {
  public:
   // `arena` outlives this.

@@ -172,11 +172,11 @@ class ReachGuards::Checker : public ReachVisitor {
         return global(*guard, value);
       case Guard::Kind::kMethod:
         return PyFunction_Check(value) && !find_by_own_name(state_, value).module &&
-               is_new(key_of(value)) && add_walked(value);
+               is_new(key_of(value)) && add_visited(value, Kind::kWalked);
       case Guard::Kind::kNeeded:
         return (PyFunction_Check(value) || PyType_CheckExact(value)) &&
                !find_by_own_name(state_, value).module && is_new(key_of(value)) &&
-               add_needed(value);
+               add_visited(value, Kind::kNeeded);
       default:
         return false;
     }
@@ -224,7 +224,7 @@ class ReachGuards::Checker : public ReachVisitor {
   }
 
   bool placed(const Guard& guard, PyObject* value) {
-    if (!is_new(key_of(value)) || !add_name(value)) return false;
+    if (!is_new(key_of(value)) || !add_visited(value, Kind::kName)) return false;
     const GlobalName place = reduced_form_of(state_, value).place;
     return place.module && is_same_text(place.path.get(), guard.name.get()) &&
            is_same_text(module_name(state_, place), guard.module.get());
@@ -232,7 +232,7 @@ class ReachGuards::Checker : public ReachVisitor {
 
   bool global(const Guard& guard, PyObject* value) {
     if (weakly_referenced(guard.held.get()).get() != value || !is_new(key_of(value)) ||
-        !add_name(value) || is_reduced_by_user(state_, value) ||
+        !add_visited(value, Kind::kName) || is_reduced_by_user(state_, value) ||
         !names_place(state_, value, guard.module.get(), guard.name.get())) {
       return false;
     }

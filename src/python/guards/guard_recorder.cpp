@@ -115,9 +115,9 @@ class ReachGuards::Recorder : public ReachVisitor {
       return members(value, depth);
     }
     if (!is_in_class_ || !PyFunction_Check(value)) {
-      return add({Guard::Kind::kNeeded}) && add_needed(value);
+      return add({Guard::Kind::kNeeded}) && add_visited(value, Kind::kNeeded);
     }
-    return add({Guard::Kind::kMethod}) && add_walked(value);
+    return add({Guard::Kind::kMethod}) && add_visited(value, Kind::kWalked);
   }
 
  private:
@@ -201,7 +201,7 @@ class ReachGuards::Recorder : public ReachVisitor {
     Guard guard{Guard::Kind::kPlaced};
     guard.module = Ref::share(module_name(state_, place));
     guard.name = place.path;
-    return add(std::move(guard)) && add_name(value);
+    return add(std::move(guard)) && add_visited(value, Kind::kName);
   }
 
   bool global(PyObject* value, const GlobalName& place) {
@@ -217,7 +217,7 @@ class ReachGuards::Recorder : public ReachVisitor {
     guard.held = Ref::steal(PyWeakref_NewRef(value, nullptr));
     guard.module = Ref::share(module);
     guard.name = place.path;
-    return add(std::move(guard)) && add_name(value);
+    return add(std::move(guard)) && add_visited(value, Kind::kName);
   }
 
   ReachGuards& guards_;

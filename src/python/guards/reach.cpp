@@ -31,7 +31,8 @@ bool ReachVisitor::is_class_beside(PyObject* type, PyObject* module) const {
 
 bool ReachVisitor::has_class_beside_function() const {
   const auto is_type = [](const VisitedObject& one) {
-    return (one.is_walked || one.is_needed) && PyType_Check(one.object.get());
+    const bool is_by_value = one.kind == Kind::kWalked || one.kind == Kind::kNeeded;
+    return is_by_value && PyType_Check(one.object.get());
   };
   if (std::ranges::none_of(visited_, is_type)) return false;
   return std::ranges::any_of(visited_, [&](const VisitedObject& one) {

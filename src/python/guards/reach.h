@@ -27,14 +27,15 @@ namespace waybill::py {
 struct VisitedObject {
   std::uintptr_t key = 0;
   Ref object;  // Null for the own dict of an instance, which nobody else may hold.
-  // A function or class by value that has guards of its own.
-  bool is_needed = false;
-  // It travels as a name.
-  bool is_name = false;
+  enum class Kind : std::uint8_t {
+    kObject,
+    kName,    // It travels as a name.
+    kNeeded,  // A function or class by value that has guards of its own.
+    kWalked,  // Its own parts are walked: the root, or a function of a class.
+  };
+  Kind kind = Kind::kObject;
   // Two of it are as good as one.
   bool is_value = false;
-  // Its own parts are walked: the root, or a function of a class.
-  bool is_walked = false;
 };
 using VisitedObjects = ArenaVector<VisitedObject>;
 
@@ -42,6 +43,7 @@ using VisitedObjects = ArenaVector<VisitedObject>;
 // the functions and classes whose own parts are still to be walked.
 class ReachVisitor {
  public:
+  using Kind = VisitedObject::Kind;
   static constexpr std::size_t kMaxObjects = 256;
 
   ReachVisitor(const State& state, CodeInfos& infos, VisitedObjects& visited)
@@ -64,31 +66,18 @@ class ReachVisitor {
     }
     return kNoIndex;
   }
-  bool add_visited(std::uintptr_t key, PyObject* holder) {
+  bool add_visited(std::uintptr_t key, PyObject* holder, Kind kind = Kind::kObject) {
     if (visited_.size() == kMaxObjects) return false;
-    visited_.push_back({key, Ref::share(holder)});
+    visited_.push_back({key, Ref::share(holder), kind});
     return true;
   }
-  // An object whose own parts are walked, too, once the walk comes to it.
-  bool add_walked(PyObject* object) {
-    if (!add_visited(key_of(object), object)) return false;
-    visited_.back().is_walked = true;
-    return true;
+  bool add_visited(PyObject* object, Kind kind) {
+    return add_visited(key_of(object), object, kind);
   }
   // Text, a container, or what a call makes.
   bool add_object(PyObject* object) {
-    if (!add_visited(key_of(object), object)) return false;
+    if (!add_visited(object, Kind::kObject)) return false;
     visited_.back().is_value = is_value(object);
-    return true;
-  }
-  bool add_name(PyObject* object) {
-    if (!add_visited(key_of(object), object)) return false;
-    visited_.back().is_name = true;
-    return true;
-  }
-  bool add_needed(PyObject* object) {
-    if (!add_visited(key_of(object), object)) return false;
-    visited_.back().is_needed = true;
     return true;
   }
   // Whether a class by value is found under its own name in the module of a function:
@@ -99,7 +88,7 @@ class ReachVisitor {
   PyObject* next_walked() {
     while (next_ != visited_.size()) {
       const VisitedObject& one = visited_[next_++];
-      if (one.is_walked) return one.object.get();
+      if (one.kind == Kind::kWalked) return one.object.get();
     }
     return nullptr;
   }
@@ -301,7 +290,10 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
 // False if the visitor or the walk refuses. The walk may run code of others.
 template <typename Visitor>
 bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
-  if (find_by_own_name(state, root).module || !visitor.add_walked(root)) return false;
+  if (find_by_own_name(state, root).module ||
+      !visitor.add_visited(root, VisitedObject::Kind::kWalked)) {
+    return false;
+  }
   while (PyObject* object = visitor.next_walked()) {
     // Functions that a method wraps are methods, too.
     if (object != root) visitor.enter_class();

@@ -16,6 +16,7 @@ namespace waybill::py {
 
 namespace {
 
+using Kind = VisitedObject::Kind;
 // More functions and classes that reach each other do not stand among definitions: the
 // walk for cycles is made anew for each that is met.
 constexpr std::size_t kMostUnits = 256;
@@ -121,7 +122,7 @@ bool PayloadDefinitions::walk(Node& node, Plan& plan) {
   node.is_open = true;
   plan.open.push_back(&node);
   for (const VisitedObject& one : node.unit.visited) {
-    if (!one.is_needed || is_defined(one.object.get())) continue;
+    if (one.kind != Kind::kNeeded || is_defined(one.object.get())) continue;
     Node& need = node_of(one.object.get());
     const bool is_new = need.number <= plan.walked_before;
     // What was written elsewhere definitions cannot refer to.
@@ -212,7 +213,8 @@ bool PayloadDefinitions::finds_needs(TakenDefinition& taken) const {
   taken.needs.clear();
   for (const Definition::Place& need : taken.definition->needs) {
     const std::optional<Place> place = defined_place(key_at(taken, need));
-    if (!place || !(visited_at(taken, need).is_needed || is_needed(*place))) {
+    if (!place ||
+        !(visited_at(taken, need).kind == Kind::kNeeded || is_needed(*place))) {
       return false;
     }
     taken.needs.push_back(*place);
@@ -227,7 +229,7 @@ NeededDefinitions PayloadDefinitions::needed_by(std::span<Unit* const> units) co
   std::vector<std::uint32_t> direct;
   for (const Unit* unit : units) {
     for (const VisitedObject& one : unit->visited) {
-      if (!one.is_needed) continue;
+      if (one.kind != Kind::kNeeded) continue;
       if (const auto place = defined_place(one.key))
         direct.push_back(place->definition);
     }

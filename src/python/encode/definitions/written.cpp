@@ -18,16 +18,12 @@ namespace {
 
 using wire::ExtType;
 using wire::NodeTag;
+using Kind = VisitedObject::Kind;
 
 constexpr std::size_t kMostBytes = 16 << 10;  // Of a definition.
 
 bool lacks_source(EncodeContext& written) {
   return written.has_others() && written.code().lacks_source();
-}
-
-bool has_name(const State& state, PyObject* globals) {
-  PyObject* name = raw_get(globals, state.names.name.get());
-  return name != nullptr && PyUnicode_CheckExact(name);
 }
 
 bool is_of_code(BytesView bytes) {
@@ -48,7 +44,7 @@ class Places {
     for (std::size_t i = 0; i < units_.size(); ++i) {
       const auto& visited = units_[i]->visited;
       const auto found = std::ranges::find_if(visited, [&](const VisitedObject& one) {
-        return one.key == key && !one.is_needed;
+        return one.key == key && one.kind != Kind::kNeeded;
       });
       if (found == visited.end()) continue;
       place = {static_cast<std::uint32_t>(i),
@@ -283,7 +279,7 @@ bool PayloadDefinitions::set_objects(Definition& definition,
     const VisitedObjects& visited = units[i]->visited;
     for (std::uint32_t j = 0; j < visited.size(); ++j) {
       const VisitedObject& one = visited[j];
-      if (one.is_needed) continue;
+      if (one.kind == Kind::kNeeded) continue;
       const MemoEntry* entry = memo.find(one.key);
       if (entry != nullptr && (entry->offset & Place::kDefined) != 0) continue;
       if (entry == nullptr) {
@@ -294,9 +290,9 @@ bool PayloadDefinitions::set_objects(Definition& definition,
       // Members of a cycle share namespaces and names.
       if (counted.find(one.key) != nullptr) continue;
       counted.insert(one.key, 0);
-      if (one.is_name) continue;
+      if (one.kind == Kind::kName) continue;
       // One without a name no other is taken for.
-      if ((one.key & 1) != 0 && has_name(written.state, one.object.get())) {
+      if ((one.key & 1) != 0 && namespace_name(written.state, one.object.get())) {
         definition.namespaces.push_back({i, j});
       } else {
         definition.exports.push_back({{i, j}, entry->offset});
