@@ -168,6 +168,10 @@ class ReachGuards::Checker : public ReachVisitor {
         return is_named && PyModule_Check(value) &&
                is_same_text(importable_name(state_, value, loaded_.get()),
                             guard->module.get());
+      case Guard::Kind::kBuiltin:
+        return guard->held.get() == value && is_new(key_of(value)) &&
+               is_in_builtins(state_, value, guard->name.get()) &&
+               add_visited(value, Kind::kName);
       case Guard::Kind::kGlobal:
         return global(*guard, value);
       case Guard::Kind::kMethod:

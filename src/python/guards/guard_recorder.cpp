@@ -104,6 +104,9 @@ class ReachGuards::Recorder : public ReachVisitor {
     if (is_seen(key_of(value))) return true;
     if (is_guarded_container(value)) return container(value, depth);
     if (depth == kMaxDepth) return false;
+    if (const Ref name = name_of_builtin_type(state_, value)) {
+      return builtin(value, name);
+    }
     const ReducedForm form = reduced_form_of(state_, value);
     if (form.call) return made_by(value, form.call.get(), depth);
     if (form.place.module) return placed(value, form.place);
@@ -201,6 +204,13 @@ class ReachGuards::Recorder : public ReachVisitor {
     Guard guard{Guard::Kind::kPlaced};
     guard.module = Ref::share(module_name(state_, place));
     guard.name = place.path;
+    return add(std::move(guard)) && add_visited(value, Kind::kName);
+  }
+
+  bool builtin(PyObject* value, const Ref& name) {
+    Guard guard{Guard::Kind::kBuiltin};
+    guard.held = Ref::share(value);
+    guard.name = name;
     return add(std::move(guard)) && add_visited(value, Kind::kName);
   }
 

@@ -58,6 +58,7 @@ class ReachGuards {
       kCount,      // So many cells, bases, or names of a dict.
       kModule,     // A module that can be imported, by its name.
       kGlobal,     // A class or function that is found in a module.
+      kBuiltin,    // A type of the interpreter's own, by its name in builtins.
       kMethod,     // A function of a class, whose guards come later.
       kNeeded,     // A function or class by value, which has guards of its own.
       kType,       // Such a class: its version and its id.
@@ -70,7 +71,7 @@ class ReachGuards {
     std::uint32_t number = 0;  // kSeen, kContainer, kCall, kCount; kNamespace: its
                                // bits; kType, kMembers: the version of the class.
     // kConstant: itself, or a copy if it is shared. kGlobal, kType: a weak reference;
-    // kMembers: one to the class. kContainer: the type.
+    // kMembers: one to the class. kContainer: the type. kBuiltin: itself.
     Ref held{};
     // Of a module or global; kNamespace: __name__ and __package__; kType: the id;
     // kMembers: copyreg's names of the slots.

@@ -260,6 +260,22 @@ GlobalName find_inner_module(const State& state, PyObject* module) {
   return {};
 }
 
+bool is_in_builtins(const State& state, PyObject* object, PyObject* name) {
+  PyObject* builtins = find_module(state, state.names.builtins_plain.get());
+  return builtins != nullptr && look_into(state, builtins, name) == object;
+}
+
+Ref name_of_builtin_type(const State& state, PyObject* object) {
+  if (!PyType_CheckExact(object)) return {};
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  const std::string_view name = type->tp_name;
+  if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || name.find('.') != name.npos) {
+    return {};
+  }
+  Ref text = state.intern_table.get(name);
+  return is_in_builtins(state, object, text.get()) ? text : Ref();
+}
+
 GlobalName find_function(const State& state, PyObject* function) {
   auto* f = reinterpret_cast<PyFunctionObject*>(function);
   // "<lambda>", "f.<locals>.g": no path leads there.
@@ -287,7 +303,12 @@ GlobalName find_renamed(const State& state, PyObject* type, PyObject* module_nam
 
 GlobalName find_type(const State& state, PyTypeObject* type) {
   auto* object = reinterpret_cast<PyObject*>(type);
-  const Ref module = attribute_or_null(object, state.names.module);
+  // What type.__module__ is of a class without a metaclass of its own.
+  const bool is_in_dict =
+      PyType_CheckExact(object) && PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE);
+  const Ref module =
+      is_in_dict ? Ref::share(raw_get(type_dict(type).get(), state.names.module.get()))
+                 : attribute_or_null(object, state.names.module);
   if (!module) return {};
   Ref path = Ref::steal(PyType_GetQualName(type));
   GlobalName found = find_global(state, object, module.get(), path.get());

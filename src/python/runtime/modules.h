@@ -122,6 +122,11 @@ PyObject* name_in(PyObject* dict, PyObject* object);
 GlobalName find_inner_module(const State& state, PyObject* module);
 
 GlobalName find_function(const State& state, PyObject* function);
+// The name of a type of the interpreter's own that builtins has under it, as object and
+// type; null for all else.
+Ref name_of_builtin_type(const State& state, PyObject* object);
+// Whether builtins has this object under a name.
+bool is_in_builtins(const State& state, PyObject* object, PyObject* name);
 GlobalName find_type(const State& state, PyTypeObject* type);
 // The same for a class, a function of Python, or a function in C of a module; null
 // parts for all else.

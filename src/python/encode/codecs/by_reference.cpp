@@ -94,22 +94,11 @@ bool write_module(EncodeContext& context, PyObject* module) {
 }
 
 bool write_builtin_type(EncodeContext& context, PyObject* object) {
-  if (!PyType_CheckExact(object)) return false;
-  const State& state = context.state;
-  auto* type = reinterpret_cast<PyTypeObject*>(object);
-  const std::string_view name = type->tp_name;
-  if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || name.find('.') != name.npos) {
-    return false;
-  }
-  PyObject* builtins = find_module(state, state.names.builtins_plain.get());
-  const Ref text = context.state.intern_table.get(name);
-  if (builtins == nullptr ||
-      raw_get(PyModule_GetDict(builtins), text.get()) != object) {
-    return false;
-  }
+  const Ref name = name_of_builtin_type(context.state, object);
+  if (!name) return false;
   context.out.node(wire::NodeTag::kGlobal, 2);
   context.out.nil();
-  write_text(text.get(), context.out);
+  write_text(name.get(), context.out);
   return true;
 }
 
