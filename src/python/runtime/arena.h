@@ -39,7 +39,7 @@ class Arena {
 
   const std::byte* end() const { return buffer_.data() + buffer_.size(); }
 
-  alignas(kAlignment) std::array<std::byte, 6144> buffer_;
+  alignas(kAlignment) std::array<std::byte, 4096> buffer_;
   std::byte* free_ = buffer_.data();
 };
 
