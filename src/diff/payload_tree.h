@@ -11,8 +11,7 @@
 
 #include "format/payload_cursor.h"
 #include "format/value_view.h"
-#include "report/paths_at.h"
-#include "report/step_words.h"
+#include "report/paths.h"
 #include "report/value_text.h"
 #include "waybill/envelope.h"
 
@@ -48,7 +47,7 @@ class PayloadTree {
   std::vector<std::uint32_t> definitions() const;
   // Of a function or class; empty for what is none.
   std::string name(std::uint32_t index) const {
-    return StepWords(envelope_, names_).name_at(rows_[index].offset).text;
+    return StepFormatter(envelope_, names_).name_at(rows_[index].offset).text;
   }
 
   // The value itself, if it is a reference too.

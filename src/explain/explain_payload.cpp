@@ -20,7 +20,7 @@
 #include "parts/array_kinds.h"
 #include "parts/part_text.h"
 #include "report/node_names.h"
-#include "report/step_words.h"
+#include "report/paths.h"
 #include "report/value_text.h"
 #include "waybill/explanation.h"
 
@@ -31,8 +31,8 @@ using envelope::CodeBook;
 using envelope::CodePlaces;
 using envelope::CodeUse;
 using envelope::NodeNames;
+using envelope::StepFormatter;
 using envelope::StepText;
-using envelope::StepWords;
 using envelope::TreePart;
 using envelope::ValueNames;
 using envelope::ValueView;
@@ -133,7 +133,7 @@ class PartWords {
   const Envelope& envelope_;
   const CodeBook& code_;
   ValueNames names_;
-  StepWords steps_;
+  StepFormatter steps_;
   NodeNames node_names_;  // As types are called.
   // Values that may be looked at to tell what arrays are: what an envelope refers to
   // again and again could be looked at without end.

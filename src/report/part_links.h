@@ -6,7 +6,7 @@
 //
 //   while (cursor.next()) ... link_at(cursor.open(), depth)
 //
-// report/step_words.h makes text of links.
+// report/paths.h makes text of links.
 
 #include <cstddef>
 #include <cstdint>

@@ -16,8 +16,8 @@
 #include "format/leaf_kind.h"
 #include "format/manifest_codec.h"
 #include "report/part_links.h"
+#include "report/paths.h"
 #include "report/report_model.h"
-#include "report/step_words.h"
 #include "report/value_text.h"
 #include "wire/reader.h"
 #include "wire/utf8.h"
@@ -258,7 +258,7 @@ class Outline {
 
   const Envelope& envelope_;
   const std::vector<std::string>& names_;
-  StepWords steps_;
+  StepFormatter steps_;
   const ReportOptions& options_;
   std::size_t max_depth_;
   JsonTree top_;  // Holds the outline.

@@ -1,6 +1,6 @@
 // The paths of values by their offsets: src/report/paths_at.cpp, report/part_links.cpp.
 
-#include "report/paths_at.h"
+#include "report/paths.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tested by tests/report/paths_at_test.cpp and tests/explain/explain_payload_test.cpp.
 
-#include "report/step_words.h"
+#include "report/paths.h"
 
 #include <algorithm>
 #include <utility>
@@ -80,17 +80,17 @@ bool is_literal(Reader reader) {
 }  // namespace
 
 // What reports show of it, of up to kLongestKey bytes.
-std::string StepWords::text_of(const ValueView& value) const {
+std::string StepFormatter::text_of(const ValueView& value) const {
   return value_text(reader_at(envelope_, value.offset()), names_, kLongestKey);
 }
 
-std::string_view StepWords::key_name(const Link& link) const {
+std::string_view StepFormatter::key_name(const Link& link) const {
   const std::string_view text = follow(link.at).text();
   return text.size() <= kLongestName ? text : std::string_view();
 }
 
 // A key as Python writes it, or as much of it as is shown.
-StepText StepWords::key_text(const Link& link) const {
+StepText StepFormatter::key_text(const Link& link) const {
   const ValueView key = follow(link.at);
   if (key.is_text()) {
     const std::string_view text = key.text();
@@ -108,7 +108,7 @@ StepText StepWords::key_text(const Link& link) const {
 }
 
 // What stands in brackets for a key that cannot be written whole.
-std::string StepWords::shown_type(const ValueView& key) const {
+std::string StepFormatter::shown_type(const ValueView& key) const {
   const LeafKind kind = leaf_kind(key.token());
   if (kind == LeafKind::kReal || kind == LeafKind::kDict)
     return std::string(words_of(kind).type);
@@ -124,7 +124,7 @@ std::string StepWords::shown_type(const ValueView& key) const {
   return name;
 }
 
-StepText StepWords::step(const Link& link, std::size_t holder) {
+StepText StepFormatter::step(const Link& link, std::size_t holder) {
   // A bound method is made of its function and its object, which have names.
   if (link.style == Style::kArgument && link.number < 2 && makes_method(holder)) {
     return {link.number == 0 ? ".__func__" : ".__self__"};
@@ -142,7 +142,7 @@ StepText StepWords::step(const Link& link, std::size_t holder) {
           steps::is_expression(link.style) && key.evaluates};
 }
 
-std::uint64_t StepWords::place_of_cell(const Link& link) {
+std::uint64_t StepFormatter::place_of_cell(const Link& link) {
   const auto [found, is_new] = cells_.try_emplace(link.at);
   std::vector<std::uint32_t>& places = found->second;
   if (is_new) {
@@ -160,14 +160,14 @@ std::uint64_t StepWords::place_of_cell(const Link& link) {
 
 // Properties, class methods and the like make something else of themselves when their
 // class is asked for them. Any object may.
-bool StepWords::may_be_descriptor(const Link& link, std::size_t holder) const {
+bool StepFormatter::may_be_descriptor(const Link& link, std::size_t holder) const {
   if (!follow(holder).is(NodeTag::kClass)) return false;
   Reader key = reader_at(envelope_, link.at);
   if (!key.skip()) return false;
   return follow(key.offset()).is_object();
 }
 
-bool StepWords::makes_method(std::size_t holder) const {
+bool StepFormatter::makes_method(std::size_t holder) const {
   const ValueView object = follow(holder);
   if (!object.is(NodeTag::kObject)) return false;
   const ValueView callable = follow(object.behind().offset());
@@ -177,7 +177,7 @@ bool StepWords::makes_method(std::size_t holder) const {
 }
 
 // What its fields say, else what its code does.
-std::string_view StepWords::name_of_function(const ValueView& function) const {
+std::string_view StepFormatter::name_of_function(const ValueView& function) const {
   const std::size_t code = function.code_index();
   const std::size_t fields = function.value(position_of(NodeTag::kFunction, "fields"));
   const std::vector<std::size_t> values = ValueView::at(envelope_, fields).values();
@@ -190,7 +190,7 @@ std::string_view StepWords::name_of_function(const ValueView& function) const {
   return code < names_.code.size() ? names_.code[code] : std::string_view();
 }
 
-StepText StepWords::name_at(std::size_t offset) const {
+StepText StepFormatter::name_at(std::size_t offset) const {
   const ValueView value = follow(offset);
   std::string_view name;
   if (value.is(NodeTag::kFunction)) {
@@ -203,6 +203,85 @@ StepText StepWords::name_at(std::size_t offset) const {
   std::string shown = start_of(name.substr(name.rfind('.') + 1), kLongestName);
   // No expression begins with "<lambda>".
   return {is_name(shown) ? std::move(shown) : "obj"};
+}
+
+namespace {
+
+constexpr std::size_t kMostSteps = 32;  // Of a path that are shown: the last ones.
+
+class PathWalk {
+ public:
+  PathWalk(const Envelope& envelope, const ValueNames& names)
+      : steps_(envelope, names),
+        cursor_(reader_at(envelope, envelope.payload.offset)) {}
+
+  std::vector<std::string> run(std::span<const std::size_t> offsets) {
+    std::vector<std::string> paths(offsets.size());
+    std::size_t at = 0;
+    while (at != offsets.size() && cursor_.next()) {
+      if (cursor_.event() == CursorEvent::kClose) continue;
+      const std::size_t offset = cursor_.token().offset;
+      for (; at != offsets.size() && offsets[at] <= offset; ++at) {
+        if (offsets[at] == offset) paths[at] = path_here();
+      }
+    }
+    return paths;
+  }
+
+ private:
+  // What is around comes first, and what leads to nothing is passed over. What is in a
+  // definition has a path that begins there.
+  std::string path_here() {
+    const auto open = cursor_.open();
+    std::vector<std::string> parts;  // The last one first.
+    std::size_t depth = cursor_.depth();
+    bool is_begun = false;
+    if (cursor_.event() == CursorEvent::kOpen && has_no_link(depth)) {
+      parts.emplace_back(name_of_inner(holds_at(open, depth)));
+    } else {
+      is_begun = add(depth, parts);
+    }
+    for (; !is_begun && depth != 0 && parts.size() < kMostSteps; --depth) {
+      if (!has_no_link(depth - 1)) is_begun = add(depth - 1, parts);
+    }
+    std::string path;
+    if (!is_begun) path = depth == 0 ? steps_.root().text : "…";
+    for (std::size_t i = parts.size(); i-- != 0;) path += parts[i];
+    return path;
+  }
+
+  // Whether a container that is open is what holds it. A namespace or a cell of a
+  // function is no object of its own, and has a name.
+  bool has_no_link(std::size_t depth) const {
+    const auto open = cursor_.open();
+    const bool is_node = open[depth].tag != 0 && !is_object(open[depth].rule);
+    return !is_node && is_inner_at(open, depth);
+  }
+
+  // What leads to what stands at this depth. True if a path begins there.
+  bool add(std::size_t depth, std::vector<std::string>& parts) {
+    const auto open = cursor_.open();
+    if (depth != 0 && holds_at(open, depth - 1) == Holds::kDefinitions) {
+      const bool is_open = depth < open.size();
+      parts.push_back(
+          steps_.name_at(is_open ? open[depth].offset : cursor_.token().offset).text);
+      return true;
+    }
+    const Link link = link_at(open, depth);
+    if (link.style == steps::Style::kNone) return false;
+    parts.push_back(steps_.step(link, holder_at(open, depth)).text);
+    return false;
+  }
+
+  StepFormatter steps_;
+  PayloadCursor<> cursor_;
+};
+
+}  // namespace
+
+std::vector<std::string> paths_at(const Envelope& envelope, const ValueNames& names,
+                                  std::span<const std::size_t> offsets) {
+  return PathWalk(envelope, names).run(offsets);
 }
 
 }  // namespace waybill::envelope

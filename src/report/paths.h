@@ -1,10 +1,11 @@
 #pragma once
 
-// Steps of paths as text, of a payload: docs/paths.md.
+// Where values of a payload are, as paths, and the steps of these: docs/paths.md.
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,10 +22,10 @@ struct StepText {
   bool evaluates = true;  // Whether Python evaluates it to the part.
 };
 
-class StepWords {
+class StepFormatter {
  public:
   // Both must outlive this.
-  StepWords(const Envelope& envelope, const ValueNames& names)
+  StepFormatter(const Envelope& envelope, const ValueNames& names)
       : envelope_(envelope), names_(names) {}
 
   // `holder`: where the value stands that the link leads from. Cost: by the length of
@@ -57,5 +58,11 @@ class StepWords {
   // Of functions, by offset: the places of the cells that they bring.
   std::map<std::size_t, std::vector<std::uint32_t>> cells_;
 };
+
+// The path of the value at each of the offsets, which are in order; empty for an offset
+// at which no value begins. Of a path of more than 32 steps the last ones, behind "…".
+// Cost: one walk over the payload, up to the last offset.
+std::vector<std::string> paths_at(const Envelope& envelope, const ValueNames& names,
+                                  std::span<const std::size_t> offsets);
 
 }  // namespace waybill::envelope
