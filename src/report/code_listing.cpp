@@ -1,12 +1,17 @@
 // Tested by tests/cli/test_inspect_code.py, which compares with `dis`, and
-// tests/diff/diff_test.cpp.
+// tests/diff/diff_test.cpp; source by tests/report/source_listing_test.cpp and
+// tests/cli/test_inspect_source.py.
 
 #include "report/code_listing.h"
 
+#include <set>
+
 #include "bytecode/exception_entries.h"
 #include "bytecode/line_table.h"
+#include "format/source_units.h"
 #include "text/format_text.h"
 #include "verify/code_soundness.h"
+#include "wire/format.h"
 
 namespace waybill::envelope {
 namespace {
@@ -66,12 +71,15 @@ void fill_exceptions(const CodeFields& fields, Json entries) {
   }
 }
 
+void fill_place(const FirstLocation& location, std::size_t max_text, Json body) {
+  if (!location.is_known) return;
+  body["file"] = end_of(location.file, max_text);
+  body["first_line"] = location.first_line;
+}
+
 void fill_listing(const CodeListing& listing, const CodeFields& fields,
                   const FirstLocation& location, std::size_t max_text, Json model) {
-  if (location.is_known) {
-    model["file"] = end_of(location.file, max_text);
-    model["first_line"] = location.first_line;
-  }
+  fill_place(location, max_text, model);
   const Json instructions = model["instructions"].make_array();
   Lines lines(location);
   for (const ListedInstruction& instruction : listing.instructions()) {
@@ -89,6 +97,37 @@ void fill_listing(const CodeListing& listing, const CodeFields& fields,
   if (!listing.verdict()) set_error(model["unreadable"], listing.verdict().error());
   fill_exceptions(fields, model["exception_entries"]);
 }
+
+// By wire::UnitKind.
+constexpr const char* kKinds[] = {"function", "lambda", "annotate", "class_annotate",
+                                  "generated"};
+
+// Where the text begins. Of a class that is the line below its first one.
+std::uint64_t line_of(const SourceUnit& unit, const FirstLocation& location) {
+  const bool is_below = unit.kind == wire::UnitKind::kClassAnnotate;
+  return std::uint64_t{location.first_line} + unit.lines + (is_below ? 1 : 0);
+}
+
+// Units may share texts: what is shown is counted each time.
+class Texts {
+ public:
+  explicit Texts(const Sources& sources) {
+    if (!sources.units.empty()) texts_ = texts_of(sources);
+  }
+
+  void fill(const SourceUnit& unit, Json model) {
+    if (!texts_) {
+      set_error(model["error"], texts_.error());
+    } else if (unit.length <= left_) {
+      left_ -= unit.length;
+      model["text"] = texts_->substr(unit.start, unit.length);
+    }
+  }
+
+ private:
+  Result<std::string> texts_;
+  std::uint64_t left_ = wire::kMostSourceText;
+};
 
 }  // namespace
 
@@ -134,6 +173,27 @@ void fill_listings(const Envelope& envelope, const ReportOptions& options, Json 
     if (!read_code_body(reader, body.bytes, fields)) continue;
     const CodeListing listing(fields, envelope.python, names, options.max_text);
     fill_listing(listing, fields, locations[i], options.max_text, code[i]);
+  }
+}
+
+void fill_sources(const Envelope& envelope, const ReportOptions& options, Json code) {
+  const Sources sources = sources_of(envelope, sources_section(envelope));
+  const std::vector<FirstLocation> locations = first_locations(envelope);
+  const std::vector<std::uint32_t> uses = code_uses_of(envelope);
+  Texts texts(sources);
+  for (const std::uint32_t index : std::set(uses.begin(), uses.end())) {
+    if (index >= envelope.code.size()) break;
+    const Json body = code[index];
+    const FirstLocation& location = locations[index];
+    fill_place(location, options.max_text, body);
+    const Json model = body["source"];
+    const SourceUnit* const unit = sources.unit_of(index);
+    if (unit == nullptr) continue;
+    model.make_object(4);
+    model["kind"] = kKinds[static_cast<std::size_t>(unit->kind)];
+    model["size"] = unit->length;
+    if (location.is_known) model["line"] = line_of(*unit, location);
+    texts.fill(*unit, model);
   }
 }
 

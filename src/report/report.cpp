@@ -9,7 +9,6 @@
 #include "format/code_body.h"
 #include "report/code_listing.h"
 #include "report/report_model.h"
-#include "report/source_listing.h"
 #include "report/value_text.h"
 #include "text/control_characters.h"
 #include "text/json_paint.h"
