@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "explain/definition_parts.h"
+#include "explain/part_tree.h"
 #include "format/value_view.h"
 #include "report/part_links.h"
 
