@@ -4,8 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "explain/holders.h"
-#include "explain/largest_parts.h"
+#include "explain/part_queries.h"
 #include "text/json.h"
 #include "text/json_paint.h"
 #include "waybill/explanation.h"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "explain/holders.h"
 #include "explain/page_text.h"
+#include "explain/part_queries.h"
 
 namespace waybill {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "explain/largest_parts.h"
+#include "explain/part_queries.h"
 #include "explain/page_text.h"
 #include "text/format_text.h"
 

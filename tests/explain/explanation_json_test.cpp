@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/parsed_json.h"
-#include "explain/largest_parts.h"
 #include "explain/made_up.h"
+#include "explain/part_queries.h"
 #include "waybill/explanation.h"
 
 namespace waybill {

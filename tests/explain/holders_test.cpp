@@ -1,4 +1,4 @@
-#include "explain/holders.h"
+#include "explain/part_queries.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "explain/largest_parts.h"
+#include "explain/part_queries.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

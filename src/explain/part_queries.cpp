@@ -1,14 +1,20 @@
-// Tested by tests/explain/holders_test.cpp.
+// Tested by tests/explain/largest_parts_test.cpp and holders_test.cpp.
 
-#include "explain/holders.h"
+#include "explain/part_queries.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <tuple>
 
 namespace waybill {
 namespace {
 
 using Place = std::pair<std::size_t, std::string_view>;
+
+// Whether a part with that many bytes is little more than the largest that it holds.
+bool is_wrapping(std::uint64_t bytes, std::uint64_t largest_held) {
+  return largest_held >= bytes - bytes / 10;
+}
 
 // Where a step may end: "clients" is no step of ".clients_by_name".
 bool ends_step(std::string_view path, std::size_t length) {
@@ -21,6 +27,31 @@ std::size_t common_length(std::string_view one, std::string_view other) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> largest_parts(const Explanation& explanation,
+                                       std::size_t count) {
+  const std::vector<ExplainedPart>& parts = explanation.parts;
+  std::vector<std::uint64_t> largest_held(parts.size());
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    std::uint64_t& largest = largest_held[parts[i].parent];
+    largest = std::max(largest, parts[i].bytes);
+  }
+  std::vector<std::size_t> found;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const bool tells = parts[i].bytes != 0 && !parts[i].step.empty() &&
+                       !is_wrapping(parts[i].bytes, largest_held[i]);
+    if (tells) found.push_back(i);
+  }
+  const std::size_t kept = std::min(count, found.size());
+  std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(kept),
+                            [&](std::size_t a, std::size_t b) {
+                              return parts[a].bytes != parts[b].bytes
+                                         ? parts[a].bytes > parts[b].bytes
+                                         : a < b;
+                            });
+  found.resize(kept);
+  return found;
+}
 
 Holders::Holders(const Explanation& explanation) : parts_(explanation.parts) {
   for (std::size_t i = 1; i < parts_.size(); ++i) by_step_.push_back(i);

@@ -1,10 +1,12 @@
-// Tested by tests/explain/explanation_text_test.cpp.
+// What explanations are asked by all who show them: paths of parts, and which parts
+// tell most. Tested by tests/explain/part_path_test.cpp and explanation_text_test.cpp.
 
 #include "waybill/explanation.h"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 namespace waybill {
 namespace {
@@ -98,6 +100,36 @@ std::uint64_t share(std::uint64_t whole, std::uint64_t of) {
 }
 
 }  // namespace
+
+std::string_view name_of(ExplainedPart::Kind kind) {
+  constexpr std::string_view kNames[] = {"value", "reference", "module", "out of band"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+void PartPath::add(const std::string& step, const std::string& variable,
+                   bool step_evaluates) {
+  full += step;
+  if (variable.empty()) {
+    short_path += step;
+  } else {
+    short_path = variable;
+  }
+  evaluates = evaluates && step_evaluates;
+}
+
+PartPath path_of(const Explanation& explanation, std::size_t part) {
+  std::vector<const ExplainedPart*> steps;
+  for (; part < explanation.parts.size(); part = explanation.parts[part].parent) {
+    steps.push_back(&explanation.parts[part]);
+    if (part == 0) break;
+  }
+  std::ranges::reverse(steps);
+  PartPath path;
+  for (const ExplainedPart* step : steps) {
+    path.add(step->step, step->variable, step->evaluates);
+  }
+  return path;
+}
 
 std::vector<TellingPart> telling_parts(const Explanation& explanation,
                                        std::size_t most) {

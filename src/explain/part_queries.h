@@ -1,6 +1,6 @@
 #pragma once
 
-// Which part of the tree holds what cannot travel: blockers have only paths.
+// What those who show an explanation ask of its parts.
 
 #include <cstddef>
 #include <string_view>
@@ -11,6 +11,13 @@
 
 namespace waybill {
 
+// The largest parts, at most `count`, largest first. The root is left out, and a part
+// of which one that it holds is nearly all: that one tells more. So is what has no
+// bytes.
+std::vector<std::size_t> largest_parts(const Explanation& explanation,
+                                       std::size_t count);
+
+// Which part of the tree holds what cannot travel: blockers have only paths.
 class Holders {
  public:
   // Refers to the explanation, which has to stay. Cost: sorts the parts.
