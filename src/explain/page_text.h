@@ -21,9 +21,6 @@ std::string html_text(std::string_view text);
 // The same text as a JSON string of ASCII that cannot end the element it stands in.
 std::string json_text(std::string_view text);
 
-// The parts and blockers for the script: a column for each field, and texts once.
-std::string page_data(const Explanation& explanation);
-
 // <dl>: the total and how many there are of what.
 std::string page_summary(const Explanation& explanation);
 
