@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "format/compressed_blocks.h"
+#include "format/compression.h"
 
 namespace waybill::envelope {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "format/compression_field.h"
+#include "format/compression.h"
 #include "format/row_digest.h"
 #include "wire/format.h"
 #include "wire/utf8.h"

@@ -11,7 +11,7 @@
 #include <zstd_errors.h>
 
 #include "format/code_body.h"
-#include "format/compressed_blocks.h"
+#include "format/compression.h"
 #include "wire/utf8.h"
 
 namespace waybill::envelope {

@@ -8,8 +8,8 @@
 
 #include "base/hash.h"
 #include "base/strong_hash.h"
-#include "format/compressed_blocks.h"
 #include "format/compressed_samples.h"
+#include "format/compression.h"
 #include "waybill/signature.h"
 
 namespace waybill {

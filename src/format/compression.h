@@ -1,6 +1,7 @@
 #pragma once
 
-// Reads a compressed buffer block by block.
+// Compression of stored buffers: what a row of the table of buffers says of it, and the
+// blocks of a compressed buffer.
 
 #include <cstdint>
 #include <memory>
@@ -10,15 +11,25 @@
 
 #include "format/row_digest.h"
 #include "waybill/buffers.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
 
 struct ZSTD_DCtx_s;
 
 namespace waybill::envelope {
 
+// Reads the field of a row whose length was read: sets compression and stored length.
+// False when the reader has an error.
+bool read_compression(wire::Reader& reader, StoredBuffer& row);
+
+void write_compression(wire::CursorWriter& writer, const BufferParts& buffer);
+
 // Whether `frame` starts with a frame of so many bytes, in the one form that frames
 // have here.
 bool is_frame_start(BytesView frame, std::size_t content_size);
 
+// Reads a compressed buffer block by block.
+//
 // Takes the frames of a row one after the other. Each is copied before anything is made
 // of it, so that what is decompressed is what the digest at the end is made of, even if
 // somebody writes to the bytes meanwhile. Throws std::bad_alloc.
