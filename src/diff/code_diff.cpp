@@ -22,9 +22,7 @@ constexpr std::size_t kMostWords = 8;  // Of a detail.
 // A body with all that is asked of it.
 struct Body {
   Body(const Envelope& envelope, std::size_t index) {
-    const CodeBody& body = envelope.code[index];
-    Reader reader(body.bytes, Limits{}, body.offset);
-    is_sound = read_code_body(reader, body.bytes, fields);
+    is_sound = read_code_body(envelope.code[index], fields);
   }
   CodeFields fields;
   bool is_sound;

@@ -16,8 +16,8 @@ class CodeBook {
  public:
   struct Body {
     CodeFields fields;
-    std::vector<std::uint32_t> nested;  // Indices of the code directly in it.
-    std::vector<std::uint32_t> free;    // Of its free variables, into local_names.
+    std::vector<std::uint32_t> nested;   // Indices of the code directly in it.
+    std::vector<std::string_view> free;  // Names of its free variables.
     bool is_taken = false;
   };
 

@@ -19,9 +19,8 @@ constexpr std::size_t kLongestTold = 200;
 
 CodePlace told_place(const CodeBody& body, const FirstLocation& location) {
   CodePlace place;
-  wire::Reader reader(body.bytes, Limits{}, body.offset);
   CodeFields fields;
-  if (read_code_body(reader, body.bytes, fields)) {
+  if (read_code_body(body, fields)) {
     place.function = start_of(fields.qualified_name, kLongestTold);
   }
   place.file = end_of(location.file, kLongestTold);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "explain/part_queries.h"
 #include "explain/page_text.h"
+#include "explain/part_queries.h"
 #include "text/format_text.h"
 
 namespace waybill {

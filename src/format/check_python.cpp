@@ -13,10 +13,8 @@ namespace {
 
 // "the function task (job.py:3)"
 std::string describe(const Envelope& envelope, std::uint32_t code) {
-  const CodeBody& body = envelope.code[code];
-  wire::Reader reader(body.bytes, Limits{}, body.offset);
   envelope::CodeFields fields;
-  if (!envelope::read_code_body(reader, body.bytes, fields)) return "code";
+  if (!envelope::read_code_body(envelope.code[code], fields)) return "code";
   std::string text = "the function ";
   text += fields.qualified_name;
   const envelope::FirstLocation location = envelope::first_locations(envelope)[code];

@@ -41,6 +41,12 @@ std::uint64_t argument_names_in(const CodeFields& fields);
 // counts that contradict each other.
 bool read_code_body(wire::Reader& reader, BytesView body, CodeFields& fields);
 
+// The same without the error; then some fields are those that were read.
+inline bool read_code_body(const CodeBody& body, CodeFields& fields) {
+  wire::Reader reader(body.bytes, Limits{}, body.offset);
+  return read_code_body(reader, body.bytes, fields);
+}
+
 // Calls visit(reader, bytes) for each constant in their order, up to the first that
 // cannot be read: a reader that stands before it, and its bytes.
 template <typename Visit>

@@ -56,9 +56,8 @@ std::vector<std::vector<std::uint32_t>> nested_of(const Envelope& envelope) {
   for (const CodeBody& body : envelope.code) {
     index_of_hash.emplace(body.hash, static_cast<std::uint32_t>(nested.size()));
     std::vector<std::uint32_t>& found = nested.emplace_back();
-    Reader reader(body.bytes, Limits{}, body.offset);
     CodeFields fields;
-    if (!read_code_body(reader, body.bytes, fields)) continue;
+    if (!read_code_body(body, fields)) continue;
     each_constant(fields.constants, [&](const Reader& constant, BytesView) {
       const auto bytes = nested_code(constant);
       ContentHash hash{};

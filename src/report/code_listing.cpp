@@ -167,10 +167,8 @@ void fill_listings(const Envelope& envelope, const ReportOptions& options, Json 
   const ValueNames names = names_of(envelope);
   const std::vector<FirstLocation> locations = first_locations(envelope);
   for (std::size_t i = 0; i < envelope.code.size(); ++i) {
-    const CodeBody& body = envelope.code[i];
-    Reader reader(body.bytes, Limits{}, body.offset);
     CodeFields fields;
-    if (!read_code_body(reader, body.bytes, fields)) continue;
+    if (!read_code_body(envelope.code[i], fields)) continue;
     const CodeListing listing(fields, envelope.python, names, options.max_text);
     fill_listing(listing, fields, locations[i], options.max_text, code[i]);
   }

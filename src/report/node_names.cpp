@@ -27,10 +27,8 @@ std::string name_of_code(const ValueView& value, const NodeNames& names) {
   const std::size_t index = value.code_index();
   if (index == SIZE_MAX) return {};
   if (names.code != nullptr) return start_of((*names.code)[index], names.longest);
-  const CodeBody& body = value.envelope().code[index];
-  wire::Reader reader(body.bytes, Limits{}, body.offset);
   CodeFields fields;
-  read_code_body(reader, body.bytes, fields);
+  read_code_body(value.envelope().code[index], fields);
   return start_of(fields.qualified_name, names.longest);
 }
 

@@ -283,9 +283,8 @@ ValueNames names_of(const Envelope& envelope) {
   names.manifest = &envelope.manifest;
   names.buffers = envelope.buffers;
   for (const CodeBody& body : envelope.code) {
-    Reader reader(body.bytes, Limits{}, body.offset);
     CodeFields fields;
-    read_code_body(reader, body.bytes, fields);
+    read_code_body(body, fields);
     names.code_by_hash.emplace(body.hash, names.code.size());
     names.code.emplace_back(fields.qualified_name);
   }
