@@ -39,17 +39,9 @@ Leaf leaf_of(const ValueView& value) {
   return {Kind::kByteArray, bytes.token().text()};
 }
 
-bool continues_character(char c) {
-  return (static_cast<std::uint8_t>(c) & 0xc0) == 0x80;
-}
-
-std::size_t characters_in(std::string_view text) {
-  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(),
-                                                              continues_character));
-}
-
 std::size_t size_of(const Leaf& leaf) {
-  return leaf.kind == Kind::kText ? characters_in(leaf.content) : leaf.content.size();
+  return leaf.kind == Kind::kText ? wire::count_characters(leaf.content)
+                                  : leaf.content.size();
 }
 
 // The leaf from `start` on.
@@ -78,7 +70,7 @@ std::optional<LeafDifference> leaf_difference(const ValueView& before,
   const bool is_text = one.kind == Kind::kText;
   const auto whole = [&](std::size_t at) {
     const auto is_inside = [&](const Leaf& leaf) {
-      return at < leaf.content.size() && continues_character(leaf.content[at]);
+      return at < leaf.content.size() && wire::continues_character(leaf.content[at]);
     };
     while (is_text && at != 0 && (is_inside(one) || is_inside(other))) --at;
     return at;
@@ -87,7 +79,7 @@ std::optional<LeafDifference> leaf_difference(const ValueView& before,
   const std::size_t first = whole(static_cast<std::size_t>(end - one.content.begin()));
   const std::size_t start = whole(first - std::min(first, max_text / 2));
   const std::string_view same = one.content.substr(0, first);
-  return LeafDifference{is_text ? characters_in(same) : first,
+  return LeafDifference{is_text ? wire::count_characters(same) : first,
                         around(one, start, max_text), around(other, start, max_text)};
 }
 

@@ -7,7 +7,9 @@
 
 #include "explain/page_text.h"
 #include "explain/part_queries.h"
+#include "report/value_text.h"
 #include "text/format_text.h"
+#include "wire/utf8.h"
 
 namespace waybill {
 namespace {
@@ -20,15 +22,12 @@ constexpr std::size_t kShownRows = 1000;
 // Characters of a path that a cell has room for: it is cut in its middle.
 constexpr std::size_t kShownLength = 160;
 
-// What the middle of a long path is cut out of, at bytes that begin characters.
+// A long path without its middle.
 std::string shortened_path(const std::string& path) {
   if (path.size() <= kShownLength) return path;
-  const auto begins = [&](std::size_t at) { return (path[at] & 0xc0) != 0x80; };
-  std::size_t end = kShownLength / 2;
-  while (end > 0 && !begins(end)) --end;
-  std::size_t start = path.size() - kShownLength / 2;
-  while (start < path.size() && !begins(start)) ++start;
-  return path.substr(0, end) + "\u2026" + path.substr(start);
+  constexpr std::size_t kHalf = kShownLength / 2;
+  return path.substr(0, wire::size_of_start(path, kHalf)) +
+         envelope::end_of(path, kHalf);
 }
 
 std::string code_html(const std::string& text) {

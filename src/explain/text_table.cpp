@@ -4,25 +4,23 @@
 
 #include <algorithm>
 
+#include "wire/utf8.h"
+
 namespace waybill::envelope {
 namespace {
-
-bool is_start(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
 
 // Where the character with this number starts.
 std::size_t place_of(std::string_view text, std::size_t number) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
-    if (is_start(text[at]) && number-- == 0) break;
+    if (!wire::continues_character(text[at]) && number-- == 0) break;
   }
   return at;
 }
 
 }  // namespace
 
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, is_start));
-}
+std::size_t width_of(std::string_view text) { return wire::count_characters(text); }
 
 std::string middle_cut(std::string_view text, std::size_t width) {
   const std::size_t whole = width_of(text);

@@ -303,9 +303,8 @@ std::string start_of(std::string_view text, std::size_t max_text) {
 std::string end_of(std::string_view text, std::size_t max_text) {
   if (text.size() <= max_text) return std::string(text);
   text.remove_prefix(text.size() - max_text);
-  while (!text.empty() && (static_cast<std::uint8_t>(text.front()) & 0xc0) == 0x80) {
+  while (!text.empty() && wire::continues_character(text.front()))
     text.remove_prefix(1);
-  }
   return "…" + std::string(text);
 }
 

@@ -3,6 +3,7 @@
 
 #include "wire/utf8.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace waybill::wire {
@@ -53,10 +54,15 @@ bool is_utf8_from(const std::uint8_t* at, std::size_t left, Surrogates surrogate
   return true;
 }
 
+std::size_t count_characters(std::string_view text) {
+  return text.size() -
+         static_cast<std::size_t>(std::ranges::count_if(text, continues_character));
+}
+
 std::size_t size_of_start(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text.size();
   std::size_t end = most;
-  while (end != 0 && (static_cast<std::uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  while (end != 0 && continues_character(text[end])) --end;
   return end;
 }
 

@@ -33,6 +33,14 @@ inline bool is_utf8(std::string_view text,
   return seen < 0x80 || is_utf8_from(at, left, surrogates);
 }
 
+// Whether a byte of UTF-8 belongs to the character before it.
+constexpr bool continues_character(char byte) {
+  return (static_cast<std::uint8_t>(byte) & 0xc0) == 0x80;
+}
+
+// Of a text that is UTF-8.
+std::size_t count_characters(std::string_view text);
+
 // How long the start of a text is that has at most so many bytes and cuts no character.
 std::size_t size_of_start(std::string_view text, std::size_t most);
 
