@@ -18,7 +18,6 @@
 #include "explain/payload_walk.h"
 #include "format/value_view.h"
 #include "parts/array_kinds.h"
-#include "parts/part_text.h"
 #include "report/node_names.h"
 #include "report/paths.h"
 #include "report/value_text.h"

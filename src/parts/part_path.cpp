@@ -6,23 +6,12 @@
 #include <string_view>
 
 #include "format/value_view.h"
-#include "parts/part_text.h"
 #include "report/value_text.h"
 #include "waybill/parts.h"
 
 namespace waybill {
-
-std::string envelope::text_at(const Envelope& envelope, std::size_t offset,
-                              std::size_t most) {
-  ValueNames names;
-  names.manifest = &envelope.manifest;
-  names.buffers = envelope.buffers;
-  return value_text(reader_at(envelope, offset), names, most);
-}
-
 namespace {
 
-using envelope::text_at;
 using Steps = std::vector<Step>;
 
 // Before the place of a pair whose key has no text that tells it from others.
@@ -101,7 +90,7 @@ class PathReader {
 };
 
 std::string key_text(const Envelope& envelope, std::size_t offset) {
-  return text_at(envelope, offset, envelope.bytes.size());
+  return value_text(envelope::ValueView::at(envelope, offset), envelope.bytes.size());
 }
 
 // Whether an attribute of this name can stand behind a point as it is.

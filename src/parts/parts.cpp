@@ -9,19 +9,17 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/leaf_kind.h"
 #include "format/payload_cursor.h"
 #include "format/value_view.h"
 #include "parts/array_kinds.h"
-#include "parts/part_text.h"
 #include "report/node_names.h"
+#include "report/value_text.h"
 
 namespace waybill {
 namespace {
 
 using envelope::position_of;
 using envelope::reader_at;
-using envelope::text_at;
 using envelope::ValueView;
 using wire::NodeTag;
 using Steps = std::vector<Step>;
@@ -118,15 +116,6 @@ void measure(const Envelope& envelope, Part& part) {
 
 }  // namespace
 
-std::string envelope::type_of(const ValueView& value) {
-  if (value.shape() == nullptr)
-    return std::string(words_of(leaf_kind(value.token())).type);
-  if (!value.is(NodeTag::kStored)) return std::string(value.shape()->name);
-  const StoredBuffer* row = value.stored();
-  if (row == nullptr || row->kind == wire::BufferKind::kBytes) return "bytes";
-  return row->kind == wire::BufferKind::kByteArray ? "bytearray" : "memoryview";
-}
-
 std::size_t root_of(const VerifiedEnvelope& envelope) {
   return ValueView(*envelope, envelope->payload.offset).offset();
 }
@@ -157,7 +146,7 @@ Part describe_part(const VerifiedEnvelope& verified, std::size_t offset) {
   if (value.is(NodeTag::kFunction) || value.is(NodeTag::kCode)) {
     part.text = envelope::name_of(value);
   } else if (is_leaf || (part.count == 0 && !value.is_object())) {
-    part.text = text_at(envelope, part.offset, kShownText);
+    part.text = envelope::value_text(value, kShownText);
   }
   return part;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "format/code_body.h"
+#include "format/leaf_kind.h"
 #include "format/manifest_codec.h"
 #include "report/value_text.h"
 
@@ -77,6 +78,15 @@ std::string name_of(const ValueView& named, const NodeNames& names) {
     }
   }
   return {};
+}
+
+std::string type_of(const ValueView& value) {
+  if (value.shape() == nullptr)
+    return std::string(words_of(leaf_kind(value.token())).type);
+  if (!value.is(NodeTag::kStored)) return std::string(value.shape()->name);
+  const StoredBuffer* row = value.stored();
+  if (row == nullptr || row->kind == wire::BufferKind::kBytes) return "bytes";
+  return row->kind == wire::BufferKind::kByteArray ? "bytearray" : "memoryview";
 }
 
 }  // namespace waybill::envelope

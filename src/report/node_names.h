@@ -28,4 +28,7 @@ struct NodeNames {
 // passed verify().
 std::string name_of(const ValueView& value, const NodeNames& names = {});
 
+// What Python calls a value; of a node that Python does not know, the node's name.
+std::string type_of(const ValueView& value);
+
 }  // namespace waybill::envelope

@@ -206,9 +206,7 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json mo
   if (envelope.manifest.environment) {
     add_environment(*envelope.manifest.environment, model["environment"]);
   }
-  ValueNames names;
-  names.manifest = &envelope.manifest;
-  names.buffers = envelope.buffers;
+  ValueNames names = names_without_code(envelope);
   const Json code = model["code"].make_array();
   for (const CodeBody& body : envelope.code) {
     add_body(body, names.code, code.append());

@@ -11,7 +11,6 @@
 #include "format/code_body.h"
 #include "format/leaf_kind.h"
 #include "format/manifest_codec.h"
-#include "format/shapes.h"
 #include "text/format_text.h"
 #include "wire/lead.h"
 #include "wire/utf8.h"
@@ -278,10 +277,15 @@ class Writer {
 
 }  // namespace
 
-ValueNames names_of(const Envelope& envelope) {
+ValueNames names_without_code(const Envelope& envelope) {
   ValueNames names;
   names.manifest = &envelope.manifest;
   names.buffers = envelope.buffers;
+  return names;
+}
+
+ValueNames names_of(const Envelope& envelope) {
+  ValueNames names = names_without_code(envelope);
   for (const CodeBody& body : envelope.code) {
     CodeFields fields;
     read_code_body(body, fields);
@@ -293,6 +297,11 @@ ValueNames names_of(const Envelope& envelope) {
 
 std::string value_text(Reader reader, const ValueNames& names, std::size_t max_text) {
   return Writer(std::move(reader), names, max_text).run();
+}
+
+std::string value_text(const ValueView& value, std::size_t max_text) {
+  return value_text(reader_at(value.envelope(), value.offset()),
+                    names_without_code(value.envelope()), max_text);
 }
 
 std::string start_of(std::string_view text, std::size_t max_text) {

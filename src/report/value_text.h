@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/value_view.h"
 #include "waybill/envelope.h"
 #include "wire/reader.h"
 
@@ -29,12 +30,18 @@ struct ValueNames {
 // must outlive the result.
 ValueNames names_of(const Envelope& envelope);
 
+// The same without code. Reads nothing.
+ValueNames names_without_code(const Envelope& envelope);
+
 // The value that is next in `reader`, cut after about `max_text` bytes. Where it cannot
 // be read, what came before that and "…". Control characters in text are escaped as in
 // Python's repr; other text may hold lone surrogates.
 // Cost: by `max_text`, and by the functions and classes that are passed over.
 std::string value_text(wire::Reader reader, const ValueNames& names,
                        std::size_t max_text);
+
+// The same of a value with no code in it.
+std::string value_text(const ValueView& value, std::size_t max_text);
 
 // The text, or about `max_text` bytes of it and "…": its start, or its end, which is
 // what tells files apart. For what stands once in an envelope and is told at each use.
