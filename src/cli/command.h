@@ -145,6 +145,13 @@ Exit print_text(const std::string& text, bool json);
 // --key and --key-env, and the keys that they name. Errors: kBadKey.
 void declare_known_keys(Options& options, Arguments& arguments);
 Result<KeyRing> known_keys(const Arguments& arguments);
+
+// What open_mapped() gives, of an envelope that one of the keys has signed, if there
+// are any.
+Result<VerifiedEnvelope> open_signed(BytesView bytes, const KeyRing& keys);
+
+// --python, for commands that become_python().
+void declare_python(Options& options, Arguments& arguments);
 // Becomes `python3 -m waybill` with these words, which is what runs on; returns where
 // that cannot be started. The interpreter is --python, $WAYBILL_PYTHON, the python3 in
 // this program's folder or that of PATH.

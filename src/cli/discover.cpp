@@ -22,9 +22,7 @@ void declare_discover(Options& options, Arguments& arguments) {
   options.count("--items", arguments.items, "Rows to show");
   options.flag("--json", arguments.json, "Write JSON");
   options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
-  options.text("--python", arguments.python,
-               "The interpreter; else $WAYBILL_PYTHON, else python3 beside the "
-               "command, else that of PATH");
+  declare_python(options, arguments);
 }
 
 Exit run_discover(const Arguments& arguments) {

@@ -22,9 +22,7 @@ void declare_explain(Options& options, Arguments& arguments) {
   options.flag("--json", arguments.json, "Write one JSON object");
   options.count("--top", arguments.top, "Parts and imports to show");
   options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
-  options.text("--python", arguments.python,
-               "The interpreter; else $WAYBILL_PYTHON, else python3 beside the "
-               "command, else that of PATH");
+  declare_python(options, arguments);
 }
 
 // Whether the target is the name of an object. A file of that name comes first.

@@ -23,13 +23,7 @@ Exit run_ls(const Arguments& arguments) {
   if (!keys) return refuse(keys.error(), arguments.json);
   Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
-  if (keys->size() != 0) {
-    const Result<void> signed_by_one = keys->check(bytes);
-    if (!signed_by_one) {
-      return refuse(with_extent(signed_by_one.error(), bytes), arguments.json);
-    }
-  }
-  const Result<VerifiedEnvelope> envelope = open_mapped(BytesView(bytes));
+  const Result<VerifiedEnvelope> envelope = open_signed(bytes, *keys);
   if (!envelope) return refuse(envelope.error(), arguments.json);
   const Result<std::vector<Listed>> parts = list_parts(*envelope, arguments);
   if (!parts) return refuse(parts.error(), arguments.json);

@@ -77,6 +77,12 @@ bool give_as_stdin(BytesView bytes) {
 
 }  // namespace
 
+void declare_python(Options& options, Arguments& arguments) {
+  options.text("--python", arguments.python,
+               "The interpreter; else $WAYBILL_PYTHON, else python3 beside the "
+               "command, else that of PATH");
+}
+
 Exit become_python(const Arguments& arguments, std::vector<std::string> words,
                    std::optional<BytesView> input) {
   if (input && !give_as_stdin(*input)) {

@@ -17,9 +17,7 @@ void declare_run(Options& options, Arguments& arguments) {
   options.texts("--rename", arguments.renames,
                 "A module or name that is another one here: old.module=new.module");
   options.flag("--json", arguments.json, "Write one JSON object");
-  options.text("--python", arguments.python,
-               "The interpreter; else $WAYBILL_PYTHON, else python3 beside the "
-               "command, else that of PATH");
+  declare_python(options, arguments);
 }
 
 Exit run_run(const Arguments& arguments) {

@@ -70,20 +70,13 @@ Exit run_verify(const Arguments& arguments) {
   if (!keys) return refuse(keys.error(), arguments.json);
   Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
-  const bool checks_signature = keys->size() != 0;
-  if (checks_signature) {  // Before anything is parsed.
-    const Result<void> signed_by_one = keys->check(bytes);
-    if (!signed_by_one) {
-      return refuse(with_extent(signed_by_one.error(), bytes), arguments.json);
-    }
-  }
-  const Result<VerifiedEnvelope> verdict = open_mapped(BytesView(bytes));
+  const Result<VerifiedEnvelope> verdict = open_signed(bytes, *keys);
   if (!verdict) return refuse(verdict.error(), arguments.json);
   const Envelope* const envelope = &**verdict;
   const Result<void> are_right = check_with_progress(*envelope);
   if (!are_right) return refuse(are_right.error(), arguments.json);
 
-  const auto signature = checks_signature ? signature_info(*envelope) : std::nullopt;
+  const auto signature = keys->size() != 0 ? signature_info(*envelope) : std::nullopt;
   const std::string told = verdict_of(*envelope, signature, arguments.json);
   if (arguments.source) return compare_source(*envelope, told, arguments);
   std::puts(told.c_str());

@@ -1,18 +1,22 @@
-// Reading, writing and telling errors, the same way in each command.
-// Tested by tests/cli/test_inspect.py.
+// Reading, writing, keys and telling errors, the same way in each command.
+// Tested by tests/cli/test_inspect.py, test_usage.py, test_sign.py and test_cat.py.
+
+#include "cli/command.h"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <string_view>
 
-#include "cli/command.h"
 #include "cli/replace_file.h"
+#include "waybill/parts.h"
 #include "waybill/report.h"
 #include "waybill/stream_length.h"
 
@@ -29,6 +33,27 @@ bool complain(const std::string& file, const char* stream, bool json) {
   const std::string reason = std::strerror(errno);
   fail((file == "-" ? stream : printable(file)) + ": " + reason, json);
   return false;
+}
+
+// Letters to put in, to take away or to change until both are the same (Levenshtein).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+bool is_near(std::string_view word, std::string_view name) {
+  constexpr std::size_t kLongest = 32;  // What is longer is no word that was mistyped.
+  if (word.empty() || word.size() > kLongest) return false;
+  return name.starts_with(word) || distance(word, name) <= 2;
 }
 
 }  // namespace
@@ -107,6 +132,53 @@ bool wants_colours() {
   const char* terminal = std::getenv("TERM");
   return isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0') &&
          (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+Exit misunderstand(const std::string& detail, bool json) {
+  const std::string line = printable(detail);
+  if (json) std::printf("%s\n", failure_json("usage", line).c_str());
+  std::fprintf(stderr, "waybill: %s\n", line.c_str());
+  return Exit::kUsage;
+}
+
+std::string unknown_command(const std::string& word,
+                            const std::vector<std::string>& names) {
+  std::string near;
+  for (const std::string& name : names) {
+    if (is_near(word, name)) near += (near.empty() ? "" : " or ") + name;
+  }
+  return "there is no command '" + word + "'; " +
+         (near.empty() ? "see waybill --help" : near + " may be meant");
+}
+
+void declare_known_keys(Options& options, Arguments& arguments) {
+  options.texts(
+      "--key", arguments.key_files,
+      "A file with a public key or MAC key, one of which must have signed it");
+  options.text("--key-env", arguments.key_variable,
+               "The name of an environment variable with such keys");
+}
+
+Result<KeyRing> known_keys(const Arguments& arguments) {
+  KeyRing keys;
+  Result<void> added;
+  for (const std::string& file : arguments.key_files) {
+    if (added) added = keys.add_file(file);
+  }
+  if (added && arguments.key_variable) {
+    added = keys.add_environment(*arguments.key_variable);
+  }
+  return added.map([&] { return std::move(keys); });
+}
+
+Result<VerifiedEnvelope> open_signed(BytesView bytes, const KeyRing& keys) {
+  if (keys.size() != 0) {  // Before anything is parsed.
+    const Result<void> signed_by_one = keys.check(bytes);
+    if (!signed_by_one) {
+      return tl::unexpected(with_extent(signed_by_one.error(), bytes));
+    }
+  }
+  return open_mapped(bytes);
 }
 
 }  // namespace waybill::cli
