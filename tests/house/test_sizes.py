@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCT = ["src", "include", "python_ext"]
-CAP = 400  # Of the product; of tests and tools:
+CAP = 800  # Of the product, which aims at 300; of tests and tools:
 OTHER_CAP = 500
 FUNCTION_CAP = 60
 FOLDER_CAP = 40
