@@ -3,7 +3,8 @@
 // Each container gets all its places when it is opened, so values stand still while
 // the tree grows, and what references mean is copied from where it stands. What such a
 // value comes to is kept with it, and is asked before it is copied.
-// Tested by tests/values/value_test.cpp and value_refusals_test.cpp.
+// Tested by tests/values/value_test.cpp, value_refusals_test.cpp and
+// value_envelope_test.cpp.
 
 #include <algorithm>
 #include <deque>
@@ -15,7 +16,6 @@
 #include "format/shapes.h"
 #include "report/node_names.h"
 #include "values/standard_values.h"
-#include "values/stored_content.h"
 #include "values/unfolding.h"
 #include "values/value_keys.h"
 #include "values/value_leaf.h"
@@ -30,8 +30,8 @@ using data::Items;
 using data::Kind;
 using data::Value;
 using envelope::Cost;
-using envelope::stored_content;
 using envelope::Unfolding;
+using wire::BufferKind;
 using wire::ExtType;
 using wire::NodeTag;
 using wire::Reader;
@@ -40,6 +40,29 @@ using wire::TokenType;
 
 consteval std::size_t part_of_object(std::string_view name) {
   return envelope::position_of(NodeTag::kObject, name);
+}
+
+// Whether a program may write to what the buffer stands for.
+bool is_writable(const StoredBuffer& row) {
+  return row.kind == BufferKind::kByteArray || row.kind == BufferKind::kWritable;
+}
+
+// What a stored buffer holds, decompressed. `offset`: of what stands for it in the
+// payload. kTruncated if only the head was opened, and what decompress_buffer() says.
+Result<data::Binary> stored_content(const Envelope& envelope, std::uint64_t number,
+                                    std::size_t offset) {
+  const StoredBuffer& row = envelope.buffers[number];
+  if (row.bytes.size() != row.stored_length) {
+    return tl::unexpected(Error{ErrorCode::kTruncated, offset,
+                                "the bytes of stored buffer " + std::to_string(number) +
+                                    " should be there, and only the head was opened"});
+  }
+  if (!row.compression) return data::Binary(row.bytes.begin(), row.bytes.end());
+  data::Binary content(row.length);
+  const Result<void> done =
+      decompress_buffer(row, row.bytes, envelope.buffers_offset + row.place, content);
+  if (!done) return tl::unexpected(done.error());
+  return content;
 }
 
 class ValueBuilder {
@@ -281,7 +304,7 @@ class ValueBuilder {
     reader_.read_unsigned(number, UINT64_MAX, {});
     const StoredBuffer& row = envelope_.buffers[number];
     const auto copy = [&] { return stored_content(envelope_, number, token.offset); };
-    return binary(token, row.length, copy, envelope::is_writable(row), place, target);
+    return binary(token, row.length, copy, is_writable(row), place, target);
   }
 
   // What a node comes to that stands for bytes, as many as `size`, which `copy` gives.
