@@ -1,16 +1,16 @@
 #pragma once
 
-// Arrays as the objects that waybill in Python makes of them: a call of NumPy's with
-// their memory, type, shape and order. What is the same in all of them stands once.
+// Arrays and large buffers in a payload that is written.
 
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "format/buffer_table.h"
 #include "parts/array_item.h"
-#include "values/large_buffers.h"
 #include "values/value_leaf.h"
 #include "waybill/envelope.h"
 #include "waybill/value.h"
@@ -18,6 +18,27 @@
 
 namespace waybill::envelope {
 
+// The buffers of a value that are so large that they stand behind the payload, in the
+// order in which the payload names them. They stay where they are until then.
+class LargeBuffers {
+ public:
+  static bool takes(BytesView bytes) { return bytes.size() >= kLeastStored; }
+
+  // Writes what stands for the buffer in the payload.
+  void add(const BufferParts& row, wire::Writer& out) {
+    out.node(wire::NodeTag::kStored, 1);
+    out.unsigned_integer(rows_.size());
+    rows_.push_back(row);
+  }
+
+  std::span<const BufferParts> rows() const { return rows_; }
+
+ private:
+  std::vector<BufferParts> rows_;
+};
+
+// Arrays as the objects that waybill in Python makes of them: a call of NumPy's with
+// their memory, type, shape and order. What is the same in all of them stands once.
 class ArrayObjects {
  public:
   // To `out`, which has the payload from its first byte on, and what is large to
