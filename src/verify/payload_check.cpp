@@ -12,7 +12,6 @@
 #include <cstring>
 #include <string>
 
-#include "verify/range_length.h"
 #include "wire/utf8.h"
 
 namespace waybill::envelope {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "waybill/buffers.h"
+#include "waybill/envelope.h"
 #include "waybill/limits.h"
 #include "wire/format.h"
 #include "wire/reader.h"
@@ -68,5 +69,10 @@ class ResourceMeter {
   // What each number means, unfolded; 1 while it is open.
   std::vector<std::uint64_t> sizes_;
 };
+
+// How many ints the range has whose start, stop and step are next in `reader`, each an
+// int or a reference to one in the payload of `envelope`. 2^64 - 1 for more than that,
+// and if one of them has more than 128 bits; 0 for what is no range.
+std::uint64_t range_length(wire::Reader reader, const Envelope& envelope);
 
 }  // namespace waybill::envelope
