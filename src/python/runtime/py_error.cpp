@@ -7,7 +7,6 @@
 
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/own_names.h"
 #include "python/runtime/state.h"
 #include "python/runtime/text.h"
 

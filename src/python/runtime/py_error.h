@@ -51,4 +51,9 @@ struct Culprit {
                                 std::string_view needed_by, const Ref& cause,
                                 PyObject* environment);
 
+// What to do if a module has no such name, where waybill's own have it in another
+// version: payloads hold such names where they need its help. Empty if the module is
+// none of waybill's own. Python's error must not be set.
+std::string advice_on_versions(PyObject* module_name);
+
 }  // namespace waybill::py

@@ -15,7 +15,6 @@
 #include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/namespaces.h"
-#include "python/runtime/own_names.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {

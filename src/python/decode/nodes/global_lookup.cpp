@@ -10,7 +10,7 @@
 #include "python/runtime/attribute.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/namespaces.h"
-#include "python/runtime/own_names.h"
+#include "python/runtime/py_error.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {
