@@ -1,6 +1,6 @@
 #pragma once
 
-// What lays parts of a report out as lines of text, and what those share.
+// What those share who lay a model out as lines of text.
 
 #include <cstdint>
 #include <string>
@@ -31,8 +31,5 @@ std::string text_of(Json model, const char* key);
 std::uint64_t number_of(Json model, const char* key);
 // "1 byte", "2 bytes"
 std::string plural(std::uint64_t count, std::string_view noun);
-
-// The code bodies, with their instructions where the model has them.
-void add_code(Json code, const Paint& paint, std::string& out);
 
 }  // namespace waybill::envelope
