@@ -1,25 +1,25 @@
 // One row for each callable by which arrays and tensors are made. What they are given
 // is what NumPy 1.26 to 2.4 and PyTorch 2.0 to 2.9 give. Tested by
-// tests/python/api/test_open.py and tests/libraries/test_torch.py.
+// tests/python/api/test_open.py and tests/libraries/test_torch.py; items by
+// tests/values/array_value_test.cpp and array_test.cpp.
 
 #include "parts/array_kinds.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <string_view>
+#include <charconv>
 #include <utility>
 
-#include "parts/array_item.h"
 #include "report/node_names.h"
 
 namespace waybill::envelope {
 namespace {
 
+using Found = std::optional<NamedArray>;
+using Views = std::vector<ValueView>;
 using wire::NodeTag;
 using wire::TokenType;
-using Views = std::vector<ValueView>;
-using Found = std::optional<NamedArray>;
 
 // Until NumPy 2 the module had another name.
 constexpr std::array<std::string_view, 2> kFromBuffer = {
@@ -291,12 +291,51 @@ constexpr auto kRows = std::to_array<Row>({
     {"torch._utils._rebuild_parameter", torch_parameter},
 });
 
+bool read_size(std::string_view digits, std::size_t& size) {
+  const char* end = digits.data() + digits.size();
+  const auto [stopped, error] = std::from_chars(digits.data(), end, size);
+  return error == std::errc() && stopped == end;
+}
+
 }  // namespace
 
 std::optional<NamedArray> array_of(const ValueView& object, std::string_view callable) {
   if (!object.is(NodeTag::kObject)) return std::nullopt;
   const auto row = std::ranges::find(kRows, callable, &Row::callable);
   return row == kRows.end() ? std::nullopt : row->read(object);
+}
+
+std::optional<ArrayItem> array_item(std::string_view name) {
+  ArrayItem item;
+  if (name == "bool") return ArrayItem{'b', 1, false};
+  const bool has_order = name.starts_with('<') || name.starts_with('>');
+  if (has_order) {
+    constexpr char kNative = std::endian::native == std::endian::little ? '<' : '>';
+    item.is_swapped = name[0] != kNative;
+    item.kind = name.size() > 1 ? name[1] : '\0';
+    if (!read_size(name.substr(std::min<std::size_t>(2, name.size())), item.size)) {
+      return std::nullopt;
+    }
+    item.is_swapped = item.is_swapped && item.size > 1;
+  } else {
+    const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
+    const std::string_view word = name.substr(0, digits);
+    item.kind = word == "float"     ? 'f'
+                : word == "int"     ? 'i'
+                : word == "uint"    ? 'u'
+                : word == "complex" ? 'c'
+                                    : '\0';
+    if (!read_size(name.substr(digits), item.size) || item.size % 8 != 0) {
+      return std::nullopt;
+    }
+    item.size /= 8;
+  }
+  const bool is_integer = item.kind == 'i' || item.kind == 'u';
+  const bool is_power = std::has_single_bit(item.size) && item.size <= 8;
+  if (is_integer && is_power) return item;
+  if (item.kind == 'f' && is_power && item.size >= 2) return item;
+  if (item.kind == 'c' && (item.size == 8 || item.size == 16)) return item;
+  return std::nullopt;
 }
 
 }  // namespace waybill::envelope

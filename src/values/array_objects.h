@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "format/buffer_table.h"
-#include "parts/array_item.h"
+#include "parts/array_kinds.h"
 #include "values/value_leaf.h"
 #include "waybill/envelope.h"
 #include "waybill/value.h"

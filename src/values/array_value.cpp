@@ -7,7 +7,7 @@
 #include <cstring>
 #include <optional>
 
-#include "parts/array_item.h"
+#include "parts/array_kinds.h"
 #include "waybill/parts.h"
 #include "waybill/value.h"
 
