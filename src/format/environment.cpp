@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/utf8.h"
+#include "format/manifest_codec.h"
 
 namespace waybill::envelope {
 
@@ -21,11 +21,7 @@ constexpr std::uint64_t kDistributionLength = 3;
 
 bool read_text(Reader& reader, std::string_view& value, std::string_view what) {
   const std::size_t offset = reader.offset();
-  if (!reader.read_text(value, what)) return false;
-  if (!wire::is_utf8(value)) {
-    return reader.fail(ErrorCode::kMalformed, offset,
-                       std::string(what) + " is not UTF-8");
-  }
+  if (!read_utf8(reader, value, what)) return false;
   return value.size() <= Environment::kMaxText ||
          reader.fail(
              ErrorCode::kLimitExceeded, offset,

@@ -64,13 +64,6 @@ bool read_optional(Reader& reader, std::string_view& value, std::string_view wha
   return true;
 }
 
-bool read_required(Reader& reader, std::string_view& value, std::string_view what) {
-  const std::size_t offset = reader.offset();
-  if (!reader.read_text(value, what)) return false;
-  return wire::is_utf8(value) || reader.fail(ErrorCode::kMalformed, offset,
-                                             std::string(what) + " is not UTF-8");
-}
-
 bool read_file_index(Reader& reader, std::uint64_t& index) {
   index = ManifestView::kNoFile;
   if (reader.read_nil()) return true;
@@ -93,7 +86,7 @@ bool read_record(Reader& reader, ManifestView::Import& record) {
   }
   std::uint64_t time = 0;
   std::uint64_t line = 0;
-  if (!read_required(reader, record.module, "the module of an import") ||
+  if (!read_utf8(reader, record.module, "the module of an import") ||
       !reader.read_unsigned(time, kLastTime, "the time of an import") ||
       !read_optional(reader, record.chain, "the chain of an import") ||
       !read_optional(reader, record.function, "the function of an import") ||
@@ -126,7 +119,7 @@ bool read_files(Reader& reader, std::vector<std::string_view>& files) {
   if (!reader.read_array(count, "the files")) return false;
   for (; count != 0; --count) {
     std::string_view file;
-    if (!read_required(reader, file, "a file name")) return false;
+    if (!read_utf8(reader, file, "a file name")) return false;
     files.push_back(file);
   }
   return true;
@@ -145,9 +138,9 @@ bool read_substitutions(Reader& reader,
                          "a substitution has three fields");
     }
     ManifestView::Substitution& each = substitutions.emplace_back();
-    if (!read_required(reader, each.policy, "the policy of a substitution") ||
-        !read_required(reader, each.type, "the type of a substitution") ||
-        !read_required(reader, each.path, "the path of a substitution") ||
+    if (!read_utf8(reader, each.policy, "the policy of a substitution") ||
+        !read_utf8(reader, each.type, "the type of a substitution") ||
+        !read_utf8(reader, each.path, "the path of a substitution") ||
         !reader.skip_values(fields - kSubstitutionLength)) {
       return false;
     }
@@ -189,7 +182,9 @@ class FileNumbers {
   std::size_t last_ = 0;
 };
 
-void write_optional(wire::CursorWriter& writer, std::string_view value, bool is_nil) {
+// `Writer`: wire::Writer or wire::CursorWriter.
+template <typename Writer>
+void write_optional(Writer& writer, std::string_view value, bool is_nil) {
   if (is_nil) {
     writer.nil();
   } else {
@@ -197,38 +192,56 @@ void write_optional(wire::CursorWriter& writer, std::string_view value, bool is_
   }
 }
 
-void write_imports(wire::CursorWriter& writer, const Manifest& manifest,
-                   FileNumbers& numbers) {
-  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kImports));
-  writer.array(manifest.imports.size());
-  for (const ImportRecord& record : manifest.imports) {
-    writer.array(kRecordLength);
-    writer.text(record.module);
-    writer.unsigned_integer(static_cast<std::uint64_t>(record.time));
-    write_optional(writer, record.chain,
-                   record.chain.empty() || record.chain == record.module);
-    write_optional(writer, record.function, record.function.empty());
-    if (record.file.empty()) {
-      writer.nil();
-    } else {
-      writer.unsigned_integer(numbers.number_of(record.file));
-    }
-    writer.unsigned_integer(record.line);
+template <typename Writer>
+void write_import(Writer& writer, const ManifestView::Import& import) {
+  writer.array(kRecordLength);
+  writer.text(import.module);
+  writer.unsigned_integer(static_cast<std::uint64_t>(import.time));
+  write_optional(writer, import.chain,
+                 import.chain.empty() || import.chain == import.module);
+  write_optional(writer, import.function, import.function.empty());
+  if (import.file == ManifestView::kNoFile) {
+    writer.nil();
+  } else {
+    writer.unsigned_integer(import.file);
   }
+  writer.unsigned_integer(import.line);
 }
 
-void write_substitutions(wire::CursorWriter& writer, const Manifest& manifest) {
-  writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kSubstitutions));
-  writer.array(manifest.substitutions.size());
-  for (const Substitution& substitution : manifest.substitutions) {
-    writer.array(kSubstitutionLength);
-    writer.text(substitution.policy);
-    writer.text(substitution.type);
-    writer.text(substitution.path);
+template <typename Writer>
+void write_substitution(Writer& writer, const Substitution& substitution) {
+  writer.array(kSubstitutionLength);
+  writer.text(substitution.policy);
+  writer.text(substitution.type);
+  writer.text(substitution.path);
+}
+
+// The start of a part of the manifest, in which so many values follow.
+template <typename Writer>
+void begin_part(Writer& writer, ManifestKey key, std::size_t count) {
+  writer.unsigned_integer(static_cast<std::uint64_t>(key));
+  writer.array(count);
+}
+
+void write_imports(wire::CursorWriter& writer, const Manifest& manifest,
+                   FileNumbers& numbers) {
+  begin_part(writer, ManifestKey::kImports, manifest.imports.size());
+  for (const ImportRecord& record : manifest.imports) {
+    const std::uint64_t file =
+        record.file.empty() ? ManifestView::kNoFile : numbers.number_of(record.file);
+    write_import(writer, {record.module, record.chain, record.function, record.time,
+                          record.line, file});
   }
 }
 
 }  // namespace
+
+bool read_utf8(Reader& reader, std::string_view& value, std::string_view what) {
+  const std::size_t offset = reader.offset();
+  if (!reader.read_text(value, what)) return false;
+  return wire::is_utf8(value) || reader.fail(ErrorCode::kMalformed, offset,
+                                             std::string(what) + " is not UTF-8");
+}
 
 bool read_manifest(Reader& reader, ManifestView& manifest) {
   std::uint64_t count = 0;
@@ -357,12 +370,61 @@ void write_manifest(wire::CursorWriter& writer, const Manifest& manifest) {
   writer.map(has_imports + has_files + has_substitutions + has_environment);
   if (has_imports != 0) write_imports(writer, manifest, numbers);
   if (has_files != 0) {
-    writer.unsigned_integer(static_cast<std::uint64_t>(ManifestKey::kFiles));
-    writer.array(numbers.files().size());
+    begin_part(writer, ManifestKey::kFiles, numbers.files().size());
     for (std::string_view file : numbers.files()) writer.text(file);
   }
-  if (has_substitutions != 0) write_substitutions(writer, manifest);
+  if (has_substitutions != 0) {
+    begin_part(writer, ManifestKey::kSubstitutions, manifest.substitutions.size());
+    for (const Substitution& each : manifest.substitutions) {
+      write_substitution(writer, each);
+    }
+  }
   if (manifest.environment) write_environment(writer, *manifest.environment);
+}
+
+void ManifestBuilder::go_on_after(const ManifestBuilder& first) {
+  records_.append(first.records_.view());
+  count_ = first.count_;
+  files_ = first.files_;
+  substitutions_.append(first.substitutions_.view());
+  substitution_count_ = first.substitution_count_;
+}
+
+std::size_t ManifestBuilder::number_of(std::string_view file) {
+  // The last one first: needs of one file come together, and there are few files.
+  for (std::size_t i = files_.size(); i > 0; --i) {
+    if (files_[i - 1] == file) return i - 1;
+  }
+  files_.emplace_back(file);
+  return files_.size() - 1;
+}
+
+std::uint32_t ManifestBuilder::add(const Record& record) {
+  const std::uint64_t file =
+      record.file.empty() ? ManifestView::kNoFile : number_of(record.file);
+  write_import(records_, {record.module, record.chain, record.function, record.time,
+                          record.line, file});
+  return count_++;
+}
+
+void ManifestBuilder::add(const Substitution& substitution) {
+  write_substitution(substitutions_, substitution);
+  ++substitution_count_;
+}
+
+void ManifestBuilder::encode(wire::Writer& out) const {
+  out.map((count_ != 0) + (!files_.empty()) + (substitution_count_ != 0));
+  if (count_ != 0) {
+    begin_part(out, ManifestKey::kImports, count_);
+    out.append(records_.view());
+  }
+  if (!files_.empty()) {
+    begin_part(out, ManifestKey::kFiles, files_.size());
+    for (const std::string& file : files_) out.text(file);
+  }
+  if (substitution_count_ == 0) return;
+  begin_part(out, ManifestKey::kSubstitutions, substitution_count_);
+  out.append(substitutions_.view());
 }
 
 }  // namespace envelope

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,5 +65,46 @@ std::optional<GlobalName> global_name(wire::Reader values, const Manifest* manif
 // At least as many bytes as write_manifest() writes.
 std::size_t manifest_bound(const Manifest& manifest);
 void write_manifest(wire::CursorWriter& writer, const Manifest& manifest);
+
+// Writes the section record by record, without a Manifest in between.
+class ManifestBuilder {
+ public:
+  struct Record {
+    std::string_view module;
+    ImportTime time = ImportTime::kLoad;
+    std::string_view chain;     // Empty: the module's name.
+    std::string_view function;  // Empty: none.
+    std::string_view file;      // Empty: unknown.
+    std::uint32_t line = 0;
+  };
+
+  // Begins with what another builder has. Nothing is here yet.
+  void go_on_after(const ManifestBuilder& first);
+
+  // Appends a record; answers its index. All text must be UTF-8.
+  std::uint32_t add(const Record& record);
+
+  void add(const Substitution& substitution);
+
+  // The first file that a record has; null if none has one.
+  std::string_view first_file() const {
+    return files_.empty() ? std::string_view() : files_.front();
+  }
+
+  // The section as encode_manifest() would give it, appended to `out`.
+  void encode(wire::Writer& out) const;
+
+ private:
+  std::size_t number_of(std::string_view file);
+
+  wire::Writer records_;
+  std::uint32_t count_ = 0;
+  std::vector<std::string> files_;
+  wire::Writer substitutions_;
+  std::uint32_t substitution_count_ = 0;
+};
+
+// Reads text that is UTF-8; false when the reader has an error. `what` names it there.
+bool read_utf8(wire::Reader& reader, std::string_view& value, std::string_view what);
 
 }  // namespace waybill::envelope

@@ -58,7 +58,7 @@ EXCEPTIONS = {
     # What each kind of node asks of a policy is a column of the table of shapes.
     ("src/format/shapes.h", "waybill/policy.h"),
     # Needs are written as they turn up, and what is met again has its place by then.
-    ("src/python/discovery/import_collector.h", "format/manifest_builder.h"),
+    ("src/python/discovery/import_collector.h", "format/manifest_codec.h"),
     ("src/python/discovery/import_collector.h", "waybill/manifest.h"),
     # ContentHash and PythonVersion stand in the header of envelopes.
     ("src/python/discovery/code_info.h", "waybill/envelope.h"),

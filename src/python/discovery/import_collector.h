@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/manifest_builder.h"
+#include "format/manifest_codec.h"
 #include "python/discovery/code_info.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/modules.h"
