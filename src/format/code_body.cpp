@@ -54,14 +54,6 @@ bool counts_agree(const CodeFields& fields) {
 
 }  // namespace
 
-bool read_number(Reader& reader, std::uint32_t& number, std::uint64_t max,
-                 std::string_view what) {
-  std::uint64_t value = 0;
-  if (!reader.read_unsigned(value, max, what)) return false;
-  number = static_cast<std::uint32_t>(value);
-  return true;
-}
-
 std::uint64_t argument_names_in(const CodeFields& fields) {
   return std::uint64_t{fields.argument_count} + fields.keyword_only_count +
          ((fields.flags & kHasRest) != 0) + ((fields.flags & kHasKeywordRest) != 0);

@@ -67,8 +67,13 @@ void each_constant(const Section& constants, Visit visit) {
 std::optional<BytesView> nested_code(wire::Reader constant);
 
 // read_unsigned() of a number of 32 bits.
-bool read_number(wire::Reader& reader, std::uint32_t& number, std::uint64_t max,
-                 std::string_view what);
+inline bool read_number(wire::Reader& reader, std::uint32_t& number, std::uint64_t max,
+                        std::string_view what) {
+  std::uint64_t value = 0;
+  if (!reader.read_unsigned(value, max, what)) return false;
+  number = static_cast<std::uint32_t>(value);
+  return true;
+}
 
 // Text, or an extension kText; checks that it is UTF-8. `what` names it in the error.
 bool read_any_text(wire::Reader& reader, std::string_view& text, std::string_view what);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "format/code_body.h"
 #include "format/definitions.h"
 #include "format/manifest_codec.h"
 #include "wire/format.h"
@@ -22,13 +23,6 @@ using wire::TokenType;
 
 constexpr std::uint64_t kCodeEntryLength = 2;
 constexpr std::string_view kMark(wire::kMark, sizeof wire::kMark);
-
-bool read_number(Reader& reader, std::uint32_t& number, std::string_view what) {
-  std::uint64_t value = 0;
-  if (!reader.read_unsigned(value, UINT32_MAX, what)) return false;
-  number = static_cast<std::uint32_t>(value);
-  return true;
-}
 
 // What is no envelope at all gets a name of its own, so that people who pass a pickle
 // or a path read that and not what the third byte means in msgpack.
@@ -116,7 +110,7 @@ bool read_header(Reader& reader, PythonVersion& python, BytesView& application,
   if (!read_mark(reader, sections, fields)) return false;
   const std::size_t version_offset = reader.offset();
   std::uint32_t version = 0;
-  if (!read_number(reader, version, "the format version") ||
+  if (!read_number(reader, version, UINT32_MAX, "the format version") ||
       !check_version(reader, version_offset, version)) {
     return false;
   }
@@ -127,9 +121,9 @@ bool read_header(Reader& reader, PythonVersion& python, BytesView& application,
                        "an envelope has eight sections, or nine with stored buffers, "
                        "and its header five fields");
   }
-  if (!read_number(reader, python.major, "Python's major version") ||
-      !read_number(reader, python.minor, "Python's minor version") ||
-      !read_number(reader, python.magic, "the bytecode magic")) {
+  if (!read_number(reader, python.major, UINT32_MAX, "Python's major version") ||
+      !read_number(reader, python.minor, UINT32_MAX, "Python's minor version") ||
+      !read_number(reader, python.magic, UINT32_MAX, "the bytecode magic")) {
     return false;
   }
   if (fields == wire::kHeaderFieldCount) return true;

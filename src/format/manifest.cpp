@@ -9,6 +9,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "format/code_body.h"
 #include "format/environment.h"
 #include "format/manifest_codec.h"
 #include "wire/utf8.h"
@@ -85,20 +86,18 @@ bool read_record(Reader& reader, ManifestView::Import& record) {
     return reader.fail(ErrorCode::kMalformed, offset, "an import has six fields");
   }
   std::uint64_t time = 0;
-  std::uint64_t line = 0;
   if (!read_utf8(reader, record.module, "the module of an import") ||
       !reader.read_unsigned(time, kLastTime, "the time of an import") ||
       !read_optional(reader, record.chain, "the chain of an import") ||
       !read_optional(reader, record.function, "the function of an import") ||
       !read_file_index(reader, record.file) ||
-      !reader.read_unsigned(line, UINT32_MAX, "the line of an import")) {
+      !read_number(reader, record.line, UINT32_MAX, "the line of an import")) {
     return false;
   }
   if (record.module.empty()) {
     return reader.fail(ErrorCode::kMalformed, offset, "an import of no module");
   }
   record.time = static_cast<ImportTime>(time);
-  record.line = static_cast<std::uint32_t>(line);
   return reader.skip_values(count - kRecordLength);
 }
 
