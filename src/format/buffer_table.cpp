@@ -118,18 +118,13 @@ bool read_order(Reader& reader, bool& is_fortran) {
 }
 
 bool read_row(Reader& reader, std::uint64_t place, StoredBuffer& row) {
-  const std::size_t offset = reader.offset();
-  std::uint64_t fields = 0;
-  if (!reader.read_array(fields, "a row of the table of buffers")) return false;
-  if (fields < wire::kBufferFieldCount) {
-    return reader.fail(ErrorCode::kMalformed, offset,
-                       "a row of the table of buffers has eight fields");
-  }
-  return read_kind(reader, row.kind) && read_extent(reader, place, row) &&
+  std::uint64_t more = 0;
+  return reader.read_row(wire::kBufferFieldCount, more, "a row of the table of buffers",
+                         "a row of the table of buffers has eight fields") &&
+         read_kind(reader, row.kind) && read_extent(reader, place, row) &&
          read_buffer_digest(reader, row.digest) && read_compression(reader, row) &&
          read_format(reader, row.format) && read_shape(reader, row.shape) &&
-         read_order(reader, row.is_fortran) &&
-         reader.skip_values(fields - wire::kBufferFieldCount);
+         read_order(reader, row.is_fortran) && reader.skip_values(more);
 }
 
 }  // namespace

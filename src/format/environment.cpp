@@ -28,20 +28,6 @@ bool read_text(Reader& reader, std::string_view& value, std::string_view what) {
              std::string(what) + " of " + std::to_string(value.size()) + " bytes");
 }
 
-// The start of an array that has so many values at least, and how many more.
-bool read_row(Reader& reader, std::uint64_t least, std::uint64_t& more,
-              std::string_view what) {
-  const std::size_t offset = reader.offset();
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, what)) return false;
-  if (count < least) {
-    return reader.fail(ErrorCode::kMalformed, offset,
-                       std::string(what) + " is too short");
-  }
-  more = count - least;
-  return true;
-}
-
 class Reading {
  public:
   Reading(Reader& reader, Environment* environment)
@@ -50,7 +36,8 @@ class Reading {
   bool run() {
     std::uint64_t more = 0;
     std::string_view python, implementation, platform;
-    if (!read_row(reader_, kEnvironmentLength, more, "the environment") ||
+    if (!reader_.read_row(kEnvironmentLength, more, "the environment",
+                          "the environment is too short") ||
         !read_text(reader_, python, "the Python of the environment") ||
         !read_text(reader_, implementation, "the implementation of Python") ||
         !read_text(reader_, platform, "the platform")) {
@@ -85,7 +72,8 @@ class Reading {
     const std::size_t offset = reader_.offset();
     std::uint64_t more = 0;
     std::string_view name, version;
-    if (!read_row(reader_, kDistributionLength, more, "a distribution") ||
+    if (!reader_.read_row(kDistributionLength, more, "a distribution",
+                          "a distribution is too short") ||
         !read_text(reader_, name, "the name of a distribution") ||
         !read_text(reader_, version, "the version of a distribution")) {
       return false;

@@ -57,21 +57,17 @@ bool read_application(Reader& reader, BytesView& application) {
 }
 
 bool read_code_entry(Reader& reader, CodeBody& body) {
-  const std::size_t offset = reader.offset();
-  std::uint64_t fields = 0;
+  std::uint64_t more = 0;
   std::uint64_t length = 0;
-  if (!reader.read_array(fields, "an entry of the code section")) return false;
-  if (fields < kCodeEntryLength) {
-    return reader.fail(ErrorCode::kMalformed, offset,
-                       "an entry of the code section has a length and a body");
-  }
-  if (!reader.read_unsigned(length, UINT32_MAX, "the length of a code body")) {
+  if (!reader.read_row(kCodeEntryLength, more, "an entry of the code section",
+                       "an entry of the code section has a length and a body") ||
+      !reader.read_unsigned(length, UINT32_MAX, "the length of a code body")) {
     return false;
   }
   body.offset = reader.offset();
   if (!reader.take(body.bytes, length)) return false;
   body.hash = base::content_hash_of(body.bytes);
-  return reader.skip_values(fields - kCodeEntryLength);
+  return reader.skip_values(more);
 }
 
 bool read_digest(Reader& reader, BytesView bytes, Digest& expected) {

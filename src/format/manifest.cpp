@@ -80,13 +80,10 @@ bool read_file_index(Reader& reader, std::uint64_t& index) {
 
 bool read_record(Reader& reader, ManifestView::Import& record) {
   const std::size_t offset = reader.offset();
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, "an import")) return false;
-  if (count < kRecordLength) {
-    return reader.fail(ErrorCode::kMalformed, offset, "an import has six fields");
-  }
+  std::uint64_t more = 0;
   std::uint64_t time = 0;
-  if (!read_utf8(reader, record.module, "the module of an import") ||
+  if (!reader.read_row(kRecordLength, more, "an import", "an import has six fields") ||
+      !read_utf8(reader, record.module, "the module of an import") ||
       !reader.read_unsigned(time, kLastTime, "the time of an import") ||
       !read_optional(reader, record.chain, "the chain of an import") ||
       !read_optional(reader, record.function, "the function of an import") ||
@@ -98,7 +95,7 @@ bool read_record(Reader& reader, ManifestView::Import& record) {
     return reader.fail(ErrorCode::kMalformed, offset, "an import of no module");
   }
   record.time = static_cast<ImportTime>(time);
-  return reader.skip_values(count - kRecordLength);
+  return reader.skip_values(more);
 }
 
 bool read_imports(Reader& reader, std::vector<ManifestView::Import>& imports) {
@@ -129,18 +126,14 @@ bool read_substitutions(Reader& reader,
   std::uint64_t count = 0;
   if (!reader.read_array(count, "the substitutions")) return false;
   for (; count != 0; --count) {
-    const std::size_t offset = reader.offset();
-    std::uint64_t fields = 0;
-    if (!reader.read_array(fields, "a substitution")) return false;
-    if (fields < kSubstitutionLength) {
-      return reader.fail(ErrorCode::kMalformed, offset,
-                         "a substitution has three fields");
-    }
+    std::uint64_t more = 0;
     ManifestView::Substitution& each = substitutions.emplace_back();
-    if (!read_utf8(reader, each.policy, "the policy of a substitution") ||
+    if (!reader.read_row(kSubstitutionLength, more, "a substitution",
+                         "a substitution has three fields") ||
+        !read_utf8(reader, each.policy, "the policy of a substitution") ||
         !read_utf8(reader, each.type, "the type of a substitution") ||
         !read_utf8(reader, each.path, "the path of a substitution") ||
-        !reader.skip_values(fields - kSubstitutionLength)) {
+        !reader.skip_values(more)) {
       return false;
     }
   }

@@ -112,14 +112,11 @@ bool read_recipe(Reader& reader, SourceUnit& unit) {
 
 bool read_unit(Reader& reader, std::size_t code_count, Sources& sources) {
   const std::size_t offset = reader.offset();
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, "a source unit")) return false;
-  if (count < wire::kUnitFieldCount) {
-    return reader.fail(ErrorCode::kMalformed, offset,
-                       "a source unit has 14 fields or more");
-  }
+  std::uint64_t more = 0;
   SourceUnit unit;
-  if (!read_number(reader, unit.code, UINT32_MAX, "the code of a source unit")) {
+  if (!reader.read_row(wire::kUnitFieldCount, more, "a source unit",
+                       "a source unit has 14 fields or more") ||
+      !read_number(reader, unit.code, UINT32_MAX, "the code of a source unit")) {
     return false;
   }
   if (unit.code >= code_count ||
@@ -130,7 +127,7 @@ bool read_unit(Reader& reader, std::size_t code_count, Sources& sources) {
   }
   if (!read_place(reader, sources, unit) || !read_recipe(reader, unit)) return false;
   sources.units.push_back(std::move(unit));
-  return reader.skip_values(count - wire::kUnitFieldCount);
+  return reader.skip_values(more);
 }
 
 bool read_classes(Reader& reader, Sources& sources) {
@@ -138,22 +135,17 @@ bool read_classes(Reader& reader, Sources& sources) {
   if (!reader.read_array(count, "classes with source")) return false;
   sources.classes.reserve(std::min<std::uint64_t>(count, reader.left()));
   for (; count != 0; --count) {
-    const std::size_t offset = reader.offset();
-    std::uint64_t fields = 0;
+    std::uint64_t more = 0;
     ClassSource& ids = sources.classes.emplace_back();
-    if (!reader.read_array(fields, "a class with source")) return false;
-    if (fields < kClassFields) {
-      return reader.fail(ErrorCode::kMalformed, offset,
-                         "a class with source has two ids");
-    }
-    if (!reader.read_binary(ids.id, "the id of a class") ||
+    if (!reader.read_row(kClassFields, more, "a class with source",
+                         "a class with source has two ids") ||
+        !reader.read_binary(ids.id, "the id of a class") ||
         !reader.read_binary(ids.text_id, "the id of a class by its source")) {
       return false;
     }
-    fields -= kClassFields;
-    if (fields == 0) continue;
+    if (more == 0) continue;
     if (!read_number(reader, ids.first_line, kMostLine, "the line of a class") ||
-        !reader.skip_values(fields - 1)) {
+        !reader.skip_values(more - 1)) {
       return false;
     }
   }

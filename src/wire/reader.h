@@ -47,6 +47,16 @@ class Reader {
   bool read_array(std::uint64_t& count, std::string_view what) {
     return read_short(0x90, 0x0f, 1, count) || read_any_array(count, what);
   }
+  // The start of an array of `least` values or more: a later writer may have added
+  // those that are left then, `more`, which skip_values() passes over.
+  bool read_row(std::uint64_t least, std::uint64_t& more, std::string_view what,
+                const char* if_short) {
+    const std::size_t start = offset();
+    std::uint64_t count = 0;
+    if (!read_array(count, what)) return false;
+    more = count - least;
+    return count >= least || fail(ErrorCode::kMalformed, start, if_short);
+  }
   bool read_map(std::uint64_t& count, std::string_view what) {
     return read_short(0x80, 0x0f, 2, count) || read_any_map(count, what);
   }
