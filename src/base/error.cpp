@@ -3,42 +3,18 @@
 
 #include "waybill/error.h"
 
+#include <iterator>
+
 namespace waybill {
 
 std::string_view name_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kTruncated:
-      return "truncated";
-    case ErrorCode::kNotAnEnvelope:
-      return "not_an_envelope";
-    case ErrorCode::kUnknownFormat:
-      return "unknown_format";
-    case ErrorCode::kMalformed:
-      return "malformed";
-    case ErrorCode::kTrailingBytes:
-      return "trailing_bytes";
-    case ErrorCode::kDigestMismatch:
-      return "digest_mismatch";
-    case ErrorCode::kUnknownTag:
-      return "unknown_tag";
-    case ErrorCode::kBadReference:
-      return "bad_reference";
-    case ErrorCode::kLimitExceeded:
-      return "limit_exceeded";
-    case ErrorCode::kUndeclared:
-      return "undeclared";
-    case ErrorCode::kPythonMismatch:
-      return "python_mismatch";
-    case ErrorCode::kRefused:
-      return "refused";
-    case ErrorCode::kBadSignature:
-      return "bad_signature";
-    case ErrorCode::kBadKey:
-      return "bad_key";
-    case ErrorCode::kRaised:
-      return "raised";
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {
+      "truncated",      "not_an_envelope", "unknown_format",  "malformed",
+      "trailing_bytes", "digest_mismatch", "unknown_tag",     "bad_reference",
+      "limit_exceeded", "undeclared",      "python_mismatch", "refused",
+      "bad_signature",  "bad_key",         "raised"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(ErrorCode::kRaised) + 1);
+  return kNames[static_cast<std::size_t>(code)];
 }
 
 std::string to_string(const Error& error) {

@@ -21,15 +21,9 @@ bool ImportRecord::is_own() const {
 }
 
 std::string_view name_of(ImportTime time) {
-  switch (time) {
-    case ImportTime::kLoad:
-      return "load";
-    case ImportTime::kCall:
-      return "call";
-    case ImportTime::kLazy:
-      return "lazy";
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {"load", "call", "lazy"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(ImportTime::kLazy) + 1);
+  return kNames[static_cast<std::size_t>(time)];
 }
 
 void encode_manifest(const Manifest& manifest, std::vector<std::uint8_t>& out) {

@@ -105,17 +105,9 @@ std::string quoted(std::string_view line) {
 }  // namespace
 
 std::string_view name_of(Request request) {
-  switch (request) {
-    case Request::kImport:
-      return "import";
-    case Request::kLookup:
-      return "lookup";
-    case Request::kCall:
-      return "call";
-    case Request::kCode:
-      return "code";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"import", "lookup", "call", "code"};
+  static_assert(std::size(kNames) == kRequests.size());
+  return kNames[static_cast<std::size_t>(request)];
 }
 
 std::optional<NamePattern> NamePattern::from_text(std::string_view text) {

@@ -15,29 +15,12 @@ namespace waybill::wire {
 namespace {
 
 std::string_view describe(TokenType type) {
-  switch (type) {
-    case TokenType::kNil:
-      return "nil";
-    case TokenType::kBoolean:
-      return "a boolean";
-    case TokenType::kInteger:
-      return "an integer";
-    case TokenType::kUnsigned:
-      return "an integer beyond 63 bits";
-    case TokenType::kReal:
-      return "a float";
-    case TokenType::kText:
-      return "text";
-    case TokenType::kBinary:
-      return "binary";
-    case TokenType::kExtension:
-      return "an extension";
-    case TokenType::kArray:
-      return "an array";
-    case TokenType::kMap:
-      return "a map";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {
+      "nil",      "a boolean", "an integer", "an integer beyond 63 bits",
+      "a float",  "text",      "binary",     "an extension",
+      "an array", "a map"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(TokenType::kMap) + 1);
+  return kNames[static_cast<std::size_t>(type)];
 }
 
 }  // namespace
