@@ -8,10 +8,10 @@
 #include <memory>
 
 #include "python/runtime/dict_looks.h"
-#include "python/runtime/intern_table.h"
 #include "python/runtime/known_codes.h"
 #include "python/runtime/ordinary_types.h"
 #include "python/runtime/ref.h"
+#include "python/runtime/text.h"
 #include "waybill/envelope.h"
 
 namespace waybill::py {

@@ -1,19 +1,26 @@
 // Text of str objects, with and without lone surrogates.
-// Tested by tests/python/kinds/test_values.py.
+// Tested by tests/python/kinds/test_values.py; names that are interned by
+// tests/python/cache/test_received_functions.py.
 
 #include "python/runtime/text.h"
 
 #include <cmath>
 
+#include "base/hash.h"
 #include "python/runtime/leaves.h"
 #include "wire/utf8.h"
 
 namespace waybill::py {
-
 namespace {
 
-constexpr std::size_t kMaxKey = 100;  // Bytes of a key that are shown.
-constexpr Py_ssize_t kMostItems = 8;  // Of a tuple; likewise.
+constexpr std::size_t kMaxKey = 100;       // Bytes of a key that are shown.
+constexpr Py_ssize_t kMostItems = 8;       // Of a tuple; likewise.
+constexpr std::size_t kLongestKept = 128;  // Bytes of a name in an InternTable.
+
+bool is_same(PyObject* name, std::string_view utf8) {
+  Ref storage;  // Not needed: the name is ASCII.
+  return utf8_of(name, storage) == utf8;
+}
 
 }  // namespace
 
@@ -92,6 +99,16 @@ bool is_literal(PyObject* key) {
 Ref new_text(std::string_view utf8) {
   return Ref::steal(PyUnicode_DecodeUTF8(
       utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "surrogatepass"));
+}
+
+Ref InternTable::get(std::string_view utf8) {
+  Ref& entry = entries_[base::hash_of(bytes_of(utf8)) % entries_.size()];
+  if (entry && is_same(entry.get(), utf8)) return entry;
+  PyObject* name = new_text(utf8).release();
+  PyUnicode_InternInPlace(&name);
+  Ref interned = Ref::steal(name);
+  if (utf8.size() <= kLongestKept && PyUnicode_IS_COMPACT_ASCII(name)) entry = interned;
+  return interned;
 }
 
 }  // namespace waybill::py

@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,24 @@ class PrintableText {
  private:
   Ref storage_;
   std::string_view view_;
+};
+
+// Interned str objects, of which those that came lately are found without a look into
+// the interpreter's own table. Bounded; needs the GIL.
+class InternTable {
+ public:
+  // The str; lone surrogates pass. Throws PyError.
+  Ref get(std::string_view utf8);
+
+  // Null for a view of nothing.
+  Ref get_or_null(std::string_view utf8) {
+    return utf8.data() == nullptr ? Ref() : get(utf8);
+  }
+
+  void clear() { entries_ = {}; }
+
+ private:
+  std::array<Ref, 512> entries_;  // ASCII.
 };
 
 }  // namespace waybill::py
