@@ -12,7 +12,6 @@
 #include "python/decode/scalars.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
-#include "python/runtime/namespaces.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {

@@ -149,4 +149,12 @@ struct LazyTarget {
 // Null module if it cannot be told.
 LazyTarget lazy_target(const State& state, PyObject* placeholder);
 
+// The module `builtins`, as sys.modules has it now.
+Ref builtins_module(const State& state);
+
+// Puts into an empty dict, which becomes the globals of functions, what a namespace
+// says of itself. `name` and `package`: null where it says nothing.
+void describe_namespace(const State& state, PyObject* globals, PyObject* name,
+                        PyObject* package, bool is_package);
+
 }  // namespace waybill::py

@@ -14,7 +14,6 @@
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
-#include "python/runtime/namespaces.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {

@@ -9,7 +9,6 @@
 #include "python/decode/nodes/creators.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/modules.h"
-#include "python/runtime/namespaces.h"
 #include "python/runtime/py_error.h"
 #include "python/runtime/text.h"
 
