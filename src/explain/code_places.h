@@ -1,6 +1,7 @@
 #pragma once
 
-// Where code names a variable, and attributes of it.
+// The code bodies of an envelope, each read once, and where they name a variable, and
+// attributes of it.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,12 +9,40 @@
 #include <string_view>
 #include <vector>
 
-#include "explain/code_book.h"
+#include "format/code_body.h"
 #include "format/source_locations.h"
 #include "waybill/bytecode.h"
+#include "waybill/envelope.h"
 #include "waybill/explanation.h"
 
 namespace waybill::envelope {
+
+class CodeBook {
+ public:
+  struct Body {
+    CodeFields fields;
+    std::vector<std::uint32_t> nested;   // Indices of the code directly in it.
+    std::vector<std::string_view> free;  // Names of its free variables.
+    bool is_taken = false;
+  };
+
+  // The envelope must outlive this. Cost: by the bytes of its code.
+  explicit CodeBook(const Envelope& envelope);
+
+  std::size_t size() const { return bodies_.size(); }
+  const Body& operator[](std::size_t index) const { return bodies_[index]; }
+
+  // The name of the free variable that has this place in __closure__; empty if there
+  // is none.
+  std::string_view free_variable(std::size_t code, std::uint64_t place) const;
+
+  // Bytes of a body and of all code in it, without what was taken before.
+  std::uint64_t take(std::uint64_t code);
+
+ private:
+  const Envelope& envelope_;
+  std::vector<Body> bodies_;
+};
 
 // The loads of one variable, or of attributes of it, in one code body.
 struct CodeUse {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "explain/code_book.h"
+#include "explain/code_places.h"
 #include "explain/part_tree.h"
 #include "waybill/envelope.h"
 
