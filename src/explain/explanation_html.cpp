@@ -2,32 +2,20 @@
 // Tested by tests/explain/explanation_html_test.cpp and
 // tests/browser/test_explanation_page.py.
 
+#include <functional>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "explain/page_text.h"
 #include "explain/part_queries.h"
 #include "text/control_characters.h"
-#include "text/json.h"
 
 namespace waybill {
 namespace {
 
+using envelope::Json;
 using envelope::JsonTree;
-
-// Control characters are escaped, but for ends of lines: a remedy may have several.
-std::string visible(std::string_view text) {
-  std::string out;
-  for (;;) {
-    const std::size_t end = text.find('\n');
-    out += envelope::printable_text(text.substr(0, end));
-    if (end == std::string_view::npos) return out;
-    out += '\n';
-    text.remove_prefix(end + 1);
-  }
-}
 
 // Replaces the characters that `replacement` has a text for.
 template <typename Replacement>
@@ -75,122 +63,81 @@ std::string_view json_escape_of(char character) {
   }
 }
 
-// Texts that many parts share stand once, and are known by their number.
-class Texts {
- public:
-  std::size_t number_of(std::string_view text) {
-    const auto [found, is_new] = numbers_.try_emplace(text, numbers_.size());
-    if (is_new) {
-      json_ += json_.empty() ? "" : ",";
-      json_ += json_text(text);
-    }
-    return found->second;
-  }
-
-  const std::string& json() const { return json_; }
-
- private:
-  std::map<std::string_view, std::size_t> numbers_;
-  std::string json_;
-};
-
 // The parts and blockers for the script: a column for each field, and texts once.
 class PageData {
  public:
   explicit PageData(const Explanation& explanation)
-      : explanation_(explanation), holders_(explanation) {}
-
-  std::string run() {
+      : parts_(explanation.parts), data_(tree_.root().make_object(kFields)) {
     using Part = ExplainedPart;
-    out_ = "{\"total\":" + std::to_string(explanation_.total);
-    column("parent", [](const Part& part) { return std::to_string(part.parent); });
-    column("step", [](const Part& part) { return json_text(part.step); });
-    column("bytes", [](const Part& part) { return std::to_string(part.bytes); });
-    column("own", [](const Part& part) { return std::to_string(part.own); });
-    column("kind", [](const Part& part) {
-      return std::to_string(static_cast<unsigned>(part.kind));
-    });
+    texts_.root().make_array();
+    data_["total"] = explanation.total;
+    column("parent", &Part::parent);
+    column("step", [](const Part& part) { return visible(part.step); });
+    column("bytes", &Part::bytes);
+    column("own", &Part::own);
+    column("kind", [](const Part& part) { return static_cast<unsigned>(part.kind); });
     column("flags", [](const Part& part) {
-      return std::to_string((part.is_shared ? 1 : 0) | (part.evaluates ? 0 : 2));
+      return (part.is_shared ? 1 : 0) | (part.evaluates ? 0 : 2);
     });
-    column("line", [](const Part& part) { return std::to_string(part.place.line); });
-    texts("variable",
-          [](const Part& part) -> const std::string& { return part.variable; });
-    texts("type", [](const Part& part) -> const std::string& { return part.type; });
-    texts("detail", [](const Part& part) -> const std::string& { return part.detail; });
-    texts("file",
-          [](const Part& part) -> const std::string& { return part.place.file; });
-    texts("function",
-          [](const Part& part) -> const std::string& { return part.place.function; });
-    texts("expression",
-          [](const Part& part) -> const std::string& { return part.place.expression; });
-    add_blockers();
-    out_ += ",\"texts\":[" + texts_.json() + "]}";
-    return std::move(out_);
+    column("line", [](const Part& part) { return part.place.line; });
+    texts("variable", [](const Part& part) { return &part.variable; });
+    texts("type", [](const Part& part) { return &part.type; });
+    texts("detail", [](const Part& part) { return &part.detail; });
+    texts("file", [](const Part& part) { return &part.place.file; });
+    texts("function", [](const Part& part) { return &part.place.function; });
+    texts("expression", [](const Part& part) { return &part.place.expression; });
+    add_blockers(explanation);
+    data_["texts"].take(texts_.root());
   }
+
+  std::string json() const { return script_json(data_); }
 
  private:
+  static constexpr std::size_t kFields = 16;
+
   template <typename Field>
   void column(const char* name, Field field) {
-    begin(name);
-    out_ += '[';
-    const char* separator = "";
-    for (const ExplainedPart& part : explanation_.parts) {
-      out_ += separator;
-      out_ += field(part);
-      separator = ",";
+    const Json values = data_[name].make_array(parts_.size());
+    for (const ExplainedPart& part : parts_) {
+      values.append() = std::invoke(field, part);
     }
-    out_ += ']';
   }
 
+  // Texts that many parts share stand once, and are known by their number.
   template <typename Field>
   void texts(const char* name, Field field) {
     column(name, [&](const ExplainedPart& part) {
-      return std::to_string(texts_.number_of(field(part)));
+      const std::string& text = *field(part);
+      const auto [found, is_new] = numbers_.try_emplace(text, numbers_.size());
+      if (is_new) texts_.root().append() = visible(text);
+      return found->second;
     });
   }
 
-  void add_blockers() {
-    out_ += ",\"blockers\":[";
-    const char* separator = "";
-    for (const Blocker& blocker : explanation_.blockers) {
-      const Holders::Found found = holders_.find(blocker.path);
-      out_ += separator;
-      out_ += "{\"part\":";
-      out_ += std::to_string(found.part);
-      out_ += ",\"isPart\":";
-      out_ += found.is_part ? "true" : "false";
-      field("path", blocker.path);
-      field("short", blocker.short_path);
-      field("type", blocker.type);
-      field("reason", blocker.reason);
-      field("remedy", blocker.remedy);
-      field("file", blocker.place.file);
-      field("function", blocker.place.function);
-      field("expression", blocker.place.expression);
-      begin("line");
-      out_ += std::to_string(blocker.place.line);
-      out_ += '}';
-      separator = ",";
+  void add_blockers(const Explanation& explanation) {
+    const Holders holders(explanation);
+    const Json blockers = data_["blockers"].make_array(explanation.blockers.size());
+    for (const Blocker& blocker : explanation.blockers) {
+      const Holders::Found found = holders.find(blocker.path);
+      const Json row = blockers.append().make_object(11);
+      row["part"] = found.part;
+      row["isPart"] = found.is_part;
+      row["path"] = visible(blocker.path);
+      row["short"] = visible(blocker.short_path);
+      row["type"] = visible(blocker.type);
+      row["reason"] = visible(blocker.reason);
+      row["remedy"] = visible(blocker.remedy);
+      row["file"] = visible(blocker.place.file);
+      row["function"] = visible(blocker.place.function);
+      row["expression"] = visible(blocker.place.expression);
+      row["line"] = blocker.place.line;
     }
-    out_ += ']';
   }
 
-  void field(const char* name, const std::string& text) {
-    begin(name);
-    out_ += json_text(text);
-  }
-
-  void begin(const char* name) {
-    out_ += ",\"";
-    out_ += name;
-    out_ += "\":";
-  }
-
-  const Explanation& explanation_;
-  const Holders holders_;
-  Texts texts_;
-  std::string out_;
+  const std::vector<ExplainedPart>& parts_;
+  JsonTree tree_, texts_;
+  Json data_;
+  std::map<std::string_view, std::size_t> numbers_;
 };
 
 constexpr std::string_view kMark = "@@";
@@ -213,12 +160,21 @@ std::string filled(std::string_view text, Replacement replacement) {
 
 }  // namespace
 
+std::string visible(std::string_view text) {
+  std::string out;
+  for (;;) {
+    const std::size_t end = text.find('\n');
+    out += envelope::printable_text(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string html_text(std::string_view text) { return replaced(visible(text), entity); }
 
-std::string json_text(std::string_view text) {
-  const JsonTree string;
-  string.root() = visible(text);
-  return replaced(string.root().dump_ascii(), json_escape_of);
+std::string script_json(Json json) {
+  return replaced(json.dump_ascii(), json_escape_of);
 }
 
 std::string explanation_html(const Explanation& explanation, std::string_view title) {
@@ -226,7 +182,7 @@ std::string explanation_html(const Explanation& explanation, std::string_view ti
     if (name == "title") return html_text(title);
     if (name == "summary") return page_summary(explanation);
     if (name == "tables") return page_tables(explanation);
-    return PageData(explanation).run();
+    return PageData(explanation).json();
   });
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "text/json.h"
 #include "waybill/explanation.h"
 
 namespace waybill {
@@ -14,12 +15,15 @@ namespace waybill {
 // explanation brings. Static storage.
 std::string_view page_template();
 
-// Text as HTML shows it, between tags and in attributes: control characters and bytes
-// that are no UTF-8 are visible; lines stay.
+// Text in which control characters and bytes that are no UTF-8 are visible; lines stay,
+// since a remedy may have several.
+std::string visible(std::string_view text);
+
+// The same as HTML shows it, between tags and in attributes.
 std::string html_text(std::string_view text);
 
-// The same text as a JSON string of ASCII that cannot end the element it stands in.
-std::string json_text(std::string_view text);
+// JSON of ASCII that cannot end the element it stands in.
+std::string script_json(envelope::Json json);
 
 // <dl>: the total and how many there are of what.
 std::string page_summary(const Explanation& explanation);

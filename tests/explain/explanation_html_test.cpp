@@ -88,7 +88,9 @@ TEST(ExplanationHtml, EscapesItsTitle) {
 
 TEST(ExplanationHtml, ShowsCharactersThatWouldNotBeSeen) {
   EXPECT_EQ(html_text("a\u202e\x1b\nb"), "a\\u202e\\x1b\nb");
-  EXPECT_EQ(ParsedJson(json_text("a\u202e\nb")), "a\\u202e\nb");
+  const envelope::JsonTree tree;
+  tree.root() = visible("a\u202e\nb");
+  EXPECT_EQ(ParsedJson(script_json(tree.root())), "a\\u202e\nb");
 }
 
 TEST(ExplanationHtml, NamesNothingOutside) {
