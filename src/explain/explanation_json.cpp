@@ -14,6 +14,7 @@ namespace {
 
 using envelope::Json;
 using envelope::JsonTree;
+using envelope::set_place;
 using envelope::set_text_or_null;
 
 constexpr std::size_t kListed = 100;
@@ -22,10 +23,7 @@ constexpr std::size_t kLongestListed = 4096;
 
 void add_code_place(const CodePlace& place, Json row) {
   set_text_or_null(row["expression"], place.expression);
-  set_text_or_null(row["function"], place.function);
-  set_text_or_null(row["file"], place.file);
-  const Json line = row["line"];
-  if (place.line != 0) line = place.line;
+  set_place(row, place.function, place.file, place.line);
 }
 
 // Names may hold bytes that are no UTF-8: they are replaced, not refused.
@@ -80,10 +78,7 @@ class JsonRows {
     const Json without = model["without"].make_array();
     for (const CodePlace& place : explanation_.source->without) {
       const Json row = without.append().make_object(3);
-      set_text_or_null(row["function"], place.function);
-      set_text_or_null(row["file"], place.file);
-      const Json line = row["line"];
-      if (place.line != 0) line = place.line;
+      set_place(row, place.function, place.file, place.line);
     }
   }
 
@@ -154,10 +149,7 @@ class JsonRows {
     row["time"] = name_of(record.time);
     row["missing"] = import.is_missing;
     set_text_or_null(row["chain"], record.chain);
-    set_text_or_null(row["function"], record.function);
-    set_text_or_null(row["file"], record.file);
-    const Json line = row["line"];
-    if (record.line != 0) line = record.line;
+    set_place(row, record.function, record.file, record.line);
   }
 
   const Explanation& explanation_;

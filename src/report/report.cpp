@@ -87,10 +87,7 @@ void add_import(const ImportRecord& record, Json imports) {
   import["module"] = record.module;
   import["time"] = name_of(record.time);
   set_text_or_null(import["chain"], record.chain);
-  set_text_or_null(import["function"], record.function);
-  set_text_or_null(import["file"], record.file);
-  const Json line = import["line"];
-  if (record.line != 0) line = record.line;
+  set_place(import, record.function, record.file, record.line);
 }
 
 // What waybill itself brings to make objects stands apart from what code and values

@@ -133,6 +133,14 @@ void set_text_or_null(Json into, const std::string& text) {
   if (!text.empty()) into = text;
 }
 
+void set_place(Json into, const std::string& function, const std::string& file,
+               std::uint32_t line) {
+  set_text_or_null(into["function"], function);
+  set_text_or_null(into["file"], file);
+  const Json number = into["line"];
+  if (line != 0) number = line;
+}
+
 std::string hex(BytesView bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;

@@ -151,6 +151,11 @@ void set_error(Json into, const Error& error);
 // The text, or null where it is empty.
 void set_text_or_null(Json into, const std::string& text);
 
+// "function", "file" and "line", where something is in code; null where one is empty
+// or 0.
+void set_place(Json into, const std::string& function, const std::string& file,
+               std::uint32_t line);
+
 std::string hex(BytesView bytes);
 
 }  // namespace waybill::envelope
