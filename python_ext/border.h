@@ -115,6 +115,15 @@ inline py::SourceUse source_use_of(PyObject* number) {
   throw PyError();
 }
 
+// The items of a tuple of options, which are borrowed from it.
+inline PyObject* const* items_of(PyObject* tuple, Py_ssize_t count) {
+  if (PyTuple_Check(tuple) && PyTuple_GET_SIZE(tuple) == count) {
+    return reinterpret_cast<PyTupleObject*>(tuple)->ob_item;
+  }
+  PyErr_Format(PyExc_TypeError, "the options are a tuple of %zd", count);
+  throw PyError();
+}
+
 inline void demand_count(const char* name, Py_ssize_t count, Py_ssize_t expected) {
   if (count == expected) return;
   PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, %zd were given", name,

@@ -10,39 +10,35 @@
 
 namespace waybill::extension {
 
-// Keeps alive what the hooks point to, but for the arguments themselves.
+// Keeps alive what the hooks point to, but for the items of the tuple.
 class EncodeOptions {
  public:
-  static constexpr Py_ssize_t kCount = 13;
-
-  // `arguments`: the object, and these. `name` is for errors. Throws PyError.
-  EncodeOptions(const char* name, PyObject* const* arguments, Py_ssize_t count)
-      : application_(demanded(name, arguments, count)) {
-    hooks_.persistent_id = given(arguments[1]);
-    hooks_.reducer_override = given(arguments[2]);
-    hooks_.dispatch_table = given(arguments[3]);
-    hooks_.buffer_callback = given(arguments[4]);
-    hooks_.by_value = given(arguments[5]);
-    hooks_.replace = given(arguments[6]);
-    hooks_.memo = given(arguments[7]);
-    hooks_.payload = PyLong_AsUnsignedLongLong(arguments[8]);
-    check(PyErr_Occurred() ? -1 : 0);
-    if (PyObject* key = given(arguments[9])) hooks_.key = &py::signing_key_of(key);
-    hooks_.application = application_.bytes();
-    hooks_.compression_level = compression_level_of(arguments[11]);
-    hooks_.source = source_use_of(arguments[12]);
-    hooks_.environment = given(arguments[13]);
-  }
+  // `options`: the tuple EncodeOptions of _core.pyi. Throws PyError.
+  explicit EncodeOptions(PyObject* options) : EncodeOptions(items_of(options, 13)) {}
 
   const py::EncodeHooks& hooks() const { return hooks_; }
+  PyObject* key() const { return key_; }  // Borrowed; may be None.
 
  private:
-  static PyObject* demanded(const char* name, PyObject* const* arguments,
-                            Py_ssize_t count) {
-    demand_count(name, count, 1 + kCount);
-    return arguments[10];
+  explicit EncodeOptions(PyObject* const* items)
+      : key_(items[9]), application_(items[7]) {
+    hooks_.persistent_id = given(items[0]);
+    hooks_.reducer_override = given(items[1]);
+    hooks_.dispatch_table = given(items[2]);
+    hooks_.buffer_callback = given(items[3]);
+    hooks_.memo = given(items[4]);
+    hooks_.payload = PyLong_AsUnsignedLongLong(items[5]);
+    check(PyErr_Occurred() ? -1 : 0);
+    hooks_.by_value = given(items[6]);
+    hooks_.application = application_.bytes();
+    hooks_.replace = given(items[8]);
+    if (given(key_) != nullptr) hooks_.key = &py::signing_key_of(key_);
+    hooks_.compression_level = compression_level_of(items[10]);
+    hooks_.source = source_use_of(items[11]);
+    hooks_.environment = given(items[12]);
   }
 
+  PyObject* key_;
   Input application_;
   py::EncodeHooks hooks_;
 };

@@ -36,10 +36,9 @@ Explanation& explanation_of(PyObject* capsule) {
 
 PyObject* explain(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    constexpr Py_ssize_t kWatched = 1 + EncodeOptions::kCount + 1;
-    PyObject* progress = count == kWatched ? given(arguments[kWatched - 1]) : nullptr;
-    const EncodeOptions options("explain", arguments,
-                                count == kWatched ? count - 1 : count);
+    if (count != 2) demand_count("explain", count, 3);
+    PyObject* progress = count == 3 ? given(arguments[2]) : nullptr;
+    const EncodeOptions options(arguments[1]);
     return to_capsule(
         py::explain(state_of(module), arguments[0], options.hooks(), progress));
   });
@@ -190,9 +189,7 @@ PyObject* as_html(PyObject*, PyObject* arguments) {
 
 PyMethodDef kExplanationMethods[] = {
     {"explain", fast(explain), METH_FASTCALL,
-     "explain(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
-     "by_value, replace, memo, payload, key, application, compression_level, "
-     "source, environment, progress, /) -> capsule"},
+     "explain(obj, options, progress, /) -> capsule"},
     {"explanation_total", total, METH_O,
      "explanation_total(explanation, /) -> (bytes, parts summed up)"},
     {"explanation_parts", parts, METH_O, "explanation_parts(explanation, /) -> list"},

@@ -100,7 +100,8 @@ PyObject* encode_with(PyObject* module, PyObject* const* arguments, Py_ssize_t c
                       Ref (*write)(State&, PyObject*,
                                    const waybill::py::EncodeHooks&)) {
   return guarded([&] {
-    const EncodeOptions options("encode", arguments, count);
+    demand_count("encode", count, 2);
+    const EncodeOptions options(arguments[1]);
     return encode_or_explain(state_of(module), arguments[0], options.hooks(), write);
   });
 }
@@ -115,7 +116,7 @@ PyObject* encode_chunks(PyObject* module, PyObject* const* arguments,
 }
 
 // Decodes with options besides those that are in `hooks`.
-Ref decode_with(PyObject* module, PyObject* data, PyObject* const* options,
+Ref decode_with(PyObject* module, PyObject* data, PyObject* options,
                 const waybill::py::DecodeHooks& hooks) {
   const DecodeOptions given_options(options, hooks);
   const auto& load_options = given_options.load_options;
@@ -126,16 +127,16 @@ Ref decode_with(PyObject* module, PyObject* data, PyObject* const* options,
 
 PyObject* decode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    demand_count("decode", count, 1 + DecodeOptions::kCount);
+    demand_count("decode", count, 2);
     waybill::py::DecodeHooks hooks;
     hooks.data = arguments[0];
-    return decode_with(module, arguments[0], arguments + 1, hooks);
+    return decode_with(module, arguments[0], arguments[1], hooks);
   });
 }
 
 PyObject* decode_head(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    demand_count("decode_head", count, 4 + DecodeOptions::kCount);
+    demand_count("decode_head", count, 5);
     waybill::py::DecodeHooks hooks;
     hooks.stored = given(arguments[1]);
     hooks.memory = given(arguments[2]);
@@ -144,7 +145,7 @@ PyObject* decode_head(PyObject* module, PyObject* const* arguments, Py_ssize_t c
       throw PyError();
     }
     hooks.checks_stored = DecodeOptions::is_true(arguments[3]);
-    return decode_with(module, arguments[0], arguments + 4, hooks);
+    return decode_with(module, arguments[0], arguments[4], hooks);
   });
 }
 
@@ -232,30 +233,15 @@ PyObject* sent_sources(PyObject* module, PyObject* head) {
   });
 }
 
-constexpr char kEncodeDoc[] =
-    "encode(obj, persistent_id, reducer_override, dispatch_table, buffer_callback, "
-    "by_value, replace, memo, payload, key, application, compression_level, "
-    "source, environment, /) -> bytes";
-constexpr char kEncodeChunksDoc[] =
-    "encode_chunks(obj, persistent_id, reducer_override, dispatch_table, "
-    "buffer_callback, by_value, replace, memo, payload, key, application, "
-    "compression_level, source, environment, /) -> list";
-constexpr char kDecodeDoc[] =
-    "decode(data, persistent_load, find_class, buffers, history, reset_classes, "
-    "class_state, leaves_missing, map_location, renames, opaque, load_options, /) -> "
-    "object";
-constexpr char kDecodeHeadDoc[] =
-    "decode_head(data, stored, memory, checks_stored, persistent_load, find_class, "
-    "buffers, history, reset_classes, class_state, leaves_missing, map_location, "
-    "renames, opaque, load_options, /) -> object";
-
 PyMethodDef kMethods[] = {
     {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},
     {"loads", fast(loads), METH_FASTCALL | METH_KEYWORDS, kLoadsDoc},
-    {"encode", fast(encode), METH_FASTCALL, kEncodeDoc},
-    {"encode_chunks", fast(encode_chunks), METH_FASTCALL, kEncodeChunksDoc},
-    {"decode", fast(decode), METH_FASTCALL, kDecodeDoc},
-    {"decode_head", fast(decode_head), METH_FASTCALL, kDecodeHeadDoc},
+    {"encode", fast(encode), METH_FASTCALL, "encode(obj, options, /) -> bytes"},
+    {"encode_chunks", fast(encode_chunks), METH_FASTCALL,
+     "encode_chunks(obj, options, /) -> list"},
+    {"decode", fast(decode), METH_FASTCALL, "decode(data, options, /) -> object"},
+    {"decode_head", fast(decode_head), METH_FASTCALL,
+     "decode_head(data, stored, memory, checks_stored, options, /) -> object"},
     {"imports", imports, METH_VARARGS, "imports(obj, by_value, /) -> list of tuples"},
     {"content_hash", fast(content_hash), METH_FASTCALL,
      "content_hash(obj, passes_over, names_classes, /) -> bytes"},

@@ -205,7 +205,7 @@ PyObject* find_path(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 
 PyObject* load_part(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    demand_count("load_part", count, 4 + DecodeOptions::kCount);
+    demand_count("load_part", count, 5);
     const Ref held = Ref::share(arguments[0]);  // Code of the payload may drop it.
     py::OpenedFile& file = file_of(held.get());
     py::DecodeHooks hooks;
@@ -214,7 +214,7 @@ PyObject* load_part(PyObject* module, PyObject* const* arguments, Py_ssize_t cou
       PyErr_SetString(PyExc_TypeError, "load_part() takes a mapping of the same file");
       throw PyError();
     }
-    const DecodeOptions options(arguments + 4, hooks);
+    const DecodeOptions options(arguments[4], hooks);
     return file.load(state_of(module), offset_of(file, arguments[1]), options.hooks,
                      options.load_options.value_or(LoadOptions{}),
                      DecodeOptions::is_true(arguments[3]));
@@ -242,9 +242,7 @@ PyMethodDef kPartMethods[] = {
     {"find_path", fast(find_path), METH_FASTCALL,
      "find_path(file, path, /) -> offset; raises LookupError"},
     {"load_part", fast(load_part), METH_FASTCALL,
-     "load_part(file, offset, memory, is_whole, persistent_load, find_class, buffers, "
-     "history, reset_classes, class_state, leaves_missing, map_location, renames, "
-     "opaque, load_options, /) -> object"},
+     "load_part(file, offset, memory, is_whole, options, /) -> object"},
     {nullptr, nullptr, 0, nullptr},
 };
 

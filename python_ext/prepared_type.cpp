@@ -8,7 +8,7 @@
 
 #include "border.h"
 #include "documentation.h"
-#include "python/keys.h"
+#include "encode_options.h"
 #include "python/prepared_call.h"
 
 namespace waybill::extension {
@@ -54,39 +54,28 @@ void tell_of_function(PyObject* self) {
   if (size > fields.warn_above) fields.warn_above += size;
 }
 
-// (function, by_value, replace, key, application, compression_level, source,
-// environment, warn_above, warn), as waybill.prepare() has made them ready. warn(size,
+// (function, options, warn_above, warn): the options are those of encode(); warn(size,
 // args, kwargs) is called of payloads with more bytes than `warn_above`, which is 0 for
 // never.
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   return guarded([&] {
-    PyObject *function, *by_value, *replace, *key, *application, *level, *source;
-    PyObject* environment;
+    PyObject *function, *given_options;
     PyObject* warn = nullptr;
     Py_ssize_t warn_above = 0;
     if (keywords != nullptr && PyDict_GET_SIZE(keywords) != 0) {
       PyErr_SetString(PyExc_TypeError, "PreparedCall() takes no keyword arguments");
       throw PyError();
     }
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOO|nO:PreparedCall", &function, &by_value,
-                          &replace, &key, &application, &level, &source, &environment,
+    if (!PyArg_ParseTuple(arguments, "OO|nO:PreparedCall", &function, &given_options,
                           &warn_above, &warn)) {
       throw PyError();
     }
-    const Input bytes(application);
-    py::EncodeHooks hooks;
-    hooks.by_value = given(by_value);
-    hooks.replace = given(replace);
-    hooks.application = bytes.bytes();
-    hooks.compression_level = compression_level_of(level);
-    hooks.source = source_use_of(source);
-    hooks.environment = given(environment);
-    if (PyObject* capsule = given(key)) hooks.key = &py::signing_key_of(capsule);
+    const EncodeOptions options(given_options);
     auto& state = *static_cast<State*>(PyType_GetModuleState(type));
-    auto call = std::make_unique<py::PreparedCall>(state, function, hooks);
+    auto call = std::make_unique<py::PreparedCall>(state, function, options.hooks());
     Ref self = Ref::steal(type->tp_alloc(type, 0));
     fields_of(self.get()).call = call.release();
-    fields_of(self.get()).key = Ref::share(key).release();
+    fields_of(self.get()).key = Ref::share(options.key()).release();
     if (warn_above <= 0 || warn == nullptr) return self;
     fields_of(self.get()).warn = Ref::share(warn).release();
     fields_of(self.get()).warn_above = warn_above;

@@ -54,46 +54,54 @@ def loads(
     limits: Limits | None = None,
 ) -> Any: ...
 
-#: dumps with the hooks of a Pickler; `memo` and `payload` are those of PicklerMemo,
-#: `key` is the handle of a SigningKey. With a level but 0, stored buffers that gain
-#: by it are compressed. `source`: 0 for none, 1 where it is proven, 2 to demand it.
-def encode(
-    obj: object,
-    persistent_id: Callable[[Any], Any] | None,
-    reducer_override: Callable[[Any], Any] | None,
-    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
-    buffer_callback: Callable[[Any], object] | None,
-    by_value: set[str] | None,
-    replace: Callable[[object], tuple[str, Any] | None] | None,
-    memo: dict[int, tuple[int, int, object]] | None,
-    payload: int,
-    key: object,
-    application: Buffer,
-    compression_level: int,
-    source: int,
-    environment: EnvironmentTeller | None,
-    /,
-) -> bytes: ...
+#: What encoding takes besides the object, as encode_options() gives it.
+EncodeOptions = tuple[
+    # The hooks of a Pickler: persistent_id, reducer_override, dispatch_table,
+    # buffer_callback.
+    Callable[[Any], Any] | None,
+    Callable[[Any], Any] | None,
+    Mapping[type, Callable[[Any], Any]] | None,
+    Callable[[Any], object] | None,
+    # What a PicklerMemo has: objects, and how many payloads.
+    dict[int, tuple[int, int, object]] | None,
+    int,
+    # Names of modules by value; the application field.
+    set[str] | None,
+    Buffer,
+    # Replacements; the handle of a SigningKey.
+    Callable[[object], tuple[str, Any] | None] | None,
+    object,
+    # The level of zstd, 0 for none. Source: 0 for none, 1 where it is proven, 2 to
+    # demand it.
+    int,
+    int,
+    EnvironmentTeller | None,
+]
+
+#: What decoding takes besides the data, as decode_options() gives it.
+DecodeOptions = tuple[
+    # The hooks of an Unpickler: persistent_load, find_class.
+    Callable[[Any], Any] | None,
+    Callable[[str, str], Any] | None,
+    # Buffers out of band; what gets the objects of this payload.
+    Iterator[Buffer] | None,
+    list[dict[int, object]] | None,
+    # reset_classes, class_state, and whether modules that are missing are left out.
+    bool,
+    str | None,
+    bool,
+    MapLocation | None,
+    Renames | None,
+    # What makes the stand-ins of code="opaque".
+    Payload | None,
+    LoadOptions | None,
+]
+
+def encode(obj: object, options: EncodeOptions, /) -> bytes: ...
 
 #: The same as bytes-like objects whose bytes one after the other are the payload.
 #: Large buffers are not copied, and must not change until they have been written.
-def encode_chunks(
-    obj: object,
-    persistent_id: Callable[[Any], Any] | None,
-    reducer_override: Callable[[Any], Any] | None,
-    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
-    buffer_callback: Callable[[Any], object] | None,
-    by_value: set[str] | None,
-    replace: Callable[[object], tuple[str, Any] | None] | None,
-    memo: dict[int, tuple[int, int, object]] | None,
-    payload: int,
-    key: object,
-    application: Buffer,
-    compression_level: int,
-    source: int,
-    environment: EnvironmentTeller | None,
-    /,
-) -> list[Buffer]: ...
+def encode_chunks(obj: object, options: EncodeOptions, /) -> list[Buffer]: ...
 
 class PreparedCall:
     digest: bytes
@@ -101,13 +109,7 @@ class PreparedCall:
     def __new__(
         cls,
         function: Callable[..., object],
-        by_value: set[str] | None,
-        replace: Callable[[object], tuple[str, Any] | None] | None,
-        key: object,
-        application: Buffer,
-        compression_level: int,
-        source: int,
-        environment: EnvironmentTeller | None,
+        options: EncodeOptions,
         warn_above: int = ...,
         warn: Callable[[int, tuple[object, ...], dict[str, object]], None] = ...,
         /,
@@ -115,22 +117,7 @@ class PreparedCall:
     def dumps(self, /, *args: object, **kwargs: object) -> bytes: ...
     def refresh(self, /) -> None: ...
 
-#: loads with the hooks of an Unpickler; this payload's objects are added to `history`.
-def decode(
-    data: Buffer,
-    persistent_load: Callable[[Any], Any] | None,
-    find_class: Callable[[str, str], Any] | None,
-    buffers: Iterator[Buffer] | None,
-    history: list[dict[int, object]] | None,
-    reset_classes: bool,
-    class_state: str | None,
-    leaves_missing: bool,
-    map_location: MapLocation | None,
-    renames: Renames | None,
-    opaque: Payload | None,
-    load_options: LoadOptions | None,
-    /,
-) -> Any: ...
+def decode(data: Buffer, options: DecodeOptions, /) -> Any: ...
 
 #: decode(), where `data` is the head, or the whole payload, and the stored buffers are
 #: `stored`, or parts of `memory`, which arrays become views of. With `checks_stored`,
@@ -140,17 +127,7 @@ def decode_head(
     stored: list[Buffer] | None,
     memory: memoryview | None,
     checks_stored: bool,
-    persistent_load: Callable[[Any], Any] | None,
-    find_class: Callable[[str, str], Any] | None,
-    buffers: Iterator[Buffer] | None,
-    history: list[dict[int, object]] | None,
-    reset_classes: bool,
-    class_state: str | None,
-    leaves_missing: bool,
-    map_location: MapLocation | None,
-    renames: Renames | None,
-    opaque: Payload | None,
-    load_options: LoadOptions | None,
+    options: DecodeOptions,
     /,
 ) -> Any: ...
 
@@ -268,45 +245,22 @@ def find_step(
 def find_path(file: object, path: str, /) -> int: ...
 
 #: The object, with arrays that are views of `memory`, a mapping of the same file. With
-#: `is_whole`, digests are compared; else only where a signature is demanded. From
-#: persistent_load on, options are those of decode().
+#: `is_whole`, digests are compared; else only where a signature is demanded.
 def load_part(
     file: object,
     offset: int,
     memory: memoryview,
     is_whole: bool,
-    persistent_load: Callable[[Any], Any] | None,
-    find_class: Callable[[str, str], Any] | None,
-    buffers: Iterator[Buffer] | None,
-    history: list[dict[int, object]] | None,
-    reset_classes: bool,
-    class_state: str | None,
-    leaves_missing: bool,
-    map_location: MapLocation | None,
-    renames: Renames | None,
-    opaque: Payload | None,
-    load_options: LoadOptions | None,
+    options: DecodeOptions,
     /,
 ) -> Any: ...
 
 # For waybill.explain(). An `explanation` is a capsule.
 
-#: Takes what encode() takes, and what is told of objects and bytes now and then.
+#: `progress` is told of objects and bytes now and then.
 def explain(
     obj: object,
-    persistent_id: Callable[[Any], Any] | None,
-    reducer_override: Callable[[Any], Any] | None,
-    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
-    buffer_callback: Callable[[Any], object] | None,
-    by_value: set[str] | None,
-    replace: Callable[[object], tuple[str, Any] | None] | None,
-    memo: dict[int, tuple[int, int, object]] | None,
-    payload: int,
-    key: object | None,
-    application: Buffer,
-    compression_level: int,
-    source: int,
-    environment: EnvironmentTeller | None,
+    options: EncodeOptions,
     progress: Callable[[int, int], object] | None = None,
     /,
 ) -> object: ...

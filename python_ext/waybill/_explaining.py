@@ -42,8 +42,7 @@ def explain(
     """
     for name in ("protocol", "warn_above"):
         options.pop(name, None)
-    asked = (obj, *encode_options(None, **options), progress)
-    told = _core.explain(*asked)
+    told = _core.explain(obj, encode_options(**options), progress)
     return Explanation(told, versions)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from waybill._configuration import Compress, MapLocation, RenameRules, Source
-    from waybill._core import PreparedCall
+    from waybill._core import DecodeOptions, EncodeOptions, PreparedCall
     from waybill._kinds.opaque import Payload
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
@@ -89,7 +89,7 @@ def dumps_with(
     """``dumps`` with options; the extension calls it but for those of engines."""
     encoding = encode_options(protocol, **options)
     limit = chosen("warn_above", warn_above)
-    data = _core.encode(obj, *encoding)
+    data = _core.encode(obj, encoding)
     if limit and len(data) > limit:
         warn_of_size(len(data), obj, encoding, warn_above is not None)
     return data
@@ -105,7 +105,7 @@ def chunks_with(
     """``dumps`` as bytes-like objects, one behind the other; see ``encode_chunks``."""
     encoding = encode_options(protocol, **options)
     limit = chosen("warn_above", warn_above)
-    chunks = _core.encode_chunks(obj, *encoding)
+    chunks = _core.encode_chunks(obj, encoding)
     if limit and (size := size_of(chunks)) > limit:
         warn_of_size(size, obj, encoding, warn_above is not None)
     return chunks
@@ -116,7 +116,7 @@ def size_of(chunks: Iterable[Buffer]) -> int:
 
 
 def warn_of_size(
-    size: int, obj: object, encoding: tuple[Any, ...] | None, is_given: bool = False
+    size: int, obj: object, encoding: EncodeOptions | None, is_given: bool = False
 ) -> None:
     """Warns that a payload is large; see ``_size_warnings.warn``."""
     _late.load("_size_warnings").warn(size, obj, encoding, is_given)
@@ -129,7 +129,7 @@ def demand_protocol(protocol: int | None, buffer_callback: object) -> None:
 
 
 def encode_options(
-    protocol: int | None,
+    protocol: int | None = None,
     *,
     fix_imports: bool = True,
     buffer_callback: Callable[[Any], object] | None = None,
@@ -140,7 +140,7 @@ def encode_options(
     compress: Compress | None = None,
     source: Source | None = None,
     environment: bool | None = None,
-) -> tuple[Any, ...]:
+) -> EncodeOptions:
     """What ``encode`` takes besides the object, without the hooks of a Pickler."""
     demand_protocol(protocol, buffer_callback)
     return (
@@ -148,12 +148,12 @@ def encode_options(
         None,
         None,
         buffer_callback,
-        with_registered(chosen("by_value", by_value)),
-        chosen("replace", replace),
         None,
         0,
-        chosen("key", key),
+        with_registered(chosen("by_value", by_value)),
         chosen("application", application) or b"",
+        chosen("replace", replace),
+        chosen("key", key),
         chosen("compress", compress) or 0,
         chosen("source", source) or 0,
         chosen("environment", environment) or None,
@@ -161,16 +161,7 @@ def encode_options(
 
 
 def prepare(
-    function: Callable[..., object],
-    *,
-    by_value: ByValue | None = None,
-    replace: Replacement | Mapping[type, Replacement] | None = None,
-    key: SigningKey | None = None,
-    application: Buffer | None = None,
-    compress: Compress | None = None,
-    warn_above: int | None = None,
-    source: Source | None = None,
-    environment: bool | None = None,
+    function: Callable[..., object], *, warn_above: int | None = None, **options: Any
 ) -> PreparedCall:
     """Encodes a function once, to send it with many arguments.
 
@@ -181,88 +172,50 @@ def prepare(
     call looks at it again, and ``digest`` names what was prepared. What the arguments
     share with the function, such as a class of the same script, is sent as frozen, too.
 
-    Options are those of ``dumps``. ``warn_above`` tells now of a function that is
-    larger without arguments, and then of calls whose arguments are; else of calls that
-    are. Raises EncodeError for a function that cannot travel, and TypeError for what
-    is not callable.
+    Options are those of ``dumps``, without ``buffer_callback``. ``warn_above`` tells
+    now of a function that is larger without arguments, and then of calls whose
+    arguments are; else of calls that are. Raises EncodeError for a function that cannot
+    travel, and TypeError for what is not callable.
     """
-    encoding = encode_options(
-        None,
-        by_value=by_value,
-        replace=replace,
-        key=key,
-        application=application,
-        compress=compress,
-        source=source,
-        environment=environment,
-    )
+    if "buffer_callback" in options:
+        raise TypeError("a prepared call has all of its buffers in its payload")
+    encoding = encode_options(**options)
     limit = chosen("warn_above", warn_above)
-    ready, replacements, _, _, key_ready, field, level, kind, teller = encoding[4:]
 
     def warn(size: int, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         call = function, args, kwargs
         warn_of_size(size, call, encoding, warn_above is not None)
 
-    return _core.PreparedCall(
-        function,
-        ready,
-        replacements,
-        key_ready,
-        field,
-        level,
-        kind,
-        teller,
-        limit or 0,
-        warn,
-    )
+    return _core.PreparedCall(function, encoding, limit or 0, warn)
 
 
-def loads_with(
-    data: Buffer,
-    *,
-    copy: bool = True,
-    fix_imports: bool = True,
-    encoding: str = "ASCII",
-    errors: str = "strict",
-    buffers: Iterable[Buffer] | None = None,
-    reset_classes: bool | None = None,
-    class_state: str | None = None,
-    missing: str | None = None,
-    policy: Policy | None = None,
-    keys: KeyRing | None = None,
-    limits: Limits | None = None,
-    map_location: MapLocation | None = None,
-    renames: RenameRules | None = None,
-    code: str | None = None,
-) -> Any:
+def loads_with(data: Buffer, *, copy: bool = True, **options: Any) -> Any:
     """``loads`` with options; the extension calls it but for those of engines."""
-    options = decode_options(
-        *(buffers, reset_classes, class_state, missing, policy, keys, limits),
-        *(map_location, renames, code),
-        data=data,
-    )
+    decoding = decode_options(data, **options)
     if copy:
-        return _core.decode(data, *options)
+        return _core.decode(data, decoding)
     memory = memoryview(data).cast("B").toreadonly()
-    return _core.decode_head(head_of(memory), None, memory, True, *options)
+    return _core.decode_head(head_of(memory), None, memory, True, decoding)
 
 
 def decode_options(
+    data: Buffer | None = None,
+    /,
+    *,
     buffers: Iterable[Buffer] | None = None,
     reset_classes: bool | None = None,
     class_state: str | None = None,
     missing: str | None = None,
-    policy: Policy | None = None,
-    keys: KeyRing | None = None,
-    limits: Limits | None = None,
     map_location: MapLocation | None = None,
     renames: RenameRules | None = None,
     code: str | None = None,
-    data: Buffer | None = None,
+    policy: Policy | None = None,
+    keys: KeyRing | None = None,
+    limits: Limits | None = None,
     fix_imports: bool = True,
     encoding: str = "ASCII",
     errors: str = "strict",
-) -> tuple[Any, ...]:
+) -> DecodeOptions:
     """What ``decode`` takes besides the data, without the hooks of an Unpickler.
 
     ``data``: all of the payload; None if it is not to be had in one piece.

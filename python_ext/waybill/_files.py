@@ -120,7 +120,7 @@ def decoded(data: Buffer, stored: list[Buffer] | None, **options: Any) -> Any:
     """``loads`` of a payload whose stored buffers were read apart from its head."""
     if stored is None:
         return _core.loads(data, **options)
-    return _core.decode_head(data, stored, None, True, *decode_options(**options))
+    return _core.decode_head(data, stored, None, True, decode_options(**options))
 
 
 def _map(
@@ -137,8 +137,8 @@ def _map(
         if os.fstat(file.fileno()).st_size == 0:
             return _core.loads(b"", **options)  # It has an error for that.
         memory = memoryview(mmap.mmap(file.fileno(), 0, access=access))
-    decoding = decode_options(data=memory, **options)
-    return _core.decode_head(head_of(memory), None, memory, check == "now", *decoding)
+    decoding = decode_options(memory, **options)
+    return _core.decode_head(head_of(memory), None, memory, check == "now", decoding)
 
 
 def save(

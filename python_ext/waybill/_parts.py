@@ -93,7 +93,7 @@ class _Source:
         given: dict[str, Any],
     ) -> None:
         self._memory = _map(file, False)
-        options = decode_options(data=self._memory, **given)
+        options = decode_options(self._memory, **given)
         self._file = file if copies else None
         if not copies:
             file.close()
@@ -122,7 +122,7 @@ class _Source:
         handle = self.handle
         # Digests are those of the file, whatever was written to other copies of it.
         memory = self._memory if self._file is None else _map(self._file, True)
-        return _core.load_part(handle, offset, memory, is_whole, *self._options)
+        return _core.load_part(handle, offset, memory, is_whole, self._options)
 
 
 class Part:

@@ -5,31 +5,29 @@ from __future__ import annotations
 from waybill import _core
 from waybill._arriving import Arriving
 from waybill._configuration import chosen
-from waybill._face import demand_protocol, opaque_of, size_of, warn_of_size
+from waybill._face import decode_options, encode_options, size_of, warn_of_size
 from waybill._files import takes_at_once, write_all, write_chunks
-from waybill._gate import load_options_of
 from waybill._modules import with_registered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
     from typing import Any, BinaryIO
 
     from typing_extensions import Buffer
 
-    from waybill._configuration import Compress, MapLocation, RenameRules, Source
+    from waybill._configuration import MapLocation, RenameRules
+    from waybill._core import EncodeOptions
     from waybill._modules import ByValue
-    from waybill._replacements import Replacement
-    from waybill.security import KeyRing, Limits, Policy, SigningKey
+    from waybill.security import KeyRing, Limits, Policy
 
 
 class Pickler:
     """Writes payloads to a file; objects that several of them hold stay one.
 
     Subclasses may define ``persistent_id(obj)``, ``reducer_override(obj)`` and
-    ``dispatch_table``, which mean what they mean in pickle. ``protocol`` and
-    ``fix_imports`` are taken for the sake of code that was written for pickle, and do
-    nothing. Not to be used by two threads at once.
+    ``dispatch_table``, which mean what they mean in pickle. Options are those of
+    ``dumps``. Not to be used by two threads at once.
     """
 
     def __init__(
@@ -37,31 +35,20 @@ class Pickler:
         file: BinaryIO,
         protocol: int | None = None,
         *,
-        fix_imports: bool = True,
-        buffer_callback: Callable[[Any], object] | None = None,
         by_value: ByValue | None = None,
-        replace: Replacement | Mapping[type, Replacement] | None = None,
-        key: SigningKey | None = None,
-        application: Buffer | None = None,
-        compress: Compress | None = None,
         warn_above: int | None = None,
-        source: Source | None = None,
-        environment: bool | None = None,
+        **options: Any,
     ) -> None:
         try:
             self._write = file.write
         except AttributeError:
             raise TypeError("file must have a 'write' attribute") from None
-        demand_protocol(protocol, buffer_callback)
-        self._buffer_callback = buffer_callback
+        encoding = encode_options(protocol, **options)
+        self._buffer_callback = encoding[3]
         self._by_value = chosen("by_value", by_value)
-        self._replacements = chosen("replace", replace)
-        self._key = chosen("key", key)
         #: What goes into the header of the payloads from now on.
-        self.application = chosen("application", application) or b""
-        self._compression_level = chosen("compress", compress) or 0
-        self._source = chosen("source", source) or 0
-        self._environment = chosen("environment", environment) or None
+        self.application = encoding[7]
+        self._others = encoding[8:]
         self._warn_above = chosen("warn_above", warn_above)
         self._is_asked_to_warn = warn_above is not None
         #: What earlier payloads hold; may be handed to another Pickler.
@@ -85,24 +72,20 @@ class Pickler:
             raise TypeError("reducer_override is not callable")
         objects, number = memo.begin(), memo.payloads
         at_once = takes_at_once(write)
-        encoding = (
+        encoding: EncodeOptions = (
             getattr(self, "persistent_id", None),
             getattr(self, "reducer_override", None),
             getattr(self, "dispatch_table", None),
             self._buffer_callback,
-            with_registered(self._by_value),
-            self._replacements,
             objects,
             number,
-            self._key,
+            with_registered(self._by_value),
             self.application,
-            self._compression_level,
-            self._source,
-            self._environment,
+            *self._others,
         )
         try:
             encode = _core.encode_chunks if at_once else _core.encode
-            written = encode(obj, *encoding)
+            written = encode(obj, encoding)
             if self._warn_above:
                 self._check_size(written, obj, encoding)
         except BaseException:
@@ -115,14 +98,14 @@ class Pickler:
         memo.arrived(number, objects is not None)
 
     def _check_size(
-        self, written: bytes | list[Buffer], obj: object, encoding: tuple[Any, ...]
+        self, written: bytes | list[Buffer], obj: object, encoding: EncodeOptions
     ) -> None:
         size = size_of(written) if isinstance(written, list) else len(written)
         if self._warn_above and size > self._warn_above:
             # Hooks are called once for each object. What refers to earlier payloads is
             # smaller than an explanation would have it.
-            is_plain = encoding[:3] == (None,) * 3 and encoding[7] == 0
-            explained = (*encoding[:6], None, *encoding[7:]) if is_plain else None
+            is_plain = encoding[:3] == (None,) * 3 and encoding[5] == 0
+            explained = (*encoding[:4], None, *encoding[5:]) if is_plain else None
             warn_of_size(size, obj, explained, self._is_asked_to_warn)
 
     def clear_memo(self) -> None:
@@ -203,17 +186,21 @@ class Unpickler:
         # The first is not needed; who has it not has no file that pickle takes.
         _, self._read = file.readline, file.read
         self._read_into = getattr(file, "readinto", None)
-        self._buffers = None if buffers is None else iter(buffers)
-        self._leaves_missing = bool(chosen("missing", missing))
-        self._map_location = chosen("map_location", map_location)
-        self._renames = chosen("renames", renames)
-        self._opaque = opaque_of(code, None)
-        self._terms = load_options_of(policy, keys, limits)
+        self._options = decode_options(
+            buffers=buffers,
+            missing=missing,
+            map_location=map_location,
+            renames=renames,
+            code=code,
+            policy=policy,
+            keys=keys,
+            limits=limits,
+        )
         #: Objects of the payloads so far, by position, and notes on some of them; may
         #: be handed to another Unpickler.
         self.memo: list[dict[int, object]] = []
         #: The payload that is being read.
-        self._arriving = Arriving(self._terms)
+        self._arriving = Arriving(self._options[-1])
 
     def load(self) -> Any:
         """Reads one object. Raises EOFError at the end of the file, and what loads()
@@ -234,26 +221,19 @@ class Unpickler:
         overrides = type(self).find_class is not Unpickler.find_class
         find_class = self.find_class if overrides else vars(self).get("find_class")
         data = arriving.read(read, self._read_into)
-        self._arriving = Arriving(self._terms)
+        self._arriving = Arriving(self._options[-1])
+        decoding = (
+            getattr(self, "persistent_load", None),
+            find_class,
+            self._options[2],
+            memo,
+            bool(chosen("reset_classes")),
+            chosen("class_state"),
+            *self._options[6:],
+        )
         count = len(memo)
         try:
-            return _core.decode_head(
-                data,
-                arriving.stored,
-                None,
-                True,
-                getattr(self, "persistent_load", None),
-                find_class,
-                self._buffers,
-                memo,
-                bool(chosen("reset_classes")),
-                chosen("class_state"),
-                self._leaves_missing,
-                self._map_location,
-                self._renames,
-                self._opaque,
-                self._terms,
-            )
+            return _core.decode_head(data, arriving.stored, None, True, decoding)
         except BaseException:
             # It counts for who wrote it, but what it built is not complete.
             memo[count : count + 1] = [{}]

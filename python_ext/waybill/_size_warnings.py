@@ -16,8 +16,8 @@ from waybill import _core
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import Any
 
+    from waybill._core import EncodeOptions
     from waybill._explaining import Explanation, Part
 
 #: Packages that stand between a program and waybill.
@@ -48,7 +48,7 @@ class SizeWarning(UserWarning):
 
 
 def warn(
-    size: int, obj: object, encoding: tuple[Any, ...] | None, is_given: bool
+    size: int, obj: object, encoding: EncodeOptions | None, is_given: bool
 ) -> None:
     """Warns that the payload of ``obj`` has this size. ``encoding`` is what ``encode``
     took besides; None if it cannot be gone through once more.
@@ -86,7 +86,7 @@ def warn(
 
 
 def _text(
-    size: int, obj: object, encoding: tuple[Any, ...] | None
+    size: int, obj: object, encoding: EncodeOptions | None
 ) -> tuple[str, tuple[str, ...]]:
     """The message, and the parts that it names."""
     rows: tuple[str, ...] = ()
@@ -102,13 +102,12 @@ def _text(
     return "\n  ".join(lines), rows
 
 
-def _explanation(obj: object, encoding: tuple[Any, ...]) -> Explanation:
+def _explanation(obj: object, encoding: EncodeOptions) -> Explanation:
     from waybill._explaining import Explanation
 
-    hooks = list(encoding)
-    if hooks[3] is not None:
-        hooks[3] = _taken  # Its owner has these buffers.
-    return Explanation(_core.explain(obj, *hooks))
+    if encoding[3] is not None:  # Its owner has these buffers.
+        encoding = (*encoding[:3], _taken, *encoding[4:])
+    return Explanation(_core.explain(obj, encoding))
 
 
 def _taken(buffer: object) -> None:

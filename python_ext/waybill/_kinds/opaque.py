@@ -211,10 +211,9 @@ class Arrived:
     def __init__(self, data: bytes) -> None:
         from waybill._face import decode_options
 
-        options = list(decode_options(code="opaque", data=data))
+        options = decode_options(data, code="opaque")
         history: list[dict[int, object]] = []
-        options[3] = history
-        root = _core.decode(data, *options)
+        root = _core.decode(data, (*options[:3], history, *options[4:]))
         self._objects = {0: root, **history[0]}
 
     def at(self, position: int) -> object:

@@ -12,7 +12,7 @@ import functools
 import pickle as standard
 import struct
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pickle import (
     DEFAULT_PROTOCOL,
     HIGHEST_PROTOCOL,
@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 from waybill import _core
 from waybill._configuration import chosen
 from waybill._errors import EncodeError
-from waybill._face import demand_protocol, dumps_with, warn_of_size
+from waybill._face import demand_protocol, dumps_with, encode_options, warn_of_size
 from waybill._files import write_all
 from waybill._modules import with_registered
 from waybill._pickled import pickled
@@ -79,20 +79,19 @@ def by_value_here() -> set[str] | None:
 
 
 def _registered_here() -> list[str]:
-    return [name for name in _registered() if name in sys.modules]
+    found: list[str] = []
+    for name in _CLOUDPICKLES:
+        module = sys.modules.get(name)
+        if module is not None:
+            list_names = getattr(module, "list_registry_pickle_by_value", set)
+            found += [listed for listed in list_names() if listed in sys.modules]
+    return found
 
 
 def payload(obj: object) -> bytes:
     """``waybill.dumps`` with options(), for engines that load with waybill."""
     given = options()
     return dumps_with(obj, **given) if given else _core.dumps(obj)
-
-
-def _registered() -> Iterator[str]:
-    for name in _CLOUDPICKLES:
-        module = sys.modules.get(name)
-        listed: set[str] = getattr(module, "list_registry_pickle_by_value", set)()
-        yield from listed
 
 
 def dumps(
@@ -221,8 +220,8 @@ def _parts_with_hooks(
     kept = OutOfBand(buffer_callback)
 
     def encode(override: Callable[[Any], Any] | None) -> bytes:
-        hooks = None, override, dispatch_table, kept.take
-        return _core.encode(obj, *hooks, *_options_here())
+        hooks = None, override, dispatch_table, kept.take, None, 0
+        return _core.encode(obj, (*hooks, *_options_here()))
 
     try:
         payload = encode(reducer_override)
@@ -239,17 +238,7 @@ def _parts_with_hooks(
 
 def _options_here() -> tuple[Any, ...]:
     """What ``encode`` takes besides the object and hooks."""
-    return (
-        by_value_here(),
-        chosen("replace"),
-        None,
-        0,
-        chosen("key"),
-        chosen("application") or b"",
-        chosen("compress") or 0,
-        chosen("source") or 0,
-        chosen("environment") or None,
-    )
+    return by_value_here(), *encode_options()[7:]
 
 
 def tell_size(
@@ -270,7 +259,7 @@ def tell_size(
         for kind in table.keys() - copyreg.dispatch_table.keys()
         if kind.__module__ not in ("builtins", "functools")
     }
-    hooks = None, None, {**copyreg.dispatch_table, **small}, buffer_callback
+    hooks = None, None, {**copyreg.dispatch_table, **small}, buffer_callback, None, 0
     warn_of_size(len(payload), obj, (*hooks, *_options_here()))
 
 

@@ -118,7 +118,8 @@ def test_what_is_no_compression_is_refused(compress):
             use()
     for level in (-8, 20):
         with pytest.raises(ValueError, match="-7 to 19"):
-            waybill.calls.PreparedCall(len, None, None, None, b"", level, 0, None)
+            options = *[None] * 5, 0, None, b"", None, None, level, 0, None
+            waybill.calls.PreparedCall(len, options)
 
 
 def test_outcome_is_compressed_and_comes_back():

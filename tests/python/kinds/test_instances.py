@@ -19,9 +19,7 @@ from sources import define
 
 def asked(value):
     """The bytes when every object is asked."""
-    return waybill._core.encode(
-        value, None, no_answer, None, None, None, None, None, 0, None, b"", 0, 0, None
-    )
+    return encoded(value, None, no_answer, None)
 
 
 def no_answer(obj):
@@ -30,9 +28,12 @@ def no_answer(obj):
 
 def tabled(value, table):
     """The bytes under the dispatch table of a Pickler."""
-    return waybill._core.encode(
-        value, None, None, table, None, None, None, None, 0, None, b"", 0, 0, None
-    )
+    return encoded(value, None, None, table)
+
+
+def encoded(value, *hooks):
+    chosen = None, b"", None, None, 0, 0, None
+    return waybill._core.encode(value, (*hooks, None, None, 0, *chosen))
 
 
 def unasked(value, name):

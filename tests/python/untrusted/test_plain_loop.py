@@ -43,7 +43,7 @@ PLAIN = st.recursive(
 def generally(data):
     """What the general decoder makes of it, which notes where objects stand."""
     return waybill._core.decode(
-        data, None, None, None, [], False, None, False, None, None, None, None
+        data, (None, None, None, [], False, None, False, None, None, None, None)
     )
 
 
