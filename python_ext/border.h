@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <memory>
 #include <new>
 #include <string_view>
 
@@ -122,6 +123,27 @@ inline PyObject* const* items_of(PyObject* tuple, Py_ssize_t count) {
   }
   PyErr_Format(PyExc_TypeError, "the options are a tuple of %zd", count);
   throw PyError();
+}
+
+inline bool is_true(PyObject* object) { return check(PyObject_IsTrue(object)) != 0; }
+
+inline Ref to_bool(bool value) { return Ref::share(value ? Py_True : Py_False); }
+
+// A capsule that owns a value; `name` stands for its type.
+template <typename T>
+Ref to_capsule(std::unique_ptr<T> value, const char* name) {
+  Ref capsule = Ref::steal(PyCapsule_New(value.get(), name, [](PyObject* object) {
+    delete static_cast<T*>(PyCapsule_GetPointer(object, PyCapsule_GetName(object)));
+  }));
+  static_cast<void>(value.release());
+  return capsule;
+}
+
+template <typename T>
+T& held_by(PyObject* capsule, const char* name) {
+  void* held = PyCapsule_GetPointer(capsule, name);
+  if (held == nullptr) throw PyError();
+  return *static_cast<T*>(held);
 }
 
 inline void demand_count(const char* name, Py_ssize_t count, Py_ssize_t expected) {

@@ -1,8 +1,7 @@
 // Tested by tests/python/classes/test_class_state_functions.py.
 
-#include "class_methods.h"
-
 #include "border.h"
+#include "methods.h"
 #include "python/cache/methods.h"
 #include "python/runtime/modules.h"
 
@@ -11,10 +10,8 @@ namespace waybill::extension {
 namespace {
 
 PyObject* is_method(PyObject* module, PyObject* attribute) {
-  return guarded([&] {
-    const bool is_one = waybill::py::is_method(state_of(module), attribute);
-    return Ref::share(is_one ? Py_True : Py_False);
-  });
+  return guarded(
+      [&] { return to_bool(waybill::py::is_method(state_of(module), attribute)); });
 }
 
 PyObject* has_other_code(PyObject* module, PyObject* const* arguments,
@@ -23,7 +20,7 @@ PyObject* has_other_code(PyObject* module, PyObject* const* arguments,
     demand_count("has_other_code", count, 2);
     const bool has_other =
         waybill::py::has_other_code(state_of(module), arguments[0], arguments[1]);
-    return Ref::share(has_other ? Py_True : Py_False);
+    return to_bool(has_other);
   });
 }
 
@@ -34,9 +31,8 @@ PyObject* is_importable(PyObject* module, PyObject* object) {
       throw PyError();
     }
     auto* type = reinterpret_cast<PyTypeObject*>(object);
-    const bool is_found =
-        static_cast<bool>(waybill::py::find_type(state_of(module), type).module);
-    return Ref::share(is_found ? Py_True : Py_False);
+    const Ref found = waybill::py::find_type(state_of(module), type).module;
+    return to_bool(static_cast<bool>(found));
   });
 }
 

@@ -32,12 +32,6 @@ struct DecodeOptions {
     if (items[10] != Py_None) load_options = py::load_options_of(items[10]);
   }
 
-  static bool is_true(PyObject* object) {
-    const int answer = PyObject_IsTrue(object);
-    check(answer);
-    return answer != 0;
-  }
-
   py::DecodeHooks hooks;
   std::optional<LoadOptions> load_options;
 };

@@ -1,13 +1,12 @@
 // Explanations as Python holds them: capsules, and what reads them.
 // Tested by tests/python/explain.
 
-#include "explanation_methods.h"
-
 #include <memory>
 #include <string>
 
 #include "border.h"
 #include "encode_options.h"
+#include "methods.h"
 #include "python/live_explanation.h"
 #include "python/runtime/attribute.h"
 #include "waybill/explanation.h"
@@ -17,21 +16,12 @@ namespace {
 
 constexpr char kCapsule[] = "waybill.explanation";
 
-void destroy_capsule(PyObject* capsule) {
-  delete static_cast<Explanation*>(PyCapsule_GetPointer(capsule, kCapsule));
-}
-
-Ref to_capsule(Explanation explanation) {
-  auto held = std::make_unique<Explanation>(std::move(explanation));
-  Ref capsule = Ref::steal(PyCapsule_New(held.get(), kCapsule, destroy_capsule));
-  static_cast<void>(held.release());
-  return capsule;
+Ref new_explanation(Explanation explanation) {
+  return to_capsule(std::make_unique<Explanation>(std::move(explanation)), kCapsule);
 }
 
 Explanation& explanation_of(PyObject* capsule) {
-  void* held = PyCapsule_GetPointer(capsule, kCapsule);
-  if (held == nullptr) throw PyError();
-  return *static_cast<Explanation*>(held);
+  return held_by<Explanation>(capsule, kCapsule);
 }
 
 PyObject* explain(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
@@ -39,7 +29,7 @@ PyObject* explain(PyObject* module, PyObject* const* arguments, Py_ssize_t count
     if (count != 2) demand_count("explain", count, 3);
     PyObject* progress = count == 3 ? given(arguments[2]) : nullptr;
     const EncodeOptions options(arguments[1]);
-    return to_capsule(
+    return new_explanation(
         py::explain(state_of(module), arguments[0], options.hooks(), progress));
   });
 }
@@ -219,7 +209,7 @@ void complete_error(State& state, PyObject* object, const py::EncodeHooks& hooks
     raised = py::take_error();
     const bool is_ours = py::is_of(state, raised.get(), &py::LateHelpers::encode_error);
     if (is_ours && hooks.tells_nobody()) {
-      const Ref told = to_capsule(py::explain(state, object, hooks));
+      const Ref told = new_explanation(py::explain(state, object, hooks));
       Ref::steal(PyObject_CallFunctionObjArgs(
           py::late(state, &py::LateHelpers::complete_error), raised.get(), told.get(),
           nullptr));

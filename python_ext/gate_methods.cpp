@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "border.h"
-#include "gate_methods.h"
+#include "methods.h"
 #include "python/load_options.h"
 #include "python/runtime/text.h"
 

@@ -1,10 +1,9 @@
 // Keys and signatures for waybill.security, which has the classes around them.
 
-#include "key_methods.h"
-
 #include <string>
 
 #include "border.h"
+#include "methods.h"
 #include "python/keys.h"
 #include "waybill/signature.h"
 

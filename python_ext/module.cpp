@@ -4,22 +4,16 @@
 #include <Python.h>
 
 #include "border.h"
-#include "class_methods.h"
 #include "decode_options.h"
 #include "documentation.h"
 #include "encode_options.h"
-#include "explanation_methods.h"
-#include "gate_methods.h"
-#include "key_methods.h"
-#include "part_methods.h"
+#include "methods.h"
 #include "plain_arguments.h"
-#include "prepared_type.h"
 #include "python/chosen_devices.h"
 #include "python/keys.h"
 #include "python/load_options.h"
 #include "python/sent_sources.h"
 #include "python/serializer.h"
-#include "stream_methods.h"
 #include "waybill/report.h"
 
 namespace {
@@ -144,7 +138,7 @@ PyObject* decode_head(PyObject* module, PyObject* const* arguments, Py_ssize_t c
       PyErr_SetString(PyExc_TypeError, "decode_head() takes a memoryview of bytes");
       throw PyError();
     }
-    hooks.checks_stored = DecodeOptions::is_true(arguments[3]);
+    hooks.checks_stored = is_true(arguments[3]);
     return decode_with(module, arguments[0], arguments[4], hooks);
   });
 }
@@ -168,12 +162,8 @@ PyObject* imports(PyObject* module, PyObject* arguments) {
 PyObject* content_hash(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     demand_count("content_hash", count, 3);
-    const int passes_over = PyObject_IsTrue(arguments[1]);
-    check(passes_over);
-    const int names_classes = PyObject_IsTrue(arguments[2]);
-    check(names_classes);
     const waybill::ContentHash hash = waybill::py::content_hash(
-        state_of(module), arguments[0], passes_over != 0, names_classes != 0);
+        state_of(module), arguments[0], is_true(arguments[1]), is_true(arguments[2]));
     return to_bytes(hash);
   });
 }
@@ -187,9 +177,7 @@ PyObject* source_hash(PyObject* module, PyObject* object) {
 
 PyObject* use_caches(PyObject* module, PyObject* are_used) {
   return guarded([&] {
-    const int answer = PyObject_IsTrue(are_used);
-    check(answer);
-    waybill::py::use_caches(state_of(module), answer != 0);
+    waybill::py::use_caches(state_of(module), is_true(are_used));
     return Ref::share(Py_None);
   });
 }
@@ -263,9 +251,7 @@ void demand_gil() {
   PyObject* is_enabled = PySys_GetObject("_is_gil_enabled");
   if (is_enabled == nullptr) return;  // Before 3.13 there is no other way.
   const Ref answer = Ref::steal(PyObject_CallNoArgs(is_enabled));
-  const int has_gil = PyObject_IsTrue(answer.get());
-  check(has_gil);
-  if (has_gil != 0) return;
+  if (is_true(answer.get())) return;
   PyErr_SetString(PyExc_ImportError,
                   "waybill needs the GIL, and this Python runs with the GIL off; leave "
                   "out -X gil=0 and PYTHON_GIL=0, or use a build that is not "

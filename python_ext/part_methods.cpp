@@ -1,8 +1,6 @@
 // Functions about parts of a file that is mapped.
 // Tested by tests/python/api/test_open.py and test_open_loading.py.
 
-#include "part_methods.h"
-
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -11,6 +9,7 @@
 
 #include "border.h"
 #include "decode_options.h"
+#include "methods.h"
 #include "python/load_options.h"
 #include "python/opened_file.h"
 
@@ -20,15 +19,8 @@ namespace {
 
 constexpr char kOpenedFileCapsule[] = "waybill.OpenedFile";
 
-void free_opened_file(PyObject* capsule) {
-  delete static_cast<py::OpenedFile*>(
-      PyCapsule_GetPointer(capsule, kOpenedFileCapsule));
-}
-
 py::OpenedFile& file_of(PyObject* capsule) {
-  void* file = PyCapsule_GetPointer(capsule, kOpenedFileCapsule);
-  if (file == nullptr) throw PyError();
-  return *static_cast<py::OpenedFile*>(file);
+  return held_by<py::OpenedFile>(capsule, kOpenedFileCapsule);
 }
 
 // Only what this file gave: an offset inside of the payload.
@@ -62,10 +54,7 @@ PyObject* open_parts(PyObject* module, PyObject* const* arguments, Py_ssize_t co
     auto file = std::make_unique<py::OpenedFile>(
         state_of(module), Ref::share(arguments[0]), Ref::share(arguments[1]), options,
         static_cast<py::OpenedFile::Check>(std::clamp(when, 0L, 2L)));
-    Ref capsule =
-        Ref::steal(PyCapsule_New(file.get(), kOpenedFileCapsule, free_opened_file));
-    file.release();
-    return capsule;
+    return to_capsule(std::move(file), kOpenedFileCapsule);
   });
 }
 
@@ -154,8 +143,7 @@ PyObject* has_keys(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     demand_count("has_keys", count, 2);
     py::OpenedFile& file = file_of(arguments[0]);
-    return Ref::share(file.has_keys(offset_of(file, arguments[1])) ? Py_True
-                                                                   : Py_False);
+    return to_bool(file.has_keys(offset_of(file, arguments[1])));
   });
 }
 
@@ -217,7 +205,7 @@ PyObject* load_part(PyObject* module, PyObject* const* arguments, Py_ssize_t cou
     const DecodeOptions options(arguments[4], hooks);
     return file.load(state_of(module), offset_of(file, arguments[1]), options.hooks,
                      options.load_options.value_or(LoadOptions{}),
-                     DecodeOptions::is_true(arguments[3]));
+                     is_true(arguments[3]));
   });
 }
 

@@ -1,14 +1,13 @@
 // The type PreparedCall.
 // Tested by tests/python/api/test_prepare.py.
 
-#include "prepared_type.h"
-
 #include <memory>
 #include <utility>
 
 #include "border.h"
 #include "documentation.h"
 #include "encode_options.h"
+#include "methods.h"
 #include "python/prepared_call.h"
 
 namespace waybill::extension {

@@ -1,13 +1,12 @@
 // Functions about payloads of which not all has arrived.
 // Tested by tests/python/streams/test_streams.py.
 
-#include "stream_methods.h"
-
 #include <Python.h>
 
 #include <memory>
 
 #include "border.h"
+#include "methods.h"
 #include "python/load_options.h"
 #include "python/stored_rows.h"
 #include "waybill/stream_length.h"
@@ -18,29 +17,23 @@ namespace {
 
 constexpr char kStreamLengthCapsule[] = "waybill.StreamLength";
 
-void free_stream_length(PyObject* capsule) {
-  delete static_cast<StreamLength*>(
-      PyCapsule_GetPointer(capsule, kStreamLengthCapsule));
+StreamLength& stream_length_of(PyObject* capsule) {
+  return held_by<StreamLength>(capsule, kStreamLengthCapsule);
 }
 
 PyObject* stream_length(PyObject*, PyObject* load_options) {
   return guarded([&] {
     const Gate gate(load_options == Py_None ? LoadOptions{}
                                             : py::load_options_of(load_options));
-    auto stream_length = std::make_unique<StreamLength>(gate.limits());
-    Ref capsule = Ref::steal(
-        PyCapsule_New(stream_length.get(), kStreamLengthCapsule, free_stream_length));
-    stream_length.release();
-    return capsule;
+    return to_capsule(std::make_unique<StreamLength>(gate.limits()),
+                      kStreamLengthCapsule);
   });
 }
 
 PyObject* measure(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     demand_count("measure", count, 2);
-    auto* stream_length = static_cast<StreamLength*>(
-        PyCapsule_GetPointer(arguments[0], kStreamLengthCapsule));
-    if (stream_length == nullptr) throw PyError();
+    StreamLength& stream_length = stream_length_of(arguments[0]);
     if (!PyByteArray_Check(arguments[1])) {
       PyErr_SetString(PyExc_TypeError, "measure() looks into a bytearray");
       throw PyError();
@@ -49,7 +42,7 @@ PyObject* measure(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     const BytesView bytes(
         reinterpret_cast<const std::uint8_t*>(PyByteArray_AS_STRING(arguments[1])),
         static_cast<std::size_t>(PyByteArray_GET_SIZE(arguments[1])));
-    return Ref::steal(PyLong_FromSize_t(stream_length->measure(bytes).missing));
+    return Ref::steal(PyLong_FromSize_t(stream_length.measure(bytes).missing));
   });
 }
 
@@ -94,10 +87,7 @@ PyObject* copy_buffer(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 
 PyObject* head_size(PyObject*, PyObject* capsule) {
   return guarded([&] {
-    auto* stream_length =
-        static_cast<StreamLength*>(PyCapsule_GetPointer(capsule, kStreamLengthCapsule));
-    if (stream_length == nullptr) throw PyError();
-    return Ref::steal(PyLong_FromSize_t(stream_length->head_size()));
+    return Ref::steal(PyLong_FromSize_t(stream_length_of(capsule).head_size()));
   });
 }
 

@@ -110,12 +110,8 @@ MODULE_MAY_INCLUDE |= {
     "encode_options.h",
     "documentation.h",
     "plain_arguments.h",
-    "prepared_type.h",
+    "methods.h",
     "thread_start.h",
-}
-MODULE_MAY_INCLUDE |= {
-    f"{name}_methods.h"
-    for name in ("gate", "class", "key", "part", "stream", "explanation")
 }
 
 # Words that only these files may use.
