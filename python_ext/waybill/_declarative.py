@@ -202,59 +202,25 @@ def reduce_attribute(obj):
     return getattr, (obj.class_, obj.key)
 
 
-def reduce_schema_item(obj):
-    from waybill._kinds import schema_items
-
-    return schema_items.reduce_schema_item(obj)
-
-
-def reduce_type(obj):
-    from waybill._kinds import schema_items
-
-    return schema_items.reduce_type(obj)
-
-
-_SCHEMA_ITEMS = (
-    "Table",
-    "Column",
-    "Index",
-    "CheckConstraint",
-    "ForeignKeyConstraint",
-    "PrimaryKeyConstraint",
-    "UniqueConstraint",
-)
-
-#: Types of columns that are what their attributes say.
-_TYPES = (
-    "BigInteger",
-    "Boolean",
-    "Date",
-    "DateTime",
-    "Double",
-    "Float",
-    "Integer",
-    "JSON",
-    "LargeBinary",
-    "NullType",
-    "Numeric",
-    "SmallInteger",
-    "String",
-    "Text",
-    "Time",
-    "Unicode",
-    "UnicodeText",
-    "Uuid",
-)
-
-#: As NAMED_REDUCERS of _reducers.py, of which it becomes a part.
-NAMED_REDUCERS = {
-    "_RelationshipDeclared": {"sqlalchemy.orm.relationships": reduce_relationship},
-    "Relationship": {"sqlalchemy.orm.relationships": reduce_relationship},
-    "RelationshipProperty": {"sqlalchemy.orm.relationships": reduce_relationship},
-    "registry": {"sqlalchemy.orm.decl_api": reduce_registry},
-    "Mapper": {"sqlalchemy.orm.mapper": reduce_mapper},
-    "InstrumentedAttribute": {"sqlalchemy.orm.attributes": reduce_attribute},
-    "MappedColumn": {"sqlalchemy.orm.properties": reduce_schema_item},
-    **{name: {"sqlalchemy.sql.schema": reduce_schema_item} for name in _SCHEMA_ITEMS},
-    **{name: {"sqlalchemy.sql.sqltypes": reduce_type} for name in _TYPES},
+#: Rows of _reducers.py.
+ROWS = {
+    "sqlalchemy.orm.attributes InstrumentedAttribute": reduce_attribute,
+    "sqlalchemy.orm.decl_api registry": reduce_registry,
+    "sqlalchemy.orm.mapper Mapper": reduce_mapper,
+    "sqlalchemy.orm.properties MappedColumn": "schema_items.reduce_schema_item",
+    "sqlalchemy.orm.relationships Relationship RelationshipProperty": (
+        reduce_relationship
+    ),
+    "sqlalchemy.orm.relationships _RelationshipDeclared": reduce_relationship,
+    "sqlalchemy.sql.schema Table Column Index": "schema_items.reduce_schema_item",
+    "sqlalchemy.sql.schema CheckConstraint ForeignKeyConstraint": (
+        "schema_items.reduce_schema_item"
+    ),
+    "sqlalchemy.sql.schema PrimaryKeyConstraint UniqueConstraint": (
+        "schema_items.reduce_schema_item"
+    ),
+    # Types of columns that are what their attributes say.
+    "sqlalchemy.sql.sqltypes BigInteger Boolean Date DateTime Double Float Integer "
+    "JSON LargeBinary NullType Numeric SmallInteger String Text Time Unicode "
+    "UnicodeText Uuid": "schema_items.reduce_type",
 }

@@ -89,7 +89,6 @@ def _exceptions():
 _reduce_view = _later("collections", "reduce_view")
 _reduce_class_descriptor = _later("callables", "reduce_class_descriptor")
 _reduce_of_typing = _later("annotations", "reduce_wrapped_of_typing")
-_reduce_parameters = _later("annotations", "reduce_parameters")
 
 #: Reducers by exact type, asked before those of copyreg.
 REDUCERS = {
@@ -202,36 +201,17 @@ def set_lru_cache(cache, state):
     cache.__wrapped__ = function
 
 
-_reduce_context = _later("mpmath_contexts", "reduce_context")
-_reduce_constant = _later("mpmath_contexts", "reduce_constant")
-_reduce_typed_storage = _later("torch_storages", "reduce_typed_storage")
-_reduce_untyped_storage = _later("torch_storages", "reduce_untyped_storage")
-_reduce_handler = _later("logs", "reduce_handler")
-_reduce_ordered_view = _later("collections", "reduce_ordered_view")
-_reduce_file = _later("files", "reduce_file")
-_reduce_adapter = _later("pydantic_models", "reduce_type_adapter")
-_reduce_validated = _later("pydantic_models", "reduce_validated_call")
-_reduce_used = _later("pandas_arrays", "reduce_without_cache")
-_reduce_generator_context = _later("callables", "reduce_generator_context")
-
-
 _WITH_CACHES_OF_PANDAS = (
-    *("ArrowExtensionArray", "ArrowStringArray", "BooleanArray", "Categorical"),
-    *("DatetimeArray", "FloatingArray", "IntegerArray", "IntervalArray"),
-    *("NumpyExtensionArray", "PeriodArray", "SparseArray", "StringArray"),
-    *("TimedeltaArray", "ArrowDtype", "BooleanDtype", "Float32Dtype", "Float64Dtype"),
-    *(f"{kind}{size}Dtype" for kind in ("Int", "UInt") for size in (8, 16, 32, 64)),
+    "ArrowExtensionArray ArrowStringArray BooleanArray Categorical DatetimeArray "
+    "FloatingArray IntegerArray IntervalArray NumpyExtensionArray PeriodArray "
+    "SparseArray StringArray TimedeltaArray ArrowDtype BooleanDtype Float32Dtype "
+    "Float64Dtype Int8Dtype Int16Dtype Int32Dtype Int64Dtype UInt8Dtype UInt16Dtype "
+    "UInt32Dtype UInt64Dtype"
 )
 
 
 def _reduce_struct(obj):
     return type(obj), (obj.format,)
-
-
-def _in_contextvars(name):
-    # 3.14 changed the name of their module.
-    reduce = _later("context_variables", name)
-    return {"_contextvars": reduce, "contextvars": reduce}
 
 
 #: Names of types whose instances know module and name: they are found again by them
@@ -287,87 +267,83 @@ stand_in_for = _later("missing_modules", "stand_in_for")
 #: Callables of reducers: what they make has an id, by which a receiver knows it again.
 IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable})
 
-#: The same for types of modules that need not be loaded: {name: {module: reducer}}.
-NAMED_REDUCERS = {
-    "_FIELD_BASE": {"dataclasses": reduce_to_name},
-    "_MISSING_TYPE": {"dataclasses": reduce_to_name},
-    "_KW_ONLY_TYPE": {"dataclasses": reduce_to_name},
-    "_HAS_DEFAULT_FACTORY_CLASS": {"dataclasses": reduce_to_name},
-    "_lru_cache_wrapper": {"functools": _reduce_lru_cache},
-    "ufunc": {"numpy": _later("ufuncs", "reduce_ufunc")},
-    "MPContext": {"mpmath.ctx_mp": _reduce_context},
-    "MPIntervalContext": {"mpmath.ctx_iv": _reduce_context},
-    "FPContext": {"mpmath.ctx_fp": _reduce_context},
-    "constant": {"mpmath.ctx_mp_python": _reduce_constant},
-    "ivmpf_constant": {"mpmath.ctx_iv": _reduce_constant},
-    **dict.fromkeys(
-        _WITH_CACHES_OF_PANDAS, dict.fromkeys(("pandas", "pandas.arrays"), _reduce_used)
+#: The same for types of modules that need not be loaded: a module, and names that it
+#: has types under; their reducer, or where that is in waybill._kinds.
+_ROWS = {
+    "_io TextIOWrapper BufferedReader BufferedWriter BufferedRandom FileIO": (
+        "files.reduce_file"
     ),
-    "Decorator": {
-        "pydantic._internal._decorators": _later("pydantic_models", "reduce_decorator")
-    },
-    "TypeAdapter": {"pydantic.type_adapter": _reduce_adapter},
-    "ValidateCallWrapper": {"pydantic._internal._validate_call": _reduce_validated},
-    "TypedStorage": {"torch.storage": _reduce_typed_storage},
-    "UntypedStorage": {"torch.storage": _reduce_untyped_storage},
-    "TypeVar": {"typing": _reduce_type_variable},
-    "ParamSpec": {"typing": _reduce_type_variable},
-    "TypeVarTuple": {"typing": _reduce_type_variable},
-    "ParamSpecArgs": {"typing": _reduce_parameters},
-    "ParamSpecKwargs": {"typing": _reduce_parameters},
-    **_declarative.NAMED_REDUCERS,
-    "ForwardRef": dict.fromkeys(
-        ("typing", "annotationlib"), _later("annotations", "reduce_forward_reference")
+    "_json Encoder": "json_parts.reduce_encoder",
+    "_json Scanner": "json_parts.reduce_scanner",
+    "_struct Struct": _reduce_struct,
+    "_weakrefset WeakSet": "collections.reduce_weak_set",
+    "annotationlib ForwardRef": "annotations.reduce_forward_reference",
+    "builtins odict_keys odict_values odict_items": "collections.reduce_ordered_view",
+    "collections _deque_reverse_iterator": "collections.reduce_reversed_deque",
+    "contextlib _GeneratorContextManager _AsyncGeneratorContextManager": (
+        "callables.reduce_generator_context"
     ),
-    "NewType": {"typing": _later("annotations", "reduce_new_type")},
-    "TypeAliasType": {"typing": _later("annotations", "reduce_type_alias")},
-    "_GenericAlias": {"typing": _later("annotations", "reduce_generic_alias")},
-    "partial": {"functools": _reduce_partial},
-    "partialmethod": {"functools": _later("callables", "reduce_partial_method")},
-    "singledispatchmethod": {
-        "functools": _later("callables", "reduce_dispatching_method")
-    },
-    "cached_property": {"functools": _later("callables", "reduce_cached_property")},
-    "KeyWrapper": {"functools": _later("callables", "reduce_comparison_key")},
-    "_GeneratorContextManager": {"contextlib": _reduce_generator_context},
-    "_AsyncGeneratorContextManager": {"contextlib": _reduce_generator_context},
-    "odict_keys": {"builtins": _reduce_ordered_view},
-    "odict_values": {"builtins": _reduce_ordered_view},
-    "odict_items": {"builtins": _reduce_ordered_view},
-    "_deque_reverse_iterator": {
-        "collections": _later("collections", "reduce_reversed_deque")
-    },
-    "count": {"itertools": _later("collections", "reduce_count")},
-    "repeat": {"itertools": _later("collections", "reduce_repeat")},
-    "ReferenceType": {"weakref": _later("collections", "reduce_weak_reference")},
-    "WeakMethod": {"weakref": _later("collections", "reduce_weak_method")},
-    "WeakSet": {"_weakrefset": _later("collections", "reduce_weak_set")},
-    "WeakKeyDictionary": {
-        "weakref": _later("collections", "reduce_weak_key_dictionary")
-    },
-    "WeakValueDictionary": {
-        "weakref": _later("collections", "reduce_weak_value_dictionary")
-    },
-    "ContextVar": _in_contextvars("reduce_context_variable"),
-    "Context": _in_contextvars("reduce_context"),
-    "Struct": {"_struct": _reduce_struct},
-    "Scanner": {"_json": _later("json_parts", "reduce_scanner")},
-    "Encoder": {"_json": _later("json_parts", "reduce_encoder")},
-    "TextIOWrapper": {"_io": _reduce_file},
-    "BufferedReader": {"_io": _reduce_file},
-    "BufferedWriter": {"_io": _reduce_file},
-    "BufferedRandom": {"_io": _reduce_file},
-    "FileIO": {"_io": _reduce_file},
-    "_TemporaryFileWrapper": {"tempfile": _later("files", "reduce_temporary_file")},
-    "StreamHandler": {"logging": _reduce_handler},
-    "FileHandler": {"logging": _reduce_handler},
-    "NullHandler": {"logging": _reduce_handler},
-    "_StderrHandler": {"logging": _reduce_handler},
-    "RotatingFileHandler": {"logging.handlers": _reduce_handler},
-    "TimedRotatingFileHandler": {"logging.handlers": _reduce_handler},
-    "WatchedFileHandler": {"logging.handlers": _reduce_handler},
-    "MemoryHandler": {"logging.handlers": _reduce_handler},
+    "contextvars Context": "context_variables.reduce_context",
+    "contextvars ContextVar": "context_variables.reduce_context_variable",
+    # Before 3.14.
+    "_contextvars Context": "context_variables.reduce_context",
+    "_contextvars ContextVar": "context_variables.reduce_context_variable",
+    "dataclasses _FIELD_BASE _HAS_DEFAULT_FACTORY_CLASS _KW_ONLY_TYPE _MISSING_TYPE": (
+        reduce_to_name
+    ),
+    "functools KeyWrapper": "callables.reduce_comparison_key",
+    "functools _lru_cache_wrapper": _reduce_lru_cache,
+    "functools cached_property": "callables.reduce_cached_property",
+    "functools partial": _reduce_partial,
+    "functools partialmethod": "callables.reduce_partial_method",
+    "functools singledispatchmethod": "callables.reduce_dispatching_method",
+    "itertools count": "collections.reduce_count",
+    "itertools repeat": "collections.reduce_repeat",
+    "logging StreamHandler FileHandler NullHandler _StderrHandler": (
+        "logs.reduce_handler"
+    ),
+    "logging.handlers MemoryHandler RotatingFileHandler TimedRotatingFileHandler": (
+        "logs.reduce_handler"
+    ),
+    "logging.handlers WatchedFileHandler": "logs.reduce_handler",
+    "tempfile _TemporaryFileWrapper": "files.reduce_temporary_file",
+    "typing ForwardRef": "annotations.reduce_forward_reference",
+    "typing NewType": "annotations.reduce_new_type",
+    "typing ParamSpecArgs ParamSpecKwargs": "annotations.reduce_parameters",
+    "typing TypeAliasType": "annotations.reduce_type_alias",
+    "typing TypeVar ParamSpec TypeVarTuple": _reduce_type_variable,
+    "typing _GenericAlias": "annotations.reduce_generic_alias",
+    "weakref ReferenceType": "collections.reduce_weak_reference",
+    "weakref WeakKeyDictionary": "collections.reduce_weak_key_dictionary",
+    "weakref WeakMethod": "collections.reduce_weak_method",
+    "weakref WeakValueDictionary": "collections.reduce_weak_value_dictionary",
+    # Of libraries.
+    "mpmath.ctx_fp FPContext": "mpmath_contexts.reduce_context",
+    "mpmath.ctx_iv MPIntervalContext": "mpmath_contexts.reduce_context",
+    "mpmath.ctx_iv ivmpf_constant": "mpmath_contexts.reduce_constant",
+    "mpmath.ctx_mp MPContext": "mpmath_contexts.reduce_context",
+    "mpmath.ctx_mp_python constant": "mpmath_contexts.reduce_constant",
+    "numpy ufunc": "ufuncs.reduce_ufunc",
+    f"pandas {_WITH_CACHES_OF_PANDAS}": "pandas_arrays.reduce_without_cache",
+    f"pandas.arrays {_WITH_CACHES_OF_PANDAS}": "pandas_arrays.reduce_without_cache",
+    "pydantic._internal._decorators Decorator": "pydantic_models.reduce_decorator",
+    "pydantic._internal._validate_call ValidateCallWrapper": (
+        "pydantic_models.reduce_validated_call"
+    ),
+    "pydantic.type_adapter TypeAdapter": "pydantic_models.reduce_type_adapter",
+    "torch.storage TypedStorage": "torch_storages.reduce_typed_storage",
+    "torch.storage UntypedStorage": "torch_storages.reduce_untyped_storage",
+    **_declarative.ROWS,
 }
+
+#: The rows as the extension looks them up: {name: {module: reducer}}.
+NAMED_REDUCERS: dict[str, dict[str, object]] = {}
+for _row, _reducer in _ROWS.items():
+    _module, *_names = _row.split()
+    if isinstance(_reducer, str):
+        _reducer = _later(*_reducer.split("."))
+    for _name in _names:
+        NAMED_REDUCERS.setdefault(_name, {})[_module] = _reducer
 
 
 def _demand_name(name):
