@@ -30,7 +30,7 @@ from waybill._arrived_modules import ArrivedModules
 from waybill._baselines import TABLE, Baseline, ClassChange
 from waybill._facts import FACTS, are_same_facts, as_fact, fact, own_attribute
 from waybill._identity import TRACKER
-from waybill._kinds.derived import is_left_out
+from waybill._kinds.derived import has_derived_doc
 from waybill._words import ABSENT, LOST, Kind, Word
 
 TYPE_CHECKING = False
@@ -344,7 +344,7 @@ def _facts_of(
     facts["__name__"] = name
     facts["__qualname__"] = namespace.get("__qualname__", name)
     facts["__doc__"] = as_fact(namespace.get("__doc__"))
-    if "__doc__" not in namespace and is_left_out(attributes, "__doc__"):
+    if "__doc__" not in namespace and has_derived_doc(attributes):
         facts["__doc__"] = fact(cls, "__doc__")
     return facts
 

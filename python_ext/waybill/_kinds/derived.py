@@ -11,7 +11,6 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 
@@ -33,12 +32,6 @@ def _doc_of_dataclass(cls: type) -> str:
     return cls.__name__ + str(given).replace(" -> None", "")
 
 
-#: The attribute that shows whose class it is, the text that is derived, and how.
-_ROWS: tuple[tuple[str, str, Callable[[type], str]], ...] = (
-    ("__dataclass_fields__", "__doc__", _doc_of_dataclass),
-)
-
-
 def _may_differ(text: Any) -> bool:
     return type(text) is str and (" at 0x" in text or "{" in text)
 
@@ -46,10 +39,10 @@ def _may_differ(text: Any) -> bool:
 def leave_out(cls: type, own: dict[str, Any]) -> None:
     """Takes what is derived out of the attributes of a class that is sent. Cost: that
     of one signature where a doc may differ between processes, else nothing."""
-    for shows, derived, make in _ROWS:
-        value = own.get(derived)
-        if shows in own and _may_differ(value) and make(cls) == value:
-            del own[derived]
+    doc = own.get("__doc__")
+    may_be_derived = has_derived_doc(own) and _may_differ(doc)
+    if may_be_derived and _doc_of_dataclass(cls) == doc:
+        del own["__doc__"]
     if _is_of_pydantic(cls, own):
         from waybill._kinds import pydantic_models
 
@@ -60,20 +53,15 @@ def leave_out(cls: type, own: dict[str, Any]) -> None:
         own["__hash__"] = _with_steady_number(own["__hash__"])
 
 
-def is_left_out(attributes: dict[str, Any], name: str) -> bool:
-    """Whether this one, if a class comes with these others alone, is written here."""
-    # A generator, as any() takes, leaks where memory is too short.
-    for shows, derived, _ in _ROWS:  # noqa: SIM110
-        if name == derived and shows in attributes:
-            return True
-    return False
+def has_derived_doc(attributes: Any) -> bool:
+    """Whether a class that comes with these attributes, and no doc, gets one here."""
+    return "__dataclass_fields__" in attributes
 
 
 def derive_again(cls: type) -> None:
     """Writes what was left out, once a class has its other attributes, or others."""
-    for shows, derived, make in _ROWS:
-        if shows in vars(cls) and vars(cls).get(derived) is None:
-            type.__setattr__(cls, derived, make(cls))
+    if has_derived_doc(vars(cls)) and vars(cls).get("__doc__") is None:
+        type.__setattr__(cls, "__doc__", _doc_of_dataclass(cls))
     if _is_of_pydantic(cls, vars(cls)):
         from waybill._kinds import pydantic_models
 
