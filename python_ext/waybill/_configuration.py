@@ -140,24 +140,16 @@ def _renames(renames: Any) -> Any:
     return _late.load("_environment.renames").renames_of(renames)
 
 
-# security.py is not imported before: it needs an extension that is complete, and that
-# needs this module.
-def _policy(policy: Any) -> object:
-    from waybill.security import _handle_of_policy
+def _handle(option: str) -> Callable[[Any], object]:
+    """What makes a policy, a key or a ring ready. security.py is not imported before:
+    it needs an extension that is complete, and that needs this module."""
 
-    return _handle_of_policy(policy)
+    def ready(given: Any) -> object:
+        from waybill.security import _handle_of
 
+        return _handle_of(option, given)
 
-def _key(key: Any) -> object:
-    from waybill.security import _handle_of_key
-
-    return _handle_of_key(key)
-
-
-def _keys(keys: Any) -> object:
-    from waybill.security import _handle_of_keys
-
-    return _handle_of_keys(keys)
+    return ready
 
 
 def _limits(limits: Any) -> Any:
@@ -199,7 +191,7 @@ TABLE: Mapping[str, Option] = {
     # Of dumps.
     "by_value": Option(_by_value, travels=False),
     "replace": Option(Replacements),
-    "key": Option(_key, travels=False),
+    "key": Option(_handle("key"), travels=False),
     "application": Option(_application),
     "compress": Option(_compress),
     "warn_above": Option(_warn_above),
@@ -212,8 +204,8 @@ TABLE: Mapping[str, Option] = {
     "map_location": Option(_map_location),
     "renames": Option(_renames),
     "code": Option(_code),
-    "policy": Option(_policy),
-    "keys": Option(_keys, travels=False),
+    "policy": Option(_handle("policy")),
+    "keys": Option(_handle("keys"), travels=False),
     "limits": Option(_limits),
     # Of the process.
     "max_classes": Option(_bound, apply=_set_max_classes),

@@ -271,7 +271,7 @@ def sign(data: Buffer, key: SigningKey, application: Buffer | None = None) -> by
     """
     if application is not None:
         data = _core.with_application(data, application)
-    return _core.sign(data, _handle_of_key(key))
+    return _core.sign(data, _handle_of("key", key))
 
 
 def verify(data: Buffer, keys: KeyRing) -> None:
@@ -281,7 +281,7 @@ def verify(data: Buffer, keys: KeyRing) -> None:
     parsed before the signature has proven right, and nothing built at all. To load what
     was verified, load these same bytes: what is read twice may have changed.
     """
-    _core.verify(data, _handle_of_keys(keys))
+    _core.verify(data, _handle_of("keys", keys))
 
 
 def application(data: Buffer, keys: KeyRing | None = None) -> bytes | None:
@@ -290,31 +290,17 @@ def application(data: Buffer, keys: KeyRing | None = None) -> bytes | None:
     A nonce, a task's id, an expiry: known before anything is loaded. With ``keys`` the
     signature is checked first. Without, anybody may have written it.
     """
-    return _core.application(data, None if keys is None else _handle_of_keys(keys))
+    return _core.application(data, None if keys is None else _handle_of("keys", keys))
 
 
-def _handle_of_policy(policy: Policy) -> object:
-    """What the extension takes for a policy. TypeError for anything else."""
-    if not isinstance(policy, Policy):
-        raise TypeError(
-            f"a policy should be a waybill.security.Policy, not {policy!r:.80}"
-        )
-    return policy._handle
+_KINDS: dict[str, Any] = {"policy": Policy, "key": SigningKey, "keys": KeyRing}
 
 
-def _handle_of_key(key: SigningKey) -> object:
-    """What the extension takes for a key. TypeError for anything else."""
-    if not isinstance(key, SigningKey):
-        raise TypeError(
-            f"key must be a waybill.security.SigningKey, not {type(key).__name__}"
-        )
-    return key._handle
-
-
-def _handle_of_keys(keys: KeyRing) -> object:
-    """What the extension takes for a ring. TypeError for anything else."""
-    if not isinstance(keys, KeyRing):
-        raise TypeError(
-            f"keys must be a waybill.security.KeyRing, not {type(keys).__name__}"
-        )
-    return keys._handle
+def _handle_of(option: str, given: Any) -> object:
+    """What the extension takes for a policy, a key or a ring. TypeError for what is
+    none, which does not show what may be a secret."""
+    kind = _KINDS[option]
+    if isinstance(given, kind):
+        return given._handle
+    shown = f"{given!r:.80}" if option == "policy" else type(given).__name__
+    raise TypeError(f"{option} must be a waybill.security.{kind.__name__}, not {shown}")
