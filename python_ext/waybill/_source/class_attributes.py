@@ -28,10 +28,3 @@ ATTRIBUTES_TO_DROP = frozenset(
         "__classcell__",
     }
 )
-
-
-def attributes_to_drop(
-    made_by: tuple[int, int], read_by: tuple[int, int]
-) -> frozenset[str]:
-    """The names to leave out of a class between two minor versions."""
-    return frozenset() if made_by == read_by else ATTRIBUTES_TO_DROP

@@ -18,8 +18,8 @@ from waybill._source.annotations import evaluate_annotations
 from waybill._source.class_attributes import ATTRIBUTES_TO_DROP
 from waybill._source.compiling import compile_unit
 from waybill._source.dataclass_parts import set_state as set_state
-from waybill._source.nested import prove_nested
 from waybill._source.proving import prove as prove_in_file
+from waybill._source.proving import prove_nested
 from waybill._source.shown import keep_source
 from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, GENERATED, Unit, UnitError
 

@@ -30,7 +30,7 @@ _written: dict[Any, dict[str, CodeType]] = {}
 _MAX_WRITTEN = 512
 
 
-def prove_generated(code: CodeType, owner: type) -> Unit | None:
+def prove_generated(code: CodeType, owner: Any) -> Unit | None:
     """The unit of what a library wrote for a class; None of all else."""
     fields = vars(owner).get("__dataclass_fields__")
     if fields is not None and "__dataclass_params__" in vars(owner):
@@ -41,10 +41,10 @@ def prove_generated(code: CodeType, owner: type) -> Unit | None:
         )
     elif is_namedtuple(owner):
         name = "__new__"
-        proven = comparing.is_same(_new_of_namedtuple(owner).__code__, code)
+        proven = comparing.is_same(new_of_namedtuple(owner._fields).__code__, code)
     else:
         return None
-    return _unit(name, code) if proven else None
+    return Unit(GENERATED, "", name, code.co_qualname) if proven else None
 
 
 def is_namedtuple(cls: type) -> bool:
@@ -105,23 +105,6 @@ def functions_of(value: Any) -> Iterator[FunctionType]:
             return
         yield value
         value = vars(value).get("__wrapped__")
-
-
-def _unit(name: str, code: CodeType) -> Unit:
-    return Unit(
-        kind=GENERATED,
-        text="",
-        name=name,
-        qualified_name=code.co_qualname,
-        class_name=None,
-        flags=0,
-        optimization=0,
-        lines=0,
-        column=0,
-        futures=(),
-        free_names=(),
-        imports=(),
-    )
 
 
 # ---- Dataclasses
@@ -236,31 +219,20 @@ def _annotations_of(cls: Any) -> dict[str, Any]:
 # ---- Named tuples
 
 
-def _new_of_namedtuple(owner: Any) -> Any:
+def new_of_namedtuple(fields: tuple[str, ...]) -> Any:
+    """The ``__new__`` that ``namedtuple()`` writes for these fields."""
     from collections import namedtuple
 
     # Names that cannot be fields are those that rename=True gave.
-    made = namedtuple("scratch", owner._fields, rename=True)  # type: ignore[misc]
+    made = namedtuple("scratch", fields, rename=True)  # type: ignore[misc]
     return made.__new__
-
-
-def namedtuple_code(code: CodeType) -> CodeType:
-    """What ``namedtuple()`` writes for ``__new__`` with the arguments of a code
-    object."""
-    from collections import namedtuple
-
-    names = code.co_varnames[1 : code.co_argcount]
-    made = namedtuple("scratch", names, rename=True)  # type: ignore[misc]
-    new: Any = made.__new__
-    written: CodeType = new.__code__
-    return written
 
 
 def _finish_namedtuple(cls: Any, names: list[str]) -> None:
     own = vars(cls)
     if "__new__" in names:
         old = next(functions_of(own["__new__"]))
-        new = _new_of_namedtuple(cls)
+        new = new_of_namedtuple(cls._fields)
         for name in ("__name__", "__qualname__", "__doc__", "__module__"):
             setattr(new, name, getattr(old, name))
         new.__defaults__ = old.__defaults__

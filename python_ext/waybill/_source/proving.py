@@ -3,7 +3,7 @@
 A unit whose compilation differs from the code in anything is none: the file may have
 changed, or the code. Nothing is guessed.
 
-Tested by tests/python/source/test_proving.py.
+Tested by tests/python/source/test_proving.py and test_nested_units.py.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from weakref import ref
 
 from waybill._source import by_code, comparing, files, limits
 from waybill._source.candidates import candidates
-from waybill._source.compiling import FEATURES, compile_unit
+from waybill._source.compiling import FEATURES, compile_unit, dress_all
 from waybill._source.units import (
     ANNOTATE,
     CLASS_ANNOTATE,
@@ -23,6 +23,7 @@ from waybill._source.units import (
     Unit,
     UnitError,
 )
+from waybill._source.wrapping import wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +61,29 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
     if isinstance(found, str):
         _refuse(code, source, found)
     return found
+
+
+def prove_nested(code: CodeType) -> Unit | str | None:
+    """The unit of code in a function that came as source, or why there is none; None of
+    all other code.
+
+    It has no file here: it is found in the text of the unit that it stands in.
+    """
+    entry = by_code.noted(by_code.AROUND, code)
+    if entry is None:
+        return None
+    _, parts, first_line = entry
+    unit = Unit(*parts)
+    wrapped = wrap(unit, first_line)
+    source = files.Source(code.co_filename, None)
+    source.read(wrapped.text)
+    if source.index is None:
+        return source.error
+    # Lines count from the first one of the text.
+    lines_off = first_line - 1 - wrapped.above
+    qualified = code.co_qualname
+    there = dress_all(code, qualified, qualified, code.co_filename, -lines_off)
+    return prove_in(source, there)
 
 
 def _refuse(code: CodeType, source: Source, reason: str) -> None:

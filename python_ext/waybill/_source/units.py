@@ -39,20 +39,20 @@ class Unit(NamedTuple):
     name: str
     qualified_name: str
     #: The innermost class around it, where that matters to the compiler.
-    class_name: str | None
-    flags: int
+    class_name: str | None = None
+    flags: int = 0
     #: The level of ``-O`` at which it was compiled.
-    optimization: int
+    optimization: int = 0
     #: Lines of decorators above the ``def``.
-    lines: int
+    lines: int = 0
     #: Of a lambda, in bytes.
-    column: int
+    column: int = 0
     #: Names of ``__future__`` features.
-    futures: tuple[str, ...]
-    free_names: tuple[str, ...]
+    futures: tuple[str, ...] = ()
+    free_names: tuple[str, ...] = ()
     #: What it names that its module binds by import, even where it is another variable:
     #: compilers look at these names alone.
-    imports: tuple[str, ...]
+    imports: tuple[str, ...] = ()
 
 
 class UnitError(ValueError):

@@ -6,8 +6,7 @@ import gc
 import fresh_process
 from waybill._source import by_code
 from waybill._source.compiling import compile_unit
-from waybill._source.nested import prove_nested
-from waybill._source.proving import prove
+from waybill._source.proving import prove, prove_nested
 
 
 def outer(a):
