@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
+import operator
 import os
 import sys
 import traceback
@@ -125,6 +127,12 @@ def find_modules_beside() -> None:
     with contextlib.suppress(OSError):  # A folder that is gone.
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
+
+
+def find(target: str) -> object:
+    """The object that MODULE:QUALNAME means; imports the module."""
+    module, _, path = target.partition(":")
+    return operator.attrgetter(path)(importlib.import_module(module))
 
 
 def bold(line: str) -> str:

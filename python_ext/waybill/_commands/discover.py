@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import sys
@@ -17,6 +16,7 @@ from waybill._commands import (
     answer,
     bold,
     describe,
+    find,
     find_modules_beside,
     sources,
     stdout_is_ours,
@@ -98,15 +98,6 @@ def is_path(target: str) -> bool:
     """A folder or file, and no name: `json` is a module, `./json` a folder."""
     looks_so = os.sep in target or target in (os.curdir, os.pardir)
     return looks_so or (target.endswith(".py") and ":" not in target)
-
-
-def find(target: str) -> object:
-    """The object that MODULE:QUALNAME means; imports the module."""
-    module, _, path = target.partition(":")
-    found: object = importlib.import_module(module)
-    for name in path.split("."):
-        found = getattr(found, name)
-    return function_behind(found)
 
 
 def as_dict(record: waybill.ImportRecord) -> dict[str, object]:
@@ -227,7 +218,7 @@ def run(options: argparse.Namespace) -> int:
     try:  # Importing a module can do anything.
         if is_function:
             with stdout_is_ours():
-                found = find(options.target)
+                found = function_behind(find(options.target))
             records = waybill.imports(found, by_value=True)
         else:
             survey = make_survey(options)

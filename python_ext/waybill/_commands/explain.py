@@ -4,7 +4,6 @@ payload, and what in it cannot travel."""
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 from typing import Any
 
@@ -15,6 +14,7 @@ from waybill._commands import (
     UNREADABLE,
     answer,
     describe,
+    find,
     find_modules_beside,
     printable,
     stdout_is_ours,
@@ -62,15 +62,6 @@ def misunderstanding(options: argparse.Namespace) -> str | None:
     if "<locals>" in path:
         return f"{options.target!r} is there while it runs; name the function around it"
     return None
-
-
-def find(target: str) -> object:
-    """The object that MODULE:QUALNAME means; imports the module."""
-    module, _, path = target.partition(":")
-    found: object = importlib.import_module(module)
-    for name in path.split("."):
-        found = getattr(found, name)
-    return found
 
 
 def run(options: argparse.Namespace) -> int:
