@@ -295,14 +295,13 @@ def _restore(cls: Any, name: str, own: Any) -> None:
 
 
 def _conflict(cls: Any, name: str, error: Exception) -> Exception:
-    from waybill._errors import DecodeError
+    from waybill._errors import refusal
 
-    conflict = DecodeError(
-        f"class_conflict: {fact(cls, '__qualname__')} cannot get the {name} that its "
-        f"sender has given it: {error}; send another class, or restart this process"
+    return refusal(
+        "class_conflict",
+        f"{fact(cls, '__qualname__')} cannot get the {name} that its sender has given "
+        f"it: {error}; send another class, or restart this process",
     )
-    conflict.code = "class_conflict"
-    return conflict
 
 
 def take_note(arrival: ArrivedClass) -> list[object]:

@@ -185,11 +185,9 @@ def _append(data: bytearray, chunk: Buffer, asked: int) -> None:
 
 
 def _refused(code: str, offset: int, detail: str) -> Exception:
-    from waybill._errors import DecodeError
+    from waybill._errors import refusal
 
-    error = DecodeError(f"{code} at byte {offset}: {detail}")
-    error.code, error.offset = code, offset
-    return error
+    return refusal(code, detail, offset)
 
 
 def blocks(verb: str, done: int) -> BlockingIOError:

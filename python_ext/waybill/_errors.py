@@ -99,6 +99,20 @@ class MissingModuleError(Error, ModuleNotFoundError):
     code = "missing_module"
 
 
+def refusal(
+    code: str,
+    detail: str,
+    offset: int | None = None,
+    kind: type[DecodeError] = DecodeError,
+) -> DecodeError:
+    """An error as the extension makes it: its code, the byte if there is one, what is
+    wrong."""
+    place = code if offset is None else f"{code} at byte {offset}"
+    error = kind(f"{place}: {detail}")
+    error.code, error.offset = code, offset or 0
+    return error
+
+
 def remedy(obj: object, reason: str, path: str = "") -> str:
     """What the sender can do about an object that cannot travel for this reason; ""
     where waybill knows of nothing. ``path``: an expression for it, or none."""

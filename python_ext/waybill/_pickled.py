@@ -101,15 +101,14 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("load_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from waybill import __version__
-    from waybill._errors import DecodeError
+    from waybill._errors import refusal
 
-    error = DecodeError(
-        f"unknown_format at byte 0: no {name} in {__name__}: another version of "
-        f"waybill wrote it, and this is waybill {__version__}; install the same "
-        "version on both sides"
+    raise refusal(
+        "unknown_format",
+        f"no {name} in {__name__}: another version of waybill wrote it, and this is "
+        f"waybill {__version__}; install the same version on both sides",
+        0,
     )
-    error.code = "unknown_format"
-    raise error
 
 
 _shared = SharedObjects()

@@ -7,7 +7,7 @@ docs/calls.md says what is in them. Tested by tests/python/api/test_calls.py.
 from __future__ import annotations
 
 from waybill._core import PreparedCall, dumps, loads
-from waybill._errors import DecodeError, Error
+from waybill._errors import Error, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def result_of(outcome: object, **options: Any) -> Any:
             raise _exception_of(told, options)
         case {"failed": {"code": str(code), "detail": str(detail)}}:
             raise CallError(code, detail)
-    raise _malformed("the payload is no outcome of a call")
+    raise refusal("malformed", "the payload is no outcome of a call", 0)
 
 
 #: Options of loads that hold for what was raised.
@@ -146,13 +146,7 @@ def _parts_of(call: object) -> tuple[Callable[..., object], Sequence[Any], Any]:
             and all(isinstance(name, str) for name in kwargs)
         ):
             return function, args, kwargs
-    raise _malformed("the payload is no call; dumps_call() makes one")
-
-
-def _malformed(message: str) -> DecodeError:
-    error = DecodeError(f"malformed at byte 0: {message}")
-    error.code = "malformed"
-    return error
+    raise refusal("malformed", "the payload is no call; dumps_call() makes one", 0)
 
 
 def _without_first(error: BaseException) -> Any:

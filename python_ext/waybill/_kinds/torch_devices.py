@@ -70,15 +70,14 @@ def _demand(name):
     count = getattr(kind, "device_count", None)
     if count is None or (device.index or 0) < count():
         return
-    from waybill._errors import DecodeError
+    from waybill._errors import refusal
 
-    error = DecodeError(
-        f"missing_device: a tensor goes to {name}, and this process has {count()} "
-        f"devices of {device.type}; map_location tells where tensors go instead, for "
-        'example loads(data, map_location="cpu")'
+    raise refusal(
+        "missing_device",
+        f"a tensor goes to {name}, and this process has {count()} devices of "
+        f"{device.type}; map_location tells where tensors go instead, for example "
+        'loads(data, map_location="cpu")',
     )
-    error.code = "missing_device"
-    raise error
 
 
 def from_device(storage):

@@ -11,7 +11,7 @@ import sys
 from types import CodeType, FunctionType
 
 from waybill import _classes
-from waybill._errors import DecodeError, PythonMismatchError
+from waybill._errors import PythonMismatchError, refusal
 from waybill._kinds.callables import protocol_hook
 from waybill._source import by_code
 from waybill._source.annotations import evaluate_annotations
@@ -70,7 +70,7 @@ def compile_source(
             f"compile with Python {_VERSION}: {error.msg}"
         ) from error
     except UnitError as error:
-        raise _refusal(DecodeError, "malformed", str(error)) from error
+        raise refusal("malformed", str(error)) from error
     if unit.kind == GENERATED:
         return code
     if not _is_like(code, signature):
@@ -109,14 +109,8 @@ _OF_LAZY_VALUES = (".format",)
 _NO_ARGUMENTS = [0, 0, 0]
 
 
-def _mismatch(detail: str) -> Any:
-    return _refusal(PythonMismatchError, "python_mismatch", detail)
-
-
-def _refusal(kind: Any, code: str, detail: str) -> Any:
-    error = kind(f"{code}: {detail}")
-    error.code = code
-    return error
+def _mismatch(detail: str) -> Exception:
+    return refusal("python_mismatch", detail, kind=PythonMismatchError)
 
 
 def set_annotations(function: FunctionType, annotate: Any) -> None:
