@@ -126,19 +126,24 @@ def decoded(data: Buffer, stored: list[Buffer] | None, **options: Any) -> Any:
 def _map(
     path: str | os.PathLike[str], mode: bool | str, check: str, options: dict[str, Any]
 ) -> Any:
-    import mmap
-
     if mode not in (True, "copy"):
         raise ValueError("mmap must be True, False or 'copy'")
     if check not in ("now", "never"):
         raise ValueError("check must be 'now' or 'never'")
-    access = mmap.ACCESS_READ if mode is True else mmap.ACCESS_COPY
-    with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            return _core.loads(b"", **options)  # It has an error for that.
-        memory = memoryview(mmap.mmap(file.fileno(), 0, access=access))
+    with open(path, "rb", buffering=0) as file:
+        memory = mapped(file, mode is not True)
     decoding = decode_options(memory, **options)
     return _core.decode_head(head_of(memory), None, memory, check == "now", decoding)
+
+
+def mapped(file: io.FileIO, is_copy: bool) -> memoryview:
+    """The bytes of a file. A copy can be written to, which leaves the file as it is."""
+    import mmap
+
+    if os.fstat(file.fileno()).st_size == 0:
+        return memoryview(b"")  # The extension has an error for that.
+    access = mmap.ACCESS_COPY if is_copy else mmap.ACCESS_READ
+    return memoryview(mmap.mmap(file.fileno(), 0, access=access))
 
 
 def save(

@@ -10,6 +10,7 @@ import os
 
 from waybill import _core
 from waybill._face import decode_options, head_of
+from waybill._files import mapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,15 +71,6 @@ def open(
     return File(source, name)
 
 
-def _map(file: io.FileIO, is_copy: bool) -> memoryview:
-    import mmap
-
-    if os.fstat(file.fileno()).st_size == 0:
-        return memoryview(b"")  # The extension has an error for that.
-    access = mmap.ACCESS_COPY if is_copy else mmap.ACCESS_READ
-    return memoryview(mmap.mmap(file.fileno(), 0, access=access))
-
-
 class _Source:
     """An open file, which its parts share."""
 
@@ -92,7 +84,7 @@ class _Source:
         damaged: bool,
         given: dict[str, Any],
     ) -> None:
-        self._memory = _map(file, False)
+        self._memory = mapped(file, False)
         options = decode_options(self._memory, **given)
         self._file = file if copies else None
         if not copies:
@@ -121,7 +113,7 @@ class _Source:
     def build(self, offset: int, is_whole: bool) -> Any:
         handle = self.handle
         # Digests are those of the file, whatever was written to other copies of it.
-        memory = self._memory if self._file is None else _map(self._file, True)
+        memory = self._memory if self._file is None else mapped(self._file, True)
         return _core.load_part(handle, offset, memory, is_whole, self._options)
 
 
