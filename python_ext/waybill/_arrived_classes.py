@@ -17,16 +17,15 @@ from waybill._facts import (
     is_same_fact,
     own_attribute,
 )
+from waybill._records import NamedTuple
 from waybill._rules import LEFT, SET, decide
 from waybill._words import ABSENT, LOST, Kind, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NamedTuple
+    from typing import Any
 
     from waybill._rules import Undo
-else:
-    from waybill._records import NamedTuple
 
 #: Attributes that are set once, when a class of ctypes or SQLAlchemy is made.
 _MADE_WITH = frozenset(

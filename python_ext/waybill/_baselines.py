@@ -13,16 +13,16 @@ import os
 from _thread import RLock
 from types import ModuleType
 
+from waybill._records import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, NamedTuple, TypeVar
+    from typing import Any, TypeVar
 
     from waybill._words import Word
 
     _T = TypeVar("_T")
-else:
-    from waybill._records import NamedTuple
 
 
 #: A number that changes whenever a payload says something else of a class, by id. The

@@ -9,12 +9,13 @@ from waybill import _core, _late
 from waybill._baselines import MAX_CLASS_BYTES, MAX_CLASSES
 from waybill._baselines import TABLE as CLASSES
 from waybill._modules import names_of
+from waybill._records import NamedTuple
 from waybill._replacements import Replacements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, Literal, NamedTuple
+    from typing import Any, Literal
 
     from waybill._environment.renames import Renames
     from waybill._modules import ByValue
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     MapLocation = object | Mapping[str, object] | Callable[[str], object]
     #: Names that are others here, as ``waybill.environment.Renames`` takes them.
     RenameRules = Mapping[str, str] | Renames
-else:
-    from waybill._records import NamedTuple
 
 #: What was set, by name, as ``Option.ready`` made it. What is as at the start is not in
 #: it: the extension asks only whether there is anything.

@@ -7,14 +7,13 @@ import sys
 
 from waybill import _core
 from waybill._face import encode_options
+from waybill._records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any, NamedTuple
-else:
-    from waybill._records import NamedTuple
+    from typing import Any
 
 #: Packages whose objects tell how large they are by a shape that is an attribute.
 _HAVE_SHAPES = frozenset(

@@ -6,11 +6,12 @@ from waybill import _core, _late
 from waybill._configuration import chosen
 from waybill._gate import load_options_of
 from waybill._modules import with_registered
+from waybill._records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, NamedTuple
+    from typing import Any
 
     from typing_extensions import Buffer
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from waybill._modules import ByValue
     from waybill._replacements import Replacement
     from waybill.security import KeyRing, Limits, Policy, SigningKey
-else:
-    from waybill._records import NamedTuple
 
 #: Bytes of what is refused for how it begins.
 _BEGINNING = 1 << 20

@@ -7,16 +7,16 @@ import os
 import sys
 from types import ModuleType
 
+from waybill._records import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from importlib.machinery import ModuleSpec
-    from typing import Any, NamedTuple, NoReturn, TypeAlias
+    from typing import Any, NoReturn, TypeAlias
 
     #: What ``by_value`` may be: one module or package, or several; objects or names.
     ByValue: TypeAlias = ModuleType | str | Iterable[ModuleType | str]
-else:
-    from waybill._records import NamedTuple
 
 #: No name of a module in ``by_value``: kept for "all that is not installed".
 RESERVED = "local"

@@ -38,8 +38,12 @@ class _Maker(type):
         return type(name, (tuple,), _METHODS | getters | given | scope)
 
 
-class NamedTuple(metaclass=_Maker):
-    """The base of a class statement whose annotations are the fields."""
+if TYPE_CHECKING:
+    from typing import NamedTuple as NamedTuple
+else:
+
+    class NamedTuple(metaclass=_Maker):
+        """The base of a class statement whose annotations are the fields."""
 
 
 def _constructor(

@@ -10,17 +10,16 @@ import sys
 from waybill import _core, _late
 from waybill._environment.renames import Renames, moved_module
 from waybill._face import ImportRecord, inspect
+from waybill._records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any, NamedTuple
+    from typing import Any
 
     from typing_extensions import Buffer
 
     from waybill._environment.hints import Environment
-else:
-    from waybill._records import NamedTuple
 
 __all__ = ["MissingImport", "Renames", "missing", "versions"]
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 import os
 
 from waybill import _core
+from waybill._records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NamedTuple, NoReturn
+    from typing import Any, NoReturn
 
     from typing_extensions import Buffer
 
     StrPath = str | os.PathLike[str]
-else:
-    from waybill._records import NamedTuple
 
 __all__ = [
     "INSTALLED_CODE",

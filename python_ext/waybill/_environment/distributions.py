@@ -12,12 +12,12 @@ import os
 import sys
 from importlib import metadata
 
+from waybill._records import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, NamedTuple
-else:
-    from waybill._records import NamedTuple
+    from typing import Any
 
 #: Names of modules that are kept; beyond, all are forgotten.
 MAX_KNOWN = 4096

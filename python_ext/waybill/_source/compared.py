@@ -8,6 +8,7 @@ Tested by tests/python/source/test_compared.py.
 
 from __future__ import annotations
 
+from waybill._records import NamedTuple
 from waybill._source import comparing
 from waybill._source.compiling import compile_unit
 from waybill._source.generated import new_of_namedtuple
@@ -17,11 +18,9 @@ from waybill._source.units import GENERATED, Unit, UnitError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType
-    from typing import Any, NamedTuple
+    from typing import Any
 
     from typing_extensions import Buffer
-else:
-    from waybill._records import NamedTuple
 
 
 class Compared(NamedTuple):

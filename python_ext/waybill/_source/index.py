@@ -9,12 +9,12 @@ import _ast
 import sys
 from bisect import bisect_left
 
+from waybill._records import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, NamedTuple
-else:
-    from waybill._records import NamedTuple
+    from typing import Any
 
 LAMBDA_NAME = "<lambda>"
 _FUNCTIONS = _ast.FunctionDef, _ast.AsyncFunctionDef

@@ -5,11 +5,7 @@ Tested by tests/python/source/test_compiling.py.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NamedTuple
-else:
-    from waybill._records import NamedTuple
+from waybill._records import NamedTuple
 
 #: Kinds of units.
 DEF, LAMBDA, ANNOTATE, CLASS_ANNOTATE, GENERATED = range(5)

@@ -10,6 +10,7 @@ Tested by tests/python/source/test_compiling.py.
 
 from __future__ import annotations
 
+from waybill._records import NamedTuple
 from waybill._source.units import (
     CLASS_ANNOTATE,
     DEF,
@@ -21,11 +22,7 @@ from waybill._source.units import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NamedTuple
-
     from waybill._source.units import Unit
-else:
-    from waybill._records import NamedTuple
 
 #: Variables that a class gives to what is in it, besides its attributes.
 OF_CLASSES = frozenset({"__class__", "__classdict__", "__conditional_annotations__"})
