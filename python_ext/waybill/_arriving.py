@@ -165,9 +165,7 @@ def _new_memory(kind: int | None, length: int) -> tuple[Buffer, memoryview]:
 
 def _put(chunk: Buffer, view: memoryview) -> int:
     """Copies what a file gave to the beginning of a view; its length."""
-    if not isinstance(chunk, (bytes, bytearray, memoryview)):
-        raise TypeError(f"read() must give bytes, not {type(chunk).__name__}")
-    count = len(chunk)
+    count = len(_demand_bytes(chunk))
     if count > len(view):
         raise OSError(errno.EIO, f"read({len(view)}) gave {count} bytes")
     view[:count] = chunk
@@ -175,13 +173,17 @@ def _put(chunk: Buffer, view: memoryview) -> int:
 
 
 def _append(data: bytearray, chunk: Buffer, asked: int) -> None:
-    if not isinstance(chunk, (bytes, bytearray, memoryview)):
-        raise TypeError(f"read() must give bytes, not {type(chunk).__name__}")
     before = len(data)
-    data += chunk
+    data += _demand_bytes(chunk)
     if len(data) - before > asked:
         # They belong to what comes next, and cannot be given back.
         raise OSError(errno.EIO, f"read({asked}) gave {len(data) - before} bytes")
+
+
+def _demand_bytes(chunk: Buffer) -> bytes | bytearray | memoryview:
+    if not isinstance(chunk, (bytes, bytearray, memoryview)):
+        raise TypeError(f"read() must give bytes, not {type(chunk).__name__}")
+    return chunk
 
 
 def _refused(code: str, offset: int, detail: str) -> Exception:

@@ -221,7 +221,7 @@ _UNNAMED = "waybill._kinds.unnamed_types"
 
 _FEW = 100
 _LOCKS = LockType, RLock
-_LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
+LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
 def _turn(value):
@@ -248,7 +248,7 @@ def _is_plain(value):
 
 
 def _is_leaf(value):
-    return type(value) in _LEAVES
+    return type(value) in LEAVES
 
 
 def _is_of_typing(name, value):
@@ -336,7 +336,7 @@ def _without_slots(cls, own, namespace):
         own = {made: own[made], **own}
     said = own.pop("__slots__", None)
     names = _names_in(cls, said)
-    added = [place for place, offset in _PLACES.items() if _adds(cls, offset)]
+    added = [place for place in PLACES if adds(cls, place, cls.__bases__)]
     count = len(added) + _count_slots(cls)
     is_whole = names is not None and len(names) == count
     if is_whole and names.issuperset((*slots, *added)):
@@ -349,7 +349,8 @@ def _without_slots(cls, own, namespace):
     return own if said is None else {"__slots__": said, **own}
 
 
-_PLACES = {"__dict__": "__dictoffset__", "__weakref__": "__weakrefoffset__"}
+#: Where a type says that its instances have these.
+PLACES = {"__dict__": "__dictoffset__", "__weakref__": "__weakrefoffset__"}
 
 
 def _is_slot(cls, name, value):
@@ -372,11 +373,12 @@ def _mangled(cls, name):
     return f"_{cls.__name__.lstrip('_')}{name}" if private else name
 
 
-def _adds(cls, offset):
+def adds(cls: type, place: str, bases: Any) -> bool:
     """Whether instances have a dict, or weak references, and those of no base have."""
-    return bool(getattr(cls, offset)) and not any(
-        getattr(base, offset) for base in cls.__bases__
-    )
+    offset = PLACES[place]
+    if not getattr(cls, offset):
+        return False
+    return not any(getattr(base, offset) for base in bases)
 
 
 def _count_slots(cls):

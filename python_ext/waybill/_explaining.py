@@ -46,17 +46,12 @@ def explain(
 
 
 class Import(NamedTuple):
-    """A module that is needed, with the first place that showed the need."""
+    """A module that is needed: what ImportRecord tells, and whether it is there."""
 
-    #: Full dotted name; with leading dots when it is relative (only for time "call").
     module: str
-    #: "load": imported by ``loads``. "call", "lazy": when code gets to it.
     time: str
-    #: The expression that needs it; the module's name where a value is the module.
     chain: str
-    #: Qualified name of the function; "" when the need comes from a value.
     function: str
-    #: Where that code stands; "" and 0 when unknown.
     file: str
     line: int
     #: Whether the environment that was asked about lacks it.

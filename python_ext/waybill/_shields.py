@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 
+from waybill._class_parts import PLACES, adds
 from waybill._identity import TRACKER
 
 TYPE_CHECKING = False
@@ -123,15 +124,7 @@ def _has_room_of_shield(made: Any, bases: tuple[Any, ...]) -> bool:
     if slots is None:
         return False
     asked = (slots,) if isinstance(slots, str) else tuple(slots)
-    return any(
-        getattr(made, offset)
-        and name not in asked
-        and not any(getattr(base, offset) for base in bases)
-        for name, offset in _ROOM.items()
-    )
-
-
-_ROOM = {"__dict__": "__dictoffset__", "__weakref__": "__weakrefoffset__"}
+    return any(place not in asked and adds(made, place, bases) for place in PLACES)
 
 
 def _fitting(shields: tuple[type, type], base: Any) -> Iterator[Any]:

@@ -68,9 +68,8 @@ def missing(
     for record in _records(report):
         lacking = search.what_is_missing(record.module)
         if lacking and not _has_moved(record, search):
-            told = _late.load("_environment.hints").of_module(
-                record.module, environment
-            )
+            hints = _late.load("_environment.hints")
+            told = hints.of_module(record.module, environment)
             reason = f"no module named {lacking!r}" + (f"; {told}" if told else "")
             found.append(_missing_import(record, reason))
     found.extend(_other_versions(report, versions))
@@ -106,7 +105,8 @@ def _other_versions(
         for row in report.get("environment", {}).get("distributions", ()):
             name = row["name"]
             module = (row["modules"] or [name])[0]
-            told.append((module, name, row["version"], _version_of(name)))
+            here = _late.load("_environment.distributions").version_of(name)
+            told.append((module, name, row["version"], here))
     for module, name, there, here in told:
         if here is not None and here != there:
             yield MissingImport(module, f"made with {name} {there}, here is {here}")
@@ -126,13 +126,6 @@ def _versions_of(modules: Iterable[str]) -> dict[str, str]:
     for module, (owner, *_) in owners.items():
         found.setdefault(module.partition(".")[0], owner.version)
     return found
-
-
-def _version_of(distribution: str) -> str | None:
-    version: str | None = _late.load("_environment.distributions").version_of(
-        distribution
-    )
-    return version
 
 
 def _lacking(names: Iterable[str], versions: Mapping[str, str] | None) -> set[str]:

@@ -30,8 +30,6 @@ _marks: weakref.WeakKeyDictionary[type, dict[str, _Reference]]
 _marks = weakref.WeakKeyDictionary()
 _by_address: dict[int, _Reference] = {}
 
-_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
-
 
 def take_apart(obj, name, is_there):
     """A reducer's answer for such an object.
@@ -86,7 +84,7 @@ def _is_plain(state):
         return all(map(_is_plain, state.values()))
     if type(state) is tuple:
         return all(map(_is_plain, state))
-    return type(state) in _PLAIN
+    return type(state) in _class_parts.LEAVES
 
 
 def make_mark(key, state, cls, base, content):
