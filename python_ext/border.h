@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <type_traits>
 
 #include "python/encode/encode_hooks.h"
 #include "python/runtime/py_error.h"
@@ -146,16 +147,37 @@ T& held_by(PyObject* capsule, const char* name) {
   return *static_cast<T*>(held);
 }
 
-inline void demand_count(const char* name, Py_ssize_t count, Py_ssize_t expected) {
+inline void demand_count(Py_ssize_t count, Py_ssize_t expected) {
   if (count == expected) return;
-  PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, %zd were given", name,
-               expected, count);
+  PyErr_Format(PyExc_TypeError, "%zd arguments are expected, %zd were given", expected,
+               count);
   throw PyError();
 }
 
 template <typename Function>
 PyCFunction fast(Function function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+// A row of a table of methods. The function gets the module, and as many arguments as
+// `kCount` says, or what `flags` stand for: one, or with METH_VARARGS all in a tuple.
+template <auto kFunction, Py_ssize_t kCount = 1>
+PyMethodDef method(const char* name, const char* doc, int flags = METH_O) {
+  if constexpr (std::is_invocable_v<decltype(kFunction), PyObject*, PyObject**>) {
+    const auto call = [](PyObject* module, PyObject* const* arguments,
+                         Py_ssize_t count) {
+      return guarded([&] {
+        demand_count(count, kCount);
+        return kFunction(module, arguments);
+      });
+    };
+    return {name, fast(+call), METH_FASTCALL, doc};
+  } else {
+    const auto call = [](PyObject* module, PyObject* argument) {
+      return guarded([&] { return kFunction(module, argument); });
+    };
+    return {name, call, flags, doc};
+  }
 }
 
 }  // namespace waybill::extension

@@ -24,14 +24,10 @@ Explanation& explanation_of(PyObject* capsule) {
   return held_by<Explanation>(capsule, kCapsule);
 }
 
-PyObject* explain(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    if (count != 2) demand_count("explain", count, 3);
-    PyObject* progress = count == 3 ? given(arguments[2]) : nullptr;
-    const EncodeOptions options(arguments[1]);
-    return new_explanation(
-        py::explain(state_of(module), arguments[0], options.hooks(), progress));
-  });
+Ref explain(PyObject* module, PyObject* const* arguments) {
+  const EncodeOptions options(arguments[1]);
+  return new_explanation(py::explain(state_of(module), arguments[0], options.hooks(),
+                                     given(arguments[2])));
 }
 
 Ref row_of(const CodePlace& place) {
@@ -47,158 +43,138 @@ Ref list_of(const Items& items, Row row) {
   return list;
 }
 
-PyObject* total(PyObject*, PyObject* capsule) {
-  return guarded([&] {
-    const Explanation& told = explanation_of(capsule);
-    return Ref::steal(Py_BuildValue("(KK)", static_cast<unsigned long long>(told.total),
-                                    static_cast<unsigned long long>(told.summed_up)));
-  });
+Ref total(PyObject*, PyObject* capsule) {
+  const Explanation& told = explanation_of(capsule);
+  return Ref::steal(Py_BuildValue("(KK)", static_cast<unsigned long long>(told.total),
+                                  static_cast<unsigned long long>(told.summed_up)));
 }
 
-PyObject* parts(PyObject*, PyObject* capsule) {
-  return guarded([&] {
-    return list_of(explanation_of(capsule).parts, [](const ExplainedPart& part) {
-      const Ref told[] = {text(part.step), text(part.variable), text(part.type),
-                          text(part.detail), row_of(part.place)};
-      return Ref::steal(Py_BuildValue(
-          "(nOOiOOsiKKKO)", static_cast<Py_ssize_t>(part.parent), told[0].get(),
-          told[1].get(), part.evaluates ? 1 : 0, told[2].get(), told[3].get(),
-          name_of(part.kind).data(), part.is_shared ? 1 : 0,
-          static_cast<unsigned long long>(part.bytes),
-          static_cast<unsigned long long>(part.own),
-          static_cast<unsigned long long>(part.own_hash), told[4].get()));
-    });
-  });
-}
-
-PyObject* blockers(PyObject*, PyObject* capsule) {
-  return guarded([&] {
-    return list_of(explanation_of(capsule).blockers, [](const Blocker& blocker) {
-      const Ref paths =
-          list_of(blocker.paths, [](const std::string& path) { return text(path); });
-      const Ref told[] = {text(blocker.path),   text(blocker.short_path),
-                          text(blocker.type),   text(blocker.reason),
-                          text(blocker.remedy), row_of(blocker.place)};
-      return Ref::steal(Py_BuildValue(
-          "(OOiOKOOOO)", told[0].get(), told[1].get(), blocker.evaluates ? 1 : 0,
-          paths.get(), static_cast<unsigned long long>(blocker.path_count),
-          told[2].get(), told[3].get(), told[4].get(), told[5].get()));
-    });
-  });
-}
-
-PyObject* imports(PyObject*, PyObject* capsule) {
-  return guarded([&] {
-    return list_of(explanation_of(capsule).imports, [](const ExplainedImport& import) {
-      const Ref row = import_row(import.record);
-      return Ref::steal(Py_BuildValue("(Oi)", row.get(), import.is_missing ? 1 : 0));
-    });
-  });
-}
-
-PyObject* source(PyObject*, PyObject* capsule) {
-  return guarded([&] {
-    const auto& source = explanation_of(capsule).source;
-    if (!source) return Ref::share(Py_None);
-    const Ref without = list_of(source->without, [](const CodePlace& place) {
-      const Ref told[] = {text(place.function), text(place.file)};
-      return Ref::steal(
-          Py_BuildValue("(OOI)", told[0].get(), told[1].get(), place.line));
-    });
+Ref parts(PyObject*, PyObject* capsule) {
+  return list_of(explanation_of(capsule).parts, [](const ExplainedPart& part) {
+    const Ref told[] = {text(part.step), text(part.variable), text(part.type),
+                        text(part.detail), row_of(part.place)};
     return Ref::steal(Py_BuildValue(
-        "(KKO)", static_cast<unsigned long long>(source->bytes),
-        static_cast<unsigned long long>(source->functions), without.get()));
+        "(nOOiOOsiKKKO)", static_cast<Py_ssize_t>(part.parent), told[0].get(),
+        told[1].get(), part.evaluates ? 1 : 0, told[2].get(), told[3].get(),
+        name_of(part.kind).data(), part.is_shared ? 1 : 0,
+        static_cast<unsigned long long>(part.bytes),
+        static_cast<unsigned long long>(part.own),
+        static_cast<unsigned long long>(part.own_hash), told[4].get()));
   });
 }
 
-PyObject* mark_missing(PyObject*, PyObject* arguments) {
-  return guarded([&] {
-    PyObject *capsule, *names;
-    if (!PyArg_ParseTuple(arguments, "OO", &capsule, &names)) throw PyError();
-    for (ExplainedImport& import : explanation_of(capsule).imports) {
-      const Ref name = text(import.record.module);
-      const int has = PySet_Contains(names, name.get());
-      import.is_missing = check(has) != 0;
-    }
-    return Ref::share(Py_None);
+Ref blockers(PyObject*, PyObject* capsule) {
+  return list_of(explanation_of(capsule).blockers, [](const Blocker& blocker) {
+    const Ref paths =
+        list_of(blocker.paths, [](const std::string& path) { return text(path); });
+    const Ref told[] = {text(blocker.path),   text(blocker.short_path),
+                        text(blocker.type),   text(blocker.reason),
+                        text(blocker.remedy), row_of(blocker.place)};
+    return Ref::steal(Py_BuildValue(
+        "(OOiOKOOOO)", told[0].get(), told[1].get(), blocker.evaluates ? 1 : 0,
+        paths.get(), static_cast<unsigned long long>(blocker.path_count), told[2].get(),
+        told[3].get(), told[4].get(), told[5].get()));
   });
 }
 
-PyObject* as_text(PyObject*, PyObject* arguments) {
-  return guarded([&] {
-    PyObject* capsule;
-    Py_ssize_t top, columns;
-    int colours;
-    if (!PyArg_ParseTuple(arguments, "Onnp", &capsule, &top, &columns, &colours)) {
-      throw PyError();
-    }
-    ExplanationTextOptions options;
-    options.top = static_cast<std::size_t>(top < 0 ? 0 : top);
-    options.columns = static_cast<std::size_t>(columns < 0 ? 0 : columns);
-    options.colours = colours != 0;
-    return text(explanation_text(explanation_of(capsule), options));
+Ref imports(PyObject*, PyObject* capsule) {
+  return list_of(explanation_of(capsule).imports, [](const ExplainedImport& import) {
+    const Ref row = import_row(import.record);
+    return Ref::steal(Py_BuildValue("(Oi)", row.get(), import.is_missing ? 1 : 0));
   });
 }
 
-PyObject* telling(PyObject*, PyObject* arguments) {
-  return guarded([&] {
-    PyObject* capsule;
-    Py_ssize_t most;
-    if (!PyArg_ParseTuple(arguments, "On", &capsule, &most)) throw PyError();
-    const auto count = static_cast<std::size_t>(most < 0 ? 0 : most);
-    return list_of(
-        telling_parts(explanation_of(capsule), count), [](const TellingPart& part) {
-          return Ref::steal(Py_BuildValue("(nK)", static_cast<Py_ssize_t>(part.part),
-                                          static_cast<unsigned long long>(part.bytes)));
-        });
+Ref source(PyObject*, PyObject* capsule) {
+  const auto& source = explanation_of(capsule).source;
+  if (!source) return Ref::share(Py_None);
+  const Ref without = list_of(source->without, [](const CodePlace& place) {
+    const Ref told[] = {text(place.function), text(place.file)};
+    return Ref::steal(Py_BuildValue("(OOI)", told[0].get(), told[1].get(), place.line));
   });
+  return Ref::steal(
+      Py_BuildValue("(KKO)", static_cast<unsigned long long>(source->bytes),
+                    static_cast<unsigned long long>(source->functions), without.get()));
 }
 
-PyObject* size_as_text(PyObject*, PyObject* size) {
-  return guarded([&] {
-    const unsigned long long bytes = PyLong_AsUnsignedLongLong(size);
-    if (PyErr_Occurred() != nullptr) throw PyError();
-    return text(size_text(bytes));
-  });
+Ref mark_missing(PyObject*, PyObject* arguments) {
+  PyObject *capsule, *names;
+  if (!PyArg_ParseTuple(arguments, "OO", &capsule, &names)) throw PyError();
+  for (ExplainedImport& import : explanation_of(capsule).imports) {
+    const Ref name = text(import.record.module);
+    const int has = PySet_Contains(names, name.get());
+    import.is_missing = check(has) != 0;
+  }
+  return Ref::share(Py_None);
 }
 
-PyObject* as_json(PyObject*, PyObject* capsule) {
-  return guarded([&] { return text(explanation_json(explanation_of(capsule))); });
+Ref as_text(PyObject*, PyObject* arguments) {
+  PyObject* capsule;
+  Py_ssize_t top, columns;
+  int colours;
+  if (!PyArg_ParseTuple(arguments, "Onnp", &capsule, &top, &columns, &colours)) {
+    throw PyError();
+  }
+  ExplanationTextOptions options;
+  options.top = static_cast<std::size_t>(top < 0 ? 0 : top);
+  options.columns = static_cast<std::size_t>(columns < 0 ? 0 : columns);
+  options.colours = colours != 0;
+  return text(explanation_text(explanation_of(capsule), options));
 }
 
-PyObject* as_html(PyObject*, PyObject* arguments) {
-  return guarded([&] {
-    PyObject* capsule;
-    const char* title;
-    if (!PyArg_ParseTuple(arguments, "Os", &capsule, &title)) throw PyError();
-    return text(explanation_html(explanation_of(capsule), title));
-  });
+Ref telling(PyObject*, PyObject* arguments) {
+  PyObject* capsule;
+  Py_ssize_t most;
+  if (!PyArg_ParseTuple(arguments, "On", &capsule, &most)) throw PyError();
+  const auto count = static_cast<std::size_t>(most < 0 ? 0 : most);
+  return list_of(
+      telling_parts(explanation_of(capsule), count), [](const TellingPart& part) {
+        return Ref::steal(Py_BuildValue("(nK)", static_cast<Py_ssize_t>(part.part),
+                                        static_cast<unsigned long long>(part.bytes)));
+      });
+}
+
+Ref size_as_text(PyObject*, PyObject* size) {
+  const unsigned long long bytes = PyLong_AsUnsignedLongLong(size);
+  if (PyErr_Occurred() != nullptr) throw PyError();
+  return text(size_text(bytes));
+}
+
+Ref as_json(PyObject*, PyObject* capsule) {
+  return text(explanation_json(explanation_of(capsule)));
+}
+
+Ref as_html(PyObject*, PyObject* arguments) {
+  PyObject* capsule;
+  const char* title;
+  if (!PyArg_ParseTuple(arguments, "Os", &capsule, &title)) throw PyError();
+  return text(explanation_html(explanation_of(capsule), title));
 }
 
 }  // namespace
 
 PyMethodDef kExplanationMethods[] = {
-    {"explain", fast(explain), METH_FASTCALL,
-     "explain(obj, options, progress, /) -> capsule"},
-    {"explanation_total", total, METH_O,
-     "explanation_total(explanation, /) -> (bytes, parts summed up)"},
-    {"explanation_parts", parts, METH_O, "explanation_parts(explanation, /) -> list"},
-    {"explanation_blockers", blockers, METH_O,
-     "explanation_blockers(explanation, /) -> list"},
-    {"explanation_imports", imports, METH_O,
-     "explanation_imports(explanation, /) -> list"},
-    {"explanation_source", source, METH_O,
-     "explanation_source(explanation, /) -> (bytes, functions, without) or None"},
-    {"mark_missing", mark_missing, METH_VARARGS,
-     "mark_missing(explanation, modules, /) -> None"},
-    {"explanation_text", as_text, METH_VARARGS,
-     "explanation_text(explanation, top, columns, colours, /) -> str"},
-    {"explanation_telling", telling, METH_VARARGS,
-     "explanation_telling(explanation, most, /) -> list"},
-    {"size_text", size_as_text, METH_O, "size_text(size, /) -> str"},
-    {"explanation_json", as_json, METH_O, "explanation_json(explanation, /) -> str"},
-    {"explanation_html", as_html, METH_VARARGS,
-     "explanation_html(explanation, title, /) -> str"},
+    method<explain, 3>("explain", "explain(obj, options, progress, /) -> capsule"),
+    method<total>("explanation_total",
+                  "explanation_total(explanation, /) -> (bytes, parts summed up)"),
+    method<parts>("explanation_parts", "explanation_parts(explanation, /) -> list"),
+    method<blockers>("explanation_blockers",
+                     "explanation_blockers(explanation, /) -> list"),
+    method<imports>("explanation_imports",
+                    "explanation_imports(explanation, /) -> list"),
+    method<source>(
+        "explanation_source",
+        "explanation_source(explanation, /) -> (bytes, functions, without) or None"),
+    method<mark_missing>("mark_missing",
+                         "mark_missing(explanation, modules, /) -> None", METH_VARARGS),
+    method<as_text>("explanation_text",
+                    "explanation_text(explanation, top, columns, colours, /) -> str",
+                    METH_VARARGS),
+    method<telling>("explanation_telling",
+                    "explanation_telling(explanation, most, /) -> list", METH_VARARGS),
+    method<size_as_text>("size_text", "size_text(size, /) -> str"),
+    method<as_json>("explanation_json", "explanation_json(explanation, /) -> str"),
+    method<as_html>("explanation_html",
+                    "explanation_html(explanation, title, /) -> str", METH_VARARGS),
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -13,61 +13,52 @@ namespace waybill::extension {
 
 namespace {
 
-PyObject* policy(PyObject*, PyObject* rules) {
-  return guarded([&] { return py::new_policy(rules); });
-}
+Ref policy(PyObject*, PyObject* rules) { return py::new_policy(rules); }
 
 // A list of sentences.
-PyObject* doubts(PyObject*, PyObject* policy) {
-  return guarded([&] {
-    Ref sentences = Ref::steal(PyList_New(0));
-    for (const std::string& doubt : py::policy_of(policy).doubts()) {
-      check(PyList_Append(sentences.get(), text(doubt).get()));
-    }
-    return sentences;
-  });
+Ref doubts(PyObject*, PyObject* policy) {
+  Ref sentences = Ref::steal(PyList_New(0));
+  for (const std::string& doubt : py::policy_of(policy).doubts()) {
+    check(PyList_Append(sentences.get(), text(doubt).get()));
+  }
+  return sentences;
 }
 
 // Tells whether, and the rule that decided or None.
-PyObject* ask(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("ask", count, 4);
-    for (Py_ssize_t i = 1; i < count; ++i) {
-      if (PyUnicode_Check(arguments[i])) continue;
-      PyErr_SetString(PyExc_TypeError, "request, module and name should be str");
-      throw PyError();
-    }
-    const Policy& policy = py::policy_of(arguments[0]);
-    const std::string word = py::text_of(arguments[1]);
-    for (const Request request :
-         {Request::kImport, Request::kLookup, Request::kCall, Request::kCode}) {
-      if (name_of(request) != word) continue;
-      const Verdict verdict =
-          policy.ask(request, py::text_of(arguments[2]), py::text_of(arguments[3]));
-      const Ref rule =
-          verdict.rule != nullptr ? text(verdict.rule->text()) : Ref::share(Py_None);
-      return Ref::steal(
-          Py_BuildValue("(OO)", verdict.allows ? Py_True : Py_False, rule.get()));
-    }
-    PyErr_SetString(PyExc_ValueError,
-                    "a request is 'import', 'lookup', 'call' or 'code'");
+Ref ask(PyObject*, PyObject* const* arguments) {
+  for (int i = 1; i < 4; ++i) {
+    if (PyUnicode_Check(arguments[i])) continue;
+    PyErr_SetString(PyExc_TypeError, "request, module and name should be str");
     throw PyError();
-  });
+  }
+  const Policy& policy = py::policy_of(arguments[0]);
+  const std::string word = py::text_of(arguments[1]);
+  for (const Request request :
+       {Request::kImport, Request::kLookup, Request::kCall, Request::kCode}) {
+    if (name_of(request) != word) continue;
+    const Verdict verdict =
+        policy.ask(request, py::text_of(arguments[2]), py::text_of(arguments[3]));
+    const Ref rule =
+        verdict.rule != nullptr ? text(verdict.rule->text()) : Ref::share(Py_None);
+    return Ref::steal(
+        Py_BuildValue("(OO)", verdict.allows ? Py_True : Py_False, rule.get()));
+  }
+  PyErr_SetString(PyExc_ValueError,
+                  "a request is 'import', 'lookup', 'call' or 'code'");
+  throw PyError();
 }
 
-PyObject* restrict_process(PyObject*, PyObject* load_options) {
-  return guarded([&] {
-    LoadOptions restriction = py::load_options_of(load_options);
-    if (restriction.keys) {  // Those that are added to the ring later do not count.
-      restriction.keys = std::make_shared<const KeyRing>(restriction.keys->clone());
-    }
-    waybill::restrict_process(restriction);
-    return Ref::share(Py_None);
-  });
+Ref restrict_process(PyObject*, PyObject* load_options) {
+  LoadOptions restriction = py::load_options_of(load_options);
+  if (restriction.keys) {  // Those that are added to the ring later do not count.
+    restriction.keys = std::make_shared<const KeyRing>(restriction.keys->clone());
+  }
+  waybill::restrict_process(restriction);
+  return Ref::share(Py_None);
 }
 
-PyObject* restrictions(PyObject*, PyObject*) {
-  return guarded([] { return Ref::steal(PyLong_FromSize_t(process_restrictions())); });
+Ref restrictions(PyObject*, PyObject*) {
+  return Ref::steal(PyLong_FromSize_t(process_restrictions()));
 }
 
 void add(PyObject* module, const char* name, const Ref& value) {
@@ -77,12 +68,11 @@ void add(PyObject* module, const char* name, const Ref& value) {
 }  // namespace
 
 PyMethodDef kGateMethods[] = {
-    {"policy", policy, METH_O, "policy(rules, /) -> capsule"},
-    {"doubts", doubts, METH_O, "doubts(policy, /) -> list"},
-    {"ask", fast(ask), METH_FASTCALL,
-     "ask(policy, request, module, name, /) -> (allowed, rule)"},
-    {"restrict_process", restrict_process, METH_O, "restrict_process(load_options, /)"},
-    {"restrictions", restrictions, METH_NOARGS, "restrictions() -> int"},
+    method<policy>("policy", "policy(rules, /) -> capsule"),
+    method<doubts>("doubts", "doubts(policy, /) -> list"),
+    method<ask, 4>("ask", "ask(policy, request, module, name, /) -> (allowed, rule)"),
+    method<restrict_process>("restrict_process", "restrict_process(load_options, /)"),
+    method<restrictions>("restrictions", "restrictions() -> int", METH_NOARGS),
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -61,101 +61,72 @@ const Source& source_of(PyObject* name) {
   throw PyError();
 }
 
-PyObject* generate_key(PyObject*, PyObject* algorithm) {
-  return guarded([&] {
-    const std::string_view wanted = view_of(algorithm);
-    for (const auto known : {SignatureAlgorithm::kEd25519, SignatureAlgorithm::kMac}) {
-      if (wanted == name_of(known)) {
-        return py::new_signing_key(SigningKey::generate(known));
-      }
+Ref generate_key(PyObject*, PyObject* algorithm) {
+  const std::string_view wanted = view_of(algorithm);
+  for (const auto known : {SignatureAlgorithm::kEd25519, SignatureAlgorithm::kMac}) {
+    if (wanted == name_of(known)) {
+      return py::new_signing_key(SigningKey::generate(known));
     }
-    PyErr_SetString(PyExc_ValueError, "the algorithms are 'ed25519' and 'mac'");
-    throw PyError();
-  });
+  }
+  PyErr_SetString(PyExc_ValueError, "the algorithms are 'ed25519' and 'mac'");
+  throw PyError();
 }
 
-PyObject* read_key(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("read_key", count, 2);
-    const Source& source = source_of(arguments[0]);
-    return py::new_signing_key(
-        unwrapped(state_of(module), source.read(view_of(arguments[1]))));
-  });
+Ref read_key(PyObject* module, PyObject* const* arguments) {
+  const Source& source = source_of(arguments[0]);
+  return py::new_signing_key(
+      unwrapped(state_of(module), source.read(view_of(arguments[1]))));
 }
 
-PyObject* describe_key(PyObject*, PyObject* key) {
-  return guarded([&] {
-    const SigningKey& signer = py::signing_key_of(key);
-    const Ref algorithm = text(name_of(signer.algorithm()));
-    const Ref id = text(to_string(signer.id()));
-    return Ref::steal(PyTuple_Pack(2, algorithm.get(), id.get()));
-  });
+Ref describe_key(PyObject*, PyObject* key) {
+  const SigningKey& signer = py::signing_key_of(key);
+  const Ref algorithm = text(name_of(signer.algorithm()));
+  const Ref id = text(to_string(signer.id()));
+  return Ref::steal(PyTuple_Pack(2, algorithm.get(), id.get()));
 }
 
-PyObject* public_text(PyObject* module, PyObject* key) {
-  return guarded([&] {
-    return text(unwrapped(state_of(module), py::signing_key_of(key).public_text()));
-  });
+Ref public_text(PyObject* module, PyObject* key) {
+  return text(unwrapped(state_of(module), py::signing_key_of(key).public_text()));
 }
 
-PyObject* save_key(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("save_key", count, 2);
-    const std::string path(view_of(arguments[1]));
-    unwrapped(state_of(module), py::signing_key_of(arguments[0]).save(path));
-    return Ref::share(Py_None);
-  });
+Ref save_key(PyObject* module, PyObject* const* arguments) {
+  const std::string path(view_of(arguments[1]));
+  unwrapped(state_of(module), py::signing_key_of(arguments[0]).save(path));
+  return Ref::share(Py_None);
 }
 
-PyObject* key_ring(PyObject*, PyObject*) {
-  return guarded([] { return py::new_key_ring(); });
+Ref key_ring(PyObject*, PyObject*) { return py::new_key_ring(); }
+
+Ref add_keys(PyObject* module, PyObject* const* arguments) {
+  KeyRing& ring = py::key_ring_of(arguments[0]);
+  const Source& source = source_of(arguments[1]);
+  unwrapped(state_of(module), source.add(ring, view_of(arguments[2])));
+  return Ref::share(Py_None);
 }
 
-PyObject* add_keys(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("add_keys", count, 3);
-    KeyRing& ring = py::key_ring_of(arguments[0]);
-    const Source& source = source_of(arguments[1]);
-    unwrapped(state_of(module), source.add(ring, view_of(arguments[2])));
-    return Ref::share(Py_None);
-  });
+Ref add_key(PyObject*, PyObject* const* arguments) {
+  py::key_ring_of(arguments[0]).add(py::signing_key_of(arguments[1]));
+  return Ref::share(Py_None);
 }
 
-PyObject* add_key(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("add_key", count, 2);
-    py::key_ring_of(arguments[0]).add(py::signing_key_of(arguments[1]));
-    return Ref::share(Py_None);
-  });
+Ref key_ids(PyObject*, PyObject* ring) {
+  const Ref ids = Ref::steal(PyList_New(0));
+  for (const KeyId& id : py::key_ring_of(ring).ids()) {
+    check(PyList_Append(ids.get(), text(to_string(id)).get()));
+  }
+  return ids;
 }
 
-PyObject* key_ids(PyObject*, PyObject* ring) {
-  return guarded([&] {
-    const Ref ids = Ref::steal(PyList_New(0));
-    for (const KeyId& id : py::key_ring_of(ring).ids()) {
-      check(PyList_Append(ids.get(), text(to_string(id)).get()));
-    }
-    return ids;
-  });
+Ref sign(PyObject* module, PyObject* const* arguments) {
+  const Input input(arguments[0]);
+  return py::sign(state_of(module), input.bytes(), py::signing_key_of(arguments[1]));
 }
 
-PyObject* sign(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("sign", count, 2);
-    const Input input(arguments[0]);
-    return py::sign(state_of(module), input.bytes(), py::signing_key_of(arguments[1]));
-  });
-}
-
-PyObject* with_application(PyObject* module, PyObject* const* arguments,
-                           Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("with_application", count, 2);
-    const Input input(arguments[0]);
-    const Input field(arguments[1]);
-    return to_bytes(unwrapped(state_of(module),
-                              waybill::with_application(input.bytes(), field.bytes())));
-  });
+Ref with_application(PyObject* module, PyObject* const* arguments) {
+  const Input input(arguments[0]);
+  const Input field(arguments[1]);
+  return to_bytes(unwrapped(state_of(module),
+                            waybill::with_application(input.bytes(), field.bytes())));
 }
 
 // The envelope that the bytes are, after its signature has proven right.
@@ -164,50 +135,44 @@ Envelope checked(const State& state, BytesView bytes, const KeyRing& ring) {
   return unwrapped(state, open_whole(bytes));
 }
 
-PyObject* verify(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("verify", count, 2);
-    const State& state = state_of(module);
-    const Input input(arguments[0]);
-    const KeyRing& ring = py::key_ring_of(arguments[1]);
-    unwrapped(state, waybill::verify(checked(state, input.bytes(), ring)));
-    return Ref::share(Py_None);
-  });
+Ref verify(PyObject* module, PyObject* const* arguments) {
+  const State& state = state_of(module);
+  const Input input(arguments[0]);
+  const KeyRing& ring = py::key_ring_of(arguments[1]);
+  unwrapped(state, waybill::verify(checked(state, input.bytes(), ring)));
+  return Ref::share(Py_None);
 }
 
-PyObject* application(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("application", count, 2);
-    const State& state = state_of(module);
-    const Input input(arguments[0]);
-    PyObject* ring = given(arguments[1]);
-    const Envelope envelope = ring != nullptr
-                                  ? checked(state, input.bytes(), py::key_ring_of(ring))
-                                  : unwrapped(state, open_whole(input.bytes()));
-    const BytesView field = envelope.application;
-    if (field.empty()) return Ref::share(Py_None);
-    return to_bytes(field);
-  });
+Ref application(PyObject* module, PyObject* const* arguments) {
+  const State& state = state_of(module);
+  const Input input(arguments[0]);
+  PyObject* ring = given(arguments[1]);
+  const Envelope envelope = ring != nullptr
+                                ? checked(state, input.bytes(), py::key_ring_of(ring))
+                                : unwrapped(state, open_whole(input.bytes()));
+  const BytesView field = envelope.application;
+  if (field.empty()) return Ref::share(Py_None);
+  return to_bytes(field);
 }
 
 }  // namespace
 
 PyMethodDef kKeyMethods[] = {
-    {"generate_key", generate_key, METH_O, "generate_key(algorithm, /) -> key"},
-    {"read_key", fast(read_key), METH_FASTCALL, "read_key(source, what, /) -> key"},
-    {"describe_key", describe_key, METH_O, "describe_key(key, /) -> (algorithm, id)"},
-    {"public_text", public_text, METH_O, "public_text(key, /) -> str"},
-    {"save_key", fast(save_key), METH_FASTCALL, "save_key(key, path, /)"},
-    {"key_ring", key_ring, METH_NOARGS, "key_ring() -> ring"},
-    {"add_keys", fast(add_keys), METH_FASTCALL, "add_keys(ring, source, what, /)"},
-    {"add_key", fast(add_key), METH_FASTCALL, "add_key(ring, key, /)"},
-    {"key_ids", key_ids, METH_O, "key_ids(ring, /) -> list of str"},
-    {"sign", fast(sign), METH_FASTCALL, "sign(data, key, /) -> bytes"},
-    {"verify", fast(verify), METH_FASTCALL, "verify(data, ring, /)"},
-    {"with_application", fast(with_application), METH_FASTCALL,
-     "with_application(data, application, /) -> bytes"},
-    {"application", fast(application), METH_FASTCALL,
-     "application(data, ring, /) -> bytes or None"},
+    method<generate_key>("generate_key", "generate_key(algorithm, /) -> key"),
+    method<read_key, 2>("read_key", "read_key(source, what, /) -> key"),
+    method<describe_key>("describe_key", "describe_key(key, /) -> (algorithm, id)"),
+    method<public_text>("public_text", "public_text(key, /) -> str"),
+    method<save_key, 2>("save_key", "save_key(key, path, /)"),
+    method<key_ring>("key_ring", "key_ring() -> ring", METH_NOARGS),
+    method<add_keys, 3>("add_keys", "add_keys(ring, source, what, /)"),
+    method<add_key, 2>("add_key", "add_key(ring, key, /)"),
+    method<key_ids>("key_ids", "key_ids(ring, /) -> list of str"),
+    method<sign, 2>("sign", "sign(data, key, /) -> bytes"),
+    method<verify, 2>("verify", "verify(data, ring, /)"),
+    method<with_application, 2>("with_application",
+                                "with_application(data, application, /) -> bytes"),
+    method<application, 2>("application",
+                           "application(data, ring, /) -> bytes or None"),
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -89,24 +89,16 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
   });
 }
 
-// Encodes with the hooks that are given, by one of the functions of the serializer.
-PyObject* encode_with(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
-                      Ref (*write)(State&, PyObject*,
-                                   const waybill::py::EncodeHooks&)) {
-  return guarded([&] {
-    demand_count("encode", count, 2);
-    const EncodeOptions options(arguments[1]);
-    return encode_or_explain(state_of(module), arguments[0], options.hooks(), write);
-  });
+Ref encode(PyObject* module, PyObject* const* arguments) {
+  const EncodeOptions options(arguments[1]);
+  return encode_or_explain(state_of(module), arguments[0], options.hooks(),
+                           waybill::py::encode);
 }
 
-PyObject* encode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return encode_with(module, arguments, count, waybill::py::encode);
-}
-
-PyObject* encode_chunks(PyObject* module, PyObject* const* arguments,
-                        Py_ssize_t count) {
-  return encode_with(module, arguments, count, waybill::py::encode_chunks);
+Ref encode_chunks(PyObject* module, PyObject* const* arguments) {
+  const EncodeOptions options(arguments[1]);
+  return encode_or_explain(state_of(module), arguments[0], options.hooks(),
+                           waybill::py::encode_chunks);
 }
 
 // Decodes with options besides those that are in `hooks`.
@@ -119,130 +111,106 @@ Ref decode_with(PyObject* module, PyObject* data, PyObject* options,
                              load_options ? &*load_options : nullptr);
 }
 
-PyObject* decode(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("decode", count, 2);
-    waybill::py::DecodeHooks hooks;
-    hooks.data = arguments[0];
-    return decode_with(module, arguments[0], arguments[1], hooks);
-  });
+Ref decode(PyObject* module, PyObject* const* arguments) {
+  waybill::py::DecodeHooks hooks;
+  hooks.data = arguments[0];
+  return decode_with(module, arguments[0], arguments[1], hooks);
 }
 
-PyObject* decode_head(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("decode_head", count, 5);
-    waybill::py::DecodeHooks hooks;
-    hooks.stored = given(arguments[1]);
-    hooks.memory = given(arguments[2]);
-    if (hooks.memory != nullptr && !PyMemoryView_Check(hooks.memory)) {
-      PyErr_SetString(PyExc_TypeError, "decode_head() takes a memoryview of bytes");
-      throw PyError();
-    }
-    hooks.checks_stored = is_true(arguments[3]);
-    return decode_with(module, arguments[0], arguments[4], hooks);
-  });
+Ref decode_head(PyObject* module, PyObject* const* arguments) {
+  waybill::py::DecodeHooks hooks;
+  hooks.stored = given(arguments[1]);
+  hooks.memory = given(arguments[2]);
+  if (hooks.memory != nullptr && !PyMemoryView_Check(hooks.memory)) {
+    PyErr_SetString(PyExc_TypeError, "decode_head() takes a memoryview of bytes");
+    throw PyError();
+  }
+  hooks.checks_stored = is_true(arguments[3]);
+  return decode_with(module, arguments[0], arguments[4], hooks);
 }
 
-PyObject* imports(PyObject* module, PyObject* arguments) {
-  return guarded([&] {
-    PyObject* object = nullptr;
-    int by_value = 0;
-    if (!PyArg_ParseTuple(arguments, "Op", &object, &by_value)) throw PyError();
-    const waybill::Manifest manifest =
-        waybill::py::discover(state_of(module), object, by_value != 0);
-    Ref records = Ref::steal(PyList_New(0));
-    for (const waybill::ImportRecord& record : manifest.imports) {
-      if (record.is_brought()) continue;
-      check(PyList_Append(records.get(), waybill::extension::import_row(record).get()));
-    }
-    return records;
-  });
+Ref imports(PyObject* module, PyObject* arguments) {
+  PyObject* object = nullptr;
+  int by_value = 0;
+  if (!PyArg_ParseTuple(arguments, "Op", &object, &by_value)) throw PyError();
+  const waybill::Manifest manifest =
+      waybill::py::discover(state_of(module), object, by_value != 0);
+  Ref records = Ref::steal(PyList_New(0));
+  for (const waybill::ImportRecord& record : manifest.imports) {
+    if (record.is_brought()) continue;
+    check(PyList_Append(records.get(), waybill::extension::import_row(record).get()));
+  }
+  return records;
 }
 
-PyObject* content_hash(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("content_hash", count, 3);
-    const waybill::ContentHash hash = waybill::py::content_hash(
-        state_of(module), arguments[0], is_true(arguments[1]), is_true(arguments[2]));
-    return to_bytes(hash);
-  });
+Ref content_hash(PyObject* module, PyObject* const* arguments) {
+  const waybill::ContentHash hash = waybill::py::content_hash(
+      state_of(module), arguments[0], is_true(arguments[1]), is_true(arguments[2]));
+  return to_bytes(hash);
 }
 
-PyObject* source_hash(PyObject* module, PyObject* object) {
-  return guarded([&] {
-    const auto hash = waybill::py::source_hash(state_of(module), object);
-    return hash ? to_bytes(*hash) : Ref::share(Py_None);
-  });
+Ref source_hash(PyObject* module, PyObject* object) {
+  const auto hash = waybill::py::source_hash(state_of(module), object);
+  return hash ? to_bytes(*hash) : Ref::share(Py_None);
 }
 
-PyObject* use_caches(PyObject* module, PyObject* are_used) {
-  return guarded([&] {
-    waybill::py::use_caches(state_of(module), is_true(are_used));
-    return Ref::share(Py_None);
-  });
+Ref use_caches(PyObject* module, PyObject* are_used) {
+  waybill::py::use_caches(state_of(module), is_true(are_used));
+  return Ref::share(Py_None);
 }
 
-PyObject* clear_caches(PyObject* module, PyObject*) {
-  return guarded([&] {
-    waybill::py::clear_caches(state_of(module));
-    return Ref::share(Py_None);
-  });
+Ref clear_caches(PyObject* module, PyObject*) {
+  waybill::py::clear_caches(state_of(module));
+  return Ref::share(Py_None);
 }
 
-PyObject* cache_info(PyObject* module, PyObject*) {
-  return guarded([&] { return waybill::py::cache_info(state_of(module)); });
+Ref cache_info(PyObject* module, PyObject*) {
+  return waybill::py::cache_info(state_of(module));
 }
 
-PyObject* chosen_devices(PyObject*, PyObject*) {
-  return guarded([&] { return waybill::py::chosen_devices(); });
+Ref chosen_devices(PyObject*, PyObject*) { return waybill::py::chosen_devices(); }
+
+Ref inspect(PyObject* module, PyObject* data) {
+  const Input input(data);
+  return text(waybill::report_json(open_or_raise(state_of(module), input.bytes())));
 }
 
-PyObject* inspect(PyObject* module, PyObject* data) {
-  return guarded([&] {
-    const Input input(data);
-    return text(waybill::report_json(open_or_raise(state_of(module), input.bytes())));
-  });
+Ref python_mismatch(PyObject* module, PyObject* data) {
+  const Input input(data);
+  State& state = state_of(module);
+  const waybill::Envelope envelope = open_or_raise(state, input.bytes());
+  const auto runs = waybill::check_python(envelope, state.python);
+  return runs ? Ref::share(Py_None) : text(runs.error().detail);
 }
 
-PyObject* python_mismatch(PyObject* module, PyObject* data) {
-  return guarded([&] {
-    const Input input(data);
-    State& state = state_of(module);
-    const waybill::Envelope envelope = open_or_raise(state, input.bytes());
-    const auto runs = waybill::check_python(envelope, state.python);
-    return runs ? Ref::share(Py_None) : text(runs.error().detail);
-  });
-}
-
-PyObject* sent_sources(PyObject* module, PyObject* head) {
-  return guarded([&] {
-    const Input input(head);
-    return waybill::py::sent_sources(state_of(module), input.bytes());
-  });
+Ref sent_sources(PyObject* module, PyObject* head) {
+  const Input input(head);
+  return waybill::py::sent_sources(state_of(module), input.bytes());
 }
 
 PyMethodDef kMethods[] = {
     {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},
     {"loads", fast(loads), METH_FASTCALL | METH_KEYWORDS, kLoadsDoc},
-    {"encode", fast(encode), METH_FASTCALL, "encode(obj, options, /) -> bytes"},
-    {"encode_chunks", fast(encode_chunks), METH_FASTCALL,
-     "encode_chunks(obj, options, /) -> list"},
-    {"decode", fast(decode), METH_FASTCALL, "decode(data, options, /) -> object"},
-    {"decode_head", fast(decode_head), METH_FASTCALL,
-     "decode_head(data, stored, memory, checks_stored, options, /) -> object"},
-    {"imports", imports, METH_VARARGS, "imports(obj, by_value, /) -> list of tuples"},
-    {"content_hash", fast(content_hash), METH_FASTCALL,
-     "content_hash(obj, passes_over, names_classes, /) -> bytes"},
-    {"source_hash", source_hash, METH_O, "source_hash(obj, /) -> bytes or None"},
-    {"use_caches", use_caches, METH_O, "use_caches(are_used, /) -> None"},
-    {"clear_caches", clear_caches, METH_NOARGS, kClearCachesDoc},
-    {"cache_info", cache_info, METH_NOARGS, kCacheInfoDoc},
-    {"chosen_devices", chosen_devices, METH_NOARGS, "chosen_devices() -> object"},
-    {"inspect", inspect, METH_O, "inspect(data, /) -> JSON as str"},
-    {"python_mismatch", python_mismatch, METH_O,
-     "python_mismatch(data, /) -> str or None"},
-    {"sent_sources", sent_sources, METH_O,
-     "sent_sources(head, /) -> list of (unit, code)"},
+    method<encode, 2>("encode", "encode(obj, options, /) -> bytes"),
+    method<encode_chunks, 2>("encode_chunks", "encode_chunks(obj, options, /) -> list"),
+    method<decode, 2>("decode", "decode(data, options, /) -> object"),
+    method<decode_head, 5>(
+        "decode_head",
+        "decode_head(data, stored, memory, checks_stored, options, /) -> object"),
+    method<imports>("imports", "imports(obj, by_value, /) -> list of tuples",
+                    METH_VARARGS),
+    method<content_hash, 3>(
+        "content_hash", "content_hash(obj, passes_over, names_classes, /) -> bytes"),
+    method<source_hash>("source_hash", "source_hash(obj, /) -> bytes or None"),
+    method<use_caches>("use_caches", "use_caches(are_used, /) -> None"),
+    method<clear_caches>("clear_caches", kClearCachesDoc, METH_NOARGS),
+    method<cache_info>("cache_info", kCacheInfoDoc, METH_NOARGS),
+    method<chosen_devices>("chosen_devices", "chosen_devices() -> object", METH_NOARGS),
+    method<inspect>("inspect", "inspect(data, /) -> JSON as str"),
+    method<python_mismatch>("python_mismatch",
+                            "python_mismatch(data, /) -> str or None"),
+    method<sent_sources>("sent_sources",
+                         "sent_sources(head, /) -> list of (unit, code)"),
     {nullptr, nullptr, 0, nullptr},
 };
 

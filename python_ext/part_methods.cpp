@@ -39,198 +39,171 @@ Ref number(std::uint64_t value) {
   return Ref::steal(PyLong_FromUnsignedLongLong(value));
 }
 
-PyObject* open_parts(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("open_parts", count, 4);
-    const bool is_head = PyBytes_CheckExact(arguments[0]) || arguments[0] == Py_None;
-    if (!is_head || !PyMemoryView_Check(arguments[1])) {
-      PyErr_SetString(PyExc_TypeError, "open_parts() takes bytes and a memoryview");
-      throw PyError();
-    }
-    const long when = PyLong_AsLong(arguments[2]);
-    check(PyErr_Occurred() ? -1 : 0);
-    const LoadOptions options =
-        arguments[3] == Py_None ? LoadOptions{} : py::load_options_of(arguments[3]);
-    auto file = std::make_unique<py::OpenedFile>(
-        state_of(module), Ref::share(arguments[0]), Ref::share(arguments[1]), options,
-        static_cast<py::OpenedFile::Check>(std::clamp(when, 0L, 2L)));
-    return to_capsule(std::move(file), kOpenedFileCapsule);
-  });
+Ref open_parts(PyObject* module, PyObject* const* arguments) {
+  const bool is_head = PyBytes_CheckExact(arguments[0]) || arguments[0] == Py_None;
+  if (!is_head || !PyMemoryView_Check(arguments[1])) {
+    PyErr_SetString(PyExc_TypeError, "open_parts() takes bytes and a memoryview");
+    throw PyError();
+  }
+  const long when = PyLong_AsLong(arguments[2]);
+  check(PyErr_Occurred() ? -1 : 0);
+  const LoadOptions options =
+      arguments[3] == Py_None ? LoadOptions{} : py::load_options_of(arguments[3]);
+  auto file = std::make_unique<py::OpenedFile>(
+      state_of(module), Ref::share(arguments[0]), Ref::share(arguments[1]), options,
+      static_cast<py::OpenedFile::Check>(std::clamp(when, 0L, 2L)));
+  return to_capsule(std::move(file), kOpenedFileCapsule);
 }
 
-PyObject* root_part(PyObject*, PyObject* capsule) {
-  return guarded([&] { return number(root_of(file_of(capsule).envelope())); });
+Ref root_part(PyObject*, PyObject* capsule) {
+  return number(root_of(file_of(capsule).envelope()));
 }
 
-PyObject* describe(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("describe_part", count, 2);
-    const py::OpenedFile& file = file_of(arguments[0]);
-    const Part part = describe_part(file.envelope(), offset_of(file, arguments[1]));
-    Ref shape = Ref::share(Py_None);
-    Ref item = Ref::share(Py_None);
-    if (part.array) {
-      const std::vector<std::uint64_t>& extents = part.array->shape;
-      shape = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(extents.size())));
-      for (std::size_t i = 0; i < extents.size(); ++i) {
-        PyTuple_SET_ITEM(shape.get(), static_cast<Py_ssize_t>(i),
-                         number(extents[i]).release());
-      }
-      item = text(part.array->item);
+Ref describe(PyObject*, PyObject* const* arguments) {
+  const py::OpenedFile& file = file_of(arguments[0]);
+  const Part part = describe_part(file.envelope(), offset_of(file, arguments[1]));
+  Ref shape = Ref::share(Py_None);
+  Ref item = Ref::share(Py_None);
+  if (part.array) {
+    const std::vector<std::uint64_t>& extents = part.array->shape;
+    shape = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(extents.size())));
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      PyTuple_SET_ITEM(shape.get(), static_cast<Py_ssize_t>(i),
+                       number(extents[i]).release());
     }
-    const Ref values[] = {text(part.type), number(part.count), number(part.size),
-                          text(part.text), std::move(item),    std::move(shape)};
-    return Ref::steal(PyTuple_Pack(6, values[0].get(), values[1].get(), values[2].get(),
-                                   values[3].get(), values[4].get(), values[5].get()));
-  });
+    item = text(part.array->item);
+  }
+  const Ref values[] = {text(part.type), number(part.count), number(part.size),
+                        text(part.text), std::move(item),    std::move(shape)};
+  return Ref::steal(PyTuple_Pack(6, values[0].get(), values[1].get(), values[2].get(),
+                                 values[3].get(), values[4].get(), values[5].get()));
 }
 
-PyObject* part_steps(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("part_steps", count, 2);
-    py::OpenedFile& file = file_of(arguments[0]);
-    const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
-    Ref list = Ref::steal(PyList_New(static_cast<Py_ssize_t>(steps.size())));
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
-                      number(steps[i].offset).release());
-    }
-    return list;
-  });
+Ref part_steps(PyObject*, PyObject* const* arguments) {
+  py::OpenedFile& file = file_of(arguments[0]);
+  const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
+  Ref list = Ref::steal(PyList_New(static_cast<Py_ssize_t>(steps.size())));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
+                    number(steps[i].offset).release());
+  }
+  return list;
 }
 
 // (key, where it stands): the key is None if it is no text and no place in a list, and
 // has to be built. One object for a text that stands once.
-PyObject* part_keys(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("part_keys", count, 2);
-    py::OpenedFile& file = file_of(arguments[0]);
-    const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
-    Ref list = Ref::steal(PyList_New(static_cast<Py_ssize_t>(steps.size())));
-    std::map<std::size_t, Ref> texts;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const Step& step = steps[i];
-      Ref key = Ref::share(Py_None);
-      if (step.kind == Step::Kind::kIndex) {
-        key = number(step.index);
-      } else if (step.name.data() != nullptr) {
-        Ref& known = texts[step.key_offset];
-        if (!known || step.kind == Step::Kind::kAttribute) known = text(step.name);
-        key = known;
-      }
-      const Ref offset = number(step.key_offset);
-      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
-                      Ref::steal(PyTuple_Pack(2, key.get(), offset.get())).release());
+Ref part_keys(PyObject*, PyObject* const* arguments) {
+  py::OpenedFile& file = file_of(arguments[0]);
+  const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
+  Ref list = Ref::steal(PyList_New(static_cast<Py_ssize_t>(steps.size())));
+  std::map<std::size_t, Ref> texts;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    Ref key = Ref::share(Py_None);
+    if (step.kind == Step::Kind::kIndex) {
+      key = number(step.index);
+    } else if (step.name.data() != nullptr) {
+      Ref& known = texts[step.key_offset];
+      if (!known || step.kind == Step::Kind::kAttribute) known = text(step.name);
+      key = known;
     }
-    return list;
-  });
+    const Ref offset = number(step.key_offset);
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
+                    Ref::steal(PyTuple_Pack(2, key.get(), offset.get())).release());
+  }
+  return list;
 }
 
-PyObject* text_of_step(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("step_text", count, 3);
-    py::OpenedFile& file = file_of(arguments[0]);
-    const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
-    const std::size_t index = PyLong_AsSize_t(arguments[2]);
+Ref text_of_step(PyObject*, PyObject* const* arguments) {
+  py::OpenedFile& file = file_of(arguments[0]);
+  const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
+  const std::size_t index = PyLong_AsSize_t(arguments[2]);
+  check(PyErr_Occurred() ? -1 : 0);
+  if (index < steps.size()) return text(step_text(file.envelope(), steps[index]));
+  PyErr_SetString(PyExc_IndexError, "no such step");
+  throw PyError();
+}
+
+Ref has_keys(PyObject*, PyObject* const* arguments) {
+  py::OpenedFile& file = file_of(arguments[0]);
+  return to_bool(file.has_keys(offset_of(file, arguments[1])));
+}
+
+Ref find_step(PyObject*, PyObject* const* arguments) {
+  py::OpenedFile& file = file_of(arguments[0]);
+  PyObject* const key = arguments[2];
+  const std::size_t offset = offset_of(file, arguments[1]);
+  const Step* found = nullptr;
+  if (PyUnicode_Check(key)) {
+    Py_ssize_t size = 0;
+    const char* const name = PyUnicode_AsUTF8AndSize(key, &size);
+    if (name == nullptr) {  // It has lone surrogates.
+      if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw PyError();
+      PyErr_Clear();
+      return Ref::share(Py_None);
+    }
+    found =
+        file.find_step(offset, std::string_view(name, static_cast<std::size_t>(size)));
+  } else {
+    const std::size_t index = PyLong_AsSize_t(key);
     check(PyErr_Occurred() ? -1 : 0);
-    if (index < steps.size()) return text(step_text(file.envelope(), steps[index]));
-    PyErr_SetString(PyExc_IndexError, "no such step");
+    found = file.find_step(offset, std::uint64_t{index});
+  }
+  if (found == nullptr) return Ref::share(Py_None);
+  const Ref number_of_step = number(file.number_of(offset, *found));
+  const Ref where = number(found->offset);
+  return Ref::steal(PyTuple_Pack(2, number_of_step.get(), where.get()));
+}
+
+Ref find_path(PyObject*, PyObject* const* arguments) {
+  const py::OpenedFile& file = file_of(arguments[0]);
+  const Ref path =
+      Ref::steal(PyUnicode_AsEncodedString(arguments[1], "utf-8", "surrogatepass"));
+  const Result<std::size_t> offset = find_part(
+      file.envelope(), {PyBytes_AS_STRING(path.get()),
+                        static_cast<std::size_t>(PyBytes_GET_SIZE(path.get()))});
+  if (offset) return number(*offset);
+  PyErr_SetObject(PyExc_LookupError, text(offset.error().detail).get());
+  throw PyError();
+}
+
+Ref load_part(PyObject* module, PyObject* const* arguments) {
+  const Ref held = Ref::share(arguments[0]);  // Code of the payload may drop it.
+  py::OpenedFile& file = file_of(held.get());
+  py::DecodeHooks hooks;
+  hooks.memory = arguments[2];
+  if (!PyMemoryView_Check(hooks.memory) || !file.fits(hooks.memory)) {
+    PyErr_SetString(PyExc_TypeError, "load_part() takes a mapping of the same file");
     throw PyError();
-  });
-}
-
-PyObject* has_keys(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("has_keys", count, 2);
-    py::OpenedFile& file = file_of(arguments[0]);
-    return to_bool(file.has_keys(offset_of(file, arguments[1])));
-  });
-}
-
-PyObject* find_step(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("find_step", count, 3);
-    py::OpenedFile& file = file_of(arguments[0]);
-    PyObject* const key = arguments[2];
-    const std::size_t offset = offset_of(file, arguments[1]);
-    const Step* found = nullptr;
-    if (PyUnicode_Check(key)) {
-      Py_ssize_t size = 0;
-      const char* const name = PyUnicode_AsUTF8AndSize(key, &size);
-      if (name == nullptr) {  // It has lone surrogates.
-        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw PyError();
-        PyErr_Clear();
-        return Ref::share(Py_None);
-      }
-      found = file.find_step(offset,
-                             std::string_view(name, static_cast<std::size_t>(size)));
-    } else {
-      const std::size_t index = PyLong_AsSize_t(key);
-      check(PyErr_Occurred() ? -1 : 0);
-      found = file.find_step(offset, std::uint64_t{index});
-    }
-    if (found == nullptr) return Ref::share(Py_None);
-    const Ref number_of_step = number(file.number_of(offset, *found));
-    const Ref where = number(found->offset);
-    return Ref::steal(PyTuple_Pack(2, number_of_step.get(), where.get()));
-  });
-}
-
-PyObject* find_path(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("find_path", count, 2);
-    const py::OpenedFile& file = file_of(arguments[0]);
-    const Ref path =
-        Ref::steal(PyUnicode_AsEncodedString(arguments[1], "utf-8", "surrogatepass"));
-    const Result<std::size_t> offset = find_part(
-        file.envelope(), {PyBytes_AS_STRING(path.get()),
-                          static_cast<std::size_t>(PyBytes_GET_SIZE(path.get()))});
-    if (offset) return number(*offset);
-    PyErr_SetObject(PyExc_LookupError, text(offset.error().detail).get());
-    throw PyError();
-  });
-}
-
-PyObject* load_part(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&] {
-    demand_count("load_part", count, 5);
-    const Ref held = Ref::share(arguments[0]);  // Code of the payload may drop it.
-    py::OpenedFile& file = file_of(held.get());
-    py::DecodeHooks hooks;
-    hooks.memory = arguments[2];
-    if (!PyMemoryView_Check(hooks.memory) || !file.fits(hooks.memory)) {
-      PyErr_SetString(PyExc_TypeError, "load_part() takes a mapping of the same file");
-      throw PyError();
-    }
-    const DecodeOptions options(arguments[4], hooks);
-    return file.load(state_of(module), offset_of(file, arguments[1]), options.hooks,
-                     options.load_options.value_or(LoadOptions{}),
-                     is_true(arguments[3]));
-  });
+  }
+  const DecodeOptions options(arguments[4], hooks);
+  return file.load(state_of(module), offset_of(file, arguments[1]), options.hooks,
+                   options.load_options.value_or(LoadOptions{}), is_true(arguments[3]));
 }
 
 }  // namespace
 
 PyMethodDef kPartMethods[] = {
-    {"open_parts", fast(open_parts), METH_FASTCALL,
-     "open_parts(head, memory, when, load_options, /) -> capsule; when digests are "
-     "compared: 0 never, 1 lazily, 2 now"},
-    {"root_part", root_part, METH_O, "root_part(file, /) -> offset"},
-    {"describe_part", fast(describe), METH_FASTCALL,
-     "describe_part(file, offset, /) -> (type, count, size, text, item, shape)"},
-    {"part_steps", fast(part_steps), METH_FASTCALL,
-     "part_steps(file, offset, /) -> list of offsets"},
-    {"part_keys", fast(part_keys), METH_FASTCALL,
-     "part_keys(file, offset, /) -> list of (key, key_offset)"},
-    {"step_text", fast(text_of_step), METH_FASTCALL,
-     "step_text(file, offset, number, /) -> str"},
-    {"has_keys", fast(has_keys), METH_FASTCALL, "has_keys(file, offset, /) -> bool"},
-    {"find_step", fast(find_step), METH_FASTCALL,
-     "find_step(file, offset, key, /) -> (number, offset) or None"},
-    {"find_path", fast(find_path), METH_FASTCALL,
-     "find_path(file, path, /) -> offset; raises LookupError"},
-    {"load_part", fast(load_part), METH_FASTCALL,
-     "load_part(file, offset, memory, is_whole, options, /) -> object"},
+    method<open_parts, 4>(
+        "open_parts",
+        "open_parts(head, memory, when, load_options, /) -> capsule; when digests are "
+        "compared: 0 never, 1 lazily, 2 now"),
+    method<root_part>("root_part", "root_part(file, /) -> offset"),
+    method<describe, 2>(
+        "describe_part",
+        "describe_part(file, offset, /) -> (type, count, size, text, item, shape)"),
+    method<part_steps, 2>("part_steps",
+                          "part_steps(file, offset, /) -> list of offsets"),
+    method<part_keys, 2>("part_keys",
+                         "part_keys(file, offset, /) -> list of (key, key_offset)"),
+    method<text_of_step, 3>("step_text", "step_text(file, offset, number, /) -> str"),
+    method<has_keys, 2>("has_keys", "has_keys(file, offset, /) -> bool"),
+    method<find_step, 3>("find_step",
+                         "find_step(file, offset, key, /) -> (number, offset) or None"),
+    method<find_path, 2>("find_path",
+                         "find_path(file, path, /) -> offset; raises LookupError"),
+    method<load_part, 5>(
+        "load_part", "load_part(file, offset, memory, is_whole, options, /) -> object"),
     {nullptr, nullptr, 0, nullptr},
 };
 

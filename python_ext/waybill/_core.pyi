@@ -261,7 +261,7 @@ def load_part(
 def explain(
     obj: object,
     options: EncodeOptions,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Callable[[int, int], object] | None,
     /,
 ) -> object: ...
 

@@ -107,7 +107,7 @@ def _explanation(obj: object, encoding: EncodeOptions) -> Explanation:
 
     if encoding[3] is not None:  # Its owner has these buffers.
         encoding = (*encoding[:3], _taken, *encoding[4:])
-    return Explanation(_core.explain(obj, encoding))
+    return Explanation(_core.explain(obj, encoding, None))
 
 
 def _taken(buffer: object) -> None:
