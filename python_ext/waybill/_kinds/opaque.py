@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 #: What the wire format calls kinds of nodes that have other names here.
 _KINDS = {"object": "instance", "new_object": "instance", "global": "name"}
 
-#: Of ``co_flags``.
-_VARARGS, _VARKEYWORDS = 0x04, 0x08
+#: Of ``co_flags``: there are ``*args``, ``**kwargs``.
+_PACKED = 0x04 | 0x08
 
 #: Fields that a repr shows, and arguments.
 _MOST_SHOWN = 6
@@ -306,34 +306,24 @@ def _joined(module: object, name: object) -> str:
 
 
 def _signature_of(seen: tuple[Any, ...], fields: dict[str, Any]) -> Signature:
-    from inspect import Parameter, Signature
+    from inspect import signature
 
     count, positional_only, keyword_only, flags, names, _ = seen
-    annotations = _dict(fields.get("__annotations__"))
-    keyword_defaults = _dict(fields.get("__kwdefaults__"))
+    code = (lambda: None).__code__
+    code = code.replace(
+        co_argcount=count,
+        co_posonlyargcount=positional_only,
+        co_kwonlyargcount=keyword_only,
+        co_flags=code.co_flags | flags & _PACKED,
+        co_varnames=names,
+        co_nlocals=len(names),
+    )
+    function = types.FunctionType(code, {})  # Nobody calls it.
     defaults = fields.get("__defaults__")
-    given = defaults if type(defaults) is tuple else ()
-    parameters: list[Parameter] = []
-
-    def add(name: str, kind: Any, default: object = Parameter.empty) -> None:
-        annotation = annotations.get(name, Parameter.empty)
-        parameters.append(Parameter(name, kind, default=default, annotation=annotation))
-
-    for i, name in enumerate(names[:count]):
-        is_only = i < positional_only
-        kind = Parameter.POSITIONAL_ONLY if is_only else Parameter.POSITIONAL_OR_KEYWORD
-        of_last = i - count + len(given)
-        add(name, kind, given[of_last] if of_last >= 0 else Parameter.empty)
-    rest = list(names[count + keyword_only :])
-    if flags & _VARARGS:
-        add(rest.pop(0), Parameter.VAR_POSITIONAL)
-    for name in names[count : count + keyword_only]:
-        default = keyword_defaults.get(name, Parameter.empty)
-        add(name, Parameter.KEYWORD_ONLY, default)
-    if flags & _VARKEYWORDS:
-        add(rest.pop(0), Parameter.VAR_KEYWORD)
-    result = annotations.get("return", Signature.empty)
-    return Signature(parameters, return_annotation=result)
+    function.__defaults__ = defaults if type(defaults) is tuple else None
+    function.__kwdefaults__ = _dict(fields.get("__kwdefaults__"))
+    function.__annotations__ = _dict(fields.get("__annotations__"))
+    return signature(function)
 
 
 def _dict(found: object) -> dict[str, Any]:
