@@ -5,8 +5,8 @@
 #include <string>
 
 #include "border.h"
-#include "encode_options.h"
 #include "methods.h"
+#include "options.h"
 #include "python/live_explanation.h"
 #include "python/runtime/attribute.h"
 #include "waybill/explanation.h"

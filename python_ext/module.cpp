@@ -4,10 +4,9 @@
 #include <Python.h>
 
 #include "border.h"
-#include "decode_options.h"
 #include "documentation.h"
-#include "encode_options.h"
 #include "methods.h"
+#include "options.h"
 #include "plain_arguments.h"
 #include "python/chosen_devices.h"
 #include "python/keys.h"

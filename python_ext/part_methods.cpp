@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "border.h"
-#include "decode_options.h"
 #include "methods.h"
+#include "options.h"
 #include "python/load_options.h"
 #include "python/opened_file.h"
 

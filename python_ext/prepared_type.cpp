@@ -6,8 +6,8 @@
 
 #include "border.h"
 #include "documentation.h"
-#include "encode_options.h"
 #include "methods.h"
+#include "options.h"
 #include "python/prepared_call.h"
 
 namespace waybill::extension {

@@ -113,14 +113,6 @@ def refusal(
     return error
 
 
-def remedy(obj: object, reason: str, path: str = "") -> str:
-    """What the sender can do about an object that cannot travel for this reason; ""
-    where waybill knows of nothing. ``path``: an expression for it, or none."""
-    from waybill import _remedies
-
-    return _remedies.remedy(obj, reason, path)
-
-
 def complete(error: EncodeError, told: object) -> None:
     """Gives an error the explanation of what was to be sent. Its message tells how many
     more there are."""

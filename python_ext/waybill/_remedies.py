@@ -36,8 +36,9 @@ _INSTEAD = {
 
 
 def remedy(obj: object, reason: str, path: str = "") -> str:
-    """What the sender can do about an object that cannot travel for this reason.
-    ``path``: an expression for it, if there is one."""
+    """What the sender can do about an object that cannot travel for this reason; ""
+    where waybill knows of nothing. ``path``: an expression for it, if there is one. The
+    extension calls it."""
     if isinstance(obj, type) or "by value" in reason:
         # What stands in its place would be of no use.
         return _of_modules(obj, reason)

@@ -106,8 +106,7 @@ MODULE_MAY_INCLUDE |= {
 }
 MODULE_MAY_INCLUDE |= {
     "border.h",
-    "decode_options.h",
-    "encode_options.h",
+    "options.h",
     "documentation.h",
     "plain_arguments.h",
     "methods.h",

@@ -153,7 +153,7 @@ constexpr LateRow kLateHelpers[] = {
     {&LateHelpers::policy_error, "_errors", "PolicyError"},
     {&LateHelpers::signature_error, "_errors", "SignatureError"},
     {&LateHelpers::make_encode_error, "_errors", "make_encode_error"},
-    {&LateHelpers::remedy, "_errors", "remedy"},
+    {&LateHelpers::remedy, "_remedies", "remedy"},
     {&LateHelpers::shape_of, "_explaining", "shape_of"},
     {&LateHelpers::complete_error, "_errors", "complete"},
     {&LateHelpers::dumps_with, "_face", "dumps_with"},
