@@ -206,9 +206,7 @@ class Explanation:
         if not self._is_marked:
             from waybill.environment import _lacking
 
-            names = []
-            for (module, *_), _ in _core.explanation_imports(self._told):
-                names.append(module)
+            names = [row[0] for row, _ in _core.explanation_imports(self._told)]
             _core.mark_missing(self._told, _lacking(names, self._versions))
             self._is_marked = True
         return self._told
@@ -235,10 +233,8 @@ class Explanation:
 
     @property
     def imports(self) -> tuple[Import, ...]:
-        found = []
-        for row, missing in _core.explanation_imports(self._with_missing()):
-            found.append(Import(*row, bool(missing)))
-        return tuple(found)
+        rows = _core.explanation_imports(self._with_missing())
+        return tuple([Import(*row, bool(missing)) for row, missing in rows])
 
     @property
     def source(self) -> Source | None:

@@ -82,11 +82,9 @@ class Call(NamedTuple):
     kwargs: dict[str, Any]
 
 
-def parse_call(text: str | None) -> Call:
-    """What ARGS means; without ARGS, no arguments."""
+def parse_call(text: str) -> Call:
+    """What ARGS means."""
     expected = 'ARGS should be a JSON array, or {"args": [...], "kwargs": {...}}'
-    if text is None:
-        return Call([], {})
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -123,12 +121,11 @@ def read_policy(path: str | None) -> security.Policy | None:
 def read_renames(rules: list[str]) -> Renames | None:
     if not rules:
         return None
-    pairs = [rule.partition("=") for rule in rules]
-    for rule, (_, sign, _) in zip(rules, pairs, strict=True):
-        if not sign:
+    for rule in rules:
+        if "=" not in rule:
             raise Misunderstanding(f"--rename {rule}: it should be OLD=NEW")
     try:
-        return Renames({old: new for old, _, new in pairs})
+        return Renames(dict(rule.split("=", 1) for rule in rules))
     except ValueError as error:
         raise Misunderstanding(f"--rename: {error}") from None
 
@@ -205,14 +202,14 @@ def fail(error: BaseException, as_json_too: bool, code: int) -> int:
 
 def code_of(error: BaseException) -> int:
     """The exit code for what the command itself refused, or loading raised."""
-    if isinstance(error, Misunderstanding):
-        return USAGE
-    if isinstance(error, waybill.PolicyError):
-        return REFUSED
-    if isinstance(error, waybill.SignatureError):
-        return BAD_SIGNATURE
-    if isinstance(error, waybill.DecodeError):
-        return UNREADABLE
+    for kind, code in (
+        (Misunderstanding, USAGE),
+        (waybill.PolicyError, REFUSED),
+        (waybill.SignatureError, BAD_SIGNATURE),
+        (waybill.DecodeError, UNREADABLE),
+    ):
+        if isinstance(error, kind):
+            return code
     return RAISED_IN_PYTHON
 
 
