@@ -105,15 +105,8 @@ class Tracker:
         entry = self._texts.get(address)
         if entry is not None and entry[0]() is cls:
             return
-
-        def remove(reference: ref[object]) -> None:
-            entry = self._texts.get(address)
-            if entry is not None and entry[0] is reference:
-                del self._texts[address]
-            if self._by_text.get(text_id) is reference:
-                del self._by_text[text_id]
-
-        reference = ref(cls, remove)
+        places = (self._texts, address), (self._by_text, text_id)
+        reference = reference_from(cls, *places)
         self._texts[address] = reference, text_id
         self._by_text.setdefault(text_id, reference)
 
@@ -206,20 +199,24 @@ class Tracker:
         self, obj: object, identity: bytes, is_home: bool, number: int
     ) -> None:
         address = id(obj)
-
-        def remove(reference: ref[object]) -> None:
-            entry = self._ids.get(address)
-            if entry is not None and entry[0] is reference:
-                del self._ids[address]
-
-        self._ids[address] = ref(obj, remove), identity, is_home, number
+        reference = reference_from(obj, (self._ids, address))
+        self._ids[address] = reference, identity, is_home, number
 
     def _reference(self, obj: object, identity: bytes) -> ref[object]:
-        def remove(reference: ref[object]) -> None:
-            if self._objects.get(identity) is reference:
-                del self._objects[identity]
+        return reference_from(obj, (self._objects, identity))
 
-        return ref(obj, remove)
+
+def reference_from(obj: object, *places: tuple[dict[Any, Any], Any]) -> ref[Any]:
+    """A weak reference to be put into dicts, under these keys: by itself, or first in a
+    tuple. Its entries go with the object."""
+
+    def remove(reference: ref[Any]) -> None:
+        for table, key in places:
+            entry = table.get(key)
+            if (entry[0] if type(entry) is tuple else entry) is reference:
+                del table[key]
+
+    return ref(obj, remove)
 
 
 def _all_classes() -> dict[int, ref[type]]:

@@ -67,15 +67,6 @@ def function_behind(value: object) -> object:
     return wrapped if isinstance(wrapped, types.FunctionType) else value
 
 
-def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A code object and all that are nested in it."""
-    todo = [code]
-    while todo:
-        code = todo.pop()
-        yield code
-        todo += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-
-
 def is_function(code: types.CodeType) -> bool:
     """Whether the source has a `def` or `lambda` for it, and no class, comprehension,
     or annotation (3.14 makes a function of these)."""

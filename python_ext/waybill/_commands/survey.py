@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 
 import waybill
 from waybill._commands import describe, stdout_is_ours
-from waybill._commands.functions import alone, codes_of, functions_of, is_function
+from waybill._commands.functions import alone, functions_of, is_function
 from waybill._commands.progress import Progress
 from waybill._commands.sources import Source
+from waybill._source.by_code import codes_in
 
 IMPORTED, COMPILED = "imported", "compiled"
 
@@ -129,7 +130,7 @@ def survey_compiled(survey: Survey, source: Source) -> None:
     survey.modules += 1
     # Each by itself: with no globals to look names up in, that loses nothing.
     names = {"__name__": source.name, "__package__": source.package}
-    for nested in codes_of(code):
+    for nested in codes_in(code):
         survey.add_function(alone(nested, names), source)
 
 

@@ -7,11 +7,14 @@ no other of this package. Tested by tests/python/source/test_nested_units.py.
 from __future__ import annotations
 
 from types import CodeType
-from weakref import ref
+
+from waybill._identity import reference_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, TypeVar
+    from weakref import ref
 
     _Known = TypeVar("_Known", bound=tuple[Any, ...])
 
@@ -19,15 +22,8 @@ if TYPE_CHECKING:
 def note(table: dict[int, _Known], code: CodeType, *known: Any) -> None:
     """Puts what is known into a table, behind a weak reference to the code, with which
     it goes."""
-    address = id(code)
-
-    def forget(dead: ref[CodeType]) -> None:
-        entry = table.get(address)
-        if entry is not None and entry[0] is dead:
-            del table[address]
-
-    entry: Any = ref(code, forget), *known
-    table[address] = entry
+    entry: Any = reference_from(code, (table, id(code))), *known
+    table[id(code)] = entry
 
 
 def noted(table: dict[int, _Known], code: CodeType) -> _Known | None:
@@ -47,11 +43,9 @@ AROUND: dict[int, tuple[ref[CodeType], tuple[Any, ...], int]] = {}
 def note_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
     """Remembers what a code object came from, and the code in it."""
     note(CAME, code, unit, first_line)
-    todo = _codes_in(code)
-    while todo:
-        inner = todo.pop()
-        todo += _codes_in(inner)
-        note(AROUND, inner, unit, max(1, first_line))
+    for inner in codes_in(code):
+        if inner is not code:
+            note(AROUND, inner, unit, max(1, first_line))
 
 
 def came_with_source(code: CodeType) -> bool:
@@ -60,5 +54,10 @@ def came_with_source(code: CodeType) -> bool:
     return noted(CAME, code) is not None or noted(AROUND, code) is not None
 
 
-def _codes_in(code: CodeType) -> list[CodeType]:
-    return [k for k in code.co_consts if type(k) is CodeType]
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """A code object and all that it holds."""
+    todo = [code]
+    while todo:
+        code = todo.pop()
+        yield code
+        todo += [k for k in code.co_consts if type(k) is CodeType]

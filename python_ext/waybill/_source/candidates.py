@@ -7,8 +7,7 @@ Tested by tests/python/source/test_proving.py and tests/python/source/test_annot
 
 from __future__ import annotations
 
-from types import CodeType
-
+from waybill._source.by_code import codes_in
 from waybill._source.compiling import FEATURES
 from waybill._source.index import DEFERRED
 from waybill._source.units import (
@@ -27,6 +26,8 @@ from waybill._source.units import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import CodeType
+
     from waybill._source.files import Source
     from waybill._source.index import Annotated, Index, Place, Scope
 
@@ -162,10 +163,7 @@ def _unit(index: Index, kind: int, text: str, scope: Scope, code: CodeType) -> U
 def _names_of(code: CodeType) -> set[str]:
     """All names in a code object and in those that it holds."""
     names: set[str] = set()
-    todo = [code]
-    while todo:
-        code = todo.pop()
-        names.update(code.co_names, code.co_varnames, code.co_freevars)
-        names.update(code.co_cellvars)
-        todo += [k for k in code.co_consts if type(k) is CodeType]
+    for inner in codes_in(code):
+        names.update(inner.co_names, inner.co_varnames, inner.co_freevars)
+        names.update(inner.co_cellvars)
     return names
