@@ -71,7 +71,7 @@ def missing(
             hints = _late.load("_environment.hints")
             told = hints.of_module(record.module, environment)
             reason = f"no module named {lacking!r}" + (f"; {told}" if told else "")
-            found.append(_missing_import(record, reason))
+            found.append(MissingImport(record.module, reason, *record[1:]))
     found.extend(_other_versions(report, versions))
     return tuple(found)
 
@@ -151,10 +151,6 @@ def _records(
     listed = [*report["imports"], *report.get("own_imports", ())]
     records = [ImportRecord(**entry) for entry in listed]  # type: ignore[arg-type]
     return [record for record in records if not record.module.startswith(".")]
-
-
-def _missing_import(record: ImportRecord, reason: str) -> MissingImport:
-    return MissingImport(record.module, reason, *record[1:])
 
 
 class _Search:

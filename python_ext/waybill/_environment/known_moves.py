@@ -40,11 +40,12 @@ def _of_python() -> Iterator[tuple[str, str]]:
     yield "re:PatternError", "re:error"  # From 3.13 on.
     yield "re:prefixmatch", "re:match"  # From 3.15 on.
     yield "enum:EnumDict", "enum:_EnumDict"  # From 3.13 on.
-    for name in "compiler", "constants", "parser":  # Until 3.14.
-        yield (
-            f"sre_{name.replace('compiler', 'compile').replace('parser', 'parse')}",
-            (f"re._{name}"),
-        )
+    for old, name in (  # Until 3.14.
+        ("compile", "compiler"),
+        ("constants", "constants"),
+        ("parse", "parser"),
+    ):
+        yield f"sre_{old}", f"re._{name}"
     yield "typing.io", "typing"  # Until 3.12.
     yield "typing.re", "typing"
     for name in "bz2", "gzip", "lzma", "zlib":  # From 3.14 on.
@@ -55,9 +56,7 @@ def _of_python() -> Iterator[tuple[str, str]]:
     yield "annotationlib:ForwardRef", "typing:ForwardRef"
     yield "annotationlib:get_annotations", "inspect:get_annotations"
     yield "annotationlib", "typing"
-    for name in (
-        *("ResourceReader", "Traversable", "TraversableResources"),  # Until 3.13.
-    ):
+    for name in "ResourceReader", "Traversable", "TraversableResources":  # Until 3.13.
         yield f"importlib.abc:{name}", f"importlib.resources.abc:{name}"
     yield "configparser:SafeConfigParser", "configparser:ConfigParser"  # Until 3.11.
     yield "unittest:_TextTestResult", "unittest:TextTestResult"
@@ -123,20 +122,12 @@ def _of_pandas() -> Iterator[tuple[str, str]]:
     array = "pandas.core.arrays.numpy_"
     yield from _both(f"{array}:PandasArray", f"{array}:NumpyExtensionArray")
     yield from _both(f"{types}:PandasDtype", f"{types}:NumpyEADtype")
-    yield (
-        "pandas.core.internals.blocks:new_block",
-        "pandas._libs.internals:_unpickle_block",
-    )
+    internals = "pandas.core.internals"
+    yield f"{internals}.blocks:new_block", "pandas._libs.internals:_unpickle_block"
     nat = "pandas._libs.tslibs.nattype"
     yield from _both(f"{nat}:__nat_unpickle", f"{nat}:_nat_unpickle")
-    yield (
-        "pandas.core.internals:BlockManager",
-        "pandas.core.internals.managers:BlockManager",
-    )
-    yield (
-        "pandas.core.internals:SingleBlockManager",
-        "pandas.core.internals.managers:SingleBlockManager",
-    )
+    for name in "BlockManager", "SingleBlockManager":
+        yield f"{internals}:{name}", f"{internals}.managers:{name}"
 
 
 #: Modules of scikit-learn before 0.22, by package: all became private, `old=new` under

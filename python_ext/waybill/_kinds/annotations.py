@@ -116,7 +116,7 @@ def make_generic_alias(origin, arguments):
 
 
 def reduce_type_alias(obj):
-    if _is_eager(obj):
+    if _function_in(obj) is None:  # It was made by a call of TypeAliasType.
         options = {"type_params": obj.__type_params__}
         return make_evaluated_alias, (obj.__name__, obj.__value__, options)
     name = obj.__name__, obj.__module__
@@ -125,13 +125,10 @@ def reduce_type_alias(obj):
     return make_type_alias, parts, state, None, None, set_alias_evaluator
 
 
-def _is_eager(alias):
-    """Whether it was made by a call of TypeAliasType."""
-    return not any(type(r) is types.FunctionType for r in gc.get_referents(alias))
-
-
 def _function_in(alias):
-    return next(r for r in gc.get_referents(alias) if type(r) is types.FunctionType)
+    """What gives the value of an alias; None of one that has it already."""
+    held = gc.get_referents(alias)
+    return next((r for r in held if type(r) is types.FunctionType), None)
 
 
 def _evaluator_of(alias):
