@@ -108,7 +108,6 @@ MODULE_MAY_INCLUDE |= {
     "border.h",
     "options.h",
     "documentation.h",
-    "plain_arguments.h",
     "methods.h",
     "thread_start.h",
 }
