@@ -3,7 +3,7 @@
 It is state and no cache: with it a later payload is told apart from what this process
 has changed itself. The table is bounded, and keeps the classes alive, so that their
 state does not depend on the garbage collector.
-Tested by tests/python/classes/test_class_lifetime.py.
+Tested by tests/python/classes/test_class_lifetime.py and test_class_relay.py.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import os
 from _thread import RLock
 from types import ModuleType
 
+from waybill._facts import COMPILER_MADE, fact, is_same_fact
+from waybill._identity import TRACKER
 from waybill._records import NamedTuple
+from waybill._words import LOST, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
-
-    from waybill._words import Word
 
     _T = TypeVar("_T")
 
@@ -166,3 +167,36 @@ def forget_classes() -> None:
     again gets what the payload carries, and loses nothing.
     """
     TABLE.forget()
+
+
+def word_of(cls: type, attributes: dict[str, Any]) -> Any:
+    """What the home of a received class said last, where the class is another now.
+
+    ``attributes`` is what class_parts tells of it. The answer is the last value of the
+    node of the class, as docs/wire_format.md has it: None if there is no difference.
+    """
+    identity = TRACKER.id_of(cls)
+    baseline = TABLE.of(identity, cls)
+    if baseline is None or baseline.words is None:
+        return None if TRACKER.is_as_first_sent(identity, cls) else False
+    words = baseline.words
+    found: dict[str, Any] = {}
+    for name in attributes:
+        word = words.get(name)
+        if word is not None and (word is LOST or not word.is_now(attributes[name])):
+            found[name] = word.told()
+        elif word is None and name not in COMPILER_MADE:
+            found[name] = []
+    for name in words:
+        if name not in attributes and name not in COMPILER_MADE:
+            found[name] = words[name].told()
+    for name in baseline.facts:
+        value = baseline.facts[name]
+        value = value.value if isinstance(value, Word) else value
+        if not is_same_fact(fact(cls, name), value):
+            found[name] = [list(value) if isinstance(value, tuple) else value]
+    members = vars(cls).get("_member_map_", ())
+    if baseline.members and baseline.members != frozenset(members):
+        # Who knows the class has to see that these are not its home's, and leaves them.
+        found["_member_map_"] = None
+    return found or None
