@@ -157,7 +157,7 @@ class _Place:
 def _new_memory(kind: int | None, length: int) -> tuple[Buffer, memoryview]:
     """Memory to be filled, and a view of it that can be written to."""
     if kind == _SOURCE and "torch" in sys.modules:
-        from waybill._kinds.torch_devices import new_memory
+        from waybill._kinds.torch_storages import new_memory
 
         return new_memory(length)
     return _core.new_buffer(_BYTEARRAY if kind is None else kind, length)

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 if not torch.cuda.is_available():
     pytest.skip("there is no GPU", allow_module_level=True)
 
-from waybill._kinds.torch_devices import PIECE  # noqa: E402
+from waybill._kinds.torch_storages import PIECE  # noqa: E402
 
 GPU = "cuda:0"
 SIZES = [0, 1, PIECE // 4 - 1, PIECE // 4, PIECE // 4 + 1, PIECE + 7]

@@ -10,7 +10,7 @@ import waybill
 
 torch = pytest.importorskip("torch")
 
-from waybill._kinds import torch_devices, torch_storages  # noqa: E402
+from waybill._kinds import torch_storages  # noqa: E402
 
 if torch.cuda.is_available():
     pytest.skip("the first GPU is here", allow_module_level=True)
@@ -149,19 +149,19 @@ def test_what_is_no_place_is_refused():
         waybill.loads(AWAY, map_location=["cpu"])
 
 
-PIECE = torch_devices.PIECE
+PIECE = torch_storages.PIECE
 SIZES = [1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE + 7]
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_pieces_of_a_storage_come_together(size):
     storage = torch.randint(256, (size,), dtype=torch.uint8).untyped_storage()
-    expected = bytes(torch_devices.memory_of(storage))
+    expected = bytes(torch_storages.memory_of(storage))
 
-    there = torch_devices.gathered(storage)
+    there = torch_storages.gathered(storage)
     back = torch.empty(size, dtype=torch.uint8)
     source = torch.frombuffer(bytearray(expected), dtype=torch.uint8)
-    torch_devices.scatter(source, back)
+    torch_storages.scatter(source, back)
 
     assert bytes(there) == expected
     assert back.numpy().tobytes() == expected

@@ -1,22 +1,27 @@
-"""Storages of PyTorch: the memory that tensors are views of.
+"""Storages of PyTorch: the memory that tensors are views of, and where it goes.
 
 torch writes the storage of each tensor by itself, through a file in memory. Here a
 storage is one object of the payload, so that tensors which share it do so afterwards,
 and its memory is a buffer, which is copied once. torch is never imported to send: a
-storage shows that it is there. Storages of devices go by the memory of the host:
-``torch_devices.py``. Those without memory go as torch has them go.
+storage shows that it is there. Those without memory go as torch has them go.
 
-Asked by ``_reducers.py``. Tested by tests/libraries/test_torch.py.
+Storages of devices, such as a GPU, go by the memory of the host. Between that and a
+CUDA device bytes go through two pieces of pinned memory in turn: while the device
+copies one, the processor copies the other. The driver takes memory that is not pinned
+through such pieces, too, but one after the other.
+
+Asked by ``_reducers.py``. Tested by tests/libraries/test_torch.py, test_map_location.py
+and, where there is a GPU, test_gpu.py beside them.
 """
 
 from waybill import _core
-from waybill._kinds.torch_devices import (
-    from_device,
-    memory_of,
-    placed,
-    storage_of,
-    to_device,
-)
+
+#: Bytes of a piece: large enough that starting a copy does not count, and small enough
+#: that the storages of most layers have several.
+PIECE = 4 << 20
+
+#: The kind of a buffer whose owner may write to it, as docs/wire_format.md numbers it.
+_WRITABLE = 3
 
 
 def reduce_typed_storage(obj):
@@ -66,3 +71,171 @@ def make_untyped_storage(buffer, device="cpu"):
     if view.nbytes:
         _core.copy_buffer(memory_of(storage), buffer)
     return storage
+
+
+def memory_of(storage):
+    """The memory of a storage on the CPU as a buffer, which keeps it alive."""
+    import ctypes
+
+    memory = (ctypes.c_ubyte * storage.nbytes()).from_address(storage.data_ptr())
+    memory.waybill_storage = storage
+    return memory
+
+
+def new_memory(length: int) -> tuple[memoryview, memoryview]:
+    """Memory of a storage that nothing was written to yet, as what a payload's buffer
+    is read to, and a view to write to it. ``storage_of`` finds the storage again."""
+    import torch
+
+    memory = memoryview(memory_of(torch.UntypedStorage(length))).cast("B")
+    _core.advise_large_pages(memory)
+    return memory.toreadonly(), memory[:]
+
+
+def storage_of(view):
+    """The storage whose memory a buffer is from its first byte to the last; None if
+    there is none."""
+    storage = getattr(view.obj, "waybill_storage", None)
+    if storage is None or storage.nbytes() != view.nbytes:
+        return None
+    return storage
+
+
+def placed(device):
+    """The device, a str, that a storage of this one goes to. Raises DecodeError for one
+    that is not here."""
+    chosen = _core.chosen_devices()
+    if isinstance(chosen, dict):
+        kind, _, _ = device.partition(":")
+        target = chosen.get(device, chosen.get(kind))
+    else:
+        target = chosen(device) if callable(chosen) else chosen
+    target = device if target is None else str(target)
+    if target != "cpu":
+        _demand(target)
+    return target
+
+
+def _demand(name):
+    import torch
+
+    device = torch.device(name)
+    kind = getattr(torch, device.type, None)
+    count = getattr(kind, "device_count", None)
+    if count is None or (device.index or 0) < count():
+        return
+    from waybill._errors import refusal
+
+    raise refusal(
+        "missing_device",
+        f"a tensor goes to {name}, and this process has {count()} devices of "
+        f"{device.type}; map_location tells where tensors go instead, for example "
+        'loads(data, map_location="cpu")',
+    )
+
+
+def from_device(storage):
+    """The bytes of a storage of a device, as memory of the host."""
+    if storage.device.type != "cuda" or storage.nbytes() <= PIECE:
+        return memory_of(storage.cpu())
+    return gathered(storage)
+
+
+def to_device(view, name):
+    """A storage on that device, with the bytes of a memoryview."""
+    import torch
+
+    target = torch.empty(view.nbytes, dtype=torch.uint8, device=name)
+    kind = target.device.type
+    if kind == "meta" or not view.nbytes:
+        return target.untyped_storage()
+    source = _tensor_over(view)
+    if kind == "cuda" and view.nbytes > PIECE:
+        scatter(source, target)
+    else:
+        target.copy_(source)
+    return target.untyped_storage()
+
+
+def gathered(storage):
+    """What ``from_device`` gives, piece by piece."""
+    import ctypes
+
+    size = storage.nbytes()
+    data, view = _core.new_buffer(_WRITABLE, size)
+    target, source = _tensor_over(view), _bytes_of(storage)
+    pieces = [_Piece(source.device), _Piece(source.device)]
+    begun = None
+    for number, start in enumerate(range(0, size, PIECE)):
+        piece, part = pieces[number % 2], slice(start, start + PIECE)
+        # A piece is free: what it had was moved in the round before.
+        piece.begin_from(source[part])
+        if begun:
+            begun[0].move_to(target[begun[1]])
+        begun = piece, part
+    begun[0].move_to(target[begun[1]])
+    return (ctypes.c_ubyte * size).from_buffer(data)
+
+
+def scatter(source, target):
+    """Copies a tensor of bytes on the host to one on a device, piece by piece."""
+    pieces = [_Piece(target.device), _Piece(target.device)]
+    for number, start in enumerate(range(0, len(source), PIECE)):
+        piece, part = pieces[number % 2], slice(start, start + PIECE)
+        piece.wait()
+        piece.begin_to(target[part], source[part])
+    for piece in pieces:
+        piece.wait()
+
+
+def _bytes_of(storage):
+    import torch
+
+    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+
+
+def _tensor_over(view):
+    """The memory of a memoryview as a tensor of bytes, which must not outlive it. torch
+    would warn of memory that cannot be written to, and nobody writes to it."""
+    import ctypes
+
+    import torch
+
+    memory = (ctypes.c_ubyte * view.nbytes).from_address(_core.address_of(view))
+    return torch.frombuffer(memory, dtype=torch.uint8)
+
+
+class _Piece:
+    """Memory of the host that a device copies from or to, in the order of its other
+    work, while the host goes on."""
+
+    def __init__(self, device):
+        import torch
+
+        is_cuda = device.type == "cuda"
+        self._bytes = torch.empty(PIECE, dtype=torch.uint8, pin_memory=is_cuda)
+        self._stream = torch.cuda.current_stream(device) if is_cuda else None
+        self._copied = None
+
+    def begin_from(self, source):
+        self._begin(self._bytes[: len(source)], source)
+
+    def begin_to(self, target, source):
+        piece = self._bytes[: len(source)]
+        piece.copy_(source)
+        self._begin(target, piece)
+
+    def move_to(self, target):
+        """Copies what was begun to be copied here."""
+        self.wait()
+        target.copy_(self._bytes[: len(target)])
+
+    def wait(self):
+        """Waits for the last copy."""
+        if self._copied is not None:
+            self._copied.synchronize()
+
+    def _begin(self, target, source):
+        target.copy_(source, non_blocking=True)
+        if self._stream is not None:
+            self._copied = self._stream.record_event(self._copied)
