@@ -32,14 +32,13 @@ def make_by_hooks(
     if is_hooked:
         try:
             if TRACKER.has_id(hooked):
-                sieves = _Sieve, _SlottedSieve
-                return _make_shielded(name, bases, keywords, body, sieves)
+                return _make_shielded(name, bases, keywords, body, _SIEVES)
             return types.new_class(name, bases, dict(keywords), body)
         except (MemoryError, RecursionError):
             raise
         except Exception:
             pass  # The hook looks for attributes, which are set later.
-    return _make_shielded(name, bases, keywords, body, (_Shield, _SlottedShield))
+    return _make_shielded(name, bases, keywords, body, _SHIELDS)
 
 
 def plain_method(metaclass: Any, name: str) -> Any:
@@ -52,16 +51,8 @@ def plain_method(metaclass: Any, name: str) -> Any:
     return getattr(type, name)
 
 
-class _Shield:
-    """In front of bases whose __init_subclass__ must not run."""
-
-    def __init_subclass__(cls, **keywords: object) -> None:
-        pass
-
-
-class _SlottedShield:
-    __slots__ = ()
-    __init_subclass__: Any = _Shield.__init_subclass__
+def _pass_no_hook(cls: Any, /, **keywords: object) -> None:
+    pass
 
 
 def _pass_hooks_by_value(cls: Any, /, **keywords: object) -> None:
@@ -74,15 +65,16 @@ def _pass_hooks_by_value(cls: Any, /, **keywords: object) -> None:
             return
 
 
-class _Sieve:
-    """In front of bases that came by value."""
+def _shields_with(hook: Callable[..., None]) -> tuple[type, type]:
+    """Classes to be put in front of bases, whose hook runs in the place of theirs; the
+    second gives instances no room."""
+    scope = {"__init_subclass__": classmethod(hook)}
+    return type("_Shield", (), scope), type("_Shield", (), {"__slots__": (), **scope})
 
-    __init_subclass__: Any = classmethod(_pass_hooks_by_value)
 
-
-class _SlottedSieve:
-    __slots__ = ()
-    __init_subclass__: Any = classmethod(_pass_hooks_by_value)
+#: In front of bases whose __init_subclass__ must not run; of those that came by value.
+_SHIELDS = _shields_with(_pass_no_hook)
+_SIEVES = _shields_with(_pass_hooks_by_value)
 
 
 def _hooked_base(bases: tuple[Any, ...]) -> Any:
@@ -145,7 +137,7 @@ def _fitting(shields: tuple[type, type], base: Any) -> Iterator[Any]:
     if hooked is None or hooked.__module__ == "typing":
         made = type.__new__(type(base), "_Shield", (base,), scope)
     else:
-        made = type.__new__(type(base), "_Shield", (_SlottedShield, base), scope)
+        made = type.__new__(type(base), "_Shield", (_SHIELDS[1], base), scope)
         try:
             _set_bases(made, (base,))
         except TypeError:  # The base is made in C, and not as a class is.
@@ -154,7 +146,7 @@ def _fitting(shields: tuple[type, type], base: Any) -> Iterator[Any]:
         yield made
     finally:  # The base does not list it as a subclass any longer.
         try:
-            _set_bases(made, (_SlottedShield,))
+            _set_bases(made, (_SHIELDS[1],))
         except TypeError:  # On 3.15 it lists it until it is collected.
             pass
 
