@@ -15,6 +15,7 @@ from waybill._records import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from importlib.machinery import ModuleSpec
     from typing import Any
 
     from typing_extensions import Buffer
@@ -193,20 +194,27 @@ class _Search:
                     return "", spec.submodule_search_locations
         except (KeyError, ModuleNotFoundError):  # The second from Python 3.15 on.
             # A namespace package in another, which was not imported.
-            if places := _namespace(name, path or ()):
-                return "", places
+            spec = _spec_in(path or (), name)
+            if spec is not None and spec.loader is None:
+                return "", spec.submodule_search_locations
         except Exception:
             pass  # Importing it raises the same.
         return name, None
 
 
-def _namespace(name: str, path: Sequence[str]) -> list[str]:
-    """The folders of a namespace package."""
+def _spec_in(folders: Iterable[str], name: str) -> ModuleSpec | None:
+    """As PathFinder has it, which for a namespace asks for the module above."""
+    from importlib.machinery import ModuleSpec
     from pkgutil import get_importer
 
-    finders = [finder for finder in map(get_importer, path) if finder]
-    specs = [finder.find_spec(name) for finder in finders]
-    portions = [spec for spec in specs if spec and spec.loader is None]
-    return [
-        place for spec in portions for place in spec.submodule_search_locations or ()
-    ]
+    namespace = ModuleSpec(name, None, is_package=True)
+    portions: list[str] = []
+    for folder in folders:
+        finder = get_importer(folder)
+        spec = finder.find_spec(name) if finder is not None else None
+        if spec is not None and spec.loader is not None:
+            return spec
+        if spec is not None:
+            portions += spec.submodule_search_locations or []
+    namespace.submodule_search_locations = portions
+    return namespace if portions else None

@@ -5,12 +5,12 @@ from __future__ import annotations
 import fnmatch
 import importlib.util
 import os
-import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import NamedTuple
 
 from waybill._commands import stdout_is_ours
+from waybill.environment import _spec_in
 
 
 class Source(NamedTuple):
@@ -114,25 +114,10 @@ def spec_of(name: str, imports: bool) -> ModuleSpec:
     for part in below:
         if spec is not None:
             top = f"{top}.{part}"
-            spec = spec_in(spec.submodule_search_locations or [], top)
+            spec = _spec_in(spec.submodule_search_locations or [], top)
     if spec is None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
     return spec
-
-
-def spec_in(folders: Iterable[str], name: str) -> ModuleSpec | None:
-    """As PathFinder has it, which for a namespace asks for the module above."""
-    namespace = ModuleSpec(name, None, is_package=True)
-    portions: list[str] = []
-    for folder in folders:
-        finder = pkgutil.get_importer(folder)
-        spec = finder.find_spec(name) if finder is not None else None
-        if spec is not None and spec.loader is not None:
-            return spec
-        if spec is not None:
-            portions += spec.submodule_search_locations or []
-    namespace.submodule_search_locations = portions
-    return namespace if portions else None
 
 
 def without_skipped(sources: list[Source], patterns: list[str]) -> list[Source]:
