@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -23,6 +24,10 @@ class Patches:
         setattr(owner, name, value)
         self._before.append((owner, name, kept))
         return before
+
+    def wrap(self, owner: object, name: str, wrapper: Callable[[Any], Any]) -> None:
+        """Replaces an attribute by what ``wrapper`` makes of it."""
+        self.set(owner, name, wrapper(getattr(owner, name)))
 
     def undo(self) -> None:
         """All is as it was, in the order opposite to that of the changes."""

@@ -63,8 +63,8 @@ def install(app: Any = None, **options: Any) -> None:
         registry.disable(CONTENT_TYPE)
         _registered = True
     if not _patches:
-        _wrap(_patches, Backend, "prepare_exception", _with_whole_exceptions)
-        _wrap(_patches, Backend, "exception_to_python", _of_whole_exceptions)
+        _patches.wrap(Backend, "prepare_exception", _with_whole_exceptions)
+        _patches.wrap(Backend, "exception_to_python", _of_whole_exceptions)
         signals.worker_init.connect(_prepare_worker)
         # Where processes of workers are spawned, not forked, they start without what
         # the first has done.
@@ -105,10 +105,6 @@ def _use_in(settings: Any) -> dict[str, Any]:
     before = {name: settings[name] for name in changed}
     settings.update(changed)
     return before
-
-
-def _wrap(patches: Patches, owner: Any, name: str, made_from: Any) -> None:
-    patches.set(owner, name, made_from(getattr(owner, name)))
 
 
 # ---- Exceptions in results. Celery stores names and arguments, and makes a class where
@@ -172,9 +168,9 @@ def _prepare_worker(**_: Any) -> None:
     if _patches_of_worker:
         return
     name, wrapped = "get_pickleable_exception", _also_what_waybill_carries
-    _wrap(_patches_of_worker, Request, "request_dict", _without_arguments)
-    _wrap(_patches_of_worker, Consumer, "on_decode_error", _answering)
-    _wrap(_patches_of_worker, trace, name, wrapped)
+    _patches_of_worker.wrap(Request, "request_dict", _without_arguments)
+    _patches_of_worker.wrap(Consumer, "on_decode_error", _answering)
+    _patches_of_worker.wrap(trace, name, wrapped)
     ForkingPickler.register(ExceptionInfo, _reduce_failure)
 
 

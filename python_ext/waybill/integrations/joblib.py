@@ -53,8 +53,7 @@ def install(**options: Any) -> None:
     if "joblib" in sys.modules and not _patches:
         pools: Any = import_module("joblib.pool")
         _patches.set(pools, "CustomizablePickler", PoolPickler)
-        set_up = _setting_up(pools.PicklingPool._setup_queues)
-        _patches.set(pools.PicklingPool, "_setup_queues", set_up)
+        _patches.wrap(pools.PicklingPool, "_setup_queues", _setting_up)
         _pools.watch_workers(_patches)
 
 

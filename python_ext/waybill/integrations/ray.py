@@ -44,7 +44,7 @@ def install(**options: Any) -> None:
     # All of Ray looks these two up here each time.
     _patches.set(ray.cloudpickle, "dumps", dumps)
     _patches.set(ray.cloudpickle, "dump", dump)
-    _patches.set(ray.actor, "_modify_class", _modifying(ray.actor._modify_class))
+    _patches.wrap(ray.actor, "_modify_class", _modifying)
 
 
 def uninstall() -> None:
