@@ -59,24 +59,18 @@ class Import(NamedTuple):
 
 
 class Blocker(NamedTuple):
-    """An object that cannot travel."""
+    """An object that cannot travel: what EncodeError tells of it, for the first path on
+    which it was met, and how many paths there are."""
 
-    #: The first path on which it was met: an expression that Python evaluates, if
-    #: ``evaluates``; see docs/paths.md.
     path: str
-    #: The same from the last variable on.
     short: str
     evaluates: bool
     #: One for each object that refers to it, at most 100; and how many there are.
     paths: tuple[str, ...]
     path_count: int
-    #: The name of its type, with the module.
     type: str
-    #: Why: what it said itself.
     reason: str
-    #: What to do, as it can be pasted.
     remedy: str
-    #: The code that brought it; "" and 0 if none is known.
     file: str
     line: int
     expression: str
