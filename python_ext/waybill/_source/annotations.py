@@ -12,6 +12,7 @@ import ast
 from types import CodeType, FunctionType
 
 from waybill._source import quiet
+from waybill._source.index import annotated_in
 from waybill._source.units import (
     ANNOTATE,
     CLASS_ANNOTATE,
@@ -84,7 +85,7 @@ def _read(unit: Unit) -> tuple[Pairs, int]:
         node = tree.body[0].body[0] if indented else tree.body[0]
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             raise UnitError(f"the source of {unit.qualified_name} is no function")
-        found = [(*pair, None) for pair in _annotated(node)]
+        found = [(*pair, None) for pair in annotated_in(node)]
         line = 2
     own = unit.class_name
     return [(mangled(name, own), what, number) for name, what, number in found], line
@@ -100,16 +101,6 @@ def _assigned(body: list[Any]) -> Iterable[tuple[str, ast.expr, int | None]]:
             assert isinstance(node.target, ast.Name)
             yield node.target.id, node.annotation, number if is_in else None
             number += is_in
-
-
-def _annotated(node: Any) -> Iterable[tuple[str, ast.expr]]:
-    given = node.args
-    ordered = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs]
-    for argument in (*ordered, given.kwarg):
-        if argument is not None and argument.annotation is not None:
-            yield argument.arg, argument.annotation
-    if node.returns is not None:
-        yield "return", node.returns
 
 
 def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:

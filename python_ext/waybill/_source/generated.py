@@ -143,14 +143,14 @@ def _scratch_dataclass(asked: Any, values: dict[str, Any] | None) -> Any:
     """
     import dataclasses
 
+    from waybill._source.dataclass_parts import FIELD_OPTIONS
+
     options, has_post_init, fields = asked
     annotations = {}
     made = []
     for name, kind, defaulted, *public in fields:
         annotations[name] = dataclasses.InitVar if kind == "initvar" else object
-        given: dict[str, Any] = dict(
-            zip(("init", "repr", "hash", "compare", "kw_only"), public, strict=True)
-        )
+        given: dict[str, Any] = dict(zip(FIELD_OPTIONS, public, strict=True))
         if defaulted:
             given[defaulted] = list if defaulted == "default_factory" else None
             if values is not None:

@@ -138,10 +138,7 @@ class Index:
         self.places.setdefault((name, line), []).append(place)
 
     def _add_annotated_function(self, node: Any, scope: Scope) -> None:
-        arguments = node.args
-        all_of_them = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        all_of_them += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
-        if node.returns is None and not any(a.annotation for a in all_of_them):
+        if next(annotated_in(node), None) is None:
             return
         first = node.body[0]
         line, column = first.lineno, first.col_offset
@@ -159,6 +156,17 @@ class Index:
         place = Place(False, line, pieces[-1][2], node.body[0].col_offset, 0, inner)
         found = Annotated(node.name, place, pieces)
         self.annotated.setdefault(line, []).append(found)
+
+
+def annotated_in(function: Any) -> Iterator[tuple[str, Any]]:
+    """The names that a function annotates, and with what."""
+    given = function.args
+    ordered = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs]
+    for argument in (*ordered, given.kwarg):
+        if argument is not None and argument.annotation is not None:
+            yield argument.arg, argument.annotation
+    if function.returns is not None:
+        yield "return", function.returns
 
 
 def _pieces(body: list[Any], is_conditional: bool) -> Iterator[Any]:
