@@ -11,15 +11,12 @@ from waybill._modules import with_registered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any, BinaryIO
 
     from typing_extensions import Buffer
 
-    from waybill._configuration import MapLocation, RenameRules
     from waybill._core import EncodeOptions
     from waybill._modules import ByValue
-    from waybill.security import KeyRing, Limits, Policy
 
 
 class Pickler:
@@ -162,40 +159,19 @@ class Unpickler:
 
     Subclasses may define ``persistent_load(id)`` and override
     ``find_class(module, name)``, which decides what a global name means; where it is
-    overridden, modules are imported as it sees fit, and not before. ``fix_imports``,
-    ``encoding`` and ``errors`` are taken for the sake of code that was written for
-    pickle, and do nothing. Not to be used by two threads at once.
+    overridden, modules are imported as it sees fit, and not before. Options are those
+    of ``loads``, but ``copy``, and what each load takes from ``waybill.configure``:
+    ``reset_classes`` and ``class_state``. Not to be used by two threads at once.
     """
 
-    def __init__(
-        self,
-        file: BinaryIO,
-        *,
-        fix_imports: bool = True,
-        encoding: str = "ASCII",
-        errors: str = "strict",
-        buffers: Iterable[Buffer] | None = None,
-        missing: str | None = None,
-        map_location: MapLocation | None = None,
-        renames: RenameRules | None = None,
-        code: str | None = None,
-        policy: Policy | None = None,
-        keys: KeyRing | None = None,
-        limits: Limits | None = None,
-    ) -> None:
+    def __init__(self, file: BinaryIO, **options: Any) -> None:
         # The first is not needed; who has it not has no file that pickle takes.
         _, self._read = file.readline, file.read
         self._read_into = getattr(file, "readinto", None)
-        self._options = decode_options(
-            buffers=buffers,
-            missing=missing,
-            map_location=map_location,
-            renames=renames,
-            code=code,
-            policy=policy,
-            keys=keys,
-            limits=limits,
-        )
+        for name in ("reset_classes", "class_state"):
+            if name in options:
+                raise TypeError(f"an Unpickler takes {name} from waybill.configure()")
+        self._options = decode_options(**options)
         #: Objects of the payloads so far, by position, and notes on some of them; may
         #: be handed to another Unpickler.
         self.memo: list[dict[int, object]] = []
