@@ -12,6 +12,7 @@
 #include "python/decode/graph_decoder.h"
 #include "python/decode/nodes/opaque.h"
 #include "python/decode/standard_types.h"
+#include "python/runtime/attribute.h"
 
 namespace waybill::py {
 

@@ -42,7 +42,7 @@ struct EncodeHooks {
   int compression_level = 0;
   SourceUse source = SourceUse::kNone;
   // callable([module]) -> what the manifest tells of the environment; null: nothing.
-  // See told_environment.h.
+  // See sealing.cpp.
   PyObject* environment = nullptr;
 
   // Whether none has a say in functions and classes, and so these alone decide what
