@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "python/encode/definitions/heads.h"
 #include "python/encode/graph_encoder.h"
-#include "python/encode/kept_sections.h"
 #include "python/runtime/text.h"
 #include "python/sealing.h"
 
@@ -40,7 +40,7 @@ struct PreparedCall::Beginning {
   Ref by_value;
   Ref array_plan;  // See ArrayViews.
   std::optional<GraphEncoder> graph;
-  KeptSections sections;  // Where nothing but data follows.
+  KeptHead head;  // Where nothing but data follows.
 
   Beginning(State& state, PyObject* function, EncodeHooks hooks)
       : by_value(copy_of_set(hooks.by_value)) {
@@ -55,18 +55,21 @@ struct PreparedCall::Beginning {
       graph.emplace(state, options);
       graph->encode_first(call_without_arguments(function).get());
     }
-    if (graph->context().has_others()) set_sections(state);
+    if (graph->context().has_others()) set_head(state);
   }
 
  private:
-  void set_sections(const State& state) {
+  void set_head(const State& state) {
     OtherSections others(state, graph->context().infos(), by_value.get());
     others.go_on_after(graph->context().others());
     others.imports.finish();
     OtherSections::Written written;
     Parts parts;
     others.write(state, written, parts);
-    sections = KeptSections(parts);
+    head.sections = KeptSections(parts);
+    if (const PayloadDefinitions* definitions = graph->context().definitions_if_any()) {
+      head.written = definitions->write();
+    }
     graph->context().imports().set_needs_of_code(
         std::move(others.imports).needs_of_code());
   }
@@ -120,7 +123,7 @@ Ref PreparedCall::encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) 
   options.hooks.by_value = by_value.get();
   const Ref call = call_of(function_.get(), std::move(arguments), std::move(keywords));
   const auto encode = [&](GraphEncoder& graph) {
-    graph.encode_rest(*beginning->graph, beginning->sections, call.get());
+    graph.encode_rest(*beginning->graph, beginning->head, call.get());
   };
   return write_graph(state_, options, encode, seal);
 }

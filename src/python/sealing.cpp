@@ -255,8 +255,8 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   parts.payload = written.out.view();
   const Positions positions(graph);
   positions.put_into(parts);
-  if (const KeptSections* kept = graph.sections()) {
-    kept->put_into(parts);
+  if (const KeptHead* head = graph.head()) {
+    head->sections.put_into(parts);
     return write_told(written.hooks(), parts, write);
   }
   if (!written.has_others()) return write_told(written.hooks(), parts, write);

@@ -76,9 +76,9 @@ void GraphEncoder::encode_first(PyObject* tuple) {
   if (context_.definitions_if_any() != nullptr) context_.others();
 }
 
-void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& sections,
+void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptHead& head,
                                PyObject* tuple) {
-  first_sections_ = &sections;
+  first_head_ = &head;
   context_.go_on_after(first.context_);
   walk(tuple, [&] {
     push_behind_first(tuple);
@@ -89,9 +89,8 @@ void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptSections& se
   if (context_.has_others()) context_.imports().finish();
 }
 
-const KeptSections* GraphEncoder::sections() const {
-  if (head_) return &head_->sections;
-  return context_.has_others() ? nullptr : first_sections_;
+const KeptHead* GraphEncoder::head() const {
+  return context_.has_others() ? nullptr : head_ ? head_.get() : first_head_;
 }
 
 // The frame of a tuple whose first item has been written, or is.

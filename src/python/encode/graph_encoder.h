@@ -31,11 +31,10 @@ class GraphEncoder {
   // The same in two parts, so that many payloads can begin alike: the head of a tuple
   // and its first item, whose imports are not finished; and in an encoder of its own
   // for each payload, what comes after that. `first` has written the first item of an
-  // equal tuple, and outlives this; `sections` are those of a payload in which only
-  // plain data came after it.
+  // equal tuple, and outlives this; `head` is that of a payload in which only plain
+  // data came after it, and outlives this, too.
   void encode_first(PyObject* tuple);
-  void encode_rest(const GraphEncoder& first, const KeptSections& sections,
-                   PyObject* tuple);
+  void encode_rest(const GraphEncoder& first, const KeptHead& head, PyObject* tuple);
 
   // Writes a function or class, to stand among the definitions of payloads; its imports
   // are not finished. The memo has those that it needs.
@@ -44,10 +43,9 @@ class GraphEncoder {
   // What was written.
   EncodeContext& context() { return context_; }
   const EncodeContext& context() const { return context_; }
-  // The sections that were written before, with the definitions, where nothing but
-  // plain data is in the value; null if they are those of the context.
-  const KeptSections* sections() const;
-  const KeptHead* head() const { return head_.get(); }
+  // The definitions and the other sections as they were written before, where nothing
+  // but plain data is in the value; null if they are those of the context.
+  const KeptHead* head() const;
   // Whether the other sections are those of the definitions alone.
   bool is_head_new() const { return is_head_new_; }
   BytesView payload() const { return context_.out.view(); }
@@ -147,7 +145,7 @@ class GraphEncoder {
   EncodeContext context_;
   const bool defines_;     // Functions and classes may stand among definitions.
   const bool is_watched_;  // A hook is asked, or what cannot travel passed over.
-  const KeptSections* first_sections_ = nullptr;  // See encode_rest().
+  const KeptHead* first_head_ = nullptr;  // See encode_rest().
   std::shared_ptr<const KeptHead> head_;
   bool is_head_new_ = false;
 };
