@@ -184,7 +184,10 @@ void complete_error(State& state, PyObject* object, const py::EncodeHooks& hooks
   try {
     raised = py::take_error();
     const bool is_ours = py::is_of(state, raised.get(), &py::LateHelpers::encode_error);
-    if (is_ours && hooks.tells_nobody()) {
+    // A reducer that calls dumps() hands on an error that is complete. To walk over the
+    // object once more would call it again, and double the work of each call around.
+    if (is_ours && hooks.tells_nobody() &&
+        py::get_attribute(raised.get(), "_kept").get() == Py_None) {
       const Ref told = new_explanation(py::explain(state, object, hooks));
       Ref::steal(PyObject_CallFunctionObjArgs(
           py::late(state, &py::LateHelpers::complete_error), raised.get(), told.get(),

@@ -364,3 +364,23 @@ def test_what_progress_raises_ends_the_walk():
 
     with pytest.raises(Stop):
         waybill.explain([[number] for number in range(100_000)], progress=stop)
+
+
+def test_error_of_dumps_in_a_reducer_is_explained_once():
+    calls = []
+
+    class Nested:
+        def __init__(self, depth):
+            self.depth = depth
+
+        def __reduce__(self):
+            calls.append(self.depth)
+            if self.depth == 0:
+                raise ValueError("at the bottom")
+            return bytes, (waybill.dumps(Nested(self.depth - 1)),)
+
+    with pytest.raises(waybill.EncodeError, match="at the bottom") as caught:
+        waybill.dumps(Nested(20))
+
+    assert len(calls) == 22  # The innermost once more, for its explanation.
+    assert caught.value.explain() is not None
