@@ -26,12 +26,10 @@ class Arena {
     free_ += rounded;
     return place;
   }
-  void deallocate(void* place, std::size_t size) {
+  void deallocate(void* place) {
     const auto* byte = static_cast<std::byte*>(place);
     const std::less<> before;
-    if (before(byte, buffer_.data()) || !before(byte, end())) {
-      ::operator delete(place, size);
-    }
+    if (before(byte, buffer_.data()) || !before(byte, end())) ::operator delete(place);
   }
 
  private:
@@ -59,9 +57,8 @@ class ArenaAllocator {
     const std::size_t size = count * sizeof(T);
     return static_cast<T*>(arena_ ? arena_->allocate(size) : ::operator new(size));
   }
-  void deallocate(T* place, std::size_t count) {
-    const std::size_t size = count * sizeof(T);
-    arena_ ? arena_->deallocate(place, size) : ::operator delete(place, size);
+  void deallocate(T* place, std::size_t) {
+    arena_ ? arena_->deallocate(place) : ::operator delete(place);
   }
   ArenaAllocator select_on_container_copy_construction() const { return {}; }
   Arena* arena() const { return arena_; }
