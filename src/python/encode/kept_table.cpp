@@ -19,32 +19,31 @@ void forget_kept(State& state) {
   state.kept_classes = std::make_shared<KeptTable>(kMaxClasses);
 }
 
-bool KeptTable::is_plain(PyTypeObject* type) const {
-  const auto found = entries_.find(reinterpret_cast<PyObject*>(type));
-  return found != entries_.end() && found->second.plain_version != 0 &&
-         found->second.plain_version == type_version(type) &&
-         weakly_referenced(found->second.key.get()).get() == found->first;
+bool KeptTable::is_plain(PyTypeObject* type) {
+  const Entry* found = existing(reinterpret_cast<PyObject*>(type));
+  return found != nullptr && found->plain_version != 0 &&
+         found->plain_version == type_version(type);
 }
 
 KeptSlot* KeptTable::find(PyObject* key) {
-  const auto found = entries_.find(key);
-  if (found == entries_.end() ||
-      weakly_referenced(found->second.key.get()).get() != key) {
-    return nullptr;
-  }
-  return &found->second.slot;
+  Entry* found = existing(key);
+  return found == nullptr ? nullptr : &found->slot;
 }
 
 void KeptTable::note_plain(PyTypeObject* type) {
   entry(reinterpret_cast<PyObject*>(type)).plain_version = type_version(type);
 }
 
-KeptTable::Entry& KeptTable::entry(PyObject* key) {
+KeptTable::Entry* KeptTable::existing(PyObject* key) {
   const auto found = entries_.find(key);
-  if (found != entries_.end()) {
-    if (weakly_referenced(found->second.key.get()).get() == key) return found->second;
-    entries_.erase(found);
-  }
+  const bool is_it = found != entries_.end() &&
+                     weakly_referenced(found->second.key.get()).get() == key;
+  return is_it ? &found->second : nullptr;
+}
+
+KeptTable::Entry& KeptTable::entry(PyObject* key) {
+  if (Entry* found = existing(key)) return *found;
+  entries_.erase(key);
   if (entries_.size() == most_) entries_.clear();
   Ref reference = Ref::steal(PyWeakref_NewRef(key, nullptr));
   return entries_.emplace(key, Entry{std::move(reference), {}}).first->second;

@@ -32,7 +32,7 @@ class KeptTable {
 
   // Whether this was noted of a class, and neither it nor a base of it has changed:
   // that nothing but copyreg has a say in how its instances are taken apart.
-  bool is_plain(PyTypeObject* type) const;
+  bool is_plain(PyTypeObject* type);
   void note_plain(PyTypeObject* type);
 
  private:
@@ -41,6 +41,8 @@ class KeptTable {
     KeptSlot slot;
     std::uint32_t plain_version = 0;  // Of the class when that was noted, or 0.
   };
+  // Null if there is none, or if it is of a class that is gone.
+  Entry* existing(PyObject* key);
   // Makes one if there is none.
   Entry& entry(PyObject* key);
 
