@@ -23,7 +23,6 @@
 #include "python/decode/code/code_builder.h"
 #include "python/decode/graph_decoder.h"
 #include "python/decode/module_importer.h"
-#include "python/decode/plain_loop.h"
 #include "python/discovery/code_view.h"
 #include "python/encode/kept_table.h"
 #include "python/runtime/compat.h"
@@ -183,21 +182,21 @@ void compile_foreign(const State& state, const VerifiedEnvelope& envelope,
   }
 }
 
-// Builds what is in an envelope, but for what `plain` has begun.
-Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& plain,
-          const DecodeHooks& hooks, const Limits& limits, DecodeCache::Lease* lease) {
+// Builds what is in an envelope, but for what the decoder has built already.
+Ref build(State& state, const Result<VerifiedEnvelope>& verified, GraphDecoder& decoder,
+          const DecodeHooks& hooks, DecodeCache::Lease* lease) {
   const VerifiedEnvelope& envelope = *verified;
   const ChosenDevices devices(hooks.map_location);
   const ArrivedBuffers buffers(state, envelope, hooks);
   ModuleImporter modules(state, envelope->manifest, hooks);
-  CodeBuilder code(state, envelope, limits);
+  CodeBuilder code(state, envelope, decoder.limits());
   if (code.is_foreign() && !envelope->code.empty()) {
     compile_foreign(state, envelope, code, hooks);
   }
   // Who decides what a name means decides what is imported for it, too.
   if (hooks.find_class == nullptr) modules.import_all();
-  GraphDecoder decoder(state, envelope, plain, code, modules, hooks, limits);
-  decoder.use_stored(buffers.objects());
+  DecodeContext context(state, envelope, code, modules, hooks);
+  context.stored = buffers.objects();
   CachedEnvelope* watcher = nullptr;
   const bool has_code = envelope->definitions.value != 0 && !envelope->code.empty();
   if (lease != nullptr && has_code && !code.is_foreign()) {
@@ -206,8 +205,8 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, PlainLoop& pla
     watcher = lease->start(state, envelope->bytes.first(head),
                            [&]() -> const auto& { return verified; });
   }
-  if (watcher != nullptr) decoder.watch(*watcher);
-  Ref object = decoder.decode();
+  if (watcher != nullptr) context.arrivals.watch(*watcher);
+  Ref object = decoder.decode(context);
   if (hooks.find_class != nullptr) modules.import_all();
   modules.finish();
   // What was found elsewhere means another thing once the old name is here.
@@ -228,23 +227,23 @@ Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate&
   const Result<void> runs = check_python(*envelope, state.python);
   if (!runs && hooks.opaque == nullptr) raise(state, runs.error());
   hooks.gate = &gate;
-  PlainLoop plain(**envelope, gate.limits());
-  return build(state, envelope, plain, hooks, gate.limits(), nullptr);
+  GraphDecoder decoder(state, **envelope, gate.limits());
+  return build(state, envelope, decoder, hooks, nullptr);
 }
 
 // Verifies an envelope and builds what is in it.
-Ref verify_and_build(State& state, BytesView bytes, PlainLoop* begun,
-                     const DecodeHooks& hooks, DecodeCache::Lease* lease) {
-  const Limits limits;
+Ref verify_and_build(State& state, BytesView bytes, GraphDecoder* begun,
+                     const DecodeHooks& hooks, const Limits& limits,
+                     DecodeCache::Lease* lease) {
   const Result<VerifiedEnvelope> envelope =
       open_and_verify(state, bytes, hooks, limits);
   if (!envelope) {
-    if (begun != nullptr) begun->restart(limits);  // Before code of others runs.
+    if (begun != nullptr) begun->restart();  // Before code of others runs.
     raise(state, envelope.error());
   }
-  if (begun != nullptr) return build(state, envelope, *begun, hooks, limits, lease);
-  PlainLoop plain(**envelope, limits);
-  return build(state, envelope, plain, hooks, limits, lease);
+  if (begun != nullptr) return build(state, envelope, *begun, hooks, lease);
+  GraphDecoder decoder(state, **envelope, limits);
+  return build(state, envelope, decoder, hooks, lease);
 }
 
 // What opening checks of a payload that is opened as a whole.
@@ -266,9 +265,9 @@ Ref decode_extracted(State& state, const ExtractedPart& part, const DecodeHooks&
   demand_size(state, part.payload.size(), part.envelope, gate.limits());
   const Result<VerifiedEnvelope> envelope = gate.admit(part.envelope);
   if (!envelope) raise(state, envelope.error());
-  PlainLoop plain(part.payload, 0, part.envelope.payload.offset, gate.limits(),
-                  part.envelope.shared);
-  return build(state, envelope, plain, hooks, gate.limits(), nullptr);
+  GraphDecoder decoder(state, part.payload, 0, part.envelope.payload.offset,
+                       gate.limits(), part.envelope.shared);
+  return build(state, envelope, decoder, hooks, nullptr);
 }
 
 Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
@@ -286,10 +285,10 @@ Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
   const auto number =
       static_cast<std::size_t>(std::ranges::find(shared, position) - shared.begin());
   if (number == shared.size()) shared.push_back(position);
-  PlainLoop plain(whole.bytes, whole.payload.offset, whole.payload.offset,
-                  gate.limits(), shared);
-  build(state, envelope, plain, hooks, gate.limits(), nullptr);
-  return plain.built().slots[number].object;
+  GraphDecoder decoder(state, whole.bytes, whole.payload.offset, whole.payload.offset,
+                       gate.limits(), shared);
+  build(state, envelope, decoder, hooks, nullptr);
+  return decoder.object_at(number);
 }
 
 void use_caches(State& state, bool are_used) {
@@ -340,16 +339,16 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
                                 ? envelope::find_plain_payload(bytes, limits, shared)
                                 : 0;
   if (start != 0) {
-    PlainLoop plain(bytes, start, start, limits, shared);
-    const bool is_built = plain.begin();
-    if (is_built && plain.is_complete() &&
-        envelope::ends_plain(bytes, plain.offset())) {
-      return plain.take_value();
+    GraphDecoder decoder(state, bytes, start, start, limits, shared);
+    const bool is_built = decoder.begin();
+    if (is_built && decoder.is_complete() &&
+        envelope::ends_plain(bytes, decoder.offset())) {
+      return decoder.take_value();
     }
-    if (is_built) plain.restart(limits);
-    return verify_and_build(state, bytes, &plain, hooks, used);
+    if (is_built) decoder.restart();
+    return verify_and_build(state, bytes, &decoder, hooks, limits, used);
   }
-  return verify_and_build(state, bytes, nullptr, hooks, used);
+  return verify_and_build(state, bytes, nullptr, hooks, limits, used);
 }
 
 }  // namespace waybill::py

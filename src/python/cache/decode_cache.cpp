@@ -16,7 +16,6 @@
 #include "python/decode/arrived_buffers.h"
 #include "python/decode/code/code_builder.h"
 #include "python/decode/module_importer.h"
-#include "python/decode/plain_loop.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/text.h"
@@ -225,32 +224,30 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
     }
   }
   const Limits limits;
-  PlainLoop plain(envelope, limits);
+  GraphDecoder at_value(state, envelope, limits);
   bool are_there = !builds_anew_;
   if (are_there) {
-    const bool is_whole = plain.begin_at_value(
-        state, envelope,
-        [&](std::size_t position) { return object_at(position, objects); });
+    const bool is_whole = at_value.begin_at_value(
+        envelope, [&](std::size_t position) { return object_at(position, objects); });
     if (!is_whole) return {};
-    if (plain.begin()) {
+    if (at_value.begin()) {
       const std::size_t end = envelope.payload.offset + envelope.payload.bytes.size();
-      const bool is_sound = plain.is_complete() && plain.offset() == end;
-      return is_sound && move_methods(objects) ? plain.take_value() : Ref();
+      const bool is_sound = at_value.is_complete() && at_value.offset() == end;
+      return is_sound && move_methods(objects) ? at_value.take_value() : Ref();
     }
     // What code does while the value is built may have to do with methods.
     are_there = moved_.empty();
   }
-  if (!prefix_->check_value(plain.passed())) return {};
+  if (!prefix_->check_value(at_value.passed())) return {};
   const CollectorPause::Break code_runs(no_code_runs);
   ModuleImporter importer(state, prefix_->envelope()->manifest, DecodeHooks{});
   for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, modules[i]);
   CodeBuilder code(state, prefix_->envelope(), limits);
-  PlainLoop anew(envelope, limits);
-  GraphDecoder decoder(state, prefix_->envelope(), are_there ? plain : anew, code,
-                       importer, DecodeHooks{}, limits);
-  if (are_there) decoder.have_definitions(prefix_->code_uses());
-  if (buffers) decoder.use_stored(buffers->objects());
-  return decoder.decode();
+  DecodeContext context(state, prefix_->envelope(), code, importer, DecodeHooks{});
+  if (buffers) context.stored = buffers->objects();
+  if (!are_there) return GraphDecoder(state, envelope, limits).decode(context);
+  context.known_code_uses = prefix_->code_uses();
+  return at_value.decode(context);
 }
 
 bool CachedEnvelope::begin(BytesView bytes) {

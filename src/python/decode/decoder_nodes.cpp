@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "python/decode/early_binding.h"
@@ -13,6 +14,8 @@
 #include "python/decode/nodes/opaque.h"
 #include "python/decode/standard_types.h"
 #include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+#include "verify/short_call.h"
 
 namespace waybill::py {
 
@@ -22,7 +25,6 @@ using wire::kEmptyArray;
 using wire::kEmptyMap;
 using wire::kNilByte;
 using wire::NodeTag;
-using wire::Token;
 
 // Most nodes have no more parts.
 constexpr std::size_t kUsualParts = 8;
@@ -52,44 +54,33 @@ constexpr auto kAreOfLeaves = [] {
 
 }  // namespace
 
-Ref GraphDecoder::open_node(const Token& token, std::uint8_t tag) {
+bool GraphDecoder::open_node(Ref& value, std::uint8_t tag, std::uint64_t count,
+                             std::size_t offset, std::size_t slot) {
+  const auto kind = static_cast<NodeTag>(tag);
+  if (kind == NodeTag::kNewObject && open_instance(count, offset, slot)) return false;
+  if (!is_verified()) return false;
+  if (kind == NodeTag::kObject && read_call(value, count, offset, slot)) return true;
   Frame frame;
-  frame.left = token.count - 1;
-  frame.offset = token.offset;
-  frame.slot = slot_at(token.offset);
-  switch (static_cast<NodeTag>(tag)) {
-    case NodeTag::kTuple:
-      frame.kind = FrameKind::kTuple;
-      frame.object = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(frame.left)));
-      return push(std::move(frame));
-    case NodeTag::kSet:
-      frame.kind = FrameKind::kSet;
-      frame.object = Ref::steal(PySet_New(nullptr));
-      return push(std::move(frame));
-    case NodeTag::kFrozenSet:
-      frame.kind = FrameKind::kFrozenSet;
-      frame.object = Ref::steal(PyFrozenSet_New(nullptr));
-      return push(std::move(frame));
-    default:
-      break;
-  }
-  if (static_cast<NodeTag>(tag) == NodeTag::kObject) {
-    if (Ref object = read_call(frame)) return object;
-  }
-  frame.kind = FrameKind::kNode;
+  frame.left = count;
+  frame.offset = offset;
+  frame.slot = slot;
   frame.node = new_parts(tag);
-  if (kAreOfLeaves[tag]) return read_leaves(frame);
+  if (kAreOfLeaves[tag]) {
+    value = read_parts(frame);
+    return true;
+  }
   const NodeCodec& codec = *frame.node->codec;
   if (codec.create != nullptr && codec.create_after == 0) {
     frame.object = call_codec(codec.create, frame);
   }
-  return push(std::move(frame));
+  push(std::move(frame));
+  return false;
 }
 
 std::unique_ptr<NodeParts> GraphDecoder::new_parts(std::uint8_t tag) {
   const NodeCodec* codec = node_codec(tag);
   if (codec == nullptr ||
-      (nested_ != nullptr && !envelope::shape_of(tag)->is_constant)) {
+      (context_->nested != nullptr && !envelope::shape_of(tag)->is_constant)) {
     fail(ErrorCode::kUnknownTag, "a node that has no meaning here");
   }
   std::unique_ptr<NodeParts> parts = std::move(spare_parts_);
@@ -107,6 +98,9 @@ void GraphDecoder::give_back(std::unique_ptr<NodeParts> parts) {
 }
 
 void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
+  --frame.left;
+  ++frame.position;
+  frame.cost.add(built_.cost);
   frame.node->children.push_back(std::move(value));
   const NodeCodec& codec = *frame.node->codec;
   if (codec.create != nullptr && !frame.object &&
@@ -114,14 +108,36 @@ void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
     offset_ = frame.offset;
     frame.object = call_codec(codec.create, frame);
     if (PyType_Check(frame.object.get()) && !frame.is_known) {
-      arrivals_.open_type(frame.object.get());
+      arrivals().open_type(frame.object.get());
     }
-    set_slot(frame.slot, frame.object.get());
+    built_.set_slot(frame.slot, frame.object.get());
     if (!frame.is_opaque) bind_early(built_.stack, frame.object.get());
   }
   if (codec.tag == NodeTag::kObject || codec.tag == NodeTag::kNewObject) {
     pass_nothing(frame);
   }
+}
+
+Ref GraphDecoder::call_codec(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame) {
+  const auto call = [&] { return outside([&] { return codec(*this, frame); }); };
+  if (hooks().opaque == nullptr) return call();
+  built_.hide();
+  Ref cause = opaque_cause(*this, frame);
+  if (!cause) {
+    try {
+      return call();
+    } catch (const PyError&) {
+      if (!may_be_opaque(state_, frame)) throw;
+      cause = take_error();
+    }
+  }
+  Ref object = make_opaque(*this, frame, cause.get());
+  if (frame.node->codec->tag == NodeTag::kFunction) {
+    frame.node->cells = take_fresh_cells();
+  }
+  frame.object = object;
+  frame.is_opaque = true;
+  return object;
 }
 
 // Most objects have no items and no pairs, and many no state: what follows is passed
@@ -130,17 +146,16 @@ void GraphDecoder::pass_nothing(Frame& frame) {
   constexpr std::array<std::uint8_t, 3> kNothing = {kNilByte, kEmptyArray, kEmptyMap};
   const std::size_t least = envelope::shape_of(frame.node->codec->tag).least;
   const auto left = static_cast<std::size_t>(frame.left);
-  if (left < 2 || left > kNothing.size() || history_ ||
+  if (left < 2 || left > kNothing.size() || keeps_history_ ||
       frame.node->children.size() + left != least) {
     return;
   }
   const BytesView nothing = BytesView(kNothing).last(left);
-  if (!std::ranges::equal(reader_.rest().first(left), nothing) ||
-      !built_.positions.are_none_before(reader_.offset() + left - start_)) {
+  if (!std::ranges::equal(BytesView(at_, left), nothing) ||
+      !built_.positions.are_none_before(position_at(at_) + left)) {
     return;
   }
-  BytesView passed;
-  reader_.take(passed, left);
+  at_ += left;
   frame.left = 0;
 }
 
@@ -150,13 +165,13 @@ HashCost GraphDecoder::cost_of_earlier(const Frame& earlier) const {
   const Py_ssize_t payload =
       PyLong_AsSsize_t(earlier.part<NodeTag::kStreamReference>("payload"));
   PyErr_Clear();  // Beyond any list.
-  return history_.cost_of(payload, earlier.part<NodeTag::kStreamReference>("position"));
+  return context_->history.cost_of(payload,
+                                   earlier.part<NodeTag::kStreamReference>("position"));
 }
 
 Ref GraphDecoder::finish_node() {
   Frame& open = built_.stack.back();
   offset_ = open.offset;
-  last_slot_ = open.slot;
   const NodeCodec& codec = *open.node->codec;
   HashCost cost;
   if (codec.tag == NodeTag::kSlice || codec.tag == NodeTag::kRange) {
@@ -174,97 +189,145 @@ Ref GraphDecoder::finish_node() {
   Ref object = open.node->instead ? open.node->instead : open.object;
   Frame frame = std::move(open);
   built_.stack.pop_back();
-  arrivals_.close_type(frame.object.get());
-  note_node(frame, object.get(), cost);
+  arrivals().close_type(frame.object.get());
+  note_node(object, frame, cost);
   give_back(std::move(frame.node));
   return object;
 }
 
-void GraphDecoder::note_node(const Frame& frame, PyObject* object,
-                             const HashCost& cost) {
-  set_slot(frame.slot, object);
-  if (frame.slot != kNoSlot) built_.slots[frame.slot].cost = cost;
+void GraphDecoder::note_node(Ref& object, const Frame& frame, const HashCost& cost) {
   built_.cost = cost;
-  remember(frame.offset, object);
-  arrivals_.show(frame.offset - start_, object, frame.is_known);
+  arrivals().show(position_of(frame), object.get(), frame.is_known);
+  note(object, frame.slot, frame.offset);
 }
 
 // A node whose parts are all leaves: it is built at once and never stands on the stack.
-Ref GraphDecoder::read_leaves(Frame& frame) {
+Ref GraphDecoder::read_parts(Frame& frame) {
   const NodeCodec& codec = *frame.node->codec;
   for (; frame.left != 0; --frame.left) {
-    Token token;
-    if (!reader_.next(token)) raise(state_, reader_.error());
-    offset_ = token.offset;
-    frame.node->children.push_back(part_of(codec.tag, token));
+    offset_ = offset();
+    frame.node->children.push_back(read_part(codec.tag));
   }
   offset_ = frame.offset;
-  last_slot_ = frame.slot;
   HashCost cost;
   if (codec.tag == NodeTag::kStreamReference) cost = cost_of_earlier(frame);
   Ref object = call_codec(codec.create == nullptr ? codec.finish : codec.create, frame);
   if (frame.is_opaque) describe_opaque(*this, frame);
-  note_node(frame, object.get(), cost);
+  note_node(object, frame, cost);
   give_back(std::move(frame.node));
   return object;
 }
 
 // A leaf, but for what the maker of the node wants in its place.
-Ref GraphDecoder::part_of(NodeTag node, const Token& token) {
-  if (node == NodeTag::kByteArray) {
-    return Ref::steal(PyByteArray_FromStringAndSize(
-        token.text().data(), static_cast<Py_ssize_t>(token.bytes.size())));
-  }
-  if (node == NodeTag::kGlobal && token.type == wire::TokenType::kExtension &&
-      token.ext_type == static_cast<std::uint8_t>(wire::ExtType::kModule)) {
-    return Ref::steal(PyLong_FromUnsignedLongLong(module_index(token)));
-  }
-  return leaf(token, false);
+Ref GraphDecoder::read_part(NodeTag node) {
+  Ref value;
+  reads_module_numbers_ = node == NodeTag::kGlobal;
+  const bool is_read = at_ != end_ && read_leaf(value);
+  reads_module_numbers_ = false;
+  if (!is_read) fail(ErrorCode::kMalformed, "a node whose parts are no leaves");
+  return value;
 }
 
-// The state is there; items and pairs follow, and most have none. They are for an
-// instance that has no state yet, so it is taken away until they came.
-Ref GraphDecoder::finish_instance(Frame frame) {
-  constexpr std::size_t kState =
-      envelope::position_of(wire::NodeTag::kNewObject, "state");
-  if (!frame.is_apart) {
-    const Ref dict = std::exchange(frame.object, {});
-    frame.object = Ref::steal(PyDict_Copy(dict.get()));
-    PyDict_Clear(dict.get());
+// ---- What needs no frame of a node -------------------------------------------------
+
+// Null if the class has a say in how its instances are made, or has not got its
+// attributes yet.
+Ref GraphDecoder::new_instance(PyObject* type) {
+  if (!PyType_Check(type)) return {};
+  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  if (!state_.ordinary_types.know(cls)) {
+    built_.hide();  // To look at a class may run code, if it is a strange one.
+    if (!state_.ordinary_types.have(state_.names, cls)) return {};
   }
-  Frame node;
-  node.left = envelope::shape_of(wire::NodeTag::kNewObject).most - kState - 1;
-  node.position = kState + 1;
-  node.offset = frame.instance_offset;
-  node.slot = frame.slot;
-  node.object = std::move(frame.instance);
-  node.node = new_parts(static_cast<std::uint8_t>(wire::NodeTag::kNewObject));
-  node.node->children.resize(kState);  // Class, arguments and keywords did their work.
-  node.node->children.push_back(std::move(frame.object));
-  return push(std::move(node));
+  if (is_verified() && !arrivals().open_types().empty()) return {};
+  const Ref no_arguments = Ref::steal(PyTuple_New(0));
+  return Ref::steal(cls->tp_new(cls, no_arguments.get(), nullptr));
 }
 
-// What the loop of plain data builds among plain data is built by it elsewhere too.
-Ref GraphDecoder::read_call(const Frame& frame) {
-  plain_.go_to(reader_.offset());
-  Ref object;
-  if (!plain_.read_call(object, frame.offset, frame.left, frame.slot)) return {};
-  if (!reader_.skip_to(plain_.offset())) raise(state_, reader_.error());
-  offset_ = frame.offset;
-  last_slot_ = frame.slot;
-  return object;
+// [class, [], {}, {name: …}, [], {}]: its state goes straight into its dict.
+bool GraphDecoder::open_instance(std::uint64_t count, std::size_t offset,
+                                 std::size_t slot) {
+  const std::size_t size = wire::size_of_reference({at_, end_});
+  if (!builds_instances_ || !is_free() || size == 0 ||
+      count != envelope::shape_of(NodeTag::kNewObject).most ||
+      !is_nothing_at(at_ + size, 1)) {
+    return false;
+  }
+  const std::uint8_t* const map = at_ + size + 2;
+  const wire::Lead& lead = wire::kLeads[*map];
+  if (lead.counts != wire::Counts::kPairs || lead.head > end_ - map) return false;
+  const std::uint64_t values = 2 * wire::length_of(lead, map);
+  // verify() counts the node and its state as two containers.
+  if (values == 0 || !announce(values) || limits_.max_depth < 2 ||
+      built_.stack.size() + open_instances_ >= limits_.max_depth - 1) {
+    return false;
+  }
+  Ref type;
+  if (!refer_to_complete(type, wire::big_endian(at_ + 2, size - 2))) return false;
+  Ref instance = new_instance(type.get());
+  if (!instance) return false;
+  Ref dict = instance_dict(instance.get());
+  if (!dict || !PyDict_CheckExact(dict.get())) return false;
+  at_ = map + lead.head;
+  if (!is_verified()) ++open_instances_;
+  Frame frame;
+  frame.kind = FrameKind::kInstance;
+  frame.object = std::move(dict);
+  frame.instance = std::move(instance);
+  frame.left = values;
+  frame.offset = offset_of(map);
+  frame.instance_offset = offset;
+  frame.slot = slot;
+  frame.is_whole = true;
+  built_.push(std::move(frame));
+  return true;
 }
 
-Ref GraphDecoder::make(PyObject* callable, std::span<PyObject* const> arguments,
-                       std::size_t offset) {
+// What is still open may need to know what stands between it and a reference, so no
+// argument refers to it.
+bool GraphDecoder::read_call(Ref& value, std::uint64_t count, std::size_t offset,
+                             std::size_t slot) {
+  using envelope::ShortCall;
+  if (!makes_calls_ || count != envelope::shape_of(NodeTag::kObject).least) {
+    return false;
+  }
+  std::array<Ref, 1 + ShortCall::kMaxArguments> parts;  // The callable first.
+  Ref* next = parts.data();
+  const auto take_reference = [&](std::uint64_t number) {
+    const Slot* const named = slot_of_reference(number);
+    if (named == nullptr || named->depth != 0) return false;
+    *next = named->object;
+    return static_cast<bool>(*next++);
+  };
+  const std::uint8_t* const start = at_;
+  const auto take_leaf = [&](BytesView bytes) {
+    at_ = bytes.data();
+    offset_ = this->offset();
+    return read_leaf(*next++);
+  };
+  const auto call = envelope::short_call_at({at_, end_}, take_reference, take_leaf);
+  at_ = start;
+  if (call.size == 0 ||
+      !built_.positions.are_none_before(position_at(at_) + call.size) ||
+      counts_keys_of(parts.front().get())) {
+    return false;
+  }
+  std::array<PyObject*, ShortCall::kMaxArguments> arguments;
+  for (std::size_t i = 0; i < call.arguments; ++i) arguments[i] = parts[i + 1].get();
+  at_ += call.size;
   offset_ = offset;
+  const std::span<PyObject* const> given(arguments.data(), call.arguments);
+  PyObject* const callable = parts.front().get();
   if (const StandardType* type = standard_type(*this, callable)) {
-    demand_arguments(*this, *type, arguments);
+    demand_arguments(*this, *type, given);
   }
-  return outside([&] {
+  value = outside([&] {
     return Ref::steal(
-        PyObject_Vectorcall(callable, arguments.data(), arguments.size(), nullptr));
+        PyObject_Vectorcall(callable, given.data(), given.size(), nullptr));
   });
+  built_.cost = {};
+  note(value, slot, offset);
+  return true;
 }
 
 // Text, None, booleans and numbers: no code of others compares them.
@@ -279,73 +342,23 @@ Ref parts_of_namespace(const Frame& frame) {
 }
 
 Ref GraphDecoder::known_namespace(const Frame& frame) const {
-  if (!namespaces_ || frame.part<NodeTag::kNamespace>("name") == Py_None) return {};
+  const Ref& namespaces = context_->namespaces;
+  if (!namespaces || frame.part<NodeTag::kNamespace>("name") == Py_None) return {};
   PyObject* found =
-      PyDict_GetItemWithError(namespaces_.get(), parts_of_namespace(frame).get());
+      PyDict_GetItemWithError(namespaces.get(), parts_of_namespace(frame).get());
   if (found == nullptr && PyErr_Occurred()) throw PyError();
   return Ref::share(found);
 }
 
 void GraphDecoder::note_namespace(const Frame& frame, const Ref& globals) {
-  if (!namespaces_) namespaces_ = Ref::steal(PyDict_New());
-  check(PyDict_SetItem(namespaces_.get(), parts_of_namespace(frame).get(),
-                       globals.get()));
-}
-
-// Makes of an attribute that a class has in another Python what it has in this one;
-// false if that is nothing.
-bool GraphDecoder::translate(Ref& name, Ref& value) {
-  const Ref answer = outside([&] {
-    return Ref::steal(PyObject_CallFunctionObjArgs(
-        late(state_, &LateHelpers::class_attribute), name.get(), value.get(), nullptr));
-  });
-  if (answer.get() == Py_None) return false;
-  name = Ref::share(PyTuple_GetItem(answer.get(), 0));
-  value = Ref::share(PyTuple_GetItem(answer.get(), 1));
-  return true;
+  Ref& namespaces = context_->namespaces;
+  if (!namespaces) namespaces = Ref::steal(PyDict_New());
+  check(
+      PyDict_SetItem(namespaces.get(), parts_of_namespace(frame).get(), globals.get()));
 }
 
 bool has_name(const Frame& frame, PyObject* name) {
   return PyUnicode_CheckExact(name) && raw_get(frame.object.get(), name) != nullptr;
-}
-
-void GraphDecoder::deliver_to_dict(Frame& frame, Ref value) {
-  if (!frame.key) {
-    demand_hashable(value.get(), frame);
-    frame.key = std::move(value);
-    return;
-  }
-  Ref key = std::move(frame.key);
-  if (frame.kind == FrameKind::kFields) {
-    const std::vector<Ref>& cells = built_.stack[built_.stack.size() - 2].node->cells;
-    set_function_field(*this, frame.object.get(), cells,
-                       PyLong_AsUnsignedLong(key.get()), value.get());
-  } else if (frame.kind == FrameKind::kAttributes) {
-    if (code_->is_foreign() && !frame.is_opaque && !translate(key, value)) return;
-    hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
-    if (frame.is_known || frame.is_opaque) return;  // Until all is complete.
-    outside([&] {
-      set_class_attribute(state_, frame.object.get(), key.get(), value.get());
-    });
-  } else if (frame.has_late || (must_wait() && !is_simple(key.get()))) {
-    // Those that follow wait too: the order of a dict means something.
-    frame.has_late = true;
-    frame.is_whole = false;
-    late_.push_back({frame.object, key, std::move(value)});
-  } else if (frame.is_known && !frame.is_bound && has_name(frame, key.get()) &&
-             PyUnicode_Compare(key.get(), state_.names.path.get()) != 0) {
-    // Another function has brought it, which has the same namespace.
-  } else {
-    const bool is_of_module = frame.is_namespace && !frame.is_known;
-    if (std::exchange(frame.is_bound, false) || is_of_module) {
-      // Names stand in the order in which their values are complete; those of a module
-      // in its own, whoever brought them first.
-      if (PyDict_DelItem(frame.object.get(), key.get()) != 0) forgive(PyExc_KeyError);
-    }
-    // Keys that were unequal at the sender's may be equal here; those of data may not.
-    if (!is_data_only_ && !is_simple(key.get())) frame.is_whole = false;
-    hashed(put(frame.object.get(), key.get(), value.get()));
-  }
 }
 
 void GraphDecoder::put_instead(PyObject* object) {

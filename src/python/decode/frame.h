@@ -27,7 +27,7 @@ struct PartOf {
 };
 
 enum class FrameKind : std::uint8_t {
-  // Containers of plain data, which PlainLoop fills.
+  // Containers of plain data.
   kList,
   kTuple,
   kSet,
@@ -87,7 +87,7 @@ struct Frame {
   std::unique_ptr<KeyProbes> probes;
   std::unique_ptr<NodeParts> node;  // kNode
 
-  // Whether PlainLoop fills it.
+  // Whether it is a container of plain data.
   bool is_plain() const { return kind <= FrameKind::kInstance && !is_namespace; }
   // Whether it was made with all its places, which are filled one by one.
   bool has_places() const {

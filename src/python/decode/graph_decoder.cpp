@@ -6,14 +6,22 @@
 //
 // Cycles. Lists, dicts, sets, functions and classes exist before what they hold, so
 // what they hold may refer to them. Tuples and frozensets do too, which Python code
-// cannot do: what that means for hashing is in decoder_leaves.cpp.
+// cannot do: as long as one is open that something inside of it refers to, an entry of
+// a dict or set there waits, because hashing its key might look into what is not there
+// yet.
+//
+// Plain data. Values of containers of plain data are read one after the other, without
+// a way through the frame, unless something has to be noted of each.
 //
 // Tested by tests/python/kinds/test_values.py, test_sharing.py,
-// tests/python/untrusted/test_untrusted_input.py.
+// tests/python/untrusted/test_untrusted_input.py, test_unverified_data.py and
+// test_among_plain_data.py.
 
 #include "python/decode/graph_decoder.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "python/decode/failure_path.h"
 #include "python/decode/nodes/opaque.h"
@@ -25,8 +33,6 @@ namespace waybill::py {
 namespace {
 
 using wire::NodeTag;
-using wire::Token;
-using wire::TokenType;
 
 // In so many bytes of payload short texts come again.
 constexpr std::size_t kWorthRemembering = 2048;
@@ -38,333 +44,545 @@ bool Frame::awaits_field(wire::FunctionField field) const {
          PyLong_AsLong(key.get()) == static_cast<long>(field);
 }
 
-GraphDecoder::GraphDecoder(const State& state, const VerifiedEnvelope& envelope,
-                           PlainLoop& plain, CodeBuilder& code, ModuleImporter& modules,
-                           const DecodeHooks& hooks, const Limits& limits)
-    : state_(state),
-      limits_(limits),
-      envelope_(&envelope),
-      reader_(envelope->payload.bytes, limits, envelope->payload.offset),
-      code_(&code),
-      modules_(&modules),
-      hooks_(hooks),
-      is_data_only_(hooks.gate != nullptr && hooks.gate->is_data_only()),
-      lets_no_code_in_(hooks.gate != nullptr &&
-                       hooks.gate->objection(Request::kCode, {}, {})),
-      denied_names_(state, hooks.gate),
-      start_(envelope->payload.offset),
-      plain_(plain),
-      history_(hooks.history) {
-  if (envelope->payload.bytes.size() >= kWorthRemembering) built_.texts.remember();
+bool GraphDecoder::begin() {
+  const CollectorPause pause;
+  return run();
 }
 
-GraphDecoder::GraphDecoder(const State& state, const Section& constants,
-                           PlainLoop& plain, const std::vector<Ref>& nested,
-                           const Limits& limits)
-    : state_(state),
-      limits_(limits),
-      reader_(constants.bytes, limits, constants.offset),
-      denied_names_(state, nullptr),
-      nested_(&nested),
-      start_(constants.offset),
-      plain_(plain),
-      history_(nullptr) {}
+void GraphDecoder::restart() {
+  built_.abandon();
+  built_.keys = KeyGuard(limits_);
+  passed_ = {};
+  stop_before(first_, value_);
+}
 
-GraphDecoder::~GraphDecoder() { built_.abandon(); }  // Before code of others runs.
+void GraphDecoder::stop_before(const std::uint8_t* start, Ref& value) {
+  at_ = start;
+  built_.positions.go_back_to(position_at(at_),
+                              [&](std::size_t number) { built_.slots[number] = {}; });
+  look_for_target();
+  value = Ref();
+  stop();
+}
 
-// What the loop of plain data has begun is gone on with.
-Ref GraphDecoder::decode() {
-  if (envelope_ != nullptr) {
-    arrivals_.use_sources(*envelope_);
-    const std::size_t value = (*envelope_)->definitions.value;
-    arrivals_.find_targets(*envelope_, known_code_uses_ ? value : 0);
-  }
-  // Positions of all objects are noted here alone, and so are attributes of a class
-  // that is there already.
-  plain_from_ = history_ ? SIZE_MAX : start_ + arrivals_.end_of_targets();
-  if (plain_from_ > start_) plain_.restart(limits_);
+Ref GraphDecoder::decode(DecodeContext& context) {
+  context_ = &context;
+  references_seen_ = built_.slots.size();
+  open_instances_ = 0;
+  keeps_history_ = static_cast<bool>(context.history);
+  makes_calls_ = !keeps_history_ && context.hooks.opaque == nullptr;
   // Without code each name of a state is looked at; see demand_no_shadow().
-  const bool may_make = !history_ && hooks_.opaque == nullptr;
-  plain_.trust(state_, lets_no_code_in_ ? nullptr : &arrivals_.open_types(),
-               may_make ? this : nullptr);
+  builds_instances_ = !context.lets_no_code_in;
   try {
-    if (envelope_ != nullptr) enter_value();
-    Ref object = build();
-    arrivals_.apply();
-    return object;
+    if (context.envelope != nullptr) {
+      const Envelope& envelope = **context.envelope;
+      const bool are_built = context.known_code_uses.has_value();
+      context.arrivals.use_sources(*context.envelope);
+      context.arrivals.find_targets(*context.envelope,
+                                    are_built ? envelope.definitions.value : 0);
+      if (envelope.payload.bytes.size() >= kWorthRemembering) built_.texts.remember();
+    }
+    free_from_ = keeps_history_ ? end_ : start_ + context.arrivals.end_of_targets();
+    if (free_from_ > start_) restart();
+    build_definitions();
+    run();
+    context.arrivals.apply();
+    return take_value();
   } catch (const PyError&) {
+    built_.hide();
     describe_failure(state_, built_.stack);
+    built_.abandon();
+    throw;
+  } catch (...) {
+    built_.abandon();
     throw;
   }
 }
 
-void GraphDecoder::use_scope(const envelope::ReferenceScope& scope) {
-  scope_ = scope;
-  plain_.use_scope(scope);
-}
-
-// Builds the definitions, each of which is complete before the next begins, unless they
-// are there. Others refer to them.
-void GraphDecoder::enter_value() {
-  const Definitions& definitions = (*envelope_)->definitions;
+// Each definition is complete before the next begins. Others refer to them.
+void GraphDecoder::build_definitions() {
+  if (context_->envelope == nullptr) return;
+  const Envelope& envelope = **context_->envelope;
+  const Definitions& definitions = envelope.definitions;
   if (definitions.value == 0) return;
-  const bool are_there = known_code_uses_.has_value();
-  const std::size_t start = are_there ? definitions.value : definitions.start;
-  if (!reader_.skip_to(start_ + start)) raise(state_, reader_.error());
-  if (are_there) {
-    code_->skip_uses(*known_code_uses_);
+  if (context_->known_code_uses) {
+    code().skip_uses(*context_->known_code_uses);
   } else {
-    use_scope(envelope::ReferenceScope::of_definitions(**envelope_));
-    for (std::size_t i = 0; i < definitions.count; ++i) build();
-  }
-  use_scope(envelope::ReferenceScope::of_value(**envelope_));
-}
-
-Ref GraphDecoder::build() {
-  Ref value;
-  for (;;) {
-    if (reader_.offset() >= plain_from_ && late_depth_ == kNotLate) {
-      value = go_on_plain();
-    }
-    built_.hide();
-    const bool is_open = !built_.stack.empty();
-    if (!value && (!is_open || built_.stack.back().left != 0)) value = read();
-    if (value) {
-      if (built_.stack.empty()) return value;
-      deliver(std::move(value));
-    }
-    while (built_.stack.back().left == 0) {
-      value = settle(finish());
-      if (!value) break;  // There is more to it.
-      if (built_.stack.empty()) return value;
-      deliver(std::move(value));
+    at_ = start_ + definitions.start;
+    scope_ = envelope::ReferenceScope::of_definitions(envelope);
+    for (std::size_t i = 0; i < definitions.count; ++i) {
+      run();
+      value_ = Ref();
     }
   }
+  scope_ = envelope::ReferenceScope::of_value(envelope);
 }
 
-// Null if there is no such part.
-Ref GraphDecoder::go_on_plain() {
-  if (!built_.stack.empty() && !built_.stack.back().is_plain()) return {};
-  if (reader_.offset() > plain_.offset()) plain_.go_to(reader_.offset());
-  if (!plain_.is_other_node_next()) plain_.run();
-  Ref value = plain_.take_value();
-  if (!reader_.skip_to(plain_.offset())) raise(state_, reader_.error());
-  if (value) offset_ = plain_.value_offset();
-  return value;
-}
-
-// The object that a class will have where the payload has `value`, which is complete
-// and was noted last.
-Ref GraphDecoder::settle(Ref value) {
-  if (!value || !arrivals_.has_targets() || last_slot_ == kNoSlot) return value;
-  Ref own = arrivals_.settle(last_slot_, value.get());
-  if (!own) return value;
-  if (own.get() != value.get()) set_slot(last_slot_, own.get());
-  return own;
+bool GraphDecoder::run() {
+  Ref value = std::exchange(value_, {});
+  is_going_ = true;
+  look_for_target();
+  if (!value && built_.stack.empty()) read(value);
+  while (is_going_ && !built_.stack.empty()) {
+    if (value) deliver(value);
+    if (is_going_ && built_.stack.back().left != 0) read_on(value);
+    if (is_going_ && built_.stack.back().left == 0) close(value);
+  }
+  if (!is_verified()) built_.hide();
+  value_ = std::move(value);
+  return built_.stack.empty() && value_;
 }
 
 void GraphDecoder::fail(ErrorCode code, std::string detail) {
+  built_.hide();
   raise_decode(state_, code, offset_, std::move(detail));
 }
 
-Ref GraphDecoder::read() {
-  Token token;
-  if (!reader_.next(token)) raise(state_, reader_.error());
-  offset_ = token.offset;
-  if (token.type == TokenType::kArray) return settle(open_array(token));
-  if (token.type == TokenType::kMap) return settle(open_map(token));
-  const std::size_t slot = slot_at(token.offset);
-  built_.cost = {};
-  const bool is_attribute = !built_.stack.empty() &&
-                            built_.stack.back().kind == FrameKind::kInstance &&
-                            !built_.stack.back().key;
-  Ref value = leaf(token, is_attribute);
-  set_slot(slot, value.get());
-  if (slot != kNoSlot) built_.slots[slot].cost = built_.cost;
-  last_slot_ = slot;
-  // Of leaves only long text and bytes are referred to from later payloads.
-  if (token.type >= TokenType::kText) remember(token.offset, value.get());
-  return value;
+// ---- Values that follow each other -------------------------------------------------
+
+[[gnu::always_inline]] inline void GraphDecoder::read_on(Ref& value) {
+  Frame& frame = built_.stack.back();
+  if (frame.is_plain() && is_free()) return fill(frame, value);
+  is_name_ = frame.kind == FrameKind::kInstance && !frame.key;
+  read(value);
+  is_name_ = false;
 }
 
-Ref GraphDecoder::push(Frame&& frame) {
-  if (built_.stack.size() >= limits_.max_depth) {
-    fail(ErrorCode::kLimitExceeded, "more containers inside each other than max_depth");
+// Values come one after the other until a container is opened.
+[[gnu::always_inline]] inline void GraphDecoder::fill(Frame& frame, Ref& value) {
+  constexpr std::uint64_t kManyNumbers = 8;  // From so many on it is worth a call.
+  built_.cost = {};
+  if (frame.kind == FrameKind::kDict || frame.kind == FrameKind::kInstance) {
+    return fill_dict(frame, value);
   }
-  Frame& open = built_.push(std::move(frame));
-  if (open.node && open.node->codec->tag == NodeTag::kSlice) built_.count_direct();
-  return {};
+  if (frame.kind == FrameKind::kList && !frame.has_no_holes) {
+    if (are_passed_ && frame.left >= kManyNumbers) fill_with_numbers(frame);
+    return fill_list(frame, value);
+  }
+  while (frame.left != 0) {
+    offset_ = offset();
+    if (!next(value)) return;
+    deliver(value);
+    if (!is_going_ || late_depth_ != kNotLate) return;
+    built_.cost = {};
+  }
 }
 
-Ref GraphDecoder::open_array(const Token& token) {
-  std::uint8_t tag = 0;
-  if (token.count > 0 && reader_.take_node_tag(tag)) return open_node(token, tag);
-  const std::size_t slot = slot_at(token.offset);
-  Ref list = Ref::steal(PyList_New(static_cast<Py_ssize_t>(token.count)));
-  if (token.count == 0) return empty(std::move(list), token.offset, slot);
-  Frame frame;
-  frame.kind = FrameKind::kList;
-  frame.left = token.count;
-  frame.offset = token.offset;
-  frame.slot = slot;
-  frame.object = std::move(list);
-  return push(std::move(frame));
+void GraphDecoder::fill_list(Frame& list, Ref& value) {
+  while (list.left != 0 && next(value)) {
+    if (list.has_no_holes) return deliver(value);  // It holds itself.
+    PyList_SET_ITEM(list.object.get(), static_cast<Py_ssize_t>(list.position++),
+                    value.release());
+    --list.left;
+  }
 }
 
-// A container that is complete as it is.
-Ref GraphDecoder::empty(Ref object, std::size_t offset, std::size_t slot) {
-  offset_ = offset;
-  last_slot_ = slot;
-  built_.cost = {};
-  set_slot(slot, object.get());
-  remember(offset, object.get());
-  return object;
+// Pairs of leaves, without a way through the frame. What has opened a container ends
+// the reference to the frame, so a key is put there before its value is read. What
+// takes a look at the key is left to deliver().
+void GraphDecoder::fill_dict(Frame& frame, Ref& value) {
+  while (frame.left != 0) {
+    if (!frame.key && !read_key(frame, value)) return;
+    const std::uint8_t* const start = at_;
+    if (!next(value)) return;
+    if (!is_simple(frame.key.get())) {
+      offset_ = offset_of(start);
+      return;
+    }
+    check(PyDict_SetItem(frame.object.get(), frame.key.get(), value.get()));
+    frame.key = Ref();
+    value = Ref();
+    ++frame.position;
+    --frame.left;
+    built_.cost = {};
+  }
 }
 
-Ref GraphDecoder::open_map(const Token& token) {
-  Frame frame;
-  frame.kind = FrameKind::kDict;
-  frame.left = token.count * 2;
-  frame.offset = token.offset;
-  frame.slot = slot_at(token.offset);
-  if (!built_.stack.empty()) {
-    const Frame& top = built_.stack.back();
-    if (top.awaits<NodeTag::kFunction>("fields")) {
-      frame.kind = FrameKind::kFields;
-      frame.object = top.object;
-    } else if (top.awaits<NodeTag::kClass>("attributes")) {
-      frame.kind = FrameKind::kAttributes;
-      frame.object = top.object;
-      frame.is_known = top.is_known;
-      frame.is_opaque = top.is_opaque;
-      frame.gathered = Ref::steal(PyDict_New());
-    } else if (top.awaits<NodeTag::kModule>("dict")) {
-      frame.object = Ref::share(PyModule_GetDict(top.object.get()));
-      frame.is_namespace = true;
-    } else if (top.awaits<NodeTag::kObject>("pairs") ||
-               top.awaits<NodeTag::kNewObject>("pairs")) {
-      frame.kind = FrameKind::kPairs;
-      frame.object = Ref::steal(PyList_New(0));
-    } else if (top.awaits_field(wire::FunctionField::kGlobals)) {
-      // Straight into the namespace that the function already has.
-      const Frame& function = built_.stack[built_.stack.size() - 2];
-      frame.object = Ref::share(function.part<NodeTag::kFunction>("namespace"));
-      frame.is_namespace = frame.is_known = true;
+[[gnu::always_inline]] inline bool GraphDecoder::read_key(Frame& frame, Ref& value) {
+  const std::uint8_t* const start = at_;
+  const bool is_name = frame.kind == FrameKind::kInstance;
+  Guess* guess = nullptr;
+  if (!guesses_.empty() && start != target_) {
+    guess = &guesses_[(8 * built_.stack.size() + frame.position / 2) % kGuesses];
+  }
+  if (guess != nullptr && guess->is_at(start, end_) &&
+      (!is_name || PyUnicode_CHECK_INTERNED(guess->key.get()) != 0)) {
+    frame.key = guess->key;
+    at_ += guess->size;
+  } else {
+    is_name_ = is_name;
+    const bool is_read = next(value);
+    is_name_ = false;
+    if (!is_read) return false;
+    if (!PyUnicode_CheckExact(value.get())) {
+      offset_ = offset_of(start);
+      if (!is_simple(value.get()) || !demand_hashable(value.get(), frame)) return false;
+    }
+    if (guess != nullptr && (*start & 0xe0) == 0xa0) {
+      *guess = {start, static_cast<std::size_t>(at_ - start), value};
+    }
+    frame.key = std::move(value);
+  }
+  ++frame.position;
+  --frame.left;
+  return true;
+}
+
+// Passes on the numbers that come next, of which big lists are full; the last bytes of
+// the envelope are left to others.
+void GraphDecoder::fill_with_numbers(Frame& list) {
+  const std::uint8_t* at = at_;
+  PyObject** const first = PySequence_Fast_ITEMS(list.object.get());
+  PyObject** item = first + list.position;
+  PyObject** const end = item + list.left;
+  for (; item != end && end_ - at >= static_cast<std::ptrdiff_t>(wire::kLongestNumber);
+       ++item) {
+    std::int64_t value = 0;
+    if (*at == 0xcb) {
+      const auto real = std::bit_cast<double>(wire::big_endian(at + 1, 8));
+      *item = Ref::steal(PyFloat_FromDouble(real)).release();
+      at += wire::kLongestNumber;
+    } else if (*at < 0x80) {
+      *item = Ref::steal(PyLong_FromLong(*at)).release();
+      ++at;
+    } else if (wire::is_wide_integer(*at) && wire::read_wide_integer(at, value)) {
+      *item = Ref::steal(PyLong_FromLongLong(value)).release();
+      at += wire::kLeads[*at].head;
+    } else {
+      break;
     }
   }
-  if (!frame.object) {
-    frame.object = new_dict(static_cast<Py_ssize_t>(token.count));
-    frame.is_whole = true;
-  }
-  if (token.count == 0) {
-    return empty(frame.gathered ? frame.gathered : frame.object, frame.offset,
-                 frame.slot);
-  }
-  return push(std::move(frame));
+  at_ = at;
+  list.position = static_cast<std::uint64_t>(item - first);
+  list.left = static_cast<std::uint64_t>(end - item);
 }
 
-void GraphDecoder::deliver(Ref value) {
+// ---- What frames do with a value ---------------------------------------------------
+
+void GraphDecoder::deliver(Ref& value) {
   Frame& frame = built_.stack.back();
-  --frame.left;
-  const auto index = static_cast<Py_ssize_t>(frame.position++);
-  frame.cost.add(built_.cost);
+  const auto index = static_cast<Py_ssize_t>(frame.position);
   switch (frame.kind) {
     case FrameKind::kList:
       // Code that the payload calls may have got hold of the list and changed it.
       if (index >= PyList_GET_SIZE(frame.object.get())) {
-        fail(ErrorCode::kMalformed, "a list that was changed while it was built");
+        refuse(ErrorCode::kMalformed, "a list that was changed while it was built");
+        return;
       }
       [[fallthrough]];
     case FrameKind::kTuple:
       BuildState::put_item(frame, index, std::move(value));
-      return;
+      break;
+    case FrameKind::kSet:
+      if (!demand_hashable(value.get(), frame) || !deliver_to_set(frame, value)) return;
+      break;
+    case FrameKind::kFrozenSet:
+      if (!demand_hashable(value.get(), frame) ||
+          !deliver_to_frozen_set(frame, value)) {
+        return;
+      }
+      break;
     case FrameKind::kPairs:
       if (index % 2 == 0) demand_hashable(value.get(), frame);
       check(PyList_Append(frame.object.get(), value.get()));
-      return;
-    case FrameKind::kFrozenSet:
-      demand_hashable(value.get(), frame);
-      if (!frame.gathered && must_wait() && !is_simple(value.get())) {
-        BuildState::gather(frame);
-      }
-      if (BuildState::gathers(frame)) {
-        check(PyList_Append(frame.gathered.get(), value.get()));
-      } else {
-        hashed(add(frame.object.get(), value.get()));
-      }
-      return;
-    case FrameKind::kSet:
-      demand_hashable(value.get(), frame);
-      if (must_wait() && !is_simple(value.get())) {
-        late_.push_back({frame.object, std::move(value), {}});
-      } else {
-        hashed(add(frame.object.get(), value.get()));
-      }
-      return;
+      break;
     case FrameKind::kNode:
-      deliver_to_node(frame, std::move(value));
-      return;
+      return deliver_to_node(frame, std::move(value));
     case FrameKind::kDict:
+    case FrameKind::kInstance:
     case FrameKind::kFields:
     case FrameKind::kAttributes:
-    case FrameKind::kInstance:
-      deliver_to_dict(frame, std::move(value));
-      return;
+      if (!deliver_to_dict(frame, value)) return;
+      break;
   }
+  value = Ref();
+  --frame.left;
+  ++frame.position;
+  frame.cost.add(built_.cost);
 }
 
-Ref GraphDecoder::call_codec(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame) {
-  if (hooks_.opaque == nullptr) return call(codec, frame);
-  Ref cause = opaque_cause(*this, frame);
-  if (!cause) {
-    try {
-      return call(codec, frame);
-    } catch (const PyError&) {
-      if (!may_be_opaque(state_, frame)) throw;
-      cause = take_error();
+bool GraphDecoder::deliver_to_set(const Frame& frame, const Ref& value) {
+  if (must_wait() && !is_simple(value.get())) {
+    late_.push_back({frame.object, value, {}});
+    return true;
+  }
+  return hashed(
+      hashing(value.get(), [&] { return PySet_Add(frame.object.get(), value.get()); }));
+}
+
+bool GraphDecoder::deliver_to_frozen_set(Frame& frame, const Ref& value) {
+  if (!frame.gathered && must_wait() && !is_simple(value.get())) {
+    BuildState::gather(frame);
+  }
+  if (!BuildState::gathers(frame)) return deliver_to_set(frame, value);
+  check(PyList_Append(frame.gathered.get(), value.get()));
+  return true;
+}
+
+bool GraphDecoder::deliver_to_dict(Frame& frame, Ref& value) {
+  if (!frame.key) {
+    if (!demand_hashable(value.get(), frame)) return false;
+    frame.key = std::move(value);
+    return true;
+  }
+  if (frame.kind == FrameKind::kFields) {
+    deliver_field(frame, value);
+  } else if (frame.kind == FrameKind::kAttributes) {
+    deliver_attribute(frame, value);
+  } else if (frame.has_late || (must_wait() && !is_simple(frame.key.get()))) {
+    // Those that follow wait too: the order of a dict means something.
+    frame.has_late = true;
+    frame.is_whole = false;
+    late_.push_back({frame.object, std::move(frame.key), value});
+  } else {
+    return set_item(frame, value);
+  }
+  frame.key = Ref();
+  return true;
+}
+
+// Puts the value under the key that waits for it.
+bool GraphDecoder::set_item(Frame& frame, const Ref& value) {
+  PyObject* const dict = frame.object.get();
+  PyObject* const key = frame.key.get();
+  if (frame.is_namespace) [[unlikely]] {
+    if (frame.is_known && !frame.is_bound && has_name(frame, key) &&
+        PyUnicode_Compare(key, state_.names.path.get()) != 0) {
+      frame.key = Ref();  // Another function has brought it.
+      return true;
+    }
+    built_.hide();
+    if (std::exchange(frame.is_bound, false) || !frame.is_known) {
+      // Names stand in the order in which their values are complete; those of a module
+      // in its own, whoever brought them first.
+      if (PyDict_DelItem(dict, key) != 0) forgive(PyExc_KeyError);
     }
   }
-  Ref object = make_opaque(*this, frame, cause.get());
-  if (frame.node->codec->tag == NodeTag::kFunction) {
-    frame.node->cells = take_fresh_cells();
+  // Keys that were unequal at the sender's may be equal here; those of data may not.
+  if (!is_simple(key) && !(is_verified() && context_->is_data_only)) {
+    frame.is_whole = false;
   }
-  frame.object = object;
-  frame.is_opaque = true;
-  return object;
+  if (!hashed(hashing(key, [&] { return PyDict_SetItem(dict, key, value.get()); }))) {
+    return false;
+  }
+  frame.key = Ref();
+  return true;
 }
 
-Ref GraphDecoder::finish() {
-  if (built_.stack.back().kind == FrameKind::kNode) return finish_node();
+// To set an attribute of a function may run code of others.
+void GraphDecoder::deliver_field(Frame& frame, const Ref& value) {
+  built_.hide();
+  const std::vector<Ref>& cells = built_.stack[built_.stack.size() - 2].node->cells;
+  set_function_field(*this, frame.object.get(), cells,
+                     PyLong_AsUnsignedLong(frame.key.get()), value.get());
+}
+
+void GraphDecoder::deliver_attribute(Frame& frame, Ref value) {
+  Ref key = frame.key;
+  if (code().is_foreign() && !frame.is_opaque && !translate(key, value)) return;
+  hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
+  if (frame.is_known || frame.is_opaque) return;  // Until all is complete.
+  outside(
+      [&] { set_class_attribute(state_, frame.object.get(), key.get(), value.get()); });
+}
+
+// Makes of an attribute that a class has in another Python what it has in this one;
+// false if that is nothing.
+bool GraphDecoder::translate(Ref& name, Ref& value) {
+  const Ref answer = outside([&] {
+    return Ref::steal(PyObject_CallFunctionObjArgs(
+        late(state_, &LateHelpers::class_attribute), name.get(), value.get(), nullptr));
+  });
+  if (answer.get() == Py_None) return false;
+  name = Ref::share(PyTuple_GetItem(answer.get(), 0));
+  value = Ref::share(PyTuple_GetItem(answer.get(), 1));
+  return true;
+}
+
+// ---- Frames that have all
+// ------------------------------------------------------------
+
+[[gnu::always_inline]] inline void GraphDecoder::close(Ref& value) {
+  Frame& frame = built_.stack.back();
+  if (frame.kind == FrameKind::kNode) {
+    value = finish_node();
+    return;
+  }
   const std::size_t depth = built_.stack.size();
-  Frame frame = std::move(built_.stack.back());
-  built_.stack.pop_back();
   offset_ = frame.offset;
-  last_slot_ = frame.slot;
-  HashCost cost;
-  if (frame.kind == FrameKind::kTuple) cost = frame.cost.around(frame.position);
-  if (frame.slot != kNoSlot) {
-    built_.slots[frame.slot].depth = 0;
-    built_.slots[frame.slot].cost = cost;
+  if (frame.kind == FrameKind::kFrozenSet ? !fill_frozen(frame)
+                                          : !demand_whole(frame)) {
+    return;
   }
   BuildState::show(frame);
-  if (frame.kind == FrameKind::kFrozenSet) {
-    fill(frame, depth);
+  if (frame.kind == FrameKind::kInstance) {
+    if (frame.is_apart || !is_free() || !is_nothing_at(at_, 0)) {
+      if (is_verified()) return finish_instance();
+      stop();
+      return;
+    }
+    at_ += 2;
+    if (!is_verified()) --open_instances_;
+    offset_ = frame.instance_offset;
+    value = std::move(frame.instance);
   } else {
-    demand_whole(frame);
+    value =
+        std::move(frame.kind == FrameKind::kAttributes ? frame.gathered : frame.object);
   }
+  built_.cost = {};
+  if (frame.kind == FrameKind::kTuple) {
+    built_.cost = frame.cost.around(frame.position);
+  }
+  const std::size_t slot = frame.slot;
+  built_.stack.pop_back();
+  if (!is_verified()) note_passed();
   if (depth == late_depth_) insert_late();
-  if (frame.kind == FrameKind::kInstance) return finish_instance(std::move(frame));
-  if (frame.kind == FrameKind::kAttributes) frame.object = frame.gathered;
-  built_.cost = cost;
-  remember(frame.offset, frame.object.get());
-  return std::move(frame.object);
+  note(value, slot, offset_);
+}
+
+// The state is there; items and pairs follow, and most have none. They are for an
+// instance that has no state yet, so it is taken away until they came.
+void GraphDecoder::finish_instance() {
+  constexpr std::size_t kState = envelope::position_of(NodeTag::kNewObject, "state");
+  Frame frame = std::move(built_.stack.back());
+  built_.stack.pop_back();
+  if (!frame.is_apart) {
+    const Ref dict = std::exchange(frame.object, {});
+    frame.object = Ref::steal(PyDict_Copy(dict.get()));
+    PyDict_Clear(dict.get());
+  }
+  Frame node;
+  node.left = envelope::shape_of(NodeTag::kNewObject).most - kState - 1;
+  node.position = kState + 1;
+  node.offset = frame.instance_offset;
+  node.slot = frame.slot;
+  node.object = std::move(frame.instance);
+  node.node = new_parts(static_cast<std::uint8_t>(NodeTag::kNewObject));
+  node.node->children.resize(kState);  // Class, arguments and keywords did their work.
+  node.node->children.push_back(std::move(frame.object));
+  push(std::move(node));
+}
+
+void GraphDecoder::note_passed() {
+  constexpr std::size_t kWorthPassing = 64;
+  const std::size_t size = offset() - offset_;
+  if (size < kWorthPassing || size <= passed_.size()) return;
+  passed_ = {offset_, offset(), built_.positions.passed(), references_seen_};
+}
+
+void GraphDecoder::note_shared(Ref& value, std::size_t slot, std::size_t offset) {
+  if (slot != kNoSlot) built_.slots[slot] = {value, 0, built_.cost};
+  if (!is_verified()) return;
+  if (keeps_history_) {
+    context_->history.remember(offset - base_, value.get(), built_.cost);
+  }
+  if (slot == kNoSlot || !arrivals().has_targets()) return;
+  built_.hide();
+  if (Ref own = arrivals().settle(slot, value.get())) {
+    value = std::move(own);
+    built_.set_slot(slot, value.get());
+  }
+}
+
+// ---- Keys of dicts and items of sets: which may be hashed, and when ----------------
+
+bool GraphDecoder::demand_hashable(PyObject* key, Frame& frame) {
+  if (!is_simple(key)) {
+    // Instances say how they are hashed, also inside a tuple.
+    if (!is_verified() && builds_instances_) return stop();
+    if (is_verified() && built_.keys.is_strict() && must_wait()) {
+      fail(ErrorCode::kBadReference, "a key or set item inside a tuple in a cycle");
+    }
+  }
+  const bool is_set =
+      frame.kind == FrameKind::kSet || frame.kind == FrameKind::kFrozenSet;
+  const auto kind = is_set ? KeyProbes::Kind::kSet : KeyProbes::Kind::kDict;
+  // What gets its entries one by one has no room for them from the start.
+  const bool has_room = !is_set && frame.kind != FrameKind::kPairs;
+  const std::uint64_t announced = has_room ? (frame.position + frame.left) / 2 : 0;
+  const std::uint64_t before = is_set ? frame.position : frame.position / 2;
+  const KeyGuard::Finding finding = hashing(key, [&] {
+    return built_.keys.look_at(key, built_.cost, kind, announced, before, frame.probes);
+  });
+  if (finding == KeyGuard::Finding::kFine) return true;
+  const bool is_malformed =
+      finding == KeyGuard::Finding::kNan || finding == KeyGuard::Finding::kUnhashable;
+  return refuse(is_malformed ? ErrorCode::kMalformed : ErrorCode::kLimitExceeded,
+                describe(finding));
+}
+
+bool GraphDecoder::hashed(int result) {
+  if (result >= 0) return true;
+  const bool is_too_deep = PyErr_ExceptionMatches(PyExc_RecursionError) != 0;
+  const bool is_unhashable = PyErr_ExceptionMatches(PyExc_TypeError) != 0;
+  if (!is_verified() && (is_too_deep || is_unhashable)) {
+    PyErr_Clear();
+    return stop();
+  }
+  // What keys of other kinds raise is theirs.
+  if (is_too_deep && context_->is_data_only) {
+    fail(ErrorCode::kLimitExceeded, describe(KeyGuard::Finding::kTooDeep));
+  }
+  if (!is_unhashable) throw PyError();
+  fail(ErrorCode::kMalformed, describe(KeyGuard::Finding::kUnhashable));
+}
+
+bool GraphDecoder::demand_whole(const Frame& frame) {
+  if (!frame.is_whole) return true;
+  const Py_ssize_t count = PyDict_GET_SIZE(frame.object.get());
+  if (static_cast<std::uint64_t>(count) == frame.position / 2) return true;
+  return refuse(ErrorCode::kMalformed, "a map with two equal keys");
+}
+
+bool GraphDecoder::fill_frozen(const Frame& frame) {
+  if (!frame.gathered) return true;
+  PyObject* const items = frame.gathered.get();
+  const std::span<PyObject* const> each(
+      PySequence_Fast_ITEMS(items), static_cast<std::size_t>(PyList_GET_SIZE(items)));
+  if (must_wait() && !std::ranges::all_of(each, is_simple)) {
+    late_.push_back({frame.object, frame.gathered, {}});
+    return true;
+  }
+  return hashed(
+      hashing(items, [&] { return fill_frozen_set(frame.object.get(), items); }));
+}
+
+void GraphDecoder::insert_late() {
+  built_.hide();
+  const CollectorPause::Break others(context_->collector);
+  late_depth_ = kNotLate;
+  for (const Late& late : std::exchange(late_, {})) {
+    PyObject* container = late.container.get();
+    if (late.value) {
+      const Py_ssize_t before = PyDict_GET_SIZE(container);
+      hashed(PyDict_SetItem(container, late.key.get(), late.value.get()));
+      if (context_->is_data_only && PyDict_GET_SIZE(container) == before) {
+        fail(ErrorCode::kMalformed, "a map with two equal keys");
+      }
+    } else if (PyFrozenSet_CheckExact(container)) {
+      hashed(fill_frozen_set(container, late.key.get()));
+    } else {
+      hashed(PySet_Add(container, late.key.get()));
+    }
+  }
+}
+
+bool GraphDecoder::has_late_entries(PyObject* dict) const {
+  return std::ranges::any_of(
+      late_, [&](const Late& late) { return late.container.get() == dict; });
+}
+
+void GraphDecoder::move_late_entries(PyObject* dict, PyObject* other) {
+  for (Late& late : late_) {
+    if (late.container.get() == dict) late.container = Ref::share(other);
+  }
 }
 
 Ref decode_constants(const State& state, const Section& constants, const Limits& limits,
                      const std::vector<Ref>& nested) {
-  PlainLoop plain(constants.bytes, 0, constants.offset, limits, {});
-  GraphDecoder decoder(state, constants, plain, nested, limits);
-  Ref list = decoder.decode();
+  GraphDecoder decoder(state, constants.bytes, 0, constants.offset, limits, {});
+  DecodeContext context(state, nested);
+  const Ref list = decoder.decode(context);
   return Ref::steal(PyList_AsTuple(list.get()));
 }
 

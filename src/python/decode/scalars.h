@@ -5,8 +5,6 @@
 #include <Python.h>
 
 #include "python/runtime/ref.h"
-#include "waybill/bytes.h"
-#include "wire/format.h"
 #include "wire/token.h"
 
 namespace waybill::py {
@@ -28,10 +26,5 @@ inline Ref scalar_of(const wire::Token& token) {
       return {};
   }
 }
-
-// What an extension type means wherever it stands: an int of more than 64 bits, a
-// complex number, text with lone surrogates, Ellipsis or NotImplemented; null without
-// an error for any other. `bytes` were verified.
-Ref value_of_extension(wire::ExtType type, BytesView bytes);
 
 }  // namespace waybill::py

@@ -1,5 +1,5 @@
 // Tested by tests/python/kinds/test_values.py and
-// tests/python/untrusted/test_plain_loop.py.
+// tests/python/untrusted/test_unverified_data.py.
 
 #include "python/decode/str_maker.h"
 

@@ -1,8 +1,8 @@
-"""A value that is not plain costs itself alone: the loop of plain data builds what is
-around it, and nobody sees where it stopped.
+"""A value that is not plain costs itself alone, and nobody sees where the decoder of
+data that is not verified stopped before it.
 
-What `loads` gives is compared with what it gives where it notes the places of objects,
-which that loop does not.
+What `loads` gives is compared with what it gives in a stream, where the data is
+verified first and the place of each object is noted.
 """
 
 import collections
@@ -17,12 +17,12 @@ import uuid
 import pytest
 import waybill
 from sources import define
-from test_plain_loop import (
+from test_unverified_data import (
     HASHABLE,
     LEAVES,
     demand_same_end_when_spoiled,
-    generally,
     outcome,
+    verified_first,
 )
 
 hypothesis = pytest.importorskip("hypothesis")
@@ -80,10 +80,10 @@ AROUND = {
 
 @pytest.mark.parametrize("around", AROUND)
 @pytest.mark.parametrize("number", range(len(OTHERS)))
-def test_it_arrives_as_with_the_general_decoder(number, around):
+def test_it_arrives_as_verified_first(number, around):
     data = waybill.dumps(AROUND[around](OTHERS[number]))
 
-    assert outcome(waybill.loads, data) == outcome(generally, data)
+    assert outcome(waybill.loads, data) == outcome(verified_first, data)
 
 
 @pytest.mark.parametrize("number", range(len(HASHABLE_OTHERS)))
@@ -100,18 +100,18 @@ def test_it_arrives_as_with_the_general_decoder(number, around):
 def test_it_may_be_a_key(number, around):
     data = waybill.dumps(around(HASHABLE_OTHERS[number]))
 
-    assert outcome(waybill.loads, data) == outcome(generally, data)
+    assert outcome(waybill.loads, data) == outcome(verified_first, data)
 
 
 @hypothesis.given(MIXED)
-def test_mixed_data_arrives_as_with_the_general_decoder(value):
+def test_mixed_data_arrives_as_verified_first(value):
     data = waybill.dumps(value)
 
-    assert outcome(waybill.loads, data) == outcome(generally, data)
+    assert outcome(waybill.loads, data) == outcome(verified_first, data)
 
 
 @pytest.mark.parametrize("around", AROUND)
-def test_spoiled_it_ends_as_with_the_general_decoder(around):
+def test_spoiled_it_ends_as_verified_first(around):
     demand_same_end_when_spoiled(waybill.dumps(AROUND[around](range(3))), 4)
 
 
@@ -181,7 +181,7 @@ def test_code_that_looks_at_what_is_around_sees_the_same(make):
     waybill.loads(data)
     found = list(seen)
     seen.clear()
-    generally(data)
+    verified_first(data)
 
     assert found == seen != []
 
@@ -206,7 +206,7 @@ def test_keys_with_code_of_their_own_see_the_same(make):
     waybill.loads(data)
     found = list(seen)
     seen.clear()
-    generally(data)
+    verified_first(data)
 
     assert found == seen != []
 
@@ -216,7 +216,7 @@ def test_code_that_changes_a_list_around_is_told_the_same(change):
     scope = define(LOOKING.replace('append("more")', change))
     data = waybill.dumps(cyclic(scope, lambda scope, around: scope.Meddles(around)))
 
-    assert outcome(waybill.loads, data) == outcome(generally, data)
+    assert outcome(waybill.loads, data) == outcome(verified_first, data)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_code_that_changes_a_dict_around_is_told_the_same(change):
     around["d"] = [2]
     data = waybill.dumps([around, range(2), around])
 
-    assert outcome(waybill.loads, data) == outcome(generally, data)
+    assert outcome(waybill.loads, data) == outcome(verified_first, data)
 
 
 @pytest.mark.parametrize("around", AROUND)
@@ -271,7 +271,7 @@ def test_what_code_raises_names_the_same_place(around):
     data = waybill.dumps(AROUND[around](scope.Fails()))
     notes = []
 
-    for load in (waybill.loads, generally):
+    for load in (waybill.loads, verified_first):
         with pytest.raises(LookupError) as caught:
             load(data)
         notes.append(caught.value.__notes__)
@@ -287,7 +287,7 @@ def test_equal_keys_are_refused_wherever_they_stand():
     end = waybill.inspect(data)["sections"]["debug_info"]["offset"]
     spoiled = resealed(data.replace(b"two", b"one"), end + 1)
 
-    assert outcome(waybill.loads, spoiled) == outcome(generally, spoiled)
+    assert outcome(waybill.loads, spoiled) == outcome(verified_first, spoiled)
     assert outcome(waybill.loads, spoiled)[0] == "error"
 
 

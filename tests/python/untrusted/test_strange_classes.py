@@ -5,7 +5,7 @@ import fresh_process
 import pytest
 import waybill
 from sources import define
-from test_plain_loop import generally, outcome
+from test_unverified_data import outcome, verified_first
 
 LOOK = """
 import gc
@@ -74,7 +74,7 @@ def test_instances_that_are_dropped_while_a_dict_is_built_find_no_holes():
     end = waybill.inspect(data)["sections"]["debug_info"]["offset"]
     spoiled = resealed(data.replace(b"\xa3two", b"\xa3one"), end + 1)
 
-    assert outcome(waybill.loads, spoiled) == outcome(generally, spoiled)
+    assert outcome(waybill.loads, spoiled) == outcome(verified_first, spoiled)
     assert outcome(waybill.loads, spoiled)[0] == "error"
 
 
@@ -119,5 +119,5 @@ def test_attributes_that_wait_for_a_tuple_come_to_the_instance():
     instance.after = 5
     data = waybill.dumps(around)
 
-    for load in (waybill.loads, generally):
+    for load in (waybill.loads, verified_first):
         assert vars(load(data)[1]) == {(1, (2,)): 3, "after": 5}

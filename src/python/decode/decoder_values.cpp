@@ -1,0 +1,414 @@
+// Reads values without values in them, and opens containers.
+// Tested by tests/python/kinds/test_values.py,
+// tests/python/untrusted/test_unverified_data.py and test_untrusted_input.py.
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "python/decode/graph_decoder.h"
+#include "python/decode/scalars.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+#include "wire/format.h"
+#include "wire/number.h"
+#include "wire/reader.h"
+#include "wire/token.h"
+#include "wire/utf8.h"
+
+namespace waybill::py {
+
+namespace {
+
+using wire::ExtType;
+using wire::NodeTag;
+
+double double_at(const std::uint8_t* bytes) {
+  return std::bit_cast<double>(wire::big_endian(bytes, 8));
+}
+
+// Of an extension that is a value by itself, what verify() demands.
+bool is_sound(ExtType type, BytesView bytes) {
+  switch (type) {
+    case ExtType::kInteger:
+      return wire::is_big_integer(bytes);
+    case ExtType::kComplex:
+      return bytes.size() == 16;
+    case ExtType::kText:
+      return wire::is_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                           wire::Surrogates::kAllowed);
+    case ExtType::kSingleton:
+      return bytes.size() == 1;
+    default:
+      return false;
+  }
+}
+
+// What an extension is that is a value by itself: an int of more than 64 bits, a
+// complex number, text with lone surrogates, Ellipsis or NotImplemented; null without
+// an error for any other. `bytes` are sound.
+Ref value_of_extension(ExtType type, BytesView bytes) {
+  switch (type) {
+    case ExtType::kInteger:
+      return integer_from_bytes(bytes.data(), bytes.size());
+    case ExtType::kComplex:
+      return Ref::steal(
+          PyComplex_FromDoubles(double_at(bytes.data()), double_at(bytes.data() + 8)));
+    case ExtType::kText:
+      return Ref::steal(
+          PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(bytes.data()),
+                               static_cast<Py_ssize_t>(bytes.size()), "surrogatepass"));
+    case ExtType::kSingleton:
+      if (bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kEllipsis)) {
+        return Ref::share(Py_Ellipsis);
+      }
+      if (bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kNotImplemented)) {
+        return Ref::share(Py_NotImplemented);
+      }
+      return {};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+bool GraphDecoder::read(Ref& value) {
+  const std::uint8_t* const start = at_;
+  const std::size_t depth = built_.stack.size();
+  if (read_any(value)) return true;
+  if (built_.stack.size() != depth) return false;
+  if (is_verified()) fail(ErrorCode::kMalformed, "a value that is not whole");
+  stop_before(start, value);
+  return false;
+}
+
+// False if a container was opened, or if this is not for here.
+[[gnu::always_inline]] inline bool GraphDecoder::read_any(Ref& value) {
+  if (at_ == end_) return false;
+  const wire::Lead& lead = wire::kLeads[*at_];
+  if (lead.head > end_ - at_) return false;
+  offset_ = offset();
+  built_.cost = {};
+  if (lead.counts == wire::Counts::kItems || lead.counts == wire::Counts::kPairs) {
+    return open(value, lead);
+  }
+  const std::size_t slot = slot_here();
+  if (!read_leaf(value)) return false;
+  if (slot != kNoSlot) built_.slots[slot] = {value, 0, built_.cost};
+  // Of leaves only long text and bytes are referred to from later payloads.
+  if (keeps_history_ && lead.counts == wire::Counts::kBytes) {
+    context_->history.remember(offset_ - base_, value.get(), built_.cost);
+  }
+  return true;
+}
+
+bool GraphDecoder::read_leaf(Ref& value) {
+  const wire::Lead& lead = wire::kLeads[*at_];
+  if (lead.head > end_ - at_) return false;
+  if (lead.counts == wire::Counts::kBytes) return read_bytes(value);
+  if (lead.counts != wire::Counts::kNothing) return false;
+  wire::Token token;
+  wire::set_scalar(token, at_);
+  value = scalar_of(token);
+  at_ += lead.head;
+  return true;
+}
+
+bool GraphDecoder::read_bytes(Ref& value) {
+  const wire::Lead& lead = wire::kLeads[*at_];
+  const std::uint64_t size = wire::length_of(lead, at_);
+  const std::uint8_t* bytes = at_ + lead.head;
+  if (size > static_cast<std::uint64_t>(end_ - bytes)) return false;
+  switch (wire::bytes_type(*at_)) {
+    case wire::TokenType::kText:
+      value = built_.texts.make(bytes, size, static_cast<std::size_t>(end_ - bytes),
+                                is_name_);
+      if (!value) return refuse(ErrorCode::kMalformed, "text that is not UTF-8");
+      break;
+    case wire::TokenType::kBinary:
+      value = Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes),
+                                                   static_cast<Py_ssize_t>(size)));
+      break;
+    default:
+      if (!read_extension(value, {bytes, size}, bytes[-1])) return false;
+  }
+  at_ = bytes + size;
+  return true;
+}
+
+bool GraphDecoder::read_extension(Ref& value, BytesView bytes, std::uint8_t type) {
+  switch (static_cast<ExtType>(type)) {
+    case ExtType::kReference: {
+      std::uint64_t number = 0;
+      return wire::index_of(bytes, number)
+                 ? refer(value, number)
+                 : refuse(ErrorCode::kBadReference, "a reference that is no number");
+    }
+    case ExtType::kModule:
+      if (!is_verified()) return false;
+      value = reads_module_numbers_
+                  ? Ref::steal(PyLong_FromUnsignedLongLong(module_index(bytes)))
+                  : module_at(bytes);
+      return true;
+    case ExtType::kCode:
+      if (!is_verified() || context_->nested == nullptr ||
+          context_->next_nested >= context_->nested->size()) {
+        break;
+      }
+      value = (*context_->nested)[context_->next_nested++];
+      return true;
+    case ExtType::kSingleton:
+      if (is_verified() && context_->nested == nullptr &&
+          bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kEmpty)) {
+        value = state_.empty;
+        return true;
+      }
+      break;
+    case ExtType::kInteger:
+      built_.cost.steps = bytes.size() / 8;  // No int keeps its hash.
+      break;
+    default:
+      break;
+  }
+  if (!is_verified() && !is_sound(static_cast<ExtType>(type), bytes)) return false;
+  value = value_of_extension(static_cast<ExtType>(type), bytes);
+  return value ||
+         refuse(ErrorCode::kUnknownTag, "an extension that has no meaning here");
+}
+
+// The number of a module in the manifest.
+std::uint64_t GraphDecoder::module_index(BytesView bytes) {
+  std::uint64_t index = 0;
+  const bool is_known = wire::index_of(bytes, index) && context_->modules != nullptr &&
+                        index < modules().size();
+  if (!is_known) fail(ErrorCode::kUndeclared, "a module that is not listed");
+  return index;
+}
+
+Ref GraphDecoder::module_at(BytesView bytes) {
+  const std::uint64_t index = module_index(bytes);
+  return outside([&] {
+    Ref module = modules().get(index);
+    const Gate* gate = hooks().gate;
+    if (gate != nullptr) {
+      const Ref name = modules().name(index);
+      LookupCheck(state_, gate, denied_names(), offset_, name.get(), nullptr)
+          .found(module.get());
+    }
+    return module;
+  });
+}
+
+bool GraphDecoder::refer(Ref& value, std::uint64_t number) {
+  if (refer_to_complete(value, number)) return true;
+  const Slot* const slot = slot_of_reference(number);
+  if (slot == nullptr || !slot->object || number > references_seen_) {
+    return refuse(ErrorCode::kBadReference,
+                  "a reference to an object that is not there yet");
+  }
+  Frame& frame = built_.stack[slot->depth - 1];
+  if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
+    if (!is_verified()) return false;
+    // Python code cannot make a tuple that holds itself but through something that is
+    // no tuple; hashing one would not end.
+    if (built_.stack.back().direct >= built_.stack.size() - slot->depth) {
+      fail(ErrorCode::kBadReference, "a tuple or frozenset that holds itself");
+    }
+    late_depth_ = std::min(late_depth_, slot->depth);
+  }
+  BuildState::fill_holes(frame);
+  if (number == references_seen_) ++references_seen_;
+  value = slot->object;
+  built_.cost = slot->cost;
+  return true;
+}
+
+// ---- Containers --------------------------------------------------------------------
+
+bool GraphDecoder::open(Ref& value, const wire::Lead& lead) {
+  const std::size_t offset = this->offset();
+  const std::size_t slot = slot_here();
+  std::uint64_t count = wire::length_of(lead, at_);
+  at_ += lead.head;
+  FrameKind kind = FrameKind::kList;
+  if (lead.counts == wire::Counts::kPairs) {
+    kind = FrameKind::kDict;
+    count *= 2;
+    if (is_verified() && !built_.stack.empty() && !built_.stack.back().is_plain()) {
+      Frame frame;
+      frame.left = count;
+      frame.offset = offset;
+      frame.slot = slot;
+      if (begin_map_of_node(frame)) return open_map_of_node(value, frame);
+    }
+  } else if (wire::starts_node(at_, end_)) {
+    if (count == 0) return false;
+    --count;
+    const std::uint8_t tag = at_[2];
+    at_ += 3;
+    switch (static_cast<NodeTag>(tag)) {
+      case NodeTag::kTuple:
+        kind = FrameKind::kTuple;
+        break;
+      case NodeTag::kSet:
+        kind = FrameKind::kSet;
+        break;
+      case NodeTag::kFrozenSet:
+        kind = FrameKind::kFrozenSet;
+        break;
+      case NodeTag::kByteArray:
+        return read_byte_array(value, count, offset, slot);
+      default:
+        return open_node(value, tag, count, offset, slot);
+    }
+  }
+  return open_container(value, kind, count, offset, slot);
+}
+
+// A container that is complete at once is the value.
+[[gnu::always_inline]] inline bool GraphDecoder::open_container(Ref& value,
+                                                                FrameKind kind,
+                                                                std::uint64_t count,
+                                                                std::size_t offset,
+                                                                std::size_t slot) {
+  Ref object;
+  if (!make_container(kind, count, object)) return false;
+  HashCost cost;
+  std::uint64_t filled = 0;
+  if (count != 0) {
+    if (is_full()) {
+      return refuse(ErrorCode::kLimitExceeded,
+                    "more containers inside each other than max_depth");
+    }
+    // What refers to what it is in has to find a frame.
+    const bool has_places = kind == FrameKind::kList || kind == FrameKind::kTuple;
+    if (has_places && slot == kNoSlot && !is_container_next() && is_free()) {
+      filled = fill_few(object.get(), count, cost);
+    }
+  }
+  if (filled == count) {
+    built_.cost = kind == FrameKind::kTuple ? cost.around(count) : HashCost();
+    value = std::move(object);
+    note(value, slot, offset);
+    return true;
+  }
+  Frame& frame = built_.push(kind, std::move(object), count - filled, offset, slot);
+  frame.is_whole = kind == FrameKind::kDict;
+  frame.position = filled;
+  frame.cost = cost;
+  return false;
+}
+
+// Fills a new list or tuple of few items with the short values that come first, mostly
+// all of it, so that it needs no frame.
+std::uint64_t GraphDecoder::fill_few(PyObject* object, std::uint64_t count,
+                                     HashCost& cost) {
+  constexpr std::uint64_t kFew = 16;
+  if (count > kFew) return 0;
+  PyObject** const items = PySequence_Fast_ITEMS(object);
+  Ref item;
+  for (std::uint64_t filled = 0; filled < count; ++filled) {
+    built_.cost = {};
+    if (!read_short(item)) return filled;
+    items[filled] = item.release();
+    cost.add(built_.cost);
+  }
+  return count;
+}
+
+[[gnu::always_inline]] inline bool GraphDecoder::make_container(FrameKind kind,
+                                                                std::uint64_t count,
+                                                                Ref& object) {
+  if (!announce(count)) return false;
+  const auto length = static_cast<Py_ssize_t>(count);
+  switch (kind) {
+    case FrameKind::kList:
+      object = Ref::steal(PyList_New(length));
+      break;
+    case FrameKind::kTuple:
+      object = Ref::steal(PyTuple_New(length));
+      break;
+    case FrameKind::kSet:
+      object = Ref::steal(PySet_New(nullptr));
+      break;
+    case FrameKind::kFrozenSet:
+      object = Ref::steal(PyFrozenSet_New(nullptr));
+      break;
+    default:
+      if (++dicts_ >= kDictsWorthACache && end_ - at_ >= kBytesWorthACache) {
+        built_.texts.remember();
+        if (guesses_.empty()) guesses_.resize(kGuesses);
+      }
+      object = new_dict(length / 2);
+      break;
+  }
+  return true;
+}
+
+// [kByteArray, binary], of which the lead and the tag were read.
+bool GraphDecoder::read_byte_array(Ref& value, std::uint64_t count, std::size_t offset,
+                                   std::size_t slot) {
+  if (count != 1 || at_ == end_ || (!is_verified() && is_full()) ||
+      wire::bytes_type(*at_) != wire::TokenType::kBinary || slot_here() != kNoSlot) {
+    return false;
+  }
+  const wire::Lead& lead = wire::kLeads[*at_];
+  if (lead.counts != wire::Counts::kBytes || lead.head > end_ - at_) return false;
+  const std::uint64_t size = wire::length_of(lead, at_);
+  at_ += lead.head;
+  if (size > static_cast<std::uint64_t>(end_ - at_)) return false;
+  value = Ref::steal(PyByteArray_FromStringAndSize(reinterpret_cast<const char*>(at_),
+                                                   static_cast<Py_ssize_t>(size)));
+  at_ += size;
+  note(value, slot, offset);
+  return true;
+}
+
+bool GraphDecoder::begin_map_of_node(Frame& frame) {
+  const Frame& top = built_.stack.back();
+  if (top.awaits<NodeTag::kFunction>("fields")) {
+    frame.kind = FrameKind::kFields;
+    frame.object = top.object;
+  } else if (top.awaits<NodeTag::kClass>("attributes")) {
+    frame.kind = FrameKind::kAttributes;
+    frame.object = top.object;
+    frame.is_known = top.is_known;
+    frame.is_opaque = top.is_opaque;
+    frame.gathered = Ref::steal(PyDict_New());
+  } else if (top.awaits<NodeTag::kModule>("dict")) {
+    frame.kind = FrameKind::kDict;
+    frame.object = Ref::share(PyModule_GetDict(top.object.get()));
+    frame.is_namespace = true;
+  } else if (top.awaits<NodeTag::kObject>("pairs") ||
+             top.awaits<NodeTag::kNewObject>("pairs")) {
+    frame.kind = FrameKind::kPairs;
+    frame.object = Ref::steal(PyList_New(0));
+  } else if (top.awaits_field(wire::FunctionField::kGlobals)) {
+    // Straight into the namespace that the function already has.
+    const Frame& function = built_.stack[built_.stack.size() - 2];
+    frame.kind = FrameKind::kDict;
+    frame.object = Ref::share(function.part<NodeTag::kFunction>("namespace"));
+    frame.is_namespace = frame.is_known = true;
+  }
+  return static_cast<bool>(frame.object);
+}
+
+bool GraphDecoder::open_map_of_node(Ref& value, Frame& frame) {
+  if (frame.left != 0) {
+    push(std::move(frame));
+    return false;
+  }
+  value = frame.gathered ? frame.gathered : frame.object;
+  note(value, frame.slot, frame.offset);
+  return true;
+}
+
+void GraphDecoder::push(Frame&& frame) {
+  if (is_full()) {
+    fail(ErrorCode::kLimitExceeded, "more containers inside each other than max_depth");
+  }
+  built_.push(std::move(frame));
+}
+
+}  // namespace waybill::py
