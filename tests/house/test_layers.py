@@ -212,6 +212,12 @@ def test_layer_includes_only_what_lies_below(layer):
     assert set(upward(own, layer)) <= EXCEPTIONS
 
 
+def test_verify_knows_no_cache():
+    files = {path.name: path.read_text() for path in sources("src/verify")}
+
+    assert [name for name, text in files.items() if "cache" in text] == []
+
+
 def test_exceptions_are_needed():
     for place, include in EXCEPTIONS:
         assert include in includes(ROOT / place)
