@@ -83,7 +83,7 @@ bool GraphDecoder::read(Ref& value) {
   return false;
 }
 
-// False if a container was opened, or if this is not for here.
+// False if a container was opened, or if the value is refused.
 [[gnu::always_inline]] inline bool GraphDecoder::read_any(Ref& value) {
   if (at_ == end_) return false;
   const wire::Lead& lead = wire::kLeads[*at_];

@@ -33,12 +33,11 @@
 
 namespace waybill::py {
 
-// Begins with payloads that were not verified: it passes over no value but those that
-// verify() accepts, and stops before all that is no plain data. Plain data are None,
-// bool, int, float, str, bytes, bytearray, and lists, tuples, dicts, sets and
-// frozensets of them. Most payloads of plain data are complete then. Where it has
-// stopped, the caller verifies the payload, and the same loop goes on with all that
-// payloads can hold.
+// Works in two phases. Before the payload is verified, begin() accepts a subset of what
+// verify() accepts, plain data, and stops at anything else. Plain data are None, bool,
+// int, float, str, bytes, bytearray, and lists, tuples, dicts, sets and frozensets of
+// them; a payload of these alone is complete then. Once the caller has verified the
+// payload, decode() continues from there with everything that payloads can hold.
 class GraphDecoder {
  public:
   // `start`: of the payload in `bytes`, which goes on to the end of what may be read.
@@ -81,14 +80,15 @@ class GraphDecoder {
     }
     return true;
   }
-  // Builds plain data. True if that is all there is. Runs no code of others while
-  // something is open that is not hidden. Throws PyError, MemoryError at most.
+  // Builds plain data; true if the root is complete. What is open is hidden before code
+  // of others can run; see BuildState::hide(). Throws PyError for MemoryError alone.
   bool begin();
-  // To where it began, as if nothing had been built.
+  // Returns to where reading began, and drops what was built.
   void restart();
   // The root, once it is complete.
   Ref take_value() { return std::exchange(value_, {}); }
-  // Whether all was met that has to be in a payload that was not verified.
+  // Whether each shared position was passed and each of them referred to, as verify()
+  // demands.
   bool is_complete() const {
     return built_.positions.are_passed() && references_seen_ == reference_count();
   }
@@ -99,7 +99,7 @@ class GraphDecoder {
 
   // ---- Once it is verified ---------------------------------------------------------
 
-  // Builds the one value, from where it has stopped. Throws PyError: DecodeError, or
+  // Builds the root, from where begin() has stopped. Throws PyError: DecodeError, or
   // what code that the payload calls raised. Call once.
   Ref decode(DecodeContext& context);
   // What references with this number mean in the whole payload.
@@ -190,23 +190,27 @@ class GraphDecoder {
   static constexpr std::ptrdiff_t kBytesWorthACache = 1024;
 
   bool is_verified() const { return context_ != nullptr; }
-  // What the payload holds is not for here: a verified payload is refused, and before
-  // another the loop stops, for verify() to say what is wrong. Returns false.
+  // Refuses a verified payload. In a payload that is not verified the loop stops
+  // instead, and verify() reports the error. Returns false.
   bool refuse(ErrorCode code, const char* detail) {
     if (is_verified()) fail(code, detail);
     return stop();
   }
   bool stop() { return is_going_ = false; }
-  // Before a value, as if nothing of it had been read.
+  // Stops before a value, as if nothing of it had been read.
   void stop_before(const std::uint8_t* start, Ref& value);
 
-  // ---- The loop. `value`: the one that was read last; null if the frame on top has
+  // ---- The loop --------------------------------------------------------------------
+  //
+  // `value`: the value that was read last; null once the frame on top has it.
   // it.
 
   void build_definitions();
-  // Builds until the root is complete, which is value_ then, or it has stopped.
+  // Builds until the root is complete or the loop has stopped. True if value_ is the
+  // root; else value_ is what the frame on top gets next, or null.
   bool run();
-  // Whether values may be read without a look at each for what is to be noted of it.
+  // Whether nothing is to be noted of single values, so that runs of them may be read
+  // at once.
   bool is_free() const { return at_ >= free_from_ && late_depth_ == kNotLate; }
   // Reads what the frame on top gets next.
   inline void read_on(Ref& value);
@@ -217,7 +221,7 @@ class GraphDecoder {
   // Puts a key before its dict's next value; false if it has stopped.
   inline bool read_key(Frame& frame, Ref& value);
 
-  // Hands a finished value to the frame on top; not if it has stopped.
+  // Hands a finished value to the frame on top; keeps it if the loop stops.
   void deliver(Ref& value);
   bool deliver_to_dict(Frame& frame, Ref& value);
   void deliver_to_node(Frame& frame, Ref value);
@@ -229,7 +233,8 @@ class GraphDecoder {
   void pass_nothing(Frame& frame);
   bool translate(Ref& name, Ref& value);
 
-  // Closes the frame on top. Null if there is more to it, or it has stopped.
+  // Closes the frame on top. `value` stays null if more values follow, or the loop
+  // stops.
   inline void close(Ref& value);
   Ref finish_node();
   void finish_instance();
@@ -245,8 +250,7 @@ class GraphDecoder {
 
   // ---- Values ----------------------------------------------------------------------
 
-  // Reads one value. False if there is none: a container was opened, or the loop
-  // stopped before it.
+  // Reads one value. False if a container was opened, or the loop stopped before it.
   [[gnu::always_inline]] bool next(Ref& value) {
     return read_short(value) || read(value);
   }
