@@ -203,7 +203,6 @@ class GraphDecoder {
   // ---- The loop --------------------------------------------------------------------
   //
   // `value`: the value that was read last; null once the frame on top has it.
-  // it.
 
   void build_definitions();
   // Builds until the root is complete or the loop has stopped. True if value_ is the
