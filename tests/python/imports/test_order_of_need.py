@@ -139,6 +139,24 @@ def test_error_of_an_argument_says_which_it_is():
     assert "obj[0]<argument 1><element 0>" in caught.value.__notes__[0]
 
 
+def test_error_of_a_key_says_which_it_is():
+    scope = define(
+        """
+        class Key:
+            is_broken = False
+            def __hash__(self):
+                if self.is_broken: raise KeyError("no such thing")
+                return 1
+        """
+    )
+    data = waybill.dumps([{"x": {scope.Key(): 1}}])
+    scope.Key.is_broken = True
+    with pytest.raises(KeyError) as caught:
+        waybill.loads(data)
+
+    assert "obj[0]['x'][<Key>]" in caught.value.__notes__[0]
+
+
 def test_instance_whose_class_wants_arguments_is_made_without_them():
     scope = define(
         """
