@@ -29,9 +29,7 @@ Ref copied_head(const State& state, BytesView memory, const Limits& limits) {
   const Result<Envelope> envelope = open_head(memory, limits);
   if (!envelope) raise(state, envelope.error());
   const BytesView head = envelope->bytes;
-  return Ref::steal(
-      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(head.data()),
-                                static_cast<Py_ssize_t>(head.size())));
+  return new_bytes(head);
 }
 
 }  // namespace

@@ -137,9 +137,7 @@ Ref PreparedCall::digest() const {
   const Ref bytes =
       encode(Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()), plain_hooks);
   const ContentHash hash = base::content_hash_of(bytes_of(bytes.get()));
-  return Ref::steal(
-      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(hash.data()),
-                                static_cast<Py_ssize_t>(hash.size())));
+  return new_bytes(hash);
 }
 
 int PreparedCall::traverse(visitproc visit, void* arg) const {

@@ -40,8 +40,7 @@ Ref modules_of(BytesView manifest) {
 
 std::vector<std::string> texts_of(PyObject* list) {
   std::vector<std::string> texts;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-    PyObject* text = PyList_GET_ITEM(list, i);
+  for (PyObject* text : items_of(list)) {
     if (!PyUnicode_Check(text)) {
       PyErr_SetString(PyExc_TypeError, "names of modules should be str");
       throw PyError();
@@ -68,8 +67,7 @@ Environment environment_of(PyObject* told) {
   }
   Environment environment{
       text_of(python), text_of(implementation), text_of(platform), {}};
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows); ++i) {
-    PyObject* row = PyList_GET_ITEM(rows, i);
+  for (PyObject* row : items_of(rows)) {
     if (!PyTuple_Check(row)) {
       PyErr_SetString(PyExc_TypeError, "a distribution should be a tuple");
       throw PyError();
@@ -84,7 +82,7 @@ Environment environment_of(PyObject* told) {
 // or TypeError for an answer of another form.
 std::vector<std::uint8_t> with_told_environment(BytesView manifest, PyObject* ask) {
   const Ref modules = modules_of(manifest);
-  const Ref told = Ref::steal(PyObject_CallOneArg(ask, modules.get()));
+  const Ref told = call(ask, modules.get());
   if (!PyTuple_Check(told.get())) {
     PyErr_SetString(PyExc_TypeError, "an environment should be a tuple");
     throw PyError();
@@ -115,8 +113,7 @@ Ref seal_in_place(const Parts& parts, std::span<BufferParts> buffers, int level)
   if (bound <= kSmall) {
     std::uint8_t near[kSmall];
     const std::uint8_t* end = seal_at(parts, near);
-    return Ref::steal(
-        PyBytes_FromStringAndSize(reinterpret_cast<const char*>(near), end - near));
+    return new_bytes({near, end});
   }
   Ref bytes =
       Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
@@ -169,10 +166,7 @@ Ref seal_in_chunks(const Parts& parts, const std::vector<Ref>& objects) {
   Ref chunks = Ref::steal(PyList_New(0));
   auto buffer = objects.begin();
   seal_to(parts, [&](BytesView piece, bool is_buffer) {
-    const Ref chunk = is_buffer ? *buffer++
-                                : Ref::steal(PyBytes_FromStringAndSize(
-                                      reinterpret_cast<const char*>(piece.data()),
-                                      static_cast<Py_ssize_t>(piece.size())));
+    const Ref chunk = is_buffer ? *buffer++ : new_bytes(piece);
     check(PyList_Append(chunks.get(), chunk.get()));
   });
   return chunks;
@@ -283,7 +277,7 @@ void require_sound([[maybe_unused]] BytesView bytes) {
 // The same of an envelope in pieces.
 void require_sound_chunks([[maybe_unused]] PyObject* chunks) {
 #ifndef NDEBUG
-  const Ref none = Ref::steal(PyBytes_FromStringAndSize(nullptr, 0));
+  const Ref none = new_bytes({});
   const Ref joined = Ref::steal(PyObject_CallMethod(none.get(), "join", "O", chunks));
   require_sound(bytes_of(joined.get()));
 #endif

@@ -23,7 +23,7 @@ Ref evaluated_now(PyObject* function) {
 
 bool is_of_library(PyObject* annotate) {
   if (!PyFunction_Check(annotate)) return false;
-  PyObject* module = reinterpret_cast<PyFunctionObject*>(annotate)->func_module;
+  PyObject* module = as_function(annotate)->func_module;
   if (module == nullptr || !PyUnicode_Check(module)) return false;
   return PyUnicode_CompareWithASCIIString(module, "typing") == 0 ||
          PyUnicode_CompareWithASCIIString(module, "dataclasses") == 0;

@@ -65,8 +65,8 @@ void note_body_imports(const State& state, ImportCollector& imports, PyObject* f
     }
     if (statement.from_names == kNoIndex || !whole) continue;
     PyObject* names = info.constant_at(statement.from_names);
-    for (Py_ssize_t i = 0; PyTuple_Check(names) && i < PyTuple_GET_SIZE(names); ++i) {
-      PyObject* item = PyTuple_GET_ITEM(names, i);
+    if (!PyTuple_Check(names)) continue;
+    for (PyObject* item : items_of(names)) {
       if (!PyUnicode_Check(item)) continue;
       need(state, imports, whole.get(), item);
       Ref submodule = join(whole.get(), item);

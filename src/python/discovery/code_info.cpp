@@ -195,7 +195,7 @@ CodeInfo* kept_info(const State& state, PyObject* code) {
 
 CodeInfo& CodeInfos::build(PyObject* code) {
   auto info = std::make_unique<CodeInfo>();
-  info->code = reinterpret_cast<PyCodeObject*>(code);
+  info->code = as_code(code);
   {
     const CodeTables tables(info->code);
     Result<CodeSummary> summary = summarize(tables.view());
@@ -222,7 +222,7 @@ CodeInfo& CodeInfos::build(PyObject* code) {
 bool CodeInfos::came_with_source(PyObject* code) const {
   PyObject* ask = state_.late.came_with_source.get();
   if (ask == nullptr) return false;
-  return Ref::steal(PyObject_CallOneArg(ask, code)).get() == Py_True;
+  return call(ask, code).get() == Py_True;
 }
 
 void CodeInfos::hold(PyObject* code) {
@@ -240,9 +240,8 @@ CodeInfo& CodeInfos::get(PyObject* code) {
   while (!stack.empty()) {
     PyObject* top = stack.back();
     const std::size_t depth = stack.size();
-    PyObject* constants = reinterpret_cast<PyCodeObject*>(top)->co_consts;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); ++i) {
-      PyObject* constant = PyTuple_GET_ITEM(constants, i);
+    PyObject* constants = as_code(top)->co_consts;
+    for (PyObject* constant : items_of(constants)) {
       if (PyCode_Check(constant) && find(constant) == nullptr)
         stack.push_back(constant);
     }

@@ -16,18 +16,12 @@ constexpr int kConstantDepth = 4;
 
 CodeTables::CodeTables(PyCodeObject* code)
     : instructions_(Ref::steal(PyCode_GetCode(code))) {
-  const Py_ssize_t name_count = PyTuple_GET_SIZE(code->co_names);
-  for (Py_ssize_t i = 0; i < name_count; ++i) {
-    names_.push_back(text_of(PyTuple_GET_ITEM(code->co_names, i)));
+  for (PyObject* name : items_of(code->co_names)) names_.push_back(text_of(name));
+  for (PyObject* name : items_of(code->co_localsplusnames)) {
+    local_names_.push_back(text_of(name));
   }
-  const Py_ssize_t local_count = PyTuple_GET_SIZE(code->co_localsplusnames);
-  for (Py_ssize_t i = 0; i < local_count; ++i) {
-    local_names_.push_back(text_of(PyTuple_GET_ITEM(code->co_localsplusnames, i)));
-  }
-  const Py_ssize_t constant_count = PyTuple_GET_SIZE(code->co_consts);
-  for (Py_ssize_t i = 0; i < constant_count; ++i) {
-    constants_.push_back(
-        constant(PyTuple_GET_ITEM(code->co_consts, i), kConstantDepth));
+  for (PyObject* object : items_of(code->co_consts)) {
+    constants_.push_back(constant(object, kConstantDepth));
   }
   view_.version = kPythonVersion;
   view_.instructions = bytes_of(instructions_.get());
@@ -65,9 +59,8 @@ ConstantView CodeTables::constant(PyObject* object, int depth) {
     }
   } else if (PyTuple_CheckExact(object) && depth > 0) {
     auto items = std::make_unique<std::vector<ConstantView>>();
-    const Py_ssize_t count = PyTuple_GET_SIZE(object);
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      items->push_back(constant(PyTuple_GET_ITEM(object, i), depth - 1));
+    for (PyObject* item : items_of(object)) {
+      items->push_back(constant(item, depth - 1));
     }
     view.kind = Kind::kTuple;
     view.items = *items;

@@ -43,15 +43,12 @@ bool DataNames::are_read() {
 void DataNames::add(PyObject* constant, int depth) {
   if (names_.size() >= kMaxNames) return;
   if (PyTuple_CheckExact(constant) && depth < 4) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constant); ++i) {
-      add(PyTuple_GET_ITEM(constant, i), depth + 1);
-    }
+    for (PyObject* item : items_of(constant)) add(item, depth + 1);
   }
   if (!PyUnicode_CheckExact(constant)) return;
   Ref dot = Ref::steal(PyUnicode_FromString("."));
   Ref parts = Ref::steal(PyUnicode_Split(constant, dot.get(), -1));
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(parts.get()); ++i) {
-    PyObject* part = PyList_GET_ITEM(parts.get(), i);
+  for (PyObject* part : items_of(parts.get())) {
     if (PyUnicode_IsIdentifier(part) == 1) names_.push_back(Ref::share(part));
   }
 }
@@ -60,10 +57,7 @@ const std::vector<Ref>& DataNames::all() {
   if (has_names_) return names_;
   has_names_ = true;
   for (const auto& scope : scopes_) {
-    PyObject* constants = scope->info->code->co_consts;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); ++i) {
-      add(PyTuple_GET_ITEM(constants, i), 0);
-    }
+    for (PyObject* constant : items_of(scope->info->code->co_consts)) add(constant, 0);
   }
   for (const GlobalUse& use : scopes_[0]->info->globals) {
     PyObject* value = raw_get(function_->func_globals, use.name);

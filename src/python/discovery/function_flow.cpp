@@ -61,7 +61,7 @@ FunctionFlow::FunctionFlow(const State& state, ImportCollector& imports,
     : state_(state),
       imports_(imports),
       steps_(state, imports),
-      function_(reinterpret_cast<PyFunctionObject*>(function)),
+      function_(as_function(function)),
       names_(function_, scopes_) {
   add_scopes(info);
   for (const auto& scope : scopes_) {

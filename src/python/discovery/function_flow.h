@@ -25,7 +25,7 @@ class FunctionFlow {
   void follow();
 
   // What it was made for.
-  PyObject* function() const { return reinterpret_cast<PyObject*>(function_); }
+  PyObject* function() const { return as_object(function_); }
   const CodeInfo& info() const { return *scopes_[0]->info; }
 
   // Whether the code gets from one value to another at all.

@@ -27,11 +27,11 @@ bool is_read_in_c(PyObject* attribute) {
 Ref raw_attribute(PyObject* object, PyObject* name) {
   PyTypeObject* type = Py_TYPE(object);
   if (PyFunction_Check(object)) {
-    PyObject* dict = reinterpret_cast<PyFunctionObject*>(object)->func_dict;
+    PyObject* dict = as_function(object)->func_dict;
     return dict == nullptr ? Ref() : Ref::share(raw_get(dict, name));
   }
   if (PyType_Check(object)) {
-    type = reinterpret_cast<PyTypeObject*>(object);
+    type = as_type(object);
   } else if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
     const Ref dict = instance_dict(object);
     if (dict && PyDict_Check(dict.get())) {
@@ -40,16 +40,14 @@ Ref raw_attribute(PyObject* object, PyObject* name) {
   } else {
     return {};
   }
-  PyObject* order = type->tp_mro;
-  for (Py_ssize_t i = 0; order != nullptr && i < PyTuple_GET_SIZE(order); ++i) {
-    PyObject* base = PyTuple_GET_ITEM(order, i);
-    if (!PyType_Check(base)) continue;
-    Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(base));
+  for (PyTypeObject* base : order_of(type)) {
+    if (!PyType_Check(as_object(base))) continue;
+    Ref dict = type_dict(base);
     PyObject* value = dict ? raw_get(dict.get(), name) : nullptr;
     if (value == nullptr) continue;
     if (PyType_Check(object) || !is_read_in_c(value)) return Ref::share(value);
-    Ref held = Ref::steal_or_null(Py_TYPE(value)->tp_descr_get(
-        value, object, reinterpret_cast<PyObject*>(Py_TYPE(object))));
+    Ref held = Ref::steal_or_null(
+        Py_TYPE(value)->tp_descr_get(value, object, type_of(object)));
     // A slot may be empty, a tuple shorter than its class says.
     if (!held) forgive(PyExc_Exception);
     return held;
@@ -65,11 +63,10 @@ Ref raw_attribute(PyObject* object, PyObject* name) {
 bool FunctionFlow::is_hook_of(PyObject* globals) const {
   PyObject* hook = raw_get(globals, state_.names.getattr_hook.get());
   if (hook == nullptr || !PyFunction_Check(hook)) return false;
-  auto* own = reinterpret_cast<PyObject*>(function_);
+  auto* own = as_object(function_);
   if (hook == own) return true;
   const Ref names = get_attribute(PyFunction_GET_CODE(hook), "co_names");
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i) {
-    PyObject* name = PyTuple_GET_ITEM(names.get(), i);
+  for (PyObject* name : items_of(names.get())) {
     if (raw_get(PyFunction_GET_GLOBALS(hook), name) == own) return true;
   }
   return false;
@@ -234,9 +231,7 @@ void FunctionFlow::item_of(const Scope& scope, ValueId id, const Fact& from,
       }
     }
     if (has_key || owner != nullptr || object == sys_modules(state_)) return;
-    Py_ssize_t position = 0;
-    PyObject *key, *found;
-    while (PyDict_Next(object, &position, &key, &found)) {
+    for (const auto& [key, found] : PairsOf(object)) {
       if (result.objects.size() >= kMaxElements) return;
       result.add(found, from.imported);
     }
@@ -253,8 +248,9 @@ void FunctionFlow::item_of(const Scope& scope, ValueId id, const Fact& from,
     result.add(PyTuple_GET_ITEM(items.get(), index), from.imported);
     return;
   }
-  for (Py_ssize_t i = 0; i < count && result.objects.size() < kMaxElements; ++i) {
-    result.add(PyTuple_GET_ITEM(items.get(), i), from.imported);
+  for (PyObject* item : items_of(items.get())) {
+    if (result.objects.size() >= kMaxElements) break;
+    result.add(item, from.imported);
   }
 }
 
@@ -272,9 +268,9 @@ Facts FunctionFlow::element(const Scope& scope, const Value& value) const {
       continue;
     }
     Ref items = Ref::steal(PySequence_Tuple(object));
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
+    for (PyObject* item : items_of(items.get())) {
       if (result.objects.size() >= kMaxElements) break;
-      result.add(PyTuple_GET_ITEM(items.get(), i), fact.imported);
+      result.add(item, fact.imported);
     }
   }
   for (const Pack& pack : parent.packs) {

@@ -242,7 +242,7 @@ void ImportCollector::note_look(PyObject* object) {
     return seen_containers_.push_back(Ref::share(object));
   }
   if (!PyType_Check(object) || seen_.types.size() == kMaxSeen) return note_other();
-  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  auto* type = as_type(object);
   const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
   if (version == 0) return note_other();
   seen_.types.push_back({Ref::steal(PyWeakref_NewRef(object, nullptr)), version});
@@ -281,9 +281,8 @@ void ImportCollector::need_named_packages(PyObject* function, const CodeInfo& in
   }
   for (const CodeInfo* code : with_nested(info)) {
     const Ref constants = Ref::share(code->code->co_consts);
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants.get()); ++i) {
-      need_package(PyTuple_GET_ITEM(constants.get(), i));
-    }
+    std::ranges::for_each(items_of(constants.get()),
+                          [&](PyObject* constant) { need_package(constant); });
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "python/runtime/compat.h"
+#include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/text.h"
 
@@ -19,19 +20,15 @@ namespace waybill::py {
 namespace {
 
 bool is_leaf(PyObject* value) {
-  return value == Py_None || PyBool_Check(value) || PyLong_CheckExact(value) ||
-         PyFloat_CheckExact(value) || PyComplex_CheckExact(value) ||
-         PyUnicode_CheckExact(value) || PyBytes_CheckExact(value);
+  return is_simple(value) || PyComplex_CheckExact(value);
 }
 
 // Text and numbers, and containers of nothing else that are not large, as caches are.
 bool is_plain(PyObject* value) {
   constexpr Py_ssize_t kFew = 100;
-  Py_ssize_t position = 0;
-  PyObject *key, *item;
   if (PyDict_CheckExact(value)) {
     if (PyDict_GET_SIZE(value) > kFew) return false;
-    while (PyDict_Next(value, &position, &key, &item)) {
+    for (const auto& [key, item] : PairsOf(value)) {
       if (!is_leaf(key) || !is_leaf(item)) return false;
     }
     return true;
@@ -46,11 +43,8 @@ bool is_plain(PyObject* value) {
     return true;
   }
   if (!PyList_CheckExact(value) && !PyTuple_CheckExact(value)) return is_leaf(value);
-  if (PySequence_Fast_GET_SIZE(value) > kFew) return false;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
-    if (!is_leaf(PySequence_Fast_GET_ITEM(value, i))) return false;
-  }
-  return true;
+  return std::ssize(items_of(value)) <= kFew &&
+         std::ranges::all_of(items_of(value), is_leaf);
 }
 
 bool is_plain_method(PyObject* value) {
@@ -76,8 +70,7 @@ bool is_made_in_c(PyObject* value) {
 
 // Whether a base may have a hook that wants keywords.
 bool has_hooked_base(const State& state, PyTypeObject* type) {
-  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+  for (PyTypeObject* base : order_of(type).subspan(1)) {
     if (base == &PyBaseObject_Type) continue;
     const Ref dict = type_dict(base);
     if (raw_get(dict.get(), state.names.init_subclass.get()) != nullptr) return true;
@@ -135,9 +128,7 @@ Ref own_attributes(const State& state, PyObject* dict) {
   };
   std::vector<Attribute> attributes;
   attributes.reserve(static_cast<std::size_t>(PyDict_GET_SIZE(dict)));
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(dict, &position, &name, &value)) {
+  for (const auto& [name, value] : PairsOf(dict)) {
     if (!may_be_ordinary(name, value)) return {};
     if (is_given_to_class(state, name)) continue;
     if (is_no_annotations(name, value)) continue;
@@ -159,7 +150,7 @@ Ref own_attributes(const State& state, PyObject* dict) {
 
 // Without a look at each attribute.
 bool looks_ordinary(const State& state, PyObject* type) {
-  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  auto* cls = as_type(type);
   if (Py_TYPE(type) != &PyType_Type || cls->tp_mro == nullptr ||
       has_hooked_base(state, cls)) {
     return false;
@@ -187,22 +178,20 @@ bool is_no_annotations(PyObject* name, PyObject* value) {
 
 bool is_slot(PyObject* type, PyObject* value) {
   return Py_IS_TYPE(value, &PyMemberDescr_Type) &&
-         reinterpret_cast<PyObject*>(PyDescr_TYPE(value)) == type;
+         as_object(PyDescr_TYPE(value)) == type;
 }
 
 bool is_told_by_its_dict(const State& state, PyObject* type) {
   if (!looks_ordinary(state, type)) return false;
-  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(dict.get(), &position, &name, &value)) {
+  const Ref dict = type_dict(as_type(type));
+  for (const auto& [name, value] : PairsOf(dict.get())) {
     if (!may_be_ordinary(name, value) && !is_slot(type, value)) return false;
   }
   return true;
 }
 
 Ref ordinary_class_parts(const State& state, PyObject* type) {
-  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  auto* cls = as_type(type);
   const Names& names = state.names;
   const Ref dict = type_dict(cls);
   if (!looks_ordinary(state, type) || raw_get(dict.get(), names.slots.get()) ||
@@ -225,8 +214,8 @@ Ref ordinary_class_parts(const State& state, PyObject* type) {
   if (doc && doc.get() != Py_None) {
     check(PyDict_SetItem(made_with.get(), names.doc.get(), doc.get()));
   }
-  return Ref::steal(PyTuple_Pack(5, reinterpret_cast<PyObject*>(&PyType_Type),
-                                 name.get(), bases.get(), made_with.get(), own.get()));
+  return Ref::steal(PyTuple_Pack(5, as_object(&PyType_Type), name.get(), bases.get(),
+                                 made_with.get(), own.get()));
 }
 
 }  // namespace waybill::py

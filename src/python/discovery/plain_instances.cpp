@@ -24,9 +24,7 @@ bool names_slots(const Names& names, PyObject* dict) {
 bool has_plain_names(PyObject* dict) {
   constexpr Py_ssize_t kSmall = 8;
   if (!PyDict_Check(dict) || PyDict_GET_SIZE(dict) > kSmall) return false;
-  Py_ssize_t position = 0;
-  PyObject* name;
-  while (PyDict_Next(dict, &position, &name, nullptr)) {
+  for (const auto& [name, _] : PairsOf(dict)) {
     if (!PyUnicode_CheckExact(name)) return false;
     if (PyUnicode_GET_LENGTH(name) != 0 && PyUnicode_READ_CHAR(name, 0) == '_') {
       return false;
@@ -37,8 +35,7 @@ bool has_plain_names(PyObject* dict) {
 
 // Whether a type's own classes have a say, or its metaclass, which is asked first.
 bool has_own_say(const Names& names, PyTypeObject* type, bool may_have_slots) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+  for (PyTypeObject* base : order_of(type)) {
     if (base == &PyBaseObject_Type || base == &PyType_Type) continue;
     const Ref dict = type_dict(base);
     if (!dict || has_own_say(names, dict.get())) return true;
@@ -74,8 +71,7 @@ bool is_asked_by_object(const Names& names, PyTypeObject* type, bool may_have_sl
 
 // Where the slot is that an attribute of this name is; 0 if it is none.
 Py_ssize_t place_of_slot(PyTypeObject* type, PyObject* name) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+  for (PyTypeObject* base : order_of(type)) {
     PyObject* found = raw_get(type_dict(base).get(), name);
     if (found == nullptr) continue;
     return place_of_member(found);
@@ -131,13 +127,12 @@ bool is_taken_apart_by_layout(const State& state, PyTypeObject* type) {
     return false;
   }
   const Ref name = Ref::steal(PyType_GetName(type));
-  auto* key = reinterpret_cast<PyObject*>(type);
+  auto* key = as_object(type);
   if (raw_get(state.reducers.get(), key) != nullptr ||
       raw_get(state.named_reducers.get(), name.get()) != nullptr) {
     return false;
   }
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+  for (PyTypeObject* base : order_of(type)) {
     if (raw_get(type_dict(base).get(), state.names.setstate.get()) != nullptr) {
       return false;
     }

@@ -19,7 +19,7 @@ bool is_put_by_typing(const State& state, PyObject* wrapper) {
   if (!Py_IS_TYPE(wrapper, &PyClassMethod_Type)) return false;
   const Ref wrapped = attribute_or_null(wrapper, state.names.func);
   if (!wrapped || !PyFunction_Check(wrapped.get())) return false;
-  PyObject* module = reinterpret_cast<PyFunctionObject*>(wrapped.get())->func_module;
+  PyObject* module = as_function(wrapped.get())->func_module;
   return module != nullptr && PyUnicode_Check(module) &&
          PyUnicode_Compare(module, state.names.typing.get()) == 0;
 }

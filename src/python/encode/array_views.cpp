@@ -46,8 +46,8 @@ std::optional<Extent> extent_of(PyObject* array) {
 bool inherits_reduction(const State& state, PyTypeObject* type, PyTypeObject* base) {
   const Names& names = state.names;
   for (const Ref* name : {&names.copy, &names.reduce, &names.reduce_ex}) {
-    const Ref own = attribute_or_null(reinterpret_cast<PyObject*>(type), *name);
-    const Ref inherited = attribute_or_null(reinterpret_cast<PyObject*>(base), *name);
+    const Ref own = attribute_or_null(as_object(type), *name);
+    const Ref inherited = attribute_or_null(as_object(base), *name);
     if (own.get() != inherited.get()) return false;
   }
   return true;
@@ -80,8 +80,7 @@ Ref copy_in_order(const State& state, PyObject* object) {
   const Ref dtype = Ref::steal(PyObject_GetAttr(object, names.dtype.get()));
   const Ref fields = Ref::steal(PyObject_GetAttr(dtype.get(), names.names.get()));
   if (in_order.get() == Py_True && fields.get() == Py_None) return {};
-  Ref copy = Ref::steal(PyObject_CallOneArg(state.copy_in_order.get(), object));
-  return copy.get() == Py_None ? Ref() : copy;
+  return unless_none(call(state.copy_in_order.get(), object));
 }
 
 void ArrayViews::meet(PyObject* array) {
@@ -110,8 +109,7 @@ Ref ArrayViews::plan(const State& state) const {
     check(PyList_Append(arrays.get(), place.get()));
   }
   if (PyList_GET_SIZE(arrays.get()) == 0) return {};
-  Ref plan = Ref::steal(PyObject_CallOneArg(state.plan_of_arrays.get(), arrays.get()));
-  return plan.get() == Py_None ? Ref() : plan;
+  return unless_none(call(state.plan_of_arrays.get(), arrays.get()));
 }
 
 Ref ArrayViews::answer(PyObject* plan, PyObject* array) {
@@ -119,9 +117,7 @@ Ref ArrayViews::answer(PyObject* plan, PyObject* array) {
   if (!extent) return {};
   const Ref low = number_of(extent->low), high = number_of(extent->high);
   const Ref start = number_of(extent->start);
-  Ref answer = Ref::steal(PyObject_CallFunctionObjArgs(
-      plan, array, low.get(), high.get(), start.get(), nullptr));
-  return answer.get() == Py_None ? Ref() : answer;
+  return unless_none(call(plan, array, low.get(), high.get(), start.get()));
 }
 
 }  // namespace waybill::py

@@ -94,7 +94,7 @@ Ref EncodeContext::id_of(PyObject* object) {
   const Ref text_id = text_id_of(state, object, wants_source());
   if (text_id) {
     code().add_class(bytes_of(id.get()), bytes_of(text_id.get()),
-                     first_line_of(state, reinterpret_cast<PyTypeObject*>(object)));
+                     first_line_of(state, as_type(object)));
   }
   return id;
 }

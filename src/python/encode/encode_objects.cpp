@@ -22,7 +22,7 @@ constexpr std::uint32_t kMaxMadeUp = 10'000;
 }  // namespace
 
 bool GraphEncoder::instance(PyObject* object) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  auto* type = type_of(object);
   // The class is by value.
   if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE)) return false;
   MemoEntry* written = context_.objects.find(key_of(type));
@@ -80,7 +80,7 @@ bool GraphEncoder::other(PyObject* object) {
   if (PyFunction_Check(object) && !by_value)
     name = find_function(context_.state, object);
   if (PyType_Check(object) && !is_reduced_by_metaclass(context_, object)) {
-    name = find_type(context_.state, reinterpret_cast<PyTypeObject*>(object));
+    name = find_type(context_.state, as_type(object));
     // A class may say that it lives elsewhere, as those of _pydatetime do.
     if (!name.module) name = class_beside_function(context_, object);
   }
@@ -97,7 +97,7 @@ bool GraphEncoder::other(PyObject* object) {
 bool GraphEncoder::defined(PyObject* object) {
   if (PyMethod_Check(object)) {
     PyObject* self = PyMethod_GET_SELF(object);
-    auto* type = PyType_Check(self) ? self : reinterpret_cast<PyObject*>(Py_TYPE(self));
+    auto* type = PyType_Check(self) ? self : type_of(self);
     const bool is_new = context_.objects.find(key_of(type)) == nullptr;
     if (is_new && PyType_CheckExact(type)) context_.definitions().define(type);
     return false;
@@ -114,7 +114,7 @@ bool GraphEncoder::defined(PyObject* object) {
 bool GraphEncoder::persistent(PyObject* object) {
   const Ref held = Ref::share(object);
   context_.freeze();
-  Ref id = Ref::steal(PyObject_CallOneArg(context_.hooks().persistent_id, object));
+  Ref id = call(context_.hooks().persistent_id, object);
   if (id.get() == Py_None) return false;
   std::unique_ptr<Plan> plan = context_.stack.new_plan();
   context_.out.node(NodeTag::kPersistent, 1);
@@ -126,8 +126,7 @@ bool GraphEncoder::persistent(PyObject* object) {
 }
 
 bool GraphEncoder::overridden(PyObject* object) {
-  const Ref answer =
-      Ref::steal(PyObject_CallOneArg(context_.hooks().reducer_override, object));
+  const Ref answer = call(context_.hooks().reducer_override, object);
   return answer.get() != Py_NotImplemented && planned(object, answer.get());
 }
 

@@ -258,8 +258,7 @@ void GraphEncoder::step_dict() {
     }
     Frame& frame = context_.stack.back();
     demand_length(frame);
-    PyObject* key = nullptr;
-    PyObject* item = nullptr;
+    PyObject *key, *item;
     if (!PyDict_Next(frame.object.get(), &frame.position, &key, &item)) break;
     frame.key = Ref::share(key);
     if (common(key)) {

@@ -13,7 +13,7 @@
 namespace waybill::py {
 
 Ref LastTypes::reducer_of(const State& state, PyObject* object) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  auto* type = type_of(object);
   if (type == unreduced_.get()) return {};
   Ref reducer = own_reducer(state, object);
   if (!reducer) unreduced_ = Ref::share(type);

@@ -20,7 +20,7 @@ void forget_kept(State& state) {
 }
 
 bool KeptTable::is_plain(PyTypeObject* type) {
-  const Entry* found = existing(reinterpret_cast<PyObject*>(type));
+  const Entry* found = existing(as_object(type));
   return found != nullptr && found->plain_version != 0 &&
          found->plain_version == type_version(type);
 }
@@ -31,7 +31,7 @@ KeptSlot* KeptTable::find(PyObject* key) {
 }
 
 void KeptTable::note_plain(PyTypeObject* type) {
-  entry(reinterpret_cast<PyObject*>(type)).plain_version = type_version(type);
+  entry(as_object(type)).plain_version = type_version(type);
 }
 
 KeptTable::Entry* KeptTable::existing(PyObject* key) {

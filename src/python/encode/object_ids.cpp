@@ -18,10 +18,9 @@ Ref own_id(const State& state, PyObject* object) {
 
 Ref text_id_of(const State& state, PyObject* type, bool is_asked) {
   if (!is_asked && PyDict_GET_SIZE(state.text_ids.get()) == 0) return {};
-  Ref answer = Ref::steal(
+  return unless_none(Ref::steal(
       PyObject_CallMethodObjArgs(state.tracker.get(), state.names.text_id_of.get(),
-                                 type, is_asked ? Py_True : Py_False, nullptr));
-  return answer.get() == Py_None ? Ref() : answer;
+                                 type, is_asked ? Py_True : Py_False, nullptr)));
 }
 
 // Objects that are equal in all their content stay two within a payload: the second
@@ -37,8 +36,7 @@ Ref ObjectIds::among_twins(Ref id, PyObject* object) {
       if (*digit != 0) break;
     }
   }
-  return Ref::steal(
-      PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+  return new_bytes(bytes_of(bytes));
 }
 
 Ref ObjectIds::id_of(const State& state, PyObject* object) {

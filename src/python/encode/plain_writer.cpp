@@ -63,12 +63,10 @@ void write_complex(PyObject* object, Writer& out) {
 }
 
 bool write_items(PyObject* tuple, Writer& out, CodeInfos* infos, int depth) {
-  const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
-  out.node(NodeTag::kTuple, countable(count));
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!write_plain(PyTuple_GET_ITEM(tuple, i), out, infos, depth + 1)) return false;
-  }
-  return true;
+  out.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(tuple)));
+  return std::ranges::all_of(items_of(tuple), [&](PyObject* item) {
+    return write_plain(item, out, infos, depth + 1);
+  });
 }
 
 }  // namespace
@@ -141,6 +139,12 @@ void write_text(PyObject* text, Writer& out) {
   }
 }
 
+void write_texts(PyObject* tuple, Writer& out) {
+  const auto texts = items_of(tuple);
+  out.array(texts.size());
+  for (PyObject* text : texts) write_text(text, out);
+}
+
 bool write_leaf(PyObject* object, Writer& out) {
   if (write_common(object, out)) return true;
   PyTypeObject* type = Py_TYPE(object);
@@ -189,11 +193,10 @@ bool write_common_elements(PyObject* set, Writer& out) {
 
 bool write_elements(PyObject* items, Writer& out, CodeInfos* infos, int depth) {
   const std::size_t size = out.view().size();
-  const Py_ssize_t count = PyTuple_GET_SIZE(items);
-  ElementOrder order(out, static_cast<std::size_t>(count));
-  for (Py_ssize_t i = 0; i < count; ++i) {
+  ElementOrder order(out, items_of(items).size());
+  for (PyObject* element : items_of(items)) {
     order.begin_element();
-    if (!write_plain(PyTuple_GET_ITEM(items, i), out, infos, depth + 1)) {
+    if (!write_plain(element, out, infos, depth + 1)) {
       out.truncate(size);
       return false;
     }

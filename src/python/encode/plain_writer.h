@@ -29,6 +29,8 @@ inline std::size_t countable(Py_ssize_t count) {
 
 // Writes a str as text, or as the extension for lone surrogates.
 void write_text(PyObject* text, wire::Writer& out);
+// An array of the texts in a tuple.
+void write_texts(PyObject* tuple, wire::Writer& out);
 
 // Writes a float, None, a bool, a small int or short ASCII text; false, with nothing
 // written, for anything else. It is write_leaf() for what there is most of, inlined

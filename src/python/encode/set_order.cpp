@@ -50,8 +50,8 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
   }
   if (PyTuple_CheckExact(object) && depth < kMaxKeyDepth) {
     std::string key = "\xc1(";
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
-      key += key_of(state, infos, PyTuple_GET_ITEM(object, i), depth + 1) + "\xc1";
+    for (PyObject* item : items_of(object)) {
+      key += key_of(state, infos, item, depth + 1) + "\xc1";
     }
     return key;
   }
@@ -59,8 +59,8 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
     // Its words would be in the order that hashes give.
     const Ref items = Ref::steal(PySequence_Tuple(object));
     std::vector<std::string> keys;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
-      keys.push_back(key_of(state, infos, PyTuple_GET_ITEM(items.get(), i), depth + 1));
+    for (PyObject* item : items_of(items.get())) {
+      keys.push_back(key_of(state, infos, item, depth + 1));
     }
     std::sort(keys.begin(), keys.end());
     std::string key = "\xc1{";
@@ -75,7 +75,7 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
     return "\xc1{" + std::to_string(PySet_GET_SIZE(object));
   }
   const bool is_named = PyFunction_Check(object) || PyType_Check(object);
-  PyObject* named = is_named ? object : reinterpret_cast<PyObject*>(Py_TYPE(object));
+  PyObject* named = is_named ? object : type_of(object);
   std::string key = "\xc1" + attribute_text(named, state.names.module) + ":" +
                     attribute_text(named, state.names.qualname);
   if (PyFunction_Check(object)) {
@@ -93,8 +93,7 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
 Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements) {
   if (PyTuple_GET_SIZE(elements.get()) < 2) return elements;
   std::vector<std::pair<std::string, PyObject*>> order;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(elements.get()); ++i) {
-    PyObject* element = PyTuple_GET_ITEM(elements.get(), i);
+  for (PyObject* element : items_of(elements.get())) {
     order.emplace_back(key_of(state, infos, element, 0), element);
   }
   std::stable_sort(order.begin(), order.end(),

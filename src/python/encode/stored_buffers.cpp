@@ -39,9 +39,7 @@ void StoredBuffers::copy(bool takes_lent) {
   for (Row& row : rows_) {
     if (!row.view || !(row.is_open || takes_lent)) continue;
     const BytesView bytes = row.view->bytes();
-    row.bytes = Ref::steal(
-        PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
-                                  static_cast<Py_ssize_t>(bytes.size())));
+    row.bytes = new_bytes(bytes);
     row.view.reset();
     row.is_open = false;
   }

@@ -46,8 +46,7 @@ PyObject* WalkStack::freeze() {
     } else if (frame.kind == Frame::Kind::kDict) {
       const CollectorPause pause;
       Ref items = Ref::steal(PyList_New(0));
-      PyObject* key = nullptr;
-      PyObject* item = nullptr;
+      PyObject *key, *item;
       while (PyDict_Next(frame.object.get(), &frame.position, &key, &item)) {
         check(PyList_Append(items.get(), key));
         check(PyList_Append(items.get(), item));
@@ -80,7 +79,7 @@ bool WalkStack::is_within_code() const {
 
 bool WalkStack::is_within_method_of(const State& state, PyTypeObject* type) const {
   for (const std::size_t place : open_classes_) {
-    auto* open = reinterpret_cast<PyTypeObject*>(frames_[place].object.get());
+    auto* open = as_type(frames_[place].object.get());
     if (place + 1 >= size() || !PyType_IsSubtype(type, open)) continue;
     const Frame& attributes = frames_[place + 1];
     if (!attributes.key) continue;
@@ -98,7 +97,7 @@ bool WalkStack::is_within_method_of(const State& state, PyTypeObject* type) cons
 
 bool WalkStack::is_within_class(PyTypeObject* type) const {
   return std::ranges::any_of(open_classes_, [&](std::size_t place) {
-    auto* open = reinterpret_cast<PyTypeObject*>(frames_[place].object.get());
+    auto* open = as_type(frames_[place].object.get());
     return PyType_IsSubtype(type, open) && place + 1 < size() && frames_[place + 1].key;
   });
 }

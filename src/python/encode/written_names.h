@@ -53,7 +53,7 @@ class WrittenDicts {
   // that were noted: methods may hold the dict itself (the __classdict__ cell). Null if
   // none.
   void note_class(PyObject* type) {
-    const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+    const Ref dict = type_dict(as_type(type));
     const std::uintptr_t key = key_of(dict.get());
     if (classes_.find(key) == nullptr) classes_.insert(key, key_of(type));
   }

@@ -48,20 +48,12 @@ bool is_still(const State& state, const SeenStep& step, PyObject* loaded) {
 // Whether a list, or null, has the items of a tuple, or null.
 bool has_items(PyObject* list, PyObject* tuple) {
   if (list == nullptr || tuple == nullptr) return list == tuple;
-  const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
-  if (PyList_GET_SIZE(list) != count) return false;
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!is_same_text(PyList_GET_ITEM(list, i), PyTuple_GET_ITEM(tuple, i))) {
-      return false;
-    }
-  }
-  return true;
+  return std::ranges::equal(items_of(list), items_of(tuple), is_same_text);
 }
 
 bool is_unchanged(const SeenType& seen) {
   const Ref type = weakly_referenced(seen.type.get());
-  return type &&
-         type_version(reinterpret_cast<PyTypeObject*>(type.get())) == seen.version;
+  return type && type_version(as_type(type.get())) == seen.version;
 }
 
 }  // namespace
@@ -103,8 +95,7 @@ class ReachGuards::Checker : public ReachVisitor {
     const Guard* guard = next();
     return guard != nullptr && guard->kind == Guard::Kind::kType &&
            weakly_referenced(guard->held.get()).get() == object &&
-           type_version(reinterpret_cast<PyTypeObject*>(object)) == guard->number &&
-           is_home(state_, object) &&
+           type_version(as_type(object)) == guard->number && is_home(state_, object) &&
            is_same_id(known_id(state_, object), guard->name.get());
   }
 
@@ -201,7 +192,7 @@ class ReachGuards::Checker : public ReachVisitor {
   }
 
   static bool is_of_type(const Guard& guard, PyObject* value) {
-    return reinterpret_cast<PyObject*>(Py_TYPE(value)) == guard.held.get();
+    return type_of(value) == guard.held.get();
   }
 
   bool call(const Guard& guard, PyObject* value, int depth) {
@@ -219,8 +210,7 @@ class ReachGuards::Checker : public ReachVisitor {
 
   bool members(const Guard& guard, PyObject* value, int depth) {
     PyTypeObject* type = Py_TYPE(value);
-    return weakly_referenced(guard.held.get()).get() ==
-               reinterpret_cast<PyObject*>(type) &&
+    return weakly_referenced(guard.held.get()).get() == as_object(type) &&
            type_version(type) == guard.number && Py_TYPE(type) == &PyType_Type &&
            has_items(slot_names(state_.names, type), guard.name.get()) &&
            !is_reduced_by_user(state_, value) && is_made_by_newobj(state_) &&

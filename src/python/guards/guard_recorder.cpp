@@ -51,7 +51,7 @@ class ReachGuards::Recorder : public ReachVisitor {
   }
 
   bool type(PyObject* object) {
-    auto* type = reinterpret_cast<PyTypeObject*>(object);
+    auto* type = as_type(object);
     Guard guard{Guard::Kind::kType};
     guard.number = assigned_version(type, state_.names.reduce_ex.get());
     PyObject* id = known_id(state_, object);
@@ -163,7 +163,7 @@ class ReachGuards::Recorder : public ReachVisitor {
     if (depth == kMaxDepth || count > static_cast<Py_ssize_t>(kMaxGuards)) return false;
     Guard guard{Guard::Kind::kContainer};
     guard.number = static_cast<std::uint32_t>(count);
-    guard.held = Ref::share(reinterpret_cast<PyObject*>(Py_TYPE(value)));
+    guard.held = Ref::share(type_of(value));
     // What a dict or list of a class holds is no method.
     const bool is_in_class = std::exchange(is_in_class_, false);
     const bool is_noted = add_object(value) && add(std::move(guard)) &&
@@ -188,8 +188,7 @@ class ReachGuards::Recorder : public ReachVisitor {
     Guard guard{Guard::Kind::kMembers};
     guard.number = assigned_version(type, state_.names.reduce_ex.get());
     if (guard.number == 0) guards_.can_hold_ = false;
-    guard.held =
-        Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(type), nullptr));
+    guard.held = Ref::steal(PyWeakref_NewRef(as_object(type), nullptr));
     if (PyObject* names = slot_names(state_.names, type)) {
       guard.name = Ref::steal(PyList_AsTuple(names));
     }

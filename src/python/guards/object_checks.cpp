@@ -54,22 +54,21 @@ Ref copy_of_leaf(PyObject* leaf) {
 
 bool is_reduced_by_user(const State& state, PyObject* object) {
   if (PyType_CheckExact(object) || PyFunction_Check(object)) return false;
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  auto* type = type_of(object);
   return raw_get(state.dispatch_table.get(), type) != nullptr;
 }
 
 bool names_place(const State& state, PyObject* object, PyObject* module,
                  PyObject* name) {
   if (PyFunction_Check(object)) {
-    auto* function = reinterpret_cast<PyFunctionObject*>(object);
+    auto* function = as_function(object);
     return is_same_text(function->func_module, module) &&
            is_same_text(function->func_qualname, name);
   }
   if (PyCFunction_CheckExact(object)) {
     return is_same_text(reinterpret_cast<PyCFunctionObject*>(object)->m_module, module);
   }
-  if (!PyType_HasFeature(reinterpret_cast<PyTypeObject*>(object),
-                         Py_TPFLAGS_HEAPTYPE)) {
+  if (!PyType_HasFeature(as_type(object), Py_TPFLAGS_HEAPTYPE)) {
     return true;
   }
   const GlobalName found = find_by_own_name(state, object);

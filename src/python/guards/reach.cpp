@@ -12,7 +12,7 @@ namespace waybill::py {
 Ref ReachVisitor::annotation_code(PyObject* text) const {
   Ref code = Ref::share(raw_get(state_.annotation_codes.get(), text));
   if (code) return code;
-  return Ref::steal(PyObject_CallOneArg(state_.code_of_annotation.get(), text));
+  return call(state_.code_of_annotation.get(), text);
 }
 
 // The metadata of a field that has none: a view of an empty dict, which all fields
@@ -23,8 +23,7 @@ bool ReachVisitor::is_value(PyObject* object) const {
 }
 
 bool ReachVisitor::is_class_beside(PyObject* type, PyObject* module) const {
-  const Ref path =
-      Ref::steal(PyType_GetQualName(reinterpret_cast<PyTypeObject*>(type)));
+  const Ref path = Ref::steal(PyType_GetQualName(as_type(type)));
   PyObject* name = module_name(state_, module);
   return static_cast<bool>(find_global(state_, type, name, path.get()).module);
 }
@@ -58,7 +57,7 @@ bool is_empty_dict(PyObject* dict) {
 }
 
 std::array<Ref, 4> own_names(const State& state, PyFunctionObject* f) {
-  auto* code = reinterpret_cast<PyCodeObject*>(f->func_code);
+  auto* code = as_code(f->func_code);
   const auto or_none = [](PyObject* object) { return object ? object : Py_None; };
   const auto unless = [](PyObject* told, PyObject* value) {
     return is_same_text(value, told) ? Ref() : Ref::share(value);
@@ -73,18 +72,13 @@ std::array<Ref, 4> own_names(const State& state, PyFunctionObject* f) {
 bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner) {
   const auto is_name = [&](PyObject* text) {
     if (PyUnicode_CompareWithASCIIString(text, "return") == 0) return true;
-    PyObject* names = owner->co_localsplusnames;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
-      if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), text) == 0) return true;
-    }
-    return false;
+    return std::ranges::any_of(
+        items_of(owner->co_localsplusnames),
+        [&](PyObject* name) { return PyUnicode_Compare(name, text) == 0; });
   };
-  PyObject* constants = annotate->co_consts;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); ++i) {
-    PyObject* constant = PyTuple_GET_ITEM(constants, i);
-    if (PyUnicode_CheckExact(constant) && !is_name(constant)) return true;
-  }
-  return false;
+  return std::ranges::any_of(items_of(annotate->co_consts), [&](PyObject* constant) {
+    return PyUnicode_CheckExact(constant) && !is_name(constant);
+  });
 }
 
 bool is_wrapping(const State& state, PyFunctionObject* function) {
@@ -93,24 +87,20 @@ bool is_wrapping(const State& state, PyFunctionObject* function) {
 }
 
 bool has_class_dict(const State& state, PyFunctionObject* function) {
-  auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  auto* code = as_code(function->func_code);
   const Ref names = Ref::steal(PyCode_GetFreevars(code));
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i) {
-    if (is_same_text(PyTuple_GET_ITEM(names.get(), i), state.names.classdict.get())) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(items_of(names.get()), [&](PyObject* name) {
+    return is_same_text(name, state.names.classdict.get());
+  });
 }
 
 bool is_dict_of(PyObject* type, PyObject* dict) {
-  return PyType_Check(type) &&
-         type_dict(reinterpret_cast<PyTypeObject*>(type)).get() == dict;
+  return PyType_Check(type) && type_dict(as_type(type)).get() == dict;
 }
 
 void evaluate_annotations(const State& state, PyObject* type) {
   if (kKeepsAnnotations) return;
-  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+  const Ref dict = type_dict(as_type(type));
   PyObject* annotate = raw_get(dict.get(), state.names.annotate_func.get());
   if (annotate == nullptr || !is_of_library(annotate)) return;
   const Ref evaluated =

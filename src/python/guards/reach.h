@@ -150,9 +150,7 @@ bool walk_dict(PyObject* borrowed, Visitor& visitor) {
       !visitor.count(static_cast<std::size_t>(PyDict_GET_SIZE(dict)))) {
     return false;
   }
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(dict, &position, &name, &value)) {
+  for (const auto& [name, value] : PairsOf(dict)) {
     const Ref held = Ref::share(name);
     if (!visitor.value(value, true) || !visitor.value(name, false)) return false;
   }
@@ -165,19 +163,17 @@ bool walk_annotate(const State& state, PyFunctionObject* function, PyObject* ann
                    Visitor& visitor) {
   const Ref held = Ref::share(annotate);
   if (!PyFunction_Check(annotate) || !visitor.method(annotate)) return false;
-  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(annotate));
-  auto* own = reinterpret_cast<PyCodeObject*>(function->func_code);
+  auto* code = as_code(PyFunction_GET_CODE(annotate));
+  auto* own = as_code(function->func_code);
   if (is_wrapping(state, function) || !may_give_text(code, own)) return true;
-  const Ref named = Ref::steal(
-      PyObject_CallFunctionObjArgs(state.code_of_annotation.get(), annotate,
-                                   reinterpret_cast<PyObject*>(function), nullptr));
+  const Ref named = call(state.code_of_annotation.get(), annotate, as_object(function));
   return named.get() == Py_None || walk_globals(state, function->func_globals,
                                                 visitor.info(named.get()), visitor);
 }
 
 template <typename Visitor>
 bool walk_annotations(const State& state, PyObject* object, Visitor& visitor) {
-  auto* f = reinterpret_cast<PyFunctionObject*>(object);
+  auto* f = as_function(object);
   const Annotations annotations = annotations_of(object);
   if (annotations.annotate != nullptr) {
     return walk_annotate(state, f, annotations.annotate, visitor);
@@ -190,8 +186,7 @@ bool walk_annotations(const State& state, PyObject* object, Visitor& visitor) {
   // Whoever asks for them looks into the function that this one wraps.
   if (is_wrapping(state, f)) return true;
   const Ref values = Ref::steal(PyDict_Values(evaluated.get()));
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values.get()); ++i) {
-    PyObject* text = PyList_GET_ITEM(values.get(), i);
+  for (PyObject* text : items_of(values.get())) {
     if (is_without_text(text)) continue;
     if (!PyUnicode_CheckExact(text)) return false;
     const Ref code = visitor.annotation_code(text);
@@ -205,7 +200,7 @@ bool walk_annotations(const State& state, PyObject* object, Visitor& visitor) {
 
 template <typename Visitor>
 bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
-  auto* f = reinterpret_cast<PyFunctionObject*>(object);
+  auto* f = as_function(object);
   const Ref code = Ref::share(f->func_code);
   const CodeInfo& info = visitor.info(code.get());
   if (type_parameters(object) != nullptr || !visitor.code(code.get()) ||
@@ -215,10 +210,9 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
   for (const Ref& name : own_names(state, f)) {
     if (!visitor.value(name.get(), false)) return false;
   }
-  const Py_ssize_t cells = f->func_closure ? PyTuple_GET_SIZE(f->func_closure) : 0;
-  if (!visitor.count(static_cast<std::size_t>(cells))) return false;
-  for (Py_ssize_t i = 0; i < cells; ++i) {
-    PyObject* cell = PyTuple_GET_ITEM(f->func_closure, i);
+  const auto cells = items_of(f->func_closure);
+  if (!visitor.count(cells.size())) return false;
+  for (PyObject* cell : cells) {
     if (!PyCell_Check(cell)) return false;
     PyObject* content = PyCell_GET(cell);
     if (content != nullptr && PyDict_CheckExact(content) && has_class_dict(state, f)) {
@@ -241,16 +235,15 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
 template <typename Visitor>
 bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
   if (!visitor.type(object)) return false;
-  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  auto* type = as_type(object);
   evaluate_annotations(state, object);
   const Ref dict = type_dict(type), bases = Ref::share(type->tp_bases);
-  const Py_ssize_t count = PyTuple_GET_SIZE(bases.get());
-  if (!visitor.value(reinterpret_cast<PyObject*>(Py_TYPE(type)), false) ||
-      !visitor.count(static_cast<std::size_t>(count))) {
+  if (!visitor.value(type_of(object), false) ||
+      !visitor.count(items_of(bases.get()).size())) {
     return false;
   }
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!visitor.value(PyTuple_GET_ITEM(bases.get(), i), false)) return false;
+  for (PyObject* base : items_of(bases.get())) {
+    if (!visitor.value(base, false)) return false;
   }
   const Ref name = Ref::steal(PyType_GetName(type));
   const Ref qualified = Ref::steal(PyType_GetQualName(type));
@@ -258,9 +251,7 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
   for (PyObject* text : {name.get(), qualified.get(), module}) {
     if (!visitor.value(text, false)) return false;
   }
-  Py_ssize_t position = 0;
-  PyObject *key, *value;
-  while (PyDict_Next(dict.get(), &position, &key, &value)) {
+  for (const auto& [key, value] : PairsOf(dict.get())) {
     if (is_no_annotations(key, value) || is_other_annotations(state, dict.get(), key)) {
       continue;
     }

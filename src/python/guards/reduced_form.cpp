@@ -58,7 +58,7 @@ Ref call_of(PyObject* answer) {
 // Of what C makes and only one type has. Null if it is none of these, or travels in
 // another way, as an alias that is unpacked does: `*tuple[int]`.
 Ref call_of_builtin(const State& state, PyObject* object) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  auto* type = type_of(object);
   if (is_wrapper(object)) {
     const Ref parts = parts_of_wrapper(state, object);
     const Ref first = call_of(type, {});
@@ -112,7 +112,7 @@ Ref asked(PyObject* reducer, PyObject* object) {
 // What a reducer answers for such an object, as the encoder would ask for it; null if
 // that is none of waybill, copyreg or typing.
 Ref answer_of_typing(const State& state, PyObject* object) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  auto* type = type_of(object);
   Ref reducer = Ref::share(raw_get(state.dispatch_table.get(), type));
   if (is_union(object)) {
     if (!reducer || !find_by_own_name(state, reducer.get()).module) return {};
@@ -132,8 +132,7 @@ Ref answer_of_typing(const State& state, PyObject* object) {
           raw_get(type_dict(object_type).get(), state.names.reduce_ex.get())) {
     return {};
   }
-  const Ref own = attribute_or_null(reinterpret_cast<PyObject*>(Py_TYPE(object)),
-                                    state.names.reduce);
+  const Ref own = attribute_or_null(type_of(object), state.names.reduce);
   return own ? asked(own.get(), object) : Ref();
 }
 
@@ -182,9 +181,7 @@ GlobalName place_in_module(const State& state, PyObject* object) {
   if (own && raw_get(own.get(), state.names.module.get()) != nullptr) return {};
   PyObject* module = find_module(state, home.get());
   if (module == nullptr) return {};
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(PyModule_GetDict(module), &position, &name, &value)) {
+  for (const auto& [name, value] : PairsOf(PyModule_GetDict(module))) {
     if (value == object) return find_global(state, object, home.get(), name);
   }
   return {};
@@ -199,9 +196,7 @@ ReducedForm reduced_form_of(const State& state, PyObject* object) {
   if (is_reduced_by_user(state, object)) return {};
   if (is_of_builtin_type(object)) return {call_of_builtin(state, object), {}};
   if (is_empty_frozendict(object)) {
-    return {
-        call_of(reinterpret_cast<PyObject*>(Py_TYPE(object)), {state.empty_dict.get()}),
-        {}};
+    return {call_of(type_of(object), {state.empty_dict.get()}), {}};
   }
   if (is_field_of_named_tuple(object)) {
     const Ref answer =
@@ -241,11 +236,9 @@ bool is_without_text(PyObject* annotation, int depth) {
   }
   const Ref arguments = own_attribute(annotation, "__args__");
   if (!arguments || !PyTuple_CheckExact(arguments.get())) return false;
-  PyObject* inner = arguments.get();
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(inner); ++i) {
-    if (!is_without_text(PyTuple_GET_ITEM(inner, i), depth + 1)) return false;
-  }
-  return true;
+  return std::ranges::all_of(items_of(arguments.get()), [&](PyObject* inner) {
+    return is_without_text(inner, depth + 1);
+  });
 }
 
 }  // namespace waybill::py

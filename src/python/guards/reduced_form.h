@@ -5,6 +5,8 @@
 
 #include <Python.h>
 
+#include <algorithm>
+
 #include "python/discovery/plain_instances.h"
 #include "python/discovery/wrappers.h"
 #include "python/runtime/attribute.h"
@@ -38,9 +40,7 @@ Py_ssize_t count_of(PyObject* container);
 template <typename Visitor>
 bool walk_items(PyObject* container, Visitor& visitor, int depth) {
   if (PyDict_CheckExact(container)) {
-    Py_ssize_t position = 0;
-    PyObject *key, *value;
-    while (PyDict_Next(container, &position, &key, &value)) {
+    for (const auto& [key, value] : PairsOf(container)) {
       const Ref held = Ref::share(key);
       if (!visitor.value(value, false, depth) || !visitor.value(key, false, depth)) {
         return false;
@@ -67,17 +67,16 @@ bool walk_items(PyObject* container, Visitor& visitor, int depth) {
 
 template <typename Visitor>
 bool walk_call(PyObject* call, Visitor& visitor, int depth) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(call); ++i) {
-    if (!visitor.value(PyTuple_GET_ITEM(call, i), false, depth)) return false;
-  }
-  return true;
+  return std::ranges::all_of(items_of(call), [&](PyObject* part) {
+    return visitor.value(part, false, depth);
+  });
 }
 
 template <typename Visitor>
 bool walk_members(const State& state, PyObject* object, Visitor& visitor, int depth) {
   PyTypeObject* type = Py_TYPE(object);
   const Ref name = Ref::steal(PyType_GetName(type));
-  if (!visitor.value(reinterpret_cast<PyObject*>(type), false, depth) ||
+  if (!visitor.value(as_object(type), false, depth) ||
       !visitor.value(name.get(), false, depth)) {
     return false;
   }

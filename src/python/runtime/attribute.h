@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include "python/runtime/compat.h"
+#include "python/runtime/objects.h"
 #include "python/runtime/ref.h"
 
 namespace waybill::py {
@@ -59,7 +60,7 @@ inline Ref take_error() {
 
 // Sets again what take_error() gave, as it was.
 inline void put_back_error(Ref raised) {
-  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(raised.get()));
+  PyObject* type = type_of(raised.get());
   PyObject* traceback = PyException_GetTraceback(raised.get());
   PyErr_Restore(Ref::share(type).release(), raised.release(), traceback);
 }

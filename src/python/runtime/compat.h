@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "python/runtime/objects.h"
 #include "python/runtime/ref.h"
 
 #if PY_VERSION_HEX < 0x030B0000
@@ -111,7 +112,7 @@ inline Ref new_code(const CodeParts& p) {
       p.stack_size, p.flags, p.instructions, p.constants, p.names, p.variable_names,
       p.free_names, p.cell_names, p.file, p.name, p.qualified_name, p.first_line,
       p.line_table, p.exception_table);
-  Ref result = Ref::steal(reinterpret_cast<PyObject*>(code));
+  Ref result = Ref::steal(as_object(code));
   PyObject* kinds = code->co_localspluskinds;
   if (static_cast<std::size_t>(PyBytes_GET_SIZE(kinds)) != p.local_kinds.size()) {
     return {};
@@ -141,7 +142,7 @@ inline PyObject* default_doc(PyCodeObject* code) {
 // none, or if they are still deferred (see deferred_annotate). 3.11 to 3.13 may keep
 // them as a flat tuple, which is turned into the dict that __annotations__ gives.
 inline Ref evaluated_annotations(PyObject* function) {
-  auto* f = reinterpret_cast<PyFunctionObject*>(function);
+  auto* f = as_function(function);
   if (f->func_annotations == nullptr) return {};
 #if PY_VERSION_HEX >= 0x030E0000
   return Ref::share(f->func_annotations);
@@ -158,7 +159,7 @@ inline constexpr bool kKeepsAnnotations = PY_VERSION_HEX < 0x030E0000;
 // The function of PEP 649 that gives the annotations; borrowed, null if none.
 inline PyObject* deferred_annotate([[maybe_unused]] PyObject* function) {
 #if PY_VERSION_HEX >= 0x030E0000
-  PyObject* annotate = reinterpret_cast<PyFunctionObject*>(function)->func_annotate;
+  PyObject* annotate = as_function(function)->func_annotate;
   return annotate == Py_None ? nullptr : annotate;
 #else
   return nullptr;
@@ -168,7 +169,7 @@ inline PyObject* deferred_annotate([[maybe_unused]] PyObject* function) {
 // __type_params__ as a tuple; borrowed, null if there are none.
 inline PyObject* type_parameters([[maybe_unused]] PyObject* function) {
 #if PY_VERSION_HEX >= 0x030C0000
-  PyObject* parameters = reinterpret_cast<PyFunctionObject*>(function)->func_typeparams;
+  PyObject* parameters = as_function(function)->func_typeparams;
   if (parameters == nullptr || !PyTuple_CheckExact(parameters)) return nullptr;
   return PyTuple_GET_SIZE(parameters) == 0 ? nullptr : parameters;
 #else
@@ -178,7 +179,7 @@ inline PyObject* type_parameters([[maybe_unused]] PyObject* function) {
 
 // What is the same while a function has the annotations that it has; null for none.
 inline PyObject* identity_of_annotations(PyObject* function) {
-  auto* own = reinterpret_cast<PyFunctionObject*>(function);
+  auto* own = as_function(function);
 #if PY_VERSION_HEX >= 0x030E0000
   if (own->func_annotate != nullptr) return own->func_annotate;
 #endif
@@ -189,7 +190,7 @@ inline PyObject* identity_of_annotations(PyObject* function) {
 // Gives a function other globals, with the same builtins, and gives back those that it
 // had. No frame of the function may be alive: a frame does not own its globals.
 inline Ref exchange_globals(PyObject* function, PyObject* globals) {
-  auto* own = reinterpret_cast<PyFunctionObject*>(function);
+  auto* own = as_function(function);
   Ref old = Ref::steal(std::exchange(own->func_globals, Ref::share(globals).release()));
   PyObject* defaults = own->func_defaults == nullptr ? Py_None : own->func_defaults;
   check(PyFunction_SetDefaults(function, defaults));  // Ends what is specialised.

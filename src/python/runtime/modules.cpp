@@ -33,7 +33,7 @@ Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
     if (!value) forgive(PyExc_AttributeError);
     return value;
   }
-  Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(owner));
+  Ref dict = type_dict(as_type(owner));
   if (!dict) return {};
   Ref value = Ref::share(raw_get(dict.get(), name));
   if (value && Py_IS_TYPE(value.get(), &PyStaticMethod_Type)) {
@@ -200,7 +200,7 @@ GlobalName find_global(const State& state, PyObject* object, PyObject* module_na
 }
 
 GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  auto* type = type_of(object);
   const Ref home = attribute_or_null(type, state.names.module);
   if (GlobalName found = find_global(state, object, home.get(), path); found.module) {
     return found;
@@ -210,8 +210,7 @@ GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path) {
   const Ref names = Ref::steal(PyDict_Keys(modules));
   GlobalName first;
   PyObject* first_name = nullptr;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(names.get()); ++i) {
-    PyObject* name = PyList_GET_ITEM(names.get(), i);
+  for (PyObject* name : items_of(names.get())) {
     if (!PyUnicode_Check(name)) continue;
     if (first_name != nullptr && PyUnicode_Compare(name, first_name) > 0) continue;
     try {
@@ -229,9 +228,7 @@ GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path) {
 }
 
 PyObject* name_in(PyObject* dict, PyObject* object) {
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(dict, &position, &name, &value)) {
+  for (const auto& [name, value] : PairsOf(dict)) {
     if (value == object && PyUnicode_CheckExact(name) && PyUnicode_IsIdentifier(name)) {
       return name;
     }
@@ -244,11 +241,9 @@ GlobalName find_inner_module(const State& state, PyObject* module) {
   if (raw_get(dict, state.names.file.get()) != nullptr || has_spec(state, module)) {
     return {};
   }
-  Py_ssize_t position = 0;
-  PyObject *key, *value;
-  while (PyDict_Next(dict, &position, &key, &value)) {
+  for (const auto& [key, value] : PairsOf(dict)) {
     if (!PyType_Check(value)) continue;
-    const Ref told = module_of_type(state, reinterpret_cast<PyTypeObject*>(value));
+    const Ref told = module_of_type(state, as_type(value));
     const Ref outer = parent_of(told.get());
     if (!outer) continue;
     const Py_ssize_t start = PyUnicode_GET_LENGTH(outer.get()) + 1;
@@ -267,7 +262,7 @@ bool is_in_builtins(const State& state, PyObject* object, PyObject* name) {
 
 Ref name_of_builtin_type(const State& state, PyObject* object) {
   if (!PyType_CheckExact(object)) return {};
-  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  auto* type = as_type(object);
   const std::string_view name = type->tp_name;
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || name.find('.') != name.npos) {
     return {};
@@ -277,7 +272,7 @@ Ref name_of_builtin_type(const State& state, PyObject* object) {
 }
 
 GlobalName find_function(const State& state, PyObject* function) {
-  auto* f = reinterpret_cast<PyFunctionObject*>(function);
+  auto* f = as_function(function);
   // "<lambda>", "f.<locals>.g": no path leads there.
   if (PyUnicode_FindChar(f->func_qualname, '<', 0,
                          PyUnicode_GET_LENGTH(f->func_qualname), 1) >= 0) {
@@ -302,7 +297,7 @@ GlobalName find_renamed(const State& state, PyObject* type, PyObject* module_nam
 }  // namespace
 
 GlobalName find_type(const State& state, PyTypeObject* type) {
-  auto* object = reinterpret_cast<PyObject*>(type);
+  auto* object = as_object(type);
   // What type.__module__ is of a class without a metaclass of its own.
   const bool is_in_dict =
       PyType_CheckExact(object) && PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE);
@@ -365,7 +360,7 @@ LazyTarget lazy_target(const State&, PyObject* placeholder) {
 
 GlobalName find_by_own_name(const State& state, PyObject* object) {
   if (PyType_Check(object)) {
-    return find_type(state, reinterpret_cast<PyTypeObject*>(object));
+    return find_type(state, as_type(object));
   }
   if (PyFunction_Check(object)) return find_function(state, object);
   if (!PyCFunction_CheckExact(object)) return {};
@@ -381,7 +376,7 @@ GlobalName find_in_type(const State& state, PyObject* object) {
   if (!PyCFunction_CheckExact(object)) return {};
   auto* function = reinterpret_cast<PyCFunctionObject*>(object);
   if (function->m_self == nullptr || !PyType_Check(function->m_self)) return {};
-  auto* type = reinterpret_cast<PyTypeObject*>(function->m_self);
+  auto* type = as_type(function->m_self);
   const Ref name = interned(function->m_ml->ml_name);
   // Nobody can change the dict of a type that is not on the heap.
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
@@ -444,8 +439,7 @@ bool is_findable(const State& state, PyObject* module) {
   if (raw_get(state.found.get(), origin.name.get()) == origin.spec) return true;
   if (raw_get(state.lost.get(), origin.name.get()) == origin.spec) return false;
   const Ref spec = Ref::share(origin.spec);
-  const Ref answer = Ref::steal(PyObject_CallFunctionObjArgs(
-      state.is_found.get(), origin.name.get(), spec.get(), nullptr));
+  const Ref answer = call(state.is_found.get(), origin.name.get(), spec.get());
   const bool is_found = answer.get() == Py_True;
   check(PyDict_SetItem((is_found ? state.found : state.lost).get(), origin.name.get(),
                        spec.get()));

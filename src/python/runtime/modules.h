@@ -136,8 +136,8 @@ GlobalName find_in_type(const State& state, PyObject* object);
 
 // Whether `object` is a lazy import that nobody has resolved yet (3.15).
 inline bool is_lazy_import(const State& state, PyObject* object) {
-  return state.lazy_import_type && Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(
-                                                          state.lazy_import_type.get());
+  return state.lazy_import_type &&
+         Py_TYPE(object) == as_type(state.lazy_import_type.get());
 }
 
 // What an unresolved lazy import stands for, without resolving it.

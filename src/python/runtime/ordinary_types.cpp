@@ -14,8 +14,7 @@ namespace {
 // Whether a class of the type's own decides how its instances get their state:
 // __setstate__, or a __dict__ that is not the one the interpreter gives.
 bool overrides_state(const Names& names, PyTypeObject* type) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+  for (PyTypeObject* base : order_of(type)) {
     const Ref attributes = type_dict(base);
     PyObject* dict = raw_get(attributes.get(), names.dict.get());
     if (raw_get(attributes.get(), names.setstate.get()) != nullptr ||

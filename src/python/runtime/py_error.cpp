@@ -41,8 +41,7 @@ Ref LateHelpers::* exception_of(ErrorCode code) {
     check(PyObject_SetAttrString(exception.get(), name, value));
   }
   if (cause) PyException_SetCause(exception.get(), Ref(cause).release());
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.get())),
-                  exception.get());
+  PyErr_SetObject(type_of(exception.get()), exception.get());
   throw PyError();
 }
 
@@ -59,7 +58,7 @@ void raise_decode(const State& state, ErrorCode code, std::size_t offset,
   Ref message = text(to_string(Error{code, offset, std::move(detail)}));
   Ref name = text(name_of(code));
   Ref position = Ref::steal(PyLong_FromSize_t(offset));
-  raise_with(Ref::steal(PyObject_CallOneArg(type, message.get())), cause,
+  raise_with(call(type, message.get()), cause,
              {{"code", name.get()}, {"offset", position.get()}});
 }
 
@@ -76,9 +75,8 @@ void raise_encode(const State& state, const Culprit& culprit, std::string_view r
                       text(culprit.expression), text(culprit.function),
                       text(culprit.file),       text(culprit.remedy)};
   const Ref line = Ref::steal(PyLong_FromUnsignedLong(culprit.line));
-  raise_with(Ref::steal(PyObject_CallFunctionObjArgs(
-                 late(state, &LateHelpers::make_encode_error), message.get(),
-                 cause == nullptr ? Py_None : cause, nullptr)),
+  raise_with(call(late(state, &LateHelpers::make_encode_error), message.get(),
+                  cause == nullptr ? Py_None : cause),
              Ref::share(cause),
              {{"path", told[0].get()},
               {"short", told[1].get()},
@@ -111,8 +109,7 @@ void raise_missing(const State& state, PyObject* module_name,
   sentence += "; ";
   std::string advice = advice_on_versions(module_name);
   if (advice.empty()) {
-    const Ref told = Ref::steal(PyObject_CallFunctionObjArgs(
-        late(state, &LateHelpers::advice), module_name, environment, nullptr));
+    const Ref told = call(late(state, &LateHelpers::advice), module_name, environment);
     advice = PrintableText(told.get()).view();
   }
   sentence += advice;
@@ -122,8 +119,7 @@ void raise_missing(const State& state, PyObject* module_name,
   const Ref missing =
       cause ? attribute_or_null(cause.get(), state.names.name_plain) : Ref();
   const bool is_told = missing && PyUnicode_Check(missing.get());
-  raise_with(Ref::steal(PyObject_CallOneArg(
-                 late(state, &LateHelpers::missing_module_error), message.get())),
+  raise_with(call(late(state, &LateHelpers::missing_module_error), message.get()),
              cause, {{"name", is_told ? missing.get() : module_name}});
 }
 

@@ -177,9 +177,7 @@ constexpr LateRow kLateHelpers[] = {
 Ref types_by_identity(PyObject* types) {
   Ref table = Ref::steal(PyDict_New());
   PyObject* dict = PyModule_GetDict(types);
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(dict, &position, &name, &value)) {
+  for (const auto& [name, value] : PairsOf(dict)) {
     if (!PyType_Check(value)) continue;
     if (PyDict_SetDefault(table.get(), value, name) == nullptr) throw PyError();
   }
@@ -223,8 +221,7 @@ void init_state(State& state) {
   check(magic == -1 ? -1 : 0);
   state.python = {kPythonVersion / 100, kPythonVersion % 100,
                   static_cast<std::uint32_t>(magic) & 0xffff};
-  state.empty =
-      Ref::steal(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
+  state.empty = Ref::steal(PyObject_CallNoArgs(as_object(&PyBaseObject_Type)));
 }
 
 PyObject* late(const State& state, Ref LateHelpers::* helper) {

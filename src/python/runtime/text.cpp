@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "python/runtime/leaves.h"
+#include "python/runtime/objects.h"
 #include "wire/utf8.h"
 
 namespace waybill::py {
@@ -83,8 +84,7 @@ std::string shown_key(PyObject* key) {
 bool is_literal(PyObject* key) {
   if (PyTuple_CheckExact(key)) {
     if (PyTuple_GET_SIZE(key) > kMostItems) return false;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
-      PyObject* item = PyTuple_GET_ITEM(key, i);
+    for (PyObject* item : items_of(key)) {
       if (PyTuple_CheckExact(item) || !is_literal(item)) return false;
     }
     return true;

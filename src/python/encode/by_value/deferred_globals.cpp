@@ -56,11 +56,9 @@ void NamedValues::sort_by_turn() {
 // A new function with the globals and the code of a method that has no closure; null if
 // the class has none of a module by value.
 Ref DeferredGlobals::new_carrier(PyObject* attributes) const {
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(attributes, &position, &name, &value)) {
+  for (const auto& [name, value] : PairsOf(attributes)) {
     if (!PyFunction_Check(value)) continue;
-    auto* method = reinterpret_cast<PyFunctionObject*>(value);
+    auto* method = as_function(value);
     if (method->func_closure != nullptr) continue;
     if (by_value_.with_globals(method->func_globals) == nullptr) continue;
     const Ref code = Ref::share(method->func_code);
@@ -77,20 +75,16 @@ Ref DeferredGlobals::with_carrier(PyObject* type, const Ref& attributes) {
   Ref carrier = new_carrier(attributes.get());
   if (!carrier) return attributes;
   const Ref items = Ref::steal(PyDict_Items(attributes.get()));
-  Py_ssize_t last = 0;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
-    PyObject* item = PyList_GET_ITEM(items.get(), i);
-    if (is_method(PyTuple_GET_ITEM(item, 1))) last = i;
+  PyObject* last = PyList_GET_ITEM(items.get(), 0);
+  for (PyObject* item : items_of(items.get())) {
+    if (is_method(PyTuple_GET_ITEM(item, 1))) last = item;
   }
   Ref whole = Ref::steal(PyDict_New());
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
-    PyObject* item = PyList_GET_ITEM(items.get(), i);
+  for (PyObject* item : items_of(items.get())) {
     check(PyDict_SetItem(whole.get(), PyTuple_GET_ITEM(item, 0),
                          PyTuple_GET_ITEM(item, 1)));
     // A class has it already, so that to set it again does nothing.
-    if (i == last) {
-      check(PyDict_SetItem(whole.get(), module, carrier.get()));
-    }
+    if (item == last) check(PyDict_SetItem(whole.get(), module, carrier.get()));
   }
   of_classes_[type].carrier = std::move(carrier);
   return whole;
@@ -107,7 +101,7 @@ void DeferredGlobals::arrange(PyFunctionObject* function, NamedValues& named,
   Deferred* deferred = here();
   if (deferred == nullptr) return;
   PyObject* carrier = deferred->carrier.get();
-  if (carrier == reinterpret_cast<PyObject*>(function)) {
+  if (carrier == as_object(function)) {
     take_deferred(deferred->named, written, named);
   } else if (!deferred->is_closed &&
              PyFunction_GET_GLOBALS(carrier) == function->func_globals) {
@@ -118,7 +112,7 @@ void DeferredGlobals::arrange(PyFunctionObject* function, NamedValues& named,
 DeferredGlobals::Closing DeferredGlobals::close_class() {
   Deferred& deferred = *here();
   const Ref type = Ref::share(stack_.innermost_class());
-  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type.get()));
+  const Ref dict = type_dict(as_type(type.get()));
   Ref name = Ref::share(raw_get(dict.get(), state_.names.module.get()));
   if (!name) name = Ref::share(Py_None);
   deferred.is_closed = true;

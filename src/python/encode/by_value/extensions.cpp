@@ -24,7 +24,7 @@ PyObject* owner_in_c(PyObject* object) {
                            type == &PyWrapperDescr_Type ||
                            type == &PyClassMethodDescr_Type ||
                            type == &PyMemberDescr_Type || type == &PyGetSetDescr_Type;
-  return is_of_class ? reinterpret_cast<PyObject*>(PyDescr_TYPE(object)) : nullptr;
+  return is_of_class ? as_object(PyDescr_TYPE(object)) : nullptr;
 }
 
 }  // namespace
@@ -43,14 +43,12 @@ bool Extensions::is_one(PyObject* module) const {
 
 PyObject* Extensions::of_type(PyTypeObject* type) {
   if (!by_value_.any()) return nullptr;
-  auto* key = reinterpret_cast<PyObject*>(type);
+  auto* key = as_object(type);
   const auto [entry, is_new] = of_types_.try_emplace(key);
   if (!is_new) return entry->second.second.get();
   entry->second.first = Ref::share(key);
   for (PyTypeObject* of : {type, Py_TYPE(type)}) {
-    PyObject* order = of->tp_mro;
-    for (Py_ssize_t i = 0; order != nullptr && i < PyTuple_GET_SIZE(order); ++i) {
-      auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(order, i));
+    for (PyTypeObject* base : order_of(of)) {
       if (base == &PyBaseObject_Type || base == &PyType_Type) continue;
       const Ref name = module_of_type(state_, base);
       PyObject* module = find_module(state_, name.get());
@@ -65,7 +63,7 @@ PyObject* Extensions::of_type(PyTypeObject* type) {
 PyObject* Extensions::of_object(PyObject* object, GlobalName& name) {
   if (PyModule_Check(object)) return is_one(object) ? object : nullptr;
   if (PyType_Check(object)) {
-    auto* type = reinterpret_cast<PyTypeObject*>(object);
+    auto* type = as_type(object);
     PyObject* extension = of_type(type);
     if (extension != nullptr) name = find_type(state_, type);
     return extension;
@@ -73,8 +71,7 @@ PyObject* Extensions::of_object(PyObject* object, GlobalName& name) {
   if (PyObject* extension = of_type(Py_TYPE(object))) return extension;
   PyObject* owner = owner_in_c(object);
   if (owner == nullptr || PyModule_Check(owner)) return nullptr;
-  return of_type(PyType_Check(owner) ? reinterpret_cast<PyTypeObject*>(owner)
-                                     : Py_TYPE(owner));
+  return of_type(PyType_Check(owner) ? as_type(owner) : Py_TYPE(owner));
 }
 
 Ref Extensions::stand_in(PyObject* object, PyObject* extension, const GlobalName& name,
@@ -83,8 +80,7 @@ Ref Extensions::stand_in(PyObject* object, PyObject* extension, const GlobalName
   imports.add(missing, ImportTime::kCall, text_of(missing), {});
   PyObject* module = name.module ? module_name(state_, name.module.get()) : missing;
   PyObject* path = name.module ? name.path.get() : Py_None;
-  return Ref::steal(PyObject_CallFunctionObjArgs(state_.stand_in_answer.get(), object,
-                                                 missing, module, path, nullptr));
+  return call(state_.stand_in_answer.get(), object, missing, module, path);
 }
 
 }  // namespace waybill::py

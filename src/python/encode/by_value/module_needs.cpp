@@ -43,18 +43,16 @@ std::vector<PyObject*> ModuleNeeds::submodules_with(PyObject* package,
                                                     PyObject* name) const {
   std::vector<PyObject*> all, defining;
   PyObject* dict = PyModule_GetDict(package);
-  Py_ssize_t position = 0;
-  PyObject *key, *inner;
-  while (PyDict_Next(dict, &position, &key, &inner)) {
+  for (const auto& [key, inner] : PairsOf(dict)) {
     if (!PyModule_Check(inner) || !by_value_.has(inner)) continue;
     PyObject* value = raw_get(PyModule_GetDict(inner), name);
     if (value == nullptr) continue;
     all.push_back(inner);
     PyObject* home = nullptr;
     if (PyFunction_Check(value)) {
-      home = reinterpret_cast<PyFunctionObject*>(value)->func_module;
+      home = as_function(value)->func_module;
     } else if (PyType_Check(value)) {
-      const Ref own = type_dict(reinterpret_cast<PyTypeObject*>(value));
+      const Ref own = type_dict(as_type(value));
       home = raw_get(own.get(), state_.names.module.get());
     }
     PyObject* own_name = module_name(state_, inner);
@@ -94,9 +92,7 @@ bool ModuleNeeds::is_of_importing(PyObject* module) const {
 void ModuleNeeds::complete(Module& own) {
   if (std::exchange(own.is_complete, true)) return;
   PyObject* dict = PyModule_GetDict(own.module.get());
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(dict, &position, &name, &value)) {
+  for (const auto& [name, value] : PairsOf(dict)) {
     if (!is_by_value(value)) want(own, name);
   }
 }
@@ -162,9 +158,7 @@ std::vector<std::pair<Ref, Ref>> ModuleNeeds::unwritten(PyObject* module) {
   };
   Module& own = entry(module);
   if (own.is_whole) {
-    Py_ssize_t position = 0;
-    PyObject *name, *value;
-    while (PyDict_Next(dict, &position, &name, &value)) {
+    for (const auto& [name, value] : PairsOf(dict)) {
       if (PyUnicode_CheckExact(name)) look_at(name, value);
     }
     return found;

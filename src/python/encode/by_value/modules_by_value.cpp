@@ -33,8 +33,7 @@ void ModulesByValue::add_module_of(PyObject* object) {
   if (!module || has(module.get())) return;
   const Ref name = Ref::share(importable_name(state_, module.get()));
   if (!name) return;
-  const Ref is_local =
-      Ref::steal(PyObject_CallOneArg(state_.is_local.get(), module.get()));
+  const Ref is_local = call(state_.is_local.get(), module.get());
   if (is_local.get() == Py_True) check(PySet_Add(names_, name.get()));
 }
 
@@ -54,9 +53,9 @@ void ModulesByValue::add_imported(PyObject* function, const CodeInfo& info) {
     add_imported(name.get());
     if (statement.from_names == kNoIndex) continue;
     PyObject* items = info.constant_at(statement.from_names);
-    for (Py_ssize_t i = 0; PyTuple_Check(items) && i < PyTuple_GET_SIZE(items); ++i) {
-      const Ref part = Ref::steal(
-          PyUnicode_FromFormat("%U.%S", name.get(), PyTuple_GET_ITEM(items, i)));
+    if (!PyTuple_Check(items)) continue;
+    for (PyObject* item : items_of(items)) {
+      const Ref part = Ref::steal(PyUnicode_FromFormat("%U.%S", name.get(), item));
       add_imported(part.get());
     }
   }

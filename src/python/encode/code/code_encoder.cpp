@@ -20,12 +20,6 @@ namespace {
 
 using wire::Writer;
 
-void write_names(PyObject* names, Writer& out) {
-  const Py_ssize_t count = PyTuple_GET_SIZE(names);
-  out.array(static_cast<std::size_t>(count));
-  for (Py_ssize_t i = 0; i < count; ++i) write_text(PyTuple_GET_ITEM(names, i), out);
-}
-
 void write_constants(PyObject* constants, CodeInfos& infos, Writer& out) {
   const Py_ssize_t count = PyTuple_GET_SIZE(constants);
   out.array(static_cast<std::size_t>(count));
@@ -51,8 +45,8 @@ std::vector<std::uint8_t> body_of(PyCodeObject* code, CodeInfos& infos) {
   write_text(code->co_qualname, out);
   out.binary(bytes_of(instructions.get()));
   write_constants(code->co_consts, infos, out);
-  write_names(code->co_names, out);
-  write_names(code->co_localsplusnames, out);
+  write_texts(code->co_names, out);
+  write_texts(code->co_localsplusnames, out);
   out.binary(bytes_of(code->co_localspluskinds));
   out.binary(bytes_of(code->co_exceptiontable));
   return out.take();
@@ -195,8 +189,7 @@ void CodeSection::write_source_locations(Writer& out, std::string_view file,
     file = own;
     out.append(info.place);
     if (info.is_known) continue;
-    known.note(code_key(info.hash, own, info.place),
-               reinterpret_cast<PyObject*>(info.code));
+    known.note(code_key(info.hash, own, info.place), as_object(info.code));
     info.is_known = true;
   }
 }

@@ -21,10 +21,8 @@ constexpr Py_ssize_t kUnitParts = 12;
 
 void write_field(PyObject* field, wire::Writer& out) {
   if (write_leaf(field, out)) return;
-  const Py_ssize_t count = PyTuple_Size(field);
-  check(count < 0 ? -1 : 0);
-  out.array(static_cast<std::size_t>(count));
-  for (Py_ssize_t i = 0; i < count; ++i) write_text(PyTuple_GET_ITEM(field, i), out);
+  check(PyTuple_Size(field) < 0 ? -1 : 0);
+  write_texts(field, out);
 }
 
 CodeSource source_from(PyObject* unit) {
@@ -33,9 +31,7 @@ CodeSource source_from(PyObject* unit) {
   source.text = utf8_of(PyTuple_GET_ITEM(unit, kText), storage);
   wire::Writer recipe;
   write_field(PyTuple_GET_ITEM(unit, kKind), recipe);
-  for (Py_ssize_t i = kText + 1; i < kUnitParts; ++i) {
-    write_field(PyTuple_GET_ITEM(unit, i), recipe);
-  }
+  for (PyObject* field : items_of(unit).subspan(kText + 1)) write_field(field, recipe);
   source.recipe = recipe.take();
   return source;
 }
@@ -43,9 +39,8 @@ CodeSource source_from(PyObject* unit) {
 // The unit of a code object, or why there is none.
 Ref proof_of(const State& state, PyObject* code, PyObject* owner) {
   try {
-    return Ref::steal(
-        PyObject_CallFunctionObjArgs(late(state, &LateHelpers::prove_source), code,
-                                     owner == nullptr ? Py_None : owner, nullptr));
+    return call(late(state, &LateHelpers::prove_source), code,
+                owner == nullptr ? Py_None : owner);
   } catch (const PyError&) {
     // What looks for source can be neither loaded nor called so deep in calls. The
     // code can be sent without.
@@ -59,7 +54,7 @@ Ref proof_of(const State& state, PyObject* code, PyObject* owner) {
 const CodeSource* source_of(const State& state, CodeInfo& info, PyObject* owner,
                             std::string& reason) {
   if (info.source) return info.source.get();
-  auto* code = reinterpret_cast<PyObject*>(info.code);
+  auto* code = as_object(info.code);
   const Ref proof = proof_of(state, code, owner);
   if (!PyTuple_Check(proof.get())) {
     reason = text_of(proof.get());

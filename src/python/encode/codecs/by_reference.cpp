@@ -13,7 +13,7 @@ namespace {
 
 // The module that defines the object's type, where its instances often sit.
 PyObject* home_of_type(const State& state, PyObject* object) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  auto* type = type_of(object);
   const Ref name = attribute_or_null(type, state.names.module);
   if (!name || !PyUnicode_Check(name.get())) return nullptr;
   PyObject* module = find_module(state, name.get());
@@ -51,7 +51,7 @@ bool is_within_code_by_value(EncodeContext& context) {
       return by_value.with_globals(PyFunction_GET_GLOBALS(object)) != nullptr;
     }
     if (!PyType_Check(object)) return false;
-    const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(object));
+    const Ref dict = type_dict(as_type(object));
     PyObject* name = raw_get(dict.get(), context.state.names.module.get());
     return name != nullptr && PyUnicode_Check(name) && by_value.has_name(name);
   });
@@ -112,17 +112,14 @@ GlobalName class_beside_function(EncodeContext& context, PyObject* type) {
   if (function == nullptr) return {};
   PyObject* module = module_of_dict(context.state, PyFunction_GET_GLOBALS(function));
   if (module == nullptr) return {};
-  const Ref path =
-      Ref::steal(PyType_GetQualName(reinterpret_cast<PyTypeObject*>(type)));
+  const Ref path = Ref::steal(PyType_GetQualName(as_type(type)));
   return find_global(context.state, type, module_name(context.state, module),
                      path.get());
 }
 
 Ref fresh_answer(EncodeContext& context, PyObject* object) {
   if (!context.by_value.any() || !is_within_code_by_value(context)) return {};
-  Ref answer =
-      Ref::steal(PyObject_CallOneArg(context.state.fresh_global.get(), object));
-  return answer.get() == Py_None ? Ref() : std::move(answer);
+  return unless_none(call(context.state.fresh_global.get(), object));
 }
 
 }  // namespace waybill::py

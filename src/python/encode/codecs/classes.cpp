@@ -19,14 +19,12 @@ namespace {
 // is now. Null at home, and where both are the same.
 Ref word_of(EncodeContext& context, PyObject* type, PyObject* attributes) {
   if (context.options.names_no_ids || is_home(context.state, type)) return {};
-  Ref word = Ref::steal(PyObject_CallFunctionObjArgs(context.state.word_of.get(), type,
-                                                     attributes, nullptr));
-  return word.get() == Py_None ? Ref() : word;
+  return unless_none(call(context.state.word_of.get(), type, attributes));
 }
 
 // The bases as they were written are not always what the class has as such: Generic[T].
 const char* label_of_bases(PyObject* type, PyObject* bases) {
-  PyObject* own = reinterpret_cast<PyTypeObject*>(type)->tp_bases;
+  PyObject* own = as_type(type)->tp_bases;
   const bool is_own = PyList_CheckExact(bases) &&
                       PyTuple_GET_SIZE(own) == PyList_GET_SIZE(bases) &&
                       std::equal(&PyTuple_GET_ITEM(own, 0),
@@ -45,9 +43,9 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
   }
   Ref parts = ordinary_class_parts(context.state, type);
   if (!parts) {
-    parts = Ref::steal(PyObject_CallOneArg(context.state.class_parts.get(), type));
+    parts = call(context.state.class_parts.get(), type);
   }
-  if (context.extensions.of_type(reinterpret_cast<PyTypeObject*>(type)) != nullptr) {
+  if (context.extensions.of_type(as_type(type)) != nullptr) {
     context.fail("needs a class in C of a module that travels by value");
   }
   if (PyTuple_Check(parts.get()) && PyTuple_GET_SIZE(parts.get()) == 2) {
@@ -69,9 +67,7 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
     context.fail("is a class whose parts cannot be told");
   }
   if (context.options.by_source) {
-    parts = Ref::steal(
-        PyObject_CallFunctionObjArgs(late(context.state, &LateHelpers::parts_by_source),
-                                     parts.get(), type, nullptr));
+    parts = call(late(context.state, &LateHelpers::parts_by_source), parts.get(), type);
   }
   context.dicts.note_class(type);
   const Ref id = context.id_of(type);

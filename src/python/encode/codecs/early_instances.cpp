@@ -3,6 +3,7 @@
 // Tested by tests/python/imports/test_order_of_need.py and
 // tests/python/modules/test_held_by_code.py.
 
+#include <algorithm>
 #include <string_view>
 
 #include "python/encode/codec.h"
@@ -18,8 +19,8 @@ bool is_laid_out_by_object(PyTypeObject* type) {
 
 bool needs_more_than(PyObject* made, Py_ssize_t count) {
   if (!PyFunction_Check(made)) return false;
-  const auto* function = reinterpret_cast<PyFunctionObject*>(made);
-  const auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  const auto* function = as_function(made);
+  const auto* code = as_code(function->func_code);
   PyObject* defaults = function->func_defaults;
   const Py_ssize_t optional = defaults == nullptr ? 0 : PyTuple_GET_SIZE(defaults);
   return code->co_argcount - optional > count;
@@ -30,8 +31,7 @@ namespace {
 // Whether the __new__ that some class on the way of a type's has needs more arguments
 // than the class: one of them is what a reader finds while the type gets its own.
 bool has_demanding_base(const State& state, PyTypeObject* type) {
-  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+  for (PyTypeObject* base : order_of(type).subspan(1)) {
     const Ref dict = type_dict(base);
     PyObject* made = raw_get(dict.get(), state.names.new_.get());
     if (made == nullptr) continue;
@@ -47,26 +47,20 @@ bool has_demanding_base(const State& state, PyTypeObject* type) {
 // Whether the closure of the __new__ of an object's class has the object itself, which
 // is the only instance then. No call makes it where the class is not there.
 bool is_held_by_its_new(const State& state, PyObject* object) {
-  const Ref made =
-      attribute_or_null(reinterpret_cast<PyObject*>(Py_TYPE(object)), state.names.new_);
+  const Ref made = attribute_or_null(type_of(object), state.names.new_);
   if (!made || !PyFunction_Check(made.get())) return false;
-  PyObject* cells = PyFunction_GET_CLOSURE(made.get());
-  const Py_ssize_t count = cells == nullptr ? 0 : PyTuple_GET_SIZE(cells);
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (PyCell_GET(PyTuple_GET_ITEM(cells, i)) == object) return true;
-  }
-  return false;
+  const auto cells = items_of(PyFunction_GET_CLOSURE(made.get()));
+  return std::ranges::any_of(
+      cells, [&](PyObject* cell) { return PyCell_GET(cell) == object; });
 }
 
 // Whether the state of an instance is set by code that asks its class for its fields,
 // which come after its methods: that of dataclasses with slots.
 bool has_fields_to_set(const State& state, PyTypeObject* type) {
-  const Ref setter =
-      attribute_or_null(reinterpret_cast<PyObject*>(type), state.names.setstate);
+  const Ref setter = attribute_or_null(as_object(type), state.names.setstate);
   return setter && PyFunction_Check(setter.get()) &&
-         PyUnicode_CompareWithASCIIString(
-             reinterpret_cast<PyFunctionObject*>(setter.get())->func_name,
-             "_dataclass_setstate") == 0;
+         PyUnicode_CompareWithASCIIString(as_function(setter.get())->func_name,
+                                          "_dataclass_setstate") == 0;
 }
 
 // Whether a reader makes an instance by a __new__ of Python that may need what its
@@ -76,7 +70,7 @@ bool is_made_too_early(EncodeContext& context, PyObject* object, PyObject* calla
   const State& state = context.state;
   PyTypeObject* type = Py_TYPE(object);
   const bool is_ex = callable == state.newobj_ex.get();
-  if (callable == reinterpret_cast<PyObject*>(type)) {
+  if (callable == as_object(type)) {
     const Ref made = attribute_or_null(callable, state.names.new_);
     return made && PyFunction_Check(made.get()) && context.stack.is_within_class(type);
   }
@@ -101,8 +95,8 @@ bool is_told_by_class(EncodeContext& context, PyObject* callable, PyObject* argu
     return false;
   }
   PyObject* only = PyTuple_GET_ITEM(arguments, 0);
-  const bool is_open = PyType_Check(only) && context.stack.is_within_class(
-                                                 reinterpret_cast<PyTypeObject*>(only));
+  const bool is_open =
+      PyType_Check(only) && context.stack.is_within_class(as_type(only));
   return (only == Py_None || is_open) && instance_dict(callable);
 }
 
@@ -115,7 +109,7 @@ bool is_alias_of_absent_class(EncodeContext& context, PyObject* object,
       !PyType_Check(PyTuple_GET_ITEM(arguments, 0))) {
     return false;
   }
-  auto* origin = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(arguments, 0));
+  auto* origin = as_type(PyTuple_GET_ITEM(arguments, 0));
   if (context.stack.is_within_class(origin)) return true;
   return context.extensions.of_type(origin) != nullptr;
 }
@@ -137,9 +131,7 @@ Ref answer_without_class(EncodeContext& context, PyObject* object, PyObject* ans
       !is_alias_of_absent_class(context, object, arguments)) {
     return {};
   }
-  PyObject* helper = context.state.reduce_without_class.get();
-  Ref members = Ref::steal(PyObject_CallOneArg(helper, object));
-  return members.get() == Py_None ? Ref() : members;
+  return unless_none(call(context.state.reduce_without_class.get(), object));
 }
 
 }  // namespace waybill::py

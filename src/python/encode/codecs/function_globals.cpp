@@ -25,7 +25,7 @@ namespace {
 bool is_found_by_name(EncodeContext& context, PyObject* value) {
   GlobalName name;
   if (PyType_Check(value)) {
-    name = find_type(context.state, reinterpret_cast<PyTypeObject*>(value));
+    name = find_type(context.state, as_type(value));
   } else if (PyFunction_Check(value)) {
     name = find_function(context.state, value);
   }
@@ -39,8 +39,7 @@ bool is_made_of_names(EncodeContext& context, PyObject* value) {
   constexpr Py_ssize_t kFew = 100;
   if (!PyTuple_CheckExact(value)) return is_found_by_name(context, value);
   if (PyTuple_GET_SIZE(value) > kFew) return false;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
-    PyObject* item = PyTuple_GET_ITEM(value, i);
+  for (PyObject* item : items_of(value)) {
     if (!is_simple(item) && !is_found_by_name(context, item)) return false;
   }
   return true;
@@ -120,10 +119,8 @@ bool is_without_text(const State& state, PyObject* annotation) {
   if (!std::ranges::any_of(kGenericTypes, is_it)) return false;
   const Ref given = attribute_or_null(annotation, state.names.args);
   if (!given || !PyTuple_CheckExact(given.get())) return false;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given.get()); ++i) {
-    if (!PyType_Check(PyTuple_GET_ITEM(given.get(), i))) return false;
-  }
-  return true;
+  return std::ranges::all_of(items_of(given.get()),
+                             [](PyObject* part) { return PyType_Check(part); });
 }
 
 // What the code of an annotation names; null if it names nothing.
@@ -134,7 +131,7 @@ const CodeInfo* annotation_info(EncodeContext& context, PyObject* annotation) {
     code = Ref::share(raw_get(state.annotation_codes.get(), annotation));
   }
   if (!code) {
-    code = Ref::steal(PyObject_CallOneArg(state.code_of_annotation.get(), annotation));
+    code = call(state.code_of_annotation.get(), annotation);
   }
   return code.get() == Py_None ? nullptr : &context.infos().get(code.get());
 }
@@ -157,7 +154,7 @@ bool is_known_to_receiver(EncodeContext& context, PyObject* globals, PyObject* v
 // Adds the globals that code of annotations names.
 void add_globals(EncodeContext& context, PyFunctionObject* function,
                  const CodeInfo& info, std::vector<Global>& globals) {
-  auto* object = reinterpret_cast<PyObject*>(function);
+  auto* object = as_object(function);
   context.imports().annotation(object, info);
   context.by_value.add_modules_of_code(object, info);
   bool has_script = false;  // Annotations bring nothing of modules.
@@ -183,16 +180,14 @@ void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
     return;
   }
   if (annotations.annotate != nullptr) {
-    const Ref code = Ref::steal(PyObject_CallFunctionObjArgs(
-        context.state.code_of_annotation.get(), annotations.annotate,
-        reinterpret_cast<PyObject*>(function), nullptr));
+    const Ref code = call(context.state.code_of_annotation.get(), annotations.annotate,
+                          as_object(function));
     if (code.get() == Py_None) return;
     return add_globals(context, function, context.infos().get(code.get()), globals);
   }
   // Compiling may run code that changes the dict: filters of warnings.
   const Ref values = Ref::steal(PyDict_Values(annotations.evaluated.get()));
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values.get()); ++i) {
-    PyObject* annotation = PyList_GET_ITEM(values.get(), i);
+  for (PyObject* annotation : items_of(values.get())) {
     if (is_without_text(context.state, annotation)) continue;
     const CodeInfo* info = annotation_info(context, annotation);
     if (info != nullptr) add_globals(context, function, *info, globals);
@@ -206,7 +201,7 @@ NamedValues named_values(EncodeContext& context, PyFunctionObject* function,
   NamedValues named;
   bool has_script = holds_script(context.state, function);
   named.globals = new_globals(context, function, info, has_script);
-  if (has_script) context.imports().follow(reinterpret_cast<PyObject*>(function));
+  if (has_script) context.imports().follow(as_object(function));
   if (annotations.annotate != nullptr || annotations.evaluated) {
     add_annotated_globals(context, function, annotations, named.globals);
   }

@@ -3,6 +3,7 @@
 // What the code and the annotations of a function name, and what of it travels with the
 // function.
 
+#include <algorithm>
 #include <vector>
 
 #include "python/discovery/annotations.h"
@@ -23,16 +24,11 @@ void visit_own_values(PyFunctionObject* function, Visit visit) {
     if (value != nullptr) visit(value);
   };
   for (PyObject* values : {function->func_defaults, function->func_closure}) {
-    for (Py_ssize_t i = 0; values != nullptr && i < PyTuple_GET_SIZE(values); ++i) {
-      visit_content(PyTuple_GET_ITEM(values, i));
-    }
+    std::ranges::for_each(items_of(values), visit_content);
   }
-  Py_ssize_t position = 0;
-  PyObject* value;
-  PyObject* keywords = function->func_kwdefaults;
-  while (keywords != nullptr && PyDict_Next(keywords, &position, nullptr, &value)) {
+  if (function->func_kwdefaults == nullptr) return;
+  for (const auto& [_, value] : PairsOf(function->func_kwdefaults))
     visit_content(value);
-  }
 }
 
 }  // namespace waybill::py

@@ -3,6 +3,8 @@
 // that everything there may refer back to the function.
 // Tested by tests/python/functions/test_functions.py.
 
+#include <algorithm>
+
 #include "python/discovery/code_view.h"
 #include "python/encode/codec.h"
 #include "python/encode/codecs/function_globals.h"
@@ -43,10 +45,10 @@ Ref class_in_globals(PyFunctionObject* function, PyObject* path) {
   Ref parts = Ref::steal(PyUnicode_Split(path, dot.get(), -1));
   Ref dict = Ref::share(function->func_globals);
   Ref owner;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(parts.get()); ++i) {
-    owner = Ref::share(raw_get(dict.get(), PyList_GET_ITEM(parts.get(), i)));
+  for (PyObject* part : items_of(parts.get())) {
+    owner = Ref::share(raw_get(dict.get(), part));
     if (!owner || !PyType_Check(owner.get())) return {};
-    dict = type_dict(reinterpret_cast<PyTypeObject*>(owner.get()));
+    dict = type_dict(as_type(owner.get()));
   }
   return owner;
 }
@@ -56,20 +58,16 @@ Ref class_in_globals(PyFunctionObject* function, PyObject* path) {
 Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* dict) {
   if (PyObject* type = context.dicts.class_of(dict)) return Ref::share(type);
   auto has_dict = [&](PyObject* type) {
-    return PyType_Check(type) &&
-           type_dict(reinterpret_cast<PyTypeObject*>(type)).get() == dict;
+    return PyType_Check(type) && type_dict(as_type(type)).get() == dict;
   };
-  const Py_ssize_t cell_count = PyTuple_GET_SIZE(function->func_closure);
-  for (Py_ssize_t i = 0; i < cell_count; ++i) {
-    PyObject* content = PyCell_GET(PyTuple_GET_ITEM(function->func_closure, i));
+  for (PyObject* cell : items_of(function->func_closure)) {
+    PyObject* content = PyCell_GET(cell);
     if (content != nullptr && has_dict(content)) return Ref::share(content);
   }
-  Py_ssize_t position = 0;
-  PyObject *key, *value;
-  while (PyDict_Next(dict, &position, &key, &value)) {
+  for (const auto& [key, value] : PairsOf(dict)) {
     PyTypeObject* kind = Py_TYPE(value);
     if (kind != &PyGetSetDescr_Type && kind != &PyMemberDescr_Type) continue;
-    PyObject* owner = reinterpret_cast<PyObject*>(PyDescr_TYPE(value));
+    PyObject* owner = as_object(PyDescr_TYPE(value));
     if (has_dict(owner)) return Ref::share(owner);
   }
   // "Outer.Class.method": the class stands before the function's own name.
@@ -105,10 +103,8 @@ void plan_named(EncodeContext& context, PyObject* value, PyObject* name, CodeSpo
 }
 
 bool holds_module(PyObject* tuple) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
-    if (PyModule_Check(PyTuple_GET_ITEM(tuple, i))) return true;
-  }
-  return false;
+  return std::ranges::any_of(items_of(tuple),
+                             [](PyObject* item) { return PyModule_Check(item); });
 }
 
 // __defaults__, each under its parameter's name.
@@ -134,9 +130,7 @@ void plan_keyword_defaults(EncodeContext& context, PyObject* defaults,
                            const CodeInfo& info, Plan& plan) {
   const CollectorPause pause;  // Names with lone surrogates make exceptions.
   plan.raw().map(countable(PyDict_GET_SIZE(defaults)));
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(defaults, &position, &name, &value)) {
+  for (const auto& [name, value] : PairsOf(defaults)) {
     if (!PyUnicode_Check(name)) context.fail("has a keyword default without a name");
     write_text(name, plan.raw());
     plan_named(context, value, name, {&info, kNoIndex},
@@ -263,7 +257,7 @@ void add_own_parts(PyFunctionObject* function, const Annotations& annotations,
     add(fields, FunctionField::kAnnotations, annotations.evaluated.get(),
         ".__annotations__");
   }
-  if (PyObject* parameters = type_parameters(reinterpret_cast<PyObject*>(function))) {
+  if (PyObject* parameters = type_parameters(as_object(function))) {
     add(fields, FunctionField::kTypeParameters, parameters, ".__type_params__");
   }
   PyObject* attributes = function->func_dict;
@@ -289,13 +283,13 @@ void find_modules(EncodeContext& context, PyFunctionObject* function,
 }  // namespace
 
 void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
-  auto* function = reinterpret_cast<PyFunctionObject*>(object);
+  auto* function = as_function(object);
   // The info holds the code, whatever becomes of the function's.
   CodeInfo& info = context.infos().get(function->func_code);
   find_modules(context, function, info);
   context.by_value.add_modules_of_code(object, info);
   context.imports().function(object, info);
-  const std::uint32_t body = context.use_code(reinterpret_cast<PyObject*>(info.code));
+  const std::uint32_t body = context.use_code(as_object(info.code));
   if (context.options.by_source && is_generated(info)) {
     context.out.unsigned_integer(body);
     return;

@@ -45,10 +45,9 @@ bool lists_elements(const State& state, PyObject* object) {
   // A subclass that iterates in an order of its own means it.
   if (Py_TYPE(object)->tp_iter != base->tp_iter) return false;
   for (const Ref& name : {state.names.reduce, state.names.reduce_ex}) {
-    auto* own = reinterpret_cast<PyObject*>(Py_TYPE(object));
+    auto* own = type_of(object);
     const Ref found = Ref::steal(PyObject_GetAttr(own, name.get()));
-    const Ref builtin =
-        Ref::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(base), name.get()));
+    const Ref builtin = Ref::steal(PyObject_GetAttr(as_object(base), name.get()));
     if (found.get() != builtin.get()) return false;
   }
   return true;
@@ -67,7 +66,7 @@ Ref with_sorted_elements(EncodeContext& context, PyObject* object, const Ref& an
 // What our own reducers answer for the usual methods that wrap functions. Classes are
 // full of them.
 Ref wrapper_answer(const State& state, PyObject* object) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  auto* type = type_of(object);
   return Ref::steal(PyTuple_Pack(2, type, parts_of_wrapper(state, object).get()));
 }
 
@@ -89,7 +88,7 @@ bool is_of_library(const State& state, PyObject* object, PyObject* reducer) {
   if (PyExceptionInstance_Check(object) || PyTraceBack_Check(object)) {
     return package == "tblib";
   }
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  auto* type = type_of(object);
   return !package.empty() && package == package_of(state, type);
 }
 
@@ -115,7 +114,7 @@ bool is_of_pandas(EncodeContext& context) {
   for (auto frame = context.stack.end(); frame != context.stack.begin();) {
     PyObject* holder = (--frame)->object.get();
     if (frame->plan) {
-      auto* type = reinterpret_cast<PyObject*>(Py_TYPE(holder));
+      auto* type = type_of(holder);
       return package_of(context.state, PyType_Check(holder) ? holder : type) ==
              "pandas";
     }
@@ -139,7 +138,7 @@ Ref reduce(EncodeContext& context, PyObject* object) {
   const State& state = context.state;
   if (context.hooks().replace != nullptr) {
     // (policy, answer) for what must not travel as it is; None for all else.
-    const Ref choice = Ref::steal(PyObject_CallOneArg(context.hooks().replace, object));
+    const Ref choice = call(context.hooks().replace, object);
     if (choice.get() != Py_None) {
       context.note_substitution(object, text_of(PyTuple_GET_ITEM(choice.get(), 0)));
       return Ref::share(PyTuple_GET_ITEM(choice.get(), 1));
@@ -156,7 +155,7 @@ Ref reduce(EncodeContext& context, PyObject* object) {
   } else if (Ref name = reducer ? own_name(context, object) : Ref()) {
     return name;
   }
-  if (reducer) return Ref::steal(PyObject_CallOneArg(reducer.get(), object));
+  if (reducer) return call(reducer.get(), object);
   if (Ref answer = array_answer(context, object)) return answer;
   const Ref copy = copy_in_order(state, object);
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));

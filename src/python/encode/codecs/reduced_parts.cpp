@@ -84,7 +84,7 @@ void demand_class_first(EncodeContext& context, PyObject* object, const Reduced&
     context.fail("first argument to " + name + "() must be a class, not " +
                  name_of_type(type));
   }
-  if (type == reinterpret_cast<PyObject*>(Py_TYPE(object))) return;
+  if (type == type_of(object)) return;
   // A proxy may travel as what it stands for, whose class it has.
   const Ref told =
       Ref::steal(PyObject_GetAttr(object, context.state.names.class_.get()));
@@ -97,7 +97,7 @@ void demand_class_first(EncodeContext& context, PyObject* object, const Reduced&
 // instance can do without it. Pickle's protocols 0 and 1 do; later ones fail at load.
 bool needs_more_arguments(const State& state, PyObject* arguments) {
   PyObject* cls = PyTuple_GET_ITEM(arguments, 0);
-  auto* type = reinterpret_cast<PyTypeObject*>(cls);
+  auto* type = as_type(cls);
   if (type->tp_new == PyBaseObject_Type.tp_new) return false;
   const Ref made = attribute_or_null(cls, state.names.new_);
   return made && needs_more_than(made.get(), PyTuple_GET_SIZE(arguments)) &&
@@ -145,10 +145,8 @@ void plan_items(const Reduced& parts, Plan& plan) {
 void plan_pairs(const Reduced& parts, Plan& plan) {
   Ref pairs = parts.pairs == Py_None ? Ref::steal(PyTuple_New(0))
                                      : Ref::steal(PySequence_Tuple(parts.pairs));
-  const Py_ssize_t count = PyTuple_GET_SIZE(pairs.get());
-  plan.raw().map(countable(count));
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* pair = PyTuple_GET_ITEM(pairs.get(), i);
+  plan.raw().map(countable(PyTuple_GET_SIZE(pairs.get())));
+  for (PyObject* pair : items_of(pairs.get())) {
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
       PyErr_SetString(PyExc_TypeError, "dict items iterator must return 2-tuples");
       throw PyError();
@@ -166,8 +164,7 @@ void plan_reconstruction(EncodeContext& context, const Reduced& parts, Plan& pla
   plan.raw().array(3);
   plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
              Label::of_text(".__class__"));
-  plan.child(Ref::share(reinterpret_cast<PyObject*>(&PyBaseObject_Type)),
-             Label::of_text(".__class__"));
+  plan.child(Ref::share(as_object(&PyBaseObject_Type)), Label::of_text(".__class__"));
   plan.raw().nil();
 }
 
@@ -193,9 +190,7 @@ void plan_new_object(EncodeContext& context, PyObject* arguments, bool is_ex,
   }
   plan_arguments(positional, 0, plan);
   plan.raw().map(countable(PyDict_GET_SIZE(keywords)));
-  Py_ssize_t position = 0;
-  PyObject *key, *value;
-  while (PyDict_Next(keywords, &position, &key, &value)) {
+  for (const auto& [key, value] : PairsOf(keywords)) {
     plan.child(Ref::share(key), Label::of_marker("key"));
     plan.child(Ref::share(value), Label::of_named("argument", key));
   }
@@ -218,7 +213,7 @@ void plan_creation(EncodeContext& context, PyObject* object, const Reduced& part
       return plan_new_object(context, parts.arguments, is_ex, plan);
     }
   }
-  const auto* type = reinterpret_cast<PyTypeObject*>(callable);
+  const auto* type = as_type(callable);
   if (PyType_Check(callable) && type->tp_new == nullptr &&
       type->tp_vectorcall == nullptr) {  // Structs of msgspec have that.
     // As of sys.version_info, which a module has.
@@ -228,8 +223,7 @@ void plan_creation(EncodeContext& context, PyObject* object, const Reduced& part
   }
   context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
   plan.child(Ref::share(callable), Label::of_marker("constructor"));
-  if (callable == reinterpret_cast<PyObject*>(&PyMethod_Type) &&
-      PyTuple_GET_SIZE(parts.arguments) == 2) {
+  if (callable == as_object(&PyMethod_Type) && PyTuple_GET_SIZE(parts.arguments) == 2) {
     plan.raw().array(2);
     plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
                Label::of_text(".__func__"));

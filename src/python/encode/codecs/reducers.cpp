@@ -16,8 +16,7 @@ bool tells_a_class(const State& state, PyTypeObject* type) {
   if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || type->tp_mro == nullptr) {
     return false;
   }
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+  for (PyTypeObject* base : order_of(type)) {
     if (!PyType_HasFeature(base, Py_TPFLAGS_HEAPTYPE)) continue;
     if (raw_get(type_dict(base).get(), state.names.class_.get()) != nullptr)
       return true;
@@ -34,7 +33,7 @@ Ref own_reducer(const State& state, PyObject* object) {
   if (PyExceptionInstance_Check(object)) {
     return Ref::share(raw_get(state.reducers.get(), PyExc_BaseException));
   }
-  auto* key = reinterpret_cast<PyObject*>(type);
+  auto* key = as_object(type);
   // A metaclass may make its classes unhashable; none of ours has such.
   if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
   if (PyObject* reducer = raw_get(state.reducers.get(), key)) {
@@ -49,13 +48,13 @@ Ref own_reducer(const State& state, PyObject* object) {
   for (PyTypeObject* base :
        {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
     if (!PyType_IsSubtype(type, base)) continue;
-    return Ref::share(raw_get(state.reducers.get(), reinterpret_cast<PyObject*>(base)));
+    return Ref::share(raw_get(state.reducers.get(), as_object(base)));
   }
   return tells_a_class(state, type) ? state.reduce_by_type : Ref();
 }
 
 Ref user_reducer(EncodeContext& context, PyTypeObject* type) {
-  auto* key = reinterpret_cast<PyObject*>(type);
+  auto* key = as_object(type);
   PyObject* table = context.hooks().dispatch_table;
   if (table == nullptr) {
     return Ref::share(raw_get(context.state.dispatch_table.get(), key));

@@ -98,7 +98,7 @@ void describe_buffer(EncodeContext& context, PyObject* object, Plan&) {
   const bool is_read_only = view->is_read_only();
   wire::Writer& out = context.out;
   if (callback != nullptr) {
-    const Ref in_band = Ref::steal(PyObject_CallOneArg(callback, object));
+    const Ref in_band = call(callback, object);
     const int is_in_band = PyObject_IsTrue(in_band.get());
     check(is_in_band);
     if (is_in_band == 0) {

@@ -25,12 +25,12 @@ constexpr std::size_t kMostUnits = 256;
 std::tuple<std::string, std::string, std::string, int> name_of_member(
     PyObject* object) {
   if (PyType_Check(object)) {
-    auto* type = reinterpret_cast<PyTypeObject*>(object);
+    auto* type = as_type(object);
     const Ref name = Ref::steal(PyType_GetQualName(type));
     return {"", text_of(name.get()), "", 0};
   }
-  auto* function = reinterpret_cast<PyFunctionObject*>(object);
-  auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  auto* function = as_function(object);
+  auto* code = as_code(function->func_code);
   PyObject* module = function->func_module;
   const bool has_module = module != nullptr && PyUnicode_Check(module);
   return {has_module ? text_of(module) : std::string(),

@@ -39,8 +39,7 @@ KeptSlot* slot_of(State& state, PyObject* object) {
 bool may_be_unit(PyObject* object) {
   return PyFunction_Check(object) ||
          (PyType_CheckExact(object) &&
-          PyType_HasFeature(reinterpret_cast<PyTypeObject*>(object),
-                            Py_TPFLAGS_HEAPTYPE));
+          PyType_HasFeature(as_type(object), Py_TPFLAGS_HEAPTYPE));
 }
 
 bool is_unit(const State& state, PyObject* object) {

@@ -324,7 +324,7 @@ bool PayloadDefinitions::set_others(Definition& definition, const OtherSections&
   for (const FollowedCode& followed : others.imports.followed_code()) {
     Definition::Flow& flow = definition.flows.emplace_back();
     if (!places.find(key_of(followed.function), flow.function)) return false;
-    auto* code = reinterpret_cast<PyObject*>(followed.info->code);
+    auto* code = as_object(followed.info->code);
     if (code != PyFunction_GET_CODE(followed.function)) flow.code = Ref::share(code);
   }
   definition.classes = others.code.classes();
@@ -343,7 +343,7 @@ bool PayloadDefinitions::set_code(Definition& definition, const CodeSection& cod
     PyObject* object = units[one.place.unit]->visited[one.place.object].object.get();
     if (object == nullptr || !PyFunction_Check(object)) continue;
     const std::size_t use = definition.code.size();
-    auto* own = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(object));
+    auto* own = as_code(PyFunction_GET_CODE(object));
     if (use == uses.size() || uses[use]->code != own) return false;
     definition.code.push_back(one.place);
   }

@@ -42,7 +42,7 @@ bool is_field(PyObject* of_type) {
   if (of_type == nullptr) return false;
   if (Py_IS_TYPE(of_type, &PyMemberDescr_Type)) return true;
   return Py_IS_TYPE(of_type, &PyGetSetDescr_Type) &&
-         reinterpret_cast<PyObject*>(PyDescr_TYPE(of_type)) == PyExc_BaseException;
+         as_object(PyDescr_TYPE(of_type)) == PyExc_BaseException;
 }
 
 bool has_in_dict(PyObject* owner, PyObject* name, PyObject* value) {
@@ -54,8 +54,7 @@ Ref in_dict(PyObject* owner, PyObject* value) {
   const Ref dict = instance_dict(owner);
   if (!dict || !PyDict_CheckExact(dict.get())) return {};
   if (PyDict_GET_SIZE(dict.get()) > kMostAttributes) return {};
-  PyObject *key, *held;
-  for (Py_ssize_t at = 0; PyDict_Next(dict.get(), &at, &key, &held) != 0;) {
+  for (const auto& [key, held] : PairsOf(dict.get())) {
     if (held != value || !is_name(key)) continue;
     if (!is_data_descriptor(_PyType_Lookup(Py_TYPE(owner), key))) {
       return Ref::share(key);
@@ -69,12 +68,11 @@ Ref in_slots_of(PyTypeObject* type, PyObject* owner, PyObject* value) {
   PyObject* dict = type->tp_dict;
   if (dict == nullptr) return {};  // Of the interpreter's own types.
   Py_ssize_t left = kMostAttributes;
-  PyObject *key, *held;
-  for (Py_ssize_t at = 0; left != 0 && PyDict_Next(dict, &at, &key, &held) != 0;) {
+  for (const auto& [key, held] : PairsOf(dict)) {
     if (!Py_IS_TYPE(held, &PyMemberDescr_Type) || !is_name(key)) continue;
-    --left;
-    const Ref found = Ref::steal_or_null(Py_TYPE(held)->tp_descr_get(
-        held, owner, reinterpret_cast<PyObject*>(Py_TYPE(owner))));
+    if (left-- == 0) break;
+    const Ref found =
+        Ref::steal_or_null(Py_TYPE(held)->tp_descr_get(held, owner, type_of(owner)));
     if (!found) PyErr_Clear();  // An empty slot.
     if (found.get() == value && _PyType_Lookup(Py_TYPE(owner), key) == held) {
       return Ref::share(key);
@@ -86,7 +84,7 @@ Ref in_slots_of(PyTypeObject* type, PyObject* owner, PyObject* value) {
 // Of what a class statement is given. A class gives what stands in its dict as it is,
 // but for what makes something else of itself when it is asked for.
 Label label_in_class(PyObject* type, PyObject* name, PyObject* value) {
-  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+  const Ref dict = type_dict(as_type(type));
   PyObject* held = raw_get(dict.get(), name);
   if (held == value) {
     const bool is_as_it_is =
@@ -106,9 +104,7 @@ Label label_in_class(PyObject* type, PyObject* name, PyObject* value) {
 Ref attribute_that_is(PyObject* owner, PyObject* value) {
   if (answers_itself(Py_TYPE(owner))) return {};
   if (Ref name = in_dict(owner, value)) return name;
-  PyObject* bases = Py_TYPE(owner)->tp_mro;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
-    auto* type = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i));
+  for (PyTypeObject* type : order_of(Py_TYPE(owner))) {
     if (Ref name = in_slots_of(type, owner, value)) return name;
   }
   return {};

@@ -138,8 +138,8 @@ Ref function_of(PyObject* method) {
 Capture captured_in_methods(CodeInfos& infos, PyTypeObject* type, PyObject* name) {
   const Ref dict = type_dict(type);
   const Ref methods = Ref::steal(PyDict_Values(dict.get()));
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(methods.get()); ++i) {
-    const Ref method = function_of(PyList_GET_ITEM(methods.get(), i));
+  for (PyObject* attribute : items_of(methods.get())) {
+    const Ref method = function_of(attribute);
     if (!method) continue;
     const CodeInfo& info = infos.get(PyFunction_GET_CODE(method.get()));
     const std::vector<Value>& values = info.summary.values;
@@ -179,8 +179,7 @@ Capture capture_of(CodeInfos& infos, std::span<const PathStep> path) {
       return captured_at(info, kNoIndex, "");
     }
     if (!is_of_class(path[i])) continue;
-    Capture found = captured_in_methods(infos, reinterpret_cast<PyTypeObject*>(owner),
-                                        label.name.get());
+    Capture found = captured_in_methods(infos, as_type(owner), label.name.get());
     if (!found.file.empty()) return found;
   }
   for (std::size_t i = path.size(); i-- > 0;) {

@@ -19,9 +19,9 @@ namespace waybill::py {
 std::string name_of_root(PyObject* root) {
   Ref name;
   if (root != nullptr && PyFunction_Check(root)) {
-    name = Ref::share(reinterpret_cast<PyFunctionObject*>(root)->func_name);
+    name = Ref::share(as_function(root)->func_name);
   } else if (root != nullptr && PyType_Check(root)) {
-    name = Ref::steal_or_null(PyType_GetName(reinterpret_cast<PyTypeObject*>(root)));
+    name = Ref::steal_or_null(PyType_GetName(as_type(root)));
     if (!name) PyErr_Clear();
   }
   // No expression begins with "<lambda>".
@@ -31,8 +31,7 @@ std::string name_of_root(PyObject* root) {
 std::string full_name_of_type(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   const std::string_view name = type->tp_name;
-  const Ref module =
-      attribute_or_null(reinterpret_cast<PyObject*>(type), state.names.module);
+  const Ref module = attribute_or_null(as_object(type), state.names.module);
   const bool is_told =
       name.find('.') == name.npos && module && PyUnicode_Check(module.get()) &&
       PyUnicode_Compare(module.get(), state.names.builtins_plain.get()) != 0;
