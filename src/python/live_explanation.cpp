@@ -15,7 +15,6 @@
 #include "python/encode/graph_encoder.h"
 #include "python/encode/paths/capture.h"
 #include "python/encode/paths/path_step.h"
-#include "python/encode/paths/remedy.h"
 #include "python/encode/walk_record.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"

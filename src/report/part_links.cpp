@@ -1,4 +1,4 @@
-// Steps are those of errors: src/python/encode/paths/label.cpp, and the labels that
+// Steps are those of errors: src/python/encode/paths/label.h, and the labels that
 // src/python/encode/codecs give. What Python cannot evaluate has a marker:
 // docs/paths.md. Tested by tests/explain/explain_payload_test.cpp and
 // tests/report/paths_at_test.cpp.

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "format/buffer_table.h"
-#include "python/encode/code/code_source.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/dict_looks.h"
 #include "python/runtime/identity.h"

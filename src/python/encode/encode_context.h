@@ -12,17 +12,16 @@
 #include <string_view>
 
 #include "python/encode/array_views.h"
-#include "python/encode/by_value/deferred_globals.h"
-#include "python/encode/by_value/module_needs.h"
+#include "python/encode/by_value/by_value.h"
 #include "python/encode/definitions/definitions.h"
 #include "python/encode/instances.h"
 #include "python/encode/namespaces.h"
-#include "python/encode/object_ids.h"
 #include "python/encode/other_sections.h"
 #include "python/encode/stored_buffers.h"
 #include "python/encode/walk_record.h"
 #include "python/encode/written_objects.h"
 #include "python/runtime/arena.h"
+#include "python/runtime/identity.h"
 
 namespace waybill::py {
 
@@ -55,6 +54,10 @@ std::string name_of_root(PyObject* root);
 std::string full_name_of_type(const State& state, PyObject* object);
 // Why an object cannot travel, by the exception that says so.
 std::string reason_of(const State& state, PyObject* raised);
+// What to do about an object that cannot travel for this reason; may be empty. `path`:
+// the expression for it, or empty; types that have no name are told by that.
+std::string remedy_of(State& state, PyObject* object, const std::string& reason,
+                      const std::string& path);
 
 struct EncodeContext {
   EncodeContext(State& interpreter, const EncodeOptions& given);

@@ -63,15 +63,4 @@ Ref dict_of_ordinary(EncodeContext& context, PyObject* object) {
   return dict;
 }
 
-bool has_only_slots(EncodeContext& context, PyObject* object) {
-  const Names& names = context.state.names;
-  PyTypeObject* type = Py_TYPE(object);
-  if (!is_taken_apart_by_layout(context.state, type) ||
-      !is_laid_out_in_slots(names, type) || user_reducer(context, type)) {
-    return false;
-  }
-  const Ref dict = type->tp_dictoffset == 0 ? Ref() : instance_dict(object);
-  return !dict || !has_own_say(names, dict.get());
-}
-
 }  // namespace waybill::py

@@ -16,8 +16,6 @@ struct EncodeContext;
 // The dict of an instance that object.__reduce_ex__ would take apart as its class and
 // its dict; null for all else.
 Ref dict_of_ordinary(EncodeContext& context, PyObject* object);
-// Whether that tells nothing but the class of an instance, its slots and its dict.
-bool has_only_slots(EncodeContext& context, PyObject* object);
 
 // What was found out about the types of the last objects, since the next is often of
 // the same.

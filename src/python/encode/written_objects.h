@@ -83,9 +83,6 @@ class WrittenObjects {
   bool refer_to_earlier(std::uintptr_t key, wire::Writer& out) {
     return stream_ != nullptr && refer_to_place(place_in_stream(key), out);
   }
-  bool is_in_stream(std::uintptr_t key) const {
-    return place_in_stream(key) != nullptr;
-  }
   // Tells the stream what was added here, once the payload is complete.
   void remember();
 

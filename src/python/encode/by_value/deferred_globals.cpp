@@ -1,6 +1,6 @@
 // Tested by tests/python/imports/test_order_of_need.py.
 
-#include "python/encode/by_value/deferred_globals.h"
+#include "python/encode/by_value/by_value.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 // Tested by tests/python/modules/test_extensions_by_value.py.
 
-#include "python/encode/by_value/extensions.h"
+#include "python/encode/by_value/by_value.h"
 
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"

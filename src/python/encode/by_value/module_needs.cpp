@@ -1,6 +1,6 @@
 // Tested by tests/python/modules/test_by_value.py.
 
-#include "python/encode/by_value/module_needs.h"
+#include "python/encode/by_value/by_value.h"
 
 #include <algorithm>
 #include <unordered_set>

@@ -1,6 +1,6 @@
 // Tested by tests/python/modules/test_by_value.py.
 
-#include "python/encode/by_value/modules_by_value.h"
+#include "python/encode/by_value/by_value.h"
 
 #include "python/discovery/body_imports.h"
 #include "python/runtime/attribute.h"

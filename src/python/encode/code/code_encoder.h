@@ -21,6 +21,13 @@ namespace waybill::py {
 // (bytecode tools do).
 void encode_code(CodeInfos& infos, CodeInfo& info);
 
+// The source of a code object, which `info` keeps once it is found; null, and why in
+// `reason`, if there is none. `owner`: the class that is being sent around it, or null:
+// what has written methods of the class is asked for them. Runs Python code, such as
+// loaders of modules, where the source is not kept. Throws PyError.
+const CodeSource* source_of(const State& state, CodeInfo& info, PyObject* owner,
+                            std::string& reason);
+
 // The code section and the source locations of one envelope, as they grow.
 class CodeSection {
  public:

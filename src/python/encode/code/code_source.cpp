@@ -1,8 +1,9 @@
-// Tested by tests/python/source/test_travelling_source.py.
+// The source of code, as far as it is proven: waybill._source, in Python, finds the
+// text and compiles it. Tested by tests/python/source/test_travelling_source.py.
 
-#include "python/encode/code/code_source.h"
+#include <string>
 
-#include "python/discovery/code_view.h"
+#include "python/encode/code/code_encoder.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"

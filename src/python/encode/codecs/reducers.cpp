@@ -1,5 +1,6 @@
-// Which reducer takes an object apart: one of ours, or one that users have registered.
-// Tested by tests/python/kinds/test_reduce.py.
+// Which codec writes an object that is neither leaf nor container, and which reducer
+// takes it apart: one of ours, or one that users have registered. Tested by
+// tests/python/kinds/test_reduce.py.
 
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
@@ -64,6 +65,40 @@ Ref user_reducer(EncodeContext& context, PyTypeObject* type) {
   Ref reducer = Ref::steal_or_null(PyObject_GetItem(table, key));
   if (!reducer) forgive(PyExc_KeyError);
   return reducer;
+}
+
+// The only list of kinds.
+Describe codec_for(EncodeContext& context, PyObject* object) {
+  struct Row {
+    PyTypeObject* type;
+    Describe describe;
+    bool asks_copyreg;  // As pickle does.
+  };
+  static const Row kRows[] = {
+      {&PyFunction_Type, describe_function, false},
+      {&PyCell_Type, describe_cell, true},
+      {&PyCode_Type, describe_code, true},
+      {&PyByteArray_Type, describe_byte_array, false},
+      {&PySlice_Type, describe_slice, true},
+      {&PyRange_Type, describe_range, true},
+      {&PyPickleBuffer_Type, describe_buffer, false},
+      {&PyModule_Type, describe_module, true},
+  };
+  if (context.hooks().dispatch_table != nullptr && !PyFunction_Check(object) &&
+      user_reducer(context, Py_TYPE(object))) {
+    return describe_reduced;
+  }
+  for (const Row& row : kRows) {
+    if (!Py_IS_TYPE(object, row.type)) continue;
+    const bool is_registered =
+        row.asks_copyreg && user_reducer(context, Py_TYPE(object));
+    return is_registered ? describe_reduced : row.describe;
+  }
+  if (PyType_Check(object)) {
+    return is_reduced_by_metaclass(context, object) ? describe_reduced : describe_class;
+  }
+  if (is_lazy_import(context.state, object)) return describe_lazy_import;
+  return describe_reduced;
 }
 
 }  // namespace waybill::py

@@ -4,6 +4,7 @@
 #include "python/encode/definitions/definitions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -50,6 +51,16 @@ std::uintptr_t key_at(const TakenDefinition& taken, const Definition::Place& pla
 }
 
 }  // namespace
+
+bool NeededDefinitions::has(std::uint32_t definition) {
+  while (!needed_.contains(definition)) {
+    const auto next = needed_.lower_bound(expanded_);
+    if (next == needed_.begin() || *std::prev(next) < definition) return false;
+    expanded_ = *std::prev(next);
+    for (const Place& need : taken_[expanded_].needs) needed_.insert(need.definition);
+  }
+  return true;
+}
 
 PayloadDefinitions::PayloadDefinitions(EncodeContext& context)
     : context_(context),

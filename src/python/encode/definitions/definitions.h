@@ -15,12 +15,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "python/encode/definitions/heads.h"
-#include "python/encode/definitions/needed.h"
 #include "python/encode/definitions/unit.h"
 #include "python/encode/written_objects.h"
 #include "python/runtime/arena.h"
@@ -42,6 +42,26 @@ struct TakenDefinition {
   std::vector<std::uint32_t> modules, code;  // Their numbers in the payload.
   bool was_kept = false;                     // It has not been made for this payload.
   bool is_kept = false;                      // To be taken by later payloads.
+};
+
+// Which definitions of a payload some functions and classes need, directly or not. Each
+// stands behind those that it needs, so they are looked at from the last to the first,
+// and no further than to the one that is asked for.
+class NeededDefinitions {
+ public:
+  // `direct`: those that are needed directly. `taken` outlives this.
+  NeededDefinitions(std::span<const TakenDefinition> taken,
+                    const std::vector<std::uint32_t>& direct)
+      : taken_(taken),
+        needed_(direct.begin(), direct.end()),
+        expanded_(static_cast<std::uint32_t>(taken.size())) {}
+
+  bool has(std::uint32_t definition);
+
+ private:
+  std::span<const TakenDefinition> taken_;
+  std::set<std::uint32_t> needed_;
+  std::uint32_t expanded_;  // What those from here on need has been added.
 };
 
 class GraphEncoder;

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "python/encode/kept_table.h"
-#include "python/encode/object_ids.h"
 #include "python/guards/object_checks.h"
+#include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
 
 namespace waybill::py {

@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "python/encode/encode_context.h"
-#include "python/encode/paths/attribute_step.h"
 #include "python/encode/paths/capture.h"
 #include "python/encode/paths/path_step.h"
-#include "python/encode/paths/remedy.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"
 
@@ -49,7 +47,6 @@ std::string reason_of(const State& state, PyObject* raised) {
   return reason.empty() ? Py_TYPE(raised)->tp_name : reason;
 }
 
-// What pickle says of objects that belong to one process, and much else.
 std::string remedy_of(State& state, PyObject* object, const std::string& reason,
                       const std::string& path) {
   const Ref text = new_text(reason);

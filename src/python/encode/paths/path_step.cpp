@@ -1,16 +1,165 @@
-// Tested by tests/python/api/test_object_paths.py and
-// tests/python/explain/test_evaluated_paths.py.
+// Tested by tests/python/api/test_object_paths.py,
+// tests/python/explain/test_evaluated_paths.py and
+// tests/engines/test_explained_tasks.py.
 
 #include "python/encode/paths/path_step.h"
 
 #include <cstring>
 #include <utility>
 
-#include "python/encode/paths/attribute_step.h"
+#include "python/runtime/attribute.h"
+#include "python/runtime/dict_looks.h"
+#include "python/runtime/text.h"
 
 namespace waybill::py {
 
+namespace steps = envelope::steps;
+
+bool is_attribute_name(PyObject* name) {
+  return PyUnicode_IsIdentifier(name) == 1 && !steps::is_keyword(text_of(name));
+}
+
+std::string Label::variable() const {
+  return is_variable() ? text_of(name.get()) : std::string();
+}
+
+std::string Label::spelled() const {
+  if (style == Style::kAttribute && is_attribute_name(name.get())) {
+    return steps::attribute(text_of(name.get())) + text;
+  }
+  return steps::spelled(style, text,
+                        steps::has_key(style) ? shown_key(name.get()) : std::string(),
+                        static_cast<std::uint64_t>(index));
+}
+
+bool Label::evaluates() const {
+  if (style == Style::kAttribute && is_attribute_name(name.get())) return true;
+  if (style == Style::kKey && text[0] == '<') return false;
+  return steps::is_expression(style) &&
+         (!steps::has_key(style) || is_literal(name.get()));
+}
+
 namespace {
+
+constexpr Py_ssize_t kMostAttributes =
+    64;  // Of one object or class that are looked at.
+
+bool is_name(PyObject* key) {
+  return PyUnicode_CheckExact(key) && is_attribute_name(key);
+}
+
+// Whether a class of the program answers for it by a method of that name.
+bool has_method_in_python(PyTypeObject* type, const char* name) {
+  const Ref text = interned(name);
+  PyObject* found = _PyType_Lookup(type, text.get());
+  return found != nullptr && PyFunction_Check(found);
+}
+
+// Whether a class of the program answers for all attributes of its instances.
+bool answers_itself(PyTypeObject* type) {
+  return type->tp_getattro != PyObject_GenericGetAttr &&
+         has_method_in_python(type, "__getattribute__");
+}
+
+// Whether Python takes what a class has before it looks into the instance's dict.
+bool is_data_descriptor(PyObject* of_type) {
+  return of_type != nullptr && Py_TYPE(of_type)->tp_descr_set != nullptr;
+}
+
+// Whether it gives what the interpreter keeps in a field of the object: that of a slot,
+// or .args, .__cause__ and the like of an exception.
+bool is_field(PyObject* of_type) {
+  if (of_type == nullptr) return false;
+  if (Py_IS_TYPE(of_type, &PyMemberDescr_Type)) return true;
+  return Py_IS_TYPE(of_type, &PyGetSetDescr_Type) &&
+         as_object(PyDescr_TYPE(of_type)) == PyExc_BaseException;
+}
+
+bool has_in_dict(PyObject* owner, PyObject* name, PyObject* value) {
+  const Ref dict = instance_dict(owner);
+  return dict && PyDict_CheckExact(dict.get()) && raw_get(dict.get(), name) == value;
+}
+
+Ref in_dict(PyObject* owner, PyObject* value) {
+  const Ref dict = instance_dict(owner);
+  if (!dict || !PyDict_CheckExact(dict.get())) return {};
+  if (PyDict_GET_SIZE(dict.get()) > kMostAttributes) return {};
+  for (const auto& [key, held] : PairsOf(dict.get())) {
+    if (held != value || !is_name(key)) continue;
+    if (!is_data_descriptor(_PyType_Lookup(Py_TYPE(owner), key))) {
+      return Ref::share(key);
+    }
+  }
+  return {};
+}
+
+// The descriptors of slots are code of the interpreter.
+Ref in_slots_of(PyTypeObject* type, PyObject* owner, PyObject* value) {
+  PyObject* dict = type->tp_dict;
+  if (dict == nullptr) return {};  // Of the interpreter's own types.
+  Py_ssize_t left = kMostAttributes;
+  for (const auto& [key, held] : PairsOf(dict)) {
+    if (!Py_IS_TYPE(held, &PyMemberDescr_Type) || !is_name(key)) continue;
+    if (left-- == 0) break;
+    const Ref found =
+        Ref::steal_or_null(Py_TYPE(held)->tp_descr_get(held, owner, type_of(owner)));
+    if (!found) PyErr_Clear();  // An empty slot.
+    if (found.get() == value && _PyType_Lookup(Py_TYPE(owner), key) == held) {
+      return Ref::share(key);
+    }
+  }
+  return {};
+}
+
+// Of what a class statement is given. A class gives what stands in its dict as it is,
+// but for what makes something else of itself when it is asked for.
+Label label_in_class(PyObject* type, PyObject* name, PyObject* value) {
+  const Ref dict = type_dict(as_type(type));
+  PyObject* held = raw_get(dict.get(), name);
+  if (held == value) {
+    const bool is_as_it_is =
+        PyFunction_Check(value) || Py_TYPE(value)->tp_descr_get == nullptr;
+    return is_as_it_is ? Label::of_attribute(name) : Label::of_key(".__dict__", name);
+  }
+  // The class has made something of it: of an enumeration, a member.
+  const Ref in_member = new_text("_value_");
+  if (held != nullptr && has_in_dict(held, in_member.get(), value)) {
+    return Label::of_attribute(name, "._value_");
+  }
+  return Label::of_key("<state>", name);
+}
+
+// The name of the attribute of `owner` that is `value` itself: in its dict, or in a
+// slot. Null if there is none, or if looking for it takes long.
+Ref attribute_that_is(PyObject* owner, PyObject* value) {
+  if (answers_itself(Py_TYPE(owner))) return {};
+  if (Ref name = in_dict(owner, value)) return name;
+  for (PyTypeObject* type : order_of(Py_TYPE(owner))) {
+    if (Ref name = in_slots_of(type, owner, value)) return name;
+  }
+  return {};
+}
+
+// Whether `owner[...]` by this label is an item that a reducer gave. A `__getitem__` of
+// the program may do anything.
+bool gives_item(PyObject* owner, const Label& label, PyObject* item) {
+  if (PyList_CheckExact(owner) || PyTuple_CheckExact(owner) ||
+      PyDict_CheckExact(owner)) {
+    return true;
+  }
+  if (has_method_in_python(Py_TYPE(owner), "__getitem__")) return false;
+  const bool is_index = label.style == Label::Style::kIndex;
+  if (PyList_Check(owner)) {
+    return is_index && label.index < PyList_GET_SIZE(owner) &&
+           PyList_GET_ITEM(owner, label.index) == item;
+  }
+  if (is_index) return PySequence_Check(owner) != 0;
+  // Other keys than text may have code of the program.
+  if (PyDict_Check(owner) && PyUnicode_CheckExact(label.name.get())) {
+    return raw_get(owner, label.name.get()) == item;
+  }
+  return PyMapping_Check(owner) != 0;
+}
 
 bool is_argument(const Label& label) {
   return label.style == Label::Style::kPlace &&
@@ -40,6 +189,20 @@ bool is_item_of_tuple(const WalkStep& step) {
 }
 
 }  // namespace
+
+Label label_in_state(PyObject* owner, PyObject* name, PyObject* value) {
+  if (PyType_Check(owner)) return label_in_class(owner, name, value);
+  if (PyFunction_Check(owner) || PyModule_Check(owner)) {
+    return Label::of_attribute(name);
+  }
+  PyObject* of_type = _PyType_Lookup(Py_TYPE(owner), name);
+  const bool is_own = value != nullptr && has_in_dict(owner, name, value);
+  if (answers_itself(Py_TYPE(owner)) || (!is_own && !is_field(of_type))) {
+    return Label::of_key("<state>", name);
+  }
+  return is_own && is_data_descriptor(of_type) ? Label::of_key(".__dict__", name)
+                                               : Label::of_attribute(name);
+}
 
 PathStep path_step(const WalkStep* around, const WalkStep& step) {
   const Label& label = *step.label;
