@@ -26,6 +26,7 @@ namespace {
 
 using Kind = Value::Kind;
 
+constexpr std::size_t kMaxObjects = 256;  // Of one value.
 // Sets only grow and are bounded; this bounds the time for code made to be slow.
 constexpr int kMaxPasses = 100;
 
@@ -55,6 +56,32 @@ bool points_ahead(const CodeSummary& summary) {
 }
 
 }  // namespace
+
+void Facts::add(PyObject* object, bool imported) {
+  for (const Fact& fact : objects) {
+    if (fact.object.get() == object && fact.imported == imported) return;
+  }
+  objects.push_back({Ref::share(object), imported});
+}
+
+bool Facts::merge(const Facts& from) {
+  bool has_grown = from.unknown && !unknown;
+  unknown = unknown || from.unknown;
+  for (const Fact& fact : from.objects) {
+    const std::size_t before = objects.size();
+    if (before < kMaxObjects) add(fact.object.get(), fact.imported);
+    has_grown |= objects.size() != before;
+  }
+  for (const Pack& pack : from.packs) {
+    const bool known = std::ranges::any_of(packs, [&](const Pack& other) {
+      return other.scope == pack.scope && other.value == pack.value;
+    });
+    if (known || packs.size() >= kMaxObjects) continue;
+    packs.push_back(pack);
+    has_grown = true;
+  }
+  return has_grown;
+}
 
 FunctionFlow::FunctionFlow(const State& state, ImportCollector& imports,
                            PyObject* function, const CodeInfo& info)

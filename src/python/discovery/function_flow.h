@@ -1,20 +1,105 @@
 #pragma once
 
-// Follows the values of one function through its code and all code nested in it, with
-// the real values of its globals, cells and defaults, and reports which submodules the
-// code reaches.
+// What the values of a function's code may be, and which submodules the code reaches.
 
 #include <Python.h>
 
+#include <memory>
+#include <vector>
+
 #include "python/discovery/code_info.h"
-#include "python/discovery/data_names.h"
-#include "python/discovery/facts.h"
 #include "python/discovery/import_collector.h"
-#include "python/discovery/module_steps.h"
 #include "python/runtime/state.h"
 
 namespace waybill::py {
 
+struct Scope;
+
+// A display made by the code itself.
+struct Pack {
+  const Scope* scope;
+  ValueId value;
+};
+
+// What one value may be.
+struct Facts {
+  std::vector<Fact> objects;
+  std::vector<Pack> packs;
+  bool unknown = false;  // It may be anything else as well.
+
+  void add(PyObject* object, bool imported);
+  // Whether anything came to it. Beyond some hundreds of objects it is known well
+  // enough.
+  bool merge(const Facts& from);
+};
+
+// One code object of the function.
+struct Scope {
+  const CodeInfo* info;
+  const Scope* outer;        // Null for the function's own code.
+  std::uint32_t constant;    // Its index in the constants of `outer`.
+  std::vector<Facts> facts;  // By ValueId.
+};
+
+// The function's own code first.
+using Scopes = std::vector<std::unique_ptr<Scope>>;
+
+// Attributes that are asked for by names which are data: getattr under another name,
+// attrgetter, vars(module)["name"], functools.reduce(getattr, …). Where a module goes
+// into a call in code that can do such a thing, the code's text constants count as
+// names.
+class DataNames {
+ public:
+  // Both must outlive this; `scopes` are there when it is first asked.
+  DataNames(PyFunctionObject* function, const Scopes& scopes)
+      : function_(function), scopes_(scopes) {}
+
+  // Whether the code can look attributes up by such names, and has any.
+  bool are_read();
+  // All of them, whether or not they are read.
+  const std::vector<Ref>& all();
+
+ private:
+  void add(PyObject* constant, int depth);
+
+  PyFunctionObject* function_;
+  const Scopes& scopes_;
+  std::vector<Ref> names_;  // Once asked for.
+  bool has_names_ = false;
+};
+
+// Steps from a module to what it has under a name, and what they report of imports.
+// In all functions `id` is the value of the code in `scope` that makes the step.
+class ModuleSteps {
+ public:
+  ModuleSteps(const State& state, ImportCollector& imports)
+      : state_(state), imports_(imports) {}
+
+  // One attribute step from a module: what the module's dict has under `name`, recorded
+  // if that is a module.
+  void step(const Scope& scope, ValueId id, const Fact& from, PyObject* name,
+            Facts& result);
+
+  // The same from the placeholder of a lazy import.
+  void step_from_placeholder(const Scope& scope, ValueId id, const Fact& from,
+                             PyObject* name, Facts& result);
+
+  // Records a module as needed at load, unless a statement of the body imports it.
+  void record(const Scope& scope, ValueId id, PyObject* module, bool imported);
+
+ private:
+  bool take_placeholder(PyObject* found, PyObject* whole, bool imported, Facts& result);
+  void record_unlisted(const Scope& scope, ValueId id, PyObject* found, PyObject* whole,
+                       bool imported);
+  void record_pending(const Scope& scope, ValueId id, PyObject* module);
+
+  const State& state_;
+  ImportCollector& imports_;
+};
+
+// Follows the values of one function through its code and all code nested in it, with
+// the real values of its globals, cells and defaults, and reports which submodules the
+// code reaches.
 class FunctionFlow {
  public:
   // `function` and `info` must outlive this; so they do while a payload is made.

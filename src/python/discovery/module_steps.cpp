@@ -1,6 +1,6 @@
 // Tested by tests/python/imports/discovery.
 
-#include "python/discovery/module_steps.h"
+#include "python/discovery/function_flow.h"
 
 #include <string>
 

@@ -105,6 +105,12 @@ PyObject* slot_names(const Names& names, PyTypeObject* type) {
   return list != nullptr && PyList_CheckExact(list) ? list : nullptr;
 }
 
+namespace {
+
+// Whether it takes them apart as their class, their dict if they have one, and the
+// slots that copyreg's list of the class names, which are all that they have besides.
+// That it does so, what the list names and where the slots are does not change unless
+// the version of the class does; but the list is one that a program can change.
 bool is_laid_out_in_slots(const Names& names, PyTypeObject* type) {
   if (!is_asked_by_object(names, type, true)) return false;
   PyObject* list = slot_names(names, type);
@@ -121,6 +127,8 @@ bool is_laid_out_in_slots(const Names& names, PyTypeObject* type) {
          std::ranges::adjacent_find(places) == places.end();
 }
 
+// Whether nothing but copyreg's table has, as of now, a say in how such instances are
+// taken apart: neither a reducer of ours, nor what their class sets or makes.
 bool is_taken_apart_by_layout(const State& state, PyTypeObject* type) {
   if (Py_TYPE(type) != &PyType_Type || type->tp_new != PyBaseObject_Type.tp_new ||
       !is_made_by_newobj(state)) {
@@ -139,6 +147,8 @@ bool is_taken_apart_by_layout(const State& state, PyTypeObject* type) {
   }
   return true;
 }
+
+}  // namespace
 
 bool travels_as_members(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);

@@ -22,18 +22,8 @@ bool is_made_by_newobj(const State& state);
 // dict.
 bool is_laid_out_plainly(const Names& names, PyTypeObject* type);
 
-// Whether it takes them apart as their class, their dict if they have one, and the
-// slots that copyreg's list of the class names, which are all that they have besides.
-// That it does so, what the list names and where the slots are does not change unless
-// the version of the class does; but the list is one that a program can change.
-bool is_laid_out_in_slots(const Names& names, PyTypeObject* type);
-
 // copyreg's list of the slots of a class; borrowed, null if it has none yet.
 PyObject* slot_names(const Names& names, PyTypeObject* type);
-
-// Whether nothing but copyreg's table has, as of now, a say in how such instances are
-// taken apart: neither a reducer of ours, nor what their class sets or makes.
-bool is_taken_apart_by_layout(const State& state, PyTypeObject* type);
 
 // Whether an object travels as class, dict and slots, by what its class, its dict and
 // copyreg's list say.
