@@ -87,6 +87,9 @@ struct CodeInfo {
   PyObject* name_at(std::uint32_t index) const {
     return PyTuple_GET_ITEM(code->co_names, index);
   }
+  PyObject* local_at(std::uint32_t index) const {
+    return PyTuple_GET_ITEM(code->co_localsplusnames, index);
+  }
   PyObject* constant_at(std::uint32_t index) const {
     return PyTuple_GET_ITEM(code->co_consts, index);
   }

@@ -30,10 +30,6 @@ constexpr std::size_t kMaxObjects = 256;  // Of one value.
 // Sets only grow and are bounded; this bounds the time for code made to be slow.
 constexpr int kMaxPasses = 100;
 
-PyObject* local_name(const CodeInfo& info, std::uint32_t index) {
-  return PyTuple_GET_ITEM(info.code->co_localsplusnames, index);
-}
-
 bool is_free(const CodeInfo& info, std::uint32_t index) {
   const BytesView kinds = bytes_of(info.code->co_localspluskinds);
   return (kinds[index] & kLocalFree) != 0;
@@ -106,7 +102,7 @@ void FunctionFlow::note_stores(const Scope& scope) {
   }
   for (const Store& store : summary.cell_stores) {
     if (owner_of(scope, store.index) != nullptr) continue;
-    if (PyObject* cell = closure_cell(local_name(*scope.info, store.index))) {
+    if (PyObject* cell = closure_cell(scope.info->local_at(store.index))) {
       imports_.note_store(cell);
     }
   }
@@ -277,7 +273,7 @@ PyObject* FunctionFlow::default_of(std::uint32_t parameter) const {
   if (function_->func_kwdefaults == nullptr || parameter >= argument_count(code)) {
     return nullptr;
   }
-  return raw_get(function_->func_kwdefaults, local_name(*scopes_[0]->info, parameter));
+  return raw_get(function_->func_kwdefaults, scopes_[0]->info->local_at(parameter));
 }
 
 Facts FunctionFlow::parameter(const Scope& scope, std::uint32_t index) {
@@ -322,17 +318,17 @@ bool FunctionFlow::is_default_of(const Scope& scope, const Default& value,
     name = PyTuple_GET_ITEM(name, value.position);
   }
   return PyUnicode_Check(name) &&
-         PyUnicode_Compare(local_name(*scope.info, parameter), name) == 0;
+         PyUnicode_Compare(scope.info->local_at(parameter), name) == 0;
 }
 
 const Scope* FunctionFlow::owner_of(const Scope& scope, std::uint32_t local) const {
   if (!is_free(*scope.info, local)) return &scope;
-  PyObject* name = local_name(*scope.info, local);
+  PyObject* name = scope.info->local_at(local);
   for (const Scope* outer = scope.outer; outer != nullptr; outer = outer->outer) {
     const Py_ssize_t count = PyTuple_GET_SIZE(outer->info->code->co_localsplusnames);
     for (Py_ssize_t i = 0; i < count; ++i) {
       const auto index = static_cast<std::uint32_t>(i);
-      if (PyUnicode_Compare(local_name(*outer->info, index), name) != 0) continue;
+      if (PyUnicode_Compare(outer->info->local_at(index), name) != 0) continue;
       if (!is_free(*outer->info, index)) return outer;
       break;
     }
@@ -342,12 +338,12 @@ const Scope* FunctionFlow::owner_of(const Scope& scope, std::uint32_t local) con
 
 Facts FunctionFlow::variable(const Scope& scope, const Value& value) {
   Facts facts;
-  PyObject* name = local_name(*scope.info, value.index);
+  PyObject* name = scope.info->local_at(value.index);
   const Scope* owner = owner_of(scope, value.index);
   for (const auto& other : scopes_) {
     if (other->facts.empty()) continue;
     for (const Store& store : other->info->summary.cell_stores) {
-      if (PyUnicode_Compare(local_name(*other->info, store.index), name) != 0) continue;
+      if (PyUnicode_Compare(other->info->local_at(store.index), name) != 0) continue;
       if (owner_of(*other, store.index) != owner) continue;
       facts.merge(other->facts[store.value]);
     }
@@ -356,7 +352,7 @@ Facts FunctionFlow::variable(const Scope& scope, const Value& value) {
     const std::uint32_t arguments = argument_count(owner->info->code) + 2;
     for (std::uint32_t i = 0; i < arguments; ++i) {
       if (i >= PyTuple_GET_SIZE(owner->info->code->co_localsplusnames)) break;
-      if (PyUnicode_Compare(local_name(*owner->info, i), name) != 0) continue;
+      if (PyUnicode_Compare(owner->info->local_at(i), name) != 0) continue;
       facts.merge(parameter(*owner, i));
     }
     return facts;

@@ -44,8 +44,7 @@ std::string chain(const CodeInfo& info, ValueId id) {
         return text_of(info.name_at(value.index)) + text;
       case Kind::kParameter:
       case Kind::kVariable:
-        return text_of(PyTuple_GET_ITEM(info.code->co_localsplusnames, value.index)) +
-               text;
+        return text_of(info.local_at(value.index)) + text;
       case Kind::kImport: {
         const BodyImport& statement = summary.imports[value.index];
         std::string name = text_of(info.name_at(statement.name));

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "python/discovery/wrappers.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
@@ -57,9 +58,7 @@ bool is_plain_method(PyObject* value) {
       type != &PyStaticMethod_Type) {
     return false;
   }
-  return PyType_IsSubtype(type, &PyProperty_Type) ||
-         PyType_IsSubtype(type, &PyClassMethod_Type) ||
-         PyType_IsSubtype(type, &PyStaticMethod_Type);
+  return wrapper_among_bases(type) != nullptr;
 }
 
 bool is_made_in_c(PyObject* value) {

@@ -15,6 +15,14 @@ bool is_wrapper(PyObject* value) {
          Py_IS_TYPE(value, &PyStaticMethod_Type);
 }
 
+PyTypeObject* wrapper_among_bases(PyTypeObject* type) {
+  for (PyTypeObject* wrapper :
+       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
+    if (PyType_IsSubtype(type, wrapper)) return wrapper;
+  }
+  return nullptr;
+}
+
 bool is_put_by_typing(const State& state, PyObject* wrapper) {
   if (!Py_IS_TYPE(wrapper, &PyClassMethod_Type)) return false;
   const Ref wrapped = attribute_or_null(wrapper, state.names.func);

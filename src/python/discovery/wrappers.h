@@ -11,6 +11,13 @@ namespace waybill::py {
 
 // Whether it is a property, classmethod or staticmethod, and of no derived type.
 bool is_wrapper(PyObject* value);
+// Which of these three a type is or derives from; null if none.
+PyTypeObject* wrapper_among_bases(PyTypeObject* type);
+
+// Whether it is a function, or what makes a method of one.
+inline bool is_method(PyObject* value) {
+  return PyFunction_Check(value) || wrapper_among_bases(Py_TYPE(value)) != nullptr;
+}
 
 // Whether it is a classmethod of a function of typing, which puts such into classes.
 bool is_put_by_typing(const State& state, PyObject* wrapper);

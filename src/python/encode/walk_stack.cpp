@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "python/discovery/wrappers.h"
 #include "python/encode/paths/path_step.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
@@ -150,15 +151,6 @@ Label WalkStack::label_at(std::size_t index) const {
   if (frame.position == 0) return {};
   return frame.is_set ? Label::of_place("element", frame.position - 1)
                       : Label::of_index("", frame.position - 1);
-}
-
-bool is_method(PyObject* value) {
-  if (PyFunction_Check(value)) return true;
-  for (PyTypeObject* type :
-       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
-    if (PyObject_TypeCheck(value, type)) return true;
-  }
-  return false;
 }
 
 }  // namespace waybill::py

@@ -108,7 +108,4 @@ class WalkStack {
   std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
 };
 
-// Whether it is a function, or what makes a method of one.
-bool is_method(PyObject* value);
-
 }  // namespace waybill::py

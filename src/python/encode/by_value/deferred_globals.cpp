@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "python/discovery/wrappers.h"
 #include "python/runtime/compat.h"
 
 namespace waybill::py {

@@ -2,6 +2,7 @@
 // takes it apart: one of ours, or one that users have registered. Tested by
 // tests/python/kinds/test_reduce.py.
 
+#include "python/discovery/wrappers.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
@@ -46,9 +47,7 @@ Ref own_reducer(const State& state, PyObject* object) {
     if (PyObject* reducer = raw_get(row, module.get())) return Ref::share(reducer);
   }
   // Descriptors are subclassed, as by abc and by frameworks.
-  for (PyTypeObject* base :
-       {&PyProperty_Type, &PyClassMethod_Type, &PyStaticMethod_Type}) {
-    if (!PyType_IsSubtype(type, base)) continue;
+  if (PyTypeObject* base = wrapper_among_bases(type)) {
     return Ref::share(raw_get(state.reducers.get(), as_object(base)));
   }
   return tells_a_class(state, type) ? state.reduce_by_type : Ref();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "python/discovery/code_info.h"
+#include "python/discovery/wrappers.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/text.h"
@@ -25,10 +26,6 @@ struct Load {
 
 bool is_named(PyObject* name, PyObject* wanted) {
   return name == wanted || PyUnicode_Compare(name, wanted) == 0;
-}
-
-PyObject* local_name(const CodeInfo& info, std::uint32_t index) {
-  return PyTuple_GET_ITEM(info.code->co_localsplusnames, index);
 }
 
 // The first attribute of a value that has this name, or any; 0 if there is none, since
@@ -50,7 +47,7 @@ bool loads_variable(const CodeInfo& info, const Value& value, const Label& varia
            is_named(info.name_at(value.index), variable.name.get());
   }
   return value.kind == Value::Kind::kVariable &&
-         is_named(local_name(info, value.index), variable.name.get());
+         is_named(info.local_at(value.index), variable.name.get());
 }
 
 // How a value and what it is an attribute of are spelled in the source. Code that was
@@ -64,7 +61,7 @@ std::string spelled(const CodeInfo& info, ValueId id) {
       return text_of(info.name_at(value.index)) + attributes;
     }
     if (value.kind != Value::Kind::kAttribute) {
-      return text_of(local_name(info, value.index)) + attributes;
+      return text_of(info.local_at(value.index)) + attributes;
     }
     attributes = "." + text_of(info.name_at(value.index)) + attributes;
     id = value.parent;
@@ -120,17 +117,10 @@ Capture captured_variable(const CodeInfo& function, const Label& variable,
 // The function that a class has as a method, by a descriptor of the interpreter's or
 // not; null for all else. Runs no code of the program.
 Ref function_of(PyObject* method) {
-  const char* field = nullptr;
   if (PyFunction_Check(method)) return Ref::share(method);
-  if (Py_IS_TYPE(method, &PyProperty_Type)) {
-    field = "fget";
-  } else if (Py_IS_TYPE(method, &PyClassMethod_Type) ||
-             Py_IS_TYPE(method, &PyStaticMethod_Type)) {
-    field = "__func__";
-  } else {
-    return {};
-  }
-  Ref function = get_attribute(method, field);
+  if (!is_wrapper(method)) return {};
+  const bool is_property = Py_IS_TYPE(method, &PyProperty_Type);
+  Ref function = get_attribute(method, is_property ? "fget" : "__func__");
   return PyFunction_Check(function.get()) ? std::move(function) : Ref();
 }
 
