@@ -29,6 +29,20 @@ bool is_of_library(PyObject* annotate) {
          PyUnicode_CompareWithASCIIString(module, "dataclasses") == 0;
 }
 
+Ref code_of_annotation(const State& state, PyObject* annotation, PyObject* owner) {
+  PyObject* ask = state.code_of_annotation.get();
+  if (owner != nullptr) return unless_none(call(ask, annotation, owner));
+  Ref code;
+  if (PyUnicode_CheckExact(annotation)) {
+    code = Ref::share(raw_get(state.annotation_codes.get(), annotation));
+  }
+  return unless_none(code ? code : call(ask, annotation));
+}
+
+bool is_wrapping(const State& state, PyFunctionObject* function) {
+  return raw_get(function->func_dict, state.names.wrapped.get()) != nullptr;
+}
+
 Annotations annotations_of(PyObject* function) {
   if (PyObject* annotate = deferred_annotate(function)) {
     Ref evaluated = is_of_library(annotate) ? evaluated_now(function) : Ref();

@@ -9,12 +9,6 @@
 
 namespace waybill::py {
 
-Ref ReachVisitor::annotation_code(PyObject* text) const {
-  Ref code = Ref::share(raw_get(state_.annotation_codes.get(), text));
-  if (code) return code;
-  return call(state_.code_of_annotation.get(), text);
-}
-
 // The metadata of a field that has none: a view of an empty dict, which all fields
 // have.
 bool ReachVisitor::is_value(PyObject* object) const {
@@ -79,11 +73,6 @@ bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner) {
   return std::ranges::any_of(items_of(annotate->co_consts), [&](PyObject* constant) {
     return PyUnicode_CheckExact(constant) && !is_name(constant);
   });
-}
-
-bool is_wrapping(const State& state, PyFunctionObject* function) {
-  return function->func_dict != nullptr &&
-         raw_get(function->func_dict, state.names.wrapped.get()) != nullptr;
 }
 
 bool has_class_dict(const State& state, PyFunctionObject* function) {

@@ -54,8 +54,6 @@ class ReachVisitor {
 
   // What is known of a code object.
   const CodeInfo& info(PyObject* code) { return infos_.get(code); }
-  // The code of an annotation that is text; None where it names nothing.
-  Ref annotation_code(PyObject* text) const;
 
   // The function or class that is walked.
   PyObject* root() const { return visited_.front().object.get(); }
@@ -114,8 +112,6 @@ bool is_empty_dict(PyObject* dict);
 std::array<Ref, 4> own_names(const State& state, PyFunctionObject* function);
 // Whether code of deferred annotations may give text, which names more than the code.
 bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner);
-// Whether a function says that it wraps another.
-bool is_wrapping(const State& state, PyFunctionObject* function);
 // Whether a closure may have the own dict of a class, which travels as that class's.
 bool has_class_dict(const State& state, PyFunctionObject* function);
 bool is_dict_of(PyObject* type, PyObject* dict);
@@ -129,13 +125,9 @@ bool is_other_annotations(const State& state, PyObject* dict, PyObject* name);
 template <typename Visitor>
 bool walk_globals(const State& state, PyObject* globals, const CodeInfo& info,
                   Visitor& visitor) {
-  const Names& names = state.names;
   visitor.leave_class();  // What globals hold is no part of a class.
   for (const GlobalUse& use : info.globals) {
-    if (use.name == names.name.get() || use.name == names.package.get() ||
-        use.name == names.builtins.get()) {
-      continue;
-    }
+    if (is_in_every_namespace(state.names, use.name)) continue;
     if (!visitor.value(look_up(state, globals, use.name), true)) return false;
   }
   return true;
@@ -166,9 +158,9 @@ bool walk_annotate(const State& state, PyFunctionObject* function, PyObject* ann
   auto* code = as_code(PyFunction_GET_CODE(annotate));
   auto* own = as_code(function->func_code);
   if (is_wrapping(state, function) || !may_give_text(code, own)) return true;
-  const Ref named = call(state.code_of_annotation.get(), annotate, as_object(function));
-  return named.get() == Py_None || walk_globals(state, function->func_globals,
-                                                visitor.info(named.get()), visitor);
+  const Ref named = code_of_annotation(state, annotate, as_object(function));
+  return !named || walk_globals(state, function->func_globals,
+                                visitor.info(named.get()), visitor);
 }
 
 template <typename Visitor>
@@ -189,8 +181,8 @@ bool walk_annotations(const State& state, PyObject* object, Visitor& visitor) {
   for (PyObject* text : items_of(values.get())) {
     if (is_without_text(text)) continue;
     if (!PyUnicode_CheckExact(text)) return false;
-    const Ref code = visitor.annotation_code(text);
-    if (code.get() == Py_None) continue;
+    const Ref code = code_of_annotation(state, text);
+    if (!code) continue;
     if (!walk_globals(state, f->func_globals, visitor.info(code.get()), visitor)) {
       return false;
     }

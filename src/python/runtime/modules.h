@@ -52,6 +52,12 @@ Ref first_part(PyObject* name);
 
 bool is_main(const State& state, PyObject* name);
 
+// Whether all globals have this name, which is interned.
+inline bool is_in_every_namespace(const Names& names, PyObject* name) {
+  return name == names.name.get() || name == names.package.get() ||
+         name == names.builtins.get();
+}
+
 // Whether an object is the module of the script, sys.modules["__main__"].
 bool is_script(const State& state, PyObject* object);
 

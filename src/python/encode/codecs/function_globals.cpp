@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "python/encode/codec.h"
+#include "python/guards/reduced_form.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
@@ -89,11 +90,7 @@ std::vector<Global> new_globals(EncodeContext& context, PyFunctionObject* functi
   const Names& names = context.state.names;
   WrittenNames& written = context.dicts.names_of(function->func_globals);
   for (const GlobalUse& use : info.globals) {
-    // These three belong to every namespace.
-    if (use.name == names.name.get() || use.name == names.package.get() ||
-        use.name == names.builtins.get()) {
-      continue;
-    }
+    if (is_in_every_namespace(names, use.name)) continue;
     Ref value = Ref::share(raw_get(function->func_globals, use.name));
     if (!value) continue;
     has_script = has_script || is_script(context.state, value.get());
@@ -103,37 +100,6 @@ std::vector<Global> new_globals(EncodeContext& context, PyFunctionObject* functi
     found.push_back({&use, std::move(value), turn});
   }
   return found;
-}
-
-// The types of what is made of several classes: `list[int]`, `int | None`.
-constexpr std::string_view kGenericTypes[] = {"types.GenericAlias", "types.UnionType",
-                                              "typing.Union", "_GenericAlias",
-                                              "_UnionGenericAlias"};
-
-// Whether an annotation is a class, or made of classes alone: there is no text in it.
-bool is_without_text(const State& state, PyObject* annotation) {
-  if (PyType_Check(annotation) || annotation == Py_None) return true;
-  const auto is_it = [&](std::string_view name) {
-    return name == Py_TYPE(annotation)->tp_name;
-  };
-  if (!std::ranges::any_of(kGenericTypes, is_it)) return false;
-  const Ref given = attribute_or_null(annotation, state.names.args);
-  if (!given || !PyTuple_CheckExact(given.get())) return false;
-  return std::ranges::all_of(items_of(given.get()),
-                             [](PyObject* part) { return PyType_Check(part); });
-}
-
-// What the code of an annotation names; null if it names nothing.
-const CodeInfo* annotation_info(EncodeContext& context, PyObject* annotation) {
-  const State& state = context.state;
-  Ref code;
-  if (PyUnicode_CheckExact(annotation)) {
-    code = Ref::share(raw_get(state.annotation_codes.get(), annotation));
-  }
-  if (!code) {
-    code = call(state.code_of_annotation.get(), annotation);
-  }
-  return code.get() == Py_None ? nullptr : &context.infos().get(code.get());
 }
 
 // Whether a value that only annotations of a function with these globals name is sent
@@ -174,23 +140,18 @@ void add_globals(EncodeContext& context, PyFunctionObject* function,
 void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
                            const Annotations& annotations,
                            std::vector<Global>& globals) {
-  PyObject* attributes = function->func_dict;
-  if (attributes != nullptr &&
-      raw_get(attributes, context.state.names.wrapped.get()) != nullptr) {
-    return;
-  }
+  if (is_wrapping(context.state, function)) return;
+  const auto add_of = [&](PyObject* annotation, PyObject* owner) {
+    const Ref code = code_of_annotation(context.state, annotation, owner);
+    if (code) add_globals(context, function, context.infos().get(code.get()), globals);
+  };
   if (annotations.annotate != nullptr) {
-    const Ref code = call(context.state.code_of_annotation.get(), annotations.annotate,
-                          as_object(function));
-    if (code.get() == Py_None) return;
-    return add_globals(context, function, context.infos().get(code.get()), globals);
+    return add_of(annotations.annotate, as_object(function));
   }
   // Compiling may run code that changes the dict: filters of warnings.
   const Ref values = Ref::steal(PyDict_Values(annotations.evaluated.get()));
   for (PyObject* annotation : items_of(values.get())) {
-    if (is_without_text(context.state, annotation)) continue;
-    const CodeInfo* info = annotation_info(context, annotation);
-    if (info != nullptr) add_globals(context, function, *info, globals);
+    if (!is_without_text(annotation)) add_of(annotation, nullptr);
   }
 }
 
