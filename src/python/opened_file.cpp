@@ -6,23 +6,13 @@
 #include <string>
 #include <utility>
 
-#include "python/runtime/py_error.h"
+#include "python/runtime/buffer_view.h"
+#include "python/runtime/text.h"
 #include "python/serializer.h"
 
 namespace waybill::py {
 
 namespace {
-
-BytesView bytes_of_memory(const Ref& memory) {
-  const Py_buffer* buffer = PyMemoryView_GET_BUFFER(memory.get());
-  return {static_cast<const std::uint8_t*>(buffer->buf),
-          static_cast<std::size_t>(buffer->len)};
-}
-
-BytesView bytes_of_head(const Ref& head) {
-  return {reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(head.get())),
-          static_cast<std::size_t>(PyBytes_GET_SIZE(head.get()))};
-}
 
 // A copy of the head that `memory` begins with.
 Ref copied_head(const State& state, BytesView memory, const Limits& limits) {
@@ -47,17 +37,17 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
   const Limits for_file = {.max_values = limits.max_values,
                            .max_depth = limits.max_depth};
   const bool may_be_cut = head_.get() == Py_None;
-  if (may_be_cut) head_ = copied_head(state, bytes_of_memory(memory_), for_file);
-  const Result<void> is_signed = gate.check_signature(bytes_of_head(head_));
+  if (may_be_cut) head_ = copied_head(state, bytes_of_memory(memory_.get()), for_file);
+  const Result<void> is_signed = gate.check_signature(bytes_of(head_.get()));
   if (!is_signed) raise(state, is_signed.error());
-  if (const std::size_t size = bytes_of_head(head_).size(); size > limits.max_bytes) {
+  if (const std::size_t size = bytes_of(head_.get()).size(); size > limits.max_bytes) {
     raise(state,
           Error{ErrorCode::kLimitExceeded, 0,
                 "a head of " + std::to_string(size) + " bytes, more than the " +
                     std::to_string(limits.max_bytes) + " that max_bytes allows"});
   }
-  envelope_ = open_mapped(bytes_of_head(head_), bytes_of_memory(memory_), for_file,
-                          may_be_cut ? FileEnd::kCut : FileEnd::kWhole);
+  envelope_ = open_mapped(bytes_of(head_.get()), bytes_of_memory(memory_.get()),
+                          for_file, may_be_cut ? FileEnd::kCut : FileEnd::kWhole);
   if (!envelope_) raise(state, envelope_.error());
   extractor_.emplace(*envelope_);
   if (check != Check::kNow) return;

@@ -25,6 +25,7 @@
 #include "python/decode/module_importer.h"
 #include "python/discovery/code_view.h"
 #include "python/encode/kept_table.h"
+#include "python/runtime/buffer_view.h"
 #include "python/runtime/compat.h"
 #include "python/sealing.h"
 
@@ -131,11 +132,7 @@ Result<Envelope> open_parts(BytesView bytes, const DecodeHooks& hooks,
   Result<Envelope> envelope = open_head(bytes, limits);
   if (!envelope) return envelope;
   BytesView whole = bytes;
-  if (hooks.memory != nullptr) {
-    const Py_buffer* memory = PyMemoryView_GET_BUFFER(hooks.memory);
-    whole = {static_cast<const std::uint8_t*>(memory->buf),
-             static_cast<std::size_t>(memory->len)};
-  }
+  if (hooks.memory != nullptr) whole = bytes_of_memory(hooks.memory);
   if (hooks.stored == nullptr) {
     Result<void> attached = attach_buffers(*envelope, whole);
     if (!attached) return tl::unexpected(std::move(attached.error()));

@@ -160,11 +160,6 @@ std::uint32_t ImportCollector::module_value(PyObject* module, PyObject* name) {
   return add(name, ImportTime::kLoad, {}, {});
 }
 
-std::uint32_t ImportCollector::global_module(PyObject* name, std::string_view chain,
-                                             CodeSpot spot) {
-  return add(name, ImportTime::kLoad, chain, spot);
-}
-
 void ImportCollector::lazy(const LazyTarget& target) {
   add(target.import.get(), ImportTime::kLazy, {}, {});
 }

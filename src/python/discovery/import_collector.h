@@ -96,12 +96,14 @@ class ImportCollector {
   // Each notes a need, and answers the index of the module's record where the payload
   // refers to it. Throws PyError.
 
+  // Adds a record unless module and time are there already. Of a module that one name
+  // of a function means, only what the code does with it counts.
+  std::uint32_t add(PyObject* module, ImportTime time, std::string_view chain,
+                    CodeSpot spot);
   // A global that is found again by import of this module.
   std::uint32_t reference(PyObject* module, PyObject* path);
   // A module among the values: any code of the payload may get hold of it.
   std::uint32_t module_value(PyObject* module, PyObject* name);
-  // A module that one name of a function means: only what the code does with it counts.
-  std::uint32_t global_module(PyObject* name, std::string_view chain, CodeSpot spot);
   void lazy(const LazyTarget& target);
 
   // A function that travels by value: what its code does is followed in finish().
@@ -177,9 +179,6 @@ class ImportCollector {
   // Something was looked up that is not noted.
   void note_other() { can_be_repeated_ = false; }
 
-  // Adds a record unless module and time are there already; answers its index.
-  std::uint32_t add(PyObject* module, ImportTime time, std::string_view chain,
-                    CodeSpot spot);
   // Code needs a module, and what it has under a name or, if that is null, nothing
   // more. Only modules by value are noted.
   void need(PyObject* module, PyObject* name);

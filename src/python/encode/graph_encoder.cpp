@@ -36,18 +36,15 @@ void GraphEncoder::walk(PyObject* root, Work work) {
 }
 
 void GraphEncoder::encode(PyObject* root) {
+  encode_definition(root);
+  finish_imports();
+}
+
+void GraphEncoder::encode_definition(PyObject* root) {
   walk(root, [&] {
     value(root);
     run();
     context_.objects.remember();
-  });
-  finish_imports();
-}
-
-void GraphEncoder::encode_definition(PyObject* object) {
-  walk(object, [&] {
-    value(object);
-    run();
   });
 }
 

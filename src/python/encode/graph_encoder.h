@@ -27,6 +27,9 @@ class GraphEncoder {
   // Writes `root`, and finishes the imports. Throws PyError: EncodeError with the path
   // to what cannot travel, or MemoryError. Call once.
   void encode(PyObject* root);
+  // The same without the imports: of a function or class, to stand among the
+  // definitions of payloads. The memo has those that it needs.
+  void encode_definition(PyObject* root);
 
   // The same in two parts, so that many payloads can begin alike: the head of a tuple
   // and its first item, whose imports are not finished; and in an encoder of its own
@@ -35,10 +38,6 @@ class GraphEncoder {
   // data came after it, and outlives this, too.
   void encode_first(PyObject* tuple);
   void encode_rest(const GraphEncoder& first, const KeptHead& head, PyObject* tuple);
-
-  // Writes a function or class, to stand among the definitions of payloads; its imports
-  // are not finished. The memo has those that it needs.
-  void encode_definition(PyObject* object);
 
   // What was written.
   EncodeContext& context() { return context_; }

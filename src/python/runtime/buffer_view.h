@@ -63,4 +63,11 @@ class BufferView {
   Py_buffer view_;
 };
 
+// Bytes of a memoryview.
+inline BytesView bytes_of_memory(PyObject* memory) {
+  const Py_buffer* buffer = PyMemoryView_GET_BUFFER(memory);
+  return {static_cast<const std::uint8_t*>(buffer->buf),
+          static_cast<std::size_t>(buffer->len)};
+}
+
 }  // namespace waybill::py

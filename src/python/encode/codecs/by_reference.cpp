@@ -16,29 +16,27 @@ PyObject* home_of_type(const State& state, PyObject* object) {
   auto* type = type_of(object);
   const Ref name = attribute_or_null(type, state.names.module);
   if (!name || !PyUnicode_Check(name.get())) return nullptr;
-  PyObject* module = find_module(state, name.get());
-  return module != nullptr && importable_name(state, module) != nullptr ? module
-                                                                        : nullptr;
+  return find_module(state, name.get());
 }
 
 // Writes an object if a module, which can be imported, has it under any name.
 bool write_as_global_in(EncodeContext& context, PyObject* module, PyObject* object) {
-  if (module == nullptr || context.by_value.has(module)) return false;
+  if (module == nullptr || importable_name(context.state, module) == nullptr ||
+      context.by_value.has(module)) {
+    return false;
+  }
   PyObject* name = name_in(PyModule_GetDict(module), object);
   if (name == nullptr) return false;
   write_global(context, {Ref::share(module), Ref::share(name)});
   return true;
 }
 
-// The module of the function that is being written, if it can be imported; else null.
+// The module of the function that is being written; null if none is.
 PyObject* home_of_function(EncodeContext& context) {
   if (context.stack.empty()) return nullptr;
   PyObject* function = context.stack.back().object.get();
   if (!PyFunction_Check(function)) return nullptr;
-  PyObject* module = module_of_dict(context.state, PyFunction_GET_GLOBALS(function));
-  return module != nullptr && importable_name(context.state, module) != nullptr
-             ? module
-             : nullptr;
+  return module_of_dict(context.state, PyFunction_GET_GLOBALS(function));
 }
 
 // What such code holds was made by its module, not by the program that sends it.

@@ -35,10 +35,9 @@ bool has_demanding_base(const State& state, PyTypeObject* type) {
     const Ref dict = type_dict(base);
     PyObject* made = raw_get(dict.get(), state.names.new_.get());
     if (made == nullptr) continue;
-    if (!PyObject_TypeCheck(made, &PyStaticMethod_Type)) {
-      return needs_more_than(made, 1);
-    }
-    const Ref function = get_attribute(made, "__func__");
+    const Ref function = PyObject_TypeCheck(made, &PyStaticMethod_Type)
+                             ? get_attribute(made, "__func__")
+                             : Ref::share(made);
     return needs_more_than(function.get(), 1);
   }
   return false;

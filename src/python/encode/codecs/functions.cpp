@@ -92,7 +92,7 @@ void plan_named(EncodeContext& context, PyObject* value, PyObject* name, CodeSpo
   if (module != nullptr && !context.by_value.has(value)) {
     Ref storage;
     const std::uint32_t index =
-        context.imports().global_module(module, utf8_of(name, storage), spot);
+        context.imports().add(module, ImportTime::kLoad, utf8_of(name, storage), spot);
     write_module_index(context, index, plan.raw());
   } else {
     plan.child(Ref::share(value), std::move(label));
