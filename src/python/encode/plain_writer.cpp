@@ -7,8 +7,6 @@
 #include <bit>
 #include <vector>
 
-#include "python/discovery/code_view.h"
-#include "python/encode/element_order.h"
 #include "python/runtime/compat.h"
 #include "wire/number.h"
 
@@ -165,43 +163,6 @@ bool write_leaf(PyObject* object, Writer& out) {
   } else {
     return false;
   }
-  return true;
-}
-
-Ref elements_of(PyObject* set) {
-  static_cast<void>(countable(PySet_GET_SIZE(set)));
-  const CollectorPause pause;
-  return Ref::steal(PySequence_Tuple(set));
-}
-
-bool write_common_elements(PyObject* set, Writer& out) {
-  const auto& own = *reinterpret_cast<PySetObject*>(set);
-  const std::size_t size = out.view().size();
-  ElementOrder order(out, static_cast<std::size_t>(own.used));
-  for (Py_ssize_t i = 0; i <= own.mask; ++i) {
-    const setentry& entry = own.table[i];
-    if (entry.key == nullptr || entry.hash == -1) continue;
-    order.begin_element();
-    if (!write_common(entry.key, out)) {
-      out.truncate(size);
-      return false;
-    }
-  }
-  order.apply();
-  return true;
-}
-
-bool write_elements(PyObject* items, Writer& out, CodeInfos* infos, int depth) {
-  const std::size_t size = out.view().size();
-  ElementOrder order(out, items_of(items).size());
-  for (PyObject* element : items_of(items)) {
-    order.begin_element();
-    if (!write_plain(element, out, infos, depth + 1)) {
-      out.truncate(size);
-      return false;
-    }
-  }
-  order.apply();
   return true;
 }
 
