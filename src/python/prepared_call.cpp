@@ -82,9 +82,9 @@ PreparedCall::PreparedCall(State& state, PyObject* function, const EncodeHooks& 
       replace_(Ref::share(hooks.replace)),
       environment_(Ref::share(hooks.environment)),
       application_(hooks.application.begin(), hooks.application.end()),
-      key_(hooks.key),
-      compression_level_(hooks.compression_level),
-      source_(hooks.source) {
+      hooks_(hooks) {
+  hooks_.by_value = by_value_.get();
+  hooks_.application = application_;
   if (PyCallable_Check(function) == 0) {
     PyErr_Format(PyExc_TypeError, "'%.200s' object is not callable",
                  Py_TYPE(function)->tp_name);
@@ -95,24 +95,12 @@ PreparedCall::PreparedCall(State& state, PyObject* function, const EncodeHooks& 
 
 PreparedCall::~PreparedCall() = default;
 
-EncodeHooks PreparedCall::hooks() const {
-  EncodeHooks hooks;
-  hooks.by_value = by_value_.get();
-  hooks.replace = replace_.get();
-  hooks.application = application_;
-  hooks.key = key_;
-  hooks.compression_level = compression_level_;
-  hooks.source = source_;
-  hooks.environment = environment_.get();
-  return hooks;
-}
-
 void PreparedCall::refresh() {
-  beginning_ = std::make_shared<const Beginning>(state_, function_.get(), hooks());
+  beginning_ = std::make_shared<const Beginning>(state_, function_.get(), hooks_);
 }
 
 Ref PreparedCall::encode(Ref arguments, Ref keywords) const {
-  return encode(std::move(arguments), std::move(keywords), hooks());
+  return encode(std::move(arguments), std::move(keywords), hooks_);
 }
 
 Ref PreparedCall::encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) const {
@@ -129,7 +117,7 @@ Ref PreparedCall::encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) 
 }
 
 Ref PreparedCall::digest() const {
-  EncodeHooks plain_hooks = hooks();
+  EncodeHooks plain_hooks = hooks_;
   plain_hooks.application = {};
   plain_hooks.key = nullptr;
   plain_hooks.compression_level = 0;

@@ -48,15 +48,12 @@ class PreparedCall {
  private:
   struct Beginning;
 
-  EncodeHooks hooks() const;
   Ref encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) const;
 
   State& state_;
   Ref function_, by_value_, replace_, environment_;
   std::vector<std::uint8_t> application_;
-  const SigningKey* key_;
-  int compression_level_;
-  SourceUse source_;
+  EncodeHooks hooks_;  // They refer to these.
   // Calls that run when refresh() comes go on with what they began with.
   std::shared_ptr<const Beginning> beginning_;
 };
