@@ -2,8 +2,6 @@
 // comes of a call is in function_calls.cpp.
 // Tested by tests/bytecode/summarize_test.cpp.
 
-#include <iterator>
-
 #include "bytecode/evaluator.h"
 
 namespace waybill::bytecode {

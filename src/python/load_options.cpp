@@ -5,7 +5,6 @@
 
 #include <iterator>
 #include <memory>
-#include <string>
 
 #include "python/keys.h"
 #include "python/runtime/py_error.h"

@@ -12,7 +12,6 @@
 #include "base/fresh_pages.h"
 #include "format/environment.h"
 #include "format/manifest_codec.h"
-#include "python/discovery/code_view.h"
 #include "python/runtime/gil.h"
 #include "python/runtime/py_error.h"
 #include "python/runtime/text.h"

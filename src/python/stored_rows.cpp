@@ -2,7 +2,6 @@
 
 #include "python/stored_rows.h"
 
-#include <cstring>
 #include <string>
 
 #include "base/fresh_pages.h"

@@ -4,9 +4,6 @@
 
 #include <cstring>
 
-#include "python/discovery/code_view.h"
-#include "python/runtime/modules.h"
-
 namespace waybill::py {
 
 namespace {

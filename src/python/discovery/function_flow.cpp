@@ -16,9 +16,7 @@
 #include <set>
 
 #include "python/discovery/body_imports.h"
-#include "python/discovery/code_view.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/modules.h"
 
 namespace waybill::py {
 

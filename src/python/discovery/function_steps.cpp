@@ -1,8 +1,6 @@
 // Single steps from an object: attributes, items, elements.
 // Tested by tests/python/imports/discovery.
 
-#include <algorithm>
-
 #include "python/discovery/function_flow.h"
 #include "python/discovery/wrappers.h"
 #include "python/runtime/attribute.h"

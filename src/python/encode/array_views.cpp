@@ -10,7 +10,6 @@
 #include <functional>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "python/runtime/attribute.h"
 #include "python/runtime/py_error.h"

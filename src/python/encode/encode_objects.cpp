@@ -3,7 +3,6 @@
 //
 // Tested by tests/python/kinds, tests/python/modules and tests/python/cache.
 
-#include "python/discovery/code_view.h"
 #include "python/encode/codec.h"
 #include "python/encode/graph_encoder.h"
 #include "python/runtime/attribute.h"

@@ -7,7 +7,6 @@
 #include "python/encode/codec.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
-#include "python/runtime/text.h"
 
 namespace waybill::py {
 

@@ -5,10 +5,8 @@
 #include "python/discovery/plain_instances.h"
 #include "python/encode/codec.h"
 #include "python/encode/encode_context.h"
-#include "python/encode/kept_table.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/modules.h"
 
 namespace waybill::py {
 

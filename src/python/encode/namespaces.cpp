@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "python/runtime/modules.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {

@@ -10,7 +10,6 @@
 #include <unordered_map>
 
 #include "python/runtime/arena.h"
-#include "python/runtime/modules.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "python/discovery/code_view.h"
+#include "python/runtime/text.h"
 
 namespace waybill::py {
 

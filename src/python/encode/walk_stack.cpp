@@ -9,7 +9,6 @@
 #include "python/discovery/wrappers.h"
 #include "python/encode/paths/path_step.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/modules.h"
 
 namespace waybill::py {
 

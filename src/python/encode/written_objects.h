@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "python/encode/encode_hooks.h"

@@ -14,13 +14,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "python/discovery/ordinary_class.h"
 #include "python/guards/object_checks.h"
 #include "python/guards/reduced_form.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
-#include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
 
 namespace waybill::py {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "python/discovery/wrappers.h"
 #include "python/runtime/attribute.h"
 
 namespace waybill::py {

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "python/discovery/annotations.h"
 #include "python/discovery/code_info.h"

@@ -9,9 +9,6 @@
 
 #include <Python.h>
 
-#include <optional>
-#include <string_view>
-
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 

@@ -4,7 +4,6 @@
 
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/modules.h"
 #include "python/runtime/state.h"
 
 namespace waybill::py {

@@ -4,7 +4,6 @@
 
 #include <Python.h>
 
-#include <cstddef>
 #include <utility>
 
 #include "python/runtime/py_error.h"

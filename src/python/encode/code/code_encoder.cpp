@@ -10,7 +10,6 @@
 
 #include "base/hash.h"
 #include "format/source_units.h"
-#include "python/discovery/code_view.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/compat.h"
 

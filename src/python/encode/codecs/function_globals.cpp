@@ -7,7 +7,6 @@
 #include "python/encode/codecs/function_globals.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <utility>
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "python/discovery/code_view.h"
 #include "python/encode/codec.h"
 #include "python/encode/codecs/function_globals.h"
 #include "python/encode/plain_writer.h"

@@ -9,7 +9,6 @@
 
 #include "python/encode/definitions/definitions.h"
 #include "python/encode/graph_encoder.h"
-#include "python/runtime/modules.h"
 #include "wire/writer.h"
 
 namespace waybill::py {
@@ -26,6 +25,10 @@ bool lacks_source(EncodeContext& written) {
   return written.has_others() && written.code().lacks_source();
 }
 
+PyObject* object_at(std::span<Unit* const> units, const Definition::Place& place) {
+  return units[place.unit]->visited[place.object].object.get();
+}
+
 bool is_of_code(BytesView bytes) {
   if (bytes.size() < 4 ||
       !wire::starts_node(bytes.data() + 1, bytes.data() + bytes.size())) {
@@ -34,29 +37,6 @@ bool is_of_code(BytesView bytes) {
   const auto tag = static_cast<NodeTag>(bytes[3]);
   return tag == NodeTag::kFunction || tag == NodeTag::kClass;
 }
-
-// Where an object of a component stands among what its guards visit.
-class Places {
- public:
-  explicit Places(std::span<Unit* const> units) : units_(units) {}
-
-  bool find(std::uintptr_t key, Definition::Place& place) const {
-    for (std::size_t i = 0; i < units_.size(); ++i) {
-      const auto& visited = units_[i]->visited;
-      const auto found = std::ranges::find_if(visited, [&](const VisitedObject& one) {
-        return one.key == key && one.kind != Kind::kNeeded;
-      });
-      if (found == visited.end()) continue;
-      place = {static_cast<std::uint32_t>(i),
-               static_cast<std::uint32_t>(found - visited.begin())};
-      return true;
-    }
-    return false;
-  }
-
- private:
-  std::span<Unit* const> units_;
-};
 
 // Finds the objects that globals are, and leaves out what other definitions cannot
 // refer to.
@@ -317,14 +297,17 @@ bool PayloadDefinitions::set_objects(Definition& definition,
 // What it needs of the other sections.
 bool PayloadDefinitions::set_others(Definition& definition, const OtherSections& others,
                                     std::span<Unit* const> units) {
-  const Places places(units);
   if (others.imports.has_followed()) return false;
   definition.modules = others.imports.uses();
   definition.module_values = others.imports.module_values();
   for (const FollowedCode& followed : others.imports.followed_code()) {
+    const auto written = std::ranges::find_if(definition.exports, [&](const auto& one) {
+      return object_at(units, one.place) == followed.function;
+    });
+    if (written == definition.exports.end()) return false;
     Definition::Flow& flow = definition.flows.emplace_back();
-    if (!places.find(key_of(followed.function), flow.function)) return false;
-    auto* code = as_object(followed.info->code);
+    flow.function = written->place;
+    PyObject* code = as_object(followed.info->code);
     if (code != PyFunction_GET_CODE(followed.function)) flow.code = Ref::share(code);
   }
   definition.classes = others.code.classes();
@@ -340,7 +323,7 @@ bool PayloadDefinitions::set_code(Definition& definition, const CodeSection& cod
                                   std::span<Unit* const> units) {
   const std::vector<CodeInfo*> uses = code.uses();
   for (const Definition::Export& one : definition.exports) {
-    PyObject* object = units[one.place.unit]->visited[one.place.object].object.get();
+    PyObject* object = object_at(units, one.place);
     if (object == nullptr || !PyFunction_Check(object)) continue;
     const std::size_t use = definition.code.size();
     auto* own = as_code(PyFunction_GET_CODE(object));

@@ -3,7 +3,6 @@
 #include "python/encode/paths/capture.h"
 
 #include <cstring>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -5,7 +5,6 @@
 
 #include <Python.h>
 
-#include <cstdint>
 #include <string>
 
 #include "format/path_steps.h"

@@ -5,7 +5,6 @@
 #include "python/encode/paths/path_step.h"
 
 #include <cstring>
-#include <utility>
 
 #include "python/runtime/attribute.h"
 #include "python/runtime/dict_looks.h"
