@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "bytecode/escapes.h"
-#include "bytecode/flow_state.h"
 #include "bytecode/function_calls.h"
 
 namespace waybill::bytecode {

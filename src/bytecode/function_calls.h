@@ -1,15 +1,39 @@
 #pragma once
 
-// Nested functions that the code makes, and what its calls give them.
+// Nested functions that the code makes, what its calls give them, and which values
+// leave the code by a way that is not followed.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "bytecode/escapes.h"
 #include "bytecode/flow_state.h"
 
 namespace waybill::bytecode {
+
+class Escapes {
+ public:
+  // `summary` gets the escapes. Both arguments must outlive this.
+  Escapes(const ValueGraph& graph, CodeSummary& summary)
+      : graph_(graph), summary_(summary) {}
+
+  void clear();
+
+  // Can anything but a scalar constant be behind it?
+  bool matters(ValueId value) const;
+
+  // A value leaves, or whatever else a place holds; once, if it matters.
+  void add(ValueId value);
+
+  // A method of a list, `mods.pop()`, gives its items away. Told at the end, when it is
+  // known what is in the unions.
+  void add_packs_behind_attributes();
+
+ private:
+  const ValueGraph& graph_;
+  CodeSummary& summary_;
+  std::vector<std::uint8_t> has_escaped_;  // By value.
+};
 
 class FunctionCalls {
  public:

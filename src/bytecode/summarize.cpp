@@ -6,8 +6,8 @@
 //   flow_state.cpp        states at block starts, and how they merge
 //   evaluator.cpp         one step on abstract locals and stack
 //   evaluator_values.cpp  the same for containers, calls and functions
-//   function_calls.cpp    which values calls pass to nested functions
-//   escapes.cpp           which values leave
+//   function_calls.cpp    which values calls pass to nested functions, and which leave
+//
 // CoarseCollector, below, is the way out when all this would cost too much.
 //
 // How. Locals and stack hold ValueIds instead of objects. Each block runs once a pass,
