@@ -81,7 +81,6 @@ FunctionFlow::FunctionFlow(const State& state, ImportCollector& imports,
                            PyObject* function, const CodeInfo& info)
     : state_(state),
       imports_(imports),
-      steps_(state, imports),
       function_(as_function(function)),
       names_(function_, scopes_) {
   add_scopes(info);

@@ -68,35 +68,6 @@ class DataNames {
   bool has_names_ = false;
 };
 
-// Steps from a module to what it has under a name, and what they report of imports.
-// In all functions `id` is the value of the code in `scope` that makes the step.
-class ModuleSteps {
- public:
-  ModuleSteps(const State& state, ImportCollector& imports)
-      : state_(state), imports_(imports) {}
-
-  // One attribute step from a module: what the module's dict has under `name`, recorded
-  // if that is a module.
-  void step(const Scope& scope, ValueId id, const Fact& from, PyObject* name,
-            Facts& result);
-
-  // The same from the placeholder of a lazy import.
-  void step_from_placeholder(const Scope& scope, ValueId id, const Fact& from,
-                             PyObject* name, Facts& result);
-
-  // Records a module as needed at load, unless a statement of the body imports it.
-  void record(const Scope& scope, ValueId id, PyObject* module, bool imported);
-
- private:
-  bool take_placeholder(PyObject* found, PyObject* whole, bool imported, Facts& result);
-  void record_unlisted(const Scope& scope, ValueId id, PyObject* found, PyObject* whole,
-                       bool imported);
-  void record_pending(const Scope& scope, ValueId id, PyObject* module);
-
-  const State& state_;
-  ImportCollector& imports_;
-};
-
 // Follows the values of one function through its code and all code nested in it, with
 // the real values of its globals, cells and defaults, and reports which submodules the
 // code reaches.
@@ -155,13 +126,31 @@ class FunctionFlow {
   PyObject* closure_cell(PyObject* name) const;
   void escape(const Facts& facts);
 
+  // The code asks an unknown value, which any module may be that has escaped.
+  void step_from_escaped(const Scope& scope, ValueId id, PyObject* name, Facts& result);
+  // What the operands of a display may be, or one of them; -1: all.
+  static void merge_operands(const Pack& pack, Py_ssize_t only, Facts& result);
+
+  // module_steps.cpp: one attribute step from a module, to what its dict has under
+  // `name`, which is recorded if it is a module; and the same from the placeholder of a
+  // lazy import. `id` is the value of the code in `scope` that makes the step.
+  void step(const Scope& scope, ValueId id, const Fact& from, PyObject* name,
+            Facts& result);
+  void step_from_placeholder(const Scope& scope, ValueId id, const Fact& from,
+                             PyObject* name, Facts& result);
+  bool take_placeholder(PyObject* found, PyObject* whole, bool imported, Facts& result);
+  // Records a module as needed at load, unless a statement of the body imports it.
+  void record(const Scope& scope, ValueId id, PyObject* module, bool imported);
+  void record_unlisted(const Scope& scope, ValueId id, PyObject* found, PyObject* whole,
+                       bool imported);
+  void record_pending(const Scope& scope, ValueId id, PyObject* module);
+
   // Every module that such names lead to from this one.
   void escape_to_names(const Scope& scope, ValueId id, const Fact& from);
   static Py_ssize_t index_of(const Facts& keys, std::size_t count);
 
   const State& state_;
   ImportCollector& imports_;
-  ModuleSteps steps_;
   PyFunctionObject* function_;
   Scopes scopes_;
   DataNames names_;

@@ -90,15 +90,20 @@ Facts FunctionFlow::attribute(const Scope& scope, ValueId id, const Value& value
     result.unknown = true;
   }
   if (parent.unknown) {
-    asks_unknown_ = true;
     result.unknown = true;
-    // By index: recording may let further modules escape.
-    for (std::size_t i = 0; i < imports_.escaped().size(); ++i) {
-      const Fact fact = imports_.escaped()[i];
-      steps_.step(scope, id, fact, name, result);
-    }
+    step_from_escaped(scope, id, name, result);
   }
   return result;
+}
+
+void FunctionFlow::step_from_escaped(const Scope& scope, ValueId id, PyObject* name,
+                                     Facts& result) {
+  asks_unknown_ = true;
+  // By index: recording may let further modules escape.
+  for (std::size_t i = 0; i < imports_.escaped().size(); ++i) {
+    const Fact fact = imports_.escaped()[i];
+    step(scope, id, fact, name, result);
+  }
 }
 
 void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from,
@@ -115,13 +120,13 @@ void FunctionFlow::attribute_of(const Scope& scope, ValueId id, const Fact& from
     } else {
       // What is not a module is not followed any further.
       note_importer(raw_get(PyModule_GetDict(object), name));
-      steps_.step(scope, id, from, name, result);
+      step(scope, id, from, name, result);
     }
     return;
   }
   imports_.note_look(object);
   if (is_lazy_import(state_, object)) {
-    return steps_.step_from_placeholder(scope, id, from, name, result);
+    return step_from_placeholder(scope, id, from, name, result);
   }
   if (PyDict_CheckExact(object)) {
     // A method of a module's dict: get, items, …
@@ -163,12 +168,7 @@ Facts FunctionFlow::getattr(const Scope& scope, ValueId id, const Value& value) 
     for (const Fact& fact : parent.objects) {
       attribute_of(scope, id, fact, name.get(), result);
     }
-    if (!parent.unknown) continue;
-    asks_unknown_ = true;
-    for (std::size_t i = 0; i < imports_.escaped().size(); ++i) {
-      const Fact fact = imports_.escaped()[i];
-      steps_.step(scope, id, fact, name.get(), result);
-    }
+    if (parent.unknown) step_from_escaped(scope, id, name.get(), result);
   }
   if (parent.unknown || value.operand_count > 1) result.unknown = true;
   return result;
@@ -181,15 +181,10 @@ Facts FunctionFlow::item(const Scope& scope, ValueId id, const Value& value) {
   result.unknown = parent.unknown;
   for (const Fact& fact : parent.objects) item_of(scope, id, fact, keys, result);
   for (const Pack& pack : parent.packs) {
-    const CodeSummary& summary = pack.scope->info->summary;
-    const Value& display = summary.values[pack.value];
+    const Value& display = pack.scope->info->summary.values[pack.value];
     // An index into a tuple means one operand; else it may be any.
-    const Py_ssize_t only =
-        display.index == 0 ? index_of(keys, display.operand_count) : -1;
-    for (std::uint32_t i = 0; i < display.operand_count; ++i) {
-      if (only >= 0 && static_cast<Py_ssize_t>(i) != only) continue;
-      result.merge(pack.scope->facts[summary.operands[display.first_operand + i]]);
-    }
+    merge_operands(
+        pack, display.index == 0 ? index_of(keys, display.operand_count) : -1, result);
   }
   return result;
 }
@@ -218,12 +213,11 @@ void FunctionFlow::item_of(const Scope& scope, ValueId id, const Fact& from,
       }
       has_key = true;
       if (owner != nullptr && PyUnicode_CheckExact(key.object.get())) {
-        steps_.step(scope, id, {Ref::share(owner), from.imported}, key.object.get(),
-                    result);
+        step(scope, id, {Ref::share(owner), from.imported}, key.object.get(), result);
       } else if (PyObject* found = raw_get(object, key.object.get())) {
         const bool is_registry = object == sys_modules(state_) && PyModule_Check(found);
         if (is_registry && importable_name(state_, found) != nullptr) {
-          steps_.record(scope, id, key.object.get(), from.imported);
+          record(scope, id, key.object.get(), from.imported);
         }
         result.add(found, from.imported);
       }
@@ -271,14 +265,17 @@ Facts FunctionFlow::element(const Scope& scope, const Value& value) const {
       result.add(item, fact.imported);
     }
   }
-  for (const Pack& pack : parent.packs) {
-    const CodeSummary& summary = pack.scope->info->summary;
-    const Value& display = summary.values[pack.value];
-    for (std::uint32_t i = 0; i < display.operand_count; ++i) {
-      result.merge(pack.scope->facts[summary.operands[display.first_operand + i]]);
-    }
-  }
+  for (const Pack& pack : parent.packs) merge_operands(pack, -1, result);
   return result;
+}
+
+void FunctionFlow::merge_operands(const Pack& pack, Py_ssize_t only, Facts& result) {
+  const CodeSummary& summary = pack.scope->info->summary;
+  const Value& display = summary.values[pack.value];
+  for (std::uint32_t i = 0; i < display.operand_count; ++i) {
+    if (only >= 0 && static_cast<Py_ssize_t>(i) != only) continue;
+    result.merge(pack.scope->facts[summary.operands[display.first_operand + i]]);
+  }
 }
 
 void FunctionFlow::escape_to_names(const Scope& scope, ValueId id, const Fact& from) {
@@ -288,8 +285,7 @@ void FunctionFlow::escape_to_names(const Scope& scope, ValueId id, const Fact& f
   for (std::size_t i = 0; i < reached.objects.size(); ++i) {
     const Fact fact = reached.objects[i];
     if (!PyModule_Check(fact.object.get())) continue;
-    for (const Ref& name : names_.all())
-      steps_.step(scope, id, fact, name.get(), reached);
+    for (const Ref& name : names_.all()) step(scope, id, fact, name.get(), reached);
   }
 }
 

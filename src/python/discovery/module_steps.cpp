@@ -1,3 +1,4 @@
+// Steps from a module to what it has under a name, and what they report of imports.
 // Tested by tests/python/imports/discovery.
 
 #include "python/discovery/function_flow.h"
@@ -90,8 +91,8 @@ CodeSpot spot_of(const Scope& scope, ValueId id) {
 
 }  // namespace
 
-void ModuleSteps::step(const Scope& scope, ValueId id, const Fact& from, PyObject* name,
-                       Facts& result) {
+void FunctionFlow::step(const Scope& scope, ValueId id, const Fact& from,
+                        PyObject* name, Facts& result) {
   PyObject* module = from.object.get();
   PyObject* package = module_name(state_, module);
   PyObject* found = raw_get(PyModule_GetDict(module), name);
@@ -140,8 +141,8 @@ void ModuleSteps::step(const Scope& scope, ValueId id, const Fact& from, PyObjec
 
 // What a package has bound lazily, under its name `whole` there. False: nothing but
 // what the receiver's package finds by itself.
-bool ModuleSteps::take_placeholder(PyObject* found, PyObject* whole, bool imported,
-                                   Facts& result) {
+bool FunctionFlow::take_placeholder(PyObject* found, PyObject* whole, bool imported,
+                                    Facts& result) {
   imports_.note_other();
   const Ref target = lazy_module_name(state_, found);
   if (!target) return false;
@@ -156,9 +157,9 @@ bool ModuleSteps::take_placeholder(PyObject* found, PyObject* whole, bool import
   return false;
 }
 
-void ModuleSteps::step_from_placeholder(const Scope& scope, ValueId id,
-                                        const Fact& from, PyObject* name,
-                                        Facts& result) {
+void FunctionFlow::step_from_placeholder(const Scope& scope, ValueId id,
+                                         const Fact& from, PyObject* name,
+                                         Facts& result) {
   const Ref whole = lazy_module_name(state_, from.object.get());
   if (!whole) return;
   if (PyObject* module = find_module(state_, whole.get())) {
@@ -167,24 +168,24 @@ void ModuleSteps::step_from_placeholder(const Scope& scope, ValueId id,
   record_pending(scope, id, dotted(whole.get(), name).get());
 }
 
-void ModuleSteps::record(const Scope& scope, ValueId id, PyObject* module,
-                         bool imported) {
+void FunctionFlow::record(const Scope& scope, ValueId id, PyObject* module,
+                          bool imported) {
   if (imported && imports_.is_body_import(text_of(module))) return;
   imports_.add(module, ImportTime::kLoad, chain(*scope.info, id), spot_of(scope, id));
 }
 
 // A module that is bound, but not, or no longer, listed under that name.
-void ModuleSteps::record_unlisted(const Scope& scope, ValueId id, PyObject* found,
-                                  PyObject* whole, bool imported) {
+void FunctionFlow::record_unlisted(const Scope& scope, ValueId id, PyObject* found,
+                                   PyObject* whole, bool imported) {
   if (module_name(state_, found) == nullptr) {
-    if (has_spec(state_, found)) record(scope, id, whole, imported);
+    if (spec_of(state_, found)) record(scope, id, whole, imported);
     return;
   }
   PyObject* real = importable_name(state_, found);
   if (real != nullptr) record(scope, id, real, imported);
 }
 
-void ModuleSteps::record_pending(const Scope& scope, ValueId id, PyObject* module) {
+void FunctionFlow::record_pending(const Scope& scope, ValueId id, PyObject* module) {
   if (!is_pending(state_, module)) return;
   imports_.add(module, ImportTime::kLazy, chain(*scope.info, id), spot_of(scope, id));
 }
