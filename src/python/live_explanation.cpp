@@ -11,7 +11,6 @@
 
 #include "base/hash.h"
 #include "explain/explained_source.h"
-#include "format/manifest_codec.h"
 #include "python/encode/graph_encoder.h"
 #include "python/encode/paths/capture.h"
 #include "python/encode/paths/path_step.h"
@@ -300,11 +299,7 @@ class Explainer {
 
   void add_imports() {
     if (!graph_.context().has_others()) return;
-    wire::Writer section;
-    graph_.context().imports().encode(section);
-    wire::Reader reader(section.view());
-    Manifest manifest;
-    if (!envelope::read_manifest(reader, manifest)) raise(state_, reader.error());
+    Manifest manifest = manifest_of(state_, graph_);
     for (ImportRecord& record : manifest.imports) {
       if (!record.is_brought()) made_.imports.push_back({std::move(record), false});
     }

@@ -17,7 +17,6 @@
 #include "python/runtime/text.h"
 #include "waybill/bytes.h"
 #include "waybill/envelope.h"
-#include "waybill/manifest.h"
 
 namespace waybill::py {
 namespace {
@@ -303,6 +302,15 @@ Ref seal_chunks(const State& state, GraphEncoder& graph) {
   // To join large buffers would take their memory once more.
   if (rows.buffers.empty()) require_sound_chunks(chunks.get());
   return chunks;
+}
+
+Manifest manifest_of(const State& state, GraphEncoder& graph) {
+  wire::Writer section;
+  graph.context().imports().encode(section);
+  wire::Reader reader(section.view());
+  Manifest manifest;
+  if (!envelope::read_manifest(reader, manifest)) raise(state, reader.error());
+  return manifest;
 }
 
 SealedSize sealed_size(const State& state, GraphEncoder& graph, bool keeps_head) {

@@ -8,6 +8,7 @@
 #include "python/encode/graph_encoder.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
+#include "waybill/manifest.h"
 
 namespace waybill::py {
 
@@ -18,6 +19,9 @@ Ref seal(const State& state, GraphEncoder& graph);
 // other are the envelope: large buffers are not copied, and must not change until they
 // have been written.
 Ref seal_chunks(const State& state, GraphEncoder& graph);
+
+// The manifest of what an encoder has written. Throws PyError.
+Manifest manifest_of(const State& state, GraphEncoder& graph);
 
 // How long the envelope would be, with the bytes that its stored buffers take in it, in
 // their order; and the head, if `keeps_head` or if it has source. Cost: as

@@ -15,7 +15,6 @@
 
 #include "base/hash.h"
 #include "format/frame.h"
-#include "format/manifest_codec.h"
 #include "format/source_locations.h"
 #include "python/cache/decode_cache.h"
 #include "python/chosen_devices.h"
@@ -65,12 +64,7 @@ Manifest discover(State& state, PyObject* object, bool by_value) {
   options.root_by_value = by_value;
   GraphEncoder graph(state, options);
   graph.encode(object);
-  wire::Writer section;
-  graph.context().imports().encode(section);
-  wire::Reader reader(section.view());
-  Manifest manifest;
-  if (!envelope::read_manifest(reader, manifest)) raise(state, reader.error());
-  return manifest;
+  return manifest_of(state, graph);
 }
 
 namespace {

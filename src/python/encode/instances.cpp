@@ -25,11 +25,11 @@ bool LastTypes::is_plain(State& state, PyObject* object) {
   if (!is_made_by_newobj(state)) return false;
   PyObject* slots = slot_names(state.names, type);
   const bool has_slots = slots != nullptr && PyList_GET_SIZE(slots) != 0;
-  if (!state.uses_caches || has_slots || !state.kept_classes->is_plain(type)) {
+  if (!state.uses_caches || has_slots || !state.plain_types.know(type)) {
     if (!is_laid_out_plainly(state.names, type) || reducer_of(state, object)) {
       return false;
     }
-    if (state.uses_caches) state.kept_classes->note_plain(type);
+    if (state.uses_caches) state.plain_types.note(type, type_version(type));
   }
   plain_ = type;
   return true;

@@ -113,10 +113,6 @@ PyObject* module_name(const State& state, const GlobalName& name) {
   return PyUnicode_Check(module) ? module : module_name(state, module);
 }
 
-bool has_spec(const State& state, PyObject* module) {
-  return spec_of(state, module) != nullptr;
-}
-
 PyObject* module_of_dict(const State& state, PyObject* dict) {
   PyObject* spec = look_up(state, dict, state.names.spec.get());
   PyObject* const names[] = {look_up(state, dict, state.names.name.get()),
@@ -238,7 +234,7 @@ PyObject* name_in(PyObject* dict, PyObject* object) {
 
 GlobalName find_inner_module(const State& state, PyObject* module) {
   PyObject* dict = PyModule_GetDict(module);
-  if (raw_get(dict, state.names.file.get()) != nullptr || has_spec(state, module)) {
+  if (raw_get(dict, state.names.file.get()) != nullptr || spec_of(state, module)) {
     return {};
   }
   for (const auto& [key, value] : PairsOf(dict)) {

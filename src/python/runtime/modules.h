@@ -68,8 +68,6 @@ bool is_findable(const State& state, PyObject* module);
 
 // The __spec__ that the module's dict has, which a finder gave; null for None, too.
 PyObject* spec_of(const State& state, PyObject* module);
-// Whether it has one.
-bool has_spec(const State& state, PyObject* module);
 
 // The module's name if importing it elsewhere can work: it came from a finder (has a
 // __spec__), or a parent package that did is there to provide it. Null for __main__,

@@ -37,7 +37,7 @@ bool OrdinaryTypes::have(const Names& names, PyTypeObject* type) {
       overrides_state(names, type)) {
     return false;
   }
-  entries_[place_of(type)] = {type, version};
+  note(type, version);
   return true;
 }
 

@@ -15,17 +15,16 @@ struct Names;
 
 // Remembers classes by address and version: a class that changes, or another at its
 // address, has another version. Bounded; holds no reference. Needs the GIL.
-class OrdinaryTypes {
+class KnownTypes {
  public:
-  // Whether object.__new__ makes the instances, their state goes into a dict of their
-  // own that no class has a say in, and nothing is called when they go. Runs no code of
-  // the class unless its dict has keys with code of their own; none if it is known.
-  // Throws PyError.
-  bool have(const Names& names, PyTypeObject* type);
   bool know(PyTypeObject* type) const {
     const Entry& entry = entries_[place_of(type)];
     return type == entry.type && entry.version != 0 &&
            entry.version == type_version(type);
+  }
+  // `version`: of the class when it was looked at.
+  void note(PyTypeObject* type, std::uint32_t version) {
+    entries_[place_of(type)] = {type, version};
   }
 
  private:
@@ -40,6 +39,15 @@ class OrdinaryTypes {
 
   static constexpr std::size_t kPlaces = 64;
   std::array<Entry, kPlaces> entries_;  // Each in the place that its address gives it.
+};
+
+class OrdinaryTypes : public KnownTypes {
+ public:
+  // Whether object.__new__ makes the instances, their state goes into a dict of their
+  // own that no class has a say in, and nothing is called when they go. Runs no code of
+  // the class unless its dict has keys with code of their own; none if it is known.
+  // Throws PyError.
+  bool have(const Names& names, PyTypeObject* type);
 };
 
 }  // namespace waybill::py

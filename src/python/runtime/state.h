@@ -139,6 +139,8 @@ struct State {
   mutable InternTable intern_table;
   mutable KnownCodes known_codes;
   mutable OrdinaryTypes ordinary_types;
+  // In how their instances are taken apart nothing but copyreg has a say.
+  mutable KnownTypes plain_types;
 };
 
 // Fills all but `late`, and but what rooms above keep here: start() of the serializer

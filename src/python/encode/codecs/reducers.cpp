@@ -78,8 +78,8 @@ Describe codec_for(EncodeContext& context, PyObject* object) {
       {&PyCell_Type, describe_cell, true},
       {&PyCode_Type, describe_code, true},
       {&PyByteArray_Type, describe_byte_array, false},
-      {&PySlice_Type, describe_slice, true},
-      {&PyRange_Type, describe_range, true},
+      {&PySlice_Type, describe_bounds, true},
+      {&PyRange_Type, describe_bounds, true},
       {&PyPickleBuffer_Type, describe_buffer, false},
       {&PyModule_Type, describe_module, true},
   };

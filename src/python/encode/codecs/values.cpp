@@ -120,17 +120,8 @@ void describe_buffer(EncodeContext& context, PyObject* object, Plan&) {
                  is_lent);
 }
 
-void describe_slice(EncodeContext& context, PyObject* object, Plan& plan) {
-  auto* slice = reinterpret_cast<PySliceObject*>(object);
-  context.out.node(NodeTag::kSlice, 3);
-  plan.child(Ref::share(slice->start), Label::of_text(".start"));
-  plan.child(Ref::share(slice->stop), Label::of_text(".stop"));
-  plan.child(Ref::share(slice->step), Label::of_text(".step"));
-  plan.creates();
-}
-
-void describe_range(EncodeContext& context, PyObject* object, Plan& plan) {
-  context.out.node(NodeTag::kRange, 3);
+void describe_bounds(EncodeContext& context, PyObject* object, Plan& plan) {
+  context.out.node(PySlice_Check(object) ? NodeTag::kSlice : NodeTag::kRange, 3);
   for (const char* step : {".start", ".stop", ".step"}) {
     plan.child(get_attribute(object, step + 1), Label::of_text(step));
   }

@@ -1,16 +1,19 @@
 #pragma once
 
 // What envelopes have besides their value, kept by their definitions: a program sends
-// the same functions and classes with other data again and again.
+// the same functions and classes with other data again and again. Tested by
+// tests/python/cache/test_kept_functions.py.
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "python/discovery/import_collector.h"
 #include "python/encode/definitions/definition.h"
 #include "python/encode/written_objects.h"
+#include "python/guards/guards.h"
 #include "python/runtime/state.h"
 #include "waybill/envelope.h"
 
@@ -34,7 +37,15 @@ struct WrittenDefinitions {
   std::vector<Start> starts;          // Of each definition.
 
   // Of what stands in a definition.
-  std::uint64_t position_of(const Place& place) const;
+  std::uint64_t position_of(const Place& place) const {
+    const Start& start = starts[place.definition];
+    std::uint64_t position = start.position + place.offset;
+    for (const Shift& shift : start.shifts) {
+      if (shift.from > place.offset) break;
+      position += static_cast<std::uint64_t>(shift.by);
+    }
+    return position;
+  }
 };
 
 // What an envelope has besides its payload, in order to write it again.
@@ -93,18 +104,24 @@ class KeptHeads {
   template <typename IsIt>
   std::shared_ptr<const KeptHead> find(const State& state, IsIt is_it) {
     const auto found = std::ranges::find_if(heads_, is_it);
-    return found == heads_.end() ? nullptr : take(state, found);
+    if (found == heads_.end()) return nullptr;
+    std::rotate(heads_.begin(), found, found + 1);
+    std::shared_ptr<const KeptHead> head = heads_.front();
+    if (holds(state, head->seen)) return head;
+    std::erase(heads_, head);
+    return nullptr;
   }
-  void keep(KeptHead head);
+  void keep(KeptHead head) {
+    if (head.sections.size() + head.written.bytes.size() > kMostBytes) return;
+    if (heads_.size() == kMost) heads_.pop_back();
+    heads_.insert(heads_.begin(), std::make_shared<const KeptHead>(std::move(head)));
+  }
 
  private:
   static constexpr std::size_t kMost = 64;
   static constexpr std::size_t kMostBytes = 32 << 10;  // Of one.
 
-  using Heads = std::vector<std::shared_ptr<const KeptHead>>;
-  std::shared_ptr<const KeptHead> take(const State& state, Heads::iterator found);
-
-  Heads heads_;  // The last one first.
+  std::vector<std::shared_ptr<const KeptHead>> heads_;  // The last one first.
 };
 
 }  // namespace waybill::py

@@ -2,6 +2,8 @@
 
 #include "python/encode/definitions/unit.h"
 
+#include <utility>
+
 #include "python/encode/definitions/heads.h"
 #include "python/guards/object_checks.h"
 #include "python/runtime/compat.h"
@@ -11,8 +13,6 @@
 namespace waybill::py {
 
 namespace {
-
-constexpr std::size_t kMaxClasses = 256;  // That are kept.
 
 // So often a unit may be another than it was, or cannot be kept, before it is no longer
 // tried.
@@ -80,37 +80,22 @@ void note(State& state, CodeInfos& infos, Unit& unit) {
 void forget_kept(State& state) {
   ++state.cache_generation;
   state.kept_heads = std::make_shared<KeptHeads>();
-  state.kept_classes = std::make_shared<KeptTable>(kMaxClasses);
+  state.kept_classes = std::make_shared<KeptTable>();
 }
 
-bool KeptTable::is_plain(PyTypeObject* type) {
-  const Entry* found = existing(as_object(type));
-  return found != nullptr && found->plain_version != 0 &&
-         found->plain_version == type_version(type);
-}
-
-KeptSlot* KeptTable::find(PyObject* key) {
-  Entry* found = existing(key);
-  return found == nullptr ? nullptr : &found->slot;
-}
-
-void KeptTable::note_plain(PyTypeObject* type) {
-  entry(as_object(type)).plain_version = type_version(type);
-}
-
-KeptTable::Entry* KeptTable::existing(PyObject* key) {
-  const auto found = entries_.find(key);
+KeptSlot* KeptTable::find(PyObject* type) {
+  const auto found = entries_.find(type);
   const bool is_it = found != entries_.end() &&
-                     weakly_referenced(found->second.key.get()).get() == key;
-  return is_it ? &found->second : nullptr;
+                     weakly_referenced(found->second.type.get()).get() == type;
+  return is_it ? &found->second.slot : nullptr;
 }
 
-KeptTable::Entry& KeptTable::entry(PyObject* key) {
-  if (Entry* found = existing(key)) return *found;
-  entries_.erase(key);
-  if (entries_.size() == most_) entries_.clear();
-  Ref reference = Ref::steal(PyWeakref_NewRef(key, nullptr));
-  return entries_.emplace(key, Entry{std::move(reference), {}}).first->second;
+KeptSlot& KeptTable::slot(PyObject* type) {
+  if (KeptSlot* found = find(type)) return *found;
+  entries_.erase(type);
+  if (entries_.size() == kMost) entries_.clear();
+  Ref reference = Ref::steal(PyWeakref_NewRef(type, nullptr));
+  return entries_.emplace(type, Entry{std::move(reference), {}}).first->second.slot;
 }
 
 void look_at_unit(State& state, CodeInfos& infos, Unit& unit) {
