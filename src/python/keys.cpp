@@ -29,9 +29,8 @@ Ref new_capsule(T value) {
 template <typename T>
 T& content_of(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, kCapsule<T>) == 0) {
-    PyErr_Format(PyExc_TypeError, "a %s is needed, not a %.100s", kCapsule<T>,
-                 Py_TYPE(capsule)->tp_name);
-    throw PyError();
+    raise(PyExc_TypeError, "a %s is needed, not a %.100s", kCapsule<T>,
+          Py_TYPE(capsule)->tp_name);
   }
   return *static_cast<T*>(PyCapsule_GetPointer(capsule, kCapsule<T>));
 }

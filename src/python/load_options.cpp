@@ -23,8 +23,7 @@ const PolicyPointer& pointer_of(PyObject* capsule) {
                       ? PyCapsule_GetPointer(capsule, kPolicyCapsule)
                       : nullptr;
   if (pointer != nullptr) return *static_cast<PolicyPointer*>(pointer);
-  PyErr_SetString(PyExc_TypeError, "a policy should be a waybill.security.Policy");
-  throw PyError();
+  raise(PyExc_TypeError, "a policy should be a waybill.security.Policy");
 }
 
 void free_policy(PyObject* capsule) {
@@ -42,8 +41,7 @@ Limits limits_of(PyObject* tuple) {
   Limits limits;
   if (!PyTuple_Check(tuple) ||
       PyTuple_GET_SIZE(tuple) != static_cast<Py_ssize_t>(std::size(kCeilings))) {
-    PyErr_SetString(PyExc_TypeError, "limits should be a waybill.security.Limits");
-    throw PyError();
+    raise(PyExc_TypeError, "limits should be a waybill.security.Limits");
   }
   Py_ssize_t index = 0;
   for (std::size_t Limits::* ceiling : kCeilings) {
@@ -58,14 +56,10 @@ Limits limits_of(PyObject* tuple) {
 
 Ref new_policy(PyObject* text) {
   if (!PyUnicode_Check(text)) {
-    PyErr_SetString(PyExc_TypeError, "the rules of a policy should be a str");
-    throw PyError();
+    raise(PyExc_TypeError, "the rules of a policy should be a str");
   }
   Result<Policy> policy = Policy::from_text(text_of(text));
-  if (!policy) {
-    PyErr_SetString(PyExc_ValueError, policy.error().detail.c_str());
-    throw PyError();
-  }
+  if (!policy) raise(PyExc_ValueError, "%s", policy.error().detail.c_str());
   auto pointer = std::make_unique<PolicyPointer>(
       std::make_shared<const Policy>(*std::move(policy)));
   Ref capsule = Ref::steal(PyCapsule_New(pointer.get(), kPolicyCapsule, free_policy));

@@ -38,8 +38,7 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
                            .max_depth = limits.max_depth};
   const bool may_be_cut = head_.get() == Py_None;
   if (may_be_cut) head_ = copied_head(state, bytes_of_memory(memory_.get()), for_file);
-  const Result<void> is_signed = gate.check_signature(bytes_of(head_.get()));
-  if (!is_signed) raise(state, is_signed.error());
+  require(state, gate.check_signature(bytes_of(head_.get())));
   if (const std::size_t size = bytes_of(head_.get()).size(); size > limits.max_bytes) {
     raise(state,
           Error{ErrorCode::kLimitExceeded, 0,
@@ -51,8 +50,7 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
   if (!envelope_) raise(state, envelope_.error());
   extractor_.emplace(*envelope_);
   if (check != Check::kNow) return;
-  const Result<void> checked = check_buffers(*envelope_);
-  if (!checked) raise(state, checked.error());
+  require(state, check_buffers(*envelope_));
 }
 
 OpenedFile::StepList& OpenedFile::list(std::size_t offset) {
@@ -103,8 +101,7 @@ bool OpenedFile::fits(PyObject* memory) const {
 
 void OpenedFile::check_restrictions(const State& state, const Gate& gate) {
   if (restrictions_ == process_restrictions()) return;
-  const Result<void> is_signed = gate.check_signature((*envelope_)->bytes);
-  if (!is_signed) raise(state, is_signed.error());
+  require(state, gate.check_signature((*envelope_)->bytes));
   restrictions_ = process_restrictions();
 }
 

@@ -86,9 +86,8 @@ PreparedCall::PreparedCall(State& state, PyObject* function, const EncodeHooks& 
   hooks_.by_value = by_value_.get();
   hooks_.application = application_;
   if (PyCallable_Check(function) == 0) {
-    PyErr_Format(PyExc_TypeError, "'%.200s' object is not callable",
-                 Py_TYPE(function)->tp_name);
-    throw PyError();
+    raise(PyExc_TypeError, "'%.200s' object is not callable",
+          Py_TYPE(function)->tp_name);
   }
   refresh();
 }

@@ -40,8 +40,7 @@ std::vector<std::string> texts_of(PyObject* list) {
   std::vector<std::string> texts;
   for (PyObject* text : items_of(list)) {
     if (!PyUnicode_Check(text)) {
-      PyErr_SetString(PyExc_TypeError, "names of modules should be str");
-      throw PyError();
+      raise(PyExc_TypeError, "names of modules should be str");
     }
     texts.push_back(text_of(text));
   }
@@ -66,10 +65,7 @@ Environment environment_of(PyObject* told) {
   Environment environment{
       text_of(python), text_of(implementation), text_of(platform), {}};
   for (PyObject* row : items_of(rows)) {
-    if (!PyTuple_Check(row)) {
-      PyErr_SetString(PyExc_TypeError, "a distribution should be a tuple");
-      throw PyError();
-    }
+    if (!PyTuple_Check(row)) raise(PyExc_TypeError, "a distribution should be a tuple");
     environment.distributions.push_back(distribution_of(row));
   }
   return environment;
@@ -82,8 +78,7 @@ std::vector<std::uint8_t> with_told_environment(BytesView manifest, PyObject* as
   const Ref modules = modules_of(manifest);
   const Ref told = call(ask, modules.get());
   if (!PyTuple_Check(told.get())) {
-    PyErr_SetString(PyExc_TypeError, "an environment should be a tuple");
-    throw PyError();
+    raise(PyExc_TypeError, "an environment should be a tuple");
   }
   return envelope::with_environment(manifest, environment_of(told.get()));
 }
@@ -266,9 +261,8 @@ void require_sound([[maybe_unused]] BytesView bytes) {
   const Result<VerifiedEnvelope> verified = open(bytes).and_then(
       [](Envelope&& envelope) { return verify(std::move(envelope)); });
   if (verified || verified.error().code == ErrorCode::kLimitExceeded) return;
-  PyErr_Format(PyExc_SystemError, "what was written is not sound: %s",
-               to_string(verified.error()).c_str());
-  throw PyError();
+  raise(PyExc_SystemError, "what was written is not sound: %s",
+        to_string(verified.error()).c_str());
 #endif
 }
 

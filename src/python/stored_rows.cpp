@@ -41,12 +41,10 @@ Result<void> check_limits(const Envelope& envelope, const Limits& limits) {
 }  // namespace
 
 Ref stored_rows(const State& state, BytesView head, const Gate& gate) {
-  const Result<void> is_signed = gate.check_signature(head);
-  if (!is_signed) raise(state, is_signed.error());
+  require(state, gate.check_signature(head));
   const Result<Envelope> envelope = open_head(head, gate.limits());
   if (!envelope) raise(state, envelope.error());
-  const Result<void> allowed = check_limits(*envelope, gate.limits());
-  if (!allowed) raise(state, allowed.error());
+  require(state, check_limits(*envelope, gate.limits()));
   Ref rows = Ref::steal(PyList_New(0));
   for (const StoredBuffer& row : envelope->buffers) {
     const std::uint64_t offset = envelope->buffers_offset + row.place;
@@ -84,8 +82,7 @@ void copy_buffer(PyObject* target, PyObject* source) {
   const BufferView to(target);
   const BufferView from(source);
   if (to.is_read_only() || to.bytes().size() != from.bytes().size()) {
-    PyErr_SetString(PyExc_ValueError, "copy_buffer() needs memory of the same size");
-    throw PyError();
+    raise(PyExc_ValueError, "copy_buffer() needs memory of the same size");
   }
   auto* begin = const_cast<std::uint8_t*>(to.bytes().data());
   base::FreshPages pages(begin, to.bytes().size());

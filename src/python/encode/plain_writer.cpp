@@ -19,8 +19,7 @@ using wire::NodeTag;
 using wire::Writer;
 
 void refuse_too_long(const char* what) {
-  PyErr_Format(PyExc_OverflowError, "%s of 4 GiB or more cannot be encoded", what);
-  throw PyError();
+  raise(PyExc_OverflowError, "%s of 4 GiB or more cannot be encoded", what);
 }
 
 void write_integer(PyObject* integer, Writer& out) {
@@ -70,8 +69,7 @@ bool write_items(PyObject* tuple, Writer& out, CodeInfos* infos, int depth) {
 }  // namespace
 
 void refuse_too_many() {
-  PyErr_SetString(PyExc_OverflowError, "2^32 items or more cannot be encoded");
-  throw PyError();
+  raise(PyExc_OverflowError, "2^32 items or more cannot be encoded");
 }
 
 namespace {

@@ -24,8 +24,19 @@ inline int check(int result) {
   return result;
 }
 
+// Sets an exception of Python's with a message as of PyErr_Format.
+template <typename... Parts>
+[[noreturn]] void raise(PyObject* type, const char* format, Parts... parts) {
+  PyErr_Format(type, format, parts...);
+  throw PyError();
+}
+
 // Sets waybill.DecodeError (or the subclass for the code) with code and offset.
 [[noreturn]] void raise(const State& state, const Error& error);
+// The same if there is one.
+inline void require(const State& state, const Result<void>& result) {
+  if (!result) raise(state, result.error());
+}
 // The same from its parts.
 [[noreturn]] void raise_decode(const State& state, ErrorCode code, std::size_t offset,
                                std::string detail);

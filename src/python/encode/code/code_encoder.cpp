@@ -25,9 +25,8 @@ void write_constants(PyObject* constants, CodeInfos& infos, Writer& out) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* constant = PyTuple_GET_ITEM(constants, i);
     if (write_plain(constant, out, &infos)) continue;
-    PyErr_Format(PyExc_TypeError, "co_consts[%zd] is a %s, which no compiler writes", i,
-                 Py_TYPE(constant)->tp_name);
-    throw PyError();
+    raise(PyExc_TypeError, "co_consts[%zd] is a %s, which no compiler writes", i,
+          Py_TYPE(constant)->tp_name);
   }
 }
 

@@ -62,8 +62,7 @@ const CodeSource* source_of(const State& state, CodeInfo& info, PyObject* owner,
     return nullptr;
   }
   if (PyTuple_GET_SIZE(proof.get()) != kUnitParts) {
-    PyErr_SetString(PyExc_SystemError, "a source unit has twelve parts");
-    throw PyError();
+    raise(PyExc_SystemError, "a source unit has twelve parts");
   }
   auto source = std::make_unique<const CodeSource>(source_from(proof.get()));
   // The code that ran may have sent this code as well.

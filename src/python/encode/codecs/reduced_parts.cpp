@@ -148,8 +148,7 @@ void plan_pairs(const Reduced& parts, Plan& plan) {
   plan.raw().map(countable(PyTuple_GET_SIZE(pairs.get())));
   for (PyObject* pair : items_of(pairs.get())) {
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
-      PyErr_SetString(PyExc_TypeError, "dict items iterator must return 2-tuples");
-      throw PyError();
+      raise(PyExc_TypeError, "dict items iterator must return 2-tuples");
     }
     PyObject* key = PyTuple_GET_ITEM(pair, 0);
     plan.child(Ref::share(key), Label::of_marker("key"));
@@ -217,9 +216,8 @@ void plan_creation(EncodeContext& context, PyObject* object, const Reduced& part
   if (PyType_Check(callable) && type->tp_new == nullptr &&
       type->tp_vectorcall == nullptr) {  // Structs of msgspec have that.
     // As of sys.version_info, which a module has.
-    PyErr_Format(PyExc_TypeError, "cannot pickle '%.200s' object: nobody can make it",
-                 type->tp_name);
-    throw PyError();
+    raise(PyExc_TypeError, "cannot pickle '%.200s' object: nobody can make it",
+          type->tp_name);
   }
   context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
   plan.child(Ref::share(callable), Label::of_marker("constructor"));
