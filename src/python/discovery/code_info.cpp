@@ -105,37 +105,32 @@ void collect_globals(CodeInfo& info) {
 bool is_reader(PyObject* name) {
   constexpr std::array kReaders = {"getattr", "hasattr",          "attrgetter",
                                    "vars",    "__getattribute__", "__getattr__"};
-  return std::any_of(kReaders.begin(), kReaders.end(), [&](const char* reader) {
+  return std::ranges::any_of(kReaders, [&](const char* reader) {
     return PyUnicode_CompareWithASCIIString(name, reader) == 0;
   });
 }
 
 void note_readers(CodeInfo& info) {
-  for (const GlobalUse& use : info.globals) {
-    info.names_readers = info.names_readers || is_reader(use.name);
-  }
-  for (const Value& value : info.summary.values) {
-    if (value.kind != Value::Kind::kAttribute) continue;
-    info.names_readers = info.names_readers || is_reader(info.name_at(value.index));
-  }
-  for (const CodeInfo* nested : info.nested) {
-    info.names_readers = info.names_readers || nested->names_readers;
-  }
+  const auto is_attribute_reader = [&](const Value& value) {
+    return value.kind == Value::Kind::kAttribute &&
+           is_reader(info.name_at(value.index));
+  };
+  info.names_readers = std::ranges::any_of(info.globals, is_reader, &GlobalUse::name) ||
+                       std::ranges::any_of(info.summary.values, is_attribute_reader) ||
+                       std::ranges::any_of(info.nested, &CodeInfo::names_readers);
 }
 
 void note_kinds(CodeInfo& info) {
   const CodeSummary& summary = info.summary;
-  info.has_escapes = !summary.escapes.empty() || !summary.cell_stores.empty();
-  info.has_steps = !summary.imports.empty() || !summary.global_stores.empty();
-  for (const Value& value : summary.values) {
-    info.has_steps = info.has_steps || value.kind == Value::Kind::kAttribute ||
-                     value.kind == Value::Kind::kGetattr ||
-                     value.kind == Value::Kind::kItem;
-  }
-  for (const CodeInfo* nested : info.nested) {
-    info.has_steps = info.has_steps || nested->has_steps;
-    info.has_escapes = info.has_escapes || nested->has_escapes;
-  }
+  const auto is_step = [](const Value& value) {
+    return value.kind == Value::Kind::kAttribute ||
+           value.kind == Value::Kind::kGetattr || value.kind == Value::Kind::kItem;
+  };
+  info.has_escapes = !summary.escapes.empty() || !summary.cell_stores.empty() ||
+                     std::ranges::any_of(info.nested, &CodeInfo::has_escapes);
+  info.has_steps = !summary.imports.empty() || !summary.global_stores.empty() ||
+                   std::ranges::any_of(summary.values, is_step) ||
+                   std::ranges::any_of(info.nested, &CodeInfo::has_steps);
 }
 
 bool keeps_extras(const State& state) {

@@ -2,6 +2,7 @@
 
 #include "python/discovery/function_flow.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace waybill::py {
@@ -25,13 +26,14 @@ bool is_reading_function(PyObject* object) {
 
 bool DataNames::are_read() {
   if (has_names_) return !names_.empty();
-  if (scopes_[0]->info->names_readers) return !all().empty();
-  for (const GlobalUse& use : scopes_[0]->info->globals) {
+  const CodeInfo& info = *scopes_[0]->info;
+  const auto is_reader = [&](const GlobalUse& use) {
     PyObject* value = raw_get(function_->func_globals, use.name);
-    if (value == nullptr) continue;
-    if (is_attribute_getter(value) || is_reading_function(value)) {
-      return !all().empty();
-    }
+    return value != nullptr &&
+           (is_attribute_getter(value) || is_reading_function(value));
+  };
+  if (info.names_readers || std::ranges::any_of(info.globals, is_reader)) {
+    return !all().empty();
   }
   has_names_ = true;  // And there are none.
   return false;

@@ -69,12 +69,11 @@ bool is_made_in_c(PyObject* value) {
 
 // Whether a base may have a hook that wants keywords.
 bool has_hooked_base(const State& state, PyTypeObject* type) {
-  for (PyTypeObject* base : order_of(type).subspan(1)) {
-    if (base == &PyBaseObject_Type) continue;
-    const Ref dict = type_dict(base);
-    if (raw_get(dict.get(), state.names.init_subclass.get()) != nullptr) return true;
-  }
-  return false;
+  PyObject* hook = state.names.init_subclass.get();
+  return std::ranges::any_of(order_of(type).subspan(1), [&](PyTypeObject* base) {
+    return base != &PyBaseObject_Type &&
+           raw_get(type_dict(base).get(), hook) != nullptr;
+  });
 }
 
 bool has_special_attribute(const State& state, PyObject* dict) {
@@ -162,9 +161,7 @@ bool looks_ordinary(const State& state, PyObject* type) {
 }  // namespace
 
 bool is_given_to_class(const State& state, PyObject* name) {
-  if (PyUnicode_GET_LENGTH(name) == 0 || PyUnicode_READ_CHAR(name, 0) != '_') {
-    return false;
-  }
+  if (!begins_with_underscore(name)) return false;
   const int is_given = PySet_Contains(state.class_given.get(), name);
   check(is_given);
   return is_given == 1;

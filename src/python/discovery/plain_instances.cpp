@@ -26,9 +26,7 @@ bool has_plain_names(PyObject* dict) {
   if (!PyDict_Check(dict) || PyDict_GET_SIZE(dict) > kSmall) return false;
   for (const auto& [name, _] : PairsOf(dict)) {
     if (!PyUnicode_CheckExact(name)) return false;
-    if (PyUnicode_GET_LENGTH(name) != 0 && PyUnicode_READ_CHAR(name, 0) == '_') {
-      return false;
-    }
+    if (begins_with_underscore(name)) return false;
   }
   return true;
 }
@@ -73,8 +71,7 @@ bool is_asked_by_object(const Names& names, PyTypeObject* type, bool may_have_sl
 Py_ssize_t place_of_slot(PyTypeObject* type, PyObject* name) {
   for (PyTypeObject* base : order_of(type)) {
     PyObject* found = raw_get(type_dict(base).get(), name);
-    if (found == nullptr) continue;
-    return place_of_member(found);
+    if (found != nullptr) return place_of_member(found);
   }
   return 0;
 }
@@ -140,12 +137,9 @@ bool is_taken_apart_by_layout(const State& state, PyTypeObject* type) {
       raw_get(state.named_reducers.get(), name.get()) != nullptr) {
     return false;
   }
-  for (PyTypeObject* base : order_of(type)) {
-    if (raw_get(type_dict(base).get(), state.names.setstate.get()) != nullptr) {
-      return false;
-    }
-  }
-  return true;
+  return std::ranges::none_of(order_of(type), [&](PyTypeObject* base) {
+    return raw_get(type_dict(base).get(), state.names.setstate.get()) != nullptr;
+  });
 }
 
 }  // namespace

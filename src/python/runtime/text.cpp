@@ -4,6 +4,7 @@
 
 #include "python/runtime/text.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/hash.h"
@@ -84,10 +85,9 @@ std::string shown_key(PyObject* key) {
 bool is_literal(PyObject* key) {
   if (PyTuple_CheckExact(key)) {
     if (PyTuple_GET_SIZE(key) > kMostItems) return false;
-    for (PyObject* item : items_of(key)) {
-      if (PyTuple_CheckExact(item) || !is_literal(item)) return false;
-    }
-    return true;
+    return std::ranges::none_of(items_of(key), [](PyObject* item) {
+      return PyTuple_CheckExact(item) || !is_literal(item);
+    });
   }
   if (PyFloat_CheckExact(key)) return std::isfinite(PyFloat_AS_DOUBLE(key));
   if (!is_simple(key)) return false;

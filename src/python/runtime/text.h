@@ -22,6 +22,10 @@ inline BytesView bytes_of(std::string_view text) {
 // A bytes object of these.
 Ref new_bytes(BytesView bytes);
 
+inline bool begins_with_underscore(PyObject* text) {
+  return PyUnicode_GET_LENGTH(text) != 0 && PyUnicode_READ_CHAR(text, 0) == '_';
+}
+
 // UTF-8 of a str: a view into it when it is ASCII, else into `storage`, which is set.
 // Lone surrogates pass.
 std::string_view utf8_of(PyObject* text, Ref& storage);

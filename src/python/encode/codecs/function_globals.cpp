@@ -38,11 +38,10 @@ bool is_found_by_name(EncodeContext& context, PyObject* value) {
 bool is_made_of_names(EncodeContext& context, PyObject* value) {
   constexpr Py_ssize_t kFew = 100;
   if (!PyTuple_CheckExact(value)) return is_found_by_name(context, value);
-  if (PyTuple_GET_SIZE(value) > kFew) return false;
-  for (PyObject* item : items_of(value)) {
-    if (!is_simple(item) && !is_found_by_name(context, item)) return false;
-  }
-  return true;
+  return PyTuple_GET_SIZE(value) <= kFew &&
+         std::ranges::all_of(items_of(value), [&](PyObject* item) {
+           return is_simple(item) || is_found_by_name(context, item);
+         });
 }
 
 // Whether it is what functools.lru_cache() made of a function, or a thread-local, which

@@ -2,6 +2,8 @@
 // takes it apart: one of ours, or one that users have registered. Tested by
 // tests/python/kinds/test_reduce.py.
 
+#include <algorithm>
+
 #include "python/discovery/wrappers.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
@@ -15,15 +17,11 @@ namespace {
 // Whether a class of Python says what the __class__ of its instances is, as those of
 // proxies and mocks do.
 bool tells_a_class(const State& state, PyTypeObject* type) {
-  if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || type->tp_mro == nullptr) {
-    return false;
-  }
-  for (PyTypeObject* base : order_of(type)) {
-    if (!PyType_HasFeature(base, Py_TPFLAGS_HEAPTYPE)) continue;
-    if (raw_get(type_dict(base).get(), state.names.class_.get()) != nullptr)
-      return true;
-  }
-  return false;
+  if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return false;
+  return std::ranges::any_of(order_of(type), [&](PyTypeObject* base) {
+    return PyType_HasFeature(base, Py_TPFLAGS_HEAPTYPE) &&
+           raw_get(type_dict(base).get(), state.names.class_.get()) != nullptr;
+  });
 }
 
 }  // namespace

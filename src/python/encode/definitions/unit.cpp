@@ -18,23 +18,18 @@ namespace {
 // tried.
 constexpr std::uint32_t kMaxMisses = 8;
 
-// Where a unit is kept; null if it is looked at for the first time, or nothing is kept.
-KeptSlot* find_slot(State& state, PyObject* object) {
+// Where a unit is kept; null if nothing is kept or, unless `makes` one for a class, if
+// it is looked at for the first time.
+KeptSlot* find_slot(State& state, PyObject* object, bool makes = false) {
   if (!state.uses_caches) return nullptr;
-  if (PyType_Check(object)) return state.kept_classes->find(object);
+  if (PyType_Check(object)) {
+    return makes ? &state.kept_classes->slot(object) : state.kept_classes->find(object);
+  }
   CodeInfo* info = kept_info(state, PyFunction_GET_CODE(object));
   if (info == nullptr) return nullptr;
   // Tables are emptied with the caches; what is kept on code is found here.
   if (info->slot.kept && !info->slot.kept->guards->is_current(state)) info->slot = {};
   return &info->slot;
-}
-
-// The same, which a class gets here.
-KeptSlot* slot_of(State& state, PyObject* object) {
-  if (state.uses_caches && PyType_Check(object)) {
-    return &state.kept_classes->slot(object);
-  }
-  return find_slot(state, object);
 }
 
 bool may_be_unit(PyObject* object) {
@@ -123,7 +118,7 @@ void look_at_unit(State& state, CodeInfos& infos, Unit& unit) {
     return;
   }
   note(state, infos, unit);
-  slot = slot_of(state, object);
+  slot = find_slot(state, object, true);
   if (slot == nullptr || slot->misses >= kMaxMisses) return;
   if (!unit.kept || !unit.kept->guards->can_hold()) {
     ++slot->misses;
