@@ -6,7 +6,7 @@
 
 #include "border.h"
 #include "methods.h"
-#include "python/load_options.h"
+#include "python/capsules.h"
 #include "python/runtime/text.h"
 
 namespace waybill::extension {

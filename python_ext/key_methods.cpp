@@ -4,7 +4,7 @@
 
 #include "border.h"
 #include "methods.h"
-#include "python/keys.h"
+#include "python/capsules.h"
 #include "waybill/signature.h"
 
 namespace waybill::extension {

@@ -7,10 +7,9 @@
 #include <optional>
 
 #include "border.h"
+#include "python/capsules.h"
 #include "python/decode/decode_hooks.h"
 #include "python/encode/encode_hooks.h"
-#include "python/keys.h"
-#include "python/load_options.h"
 
 namespace waybill::extension {
 

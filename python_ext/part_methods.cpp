@@ -10,7 +10,7 @@
 #include "border.h"
 #include "methods.h"
 #include "options.h"
-#include "python/load_options.h"
+#include "python/capsules.h"
 #include "python/opened_file.h"
 
 namespace waybill::extension {

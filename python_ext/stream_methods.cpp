@@ -7,7 +7,7 @@
 
 #include "border.h"
 #include "methods.h"
-#include "python/load_options.h"
+#include "python/capsules.h"
 #include "python/stored_rows.h"
 #include "waybill/stream_length.h"
 

@@ -89,7 +89,7 @@ MODULE_MAY_INCLUDE = {"waybill/", "Python.h", "unwind.h", "cxxabi.h"}
 MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
     for name in (
-        *("serializer", "prepared_call", "load_options", "keys", "cache/methods"),
+        *("serializer", "prepared_call", "capsules", "cache/methods"),
         *(
             "sent_sources",
             "stored_rows",

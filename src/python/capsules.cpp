@@ -1,33 +1,54 @@
-// Tested by tests/python/untrusted/test_policy.py and
-// tests/python/untrusted/test_bombs.py.
+// Tested by tests/python/untrusted/test_signatures.py, test_secrets.py, test_policy.py
+// and test_bombs.py.
 
-#include "python/load_options.h"
+#include "python/capsules.h"
 
 #include <iterator>
 #include <memory>
 
-#include "python/keys.h"
 #include "python/runtime/py_error.h"
 #include "python/runtime/text.h"
+#include "trust/signature_tail.h"
 
 namespace waybill::py {
 
 namespace {
 
-constexpr char kPolicyCapsule[] = "waybill.security.Policy";
-
 using PolicyPointer = std::shared_ptr<const Policy>;
 
-const PolicyPointer& pointer_of(PyObject* capsule) {
-  void* pointer = PyCapsule_IsValid(capsule, kPolicyCapsule) != 0
-                      ? PyCapsule_GetPointer(capsule, kPolicyCapsule)
-                      : nullptr;
-  if (pointer != nullptr) return *static_cast<PolicyPointer*>(pointer);
-  raise(PyExc_TypeError, "a policy should be a waybill.security.Policy");
+template <typename T>
+constexpr const char* kCapsule = nullptr;
+template <>
+constexpr const char* kCapsule<SigningKey> = "waybill.security.SigningKey";
+template <>
+constexpr const char* kCapsule<KeyRing> = "waybill.security.KeyRing";
+template <>
+constexpr const char* kCapsule<PolicyPointer> = "waybill.security.Policy";
+
+template <typename T>
+Ref new_capsule(T value) {
+  auto owned = std::make_unique<T>(std::move(value));
+  Ref capsule = Ref::steal(PyCapsule_New(owned.get(), kCapsule<T>, [](PyObject* self) {
+    delete static_cast<T*>(PyCapsule_GetPointer(self, kCapsule<T>));
+  }));
+  (void)owned.release();
+  return capsule;
 }
 
-void free_policy(PyObject* capsule) {
-  delete static_cast<PolicyPointer*>(PyCapsule_GetPointer(capsule, kPolicyCapsule));
+template <typename T>
+T& content_of(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, kCapsule<T>) == 0) {
+    raise(PyExc_TypeError, "a %s is needed, not a %.100s", kCapsule<T>,
+          Py_TYPE(capsule)->tp_name);
+  }
+  return *static_cast<T*>(PyCapsule_GetPointer(capsule, kCapsule<T>));
+}
+
+const PolicyPointer& pointer_of(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, kCapsule<PolicyPointer>) == 0) {
+    raise(PyExc_TypeError, "a policy should be a waybill.security.Policy");
+  }
+  return content_of<PolicyPointer>(capsule);
 }
 
 // In the order in which Python has them.
@@ -54,17 +75,33 @@ Limits limits_of(PyObject* tuple) {
 
 }  // namespace
 
+Ref new_signing_key(SigningKey key) { return new_capsule(std::move(key)); }
+
+Ref new_key_ring() { return new_capsule(KeyRing()); }
+
+const SigningKey& signing_key_of(PyObject* capsule) {
+  return content_of<SigningKey>(capsule);
+}
+
+KeyRing& key_ring_of(PyObject* capsule) { return content_of<KeyRing>(capsule); }
+
+Ref sign(const State& state, BytesView envelope, const SigningKey& key) {
+  const Result<envelope::Resigning> signed_one =
+      envelope::Resigning::make(envelope, key);
+  if (!signed_one) raise(state, signed_one.error());
+  Ref bytes = Ref::steal(
+      PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(signed_one->size())));
+  signed_one->write_at(reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get())));
+  return bytes;
+}
+
 Ref new_policy(PyObject* text) {
   if (!PyUnicode_Check(text)) {
     raise(PyExc_TypeError, "the rules of a policy should be a str");
   }
   Result<Policy> policy = Policy::from_text(text_of(text));
   if (!policy) raise(PyExc_ValueError, "%s", policy.error().detail.c_str());
-  auto pointer = std::make_unique<PolicyPointer>(
-      std::make_shared<const Policy>(*std::move(policy)));
-  Ref capsule = Ref::steal(PyCapsule_New(pointer.get(), kPolicyCapsule, free_policy));
-  pointer.release();
-  return capsule;
+  return new_capsule<PolicyPointer>(std::make_shared<const Policy>(*std::move(policy)));
 }
 
 const Policy& policy_of(PyObject* capsule) { return *pointer_of(capsule); }
