@@ -1,12 +1,23 @@
+// How definitions are made: each is encoded by an encoder of its own, and what it needs
+// of the payload is found in its bytes and in what that encoder knows.
+//
 // Tested by tests/python/definitions.
 
-#include "python/encode/definitions/definition.h"
+#include <algorithm>
+#include <utility>
 
 #include "format/payload_cursor.h"
+#include "python/encode/definitions/definitions.h"
+#include "python/encode/graph_encoder.h"
 
 namespace waybill::py {
 
 namespace {
+
+using wire::NodeTag;
+using Kind = VisitedObject::Kind;
+
+constexpr std::size_t kMostBytes = 16 << 10;  // Of a definition.
 
 using envelope::CursorEvent;
 using wire::Token;
@@ -16,6 +27,7 @@ struct Note {
 };
 using Cursor = envelope::PayloadCursor<Note>;
 
+// Finds the numbers, and the globals, in the bytes of a definition.
 class Scan {
  public:
   explicit Scan(Definition& definition)
@@ -84,8 +96,214 @@ class Scan {
   std::string_view name_;
 };
 
+bool lacks_source(EncodeContext& written) {
+  return written.has_others() && written.code().lacks_source();
+}
+
+PyObject* object_at(std::span<Unit* const> units, const Definition::Place& place) {
+  return units[place.unit]->visited[place.object].object.get();
+}
+
+bool is_of_code(BytesView bytes) {
+  if (bytes.size() < 4 ||
+      !wire::starts_node(bytes.data() + 1, bytes.data() + bytes.size())) {
+    return false;
+  }
+  const auto tag = static_cast<NodeTag>(bytes[3]);
+  return tag == NodeTag::kFunction || tag == NodeTag::kClass;
+}
+
+// Finds the objects that globals are, and leaves out what other definitions cannot
+// refer to.
+void keep_shared_globals(Definition& definition) {
+  std::erase_if(definition.globals, [&](Definition::Global& global) {
+    const auto found = std::ranges::find(definition.exports, global.start,
+                                         &Definition::Export::offset);
+    if (found == definition.exports.end()) return true;
+    global.place = found->place;
+    return false;
+  });
+}
+
+// Functions stand in the order in which their code is used.
+bool set_code(Definition& definition, const CodeSection& code,
+              std::span<Unit* const> units) {
+  const std::vector<CodeInfo*> uses = code.uses();
+  for (const Definition::Export& one : definition.exports) {
+    PyObject* object = object_at(units, one.place);
+    if (object == nullptr || !PyFunction_Check(object)) continue;
+    const std::size_t use = definition.code.size();
+    auto* own = as_code(PyFunction_GET_CODE(object));
+    if (use == uses.size() || uses[use]->code != own) return false;
+    definition.code.push_back(one.place);
+  }
+  if (definition.code.size() != uses.size()) return false;
+  for (const Definition::Number& number : definition.numbers) {
+    if (number.of != Definition::Number::Of::kCode) continue;
+    const CodeSource* source = code.source_of(number.number);
+    definition.sources.push_back(
+        source == nullptr ? nullptr : std::make_shared<const CodeSource>(*source));
+  }
+  return true;
+}
+
+// What it needs of the other sections.
+bool set_others(Definition& definition, const OtherSections& others,
+                std::span<Unit* const> units) {
+  if (others.imports.has_followed()) return false;
+  definition.modules = others.imports.uses();
+  definition.module_values = others.imports.module_values();
+  for (const FollowedCode& followed : others.imports.followed_code()) {
+    const auto written = std::ranges::find_if(definition.exports, [&](const auto& one) {
+      return object_at(units, one.place) == followed.function;
+    });
+    if (written == definition.exports.end()) return false;
+    Definition::Flow& flow = definition.flows.emplace_back();
+    flow.function = written->place;
+    PyObject* code = as_object(followed.info->code);
+    if (code != PyFunction_GET_CODE(followed.function)) flow.code = Ref::share(code);
+  }
+  definition.classes = others.code.classes();
+  const auto is_lazy = [](const ModuleUse& use) {
+    return use.time == ImportTime::kLazy;
+  };
+  return std::ranges::none_of(definition.modules, is_lazy) &&
+         set_code(definition, others.code, units);
+}
+
 }  // namespace
 
-void scan(Definition& definition) { Scan(definition).run(); }
+std::shared_ptr<const Definition> PayloadDefinitions::encode(
+    Component component, std::span<Unit* const> units) {
+  EncodeOptions options;
+  options.hooks.source = context_.hooks().source;
+  options.is_definition = true;
+  options.infos = &infos_;
+  PyObject* root = units.front()->object.get();
+  GraphEncoder graph(context_.state, options);
+  std::vector<Definition::Place> needs;
+  std::vector<std::uintptr_t> noted;
+  NeededDefinitions needed = needed_by(units);
+  for (std::uint32_t i = 0; i < units.size(); ++i) {
+    const VisitedObjects& visited = units[i]->visited;
+    for (std::uint32_t j = 0; j < visited.size(); ++j) {
+      const VisitedObject& one = visited[j];
+      // What a definition has that this one needs in any case is there already.
+      const std::optional<Place> known = defined_place(one.key);
+      if (!known || !needed.has(known->definition) ||
+          std::ranges::find(noted, one.key) != noted.end()) {
+        continue;
+      }
+      const Place place{static_cast<std::uint32_t>(needs.size()), 0};
+      graph.context().objects.note(one.key, place.number());
+      noted.push_back(one.key);
+      needs.push_back({i, j});
+    }
+  }
+  try {
+    graph.encode_definition(root);
+  } catch (const PyError&) {
+    if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
+    forgive(PyExc_Exception);  // It is raised again where it is written otherwise.
+    return nullptr;
+  }
+  return made_of(graph, component, units, std::move(needs));
+}
+
+// Null if what was written depends on more than the guards compare.
+std::shared_ptr<const Definition> PayloadDefinitions::made_of(
+    GraphEncoder& graph, Component component, std::span<Unit* const> units,
+    std::vector<Definition::Place> needs) {
+  EncodeContext& written = graph.context();
+  const BytesView bytes = written.out.view();
+  if (bytes.size() > kMostBytes || !is_of_code(bytes) ||
+      !written.out.insertions().empty() || written.stored.count() != 0 ||
+      written.objects.has_restarts() || written.arrays.any() ||
+      written.namespaces.has_twins()) {
+    return nullptr;
+  }
+  auto definition = std::make_shared<Definition>();
+  definition->bytes.assign(bytes.begin(), bytes.end());
+  definition->needs = std::move(needs);
+  if (!set_objects(*definition, written, units)) return nullptr;
+  Scan(*definition).run();
+  keep_shared_globals(*definition);
+  if (const OtherSections* others = written.others_if_any()) {
+    if (!set_others(*definition, *others, units)) return nullptr;
+  }
+  // Nothing is written any more. What an instance alone has is to count as that.
+  written.objects.let_go();
+  written.stack.drop_spare_plans();
+  if (!lacks_source(written) && do_hold(component)) keep(component, definition);
+  return definition;
+}
+
+// Whether the guards of all members hold: what was written is what they saw.
+bool PayloadDefinitions::do_hold(Component component) {
+  return std::ranges::all_of(component, [&](const Node* node) {
+    VisitedObjects visited(&arena_);
+    const Unit& unit = node->unit;
+    return unit.is_stored &&
+           unit.kept->guards->hold(context_.state, infos_, unit.object.get(), visited);
+  });
+}
+
+void PayloadDefinitions::keep(Component component,
+                              std::shared_ptr<const Definition> definition) {
+  KeptUnit& first = *component.front()->unit.kept;
+  if (!are_members(component, first)) {
+    first.definitions = {};
+    first.others.clear();
+    for (const Node* node : component.subspan(1)) {
+      first.others.push_back(node->unit.kept->number);
+    }
+  }
+  first.definitions[context_.wants_source() ? 1 : 0] = std::move(definition);
+}
+
+// Where its objects stand, and what references mean.
+bool PayloadDefinitions::set_objects(Definition& definition,
+                                     const EncodeContext& written,
+                                     std::span<Unit* const> units) {
+  const Memo& memo = written.objects.memo();
+  Memo counted(&arena_);
+  for (std::uint32_t i = 0; i < units.size(); ++i) {
+    const VisitedObjects& visited = units[i]->visited;
+    for (std::uint32_t j = 0; j < visited.size(); ++j) {
+      const VisitedObject& one = visited[j];
+      if (one.kind == Kind::kNeeded) continue;
+      const MemoEntry* entry = memo.find(one.key);
+      if (entry != nullptr && (entry->offset & Place::kDefined) != 0) continue;
+      if (entry == nullptr) {
+        if (one.object) return false;
+        continue;
+      }
+      if (!entry->is_created) return false;
+      // Members of a cycle share namespaces and names.
+      if (counted.find(one.key) != nullptr) continue;
+      counted.insert(one.key, 0);
+      if (one.kind == Kind::kName) continue;
+      // One without a name no other is taken for.
+      if ((one.key & 1) != 0 && namespace_name(written.state, one.object.get())) {
+        definition.namespaces.push_back({i, j});
+      } else {
+        definition.exports.push_back({{i, j}, entry->offset});
+      }
+    }
+  }
+  // All that was written is something that guards visit.
+  if (memo.count_from(0) != definition.needs.size() + counted.count_from(0))
+    return false;
+  for (const std::uint64_t number : written.objects.shared()) {
+    const Place place = Place::of(number);
+    if (place.definition == Place::kValue) {
+      definition.targets.push_back({Definition::Target::kInside, place.offset});
+    } else {
+      definition.targets.push_back({place.definition, 0});
+    }
+  }
+  std::ranges::sort(definition.exports, {}, &Definition::Export::offset);
+  return true;
+}
 
 }  // namespace waybill::py

@@ -72,7 +72,4 @@ struct Definition {
   bool has_source = false;  // It was asked for.
 };
 
-// Finds the numbers, and the globals, in the bytes of a definition.
-void scan(Definition& definition);
-
 }  // namespace waybill::py

@@ -143,10 +143,6 @@ class PayloadDefinitions {
                                             std::vector<Definition::Place> needs);
   bool set_objects(Definition& definition, const EncodeContext& written,
                    std::span<Unit* const> units);
-  static bool set_others(Definition& definition, const OtherSections& others,
-                         std::span<Unit* const> units);
-  static bool set_code(Definition& definition, const CodeSection& code,
-                       std::span<Unit* const> units);
   bool fits(const TakenDefinition& taken);
   bool is_same_global(const TakenDefinition& taken, std::uint64_t offset) const;
   void note(const TakenDefinition& taken);
