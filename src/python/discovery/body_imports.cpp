@@ -1,6 +1,6 @@
 // Tested by tests/python/imports/discovery.
 
-#include "python/discovery/body_imports.h"
+#include "python/discovery/import_collector.h"
 
 #include <algorithm>
 

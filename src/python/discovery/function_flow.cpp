@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <set>
 
-#include "python/discovery/body_imports.h"
 #include "python/runtime/compat.h"
 
 namespace waybill::py {

@@ -128,8 +128,6 @@ class FunctionFlow {
 
   // The code asks an unknown value, which any module may be that has escaped.
   void step_from_escaped(const Scope& scope, ValueId id, PyObject* name, Facts& result);
-  // What the operands of a display may be, or one of them; -1: all.
-  static void merge_operands(const Pack& pack, Py_ssize_t only, Facts& result);
 
   // module_steps.cpp: one attribute step from a module, to what its dict has under
   // `name`, which is recorded if it is a module; and the same from the placeholder of a
@@ -147,7 +145,6 @@ class FunctionFlow {
 
   // Every module that such names lead to from this one.
   void escape_to_names(const Scope& scope, ValueId id, const Fact& from);
-  static Py_ssize_t index_of(const Facts& keys, std::size_t count);
 
   const State& state_;
   ImportCollector& imports_;

@@ -1,8 +1,8 @@
 // Single steps from an object: attributes, items, elements.
 // Tested by tests/python/imports/discovery.
 
+#include "python/discovery/class_attributes.h"
 #include "python/discovery/function_flow.h"
-#include "python/discovery/wrappers.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
@@ -51,6 +51,26 @@ Ref raw_attribute(PyObject* object, PyObject* name) {
     return held;
   }
   return {};
+}
+
+// The one index that the keys may be, counted from the start; -1 if it is not known.
+Py_ssize_t index_of(const Facts& keys, std::size_t count) {
+  if (keys.objects.size() != 1 || keys.unknown) return -1;
+  if (!PyLong_CheckExact(keys.objects[0].object.get())) return -1;
+  Py_ssize_t index = PyLong_AsSsize_t(keys.objects[0].object.get());
+  forgive(PyExc_OverflowError);
+  if (index < 0) index += static_cast<Py_ssize_t>(count);
+  return index >= 0 && index < static_cast<Py_ssize_t>(count) ? index : -1;
+}
+
+// What the operands of a display may be, or one of them; -1: all.
+void merge_operands(const Pack& pack, Py_ssize_t only, Facts& result) {
+  const CodeSummary& summary = pack.scope->info->summary;
+  const Value& display = summary.values[pack.value];
+  for (std::uint32_t i = 0; i < display.operand_count; ++i) {
+    if (only >= 0 && static_cast<Py_ssize_t>(i) != only) continue;
+    result.merge(pack.scope->facts[summary.operands[display.first_operand + i]]);
+  }
 }
 
 }  // namespace
@@ -189,16 +209,6 @@ Facts FunctionFlow::item(const Scope& scope, ValueId id, const Value& value) {
   return result;
 }
 
-// The one index that the keys may be, counted from the start; -1 if it is not known.
-Py_ssize_t FunctionFlow::index_of(const Facts& keys, std::size_t count) {
-  if (keys.objects.size() != 1 || keys.unknown) return -1;
-  if (!PyLong_CheckExact(keys.objects[0].object.get())) return -1;
-  Py_ssize_t index = PyLong_AsSsize_t(keys.objects[0].object.get());
-  forgive(PyExc_OverflowError);
-  if (index < 0) index += static_cast<Py_ssize_t>(count);
-  return index >= 0 && index < static_cast<Py_ssize_t>(count) ? index : -1;
-}
-
 void FunctionFlow::item_of(const Scope& scope, ValueId id, const Fact& from,
                            const Facts& keys, Facts& result) {
   PyObject* object = from.object.get();
@@ -267,15 +277,6 @@ Facts FunctionFlow::element(const Scope& scope, const Value& value) const {
   }
   for (const Pack& pack : parent.packs) merge_operands(pack, -1, result);
   return result;
-}
-
-void FunctionFlow::merge_operands(const Pack& pack, Py_ssize_t only, Facts& result) {
-  const CodeSummary& summary = pack.scope->info->summary;
-  const Value& display = summary.values[pack.value];
-  for (std::uint32_t i = 0; i < display.operand_count; ++i) {
-    if (only >= 0 && static_cast<Py_ssize_t>(i) != only) continue;
-    result.merge(pack.scope->facts[summary.operands[display.first_operand + i]]);
-  }
 }
 
 void FunctionFlow::escape_to_names(const Scope& scope, ValueId id, const Fact& from) {

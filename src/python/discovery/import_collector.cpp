@@ -38,6 +38,16 @@ bool is_compared_whole(const State& state, PyObject* object) {
          travels_as_members(state, object);
 }
 
+// By which the memo knows a record.
+std::uintptr_t key_of_record(PyObject* module, ImportTime time) {
+  const Py_hash_t hash = PyObject_Hash(module);
+  check(hash == -1 ? -1 : 0);
+  // Zero would mean an empty slot.
+  return (static_cast<std::uintptr_t>(hash) << 3 | static_cast<std::uintptr_t>(time)
+                                                       << 1) |
+         1;
+}
+
 }  // namespace
 
 ImportCollector::ImportCollector(const State& state, PyObject* by_value)
@@ -49,15 +59,6 @@ ImportCollector::ImportCollector(const State& state, PyObject* by_value)
 }
 
 ImportCollector::~ImportCollector() = default;
-
-std::uintptr_t ImportCollector::key_of_record(PyObject* module, ImportTime time) {
-  const Py_hash_t hash = PyObject_Hash(module);
-  check(hash == -1 ? -1 : 0);
-  // Zero would mean an empty slot.
-  return (static_cast<std::uintptr_t>(hash) << 3 | static_cast<std::uintptr_t>(time)
-                                                       << 1) |
-         1;
-}
 
 std::uint32_t ImportCollector::find(PyObject* module, ImportTime time) {
   const MemoEntry* entry = index_of_.find(key_of_record(module, time));

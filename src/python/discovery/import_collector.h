@@ -211,8 +211,6 @@ class ImportCollector {
   void follow_flows();
   std::uint32_t add_new(PyObject* module,
                         const envelope::ManifestBuilder::Record& record);
-  // By which the memo knows a record.
-  static std::uintptr_t key_of_record(PyObject* module, ImportTime time);
   // A package of this name and those around it, if they travel by value.
   void need_package(PyObject* name);
   void need_named_packages(PyObject* function, const CodeInfo& info);
@@ -250,5 +248,23 @@ class ImportCollector {
   SeenWorld seen_;
   std::vector<Ref> seen_containers_;
 };
+
+// ---- Import statements in bodies, listed as needed when called: body_imports.cpp
+// -----
+//
+// Nothing is imported; a module that nobody has loaded has no value.
+
+// The module of an import statement in a function's code, as an absolute name; null if
+// the function's package is not known.
+Ref absolute_name(const State& state, PyObject* function, const CodeInfo& info,
+                  const BodyImport& statement);
+
+// Notes all statements of one code object of a function.
+void note_body_imports(const State& state, ImportCollector& imports, PyObject* function,
+                       const CodeInfo& info);
+
+// The module that the body goes on with behind a statement; null if it is not loaded.
+PyObject* imported_module(const State& state, PyObject* function, const CodeInfo& info,
+                          const BodyImport& statement);
 
 }  // namespace waybill::py

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "python/discovery/wrappers.h"
+#include "python/discovery/class_attributes.h"
 #include "python/encode/paths/path_step.h"
 #include "python/runtime/compat.h"
 

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "python/discovery/ordinary_class.h"
+#include "python/discovery/class_attributes.h"
 #include "python/guards/guards.h"
 #include "python/guards/object_checks.h"
 #include "python/guards/reduced_form.h"

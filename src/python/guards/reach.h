@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "python/discovery/annotations.h"
+#include "python/discovery/class_attributes.h"
 #include "python/discovery/code_info.h"
-#include "python/discovery/ordinary_class.h"
 #include "python/guards/reduced_form.h"
 #include "python/runtime/arena.h"
 #include "python/runtime/compat.h"

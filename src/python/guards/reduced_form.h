@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "python/discovery/class_attributes.h"
 #include "python/discovery/plain_instances.h"
-#include "python/discovery/wrappers.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/ref.h"

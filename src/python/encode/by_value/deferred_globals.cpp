@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "python/discovery/wrappers.h"
+#include "python/discovery/class_attributes.h"
 #include "python/runtime/compat.h"
 
 namespace waybill::py {

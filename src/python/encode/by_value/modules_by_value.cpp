@@ -2,7 +2,6 @@
 
 #include "python/encode/by_value/by_value.h"
 
-#include "python/discovery/body_imports.h"
 #include "python/runtime/attribute.h"
 
 namespace waybill::py {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "python/discovery/ordinary_class.h"
+#include "python/discovery/class_attributes.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/compat.h"

@@ -2,7 +2,7 @@
 // for it. How the answer is written is in reduced_parts.cpp.
 // Tested by tests/python/kinds/test_reduce.py.
 
-#include "python/discovery/wrappers.h"
+#include "python/discovery/class_attributes.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"

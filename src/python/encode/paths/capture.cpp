@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "python/discovery/class_attributes.h"
 #include "python/discovery/code_info.h"
-#include "python/discovery/wrappers.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/text.h"
