@@ -339,12 +339,8 @@ Explanation explain(State& state, PyObject* object, const EncodeHooks& hooks,
     });
   }
   Explanation made;
-  EncodeOptions options;
-  options.passes_over = true;
-  options.record = &record;
-  options.hooks = hooks;
   write_graph(
-      state, options,
+      state, {.passes_over = true, .record = &record, .hooks = hooks},
       [&](GraphEncoder& graph) {
         record.clear();
         graph.encode(object);
@@ -355,10 +351,8 @@ Explanation explain(State& state, PyObject* object, const EncodeHooks& hooks,
       });
   if (!made.blockers.empty() || !hooks.calls_nobody()) return made;
   // The parts are as if each stood where it is met first; what is sent has definitions.
-  options.passes_over = false;
-  options.record = nullptr;
   write_graph(
-      state, options, [&](GraphEncoder& graph) { graph.encode(object); },
+      state, {.hooks = hooks}, [&](GraphEncoder& graph) { graph.encode(object); },
       [&](State& same, GraphEncoder& graph) {
         made.total = sealed_size(same, graph, false).total;
         return Ref();

@@ -45,8 +45,7 @@ struct PreparedCall::Beginning {
   Beginning(State& state, PyObject* function, EncodeHooks hooks)
       : by_value(copy_of_set(hooks.by_value)) {
     hooks.by_value = by_value.get();
-    EncodeOptions options;
-    options.hooks = hooks;
+    EncodeOptions options{.hooks = hooks};
     graph.emplace(state, options);
     graph->encode_first(call_without_arguments(function).get());
     array_plan = graph->context().arrays.plan(state);
@@ -105,8 +104,7 @@ Ref PreparedCall::encode(Ref arguments, Ref keywords) const {
 Ref PreparedCall::encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) const {
   const std::shared_ptr<const Beginning> beginning = beginning_;
   const Ref by_value = copy_of_set(beginning->by_value.get());
-  EncodeOptions options;
-  options.hooks = hooks;
+  EncodeOptions options{.hooks = hooks};
   options.hooks.by_value = by_value.get();
   const Ref call = call_of(function_.get(), std::move(arguments), std::move(keywords));
   const auto encode = [&](GraphEncoder& graph) {

@@ -41,10 +41,8 @@ namespace {
 
 Ref encode_and(Ref (*write)(const State&, GraphEncoder&), State& state,
                PyObject* object, const EncodeHooks& hooks) {
-  EncodeOptions options;
-  options.hooks = hooks;
   const auto encode = [&](GraphEncoder& graph) { graph.encode(object); };
-  return write_graph(state, options, encode, write);
+  return write_graph(state, {.hooks = hooks}, encode, write);
 }
 
 }  // namespace
@@ -58,11 +56,8 @@ Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks) {
 }
 
 Manifest discover(State& state, PyObject* object, bool by_value) {
-  EncodeOptions options;
-  options.passes_over = true;
-  options.names_no_ids = true;
-  options.root_by_value = by_value;
-  GraphEncoder graph(state, options);
+  GraphEncoder graph(
+      state, {.root_by_value = by_value, .passes_over = true, .names_no_ids = true});
   graph.encode(object);
   return manifest_of(state, graph);
 }
@@ -90,11 +85,9 @@ ContentHash hash_of_content(GraphEncoder& graph, WriteCode write_code) {
 
 ContentHash content_hash(State& state, PyObject* object, bool passes_over,
                          bool names_classes) {
-  EncodeOptions options;
-  options.names_no_ids = true;
-  options.passes_over = passes_over;
-  options.only_names_classes = names_classes;
-  GraphEncoder graph(state, options);
+  GraphEncoder graph(state, {.passes_over = passes_over,
+                             .names_no_ids = true,
+                             .only_names_classes = names_classes});
   graph.encode(object);
   return hash_of_content(graph, [&](wire::Writer& content) {
     for (const BytesView body : graph.context().code().bodies()) content.append(body);
@@ -102,12 +95,10 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over,
 }
 
 std::optional<ContentHash> source_hash(State& state, PyObject* object) {
-  EncodeOptions options;
-  options.names_no_ids = true;
-  options.passes_over = true;
-  options.by_source = true;
-  options.hooks.source = SourceUse::kWhereProven;
-  GraphEncoder graph(state, options);
+  GraphEncoder graph(state, {.passes_over = true,
+                             .names_no_ids = true,
+                             .by_source = true,
+                             .hooks = {.source = SourceUse::kWhereProven}});
   graph.encode(object);
   const CodeSection& code = graph.context().code();
   if (code.lacks_source()) return std::nullopt;

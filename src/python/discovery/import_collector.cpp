@@ -93,18 +93,18 @@ std::uint32_t ImportCollector::add(PyObject* module, ImportTime time,
   const std::uint32_t known = find(module, time);
   if (known != kNoIndex) return known;
   if (finds_) found_.push_back({Ref::share(module), time, std::string(chain), spot});
-  PrintableText name(module);
-  envelope::ManifestBuilder::Record record;
-  record.module = name.view();
-  record.time = time;
-  record.chain = chain;
-  if (spot.info == nullptr) return add_new(module, record);
-  PrintableText function(spot.info->code->co_qualname);
-  PrintableText file(spot.info->code->co_filename);
-  record.function = function.view();
-  record.file = file.view();
-  record.line = spot.info->line_of(spot.offset);
-  return add_new(module, record);
+  const PrintableText name(module);
+  if (spot.info == nullptr) {
+    return add_new(module, {name.view(), time, chain, {}, {}, 0});
+  }
+  const PrintableText function(spot.info->code->co_qualname);
+  const PrintableText file(spot.info->code->co_filename);
+  return add_new(module, {.module = name.view(),
+                          .time = time,
+                          .chain = chain,
+                          .function = function.view(),
+                          .file = file.view(),
+                          .line = spot.info->line_of(spot.offset)});
 }
 
 std::uint32_t ImportCollector::add_new(
@@ -123,15 +123,9 @@ std::uint32_t ImportCollector::add_new(
 std::uint32_t ImportCollector::use(const ModuleUse& use) {
   const std::uint32_t known = find(use.module.get(), use.time);
   if (known != kNoIndex) return known;
-  PrintableText name(use.module.get());
-  envelope::ManifestBuilder::Record record;
-  record.module = name.view();
-  record.time = use.time;
-  record.chain = use.chain;
-  record.function = use.function;
-  record.file = use.file;
-  record.line = use.line;
-  return add_new(use.module.get(), record);
+  const PrintableText name(use.module.get());
+  return add_new(use.module.get(),
+                 {name.view(), use.time, use.chain, use.function, use.file, use.line});
 }
 
 std::vector<FollowedCode> ImportCollector::followed_code() const {

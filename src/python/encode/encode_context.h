@@ -45,7 +45,7 @@ struct EncodeOptions {
   WalkRecord* record = nullptr;
   // What ArrayViews::plan() gave, borrowed; null the first time.
   PyObject* array_plan = nullptr;
-  EncodeHooks hooks;
+  EncodeHooks hooks{};
 };
 
 // What paths call the root: a function or class by its name, all else "obj".

@@ -36,7 +36,7 @@ struct EncodeHooks {
   PyObject* memo = nullptr;
   std::uint64_t payload = 0;
   // What goes into the envelope beside the object; see Parts.
-  BytesView application;
+  BytesView application{};
   const SigningKey* key = nullptr;
   // Of the zstd that stored buffers are compressed with; 0: they are not.
   int compression_level = 0;

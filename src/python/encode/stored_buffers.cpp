@@ -18,21 +18,19 @@ void StoredBuffers::write(Row row, wire::Writer& out) {
 }
 
 void StoredBuffers::add(PyObject* bytes, wire::Writer& out) {
-  Row row;
-  row.bytes = Ref::share(bytes);
-  write(std::move(row), out);
+  write({.bytes = Ref::share(bytes)}, out);
 }
 
 void StoredBuffers::add(std::unique_ptr<BufferView> view, BufferKind kind, bool is_lent,
                         wire::Writer& out) {
-  Row row;
-  row.kind = kind;
-  row.is_open = !is_lent;
-  row.format = view->format();
-  row.shape = view->shape();
-  row.is_fortran = view->is_fortran();
-  row.view = std::move(view);
-  write(std::move(row), out);
+  const BufferView& shown = *view;
+  write({.kind = kind,
+         .view = std::move(view),
+         .is_open = !is_lent,
+         .format = std::string(shown.format()),
+         .shape = shown.shape(),
+         .is_fortran = shown.is_fortran()},
+        out);
 }
 
 void StoredBuffers::copy(bool takes_lent) {
@@ -50,12 +48,11 @@ std::vector<BufferParts> StoredBuffers::parts() const {
   if (first_ != nullptr) parts = first_->parts();
   parts.reserve(parts.size() + rows_.size());
   for (const Row& row : rows_) {
-    BufferParts& part = parts.emplace_back();
-    part.kind = row.kind;
-    part.bytes = row.view ? row.view->bytes() : bytes_of(row.bytes.get());
-    part.format = row.format;
-    part.shape = row.shape;
-    part.is_fortran = row.is_fortran;
+    parts.push_back({.kind = row.kind,
+                     .bytes = row.view ? row.view->bytes() : bytes_of(row.bytes.get()),
+                     .format = row.format,
+                     .shape = row.shape,
+                     .is_fortran = row.is_fortran});
   }
   return parts;
 }

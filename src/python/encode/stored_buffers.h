@@ -48,12 +48,12 @@ class StoredBuffers {
 
  private:
   struct Row {
-    wire::BufferKind kind{};           // A bytes object, if nothing else is said.
-    Ref bytes;                         // A bytes object;
-    std::unique_ptr<BufferView> view;  //   or this.
-    bool is_open = false;              // It may change when other code runs.
-    std::string format;
-    std::vector<std::uint64_t> shape;
+    wire::BufferKind kind{};             // A bytes object, if nothing else is said.
+    Ref bytes{};                         // A bytes object;
+    std::unique_ptr<BufferView> view{};  //   or this.
+    bool is_open = false;                // It may change when other code runs.
+    std::string format{};
+    std::vector<std::uint64_t> shape{};
     bool is_fortran = false;
   };
 

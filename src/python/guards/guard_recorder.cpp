@@ -32,7 +32,7 @@ class ReachGuards::Recorder : public ReachVisitor {
       : ReachVisitor(state, infos, visited), guards_(guards) {}
 
   bool code(PyObject* code) {
-    guards_.codes_.push_back(Ref::steal(PyWeakref_NewRef(code, nullptr)));
+    guards_.codes_.push_back(weak(code));
     return true;
   }
 
@@ -43,24 +43,24 @@ class ReachGuards::Recorder : public ReachVisitor {
     if (is_seen(key)) return true;
     PyObject* package = raw_get(globals, names.package.get());
     if (!is_text_or_none(own_name) || !is_text_or_none(package)) return false;
-    Guard guard{Guard::Kind::kNamespace};
-    guard.number = namespace_bits(state_, globals, own_name);
-    guard.module = Ref::share(own_name);
-    guard.name = Ref::share(package);
-    return add(std::move(guard)) && add_visited(key, globals);
+    return add({.kind = Guard::Kind::kNamespace,
+                .number = namespace_bits(state_, globals, own_name),
+                .module = Ref::share(own_name),
+                .name = Ref::share(package)}) &&
+           add_visited(key, globals);
   }
 
   bool type(PyObject* object) {
     auto* type = as_type(object);
-    Guard guard{Guard::Kind::kType};
-    guard.number = assigned_version(type, state_.names.reduce_ex.get());
+    const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
     PyObject* id = known_id(state_, object);
     if (id == nullptr || !is_told_by_its_dict(state_, object)) return false;
     // What a payload has of a class that was received depends on what came of it.
-    if (guard.number == 0 || !is_home(state_, object)) guards_.can_hold_ = false;
-    guard.held = Ref::steal(PyWeakref_NewRef(object, nullptr));
-    guard.name = Ref::share(id);
-    return add(std::move(guard));
+    if (version == 0 || !is_home(state_, object)) guards_.can_hold_ = false;
+    return add({.kind = Guard::Kind::kType,
+                .number = version,
+                .held = weak(object),
+                .name = Ref::share(id)});
   }
 
   bool attribute(PyObject* type, PyObject* name, PyObject* value) {
@@ -78,9 +78,7 @@ class ReachGuards::Recorder : public ReachVisitor {
   }
 
   bool count(std::size_t count) {
-    Guard guard{Guard::Kind::kCount};
-    guard.number = static_cast<std::uint32_t>(count);
-    return add(std::move(guard));
+    return add({.kind = Guard::Kind::kCount, .number = number(count)});
   }
 
   bool object(PyObject* object) {
@@ -124,6 +122,14 @@ class ReachGuards::Recorder : public ReachVisitor {
   }
 
  private:
+  static Ref weak(PyObject* object) {
+    return Ref::steal(PyWeakref_NewRef(object, nullptr));
+  }
+  template <typename Count>
+  static std::uint32_t number(Count count) {
+    return static_cast<std::uint32_t>(count);
+  }
+
   bool add(Guard guard) {
     if (guards_.guards_.size() == kMaxGuards) return false;
     guards_.guards_.push_back(std::move(guard));
@@ -131,51 +137,45 @@ class ReachGuards::Recorder : public ReachVisitor {
   }
 
   bool is_seen(std::uintptr_t key) {
-    const std::uint32_t number = number_of(key);
-    if (number == kNoIndex) return false;
-    Guard guard{Guard::Kind::kSeen};
-    guard.number = number;
-    return add(std::move(guard));
+    const std::uint32_t seen = number_of(key);
+    return seen != kNoIndex && add({.kind = Guard::Kind::kSeen, .number = seen});
   }
 
   bool constant(PyObject* value) {
-    Guard guard{Guard::Kind::kConstant};
     if (!is_long_leaf(value)) {
-      guard.held = Ref::share(value);
-      return add(std::move(guard));
+      return add({.kind = Guard::Kind::kConstant, .held = Ref::share(value)});
     }
-    if (is_seen(key_of(value))) return true;
-    guard.is_shared = true;
-    guard.held = copy_of_leaf(value);
-    return add_object(value) && add(std::move(guard));
+    return is_seen(key_of(value)) ||
+           (add_object(value) && add({.kind = Guard::Kind::kConstant,
+                                      .is_shared = true,
+                                      .held = copy_of_leaf(value)}));
   }
 
   bool module(PyObject* value) {
     PyObject* name = importable_name(state_, value);
     if (name == nullptr || !PyUnicode_CheckExact(name)) return false;
-    Guard guard{Guard::Kind::kModule};
-    guard.module = Ref::share(name);
-    return add(std::move(guard));
+    return add({.kind = Guard::Kind::kModule, .module = Ref::share(name)});
   }
 
   bool container(PyObject* value, int depth) {
     const Py_ssize_t count = count_of(value);
     if (depth == kMaxDepth || count > static_cast<Py_ssize_t>(kMaxGuards)) return false;
-    Guard guard{Guard::Kind::kContainer};
-    guard.number = static_cast<std::uint32_t>(count);
-    guard.held = Ref::share(type_of(value));
     // What a dict or list of a class holds is no method.
     const bool is_in_class = std::exchange(is_in_class_, false);
-    const bool is_noted = add_object(value) && add(std::move(guard)) &&
+    const bool is_noted = add_object(value) &&
+                          add({.kind = Guard::Kind::kContainer,
+                               .number = number(count),
+                               .held = Ref::share(type_of(value))}) &&
                           walk_items(value, *this, depth + 1);
     is_in_class_ = is_in_class;
     return is_noted;
   }
 
   bool made_by(PyObject* value, PyObject* call, int depth) {
-    Guard guard{Guard::Kind::kCall};
-    guard.number = static_cast<std::uint32_t>(PyTuple_GET_SIZE(call));
-    if (!add(std::move(guard)) || !add_object(value)) return false;
+    if (!add({.kind = Guard::Kind::kCall, .number = number(PyTuple_GET_SIZE(call))}) ||
+        !add_object(value)) {
+      return false;
+    }
     const bool is_in_call = std::exchange(is_in_call_, true);
     const bool is_noted = walk_call(call, *this, depth + 1);
     is_in_call_ = is_in_call;
@@ -185,32 +185,33 @@ class ReachGuards::Recorder : public ReachVisitor {
   bool members(PyObject* value, int depth) {
     PyTypeObject* type = Py_TYPE(value);
     if (!travels_as_members(state_, value)) return false;
-    Guard guard{Guard::Kind::kMembers};
-    guard.number = assigned_version(type, state_.names.reduce_ex.get());
-    if (guard.number == 0) guards_.can_hold_ = false;
-    guard.held = Ref::steal(PyWeakref_NewRef(as_object(type), nullptr));
-    if (PyObject* names = slot_names(state_.names, type)) {
-      guard.name = Ref::steal(PyList_AsTuple(names));
-    }
+    const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
+    if (version == 0) guards_.can_hold_ = false;
+    PyObject* slots = slot_names(state_.names, type);
     const bool is_in_class = std::exchange(is_in_class_, false);
-    const bool is_noted = add(std::move(guard)) && add_visited(key_of(value), value) &&
-                          walk_members(state_, value, *this, depth + 1);
+    const bool is_noted =
+        add({.kind = Guard::Kind::kMembers,
+             .number = version,
+             .held = weak(as_object(type)),
+             .name = slots == nullptr ? Ref() : Ref::steal(PyList_AsTuple(slots))}) &&
+        add_visited(key_of(value), value) &&
+        walk_members(state_, value, *this, depth + 1);
     is_in_class_ = is_in_class;
     return is_noted;
   }
 
   bool placed(PyObject* value, const GlobalName& place) {
-    Guard guard{Guard::Kind::kPlaced};
-    guard.module = Ref::share(module_name(state_, place));
-    guard.name = place.path;
-    return add(std::move(guard)) && add_visited(value, Kind::kName);
+    return add({.kind = Guard::Kind::kPlaced,
+                .module = Ref::share(module_name(state_, place)),
+                .name = place.path}) &&
+           add_visited(value, Kind::kName);
   }
 
   bool builtin(PyObject* value, const Ref& name) {
-    Guard guard{Guard::Kind::kBuiltin};
-    guard.held = Ref::share(value);
-    guard.name = name;
-    return add(std::move(guard)) && add_visited(value, Kind::kName);
+    return add({.kind = Guard::Kind::kBuiltin,
+                .held = Ref::share(value),
+                .name = name}) &&
+           add_visited(value, Kind::kName);
   }
 
   bool global(PyObject* value, const GlobalName& place) {
@@ -222,11 +223,11 @@ class ReachGuards::Recorder : public ReachVisitor {
         PyUnicode_FindChar(path, '.', 0, PyUnicode_GET_LENGTH(path), 1) >= 0) {
       return false;
     }
-    Guard guard{Guard::Kind::kGlobal};
-    guard.held = Ref::steal(PyWeakref_NewRef(value, nullptr));
-    guard.module = Ref::share(module);
-    guard.name = place.path;
-    return add(std::move(guard)) && add_visited(value, Kind::kName);
+    return add({.kind = Guard::Kind::kGlobal,
+                .held = weak(value),
+                .module = Ref::share(module),
+                .name = place.path}) &&
+           add_visited(value, Kind::kName);
   }
 
   ReachGuards& guards_;

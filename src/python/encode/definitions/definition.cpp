@@ -175,12 +175,10 @@ bool set_others(Definition& definition, const OtherSections& others,
 
 std::shared_ptr<const Definition> PayloadDefinitions::encode(
     Component component, std::span<Unit* const> units) {
-  EncodeOptions options;
-  options.hooks.source = context_.hooks().source;
-  options.is_definition = true;
-  options.infos = &infos_;
   PyObject* root = units.front()->object.get();
-  GraphEncoder graph(context_.state, options);
+  GraphEncoder graph(context_.state, {.is_definition = true,
+                                      .infos = &infos_,
+                                      .hooks = {.source = context_.hooks().source}});
   std::vector<Definition::Place> needs;
   std::vector<std::uintptr_t> noted;
   NeededDefinitions needed = needed_by(units);

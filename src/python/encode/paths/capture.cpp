@@ -70,12 +70,9 @@ std::string spelled(const CodeInfo& info, ValueId id) {
 
 Capture captured_at(const CodeInfo& info, std::uint32_t offset,
                     std::string expression) {
-  Capture capture;
-  capture.expression = std::move(expression);
-  capture.function = text_of(info.code->co_qualname);
-  capture.file = PrintableText(info.code->co_filename).view();
-  capture.line = info.line_of(offset);
-  return capture;
+  return {std::move(expression), text_of(info.code->co_qualname),
+          std::string(PrintableText(info.code->co_filename).view()),
+          info.line_of(offset)};
 }
 
 Capture captured_by(const Load& load) {
