@@ -144,7 +144,7 @@ class ReachGuards::Checker : public ReachVisitor {
       case Guard::Kind::kSeen:
         return number_of(key_of(value)) == guard->number;
       case Guard::Kind::kContainer:
-        return is_of_type(*guard, value) &&
+        return type_of(value) == guard->held.get() &&
                static_cast<std::size_t>(count_of(value)) == guard->number &&
                add_new_object(value) && walk_items(value, *this, depth + 1);
       case Guard::Kind::kCall:
@@ -187,10 +187,6 @@ class ReachGuards::Checker : public ReachVisitor {
 
   bool add_new_object(PyObject* object) {
     return is_new(key_of(object)) && add_object(object);
-  }
-
-  static bool is_of_type(const Guard& guard, PyObject* value) {
-    return type_of(value) == guard.held.get();
   }
 
   bool call(const Guard& guard, PyObject* value, int depth) {

@@ -10,8 +10,8 @@
 
 #include "python/discovery/code_info.h"
 #include "python/discovery/import_collector.h"
+#include "python/encode/namespaces.h"
 #include "python/encode/walk_stack.h"
-#include "python/encode/written_names.h"
 #include "python/runtime/modules.h"
 
 namespace waybill::py {

@@ -138,21 +138,14 @@ std::uint32_t CodeSection::add(const CodeInfo& info) {
   return index;
 }
 
-std::uint32_t CodeSection::use(PyObject* code) {
+std::uint32_t CodeSection::use(PyObject* code, bool is_in_definition) {
   CodeInfo& info = infos_.get(code);
   encode_code(infos_, info);
-  uses_.push_back(&info);
-  return add_all(info);
-}
-
-std::uint32_t CodeSection::use_in_definition(PyObject* code) {
-  CodeInfo& info = infos_.get(code);
-  encode_code(infos_, info);
-  uses_.insert(uses_.begin() + definition_uses_++, &info);
-  return add_all(info);
-}
-
-std::uint32_t CodeSection::add_all(CodeInfo& info) {
+  if (is_in_definition) {
+    uses_.insert(uses_.begin() + definition_uses_++, &info);
+  } else {
+    uses_.push_back(&info);
+  }
   if (info.nested.empty()) return add(info);
   std::uint32_t index = 0;
   for (const CodeInfo* part : inner_first(info)) index = add(*part);

@@ -34,10 +34,9 @@ class CodeSection {
   explicit CodeSection(CodeInfos& infos) : infos_(infos) {}
 
   // Adds the code, and nested code before it, unless a body of equal content is there;
-  // notes one use of it. Returns the index of its body. Throws PyError.
-  std::uint32_t use(PyObject* code);
-  // The same for a definition: these uses come before all others.
-  std::uint32_t use_in_definition(PyObject* code);
+  // notes one use of it: those in definitions come before all others. Returns the index
+  // of its body. Throws PyError.
+  std::uint32_t use(PyObject* code, bool is_in_definition = false);
 
   // Begins with what another section has, which outlives this. Nothing is here yet.
   void go_on_after(const CodeSection& first) {
@@ -87,7 +86,6 @@ class CodeSection {
 
  private:
   std::uint32_t add(const CodeInfo& info);
-  std::uint32_t add_all(CodeInfo& info);
 
   CodeInfos& infos_;
   std::vector<BytesView> bodies_;  // Point into CodeInfos.

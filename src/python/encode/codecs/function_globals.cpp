@@ -71,14 +71,6 @@ int turn_of(EncodeContext& context, PyObject* value) {
   return needs_no_instance(value) ? 2 : 4;
 }
 
-// Whether one of a function's own values is the module of the script.
-bool holds_script(const State& state, PyFunctionObject* function) {
-  bool holds = false;
-  visit_own_values(function,
-                   [&](PyObject* value) { holds = holds || is_script(state, value); });
-  return holds;
-}
-
 // Those that no function before wrote, or began to write. `has_script`: set if one of
 // all is the module of the script.
 std::vector<Global> new_globals(EncodeContext& context, PyFunctionObject* function,
@@ -158,7 +150,10 @@ void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
 NamedValues named_values(EncodeContext& context, PyFunctionObject* function,
                          const CodeInfo& info, const Annotations& annotations) {
   NamedValues named;
-  bool has_script = holds_script(context.state, function);
+  bool has_script = false;
+  visit_own_values(function, [&](PyObject* value) {
+    has_script = has_script || is_script(context.state, value);
+  });
   named.globals = new_globals(context, function, info, has_script);
   if (has_script) context.imports().follow(as_object(function));
   if (annotations.annotate != nullptr || annotations.evaluated) {

@@ -63,13 +63,6 @@ Ref with_sorted_elements(EncodeContext& context, PyObject* object, const Ref& an
                                  PyTuple_GET_ITEM(answer.get(), 2)));
 }
 
-// What our own reducers answer for the usual methods that wrap functions. Classes are
-// full of them.
-Ref wrapper_answer(const State& state, PyObject* object) {
-  auto* type = type_of(object);
-  return Ref::steal(PyTuple_Pack(2, type, parts_of_wrapper(state, object).get()));
-}
-
 // The name of the package that something says it is of; empty if it says nothing.
 std::string package_of(const State& state, PyObject* object) {
   const Ref module = attribute_or_null(object, state.names.module);
@@ -151,7 +144,8 @@ Ref reduce(EncodeContext& context, PyObject* object) {
   if (registered && !(has_own && is_of_library(state, object, registered.get()))) {
     reducer = registered;  // What a user means, even where we have a reducer.
   } else if (is_method) {
-    return wrapper_answer(state, object);
+    return Ref::steal(
+        PyTuple_Pack(2, type_of(object), parts_of_wrapper(state, object).get()));
   } else if (Ref name = reducer ? own_name(context, object) : Ref()) {
     return name;
   }

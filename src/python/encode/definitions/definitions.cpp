@@ -338,7 +338,7 @@ void PayloadDefinitions::tell(OtherSections& others) {
       if (module != nullptr) others.imports.escape(module, false);
     }
     for (std::size_t i = 0; i < definition.code.size(); ++i) {
-      taken.code.push_back(others.code.use_in_definition(taken.code_objects[i].get()));
+      taken.code.push_back(others.code.use(taken.code_objects[i].get(), true));
       if (i < definition.sources.size() && definition.sources[i]) {
         others.code.add_source(taken.code.back(), *definition.sources[i]);
       }

@@ -146,22 +146,18 @@ bool is_of_class(const PathStep& step) {
            std::strcmp(step.label.text, ".__dict__") == 0));
 }
 
-// Defaults, annotations and the like stand in the line of the function.
-bool is_of_function(const PathStep& step) {
-  return step.owner != nullptr && PyFunction_Check(step.owner);
-}
-
 }  // namespace
 
 Capture capture_of(CodeInfos& infos, std::span<const PathStep> path) {
   for (std::size_t i = path.size(); i-- > 0;) {
     const Label& label = path[i].label;
     PyObject* owner = path[i].owner;
-    if (is_of_function(path[i])) {
+    if (owner != nullptr && PyFunction_Check(owner)) {
       const CodeInfo& info = infos.get(PyFunction_GET_CODE(owner));
       if (label.is_variable()) {
         return captured_variable(info, label, path.subspan(i + 1));
       }
+      // Defaults, annotations and the like stand in the line of the function.
       return captured_at(info, kNoIndex, "");
     }
     if (!is_of_class(path[i])) continue;
