@@ -12,7 +12,6 @@
 #include "base/hash.h"
 #include "explain/explained_source.h"
 #include "python/encode/graph_encoder.h"
-#include "python/encode/paths/capture.h"
 #include "python/encode/paths/path_step.h"
 #include "python/encode/walk_record.h"
 #include "python/runtime/attribute.h"

@@ -90,9 +90,8 @@ class ReachGuards::Checker : public ReachVisitor {
   }
 
   bool type(PyObject* object) {
-    const Guard* guard = next();
-    return guard != nullptr && guard->kind == Guard::Kind::kType &&
-           weakly_referenced(guard->held.get()).get() == object &&
+    const Guard* guard = next(Guard::Kind::kType);
+    return guard != nullptr && weakly_referenced(guard->held.get()).get() == object &&
            type_version(as_type(object)) == guard->number && is_home(state_, object) &&
            is_same_id(known_id(state_, object), guard->name.get());
   }
@@ -107,9 +106,8 @@ class ReachGuards::Checker : public ReachVisitor {
   bool method(PyObject* value) { return this->value(value, false); }
 
   bool count(std::size_t count) {
-    const Guard* guard = next();
-    return guard != nullptr && guard->kind == Guard::Kind::kCount &&
-           guard->number == count;
+    const Guard* guard = next(Guard::Kind::kCount);
+    return guard != nullptr && guard->number == count;
   }
 
   bool object(PyObject* object) {
@@ -127,9 +125,8 @@ class ReachGuards::Checker : public ReachVisitor {
 
   // Another order, of elements that are the same, is taken for a change.
   bool element(PyObject* value) {
-    const Guard* guard = next();
-    return guard != nullptr && guard->kind == Guard::Kind::kConstant &&
-           is_same_constant(guard->held.get(), value);
+    const Guard* guard = next(Guard::Kind::kConstant);
+    return guard != nullptr && is_same_constant(guard->held.get(), value);
   }
 
   bool value(PyObject* value, bool is_named, int depth = 0) {
@@ -178,6 +175,11 @@ class ReachGuards::Checker : public ReachVisitor {
  private:
   const Guard* next() {
     return guard_ == guards_.guards_.size() ? nullptr : &guards_.guards_[guard_++];
+  }
+  // The same if it is of this kind, else null.
+  const Guard* next(Guard::Kind kind) {
+    const Guard* guard = next();
+    return guard != nullptr && guard->kind == kind ? guard : nullptr;
   }
   bool is_new(std::uintptr_t key) const { return number_of(key) == kNoIndex; }
   // Where there were two objects there must not be one now.

@@ -8,6 +8,7 @@
 #include "python/encode/codec.h"
 #include "python/encode/codecs/function_globals.h"
 #include "python/encode/plain_writer.h"
+#include "python/guards/reach.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
 
@@ -56,18 +57,15 @@ Ref class_in_globals(PyFunctionObject* function, PyObject* path) {
 // dict, the other cells of a method, or its qualified name tell; null if they do not.
 Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* dict) {
   if (PyObject* type = context.dicts.class_of(dict)) return Ref::share(type);
-  auto has_dict = [&](PyObject* type) {
-    return PyType_Check(type) && type_dict(as_type(type)).get() == dict;
-  };
   for (PyObject* cell : items_of(function->func_closure)) {
     PyObject* content = PyCell_GET(cell);
-    if (content != nullptr && has_dict(content)) return Ref::share(content);
+    if (content != nullptr && is_dict_of(content, dict)) return Ref::share(content);
   }
   for (const auto& [key, value] : PairsOf(dict)) {
     PyTypeObject* kind = Py_TYPE(value);
     if (kind != &PyGetSetDescr_Type && kind != &PyMemberDescr_Type) continue;
     PyObject* owner = as_object(PyDescr_TYPE(value));
-    if (has_dict(owner)) return Ref::share(owner);
+    if (is_dict_of(owner, dict)) return Ref::share(owner);
   }
   // "Outer.Class.method": the class stands before the function's own name.
   Ref path = Ref::share(function->func_qualname);
@@ -78,7 +76,7 @@ Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* 
     if (dot <= 0) return Ref::share(context.stack.innermost_class());
     path = Ref::steal(PyUnicode_Substring(path.get(), 0, dot));
     Ref owner = class_in_globals(function, path.get());
-    if (owner && has_dict(owner.get())) return owner;
+    if (owner && is_dict_of(owner.get(), dict)) return owner;
   }
 }
 

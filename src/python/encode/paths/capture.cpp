@@ -1,13 +1,11 @@
-// Tested by tests/python/explain.
-
-#include "python/encode/paths/capture.h"
+// The code that brought an object along. Tested by tests/python/explain.
 
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "python/discovery/class_attributes.h"
-#include "python/discovery/code_info.h"
+#include "python/encode/paths/path_step.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/text.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "python/encode/encode_context.h"
-#include "python/encode/paths/capture.h"
 #include "python/encode/paths/path_step.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"

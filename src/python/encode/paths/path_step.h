@@ -4,6 +4,11 @@
 
 #include <Python.h>
 
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "python/discovery/code_info.h"
 #include "python/encode/paths/label.h"
 
 namespace waybill::py {
@@ -33,5 +38,18 @@ struct PathStep {
 // owner has as its own, is an attribute or an item of that. `around`: the step that led
 // to the owner; null where that is the root.
 PathStep path_step(const WalkStep* around, const WalkStep& step);
+
+// Which code brought an object along, and where it stands.
+struct Capture {
+  std::string expression;  // "model.w"; empty where a function only holds the object.
+  std::string function;    // Qualified name of the code.
+  std::string file;        // Empty: no code is known to bring it.
+  std::uint32_t line = 0;
+};
+// The innermost code on the path: what loads the last variable, with the attributes
+// that the path goes on with; or `self.name` in a method, for an attribute of a class.
+// Without such code an instance's attribute is looked for in the methods of its class.
+// Throws PyError. Cost: by the length of the functions on the path.
+Capture capture_of(CodeInfos& infos, std::span<const PathStep> path);
 
 }  // namespace waybill::py
