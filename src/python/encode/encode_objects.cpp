@@ -58,11 +58,10 @@ bool GraphEncoder::instance(PyObject* object) {
 
 bool GraphEncoder::own_module(PyObject* module) {
   const std::uintptr_t key = key_of(module);
-  if (context_.extensions.is_one(module) || context_.objects.find(key) == nullptr ||
-      context_.needs.unwritten(module).empty()) {
-    return !context_.known(key) && other(module);
-  }
-  return other(module);
+  const bool is_continued = !context_.extensions.is_one(module) &&
+                            context_.objects.find(key) != nullptr &&
+                            !context_.needs.unwritten(module).empty();
+  return (is_continued || !context_.known(key)) && other(module);
 }
 
 bool GraphEncoder::other(PyObject* object) {

@@ -16,12 +16,8 @@ using wire::NodeTag;
 
 // The parts of a reducer's answer; all borrowed from the answer.
 struct Reduced {
-  PyObject* callable = nullptr;
-  PyObject* arguments = nullptr;
-  PyObject* state = Py_None;
-  PyObject* items = Py_None;
-  PyObject* pairs = Py_None;
-  PyObject* setter = Py_None;
+  PyObject *callable, *arguments;
+  PyObject *state, *items, *pairs, *setter;  // None if the answer has no such part.
 };
 
 std::string name_of_type(PyObject* object) { return Py_TYPE(object)->tp_name; }
@@ -36,37 +32,26 @@ Reduced take_apart(EncodeContext& context, PyObject* answer) {
   if (size < 2 || size > 6) {
     context.fail("tuple returned by __reduce__ must contain 2 through 6 elements");
   }
-  Reduced parts;
-  struct Element {
-    PyObject** part;
-    const char* place;
-    const char* wanted;
-    bool (*fits)(PyObject*);
+  const auto part = [&](Py_ssize_t i) {
+    return i < size ? PyTuple_GET_ITEM(answer, i) : Py_None;
   };
-  const auto is_callable = [](PyObject* part) { return PyCallable_Check(part) != 0; };
-  const auto is_tuple = [](PyObject* part) { return PyTuple_Check(part) != 0; };
-  const auto is_any = [](PyObject*) { return true; };
-  const auto is_iterator = [](PyObject* part) {
-    return part == Py_None || PyIter_Check(part) != 0;
+  Reduced parts{part(0), part(1), part(2), part(3), part(4), part(5)};
+  const auto demand = [&](const char* place, bool fits, const char* wanted,
+                          PyObject* given) {
+    if (fits) return;
+    context.fail(std::string(place) +
+                 " item of the tuple returned by __reduce__ must be " + wanted +
+                 ", not " + name_of_type(given));
   };
-  const auto is_setter = [](PyObject* part) {
-    return part == Py_None || PyCallable_Check(part) != 0;
+  const auto is_iterator = [](PyObject* object) {
+    return object == Py_None || PyIter_Check(object) != 0;
   };
-  const Element fields[] = {{&parts.callable, "first", "callable", is_callable},
-                            {&parts.arguments, "second", "a tuple", is_tuple},
-                            {&parts.state, "third", "", is_any},
-                            {&parts.items, "fourth", "an iterator", is_iterator},
-                            {&parts.pairs, "fifth", "an iterator", is_iterator},
-                            {&parts.setter, "sixth", "a function", is_setter}};
-  for (Py_ssize_t i = 0; i < size; ++i) {
-    PyObject* part = PyTuple_GET_ITEM(answer, i);
-    if (!fields[i].fits(part)) {
-      context.fail(std::string(fields[i].place) +
-                   " item of the tuple returned by __reduce__ must be " +
-                   fields[i].wanted + ", not " + name_of_type(part));
-    }
-    *fields[i].part = part;
-  }
+  demand("first", PyCallable_Check(parts.callable) != 0, "callable", parts.callable);
+  demand("second", PyTuple_Check(parts.arguments), "a tuple", parts.arguments);
+  demand("fourth", is_iterator(parts.items), "an iterator", parts.items);
+  demand("fifth", is_iterator(parts.pairs), "an iterator", parts.pairs);
+  demand("sixth", parts.setter == Py_None || PyCallable_Check(parts.setter) != 0,
+         "a function", parts.setter);
   if (parts.state == Py_None) parts.setter = Py_None;  // It has nothing to set.
   return parts;
 }
