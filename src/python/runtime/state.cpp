@@ -89,7 +89,6 @@ constexpr NameRow kNames[] = {
     {&Names::apply, "apply"},
     {&Names::waybill_state, "__waybill_state__"},
     {&Names::wrapped, "__wrapped__"},
-    {&Names::args, "__args__"},
     {&Names::claim, "claim"},
     {&Names::close, "close"},
     {&Names::forget, "forget"},

@@ -37,7 +37,7 @@ struct Names {
   Ref id_of, text_id_of, sent, claim, close, forget;  // Of the tracker.
   Ref find_by_text, note_text_id;                     // Likewise.
   Ref add, add_members, add_module, add_imports, settle, apply, abandon;  // Of a merge.
-  Ref waybill_state, wrapped, args;
+  Ref waybill_state, wrapped;
 };
 
 // What is fetched from Python's half when it is first needed, by late(): it needs what
