@@ -1,15 +1,15 @@
 // Tested by tests/diff/diff_test.cpp and tests/cli/test_diff.py.
 
-#include "diff/code_diff.h"
-
 #include <algorithm>
 #include <map>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
+#include "diff/diff_model.h"
 #include "format/source_locations.h"
+#include "report/code_listing.h"
 #include "text/format_text.h"
-#include "waybill/report.h"
 
 namespace waybill::envelope {
 namespace {
@@ -18,15 +18,6 @@ using bytecode::ListedInstruction;
 using wire::Reader;
 
 constexpr std::size_t kMostWords = 8;  // Of a detail.
-
-// A body with all that is asked of it.
-struct Body {
-  Body(const Envelope& envelope, std::size_t index) {
-    is_sound = read_code_body(envelope.code[index], fields);
-  }
-  CodeFields fields;
-  bool is_sound;
-};
 
 struct Constants {
   std::vector<BytesView> values;  // Without nested code.
@@ -69,190 +60,187 @@ std::string detail(const char* what, const List& before, const List& after,
       are_all_the_same ? "another order" : "differ beyond what is shown");
 }
 
-InstructionText instruction_text(const CodeListing& listing, std::size_t index,
-                                 std::size_t code_size) {
+// One side of the first instruction that differs: "LOAD_CONST 1 (2)"; without text
+// where the code ends.
+void set_instruction(const CodeListing& listing, std::size_t index,
+                     std::size_t code_size, Json row) {
+  row.make_object(2);
   if (index >= listing.instructions().size()) {
-    return {static_cast<std::uint32_t>(code_size), ""};
+    row["offset"] = code_size;
+    return;
   }
   const ListedInstruction& listed = listing.instructions()[index];
-  InstructionText out{listed.offset, std::string(listed.opcode)};
-  if (!listed.has_argument) return out;
-  out.text += format_text(" {}", listed.argument);
-  const std::string meaning = listing.meaning(listed);
-  if (!meaning.empty()) out.text += format_text(" ({})", meaning);
-  return out;
+  std::string text(listed.opcode);
+  if (listed.has_argument) {
+    text += format_text(" {}", listed.argument);
+    const std::string meaning = listing.meaning(listed);
+    if (!meaning.empty()) text += format_text(" ({})", meaning);
+  }
+  row["offset"] = listed.offset;
+  row["text"] = text;
 }
 
-class Comparer {
- public:
-  Comparer(const Envelope& old_one, const Envelope& new_one,
-           const ValueNames& old_names, const ValueNames& new_names,
-           std::size_t max_text)
-      : old_one_(old_one),
-        new_one_(new_one),
-        old_names_(old_names),
-        new_names_(new_names),
-        max_text_(max_text) {}
+// Whether a body of these is not in the other envelope, and so is told by itself.
+bool lacks_one(const std::vector<BytesView>& hashes, const ValueNames& other) {
+  return std::ranges::any_of(hashes, [&](BytesView bytes) {
+    ContentHash hash{};
+    if (bytes.size() != hash.size()) return true;
+    std::ranges::copy(bytes, hash.begin());
+    return !other.code_by_hash.contains(hash);
+  });
+}
 
-  CodeDifference changed(std::size_t before, std::size_t after) const {
-    const Body old_body(old_one_, before);
-    const Body new_body(new_one_, after);
-    CodeDifference found;
-    found.name = old_names_.code[before];
-    if (!old_body.is_sound || !new_body.is_sound) {
-      found.parts.push_back("bytes that cannot be read");
-      return found;
-    }
-    compare(old_body.fields, new_body.fields, found);
-    return found;
+bool are_reordered(Constants one, Constants other) {
+  const auto order = [](BytesView a, BytesView b) {
+    return std::ranges::lexicographical_compare(a, b);
+  };
+  std::ranges::sort(one.values, order);
+  std::ranges::sort(other.values, order);
+  return are_equal(one.values, other.values);
+}
+
+void set_first(const CodeListing& one, std::size_t one_size, const CodeListing& other,
+               std::size_t other_size, Json row) {
+  const auto& a = one.instructions();
+  const auto& b = other.instructions();
+  if (a.empty() || b.empty()) return;
+  const std::size_t shorter = std::min(a.size(), b.size());
+  std::size_t first = 0;
+  while (first < shorter && a[first] == b[first]) ++first;
+  set_instruction(one, first, one_size, row["old_instruction"]);
+  set_instruction(other, first, other_size, row["new_instruction"]);
+}
+
+// Tells in `row` what differs: the parts "instructions", "constants", "names",
+// "variables", "arguments", "flags", "stack size", "exception table", "nested code"
+// (which has an entry of its own), "which nested code" (of what both have), "name"; and
+// in details which names, constants and variables are in one of both.
+void compare(const Side& old_one, std::size_t before, const Side& new_one,
+             std::size_t after, std::size_t max_text, Json row) {
+  const Json parts = row["parts"].make_array();
+  const Json details = row["details"].make_array();
+  CodeFields a, b;
+  if (!read_code_body(old_one.envelope.code[before], a) ||
+      !read_code_body(new_one.envelope.code[after], b)) {
+    parts.append() = "bytes that cannot be read";
+    return;
   }
-
- private:
-  void compare(const CodeFields& a, const CodeFields& b, CodeDifference& found) const {
-    const CodeListing one(a, old_one_.python, old_names_, max_text_);
-    const CodeListing other(b, new_one_.python, new_names_, max_text_);
-    const auto tell = [&](bool differs, const char* part) {
-      if (differs) found.parts.push_back(part);
-      return differs;
-    };
-    if (tell(!std::ranges::equal(a.instructions, b.instructions), "instructions")) {
-      add_first(one, a.instructions.size(), other, b.instructions.size(), found);
-    }
-    const Constants old_constants = constants_of(a);
-    const Constants new_constants = constants_of(b);
-    if (tell(!are_equal(old_constants.values, new_constants.values), "constants")) {
-      found.details.push_back(detail("constants", one.constants(), other.constants(),
-                                     are_reordered(old_constants, new_constants)));
-    }
-    tell(!are_equal(old_constants.nested, new_constants.nested),
-         lacks_one(old_constants.nested, new_names_) ||
-                 lacks_one(new_constants.nested, old_names_)
-             ? "nested code"
-             : "which nested code");
-    if (tell(a.names != b.names, "names")) {
-      found.details.push_back(detail("names", a.names, b.names));
-    }
-    if (tell(a.local_names != b.local_names ||
-                 !std::ranges::equal(a.local_kinds, b.local_kinds),
-             "variables")) {
-      found.details.push_back(detail("variables", a.local_names, b.local_names));
-    }
-    tell(a.argument_count != b.argument_count ||
-             a.positional_only_count != b.positional_only_count ||
-             a.keyword_only_count != b.keyword_only_count,
-         "arguments");
-    if (tell(a.flags != b.flags, "flags")) {
-      found.details.push_back(format_text("flags: {:#x} {:#x}", a.flags, b.flags));
-    }
-    tell(a.stack_size != b.stack_size, "stack size");
-    tell(!std::ranges::equal(a.exception_table, b.exception_table), "exception table");
-    tell(a.name != b.name, "name");
-    if (found.parts.empty()) found.parts.push_back("encoding");
+  const CodeListing one(a, old_one.envelope.python, old_one.names, max_text);
+  const CodeListing other(b, new_one.envelope.python, new_one.names, max_text);
+  const auto tell = [&](bool differs, const char* part) {
+    if (differs) parts.append() = part;
+    return differs;
+  };
+  if (tell(!std::ranges::equal(a.instructions, b.instructions), "instructions")) {
+    set_first(one, a.instructions.size(), other, b.instructions.size(), row);
   }
-
-  // Whether a body of these is not in the other envelope, and so is told by itself.
-  static bool lacks_one(const std::vector<BytesView>& hashes, const ValueNames& other) {
-    return std::ranges::any_of(hashes, [&](BytesView bytes) {
-      ContentHash hash{};
-      if (bytes.size() != hash.size()) return true;
-      std::ranges::copy(bytes, hash.begin());
-      return !other.code_by_hash.contains(hash);
-    });
+  const Constants old_constants = constants_of(a);
+  const Constants new_constants = constants_of(b);
+  if (tell(!are_equal(old_constants.values, new_constants.values), "constants")) {
+    details.append() = detail("constants", one.constants(), other.constants(),
+                              are_reordered(old_constants, new_constants));
   }
-
-  static bool are_reordered(Constants one, Constants other) {
-    const auto order = [](BytesView a, BytesView b) {
-      return std::ranges::lexicographical_compare(a, b);
-    };
-    std::ranges::sort(one.values, order);
-    std::ranges::sort(other.values, order);
-    return are_equal(one.values, other.values);
+  tell(!are_equal(old_constants.nested, new_constants.nested),
+       lacks_one(old_constants.nested, new_one.names) ||
+               lacks_one(new_constants.nested, old_one.names)
+           ? "nested code"
+           : "which nested code");
+  if (tell(a.names != b.names, "names")) {
+    details.append() = detail("names", a.names, b.names);
   }
-
-  static void add_first(const CodeListing& one, std::size_t one_size,
-                        const CodeListing& other, std::size_t other_size,
-                        CodeDifference& found) {
-    const auto& a = one.instructions();
-    const auto& b = other.instructions();
-    if (a.empty() || b.empty()) return;
-    const std::size_t shorter = std::min(a.size(), b.size());
-    std::size_t first = 0;
-    while (first < shorter && a[first] == b[first]) ++first;
-    found.has_instruction = true;
-    found.before = instruction_text(one, first, one_size);
-    found.after = instruction_text(other, first, other_size);
+  if (tell(a.local_names != b.local_names ||
+               !std::ranges::equal(a.local_kinds, b.local_kinds),
+           "variables")) {
+    details.append() = detail("variables", a.local_names, b.local_names);
   }
-
-  const Envelope& old_one_;
-  const Envelope& new_one_;
-  const ValueNames& old_names_;
-  const ValueNames& new_names_;
-  std::size_t max_text_;
-};
+  tell(a.argument_count != b.argument_count ||
+           a.positional_only_count != b.positional_only_count ||
+           a.keyword_only_count != b.keyword_only_count,
+       "arguments");
+  if (tell(a.flags != b.flags, "flags")) {
+    details.append() = format_text("flags: {:#x} {:#x}", a.flags, b.flags);
+  }
+  tell(a.stack_size != b.stack_size, "stack size");
+  tell(!std::ranges::equal(a.exception_table, b.exception_table), "exception table");
+  tell(a.name != b.name, "name");
+  if (parts.empty()) parts.append() = "encoding";
+}
 
 // Source locations of code that both have.
-void add_locations(const Envelope& old_one, const Envelope& new_one,
-                   const ValueNames& old_names, const ValueNames& new_names,
-                   CodeDiff& out) {
-  const std::vector<FirstLocation> old_locations = first_locations(old_one);
-  const std::vector<FirstLocation> new_locations = first_locations(new_one);
-  for (std::size_t i = 0; i < old_one.code.size(); ++i) {
-    const auto found = new_names.code_by_hash.find(old_one.code[i].hash);
-    if (found == new_names.code_by_hash.end()) continue;
+void add_locations(const Side& old_one, const Side& new_one, std::size_t max_text,
+                   DifferenceList& locations, CodeChanges& changes) {
+  const std::vector<FirstLocation> old_locations = first_locations(old_one.envelope);
+  const std::vector<FirstLocation> new_locations = first_locations(new_one.envelope);
+  for (std::size_t i = 0; i < old_locations.size(); ++i) {
+    const auto found = new_one.names.code_by_hash.find(old_one.envelope.code[i].hash);
+    if (found == new_one.names.code_by_hash.end()) continue;
     const FirstLocation& before = old_locations[i];
     const FirstLocation& after = new_locations[found->second];
     if (!before.is_known || !after.is_known) continue;
     const bool has_other_file = before.file != after.file;
-    const bool has_other_lines =
+    const bool has_other_line = before.first_line != after.first_line;
+    const bool has_other_table =
         !std::ranges::equal(before.line_table.bytes, after.line_table.bytes) ||
         before.later != after.later;
-    if (!has_other_file && !has_other_lines && before.first_line == after.first_line) {
-      continue;
+    if (!has_other_file && !has_other_line && !has_other_table) continue;
+    changes.files_differ = changes.files_differ || has_other_file;
+    changes.lines_differ = changes.lines_differ || has_other_line || has_other_table;
+    const std::optional<Json> row = locations.add(6);
+    if (!row) continue;
+    (*row)["name"] = old_one.names.code[i];
+    if (has_other_file) {
+      (*row)["old_file"] = end_of(before.file, max_text);
+      (*row)["new_file"] = end_of(after.file, max_text);
     }
-    out.locations.push_back({old_names.code[i],
-                             has_other_file ? before.file : std::string_view(),
-                             has_other_file ? after.file : std::string_view(),
-                             before.first_line, after.first_line, has_other_lines});
+    (*row)["old_line"] = before.first_line;
+    (*row)["new_line"] = after.first_line;
+    (*row)["other_line_table"] = has_other_table;
   }
 }
 
 }  // namespace
 
-CodeDiff diff_code(const Envelope& old_one, const Envelope& new_one,
-                   const ValueNames& old_names, const ValueNames& new_names,
-                   const DiffOptions& options) {
-  CodeDiff out;
+CodeChanges diff_code(const Side& old_one, const Side& new_one,
+                      const DiffOptions& options, DifferenceList& code,
+                      DifferenceList& locations) {
+  const std::vector<CodeBody>& old_code = old_one.envelope.code;
+  const std::vector<CodeBody>& new_code = new_one.envelope.code;
+  const auto tell = [&](const char* change, const std::string& name) {
+    const std::optional<Json> row = code.add(6);
+    if (!row) return row;
+    (*row)["change"] = change;
+    (*row)["name"] = name;
+    return row;
+  };
+  CodeChanges changes;
   std::map<std::string_view, std::vector<std::size_t>> only_new;
-  for (std::size_t i = 0; i < new_one.code.size(); ++i) {
-    if (old_names.code_by_hash.contains(new_one.code[i].hash)) continue;
-    only_new[new_names.code[i]].push_back(i);
+  for (std::size_t i = 0; i < new_code.size(); ++i) {
+    if (old_one.names.code_by_hash.contains(new_code[i].hash)) continue;
+    only_new[new_one.names.code[i]].push_back(i);
   }
-  const Comparer comparer(old_one, new_one, old_names, new_names, options.max_text);
-  std::vector<bool> is_paired(new_one.code.size());
+  std::vector<bool> is_paired(new_code.size());
   // From the end: what holds code stands behind it, and is what people look for.
-  for (std::size_t i = old_one.code.size(); i-- != 0;) {
-    if (new_names.code_by_hash.contains(old_one.code[i].hash)) continue;
-    const auto found = only_new.find(old_names.code[i]);
+  for (std::size_t i = old_code.size(); i-- != 0;) {
+    if (new_one.names.code_by_hash.contains(old_code[i].hash)) continue;
+    const std::string& name = old_one.names.code[i];
+    const auto found = only_new.find(name);
     if (found == only_new.end() || found->second.empty()) {
-      CodeDifference& removed = out.code.emplace_back();
-      removed.kind = CodeDifference::Kind::kRemoved;
-      removed.name = old_names.code[i];
+      tell("removed", name);
       continue;
     }
     const std::size_t other = found->second.back();
     found->second.pop_back();
     is_paired[other] = true;
-    out.changed.emplace(i, other);
-    out.code.push_back(comparer.changed(i, other));
+    changes.changed.emplace(i, other);
+    const std::optional<Json> row = tell("changed", name);
+    if (row) compare(old_one, i, new_one, other, options.max_text, *row);
   }
-  for (std::size_t i = new_one.code.size(); i-- != 0;) {
-    if (is_paired[i] || old_names.code_by_hash.contains(new_one.code[i].hash)) continue;
-    CodeDifference& added = out.code.emplace_back();
-    added.kind = CodeDifference::Kind::kAdded;
-    added.name = new_names.code[i];
+  for (std::size_t i = new_code.size(); i-- != 0;) {
+    if (is_paired[i] || old_one.names.code_by_hash.contains(new_code[i].hash)) continue;
+    tell("added", new_one.names.code[i]);
   }
-  add_locations(old_one, new_one, old_names, new_names, out);
-  return out;
+  add_locations(old_one, new_one, options.max_text, locations, changes);
+  return changes;
 }
 
 }  // namespace waybill::envelope

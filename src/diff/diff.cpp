@@ -9,9 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "diff/code_diff.h"
 #include "diff/diff_model.h"
-#include "diff/payload_diff.h"
 #include "text/format_text.h"
 #include "text/json_paint.h"
 #include "waybill/signature.h"
@@ -21,29 +19,6 @@ namespace envelope {
 namespace {
 
 constexpr std::size_t kShown = 16;  // Bytes of the application field.
-
-// An array of which `max_items` are shown, with the count of all.
-class List {
- public:
-  List(Json model, const char* key, std::size_t count, std::size_t max_items)
-      : left_(max_items), items_(begin(model[key].make_object(2), count)) {}
-
-  // The next entry, an object with room for so many keys, if it is shown.
-  std::optional<Json> next(std::size_t keys) {
-    if (left_ == 0) return std::nullopt;
-    --left_;
-    return items_.append().make_object(keys);
-  }
-
- private:
-  static Json begin(Json section, std::size_t count) {
-    section["count"] = count;
-    return section["items"].make_array();
-  }
-
-  std::size_t left_;
-  Json items_;
-};
 
 void add_header(const Envelope& a, const Envelope& b, Json model) {
   const Json header = model["header"].make_array();
@@ -88,8 +63,8 @@ void set_import(const ImportRecord& record, const char* change, Json row) {
 }
 
 // Imports that only one has, and whether some that both have come from elsewhere.
-void add_imports(const Envelope& a, const Envelope& b, std::size_t max_items,
-                 Json model, bool& files_differ, bool& lines_differ) {
+void add_imports(const Envelope& a, const Envelope& b, DifferenceList& imports,
+                 bool& files_differ, bool& lines_differ) {
   std::multimap<ImportKey, const ImportRecord*> old_ones;
   for (const ImportRecord& record : a.manifest.imports) {
     old_ones.emplace(key_of(record), &record);
@@ -114,66 +89,10 @@ void add_imports(const Envelope& a, const Envelope& b, std::size_t max_items,
   for (const auto& [record, change] : changes) {
     sides[{record->module, record->time}] |= *change == 'a' ? 1 : 2;
   }
-  List list(model, "imports", changes.size(), max_items);
   for (auto& [record, change] : changes) {
     const bool is_both = sides[{record->module, record->time}] == 3;
     if (is_both) change = *change == 'a' ? "new reason" : "old reason";
-    if (const auto row = list.next(5)) set_import(*record, change, *row);
-  }
-}
-
-void set_instruction(const InstructionText& instruction, Json row) {
-  row.make_object(2);
-  row["offset"] = instruction.offset;
-  if (!instruction.text.empty()) row["text"] = instruction.text;
-}
-
-void add_code(const CodeDiff& diff, std::size_t max_items, Json model) {
-  constexpr const char* kChanges[] = {"changed", "added", "removed"};
-  List list(model, "code", diff.code.size(), max_items);
-  for (const CodeDifference& difference : diff.code) {
-    const std::optional<Json> row = list.next(6);
-    if (!row) break;
-    (*row)["change"] = kChanges[static_cast<std::size_t>(difference.kind)];
-    (*row)["name"] = difference.name;
-    if (difference.kind != CodeDifference::Kind::kChanged) continue;
-    const Json parts = (*row)["parts"].make_array();
-    for (const std::string& part : difference.parts) parts.append() = part;
-    const Json details = (*row)["details"].make_array();
-    for (const std::string& detail : difference.details) details.append() = detail;
-    if (!difference.has_instruction) continue;
-    set_instruction(difference.before, (*row)["old_instruction"]);
-    set_instruction(difference.after, (*row)["new_instruction"]);
-  }
-}
-
-void add_payload(const PayloadDiff& diff, std::size_t max_items, Json model) {
-  constexpr const char* kChanges[] = {"changed", "added", "removed", "order"};
-  List list(model, "payload", diff.count, max_items);
-  for (const ValueDifference& difference : diff.shown) {
-    const std::optional<Json> row = list.next(5);
-    if (!row) break;
-    (*row)["change"] = kChanges[static_cast<std::size_t>(difference.kind)];
-    (*row)["path"] = difference.path;
-    if (difference.index) (*row)["index"] = *difference.index;
-    if (!difference.before.empty()) (*row)["old"] = difference.before;
-    if (!difference.after.empty()) (*row)["new"] = difference.after;
-  }
-}
-
-void add_locations(const CodeDiff& diff, const DiffOptions& options, Json model) {
-  List list(model, "locations", diff.locations.size(), options.max_items);
-  for (const LocationDifference& difference : diff.locations) {
-    const std::optional<Json> row = list.next(6);
-    if (!row) break;
-    (*row)["name"] = difference.name;
-    if (difference.old_file != difference.new_file) {
-      (*row)["old_file"] = end_of(difference.old_file, options.max_text);
-      (*row)["new_file"] = end_of(difference.new_file, options.max_text);
-    }
-    (*row)["old_line"] = difference.old_line;
-    (*row)["new_line"] = difference.new_line;
-    (*row)["other_line_table"] = difference.has_other_lines;
+    if (const auto row = imports.add(5)) set_import(*record, change, *row);
   }
 }
 
@@ -192,33 +111,41 @@ void add_signatures(const Envelope& a, const Envelope& b, Json model) {
   signatures["new"] = signature_text(b);
 }
 
-}  // namespace
-
 void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
                Json model) {
   model.make_object(10);
   const bool is_equal = std::ranges::equal(a.bytes, b.bytes);
   model["equal"] = is_equal;
   model["summary"] = "";  // Its place; told when all is known.
-  const ValueNames old_names = names_of(a);
-  const ValueNames new_names = names_of(b);
-  const CodeDiff code = diff_code(a, b, old_names, new_names, options);
-  bool files_differ = false;
-  bool lines_differ = false;
-  for (const LocationDifference& location : code.locations) {
-    files_differ = files_differ || location.old_file != location.new_file;
-    lines_differ = lines_differ || location.old_line != location.new_line ||
-                   location.has_other_lines;
-  }
   add_header(a, b, model);
-  add_imports(a, b, options.max_items, model, files_differ, lines_differ);
-  add_code(code, options.max_items, model);
-  add_payload(diff_payloads(a, b, code, old_names, new_names, options),
-              options.max_items, model);
-  add_locations(code, options, model);
+  DifferenceList imports(model, "imports", options.max_items);
+  DifferenceList code(model, "code", options.max_items);
+  DifferenceList payload(model, "payload", options.max_items);
+  DifferenceList locations(model, "locations", options.max_items);
+  const Side old_one(a);
+  const Side new_one(b);
+  CodeChanges changes = diff_code(old_one, new_one, options, code, locations);
+  diff_payloads(old_one, new_one, changes, options, payload);
+  auto& [_, files_differ, lines_differ] = changes;
+  add_imports(a, b, imports, files_differ, lines_differ);
   model["signature"] = !std::ranges::equal(a.signature, b.signature);
   add_signatures(a, b, model);
   model["summary"] = is_equal ? "equal" : summary_of(model, files_differ, lines_differ);
+}
+
+}  // namespace
+
+DifferenceList::DifferenceList(Json model, const char* key, std::size_t most)
+    : most_(most),
+      count_(model[key].make_object(2)["count"]),
+      items_(model[key]["items"].make_array()) {
+  count_ = 0;
+}
+
+std::optional<Json> DifferenceList::add(std::size_t keys) {
+  count_ = ++added_;
+  if (added_ > most_) return std::nullopt;
+  return items_.append().make_object(keys);
 }
 
 }  // namespace envelope

@@ -2,8 +2,6 @@
 // hashes are never looked into. Tested by tests/diff/diff_test.cpp and
 // tests/cli/test_diff.py.
 
-#include "diff/payload_diff.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -12,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "diff/diff_model.h"
 #include "diff/payload_tree.h"
 #include "format/leaf_kind.h"
 #include "format/shapes.h"
@@ -22,7 +21,6 @@
 namespace waybill::envelope {
 namespace {
 
-using Change = ValueDifference::Kind;
 using Index = std::uint32_t;
 using wire::NodeTag;
 using wire::TokenType;
@@ -107,36 +105,30 @@ std::optional<LeafDifference> leaf_difference(const ValueView& before,
 
 class Walk {
  public:
-  Walk(const Envelope& old_one, const Envelope& new_one, const CodeDiff& code,
-       const ValueNames& old_names, const ValueNames& new_names,
-       const DiffOptions& options)
-      : old_(old_one, old_names, options.max_text),
-        new_(new_one, new_names, options.max_text),
+  Walk(const Side& old_one, const Side& new_one, const CodeChanges& code,
+       std::size_t max_text, DifferenceList& payload)
+      : old_(old_one, max_text),
+        new_(new_one, max_text),
         code_(code),
-        options_(options) {}
+        max_text_(max_text),
+        payload_(payload) {}
 
-  PayloadDiff run() {
-    if (old_.empty() || new_.empty()) {
-      compare_bytes();
-      return std::move(result_);
-    }
-    if (old_[0].hash == new_[0].hash) return std::move(result_);
+  void run() {
+    if (old_.empty() || new_.empty()) return compare_bytes();
+    if (old_[0].hash == new_[0].hash) return;
     compare_definitions();
     push(old_.value(), new_.value());
-    stack_.push_back({std::exchange(children_, {}), 0});
-    while (!stack_.empty()) {
-      Level& level = stack_.back();
-      if (level.next == level.pairs.size()) {
-        stack_.pop_back();
-        continue;
-      }
-      const Pair pair = level.pairs[level.next++];
+    for (;;) {
+      // In the order of the payload: what a container holds before what follows it.
+      stack_.insert(stack_.end(), found_.rbegin(), found_.rend());
+      found_.clear();
+      if (stack_.empty()) break;
+      const Pair pair = stack_.back();
+      stack_.pop_back();
       visit(pair);
-      if (!children_.empty()) stack_.push_back({std::exchange(children_, {}), 0});
     }
     set_paths(old_);
     set_paths(new_);
-    return std::move(result_);
   }
 
  private:
@@ -144,11 +136,7 @@ class Walk {
     Index before;
     Index after;
   };
-  // What one container has that differs, and how much of it was visited.
-  struct Level {
-    std::vector<Pair> pairs;
-    std::size_t next;
-  };
+  using Indices = std::vector<Index>;
   // Where something that is shown stands.
   struct Place {
     const PayloadTree* side;
@@ -157,13 +145,17 @@ class Walk {
 
   void compare_bytes() {
     if (std::ranges::equal(old_.bytes(), new_.bytes())) return;
-    ++result_.count;
-    result_.shown.push_back({Change::kChanged, "obj", "<unreadable>", "<unreadable>"});
+    const std::optional<Json> row = payload_.add(5);
+    if (!row) return;
+    (*row)["change"] = "changed";
+    (*row)["path"] = "obj";
+    (*row)["old"] = "<unreadable>";
+    (*row)["new"] = "<unreadable>";
   }
 
   // Those of one name are compared, in their order.
   void compare_definitions() {
-    std::map<std::string, std::vector<Index>> left;  // The last one first.
+    std::map<std::string, Indices> left;  // The last one first.
     for (const Index before : old_.definitions()) {
       left[old_.name(before)].push_back(before);
       old_definitions_.emplace(old_[before].offset, before);
@@ -186,18 +178,17 @@ class Walk {
   }
   // Whether both refer to definitions that are compared with each other.
   bool are_counterparts(const Pair& pair) const {
-    const ValueView before(old_.envelope(), old_[pair.before].offset);
-    const ValueView after(new_.envelope(), new_[pair.after].offset);
-    const auto definition = old_definitions_.find(before.offset());
+    const auto definition = old_definitions_.find(old_.follow(pair.before).offset());
     if (definition == old_definitions_.end()) return false;
     const auto counterpart = counterparts_.find(definition->second);
-    return counterpart != counterparts_.end() && counterpart->second == after.offset();
+    return counterpart != counterparts_.end() &&
+           counterpart->second == new_.follow(pair.after).offset();
   }
 
   // Asks for a pair to be visited if it differs.
   void push(Index before, Index after) {
     if (old_[before].hash == new_[after].hash) return;
-    children_.push_back({before, after});
+    found_.push_back({before, after});
   }
 
   // Paths cost a walk over the payload, so all are told in one.
@@ -209,132 +200,123 @@ class Walk {
     std::ranges::stable_sort(shown, {}, [&](std::size_t i) { return places_[i].node; });
     std::vector<std::size_t> offsets;
     for (const std::size_t i : shown) offsets.push_back(side[places_[i].node].offset);
-    std::vector<std::string> paths = side.paths(offsets);
+    const std::vector<std::string> paths = side.paths(offsets);
     for (std::size_t i = 0; i < shown.size(); ++i) {
-      result_.shown[shown[i]].path = std::move(paths[i]);
+      payload_.entry(shown[i])["path"] = paths[i];
     }
   }
 
-  void add(const PayloadTree& side, Index node, ValueDifference difference) {
-    ++result_.count;
-    if (result_.shown.size() == options_.max_items) return;
-    result_.shown.push_back(std::move(difference));
+  // Counts a difference; gives its entry if it is shown.
+  std::optional<Json> add(const char* change, const PayloadTree& side, Index node) {
+    const std::optional<Json> row = payload_.add(5);
+    if (!row) return row;
+    (*row)["change"] = change;
+    (*row)["path"] = "";  // Its place.
     places_.push_back({&side, node});
+    return row;
   }
   void changed(const Pair& pair) {
-    if (is_full()) return;
-    ValueDifference told{Change::kChanged, "", old_.text(pair.before),
-                         new_.text(pair.after)};
+    const std::optional<Json> row = add("changed", old_, pair.before);
+    if (!row) return;
+    std::string before = old_.text(pair.before);
+    std::string after = new_.text(pair.after);
     const auto leaf =
-        leaf_difference(old_.at(pair.before), new_.at(pair.after), options_.max_text);
-    if (leaf && (leaf->index >= options_.max_text || told.before == told.after)) {
-      told.index = leaf->index;
-      told.before = leaf->before;
-      told.after = leaf->after;
-    } else if (told.before == told.after) {
-      told.after += " (differs beyond what is shown)";
+        leaf_difference(old_.at(pair.before), new_.at(pair.after), max_text_);
+    if (leaf && (leaf->index >= max_text_ || before == after)) {
+      (*row)["index"] = leaf->index;
+      before = leaf->before;
+      after = leaf->after;
+    } else if (before == after) {
+      after += " (differs beyond what is shown)";
     }
-    add(old_, pair.before, std::move(told));
+    (*row)["old"] = before;
+    (*row)["new"] = after;
   }
   void added(Index after) {
-    if (!is_full()) add(new_, after, {Change::kAdded, "", "", new_.text(after)});
+    if (const auto row = add("added", new_, after)) (*row)["new"] = new_.text(after);
   }
   void removed(Index before) {
-    if (!is_full()) add(old_, before, {Change::kRemoved, "", old_.text(before), ""});
-  }
-  // Counts what nobody will see, without its words.
-  bool is_full() {
-    if (result_.shown.size() < options_.max_items) return false;
-    ++result_.count;
-    return true;
+    if (const auto row = add("removed", old_, before)) {
+      (*row)["old"] = old_.text(before);
+    }
   }
 
   void visit(const Pair& pair) {
-    const PayloadTree::Row& before = old_[pair.before];
-    const PayloadTree::Row& after = new_[pair.after];
-    if (before.type != after.type || before.tag != after.tag) return changed(pair);
-    if (before.type == TokenType::kMap) return visit_map(pair);
-    if (before.type == TokenType::kExtension && are_counterparts(pair)) return;
-    if (before.type != TokenType::kArray) return changed(pair);
-    switch (static_cast<NodeTag>(before.tag)) {
+    const PayloadTree::Row& row = old_[pair.before];
+    if (row.type != new_[pair.after].type || row.tag != new_[pair.after].tag) {
+      return changed(pair);
+    }
+    const Indices before = old_.children(pair.before);
+    const Indices after = new_.children(pair.after);
+    if (row.type == TokenType::kMap) return visit_map(pair, before, after);
+    if (row.type == TokenType::kExtension && are_counterparts(pair)) return;
+    if (row.type != TokenType::kArray) return changed(pair);
+    switch (static_cast<NodeTag>(row.tag)) {
       case NodeTag::kSet:
       case NodeTag::kFrozenSet:
-        return visit_set(pair);
+        return visit_set(before, after);
       case NodeTag::kFunction:
-        return visit_function(pair);
+        return visit_function(pair, before, after);
       case NodeTag::kCode:
-        return visit_code(pair.before, pair.after, pair);
+        return visit_code(pair);
       case NodeTag::kObject:
       case NodeTag::kNewObject:
       case NodeTag::kClass:
       case NodeTag::kIdentified:
-        return visit_identified(pair);
+        return visit_identified(pair, before, after);
       case NodeTag::kModule:
       case NodeTag::kCell:
-        return visit_parts(pair);
+        return visit_parts(pair, before, after);
       case NodeTag::kTuple:
-        return visit_sequence(pair);
+        return visit_sequence(before, after);
       default:
         // A list, or a node that is told as a whole.
-        return before.tag == 0 ? visit_sequence(pair) : changed(pair);
+        return row.tag == 0 ? visit_sequence(before, after) : changed(pair);
     }
   }
 
-  void visit_parts(const Pair& pair) {
-    const auto before = old_.children(pair.before);
-    const auto after = new_.children(pair.after);
+  void visit_parts(const Pair& pair, const Indices& before, const Indices& after) {
     if (before.size() != after.size()) return changed(pair);
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      push(before[i], after[i]);
-    }
+    for (std::size_t i = 0; i < before.size(); ++i) push(before[i], after[i]);
   }
 
   // The id follows from content, so it is told only where nothing else differs.
-  void visit_identified(const Pair& pair) {
-    visit_parts(pair);
-    if (children_.size() > 1 && children_.front().before == pair.before + 1) {
-      children_.erase(children_.begin());
+  void visit_identified(const Pair& pair, const Indices& before, const Indices& after) {
+    visit_parts(pair, before, after);
+    if (found_.size() > 1 && found_.front().before == pair.before + 1) {
+      found_.erase(found_.begin());
     }
   }
 
-  void visit_function(const Pair& pair) {
-    const auto before = old_.children(pair.before);
-    const auto after = new_.children(pair.after);
+  void visit_function(const Pair& pair, const Indices& before, const Indices& after) {
     const Shape& shape = shape_of(NodeTag::kFunction);
     if (before.size() != shape.least || after.size() != shape.least) {
       return changed(pair);
     }
-    visit_code(pair.before, pair.after, pair);
+    visit_code(pair);
     constexpr std::size_t kCode = position_of(NodeTag::kFunction, "code");
     for (std::size_t i = kCode + 1; i < shape.least; ++i) push(before[i], after[i]);
   }
 
   // Code that changed is told with the code. What both have may have traded places,
   // under the same name too.
-  void visit_code(Index before, Index after, const Pair& pair) {
-    const CodeBody* old_code = old_.code(before);
-    const CodeBody* new_code = new_.code(after);
-    if (old_code == nullptr && new_code == nullptr) return;
-    if (old_code != nullptr && new_code != nullptr &&
-        old_code->hash == new_code->hash) {
-      return;
-    }
-    const bool is_told = code_.changed.contains(
-        {old_.at(before).code_index(), new_.at(after).code_index()});
-    if (is_told || is_full()) return;
-    const std::string_view old_name = old_.code_name(before);
-    const std::string_view new_name = new_.code_name(after);
-    const char* remark = old_name == new_name ? " (other code of the same name)" : "";
+  void visit_code(const Pair& pair) {
+    const PayloadTree::Code before = old_.code(pair.before);
+    const PayloadTree::Code after = new_.code(pair.after);
+    if (std::ranges::equal(before.hash, after.hash)) return;
+    if (code_.changed.contains({before.index, after.index})) return;
+    const std::optional<Json> row = add("changed", old_, pair.before);
+    if (!row) return;
     const auto told = [&](std::string_view name) {
-      return format_text("<function {}>", start_of(name, options_.max_text));
+      return format_text("<function {}>", start_of(name, max_text_));
     };
-    add(old_, pair.before,
-        {Change::kChanged, "", told(old_name), told(new_name) + remark});
+    const bool has_same_name = before.name == after.name;
+    (*row)["old"] = told(before.name);
+    (*row)["new"] =
+        told(after.name) + (has_same_name ? " (other code of the same name)" : "");
   }
 
-  void visit_sequence(const Pair& pair) {
-    const auto before = old_.children(pair.before);
-    const auto after = new_.children(pair.after);
+  void visit_sequence(const Indices& before, const Indices& after) {
     // What was put in or taken out in the middle should not move all behind it.
     const std::size_t shorter = std::min(before.size(), after.size());
     std::size_t tail = 0;
@@ -344,25 +326,13 @@ class Walk {
         ++tail;
       }
     }
-    std::size_t head = 0;
-    while (head < shorter - tail && old_[before[head]].hash == new_[after[head]].hash) {
-      ++head;
-    }
     const std::size_t both = shorter - tail;
-    for (std::size_t i = head; i < both; ++i) {
-      push(before[i], after[i]);
-    }
-    for (std::size_t i = both; i + tail < before.size(); ++i) {
-      removed(before[i]);
-    }
-    for (std::size_t i = both; i + tail < after.size(); ++i) {
-      added(after[i]);
-    }
+    for (std::size_t i = 0; i < both; ++i) push(before[i], after[i]);
+    for (std::size_t i = both; i + tail < before.size(); ++i) removed(before[i]);
+    for (std::size_t i = both; i + tail < after.size(); ++i) added(after[i]);
   }
 
-  void visit_set(const Pair& pair) {
-    const auto before = old_.children(pair.before);
-    const auto after = new_.children(pair.after);
+  void visit_set(const Indices& before, const Indices& after) {
     std::map<std::uint64_t, std::size_t> left;
     for (const Index item : after) ++left[new_[item].hash];
     for (const Index item : before) {
@@ -381,9 +351,7 @@ class Walk {
     }
   }
 
-  void visit_map(const Pair& pair) {
-    const auto before = old_.children(pair.before);
-    const auto after = new_.children(pair.after);
+  void visit_map(const Pair& pair, const Indices& before, const Indices& after) {
     std::map<std::uint64_t, std::size_t> place;
     for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
       place.emplace(new_[after[i]].hash, i);
@@ -401,35 +369,32 @@ class Walk {
       is_paired[at] = true;
       is_ordered = is_ordered && at >= last;
       last = at;
-      if (old_[before[i + 1]].hash == new_[after[at + 1]].hash) continue;
       push(before[i + 1], after[at + 1]);
     }
     for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
       if (!is_paired[i]) added(after[i + 1]);
     }
-    if (!is_ordered && !is_full()) {
-      add(old_, pair.before, {Change::kOrder, "", "", ""});
-    }
+    // The same keys in another order; no values.
+    if (!is_ordered) add("order", old_, pair.before);
   }
 
   PayloadTree old_;
   PayloadTree new_;
-  const CodeDiff& code_;
-  const DiffOptions& options_;
+  const CodeChanges& code_;
+  const std::size_t max_text_;
+  DifferenceList& payload_;
   std::map<std::size_t, Index> old_definitions_;  // By offset.
   std::map<Index, std::size_t> counterparts_;     // Offsets of new ones, by old ones.
-  std::vector<Level> stack_;
-  std::vector<Pair> children_;
+  std::vector<Pair> stack_;    // What differs and is to be visited; the next one last.
+  std::vector<Pair> found_;    // By the last visit, in the order of the payload.
   std::vector<Place> places_;  // Of what is shown.
-  PayloadDiff result_;
 };
 
 }  // namespace
 
-PayloadDiff diff_payloads(const Envelope& old_one, const Envelope& new_one,
-                          const CodeDiff& code, const ValueNames& old_names,
-                          const ValueNames& new_names, const DiffOptions& options) {
-  return Walk(old_one, new_one, code, old_names, new_names, options).run();
+void diff_payloads(const Side& old_one, const Side& new_one, const CodeChanges& code,
+                   const DiffOptions& options, DifferenceList& payload) {
+  Walk(old_one, new_one, code, options.max_text, payload).run();
 }
 
 }  // namespace waybill::envelope

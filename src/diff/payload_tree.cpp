@@ -72,9 +72,8 @@ std::uint64_t stored_hash(const StoredBuffer& row) {
 
 }  // namespace
 
-PayloadTree::PayloadTree(const Envelope& envelope, const ValueNames& names,
-                         std::size_t max_text)
-    : envelope_(envelope), names_(names), max_text_(max_text) {
+PayloadTree::PayloadTree(const Side& side, std::size_t max_text)
+    : envelope_(side.envelope), names_(side.names), max_text_(max_text) {
   if (!build()) rows_.clear();
 }
 
@@ -175,14 +174,10 @@ std::string PayloadTree::text(std::uint32_t index) const {
   return value_text(reader_at(envelope_, rows_[index].offset), names_, max_text_);
 }
 
-const CodeBody* PayloadTree::code(std::uint32_t index) const {
+PayloadTree::Code PayloadTree::code(std::uint32_t index) const {
   const std::size_t code = at(index).code_index();
-  return code == SIZE_MAX ? nullptr : &envelope_.code[code];
-}
-
-std::string_view PayloadTree::code_name(std::uint32_t index) const {
-  const std::size_t code = at(index).code_index();
-  return code == SIZE_MAX ? std::string_view() : names_.code[code];
+  if (code == SIZE_MAX) return {};
+  return {code, envelope_.code[code].hash, names_.code[code]};
 }
 
 }  // namespace waybill::envelope

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "diff/diff_model.h"
 #include "format/payload_cursor.h"
 #include "format/value_view.h"
 #include "report/paths.h"
-#include "report/value_text.h"
 #include "waybill/envelope.h"
 
 namespace waybill::envelope {
@@ -29,11 +29,17 @@ class PayloadTree {
     std::uint8_t tag = 0;  // wire::NodeTag, for arrays that are nodes; else 0.
   };
 
-  // `envelope` and `names` must outlive this. Texts have about `max_text` bytes. A
-  // payload that cannot be read, or has 2^32 values, gives an empty tree.
-  PayloadTree(const Envelope& envelope, const ValueNames& names, std::size_t max_text);
+  // What a function or code node runs; no bytes, and SIZE_MAX, where it has no code.
+  struct Code {
+    std::size_t index = SIZE_MAX;
+    BytesView hash = {};
+    std::string_view name = {};
+  };
 
-  const Envelope& envelope() const { return envelope_; }
+  // `side` must outlive this. Texts have about `max_text` bytes. A payload that cannot
+  // be read, or has 2^32 values, gives an empty tree.
+  PayloadTree(const Side& side, std::size_t max_text);
+
   bool empty() const { return rows_.empty(); }
   const Row& operator[](std::uint32_t index) const { return rows_[index]; }
   BytesView bytes() const { return envelope_.payload.bytes; }
@@ -50,15 +56,16 @@ class PayloadTree {
     return StepFormatter(envelope_, names_).name_at(rows_[index].offset).text;
   }
 
-  // The value itself, if it is a reference too.
+  // The value itself, if it is a reference too; and what that means.
   ValueView at(std::uint32_t index) const {
     return ValueView::at(envelope_, rows_[index].offset);
   }
+  ValueView follow(std::uint32_t index) const {
+    return {envelope_, rows_[index].offset};
+  }
   // The value as a line.
   std::string text(std::uint32_t index) const;
-  // Of a function or code node. Null, and empty, where it has no code.
-  const CodeBody* code(std::uint32_t index) const;
-  std::string_view code_name(std::uint32_t index) const;
+  Code code(std::uint32_t index) const;
   // The paths of the values at some offsets, in order. Cost: one walk over the payload.
   std::vector<std::string> paths(const std::vector<std::size_t>& offsets) const {
     return paths_at(envelope_, names_, offsets);
