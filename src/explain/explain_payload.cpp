@@ -1,8 +1,8 @@
 // What a payload is made of, in two steps: a walk that measures all and keeps the parts
 // that are large, and words for those, which are here.
 //
-//   payload_walk.cpp  the walk: sizes, and what brings bytes from other sections
-//   part_tree.cpp     the parts, no more of them than memory should hold
+//   payload_walk.cpp  the walk: sizes, what brings bytes from other sections, and no
+//                     more parts than memory should hold
 //   code_places.cpp   which code names a part
 //
 // Tested by tests/explain/explain_payload_test.cpp and fuzz/fuzz_payload.cpp.

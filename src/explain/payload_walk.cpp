@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "explain/part_tree.h"
 #include "format/value_view.h"
 #include "report/part_links.h"
 
@@ -55,6 +54,178 @@ bool is_type_of(const Part* part) {
   return part != nullptr && (part->is_called || part->name == "metaclass");
 }
 
+// The parts while a payload is walked, and afterwards those that are worth telling
+// apart. Memory is bounded: where there are too many parts, the smallest closed ones,
+// with all below them, become a part of what holds them.
+class PartTree {
+ public:
+  void open(TreePart part) {
+    // Folding is linear, and comes again after as many parts as it left.
+    if (parts_.size() >= next_fold_) {
+      fold();
+      next_fold_ = std::max(2 * kMostParts, 2 * parts_.size());
+    }
+    part.parent = open_.empty() ? 0 : open_.back();
+    open_.push_back(static_cast<std::uint32_t>(parts_.size()));
+    parts_.push_back(part);
+  }
+
+  // Ends the part that was opened last. `is_worth_it`: else it becomes a part of its
+  // holder, whatever its size.
+  void close(std::uint64_t bytes, std::uint64_t cost, bool is_worth_it = true) {
+    const std::uint32_t index = open_.back();
+    open_.pop_back();
+    TreePart& part = parts_[index];
+    part.is_open = false;
+    part.bytes = bytes;
+    part.cost = cost;
+    const bool is_kept = is_worth_it && bytes >= least_;
+    // What is below it is smaller and was folded before, so it is the last.
+    if (is_kept || open_.empty() || index + 1 != parts_.size()) return;
+    parts_.pop_back();
+    ++summed_up_;
+  }
+
+  // The part that was opened last.
+  TreePart& innermost() { return parts_[open_.back()]; }
+  bool is_empty() const { return open_.empty(); }
+
+  // A value that has no part of its own.
+  void sum_up() { ++summed_up_; }
+  std::uint64_t summed_up() const { return summed_up_; }
+
+  // The parts that are kept, in the order of the payload. Once all are closed.
+  std::vector<TreePart> take() {
+    fold();
+    return std::move(parts_);
+  }
+
+ private:
+  // Keeps what is larger than the largest that is too much. What is below a part is not
+  // larger than that, so no part loses its holder.
+  void fold() {
+    std::vector<std::uint64_t> sizes;
+    for (const TreePart& part : parts_) {
+      if (!part.is_open) sizes.push_back(part.bytes);
+    }
+    if (sizes.size() <= kMostParts) return;
+    const auto cut = sizes.begin() + kMostParts;
+    std::ranges::nth_element(sizes, cut, std::ranges::greater());
+    least_ = std::max(least_, *cut + 1);
+    std::vector<std::uint32_t> moved(parts_.size());
+    std::uint32_t kept = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      TreePart part = parts_[i];
+      if (i != 0 && !part.is_open && part.bytes < least_) {
+        ++summed_up_;
+        continue;
+      }
+      moved[i] = kept;
+      part.parent = moved[part.parent];
+      parts_[kept++] = part;
+    }
+    parts_.resize(kept);
+    for (std::uint32_t& index : open_) index = moved[index];
+  }
+
+  std::vector<TreePart> parts_;
+  std::vector<std::uint32_t> open_;
+  std::uint64_t least_ = 0;  // Bytes of a part that is kept.
+  // Twice as many parts as are kept may be there; those that are open do not count.
+  std::size_t next_fold_ = 2 * kMostParts;
+  std::uint64_t summed_up_ = 0;
+};
+
+// Definitions stand before the value of a payload, but to who reads an explanation they
+// are parts of what needs them: puts each, with all that is in it, in the place of the
+// first part that stands for it, and the value in the place of the root.
+class Placing {
+ public:
+  // `is_shared`: of each definition.
+  Placing(const std::vector<TreePart>& parts, const std::vector<bool>& is_shared)
+      : parts_(parts),
+        is_shared_(is_shared),
+        starts_(is_shared.size(), kNone),
+        is_placed_(is_shared.size()),
+        moved_(parts.size()) {
+    for (std::uint32_t i = 0; i < parts.size(); ++i) {
+      const std::uint32_t definition = parts[i].definition;
+      if (definition == kNoDefinition) continue;
+      if (parts[i].stands_for_it) {
+        is_placed_[definition] = true;
+      } else {
+        starts_[definition] = i;
+      }
+    }
+  }
+
+  // Holders come before their parts again. Cost: by the number of parts.
+  std::vector<TreePart> run() {
+    ordered_.push_back(parts_[0]);
+    // What is to be copied: the rest of the payload, and of definitions in it.
+    std::vector<Range> todo{{1, static_cast<std::uint32_t>(parts_.size())}};
+    while (!todo.empty()) {
+      Range& range = todo.back();
+      if (range.next == range.end) {
+        todo.pop_back();
+        continue;
+      }
+      const std::uint32_t index = range.next++;
+      const TreePart& part = parts_[index];
+      const bool is_definition = part.definition != kNoDefinition;
+      if (is_definition && part.stands_for_it) {
+        const std::uint32_t start = starts_[part.definition];
+        if (start == kNone) continue;
+        TreePart definition = parts_[start];
+        definition.parent = part.parent;
+        definition.link = part.link;
+        definition.is_shared = is_shared_[part.definition];
+        add(start, definition);
+        todo.push_back({start + 1, end_of(start)});
+      } else if (is_definition && is_placed_[part.definition]) {
+        range.next = end_of(index);
+      } else {
+        add(index, part);
+      }
+    }
+    return std::move(ordered_);
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  struct Range {
+    std::uint32_t next, end;
+  };
+
+  // Behind all that a part holds.
+  std::uint32_t end_of(std::uint32_t index) const {
+    std::uint32_t end = index + 1;
+    while (end != parts_.size() && parts_[end].parent >= index) ++end;
+    return end;
+  }
+
+  void add(std::uint32_t index, const TreePart& part) {
+    // Only the value has no step.
+    if (part.parent == 0 && part.link.style == steps::Style::kNone) {
+      TreePart& root = ordered_[0];
+      root.kind = part.kind;
+      root.offset = part.offset;
+      root.count = part.count;
+      return;
+    }
+    moved_[index] = static_cast<std::uint32_t>(ordered_.size());
+    ordered_.push_back(part);
+    ordered_.back().parent = moved_[part.parent];
+  }
+
+  const std::vector<TreePart>& parts_;
+  const std::vector<bool>& is_shared_;
+  std::vector<std::uint32_t> starts_;  // Of definitions, among the parts.
+  std::vector<bool> is_placed_;        // Whether something stands for the definition.
+  std::vector<std::uint32_t> moved_;   // Where parts stand in the new order.
+  std::vector<TreePart> ordered_;
+};
+
 struct PartNote {
   bool is_part = false;
   std::uint32_t definition = kNoDefinition;  // That it is.
@@ -94,8 +265,7 @@ class Walk {
     std::ranges::sort(walked_.class_names);
     walked_.parts = tree_.take();
     if (envelope_.definitions.value != 0) {
-      walked_.parts =
-          with_definitions_in_place(std::move(walked_.parts), is_definition_shared_);
+      walked_.parts = Placing(walked_.parts, is_definition_shared_).run();
     }
     walked_.summed_up = tree_.summed_up();
     return std::move(walked_);

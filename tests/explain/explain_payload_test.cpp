@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "explain/part_tree.h"
+#include "explain/payload_walk.h"
 #include "format/random_payload.h"
 #include "format/samples.h"
 #include "format/task_draft.h"
@@ -289,7 +289,7 @@ TEST(ExplainPayload, FoldsTheSmallestOfTooManyParts) {
   const Explanation explanation = explained(draft.sealed());
 
   const auto parts = by_path(explanation);
-  EXPECT_LE(explanation.parts.size(), envelope::PartTree::kMost);
+  EXPECT_LE(explanation.parts.size(), envelope::kMostParts);
   EXPECT_EQ(explanation.parts.size() + explanation.summed_up, 200'003u);
   EXPECT_EQ(parts.at("obj[100000][0]").bytes, 5003u);
   EXPECT_EQ(mistake_in(explanation), "");
@@ -302,8 +302,8 @@ TEST(ExplainPayload, OfDeepPayloadsIsBounded) {
 
   const Explanation explanation = explained(draft.sealed());
 
-  EXPECT_LE(explanation.parts.size(), envelope::PartTree::kMost);
-  EXPECT_GE(explanation.parts.size(), envelope::PartTree::kMost - 1);
+  EXPECT_LE(explanation.parts.size(), envelope::kMostParts);
+  EXPECT_GE(explanation.parts.size(), envelope::kMostParts - 1);
   EXPECT_EQ(mistake_in(explanation), "");
 }
 
