@@ -82,6 +82,10 @@ class PayloadCursor {
     return true;
   }
 
+  // Of a container that starts: passes over what is in it, so that it ends next. False
+  // when the reader has an error.
+  bool skip() { return reader_.skip_values(std::exchange(stack_.back().left, 0)); }
+
   // All of the event: what the value may be, and which part of a node, or field of a
   // function, it is; null if it is neither.
   CursorEvent event() const { return event_; }

@@ -1,5 +1,4 @@
-// One loop with a stack of the containers that are open; it ends as soon as the line is
-// full.
+// The walk over a value ends as soon as the line is full.
 // Tested by tests/report/value_text_test.cpp.
 
 #include "report/value_text.h"
@@ -11,6 +10,7 @@
 #include "format/code_body.h"
 #include "format/leaf_kind.h"
 #include "format/manifest_codec.h"
+#include "format/payload_cursor.h"
 #include "text/format_text.h"
 #include "wire/lead.h"
 #include "wire/utf8.h"
@@ -21,7 +21,6 @@ namespace {
 using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
-using wire::TokenType;
 
 constexpr std::size_t kMostOpen = 32;
 
@@ -59,35 +58,15 @@ std::string large_integer(BytesView bytes, std::size_t max_text) {
   return format_text("{}0x{}", is_negative ? "-" : "", digits.empty() ? "0" : digits);
 }
 
-// What stands around the values of a container.
-struct Brackets {
-  const char* open;
-  const char* close;
-};
-
 class Writer {
  public:
   Writer(Reader reader, const ValueNames& names, std::size_t max_text)
-      : reader_(std::move(reader)), names_(names), max_text_(max_text) {}
+      : cursor_(std::move(reader)), names_(names), max_text_(max_text) {}
 
   std::string run() {
-    bool sound = value();
-    while (sound && !open_.empty() && out_.size() <= max_text_) {
-      Open& open = open_.back();
-      if (open.left == 0) {
-        // Python writes a tuple of one as (x,).
-        if (open.is_tuple && open.count == 1) out_ += ',';
-        out_ += open.close;
-        open_.pop_back();
-        continue;
-      }
-      if (open.left != open.count) {
-        out_ += open.is_map && open.left % 2 != 0 ? ": " : ", ";
-      }
-      --open.left;
-      sound = value();
+    while (cursor_.next() && add_event() && !is_whole_ && out_.size() <= max_text_) {
     }
-    if (!open_.empty() || !sound) {
+    if (!is_whole_) {
       out_.resize(wire::size_of_start(out_, max_text_));
       out_ += "…";
     }
@@ -95,78 +74,71 @@ class Writer {
   }
 
  private:
-  struct Open {
-    std::uint64_t left;
-    std::uint64_t count;
-    const char* close;
-    bool is_map;
-    bool is_tuple;
-  };
-
-  bool value() {
-    Token token;
-    if (!reader_.next(token)) return false;
-    if (token.type == TokenType::kMap) {
-      return open({"{", "}"}, token.count * 2, true);
+  bool add_event() {
+    if (cursor_.event() == CursorEvent::kOpen) return open();
+    if (cursor_.event() == CursorEvent::kLeaf) {
+      out_ += leaf(cursor_.token());
+    } else {
+      // Python writes a tuple of one as (x,).
+      const auto& own = cursor_.container();
+      const bool is_tuple = own.tag == static_cast<std::uint8_t>(NodeTag::kTuple);
+      if (is_tuple && own.count == 1) out_ += ',';
+      out_ += own.note;
     }
-    if (token.type == TokenType::kArray) return array(token);
-    out_ += leaf(token);
+    is_whole_ = cursor_.depth() == 0;
+    const auto& around = cursor_.around();
+    if (around.left != 0) out_ += around.is_key() ? ": " : ", ";
     return true;
   }
 
-  bool open(Brackets brackets, std::uint64_t count, bool is_map = false,
-            bool is_tuple = false) {
-    if (open_.size() == kMostOpen) return false;
-    out_ += brackets.open;
-    open_.push_back({count, count, brackets.close, is_map, is_tuple});
+  // What stands around the values of a container.
+  bool add_brackets(const char* start, const char* end) {
+    if (cursor_.depth() == kMostOpen) return false;
+    out_ += start;
+    cursor_.container().note = end;
     return true;
   }
 
-  bool array(const Token& token) {
-    std::uint8_t tag = 0;
-    if (token.count == 0 || !reader_.take_node_tag(tag)) {
-      return open({"[", "]"}, token.count);
-    }
-    const std::uint64_t count = token.count - 1;
-    switch (static_cast<NodeTag>(tag)) {
+  bool open() {
+    const auto& own = cursor_.container();
+    if (own.is_map) return add_brackets("{", "}");
+    const bool is_node = own.count != cursor_.token().count;  // The tag is no value.
+    if (!is_node) return add_brackets("[", "]");
+    switch (static_cast<NodeTag>(own.tag)) {
       case NodeTag::kTuple:
-        return open({"(", ")"}, count, false, true);
+        return add_brackets("(", ")");
       case NodeTag::kSet:
-        return count == 0 ? open({"set(", ")"}, 0) : open({"{", "}"}, count);
+        return own.count == 0 ? add_brackets("set(", ")") : add_brackets("{", "}");
       case NodeTag::kFrozenSet:
-        return count == 0 ? open({"frozenset(", ")"}, 0)
-                          : open({"frozenset({", "})"}, count);
+        return own.count == 0 ? add_brackets("frozenset(", ")")
+                              : add_brackets("frozenset({", "})");
       case NodeTag::kGlobal:
-        return headline("", count, &Writer::global);
+        return headline("", &Writer::global);
       case NodeTag::kFunction:
       case NodeTag::kCode:
-        return headline(shape_of(tag)->name, count, &Writer::code_name);
+        return headline(own.shape->name, &Writer::code_name);
       case NodeTag::kClass:
-        return headline("class", count, &Writer::class_name);
+        return headline("class", &Writer::class_name);
       case NodeTag::kNamespace:
-        return headline("namespace", count, &Writer::text_of_next);
+        return headline("namespace", &Writer::text_of_next);
       case NodeTag::kStored:
-        return headline("stored buffer", count, &Writer::stored);
+        return headline("stored buffer", &Writer::stored);
       default:
         break;
     }
-    const Shape* shape = shape_of(tag);
-    out_ += shape != nullptr ? shape->name : "unknown";
-    return open({"(", ")"}, count);
+    out_ += own.shape != nullptr ? own.shape->name : "unknown";
+    return add_brackets("(", ")");
   }
 
   // A node of which only the name is told: <function f>. `name` reads it ahead.
-  bool headline(std::string_view kind, std::uint64_t count,
-                std::string (Writer::*name)(Reader&) const) {
-    Reader ahead = reader_;
+  bool headline(std::string_view kind, std::string (Writer::*name)(Reader&) const) {
+    Reader ahead = cursor_.reader();
     const std::string told = (this->*name)(ahead);
     out_ += kind.empty() ? told : format_text("<{} {}>", kind, told);
-    for (; count != 0; --count) {
-      // What is passed over may be long; at the end of the line nobody asks for it.
-      if (open_.empty()) return true;
-      if (!reader_.skip()) return false;
-    }
-    return true;
+    cursor_.container().note = "";
+    // What is passed over may be long; at the end of the line nobody asks for it.
+    is_whole_ = cursor_.depth() == 0;
+    return is_whole_ || cursor_.skip();
   }
 
   std::string global(Reader& ahead) const {
@@ -268,11 +240,11 @@ class Writer {
     return found != names_.code_by_hash.end() ? cut(names_.code[found->second]) : "?";
   }
 
-  Reader reader_;
+  PayloadCursor<const char*> cursor_;  // The note: how the container ends.
   const ValueNames& names_;
   std::size_t max_text_;
   std::string out_;
-  std::vector<Open> open_;
+  bool is_whole_ = false;
 };
 
 }  // namespace
