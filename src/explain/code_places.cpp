@@ -1,12 +1,15 @@
-// Tested by tests/explain/explain_payload_test.cpp.
+// Tested by tests/explain/explain_payload_test.cpp,
+// tests/python/explain/test_explained_source.py and fuzz/fuzz_sources.cpp.
 
 #include "explain/code_places.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "bytecode/line_table.h"
+#include "format/source_units.h"
 #include "report/value_text.h"
 #include "verify/code_soundness.h"
 
@@ -84,6 +87,16 @@ std::uint32_t argument_count(const CodeFields& fields) {
   return fields.argument_count + fields.keyword_only_count +
          ((fields.flags & kHasStar) != 0 ? 1 : 0) +
          ((fields.flags & kHasTwoStars) != 0 ? 1 : 0);
+}
+
+// Where code begins, as far as it is known.
+CodePlace start_of_code(const CodeFields& fields, const FirstLocation& location) {
+  CodePlace place;
+  place.function = start_of(fields.qualified_name, kLongestText);
+  if (!location.is_known) return place;
+  place.file = end_of(location.file, kLongestText);
+  place.line = location.first_line;
+  return place;
 }
 
 std::string_view at(const std::vector<std::string_view>& names, std::uint32_t index) {
@@ -217,35 +230,52 @@ CodeUse CodePlaces::attribute_of(const CodeUse& use, std::string_view name) {
 }
 
 CodePlace CodePlaces::place_of(const CodeUse& use) {
-  CodePlace place;
-  if (use.values.empty()) return place;
+  if (use.values.empty()) return {};
   const Index& index = index_of(use.code);
-  place.expression = use.expression;
+  CodePlace place = place_of_function(use.code, use.expression);
   // A value stands before its attributes, so this ends.
   for (Next next = index.next[use.values.front()]; next.value != 0;
        next = index.next[next.value]) {
     if (place.expression.size() + next.name.size() >= kLongestText) break;
     place.expression += "." + std::string(next.name);
   }
-  place.function = start_of(code_[use.code].fields.qualified_name, kLongestText);
   if (!locations_[use.code].is_known) return place;
-  place.file = end_of(locations_[use.code].file, kLongestText);
   const std::uint32_t offset = index.offsets[use.values.front()];
   const auto line = std::ranges::upper_bound(index.lines, offset, {}, &Lines::end);
-  if (line != index.lines.end()) place.line = static_cast<std::uint32_t>(line->line);
+  place.line = line == index.lines.end() ? 0 : static_cast<std::uint32_t>(line->line);
   return place;
 }
 
 CodePlace CodePlaces::place_of_function(std::size_t code,
                                         std::string_view expression) const {
-  CodePlace place;
-  if (code >= code_.size()) return place;
+  if (code >= code_.size()) return {};
+  CodePlace place = start_of_code(code_[code].fields, locations_[code]);
   place.expression = start_of(expression, kLongestText);
-  place.function = start_of(code_[code].fields.qualified_name, kLongestText);
-  if (!locations_[code].is_known) return place;
-  place.file = end_of(locations_[code].file, kLongestText);
-  place.line = static_cast<std::uint32_t>(locations_[code].first_line);
   return place;
+}
+
+std::optional<ExplainedSource> explained_source(const Envelope& envelope,
+                                                bool is_asked_for) {
+  const Section section = sources_section(envelope);
+  if (section.bytes.empty() && (!is_asked_for || envelope.code.empty())) {
+    return std::nullopt;
+  }
+  const Sources sources = sources_of(envelope, section);
+  const std::vector<FirstLocation> locations = first_locations(envelope);
+  const std::vector<std::uint32_t> uses = code_uses_of(envelope);
+  ExplainedSource source;
+  source.bytes = section.bytes.size();
+  for (const std::uint32_t body : std::set(uses.begin(), uses.end())) {
+    if (body >= envelope.code.size()) break;
+    if (sources.unit_of(body) != nullptr) {
+      ++source.functions;
+    } else {
+      CodeFields fields;
+      if (!read_code_body(envelope.code[body], fields)) fields.qualified_name = {};
+      source.without.push_back(start_of_code(fields, locations[body]));
+    }
+  }
+  return source;
 }
 
 }  // namespace waybill::envelope

@@ -1,10 +1,11 @@
 #pragma once
 
-// The code bodies of an envelope, each read once, and where they name a variable, and
-// attributes of it.
+// The code bodies of an envelope, each read once; where they name a variable, and
+// attributes of it; and what source travels beside them.
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,5 +110,12 @@ class CodePlaces {
   std::vector<FirstLocation> locations_;
   std::vector<Index> indices_;
 };
+
+// What travels beside the code that the payload uses, for other versions of Python;
+// nothing if no source travels, unless it was asked for. Needs no more than a head that
+// open_head() takes. Cost: a pass over payload, constants and debug information, if
+// there is source.
+std::optional<ExplainedSource> explained_source(const Envelope& envelope,
+                                                bool is_asked_for);
 
 }  // namespace waybill::envelope

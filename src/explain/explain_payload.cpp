@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "explain/code_places.h"
-#include "explain/explained_source.h"
 #include "explain/payload_walk.h"
 #include "format/value_view.h"
 #include "parts/array_kinds.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "explain/explained_source.h"
+#include "explain/code_places.h"
 #include "python/encode/graph_encoder.h"
 #include "python/encode/paths/path_step.h"
 #include "python/encode/walk_record.h"

@@ -2,14 +2,13 @@
 // are given is what Python 3.11 to 3.15 give: docs/cli.md has the text that is made.
 // Tested by tests/cli/test_cat_standard.py.
 
-#include "values/standard_values.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "text/format_text.h"
+#include "values/value_leaf.h"
 
 namespace waybill::envelope {
 namespace {

@@ -1,8 +1,12 @@
 #pragma once
 
-// Values that hold no others, as a payload has them.
+// Values that hold no others, as a payload has them; and objects that are such at
+// heart.
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "waybill/value.h"
 #include "wire/reader.h"
@@ -22,6 +26,12 @@ bool read_leaf(const wire::Token& token, data::Value& leaf);
 
 // Writes a leaf in canonical form. False, with nothing written, if it cannot be.
 bool write_leaf(const data::Value& leaf, wire::Writer& out, Objection& objection);
+
+// The object of the standard library, such as a date, a decimal or a path, that calling
+// the global `callable` ("datetime.date") with these arguments makes. Nothing for what
+// is none of those, or is no sound one.
+std::optional<data::Standard> standard_value(std::string_view callable,
+                                             const std::vector<data::Value>& arguments);
 
 // False if so many bytes or items are more than msgpack can count.
 bool is_countable(std::size_t count, data::Kind kind, Objection& objection);
