@@ -9,6 +9,7 @@
 
 #include "format/definitions.h"
 #include "format/payload_cursor.h"
+#include "format/value_view.h"
 
 namespace waybill::envelope {
 namespace {
@@ -19,15 +20,10 @@ using wire::TokenType;
 
 // Whether it is no name, class, text or bytes, which are what they are.
 bool may_be_replaced(const Envelope& envelope, std::uint64_t position) {
-  wire::Reader reader(envelope.payload.bytes.subspan(position));
-  Token token;
-  std::uint8_t tag = 0;
-  if (!reader.next(token)) return false;
-  if (token.type != TokenType::kArray) return token.type == TokenType::kMap;
-  if (token.count == 0 || !reader.take_node_tag(tag)) return true;
-  const auto node = static_cast<NodeTag>(tag);
-  return node != NodeTag::kGlobal && node != NodeTag::kClass &&
-         node != NodeTag::kNamespace;
+  const auto value = ValueView::at(envelope, envelope.payload.offset + position);
+  const bool is_container = value.is_map() || value.token().type == TokenType::kArray;
+  return is_container && !value.is(NodeTag::kGlobal) && !value.is(NodeTag::kClass) &&
+         !value.is(NodeTag::kNamespace);
 }
 
 class Walk {

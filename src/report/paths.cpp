@@ -17,7 +17,6 @@ using wire::FunctionField;
 using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
-using wire::TokenType;
 
 constexpr std::size_t kLongestKey = 100;   // Bytes of a key that are shown.
 constexpr std::size_t kLongestName = 200;  // Likewise, of names.
@@ -58,21 +57,14 @@ std::string quoted_key(std::string_view text) {
   return shown + '"';
 }
 
-bool is_tuple(const Token& token, Reader& reader) {
-  std::uint8_t tag = 0;
-  return token.type == TokenType::kArray && token.count != 0 &&
-         reader.take_node_tag(tag) && tag == static_cast<std::uint8_t>(NodeTag::kTuple);
-}
-
-// Of what is next: a leaf, or a tuple of few.
-bool is_literal(Reader reader) {
-  Token token;
-  if (!reader.next(token)) return false;
-  if (!is_tuple(token, reader)) return is_literal_leaf(token);
-  if (token.count - 1 > kMostItems) return false;
-  for (std::uint64_t left = token.count - 1; left != 0; --left) {
-    Token item;
-    if (!reader.next(item) || !is_literal_leaf(item)) return false;
+// Whether repr() gives an expression for it: a leaf, or a tuple of few.
+bool is_literal(const ValueView& value) {
+  if (!value.is(NodeTag::kTuple)) return is_literal_leaf(value.token());
+  const std::uint64_t count = *value.items();
+  if (count > kMostItems) return false;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const ValueView item = ValueView::at(value.envelope(), value.value(i));
+    if (!is_literal_leaf(item.token())) return false;
   }
   return true;
 }
@@ -99,7 +91,7 @@ StepText StepFormatter::key_text(const Link& link) const {
     if (may_fit && shown.size() <= kLongestKey) return {std::move(shown), true};
     return {start_of(shown, kLongestKey), false};
   }
-  if (is_literal(reader_at(envelope_, key.offset()))) {
+  if (is_literal(key)) {
     std::string text = text_of(key);
     const bool is_whole = text.find("…") == text.npos && !text.starts_with('<');
     if (is_whole) return {std::move(text), true};

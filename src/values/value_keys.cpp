@@ -62,7 +62,7 @@ class KeyWriter {
       case Kind::kTuple:
         return items(key, out, depth);
       case Kind::kFrozenSet:
-        return sorted_items(key, out, depth);
+        return sorted_items(key, out, depth + 1);
       case Kind::kByteArray:
       case Kind::kList:
       case Kind::kSet:
@@ -96,22 +96,14 @@ class KeyWriter {
     return write_leaf(key, out, objection_);
   }
 
- private:
-  bool items(const Value& key, Writer& out, int depth) {
-    const std::vector<Value>& values = *key.items();
-    if (!is_countable(values.size(), key.kind(), objection_)) return false;
-    write_head(key.kind(), values.size(), out);
-    return std::ranges::all_of(
-        values, [&](const Value& value) { return write(value, out, depth + 1); });
-  }
-
+  // Of a set; `depth`: of what is in it.
   bool sorted_items(const Value& key, Writer& out, int depth) {
     const std::vector<Value>& values = *key.items();
     if (!is_countable(values.size(), key.kind(), objection_)) return false;
     std::vector<std::string> written;
     for (const Value& value : values) {
       Writer scratch;
-      if (!write(value, scratch, depth + 1)) return false;
+      if (!write(value, scratch, depth)) return false;
       written.emplace_back(view_of(scratch));
     }
     std::ranges::sort(written);
@@ -123,6 +115,15 @@ class KeyWriter {
     write_head(key.kind(), values.size(), out);
     for (const std::string& bytes : written) append(bytes, out);
     return true;
+  }
+
+ private:
+  bool items(const Value& key, Writer& out, int depth) {
+    const std::vector<Value>& values = *key.items();
+    if (!is_countable(values.size(), key.kind(), objection_)) return false;
+    write_head(key.kind(), values.size(), out);
+    return std::ranges::all_of(
+        values, [&](const Value& value) { return write(value, out, depth + 1); });
   }
 
   bool number(double value, Writer& out) {
@@ -159,14 +160,10 @@ struct Written {
   std::size_t number;
 };
 
-}  // namespace
-
-bool write_key(const Value& key, Writer& out, Objection& objection) {
-  return KeyWriter(Form::kCanonical, objection).write(key, out);
-}
-
-bool are_keys(std::size_t count, const std::function<const Value&(std::size_t)>& key,
-              std::size_t& culprit, Objection& objection) {
+// `key`: gives the one with a number.
+template <typename Key>
+bool can_be_keys(std::size_t count, Key key, std::size_t& culprit,
+                 Objection& objection) {
   KeyWriter writer(Form::kForEquality, objection);
   Writer out;
   std::vector<std::size_t> ends;
@@ -192,15 +189,21 @@ bool are_keys(std::size_t count, const std::function<const Value&(std::size_t)>&
   return false;
 }
 
+}  // namespace
+
+bool write_set(const Value& set, Writer& out, Objection& objection) {
+  return KeyWriter(Form::kCanonical, objection).sorted_items(set, out, 0);
+}
+
 bool are_keys(const data::Map& map, std::size_t& culprit, Objection& objection) {
   const auto key = [&](std::size_t i) -> const Value& { return map.pairs[i].first; };
-  return are_keys(map.pairs.size(), key, culprit, objection);
+  return can_be_keys(map.pairs.size(), key, culprit, objection);
 }
 
 bool are_keys(const std::vector<Value>& items, std::size_t& culprit,
               Objection& objection) {
   const auto key = [&](std::size_t i) -> const Value& { return items[i]; };
-  return are_keys(items.size(), key, culprit, objection);
+  return can_be_keys(items.size(), key, culprit, objection);
 }
 
 }  // namespace waybill::envelope

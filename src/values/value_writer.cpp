@@ -128,28 +128,10 @@ class ValueWriter {
     return true;
   }
 
-  // Items stand in the order of their bytes.
   bool set(const Value& value) {
-    const std::vector<Value>& values = *value.items();
     std::size_t culprit = 0;
-    if (!envelope::is_countable(values.size(), value.kind(), objection_) ||
-        !envelope::are_keys(values, culprit, objection_)) {
-      return false;
-    }
-    std::vector<std::string> written;
-    written.reserve(values.size());
-    for (const Value& item : values) {
-      Writer scratch;
-      if (!envelope::write_key(item, scratch, objection_)) return false;
-      const BytesView bytes = scratch.view();
-      written.emplace_back(bytes.begin(), bytes.end());
-    }
-    std::ranges::sort(written);
-    envelope::write_head(value.kind(), values.size(), out_);
-    for (const std::string& bytes : written) {
-      out_.append({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-    }
-    return true;
+    return envelope::are_keys(*value.items(), culprit, objection_) &&
+           envelope::write_set(value, out_, objection_);
   }
 
   bool is_slice_or_range(const Value& value) {
