@@ -60,8 +60,11 @@ inline bool is_referable(Rule rule) {
 struct Part {
   Rule rule = Rule::kObject;
   std::string_view name = {};  // As reports spell it; items have none.
-  bool is_called = false;      // A callable that building the node calls.
-  bool is_optional = false;    // Of the last part of a node.
+  // How paths get there from the node, where that is not "<name>": an expression of
+  // Python, or the word of a marker.
+  std::string_view step = {};
+  bool is_called = false;    // A callable that building the node calls.
+  bool is_optional = false;  // Of the last part of a node.
 };
 
 inline constexpr std::uint8_t kMany = 0xff;
@@ -107,47 +110,54 @@ inline constexpr auto kShapes = [] {
   using enum Request;
   using wire::NodeTag;
   constexpr std::nullopt_t kNothing = std::nullopt;
-  constexpr Part kSetter{kObject, "setter", true, true};
-  constexpr Part kWord{kObject, "word", false, true};
+  constexpr Part kSetter{kObject, "setter", "", true, true};
+  constexpr Part kWord{kObject, "word", "", false, true};
   return std::to_array<Shape>({
       constant(sequence(NodeTag::kTuple, "tuple")),
       sequence(NodeTag::kSet, "set"),
       constant(sequence(NodeTag::kFrozenSet, "frozenset")),
       shape(NodeTag::kByteArray, "bytearray", kNothing, Part{kBinary, "bytes"}),
-      constant(shape(NodeTag::kSlice, "slice", kNothing, Part{kObject, "start"},
-                     Part{kObject, "stop"}, Part{kObject, "step"})),
-      shape(NodeTag::kRange, "range", kNothing, Part{kObject, "start"},
-            Part{kObject, "stop"}, Part{kObject, "step"}),
+      constant(shape(NodeTag::kSlice, "slice", kNothing,
+                     Part{kObject, "start", ".start"}, Part{kObject, "stop", ".stop"},
+                     Part{kObject, "step", ".step"})),
+      shape(NodeTag::kRange, "range", kNothing, Part{kObject, "start", ".start"},
+            Part{kObject, "stop", ".stop"}, Part{kObject, "step", ".step"}),
       shape(NodeTag::kGlobal, "global", kLookup, Part{kModuleOrNil, "module"},
             Part{kText, "name"}),
-      shape(NodeTag::kNamespace, "namespace", kCode, Part{kTextOrNil, "name"},
-            Part{kTextOrNil, "package"}, Part{kBoolean, "is_package"},
-            Part{kUnsigned, "number", false, true}),
+      shape(NodeTag::kNamespace, "namespace", kCode,
+            Part{kTextOrNil, "name", "['__name__']"},
+            Part{kTextOrNil, "package", "['__package__']"},
+            Part{kBoolean, "is_package"}, Part{kUnsigned, "number", "", false, true}),
       shape(NodeTag::kCell, "cell", kCode,
-            Part{kObjectOrEmpty, "content", false, true}),
+            Part{kObjectOrEmpty, "content", ".cell_contents", false, true}),
       shape(NodeTag::kFunction, "function", kCode, Part{kCodeIndex, "code"},
-            Part{kNamespace, "namespace"}, Part{kCells, "closure"},
+            Part{kNamespace, "namespace", ".__globals__"}, Part{kCells, "closure"},
             Part{kFunctionFields, "fields"}),
       shape(NodeTag::kCode, "code", kCode, Part{kCodeIndex, "code"}),
       shape(NodeTag::kLazyImport, "lazy_import", kImport, Part{kText, "module"},
-            Part{kTextOrNil, "name"}),
+            Part{kTextOrNil, "name", "['__name__']"}),
       shape(NodeTag::kClassDict, "class_dict", kCode, Part{kObject, "class"}),
-      shape(NodeTag::kObject, "object", kCall, Part{kObject, "callable", true},
-            Part{kObjects, "args"}, Part{kObject, "state"}, Part{kObjects, "items"},
-            Part{kPairs, "pairs"}, kSetter),
-      shape(NodeTag::kNewObject, "new_object", kCall, Part{kObject, "class", true},
-            Part{kObjects, "args"}, Part{kPairs, "kwargs"}, Part{kObject, "state"},
-            Part{kObjects, "items"}, Part{kPairs, "pairs"}),
+      shape(NodeTag::kObject, "object", kCall,
+            Part{kObject, "callable", "constructor", true}, Part{kObjects, "args"},
+            Part{kObject, "state"}, Part{kObjects, "items"}, Part{kPairs, "pairs"},
+            kSetter),
+      shape(NodeTag::kNewObject, "new_object", kCall,
+            Part{kObject, "class", ".__class__", true}, Part{kObjects, "args"},
+            Part{kPairs, "kwargs"}, Part{kObject, "state"}, Part{kObjects, "items"},
+            Part{kPairs, "pairs"}),
       shape(NodeTag::kClass, "class", kCode, Part{kIdOrNil, "id"},
-            Part{kObject, "metaclass"}, Part{kObject, "name"}, Part{kObjects, "bases"},
+            Part{kObject, "metaclass", ".__class__"},
+            Part{kObject, "name", ".__name__"}, Part{kObjects, "bases"},
             Part{kPairs, "namespace"}, Part{kPairs, "attributes"}, kWord),
-      shape(NodeTag::kPersistent, "persistent", kNothing, Part{kObject, "id"}),
+      shape(NodeTag::kPersistent, "persistent", kNothing,
+            Part{kObject, "id", "persistent id"}),
       shape(NodeTag::kBuffer, "buffer", kNothing, Part{kUnsigned, "number"},
             Part{kBoolean, "is_readonly"}),
       shape(NodeTag::kIdentified, "identified", kCode, Part{kBinary, "id"},
             Part{kObject, "value"}),
-      shape(NodeTag::kModule, "module", kCode, Part{kNamespace, "namespace"},
-            Part{kNamedObjects, "dict"}, Part{kBoolean, "is_part"}),
+      shape(NodeTag::kModule, "module", kCode,
+            Part{kNamespace, "namespace", ".__globals__"}, Part{kNamedObjects, "dict"},
+            Part{kBoolean, "is_part"}),
       shape(NodeTag::kStreamReference, "stream_reference", kNothing,
             Part{kUnsigned, "payload"}, Part{kUnsigned, "position"}),
       shape(NodeTag::kReplacement, "replacement", kCall, Part{kObject, "object"}),

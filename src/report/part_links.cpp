@@ -19,58 +19,19 @@ bool is(const OpenContainer& container, NodeTag tag) {
   return container.tag == static_cast<std::uint8_t>(tag);
 }
 
-// The parts of nodes that Python reaches by an attribute.
-struct NamedPart {
-  NodeTag tag;
-  std::string_view part, label;
-};
-constexpr auto kNamedParts = std::to_array<NamedPart>({
-    {NodeTag::kSlice, "start", ".start"},
-    {NodeTag::kSlice, "stop", ".stop"},
-    {NodeTag::kSlice, "step", ".step"},
-    {NodeTag::kRange, "start", ".start"},
-    {NodeTag::kRange, "stop", ".stop"},
-    {NodeTag::kRange, "step", ".step"},
-    {NodeTag::kCell, "content", ".cell_contents"},
-    {NodeTag::kNewObject, "class", ".__class__"},
-    {NodeTag::kClass, "metaclass", ".__class__"},
-    {NodeTag::kClass, "name", ".__name__"},
-    {NodeTag::kFunction, "namespace", ".__globals__"},
-    {NodeTag::kModule, "namespace", ".__dict__"},
-    {NodeTag::kNamespace, "name", "['__name__']"},
-    {NodeTag::kNamespace, "package", "['__package__']"},
-});
-
-// What stands in angle brackets for parts that Python has no expression for, where it
-// is not the name of the part.
-constexpr auto kMarkers = std::to_array<NamedPart>({
-    {NodeTag::kObject, "callable", "constructor"},
-    {NodeTag::kPersistent, "id", "persistent id"},
-});
-
-const NamedPart* find(std::span<const NamedPart> table, const OpenContainer& node,
-                      std::string_view part) {
-  const auto found = std::ranges::find_if(table, [&](const NamedPart& row) {
-    return is(node, row.tag) && row.part == part;
-  });
-  return found == table.end() ? nullptr : &*found;
-}
-
 Link link_in_node(const OpenContainer& node) {
   const std::uint64_t index = node.index();
   if (is(node, NodeTag::kTuple)) return {.style = Style::kIndex, .number = index};
   if (is(node, NodeTag::kSet) || is(node, NodeTag::kFrozenSet)) {
     return {.style = Style::kPlace, .label = "element", .number = index};
   }
-  const std::string_view part = part_name(node.tag, index);
+  const Part* part = node.shape == nullptr ? nullptr : node.shape->part(index);
+  if (part == nullptr) return {.style = Style::kMarker, .label = "part"};
   const bool is_all = is(node, NodeTag::kIdentified) || is(node, NodeTag::kDefinitions);
-  if (is_all && part == "value") return {};
-  if (const NamedPart* named = find(kNamedParts, node, part)) {
-    return {.style = Style::kText, .label = named->label};
-  }
-  const NamedPart* marker = find(kMarkers, node, part);
-  const std::string_view word = marker == nullptr ? part : marker->label;
-  return {.style = Style::kMarker, .label = word.empty() ? "part" : word};
+  if (is_all && part->name == "value") return {};
+  const std::string_view step = part->step.empty() ? part->name : part->step;
+  const bool is_expression = step.starts_with('.') || step.starts_with('[');
+  return {.style = is_expression ? Style::kText : Style::kMarker, .label = step};
 }
 
 Link link_in_map(const OpenContainer& map, Holds holds) {
