@@ -6,6 +6,7 @@
 
 #include "bytecode/line_table.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace waybill::bytecode {
@@ -103,6 +104,21 @@ Result<void> check_line_table(BytesView table, std::size_t units) {
     }
   }
   return {};
+}
+
+CodeLines::CodeLines(BytesView table, std::int64_t first_line) {
+  LineReader reader(table, first_line);
+  std::size_t units = 0;
+  Entry entry{0, 0};
+  while (reader.next(units, entry.line)) {
+    entry.end += units * 2;
+    entries_.push_back(entry);
+  }
+}
+
+std::int64_t CodeLines::at(std::size_t offset) const {
+  const auto found = std::ranges::upper_bound(entries_, offset, {}, &Entry::end);
+  return found == entries_.end() ? 0 : found->line;
 }
 
 }  // namespace waybill::bytecode

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "waybill/error.h"
 
@@ -33,6 +34,24 @@ class LineReader {
   BytesView table_;
   std::size_t at_ = 0;
   std::int64_t line_;
+};
+
+// The lines of code by offset.
+class CodeLines {
+ public:
+  CodeLines() = default;
+  // Reads a table as LineReader does, to its end.
+  CodeLines(BytesView table, std::int64_t first_line);
+
+  // Of the instruction at an offset in co_code; 0 for none.
+  std::int64_t at(std::size_t offset) const;
+
+ private:
+  struct Entry {
+    std::size_t end;  // In co_code.
+    std::int64_t line;
+  };
+  std::vector<Entry> entries_;
 };
 
 }  // namespace waybill::bytecode

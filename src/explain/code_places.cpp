@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "bytecode/line_table.h"
 #include "format/source_units.h"
 #include "report/value_text.h"
 #include "verify/code_soundness.h"
@@ -115,7 +114,8 @@ const CodePlaces::Index& CodePlaces::index_of(std::size_t code) {
   Index& index = indices_[code];
   if (std::exchange(index.is_made, true)) return index;
   add_values(code_[code], index);
-  add_lines(code, index);
+  const FirstLocation& location = locations_[code];
+  if (location.is_known) index.lines = {location.line_table.bytes, location.first_line};
   return index;
 }
 
@@ -157,19 +157,6 @@ void CodePlaces::add_values(const CodeBook::Body& body, Index& index) const {
   };
   std::ranges::sort(index.variables, {}, key);
   std::ranges::sort(index.attributes, {}, key);
-}
-
-void CodePlaces::add_lines(std::size_t code, Index& index) const {
-  const FirstLocation& location = locations_[code];
-  if (!location.is_known) return;
-  bytecode::LineReader reader(location.line_table.bytes, location.first_line);
-  std::size_t units = 0;
-  std::size_t end = 0;
-  std::int64_t line = 0;
-  while (reader.next(units, line)) {
-    end += units * 2;
-    index.lines.push_back({end, line});
-  }
 }
 
 std::vector<ValueId> CodePlaces::loads_in(std::size_t code, std::string_view variable) {
@@ -241,8 +228,7 @@ CodePlace CodePlaces::place_of(const CodeUse& use) {
   }
   if (!locations_[use.code].is_known) return place;
   const std::uint32_t offset = index.offsets[use.values.front()];
-  const auto line = std::ranges::upper_bound(index.lines, offset, {}, &Lines::end);
-  place.line = line == index.lines.end() ? 0 : static_cast<std::uint32_t>(line->line);
+  place.line = static_cast<std::uint32_t>(index.lines.at(offset));
   return place;
 }
 

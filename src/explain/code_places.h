@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bytecode/line_table.h"
 #include "format/code_body.h"
 #include "format/source_locations.h"
 #include "waybill/bytecode.h"
@@ -86,10 +87,6 @@ class CodePlaces {
     ValueId value = 0;
     std::string_view name;
   };
-  struct Lines {
-    std::size_t end;  // In co_code.
-    std::int64_t line;
-  };
   // What is known of a code body, in order: variables by name, attributes by parent.
   struct Index {
     bool is_made = false;
@@ -97,12 +94,11 @@ class CodePlaces {
     std::vector<Next> next;              // Of each value.
     std::vector<ValueId> self;           // The first parameter.
     std::vector<std::uint32_t> offsets;  // Of each value.
-    std::vector<Lines> lines;
+    bytecode::CodeLines lines;
   };
 
   const Index& index_of(std::size_t code);
   void add_values(const CodeBook::Body& body, Index& index) const;
-  void add_lines(std::size_t code, Index& index) const;
   std::vector<ValueId> loads_in(std::size_t code, std::string_view variable);
 
   const Envelope& envelope_;

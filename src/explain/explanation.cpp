@@ -42,19 +42,13 @@ std::size_t holder_of(const PartList& parts, std::size_t part) {
   return holder;
 }
 
-// The parts that each part holds, as ranges of one list.
+// The parts that each part holds.
 class Children {
  public:
   explicit Children(const PartList& parts)
-      : starts_(parts.size() + 1), variables_(largest_variables(parts)) {
+      : held_(parts.size()), variables_(largest_variables(parts)) {
     for (std::size_t i = 1; i < parts.size(); ++i) {
-      if (!parts[i].step.empty()) ++starts_[holder_of(parts, i) + 1];
-    }
-    for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
-    all_.resize(starts_.back());
-    std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
-    for (std::size_t i = 1; i < parts.size(); ++i) {
-      if (!parts[i].step.empty()) all_[next[holder_of(parts, i)]++] = i;
+      if (!parts[i].step.empty()) held_[holder_of(parts, i)].push_back(i);
     }
   }
 
@@ -62,23 +56,22 @@ class Children {
   std::vector<std::size_t> of(const PartList& parts, std::size_t part,
                               std::uint64_t least) const {
     std::vector<std::size_t> found;
-    for (std::size_t i = starts_[part]; i < starts_[part + 1]; ++i) {
-      const ExplainedPart& held = parts[all_[i]];
+    for (const std::size_t i : held_[part]) {
+      const ExplainedPart& held = parts[i];
       if (held.bytes < least || held.kind == ExplainedPart::Kind::kReference ||
           held.kind == ExplainedPart::Kind::kModule) {
         continue;
       }
-      const bool leads_to_variable =
-          variables_[all_[i]] >= held.bytes - held.bytes / 10;
+      const bool leads_to_variable = variables_[i] >= held.bytes - held.bytes / 10;
       if (leads_to_variable || has_telling_step(held, parts[part])) {
-        found.push_back(all_[i]);
+        found.push_back(i);
       }
     }
     return found;
   }
 
  private:
-  std::vector<std::size_t> starts_, all_;
+  std::vector<std::vector<std::size_t>> held_;
   std::vector<std::uint64_t> variables_;
 };
 

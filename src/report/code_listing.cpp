@@ -35,28 +35,6 @@ std::vector<std::string> constants_of(const CodeFields& fields, const ValueNames
   return constants;
 }
 
-// The line of each instruction, asked for in ascending order of offsets.
-class Lines {
- public:
-  explicit Lines(const FirstLocation& location)
-      : reader_(location.line_table.bytes, location.first_line) {}
-
-  // 0: none.
-  std::int64_t at(std::size_t offset) {
-    while (end_ * 2 <= offset) {
-      std::size_t units = 0;
-      if (!reader_.next(units, line_)) return 0;
-      end_ += units;
-    }
-    return line_;
-  }
-
- private:
-  bytecode::LineReader reader_;
-  std::size_t end_ = 0;
-  std::int64_t line_ = 0;
-};
-
 void fill_exceptions(const CodeFields& fields, Json entries) {
   entries.make_array();
   bytecode::ExceptionReader reader(fields.exception_table, fields.instructions.size());
@@ -81,7 +59,7 @@ void fill_listing(const CodeListing& listing, const CodeFields& fields,
                   const FirstLocation& location, std::size_t max_text, Json model) {
   fill_place(location, max_text, model);
   const Json instructions = model["instructions"].make_array();
-  Lines lines(location);
+  const bytecode::CodeLines lines(location.line_table.bytes, location.first_line);
   for (const ListedInstruction& instruction : listing.instructions()) {
     const Json row = instructions.append().make_object(6);
     row["offset"] = instruction.offset;
