@@ -19,25 +19,24 @@ using wire::Reader;
 
 constexpr std::size_t kMostWords = 8;  // Of a detail.
 
+// As bytes in the envelope.
 struct Constants {
-  std::vector<BytesView> values;  // Without nested code.
-  std::vector<BytesView> nested;  // Hashes.
+  std::vector<std::string_view> values;  // Without nested code.
+  std::vector<std::string_view> nested;  // Hashes.
 };
 
 Constants constants_of(const CodeFields& fields) {
+  const auto view_of = [](BytesView bytes) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
   Constants constants;
   each_constant(fields.constants, [&](const Reader& constant, BytesView bytes) {
     const auto code = nested_code(constant);
-    if (code) constants.nested.push_back(*code);
+    if (code) constants.nested.push_back(view_of(*code));
     // It stays among the others, so that what comes after it compares.
-    constants.values.push_back(code ? BytesView{} : bytes);
+    constants.values.push_back(code ? std::string_view() : view_of(bytes));
   });
   return constants;
-}
-
-bool are_equal(const std::vector<BytesView>& one, const std::vector<BytesView>& other) {
-  return std::ranges::equal(
-      one, other, [](BytesView a, BytesView b) { return std::ranges::equal(a, b); });
 }
 
 // "names: -a -b +c": what only one of the two has, as far as its words are shown.
@@ -81,8 +80,8 @@ void set_instruction(const CodeListing& listing, std::size_t index,
 }
 
 // Whether a body of these is not in the other envelope, and so is told by itself.
-bool lacks_one(const std::vector<BytesView>& hashes, const ValueNames& other) {
-  return std::ranges::any_of(hashes, [&](BytesView bytes) {
+bool lacks_one(const std::vector<std::string_view>& hashes, const ValueNames& other) {
+  return std::ranges::any_of(hashes, [&](std::string_view bytes) {
     ContentHash hash{};
     if (bytes.size() != hash.size()) return true;
     std::ranges::copy(bytes, hash.begin());
@@ -90,13 +89,11 @@ bool lacks_one(const std::vector<BytesView>& hashes, const ValueNames& other) {
   });
 }
 
-bool are_reordered(Constants one, Constants other) {
-  const auto order = [](BytesView a, BytesView b) {
-    return std::ranges::lexicographical_compare(a, b);
-  };
-  std::ranges::sort(one.values, order);
-  std::ranges::sort(other.values, order);
-  return are_equal(one.values, other.values);
+bool are_reordered(std::vector<std::string_view> one,
+                   std::vector<std::string_view> other) {
+  std::ranges::sort(one);
+  std::ranges::sort(other);
+  return one == other;
 }
 
 void set_first(const CodeListing& one, std::size_t one_size, const CodeListing& other,
@@ -136,11 +133,12 @@ void compare(const Side& old_one, std::size_t before, const Side& new_one,
   }
   const Constants old_constants = constants_of(a);
   const Constants new_constants = constants_of(b);
-  if (tell(!are_equal(old_constants.values, new_constants.values), "constants")) {
-    details.append() = detail("constants", one.constants(), other.constants(),
-                              are_reordered(old_constants, new_constants));
+  if (tell(old_constants.values != new_constants.values, "constants")) {
+    details.append() =
+        detail("constants", one.constants(), other.constants(),
+               are_reordered(old_constants.values, new_constants.values));
   }
-  tell(!are_equal(old_constants.nested, new_constants.nested),
+  tell(old_constants.nested != new_constants.nested,
        lacks_one(old_constants.nested, new_one.names) ||
                lacks_one(new_constants.nested, old_one.names)
            ? "nested code"

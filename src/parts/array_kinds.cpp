@@ -25,7 +25,6 @@ using wire::TokenType;
 constexpr std::array<std::string_view, 2> kFromBuffer = {
     "numpy._core.numeric._frombuffer", "numpy.core.numeric._frombuffer"};
 
-constexpr std::size_t kMostDimensions = 64;  // Of NumPy and PyTorch.
 constexpr std::size_t kArguments = position_of(NodeTag::kObject, "args");
 constexpr std::size_t kState = position_of(NodeTag::kObject, "state");
 

@@ -13,6 +13,8 @@
 
 namespace waybill::envelope {
 
+inline constexpr std::size_t kMostDimensions = 64;  // Of NumPy and PyTorch.
+
 struct NamedArray {
   std::string type;  // "numpy.ndarray"
   ArrayPart array;

@@ -13,8 +13,6 @@ namespace {
 
 using wire::NodeTag;
 
-constexpr std::size_t kMostDimensions = 64;  // Of NumPy.
-
 // Imports of the manifest.
 enum Module : std::uint64_t { kNumeric, kNumpy };
 

@@ -109,7 +109,6 @@ class ArrayBuilder {
 }  // namespace
 
 Result<data::Value> array_value(const ArrayPart& array, const Limits& limits) {
-  constexpr std::size_t kMostDimensions = 64;
   const auto fail = [](ErrorCode code, std::string detail) {
     return tl::unexpected(Error{code, 0, std::move(detail)});
   };
@@ -120,7 +119,7 @@ Result<data::Value> array_value(const ArrayPart& array, const Limits& limits) {
   }
   std::uint64_t count = 1;  // Items,
   std::uint64_t lists = 0;  // and lists around them.
-  bool is_fine = array.shape.size() <= kMostDimensions;
+  bool is_fine = array.shape.size() <= envelope::kMostDimensions;
   for (const std::uint64_t extent : array.shape) {
     lists += count;
     is_fine = is_fine && !__builtin_mul_overflow(count, extent, &count);
