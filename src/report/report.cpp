@@ -140,7 +140,7 @@ void add_nested(const Section& constants, Json nested) {
   });
 }
 
-void add_body(const CodeBody& body, std::vector<std::string>& names, Json model) {
+void add_body(const CodeBody& body, Json model) {
   model.make_object(15 + kListingKeys + kSourceKeys);
   model["hash"] = hex(body.hash);
   model["offset"] = body.offset;
@@ -148,7 +148,6 @@ void add_body(const CodeBody& body, std::vector<std::string>& names, Json model)
   Reader reader(body.bytes, Limits{}, body.offset);
   CodeFields fields;
   const bool sound = read_code_body(reader, body.bytes, fields);
-  names.emplace_back(fields.qualified_name);
   if (!sound) {
     set_error(model["error"], reader.error());
     return;
@@ -203,11 +202,9 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json mo
   if (envelope.manifest.environment) {
     add_environment(*envelope.manifest.environment, model["environment"]);
   }
-  ValueNames names = names_without_code(envelope);
+  const ValueNames names = names_of(envelope);
   const Json code = model["code"].make_array();
-  for (const CodeBody& body : envelope.code) {
-    add_body(body, names.code, code.append());
-  }
+  for (const CodeBody& body : envelope.code) add_body(body, code.append());
   if (options.instructions) fill_listings(envelope, options, code);
   if (options.source) fill_sources(envelope, options, code);
   fill_payload(envelope, names, options, model["payload"]);

@@ -247,14 +247,14 @@ class Writer {
   bool is_whole_ = false;
 };
 
-}  // namespace
-
 ValueNames names_without_code(const Envelope& envelope) {
   ValueNames names;
   names.manifest = &envelope.manifest;
   names.buffers = envelope.buffers;
   return names;
 }
+
+}  // namespace
 
 ValueNames names_of(const Envelope& envelope) {
   ValueNames names = names_without_code(envelope);

@@ -30,9 +30,6 @@ struct ValueNames {
 // must outlive the result.
 ValueNames names_of(const Envelope& envelope);
 
-// The same without code. Reads nothing.
-ValueNames names_without_code(const Envelope& envelope);
-
 // The value that is next in `reader`, cut after about `max_text` bytes. Where it cannot
 // be read, what came before that and "…". Control characters in text are escaped as in
 // Python's repr; other text may hold lone surrogates.
