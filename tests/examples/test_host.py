@@ -11,6 +11,7 @@ import pytest
 import running
 import waybill
 from sources import define
+from threads import run_in_threads
 
 pytestmark = pytest.mark.skipif(
     not running.HOST.exists(), reason="no Python to embed: the example is not built"
@@ -57,23 +58,13 @@ def test_calls_return_and_raise_in_another_process(serves):
 
 def call_many(path, clients, calls):
     """All clients at once; what was wrong."""
-    wrong = []
 
     def work(number):
-        try:
-            with Client(path) as client:
-                for i in range(calls):
-                    if client.call(add, number, i) != number + i:
-                        wrong.append((number, i))
-        except BaseException as error:
-            wrong.append(error)
+        with Client(path) as client:
+            for i in range(calls):
+                assert client.call(add, number, i) == number + i
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(clients)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return wrong
+    return run_in_threads(work, clients)
 
 
 def test_no_call_of_many_clients_is_lost(tmp_path):

@@ -14,6 +14,7 @@ import pytest
 import running
 import waybill
 from sources import define
+from threads import run_in_threads
 
 pytestmark = pytest.mark.skipif(
     not running.HOST.exists(), reason="no Python to embed: the example is not built"
@@ -211,23 +212,12 @@ def test_outcome_that_the_host_has_no_room_for_is_told(serves):
 @sanitized
 def test_large_outcomes_of_many_clients_arrive_and_leave_nothing(tmp_path):
     with running.host(tmp_path, "--workers", 2) as (server, path):
-        wrong = []
 
-        def work():
-            try:
-                with Client(path) as client:
-                    if len(client.call(big, 24 << 20)) != 24 << 20:
-                        wrong.append("another size")
-            except Exception as error:
-                wrong.append(error)
+        def work(_):
+            with Client(path) as client:
+                assert len(client.call(big, 24 << 20)) == 24 << 20
 
-        threads = [threading.Thread(target=work) for _ in range(16)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-        assert wrong == []
+        assert run_in_threads(work, 16) == []
         for _ in range(200):  # Its threads may be about to let go of theirs.
             kept = running.own_memory(server.process.pid)
             if kept < 32 << 20:

@@ -1,7 +1,6 @@
 """Code that is here already, sent or received, is not built again."""
 
 import gc
-import threading
 import types
 import weakref
 
@@ -9,6 +8,7 @@ import fresh_process
 import pytest
 import waybill
 from sources import define
+from threads import run_in_threads
 from waybill._core import clear_caches
 
 #: The bounds in src/python/runtime/known_codes.h.
@@ -232,23 +232,15 @@ def test_a_function_whose_code_is_another_now_travels_with_that():
 def test_threads_build_and_find_the_same():
     payloads = [without_original(CLOSURE.replace("+ y", f"+ {i}")) for i in range(20)]
     expected = [waybill.loads(payload)()[0] for payload in payloads]
-    wrong = []
 
-    def work():
+    def work(_):
         held = []
         for _ in range(40):
             got = [waybill.loads(payload) for payload in payloads]
             held = [got, *held[:1]]
-            if [f()[0] for f in got] != expected:
-                wrong.append(got)
+            assert [f()[0] for f in got] == expected
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert wrong == []
+    assert run_in_threads(work) == []
 
 
 def test_equal_codes_of_one_payload_give_the_same_bytes_when_they_are_sent_on():

@@ -1,34 +1,15 @@
 """Threads may send and load at once, even while others change what is sent."""
 
 import sys
-import threading
 
 import fresh_process
 import pytest
 import repeats
 import waybill
 from sources import define
+from threads import run_in_threads
 
 THREADS = 8
-
-
-def run_in_threads(work, count=THREADS):
-    """Calls work(number) in threads that start together; gives what they raised."""
-    barrier, errors = threading.Barrier(count), []
-
-    def run(number):
-        barrier.wait()
-        try:
-            work(number)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return errors
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +30,7 @@ def test_threads_that_send_one_function_give_the_same_bytes():
     results = []
 
     errors = run_in_threads(
-        lambda number: results.extend(waybill.dumps(function) for _ in range(300))
+        lambda _: results.extend(waybill.dumps(function) for _ in range(300)), THREADS
     )
 
     assert errors == []
@@ -62,7 +43,9 @@ def test_threads_that_meet_new_code_at_once_give_the_same_bytes():
         function = define(f"def f(x): return [lambda: x + {number}, 'name']").f
         results = []
 
-        errors = run_in_threads(lambda _: results.append(waybill.dumps(function)))
+        errors = run_in_threads(
+            lambda _: results.append(waybill.dumps(function)), THREADS
+        )
 
         assert errors == []
         assert len(set(results)) == 1
@@ -85,7 +68,7 @@ def test_threads_send_and_load_different_things():
             assert arrived[3].x == turn
             assert arrived[4]() == number
 
-    assert run_in_threads(work) == []
+    assert run_in_threads(work, THREADS) == []
 
 
 def test_threads_load_one_payload():
@@ -95,7 +78,7 @@ def test_threads_load_one_payload():
         for _ in range(300):
             assert waybill.loads(data)(number) == [number] * 3
 
-    assert run_in_threads(work) == []
+    assert run_in_threads(work, THREADS) == []
 
 
 def test_threads_import_a_module_once(tmp_path):

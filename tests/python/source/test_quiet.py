@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-import threading
 import warnings
 
 import source_package
+from threads import run_in_threads
 from waybill._source import quiet
 
 TEXT = "def f(): return '\\d' is 1\n"
@@ -29,17 +29,13 @@ quiet.compile_quietly({TEXT!r}); quiet.parse_quietly({TEXT!r})
 def test_filters_of_others_are_kept_when_threads_overlap():
     before = list(warnings.filters)
 
-    def work():
+    def work(_):
         for _ in range(200):
             quiet.compile_quietly(TEXT)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    assert run_in_threads(work) == []
 
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")

@@ -3,12 +3,12 @@
 import linecache
 import os
 import sys
-import threading
 import time
 import zipfile
 
 import pytest
 import source_package
+from threads import run_in_threads
 from waybill._source import files
 from waybill._source.proving import prove
 from waybill._source.units import Unit
@@ -202,21 +202,12 @@ def test_threads_prove_at_once(tmp_path, monkeypatch):
         path = tmp_path / f"m{n}.py"
         write(path, many(5))
         codes += compiled(path)
-    failed = []
 
-    def work():
+    def work(_):
         for code in codes * 5:
-            unit = prove(code)
-            if not isinstance(unit, Unit):
-                failed.append(unit)
+            assert isinstance(prove(code), Unit)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert not failed
+    assert run_in_threads(work) == []
     assert len(files._sources) <= 3
 
 
