@@ -15,7 +15,9 @@ import fresh_process
 import pytest
 import waybill
 from sources import define
+from threads import run_in_threads
 from waybill.calls import dumps_call, loads_outcome, run_call
+from without_caches import without_caches
 
 FUNCTIONS = """
 scale = 3
@@ -403,21 +405,13 @@ def test_threads_prepare_and_dump_at_once():
     space = program()
     prepared = waybill.prepare(space.task)
     expected = [prepared.dumps(n, space.Config(n), math.sqrt) for n in range(50)]
-    results = {}
 
-    def work(number):
-        results[number] = [
-            prepared.dumps(n, space.Config(n), math.sqrt) for n in range(50)
-        ]
+    def work(_):
+        for n in range(50):
+            assert prepared.dumps(n, space.Config(n), math.sqrt) == expected[n]
         prepared.refresh()
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert all(results[number] == expected for number in range(4))
+    assert run_in_threads(work) == []
 
 
 def test_prepared_call_in_the_globals_of_its_function_is_collected():
@@ -455,11 +449,8 @@ def test_prepared_call_does_not_travel():
 def test_caches_make_no_difference():
     space = program()
     with_caches = waybill.prepare(space.task).dumps(1, space.Config(1))
-    waybill.configure(caches=False)
-    try:
+    with without_caches():
         assert waybill.prepare(space.task).dumps(1, space.Config(1)) == with_caches
-    finally:
-        waybill.configure(caches=None)
 
 
 def test_outcome_is_that_of_the_function():

@@ -5,6 +5,7 @@ import sys
 import pytest
 import waybill
 from kept_nodes import Program
+from sources import run
 from without_caches import dumps_without_caches
 
 WORLD = """
@@ -54,17 +55,7 @@ ANNOTATED = (
     if sys.version_info >= (3, 14)
     else "part: 'text' = Part; limit: int = 7"
 )
-PROGRAM = Program(WORLD.replace("{annotated}", ANNOTATED))
-
-
-def world(**scope):
-    scope = {"__name__": "nowhere", **scope}
-    PROGRAM.run(scope)
-    return scope
-
-
-def run(statement):
-    return lambda w: exec(statement, w)
+world = Program(WORLD.replace("{annotated}", ANNOTATED)).world
 
 
 CHANGES = {

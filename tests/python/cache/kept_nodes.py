@@ -14,6 +14,12 @@ class Program:
     def run(self, scope):
         exec(marshal.loads(self._code), scope)
 
+    def world(self):
+        """A new namespace that has run it."""
+        scope = {"__name__": "nowhere"}
+        self.run(scope)
+        return scope
+
 
 def hits_of_caches():
     return waybill.cache_info()["functions"]["hits"]

@@ -5,6 +5,7 @@ import sys
 
 import waybill
 from kept_nodes import Program
+from sources import run
 
 PROGRAM = Program("""
 import collections, dataclasses, functools, math, types
@@ -98,10 +99,9 @@ def asks(): return MAYBE.mark.abc, GONE.mark.abc
 """)
 
 
-def world(**scope):
-    scope = {"__name__": "nowhere", **scope}
+def world():
+    scope = PROGRAM.world()
     scope["dump"] = lambda: [waybill.dumps(scope["Typed"]) for _ in range(3)]
-    PROGRAM.run(scope)
     return scope
 
 
@@ -111,10 +111,6 @@ if sys.version_info < (3, 15):  # From then on its metadata is a frozendict.
     KEPT += ("Item",)
 if sys.version_info < (3, 14):  # From then on typing gives the annotations.
     KEPT += ("Line",)
-
-
-def run(statement):
-    return lambda w: exec(statement, w)
 
 
 def of_field(statement, name="made"):

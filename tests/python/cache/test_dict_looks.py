@@ -30,12 +30,6 @@ def own():
         sys.modules.pop(name, None)
 
 
-def world():
-    scope = {"__name__": "nowhere"}
-    PROGRAM.run(scope)
-    return scope
-
-
 def dumps_again(scope):
     """The last of some dumps, which knows what was looked up before."""
     return [waybill.dumps(scope["f"]) for _ in range(4)][-1]
@@ -76,7 +70,7 @@ WAYS = {
 
 @pytest.mark.parametrize("change", WAYS.values(), ids=WAYS)
 def test_a_namespace_that_changes_shows_at_once(own, change):
-    scope = world()
+    scope = PROGRAM.world()
     dumps_again(scope)
 
     change(scope)
@@ -134,7 +128,7 @@ MODULE_CHANGES = {
 
 @pytest.mark.parametrize("change", MODULE_CHANGES.values(), ids=MODULE_CHANGES)
 def test_a_module_that_changes_shows_at_once(own, change):
-    scope = world()
+    scope = PROGRAM.world()
     dumps_again(scope)
 
     change(own)
@@ -150,7 +144,7 @@ def test_a_module_that_changes_shows_at_once(own, change):
 
 
 def test_a_dict_in_place_of_sys_modules_shows_at_once(own, monkeypatch):
-    scope = world()
+    scope = PROGRAM.world()
     dumps_again(scope)
 
     monkeypatch.setattr(sys, "modules", dict(sys.modules))
@@ -161,7 +155,7 @@ def test_a_dict_in_place_of_sys_modules_shows_at_once(own, monkeypatch):
 
 def test_a_namespace_where_another_one_was_is_another(own):
     for value in range(200):
-        scope = world()
+        scope = PROGRAM.world()
         scope["VALUE"] = value
         assert waybill.dumps(scope["f"]) == dumps_without_caches(scope["f"])
         del scope["f"]
@@ -179,7 +173,7 @@ def test_more_names_than_are_remembered_are_all_looked_up():
 
 
 def test_what_was_looked_up_is_not_kept_alive(own):
-    scope = world()
+    scope = PROGRAM.world()
     exec("class Held: pass", scope)
     exec("def f(): return Held", scope)
     dumps_again(scope)

@@ -148,12 +148,17 @@ def test_what_code_looks_into_is_not_kept_alive():
     assert code.co_name == "use"  # What is kept of the function is kept on its code.
 
 
-def test_what_was_forgotten_many_times_is_kept_again():
+@pytest.mark.parametrize("make", [lambda w: w["use"], lambda w: w["Shape"]()])
+def test_what_is_kept_is_forgotten_with_the_caches_and_kept_again(make):
     w = world()
     for _ in range(20):
-        assert is_taken(w["use"])
-        assert is_taken(w["Shape"])
+        assert is_taken(make(w))
+
         waybill.clear_caches()
+
+        hits = hits_of_caches()
+        waybill.dumps(make(w))
+        assert hits_of_caches() == hits
 
 
 def test_a_chain_of_closures_of_one_code_is_right():

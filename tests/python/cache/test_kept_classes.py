@@ -10,7 +10,7 @@ import sys
 import pytest
 import waybill
 from kept_classes import CHANGES, demand_arrival, demand_same_after, world
-from kept_nodes import hits_of_caches, is_taken
+from kept_nodes import is_taken
 from without_caches import dumps_without_caches
 
 #: What is sent of the class, or of what reaches it.
@@ -152,18 +152,6 @@ def test_nothing_of_a_class_is_kept_alive():
     gc.collect()
 
     assert not any(reference() for reference in watched)
-
-
-def test_what_is_kept_of_classes_is_forgotten_with_the_caches():
-    w = world()
-    assert is_taken(w["Shape"]())
-
-    waybill.clear_caches()
-
-    hits = hits_of_caches()
-    waybill.dumps(w["Shape"]())
-    assert hits_of_caches() == hits
-    assert is_taken(w["Shape"]())
 
 
 @pytest.mark.parametrize("number", range(4))

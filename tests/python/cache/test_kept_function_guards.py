@@ -12,7 +12,7 @@ import waybill
 from kept_nodes import Program, hits_of_caches, is_taken
 from without_caches import dumps_without_caches
 
-PROGRAM = Program("""
+world = Program("""
 import collections, functools, math
 from collections import Counter, OrderedDict
 from math import floor, ceil
@@ -38,13 +38,7 @@ def outer(n):
 
 f = outer(2)
 class Held: attribute = 1
-""")
-
-
-def world(**scope):
-    scope = {"__name__": "nowhere", **scope}
-    PROGRAM.run(scope)
-    return scope
+""").world
 
 
 def set_name(name, expression):
@@ -219,15 +213,3 @@ def test_a_function_is_taken_behind_what_is_not_kept():
     for _ in range(4):
         waybill.dumps([len, w["f"]])
     assert hits_of_caches() == hits + 4
-
-
-def test_what_is_kept_is_forgotten_with_the_caches():
-    w = world()
-    assert is_taken(w["f"])
-
-    waybill.clear_caches()
-
-    hits = hits_of_caches()
-    waybill.dumps(w["f"])
-    assert hits_of_caches() == hits
-    assert is_taken(w["f"])

@@ -14,7 +14,8 @@ import pytest
 import waybill
 from kept_classes import demand_arrival, demand_same_after
 from kept_nodes import is_taken, nodes_taken
-from kept_objects import CHANGES, KEPT, run, world
+from kept_objects import CHANGES, KEPT, world
+from sources import run
 from without_caches import dumps_without_caches
 
 #: What is sent of the classes, or of what reaches them.

@@ -6,11 +6,11 @@ difference, and gives them other globals.
 
 import textwrap
 
-import fresh_process
 import pytest
 import waybill
+from recipe_checks import function_of
 from sources import define
-from test_recipes import function_of
+from without_caches import answers_with_and_without_caches
 
 pytestmark = pytest.mark.usefixtures("modules")
 
@@ -41,8 +41,7 @@ LOADED = """
 import sys, types
 module = sys.modules["module_one"] = types.ModuleType("module_one")
 module.value = 1
-payloads, with_caches = waybill.loads(data)
-waybill.configure(caches=with_caches)
+payloads, = sent
 answer, before = [], None
 for payload in payloads:
     f = waybill.loads(payload)
@@ -57,10 +56,7 @@ for payload in payloads:
 def test_methods_have_the_globals_of_the_function_of_each_payload(name):
     payload = waybill.dumps(function_of(SERVED[name]))
 
-    found, expected = (
-        fresh_process.execute(LOADED, waybill.dumps([[payload] * 6, caches]))
-        for caches in (True, False)
-    )
+    found, expected = answers_with_and_without_caches(LOADED, [payload] * 6)
 
     assert [shared for _, shared, _ in found] == [True] * 6
     assert [value for *_, value in found] == [value for *_, value in expected]
@@ -91,8 +87,7 @@ HELD = {
 
 #: The globals of the last payload are others: who holds an older method sees its own.
 CALLED_LATER = """
-payloads, with_caches, held = waybill.loads(data)
-waybill.configure(caches=with_caches)
+payloads, held = sent
 answer = []
 for number, payload in enumerate(payloads):
     f = waybill.loads(payload)
@@ -126,11 +121,8 @@ def test_who_holds_a_method_sees_the_globals_that_it_came_with(held, count):
         """)
     payload = waybill.dumps(scope.f)
 
-    (found, hits), (expected, _) = (
-        fresh_process.execute(
-            CALLED_LATER, waybill.dumps([[payload] * count, caches, HELD[held]])
-        )
-        for caches in (True, False)
+    (found, hits), (expected, _) = answers_with_and_without_caches(
+        CALLED_LATER, [payload] * count, HELD[held]
     )
 
     assert found == expected
@@ -172,8 +164,7 @@ RUNNING = {
 }
 
 RUN = """
-payloads, with_caches = waybill.loads(data)
-waybill.configure(caches=with_caches)
+payloads, = sent
 for payload in payloads[:4]: c, f = waybill.loads(payload)
 cls, answer = f.__globals__["C"], []
 if c is None:
@@ -195,9 +186,6 @@ def test_a_method_that_runs_while_payloads_come_keeps_its_globals(name, count):
     state = scope.C() if "state" in name else None
     payload = waybill.dumps([state, scope.f])
 
-    found, expected = (
-        fresh_process.execute(RUN, waybill.dumps([[payload] * count, caches]))
-        for caches in (True, False)
-    )
+    found, expected = answers_with_and_without_caches(RUN, [payload] * count)
 
     assert found == expected

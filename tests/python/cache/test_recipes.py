@@ -5,10 +5,8 @@ gives is compared with `loads` without caches, and each thing that a recipe look
 makes is changed, one at a time.
 """
 
-import contextlib
 import gc
 import itertools
-import re
 import sys
 import types
 
@@ -16,7 +14,19 @@ import msgpack
 import pytest
 import waybill
 import xxhash
+from recipe_checks import (
+    PLACES,
+    demand_alike,
+    demand_served_as_read,
+    described,
+    function_of,
+    hits,
+    is_of_a_module,
+    served,
+    warm,
+)
 from sources import define, imported
+from without_caches import without_caches
 
 pytestmark = pytest.mark.usefixtures("modules")
 
@@ -58,6 +68,17 @@ MADE = {
     "a package": "__path__ = []\n__package__ = 'nowhere'\ndef f(): return 1",
     "long text, twice": "TEXT = 'long ' * 30\ndef f(a=TEXT): return TEXT, a",
     "no ASCII": "größe = 'ü'\ndef f(ä=größe): return größe, ä",
+    "no ASCII, and half of a pair": "def 名前(値): return 値, '\\udc80'\nf = 名前",
+    "a submodule": "def f(): return module_one.inner.thing",
+    "an import inside": "def f():\n import json\n return json",
+    "a name that is missing": "def f(): return missing, module_one",
+    "a lambda": "f = lambda: (module_one, module_one)",
+    "a coroutine": "async def f(): return module_two",
+    "all kinds of parameters": "def f(x, /, *args, y, **more):\n"
+    " return x in (1, 'a', None), f'{y}', b'b', 1.5, -1",
+    "all kinds of constants": "def f(x): return 2**80, 1j, ..., x in {1, 2}, x[1:2]",
+    "a generator that catches": "def f(x):\n try: module_one.x\n"
+    " except ValueError as e: yield e\n finally: del x",
 }
 
 #: Those that a recipe does not make: they are read each time.
@@ -76,106 +97,6 @@ READ = {
 }
 
 
-def is_of_a_module(function):
-    return function.__globals__["__name__"] in sys.modules
-
-
-def described(value, seen=None):
-    """All of a value that can be seen; what holds others, by its parts."""
-    seen = {} if seen is None else seen
-    if isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType)):
-        return value
-    if value is None or isinstance(value, (int, float, str, bytes, complex)):
-        return type(value), repr(value)  # NaN is not equal to itself.
-    if id(value) in seen:
-        return "seen", seen[id(value)][0]
-    # Held: what is made here would give its id to what is made after it.
-    seen[id(value)] = (len(seen), value)
-
-    def parts(items):
-        return [described(item, seen) for item in items]
-
-    if isinstance(value, types.FunctionType) and is_of_a_module(value):
-        return value
-    if isinstance(value, types.FunctionType):
-        scope = {k: v for k, v in value.__globals__.items() if k != "__builtins__"}
-        return [
-            value.__code__,
-            list(value.__code__.co_lines()),
-            value.__builtins__ is sys.modules["builtins"].__dict__,
-            *parts([value.__name__, value.__qualname__, value.__module__]),
-            *parts([value.__doc__, value.__defaults__, value.__kwdefaults__]),
-            *parts([value.__annotations__, value.__dict__, scope, value.__closure__]),
-        ]
-    if isinstance(value, types.CellType):
-        try:
-            return "cell", described(value.cell_contents, seen)
-        except ValueError:
-            return "an empty cell"
-    if isinstance(value, dict):
-        return dict, [
-            (described(k, seen), described(v, seen)) for k, v in value.items()
-        ]
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return type(value), parts(value)
-    if type(value).__repr__ is object.__repr__:
-        return type(value), described(vars(value), seen)
-    return type(value), re.sub("0x[0-9a-f]+", "0x", repr(value))
-
-
-def hits():
-    return waybill.cache_info()["received"]["hits"]
-
-
-@contextlib.contextmanager
-def without_caches():
-    waybill.configure(caches=False)
-    try:
-        yield
-    finally:
-        waybill.configure(caches=True)
-
-
-def warm(payload):
-    for _ in range(4):
-        value = waybill.loads(payload)
-    return value
-
-
-def served(payload):
-    before = hits()
-    value = waybill.loads(payload)
-    return value, hits() - before
-
-
-def demand_served_as_read(payload):
-    """The cache serves it, and gives what `loads` without caches gives."""
-    with without_caches():
-        expected = described(waybill.loads(payload))
-    first = warm(payload)
-
-    again, count = served(payload)
-
-    assert count == 1
-    assert described(again) == described(first) == expected
-
-
-def function_of(source):
-    scope = define(source, **{name: sys.modules[name] for name in MODULES})
-    return scope.f
-
-
-MODULES = ["module_one", "module_two"]
-PLACES = {
-    "alone": lambda f: f,
-    "in a task": lambda f: (f, (1, ["a"]), {"k": 2.5}),
-    "in a task with long text": lambda f: (f, ("long " * 50,), {}),
-    "twice": lambda f: [f, {"again": f}],
-    "after data": lambda f: [{"x": 1}, "text", f],
-    "before an object": lambda f: (f, bytearray(b"x")),
-}
-
-
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", MADE)
 def test_it_is_the_function_that_reading_gives(name, place):
@@ -184,12 +105,7 @@ def test_it_is_the_function_that_reading_gives(name, place):
 
 @pytest.mark.parametrize("name", READ)
 def test_what_no_recipe_makes_is_read(name):
-    payload = waybill.dumps((function_of(READ[name]), 1))
-    with without_caches():
-        expected = described(waybill.loads(payload))
-    warm(payload)
-
-    assert described(waybill.loads(payload)) == expected
+    demand_alike(waybill.dumps((function_of(READ[name]), 1)))
 
 
 def mutable_parts(value, found=None):
@@ -239,6 +155,7 @@ CHANGES = {
     "a name that is gone": lambda: delattr(sys.modules["module_one"], "Thing"),
     "a module that answers": lambda: answer_for("module_one"),
     "a module of another type": lambda: retype("module_one"),
+    "a module that is gone": lambda: sys.modules.pop("module_one"),
 }
 
 
@@ -292,12 +209,14 @@ def test_what_is_looked_up_is_that_of_now(change, place):
 
 def test_a_name_is_looked_up_in_the_builtins_of_now(monkeypatch):
     payload = waybill.dumps((function_of("size = len\ndef f(): return size"), 1))
+    name = waybill.dumps([len])
     warm(payload)
     replaced = types.ModuleType("builtins")
     vars(replaced).update(vars(sys.modules["builtins"]), len="another")
     monkeypatch.setitem(sys.modules, "builtins", replaced)
 
     assert waybill.loads(payload)[0]() == "another"
+    assert waybill.loads(name) == ["another"]
 
 
 def test_functions_and_classes_that_share_globals_share_them_each_time():

@@ -6,17 +6,11 @@ made anew, or read where that would show. Nobody may see the difference.
 
 import sys
 
-import fresh_process
 import pytest
 import waybill
+from recipe_checks import PLACES, demand_alike, demand_served_as_read, function_of
 from sources import define
-from test_recipes import (
-    PLACES,
-    demand_served_as_read,
-    described,
-    function_of,
-    without_caches,
-)
+from without_caches import answers_with_and_without_caches
 
 pytestmark = pytest.mark.usefixtures("modules")
 
@@ -117,13 +111,6 @@ def test_instances_of_classes_that_name_others_are_those_that_reading_gives(valu
 @pytest.mark.parametrize("value", BESIDE_CODE)
 def test_functions_and_classes_beside_code_are_those_that_reading_gives(value):
     demand_alike(waybill.dumps(eval(BESIDE_CODE[value], naming_others())))
-
-
-def demand_alike(payload):
-    with without_caches():
-        expected = described(waybill.loads(payload))
-
-    assert [described(waybill.loads(payload)) for _ in range(5)] == [expected] * 5
 
 
 def naming_others():
@@ -260,8 +247,7 @@ def outcome(call, arguments):
     except Exception as error:
         return repr(error)
 
-payloads, with_caches, calls_first = waybill.loads(data)
-waybill.configure(caches=with_caches)
+payloads, calls_first = sent
 held = []
 answer = []
 for number, payload in enumerate(payloads):
@@ -280,10 +266,7 @@ def test_what_a_function_and_methods_share_is_one_in_each_payload(what, calls_fi
     scope = define(SHARED[what])
     payloads = [waybill.dumps((scope.f, [scope.C()])) for _ in range(10)]
 
-    found, expected = (
-        fresh_process.execute(OUTCOMES, waybill.dumps([payloads, caches, calls_first]))
-        for caches in (True, False)
-    )
+    found, expected = answers_with_and_without_caches(OUTCOMES, payloads, calls_first)
 
     assert found == expected
 
@@ -310,8 +293,7 @@ CHANGED = """
 import sys, types
 module = sys.modules["module_one"] = types.ModuleType("module_one")
 module.value = 1
-payloads, with_caches, change = waybill.loads(data)
-waybill.configure(caches=with_caches)
+payloads, change = sent
 answer = []
 for number, payload in enumerate(payloads):
     function, argument = waybill.loads(payload)
@@ -342,11 +324,8 @@ def test_a_class_that_a_worker_has_changed_is_as_without_caches(change):
         """)
     payloads = [waybill.dumps((scope.f, n)) for n in range(18)]
 
-    (found, hits), (expected, _) = (
-        fresh_process.execute(
-            CHANGED, waybill.dumps([payloads, caches, AT_A_WORKER[change]])
-        )
-        for caches in (True, False)
+    (found, hits), (expected, _) = answers_with_and_without_caches(
+        CHANGED, payloads, AT_A_WORKER[change]
     )
 
     assert found == expected

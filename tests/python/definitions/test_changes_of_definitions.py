@@ -3,7 +3,7 @@
 import pytest
 import waybill
 from program_graphs import assert_arrives_alike
-from sources import define
+from sources import define, run
 from without_caches import dumps_without_caches
 
 SOURCE = """
@@ -16,10 +16,6 @@ class C:
     kept = 1
     def get(self): return helper(), C.kept
 """
-
-
-def run(statement):
-    return lambda scope: exec(statement, scope)
 
 
 CHANGES = {

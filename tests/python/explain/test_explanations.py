@@ -12,6 +12,7 @@ import weakref
 import pytest
 import waybill
 from sources import define
+from without_caches import without_caches
 
 
 class Holder:
@@ -299,11 +300,8 @@ def test_caches_do_not_show():
     task = task_of(holder=Holder([1, 2]), json=json)
     waybill.dumps(task), waybill.dumps(task)
     warm = waybill.explain(task).to_json()
-    waybill.configure(caches=False)
-    try:
+    with without_caches():
         cold = waybill.explain(task).to_json()
-    finally:
-        waybill.configure(caches=True)
 
     assert warm == cold
 

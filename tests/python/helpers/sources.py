@@ -23,6 +23,11 @@ def define(source, name=NOWHERE, **given):
     return types.SimpleNamespace(**scope)
 
 
+def run(statement):
+    """A function that executes a statement in the namespace that it is given."""
+    return lambda scope: exec(statement, scope)
+
+
 def copy_by_value(function, module=NOWHERE):
     """The same function under a module name that keeps it from going by reference."""
     copy = types.FunctionType(
