@@ -144,37 +144,6 @@ def test_a_class_that_has_changed_at_home_stays_so(scope, change, value):
     assert seen(loaded) == seen(long_way(payload))
 
 
-IN_A_WORKER = """
-payload, change = waybill.loads(data)
-classes = [type(waybill.loads(payload)) for _ in range(4)]
-cls = classes[-1]
-del cls.count
-cls.m = lambda self: 'of the worker'
-waybill.loads(payload)
-answer = [hasattr(cls, 'count'), cls(1).m()]
-waybill.loads(change)
-answer += [hasattr(cls, 'count'), cls(1).m(), cls.count]
-"""
-
-
-def test_a_class_that_a_worker_has_changed_stays_so_until_the_sender_changes_it():
-    source = """
-    class C:
-        count = 0
-        def __init__(self, x=None): self.x = x
-        def m(self): return 'm'
-    """
-    scope = define(source)
-    first = waybill.dumps(scope.C(1))
-    scope.C.count = 1
-    scope.C.m = define("def m(self): return 'changed'").m
-    second = waybill.dumps(scope.C(1))
-
-    answer = fresh_process.execute(IN_A_WORKER, waybill.dumps([first, second]))
-
-    assert answer == [False, "of the worker", True, "changed", 1]
-
-
 def test_a_class_dies_with_its_last_instance():
     scope = define("class C:\n def m(self): return 1")
     payload = waybill.dumps(scope.C())

@@ -53,6 +53,15 @@ class Row:
     options: dict = None
 
 
+def setting(statement, sender=2, worker=3, first=1):
+    """Statements of a row that give an attribute one value or another."""
+    return {
+        "sender": statement.format(sender),
+        "worker": statement.format(worker),
+        "undo": statement.format(first),
+    }
+
+
 def by_who(first, nobody, sender, worker, same, different):
     return {
         "nobody": [first, *nobody],
@@ -176,13 +185,6 @@ class Stage:
                 worker.load(home.dumps(what, **options))
             answers.append(worker.get(row.read))
         return answers
-
-
-@pytest.fixture(scope="module")
-def stage():
-    stage = Stage()
-    yield stage
-    stage.close()
 
 
 def check(stage, row, who, worker_is):

@@ -1,7 +1,7 @@
 """A payload that fails or is refused changes no class, and moves no baseline."""
 
 import pytest
-from class_state_worker import PlaceError, several
+from class_state_worker import PlaceError
 
 SOURCE = """
 class K:
@@ -50,17 +50,15 @@ FAILING = {
 }
 
 
-@pytest.fixture(params=[False, True], ids=["caches off", "caches on"])
-def places(request):
-    with several(2) as (home, worker):
-        for place in (home, worker):
-            place.do(f"waybill.configure(caches={request.param})")
-        home.do(SOURCE)
-        home.do("bomb = Bomb()")
-        home.do("class WithBomb: x = bomb")
-        worker.load(home.dumps(SENT))
-        worker.do("K.own = 3; K.table['w'] = 3")
-        yield home, worker
+@pytest.fixture
+def places(places):
+    home, worker = places
+    home.do(SOURCE)
+    home.do("bomb = Bomb()")
+    home.do("class WithBomb: x = bomb")
+    worker.load(home.dumps(SENT))
+    worker.do("K.own = 3; K.table['w'] = 3")
+    return home, worker
 
 
 def demand_nothing_has_changed(home, worker):

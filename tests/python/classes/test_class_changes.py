@@ -1,33 +1,9 @@
 """What becomes of changes of a class, in whatever form the class is sent."""
 
 import pytest
-from class_state_worker import several
+from class_stories import Story
 
-
-@pytest.fixture(params=[False, True], ids=["caches off", "caches on"])
-def places(request):
-    with several(2) as (home, worker):
-        for place in (home, worker):
-            place.do(f"waybill.configure(caches={request.param})")
-        yield home, worker
-
-
-# ---- The two programs that gave stale results
-
-
-def test_a_function_sees_the_attribute_that_the_sender_has_changed(places):
-    home, worker = places
-    home.do("""
-    class Conf: lr = 0.1
-    def get(): return Conf.lr
-    """)
-    worker.load(home.dumps("{'get': get}"))
-    assert worker.get("get()") == 0.1
-    home.do("Conf.lr = 0.5")
-
-    worker.load(home.dumps("{'get': get}"))
-
-    assert worker.get("get()") == 0.5
+# ---- Programs that gave stale results
 
 
 def test_a_registry_knows_the_class_that_the_sender_has_added(places):
@@ -46,25 +22,6 @@ def test_a_registry_knows_the_class_that_the_sender_has_added(places):
     worker.load(payload)
 
     assert worker.get("get()") == ("Json", ["Csv", "Json"])
-
-
-def test_the_registry_of_the_worker_keeps_the_classes_of_the_worker(places):
-    home, worker = places
-    home.do("""
-    class Plugin:
-        kinds = {}
-        def __init_subclass__(cls): Plugin.kinds[cls.__name__] = cls
-    class Csv(Plugin): pass
-    """)
-    worker.load(home.dumps("{'Plugin': Plugin}"))
-    worker.do("class Own(Plugin): pass")
-    home.do("class Json(Plugin): pass")
-
-    worker.load(home.dumps("{'Plugin': Plugin}"))
-
-    names = worker.get("[(k, v.__name__) for k, v in Plugin.kinds.items()]")
-    assert names == [(name, name) for name in ("Csv", "Json", "Own")]
-    assert worker.get("Plugin.kinds['Own'] is Own")
 
 
 # ---- Whatever is sent that needs the class
@@ -201,52 +158,69 @@ def test_a_change_arrives_through_an_unpickler(places):
 
 # ---- One change at a time
 
+STORIES = {
+    "a function sees the attribute that the sender has changed": Story(
+        define="class Conf: lr = 0.1\ndef get(): return Conf.lr",
+        sent="{'get': get}",
+        worker="assert get() == 0.1",
+        home="Conf.lr = 0.5",
+        read="get()",
+        expected=0.5,
+    ),
+    "the registry of the worker keeps the classes of the worker": Story(
+        define="""
+        class Plugin:
+            kinds = {}
+            def __init_subclass__(cls): Plugin.kinds[cls.__name__] = cls
+        class Csv(Plugin): pass
+        """,
+        sent="{'Plugin': Plugin}",
+        worker="class Own(Plugin): pass",
+        home="class Json(Plugin): pass",
+        read="[k for k, v in Plugin.kinds.items() if v.__name__ == k],"
+        "Plugin.kinds['Own'] is Own",
+        expected=(["Csv", "Json", "Own"], True),
+    ),
+    "what the sender deleted is gone": Story(
+        define="class K: x, y = 1, 1",
+        home="del K.x",
+        read="hasattr(K, 'x'), K.y",
+        expected=(False, 1),
+    ),
+    "what the sender deleted is gone also if the worker had changed it": Story(
+        define="class K: x = 1",
+        worker="K.x = 3",
+        home="del K.x",
+        read="hasattr(K, 'x')",
+        expected=False,
+    ),
+    "what both have deleted is gone without an error": Story(
+        define="class K: x, table = 1, {'a': 1}",
+        worker="del K.x; del K.table['a']",
+        home="del K.x; del K.table['a']",
+        read="hasattr(K, 'x'), K.table",
+        expected=(False, {}),
+    ),
+    "an attribute of the worker's own stays": Story(
+        define="class K: x = 1",
+        worker="K.own = [1]; held = K.own",
+        home="K.x = 2",
+        read="K.x, K.own, K.own is held",
+        expected=(2, [1], True),
+    ),
+    "an unchanged attribute stays the same object": Story(
+        define="class K: x, y, z = [1], {'a': [1]}, object()",
+        worker="held = K.x, K.y, K.y['a'], K.z",
+        home="K.new = 1",
+        read="[a is b for a, b in zip(held, (K.x, K.y, K.y['a'], K.z))]",
+        expected=[True] * 4,
+    ),
+}
 
-def test_what_the_sender_deleted_is_gone(places):
-    home, worker = places
-    home.do("class K: x, y = 1, 1")
-    worker.load(home.dumps("{'K': K}"))
-    home.do("del K.x")
 
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("hasattr(K, 'x'), K.y") == (False, 1)
-
-
-def test_what_the_sender_deleted_is_gone_also_if_the_worker_had_changed_it(places):
-    home, worker = places
-    home.do("class K: x = 1")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("K.x = 3")
-    home.do("del K.x")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert not worker.get("hasattr(K, 'x')")
-
-
-def test_what_both_have_deleted_is_gone_without_an_error(places):
-    home, worker = places
-    home.do("class K: x, table = 1, {'a': 1}")
-    worker.load(home.dumps("{'K': K}"))
-    for place in (home, worker):
-        place.do("del K.x; del K.table['a']")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("hasattr(K, 'x'), K.table") == (False, {})
-
-
-def test_an_attribute_of_the_workers_own_stays(places):
-    home, worker = places
-    home.do("class K: x = 1")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("K.own = [1]; held = K.own")
-    home.do("K.x = 2")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("K.x, K.own, K.own is held") == (2, [1], True)
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_a_class_is_what_both_sides_have_made_of_it(places, story):
+    story.demand(*places)
 
 
 def test_an_attribute_of_the_workers_own_is_the_senders_once_it_has_sent_it(places):
@@ -277,20 +251,6 @@ def test_what_the_worker_has_deleted_returns_only_when_the_sender_changes_it(pla
     worker.load(home.dumps("{'K': K}"))
 
     assert worker.get("K.x") == 2
-
-
-def test_an_unchanged_attribute_stays_the_same_object(places):
-    home, worker = places
-    home.do("class K: x, y, z = [1], {'a': [1]}, object()")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("held = K.x, K.y, K.y['a'], K.z")
-    home.do("K.new = 1")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get(
-        "all(a is b for a, b in zip(held, (K.x, K.y, K.y['a'], K.z), strict=True))"
-    )
 
 
 def test_instances_that_are_there_see_the_change(places):

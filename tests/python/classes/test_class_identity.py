@@ -72,43 +72,6 @@ def test_equal_classes_of_two_processes_are_one():
     assert receive(payloads, "answer = load(0) is load(1)")
 
 
-def test_class_is_kept_until_it_is_forgotten_with_its_last_instance():
-    cls = define(OWN).value
-    data = waybill.dumps(cls)
-    program = """
-import gc, weakref
-seen = weakref.ref(load(0))
-gc.collect()
-answer = seen() is not None
-waybill.forget_classes()
-gc.collect()
-answer = answer, seen() is None
-"""
-
-    assert receive([data], program) == (True, True)
-
-
-def test_class_that_threads_load_at_once_is_one():
-    program = """
-import gc, threading
-sys.setswitchinterval(1e-6)
-answer = 0
-for _ in range(200):
-    start, loaded = threading.Barrier(4), []
-    def run():
-        start.wait()
-        loaded.append(load(0))
-    threads = [threading.Thread(target=run) for _ in range(4)]
-    for thread in threads: thread.start()
-    for thread in threads: thread.join()
-    answer = max(answer, len(set(map(id, loaded))))
-    loaded.clear()
-    gc.collect()
-"""
-
-    assert receive([waybill.dumps(define(OWN).value)], program) == 1
-
-
 def test_class_that_one_thread_fails_at_is_known_when_another_completes_it():
     from waybill._identity import Tracker
 
@@ -122,88 +85,6 @@ def test_class_that_one_thread_fails_at_is_known_when_another_completes_it():
 
     assert tracker.find(b"id") is mine
     assert tracker.claim(b"id", yours) == (mine, True)
-
-
-# ---- What a second arrival changes
-
-
-def test_state_of_a_class_is_kept_when_it_arrives_again():
-    payloads = send_in_turn(OWN, "C.count = 0")
-
-    assert receive(payloads, "load(0).count = 5; answer = load(1).count") == 5
-
-
-def test_state_of_a_class_that_comes_home_is_kept():
-    cls = define(OWN).value
-    data = waybill.dumps(cls)
-    cls.count = 5
-
-    waybill.loads(data)
-
-    assert cls.count == 5
-
-
-def test_new_attribute_arrives_at_a_class_that_is_there():
-    payloads = send_in_turn(OWN, "C.extra = 7")
-
-    assert receive(payloads, "first = load(0); load(1); answer = first.extra") == 7
-
-
-def test_changed_method_arrives_at_a_class_that_is_there():
-    payloads = send_in_turn(OWN, "def m(self): return 2\nC.m = m")
-
-    assert receive(payloads, "one = load(0)(); load(1); answer = one.m()") == 2
-
-
-@pytest.mark.parametrize(
-    "wrapper, read",
-    [
-        ("classmethod", "one.m()"),
-        ("staticmethod", "one.m(0)"),
-        ("property", "one.m"),
-        ("lambda f: property(None, f).getter(f)", "one.m"),
-    ],
-)
-def test_changed_method_of_another_kind_arrives(wrapper, read):
-    source = f"class C:\n    m = ({wrapper})(lambda self: 1)\nvalue = C"
-    payloads = send_in_turn(source, f"C.m = ({wrapper})(lambda self: 2)")
-
-    assert receive(payloads, f"one = load(0)(); load(1); answer = {read}") == 2
-
-
-def test_removed_attribute_is_gone_from_a_class_that_is_there():
-    payloads = send_in_turn(OWN, "del C.count")
-    program = "one = load(0); load(1); answer = hasattr(one, 'count')"
-
-    assert receive(payloads, program) is False
-
-
-def test_reset_classes_sets_the_state_anew():
-    payloads = send_in_turn(OWN, "C.count = 0")
-    program = """
-cls = load(0)
-cls.count = 5
-answer = load(1, reset_classes=True) is cls, cls.count
-"""
-
-    assert receive(payloads, program) == (True, 0)
-
-
-# ---- Twins
-
-
-def test_twins_stay_two_in_one_payload():
-    one, other = define(OWN).value, define(OWN).value
-
-    first, second = round_trip([one, other])
-
-    assert (first, second) == (one, other)
-
-
-def test_twins_stay_two_in_another_process():
-    twins = [define(OWN).value, define(OWN).value]
-
-    assert fresh_process.send(twins, "value[0] is not value[1]")
 
 
 # ---- Bases that know their subclasses
@@ -240,24 +121,6 @@ def test_registry_of_subclasses_in_the_base_arrives():
         ["A", "B"],
         True,
         "Base",
-    )
-
-
-def test_init_subclass_with_keywords_does_not_run_again():
-    source = """
-    class Base:
-        log = []
-        def __init_subclass__(cls, *, kind, **more):
-            super().__init_subclass__(**more)
-            cls.kind = kind
-            Base.log.append(kind)
-    class A(Base, kind="a"): pass
-    value = A
-    """
-
-    assert fresh_process.send(define(source).value, "value.kind, value.log") == (
-        "a",
-        ["a"],
     )
 
 

@@ -1,17 +1,13 @@
 """How long a process knows a class that it received, and which classes are one."""
 
 import pytest
-from class_state_worker import several
 
 SENT = "{'K': K}"
 
 
-@pytest.fixture(params=[False, True], ids=["caches off", "caches on"])
-def places(request):
-    with several(3) as places:
-        for place in places:
-            place.do(f"waybill.configure(caches={request.param})\nimport gc, weakref")
-        yield places
+@pytest.fixture
+def places(fresh_places):
+    return fresh_places(3, "import gc, weakref")
 
 
 # ---- The table of received classes

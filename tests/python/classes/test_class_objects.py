@@ -5,14 +5,7 @@ It does not matter whether it stands before or after the class.
 
 import pytest
 from class_state_worker import several
-
-
-@pytest.fixture(params=[False, True], ids=["caches off", "caches on"])
-def places(request):
-    with several(2) as (home, worker):
-        for place in (home, worker):
-            place.do(f"waybill.configure(caches={request.param})")
-        yield home, worker
+from class_stories import Story
 
 
 @pytest.fixture(scope="module")
@@ -170,24 +163,38 @@ def test_what_a_key_holds_is_one_object_too(many, place, order):
     assert worker.get(f"{read} is K.x['key'] is held, held") == (True, [1, 3])
 
 
-GLOBAL = """
-table = {}
-class K: known = table
-def add(key): table[key] = 1
-def names(): return sorted(table), K.known is table
-"""
+STORIES = {
+    "a global that is an attribute is state of the class": Story(
+        define="""
+        table = {}
+        class K: known = table
+        def add(key): table[key] = 1
+        def names(): return sorted(table), K.known is table
+        """,
+        sent="{'add': add, 'names': names}",
+        worker="add('of the worker')",
+        home="add('of the sender')",
+        read="names()",
+        expected=(["of the sender", "of the worker"], True),
+    ),
+    "a global that is no attribute is the payload's": Story(
+        define="""
+        table = {}
+        class K: known = {}
+        def add(key): table[key] = K.known[key] = 1
+        def names(): return sorted(table), sorted(K.known)
+        """,
+        sent="{'add': add, 'names': names}",
+        worker="add('w')",
+        read="names()",
+        expected=([], ["w"]),
+    ),
+}
 
 
-def test_a_global_that_is_an_attribute_is_state_of_the_class(places):
-    home, worker = places
-    home.do(GLOBAL)
-    worker.load(home.dumps("{'add': add, 'names': names}"))
-    worker.do("add('of the worker')")
-    home.do("add('of the sender')")
-
-    worker.load(home.dumps("{'add': add, 'names': names}"))
-
-    assert worker.get("names()") == (["of the sender", "of the worker"], True)
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_a_global_may_be_state_of_a_class(places, story):
+    story.demand(*places)
 
 
 def test_a_global_that_is_an_attribute_is_so_for_methods_too(places):
@@ -204,22 +211,6 @@ def test_a_global_that_is_an_attribute_is_so_for_methods_too(places):
         worker.get(f"k.add('{key}')")
 
     assert worker.get("k.names()") == (["one", "two"], True)
-
-
-def test_a_global_that_is_no_attribute_is_the_payloads(places):
-    home, worker = places
-    home.do("""
-    table = {}
-    class K: known = {}
-    def add(key): table[key] = K.known[key] = 1
-    def names(): return sorted(table), sorted(K.known)
-    """)
-    worker.load(home.dumps("{'add': add, 'names': names}"))
-    worker.do("add('w')")
-
-    worker.load(home.dumps("{'add': add, 'names': names}"))
-
-    assert worker.get("names()") == ([], ["w"])
 
 
 def test_two_classes_that_share_an_object_share_it_afterwards(places):

@@ -1,7 +1,8 @@
 """One side alone, classes set anew, and what tells what a merge has changed."""
 
 import pytest
-from class_state_worker import PlaceError, several
+from class_state_worker import PlaceError
+from class_stories import SENT, Story
 
 SOURCE = """
 class K:
@@ -10,7 +11,6 @@ class K:
     table = {'a': 1}
     def run(self): return 'old'
 """
-SENT = "{'K': K}"
 CHANGE = """
 K.x = 2
 K.new = 2
@@ -27,14 +27,6 @@ MERGED = (2, 2, {"a": 1, "b": 2, "w": 3}, "new", False, 3, 3)
 SENDER = (2, 2, {"a": 1, "b": 2}, "new", False, 0, 1)
 WORKER = (3, 2, {"a": 1, "w": 3}, "new", True, 3, 3)
 RESET = (2, 2, {"a": 1, "b": 2}, "new", True, 3, 1)
-
-
-@pytest.fixture(params=[False, True], ids=["caches off", "caches on"])
-def places(request):
-    with several(2) as (home, worker):
-        for place in (home, worker):
-            place.do(f"waybill.configure(caches={request.param})")
-        yield home, worker
 
 
 def change_both(home, worker, more=""):
@@ -232,83 +224,59 @@ waybill.configure(trace=note)
 """
 
 
-def test_the_trace_tells_each_change_of_a_merge(places):
-    home, worker = places
-    home.do("""
-    class K:
-        x, gone, table, items, same = 1, 1, {'a': 1}, [1], 'same'
-    class L: y = 1
-    """)
-    payload = "{'K': K, 'L': L}"
-    worker.load(home.dumps(payload))
-    worker.do("K.own = 1")
-    worker.do(TRACED)
-    home.do("K.x = 2; del K.gone; K.table['b'] = 2; K.items.append(2); K.new = 2")
-    home.do("L.y = 2")
-
-    worker.load(home.dumps(payload))
-
-    assert worker.get("sorted(changes)") == [
-        ("K", "gone", "deleted"),
-        ("K", "items", "set"),
-        ("K", "new", "set"),
-        ("K", "table", "patched"),
-        ("K", "x", "set"),
-        ("L", "y", "set"),
-    ]
-
-
-def test_the_trace_is_silent_where_nothing_has_changed(places):
-    home, worker = places
-    home.do("class K: x, table = 1, {'a': 1}")
-    worker.load(home.dumps(SENT))
-    worker.do("K.x = 3; K.table['w'] = 3")
-    worker.do(TRACED)
-
-    for _ in range(3):
-        worker.load(home.dumps(SENT))
-
-    assert worker.get("changes") == []
-
-
-def test_the_trace_tells_of_a_method_that_has_changed(places):
-    home, worker = places
-    home.do(SOURCE)
-    worker.load(home.dumps(SENT))
-    worker.do(TRACED)
-    home.do("K.run = lambda self: 'new'")
-
-    worker.load(home.dumps(SENT))
-
-    assert worker.get("changes") == [("K", "run", "set")]
-
-
-def test_the_trace_is_called_when_the_change_is_made(places):
-    home, worker = places
-    home.do("class K: x = 1")
-    worker.load(home.dumps(SENT))
-    worker.do("""
-    seen = []
-    waybill.configure(trace=lambda change: seen.append(change.cls.x))
-    """)
-    home.do("K.x = 2")
-
-    worker.load(home.dumps(SENT))
-
-    assert worker.get("seen") == [2]
+STORIES = {
+    "it tells each change of a merge": Story(
+        define="""
+        class K: x, gone, table, items, same = 1, 1, {'a': 1}, [1], 'same'
+        class L: y = 1
+        """,
+        sent="{'K': K, 'L': L}",
+        worker="K.own = 1" + TRACED,
+        home="K.x = K.new = L.y = 2; del K.gone; K.table['b'] = 2; K.items.append(2)",
+        read="sorted(changes)",
+        expected=[
+            ("K", "gone", "deleted"),
+            ("K", "items", "set"),
+            ("K", "new", "set"),
+            ("K", "table", "patched"),
+            ("K", "x", "set"),
+            ("L", "y", "set"),
+        ],
+    ),
+    "it is silent where nothing has changed": Story(
+        define="class K: x, table = 1, {'a': 1}",
+        worker="K.x = 3; K.table['w'] = 3" + TRACED,
+        read="changes",
+        expected=[],
+    ),
+    "it tells of a method that has changed": Story(
+        define=SOURCE,
+        worker=TRACED,
+        home="K.run = lambda self: 'new'",
+        read="changes",
+        expected=[("K", "run", "set")],
+    ),
+    "it is called when the change is made": Story(
+        define="class K: x = 1",
+        worker="seen = []\n"
+        "waybill.configure(trace=lambda change: seen.append(change.cls.x))",
+        home="K.x = 2",
+        read="seen",
+        expected=[2],
+    ),
+    "it ends with None": Story(
+        define="class K: x = 1",
+        worker=TRACED + "waybill.configure(trace=None)",
+        home="K.x = 2",
+        read="changes, K.x",
+        expected=([], 2),
+    ),
+}
 
 
-def test_the_trace_ends_with_none(places):
-    home, worker = places
-    home.do("class K: x = 1")
-    worker.load(home.dumps(SENT))
-    worker.do(TRACED)
-    worker.do("waybill.configure(trace=None)")
-    home.do("K.x = 2")
-
-    worker.load(home.dumps(SENT))
-
-    assert worker.get("changes, K.x") == ([], 2)
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_the_trace_tells_what_a_merge_changes(places, story):
+    story.demand(*places)
 
 
 def test_the_trace_may_load_and_send(places):

@@ -5,7 +5,6 @@ do get what the home last said, and nothing that the worker has changed itself.
 """
 
 import pytest
-from class_state_worker import several
 
 SOURCE = """
 class K:
@@ -18,14 +17,12 @@ class K:
 SENT = "{'K': K}"
 
 
-@pytest.fixture(params=[False, True], ids=["caches off", "caches on"])
-def chain(request):
+@pytest.fixture
+def chain(fresh_places):
     """A home and three workers."""
-    with several(4) as places:
-        for place in places:
-            place.do(f"waybill.configure(caches={request.param})")
-        places[0].do(SOURCE)
-        yield places
+    places = fresh_places(4)
+    places[0].do(SOURCE)
+    return places
 
 
 def relay(*places):

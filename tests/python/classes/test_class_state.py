@@ -10,7 +10,6 @@ from class_state_matrix import (
     check,
     every_who,
     every_worker,
-    stage,
     whole,
 )
 

@@ -6,7 +6,6 @@ keys stay, after the sender's.
 
 import pytest
 from class_state_matrix import (
-    IMPORTS,
     Row,
     by_who,
     check,
@@ -14,9 +13,8 @@ from class_state_matrix import (
     every_worker,
     keyed,
     members,
-    stage,
 )
-from class_state_worker import several
+from class_stories import Story
 
 DICTS = {"dict": "{0}", "ordered dict": "OrderedDict({0})"}
 DICTS["default dict"] = "defaultdict(int, {0})"
@@ -160,17 +158,9 @@ CONTAINERS = {
 }
 
 
-@pytest.fixture
-def places():
-    with several(2) as (home, worker):
-        home.do(IMPORTS)
-        worker.do(IMPORTS)
-        yield home, worker
-
-
 @pytest.mark.parametrize("kind", CONTAINERS)
-def test_a_container_that_is_patched_stays_the_same_object(places, kind):
-    home, worker = places
+def test_a_container_that_is_patched_stays_the_same_object(pair, kind):
+    home, worker = pair
     first, change = CONTAINERS[kind]
     home.do(f"class K: x = {first}")
     worker.load(home.dumps("{'K': K}"))
@@ -183,33 +173,52 @@ def test_a_container_that_is_patched_stays_the_same_object(places, kind):
     assert worker.get("type(K.x).__name__") == home.get("type(K.x).__name__")
 
 
-def test_the_senders_keys_stand_in_the_senders_order_before_the_workers(places):
-    home, worker = places
-    home.do("class K: x = {'b': 2, 'd': 4}")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("K.x['w'] = 0; K.x['v'] = 0")
-    home.do("K.x = {'a': 1, 'b': 2, 'c': 3, 'd': 4}")
+STORIES = {
+    "the sender's keys stand in the sender's order before the worker's": Story(
+        define="class K: x = {'b': 2, 'd': 4}",
+        worker="K.x['w'] = 0; K.x['v'] = 0",
+        home="K.x = {'a': 1, 'b': 2, 'c': 3, 'd': 4}",
+        read="list(K.x)",
+        expected=["a", "b", "c", "d", "w", "v"],
+    ),
+    "an order of a dict that the sender has changed arrives": Story(
+        define="class K: x = dict(a=1, b=2)",
+        worker="K.x['w'] = 0",
+        home="K.x['a'] = K.x.pop('a')",
+        read="list(K.x)",
+        expected=["b", "a", "w"],
+    ),
+    "an order of an OrderedDict that the sender has changed arrives": Story(
+        define="class K: x = OrderedDict(a=1, b=2)",
+        worker="K.x['w'] = 0",
+        home="K.x['a'] = K.x.pop('a')",
+        read="list(K.x)",
+        expected=["b", "a", "w"],
+    ),
+    "a factory that the sender has changed arrives": Story(
+        define="class K: x = defaultdict(int, a=1)",
+        worker="K.x['w']",
+        home="K.x.default_factory = list",
+        read="K.x['new'], sorted(K.x)",
+        expected=([], ["a", "new", "w"]),
+    ),
+    "a large dict is patched too": Story(
+        define="class K: x = {f'key {n}': n for n in range(3000)}",
+        worker="K.x['own'] = 1; K.x['key 7'] = 'mine'",
+        home="K.x['key 5'] = 'changed'; del K.x['key 6']",
+        read="len(K.x), K.x['key 5'], K.x['key 7'], 'key 6' in K.x",
+        expected=(3000, "changed", "mine", False),
+    ),
+}
 
-    worker.load(home.dumps("{'K': K}"))
 
-    assert worker.get("list(K.x)") == ["a", "b", "c", "d", "w", "v"]
-
-
-@pytest.mark.parametrize("kind", ["dict", "OrderedDict"])
-def test_an_order_that_the_sender_has_changed_arrives(places, kind):
-    home, worker = places
-    home.do(f"class K: x = {kind}(a=1, b=2)")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("K.x['w'] = 0")
-    home.do("K.x['a'] = K.x.pop('a')")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("list(K.x)") == ["b", "a", "w"]
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_a_container_is_what_both_sides_have_made_of_it(pair, story):
+    story.demand(*pair)
 
 
-def test_a_key_of_the_worker_that_the_sender_adds_is_the_senders(places):
-    home, worker = places
+def test_a_key_of_the_worker_that_the_sender_adds_is_the_senders(pair):
+    home, worker = pair
     home.do("class K: x = {'a': 1}")
     worker.load(home.dumps("{'K': K}"))
     worker.do("K.x['b'] = 'of the worker'")
@@ -223,8 +232,8 @@ def test_a_key_of_the_worker_that_the_sender_adds_is_the_senders(places):
     assert worker.get("K.x") == {"a": 1}
 
 
-def test_a_key_that_the_worker_has_deleted_returns_when_the_sender_changes_it(places):
-    home, worker = places
+def test_a_key_that_the_worker_has_deleted_returns_when_the_sender_changes_it(pair):
+    home, worker = pair
     home.do("class K: x = {'a': 1, 'b': 2}")
     worker.load(home.dumps("{'K': K}"))
     worker.do("del K.x['a']")
@@ -237,20 +246,8 @@ def test_a_key_that_the_worker_has_deleted_returns_when_the_sender_changes_it(pl
     assert worker.get("list(K.x.items())") == [("a", 5), ("b", 2)]
 
 
-def test_a_factory_that_the_sender_has_changed_arrives(places):
-    home, worker = places
-    home.do("class K: x = defaultdict(int, a=1)")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("K.x['w']")
-    home.do("K.x.default_factory = list")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("K.x['new'], sorted(K.x)") == ([], ["a", "new", "w"])
-
-
-def test_a_dict_that_the_worker_has_replaced_stays_until_it_changes(places):
-    home, worker = places
+def test_a_dict_that_the_worker_has_replaced_stays_until_it_changes(pair):
+    home, worker = pair
     home.do("class K: x = {'a': 1}")
     worker.load(home.dumps("{'K': K}"))
     worker.do("K.x = None")
@@ -261,20 +258,3 @@ def test_a_dict_that_the_worker_has_replaced_stays_until_it_changes(places):
     worker.load(home.dumps("{'K': K}"))
 
     assert worker.get("K.x") == {"a": 1, "b": 2}
-
-
-def test_a_large_dict_is_patched_too(places):
-    home, worker = places
-    home.do("class K: x = {f'key {n}': n for n in range(3000)}")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("K.x['own'] = 1; K.x['key 7'] = 'mine'")
-    home.do("K.x['key 5'] = 'changed'; del K.x['key 6']")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("len(K.x), K.x['key 5'], K.x['key 7'], 'key 6' in K.x") == (
-        3000,
-        "changed",
-        "mine",
-        False,
-    )

@@ -6,16 +6,14 @@ worker has put another object there, which stays until the sender changes the me
 
 import pytest
 from class_state_matrix import (
-    IMPORTS,
     Row,
     by_who,
     check,
     every_who,
     every_worker,
-    stage,
     whole,
 )
-from class_state_worker import several
+from class_stories import Story
 
 #: How a function gets into the class, and how it is called.
 KINDS = {
@@ -171,14 +169,6 @@ def test_what_a_cached_function_keeps_stays_until_it_changes(stage, who, worker)
 # ---- Tests of their own
 
 
-@pytest.fixture
-def places():
-    with several(2) as (home, worker):
-        home.do(IMPORTS)
-        worker.do(IMPORTS)
-        yield home, worker
-
-
 COUNTING = {
     "list": ("K.x = [count]", "K.x[0]()"),
     "dict": ("K.x = {'f': count}", "K.x['f']()"),
@@ -188,8 +178,8 @@ COUNTING = {
 
 
 @pytest.mark.parametrize("kind", COUNTING)
-def test_what_is_left_keeps_the_globals_that_it_came_with(places, kind):
-    home, worker = places
+def test_what_is_left_keeps_the_globals_that_it_came_with(pair, kind):
+    home, worker = pair
     put, call = COUNTING[kind]
     home.do(f"""N = 0
 def count():
@@ -206,79 +196,37 @@ class K: pass
     assert worker.get(call) == 3
 
 
-def test_a_method_counts_anew_with_each_payload(places):
-    home, worker = places
-    home.do("""
-    N = 0
-    def count(self):
-        global N
-        N += 1
-        return N
-    class K: x = count
-    """)
-    counted = []
-    for _ in range(3):
-        worker.load(home.dumps("{'K': K}"))
-        counted.append(worker.get("[K().x(), K().x()]"))
-
-    assert counted == [[1, 2]] * 3
-
-
-def test_methods_and_functions_of_a_payload_share_their_globals(places):
-    home, worker = places
-    home.do("""
-    results = []
-    class K:
-        def run(self): results.append('ran')
-    def task():
-        K().run()
-        return list(results)
-    """)
-    for _ in range(3):
-        worker.load(home.dumps("{'K': K, 'task': task}"))
-        assert worker.get("task()") == ["ran"]
+STORIES = {
+    "a function elsewhere is the payload's, whatever the worker put there": Story(
+        define="class K:\n    def run(self): return 'sent'\nrun = K.run",
+        sent="{'K': K, 'run': run}",
+        worker="K.run = lambda self: 'put there'",
+        read="run(0), K().run()",
+        expected=("sent", "put there"),
+    ),
+    "a method that the sender has deleted is gone": Story(
+        define="""
+        class Base:
+            def run(self): return 'of the base'
+        class K(Base):
+            def run(self): return 'own'
+        """,
+        home="del K.run",
+        read="K().run()",
+        expected="of the base",
+    ),
+    "a method of the worker's own stays": Story(
+        define="class K: pass",
+        worker="K.run = lambda self: 'own'",
+        read="K().run()",
+        expected="own",
+    ),
+}
 
 
-def test_a_function_elsewhere_is_the_payloads_whatever_the_worker_put_there(places):
-    home, worker = places
-    home.do("""
-    class K:
-        def run(self): return 'sent'
-    run = K.run
-    """)
-    worker.load(home.dumps("{'K': K, 'run': run}"))
-    worker.do("K.run = lambda self: 'put there'")
-
-    worker.load(home.dumps("{'K': K, 'run': run}"))
-
-    assert worker.get("(run(0), K().run())") == ("sent", "put there")
-
-
-def test_a_method_that_the_sender_has_deleted_is_gone(places):
-    home, worker = places
-    home.do("""
-    class Base:
-        def run(self): return 'of the base'
-    class K(Base):
-        def run(self): return 'own'
-    """)
-    worker.load(home.dumps("{'K': K}"))
-    home.do("del K.run")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("K().run()") == "of the base"
-
-
-def test_a_method_of_the_workers_own_stays(places):
-    home, worker = places
-    home.do("class K: pass")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("K.run = lambda self: 'own'")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("K().run()") == "own"
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_a_method_is_what_both_sides_have_made_of_it(pair, story):
+    story.demand(*pair)
 
 
 DEFAULTS = {
@@ -290,19 +238,15 @@ DEFAULTS = {
 
 
 @pytest.mark.parametrize("part", DEFAULTS)
-def test_parts_of_a_method_that_the_sender_has_changed_arrive(places, part):
-    home, worker = places
-    home.do("""
+def test_parts_of_a_method_that_the_sender_has_changed_arrive(pair, part):
+    define = """
     def make():
         c = 0
         def run(self, a=0, *, b=0): return a, b, c, run.note
         run.note = 0
         return run
     class K: run = make()
-    """)
-    worker.load(home.dumps("{'K': K}"))
-    home.do(DEFAULTS[part].format(7))
+    """
+    change = DEFAULTS[part].format(7)
 
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("sum(K().run())") == 7
+    Story(define, home=change, read="sum(K().run())", expected=7).demand(*pair)

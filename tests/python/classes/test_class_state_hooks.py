@@ -1,20 +1,12 @@
 """Classes that have a say in what they are: enumerations, metaclasses, hooks, bases."""
 
 import pytest
-from class_state_matrix import IMPORTS
-from class_state_worker import PlaceError, several
+from class_state_worker import PlaceError
+from class_stories import Story
 
 
-@pytest.fixture
-def places():
-    with several(2) as (home, worker):
-        home.do(IMPORTS)
-        worker.do(IMPORTS)
-        yield home, worker
-
-
-def test_members_stay_the_same_objects_when_their_class_has_changed(places):
-    home, worker = places
+def test_members_stay_the_same_objects_when_their_class_has_changed(pair):
+    home, worker = pair
     home.do("class K(enum.Enum): A, B = 1, 2\nkeyed = {K.A: 1}")
     worker.load(home.dumps("{'K': K, 'keyed': keyed}"))
     worker.do("first, held = list(K), keyed")
@@ -32,16 +24,16 @@ NAMES_OF_COMPILERS = [
 
 
 @pytest.mark.parametrize("name", NAMES_OF_COMPILERS)
-def test_a_name_that_only_some_compilers_make_is_no_state(places, name):
-    home, worker = places
-    home.do(f"class K: x = 1\nsetattr(K, '{name}', ('a',))")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do(f"type.__setattr__(K, '{name}', ('b',))")
-    home.do(f"if '{name}' in vars(K): delattr(K, '{name}')\nK.x = 2")
+def test_a_name_that_only_some_compilers_make_is_no_state(pair, name):
+    story = Story(
+        define=f"class K: x = 1\nsetattr(K, '{name}', ('a',))",
+        worker=f"type.__setattr__(K, '{name}', ('b',))",
+        home=f"if '{name}' in vars(K): delattr(K, '{name}')\nK.x = 2",
+        read=f"K.x, vars(K)['{name}']",
+        expected=(2, ("b",)),
+    )
 
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get(f"K.x, vars(K)['{name}']") == (2, ("b",))
+    story.demand(*pair)
 
 
 METACLASS = """
@@ -56,27 +48,21 @@ class K(metaclass=Meta):
 """
 
 
-def test_what_a_metaclass_does_when_attributes_are_set_is_not_done(places):
-    home, worker = places
-    home.do(METACLASS)
-    worker.load(home.dumps("{'K': K}"))
-    home.do("""
-    type.__setattr__(K, 'x', 2)
-    type.__setattr__(K, 'new', 2)
-    type.__setattr__(K, 'run', lambda self: 2)
-    type.__delattr__(K, 'gone')
-    K.table['b'] = 2
-    """)
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("K.x, K.new, K().run(), hasattr(K, 'gone'), K.table") == (
-        2,
-        2,
-        2,
-        False,
-        {"a": 1, "b": 2},
+def test_what_a_metaclass_does_when_attributes_are_set_is_not_done(pair):
+    story = Story(
+        define=METACLASS,
+        home="""
+        type.__setattr__(K, 'x', 2)
+        type.__setattr__(K, 'new', 2)
+        type.__setattr__(K, 'run', lambda self: 2)
+        type.__delattr__(K, 'gone')
+        K.table['b'] = 2
+        """,
+        read="K.x, K.new, K().run(), hasattr(K, 'gone'), K.table",
+        expected=(2, 2, 2, False, {"a": 1, "b": 2}),
     )
+
+    story.demand(*pair)
 
 
 HOOKED = """
@@ -93,8 +79,8 @@ Base.kinds.clear()
 """
 
 
-def test_the_hook_of_a_base_does_not_show(places):
-    home, worker = places
+def test_the_hook_of_a_base_does_not_show(pair):
+    home, worker = pair
     home.do(HOOKED)
     for _ in range(3):
         worker.load(home.dumps("{'K': K, 'Base': Base}"))
@@ -103,8 +89,8 @@ def test_the_hook_of_a_base_does_not_show(places):
     assert not worker.get("hasattr(__import__('sys'), 'hook_has_run')")
 
 
-def test_the_hook_of_a_base_runs_for_classes_of_the_worker(places):
-    home, worker = places
+def test_the_hook_of_a_base_runs_for_classes_of_the_worker(pair):
+    home, worker = pair
     home.do(HOOKED)
     worker.load(home.dumps("{'K': K, 'Base': Base}"))
     worker.do("class Own(K): pass")
@@ -130,9 +116,9 @@ CONFLICTS = {
 @pytest.mark.parametrize("conflict", CONFLICTS)
 @pytest.mark.parametrize("order", ["{'other': Other, 'K': K}", "{'K': K, 'o': Other}"])
 def test_bases_that_are_impossible_are_an_error_that_changes_nothing(
-    places, conflict, order
+    pair, conflict, order
 ):
-    home, worker = places
+    home, worker = pair
     module = """
     import importlib.machinery, sys, types
     module = sys.modules['its_bases'] = types.ModuleType('its_bases')

@@ -4,6 +4,7 @@ import fresh_process
 import pytest
 from class_state_matrix import IMPORTS
 from class_state_worker import PlaceError, several
+from class_stories import Story
 
 #: What programs do that change an enumeration, as aenum's extend_enum.
 CHANGES = """
@@ -31,6 +32,11 @@ def shrink(cls, name):
 
 def look(cls):
     return [(m.name, m.value, cls[m.name] is m is cls(m.value)) for m in cls]
+
+def names():
+    found = look(K)
+    assert all(is_whole for _, _, is_whole in found)
+    return "".join(name for name, _, _ in found)
 """
 #: Raises where it is loaded.
 BOMB = "class Bomb:\n    def __reduce__(self): return int, ('no number',)"
@@ -39,17 +45,11 @@ ENUM = "class K(enum.Enum):\n    A, B = 1, 2"
 
 @pytest.fixture
 def places():
-    with several(3) as (home, worker, last):
-        for place in (home, worker, last):
+    with several(3) as places:
+        for place in places:
             place.do(IMPORTS)
             place.do(CHANGES)
-        yield home, worker, last
-
-
-def names(place):
-    found = place.get("look(K)")
-    assert all(is_whole for _, _, is_whole in found)
-    return "".join(name for name, _, _ in found)
+        yield places
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_member_that_home_adds_is_there(places, define, value):
 
     worker.load(home.dumps("{'K': K, 'c': K.C, 'again': K.C}"))
 
-    assert names(worker) == "ABC"
+    assert worker.get("names()") == "ABC"
     assert worker.get("c is again is K.C is K['C'], list(K)[:2] == first") == (
         True,
         True,
@@ -107,21 +107,77 @@ def test_member_that_home_removes_goes(sent):
 
     worker.load(home.dumps("{'K': K}"))
 
-    assert names(worker) == "B"
+    assert worker.get("names()") == "B"
     assert worker.get("hasattr(K, 'A'), K.B is first[1]") == (False, True)
     with pytest.raises(PlaceError, match="1 is not a valid"):
         worker.get("K(1)")
 
 
-def test_member_of_the_worker_stays(sent):
-    home, worker = sent
-    worker.do("extend(K, 'W', 9)\nown = K.W")
-    home.do("extend(K, 'C', 3)\nshrink(K, 'A')")
+STORIES = {
+    "a member of the worker stays": Story(
+        define=ENUM,
+        worker="extend(K, 'W', 9)\nown = K.W",
+        home="extend(K, 'C', 3)\nshrink(K, 'A')",
+        read="sorted(names()), K.W is K(9) is own",
+        expected=(["B", "C", "W"], True),
+    ),
+    "flags know the bits that came": Story(
+        define="class K(enum.Flag): A, B = 1, 2",
+        worker="both, complement = K.A | K.B, ~K.A",
+        home="extend(K, 'C', 4)",
+        read="(~K.A).value, (K.A | K.B) is both, K(7).value,"
+        "K.A in K(7), [m.name for m in K(5)]",
+        expected=(6, True, 7, True, ["A", "C"]),
+    ),
+    "what a member has besides its value comes with it": Story(
+        define=ENUM,
+        home="extend(K, 'C', 3)\nK.C.note = ['x']",
+        read="K.C.note",
+        expected=["x"],
+    ),
+    "a trace tells members that came and went": Story(
+        define=ENUM,
+        worker="told = []\n"
+        "waybill.configure(trace=lambda c: told.append((c.attribute, c.action)))",
+        home="extend(K, 'C', 3)\nshrink(K, 'A')",
+        read="told",
+        expected=[("C", "set"), ("A", "deleted")],
+    ),
+    "an attribute in the place of a member stays": Story(
+        define=ENUM,
+        home="shrink(K, 'A')\nK.A = 6",
+        read="K.A, names()",
+        expected=(6, "B"),
+    ),
+    "a member that the worker removed stays away": Story(
+        define=ENUM, worker="shrink(K, 'A')", read="names()", expected="B"
+    ),
+    "the state of other members stays when one comes": Story(
+        define="class K(enum.Enum):\n"
+        "    A = 1\n"
+        "    def __init__(self, v): self.calls = 0",
+        worker="K.A.calls = 2",
+        home="extend(K, 'B', 2)\nK.B.calls = 7",
+        read="K.A.calls, K.B.calls",
+        expected=(2, 7),
+    ),
+    "a member may have the name of what members have": Story(
+        define=ENUM,
+        home="""
+        extend(K, 'C', 3)
+        K._member_map_['value'] = K._member_map_.pop('C')
+        K._member_names_[2] = K['value']._name_ = 'value'
+        type.__delattr__(K, 'C')
+        """,
+        read="[m.value for m in K], K['value'] is K(3) is K.value",
+        expected=([1, 2, 3], True),
+    ),
+}
 
-    worker.load(home.dumps("{'K': K}"))
 
-    assert sorted(names(worker)) == ["B", "C", "W"]
-    assert worker.get("K.W is K(9) is own") is True
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_an_enumeration_is_what_both_sides_have_made_of_it(places, story):
+    story.demand(*places[:2])
 
 
 def test_member_of_the_worker_does_not_come_home(sent):
@@ -131,7 +187,7 @@ def test_member_of_the_worker_does_not_come_home(sent):
     home.load(worker.dumps("{'back': K}"))
 
     assert home.get("back is K") is True
-    assert names(home) == "AB"
+    assert home.get("names()") == "AB"
 
 
 def test_member_that_was_removed_and_added_again_is_a_new_one(sent):
@@ -153,9 +209,9 @@ def test_the_payload_that_comes_last_says_which_members_there_are(sent):
 
     worker.load(new)
     worker.load(old)
-    assert names(worker) == "AB"
+    assert worker.get("names()") == "AB"
     worker.load(new)
-    assert names(worker) == "ABC"
+    assert worker.get("names()") == "ABC"
 
 
 def test_member_comes_by_way_of_another_worker(places, sent):
@@ -167,7 +223,7 @@ def test_member_comes_by_way_of_another_worker(places, sent):
 
     last.load(worker.dumps("{'K': K, 'c': K.C}"))
 
-    assert names(last) == "ABC"
+    assert last.get("names()") == "ABC"
     assert last.get("c is K.C") is True
 
 
@@ -180,7 +236,9 @@ def test_one_side_alone_may_say_which_members_there_are(sent, side):
     worker.load(home.dumps("{'K': K}"), class_state=side)
 
     # A payload may refer to each member that it brings.
-    assert sorted(names(worker)) == (list("ABC") if side == "sender" else list("ABCW"))
+    assert sorted(worker.get("names()")) == (
+        list("ABC") if side == "sender" else list("ABCW")
+    )
 
 
 def test_payload_that_fails_adds_and_removes_no_member(sent):
@@ -191,7 +249,7 @@ def test_payload_that_fails_adds_and_removes_no_member(sent):
     with pytest.raises(PlaceError, match="no number"):
         worker.load(home.dumps("{'K': K, 'c': K.C, 'bomb': Bomb()}"))
 
-    assert names(worker) == "AB"
+    assert worker.get("names()") == "AB"
     assert worker.get("list(K) == first, hasattr(K, 'C')") == (True, False)
 
 
@@ -205,7 +263,7 @@ def test_payload_whose_class_conflicts_removes_no_member(sent):
     with pytest.raises(PlaceError, match="class_conflict"):
         worker.load(home.dumps("{'K': K, 'L': L}"))
 
-    assert names(worker) == "AB"
+    assert worker.get("names()") == "AB"
 
 
 def test_aliases_come_and_go_with_their_names(sent):
@@ -220,60 +278,6 @@ def test_aliases_come_and_go_with_their_names(sent):
     assert worker.get("hasattr(K, 'ALSO'), K(1) is K.A is first[0]") == (False, True)
 
 
-def test_flags_know_the_bits_that_came(places):
-    home, worker, _ = places
-    home.do("class K(enum.Flag): A, B = 1, 2")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("both, complement = K.A | K.B, ~K.A")
-    home.do("extend(K, 'C', 4)")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("(~K.A).value, (K.A | K.B) is both, K(7).value") == (6, True, 7)
-    assert worker.get("K.A in K(7), [m.name for m in K(5)]") == (True, ["A", "C"])
-
-
-def test_what_a_member_has_besides_its_value_comes_with_it(sent):
-    home, worker = sent
-    home.do("extend(K, 'C', 3)\nK.C.note = ['x']")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("K.C.note") == ["x"]
-
-
-def test_trace_tells_members_that_came_and_went(sent):
-    home, worker = sent
-    worker.do(
-        "told = []\n"
-        "waybill.configure(trace=lambda c: told.append((c.attribute, c.action)))"
-    )
-    home.do("extend(K, 'C', 3)\nshrink(K, 'A')")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("told") == [("C", "set"), ("A", "deleted")]
-
-
-def test_attribute_in_the_place_of_a_member_stays(sent):
-    home, worker = sent
-    home.do("shrink(K, 'A')\nK.A = 6")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("K.A") == 6
-    assert names(worker) == "B"
-
-
-def test_member_that_the_worker_removed_stays_away(sent):
-    home, worker = sent
-    worker.do("shrink(K, 'A')")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert names(worker) == "B"
-
-
 def test_member_of_a_worker_does_not_reach_another_that_knows_the_class(places, sent):
     home, worker = sent
     last = places[2]
@@ -283,10 +287,10 @@ def test_member_of_a_worker_does_not_reach_another_that_knows_the_class(places, 
     worker.do("extend(K, 'W', 9)")
 
     last.load(worker.dumps("{'K': K}"))
-    assert names(last) == "AB"
+    assert last.get("names()") == "AB"
     last.do("K.A.note = 'own'")
     last.load(home.dumps("{'K': K}"))
-    assert names(last) == "AB"
+    assert last.get("names()") == "AB"
     assert last.get("K.A.note") == "own"
 
 
@@ -319,7 +323,7 @@ def test_member_stays_that_another_payload_has_brought_meanwhile(sent):
     with pytest.raises(PlaceError, match="zero"):
         worker.load(home.dumps("{'K': K, 'bomb': Bomb()}"))
 
-    assert names(worker) == "ABC"
+    assert worker.get("names()") == "ABC"
     assert worker.get("sys.kept is K.C, K.C.note") == (True, 1)
 
 
@@ -330,33 +334,6 @@ def test_state_of_a_new_member_comes_whoever_has_the_class(sent):
     worker.load(home.dumps("{'K': K}"), class_state="worker")
 
     assert worker.get("K.C.note") == 1
-
-
-def test_state_of_other_members_stays_when_one_comes(places):
-    home, worker, _ = places
-    home.do("class K(enum.Enum):\n    A = 1\n    def __init__(self, v): self.calls = 0")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("K.A.calls = 2")
-    home.do("extend(K, 'B', 2)\nK.B.calls = 7")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("K.A.calls, K.B.calls") == (2, 7)
-
-
-def test_member_may_have_the_name_of_what_members_have(sent):
-    home, worker = sent
-    home.do("extend(K, 'C', 3)")
-    home.do("K._member_map_['value'] = K._member_map_.pop('C')")
-    home.do("K._member_names_[2] = K['value']._name_ = 'value'")
-    home.do("type.__delattr__(K, 'C')")
-
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("[m.value for m in K], K['value'] is K(3) is K.value") == (
-        [1, 2, 3],
-        True,
-    )
 
 
 def test_classes_load_while_another_thread_imports_enum():

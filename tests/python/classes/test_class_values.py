@@ -5,7 +5,6 @@ are never looked at.
 """
 
 import pytest
-from class_state_worker import several
 
 SENT = "{'K': K, 'V': V}"
 VALUES = """
@@ -18,12 +17,9 @@ class V:
 """
 
 
-@pytest.fixture(params=[False, True], ids=["caches off", "caches on"])
-def places(request):
-    with several(3) as places:
-        for place in places:
-            place.do(f"waybill.configure(caches={request.param})\nimport gc, weakref")
-        yield places
+@pytest.fixture
+def places(fresh_places):
+    return fresh_places(3, "import gc, weakref")
 
 
 #: Where the value stands; how the sender and the worker set it to V(n).

@@ -34,15 +34,12 @@ class Inside:
 SENT = "{'add': settings.add, 'get': settings.get, 'settings': settings}"
 
 
-@pytest.fixture(params=[False, True], ids=["caches off", "caches on"])
-def places(request):
-    with several(3) as places:
-        for place in places:
-            place.do(f"waybill.configure(caches={request.param})")
-        home = places[0]
-        home.do(MODULE)
-        home.do("settings = module('settings_by_value', text)", text=TEXT)
-        yield places
+@pytest.fixture
+def places(fresh_places):
+    places = fresh_places(3)
+    places[0].do(MODULE)
+    places[0].do("settings = module('settings_by_value', text)", text=TEXT)
+    return places
 
 
 def send(home, *workers, what=SENT):

@@ -4,9 +4,6 @@ They share globals and cells with the functions that came with them, as all func
 of one payload do. A class that comes home keeps its own.
 """
 
-import multiprocessing
-import os
-import pickle
 import textwrap
 
 import fresh_process
@@ -291,12 +288,6 @@ answer = K.count, K.new, K.cached.cache_info().currsize, K().m()
 """
 
     assert receive(send_in_turn(source), program) == (5, 6, 1, 1)
-
-
-def test_what_the_receiver_put_in_place_of_a_method_stays():
-    payloads = send_in_turn("class K:\n def m(self): return 1\nvalue = K")
-
-    assert receive(payloads, "K = load(0); K.m = 5; load(0); answer = K.m") == 5
 
 
 def test_a_class_that_comes_home_keeps_the_globals_of_its_methods():
